@@ -1,0 +1,10 @@
+import type { EventKind } from '@adsweep/shared/events/event-kinds.ts';
+
+/**
+ * What must follow a change of a scan, written in the same update as the change. The relay carries each entry out idempotently and
+ * then removes it: `id` is the id of the record it makes (`charge:<scan>`, `refund:<scan>`, `<event kind>:<scan>:<n>`).
+ */
+export type OutboxEntry = { id: string; at: Date } & (
+  | { kind: 'charge' | 'refund'; amount_micros: number }
+  | { kind: 'event'; event: EventKind; payload: Record<string, unknown> }
+);

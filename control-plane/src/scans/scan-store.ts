@@ -1,0 +1,105 @@
+import type { ScanStatus } from '@adsweep/shared/scan/scan-status.ts';
+import type { Collection, Filter, Store } from '../platform/store.ts';
+import type { ScanChange } from './advance.ts';
+import type { ScanRecord } from './scan.ts';
+
+/** The only code that touches the scans collection. Questions of clients name their organization first. */
+export type ScanStore = ReturnType<typeof scanStore>;
+
+export function scanStore(store: Store) {
+  const scans: Collection<ScanRecord> = store.collection<ScanRecord>('scans');
+
+  return {
+    async createIndexes(): Promise<void> {
+      await scans.createIndexes([
+        { key: { organization_id: 1, created_at: -1, _id: -1 } },
+        { key: { organization_id: 1, 'tags.tag_slug': 1, created_at: -1 } },
+        { key: { status: 1, due_at: 1 } },
+        { key: { report_token: 1 }, unique: true },
+        { key: { outbox_at: 1 }, sparse: true },
+      ]);
+    },
+
+    /** Stores new scans, each with what must follow its creation in its outbox. */
+    async insert(records: ScanRecord[]): Promise<void> {
+      await scans.insertMany(records, { ordered: true });
+    },
+
+    /** A scan of this organization, or null: missing and someone else's look the same. */
+    async find(organizationId: string, id: string): Promise<ScanRecord | null> {
+      return scans.findOne({ _id: id, organization_id: organizationId });
+    },
+
+    /** A scan whoever owns it: for the farm's own work, never for a client's request. */
+    async findForWork(id: string): Promise<ScanRecord | null> {
+      return scans.findOne({ _id: id });
+    },
+
+    async findByReportToken(token: string): Promise<ScanRecord | null> {
+      return scans.findOne({ report_token: token });
+    },
+
+    /** Rows `skip`.. of the organization's scans that match, newest first, and how many match in all. */
+    async list(organizationId: string, filter: Filter<ScanRecord>, skip: number, limit: number) {
+      const where = { ...filter, organization_id: organizationId };
+      const [rows, total] = await Promise.all([
+        scans.find(where).sort({ created_at: -1, _id: -1 }).skip(skip).limit(limit).toArray(),
+        scans.countDocuments(where),
+      ]);
+      return { rows, total };
+    },
+
+    /** Scans in `status` that are due by `before`, oldest first, for the refill and the reaper. */
+    async dueIn(status: ScanStatus, before: Date, limit: number): Promise<ScanRecord[]> {
+      return scans
+        .find({ status, due_at: { $lte: before } })
+        .sort({ due_at: 1 })
+        .limit(limit)
+        .toArray();
+    },
+
+    /** Scans whose checks nobody has claimed, or whose claim ran out by `now`. */
+    async awaitingChecks(now: Date, limit: number): Promise<ScanRecord[]> {
+      const [fresh, abandoned] = await Promise.all([
+        scans.find({ status: 'crawled' }).sort({ due_at: 1 }).limit(limit).toArray(),
+        scans
+          .find({ status: 'checking', checks_claimed_until: { $lt: now } })
+          .limit(limit)
+          .toArray(),
+      ]);
+      return [...fresh, ...abandoned].slice(0, limit);
+    },
+
+    /**
+     * Writes a change as one compare-and-set. Answers the scan as it then stands, or null when the document no longer looks like
+     * `change.when` (someone was faster).
+     */
+    async apply(id: string, change: ScanChange, follows: ScanChange['follows'] = []): Promise<ScanRecord | null> {
+      const { status, fence, checks_claimed_until: claim } = change.when;
+      const outbox = [...change.follows, ...follows];
+      const filter: Filter<ScanRecord> = { _id: id, status };
+      if (fence !== undefined) filter['lease.fence'] = fence;
+      if (claim !== undefined) filter.checks_claimed_until = claim;
+      const update =
+        outbox.length === 0
+          ? { $set: change.set }
+          : { $set: { ...change.set, outbox_at: outbox[0]?.at }, $push: { outbox: { $each: outbox } } };
+      return scans.findOneAndUpdate(filter, update, { returnDocument: 'after' });
+    },
+
+    /** Scans with something in their outbox, longest waiting first. */
+    async withOutbox(limit: number): Promise<ScanRecord[]> {
+      return scans
+        .find({ outbox_at: { $exists: true } })
+        .sort({ outbox_at: 1 })
+        .limit(limit)
+        .toArray();
+    },
+
+    /** Takes carried-out entries away; the mark goes with the last of them. */
+    async clearOutbox(id: string, entryIds: string[]): Promise<void> {
+      await scans.updateOne({ _id: id }, { $pull: { outbox: { id: { $in: entryIds } } } });
+      await scans.updateOne({ _id: id, outbox: { $size: 0 } }, { $unset: { outbox_at: '' } });
+    },
+  };
+}

@@ -1,0 +1,87 @@
+import type { ScanStatus } from '@adsweep/shared/scan/scan-status.ts';
+import type { Target } from '@adsweep/shared/scan/target.ts';
+import type { ProxyType } from '@adsweep/shared/targeting/catalogue.ts';
+import type { Exit } from '@adsweep/shared/targeting/exit-ticket.ts';
+import type { OutboxEntry } from '../outbox/outbox-entry.ts';
+
+/** The proxy block as the client sent it, values in the catalogue's spelling, '' = no wish (spec 2.2). */
+export type ScanProxy = { proxy_type: ProxyType; region: string; city: string; isp: string };
+
+/** The lease that may write this scan now: its fencing token and its node. */
+export type ScanLease = { fence: number; node_id: string; leased_at: Date };
+
+/** A finding assigned to a scan; `url` '' = the whole scan (spec 2.5). */
+export type ScanTag = {
+  id: string;
+  tag_slug: string;
+  detail: string;
+  url: string;
+  surface: 'page' | 'creative';
+  created_at: Date;
+};
+
+/** A path in a category tree, broadest first; the deeper tiers may be null. */
+export type Tiers = { tier1: string; tier2: string | null; tier3: string | null; tier4: string | null };
+
+export type Classification = {
+  brand: string | null;
+  ai_category: Tiers | null;
+  iab_v3: Tiers | null;
+  custom_taxonomies: never[];
+};
+
+/** What lists and links need of the accepted capture; the whole of it is in the captures collection under `id`. */
+export type CaptureSummary = {
+  id: string;
+  offer_url: string;
+  page_title: string;
+  has_screenshot: boolean;
+  crawl_ms: number;
+  landings: number;
+};
+
+/** One check of one target, in one country, on one emulator: the document that decides everything about it. */
+export type ScanRecord = {
+  _id: string;
+  organization_id: string;
+  report_token: string;
+  target: Target;
+  country_code: string;
+  emulator_id: string;
+  proxy: ScanProxy | null;
+  referrer: string | null;
+  ignore_first_n_domains: number;
+  labels: Record<string, string>;
+  campaign_id: string | null;
+  run_id: string | null;
+  retry_max_attempts: number;
+  /** What its creation charged, in micros. */
+  price_micros: number;
+
+  status: ScanStatus;
+  error: string;
+  /** Number of the attempt under way, or of the one that produced the result. */
+  retry_attempt: number;
+  /** How often a lost node made it start again; these use up no attempt. */
+  lost_requeues: number;
+  lease: ScanLease | null;
+  exit: (Exit & { attempts: number }) | null;
+  capture: CaptureSummary | null;
+  network: string;
+  network_host: string;
+  classification: Classification | null;
+  tags: ScanTag[];
+
+  created_at: Date;
+  /** When it may be leased: `created_at`, or later while a retry waits. */
+  due_at: Date;
+  started_at: Date | null;
+  crawled_at: Date | null;
+  /** While `checking`: when another worker may take the checks over. */
+  checks_claimed_until: Date | null;
+  completed_at: Date | null;
+
+  outbox: OutboxEntry[];
+  /** Set while the outbox holds anything, so that a sparse index finds it. */
+  outbox_at?: Date;
+};

@@ -1,0 +1,57 @@
+import { type Static, Type } from 'typebox';
+
+/** How a navigation came about. `initial` is the scan's own; the `http` ones are told apart by their status code. */
+export const HOP_KINDS = [
+  'initial',
+  'http',
+  'meta_refresh',
+  'refresh_header',
+  'script',
+  'form',
+  'anchor',
+  'history',
+  'other',
+] as const;
+export type HopKind = (typeof HOP_KINDS)[number];
+
+const subRequest = {
+  url: Type.String(),
+  resource_type: Type.String(),
+  status_code: Type.Integer(),
+  content_type: Type.String(),
+  body_size: Type.Integer(),
+  timestamp_ms: Type.Integer(),
+};
+
+/** One request a document made, with those it caused; sizes in bytes, times in ms since the capture began. */
+export const SubRequestSchema = Type.Cyclic(
+  { SubRequest: Type.Object({ ...subRequest, children: Type.Array(Type.Ref('SubRequest')) }) },
+  'SubRequest',
+);
+export type SubRequest = {
+  url: string;
+  resource_type: string;
+  status_code: number;
+  content_type: string;
+  body_size: number;
+  timestamp_ms: number;
+  children: SubRequest[];
+};
+
+/**
+ * One step of a redirect chain (spec 2.1). `status_code` 0 = no answer came. `body_size` in bytes, `timestamp_ms` since the
+ * capture began, `redirected_from` the URL of the step before ('' on the first), `kind` how it got here.
+ */
+export const HopSchema = Type.Object({
+  url: Type.String(),
+  kind: Type.Union(HOP_KINDS.map((kind) => Type.Literal(kind))),
+  status_code: Type.Integer(),
+  content_type: Type.String(),
+  body_size: Type.Integer(),
+  timestamp_ms: Type.Integer(),
+  redirected_from: Type.String(),
+});
+export type CapturedHop = Static<typeof HopSchema>;
+
+/** A hop as clients see it: with the requests its document made. */
+export type Hop = CapturedHop & { sub_requests: SubRequest[] };

@@ -1,0 +1,20 @@
+import { type Static, Type } from 'typebox';
+
+/** Facts the browser can see of a landing; judging them is detection's work. */
+export const OBSERVATION_KINDS = ['back_button', 'autosound', 'invalid_certificate'] as const;
+export type ObservationKind = (typeof OBSERVATION_KINDS)[number];
+
+/**
+ * A fact before judgement. `facts` by kind:
+ * - back_button: `{ pushes, copies, popstate_listener, probe_url }` - entries the page added to its history without a click, those
+ *   among them that show the page's own URL, whether it listens for Back, and where going Back led ('' = not probed or nowhere new).
+ * - autosound: `{ via, muted, volume, started, has_audio }` - the call that tried (`play`, `autoplay`, `audio_context`) and what it played.
+ * - invalid_certificate: `{ host, reason }`.
+ */
+export const ObservationSchema = Type.Object({
+  kind: Type.Union(OBSERVATION_KINDS.map((kind) => Type.Literal(kind))),
+  landing: Type.Integer({ minimum: 0 }),
+  url: Type.String(),
+  facts: Type.Record(Type.String(), Type.Union([Type.String(), Type.Number(), Type.Boolean()])),
+});
+export type Observation = Static<typeof ObservationSchema>;

@@ -1,0 +1,31 @@
+/** What can end an attempt, in one table: the code is the public text of a failed scan (`error`), spec 3 and 7.2. */
+export const FAILURES = {
+  'proxy: NODE_NOT_FOUND': 'permanent',
+  'proxy: ACCOUNT_REFUSED': 'permanent',
+  'proxy: NODE_BUSY': 'transient',
+  'proxy: UPSTREAM_FAILED': 'transient',
+  'proxy: RATE_LIMITED': 'transient',
+  'navigation: TIMEOUT': 'transient',
+  'navigation: CONNECTION_FAILED': 'transient',
+  'navigation: DNS': 'transient',
+  'navigation: TLS': 'transient',
+  'navigation: BLOCKED_URL': 'permanent',
+  'navigation: TOO_MANY_REDIRECTS': 'permanent',
+  'navigation: DOWNLOAD': 'permanent',
+  'navigation: NO_CONTENT': 'permanent',
+  'browser: CRASHED': 'transient',
+  'browser: OUT_OF_MEMORY': 'transient',
+  'browser: TIMEOUT': 'transient',
+  'node: LOST': 'transient',
+  'internal: ERROR': 'permanent',
+} as const satisfies Record<string, 'transient' | 'permanent'>;
+
+export type FailureCode = keyof typeof FAILURES;
+
+/** Whether another attempt may clear this failure (spec 3, retry rules). */
+export const isTransient = (code: FailureCode): boolean => FAILURES[code] === 'transient';
+
+/** Failures that are ours and not the target's: the client gets the charge back. */
+export const isOurFault = (code: FailureCode): boolean => code === 'node: LOST' || code === 'internal: ERROR';
+
+export const FAILURE_CODES = Object.keys(FAILURES) as FailureCode[];

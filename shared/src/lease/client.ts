@@ -1,0 +1,130 @@
+import type { Static, TSchema } from 'typebox';
+import { Value } from 'typebox/value';
+import type { Capture } from '../capture/capture.ts';
+import {
+  type Acquire,
+  type Acquired,
+  AcquiredSchema,
+  type Fail,
+  type Lease,
+  type NodeReport,
+  type Renewed,
+  RenewedSchema,
+  type Uploaded,
+  UploadedSchema,
+} from './messages.ts';
+
+/** The node API refused: `status` of the answer, its `code` where it has one. */
+export class NodeApiError extends Error {
+  readonly status: number;
+  readonly code: string;
+
+  constructor(call: string, status: number, code: string, text: string) {
+    super(`${call} was answered ${status}${code ? ` ${code}` : ''}: ${text.slice(0, 300)}`);
+    this.status = status;
+    this.code = code;
+  }
+}
+
+const CALL_DEADLINE_MS = 15_000;
+
+/**
+ * A client of the node API (PROTOCOL.md). Each call throws {@link NodeApiError} for a refusal and the network's own error where
+ * nobody answered; nothing is retried here. `baseUrl` without a trailing slash.
+ */
+export class LeaseClient {
+  readonly #baseUrl: string;
+  readonly #nodeToken: string;
+
+  constructor(baseUrl: string, nodeToken: string) {
+    this.#baseUrl = `${baseUrl}/node/v1`;
+    this.#nodeToken = nodeToken;
+  }
+
+  async report(nodeId: string, report: NodeReport): Promise<void> {
+    await this.#send('PUT', `/nodes/${encodeURIComponent(nodeId)}`, this.#nodeToken, { json: report });
+  }
+
+  /** Leases, possibly none. `signal` ends a long poll. */
+  async acquire(request: Acquire, signal?: AbortSignal): Promise<Acquired> {
+    const deadlineMs = request.wait_ms + CALL_DEADLINE_MS;
+    return this.#read(AcquiredSchema, 'POST', '/leases/acquire', this.#nodeToken, {
+      json: request,
+      signal,
+      deadlineMs,
+    });
+  }
+
+  async renew(lease: Lease): Promise<Renewed> {
+    return this.#read(RenewedSchema, 'POST', `/leases/${lease.lease_id}/renew`, lease.token, {});
+  }
+
+  async upload(lease: Lease, name: string, contentType: string, bytes: Uint8Array): Promise<Uploaded> {
+    const path = `/leases/${lease.lease_id}/artifacts/${encodeURIComponent(name)}`;
+    return this.#read(UploadedSchema, 'PUT', path, lease.token, { bytes, contentType, deadlineMs: 60_000 });
+  }
+
+  async complete(lease: Lease, capture: Capture): Promise<void> {
+    await this.#send('POST', `/leases/${lease.lease_id}/complete`, lease.token, {
+      json: { capture },
+      deadlineMs: 60_000,
+    });
+  }
+
+  async fail(lease: Lease, failure: Fail): Promise<void> {
+    await this.#send('POST', `/leases/${lease.lease_id}/fail`, lease.token, { json: failure, deadlineMs: 60_000 });
+  }
+
+  async release(lease: Lease): Promise<void> {
+    await this.#send('POST', `/leases/${lease.lease_id}/release`, lease.token, {});
+  }
+
+  async #read<S extends TSchema>(
+    schema: S,
+    method: string,
+    path: string,
+    token: string,
+    call: Call,
+  ): Promise<Static<S>> {
+    const text = await this.#send(method, path, token, call);
+    return Value.Parse(schema, JSON.parse(text)) as Static<S>;
+  }
+
+  /** Sends and reads the whole answer under one real timer: `AbortSignal.timeout` is unref'd and a peer may close at once. */
+  async #send(method: string, path: string, token: string, call: Call): Promise<string> {
+    const controller = new AbortController();
+    const timer = setTimeout(
+      () => controller.abort(new Error(`${method} ${path} was not answered in time`)),
+      call.deadlineMs ?? CALL_DEADLINE_MS,
+    );
+    const signal = call.signal ? AbortSignal.any([call.signal, controller.signal]) : controller.signal;
+    const headers: Record<string, string> = { authorization: `Bearer ${token}` };
+    let body: BodyInit | null = null;
+    if (call.bytes) {
+      headers['content-type'] = call.contentType ?? 'application/octet-stream';
+      body = call.bytes as Uint8Array<ArrayBuffer>;
+    } else if (call.json !== undefined) {
+      headers['content-type'] = 'application/json';
+      body = JSON.stringify(call.json);
+    }
+    try {
+      const answer = await fetch(this.#baseUrl + path, { method, headers, body, signal });
+      const text = await answer.text();
+      if (!answer.ok) throw new NodeApiError(`${method} ${path}`, answer.status, codeOf(text), text);
+      return text;
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+}
+
+type Call = { json?: unknown; bytes?: Uint8Array; contentType?: string; signal?: AbortSignal; deadlineMs?: number };
+
+function codeOf(text: string): string {
+  try {
+    const { code } = JSON.parse(text) as { code?: unknown };
+    return typeof code === 'string' ? code : '';
+  } catch {
+    return '';
+  }
+}

@@ -1,0 +1,78 @@
+import { type Static, Type } from 'typebox';
+import { CaptureSchema } from '../capture/capture.ts';
+import { FAILURE_CODES } from '../failures.ts';
+import { CrawlJobSchema } from './crawl-job.ts';
+
+/** The node API, `/node/v1`: see PROTOCOL.md beside this file for who says what when. */
+
+/** A lease lives this long unless it is renewed. */
+export const LEASE_MS = 10_000;
+/** How often a node renews. */
+export const RENEW_EVERY_MS = 3_000;
+/** How often a node reports itself. */
+export const HEARTBEAT_EVERY_MS = 5_000;
+/** The longest an acquire waits for work. */
+export const ACQUIRE_WAIT_MAX_MS = 25_000;
+
+export const NODE_ID = '^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$';
+
+/** `PUT nodes/{id}`: register and heartbeat. */
+export const NodeReportSchema = Type.Object(
+  {
+    slots: Type.Integer({ minimum: 1, maximum: 256 }),
+    busy: Type.Integer({ minimum: 0, maximum: 256 }),
+    draining: Type.Boolean(),
+    adsweep_version: Type.String({ maxLength: 50 }),
+    browser_version: Type.String({ maxLength: 100 }),
+  },
+  { additionalProperties: false },
+);
+export type NodeReport = Static<typeof NodeReportSchema>;
+
+/** `POST leases/acquire`: up to `max` jobs, waiting up to `wait_ms` for the first. */
+export const AcquireSchema = Type.Object(
+  {
+    node_id: Type.String({ pattern: NODE_ID }),
+    max: Type.Integer({ minimum: 1, maximum: 32 }),
+    wait_ms: Type.Integer({ minimum: 0, maximum: ACQUIRE_WAIT_MAX_MS }),
+  },
+  { additionalProperties: false },
+);
+export type Acquire = Static<typeof AcquireSchema>;
+
+/** A node's timed right to one job. `token` is the bearer credential of every further call about this lease. */
+export const LeaseSchema = Type.Object({
+  lease_id: Type.String(),
+  token: Type.String(),
+  expires_in_ms: Type.Integer(),
+  job: CrawlJobSchema,
+});
+export type Lease = Static<typeof LeaseSchema>;
+
+export const AcquiredSchema = Type.Object({ leases: Type.Array(LeaseSchema) });
+export type Acquired = Static<typeof AcquiredSchema>;
+
+/** Answer of `renew`. `lost`: someone else has the job or it is over; `cancelled`: nobody wants it any more. */
+export const RenewedSchema = Type.Object({
+  outcome: Type.Union([Type.Literal('renewed'), Type.Literal('lost'), Type.Literal('cancelled')]),
+  expires_in_ms: Type.Integer(),
+});
+export type Renewed = Static<typeof RenewedSchema>;
+
+/** Answer of `PUT artifacts/{name}`. */
+export const UploadedSchema = Type.Object({ name: Type.String(), sha256: Type.String(), bytes: Type.Integer() });
+export type Uploaded = Static<typeof UploadedSchema>;
+
+export const CompleteSchema = Type.Object({ capture: CaptureSchema }, { additionalProperties: false });
+export type Complete = Static<typeof CompleteSchema>;
+
+/** `POST fail`: the public code, the private cause (for our log alone) and the evidence so far. */
+export const FailSchema = Type.Object(
+  {
+    code: Type.Union(FAILURE_CODES.map((code) => Type.Literal(code))),
+    cause: Type.String({ maxLength: 4_000 }),
+    capture: Type.Union([CaptureSchema, Type.Null()]),
+  },
+  { additionalProperties: false },
+);
+export type Fail = Static<typeof FailSchema>;

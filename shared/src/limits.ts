@@ -1,0 +1,45 @@
+/** Every number of spec section 8 that this version enforces, with the place that asks for it. */
+
+/** Unique domains of the chain left out of detection: spec 4.2 rule 11. */
+export const IGNORE_FIRST_N_DOMAINS_MAX = 5;
+/** Ads a sweep may turn into child scans: spec 2.1. */
+export const DISCOVERED_ADS_MAX = 25;
+/** Scans in one repeat group: spec 2.1. */
+export const REPEAT_COUNT_MAX = 20;
+/** Further attempts after a transient failure: spec 2.1. */
+export const RETRY_ATTEMPTS_MAX = 5;
+/** Characters of a referrer after normalisation: spec 4.2. */
+export const REFERRER_LENGTH_MAX = 2048;
+/** Pixels a client may ask a screenshot to be wide: spec 4.3. */
+export const SCREENSHOT_WIDTH_MIN = 100;
+export const SCREENSHOT_WIDTH_MAX = 1200;
+/** A resized page or landing screenshot is cropped at this many times its width: spec 4.3. */
+export const SCREENSHOT_CROP_RATIO = 2.5;
+/** The longest side WebP can hold is 16383 pixels; a screenshot stops there. */
+export const WEBP_SIDE_MAX = 16_383;
+/** Request URLs that reach the fresh evaluation: spec 8. */
+export const REQUEST_URLS_MAX = 5_000;
+/** Sub-requests stored with a scan: spec 8. */
+export const STORED_SUB_REQUESTS_MAX = 200;
+/** Sub-resource contents of a scan: spec 8. */
+export const BODIES_MAX = 400;
+export const BODY_BYTES_MAX = 128 * 1024;
+export const BODIES_BYTES_MAX = 8 * 1024 * 1024;
+/** How long sub-resource contents are kept: spec 8. */
+export const BODY_LIFETIME_MS = 24 * 60 * 60 * 1000;
+/** A request body of the API. Larger: 413. */
+export const API_BODY_BYTES_MAX = 1_048_576;
+/** Items of a refused field's `valid_sample`: spec 2.4. */
+export const VALID_SAMPLE_MAX = 5;
+/** Rows of one page of a list. */
+export const PAGE_LIMIT_MAX = 200;
+export const PAGE_LIMIT_DEFAULT = 50;
+/** Labels of one scan. */
+export const LABELS_MAX = 20;
+export const LABEL_VALUE_LENGTH_MAX = 255;
+/** A target given as text (ad tag, VAST document, URL). */
+export const TARGET_LENGTH_MAX = 500_000;
+/** Navigations by script before a page counts as a loop. */
+export const SCRIPT_NAVIGATIONS_MAX = 40;
+/** How often a scan is queued again because its node was lost, without using up its own retries. */
+export const LOST_NODE_REQUEUES_MAX = 3;

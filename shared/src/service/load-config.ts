@@ -1,0 +1,49 @@
+import { readFileSync } from 'node:fs';
+import type { Static, TObject } from 'typebox';
+import { Value } from 'typebox/value';
+
+/** Settings that cannot be used: `problems` names every one of them. */
+export class ConfigError extends Error {
+  readonly problems: string[];
+
+  constructor(problems: string[]) {
+    super(`the settings cannot be used:\n${problems.map((problem) => `  - ${problem}`).join('\n')}`);
+    this.problems = problems;
+  }
+}
+
+/**
+ * Reads a service's settings. Each property of `schema` is an environment variable with description and default; an empty variable
+ * counts as unset. For `NAME` marked `secret: true` in the schema, `NAME_FILE` may name a file that holds the value.
+ * Throws {@link ConfigError} with all problems at once.
+ */
+export function loadConfig<Schema extends TObject>(schema: Schema, env: NodeJS.ProcessEnv): Static<Schema> {
+  const problems: string[] = [];
+  const raw: Record<string, string> = {};
+  for (const [name, property] of Object.entries(schema.properties)) {
+    const text = readSetting(name, property, env, problems);
+    if (text !== undefined) raw[name] = text;
+  }
+  const values = Value.Default(schema, Value.Convert(schema, raw)) as Record<string, unknown>;
+  for (const { instancePath, message, keyword, params } of Value.Errors(schema, values)) {
+    const missing = keyword === 'required' ? (params as { requiredProperties: string[] }).requiredProperties : [];
+    if (missing.length > 0) problems.push(...missing.map((name) => `${name} is not set`));
+    else
+      problems.push(`${instancePath.slice(1)} ${message}, not ${JSON.stringify(raw[instancePath.slice(1)] ?? null)}`);
+  }
+  if (problems.length > 0) throw new ConfigError(problems);
+  return values as Static<Schema>;
+}
+
+function readSetting(name: string, property: object, env: NodeJS.ProcessEnv, problems: string[]): string | undefined {
+  const own = env[name];
+  const file = 'secret' in property && property.secret === true ? env[`${name}_FILE`] : undefined;
+  if (own && file) problems.push(`${name} and ${name}_FILE are both set`);
+  if (own || !file) return own || undefined;
+  try {
+    return readFileSync(file, 'utf8').replace(/\r?\n$/, '');
+  } catch (error) {
+    problems.push(`${name}_FILE cannot be read: ${(error as Error).message}`);
+    return undefined;
+  }
+}

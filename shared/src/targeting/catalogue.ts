@@ -1,0 +1,37 @@
+import { type Static, Type } from 'typebox';
+
+export const PROXY_TYPES = ['residential', 'mobile'] as const;
+export type ProxyType = (typeof PROXY_TYPES)[number];
+export const ProxyTypeSchema = Type.Union([Type.Literal('residential'), Type.Literal('mobile')]);
+
+/** The wish where traffic leaves (spec 2.2); an empty string is no wish. */
+export const TargetingSchema = Type.Object(
+  {
+    country_code: Type.String({ pattern: '^[A-Z]{2}$' }),
+    proxy_type: ProxyTypeSchema,
+    region: Type.String(),
+    city: Type.String(),
+    isp: Type.String(),
+  },
+  { additionalProperties: false },
+);
+export type Targeting = Static<typeof TargetingSchema>;
+
+/** What can be wished in one country and pool; `regions`, `cities`, `isps` largest pool first (spec 2.3). */
+export const CataloguePoolSchema = Type.Object({
+  country_code: Type.String(),
+  proxy_type: ProxyTypeSchema,
+  regions: Type.Array(Type.String()),
+  cities: Type.Array(Type.String()),
+  isps: Type.Array(Type.String()),
+  /** Cities of each region, same order. */
+  cities_by_region: Type.Record(Type.String(), Type.Array(Type.String())),
+});
+export type CataloguePool = Static<typeof CataloguePoolSchema>;
+
+/** Answer of the proxy-router's `GET /catalogue`; `refreshed_at` ISO 8601. */
+export const CatalogueSchema = Type.Object({
+  refreshed_at: Type.String(),
+  pools: Type.Array(CataloguePoolSchema),
+});
+export type Catalogue = Static<typeof CatalogueSchema>;

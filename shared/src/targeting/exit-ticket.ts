@@ -1,0 +1,82 @@
+import { type Static, Type } from 'typebox';
+import { TargetingSchema } from './catalogue.ts';
+
+/** Body of the proxy-router's `POST /exits`. `session` keeps the same exit for as long as it is sent again. */
+export const ExitRequestSchema = Type.Object(
+  {
+    targeting: TargetingSchema,
+    session: Type.String({ minLength: 1, maxLength: 100 }),
+    scan_id: Type.String({ minLength: 1, maxLength: 100 }),
+    /** Seconds the ticket is good for. */
+    ttl_seconds: Type.Integer({ minimum: 1, maximum: 3600 }),
+  },
+  { additionalProperties: false },
+);
+export type ExitRequest = Static<typeof ExitRequestSchema>;
+
+const nullable = Type.Union([Type.String(), Type.Null()]);
+
+/** What is known of the exit a scan left by; unknown = null. */
+export const ExitSchema = Type.Object({
+  provider: Type.String(),
+  exit_id: Type.String(),
+  country_code: Type.String(),
+  proxy_type: Type.String(),
+  region: nullable,
+  city: nullable,
+  isp: nullable,
+  session: Type.String(),
+  ip: nullable,
+  observed_country_code: nullable,
+  asn: nullable,
+});
+export type Exit = Static<typeof ExitSchema>;
+
+/** The right to use one exit for a while: credentials for the gateway. `server` is `http://host:port`. */
+export const ExitTicketSchema = Type.Object({
+  ticket_id: Type.String(),
+  server: Type.String(),
+  username: Type.String(),
+  password: Type.String(),
+  expires_at: Type.String(),
+  exit: ExitSchema,
+});
+export type ExitTicket = Static<typeof ExitTicketSchema>;
+
+/** Refusals of `POST /exits`, the `code` of the answer. */
+export const EXIT_REFUSALS = ['NODE_NOT_FOUND', 'NODE_BUSY', 'ACCOUNT_REFUSED'] as const;
+export type ExitRefusal = (typeof EXIT_REFUSALS)[number];
+
+/** Why the gateway could not carry a request; `ok` = the target was reached. */
+export const GATEWAY_OUTCOMES = [
+  'ok',
+  'dns',
+  'private_address',
+  'connection_refused',
+  'connection_failed',
+  'timeout',
+  'upstream_failed',
+  'too_large',
+] as const;
+export type GatewayOutcome = (typeof GATEWAY_OUTCOMES)[number];
+
+/**
+ * Answer of `GET /exits/{ticket_id}/traffic`: what a ticket carried. `requests` holds plain http requests by URL and tunnels
+ * as `https://host:port/` with method CONNECT, in order, at most 5000; `at_ms` is the Unix time in milliseconds.
+ */
+export const TicketTrafficSchema = Type.Object({
+  ticket_id: Type.String(),
+  bytes_sent: Type.Integer({ minimum: 0 }),
+  bytes_received: Type.Integer({ minimum: 0 }),
+  hosts: Type.Array(
+    Type.Object({
+      host: Type.String(),
+      port: Type.Integer(),
+      address: nullable,
+      outcome: Type.Union(GATEWAY_OUTCOMES.map((outcome) => Type.Literal(outcome))),
+      connections: Type.Integer(),
+    }),
+  ),
+  requests: Type.Array(Type.Object({ method: Type.String(), url: Type.String(), at_ms: Type.Number() })),
+});
+export type TicketTraffic = Static<typeof TicketTrafficSchema>;
