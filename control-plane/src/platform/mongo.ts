@@ -1,0 +1,62 @@
+import type { AnyBulkWriteOperation, Db, Collection as DriverCollection } from 'mongodb';
+import { MongoClient } from 'mongodb';
+import { refuseUndefined } from './refuse-undefined.ts';
+import type { Collection, Document, Store } from './store.ts';
+
+const DEFAULT_DATABASE = 'adsweep';
+const NAMED_DATABASE = /^mongodb(?:\+srv)?:\/\/[^/]+\/([^?]+)/;
+
+/** MongoDB through its own driver. The database is the one the URL names, else `adsweep`. */
+export async function openMongo(url: string): Promise<Store> {
+  const client = new MongoClient(url, { ignoreUndefined: true, serverSelectionTimeoutMS: 10_000 });
+  await client.connect();
+  const db = client.db(NAMED_DATABASE.exec(url)?.[1] ?? DEFAULT_DATABASE);
+  return {
+    kind: 'mongodb',
+    collection: <T extends Document>(name: string): Collection<T> => guarded(db.collection<T>(name)),
+    ping: async () => void (await db.command({ ping: 1 })),
+    sweepExpired: (now) => sweepExpired(db, now),
+    close: () => client.close(),
+  };
+}
+
+const FILTER_FIRST = new Set<PropertyKey>([
+  ...['find', 'findOne', 'findOneAndUpdate', 'findOneAndReplace', 'findOneAndDelete', 'countDocuments'],
+  ...['updateOne', 'updateMany', 'replaceOne', 'deleteOne', 'deleteMany'],
+]);
+
+function guarded<T extends Document>(collection: DriverCollection<T>): Collection<T> {
+  return new Proxy(collection, {
+    get(target, name) {
+      const member: unknown = Reflect.get(target, name, target);
+      if (typeof member !== 'function') return member;
+      return (...args: unknown[]): unknown => {
+        for (const filter of filtersOf(name, args)) refuseUndefined(filter);
+        return member.apply(target, args);
+      };
+    },
+  });
+}
+
+function filtersOf(method: PropertyKey, args: unknown[]): unknown[] {
+  if (FILTER_FIRST.has(method)) return args.slice(0, 1).filter((filter) => filter !== undefined);
+  if (method === 'distinct') return args.slice(1, 2).filter((filter) => filter !== undefined);
+  if (method !== 'bulkWrite') return [];
+  return (args[0] as AnyBulkWriteOperation[]).flatMap((write) =>
+    Object.values(write).flatMap((of) => ('filter' in of ? [of.filter] : [])),
+  );
+}
+
+/** What the server's own TTL thread does once a minute; done here too, so that it happens at a time of our choosing. */
+async function sweepExpired(db: Db, now: Date): Promise<number> {
+  let removed = 0;
+  for (const { name } of await db.listCollections({}, { nameOnly: true }).toArray()) {
+    for (const index of await db.collection(name).indexes()) {
+      if (index.expireAfterSeconds === undefined) continue;
+      const [field] = Object.keys(index.key);
+      const before = new Date(now.getTime() - index.expireAfterSeconds * 1000);
+      removed += (await db.collection(name).deleteMany({ [field!]: { $lte: before } })).deletedCount;
+    }
+  }
+  return removed;
+}
