@@ -1,0 +1,28 @@
+import type { Emulator } from '@adsweep/shared/scan/emulators.ts';
+import type { ExitTicket } from '@adsweep/shared/targeting/exit-ticket.ts';
+import type { Browser, BrowserContext, Page } from 'playwright-core';
+
+/** A browser context for one capture: it leaves by the ticket's exit and looks like the wished device. */
+export type OpenContext = {
+  context: BrowserContext;
+  browser: Browser;
+  browserName: string;
+  browserVersion: string;
+  /** `ws://127.0.0.1:<port>/devtools/browser/<id>` of the same Chromium, for a second client that only observes; null = not available. */
+  debuggingUrl: string | null;
+  /** CDP's id of this context, by which the second client sorts targets; null = not known. */
+  browserContextId: string | null;
+  /** Makes a page look like the device. Applied to every page the context opens by itself too; a second call does nothing. */
+  prepare(page: Page): Promise<void>;
+  /** Bounded by a deadline; never throws. */
+  close(): Promise<void>;
+};
+
+/** How a context is asked for. `countryCode` (ISO 3166-1 alpha-2) gives languages, timezone and place. */
+export type OpenOptions = { emulator: Emulator; countryCode: string; ticket: ExitTicket };
+
+/** Hands out contexts of a Chromium that is replaced before it wears out. */
+export interface BrowserPool {
+  open(options: OpenOptions): Promise<OpenContext>;
+  close(): Promise<void>;
+}

@@ -1,0 +1,27 @@
+import type { Capture } from '@adsweep/shared/capture/capture.ts';
+import type { FailureCode } from '@adsweep/shared/failures.ts';
+import type { CrawlJob } from '@adsweep/shared/lease/crawl-job.ts';
+import type { Logger } from '@adsweep/shared/service/logger.ts';
+import type { TicketTraffic } from '@adsweep/shared/targeting/exit-ticket.ts';
+import type { OpenContext } from '../browser/open-context.ts';
+
+/** A file to upload with a capture; `width` and `height` in pixels, 0 where it is no picture. */
+export type CaptureFile = { name: string; contentType: string; bytes: Uint8Array; width: number; height: number };
+
+/** Why an attempt failed: the public code, and the private cause for our log alone. */
+export type CaptureFailure = { code: FailureCode; cause: string };
+
+/**
+ * What one attempt saw. `capture` comes with `exit` and `traffic` null and `artifacts` empty, which the lease's runner fills;
+ * with a `failure`, the capture is the evidence so far.
+ */
+export type CaptureOutcome = { capture: Capture; files: CaptureFile[]; failure: CaptureFailure | null };
+
+/** Captures one job in an open context. `traffic` asks the gateway what it carried so far; `signal` ends the capture early. */
+export type CapturePage = (
+  job: CrawlJob,
+  open: OpenContext,
+  traffic: () => Promise<TicketTraffic | null>,
+  signal: AbortSignal,
+  logger: Logger,
+) => Promise<CaptureOutcome>;
