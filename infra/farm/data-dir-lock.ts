@@ -1,0 +1,45 @@
+import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+
+/** The data folder belongs to another running farm. */
+export class DataDirInUse extends Error {
+  constructor(dataDir: string, owner: string) {
+    super(
+      `${dataDir} is in use by another Adsweep${owner ? ` (process ${owner})` : ''}; stop it or choose another ADSWEEP_DATA_DIR`,
+    );
+  }
+}
+
+/**
+ * Takes the data folder for this process, creating it where needed. The lock is the operating system's (that of an SQLite file), so
+ * it goes with the process however that ends. Answers the function that gives it back. Throws {@link DataDirInUse}.
+ */
+export function lockDataDir(dataDir: string): () => void {
+  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+  const file = join(dataDir, 'farm.lock');
+  const pidFile = join(dataDir, 'farm.pid');
+  const database = new DatabaseSync(file, { timeout: 0 });
+  try {
+    database.exec('PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE');
+    // A farm that was just stopping may have removed the file between our opening and locking it.
+    statSync(file);
+  } catch {
+    database.close();
+    throw new DataDirInUse(dataDir, readPid(pidFile));
+  }
+  writeFileSync(pidFile, String(process.pid));
+  return () => {
+    rmSync(pidFile, { force: true });
+    rmSync(file, { force: true });
+    database.close();
+  };
+}
+
+function readPid(pidFile: string): string {
+  try {
+    return readFileSync(pidFile, 'utf8').trim();
+  } catch {
+    return '';
+  }
+}

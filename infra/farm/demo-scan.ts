@@ -1,0 +1,34 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { DEMO_PAGE } from '../demo/exits.ts';
+
+type Scan = {
+  id: string;
+  status: string;
+  error: string;
+  public_report_url: string;
+  redirect_chain: unknown[];
+  elapsed_ms: number;
+};
+type Tag = { tag_slug: string; severity: string };
+
+/** Scans a page of the local ad world as a client would and says what came of it. */
+export async function demoScan(baseUrl: string, apiKey: string, say: (text: string) => void): Promise<void> {
+  const call = async <T>(method: string, path: string, body?: unknown): Promise<T> => {
+    const headers = { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' };
+    const answer = await fetch(baseUrl + path, { method, headers, ...(body ? { body: JSON.stringify(body) } : {}) });
+    if (!answer.ok) throw new Error(`${method} ${path} was answered ${answer.status}: ${await answer.text()}`);
+    return (await answer.json()) as T;
+  };
+  say(`scanning ${DEMO_PAGE.url} of the local ad world ...`);
+  let scan = await call<Scan>('POST', '/api/v1/scans', DEMO_PAGE);
+  while (!['completed', 'partial', 'failed', 'cancelled'].includes(scan.status)) {
+    await sleep(200);
+    scan = await call<Scan>('GET', `/api/v1/scans/${scan.id}`);
+  }
+  const tags = await call<Tag[]>('GET', `/api/v1/scans/${scan.id}/tags`);
+  const found = tags.length === 0 ? 'no tags' : tags.map((tag) => `${tag.tag_slug} (${tag.severity})`).join(', ');
+  say(
+    `  ${scan.status}${scan.error ? ` ${scan.error}` : ''}: ${scan.redirect_chain.length} hops, ${found}, ${scan.elapsed_ms} ms`,
+  );
+  say(`  report: ${scan.public_report_url}`);
+}

@@ -1,0 +1,155 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { demoExits } from '../demo/exits.ts';
+import type { FarmConfig } from './config.ts';
+import { Part } from './part.ts';
+import { privateRedis } from './private-redis.ts';
+import { farmSecrets } from './secrets.ts';
+
+const ROOT = resolve(import.meta.dirname, '../..');
+
+/** The whole farm on one machine: which parts there are, in which order they start and stop, and what each is told of the others. */
+export class Farm {
+  readonly #config: FarmConfig;
+  readonly #say: (text: string) => void;
+  readonly #dataDir: string;
+  readonly #logDir: string;
+  readonly #shortDir = mkdtempSync(join(tmpdir(), 'adsweep-'));
+  /** In the order of their start. */
+  readonly #parts: Part[] = [];
+
+  constructor(config: FarmConfig, say: (text: string) => void) {
+    this.#config = config;
+    this.#say = say;
+    this.#dataDir = resolve(config.ADSWEEP_DATA_DIR);
+    this.#logDir = join(this.#dataDir, 'log');
+    mkdirSync(this.#logDir, { recursive: true });
+  }
+
+  /** Starts every part; answers when scans can be taken. Throws when a part cannot start; the caller then stops the farm. */
+  async start(): Promise<{ baseUrl: string; apiKey: string }> {
+    const config = this.#config;
+    const secrets = farmSecrets(this.#dataDir);
+    const apiKey = config.ADSWEEP_API_KEY ?? secrets.api_key;
+    const [redisUrl, exitsFile] = await Promise.all([this.#redis(), this.#exitsFile()]);
+
+    const router = await this.#service(
+      'proxy-router',
+      'proxy-router/src/main.ts',
+      {
+        ADSWEEP_PROXY_PORT: String(config.ADSWEEP_PROXY_PORT),
+        ADSWEEP_EXITS_FILE: exitsFile,
+        ADSWEEP_NODE_TOKEN: secrets.node_token,
+        ADSWEEP_TICKET_SECRET: secrets.ticket_secret,
+      },
+      ({ api, gateway }) => ({ ADSWEEP_PROXY_PORT: String(api), ADSWEEP_GATEWAY_PORT: String(gateway) }),
+    );
+    const proxyUrl = `http://127.0.0.1:${router.api}`;
+
+    const control = await this.#service(
+      'control-plane',
+      'control-plane/src/main.ts',
+      {
+        ADSWEEP_HTTP_PORT: String(config.ADSWEEP_HTTP_PORT),
+        ADSWEEP_NODE_API_PORT: String(config.ADSWEEP_NODE_API_PORT),
+        ADSWEEP_API_KEY: apiKey,
+        ADSWEEP_NODE_TOKEN: secrets.node_token,
+        ADSWEEP_LEASE_SECRET: secrets.lease_secret,
+        ADSWEEP_PROXY_URL: proxyUrl,
+        REDIS_URL: redisUrl,
+      },
+      ({ http, node_api }) => ({ ADSWEEP_HTTP_PORT: String(http), ADSWEEP_NODE_API_PORT: String(node_api) }),
+    );
+    const baseUrl = config.ADSWEEP_PUBLIC_URL?.replace(/\/+$/, '') ?? `http://127.0.0.1:${control.http}`;
+    await this.#nodes(`http://127.0.0.1:${control.node_api}`, proxyUrl, secrets.node_token);
+    await untilOk(`http://127.0.0.1:${control.http}/readyz`);
+    return { baseUrl, apiKey };
+  }
+
+  /** Stops all within `ms` milliseconds: nodes first, so that they can give their leases back, the store's users before Redis. */
+  async stop(ms: number): Promise<void> {
+    const named = (name: RegExp) => this.#parts.filter((part) => name.test(part.name));
+    const stopAll = (parts: Part[], graceMs: number) => Promise.all(parts.map((part) => part.stop(graceMs)));
+    await stopAll(named(/^browser-node/), ms * 0.5);
+    await stopAll(named(/^(control-plane|proxy-router|ad world)$/), ms * 0.3);
+    await stopAll(named(/^redis$/), ms * 0.1);
+    rmSync(this.#shortDir, { recursive: true, force: true });
+  }
+
+  async #redis(): Promise<string> {
+    if (this.#config.REDIS_URL) return this.#config.REDIS_URL;
+    const { part, url } = privateRedis(this.#dataDir, this.#shortDir, this.#logDir, this.#say);
+    this.#parts.push(part);
+    await this.#starting(part, () => ({}));
+    return url;
+  }
+
+  /** The operator's exits file; with the ad world, one that maps its names where the operator has none of his own. */
+  async #exitsFile(): Promise<string> {
+    const own = this.#config.ADSWEEP_EXITS_FILE;
+    if (this.#config.ADSWEEP_DEMO === 0) return own ?? '';
+    const { http } = await this.#service('ad world', 'infra/demo/main.ts', {}, ({ http }) => ({
+      ADSWEEP_DEMO_PORT: String(http),
+    }));
+    const file = join(this.#dataDir, 'demo-exits.json');
+    writeFileSync(file, JSON.stringify(demoExits(http ?? 0, own), null, 2));
+    return file;
+  }
+
+  async #nodes(nodeApiUrl: string, proxyUrl: string, nodeToken: string): Promise<void> {
+    const { ADSWEEP_NODES: count, ADSWEEP_SLOTS: slots } = this.#config;
+    const start = (index: number) =>
+      this.#service(`browser-node ${index + 1}`, 'browser-node/src/main.ts', {
+        ADSWEEP_NODE_ID: `local-${index + 1}`,
+        ADSWEEP_NODE_API_URL: nodeApiUrl,
+        ADSWEEP_PROXY_URL: proxyUrl,
+        ADSWEEP_NODE_TOKEN: nodeToken,
+        ADSWEEP_METRICS_PORT: '0',
+        ...(slots ? { ADSWEEP_SLOTS: String(slots) } : {}),
+      });
+    await Promise.all(Array.from({ length: count }, (_, index) => start(index)));
+  }
+
+  /** A service of ours, told where the data are; on a restart it takes the ports it had (`envOfPorts`). */
+  async #service(
+    name: string,
+    script: string,
+    env: NodeJS.ProcessEnv,
+    envOfPorts: (ports: Record<string, number>) => NodeJS.ProcessEnv = () => ({}),
+  ): Promise<Record<string, number>> {
+    const part = new Part({
+      name,
+      command: process.execPath,
+      args: [join(ROOT, script)],
+      env: { ...process.env, ADSWEEP_DATA_DIR: this.#dataDir, ...env },
+      logFile: join(this.#logDir, `${name.replaceAll(' ', '-')}.log`),
+      say: this.#say,
+    });
+    this.#parts.push(part);
+    return this.#starting(part, envOfPorts);
+  }
+
+  async #starting(part: Part, envOfPorts: (ports: Record<string, number>) => NodeJS.ProcessEnv) {
+    const began = performance.now();
+    try {
+      const ports = await part.start(envOfPorts);
+      this.#say(`  ${part.name} is up (process ${part.pid}, ${((performance.now() - began) / 1000).toFixed(1)} s)`);
+      return ports;
+    } catch (cause) {
+      throw new Error(`${part.name}: ${(cause as Error).message}`, { cause });
+    }
+  }
+}
+
+async function untilOk(url: string): Promise<void> {
+  for (;;) {
+    const ok = await fetch(url).then(
+      (answer) => answer.ok,
+      () => false,
+    );
+    if (ok) return;
+    await sleep(50);
+  }
+}

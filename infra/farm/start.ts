@@ -1,0 +1,40 @@
+import { ConfigError, loadConfig } from '@adsweep/shared/service/load-config.ts';
+import { FarmConfigSchema } from './config.ts';
+import { lockDataDir } from './data-dir-lock.ts';
+import { demoScan } from './demo-scan.ts';
+import { Farm } from './farm.ts';
+
+/** How long everything may take to stop: the run contract gives 10 s. */
+const STOP_MS = 9_000;
+
+const say = (text: string) => console.log(text);
+
+async function main(): Promise<void> {
+  const config = loadConfig(FarmConfigSchema, process.env);
+  const unlock = lockDataDir(config.ADSWEEP_DATA_DIR);
+  const farm = new Farm(config, say);
+  let stopping: Promise<void> | null = null;
+  const stop = (code: number) => {
+    stopping ??= farm.stop(STOP_MS).finally(() => {
+      unlock();
+      process.exit(code);
+    });
+  };
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => stop(0));
+  if (process.channel) process.on('disconnect', () => stop(0));
+
+  try {
+    const { baseUrl, apiKey } = await farm.start();
+    say(`adsweep ready ${baseUrl} key ${apiKey}`);
+    if (config.ADSWEEP_DEMO === 1) await demoScan(baseUrl, apiKey, say);
+  } catch (error) {
+    if (stopping) return;
+    console.error(`adsweep could not start: ${(error as Error).message}`);
+    stop(1);
+  }
+}
+
+main().catch((error: unknown) => {
+  console.error(error instanceof ConfigError ? error.message : `adsweep could not start: ${(error as Error).message}`);
+  process.exitCode = 1;
+});

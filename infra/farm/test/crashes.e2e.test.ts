@@ -1,0 +1,57 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { after, before, test } from 'node:test';
+import { type AdWorld, startAdWorld } from '../../demo/start-ad-world.ts';
+import { RunningFarm, until, writeExits } from './support/running-farm.ts';
+
+const dir = mkdtempSync(`${tmpdir()}/adsweep-crash-`);
+let world: AdWorld;
+let farm: RunningFarm;
+
+before(async () => {
+  world = await startAdWorld({ port: 0, host: '127.0.0.1' });
+  farm = await new RunningFarm({ ADSWEEP_EXITS_FILE: writeExits(dir, world.hosts), ADSWEEP_SLOTS: '2' }).ready();
+});
+after(async () => {
+  await farm.close();
+  await world.close();
+  rmSync(dir, { recursive: true, force: true });
+});
+
+for (const part of ['browser-node 1', 'redis', 'control-plane', 'proxy-router'])
+  test(`kill -9 of ${part} in the middle of scans: every scan ends, each charged once`, async () => {
+    const scans = await Promise.all(
+      Array.from({ length: 6 }, () => farm.submit({ url: 'http://news.publisher.example/', retry_max_attempts: 2 })),
+    );
+    await until('a running scan', async () => {
+      const now = await Promise.all(scans.map((scan) => farm.scan(scan.id)));
+      return now.some((scan) => scan.status === 'running') ? true : null;
+    });
+    const killed = farm.pidOf(part);
+    process.kill(killed, 'SIGKILL');
+
+    const ends = await Promise.all(scans.map((scan) => farm.finished(scan.id, 120)));
+    assert.deepEqual(
+      ends.map((scan) => `${scan.status} ${scan.error}`.trim()),
+      scans.map(() => 'completed'),
+    );
+    for (const scan of scans)
+      assert.deepEqual(await farm.ledgerOf(scan.id), [{ type: 'usage_charge', amount_micros: -10_000 }]);
+    assert.notEqual(farm.pidOf(part), killed, `${part} was started again`);
+  });
+
+test('the whole farm killed in the middle of scans: after the next start every scan ends, each charged once', async () => {
+  const scans = await Promise.all(Array.from({ length: 6 }, () => farm.submit({ url: 'http://news.publisher.example/' })));
+  await until('a running scan', async () => ((await farm.scan(scans[0]?.id ?? '')).status === 'running' ? true : null));
+  await farm.stop('SIGKILL');
+  const again = { ADSWEEP_EXITS_FILE: writeExits(dir, world.hosts), ADSWEEP_SLOTS: '2' };
+  const next = await new RunningFarm(again, farm.dataDir).ready();
+  try {
+    const ends = await Promise.all(scans.map((scan) => next.finished(scan.id, 120)));
+    assert.deepEqual(new Set(ends.map((scan) => scan.status)), new Set(['completed']));
+    for (const scan of scans) assert.equal((await next.ledgerOf(scan.id)).length, 1);
+  } finally {
+    await next.stop();
+  }
+});

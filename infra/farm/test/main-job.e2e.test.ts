@@ -1,0 +1,150 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { after, before, describe, test } from 'node:test';
+import { LONGEST_CHAIN } from '../../demo/longest-chain.ts';
+import { type AdWorld, startAdWorld } from '../../demo/start-ad-world.ts';
+import { startMongoServer } from './support/mongo-server.ts';
+import { RunningFarm, type SubRequest, writeExits } from './support/running-farm.ts';
+
+/** The main job on one store: everything a client can see of page scans, with a real browser. */
+function describeMainJob(store: string, env: () => NodeJS.ProcessEnv, skip: string | false): void {
+  describe(`the main job on ${store}`, { skip }, () => {
+    const dir = mkdtempSync(`${tmpdir()}/adsweep-main-`);
+    let world: AdWorld;
+    let farm: RunningFarm;
+    const reached: string[] = [];
+    const private_ = createServer((request, response) => {
+      reached.push(request.url ?? '');
+      response.end('reached');
+    });
+
+    before(async () => {
+      world = await startAdWorld({ port: 0, host: '127.0.0.1' });
+      await new Promise<void>((listening) => private_.listen(0, listening));
+      farm = await new RunningFarm({ ADSWEEP_EXITS_FILE: writeExits(dir, world.hosts), ...env() }).ready();
+    });
+    after(async () => {
+      await farm.close();
+      await world.close();
+      private_.closeAllConnections();
+      await new Promise((closed) => private_.close(closed));
+      rmSync(dir, { recursive: true, force: true });
+    });
+
+    test('the longest redirect is complete and in order, and the log of the server agrees', async () => {
+      const before = world.log.length;
+      const scan = await farm.scanned({ url: LONGEST_CHAIN[0]?.url });
+      assert.equal(scan.status, 'completed', scan.error);
+      assert.deepEqual(
+        scan.redirect_chain.map(({ url, kind, status_code }) => ({ url, kind, status_code })),
+        LONGEST_CHAIN.map(({ url, kind, status_code }) => ({ url, kind, status_code })),
+      );
+      const recorded = new Set(scan.redirect_chain.flatMap((hop) => [hop.url, ...urlsOf(hop.sub_requests)]));
+      const served = world.log.slice(before).map((request) => request.url);
+      assert.deepEqual(served.filter((url) => !recorded.has(url)), [], 'the server saw requests that were not recorded');
+    });
+
+    test('the article, its ads and pixels are all recorded', async () => {
+      const before = world.log.length;
+      const scan = await farm.scanned({ url: 'http://news.publisher.example/' });
+      assert.equal(scan.status, 'completed', scan.error);
+      const recorded = new Set(scan.redirect_chain.flatMap((hop) => [hop.url, ...urlsOf(hop.sub_requests)]));
+      const served = new Set(world.log.slice(before).map((request) => request.url));
+      assert.deepEqual([...served].filter((url) => !recorded.has(url)), []);
+      assert.notEqual(scan.page_title, '');
+    });
+
+    test('a back-button hijacker, a page with sound and a quiet one are told apart', async () => {
+      const [stuck, loud, quiet] = await Promise.all([
+        farm.scanned({ url: 'http://stuck.offers.example/' }),
+        farm.scanned({ url: 'http://loud.casino.example/' }),
+        farm.scanned({ url: 'http://quiet.shop.example/' }),
+      ]);
+      assert.deepEqual(await farm.tagsOf(stuck.id), ['back_button']);
+      assert.deepEqual(await farm.tagsOf(loud.id), ['autosound']);
+      assert.deepEqual(await farm.tagsOf(quiet.id), []);
+    });
+
+    test('screenshots are WebP, resized on request, and the report shows them without a login', async () => {
+      const scan = await farm.scanned({ url: 'http://quiet.shop.example/' });
+      const full = await farm.call('GET', `/api/v1/scans/${scan.id}/screenshot`);
+      assert.equal(full.headers.get('content-type'), 'image/webp');
+      const small = await farm.call('GET', `/api/v1/scans/${scan.id}/landings/0/screenshot?w=200`);
+      assert.ok((await small.arrayBuffer()).byteLength < (await full.arrayBuffer()).byteLength);
+      assert.equal((await farm.call('GET', `/api/v1/scans/${scan.id}/screenshot?w=99`)).status, 422);
+      assert.equal((await farm.call('GET', `/api/v1/scans/${scan.id}/landings/7/screenshot`)).status, 404);
+
+      const report = await fetch(scan.public_report_url);
+      const html = await report.text();
+      assert.match(report.headers.get('content-security-policy') ?? '', /default-src 'none'/);
+      const [, picture = ''] = /<img[^>]+src="([^"]+)"/.exec(html) ?? [];
+      const shown = await fetch(new URL(picture, scan.public_report_url));
+      assert.equal(shown.headers.get('content-type'), 'image/webp');
+    });
+
+    test('targets that never answer, loop, download or answer 204 fail clearly, and the next scan is fine', async () => {
+      const failed = await Promise.all(
+        ['loop', 'scriptloop', 'download', 'nocontent'].map((page) => farm.scanned({ url: `http://odd.redirects.example/${page}` })),
+      );
+      assert.deepEqual(
+        failed.map(({ status, error }) => `${status} ${error}`),
+        [
+          'failed navigation: TOO_MANY_REDIRECTS',
+          'failed navigation: TOO_MANY_REDIRECTS',
+          'failed navigation: DOWNLOAD',
+          'failed navigation: NO_CONTENT',
+        ],
+      );
+      const never = await farm.scanned({ url: 'http://odd.redirects.example/never' });
+      assert.equal(`${never.status} ${never.error}`, 'failed navigation: TIMEOUT');
+      assert.equal((await farm.scanned({ url: 'http://quiet.shop.example/' })).status, 'completed');
+    });
+
+    test('a page reaches no private address and no file', async () => {
+      const { port } = private_.address() as AddressInfo;
+      const targets = [`http://127.0.0.1:${port}/a`, `http://[::1]:${port}/b`, 'http://169.254.169.254/', 'file:///etc/passwd'];
+      for (const url of targets) {
+        const answer = await farm.call('POST', '/api/v1/scans', { url, country_code: 'US', emulator_id: 'windows_chrome' });
+        assert.equal(answer.status, 422, url);
+      }
+      world.setPage('http://odd.redirects.example/reacher', reacher(targets));
+      const scan = await farm.scanned({ url: 'http://odd.redirects.example/reacher' });
+      assert.equal(scan.status, 'completed', scan.error);
+      const redirected = await farm.scanned({ url: `http://go.redirects.example/to?url=${encodeURIComponent(targets[0] ?? '')}` });
+      assert.equal(`${redirected.status} ${redirected.error}`, 'failed navigation: BLOCKED_URL');
+      assert.deepEqual(reached, []);
+    });
+
+    test('each scan is charged once', async () => {
+      const scan = await farm.scanned({ url: 'http://quiet.shop.example/' });
+      assert.deepEqual(await farm.ledgerOf(scan.id), [{ type: 'usage_charge', amount_micros: -10_000 }]);
+    });
+
+    test('20 scans at once all finish', async () => {
+      const scans = await Promise.all(Array.from({ length: 20 }, () => farm.submit({ url: 'http://quiet.shop.example/' })));
+      const ends = await Promise.all(scans.map((scan) => farm.finished(scan.id, 180)));
+      assert.deepEqual(new Set(ends.map((scan) => scan.status)), new Set(['completed']));
+    });
+  });
+}
+
+const urlsOf = (requests: SubRequest[]): string[] => requests.flatMap((request) => [request.url, ...urlsOf(request.children)]);
+
+/** A page that tries every way to reach `targets`. */
+function reacher(targets: string[]): string {
+  const tries = targets.map(
+    (url) => `<img src="${url}"><iframe src="${url}"></iframe><script src="${url}"></script>
+      <script>fetch('${url}', { mode: 'no-cors' }).catch(() => {}); navigator.sendBeacon('${url}');
+      try { new WebSocket('${url.replace('http', 'ws')}'); } catch {} window.open('${url}');</script>`,
+  );
+  return `<!doctype html><title>reacher</title>${tries.join('')}`;
+}
+
+describeMainJob('the embedded store', () => ({}), false);
+
+const mongo = await startMongoServer();
+after(() => mongo.stop());
+describeMainJob('MongoDB', () => ({ MONGODB_URL: mongo.url }), mongo.missing);

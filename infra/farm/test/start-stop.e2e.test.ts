@@ -1,0 +1,80 @@
+import assert from 'node:assert/strict';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, test } from 'node:test';
+import { RunningFarm, until } from './support/running-farm.ts';
+
+const dataDir = mkdtempSync(join(tmpdir(), 'adsweep-start-'));
+after(() => rmSync(dataDir, { recursive: true, force: true }));
+
+/** Command lines of processes that belong to a farm: the data folder is in their environment. */
+function processesOf(dir: string): string[] {
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid)
+    .filter((pid) => read(`/proc/${pid}/environ`).includes(`ADSWEEP_DATA_DIR=${dir}\0`))
+    .map((pid) => `${pid} ${read(`/proc/${pid}/cmdline`).replaceAll('\0', ' ')}`);
+}
+
+function read(path: string): string {
+  try {
+    return readFileSync(path, 'latin1');
+  } catch {
+    return '';
+  }
+}
+
+test('a farm starts, scans a page of the ad world, stops within 10 s and leaves no process and no lock', async () => {
+  const farm = await new RunningFarm({ ADSWEEP_DEMO: '1' }, dataDir).ready();
+  await farm.says(/completed: \d+ hops/);
+  const [, report = ''] = await farm.says(/report: (\S+)/);
+  const page = await fetch(report);
+  assert.equal(page.status, 200);
+  assert.match(await page.text(), /publisher\.example/);
+
+  const began = performance.now();
+  assert.equal(await farm.stop('SIGINT'), 0);
+  assert.ok(performance.now() - began < 10_000);
+  assert.deepEqual(processesOf(dataDir), []);
+  assert.equal(existsSync(join(dataDir, 'farm.lock')), false);
+});
+
+test('a second start on the same data goes on with them', async () => {
+  const farm = await new RunningFarm({}, dataDir).ready();
+  try {
+    const { items } = (await (await farm.call('GET', '/api/v1/scans')).json()) as { items: { status: string }[] };
+    assert.deepEqual(
+      items.map((scan) => scan.status),
+      ['completed'],
+    );
+  } finally {
+    await farm.stop();
+  }
+});
+
+test('a start on a data folder in use says so and exits 1, and the first farm does not notice', async () => {
+  const first = await new RunningFarm({}, dataDir).ready();
+  const second = new RunningFarm({}, dataDir);
+  try {
+    assert.equal(await second.ended(), 1);
+    assert.match(second.output, /is in use by another Adsweep/);
+    assert.equal((await fetch(`${first.baseUrl}/healthz`)).status, 200);
+  } finally {
+    await first.stop();
+  }
+});
+
+test('a farm that is killed outright takes its parts with it, and the next start is fine', async () => {
+  const killed = await new RunningFarm({}, dataDir).ready();
+  await killed.stop('SIGKILL');
+  await until('the end of all its processes', () => (processesOf(dataDir).length === 0 ? true : null), 15);
+  const next = await new RunningFarm({}, dataDir).ready();
+  assert.equal(await next.stop(), 0);
+});
+
+test('settings that cannot be used are all named at once', async () => {
+  const farm = new RunningFarm({ ADSWEEP_HTTP_PORT: 'eighty', ADSWEEP_NODES: '-1' }, dataDir);
+  assert.equal(await farm.ended(), 1);
+  assert.match(farm.output, /ADSWEEP_HTTP_PORT/);
+  assert.match(farm.output, /ADSWEEP_NODES/);
+});

@@ -1,0 +1,189 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+const START = resolve(import.meta.dirname, '../../start.ts');
+
+export type Scan = {
+  id: string;
+  status: string;
+  error: string;
+  public_report_url: string;
+  screenshot_url: string;
+  page_title: string;
+  retry_attempt: number;
+  elapsed_ms: number;
+  redirect_chain: { url: string; kind: string; status_code: number; sub_requests: SubRequest[] }[];
+  landings: { ord: number; final_url: string }[];
+};
+export type SubRequest = { url: string; resource_type: string; children: SubRequest[] };
+
+const FINAL = ['completed', 'partial', 'failed', 'cancelled'];
+
+/** A farm started as `npm start` does once the machine is set up, on free ports and in a data folder of its own. */
+export class RunningFarm {
+  readonly dataDir: string;
+  readonly #child: ChildProcess;
+  readonly #ownsDataDir: boolean;
+  #output = '';
+  baseUrl = '';
+  apiKey = '';
+
+  constructor(env: NodeJS.ProcessEnv, dataDir?: string) {
+    this.#ownsDataDir = dataDir === undefined;
+    this.dataDir = dataDir ?? mkdtempSync(join(tmpdir(), 'adsweep-farm-'));
+    this.#child = spawn(process.execPath, [START], {
+      env: {
+        ...process.env,
+        ADSWEEP_HTTP_PORT: '0',
+        ADSWEEP_NODE_API_PORT: '0',
+        ADSWEEP_PROXY_PORT: '0',
+        ADSWEEP_DATA_DIR: this.dataDir,
+        ADSWEEP_DEMO: '0',
+        ...env,
+      },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    for (const stream of [this.#child.stdout, this.#child.stderr])
+      stream?.on('data', (bytes: Buffer) => {
+        this.#output += bytes.toString();
+      });
+  }
+
+  /** All that it printed so far. */
+  get output(): string {
+    return this.#output;
+  }
+
+  get pid(): number {
+    return this.#child.pid ?? 0;
+  }
+
+  async ready(): Promise<this> {
+    const [, baseUrl = '', apiKey = ''] = await this.says(/^adsweep ready (\S+) key (\S+)$/m);
+    Object.assign(this, { baseUrl, apiKey });
+    return this;
+  }
+
+  /** Waits until the output matches; fails with the output when the farm ends or 60 s pass first. */
+  async says(pattern: RegExp): Promise<RegExpExecArray> {
+    return until(`output like ${pattern}`, () => {
+      const match = pattern.exec(this.#output);
+      if (!match && this.#child.exitCode !== null) throw new Error(`the farm ended:\n${this.#output}`);
+      return match;
+    });
+  }
+
+  /** The process id of a part as it runs now. */
+  pidOf(part: string): number {
+    const lines = [...this.#output.matchAll(/^\s*(.+?) is (?:up|back) \(process (\d+)/gm)];
+    return Number(lines.findLast(([, name]) => name === part)?.[2]);
+  }
+
+  async call(method: string, path: string, body?: unknown, key = this.apiKey): Promise<Response> {
+    return fetch(this.baseUrl + path, {
+      method,
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+      ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+    });
+  }
+
+  async submit(request: object): Promise<Scan> {
+    const answer = await this.call('POST', '/api/v1/scans', {
+      country_code: 'US',
+      emulator_id: 'windows_chrome',
+      ...request,
+    });
+    if (answer.status !== 201) throw new Error(`the scan was answered ${answer.status}: ${await answer.text()}`);
+    return (await answer.json()) as Scan;
+  }
+
+  async scan(id: string): Promise<Scan> {
+    return (await (await this.call('GET', `/api/v1/scans/${id}`)).json()) as Scan;
+  }
+
+  /** The scan once nothing follows any more. */
+  async finished(id: string, seconds = 60): Promise<Scan> {
+    return until(
+      `an end of scan ${id}`,
+      async () => {
+        const scan = await this.scan(id).catch(() => null);
+        return scan && FINAL.includes(scan.status) ? scan : null;
+      },
+      seconds,
+    );
+  }
+
+  /** Submits and waits for the end. */
+  async scanned(request: object): Promise<Scan> {
+    return this.finished((await this.submit(request)).id);
+  }
+
+  async tagsOf(id: string): Promise<string[]> {
+    const tags = (await (await this.call('GET', `/api/v1/scans/${id}/tags`)).json()) as { tag_slug: string }[];
+    return tags.map((tag) => tag.tag_slug).sort();
+  }
+
+  /** Ledger entries of a scan, `type` and amount. */
+  async ledgerOf(id: string): Promise<{ type: string; amount_micros: number }[]> {
+    const page = (await (await this.call('GET', '/api/v1/billing/history?limit=200')).json()) as {
+      items: { type: string; amount_micros: number; reference_id: string }[];
+    };
+    return page.items
+      .filter((entry) => entry.reference_id === id)
+      .map(({ type, amount_micros }) => ({ type, amount_micros }));
+  }
+
+  /** Stops it as a service manager would; answers the exit code. */
+  async stop(signal: NodeJS.Signals = 'SIGTERM'): Promise<number | null> {
+    const gone = new Promise<number | null>((done) => {
+      if (this.#child.exitCode !== null || this.#child.signalCode !== null) done(this.#child.exitCode);
+      else this.#child.once('exit', done);
+    });
+    this.#child.kill(signal);
+    return gone;
+  }
+
+  async close(): Promise<void> {
+    await this.stop();
+    if (this.#ownsDataDir) rmSync(this.dataDir, { recursive: true, force: true });
+  }
+
+  /** The exit code, once it ended by itself. */
+  async ended(): Promise<number | null> {
+    return until('its end', () => (this.#child.exitCode === null ? null : { code: this.#child.exitCode })).then(
+      (end) => end.code,
+    );
+  }
+}
+
+/** What `probe` finds as soon as it finds something; an error naming `what` after `seconds`. */
+export async function until<T>(what: string, probe: () => T | null | Promise<T | null>, seconds = 60): Promise<T> {
+  const deadline = performance.now() + seconds * 1000;
+  for (;;) {
+    const found = await probe();
+    if (found !== null) return found;
+    if (performance.now() > deadline) throw new Error(`waited ${seconds} s in vain for ${what}`);
+    await sleep(50);
+  }
+}
+
+/** Writes an exits file with direct exits and these host mappings into a folder; answers its path. */
+export function writeExits(dir: string, hosts: Record<string, string>): string {
+  const exit = (country_code: string, proxy_type: string) => ({
+    id: `${country_code}-${proxy_type}`.toLowerCase(),
+    country_code,
+    proxy_type,
+    region: 'Testshire',
+    city: 'Testville',
+    isp: 'Test Telecom',
+    pool_size: 10,
+    provider: 'direct',
+  });
+  const file = join(dir, 'exits.json');
+  const exits = ['US', 'DE'].flatMap((country) => [exit(country, 'residential'), exit(country, 'mobile')]);
+  writeFileSync(file, JSON.stringify({ exits, hosts }));
+  return file;
+}
