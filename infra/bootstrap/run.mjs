@@ -1,0 +1,98 @@
+import { readFileSync } from 'node:fs';
+import { constants } from 'node:os';
+import { delimiter, dirname } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { findNode } from './bring-node.mjs';
+import { distributionOf, parts, verbs, wantedNodeMajor, worthInstalling } from './decide.mjs';
+import { handOver } from './hand-over.mjs';
+import { packagesAreInstalled } from './install-packages.mjs';
+import { findParts } from './install-parts.mjs';
+import { Interrupted, SetupProblem } from './setup-problem.mjs';
+import { say } from './show-step.mjs';
+
+/**
+ * `node infra/bootstrap/run.mjs start|test|check|bench [arguments]`: brings what this machine lacks, then runs the verb
+ * with Node.js 24. When nothing is lacking it says nothing and costs a few milliseconds.
+ */
+
+/** @typedef {import('./decide.mjs').Verb} Verb */
+
+const root = fileURLToPath(new URL('../..', import.meta.url)).replace(/\/$/, '');
+
+/** @returns {import('./decide.mjs').Machine} */
+function thisMachine() {
+  const isLinux = process.platform === 'linux';
+  return {
+    platform: process.platform,
+    arch: process.arch,
+    nodeVersion: process.version,
+    distribution: isLinux ? distributionOf(osRelease()) : 'other',
+    isRoot: process.getuid?.() === 0,
+    env: process.env,
+  };
+}
+
+function osRelease() {
+  try {
+    return readFileSync('/etc/os-release', 'utf8');
+  } catch {
+    return ''; // a Linux that does not name itself is not one we install on
+  }
+}
+
+/** What is there and what is not, for one verb. @param {Verb} verb @param {import('./decide.mjs').Machine} machine */
+function look(verb, machine) {
+  const found = findParts(verbs[verb].parts, machine);
+  const node = findNode(root, machine);
+  const packages = packagesAreInstalled(root, machine);
+  const missing = [...found].filter(([, place]) => place === null).map(([name]) => name);
+  const complete = node !== null && packages && !worthInstalling(missing, machine);
+  return { node, packages, found, missing, complete };
+}
+
+/** @typedef {ReturnType<typeof look>} Findings */
+
+/** @param {Findings} findings @param {string} program @returns {NodeJS.ProcessEnv} */
+function environment(findings, program) {
+  const chromium = findings.found.get('chromium');
+  return {
+    ...process.env,
+    PATH: [dirname(program), process.env.PATH].filter(Boolean).join(delimiter),
+    ...(chromium ? { CHROMIUM_PATH: chromium } : {}),
+  };
+}
+
+/** @param {string | undefined} word @returns {word is Verb} */
+function isVerb(word) {
+  return word !== undefined && Object.hasOwn(verbs, word);
+}
+
+async function main() {
+  const [verb, ...rest] = process.argv.slice(2);
+  if (!isVerb(verb)) throw new SetupProblem(`say what to do: ${Object.keys(verbs).join(', ')}`);
+  const machine = thisMachine();
+  let findings = look(verb, machine);
+  if (!findings.complete) {
+    const { setUp } = await import('./set-up.mjs');
+    await setUp(root, machine, () => look(verb, machine), environment);
+    findings = look(verb, machine);
+  }
+  if (findings.node === null) throw new SetupProblem(`Node.js ${wantedNodeMajor} is still missing after the set-up`);
+  for (const name of findings.missing) say(`warning: ${parts[name].what} is missing; what needs it is left out`);
+  const { program } = findings.node;
+  return handOver(program, [`${root}/${verbs[verb].entry}`, ...rest], environment(findings, program));
+}
+
+/** @param {unknown} error */
+function explain(error) {
+  if (error instanceof Interrupted) {
+    say('Stopped. Run the same command again to go on.');
+    return 128 + constants.signals[error.signal];
+  }
+  if (!(error instanceof SetupProblem)) throw error;
+  say(`\nAdsweep cannot go on: ${error.message}`);
+  for (const line of error.lines) say(line);
+  return 1;
+}
+
+process.exitCode = await main().catch(explain);

@@ -1,0 +1,175 @@
+import assert from 'node:assert/strict';
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import { chmodSync, cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { after, test } from 'node:test';
+
+interface Options {
+  /** What npm does in this checkout: the text of a shell script. */
+  npm?: string;
+  installed?: boolean;
+}
+
+/** A checkout with the real bootstrap and a stand-in for what it runs and for npm. */
+function checkout(entry: string, { npm = 'exit 9', installed = true }: Options = {}): string {
+  const root = mkdtempSync(join(tmpdir(), 'adsweep-bootstrap-'));
+  after(() => rmSync(root, { recursive: true, force: true }));
+  cpSync(join(import.meta.dirname, '..'), join(root, 'infra/bootstrap'), { recursive: true });
+  const files: Record<string, string> = {
+    'package.json': '{ "type": "module" }',
+    'package-lock.json': '{}',
+    'infra/checks/check.ts': entry,
+    'bin/npm': `#!/bin/sh\n${npm}\n`,
+  };
+  const stamp = `${createHash('sha256').update('{}').digest('hex')} node-24 ${process.platform}-${process.arch}\n`;
+  if (installed) files['node_modules/.installed-from'] = stamp;
+  for (const [path, text] of Object.entries(files)) {
+    mkdirSync(dirname(join(root, path)), { recursive: true });
+    writeFileSync(join(root, path), text);
+  }
+  chmodSync(join(root, 'bin/npm'), 0o755);
+  return root;
+}
+
+function environment(root: string, extra: Record<string, string> = {}): NodeJS.ProcessEnv {
+  const { npm_execpath: _, CHROMIUM_PATH: __, ...env } = process.env;
+  return { ...env, PATH: `${root}/bin:${process.env.PATH}`, ...extra };
+}
+
+function bootstrap(root: string, words: string[], extra: Record<string, string> = {}) {
+  const options = { env: environment(root, extra), encoding: 'utf8' } as const;
+  return spawnSync(process.execPath, [join(root, 'infra/bootstrap/run.mjs'), ...words], options);
+}
+
+function startBootstrap(root: string): {
+  child: ChildProcess;
+  output: () => string;
+  until: (text: string) => Promise<void>;
+} {
+  const child = spawn(process.execPath, [join(root, 'infra/bootstrap/run.mjs'), 'check'], { env: environment(root) });
+  let output = '';
+  const until = async (text: string) => {
+    while (!output.includes(text)) await once(child, 'heard');
+  };
+  for (const stream of [child.stdout, child.stderr])
+    stream.on('data', (chunk) => {
+      output += String(chunk);
+      child.emit('heard');
+    });
+  return { child, output: () => output, until };
+}
+
+/** On Linux a process that has ended, but whose new parent has not asked about it yet (state Z), is gone for us. */
+function isAlive(pid: number): boolean {
+  try {
+    if (process.platform !== 'linux') return process.kill(pid, 0);
+    return !/\) Z /.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));
+  } catch {
+    return false;
+  }
+}
+
+async function untilGone(pid: number): Promise<void> {
+  while (isAlive(pid)) await new Promise((resolve) => setTimeout(resolve, 10));
+}
+
+async function untilFilled(file: string): Promise<string> {
+  while (!existsSync(file) || readFileSync(file, 'utf8') === '')
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  return readFileSync(file, 'utf8');
+}
+
+const waitForever = "console.log('running', process.pid);\nsetInterval(() => {}, 1000);\n";
+
+test('with nothing missing it is silent, passes arguments on and ends as the program ends', () => {
+  const root = checkout('console.log(process.argv.slice(2).join());\nprocess.exit(7);\n');
+  const run = bootstrap(root, ['check', 'a', '--b']);
+  assert.deepEqual([run.status, run.stdout, run.stderr], [7, 'a,--b\n', '']);
+});
+
+test('an unknown verb is answered with the known ones', () => {
+  const run = bootstrap(checkout(''), ['dance']);
+  assert.equal(run.status, 1);
+  assert.match(run.stderr, /start, test, check, bench/);
+});
+
+test('missing packages are installed once, with their steps shown', () => {
+  const root = checkout("console.log('checked');\n", {
+    installed: false,
+    npm: 'mkdir -p node_modules; echo "$@" >npm-was-called',
+  });
+  const first = bootstrap(root, ['check']);
+  assert.equal(first.status, 0, first.stderr);
+  assert.match(first.stderr, /done {4}npm packages/);
+  const second = bootstrap(root, ['check']);
+  assert.deepEqual([second.status, second.stderr], [0, '']);
+});
+
+test('a changed lock file is installed anew', () => {
+  const root = checkout("console.log('checked');\n", { npm: 'mkdir -p node_modules' });
+  writeFileSync(join(root, 'package-lock.json'), '{ "changed": true }');
+  assert.match(bootstrap(root, ['check']).stderr, /npm packages/);
+});
+
+test('a failed step says what and why, and gives exit code 1', () => {
+  const root = checkout('', { installed: false, npm: 'echo "no such planet"; exit 3' });
+  const run = bootstrap(root, ['check']);
+  assert.equal(run.status, 1);
+  assert.match(run.stderr, /FAILED {2}npm packages/);
+  assert.match(run.stderr, /npm ci .*failed \(exit 3\)/);
+  assert.match(run.stderr, /no such planet/);
+});
+
+test('a browser setting that leads nowhere is refused in plain words', () => {
+  const run = bootstrap(checkout(''), ['start'], { CHROMIUM_PATH: '/nowhere/chromium' });
+  assert.equal(run.status, 1);
+  assert.match(run.stderr, /CHROMIUM_PATH names \/nowhere\/chromium/);
+});
+
+test('a stop that reaches the bootstrap twice at once reaches the program once, and its own exit code counts', async () => {
+  const root = checkout(
+    "let stops = 0;\nprocess.on('SIGINT', () => { stops += 1; setTimeout(() => process.exit(stops), 200); });\n" +
+      waitForever,
+  );
+  const { child, until } = startBootstrap(root);
+  await until('running');
+  child.kill('SIGINT');
+  child.kill('SIGINT');
+  const [code] = await once(child, 'exit');
+  assert.equal(code, 1);
+});
+
+test('what the program leaves behind after a stop is ended with it', async () => {
+  const root = checkout(
+    "import { spawn } from 'node:child_process';\nconst left = spawn('sleep', ['600'], { stdio: 'ignore' });\nconsole.log('left', left.pid, 'end');\nprocess.on('SIGTERM', () => process.exit(0));\n",
+  );
+  const { child, output, until } = startBootstrap(root);
+  await until('end');
+  child.kill('SIGTERM');
+  const [code] = await once(child, 'exit');
+  assert.equal(code, 0);
+  await untilGone(Number(output().match(/left (\d+)/)![1]));
+});
+
+test('a bootstrap that is killed takes its program with it', async () => {
+  const { child, output, until } = startBootstrap(checkout(waitForever));
+  await until('running');
+  child.kill('SIGKILL');
+  await untilGone(Number(output().match(/running (\d+)/)![1]));
+});
+
+test('a stop during an installation ends it, with everything it started, and leaves no lock', async () => {
+  const root = checkout("console.log('checked');\n", { installed: false, npm: 'sleep 600 & echo $! >sleeping; wait' });
+  const { child, output, until } = startBootstrap(root);
+  await until('npm packages');
+  const sleeping = await untilFilled(join(root, 'sleeping'));
+  child.kill('SIGINT');
+  const [code] = await once(child, 'exit');
+  assert.equal(code, 130, output());
+  assert.match(output(), /Stopped/);
+  await untilGone(Number(sleeping));
+  assert.equal(existsSync(join(root, '.tools/bootstrap.lock')), false);
+});

@@ -1,0 +1,44 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync, globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** What must not be in a file that others receive: where it was written, and from which mirror its packages came. */
+const foreign: { pattern: RegExp; why: string }[] = [
+  { pattern: /(?<![\w.-])\/(?:work|root|tmp\/brief)\/[\w.-]*/, why: "a path of somebody's own machine" },
+  { pattern: /(?<![\w.-])\/(?:home|Users)\/(?!node\b)[a-z][\w.-]*\//, why: "a path in somebody's home folder" },
+  { pattern: /\bhttps?:\/\/(?:registry\.(?:npmjs|yarnpkg)\.|npm\.pkg\.)[\w.-]+/, why: 'a registry host' },
+  { pattern: /\bhttps?:\/\/[\w.-]*(?:artifactory|verdaccio|nexus|npm-?mirror)[\w.-]*/, why: 'a registry host' },
+];
+
+const resolvedUrl = /"resolved":\s*"(?:https?|git[\w+]*):[^"]*"/;
+const binary = /\.(?:png|webp|jpe?g|gif|ico|mp4|webm|mp3|woff2?|gz|tgz)$/;
+
+/** Every line of a tracked file that speaks of something outside the project, as `file:line: why: text`. */
+export function checkTexts(root: string): string[] {
+  return trackedFiles(root)
+    .filter((path) => !binary.test(path) && existsSync(join(root, path)))
+    .flatMap((path) => checkText(path, readFileSync(join(root, path), 'utf8')));
+}
+
+/** The breaches in one file's text. */
+export function checkText(path: string, text: string): string[] {
+  const rules = path.endsWith('package-lock.json')
+    ? [...foreign, { pattern: resolvedUrl, why: 'the address a package came from (omit-lockfile-registry-resolved)' }]
+    : foreign;
+  return text.split('\n').flatMap((line, index) =>
+    rules.flatMap(({ pattern, why }) => {
+      const match = pattern.exec(line);
+      return match ? [`${path}:${index + 1}: ${why}: ${match[0]}`] : [];
+    }),
+  );
+}
+
+/** What git tracks; in an unpacked archive without git, everything that is not installed or produced. */
+function trackedFiles(root: string): string[] {
+  if (existsSync(join(root, '.git')))
+    return execFileSync('git', ['ls-files', '-z'], { cwd: root, encoding: 'utf8' }).split('\0').filter(Boolean);
+  const produced = ['node_modules', '.tools', '.adsweep'];
+  return globSync('**/*', { cwd: root, withFileTypes: true, exclude: (entry) => produced.includes(entry.name) })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name).slice(root.length + 1));
+}

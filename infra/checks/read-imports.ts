@@ -1,0 +1,63 @@
+import { existsSync, globSync, readFileSync } from 'node:fs';
+import { dirname, join, normalize } from 'node:path';
+
+/** A source file by its path in the repository, with what it imports. */
+export interface SourceFile {
+  path: string;
+  text: string;
+  imports: Import[];
+}
+
+/** One import as written, and the file of this repository it leads to (null: a package or a Node.js module). */
+export interface Import {
+  written: string;
+  file: string | null;
+}
+
+export const workspaces = ['shared', 'control-plane', 'browser-node', 'proxy-router', 'loadtest'] as const;
+
+const workspaceScope = '@adsweep/';
+const sources = [...workspaces, 'infra'].map((folder) => `${folder}/**/*.{ts,mts,js,mjs}`);
+
+// A static import or re-export begins a line, as the formatter writes it; a dynamic one, or a type's `import('...')`, may be anywhere.
+const staticImport =
+  /^(?:import\s+(?:type\s+)?(?:[\w*{$][^'";]*?from\s*)?|export\s+(?:type\s+)?(?:\*|\{)[^'";]*?from\s*)['"]([^'"\n]+)['"]/gm;
+const dynamicImport = /\bimport\(\s*['"`]([^'"`\n]+)['"`]/g;
+
+/** Every source file below `root` with its imports: static, dynamic and type-only ones. */
+export function readSources(root: string): SourceFile[] {
+  return globSync(sources, { cwd: root, exclude: (name) => name.includes('node_modules') })
+    .sort()
+    .map((path) => readSource(root, path));
+}
+
+function readSource(root: string, path: string): SourceFile {
+  const text = readFileSync(join(root, path), 'utf8');
+  const written = importsOf(text);
+  return { path, text, imports: written.map((one) => ({ written: one, file: resolve(root, path, one) })) };
+}
+
+/** The names that a source text imports from, in order. */
+export function importsOf(text: string): string[] {
+  return [staticImport, dynamicImport].flatMap((form) => [...text.matchAll(form)].map((match) => match[1]!));
+}
+
+function resolve(root: string, from: string, written: string): string | null {
+  if (written.startsWith('.')) return normalize(join(dirname(from), written));
+  if (!written.startsWith(workspaceScope)) return null;
+  const path = written.slice(workspaceScope.length);
+  const [workspace = '', ...rest] = path.split('/');
+  const exported = join(workspace, 'src', ...rest); // shared exports `./*` from its src folder
+  return existsSync(join(root, exported)) ? exported : path;
+}
+
+/** The package (or `node:` module) that an import names: `@koa/router/types` -> `@koa/router`. */
+export function packageOf(written: string): string {
+  const parts = written.split('/');
+  return written.startsWith('@') ? parts.slice(0, 2).join('/') : parts[0]!;
+}
+
+/** Source text without comments, for rules that look at words in it. Good enough for formatted code; not a parser. */
+export function withoutComments(text: string): string {
+  return text.replace(/^\s*\/\*[\s\S]*?\*\//gm, '').replace(/(^|\s)\/\/.*$/gm, '$1');
+}

@@ -1,0 +1,159 @@
+import assert from 'node:assert/strict';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { test } from 'node:test';
+import { checkDirections } from '../import-directions.ts';
+
+/** Writes a small tree, checks it and takes it away again. */
+function breaches(files: Record<string, string>): string[] {
+  const root = mkdtempSync(join(tmpdir(), 'adsweep-directions-'));
+  try {
+    for (const [path, text] of Object.entries(files)) {
+      mkdirSync(dirname(join(root, path)), { recursive: true });
+      writeFileSync(join(root, path), text);
+    }
+    return checkDirections(root);
+  } finally {
+    rmSync(root, { recursive: true });
+  }
+}
+
+function assertOneBreach(files: Record<string, string>, pattern: RegExp): void {
+  const found = breaches(files);
+  assert.equal(found.length, 1, found.join('\n') || 'no breach was found');
+  assert.match(found[0]!, pattern);
+}
+
+const cp = 'control-plane/src';
+
+test('a tree that keeps to the drawing has no breach', () => {
+  assert.deepEqual(
+    breaches({
+      'shared/src/ids.ts': 'export const newId = () => 1;\n',
+      [`${cp}/main.ts`]: "import { submit } from './scans/submit.ts';\nsubmit();\n",
+      [`${cp}/app.ts`]: "import Koa from 'koa';\nimport { routes } from './scans/routes.ts';\nnew Koa(routes);\n",
+      [`${cp}/scans/routes.ts`]: "import { submit } from './submit.ts';\nexport const routes = submit;\n",
+      [`${cp}/scans/submit.ts`]:
+        "import { newId } from '@adsweep/shared/ids.ts';\nimport { emit } from '../events/emit.ts';\nexport const submit = () => emit(newId());\n",
+      [`${cp}/scans/scan-store.ts`]: "import type { Collection } from 'mongodb';\nexport type Scans = Collection;\n",
+      [`${cp}/scans/checks/index.ts`]: "export { one } from './one.ts';\n",
+      [`${cp}/scans/checks/one.ts`]: 'export const one = 1;\n',
+      [`${cp}/events/emit.ts`]: 'export const emit = (id: number) => id;\n',
+      [`${cp}/config.ts`]: 'export const port = process.env.PORT;\n',
+      'control-plane/test/scans.test.ts':
+        "import '../src/scans/scan-store.ts';\nimport 'koa';\nprocess.env.MONGODB_URL;\n",
+      'loadtest/bench/run.ts':
+        "import '../../control-plane/src/platform/embedded/engine.ts';\nimport 'playwright-core';\n",
+      [`${cp}/platform/embedded/engine.ts`]: "import { Query } from 'mingo';\nimport 'node:sqlite';\nnew Query({});\n",
+      'infra/farm/start.ts': "import '@adsweep/shared/ids.ts';\nimport 'node:fs';\nprocess.env.HOME;\n",
+    }),
+    [],
+  );
+});
+
+test('a workspace must not import another one, neither by name nor by path', () => {
+  const target = { 'proxy-router/src/exits/pick-exit.ts': 'export const pick = 1;\n' };
+  const rule = /browser-node must not import proxy-router/;
+  assertOneBreach(
+    { ...target, 'browser-node/src/a.ts': "import '../../proxy-router/src/exits/pick-exit.ts';\n" },
+    rule,
+  );
+  assertOneBreach(
+    { ...target, 'browser-node/test/a.test.ts': "import '@adsweep/proxy-router/src/exits/pick-exit.ts';\n" },
+    rule,
+  );
+});
+
+test('shared must not import a workspace', () => {
+  assertOneBreach(
+    { 'shared/src/a.ts': "import type { X } from '@adsweep/loadtest/src/x.ts';\n" },
+    /shared must not import loadtest/,
+  );
+});
+
+test('the bench may import the platform of control-plane and nothing else of it', () => {
+  assertOneBreach(
+    { 'loadtest/bench/run.ts': "import '../../control-plane/src/scans/submit.ts';\n" },
+    /loadtest must not import/,
+  );
+});
+
+test('a lower layer must not import a higher one, also not for a type, also not later', () => {
+  const submit = { [`${cp}/scans/submit.ts`]: 'export type Scan = 1;\n' };
+  const rule = /events\/emit.ts .* must not import .*scans\/submit.ts .* a higher layer/;
+  assertOneBreach({ ...submit, [`${cp}/events/emit.ts`]: "import type { Scan } from '../scans/submit.ts';\n" }, rule);
+  assertOneBreach({ ...submit, [`${cp}/events/emit.ts`]: "const late = () => import('../scans/submit.ts');\n" }, rule);
+  assertOneBreach(
+    { ...submit, [`${cp}/events/emit.ts`]: "export {\n  Scan,\n} from '../scans/submit.ts';\nexport const a = 1;\n" },
+    rule,
+  );
+});
+
+test('a running thing stands above the domain whose folder it lives in', () => {
+  const relay = { [`${cp}/outbox/relay.ts`]: "import { deliver } from '../webhooks/deliver.ts';\ndeliver();\n" };
+  const deliver = { [`${cp}/webhooks/deliver.ts`]: 'export const deliver = () => 1;\n' };
+  assert.deepEqual(breaches({ ...relay, ...deliver }), []);
+  assertOneBreach(
+    { ...relay, [`${cp}/webhooks/deliver.ts`]: "import '../outbox/relay.ts';\n", [`${cp}/outbox/relay.ts`]: '' },
+    /a higher layer/,
+  );
+});
+
+test('a folder that is not in the drawing is a breach', () => {
+  assertOneBreach({ [`${cp}/misc/thing.ts`]: 'export const thing = 1;\n' }, /belongs to no layer/);
+});
+
+test("another domain's store, routes and presenter are private to it", () => {
+  for (const file of ['alert-store.ts', 'routes.ts', 'upload-routes.ts', 'present-alert.ts', 'responses.ts'])
+    assertOneBreach(
+      { [`${cp}/scans/submit.ts`]: `import '../alerts/${file}';\n`, [`${cp}/alerts/${file}`]: '' },
+      /private to its domain/,
+    );
+});
+
+test('a reserved package is refused everywhere but at its place', () => {
+  const places: [path: string, name: string][] = [
+    [`${cp}/scans/submit.ts`, 'koa'],
+    [`${cp}/scans/routes.ts`, '@koa/router'],
+    [`${cp}/scans/submit.ts`, 'mongodb'],
+    [`${cp}/scans/submit.ts`, 'ioredis'],
+    [`${cp}/scans/scan-store.ts`, 'mingo'],
+    ['browser-node/src/upload/upload.ts', 'playwright-core'],
+    ['loadtest/src/submit.ts', 'playwright-core'],
+  ];
+  for (const [path, name] of places)
+    assertOneBreach({ [path]: `import type { X } from '${name}';\n` }, new RegExp(`must not import ${name};`));
+});
+
+test('infra does without packages', () => {
+  assertOneBreach(
+    { 'infra/farm/start.ts': "import { WebSocket } from 'ws';\n" },
+    /infra uses Node.js and shared alone/,
+  );
+});
+
+test('the environment is read in config.ts alone', () => {
+  assertOneBreach({ 'browser-node/src/main.ts': 'const port = process.env.PORT;\n' }, /reads process.env/);
+  assertOneBreach(
+    { 'browser-node/src/main.ts': "import { env } from 'node:process';\nenv.PORT;\n" },
+    /reads process.env/,
+  );
+  assert.deepEqual(breaches({ 'browser-node/src/main.ts': '// process.env is read in config.ts\n' }), []);
+});
+
+test('a file that only passes things on is a barrel, and so is an index that is no registry', () => {
+  assertOneBreach({ 'shared/src/all.ts': "export * from './ids.ts';\nexport { a } from './a.ts';\n" }, /barrel/);
+  assertOneBreach({ 'shared/src/urls/index.ts': 'export const a = 1;\n' }, /barrel/);
+});
+
+test('a ring of imports is a breach and is named once', () => {
+  assertOneBreach(
+    {
+      'shared/src/a.ts': "import './b.ts';\n",
+      'shared/src/b.ts': "import './c.ts';\n",
+      'shared/src/c.ts': "import type { A } from './a.ts';\n",
+    },
+    /shared\/src\/a.ts -> shared\/src\/b.ts -> shared\/src\/c.ts -> shared\/src\/a.ts: a ring of imports/,
+  );
+});

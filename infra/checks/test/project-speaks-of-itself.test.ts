@@ -1,0 +1,56 @@
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { checkText, checkTexts } from '../project-speaks-of-itself.ts';
+
+// Put together here, so that this file passes the check that it tests.
+const slash = '/';
+const machinePaths = [
+  ['', 'work', 'main'],
+  ['', 'root', '.npmrc'],
+  ['', 'home', 'ada', 'x'],
+].map((one) => one.join(slash));
+const registry = ['https:', '', 'registry.npmjs.org', 'koa'].join(slash);
+
+test('a path of a machine is found, with its line', () => {
+  for (const path of machinePaths) {
+    const found = checkText('README.md', `first\nsee ${path} for more`);
+    assert.equal(found.length, 1, path);
+    assert.match(found[0]!, /^README.md:2: /);
+  }
+});
+
+test('paths that only resemble one are no breach', () => {
+  for (const text of ['src/work/x.ts', 'https://example.com/work/1', '/workspace', 'docs/root/a', '/home/node/app'])
+    assert.deepEqual(checkText('a.md', text), [], text);
+});
+
+test('a registry host is found', () => {
+  assert.equal(checkText('.npmrc', `registry=${registry}`).length, 1);
+});
+
+test('an address in the lock file is found, a link to a workspace is none', () => {
+  const lock = (resolved: string) => checkText('package-lock.json', `"resolved": "${resolved}",`);
+  assert.equal(lock('https://example.com/koa.tgz').length, 1);
+  assert.equal(lock('git+ssh://git@example.com/koa.git').length, 1);
+  assert.deepEqual(lock('shared'), []);
+});
+
+test('tracked files are read, others are not; without git, all but what was installed', () => {
+  const root = mkdtempSync(join(tmpdir(), 'adsweep-texts-'));
+  try {
+    mkdirSync(join(root, 'node_modules'));
+    for (const path of ['tracked.md', 'other.md', 'node_modules/x.md'])
+      writeFileSync(join(root, path), machinePaths[0]!);
+    const files = () => checkTexts(root).map((line) => line.split(':')[0]);
+    assert.deepEqual(files().sort(), ['other.md', 'tracked.md']);
+    execFileSync('git', ['init', '-q'], { cwd: root });
+    execFileSync('git', ['add', 'tracked.md'], { cwd: root });
+    assert.deepEqual(files(), ['tracked.md']);
+  } finally {
+    rmSync(root, { recursive: true });
+  }
+});

@@ -1,0 +1,44 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { importsOf, packageOf, withoutComments, workspaces } from '../read-imports.ts';
+
+test('every form of import is seen', () => {
+  const text = [
+    "import 'a';",
+    "import b from 'b';",
+    "import * as c from 'c';",
+    "import type { D } from 'd';",
+    "import e, { type F } from 'e';",
+    'import {',
+    '  g,',
+    '  h,',
+    "} from 'g';",
+    "export { i } from 'i';",
+    "export type * from 'j';",
+    "const k = await import('k');",
+    "type L = import('l').L;",
+  ].join('\n');
+  assert.deepEqual(importsOf(text), ['a', 'b', 'c', 'd', 'e', 'g', 'i', 'j', 'k', 'l']);
+});
+
+test('what only looks like an import is not one', () => {
+  assert.deepEqual(importsOf("export const from = 'a';\nexport { b };\nconst c = 'import';\n  // import 'd';\n"), []);
+});
+
+test('a package is named without the path inside it', () => {
+  assert.equal(packageOf('@koa/router/types'), '@koa/router');
+  assert.equal(packageOf('mingo/operators/update'), 'mingo');
+  assert.equal(packageOf('node:fs/promises'), 'node:fs');
+});
+
+test('comments are left out, addresses in strings stay', () => {
+  const text = "/**\n * a\n */\nconst url = 'http://b/'; // c\n";
+  assert.equal(withoutComments(text).trim(), "const url = 'http://b/';");
+});
+
+test('the known workspaces are those of package.json', () => {
+  const { workspaces: declared } = JSON.parse(readFileSync(join(import.meta.dirname, '../../../package.json'), 'utf8'));
+  assert.deepEqual([...workspaces].sort(), declared.sort());
+});

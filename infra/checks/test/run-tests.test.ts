@@ -1,0 +1,80 @@
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { after, test } from 'node:test';
+
+/** A checkout with nothing in it but the runner and these test files. */
+function checkout(files: Record<string, string>): string {
+  const root = mkdtempSync(join(tmpdir(), 'adsweep-tests-'));
+  after(() => rmSync(root, { recursive: true }));
+  cpSync(join(import.meta.dirname, '..'), join(root, 'infra/checks'), {
+    recursive: true,
+    filter: (path) => !path.endsWith('/test'),
+  });
+  writeFileSync(join(root, 'package.json'), '{ "type": "module" }');
+  for (const [path, text] of Object.entries(files)) {
+    mkdirSync(dirname(join(root, path)), { recursive: true });
+    writeFileSync(join(root, path), `import { test } from 'node:test';\n${text}\n`);
+  }
+  return root;
+}
+
+function runTests(root: string, ...words: string[]): { status: number | null; output: string } {
+  // Node.js refuses to run tests inside a test, unless the inner run does not know of the outer one.
+  const { NODE_TEST_CONTEXT: _, ...env } = process.env;
+  const run = spawnSync(process.execPath, ['infra/checks/run-tests.ts', ...words], {
+    cwd: root,
+    env,
+    encoding: 'utf8',
+  });
+  return { status: run.status, output: run.stdout + run.stderr };
+}
+
+const passing = "test('water is wet', () => {});";
+const failing = "test('water is dry', () => { throw new Error('it is not'); });";
+
+test('all workspaces are run, those that stand alone come last, and the totals are those of both passes', () => {
+  const root = checkout({
+    'browser-node/test/a.e2e.test.ts': passing,
+    'shared/test/deep/b.test.ts': passing,
+    'infra/farm/test/c.test.ts': `${passing}\ntest('needs a film', { skip: 'no ffmpeg' }, () => {});`,
+  });
+  const { status, output } = runTests(root);
+  assert.equal(status, 0, output);
+  assert.match(output, /tests 4\n/);
+  assert.match(output, /pass 3\n/);
+  assert.match(output, /skipped 1\n/);
+  assert.match(output, /left out: 1 \(no ffmpeg\)/);
+  assert.ok(output.indexOf('a.e2e.test.ts') > output.indexOf('b.test.ts'), output);
+  assert.match(readFileSync(join(root, '.tools/log/tests.txt'), 'utf8'), /water is wet/);
+});
+
+test('a failing test, a file that cannot be loaded and an empty checkout each give exit code 1, with the reason', () => {
+  const failed = runTests(checkout({ 'shared/test/a.test.ts': failing, 'shared/test/b.test.ts': passing }));
+  assert.equal(failed.status, 1);
+  assert.match(failed.output, /it is not/);
+  assert.match(failed.output, /fail 1\n/);
+  const broken = runTests(checkout({ 'shared/test/a.test.ts': "import './no-such-file.ts';" }));
+  assert.equal(broken.status, 1);
+  assert.match(broken.output, /no-such-file/);
+  const empty = runTests(checkout({}));
+  assert.equal(empty.status, 1);
+  assert.match(empty.output, /no test file found/);
+});
+
+test('words narrow the run to files, folders, globs or names of tests', () => {
+  const root = checkout({
+    'shared/test/wet.test.ts': passing,
+    'shared/test/dry.test.ts': failing,
+    'loadtest/test/wet.e2e.test.ts': passing,
+  });
+  assert.equal(runTests(root, 'shared/test/wet.test.ts').status, 0);
+  assert.equal(runTests(root, './loadtest/').status, 0);
+  assert.equal(runTests(root, '**/wet*').status, 0);
+  assert.equal(runTests(root, join(root, 'shared/test/wet.test.ts')).status, 0);
+  assert.equal(runTests(root, '--test-name-pattern=is wet').status, 0);
+  assert.equal(runTests(root, 'shared').status, 1);
+  assert.match(runTests(root, 'nowhere').output, /no test file matches nowhere/);
+});
