@@ -144,10 +144,12 @@ export function whatToType(missing, machine) {
   return lines;
 }
 
-/** The last lines of a command's output, without empty ones, for people to read when it failed. @param {string} text @param {number} count */
-export function lastLines(text, count) {
-  return text
-    .split('\n')
-    .filter((line) => line.trim() !== '')
-    .slice(-count);
+/**
+ * The lines of a failed command's output that say why, for people: npm says it first and then goes on about its usage,
+ * others say it last. @param {string} output @param {number} count
+ */
+export function tellingLines(output, count) {
+  const lines = output.split('\n').filter((line) => line.trim() !== '' && line.trim() !== 'npm error');
+  const cause = lines.findIndex((line) => line.startsWith('npm error'));
+  return cause === -1 ? lines.slice(-count) : lines.slice(cause, cause + count);
 }

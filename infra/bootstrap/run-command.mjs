@@ -1,13 +1,13 @@
 import { spawn } from 'node:child_process';
 import { closeSync, mkdirSync, openSync, readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { lastLines } from './decide.mjs';
+import { tellingLines } from './decide.mjs';
 import { Interrupted, SetupProblem } from './setup-problem.mjs';
 
 const stopSignals = /** @type {const} */ (['SIGINT', 'SIGTERM', 'SIGHUP']);
 
 /**
- * Runs one command of the set-up with its output in a log file, whose last lines are shown when it fails.
+ * Runs one command of the set-up with its output in a log file, whose telling lines are shown when it fails.
  *
  * The command gets a process group of its own, so that a CTRL-C reaches it once and through us: the first one asks it
  * to end and waits, the second one kills the whole group. `gentle` asks the command alone and not its children: apt-get
@@ -69,6 +69,6 @@ function ended(child) {
 /** @param {string} command @param {string[]} args @param {string} outcome @param {string} log */
 function failure(command, args, outcome, log) {
   const typed = [command, ...args].join(' ');
-  const seen = lastLines(readFileSync(log, 'utf8'), 15).map((line) => `  ${line}`);
+  const seen = tellingLines(readFileSync(log, 'utf8'), 15).map((line) => `  ${line}`);
   return new SetupProblem(`"${typed}" failed (${outcome})`, [...seen, `The whole output: ${log}`]);
 }

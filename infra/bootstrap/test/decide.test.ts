@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
   distributionOf,
-  lastLines,
   locatePart,
   type Machine,
   majorOf,
   nodePackageName,
   packagesToInstall,
+  tellingLines,
   whatToType,
   worthInstalling,
 } from '../decide.mjs';
@@ -111,6 +111,11 @@ test('a missing optional part stops nobody who cannot install it', () => {
   assert.equal(worthInstalling([], debian), false);
 });
 
-test('the last lines of an output are those with something in them', () => {
-  assert.deepEqual(lastLines('a\nb\n\nc\n\n', 2), ['b', 'c']);
+test('of a failed command the last lines with something in them are shown', () => {
+  assert.deepEqual(tellingLines('a\nb\n\nc\n\n', 2), ['b', 'c']);
+});
+
+test('of a failed npm the cause is shown, which it says before its usage', () => {
+  const output = 'npm warn old\nnpm error code EUSAGE\nnpm error\nnpm error not in sync\nnpm error Usage:\n';
+  assert.deepEqual(tellingLines(output, 2), ['npm error code EUSAGE', 'npm error not in sync']);
 });
