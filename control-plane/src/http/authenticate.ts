@@ -1,0 +1,33 @@
+import { bearerCredential } from '@adsweep/shared/service/bearer.ts';
+import { ApiError } from './api-error.ts';
+import type { Caller } from './caller.ts';
+import type { Permission } from './permissions.ts';
+
+/** Whose key this is; null for a key that is unknown, revoked or expired. */
+export type FindCaller = (key: string) => Promise<Caller | null>;
+
+const REALM = 'Bearer realm="adsweep"';
+
+/**
+ * Lets a request in: the caller of a bearer key (RFC 6750) that has `permission`. Throws 401 without a valid key and 403 naming the
+ * permission that is missing.
+ */
+export async function authenticate(
+  find: FindCaller,
+  authorization: string | undefined,
+  permission: string,
+): Promise<Caller> {
+  const key = bearerCredential(authorization);
+  if (key === '') throw unauthorized('Send an API key: Authorization: Bearer <API_KEY>.', REALM);
+  const caller = await find(key);
+  if (!caller) throw unauthorized('This API key is not valid.', `${REALM}, error="invalid_token"`);
+  if (permission !== 'any' && !caller.permissions.has(permission as Permission)) {
+    const headers = { 'WWW-Authenticate': `${REALM}, error="insufficient_scope", scope="${permission}"` };
+    throw new ApiError('forbidden', `This API key lacks the permission ${permission}.`, { headers });
+  }
+  return caller;
+}
+
+function unauthorized(detail: string, challenge: string): ApiError {
+  return new ApiError('unauthorized', detail, { headers: { 'WWW-Authenticate': challenge } });
+}

@@ -1,0 +1,83 @@
+import { readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import type { Middleware } from 'koa';
+
+const BUNDLE = dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'));
+
+/** Nothing but our own files may load or run in the page. */
+const POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self' data:",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join('; ');
+
+const PAGE = `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Adsweep API</title>
+<link rel="icon" type="image/png" href="/docs/favicon-32x32.png">
+<link rel="stylesheet" href="/docs/swagger-ui.css">
+<link rel="stylesheet" href="/docs/page.css">
+</head>
+<body>
+<noscript>This page needs scripts. The document it shows is at <a href="/api/v1/openapi.json">/api/v1/openapi.json</a>.</noscript>
+<main id="reference"></main>
+<script src="/docs/swagger-ui-bundle.js"></script>
+<script src="/docs/page.js"></script>
+</body>
+</html>
+`;
+
+const SCRIPT = `SwaggerUIBundle({
+  url: '/api/v1/openapi.json',
+  dom_id: '#reference',
+  deepLinking: true,
+  docExpansion: 'list',
+  defaultModelsExpandDepth: 0,
+  displayRequestDuration: true,
+  validatorUrl: null,
+});
+`;
+
+const STYLE = `body { margin: 0; background: #fafafa; }
+noscript { display: block; padding: 1rem; font-family: sans-serif; }
+.swagger-ui .wrapper { padding: 0 16px; }
+.swagger-ui .info { margin: 24px 0; }
+@media (max-width: 640px) {
+  .swagger-ui .opblock .opblock-summary { flex-wrap: wrap; }
+  .swagger-ui .opblock .opblock-summary-path { max-width: 100%; }
+  .swagger-ui table { display: block; overflow-x: auto; }
+  .swagger-ui .info .title { font-size: 26px; }
+}
+`;
+
+type File = { type: string; text?: string };
+
+const FILES: Record<string, File> = {
+  '/docs': { type: 'text/html', text: PAGE },
+  '/docs/page.js': { type: 'text/javascript', text: SCRIPT },
+  '/docs/page.css': { type: 'text/css', text: STYLE },
+  '/docs/swagger-ui.css': { type: 'text/css' },
+  '/docs/swagger-ui-bundle.js': { type: 'text/javascript' },
+  '/docs/favicon-32x32.png': { type: 'image/png' },
+};
+
+/** The reference as a page at `/docs`, drawn by Swagger UI from `/api/v1/openapi.json`; every file comes from here. */
+export function serveDocs(): Middleware {
+  return async (context, next) => {
+    const path = context.path === '/docs/' ? '/docs' : context.path;
+    if (!['GET', 'HEAD'].includes(context.method) || !Object.hasOwn(FILES, path)) return next();
+    const { type, text } = FILES[path]!;
+    context.set({ 'Content-Security-Policy': POLICY, 'Cache-Control': 'max-age=3600' });
+    context.type = type;
+    context.body = text ?? (await readFile(join(BUNDLE, path.slice('/docs/'.length))));
+  };
+}

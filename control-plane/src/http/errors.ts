@@ -1,0 +1,78 @@
+/**
+ * Every code an answer can carry: its status and what `detail` is: `text`, or `items` for field errors (spec 2.4, 7).
+ * `means` is for readers of the documentation.
+ */
+export const ERRORS = {
+  validation_error: {
+    status: 422,
+    detail: 'items',
+    means: 'Fields are missing, unknown, of the wrong form or do not go together.',
+  },
+  'scanning.unsupported_country_code': { status: 422, detail: 'items', means: 'No exit serves this country.' },
+  'scanning.unknown_emulator_id': { status: 422, detail: 'items', means: 'There is no such device emulator.' },
+  'scanning.unsupported_proxy_region': {
+    status: 422,
+    detail: 'items',
+    means: 'The country has no such region in this pool.',
+  },
+  'scanning.unsupported_proxy_city': {
+    status: 422,
+    detail: 'items',
+    means: 'The country has no such city in this pool.',
+  },
+  'scanning.unsupported_proxy_isp': {
+    status: 422,
+    detail: 'items',
+    means: 'The country has no such ISP in this pool.',
+  },
+  'idempotency.key_reused': {
+    status: 422,
+    detail: 'items',
+    means: 'The Idempotency-Key was sent before with another body.',
+  },
+  'idempotency.in_progress': {
+    status: 409,
+    detail: 'text',
+    means: 'The first request with this Idempotency-Key is still running.',
+  },
+  unauthorized: { status: 401, detail: 'text', means: 'There is no credential, or it is not valid.' },
+  forbidden: { status: 403, detail: 'text', means: 'The credential lacks the permission that the text names.' },
+  not_found: { status: 404, detail: 'text', means: 'There is no such thing, or it belongs to another organization.' },
+  method_not_allowed: { status: 405, detail: 'text', means: 'The path exists, with other methods.' },
+  request_too_large: { status: 413, detail: 'text', means: 'The body is larger than the operation takes.' },
+  unsupported_media_type: { status: 415, detail: 'text', means: 'The body is compressed; send it as it is.' },
+  internal_error: {
+    status: 500,
+    detail: 'text',
+    means: 'Something broke on our side; the log has it under the request id.',
+  },
+  'catalogue.not_ready': {
+    status: 503,
+    detail: 'text',
+    means: 'The targeting catalogue has not been read yet; try again shortly.',
+  },
+} as const satisfies Record<string, { status: number; detail: 'items' | 'text'; means: string }>;
+
+export type ErrorCode = keyof typeof ERRORS;
+
+/** Types of field errors whose answer has a `code` of its own (spec 7.1); all others share `validation_error`. */
+const CODE_OF_TYPE: Record<string, ErrorCode> = {
+  unsupported_country_code: 'scanning.unsupported_country_code',
+  unknown_emulator_id: 'scanning.unknown_emulator_id',
+  unsupported_proxy_region: 'scanning.unsupported_proxy_region',
+  unsupported_proxy_city: 'scanning.unsupported_proxy_city',
+  unsupported_proxy_isp: 'scanning.unsupported_proxy_isp',
+  key_reused: 'idempotency.key_reused',
+};
+
+/** Where a checked value stands in the request: the first step of each `loc`. */
+export type Place = 'body' | 'query' | 'path';
+
+/** One refused field (spec 2.4). `ctx.given` is what was sent. */
+export type Issue = { loc: (string | number)[]; msg: string; type: string; ctx: Record<string, unknown> };
+
+/** The code of an answer with these items: that of the first item that has one. */
+export function codeOf(issues: Issue[]): ErrorCode {
+  for (const { type } of issues) if (Object.hasOwn(CODE_OF_TYPE, type)) return CODE_OF_TYPE[type]!;
+  return 'validation_error';
+}

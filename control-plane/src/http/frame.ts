@@ -1,0 +1,52 @@
+import { randomUUID } from 'node:crypto';
+import type { Logger } from '@adsweep/shared/service/logger.ts';
+import type { Middleware } from 'koa';
+import { ApiError } from './api-error.ts';
+import { answerError } from './on-error.ts';
+import type { RequestState } from './serve-routes.ts';
+
+const REQUEST_ID = /^[\x21-\x7e]{1,128}$/;
+
+/** What every answer carries unless a handler says otherwise: it is data, for the one who asked, and nothing may run in it. */
+const HEADERS = {
+  'X-Content-Type-Options': 'nosniff',
+  'X-Frame-Options': 'DENY',
+  'Referrer-Policy': 'no-referrer',
+  'Cross-Origin-Resource-Policy': 'same-origin',
+  'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'",
+  'Cache-Control': 'no-store',
+};
+
+/** One request as the log and the metrics see it; `route` is the path as written in the route, '' for an unknown one. */
+export type Seen = { method: string; route: string; status: number; seconds: number };
+
+/** Around every request: its id (the client's own `X-Request-Id` where it is usable), headers, errors, log and metrics. */
+export function frame(logger: Logger, seen: (request: Seen) => void): Middleware {
+  return async (context, next) => {
+    const started = performance.now();
+    const sent = context.get('x-request-id');
+    const requestId = REQUEST_ID.test(sent) ? sent : randomUUID();
+    const log = logger.child({ request_id: requestId });
+    const state: RequestState = { requestId, log };
+    context.state = state;
+    context.set({ ...HEADERS, 'X-Request-Id': requestId });
+    try {
+      await next();
+      if (context.body === undefined) refuseUnserved(context.status);
+    } catch (error) {
+      answerError(context, error, log);
+    }
+    const { method, status } = context;
+    const seconds = (performance.now() - started) / 1000;
+    seen({ method, route: state.route ?? '', status, seconds });
+    const level = status >= 400 ? 'info' : 'debug';
+    log[level]({ method, route: state.route ?? '', status, ms: Math.round(seconds * 1000) }, 'answered');
+  };
+}
+
+/** What the router left: an unknown path, or a method the path does not take (`Allow` is set already). */
+function refuseUnserved(status: number): void {
+  if (status === 404) throw new ApiError('not_found', 'There is nothing at this path.');
+  if (status === 405 || status === 501)
+    throw new ApiError('method_not_allowed', 'This path does not take this method.');
+}

@@ -1,0 +1,27 @@
+import type { Logger } from '@adsweep/shared/service/logger.ts';
+import type { Context } from 'koa';
+import { ApiError } from './api-error.ts';
+import { ConnectionLost } from './read-body.ts';
+
+/** The one place where an error becomes an answer: public text to the client, the cause to the log. */
+export function answerError(context: Context, error: unknown, log: Logger): void {
+  if (error instanceof ConnectionLost) {
+    log.info({ cause: error.cause }, 'the client went away');
+    context.respond = false;
+    context.res.destroy();
+    return;
+  }
+  const refusal = error instanceof ApiError ? error : asApiError(error);
+  if (refusal.status >= 500) log.error({ code: refusal.code, cause: refusal.cause }, 'a request failed');
+  context.status = refusal.status;
+  context.set(refusal.headers);
+  context.set('Cache-Control', 'no-store');
+  context.body = { detail: refusal.detail, code: refusal.code };
+}
+
+/** Errors of the router (a path that cannot be decoded) carry a status of their own; whatever else is thrown broke on our side. */
+function asApiError(error: unknown): ApiError {
+  const status = error instanceof Error && 'status' in error ? error.status : 500;
+  if (status === 400 || status === 404) return new ApiError('not_found', 'There is nothing at this path.');
+  return new ApiError('internal_error', 'Something broke on our side.', { cause: error });
+}

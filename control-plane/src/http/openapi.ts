@@ -1,0 +1,130 @@
+import { type TSchema, Type } from 'typebox';
+import { ERRORS, type ErrorCode } from './errors.ts';
+import type { Route } from './route.ts';
+
+/** The 422 body (spec 2.4), declared in the document as `ValidationError`. */
+export const ValidationErrorSchema = Type.Object(
+  {
+    detail: Type.Array(
+      Type.Object({
+        loc: Type.Array(Type.Union([Type.String(), Type.Integer()]), { description: 'Path of the refused field.' }),
+        msg: Type.String(),
+        type: Type.String(),
+        ctx: Type.Object(
+          {
+            given: Type.Optional(Type.Unknown({ description: 'What was sent.' })),
+            country_codes: Type.Optional(Type.Array(Type.String())),
+            valid_sample: Type.Optional(
+              Type.Array(Type.String(), { description: 'A few accepted values, closest first.' }),
+            ),
+            valid_total: Type.Optional(Type.Integer({ description: 'How many values are accepted.' })),
+          },
+          { additionalProperties: true },
+        ),
+      }),
+    ),
+    code: Type.String(),
+  },
+  { title: 'ValidationError' },
+);
+
+const ErrorSchema = Type.Object({ detail: Type.String(), code: Type.String() }, { title: 'Error' });
+
+type Described = { title: string; version: string; description: string; publicUrl: string };
+type Json = Record<string, unknown>;
+
+/** The OpenAPI 3.1 document of these routes. Schemas with a `title` stand once, under components. */
+export function openapi(routes: Route<never>[], { title, version, description, publicUrl }: Described): Json {
+  const schemas: Json = {};
+  const paths: Record<string, Json> = {};
+  for (const route of routes) {
+    paths[route.path] ??= {};
+    paths[route.path]![route.method.toLowerCase()] = operation(route, schemas);
+  }
+  return {
+    openapi: '3.1.0',
+    info: { title, version, description, license: { name: 'Apache 2.0', identifier: 'Apache-2.0' } },
+    servers: [{ url: publicUrl }],
+    tags: [...new Set(routes.map(({ group }) => group))].map((name) => ({ name })),
+    security: [{ apiKey: [] }],
+    paths,
+    components: {
+      securitySchemes: { apiKey: { type: 'http', scheme: 'bearer', description: 'An API key of your organization.' } },
+      schemas,
+    },
+  };
+}
+
+function operation(route: Route<never>, schemas: Json): Json {
+  const needs = ['none', 'any'].includes(route.permission) ? '' : `Needs the permission \`${route.permission}\`.`;
+  return {
+    tags: [route.group],
+    summary: route.summary,
+    description: [route.description, needs].filter((text) => text !== '').join('\n\n'),
+    operationId: operationId(route),
+    ...(route.permission === 'none' ? { security: [] } : {}),
+    parameters: [...parameters(route.params, 'path', schemas), ...parameters(route.query, 'query', schemas)],
+    ...(route.body ? { requestBody: { required: true, content: json(route.body, schemas) } } : {}),
+    responses: { ...replies(route, schemas), ...refusals(route, schemas) },
+  };
+}
+
+function operationId({ method, path }: Route<never>): string {
+  const words = path.replace('/api/v1/', '').split(/[^A-Za-z0-9]+/);
+  return [method.toLowerCase(), ...words.filter((word) => word !== '')].join('_');
+}
+
+function parameters(schema: Route['params'], place: 'path' | 'query', schemas: Json): Json[] {
+  const required = new Set<string>(schema.required ?? []);
+  return Object.entries(schema.properties).map(([name, property]) => {
+    const { description = '' } = property as { description?: string };
+    return { name, in: place, required: required.has(name), description, schema: lift(property, schemas) };
+  });
+}
+
+function replies(route: Route<never>, schemas: Json): Json {
+  const entries = Object.entries(route.replies).map(([status, { description, schema, content }]) => {
+    if (content) return [status, { description, content: { [content]: {} } }];
+    return [status, schema ? { description, content: json(schema, schemas) } : { description }];
+  });
+  return Object.fromEntries(entries);
+}
+
+/** What an operation can refuse: what it names, and what follows from how it is written. */
+export function refusalsOf(route: Route<never>): ErrorCode[] {
+  const checked = route.body !== null || Object.keys(route.query.properties).length > 0;
+  return [
+    ...(route.permission === 'none' ? [] : (['unauthorized'] as const)),
+    ...(['none', 'any'].includes(route.permission) ? [] : (['forbidden'] as const)),
+    ...(checked ? (['validation_error'] as const) : []),
+    ...(route.body ? (['request_too_large'] as const) : []),
+    ...route.errors,
+  ];
+}
+
+function refusals(route: Route<never>, schemas: Json): Json {
+  const byStatus = Map.groupBy(refusalsOf(route), (code) => ERRORS[code].status);
+  const entries = [...byStatus].map(([status, codes]) => {
+    const description = codes.map((code) => `\`${code}\`: ${ERRORS[code].means}`).join('\n\n');
+    const schema = ERRORS[codes[0]!].detail === 'items' ? ValidationErrorSchema : ErrorSchema;
+    return [status, { description, content: json(schema, schemas) }];
+  });
+  return Object.fromEntries(entries);
+}
+
+function json(schema: TSchema, schemas: Json): Json {
+  return { 'application/json': { schema: lift(schema, schemas) } };
+}
+
+/** The schema as plain JSON, with what has a title moved to `schemas` and referred to. */
+function lift(schema: unknown, schemas: Json): unknown {
+  if (Array.isArray(schema)) return schema.map((item) => lift(item, schemas));
+  if (typeof schema !== 'object' || schema === null) return schema;
+  const { $defs, title, ...rest } = schema as Json & { $defs?: Json; title?: string };
+  for (const [name, definition] of Object.entries($defs ?? {})) schemas[name] ??= lift(definition, schemas);
+  if (typeof rest.$ref === 'string') return { $ref: `#/components/schemas/${rest.$ref}` };
+  const own = () => Object.fromEntries(Object.entries(rest).map(([key, value]) => [key, lift(value, schemas)]));
+  if (typeof title !== 'string') return own();
+  schemas[title] ??= own();
+  return { $ref: `#/components/schemas/${title}` };
+}

@@ -1,0 +1,22 @@
+/** What a key may do. Write does not imply read. */
+export const PERMISSIONS = [
+  'scans.read',
+  'scans.write',
+  'campaigns.read',
+  'campaigns.write',
+  'custom_rules.manage',
+  'custom_taxonomies.manage',
+  'policies.read',
+  'policies.manage',
+  'alerts.read',
+  'alerts.manage',
+  'alert_notifications.manage',
+  'webhooks.manage',
+  'billing.read',
+  'account.manage',
+  'fleet.read',
+  'fleet.manage',
+  'organizations.manage',
+] as const;
+
+export type Permission = (typeof PERMISSIONS)[number];

@@ -1,0 +1,34 @@
+import { withDeadline } from '@adsweep/shared/service/with-deadline.ts';
+import type { Middleware } from 'koa';
+import type { Registry } from 'prom-client';
+
+/** Something this process cannot work without, by name: resolves when it is there, rejects when it is not. */
+export type ReadyCheck = [name: string, check: () => Promise<void> | void];
+
+const CHECK_DEADLINE_MS = 1_000;
+
+/**
+ * `/healthz` (the process runs; asks nothing of anyone), `/readyz` (503 while something is missing, starting or draining: the answer
+ * names it) and `/metrics` (Prometheus). They need no credential and say nothing of anyone's scans.
+ */
+export function serveProbes(checks: ReadyCheck[], registry: Registry): Middleware {
+  return async (context, next) => {
+    if (context.method !== 'GET' && context.method !== 'HEAD') return next();
+    if (context.path === '/healthz') {
+      context.body = { status: 'ok' };
+    } else if (context.path === '/readyz') {
+      const missing = await findMissing(checks);
+      context.status = missing.length === 0 ? 200 : 503;
+      context.body = { status: missing.length === 0 ? 'ready' : 'not ready', missing };
+    } else if (context.path === '/metrics') {
+      context.type = registry.contentType;
+      context.body = await registry.metrics();
+    } else return next();
+  };
+}
+
+async function findMissing(checks: ReadyCheck[]): Promise<string[]> {
+  const asked = checks.map(async ([name, check]) => withDeadline(check(), CHECK_DEADLINE_MS, name));
+  const answers = await Promise.allSettled(asked);
+  return checks.filter((_, position) => answers[position]?.status === 'rejected').map(([name]) => name);
+}

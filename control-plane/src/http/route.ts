@@ -1,0 +1,82 @@
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import type { Logger } from '@adsweep/shared/service/logger.ts';
+import { type Static, type TObject, type TSchema, Type } from 'typebox';
+import type { ErrorCode, Issue } from './errors.ts';
+
+/** What a handler gets: everything is checked already. `stream` is the request itself, unread where the route has no `body`. */
+export type Incoming<Caller, P = unknown, Q = unknown, B = unknown> = {
+  caller: Caller;
+  params: P;
+  query: Q;
+  body: B;
+  headers: IncomingHttpHeaders;
+  stream: IncomingMessage;
+  requestId: string;
+  log: Logger;
+};
+
+/** `body` is sent as JSON, or as it is where it is a string, a Buffer or a stream (`type` then says what it is). */
+export type Answer = { status: number; body?: unknown; type?: string; headers?: Record<string, string> };
+
+/** What an answer of one status holds: a JSON schema, or bytes of a content type; null: no body. */
+export type Reply = { description: string; schema?: TSchema; content?: string };
+
+/**
+ * An operation as data: what is checked, what is documented and what is done come from the same value.
+ * `path` writes parameters as `{id}`. `permission`: what the caller must have, `any` for every valid credential, `none` for no
+ * credential at all. `refine` finds problems the schema cannot say; it sees what is sound of the request, and its items are reported
+ * together with the schema's.
+ */
+export type Route<Caller = unknown> = {
+  method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  path: string;
+  group: string;
+  summary: string;
+  description: string;
+  permission: string;
+  params: TObject;
+  query: TObject;
+  body: TSchema | null;
+  bodyBytesMax?: number;
+  replies: Record<number, Reply>;
+  errors: readonly ErrorCode[];
+  refine?(request: Sound<Caller>): Issue[] | Promise<Issue[]>;
+  handle(request: Incoming<Caller>): Promise<Answer> | Answer;
+};
+
+/** A request without its fields that the schema refused; `bodyIsSound` is false where the body is no object at all. */
+export type Sound<Caller, B = unknown, Q = unknown> = { caller: Caller; query: Q; body: B; bodyIsSound: boolean };
+
+type Written<Caller, P extends TObject, Q extends TObject, B extends TSchema> = {
+  method: Route['method'];
+  path: string;
+  group: string;
+  summary: string;
+  description?: string;
+  permission: string;
+  params?: P;
+  query?: Q;
+  body?: B;
+  bodyBytesMax?: number;
+  replies: Record<number, Reply>;
+  errors?: readonly ErrorCode[];
+  refine?(request: Sound<Caller, Partial<Static<B>>, Partial<Static<Q>>>): Issue[] | Promise<Issue[]>;
+  handle(request: Incoming<Caller, Static<P>, Static<Q>, Static<B>>): Promise<Answer> | Answer;
+};
+
+const nothing = Type.Object({}, { additionalProperties: false });
+
+/** Writes an operation down; the handler's types follow from the schemas. */
+export function route<
+  Caller,
+  P extends TObject = TObject<Record<never, never>>,
+  Q extends TObject = TObject<Record<never, never>>,
+  B extends TSchema = TSchema,
+>(written: Written<Caller, P, Q, B>): Route<Caller> {
+  const filled = { description: '', params: nothing, query: nothing, body: null, errors: [], ...written };
+  return filled as unknown as Route<Caller>;
+}
+
+export const ok = (body: unknown, headers?: Record<string, string>): Answer => ({ status: 200, body, headers });
+export const created = (body: unknown): Answer => ({ status: 201, body });
+export const noContent = (): Answer => ({ status: 204 });

@@ -1,0 +1,80 @@
+import { API_BODY_BYTES_MAX } from '@adsweep/shared/limits.ts';
+import type { Logger } from '@adsweep/shared/service/logger.ts';
+import Router from '@koa/router';
+import type { Context, Middleware } from 'koa';
+import { refused } from './api-error.ts';
+import type { Issue } from './errors.ts';
+import { readJson } from './read-body.ts';
+import type { Answer, Incoming, Route } from './route.ts';
+import { compileCheck, readQuery, withoutRefused } from './validate.ts';
+
+/** Lets a request in as `permission` asks: answers the caller or throws 401, 403. Not asked for routes that need nobody. */
+export type Admit<Caller> = (authorization: string | undefined, permission: string, params: unknown) => Promise<Caller>;
+
+/** What the surrounding middleware leaves for the handlers. */
+export type RequestState = { requestId: string; log: Logger; route?: string };
+
+/**
+ * Serves routes: lets the caller in, checks path, query and body, reports all problems together, calls the handler and sends its
+ * answer. Paths it does not know are left to whoever comes next.
+ */
+export function serveRoutes<Caller>(routes: Route<Caller>[], admit: Admit<Caller>): Middleware[] {
+  const router = new Router();
+  for (const route of routes) {
+    router.register(koaPath(route.path), [route.method], serveRoute(route, admit));
+  }
+  return [router.routes() as Middleware, router.allowedMethods() as Middleware];
+}
+
+function koaPath(path: string): string {
+  return path.replaceAll(/\{(\w+)\}/g, ':$1');
+}
+
+function serveRoute<Caller>(route: Route<Caller>, admit: Admit<Caller>) {
+  const checks = {
+    path: compileCheck(route.params, 'path'),
+    query: compileCheck(route.query, 'query'),
+    body: route.body && compileCheck(route.body, 'body'),
+  };
+  return async (context: Context): Promise<void> => {
+    const state = context.state as RequestState;
+    state.route = route.path;
+    const params: unknown = context.params;
+    const caller = (
+      route.permission === 'none' ? null : await admit(context.get('authorization'), route.permission, params)
+    ) as Caller;
+    const query = readQuery(route.query, new URLSearchParams(context.querystring));
+    const body = checks.body ? await readJson(context.req, route.bodyBytesMax ?? API_BODY_BYTES_MAX) : undefined;
+    const bodyIssues = checks.body?.(body) ?? [];
+    const issues = [...checks.path(params), ...checks.query(query), ...bodyIssues];
+    issues.push(...(await refine(route, { caller, query, body }, issues)));
+    if (issues.length > 0) throw refused(issues);
+    const request = { caller, params, query, body, headers: context.headers, stream: context.req, ...state };
+    send(context, await route.handle(request as Incoming<Caller>));
+  };
+}
+
+async function refine<Caller>(
+  route: Route<Caller>,
+  { caller, query, body }: { caller: Caller; query: unknown; body: unknown },
+  issues: Issue[],
+): Promise<Issue[]> {
+  if (!route.refine) return [];
+  const of = (place: string) => issues.filter(({ loc }) => loc[0] === place);
+  const sound = withoutRefused(body, of('body'));
+  const bodyIsSound = of('body').every(({ loc }) => loc.length > 1);
+  return route.refine({
+    caller,
+    query: withoutRefused(query, of('query')),
+    body: bodyIsSound ? sound : {},
+    bodyIsSound,
+  });
+}
+
+function send(context: Context, answer: Answer): void {
+  context.status = answer.status;
+  context.set(answer.headers ?? {});
+  if (answer.type) context.type = answer.type;
+  if (answer.body !== undefined) context.body = answer.body;
+  if (answer.body === undefined && answer.status === 200) context.body = '';
+}
