@@ -1,0 +1,44 @@
+import { createServer as createHttp, type RequestListener } from 'node:http';
+import { createServer as createHttps } from 'node:https';
+import { createServer, type Socket } from 'node:net';
+
+/** First byte of a TLS handshake record (RFC 8446 5.1); no HTTP method begins with it. */
+const TLS_HANDSHAKE = 22;
+
+export type EitherServer = { port: number; close: () => Promise<void> };
+
+/**
+ * Serves http and https on one port, told apart by the first byte, so that one mapping of a host covers both of its schemes.
+ * `close` cuts what is still open.
+ */
+export async function listenEither(
+  where: { host: string; port: number },
+  certificate: { key: string; cert: string },
+  listener: RequestListener,
+): Promise<EitherServer> {
+  const http = createHttp(listener);
+  const https = createHttps(certificate, listener);
+  const open = new Set<Socket>();
+  const server = createServer((socket) => {
+    open.add(socket);
+    socket.once('close', () => open.delete(socket));
+    // A visitor that goes away in the middle of something is nobody's problem here.
+    socket.on('error', () => socket.destroy());
+    socket.once('data', (first) => {
+      socket.pause();
+      socket.unshift(first);
+      (first[0] === TLS_HANDSHAKE ? https : http).emit('connection', socket);
+      process.nextTick(() => socket.resume());
+    });
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(where.port, where.host, resolve);
+  });
+  const close = () =>
+    new Promise<void>((resolve) => {
+      server.close(() => resolve());
+      for (const socket of open) socket.destroy();
+    });
+  return { port: (server.address() as { port: number }).port, close };
+}

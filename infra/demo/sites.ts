@@ -1,0 +1,102 @@
+import { globSync, readFileSync } from 'node:fs';
+import { extname, join, sep } from 'node:path';
+import { jingle } from './jingle.ts';
+import { chainSteps } from './longest-chain.ts';
+import { sendOn, WAYS, type Way } from './redirects.ts';
+import { type Answer, found, page, type Site } from './reply.ts';
+
+const WEB = join(import.meta.dirname, 'web');
+const SHOP = 'http://quiet.shop.example/';
+
+/** The smallest GIF: one transparent pixel. */
+const PIXEL = Buffer.from('R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7', 'base64');
+const pixel: Answer = {
+  ...found('gif', PIXEL),
+  headers: { 'content-type': 'image/gif', 'access-control-allow-origin': '*' },
+};
+const noContent: Answer = { status: 204, headers: { 'access-control-allow-origin': '*' }, body: '' };
+
+/** What is made by code, on top of the files in `web/`. */
+const made: Record<string, Site> = {
+  'news.publisher.example': {},
+  'ads.adserver.example': { ...chainSteps('ads.adserver.example'), '/bid': bid, '/view.gif': pixel },
+  'track.tracker.example': {
+    ...chainSteps('track.tracker.example'),
+    '/pixel.gif': pixel,
+    '/collect': noContent,
+  },
+  'go.redirects.example': { ...chainSteps('go.redirects.example'), ...eachWay() },
+  'odd.redirects.example': {
+    '/never': 'silence',
+    '/cut': 'hang_up',
+    '/loop': sendOn('302', '/loop'),
+    '/scriptloop': scriptLoop,
+    '/download': {
+      status: 200,
+      headers: {
+        'content-type': 'application/octet-stream',
+        'content-disposition': 'attachment; filename="player.bin"',
+      },
+      body: Buffer.alloc(1024, 0x2a),
+    },
+    '/nocontent': noContent,
+    '/error': { ...page('Out of order', '', '<h1>500</h1><p>This page is out of order.</p>'), status: 500 },
+  },
+  'quiet.shop.example': {},
+  'stuck.offers.example': {},
+  'loud.casino.example': { '/jingle.wav': found('wav', jingle()) },
+};
+
+/** Every host of the ad world with all its paths. */
+export function adWorldSites(): Record<string, Site> {
+  const hosts = Object.entries(made);
+  return Object.fromEntries(
+    hosts.map(([host, site]) => [host, { '/favicon.ico': icon(host), ...filesOf(host), ...site }]),
+  );
+}
+
+/** The files of a host; `index.html` answers its folder, other pages answer without their `.html`. */
+function filesOf(host: string): Site {
+  const files = globSync('**/*.*', { cwd: join(WEB, host) });
+  return Object.fromEntries(
+    files.map((file) => [pathOf(file), found(extname(file).slice(1), readFileSync(join(WEB, host, file)))]),
+  );
+}
+
+const pathOf = (file: string): string =>
+  `/${file
+    .split(sep)
+    .join('/')
+    .replace(/(^|\/)index\.html$|\.html$/, '$1')}`;
+
+/** `/by/<way>` leads to the shop in that way alone. */
+function eachWay(): Site {
+  return Object.fromEntries(Object.keys(WAYS).map((way) => [`/by/${way}`, sendOn(way as Way, SHOP)]));
+}
+
+/** The ad server's answer to a slot that asks what to show. */
+function bid(url: URL) {
+  const slot = url.searchParams.get('slot') === 'leaderboard' ? 'leaderboard' : 'rectangle';
+  const answer = { slot, creative: `http://ads.adserver.example/slot/${slot}`, price_micros: 1200 };
+  const headers = { 'content-type': 'application/json', 'access-control-allow-origin': '*' };
+  return { status: 200, headers, body: JSON.stringify(answer) };
+}
+
+function scriptLoop(url: URL) {
+  const round = Number(url.searchParams.get('round') ?? 0) + 1;
+  return page(
+    `Round ${round}`,
+    `<script>location.href = '/scriptloop?round=${round}';</script>`,
+    '<p>Round and round.</p>',
+  );
+}
+
+function icon(host: string): Answer {
+  const hue = [...host].reduce((sum, char) => sum + char.charCodeAt(0) * 7, 0) % 360;
+  const letter = host.split('.').at(-2)!.charAt(0).toUpperCase();
+  return found(
+    'svg',
+    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect width="32" height="32" rx="8" fill="hsl(${hue} 45% 38%)"/>` +
+      `<text x="16" y="23" font-family="sans-serif" font-size="20" font-weight="700" fill="#fff" text-anchor="middle">${letter}</text></svg>`,
+  );
+}

@@ -1,0 +1,144 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { after, before, describe, it } from 'node:test';
+import { connect as connectTls } from 'node:tls';
+import { type AdWorld, startAdWorld } from '../ad-world.ts';
+import { LONGEST_CHAIN } from '../longest-chain.ts';
+import { WAYS } from '../redirects.ts';
+import { onward, visit } from './visitor.ts';
+
+describe('the local ad world', () => {
+  let world: AdWorld;
+  before(async () => {
+    world = await startAdWorld();
+  });
+  after(() => world.close());
+
+  const pages = [
+    ['http://news.publisher.example/', /The night ferry returns/],
+    ['http://ads.adserver.example/slot/leaderboard', /go\.redirects\.example\/start/],
+    ['http://ads.adserver.example/slot/rectangle', /loud\.casino\.example/],
+    ['http://quiet.shop.example/', /Lamps for quiet rooms/],
+    ['http://stuck.offers.example/', /stay\.js/],
+    ['http://stuck.offers.example/last-chance', /One last chance/],
+    ['http://loud.casino.example/', /<audio src="\/jingle\.wav" autoplay/],
+  ] as const;
+
+  for (const [url, content] of pages) {
+    it(`serves ${url} as a page with a title and an icon`, async () => {
+      const seen = await visit(world, url);
+      assert.equal(seen.status, 200);
+      assert.match(seen.headers['content-type']!, /^text\/html/);
+      assert.match(seen.body.toString(), content);
+      assert.match(seen.body.toString(), /<title>[^<]+<\/title>/);
+      assert.equal((await visit(world, new URL('/favicon.ico', url).href)).headers['content-type'], 'image/svg+xml');
+    });
+  }
+
+  it('has everything its pages ask for', async () => {
+    for (const [url] of pages) {
+      const html = (await visit(world, url)).body.toString();
+      for (const [, , asked] of html.matchAll(/<(?!a\b)[^>]*?\b(src|href)="([^"]+)"/g)) {
+        const target = new URL(asked!, url).href;
+        assert.equal((await visit(world, target)).status, 200, `${target}, asked for by ${url}`);
+      }
+    }
+  });
+
+  it('leads along the longest chain step by step, each in its own way, to the quiet shop', async () => {
+    const walked: (string | null)[][] = [];
+    let next: ReturnType<typeof onward> = { url: LONGEST_CHAIN[0]!.url, method: 'GET', way: 'start' };
+    for (let way: string | null = null; next; way = next?.way ?? null) {
+      walked.push([next.url, way]);
+      next = onward(await visit(world, next.url, { method: next.method }), next.url);
+    }
+    assert.deepEqual(
+      walked,
+      LONGEST_CHAIN.map(({ url, by }) => [url, by]),
+    );
+    assert.equal(walked.length, 11);
+    assert.equal(new Set(walked.map(([url]) => new URL(url!).host)).size, 4);
+  });
+
+  for (const way of Object.keys(WAYS)) {
+    it(`leads to the shop by ${way} alone`, async () => {
+      const url = `http://go.redirects.example/by/${way}`;
+      assert.deepEqual(onward(await visit(world, url), url)?.way, way);
+    });
+  }
+
+  it('answers a slot with a creative that exists', async () => {
+    for (const slot of ['leaderboard', 'rectangle']) {
+      const bid = await visit(world, `http://ads.adserver.example/bid?slot=${slot}`);
+      assert.equal(bid.headers['access-control-allow-origin'], '*');
+      const { creative } = JSON.parse(bid.body.toString());
+      assert.equal((await visit(world, creative)).status, 200);
+    }
+  });
+
+  it('plays a real sound: PCM of the length its header says', async () => {
+    const { headers, body } = await visit(world, 'http://loud.casino.example/jingle.wav');
+    assert.equal(headers['content-type'], 'audio/wav');
+    assert.equal(body.subarray(0, 4).toString() + body.subarray(8, 12).toString(), 'RIFFWAVE');
+    assert.equal(body.readUInt32LE(4), body.length - 8);
+    assert.ok(new Set(body.subarray(44)).size > 100, 'it is not silence');
+  });
+
+  it('fails in every way that a scan must survive', async () => {
+    const odd = (path: string) => visit(world, `http://odd.redirects.example${path}`);
+    assert.equal((await odd('/loop')).headers.location, '/loop');
+    assert.match((await odd('/scriptloop?round=7')).body.toString(), /location\.href = '\/scriptloop\?round=8'/);
+    assert.match((await odd('/download')).headers['content-disposition']!, /^attachment/);
+    assert.deepEqual(await odd('/nocontent').then(({ status, body }) => [status, body.length]), [204, 0]);
+    assert.equal((await odd('/error')).status, 500);
+    assert.equal((await odd('/nothing-here')).status, 404);
+    await assert.rejects(odd('/cut'), { code: 'ECONNRESET' });
+  });
+
+  it('takes a request for /never and says nothing until it is closed', async () => {
+    const other = await startAdWorld();
+    const socket = connect(other.port, '127.0.0.1');
+    socket.write('GET /never HTTP/1.1\r\nHost: odd.redirects.example\r\n\r\n');
+    while (other.log.length === 0) await new Promise(setImmediate);
+    let said = 0;
+    socket.on('data', (chunk) => {
+      said += chunk.length;
+    });
+    const closed = once(socket, 'close');
+    await other.close();
+    await closed;
+    assert.equal(said, 0);
+  });
+
+  it('serves https on the same port, with a certificate that names the host and that nobody vouches for', async () => {
+    const seen = await visit(world, 'https://quiet.shop.example/');
+    assert.equal(seen.status, 200);
+    assert.equal(world.log.at(-1)?.url, 'https://quiet.shop.example/');
+    const socket = connectTls({ port: world.port, host: '127.0.0.1', servername: 'quiet.shop.example' });
+    await assert.rejects(once(socket, 'secureConnect'), { code: 'DEPTH_ZERO_SELF_SIGNED_CERT' });
+    const trusting = connectTls({ port: world.port, host: '127.0.0.1', rejectUnauthorized: false });
+    await once(trusting, 'secureConnect');
+    assert.match(trusting.getPeerCertificate().subjectaltname ?? '', /DNS:quiet\.shop\.example/);
+    trusting.destroy();
+  });
+
+  it('keeps a log of what was asked of its hosts, and shows it to whoever addresses it directly', async () => {
+    const other = await startAdWorld();
+    await visit(other, 'http://track.tracker.example/pixel.gif?a=1', {
+      headers: { host: 'track.tracker.example', referer: 'http://news.publisher.example/', 'user-agent': 'a test' },
+    });
+    await visit(other, 'http://track.tracker.example/collect', { method: 'POST' });
+    const [first, second] = other.log;
+    assert.equal(first?.url, 'http://track.tracker.example/pixel.gif?a=1');
+    assert.equal(first?.referer, 'http://news.publisher.example/');
+    assert.equal(first?.user_agent, 'a test');
+    assert.equal(second?.method, 'POST');
+    const direct = await visit(other, `http://127.0.0.1:${other.port}/log`);
+    assert.deepEqual(JSON.parse(direct.body.toString()), other.log);
+    assert.equal(other.log.length, 2, 'asking for the log is not logged');
+    const contents = await visit(other, `http://127.0.0.1:${other.port}/`);
+    assert.match(contents.body.toString(), /stuck\.offers\.example/);
+    await other.close();
+  });
+});
