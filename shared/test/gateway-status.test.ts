@@ -1,0 +1,18 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { GATEWAY_OUTCOMES } from '@adsweep/shared/targeting/exit-ticket.ts';
+import { GATEWAY_OUTCOME_HEADER, GATEWAY_STATUS, gatewayOutcome } from '@adsweep/shared/targeting/gateway-status.ts';
+
+test('every failure of the gateway has a 59x of its own', () => {
+  const failures = GATEWAY_OUTCOMES.filter((outcome) => outcome !== 'ok');
+  assert.deepEqual(Object.keys(GATEWAY_STATUS).sort(), failures.sort());
+  const statuses = Object.values(GATEWAY_STATUS);
+  assert.equal(new Set(statuses).size, statuses.length);
+  assert.ok(statuses.every((status) => status >= 590 && status <= 599));
+});
+
+test('an answer is the gateway’s when its header names an outcome', () => {
+  assert.equal(gatewayOutcome({ [GATEWAY_OUTCOME_HEADER]: 'dns' }), 'dns');
+  assert.equal(gatewayOutcome({ [GATEWAY_OUTCOME_HEADER]: 'anything' }), null);
+  assert.equal(gatewayOutcome({ 'content-type': 'text/html' }), null);
+});
