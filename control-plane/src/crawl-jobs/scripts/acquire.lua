@@ -1,0 +1,44 @@
+-- waiting -> leased: the oldest job of the organization whose turn it is.
+-- KEYS  1 ring  2 leased  3 fence
+-- ARGV  1 prefix of the shard's keys  2 node  3 lease in ms  4 the most jobs to give
+-- Reply { scan, fence, scan, fence, ... }, empty when nothing waits
+local prefix, node, lease, most = ARGV[1], ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[4])
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+local micros = time[1] * 1000000 + time[2]
+local given = {}
+
+-- Of four turns three go to band 0 first and one to band 1, so that neither starves.
+local function take(org)
+  local waiting = prefix .. 'waiting:' .. org .. ':'
+  local turn = redis.call('INCR', prefix .. 'turns:' .. org)
+  local first = turn % 4 == 0 and 1 or 0
+  return redis.call('LPOP', waiting .. first) or redis.call('LPOP', waiting .. (1 - first))
+end
+
+local function give(scan)
+  local job = prefix .. 'job:' .. scan
+  if redis.call('HGET', job, 'state') ~= 'waiting' then return end
+  local last = tonumber(redis.call('GET', KEYS[3]) or '0')
+  -- It grows even when Redis has lost everything. '%.0f', because Lua writes large numbers with an exponent.
+  local fence = string.format('%.0f', math.max(last + 1, micros))
+  redis.call('SET', KEYS[3], fence)
+  redis.call('HSET', job, 'state', 'leased', 'fence', fence, 'node', node)
+  redis.call('ZADD', KEYS[2], string.format('%.0f', now + lease), scan)
+  given[#given + 1] = scan
+  given[#given + 1] = fence
+end
+
+while #given < most * 2 do
+  local org = redis.call('LPOP', KEYS[1])
+  if not org then break end
+  local scan = take(org)
+  local waiting = prefix .. 'waiting:' .. org .. ':'
+  if redis.call('LLEN', waiting .. 0) + redis.call('LLEN', waiting .. 1) > 0 then
+    redis.call('RPUSH', KEYS[1], org)
+  else
+    redis.call('DEL', prefix .. 'turns:' .. org)
+  end
+  if scan then give(scan) end
+end
+return given

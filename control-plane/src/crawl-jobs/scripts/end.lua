@@ -1,0 +1,12 @@
+-- leased -> nothing: the attempt is over, or the node gives the job back.
+-- KEYS  1 job  2 leased
+-- ARGV  1 scan  2 fence
+-- Reply 1 ended, 0 this fence does not hold the job here
+local scan, fence = ARGV[1], ARGV[2]
+local state, holder = unpack(redis.call('HMGET', KEYS[1], 'state', 'fence'))
+
+if state ~= 'leased' or holder ~= fence then return 0 end
+
+redis.call('ZREM', KEYS[2], scan)
+redis.call('DEL', KEYS[1])
+return 1

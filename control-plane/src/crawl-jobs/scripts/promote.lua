@@ -1,0 +1,23 @@
+-- delayed -> waiting, for those that are due.
+-- KEYS  1 delayed  2 ring
+-- ARGV  1 prefix of the shard's keys  2 the most jobs to move
+-- Reply how many were moved
+local prefix = ARGV[1]
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+local due = redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', string.format('%.0f', now), 'LIMIT', 0, ARGV[2])
+
+for _, scan in ipairs(due) do
+  redis.call('ZREM', KEYS[1], scan)
+  local job = prefix .. 'job:' .. scan
+  local org, band, state = unpack(redis.call('HMGET', job, 'org', 'band', 'state'))
+  if state == 'delayed' then
+    local waiting = prefix .. 'waiting:' .. org .. ':'
+    if redis.call('LLEN', waiting .. 0) + redis.call('LLEN', waiting .. 1) == 0 then
+      redis.call('RPUSH', KEYS[2], org)
+    end
+    redis.call('HSET', job, 'state', 'waiting')
+    redis.call('RPUSH', waiting .. band, scan)
+  end
+end
+return #due

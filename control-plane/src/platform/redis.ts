@@ -1,0 +1,86 @@
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import type { Logger } from '@adsweep/shared/service/logger.ts';
+import { Redis } from 'ioredis';
+
+/** The longest a command may take; a Redis that is away answers at once with an error. */
+const COMMAND_TIMEOUT_MS = 2_000;
+const RECONNECT_MAX_MS = 1_000;
+
+/** What the index of work asks of Redis; a cluster client has the same calls. */
+export type RedisClient = Redis;
+
+/**
+ * A connection to `url` (`redis://`, `rediss://` or `unix:///path`). It answers before Redis does and reconnects for ever: while Redis is
+ * away each command fails within two seconds, and the log says so once.
+ */
+export function openRedis(url: string, logger: Logger): RedisClient {
+  const redis = new Redis({
+    ...addressOf(url),
+    enableOfflineQueue: false,
+    maxRetriesPerRequest: 0,
+    commandTimeout: COMMAND_TIMEOUT_MS,
+    connectTimeout: COMMAND_TIMEOUT_MS,
+    retryStrategy: (times) => Math.min(50 * times, RECONNECT_MAX_MS),
+  });
+  logOutages(redis, logger);
+  return redis;
+}
+
+/** Resolves when Redis can take commands, or rejects after `ms`. */
+export async function redisReady(redis: RedisClient, ms: number): Promise<void> {
+  if (redis.status === 'ready') return;
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  const timer = setTimeout(() => reject(new Error(`Redis did not answer within ${ms} ms`)), ms);
+  redis.once('ready', resolve);
+  await promise.finally(() => {
+    clearTimeout(timer);
+    redis.off('ready', resolve);
+  });
+}
+
+/** A Lua script of one transition. Sends its hash; the text follows when Redis has forgotten it (a restart, a flush). */
+export type Script = (redis: RedisClient, keys: string[], args: (string | number)[]) => Promise<unknown>;
+
+export function loadScript(file: URL): Script {
+  const text = readFileSync(file, 'utf8');
+  const hash = createHash('sha1').update(text).digest('hex');
+  return async (redis, keys, args) => {
+    try {
+      return await redis.evalsha(hash, keys.length, ...keys, ...args);
+    } catch (error) {
+      if (!(error instanceof Error) || !error.message.startsWith('NOSCRIPT')) throw error;
+      return redis.eval(text, keys.length, ...keys, ...args);
+    }
+  };
+}
+
+function addressOf(url: string) {
+  const { protocol, hostname, port, username, password, pathname, searchParams } = new URL(url);
+  const credentials = { username: decodeURIComponent(username), password: decodeURIComponent(password) };
+  if (protocol === 'unix:')
+    return { ...credentials, path: decodeURIComponent(pathname), db: Number(searchParams.get('db') ?? 0) };
+  if (protocol !== 'redis:' && protocol !== 'rediss:')
+    throw new Error(`REDIS_URL has the scheme ${protocol}, not redis:, rediss: or unix:`);
+  return {
+    ...credentials,
+    host: hostname.replace(/^\[|\]$/g, ''),
+    port: Number(port || 6379),
+    db: Number(pathname.slice(1) || 0),
+    ...(protocol === 'rediss:' ? { tls: {} } : {}),
+  };
+}
+
+function logOutages(redis: RedisClient, logger: Logger): void {
+  let away = false;
+  const isAway = (cause?: unknown) => {
+    if (!away) logger.warn({ cause }, 'redis is away');
+    away = true;
+  };
+  redis.on('error', isAway);
+  redis.on('reconnecting', () => isAway());
+  redis.on('ready', () => {
+    if (away) logger.info('redis answers again');
+    away = false;
+  });
+}

@@ -1,0 +1,48 @@
+import type { Logger } from '@adsweep/shared/service/logger.ts';
+import { createWakeSignal, type WakeSignal } from './wake-signal.ts';
+
+/** A running loop. `stop` resolves when the turn under way has ended. */
+export type Loop = { stop(): Promise<void> };
+
+/** `turn` answers true when there is more to do at once; `everyMs` is the pause otherwise, which `wake` ends early. */
+export type LoopPlan = {
+  name: string;
+  everyMs: number;
+  turn: () => Promise<unknown>;
+  wake?: WakeSignal | undefined;
+};
+
+/**
+ * Takes turns until it is stopped. A turn that throws is tried again after the pause; the log says so when an outage begins and when
+ * it is over, not at every turn.
+ */
+export function startLoop(logger: Logger, { name, everyMs, turn, wake = createWakeSignal() }: LoopPlan): Loop {
+  const stopping = new AbortController();
+  let failing = false;
+
+  const takeTurn = async (): Promise<boolean> => {
+    try {
+      const more = (await turn()) === true;
+      if (failing) logger.info({ loop: name }, 'a loop works again');
+      failing = false;
+      return more;
+    } catch (cause) {
+      if (!failing) logger.warn({ loop: name, cause }, 'a loop cannot do its work');
+      failing = true;
+      return false;
+    }
+  };
+  const run = async () => {
+    while (!stopping.signal.aborted) {
+      if (!(await takeTurn())) await wake.wait(everyMs, stopping.signal);
+    }
+  };
+
+  const running = run();
+  return {
+    async stop() {
+      stopping.abort();
+      await running;
+    },
+  };
+}

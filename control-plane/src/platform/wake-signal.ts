@@ -1,0 +1,41 @@
+/** Calls kept for those who were about to wait when it was raised; one too many costs one look for nothing. */
+const KEPT_MAX = 64;
+
+/** Tells others of this process that there is something to do, so that they need not poll for it. Processes elsewhere are polled for. */
+export type WakeSignal = {
+  /** Wakes the one who has waited longest. */
+  raise(): void;
+  /** Resolves when raised, after `ms`, or when `stop` is aborted. */
+  wait(ms: number, stop?: AbortSignal): Promise<void>;
+};
+
+export function createWakeSignal(): WakeSignal {
+  const waiting = new Set<() => void>();
+  let kept = 0;
+
+  const waitForRaise = (ms: number, stop: AbortSignal | undefined): Promise<void> =>
+    new Promise((resolve) => {
+      const done = () => {
+        clearTimeout(timer);
+        waiting.delete(done);
+        stop?.removeEventListener('abort', done);
+        resolve();
+      };
+      const timer = setTimeout(done, ms);
+      waiting.add(done);
+      stop?.addEventListener('abort', done);
+    });
+
+  return {
+    raise() {
+      const [longest] = waiting;
+      if (longest) longest();
+      else kept = Math.min(kept + 1, KEPT_MAX);
+    },
+    async wait(ms, stop) {
+      if (stop?.aborted) return;
+      if (kept === 0) return waitForRaise(ms, stop);
+      kept -= 1;
+    },
+  };
+}

@@ -1,0 +1,222 @@
+import assert from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
+import { after, before, beforeEach, describe, it } from 'node:test';
+import { type Band, shardKeys, shardOf } from '../src/crawl-jobs/keys.ts';
+import { type CrawlQueue, crawlQueue, type LeaseRef } from '../src/crawl-jobs/queue.ts';
+import { type PrivateRedis, startRedis } from './support/private-redis.ts';
+
+let redis: PrivateRedis;
+let queue: CrawlQueue;
+const keys = shardKeys(0);
+
+const enqueue = (scanId: string, organizationId = 'org', band: Band = 0, delayMs = 0) =>
+  queue.enqueue({ scanId, organizationId, band, delayMs });
+const idsOf = (refs: LeaseRef[]) => refs.map(({ scanId }) => scanId);
+const takeOne = async (): Promise<LeaseRef> => {
+  const [ref] = await queue.take('node', 1);
+  assert.ok(ref);
+  return ref;
+};
+/** Makes a lease's deadline, or a delayed job's due time, lie in the past. */
+const expire = (sortedSet: string, scanId: string) => redis.client.zadd(sortedSet, 'XX', 1, scanId);
+const everything = async () => (await redis.client.keys('*')).filter((key) => key !== keys.fence).sort();
+
+describe('the index of crawl jobs', () => {
+  before(async () => {
+    redis = await startRedis();
+    queue = crawlQueue(redis.client);
+  });
+  beforeEach(() => redis.client.flushall());
+  after(() => redis.stop());
+
+  it('gives a job to one node, and leaves nothing behind when it has ended', async () => {
+    await enqueue('a');
+    const ref = await takeOne();
+    assert.equal(ref.scanId, 'a');
+    assert.deepEqual(await queue.take('other', 5), []);
+    assert.equal(await queue.end(ref), true);
+    assert.deepEqual(await everything(), []);
+  });
+
+  it('takes a scan once however often it is enqueued', async () => {
+    assert.deepEqual(await Promise.all([enqueue('a'), enqueue('a'), enqueue('a', 'org', 1, 500)]), [
+      true,
+      false,
+      false,
+    ]);
+    assert.deepEqual(idsOf(await queue.take('node', 5)), ['a']);
+    assert.equal(await enqueue('a'), false, 'a leased scan is not enqueued either');
+  });
+
+  it('gives fences that grow, also when Redis has lost everything', async () => {
+    await enqueue('a');
+    await enqueue('b');
+    const [first, second] = await queue.take('node', 2);
+    await redis.client.flushall();
+    await enqueue('a');
+    const third = await takeOne();
+    assert.ok(first!.fence < second!.fence && second!.fence < third.fence);
+    assert.ok(Number.isSafeInteger(third.fence));
+  });
+
+  it('gives each organization its turn', async () => {
+    for (let n = 0; n < 50; n += 1) await enqueue(`big-${n}`, 'big');
+    await enqueue('small-0', 'small');
+    await enqueue('other-0', 'other');
+    assert.deepEqual(idsOf(await queue.take('node', 4)), ['big-0', 'small-0', 'other-0', 'big-1']);
+  });
+
+  it('gives three interactive jobs for one of bulk while both wait', async () => {
+    for (let n = 0; n < 6; n += 1) await enqueue(`bulk-${n}`, 'org', 1);
+    for (let n = 0; n < 6; n += 1) await enqueue(`page-${n}`, 'org', 0);
+    const order = idsOf(await queue.take('node', 12));
+    assert.deepEqual(order.slice(0, 8), [
+      'page-0',
+      'page-1',
+      'page-2',
+      'bulk-0',
+      'page-3',
+      'page-4',
+      'page-5',
+      'bulk-1',
+    ]);
+    assert.deepEqual(order.slice(8), ['bulk-2', 'bulk-3', 'bulk-4', 'bulk-5']);
+  });
+
+  it('keeps a delayed job back until it is due', async () => {
+    await enqueue('a', 'org', 0, 60_000);
+    assert.deepEqual(await queue.take('node', 1), []);
+    await expire(keys.delayed, 'a');
+    assert.deepEqual(idsOf(await queue.take('node', 1)), ['a']);
+  });
+
+  it('renews for the holder alone', async () => {
+    await enqueue('a');
+    const ref = await takeOne();
+    await expire(keys.leased, 'a');
+    assert.equal(await queue.renew({ ...ref, fence: ref.fence - 1 }), false);
+    assert.equal(await queue.renew(ref), true, 'late, but nobody reaped it');
+    assert.deepEqual(await queue.reap(), []);
+    assert.equal(await queue.renew({ ...ref, scanId: 'unknown' }), false);
+  });
+
+  it('tells an expired lease to one of two reapers', async () => {
+    for (const id of ['a', 'b', 'c']) await enqueue(id);
+    await queue.take('node', 3);
+    await expire(keys.leased, 'a');
+    await expire(keys.leased, 'b');
+    const [one, two] = await Promise.all([queue.reap(), queue.reap()]);
+    assert.deepEqual(idsOf([...one, ...two]).sort(), ['a', 'b']);
+  });
+
+  it('does nothing for a node that ends after it was reaped, even when another has the job', async () => {
+    await enqueue('a');
+    const late = await takeOne();
+    await expire(keys.leased, 'a');
+    await queue.reap();
+    assert.equal(await queue.end(late), false);
+    await enqueue('a');
+    const now = await takeOne();
+    assert.equal(await queue.end(late), false);
+    assert.equal(await queue.renew(now), true);
+  });
+
+  it('adopts a lease it has forgotten, and an older one never', async () => {
+    await enqueue('a');
+    const ref = await takeOne();
+    await redis.client.flushall();
+    assert.equal(await queue.renew(ref), false);
+    const job = { organizationId: 'org', band: 0 as const, nodeId: 'node' };
+    assert.equal(await queue.adopt(ref, job), true);
+    assert.equal(await queue.adopt(ref, job), false);
+    assert.equal(await queue.adopt({ ...ref, fence: ref.fence - 1 }, job), false);
+    assert.equal(await queue.renew(ref), true);
+  });
+
+  it('gives a scan that was adopted while it waited to nobody else', async () => {
+    await enqueue('a');
+    await enqueue('b');
+    await queue.adopt({ shard: 0, scanId: 'a', fence: 1 }, { organizationId: 'org', band: 0, nodeId: 'node' });
+    assert.deepEqual(idsOf(await queue.take('node', 5)), ['b']);
+  });
+
+  it('drops what waits or is delayed, and not what a node has', async () => {
+    await enqueue('waiting');
+    await enqueue('delayed', 'org', 0, 60_000);
+    assert.equal(await queue.drop('org', 'waiting'), true);
+    assert.equal(await queue.drop('org', 'delayed'), true);
+    assert.equal(await queue.drop('org', 'unknown'), false);
+    assert.deepEqual(await everything(), []);
+    await enqueue('leased');
+    await takeOne();
+    assert.equal(await queue.drop('org', 'leased'), false);
+  });
+
+  it('counts what waits by band, what is delayed and what is leased', async () => {
+    await enqueue('leased', 'org', 1);
+    await takeOne();
+    await enqueue('a', 'org', 0);
+    await enqueue('b', 'other', 1);
+    await enqueue('c', 'other', 1);
+    await enqueue('d', 'org', 0, 60_000);
+    assert.deepEqual(await queue.depth(), { waiting: { 0: 1, 1: 2 }, delayed: 1, leased: 1 });
+  });
+
+  it('notices that Redis has lost its keys', async () => {
+    assert.equal(await queue.isFilled(), false);
+    await queue.markFilled();
+    assert.equal(await queue.isFilled(), true);
+    await redis.client.flushall();
+    assert.equal(await queue.isFilled(), false);
+  });
+
+  it('goes on after a restart of Redis, which forgets the scripts, and fails fast while it is away', async () => {
+    await enqueue('a');
+    await redis.kill();
+    const asked = performance.now();
+    await assert.rejects(enqueue('b'));
+    assert.ok(performance.now() - asked < 2_500);
+    await redis.start();
+    await enqueue('c');
+    assert.deepEqual(idsOf(await queue.take('node', 5)), ['c']);
+  });
+
+  it('spreads organizations over shards, and takes from all of them', async () => {
+    const sharded = crawlQueue(redis.client, 4);
+    const organizations = Array.from({ length: 12 }, (_, n) => `org-${n}`);
+    for (const organizationId of organizations)
+      await sharded.enqueue({ scanId: `of-${organizationId}`, organizationId, band: 0, delayMs: 0 });
+    const taken = await sharded.take('node', 20);
+    assert.equal(taken.length, 12);
+    for (const { shard, scanId } of taken) assert.equal(shard, shardOf(scanId.slice(3), 4));
+    for (const ref of taken) assert.equal(await sharded.end(ref), true);
+  });
+
+  it('wakes who waits for work', async () => {
+    const woken = queue.waitForWork(60_000);
+    await enqueue('a');
+    await woken;
+  });
+});
+
+describe('PROTOCOL.md', () => {
+  const text = readFileSync(new URL(import.meta.resolve('@adsweep/shared/lease/PROTOCOL.md')), 'utf8');
+  const cells = (heading: string) =>
+    text
+      .split(heading)[1]!
+      .split('\n\n')[1]!
+      .split('\n')
+      .slice(2)
+      .map((row) => row.split('|')[1]!.trim().replaceAll('`', ''));
+
+  it('names exactly the keys that the code makes', () => {
+    const { prefix: _, job, waiting, turns, ...fixed } = keys;
+    const made = [job('<scan>'), waiting('<org>', 0).replace(/0$/, '<band>'), turns('<org>'), ...Object.values(fixed)];
+    assert.deepEqual(cells('## The keys').sort(), made.sort());
+  });
+
+  it('names exactly the scripts that there are', () => {
+    const files = readdirSync(new URL('../src/crawl-jobs/scripts/', import.meta.url));
+    assert.deepEqual(cells('## The transitions').sort(), files.map((file) => file.replace('.lua', '')).sort());
+  });
+});
