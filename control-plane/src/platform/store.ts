@@ -1,5 +1,8 @@
 import type {
   AggregateOptions,
+  AnyBulkWriteOperation,
+  BulkWriteOptions,
+  BulkWriteResult,
   Document,
   Collection as DriverCollection,
   Filter,
@@ -48,7 +51,6 @@ export type Collection<T extends Document = Document> = Pick<
   | 'findOneAndUpdate'
   | 'findOneAndReplace'
   | 'findOneAndDelete'
-  | 'bulkWrite'
   | 'createIndex'
   | 'createIndexes'
   | 'indexes'
@@ -56,8 +58,15 @@ export type Collection<T extends Document = Document> = Pick<
   | 'drop'
 > & {
   find(filter?: Filter<T>, options?: FindOptions): FindCursor<WithId<T>>;
+  bulkWrite(writes: readonly AnyBulkWriteOperation<T>[], options?: BulkWriteOptions): Promise<BulkCounts>;
   aggregate<R extends Document = Document>(pipeline?: Document[], options?: AggregateOptions): Cursor<R>;
 };
+
+/** The counts of the driver's result. */
+export type BulkCounts = Pick<
+  BulkWriteResult,
+  'insertedCount' | 'matchedCount' | 'modifiedCount' | 'deletedCount' | 'upsertedCount' | 'insertedIds' | 'upsertedIds'
+>;
 
 export type Store = {
   readonly kind: 'mongodb' | 'embedded';

@@ -1,6 +1,33 @@
-import type { Store } from '../store.ts';
+import type { Collection, Document, Store } from '../store.ts';
+import { EmbeddedCollection } from './collection.ts';
+import { Database } from './database.ts';
+import { deleteDocuments } from './write.ts';
 
-/** Opens the embedded engine on one file (`:memory:` for none). */
+/**
+ * Opens the embedded engine on one file (`:memory:` for none), made where it is missing. Throws when another process has
+ * it open. One process, one event loop: for a first run, for tests and for a small installation.
+ */
 export async function openEmbedded(path: string): Promise<Store> {
-  throw new Error(`the embedded store cannot open ${path} yet`);
+  const db = new Database(path);
+  return {
+    kind: 'embedded',
+    // The class has the driver's methods; the driver's overloads, which are all about types, are put on here.
+    collection: <T extends Document>(name: string) => new EmbeddedCollection(db, name) as unknown as Collection<T>,
+    ping: async () => db.ping(),
+    sweepExpired: async (now) => sweepExpired(db, now),
+    close: async () => db.close(),
+  };
+}
+
+function sweepExpired(db: Database, now: Date): number {
+  let removed = 0;
+  for (const records of db.all) {
+    for (const { spec } of records.indexes) {
+      if (spec.expireAfterSeconds === undefined) continue;
+      const before = new Date(now.getTime() - spec.expireAfterSeconds * 1000);
+      const filter = { [spec.components[0]!.path]: { $lte: before } };
+      removed += db.transaction(() => deleteDocuments(records, { filter, many: true })).length;
+    }
+  }
+  return removed;
 }

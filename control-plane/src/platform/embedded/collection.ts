@@ -1,0 +1,222 @@
+import type * as driver from 'mongodb';
+import type { BulkCounts } from '../store.ts';
+import { aggregate } from './aggregate.ts';
+import { bulkWrite } from './bulk-write.ts';
+import { EmbeddedCursor, EmbeddedFindCursor, type FindShape } from './cursor.ts';
+import type { Database } from './database.ts';
+import { countRows, findRows } from './find-rows.ts';
+import { describe, ID_INDEX, indexSpec } from './index-spec.ts';
+import { indexedValues, splitPath } from './path-values.ts';
+import { projectionOf } from './projection.ts';
+import { CODE, onlyOptions, refusal } from './refusals.ts';
+import { sortComponents } from './sort-order.ts';
+import type { Fields } from './stored-document.ts';
+import { keyOf } from './value-key.ts';
+import { type Change, changeDocuments, deleteDocuments, insertDocument, updateResult, type Written } from './write.ts';
+
+type FindAndChangeOptions = driver.FindOneAndUpdateOptions & driver.FindOneAndReplaceOptions;
+
+/**
+ * The methods of the driver's `Collection` over one file. Each write is one transaction, committed before its promise is
+ * fulfilled; an option or an operator that is not known is refused.
+ */
+export class EmbeddedCollection {
+  readonly collectionName: string;
+  #db: Database;
+
+  constructor(db: Database, name: string) {
+    this.#db = db;
+    this.collectionName = name;
+  }
+
+  async insertOne(document: Fields, options?: driver.InsertOneOptions): Promise<driver.InsertOneResult> {
+    onlyOptions(options);
+    const insertedId = this.#write((records) => insertDocument(records, document));
+    return { acknowledged: true, insertedId: insertedId as driver.ObjectId };
+  }
+
+  async insertMany(documents: readonly Fields[], options?: driver.BulkWriteOptions): Promise<driver.InsertManyResult> {
+    const writes = documents.map((document) => ({ insertOne: { document } }));
+    const { insertedCount, insertedIds } = await this.bulkWrite(writes, options);
+    return { acknowledged: true, insertedCount, insertedIds };
+  }
+
+  async bulkWrite(
+    writes: readonly driver.AnyBulkWriteOperation[],
+    options?: driver.BulkWriteOptions,
+  ): Promise<BulkCounts> {
+    onlyOptions(options, 'ordered');
+    return bulkWrite(this.#db, this.#records(), writes, options?.ordered !== false);
+  }
+
+  find(filter: object = {}, options: driver.FindOptions = {}): EmbeddedFindCursor<Fields> {
+    onlyOptions(options, 'sort', 'skip', 'limit', 'projection', 'batchSize');
+    const shape: FindShape = {
+      order: sortComponents(options.sort),
+      skip: options.skip ?? 0,
+      limit: Math.abs(options.limit ?? 0),
+      projection: projectionOf(options.projection),
+    };
+    return new EmbeddedFindCursor(shape, (wanted) => this.#search(filter, wanted));
+  }
+
+  #search(filter: object, { projection, ...window }: FindShape): Iterator<Fields> {
+    const records = this.#existing();
+    if (!records) return [].values();
+    return findRows(records, filter, window).map(({ fields }) => (projection ? projection(fields) : fields));
+  }
+
+  async findOne(filter: object = {}, options: driver.FindOneOptions = {}): Promise<Fields | null> {
+    return this.find(filter, { ...options, limit: 1 }).next();
+  }
+
+  async countDocuments(filter: object = {}, options: driver.CountDocumentsOptions = {}): Promise<number> {
+    onlyOptions(options, 'skip', 'limit');
+    const records = this.#existing();
+    if (!records) return 0;
+    const { skip = 0, limit = Number.POSITIVE_INFINITY } = options;
+    return Math.min(Math.max(countRows(records, filter) - skip, 0), limit);
+  }
+
+  async estimatedDocumentCount(options?: driver.EstimatedDocumentCountOptions): Promise<number> {
+    onlyOptions(options);
+    return this.#existing()?.total ?? 0;
+  }
+
+  async distinct(path: string, filter: object = {}, options?: driver.DistinctOptions): Promise<unknown[]> {
+    onlyOptions(options);
+    const records = this.#existing();
+    const segments = splitPath(path);
+    const found = new Map<string, unknown>();
+    for (const { fields } of records ? findRows(records, filter) : []) {
+      for (const value of indexedValues(fields, segments).values) {
+        const isNothing = value === undefined || (Array.isArray(value) && value.length === 0);
+        if (!isNothing) found.set(keyOf(value).toString('latin1'), value);
+      }
+    }
+    return [...found].sort(([left], [right]) => (left < right ? -1 : 1)).map(([, value]) => value);
+  }
+
+  aggregate(pipeline: driver.Document[] = [], options?: driver.AggregateOptions): EmbeddedCursor<Fields> {
+    onlyOptions(options, 'allowDiskUse', 'batchSize');
+    return new EmbeddedCursor(() => aggregate(this.#existing(), pipeline, (name) => this.#db.existing(name)));
+  }
+
+  async updateOne(
+    filter: object,
+    update: unknown,
+    options?: driver.UpdateOptions & { sort?: driver.Sort },
+  ): Promise<driver.UpdateResult> {
+    onlyOptions(options, 'upsert', 'arrayFilters', 'sort');
+    return updateResult(this.#change({ ...options, filter, update }));
+  }
+
+  async updateMany(filter: object, update: unknown, options?: driver.UpdateOptions): Promise<driver.UpdateResult> {
+    onlyOptions(options, 'upsert', 'arrayFilters');
+    return updateResult(this.#change({ ...options, filter, update, many: true }));
+  }
+
+  async replaceOne(filter: object, replacement: object, options?: driver.ReplaceOptions): Promise<driver.UpdateResult> {
+    onlyOptions(options, 'upsert', 'sort');
+    return updateResult(this.#change({ ...options, filter, replacement }));
+  }
+
+  async findOneAndUpdate(filter: object, update: unknown, options?: driver.FindOneAndUpdateOptions): Promise<unknown> {
+    return this.#findAndChange({ filter, update }, options);
+  }
+
+  async findOneAndReplace(
+    filter: object,
+    replacement: object,
+    options?: driver.FindOneAndReplaceOptions,
+  ): Promise<unknown> {
+    return this.#findAndChange({ filter, replacement }, options);
+  }
+
+  #findAndChange(change: Change, options: FindAndChangeOptions = {}): unknown {
+    const { returnDocument = 'before', projection, includeResultMetadata, ...others } = options;
+    onlyOptions(others, 'upsert', 'arrayFilters', 'sort');
+    const project = projectionOf(projection);
+    const [written] = this.#change({ ...change, ...others });
+    const answer = written?.[returnDocument];
+    const value = answer && project ? project(answer) : (answer ?? null);
+    return includeResultMetadata ? { value, lastErrorObject: lastError(written), ok: 1 } : value;
+  }
+
+  async findOneAndDelete(filter: object, options: driver.FindOneAndDeleteOptions = {}): Promise<unknown> {
+    onlyOptions(options, 'sort', 'projection', 'includeResultMetadata');
+    const project = projectionOf(options.projection);
+    const [deleted] = this.#write((records) => deleteDocuments(records, { filter, sort: options.sort }));
+    const value = deleted && project ? project(deleted) : (deleted ?? null);
+    return options.includeResultMetadata ? { value, lastErrorObject: { n: deleted ? 1 : 0 }, ok: 1 } : value;
+  }
+
+  async deleteOne(filter: object = {}, options?: driver.DeleteOptions): Promise<driver.DeleteResult> {
+    onlyOptions(options);
+    return this.#delete(filter, false);
+  }
+
+  async deleteMany(filter: object = {}, options?: driver.DeleteOptions): Promise<driver.DeleteResult> {
+    onlyOptions(options);
+    return this.#delete(filter, true);
+  }
+
+  #delete(filter: object, many: boolean): driver.DeleteResult {
+    const deleted = this.#write((records) => deleteDocuments(records, { filter, many }));
+    return { acknowledged: true, deletedCount: deleted.length };
+  }
+
+  async createIndex(keys: driver.IndexSpecification, options?: driver.CreateIndexesOptions): Promise<string> {
+    const spec = indexSpec(keys, options);
+    this.#db.createIndex(this.#records(), spec);
+    return spec.name;
+  }
+
+  async createIndexes(indexes: readonly driver.IndexDescription[]): Promise<string[]> {
+    const specs = indexes.map(({ key, ...options }) => indexSpec(key as driver.IndexSpecification, options));
+    this.#db.transaction(() => {
+      for (const spec of specs) this.#db.createIndex(this.#records(), spec);
+    });
+    return specs.map(({ name }) => name);
+  }
+
+  async indexes(): Promise<driver.IndexDescriptionInfo[]> {
+    return this.#existing()?.indexes.map(({ spec }) => describe(spec)) ?? [];
+  }
+
+  async dropIndex(name: string): Promise<driver.Document> {
+    const index = this.#existing()?.indexes.find(({ spec }) => spec.name === name && name !== ID_INDEX);
+    if (!index) throw refusal(CODE.indexNotFound, `index not found with name [${name}]`);
+    this.#db.dropIndex(this.#records(), index);
+    return { ok: 1 };
+  }
+
+  async drop(): Promise<boolean> {
+    const records = this.#existing();
+    if (records) this.#db.drop(records);
+    return true;
+  }
+
+  #change(change: Change): Written[] {
+    return this.#write((records) => changeDocuments(records, change));
+  }
+
+  #write<T>(work: (records: ReturnType<Database['collection']>) => T): T {
+    const records = this.#records();
+    return this.#db.transaction(() => work(records));
+  }
+
+  #records(): ReturnType<Database['collection']> {
+    return this.#db.collection(this.collectionName);
+  }
+
+  #existing(): ReturnType<Database['existing']> {
+    return this.#db.existing(this.collectionName);
+  }
+}
+
+function lastError(written: Written | undefined): driver.Document {
+  if (!written) return { n: 0, updatedExisting: false };
+  if (written.before) return { n: 1, updatedExisting: true };
+  return { n: 1, updatedExisting: false, upserted: written.after?._id };
+}

@@ -1,0 +1,90 @@
+import { MongoAPIError, type Sort, type SortDirection } from 'mongodb';
+import type { Cursor, FindCursor } from '../store.ts';
+import { type Projection, projectionOf } from './projection.ts';
+import { type Component, sortComponents } from './sort-order.ts';
+import type { Fields } from './stored-document.ts';
+
+export type FindShape = { order: readonly Component[]; skip: number; limit: number; projection: Projection | null };
+
+/** What is found, one by one, while it is asked for. `read` is called once, at the first question. */
+export class EmbeddedCursor<T> implements Cursor<T> {
+  #read: () => Iterator<T>;
+  #results: Iterator<T> | undefined;
+  #ahead: T | undefined;
+  #closed = false;
+
+  constructor(read: () => Iterator<T>) {
+    this.#read = read;
+  }
+
+  protected get isStarted(): boolean {
+    return this.#results !== undefined;
+  }
+
+  async next(): Promise<T | null> {
+    return this.#take() ?? null;
+  }
+
+  async hasNext(): Promise<boolean> {
+    this.#ahead ??= this.#take();
+    return this.#ahead !== undefined;
+  }
+
+  async toArray(): Promise<T[]> {
+    const all: T[] = [];
+    for (let one = this.#take(); one !== undefined; one = this.#take()) all.push(one);
+    return all;
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    this.#ahead = undefined;
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<T, void, void> {
+    for (let one = this.#take(); one !== undefined; one = this.#take()) yield one;
+  }
+
+  #take(): T | undefined {
+    if (this.#closed) return undefined;
+    if (this.#ahead !== undefined) {
+      const one = this.#ahead;
+      this.#ahead = undefined;
+      return one;
+    }
+    this.#results ??= this.#read();
+    const { done, value } = this.#results.next();
+    return done ? undefined : value;
+  }
+}
+
+export class EmbeddedFindCursor<T> extends EmbeddedCursor<T> implements FindCursor<T> {
+  #shape: FindShape;
+
+  constructor(shape: FindShape, read: (shape: FindShape) => Iterator<Fields>) {
+    super(() => read(this.#shape) as Iterator<T>);
+    this.#shape = shape;
+  }
+
+  sort(sort: Sort | string, direction?: SortDirection): FindCursor<T> {
+    return this.#with({ order: sortComponents(sort, direction) });
+  }
+
+  skip(count: number): FindCursor<T> {
+    return this.#with({ skip: count });
+  }
+
+  limit(count: number): FindCursor<T> {
+    return this.#with({ limit: Math.abs(count) });
+  }
+
+  project<P extends object>(projection: object): FindCursor<P> {
+    return this.#with({ projection: projectionOf(projection) }) as unknown as FindCursor<P>;
+  }
+
+  #with(change: Partial<FindShape>): FindCursor<T> {
+    if (this.isStarted) throw new MongoAPIError('Cursor is already initialized');
+    this.#shape = { ...this.#shape, ...change };
+    return this;
+  }
+}

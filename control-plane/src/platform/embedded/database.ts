@@ -1,0 +1,163 @@
+import { mkdirSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { ID_INDEX, type IndexSpec, indexSpec, isSameIndex } from './index-spec.ts';
+import { IndexTable } from './index-table.ts';
+import { Records } from './records.ts';
+
+/** `user_version` of the file: what its tables look like. */
+const FORMAT = 1;
+const MEMORY = ':memory:';
+/** A process that was killed a moment ago may still be on its way out. */
+const WAIT_FOR_LOCK_MS = 1000;
+const SQLITE_BUSY = 5;
+
+/**
+ * The file, its collections and its transactions. One process at a time: SQLite's exclusive lock, which the system lifts
+ * when the process ends, however it ends. A transaction that is committed has been handed to the system and survives a
+ * SIGKILL; after a power cut the last moments before it may be missing (`synchronous` NORMAL), never half a transaction.
+ */
+export class Database {
+  #db: DatabaseSync;
+  #collections = new Map<string, Records>();
+  #depth = 0;
+
+  constructor(path: string) {
+    if (path !== MEMORY) mkdirSync(dirname(path), { recursive: true });
+    this.#db = openLocked(path);
+    this.#db.exec(`
+      CREATE TABLE IF NOT EXISTS collections (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);
+      CREATE TABLE IF NOT EXISTS indexes (
+        id INTEGER PRIMARY KEY, collection INTEGER NOT NULL, keys TEXT NOT NULL, options TEXT NOT NULL, arrays INTEGER NOT NULL
+      );
+    `);
+    for (const { id, name } of this.#db.prepare('SELECT id, name FROM collections ORDER BY id').all()) {
+      this.#collections.set(String(name), this.#open(Number(id), String(name)));
+    }
+  }
+
+  /** A collection that is there; undefined before anything was written to it. */
+  existing(name: string): Records | undefined {
+    return this.#collections.get(name);
+  }
+
+  get all(): Records[] {
+    return [...this.#collections.values()];
+  }
+
+  /** A collection, made where it is missing. Not inside a transaction: what is made here stays. */
+  collection(name: string): Records {
+    return this.existing(name) ?? this.transaction(() => this.#create(name));
+  }
+
+  #create(name: string): Records {
+    const { lastInsertRowid } = this.#db.prepare('INSERT INTO collections (name) VALUES (?)').run(name);
+    const records = new Records(this.#db, Number(lastInsertRowid), name);
+    this.#addIndex(records, indexSpec({ _id: 1 }, { name: ID_INDEX, unique: true }));
+    this.#collections.set(name, records);
+    return records;
+  }
+
+  #open(id: number, name: string): Records {
+    const records = new Records(this.#db, id, name);
+    const rows = this.#db
+      .prepare('SELECT id, keys, options, arrays FROM indexes WHERE collection = ? ORDER BY id')
+      .all(id);
+    for (const row of rows) {
+      const spec = indexSpec(JSON.parse(String(row.keys)), JSON.parse(String(row.options)));
+      records.indexes.push(new IndexTable(this.#db, Number(row.id), spec, Records.table(id), Number(row.arrays)));
+    }
+    return records;
+  }
+
+  /** Makes an index and fills it. Does nothing where the same one is there; throws where another has its name. */
+  createIndex(records: Records, spec: IndexSpec): void {
+    const existing = records.indexes.map((index) => index.spec);
+    if (!isSameIndex(spec, existing)) this.transaction(() => this.#addIndex(records, spec));
+  }
+
+  #addIndex(records: Records, { name, components, unique, sparse, expireAfterSeconds }: IndexSpec): void {
+    const keys = components.map(({ path, direction }) => [path, direction]);
+    const options = { name, unique, sparse, expireAfterSeconds };
+    const { lastInsertRowid } = this.#db
+      .prepare('INSERT INTO indexes (collection, keys, options, arrays) VALUES (?, ?, ?, 0)')
+      .run(records.id, JSON.stringify(keys), JSON.stringify(options));
+    const spec = { name, components, unique, sparse, ...(expireAfterSeconds !== undefined && { expireAfterSeconds }) };
+    const index = new IndexTable(this.#db, Number(lastInsertRowid), spec, Records.table(records.id), 0);
+    records.fill(index);
+    records.indexes.push(index);
+  }
+
+  dropIndex(records: Records, index: IndexTable): void {
+    this.transaction(() => {
+      this.#db.prepare('DELETE FROM indexes WHERE id = ?').run(index.id);
+      index.drop(this.#db);
+    });
+    records.indexes.splice(records.indexes.indexOf(index), 1);
+  }
+
+  drop(records: Records): void {
+    this.transaction(() => {
+      for (const index of records.indexes) index.drop(this.#db);
+      this.#db.prepare('DELETE FROM indexes WHERE collection = ?').run(records.id);
+      this.#db.prepare('DELETE FROM collections WHERE id = ?').run(records.id);
+      records.drop(this.#db);
+    });
+    this.#collections.delete(records.name);
+  }
+
+  /** All of `work` or, when it throws, nothing of it. One inside another is undone by itself. */
+  transaction<T>(work: () => T): T {
+    const [begin, commit, rollback] =
+      this.#depth === 0
+        ? ['BEGIN IMMEDIATE', 'COMMIT', 'ROLLBACK']
+        : ['SAVEPOINT inner_work', 'RELEASE inner_work', 'ROLLBACK TO inner_work; RELEASE inner_work'];
+    this.#db.exec(begin);
+    this.#depth += 1;
+    try {
+      const result = work();
+      this.#db.exec(commit);
+      return result;
+    } catch (error) {
+      // A full disk ends the transaction by itself.
+      if (this.#db.isTransaction) this.#db.exec(rollback);
+      for (const { indexes } of this.all) for (const index of indexes) index.recall();
+      throw error;
+    } finally {
+      this.#depth -= 1;
+    }
+  }
+
+  ping(): void {
+    this.#db.prepare('SELECT 1').get();
+  }
+
+  close(): void {
+    if (this.#db.isOpen) this.#db.close();
+  }
+}
+
+function openLocked(path: string): DatabaseSync {
+  const db = new DatabaseSync(path, { timeout: WAIT_FOR_LOCK_MS });
+  try {
+    db.exec(`
+      PRAGMA locking_mode = EXCLUSIVE;
+      PRAGMA journal_mode = WAL;
+      PRAGMA synchronous = NORMAL;
+      PRAGMA wal_autocheckpoint = 8000;
+      PRAGMA mmap_size = 268435456;
+      PRAGMA cache_size = -65536;
+    `);
+    const format = Number(db.prepare('PRAGMA user_version').get()?.user_version);
+    if (format !== 0 && format !== FORMAT)
+      throw new Error(`${path} is of format ${format}, this version reads ${FORMAT}`);
+    db.exec(`BEGIN IMMEDIATE; PRAGMA user_version = ${FORMAT}; COMMIT`); // Takes the lock, and keeps it.
+    return db;
+  } catch (error) {
+    db.close();
+    if (error instanceof Error && 'errcode' in error && error.errcode === SQLITE_BUSY) {
+      throw new Error(`the store ${path} is open in another process`, { cause: error });
+    }
+    throw error;
+  }
+}

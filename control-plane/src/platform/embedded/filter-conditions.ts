@@ -1,0 +1,60 @@
+import { refuseUndefined } from '../refuse-undefined.ts';
+import { isFields } from './path-values.ts';
+import { CODE, refusal } from './refusals.ts';
+import { asStored, type Fields } from './stored-document.ts';
+
+/** One thing that must hold of a field: `{ path: { operator: value } }`. */
+export type Condition = { path: string; operator: string; value: unknown };
+/** A filter as a list of things that must all hold; `others` are `$or`, `$nor`, `$expr` and patterns, whole. */
+export type Conditions = { conditions: Condition[]; others: Fields[] };
+
+/**
+ * Takes a filter apart at its top level. Refuses `undefined` and `__proto__`, which would not mean what was written.
+ */
+export function conditionsOf(filter: object): Conditions {
+  refuseUndefined(filter);
+  const found: Conditions = { conditions: [], others: [] };
+  collect(asStored(filter), found);
+  return found;
+}
+
+function collect(filter: Fields, found: Conditions): void {
+  for (const [name, value] of Object.entries(filter)) {
+    refusePrototype(value);
+    if (name === '$and') for (const part of clauses(value)) collect(part, found);
+    else if (name.startsWith('$') || isPattern(value)) found.others.push({ [name]: value });
+    else if (hasOperators(value)) {
+      for (const [operator, operand] of Object.entries(value)) {
+        found.conditions.push({ path: name, operator, value: operand });
+      }
+    } else found.conditions.push({ path: name, operator: '$eq', value });
+  }
+}
+
+function clauses(value: unknown): Fields[] {
+  if (!Array.isArray(value) || value.length === 0 || !value.every(isFields)) {
+    throw refusal(CODE.badValue, '$and needs a list of filters');
+  }
+  return value;
+}
+
+/** A pattern stands together with its options. */
+const isPattern = (value: unknown): boolean => value instanceof RegExp || (isFields(value) && '$regex' in value);
+
+export function hasOperators(value: unknown): value is Fields {
+  return isFields(value) && Object.keys(value).some((name) => name.startsWith('$'));
+}
+
+function refusePrototype(value: unknown): void {
+  if (Array.isArray(value)) value.forEach(refusePrototype);
+  else if (isFields(value)) {
+    if (Object.hasOwn(value, '__proto__')) throw refusal(CODE.badValue, '__proto__ in a filter');
+    Object.values(value).forEach(refusePrototype);
+  }
+}
+
+/** The same as one filter again. Null when nothing is asked. */
+export function filterOf({ conditions, others }: Conditions): Fields | null {
+  const parts = [...conditions.map(({ path, operator, value }) => ({ [path]: { [operator]: value } })), ...others];
+  return parts.length > 0 ? { $and: parts } : null;
+}

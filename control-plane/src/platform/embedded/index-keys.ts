@@ -1,0 +1,44 @@
+import type { IndexSpec } from './index-spec.ts';
+import { KeyWriter } from './key-writer.ts';
+import { indexedValues } from './path-values.ts';
+import { CODE, refusal } from './refusals.ts';
+import { writeComponent } from './sort-order.ts';
+import type { Fields } from './stored-document.ts';
+
+/** The entries one document has in an index; `arrayAt` is the component that was an array, -1 for none. */
+export type IndexEntries = { keys: Buffer[]; arrayAt: number };
+
+/**
+ * The keys of a document: one, or one for each element of the array that a component leads to. None when the index is
+ * sparse and the document has not one of its fields. At most one component may be an array (MongoDB allows two of the
+ * same array; nothing here needs it).
+ */
+export function indexEntries(spec: IndexSpec, fields: Fields): IndexEntries {
+  const parts = spec.components.map(({ segments }) => indexedValues(fields, segments));
+  const present = parts.some(({ values }) => values.some((value) => value !== undefined));
+  if (spec.sparse && !present) return { keys: [], arrayAt: -1 };
+  const arrays = parts.flatMap(({ isArray }, at) => (isArray ? [at] : []));
+  if (arrays.length > 1) {
+    const paths = arrays.map((at) => spec.components[at]?.path).join(' and ');
+    throw refusal(CODE.parallelArrays, `cannot index two arrays at once: ${paths} in the index ${spec.name}`);
+  }
+  const arrayAt = arrays[0] ?? -1;
+  if (arrayAt < 0) return { keys: [keyWith(spec, parts)], arrayAt };
+  const keys = new Map<string, Buffer>();
+  for (const value of elementsOf(parts[arrayAt]!.values)) {
+    const key = keyWith(spec, parts, { at: arrayAt, value });
+    keys.set(key.toString('latin1'), key);
+  }
+  return { keys: [...keys.values()], arrayAt };
+}
+
+/** A document is in a (not sparse) index even where its array is empty. */
+const elementsOf = (values: unknown[]): unknown[] => (values.length > 0 ? values : [[]]);
+
+function keyWith(spec: IndexSpec, parts: { values: unknown[] }[], element?: { at: number; value: unknown }): Buffer {
+  const writer = new KeyWriter();
+  spec.components.forEach(({ direction }, at) => {
+    writeComponent(writer, element?.at === at ? element.value : parts[at]?.values[0], direction);
+  });
+  return writer.bytes();
+}

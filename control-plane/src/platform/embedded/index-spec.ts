@@ -1,0 +1,52 @@
+import type { CreateIndexesOptions, IndexDescriptionInfo, IndexSpecification } from 'mongodb';
+import { CODE, onlyOptions, refusal } from './refusals.ts';
+import { type Component, sortComponents } from './sort-order.ts';
+
+/** An index as it was asked for. */
+export type IndexSpec = {
+  name: string;
+  components: Component[];
+  unique: boolean;
+  sparse: boolean;
+  expireAfterSeconds?: number;
+};
+
+export const ID_INDEX = '_id_';
+
+/** Reads what `createIndex` was given. Throws on kinds and options of index that this engine does not have. */
+export function indexSpec(keys: IndexSpecification, options: CreateIndexesOptions = {}): IndexSpec {
+  onlyOptions(options, 'name', 'unique', 'sparse', 'expireAfterSeconds');
+  const components = sortComponents(keys as Parameters<typeof sortComponents>[0]);
+  if (components.length === 0) throw refusal(CODE.badValue, 'an index needs a field');
+  if (options.expireAfterSeconds !== undefined && components.length > 1) {
+    throw refusal(CODE.badValue, 'a TTL index has one field');
+  }
+  return {
+    name: options.name ?? components.map(({ path, direction }) => `${path}_${direction}`).join('_'),
+    components,
+    unique: options.unique === true,
+    sparse: options.sparse === true,
+    ...(options.expireAfterSeconds !== undefined && { expireAfterSeconds: options.expireAfterSeconds }),
+  };
+}
+
+export function describe({ name, components, unique, sparse, expireAfterSeconds }: IndexSpec): IndexDescriptionInfo {
+  return {
+    v: 2,
+    key: Object.fromEntries(components.map(({ path, direction }) => [path, direction])),
+    name,
+    ...(unique && name !== ID_INDEX && { unique }),
+    ...(sparse && { sparse }),
+    ...(expireAfterSeconds !== undefined && { expireAfterSeconds }),
+  };
+}
+
+/** Whether an index of that name is there already (true), is new (false), or is another one (throws). */
+export function isSameIndex(wanted: IndexSpec, existing: IndexSpec[]): boolean {
+  const text = (spec: IndexSpec): string => JSON.stringify(describe(spec));
+  const keys = (spec: IndexSpec): string => JSON.stringify(describe(spec).key);
+  const rival = existing.find((spec) => spec.name === wanted.name || keys(spec) === keys(wanted));
+  if (!rival) return false;
+  if (text(rival) === text(wanted)) return true;
+  throw refusal(CODE.indexOptionsConflict, `the index ${rival.name} is there already, with other options`);
+}

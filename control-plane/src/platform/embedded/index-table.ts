@@ -1,0 +1,118 @@
+import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import { indexEntries } from './index-keys.ts';
+import type { IndexSpec } from './index-spec.ts';
+import type { Fields } from './stored-document.ts';
+
+/** Keys from `from` up to, and without, `to`. */
+export type KeyRange = { from: Uint8Array; to: Uint8Array };
+/** A document as it lies in its table; `key` is where an index found it. */
+export type StoredRow = { row: number; bytes: Uint8Array; key?: Uint8Array };
+export type Place = { key: Uint8Array; row: number };
+
+type RawRow = { k: Uint8Array; r: number; d: Uint8Array };
+
+/** Above every key: tags end at 0x7f, and turned around at 0xfe. */
+export const EVERY_KEY: KeyRange = { from: new Uint8Array(), to: Uint8Array.of(0xff) };
+
+/** One index as one table of (key, row of the document), kept in the order of its keys. */
+export class IndexTable {
+  readonly spec: IndexSpec;
+  readonly id: number;
+  #arrays: number;
+  #insert: StatementSync;
+  #delete: StatementSync;
+  #other: StatementSync;
+  #count: StatementSync;
+  #pages: Readonly<Record<'up' | 'down', { first: StatementSync; next: StatementSync }>>;
+  #remember: StatementSync;
+  #recall: StatementSync;
+
+  /** `arrays` has a bit for each component that was ever an array. */
+  constructor(db: DatabaseSync, id: number, spec: IndexSpec, documents: string, arrays: number) {
+    this.id = id;
+    this.spec = spec;
+    this.#arrays = arrays;
+    const table = `index_${id}`;
+    db.exec(
+      `CREATE TABLE IF NOT EXISTS ${table} (k BLOB NOT NULL, r INTEGER NOT NULL, PRIMARY KEY (k, r)) WITHOUT ROWID`,
+    );
+    this.#insert = db.prepare(`INSERT INTO ${table} (k, r) VALUES (?, ?)`);
+    this.#delete = db.prepare(`DELETE FROM ${table} WHERE k = ? AND r = ?`);
+    this.#other = db.prepare(`SELECT r FROM ${table} WHERE k = ? AND r <> ? LIMIT 1`);
+    this.#count = db.prepare(`SELECT count(*) AS n FROM (SELECT 1 FROM ${table} WHERE k >= ? AND k < ? LIMIT ?)`);
+    this.#remember = db.prepare('UPDATE indexes SET arrays = ? WHERE id = ?');
+    this.#recall = db.prepare('SELECT arrays FROM indexes WHERE id = ?');
+    const page = (from: string, order: string): StatementSync =>
+      db.prepare(
+        `SELECT i.k, i.r, d.d FROM ${table} i CROSS JOIN ${documents} d ON d.r = i.r WHERE ${from} ORDER BY ${order} LIMIT ?`,
+      );
+    this.#pages = {
+      up: {
+        first: page('i.k >= ? AND i.k < ?', 'i.k, i.r'),
+        next: page('(i.k, i.r) > (?, ?) AND i.k < ?', 'i.k, i.r'),
+      },
+      down: {
+        first: page('i.k < ? AND i.k >= ?', 'i.k DESC, i.r DESC'),
+        next: page('(i.k, i.r) < (?, ?) AND i.k >= ?', 'i.k DESC, i.r DESC'),
+      },
+    };
+  }
+
+  /** Whether any document ever had an array at this component. */
+  isArrayAt(at: number): boolean {
+    return (this.#arrays & (1 << at)) !== 0;
+  }
+
+  /** Whether one document can have several entries here. */
+  get isMultikey(): boolean {
+    return this.#arrays !== 0;
+  }
+
+  /** After a transaction was undone: what was learnt in it about arrays is not in the file. */
+  recall(): void {
+    this.#arrays = Number(this.#recall.get(this.id)?.arrays ?? 0);
+  }
+
+  keysOf(fields: Fields): Buffer[] {
+    const { keys, arrayAt } = indexEntries(this.spec, fields);
+    if (arrayAt >= 0 && !this.isArrayAt(arrayAt)) {
+      this.#arrays |= 1 << arrayAt;
+      this.#remember.run(this.#arrays, this.id);
+    }
+    return keys;
+  }
+
+  add(key: Uint8Array, row: number): void {
+    this.#insert.run(key, row);
+  }
+
+  remove(key: Uint8Array, row: number): void {
+    this.#delete.run(key, row);
+  }
+
+  /** Whether a document other than `row` has this key. */
+  isTaken(key: Uint8Array, row: number): boolean {
+    return this.#other.get(key, row) !== undefined;
+  }
+
+  /** How many entries the ranges hold, counted no further than `most`. */
+  count(ranges: readonly KeyRange[], most: number): number {
+    let total = 0;
+    for (const { from, to } of ranges) {
+      if (total < most) total += Number(this.#count.get(from, to, most - total)?.n);
+    }
+    return total;
+  }
+
+  /** The next `count` documents of a range in the order of their keys, after `after`. Holds nothing open. */
+  page({ from, to }: KeyRange, reverse: boolean, after: Place | undefined, count: number): Required<StoredRow>[] {
+    const { first, next } = this.#pages[reverse ? 'down' : 'up'];
+    const [start, end] = reverse ? [to, from] : [from, to];
+    const rows = after ? next.all(after.key, after.row, end, count) : first.all(start, end, count);
+    return (rows as RawRow[]).map(({ k, r, d }) => ({ key: k, row: r, bytes: d }));
+  }
+
+  drop(db: DatabaseSync): void {
+    db.exec(`DROP TABLE index_${this.id}`);
+  }
+}

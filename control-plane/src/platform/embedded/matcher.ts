@@ -1,0 +1,137 @@
+import { Context } from 'mingo/core';
+import * as accumulator from 'mingo/operators/accumulator';
+import * as expression from 'mingo/operators/expression';
+import * as pipeline from 'mingo/operators/pipeline';
+import * as query from 'mingo/operators/query';
+import * as window from 'mingo/operators/window';
+import { Query } from 'mingo/query';
+import type { QueryOperator } from 'mingo/types';
+import { MongoError } from 'mongodb';
+import { hasOperators } from './filter-conditions.ts';
+import { compared, equalTo, type LeafTest, matching, ofType, oneOf, remainder } from './leaf-tests.ts';
+import { isFields, splitPath, valuesAt } from './path-values.ts';
+import { CODE, refusal } from './refusals.ts';
+import type { Fields } from './stored-document.ts';
+
+export type Matcher = (fields: Fields) => boolean;
+
+/** A query operator as mingo takes it: compiled once for a path and an operand. */
+type Operator = (path: string, operand: unknown) => Matcher;
+
+const toList = (operand: unknown): unknown[] => {
+  if (!Array.isArray(operand)) throw refusal(CODE.badValue, 'a list is needed');
+  return operand;
+};
+
+/** Some value at the path, or some element of an array there, passes. */
+const some =
+  (test: (operand: unknown) => LeafTest): Operator =>
+  (path, operand) => {
+    const segments = splitPath(path);
+    const passes = test(operand);
+    const passesAny: LeafTest = (value) => passes(value) || (Array.isArray(value) && value.some(passes));
+    return (fields) => valuesAt(fields, segments).some(passesAny);
+  };
+
+/** Some value at the path, arrays whole, passes. */
+const someWhole =
+  (test: (operand: unknown) => LeafTest): Operator =>
+  (path, operand) => {
+    const segments = splitPath(path);
+    const passes = test(operand);
+    return (fields) => valuesAt(fields, segments).some(passes);
+  };
+
+const none =
+  (operator: Operator): Operator =>
+  (path, operand) => {
+    const matches = operator(path, operand);
+    return (fields) => !matches(fields);
+  };
+
+const $eq = some(equalTo);
+const $in = some(oneOf);
+const $elemMatch = someWhole((operand) => {
+  const passes = elementTest(operand);
+  return (value) => Array.isArray(value) && value.some(passes);
+});
+
+const $exists: Operator = (path, wanted) => {
+  const segments = splitPath(path);
+  return (fields) => valuesAt(fields, segments).some((value) => value !== undefined) === Boolean(wanted);
+};
+
+const $all: Operator = (path, operand) => {
+  const tests = toList(operand).map((item) =>
+    isFields(item) && '$elemMatch' in item ? $elemMatch(path, item.$elemMatch) : $in(path, [item]),
+  );
+  return (fields) => tests.length > 0 && tests.every((test) => test(fields));
+};
+
+/**
+ * What mingo leaves to its own idea of order and of paths is answered here by MongoDB's: values compare as their index
+ * keys do. mingo compiles filters and has the logic (`$and $or $nor $not $expr`).
+ */
+const LEAF_OPERATORS: Readonly<Record<`$${string}`, Operator>> = {
+  $eq,
+  $in,
+  $ne: none($eq),
+  $nin: none($in),
+  $lt: some((operand) => compared(operand, (order) => order < 0)),
+  $lte: some((operand) => compared(operand, (order) => order <= 0)),
+  $gt: some((operand) => compared(operand, (order) => order > 0)),
+  $gte: some((operand) => compared(operand, (order) => order >= 0)),
+  $regex: some((operand) => matching(operand as RegExp)),
+  $mod: some(remainder),
+  $type: some(ofType),
+  $exists,
+  $all,
+  $elemMatch,
+  $size: someWhole((size) => (value) => Array.isArray(value) && value.length === size),
+};
+
+const { $and, $or, $nor, $not, $expr } = query;
+const { $out, $merge, $documents, ...reading } = pipeline;
+
+/** mingo types an operator as the intersection of all its own ones, which no function is. */
+const leafOperators = LEAF_OPERATORS as unknown as Record<`$${string}`, QueryOperator>;
+
+/** All that a filter or a pipeline may use: it reads, and runs no script. */
+export const MINGO_OPTIONS = {
+  context: Context.init({
+    query: { $and, $or, $nor, $not, $expr, ...leafOperators },
+    expression,
+    accumulator,
+    window,
+    pipeline: reading,
+  }),
+  scriptEnabled: false,
+};
+
+/** Compiles a filter. Throws (BadValue) on an operator that is unknown or has no such operand. */
+export function matcherOf(filter: Fields): Matcher {
+  return asRefusal(() => {
+    const compiled = new Query(filter, MINGO_OPTIONS);
+    return (fields) => compiled.test(fields);
+  });
+}
+
+/** A test of one element of an array: as a document where the condition names fields, else as a value. */
+export function elementTest(condition: unknown): LeafTest {
+  if (!hasOperators(condition) || Object.keys(condition).every((name) => ['$and', '$or', '$nor'].includes(name))) {
+    const matches = matcherOf(condition as Fields);
+    return (element) => isFields(element) && matches(element);
+  }
+  const matches = matcherOf({ element: condition });
+  return (element) => matches({ element });
+}
+
+/** mingo speaks in errors of its own; what it says of a filter is what a server says with BadValue. */
+export function asRefusal<T>(run: () => T): T {
+  try {
+    return run();
+  } catch (error) {
+    if (error instanceof MongoError) throw error;
+    throw refusal(CODE.badValue, error instanceof Error ? error.message : String(error));
+  }
+}

@@ -1,0 +1,84 @@
+import { isFields, splitPath } from './path-values.ts';
+import { CODE, refusal } from './refusals.ts';
+import type { Fields } from './stored-document.ts';
+
+/** Gives the part of a document that was asked for. */
+export type Projection = (fields: Fields) => Fields;
+
+/** The fields named, as a tree; an empty branch is a field that is named itself. */
+type Tree = Map<string, Tree>;
+
+/**
+ * Fields to show, or fields to leave out (`_id` apart, never both). Refuses expressions and `$slice`, `$elemMatch`:
+ * whoever needs a part of an array reads it with an aggregation.
+ */
+export function projectionOf(projection: object | undefined): Projection | null {
+  const wishes = Object.entries(projection ?? {});
+  if (wishes.length === 0) return null;
+  for (const [path, shown] of wishes) {
+    if (![0, 1, true, false].includes(shown)) throw refusal(CODE.badValue, `'${path}' is shown (1) or left out (0)`);
+  }
+  const others = wishes.filter(([path]) => path !== '_id');
+  const showId = wishes.find(([path]) => path === '_id')?.[1];
+  const isInclusion = others.length > 0 ? Boolean(others[0]![1]) : Boolean(showId);
+  if (others.some(([, shown]) => Boolean(shown) !== isInclusion)) {
+    throw refusal(CODE.badValue, 'a projection shows fields or leaves them out, not both');
+  }
+  const paths = others.map(([path]) => path);
+  if (isInclusion) return including(treeOf(showId === undefined || showId ? ['_id', ...paths] : paths));
+  return excluding(treeOf(showId === undefined || showId ? paths : ['_id', ...paths]));
+}
+
+function treeOf(paths: readonly string[]): Tree {
+  const tree: Tree = new Map();
+  for (const path of paths) {
+    let branch = tree;
+    for (const segment of splitPath(path)) {
+      const next = branch.get(segment) ?? new Map();
+      branch.set(segment, next);
+      branch = next;
+    }
+  }
+  return tree;
+}
+
+/** What becomes of a field; null: it is left out. */
+type Shown = ((value: unknown) => unknown) | null;
+const asIs = (value: unknown): unknown => value;
+const NOTHING = Symbol('nothing');
+
+const including =
+  (tree: Tree): Projection =>
+  (fields) =>
+    eachField(fields, (name) => {
+      const branch = tree.get(name);
+      if (!branch) return null;
+      return branch.size === 0 ? asIs : (value) => within(value, including(branch), NOTHING);
+    });
+
+const excluding =
+  (tree: Tree): Projection =>
+  (fields) =>
+    eachField(fields, (name) => {
+      const branch = tree.get(name);
+      if (!branch) return asIs;
+      return branch.size === 0 ? null : (value) => within(value, excluding(branch), value);
+    });
+
+/** `Object.fromEntries` defines fields, whatever they are called. */
+function eachField(fields: Fields, shownAs: (name: string) => Shown): Fields {
+  const shown = Object.entries(fields).flatMap(([name, value]) => {
+    const show = shownAs(name);
+    const result = show ? show(value) : NOTHING;
+    return result === NOTHING ? [] : [[name, result] as const];
+  });
+  return Object.fromEntries(shown);
+}
+
+/** Goes on inside documents and the documents of arrays; `otherwise` is what a value that is neither becomes. */
+function within(value: unknown, project: Projection, otherwise: unknown): unknown {
+  if (isFields(value)) return project(value);
+  if (!Array.isArray(value)) return otherwise;
+  const keepsScalars = otherwise !== NOTHING;
+  return value.map((item) => within(item, project, keepsScalars ? item : NOTHING)).filter((item) => item !== NOTHING);
+}

@@ -1,0 +1,114 @@
+import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import type { IndexTable, StoredRow } from './index-table.ts';
+import { fieldOf } from './path-values.ts';
+import { duplicateKey } from './refusals.ts';
+import { type Fields, fromBytes } from './stored-document.ts';
+
+type RawRow = { r: number; d: Uint8Array };
+type Entries = { index: IndexTable; keys: Buffer[] };
+
+/**
+ * The documents of one collection with their indexes. A change is checked against every unique index before anything of
+ * it is written, so that a refused one leaves nothing behind.
+ */
+export class Records {
+  readonly name: string;
+  readonly id: number;
+  readonly indexes: IndexTable[] = [];
+  #insert: StatementSync;
+  #update: StatementSync;
+  #delete: StatementSync;
+  #page: StatementSync;
+  #get: StatementSync;
+  #total: StatementSync;
+
+  constructor(db: DatabaseSync, id: number, name: string) {
+    this.id = id;
+    this.name = name;
+    const table = Records.table(id);
+    db.exec(`CREATE TABLE IF NOT EXISTS ${table} (r INTEGER PRIMARY KEY AUTOINCREMENT, d BLOB NOT NULL)`);
+    this.#insert = db.prepare(`INSERT INTO ${table} (d) VALUES (?)`);
+    this.#update = db.prepare(`UPDATE ${table} SET d = ? WHERE r = ?`);
+    this.#delete = db.prepare(`DELETE FROM ${table} WHERE r = ?`);
+    this.#page = db.prepare(`SELECT r, d FROM ${table} WHERE r > ? ORDER BY r LIMIT ?`);
+    this.#get = db.prepare(`SELECT r, d FROM ${table} WHERE r = ?`);
+    this.#total = db.prepare(`SELECT count(*) AS n FROM ${table}`);
+  }
+
+  static table(id: number): string {
+    return `documents_${id}`;
+  }
+
+  /** Throws E11000 when a unique index has one of its keys already. `bytes` must have an `_id`. */
+  insert(bytes: Uint8Array): void {
+    const entries = this.#entries(fromBytes(bytes), -1);
+    const row = Number(this.#insert.run(bytes).lastInsertRowid);
+    for (const { index, keys } of entries) for (const key of keys) index.add(key, row);
+  }
+
+  /** Throws E11000 as `insert` does. Touches only the indexes whose keys change. */
+  replace(row: number, before: Fields, after: { fields: Fields; bytes: Uint8Array }): void {
+    const entries = this.#entries(after.fields, row);
+    this.#update.run(after.bytes, row);
+    for (const { index, keys } of entries) {
+      const old = index.keysOf(before);
+      for (const key of without(old, keys)) index.remove(key, row);
+      for (const key of without(keys, old)) index.add(key, row);
+    }
+  }
+
+  remove(row: number, fields: Fields): void {
+    for (const index of this.indexes) for (const key of index.keysOf(fields)) index.remove(key, row);
+    this.#delete.run(row);
+  }
+
+  /** Documents in the order they came, after the row `after`. */
+  page(after: number, count: number): StoredRow[] {
+    return (this.#page.all(after, count) as RawRow[]).map(({ r, d }) => ({ row: r, bytes: d }));
+  }
+
+  get(row: number): StoredRow | undefined {
+    const found = this.#get.get(row) as RawRow | undefined;
+    return found && { row: found.r, bytes: found.d };
+  }
+
+  get total(): number {
+    return Number(this.#total.get()?.n);
+  }
+
+  /** Fills an index that is new with what is there. Throws E11000 where a unique one cannot be had. */
+  fill(index: IndexTable): void {
+    for (let rows = this.page(0, 500); rows.length > 0; rows = this.page(rows.at(-1)!.row, 500)) {
+      for (const { row, bytes } of rows) {
+        for (const key of this.#checked(index, fromBytes(bytes), row)) index.add(key, row);
+      }
+    }
+  }
+
+  drop(db: DatabaseSync): void {
+    db.exec(`DROP TABLE ${Records.table(this.id)}`);
+  }
+
+  #entries(fields: Fields, row: number): Entries[] {
+    return this.indexes.map((index) => ({ index, keys: this.#checked(index, fields, row) }));
+  }
+
+  #checked(index: IndexTable, fields: Fields, row: number): Buffer[] {
+    const keys = index.keysOf(fields);
+    if (index.spec.unique && keys.some((key) => index.isTaken(key, row))) throw this.#duplicate(index, fields);
+    return keys;
+  }
+
+  #duplicate({ spec }: IndexTable, fields: Fields): Error {
+    const pattern = Object.fromEntries(spec.components.map(({ path, direction }) => [path, direction]));
+    const value = Object.fromEntries(spec.components.map(({ path }) => [path, valueFor(fields, path)]));
+    return duplicateKey(this.name, spec.name, pattern, value);
+  }
+}
+
+const without = (keys: Buffer[], others: Buffer[]): Buffer[] =>
+  keys.filter((key) => !others.some((other) => other.equals(key)));
+
+function valueFor(fields: Fields, path: string): unknown {
+  return path.split('.').reduce<unknown>((value, name) => fieldOf(Object(value), name), fields) ?? null;
+}

@@ -1,0 +1,60 @@
+import { fieldOf, isFields, isPosition } from './path-values.ts';
+import { CODE, refusal } from './refusals.ts';
+import type { Fields } from './stored-document.ts';
+
+/** One place in a document that an update writes to. */
+export type Place = {
+  /** Undefined where the field is missing. */
+  get(): unknown;
+  set(value: unknown): void;
+  unset(): void;
+};
+
+/** An array may be padded by this much to reach a position: a slip of a digit must not fill the disk. */
+const LARGEST_GAP = 1500;
+
+/** The place a path without wildcards leads to. What is missing on the way is made only when something is written. */
+export function placeAt(fields: Fields, segments: readonly string[]): Place {
+  return {
+    get: () => segments.reduce<unknown>(child, fields),
+    set: (value) => {
+      const last = segments.at(-1)!;
+      setChild(containerOf(fields, segments), last, value);
+    },
+    unset: () => {
+      const parent = segments.slice(0, -1).reduce<unknown>(child, fields);
+      const last = segments.at(-1)!;
+      if (isFields(parent)) delete parent[last];
+      else if (Array.isArray(parent) && isPosition(last) && Number(last) < parent.length) parent[Number(last)] = null;
+    },
+  };
+}
+
+function child(value: unknown, segment: string): unknown {
+  if (Array.isArray(value)) return isPosition(segment) ? value[Number(segment)] : undefined;
+  return isFields(value) ? fieldOf(value, segment) : undefined;
+}
+
+function containerOf(fields: Fields, segments: readonly string[]): unknown {
+  return segments.slice(0, -1).reduce<unknown>((value, segment) => {
+    const existing = child(value, segment);
+    if (existing !== undefined) return existing;
+    const made = {};
+    setChild(value, segment, made);
+    return made;
+  }, fields);
+}
+
+function setChild(parent: unknown, segment: string, value: unknown): void {
+  if (isFields(parent)) parent[segment] = value;
+  else if (Array.isArray(parent) && isPosition(segment)) setElement(parent, Number(segment), value);
+  else throw refusal(CODE.pathNotViable, `Cannot create field '${segment}' in element {${JSON.stringify(parent)}}`);
+}
+
+function setElement(items: unknown[], position: number, value: unknown): void {
+  if (position > items.length + LARGEST_GAP) {
+    throw refusal(CODE.badValue, `position ${position} is too far from the end of an array of ${items.length}`);
+  }
+  while (items.length < position) items.push(null);
+  items[position] = value;
+}

@@ -1,0 +1,96 @@
+import type { Sort, UpdateResult } from 'mongodb';
+import { MongoInvalidArgumentError, ObjectId } from 'mongodb';
+import { type Conditions, conditionsOf } from './filter-conditions.ts';
+import { type Found, findRows } from './find-rows.ts';
+import { splitPath } from './path-values.ts';
+import type { Records } from './records.ts';
+import { CODE, refusal } from './refusals.ts';
+import { sortComponents } from './sort-order.ts';
+import { asStored, type Fields, fromBytes, toBytes } from './stored-document.ts';
+import { type Apply, updateOf } from './update.ts';
+import { placeAt } from './update-place.ts';
+import { sameValue } from './value-key.ts';
+
+/** Which documents a write is for: the first in order, or all. */
+export type Selection = { filter: object; sort?: Sort | undefined; many?: boolean };
+export type Change = Selection & {
+  update?: unknown;
+  replacement?: object;
+  upsert?: boolean | undefined;
+  arrayFilters?: readonly object[] | undefined;
+};
+/** A document before and after a write. Undefined where there was none. */
+export type Written = { before?: Fields; after?: Fields; modified: boolean };
+
+/** Stores a new document under its `_id`, or one made for it, which is also set on what was handed in, as the driver does. */
+export function insertDocument(records: Records, document: object): unknown {
+  const given = document as Fields;
+  if (given._id === undefined) given._id = new ObjectId();
+  const { _id, ...others } = given;
+  if (Array.isArray(_id) || _id instanceof RegExp) throw refusal(CODE.badValue, 'an _id is neither array nor pattern');
+  records.insert(toBytes({ _id, ...others }));
+  return _id;
+}
+
+/** Updates or replaces what the selection finds; upserts where it finds nothing and may. */
+export function changeDocuments(records: Records, change: Change): Written[] {
+  const conditions = conditionsOf(change.filter);
+  const apply = applyOf(change, conditions);
+  const found = [...select(records, change)];
+  if (found.length > 0) return found.map((one) => changeOne(records, one, apply));
+  return change.upsert ? [upsert(records, conditions, apply)] : [];
+}
+
+function applyOf({ update, replacement, arrayFilters }: Change, conditions: Conditions): Apply {
+  if (!replacement) return updateOf(update, conditions, arrayFilters);
+  if (Object.keys(replacement).some((name) => name.startsWith('$'))) {
+    throw new MongoInvalidArgumentError('Replacement document must not contain atomic operators');
+  }
+  const stored = asStored(replacement);
+  return ({ _id }) => (_id === undefined ? { ...stored } : { _id, ...stored });
+}
+
+function select(records: Records, { filter, sort, many }: Selection): Iterable<Found> {
+  return findRows(records, filter, { order: sortComponents(sort), limit: many ? 0 : 1 });
+}
+
+function changeOne(records: Records, { row, bytes: old, fields: before }: Found, apply: Apply): Written {
+  const bytes = toBytes(apply(fromBytes(old), false));
+  const after = fromBytes(bytes);
+  if (!sameValue(after._id, before._id)) {
+    throw refusal(CODE.immutableField, "Performing an update on the path '_id' would modify the immutable field '_id'");
+  }
+  const modified = Buffer.compare(bytes, old) !== 0;
+  if (modified) records.replace(row, before, { fields: after, bytes });
+  return { before, after, modified };
+}
+
+/** A new document out of what the filter says must be equal, then the update. */
+function upsert(records: Records, { conditions }: Conditions, apply: Apply): Written {
+  const equal: Fields = {};
+  for (const { path, operator, value } of conditions) {
+    if (operator === '$eq') placeAt(equal, splitPath(path)).set(value);
+  }
+  const fields = apply(equal, true);
+  insertDocument(records, fields);
+  const { _id, ...others } = fields;
+  return { after: asStored({ _id, ...others }), modified: false };
+}
+
+export function deleteDocuments(records: Records, selection: Selection): Fields[] {
+  const found = [...select(records, selection)];
+  for (const { row, fields } of found) records.remove(row, fields);
+  return found.map(({ fields }) => fields);
+}
+
+/** What the driver answers to an update. */
+export function updateResult(written: readonly Written[]): UpdateResult {
+  const inserted = written.find(({ before }) => before === undefined);
+  return {
+    acknowledged: true,
+    matchedCount: inserted ? 0 : written.length,
+    modifiedCount: written.filter(({ modified }) => modified).length,
+    upsertedCount: inserted ? 1 : 0,
+    upsertedId: (inserted?.after?._id ?? null) as ObjectId | null,
+  };
+}
