@@ -90,7 +90,7 @@ export class Farm {
   async #exitsFile(): Promise<string> {
     const own = this.#config.ADSWEEP_EXITS_FILE;
     if (this.#config.ADSWEEP_DEMO === 0) return own ?? '';
-    const { http } = await this.#service('ad world', 'infra/demo/main.ts', {}, ({ http }) => ({
+    const { http } = await this.#service('ad world', 'infra/demo/main.ts', { ADSWEEP_DEMO_PORT: '0' }, ({ http }) => ({
       ADSWEEP_DEMO_PORT: String(http),
     }));
     const file = join(this.#dataDir, 'demo-exits.json');

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { after, before, test } from 'node:test';
-import { type AdWorld, startAdWorld } from '../../demo/start-ad-world.ts';
+import { type AdWorld, startAdWorld } from '../../demo/ad-world.ts';
 import { RunningFarm, until, writeExits } from './support/running-farm.ts';
 
 const dir = mkdtempSync(`${tmpdir()}/adsweep-crash-`);
@@ -10,7 +10,7 @@ let world: AdWorld;
 let farm: RunningFarm;
 
 before(async () => {
-  world = await startAdWorld({ port: 0, host: '127.0.0.1' });
+  world = await startAdWorld();
   farm = await new RunningFarm({ ADSWEEP_EXITS_FILE: writeExits(dir, world.hosts), ADSWEEP_SLOTS: '2' }).ready();
 });
 after(async () => {
@@ -42,7 +42,9 @@ for (const part of ['browser-node 1', 'redis', 'control-plane', 'proxy-router'])
   });
 
 test('the whole farm killed in the middle of scans: after the next start every scan ends, each charged once', async () => {
-  const scans = await Promise.all(Array.from({ length: 6 }, () => farm.submit({ url: 'http://news.publisher.example/' })));
+  const scans = await Promise.all(
+    Array.from({ length: 6 }, () => farm.submit({ url: 'http://news.publisher.example/' })),
+  );
   await until('a running scan', async () => ((await farm.scan(scans[0]?.id ?? '')).status === 'running' ? true : null));
   await farm.stop('SIGKILL');
   const again = { ADSWEEP_EXITS_FILE: writeExits(dir, world.hosts), ADSWEEP_SLOTS: '2' };

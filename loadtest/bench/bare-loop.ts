@@ -1,0 +1,33 @@
+import { chromium } from 'playwright-core';
+
+/**
+ * The loop that a scan is measured against: the same pages, the same browser, one context a page, the whole-page screenshot, nothing
+ * else. Run as a process of its own: `bare-loop.ts <address of the ad world> <pages at once> <url> ...`; a line of JSON at the end.
+ */
+const [address = '', atOnce = '1', ...urls] = process.argv.slice(2);
+
+const browser = await chromium.launch({
+  executablePath: process.env.CHROMIUM_PATH ?? '/usr/lib/chromium/chromium-headless-shell',
+  args: ['--site-per-process', '--no-sandbox', '--disable-quic', `--host-resolver-rules=MAP * ${address}`],
+});
+const began = performance.now();
+const waiting = [...urls];
+
+async function loadOneAfterAnother(): Promise<void> {
+  for (let url = waiting.shift(); url !== undefined; url = waiting.shift()) {
+    const context = await browser.newContext({ viewport: { width: 1920, height: 1080 }, ignoreHTTPSErrors: true });
+    const page = await context.newPage();
+    await page.goto(url, { waitUntil: 'load' });
+    await page.screenshot({ type: 'webp', quality: 80, fullPage: true });
+    await context.close();
+  }
+}
+
+await Promise.all(Array.from({ length: Number(atOnce) }, loadOneAfterAnother));
+const seconds = (performance.now() - began) / 1000;
+await new Promise<void>((resolve) => {
+  process.stdout.write(`${JSON.stringify({ seconds })}\n`);
+  process.once('SIGTERM', () => resolve());
+  process.once('disconnect', () => resolve());
+});
+await browser.close();

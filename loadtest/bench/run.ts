@@ -1,0 +1,22 @@
+import { spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** `npm run bench [question]`: the benchmarks, one after the other; results go to `loadtest/results`. */
+const QUESTIONS = {
+  store: 'operations a second of the embedded store',
+  capture: 'a page scan beside a bare Playwright loop',
+};
+
+const asked = process.argv.slice(2);
+const names = asked.length > 0 ? asked.slice(0, 1) : Object.keys(QUESTIONS);
+for (const name of names) {
+  const script = join(import.meta.dirname, `${name}.ts`);
+  if (!Object.hasOwn(QUESTIONS, name) || !existsSync(script)) {
+    console.error(`no benchmark ${name}; there are: ${Object.keys(QUESTIONS).join(', ')}`);
+    process.exit(1);
+  }
+  console.log(`${name}: ${QUESTIONS[name as keyof typeof QUESTIONS]}`);
+  const { status } = spawnSync(process.execPath, [script, ...asked.slice(1)], { stdio: 'inherit' });
+  if (status !== 0) process.exit(status ?? 1);
+}
