@@ -3,47 +3,54 @@ import { closeSync, mkdirSync, openSync, readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { tellingLines } from './decide.mjs';
 import { Interrupted, SetupProblem } from './setup-problem.mjs';
+import { say } from './show-step.mjs';
 
 const stopSignals = /** @type {const} */ (['SIGINT', 'SIGTERM', 'SIGHUP']);
+
+/** How long a command may take to end after it was asked to; npm would go on to download what it has begun. */
+const graceMs = 1_000;
 
 /**
  * Runs one command of the set-up with its output in a log file, whose telling lines are shown when it fails.
  *
- * The command gets a process group of its own, so that a CTRL-C reaches it once and through us: the first one asks it
- * to end and waits, the second one kills the whole group. `gentle` asks the command alone and not its children: apt-get
- * then completes a half-written package instead of leaving dpkg broken.
- *
+ * The command gets a process group of its own, so that a CTRL-C reaches it once and through us.
  * @param {string} command @param {string[]} args
- * @param {{ log: string, cwd?: string, env?: NodeJS.ProcessEnv, gentle?: boolean }} options
+ * @param {{ log: string, cwd?: string, env?: NodeJS.ProcessEnv, gentle?: boolean }} options `gentle`: see `stopGently`
  * @returns {Promise<void>}
  */
 export async function runCommand(command, args, options) {
   mkdirSync(dirname(options.log), { recursive: true });
   const log = openSync(options.log, 'w');
-  const child = spawn(command, args, {
-    cwd: options.cwd,
-    env: options.env ?? process.env,
-    stdio: ['ignore', log, log],
-    detached: true,
-  });
+  const { cwd, env = process.env } = options;
+  const child = spawn(command, args, { cwd, env, stdio: ['ignore', log, log], detached: true });
   closeSync(log);
-  /** @type {{ signal: NodeJS.Signals, at: number } | null} */
-  let stopped = null;
+  /** @type {{ by: NodeJS.Signals | null, at: number }} */
+  const stopped = { by: null, at: 0 };
   const stop = (/** @type {NodeJS.Signals} */ signal) => {
     if (child.pid === undefined) return;
-    if (stopped === null) {
-      stopped = { signal, at: Date.now() };
-      signalQuietly(options.gentle ? child.pid : -child.pid, options.gentle ? 'SIGINT' : 'SIGTERM');
+    if (stopped.by === null) {
+      Object.assign(stopped, { by: signal, at: Date.now() });
+      if (options.gentle) stopGently(child.pid, command);
+      else stopSoon(child.pid);
     } else if (Date.now() - stopped.at > sameKeypressMs) signalQuietly(-child.pid, 'SIGKILL');
   };
   for (const signal of stopSignals) process.on(signal, stop);
-  try {
-    const outcome = await ended(child);
-    if (stopped !== null) throw new Interrupted(/** @type {{ signal: NodeJS.Signals }} */ (stopped).signal);
-    if (outcome !== 'exit 0') throw failure(command, args, outcome, options.log);
-  } finally {
-    for (const signal of stopSignals) process.off(signal, stop);
-  }
+  const outcome = await ended(child);
+  for (const signal of stopSignals) process.off(signal, stop);
+  if (stopped.by !== null) throw new Interrupted(stopped.by);
+  if (outcome !== 'exit 0') throw failure(command, args, outcome, options.log);
+}
+
+/** @param {number} group */
+function stopSoon(group) {
+  signalQuietly(-group, 'SIGTERM');
+  setTimeout(() => signalQuietly(-group, 'SIGKILL'), graceMs).unref();
+}
+
+/** Asks the command alone and not its children: apt-get then completes a half-written package instead of leaving dpkg broken. @param {number} pid @param {string} command */
+function stopGently(pid, command) {
+  say(`\n  ${command} completes what it has begun, then all stops (CTRL-C again: stop at once)`);
+  signalQuietly(pid, 'SIGINT');
 }
 
 /** A terminal, npm and a shell may each pass the same CTRL-C on to us; within this time they are one. */

@@ -1,3 +1,5 @@
+import { Interrupted } from './setup-problem.mjs';
+
 /** One line per step on stderr: with running seconds on a terminal, a start and an end line elsewhere. */
 
 const tickMs = 200;
@@ -16,7 +18,7 @@ export async function showStep(label, work) {
     return outcome;
   } catch (error) {
     stopTicking();
-    say(`  FAILED  ${label.padEnd(44)} ${seconds(started)}`);
+    say(`  ${error instanceof Interrupted ? 'stopped' : 'FAILED '} ${label.padEnd(44)} ${seconds(started)}`);
     throw error;
   }
 }

@@ -1,6 +1,6 @@
-import { execFileSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import { existsSync, globSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 
 /** What must not be in a file that others receive: where it was written, and from which mirror its packages came. */
 const foreign: { pattern: RegExp; why: string }[] = [
@@ -33,12 +33,12 @@ export function checkText(path: string, text: string): string[] {
   );
 }
 
-/** What git tracks; in an unpacked archive without git, everything that is not installed or produced. */
+/** What git tracks; where git cannot tell (an unpacked archive, no git here), everything that is not installed or produced. */
 function trackedFiles(root: string): string[] {
-  if (existsSync(join(root, '.git')))
-    return execFileSync('git', ['ls-files', '-z'], { cwd: root, encoding: 'utf8' }).split('\0').filter(Boolean);
-  const produced = ['node_modules', '.tools', '.adsweep'];
+  const git = spawnSync('git', ['ls-files', '-z'], { cwd: root, encoding: 'utf8' });
+  if (git.status === 0) return git.stdout.split('\0').filter(Boolean);
+  const produced = ['.git', 'node_modules', '.tools', '.adsweep'];
   return globSync('**/*', { cwd: root, withFileTypes: true, exclude: (entry) => produced.includes(entry.name) })
     .filter((entry) => entry.isFile())
-    .map((entry) => join(entry.parentPath, entry.name).slice(root.length + 1));
+    .map((entry) => relative(root, join(entry.parentPath, entry.name)));
 }
