@@ -6,7 +6,7 @@ const DemoConfigSchema = Type.Object({
   ADSWEEP_DEMO_PORT: Type.Integer({
     minimum: 0,
     maximum: 65_535,
-    default: 8090,
+    default: 0,
     description: 'Port of the ad world, http and https alike; 0 = any free one',
   }),
   ADSWEEP_LOG_LEVEL: Type.String({ default: 'info', description: 'Lowest level of log lines' }),

@@ -1,50 +1,128 @@
-import { existsSync, readFileSync } from 'node:fs';
-import { adWorldSites } from './sites.ts';
+import { readFileSync } from 'node:fs';
+import { PROXY_TYPES, type ProxyType } from '@adsweep/shared/targeting/catalogue.ts';
+import { PARCEL_CHAIN } from './parcel-chain.ts';
 
-type ExitsFile = { exits: object[]; hosts: Record<string, string> };
+/** A scan request that shows much in little time: a chain of redirects that ends at a back-button hijacker. */
+export const DEMO_PAGE = { url: PARCEL_CHAIN[0]!.url, country_code: 'DE', emulator_id: 'android_phone_pixel_8' };
 
-/** What `npm start` scans first: a click on an ad that takes every kind of redirect to its landing. */
-export const DEMO_PAGE = {
-  url: 'http://go.redirects.example/start',
-  country_code: 'US',
-  emulator_id: 'windows_chrome',
+type DemoExit = {
+  id: string;
+  country_code: string;
+  proxy_type: ProxyType;
+  region: string;
+  city: string;
+  isp: string;
+  pool_size: number;
+  provider: 'direct';
 };
 
-/** Countries of the demo with places that can be wished: `[country, region, city, isp]`. */
-const PLACES = [
-  ['US', 'California', 'Los Angeles', 'Pacific Cable'],
-  ['US', 'New York', 'New York', 'Hudson Fiber'],
-  ['GB', 'England', 'London', 'Thames Broadband'],
-  ['DE', 'Bavaria', 'Munich', 'Isar Netz'],
-  ['FR', 'Ile-de-France', 'Paris', 'Seine Telecom'],
-  ['ES', 'Catalonia', 'Barcelona', 'Costa Fibra'],
-  ['IT', 'Lombardy', 'Milan', 'Rete Nord'],
-  ['PL', 'Masovia', 'Warsaw', 'Wisla Net'],
-  ['BR', 'Sao Paulo', 'Sao Paulo', 'Paulista Banda Larga'],
-  ['IN', 'Maharashtra', 'Mumbai', 'Konkan Online'],
-  ['JP', 'Tokyo', 'Tokyo', 'Edo Hikari'],
-  ['AU', 'Victoria', 'Melbourne', 'Yarra Net'],
-] as const;
+/** Shape of the proxy-router's exits file. */
+export type ExitsFile = { exits: object[]; hosts: Record<string, string> };
+
+/** Places that the demo's exits claim to be in, each country's largest first. The places are real, the providers below are not. */
+const PLACES: Record<string, [region: string, city: string][]> = {
+  AU: [
+    ['New South Wales', 'Sydney'],
+    ['Victoria', 'Melbourne'],
+  ],
+  BR: [
+    ['Sao Paulo', 'Campinas'],
+    ['Bahia', 'Salvador'],
+  ],
+  CA: [
+    ['Ontario', 'Toronto'],
+    ['Quebec', 'Montreal'],
+  ],
+  DE: [
+    ['Bavaria', 'Munich'],
+    ['Berlin', 'Berlin'],
+    ['Bavaria', 'Nuremberg'],
+  ],
+  ES: [
+    ['Madrid', 'Madrid'],
+    ['Catalonia', 'Barcelona'],
+  ],
+  FR: [
+    ['Ile-de-France', 'Paris'],
+    ['Occitanie', 'Toulouse'],
+  ],
+  GB: [
+    ['England', 'London'],
+    ['England', 'Leeds'],
+    ['Scotland', 'Glasgow'],
+  ],
+  IN: [
+    ['Maharashtra', 'Mumbai'],
+    ['Karnataka', 'Bengaluru'],
+  ],
+  IT: [
+    ['Lombardy', 'Milan'],
+    ['Lazio', 'Rome'],
+  ],
+  JP: [
+    ['Tokyo', 'Tokyo'],
+    ['Osaka', 'Osaka'],
+  ],
+  NL: [
+    ['North Holland', 'Amsterdam'],
+    ['South Holland', 'Rotterdam'],
+  ],
+  PL: [
+    ['Masovia', 'Warsaw'],
+    ['Lesser Poland', 'Krakow'],
+  ],
+  US: [
+    ['California', 'Los Angeles'],
+    ['New York', 'New York'],
+    ['California', 'San Diego'],
+    ['Texas', 'Austin'],
+  ],
+  ZA: [
+    ['Gauteng', 'Johannesburg'],
+    ['Western Cape', 'Cape Town'],
+  ],
+};
+
+const ISPS: Record<ProxyType, string[]> = {
+  residential: ['Lantern Broadband', 'Copperline'],
+  mobile: ['Northwind Mobile', 'Kestrel Wireless'],
+};
+
+/** Names of the ad world, as the exits file maps them. */
+const DOMAINS = [
+  'publisher.example',
+  'adserver.example',
+  'tracker.example',
+  'redirects.example',
+  'shop.example',
+  'offers.example',
+  'casino.example',
+];
 
 /**
- * The exits file of a farm with the ad world on `port`: the operator's own file where there is one, else exits of this machine that
- * stand for places of the world; the ad world's names are mapped beside the operator's.
+ * An exits file for trying things out: exits that leave from this machine whatever place they claim, and the names of the ad world
+ * mapped to `127.0.0.1:<port>`. With `ownFile`, the path of the operator's exits file, his exits stay and his mappings win.
  */
-export function demoExits(port: number, ownFile: string | undefined): ExitsFile {
-  const own = ownFile && existsSync(ownFile) ? (JSON.parse(readFileSync(ownFile, 'utf8')) as Partial<ExitsFile>) : {};
-  const hosts = Object.fromEntries(Object.keys(adWorldSites()).map((name) => [name, `127.0.0.1:${port}`]));
-  return { exits: own.exits ?? PLACES.flatMap(exitsOf), hosts: { ...hosts, ...own.hosts } };
+export function demoExits(port: number, ownFile?: string): ExitsFile {
+  const own = ownFile ? (JSON.parse(readFileSync(ownFile, 'utf8')) as Partial<ExitsFile>) : {};
+  const world = Object.fromEntries(DOMAINS.map((domain) => [`*.${domain}`, `127.0.0.1:${port}`]));
+  return { ...own, exits: own.exits ?? directExits(), hosts: { ...world, ...own.hosts } };
 }
 
-function exitsOf([country_code, region, city, isp]: (typeof PLACES)[number], index: number): object[] {
-  return (['residential', 'mobile'] as const).map((proxy_type) => ({
-    id: `${country_code}-${proxy_type}-${index}`.toLowerCase(),
+function directExits(): DemoExit[] {
+  return Object.keys(PLACES).flatMap((country) => PROXY_TYPES.flatMap((proxyType) => exitsOf(country, proxyType)));
+}
+
+function exitsOf(country_code: string, proxy_type: ProxyType): DemoExit[] {
+  const places = PLACES[country_code] ?? [];
+  return places.map(([region, city], index) => ({
+    id: `${country_code}-${proxy_type}-${index + 1}`.toLowerCase(),
     country_code,
     proxy_type,
     region,
     city,
-    isp: proxy_type === 'mobile' ? `${isp} Mobile` : isp,
-    pool_size: (PLACES.length - index) * (proxy_type === 'mobile' ? 10 : 100),
+    isp: ISPS[proxy_type][index % 2]!,
+    pool_size: 400 >> index,
     provider: 'direct',
   }));
 }

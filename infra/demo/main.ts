@@ -1,8 +1,8 @@
 import { announceReady } from '@adsweep/shared/service/announce-ready.ts';
 import { createLogger } from '@adsweep/shared/service/logger.ts';
 import { stopOnSignal } from '@adsweep/shared/service/shutdown.ts';
-import { startAdWorld } from './ad-world.ts';
 import { demoConfig } from './config.ts';
+import { startAdWorld } from './start-ad-world.ts';
 
 const config = demoConfig();
 const logger = createLogger('demo', config.ADSWEEP_LOG_LEVEL);

@@ -1,12 +1,15 @@
 import { globSync, readFileSync } from 'node:fs';
 import { extname, join, sep } from 'node:path';
+import { stepsOn } from './chain.ts';
 import { jingle } from './jingle.ts';
-import { chainSteps } from './longest-chain.ts';
+import { LONGEST_CHAIN } from './longest-chain.ts';
+import { PARCEL_CHAIN } from './parcel-chain.ts';
 import { sendOn, WAYS, type Way } from './redirects.ts';
 import { type Answer, found, page, type Site } from './reply.ts';
 
 const WEB = join(import.meta.dirname, 'web');
 const SHOP = 'http://quiet.shop.example/';
+const CHAINS = [LONGEST_CHAIN, PARCEL_CHAIN];
 
 /** The smallest GIF: one transparent pixel. */
 const PIXEL = Buffer.from('R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7', 'base64');
@@ -19,13 +22,13 @@ const noContent: Answer = { status: 204, headers: { 'access-control-allow-origin
 /** What is made by code, on top of the files in `web/`. */
 const made: Record<string, Site> = {
   'news.publisher.example': {},
-  'ads.adserver.example': { ...chainSteps('ads.adserver.example'), '/bid': bid, '/view.gif': pixel },
+  'ads.adserver.example': { ...stepsOn('ads.adserver.example', CHAINS), '/bid': bid, '/view.gif': pixel },
   'track.tracker.example': {
-    ...chainSteps('track.tracker.example'),
+    ...stepsOn('track.tracker.example', CHAINS),
     '/pixel.gif': pixel,
     '/collect': noContent,
   },
-  'go.redirects.example': { ...chainSteps('go.redirects.example'), ...eachWay() },
+  'go.redirects.example': { ...stepsOn('go.redirects.example', CHAINS), ...eachWay(), '/to': openRedirect },
   'odd.redirects.example': {
     '/never': 'silence',
     '/cut': 'hang_up',
@@ -72,6 +75,12 @@ const pathOf = (file: string): string =>
 /** `/by/<way>` leads to the shop in that way alone. */
 function eachWay(): Site {
   return Object.fromEntries(Object.keys(WAYS).map((way) => [`/by/${way}`, sendOn(way as Way, SHOP)]));
+}
+
+/** `?url=` says where to: what clumsy redirectors offer, and attackers use. */
+function openRedirect(url: URL) {
+  const to = URL.parse(url.searchParams.get('url') ?? '');
+  return sendOn('302', to?.href ?? SHOP);
 }
 
 /** The ad server's answer to a slot that asks what to show. */

@@ -1,6 +1,6 @@
 import { type IncomingHttpHeaders, type RequestOptions, request as requestHttp } from 'node:http';
 import { request as requestHttps } from 'node:https';
-import type { AdWorld } from '../ad-world.ts';
+import type { AdWorld } from '../start-ad-world.ts';
 
 export type Seen = { status: number; headers: IncomingHttpHeaders; body: Buffer };
 

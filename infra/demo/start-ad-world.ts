@@ -13,6 +13,8 @@ export type AdWorld = {
   /** Where each host of the world is really served, as `address:port`, for http and https alike. */
   hosts: Record<string, string>;
   log: LoggedRequest[];
+  /** Puts a page of one's own into the world; `url` is one of a host that it has. */
+  setPage: (url: string, markup: string) => void;
   close: () => Promise<void>;
 };
 
@@ -37,7 +39,14 @@ export async function startAdWorld({ host = '127.0.0.1', port = 0 } = {}): Promi
     answer(response, site, url);
   });
   const place = `${host}:${server.port}`;
-  return { port: server.port, hosts: Object.fromEntries(names.map((name) => [name, place])), log, close: server.close };
+  const hosts = Object.fromEntries(names.map((name) => [name, place]));
+  const setPage = (url: string, markup: string) => {
+    const { hostname, pathname } = new URL(url);
+    const site = sites[hostname];
+    if (!site) throw new Error(`the ad world has no host ${hostname}`);
+    site[pathname] = found('html', markup);
+  };
+  return { port: server.port, hosts, log, setPage, close: server.close };
 }
 
 /** The URL as the visitor wrote it; a request line that is no path gives the host's root. */

@@ -3,9 +3,10 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { after, before, describe, it } from 'node:test';
 import { connect as connectTls } from 'node:tls';
-import { type AdWorld, startAdWorld } from '../ad-world.ts';
 import { LONGEST_CHAIN } from '../longest-chain.ts';
+import { PARCEL_CHAIN } from '../parcel-chain.ts';
 import { WAYS } from '../redirects.ts';
+import { type AdWorld, startAdWorld } from '../start-ad-world.ts';
 import { onward, visit } from './visitor.ts';
 
 describe('the local ad world', () => {
@@ -59,6 +60,28 @@ describe('the local ad world', () => {
     );
     assert.equal(walked.length, 11);
     assert.equal(new Set(walked.map(([url]) => new URL(url!).host)).size, 4);
+  });
+
+  it('says which status and kind of hop each step of a chain should be recorded with', async () => {
+    for (const step of [...LONGEST_CHAIN, ...PARCEL_CHAIN]) {
+      assert.equal((await visit(world, step.url)).status, step.status_code, step.url);
+    }
+    const kinds = ['initial', 'http', 'http', 'meta_refresh', 'script'];
+    assert.deepEqual(
+      PARCEL_CHAIN.map(({ kind }) => kind),
+      kinds,
+    );
+  });
+
+  it('redirects wherever it is told to, as clumsy redirectors do', async () => {
+    const { headers } = await visit(world, 'http://go.redirects.example/to?url=http%3A%2F%2F10.0.0.1%2F');
+    assert.equal(headers.location, 'http://10.0.0.1/');
+  });
+
+  it('shows a page that a test puts there', async () => {
+    world.setPage('http://odd.redirects.example/mine', '<title>mine</title>');
+    assert.equal((await visit(world, 'http://odd.redirects.example/mine')).body.toString(), '<title>mine</title>');
+    assert.throws(() => world.setPage('http://unknown.example/', ''), /no host unknown\.example/);
   });
 
   for (const way of Object.keys(WAYS)) {

@@ -1,0 +1,49 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, matchesGlob } from 'node:path';
+import { describe, it } from 'node:test';
+import { findEmulator } from '@adsweep/shared/scan/emulators.ts';
+import { DEMO_PAGE, demoExits } from '../exits.ts';
+import { startAdWorld } from '../start-ad-world.ts';
+
+type Exit = { id: string; country_code: string; proxy_type: string; region: string; city: string; isp: string };
+
+describe('the exits of the demo', () => {
+  const exits = demoExits(8090).exits as Exit[];
+
+  it('are there for at least twelve countries, residential and mobile, with places and providers to wish for', () => {
+    assert.ok(new Set(exits.map((exit) => exit.country_code)).size >= 12);
+    for (const pool of Map.groupBy(exits, (exit) => `${exit.country_code} ${exit.proxy_type}`).values()) {
+      assert.ok(new Set(pool.map((exit) => exit.city)).size >= 2);
+      assert.ok(pool.every((exit) => exit.region && exit.isp));
+    }
+    assert.equal(new Set(exits.map((exit) => exit.id)).size, exits.length);
+  });
+
+  it('map every host of the ad world to its port', async () => {
+    const world = await startAdWorld();
+    const patterns = Object.entries(demoExits(world.port).hosts);
+    for (const [host, place] of Object.entries(world.hosts)) {
+      assert.deepEqual(patterns.find(([pattern]) => matchesGlob(host, pattern))?.[1], place, host);
+    }
+    await world.close();
+  });
+
+  it("leave an operator's own exits and mappings in place", () => {
+    const dir = mkdtempSync(join(tmpdir(), 'adsweep-exits-'));
+    const file = join(dir, 'exits.json');
+    const mine = { id: 'mine', country_code: 'SE', proxy_type: 'mobile', pool_size: 1, provider: 'direct' };
+    writeFileSync(file, JSON.stringify({ exits: [mine], hosts: { '*.shop.example': '10.0.0.7:80' } }));
+    const merged = demoExits(8090, file);
+    rmSync(dir, { recursive: true });
+    assert.deepEqual(merged.exits, [mine]);
+    assert.equal(merged.hosts['*.shop.example'], '10.0.0.7:80');
+    assert.equal(merged.hosts['*.offers.example'], '127.0.0.1:8090');
+  });
+
+  it('serve the country of the page that is scanned first, on an emulator that exists', () => {
+    assert.ok(exits.some((exit) => exit.country_code === DEMO_PAGE.country_code));
+    assert.ok(findEmulator(DEMO_PAGE.emulator_id));
+  });
+});
