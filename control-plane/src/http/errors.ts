@@ -51,6 +51,16 @@ export const ERRORS = {
     detail: 'text',
     means: 'The targeting catalogue has not been read yet; try again shortly.',
   },
+  'lease.lost': {
+    status: 409,
+    detail: 'text',
+    means: 'This lease may not write the scan any more; say nothing further.',
+  },
+  unavailable: {
+    status: 503,
+    detail: 'text',
+    means: 'A part that this needs is away for the moment; try again shortly.',
+  },
 } as const satisfies Record<string, { status: number; detail: 'items' | 'text'; means: string }>;
 
 export type ErrorCode = keyof typeof ERRORS;

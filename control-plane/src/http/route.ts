@@ -44,8 +44,16 @@ export type Route<Caller = unknown> = {
   handle(request: Incoming<Caller>): Promise<Answer> | Answer;
 };
 
-/** A request without its fields that the schema refused; `bodyIsSound` is false where the body is no object at all. */
-export type Sound<Caller, B = unknown, Q = unknown> = { caller: Caller; query: Q; body: B; bodyIsSound: boolean };
+/**
+ * A request without what the schema refused of it. `refused` names the top-level body fields that were; it is null where the body is
+ * no object at all.
+ */
+export type Sound<Caller, B = unknown, Q = unknown> = {
+  caller: Caller;
+  query: Q;
+  body: B;
+  refused: ReadonlySet<string> | null;
+};
 
 type Written<Caller, P extends TObject, Q extends TObject, B extends TSchema> = {
   method: Route['method'];

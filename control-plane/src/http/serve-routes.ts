@@ -3,7 +3,7 @@ import type { Logger } from '@adsweep/shared/service/logger.ts';
 import Router from '@koa/router';
 import type { Context, Middleware } from 'koa';
 import { refused } from './api-error.ts';
-import type { Issue } from './errors.ts';
+import type { Issue, Place } from './errors.ts';
 import { readJson } from './read-body.ts';
 import type { Answer, Incoming, Route } from './route.ts';
 import { compileCheck, readQuery, withoutRefused } from './validate.ts';
@@ -60,14 +60,13 @@ async function refine<Caller>(
   issues: Issue[],
 ): Promise<Issue[]> {
   if (!route.refine) return [];
-  const of = (place: string) => issues.filter(({ loc }) => loc[0] === place);
-  const sound = withoutRefused(body, of('body'));
-  const bodyIsSound = of('body').every(({ loc }) => loc.length > 1);
+  const of = (place: Place) => issues.filter(({ loc }) => loc[0] === place);
+  const isObject = of('body').every(({ loc }) => loc.length > 1);
   return route.refine({
     caller,
     query: withoutRefused(query, of('query')),
-    body: bodyIsSound ? sound : {},
-    bodyIsSound,
+    body: isObject ? withoutRefused(body, of('body')) : {},
+    refused: isObject ? new Set(of('body').map(({ loc }) => String(loc[1]))) : null,
   });
 }
 

@@ -1,0 +1,43 @@
+import { type Collection, isDuplicateKey, type Store } from '../platform/store.ts';
+import type { ApiKeyRecord, OrganizationRecord } from './api-key.ts';
+
+/** The only code that touches organizations and their keys. */
+export type AccountStore = ReturnType<typeof accountStore>;
+
+export function accountStore(store: Store) {
+  const organizations: Collection<OrganizationRecord> = store.collection<OrganizationRecord>('organizations');
+  const keys: Collection<ApiKeyRecord> = store.collection<ApiKeyRecord>('api_keys');
+
+  return {
+    async createIndexes(): Promise<void> {
+      await keys.createIndex({ key_hash: 1 }, { unique: true });
+      await keys.createIndex({ organization_id: 1, created_at: 1 });
+    },
+
+    /** Stores an organization; one of that id that is there already is left as it is. */
+    async insertOrganization(record: OrganizationRecord): Promise<void> {
+      await unlessThere(organizations.insertOne(record));
+    },
+
+    /** Stores a key; the same key stored before is left as it is. */
+    async insertKey(record: ApiKeyRecord): Promise<void> {
+      await unlessThere(keys.insertOne(record));
+    },
+
+    async findKeyByHash(hash: string): Promise<ApiKeyRecord | null> {
+      return keys.findOne({ key_hash: hash });
+    },
+
+    async hasKeys(): Promise<boolean> {
+      return (await keys.findOne({}, { projection: { _id: 1 } })) !== null;
+    },
+  };
+}
+
+async function unlessThere(insert: Promise<unknown>): Promise<void> {
+  try {
+    await insert;
+  } catch (error) {
+    if (!isDuplicateKey(error)) throw error;
+  }
+}

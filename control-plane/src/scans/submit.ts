@@ -1,0 +1,30 @@
+import type { Logger } from '@adsweep/shared/service/logger.ts';
+import type { Catalogue } from '@adsweep/shared/targeting/catalogue.ts';
+import { newScan, type Order } from './new-scan.ts';
+import type { ScanRecord } from './scan.ts';
+import type { ScanIn } from './scan-in.ts';
+import type { ScanStore } from './scan-store.ts';
+
+/** Puts a scan's crawl job into the index of work. */
+export type Enqueue = (scan: ScanRecord) => Promise<void>;
+
+export type SubmitParts = { scans: Pick<ScanStore, 'insert'>; enqueue: Enqueue; log: Logger };
+
+/**
+ * Takes a scan that passed its checks: one write holds the scan and its charge, and then it is acknowledged. The index of work is told
+ * without waiting for it: while that is away, the refill puts the scan there later.
+ */
+export async function submit(
+  { scans, enqueue, log }: SubmitParts,
+  wish: ScanIn,
+  catalogue: Catalogue,
+  order: Order,
+  now: Date,
+): Promise<ScanRecord> {
+  const scan = newScan(wish, catalogue, order, now);
+  await scans.insert([scan]);
+  enqueue(scan).catch((cause: unknown) => {
+    log.info({ scan_id: scan._id, cause }, 'a new scan is not in the index of work yet');
+  });
+  return scan;
+}
