@@ -1,8 +1,11 @@
 import type { Emulator } from '@adsweep/shared/scan/emulators.ts';
 import type { ExitTicket } from '@adsweep/shared/targeting/exit-ticket.ts';
-import type { Browser, BrowserContext, Page } from 'playwright-core';
+import type { Browser, BrowserContext } from 'playwright-core';
 
-/** A browser context for one capture: it leaves by the ticket's exit and looks like the wished device. */
+/**
+ * A browser context for one capture: it leaves by the ticket's exit and looks like the wished device, from the first request and the
+ * first script of every page, popup, frame and worker on.
+ */
 export type OpenContext = {
   context: BrowserContext;
   browser: Browser;
@@ -12,8 +15,6 @@ export type OpenContext = {
   debuggingUrl: string | null;
   /** CDP's id of this context, by which the second client sorts targets; null = not known. */
   browserContextId: string | null;
-  /** Makes a page look like the device. Applied to every page the context opens by itself too; a second call does nothing. */
-  prepare(page: Page): Promise<void>;
   /** Bounded by a deadline; never throws. */
   close(): Promise<void>;
 };

@@ -1,0 +1,96 @@
+/** Features of Chromium that would make a capture differ from what the page did. */
+const DISABLED_FEATURES = [
+  // http stays http: an upgrade by the browser would be a hop that the site never made.
+  'HttpsUpgrades',
+  'HttpsFirstBalancedModeAutoEnable',
+  // Third-party frames keep the storage that ad code expects.
+  'ThirdPartyStoragePartitioning',
+  // The old page is not painted on while the new one loads: screenshots.
+  'PaintHolding',
+  // Redirected cross-origin requests survive while requests are intercepted.
+  'AvoidCorsURLLoaderRestartOnRedirect',
+  'AvoidUnnecessaryBeforeUnloadCheckSync',
+  // Traffic of the browser's own.
+  'MediaRouter',
+  'OptimizationHints',
+  'NetworkTimeServiceQuerying',
+  'PreconnectToSearch',
+];
+
+const FLAGS = [
+  '--headless',
+  // No window and no page before a context is asked for.
+  '--no-startup-window',
+
+  // Playwright's connection. It is a pipe so that Chromium ends when this process dies, however it dies.
+  '--remote-debugging-pipe',
+  // A second client, which only observes, connects here; the kernel picks the port.
+  '--remote-debugging-port=0',
+
+  // Whatever is not in a context with an exit goes to a proxy that is not there; names are never resolved here.
+  '--proxy-server=http://127.0.0.1:1',
+  '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1',
+  // UDP does not go through the exits: no QUIC, and no WebRTC but through the proxy (the shell obeys one, full Chromium the other).
+  '--disable-quic',
+  '--force-webrtc-ip-handling-policy=disable_non_proxied_udp',
+  '--webrtc-ip-handling-policy=disable_non_proxied_udp',
+
+  // Each site in its own process: hostile frames are kept apart and every frame is a target that can be observed.
+  '--site-per-process',
+  // `navigator.webdriver` is false.
+  '--disable-blink-features=AutomationControlled',
+  `--disable-features=${DISABLED_FEATURES.join(',')}`,
+  // Screenshots larger than the window.
+  '--enable-features=CDPScreenshotNewSurface',
+
+  // No traffic of the browser's own.
+  '--no-first-run',
+  '--no-default-browser-check',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+  '--disable-default-apps',
+  '--disable-extensions',
+  '--disable-component-extensions-with-background-pages',
+  '--disable-field-trial-config',
+  '--disable-breakpad',
+  '--disable-search-engine-choice-screen',
+  '--metrics-recording-only',
+
+  // Every tab counts as looked at, as the user's would be.
+  '--disable-background-timer-throttling',
+  '--disable-backgrounding-occluded-windows',
+  '--disable-renderer-backgrounding',
+  // Going Back loads the page again, so that its requests are seen.
+  '--disable-back-forward-cache',
+  '--disable-hang-monitor',
+  '--disable-prompt-on-repost',
+
+  // A desktop has a mouse that can hover; touch emulation overrides it for phones and tablets.
+  '--blink-settings=primaryHoverType=2,availableHoverTypes=2,primaryPointerType=4,availablePointerTypes=4',
+  '--force-color-profile=srgb',
+  '--hide-scrollbars',
+  '--mute-audio',
+  // A container's /dev/shm is small.
+  '--disable-dev-shm-usage',
+  '--disable-gpu',
+  '--password-store=basic',
+  '--use-mock-keychain',
+];
+
+/** What is asked for where no device's override reaches, such as a service worker's own script: at least it is not headless. */
+const fallbackUserAgent = (major: number): string =>
+  `Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/${major}.0.0.0 Safari/537.36`;
+
+/**
+ * Chromium's command line. `major` is its own major version. The sandbox stays on unless the process is root, where Chromium refuses
+ * to start with it.
+ */
+export function chromiumFlags(profileDir: string, major: number, isRoot: boolean): string[] {
+  return [
+    ...FLAGS,
+    `--user-agent=${fallbackUserAgent(major)}`,
+    `--user-data-dir=${profileDir}`,
+    ...(isRoot ? ['--no-sandbox'] : []),
+  ];
+}

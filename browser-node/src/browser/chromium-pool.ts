@@ -1,0 +1,72 @@
+import type { Logger } from '@adsweep/shared/service/logger.ts';
+import type { Chromium } from './chromium-path.ts';
+import { LiveBrowser } from './live-browser.ts';
+import type { BrowserPool, OpenContext, OpenOptions } from './open-context.ts';
+import type { WearReason } from './wear.ts';
+
+/** Told when a browser starts: `first`, or the wear of the one before it. */
+export type LaunchReason = 'first' | WearReason;
+
+/**
+ * Opens contexts in one Chromium at a time. A worn one serves the contexts it has until they are closed, while new ones go to its
+ * successor.
+ */
+export class ChromiumPool implements BrowserPool {
+  readonly #where: Chromium;
+  readonly #logger: Logger;
+  readonly #launched: (reason: LaunchReason) => void;
+  readonly #browsers = new Set<LiveBrowser>();
+  #current: LiveBrowser | null = null;
+  #turn: Promise<unknown> = Promise.resolve();
+  #closed = false;
+
+  constructor(where: Chromium, logger: Logger, launched: (reason: LaunchReason) => void) {
+    this.#where = where;
+    this.#logger = logger;
+    this.#launched = launched;
+  }
+
+  /** A context that leaves by the ticket's exit. Throws when no browser can give one, after a second browser was tried. */
+  async open(options: OpenOptions): Promise<OpenContext> {
+    try {
+      return await (await this.#fresh()).open(options);
+    } catch (cause) {
+      if (this.#closed) throw cause;
+      this.#logger.warn({ cause }, 'a browser gave no context: another one is tried');
+      return (await this.#fresh()).open(options);
+    }
+  }
+
+  /** Ends every browser, whatever it is doing. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    await this.#turn;
+    await Promise.all([...this.#browsers].map((browser) => browser.kill()));
+  }
+
+  /** The browser that takes new contexts. One caller at a time decides whether it must be replaced. */
+  #fresh(): Promise<LiveBrowser> {
+    const mine = this.#turn.then(() => this.#currentOrNext());
+    this.#turn = mine.catch(() => undefined);
+    return mine;
+  }
+
+  async #currentOrNext(): Promise<LiveBrowser> {
+    if (this.#closed) throw new Error('the browser pool is closed');
+    const worn = this.#current ? await this.#current.wear() : 'first';
+    if (this.#current && worn === null) return this.#current;
+    this.#current?.retire();
+    this.#forgetEnded();
+    this.#current = null;
+    const next = await LiveBrowser.launch(this.#where, this.#logger);
+    this.#browsers.add(next);
+    this.#current = next;
+    this.#launched(worn ?? 'first');
+    this.#logger.info({ chromium_pid: next.pid, version: next.version, reason: worn }, 'a browser started');
+    return next;
+  }
+
+  #forgetEnded(): void {
+    for (const browser of this.#browsers) if (browser.ended) this.#browsers.delete(browser);
+  }
+}

@@ -1,0 +1,81 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Readable, Writable } from 'node:stream';
+import type { Logger } from '@adsweep/shared/service/logger.ts';
+import { withDeadline } from '@adsweep/shared/service/with-deadline.ts';
+import { chromiumFlags } from './chromium-flags.ts';
+import type { Chromium } from './chromium-path.ts';
+import { majorOf } from './client-hints.ts';
+
+/** A Chromium of ours: the two ends of its pipe, and where a second client may connect. */
+export type ChromiumProcess = {
+  pid: number;
+  write: Writable;
+  read: Readable;
+  debuggingUrl: string;
+  /** Settles when the process is gone. */
+  exited: Promise<void>;
+  /** Kills the process and all it started, waits until it is gone and removes its profile. Never throws. */
+  kill(): Promise<void>;
+};
+
+const START_DEADLINE_MS = 20_000;
+const EXIT_DEADLINE_MS = 5_000;
+/** Profiles carry the pid of the process that made them, so that those of a killed one can be swept away. */
+export const profilePrefix = (pid: number): string => `adsweep-chromium-${pid}-`;
+
+/** Starts Chromium in its own process group with a fresh profile. Throws when it does not come up in time. */
+export async function startChromium({ path, version }: Chromium, logger: Logger): Promise<ChromiumProcess> {
+  const profileDir = await mkdtemp(join(tmpdir(), profilePrefix(process.pid)));
+  const child = spawn(path, chromiumFlags(profileDir, majorOf(version), process.getuid?.() === 0), {
+    // A group of its own: it can be killed whole, and a Ctrl-C at the terminal leaves it to us.
+    detached: true,
+    stdio: ['ignore', 'ignore', 'pipe', 'pipe', 'pipe'],
+  });
+  const exited = new Promise<void>((resolve) => {
+    child.once('exit', () => resolve());
+    child.once('error', () => resolve());
+  });
+  const kill = async () => {
+    killGroup(child);
+    await withDeadline(exited, EXIT_DEADLINE_MS, 'the end of Chromium').catch((cause) =>
+      logger.error({ cause, pid: child.pid }, 'Chromium did not end'),
+    );
+    await rm(profileDir, { recursive: true, force: true, maxRetries: 3 }).catch((cause) =>
+      logger.warn({ cause, profileDir }, 'a browser profile was not removed'),
+    );
+  };
+  try {
+    const debuggingUrl = await withDeadline(debuggingUrlOf(child), START_DEADLINE_MS, 'the start of Chromium');
+    const [, , , write, read] = child.stdio as [null, null, Readable, Writable, Readable];
+    return { pid: child.pid as number, write, read, debuggingUrl, exited, kill };
+  } catch (error) {
+    await kill();
+    throw error;
+  }
+}
+
+/** Chromium says on its standard error where its debugging port is; what else it says there is noise, but for a failed start. */
+function debuggingUrlOf(child: ChildProcess): Promise<string> {
+  return new Promise((resolve, reject) => {
+    let said = '';
+    child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+      if (said.length < 10_000) said += text;
+      const url = /^DevTools listening on (ws:\/\/\S+)$/m.exec(said)?.[1];
+      if (url) resolve(url);
+    });
+    child.once('error', reject);
+    child.once('exit', (code, signal) => reject(new Error(`Chromium ended at its start (${code ?? signal}): ${said}`)));
+  });
+}
+
+function killGroup(child: ChildProcess): void {
+  if (child.pid === undefined) return;
+  try {
+    process.kill(-child.pid, 'SIGKILL');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+  }
+}

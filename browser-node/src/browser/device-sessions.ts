@@ -1,0 +1,111 @@
+import type { ProtocolFilter, ProtocolMessage } from './pipe-transport.ts';
+
+/** What every target of a context is told about the device before its first script and its first request. */
+export type Identity = {
+  /** Parameters of `Emulation.setUserAgentOverride`. */
+  userAgentOverride: Record<string, unknown>;
+  maxTouchPoints: number;
+  /** JavaScript for workers, which init scripts do not reach. */
+  workerScript: string;
+};
+
+type Session = { identity: Identity | null; isWorker: boolean };
+type Expected = { identity: Identity; resolve: (contextId: string) => void };
+
+const WORKERS = new Set(['worker', 'shared_worker', 'service_worker']);
+// Ids of the messages we add; Playwright counts from 1 and never comes this far.
+const FIRST_OWN_ID = 1_000_000_000;
+
+/**
+ * Makes Playwright say the truth about the device to every target. Playwright pauses each page, popup, frame and worker at its start
+ * and sends its own overrides, which know no client hints and leave workers bare; amending those messages on their way is the one
+ * place that comes before a popup's first request and a worker's first line.
+ */
+export class DeviceSessions implements ProtocolFilter {
+  readonly #sessions = new Map<string, Session>();
+  readonly #identities = new Map<string, Identity>();
+  readonly #creating = new Map<number, Expected>();
+  #expected: Expected | null = null;
+  #lastOwnId = FIRST_OWN_ID;
+
+  /** The next context that Playwright creates has this identity; gives CDP's id of it. One at a time. */
+  expectContext(identity: Identity): Promise<string> {
+    return new Promise((resolve) => {
+      this.#expected = { identity, resolve };
+    });
+  }
+
+  forgetContext(contextId: string): void {
+    this.#identities.delete(contextId);
+  }
+
+  outgoing(message: ProtocolMessage): ProtocolMessage[] {
+    if (message.method === 'Target.createBrowserContext' && this.#expected) {
+      this.#creating.set(message.id as number, this.#expected);
+      this.#expected = null;
+      return [message];
+    }
+    const session = this.#sessions.get(message.sessionId ?? '');
+    if (!session?.identity) return [message];
+    return this.#amend(message, session, session.identity);
+  }
+
+  incoming(message: ProtocolMessage): boolean {
+    if (message.id !== undefined) return this.#isForPlaywright(message, message.id);
+    if (message.method === 'Target.attachedToTarget') this.#attached(message);
+    if (message.method === 'Target.detachedFromTarget') this.#sessions.delete(message.params?.sessionId as string);
+    return true;
+  }
+
+  #amend(message: ProtocolMessage, session: Session, identity: Identity): ProtocolMessage[] {
+    switch (message.method) {
+      case 'Emulation.setUserAgentOverride':
+        return [{ ...message, params: identity.userAgentOverride }];
+      case 'Emulation.setTouchEmulationEnabled':
+        return [{ ...message, params: { ...message.params, maxTouchPoints: identity.maxTouchPoints } }];
+      case 'Runtime.runIfWaitingForDebugger':
+        return session.isWorker ? [...this.#dressWorker(message, identity), message] : [message];
+      default:
+        return [message];
+    }
+  }
+
+  #dressWorker({ sessionId }: ProtocolMessage, identity: Identity): ProtocolMessage[] {
+    const say = (method: string, params: Record<string, unknown>) => ({
+      id: ++this.#lastOwnId,
+      sessionId,
+      method,
+      params,
+    });
+    return [
+      say('Emulation.setUserAgentOverride', identity.userAgentOverride),
+      say('Runtime.evaluate', { expression: identity.workerScript }),
+    ];
+  }
+
+  #isForPlaywright(message: ProtocolMessage, id: number): boolean {
+    const creating = this.#creating.get(id);
+    if (creating) this.#created(id, creating, message);
+    // The user agent of our command line hides that the browser is headless from pages, not from Playwright, which relies on it.
+    if (message.result?.product && message.result.userAgent) message.result.userAgent = 'Headless';
+    return id <= FIRST_OWN_ID;
+  }
+
+  #created(id: number, { identity, resolve }: Expected, { result }: ProtocolMessage): void {
+    this.#creating.delete(id);
+    const contextId = result?.browserContextId;
+    if (typeof contextId !== 'string') return;
+    this.#identities.set(contextId, identity);
+    resolve(contextId);
+  }
+
+  #attached({ sessionId, params }: ProtocolMessage): void {
+    const { targetInfo, sessionId: own } = params as {
+      sessionId: string;
+      targetInfo: { type: string; browserContextId?: string };
+    };
+    const parent = this.#sessions.get(sessionId ?? '')?.identity ?? null;
+    const identity = this.#identities.get(targetInfo.browserContextId ?? '') ?? parent;
+    this.#sessions.set(own, { identity, isWorker: WORKERS.has(targetInfo.type) });
+  }
+}

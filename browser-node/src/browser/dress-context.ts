@@ -1,0 +1,89 @@
+import { type CountryLocale, countryLocale } from '@adsweep/shared/scan/country-locale.ts';
+import type { Device, Emulator } from '@adsweep/shared/scan/emulators.ts';
+import type { ExitTicket } from '@adsweep/shared/targeting/exit-ticket.ts';
+import type { BrowserContextOptions } from 'playwright-core';
+import { userAgentMetadata, userAgentOf } from './client-hints.ts';
+import type { Identity } from './device-sessions.ts';
+import { dressNavigator, type NavigatorDress } from './page-scripts/dress-navigator.ts';
+
+/** All that makes a context look like one device in one country: Playwright's options, what CDP is told, and the init script. */
+export type Dress = { options: BrowserContextOptions; identity: Identity; initScript: string };
+
+// Safari has none of these; where its pages look for them, they find out.
+const NOT_IN_SAFARI = [
+  'userAgentData',
+  'deviceMemory',
+  'connection',
+  'getBattery',
+  'keyboard',
+  'bluetooth',
+  'usb',
+  'hid',
+  'serial',
+];
+
+/** The dress of a context on a Chromium of version `browserVersion` that leaves by the ticket's exit. Pure. */
+export function dressContext(
+  { device }: Emulator,
+  countryCode: string,
+  ticket: ExitTicket,
+  browserVersion: string,
+): Dress {
+  const locale = countryLocale(countryCode);
+  const userAgent = userAgentOf(device, browserVersion);
+  const script = scriptOf(navigatorDress(device, userAgent, locale.languages));
+  return {
+    options: {
+      ...contextOptions(device, locale),
+      proxy: { server: ticket.server, username: ticket.username, password: ticket.password },
+      userAgent,
+    },
+    identity: {
+      userAgentOverride: {
+        userAgent,
+        platform: device.platform,
+        // Without weights: Chromium adds them itself.
+        acceptLanguage: locale.languages.join(','),
+        userAgentMetadata: userAgentMetadata(device, browserVersion),
+      },
+      maxTouchPoints: device.maxTouchPoints,
+      workerScript: script,
+    },
+    initScript: script,
+  };
+}
+
+function contextOptions(device: Device, locale: CountryLocale): BrowserContextOptions {
+  return {
+    ignoreHTTPSErrors: true,
+    serviceWorkers: 'allow',
+    acceptDownloads: false,
+    viewport: device.viewport,
+    screen: device.screen,
+    deviceScaleFactor: device.deviceScaleFactor,
+    isMobile: device.mobile,
+    hasTouch: device.maxTouchPoints > 0,
+    locale: locale.languages[0],
+    timezoneId: locale.timezone,
+    ...(locale.coordinates && { geolocation: locale.coordinates, permissions: ['geolocation'] }),
+  };
+}
+
+function navigatorDress(device: Device, userAgent: string, languages: string[]): NavigatorDress {
+  const isChromium = device.clientHints !== null;
+  return {
+    answers: {
+      userAgent,
+      appVersion: userAgent.replace('Mozilla/', ''),
+      platform: device.platform,
+      vendor: device.vendor,
+      language: languages[0] as string,
+      languages,
+    },
+    missing: isChromium ? [] : NOT_IN_SAFARI,
+    chrome: isChromium,
+    pdfViewer: !device.mobile,
+  };
+}
+
+const scriptOf = (dress: NavigatorDress): string => `(${dressNavigator})(${JSON.stringify(dress)});`;

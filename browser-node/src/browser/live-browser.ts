@@ -1,0 +1,173 @@
+import type { Logger } from '@adsweep/shared/service/logger.ts';
+import { withDeadline } from '@adsweep/shared/service/with-deadline.ts';
+import { type Browser, type BrowserContext, chromium } from 'playwright-core';
+import type { Chromium } from './chromium-path.ts';
+import { type ChromiumProcess, startChromium } from './chromium-process.ts';
+import { DeviceSessions } from './device-sessions.ts';
+import { type Dress, dressContext } from './dress-context.ts';
+import { lastingMemory } from './group-memory.ts';
+import type { OpenContext, OpenOptions } from './open-context.ts';
+import { PipeTransport } from './pipe-transport.ts';
+import { type WearReason, wearReason } from './wear.ts';
+
+const CONNECT_DEADLINE_MS = 15_000;
+const OPEN_DEADLINE_MS = 15_000;
+const CLOSE_DEADLINE_MS = 5_000;
+/** How long a browser that does not close a context may go on for the sake of its other contexts. */
+const SICK_GRACE_MS = 20_000;
+const MEMORY_EVERY_MS = 10_000;
+
+/** One running Chromium and its contexts. It ends when it was retired and its last context is closed, or when it is killed. */
+export class LiveBrowser {
+  readonly version: string;
+  readonly #process: ChromiumProcess;
+  readonly #browser: Browser;
+  readonly #sessions: DeviceSessions;
+  readonly #logger: Logger;
+  readonly #startedAt = Date.now();
+  readonly #open = new Set<BrowserContext>();
+  #opening: Promise<unknown> = Promise.resolve();
+  #contexts = 0;
+  #broken = false;
+  #retired = false;
+  #idleMemory: number | null = null;
+  #memory: number | null = null;
+  #measuredAt = 0;
+  #killed: Promise<void> | null = null;
+  #ended = false;
+
+  private constructor(process: ChromiumProcess, browser: Browser, sessions: DeviceSessions, logger: Logger) {
+    this.version = browser.version();
+    this.#process = process;
+    this.#browser = browser;
+    this.#sessions = sessions;
+    this.#logger = logger.child({ chromium_pid: process.pid });
+    browser.on('disconnected', () => {
+      this.#broken = true;
+      void this.kill();
+    });
+  }
+
+  /** Starts a Chromium. Throws when it does not come up in time; nothing of it is left then. */
+  static async launch(where: Chromium, logger: Logger): Promise<LiveBrowser> {
+    const process = await startChromium(where, logger);
+    try {
+      const sessions = new DeviceSessions();
+      const transport = new PipeTransport(process.write, process.read, sessions);
+      const connecting = chromium.connectOverCDP(transport, { noDefaults: true, timeout: CONNECT_DEADLINE_MS });
+      const browser = await withDeadline(connecting, CONNECT_DEADLINE_MS, 'the connection to Chromium');
+      const live = new LiveBrowser(process, browser, sessions, logger);
+      live.#idleMemory = await lastingMemory(process.pid);
+      return live;
+    } catch (error) {
+      await process.kill();
+      throw error;
+    }
+  }
+
+  get openContexts(): number {
+    return this.#open.size;
+  }
+
+  /** Whether the process is gone and its profile removed. */
+  get ended(): boolean {
+    return this.#ended;
+  }
+
+  get pid(): number {
+    return this.#process.pid;
+  }
+
+  /** Why this browser must not get another context; null = it may. */
+  async wear(now = Date.now()): Promise<WearReason | null> {
+    if (now - this.#measuredAt > MEMORY_EVERY_MS) {
+      this.#measuredAt = now;
+      this.#memory = await lastingMemory(this.#process.pid);
+    }
+    return wearReason({
+      broken: this.#broken,
+      contexts: this.#contexts,
+      ageMs: now - this.#startedAt,
+      idleMemory: this.#idleMemory,
+      memory: this.#memory,
+    });
+  }
+
+  /** Opens a context; throws when the browser does not answer in time, and counts as broken from then on. */
+  async open({ emulator, countryCode, ticket }: OpenOptions): Promise<OpenContext> {
+    const dress = dressContext(emulator, countryCode, ticket, this.version);
+    this.#contexts += 1;
+    try {
+      const [context, contextId] = await withDeadline(this.#inTurn(dress), OPEN_DEADLINE_MS, 'a browser context');
+      return this.#present(context, contextId);
+    } catch (error) {
+      this.#sicken();
+      throw error;
+    }
+  }
+
+  /** No more contexts; ends when the last one is closed. */
+  retire(): void {
+    this.#retired = true;
+    if (this.#open.size === 0) void this.kill();
+  }
+
+  /** Ends the browser and all it started, at once. */
+  kill(): Promise<void> {
+    this.#broken = true;
+    this.#killed ??= this.#process.kill().then(() => {
+      this.#ended = true;
+    });
+    return this.#killed;
+  }
+
+  /** One at a time: the identity that is announced belongs to the context that Playwright creates next. */
+  #inTurn(dress: Dress): Promise<[BrowserContext, string]> {
+    const mine = this.#opening.then(() => this.#create(dress));
+    // A failure is its caller's; the next in turn starts anyway.
+    this.#opening = mine.catch(() => undefined);
+    return mine;
+  }
+
+  async #create(dress: Dress): Promise<[BrowserContext, string]> {
+    const expected = this.#sessions.expectContext(dress.identity);
+    const context = await this.#browser.newContext(dress.options);
+    await context.addInitScript(dress.initScript);
+    this.#open.add(context);
+    return [context, await expected];
+  }
+
+  #present(context: BrowserContext, contextId: string): OpenContext {
+    let closing: Promise<void> | null = null;
+    return {
+      context,
+      browser: this.#browser,
+      browserName: 'Chromium',
+      browserVersion: this.version,
+      debuggingUrl: this.#process.debuggingUrl,
+      browserContextId: contextId,
+      close: () => {
+        closing ??= this.#close(context, contextId);
+        return closing;
+      },
+    };
+  }
+
+  async #close(context: BrowserContext, contextId: string): Promise<void> {
+    try {
+      await withDeadline(context.close(), CLOSE_DEADLINE_MS, 'the end of a browser context');
+    } catch (cause) {
+      if (!this.#broken) this.#logger.warn({ cause }, 'a browser context did not close');
+      this.#sicken();
+    }
+    this.#sessions.forgetContext(contextId);
+    this.#open.delete(context);
+    if (this.#retired && this.#open.size === 0) await this.kill();
+  }
+
+  #sicken(): void {
+    if (this.#broken) return;
+    this.#broken = true;
+    setTimeout(() => void this.kill(), SICK_GRACE_MS).unref();
+  }
+}

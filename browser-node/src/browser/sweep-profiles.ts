@@ -1,0 +1,29 @@
+import { readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { profilePrefix } from './chromium-process.ts';
+
+const PROFILE = /^adsweep-chromium-(\d+)-/;
+
+/** Removes the browser profiles of processes that were killed before they could. Returns how many there were. */
+export async function sweepProfiles(directory = tmpdir()): Promise<number> {
+  const names = await readdir(directory);
+  const orphans = names.filter((name) => isOrphan(name));
+  await Promise.all(orphans.map((name) => rm(join(directory, name), { recursive: true, force: true, maxRetries: 3 })));
+  return orphans.length;
+}
+
+function isOrphan(name: string): boolean {
+  const pid = Number(PROFILE.exec(name)?.[1]);
+  return pid > 0 && name.startsWith(profilePrefix(pid)) && !isAlive(pid);
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    // It lives, and belongs to somebody else.
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
+}
