@@ -44,7 +44,7 @@ export type SubRequest = {
  */
 export const HopSchema = Type.Object({
   url: Type.String(),
-  kind: Type.Union(HOP_KINDS.map((kind) => Type.Literal(kind))),
+  kind: Type.Enum(HOP_KINDS),
   status_code: Type.Integer(),
   content_type: Type.String(),
   body_size: Type.Integer(),

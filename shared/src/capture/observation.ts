@@ -12,7 +12,7 @@ export type ObservationKind = (typeof OBSERVATION_KINDS)[number];
  * - invalid_certificate: `{ host, reason }`.
  */
 export const ObservationSchema = Type.Object({
-  kind: Type.Union(OBSERVATION_KINDS.map((kind) => Type.Literal(kind))),
+  kind: Type.Enum(OBSERVATION_KINDS),
   landing: Type.Integer({ minimum: 0 }),
   url: Type.String(),
   facts: Type.Record(Type.String(), Type.Union([Type.String(), Type.Number(), Type.Boolean()])),

@@ -69,7 +69,7 @@ export type Complete = Static<typeof CompleteSchema>;
 /** `POST fail`: the public code, the private cause (for our log alone) and the evidence so far. */
 export const FailSchema = Type.Object(
   {
-    code: Type.Union(FAILURE_CODES.map((code) => Type.Literal(code))),
+    code: Type.Enum(FAILURE_CODES),
     cause: Type.String({ maxLength: 4_000 }),
     capture: Type.Union([CaptureSchema, Type.Null()]),
   },

@@ -73,7 +73,7 @@ export const TicketTrafficSchema = Type.Object({
       host: Type.String(),
       port: Type.Integer(),
       address: nullable,
-      outcome: Type.Union(GATEWAY_OUTCOMES.map((outcome) => Type.Literal(outcome))),
+      outcome: Type.Enum(GATEWAY_OUTCOMES),
       connections: Type.Integer(),
     }),
   ),
