@@ -3,11 +3,11 @@ import { EMULATOR_CATEGORIES, EMULATORS } from '@adsweep/shared/scan/emulators.t
 import { GEO_REGIONS, geoOf } from '@adsweep/shared/scan/geos.ts';
 import { type Catalogue, PROXY_TYPES, type ProxyType } from '@adsweep/shared/targeting/catalogue.ts';
 import { Type } from 'typebox';
-import { ApiError } from '../http/api-error.ts';
 import type { Caller } from '../http/caller.ts';
 import { conditional } from '../http/conditional-get.ts';
 import { ok, type Route, route } from '../http/route.ts';
 import { countriesOf, fold, poolOf, type ReadCatalogue, spelled } from './lookup.ts';
+import { catalogueNotReady } from './not-ready.ts';
 import { proxyTypeIssues, readProxyType } from './proxy-type.ts';
 
 const GeoSchema = Type.Object(
@@ -130,10 +130,4 @@ export function targeting(catalogue: Catalogue | null, country: string, proxyTyp
     refreshed_at: catalogue?.refreshed_at ?? null,
     ttl_seconds: catalogue ? TTL_SECONDS : TTL_WITHOUT_LISTS_SECONDS,
   };
-}
-
-/** A 503 for what cannot be judged before the catalogue has been read once. */
-export function catalogueNotReady(): ApiError {
-  const detail = 'The targeting catalogue has not been read yet; try again shortly.';
-  return new ApiError('catalogue.not_ready', detail, { headers: { 'Retry-After': '5' } });
 }

@@ -1,0 +1,68 @@
+import type { Issue } from './errors.ts';
+
+/** Whole calendar days, both ends inclusive, in an IANA timezone; each bound is independent. */
+export type DayRange = { date_from?: string | undefined; date_to?: string | undefined; timezone?: string | undefined };
+
+const DAY_MS = 86_400_000;
+
+/** What is wrong with a range of days in a query: an unknown timezone, or a beginning after the end. */
+export function dayRangeIssues({ date_from, date_to, timezone }: DayRange): Issue[] {
+  const issues: Issue[] = [];
+  if (timezone !== undefined && !isTimezone(timezone)) {
+    const msg = 'Must be an IANA timezone, such as Europe/Lisbon.';
+    issues.push({ loc: ['query', 'timezone'], msg, type: 'unknown_timezone', ctx: { given: timezone } });
+  }
+  if (date_from !== undefined && date_to !== undefined && date_from > date_to) {
+    const msg = `Must not be after date_to (${date_to}).`;
+    issues.push({ loc: ['query', 'date_from'], msg, type: 'invalid_combination', ctx: { given: date_from } });
+  }
+  return issues;
+}
+
+/** The moments a range of days begins at (`$gte`) and ends before (`$lt`); null where no bound is given. */
+export function momentsOf({ date_from, date_to, timezone = 'UTC' }: DayRange): { $gte?: Date; $lt?: Date } | null {
+  if (date_from === undefined && date_to === undefined) return null;
+  return {
+    ...(date_from === undefined ? {} : { $gte: startOfDay(date_from, timezone) }),
+    ...(date_to === undefined ? {} : { $lt: startOfDay(dayAfter(date_to), timezone) }),
+  };
+}
+
+function dayAfter(date: string): string {
+  return new Date(Date.parse(`${date}T00:00:00Z`) + DAY_MS).toISOString().slice(0, 10);
+}
+
+/** The first moment of a day in a timezone: midnight, or the end of the gap where the clocks skip it. */
+function startOfDay(date: string, timezone: string): Date {
+  const utc = Date.parse(`${date}T00:00:00Z`);
+  const guess = utc - offsetAt(utc, timezone);
+  const start = utc - offsetAt(guess, timezone);
+  // Where the two differ the clocks change in between; the later moment is on the day, the earlier may be on the day before.
+  return new Date(localDay(start, timezone) === date ? start : Math.max(guess, start));
+}
+
+/** How far the local clock is ahead of UTC at a moment, in milliseconds. */
+function offsetAt(moment: number, timezone: string): number {
+  const parts = new Intl.DateTimeFormat('en-US', {
+    timeZone: timezone,
+    hourCycle: 'h23',
+    ...{ year: 'numeric', month: 'numeric', day: 'numeric', hour: 'numeric', minute: 'numeric', second: 'numeric' },
+  }).formatToParts(moment);
+  const part = (type: string) => Number(parts.find((one) => one.type === type)?.value);
+  const local = Date.UTC(part('year'), part('month') - 1, part('day'), part('hour'), part('minute'), part('second'));
+  return local - Math.floor(moment / 1000) * 1000;
+}
+
+function localDay(moment: number, timezone: string): string {
+  return new Date(moment + offsetAt(moment, timezone)).toISOString().slice(0, 10);
+}
+
+function isTimezone(name: string): boolean {
+  if (!/^[A-Za-z]/.test(name)) return false;
+  try {
+    new Intl.DateTimeFormat('en-US', { timeZone: name });
+    return true;
+  } catch {
+    return false;
+  }
+}

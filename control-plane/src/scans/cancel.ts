@@ -1,0 +1,23 @@
+import type { Logger } from '@adsweep/shared/service/logger.ts';
+import { changeScan } from './change-scan.ts';
+import type { ScanRecord } from './scan.ts';
+import type { ScanStore } from './scan-store.ts';
+
+export type CancelParts = {
+  scans: Pick<ScanStore, 'apply'>;
+  unqueue: (scan: ScanRecord) => Promise<void>;
+  log: Logger;
+};
+
+/**
+ * Cancels a pending scan and gives back its charge; false where it is not pending (any more). Its crawl job is taken out of the index
+ * without waiting for it: a job whose scan nobody wants is never leased.
+ */
+export async function cancelScan({ scans, unqueue, log }: CancelParts, scan: ScanRecord, now: Date): Promise<boolean> {
+  const cancelled = await changeScan(scans, scan, { type: 'cancel' }, now);
+  if (!cancelled) return false;
+  unqueue(cancelled).catch((cause: unknown) => {
+    log.info({ scan_id: scan._id, cause }, 'a cancelled scan is still in the index of work');
+  });
+  return true;
+}
