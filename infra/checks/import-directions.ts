@@ -38,8 +38,11 @@ const readsEnvironment = ['**/config.ts', 'shared/src/service/load-config.ts', '
 /** Folders whose `index.ts` is a list of what is in them. Any other file that only passes things on is a barrel. */
 const registries = ['**/{checks,rule-types,behaviors,collectors,providers}/index.ts'];
 
-/** The one exception to "workspaces import shared only": a bench measures the parts themselves. */
-const acrossWorkspaces = [{ from: 'loadtest/bench/**', to: 'control-plane/src/platform/**' }];
+/** The exceptions to "workspaces import shared only": a bench measures a part itself, the whole farm is tested on each store. */
+const acrossWorkspaces = [
+  { from: 'loadtest/bench/**', to: 'control-plane/src/platform/**' },
+  { from: 'infra/farm/test/**', to: 'control-plane/test/support/mongodb-server.ts' },
+];
 
 const isTest = (path: string) => path.split('/').includes('test');
 const isOneOf = (path: string, globs: string[]) => globs.some((glob) => matchesGlob(path, glob));

@@ -1,4 +1,5 @@
 import { chromium } from 'playwright-core';
+import { benchConfig } from './config.ts';
 
 /**
  * The loop that a scan is measured against: the same pages, the same browser, one context a page, the whole-page screenshot, nothing
@@ -7,7 +8,7 @@ import { chromium } from 'playwright-core';
 const [address = '', atOnce = '1', ...urls] = process.argv.slice(2);
 
 const browser = await chromium.launch({
-  executablePath: process.env.CHROMIUM_PATH ?? '/usr/lib/chromium/chromium-headless-shell',
+  executablePath: benchConfig().CHROMIUM_PATH,
   args: ['--site-per-process', '--no-sandbox', '--disable-quic', `--host-resolver-rules=MAP * ${address}`],
 });
 const began = performance.now();

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { barChart } from './bar-chart.ts';
+import { environmentWith } from './config.ts';
 import { cpuSecondsOfTree, memoryOfTree } from './cpu-of-tree.ts';
 import { machine, median } from './machine.ts';
 import { saveResult } from './save-result.ts';
@@ -31,15 +32,14 @@ class Farm {
 
   constructor() {
     this.child = spawn(process.execPath, [join(ROOT, 'infra/farm/start.ts')], {
-      env: {
-        ...process.env,
+      env: environmentWith({
         ADSWEEP_HTTP_PORT: '0',
         ADSWEEP_NODE_API_PORT: '0',
         ADSWEEP_PROXY_PORT: '0',
         ADSWEEP_SLOTS: String(AT_ONCE),
         ADSWEEP_DATA_DIR: this.dataDir,
         ADSWEEP_DEMO: '1',
-      },
+      }),
       stdio: ['ignore', 'pipe', 'inherit'],
     });
     this.child.stdout?.on('data', (bytes: Buffer) => {
