@@ -1,0 +1,43 @@
+import type { Logger } from '@adsweep/shared/service/logger.ts';
+import Koa, { type Middleware } from 'koa';
+import type { Registry } from 'prom-client';
+import { type ApiParts, exitRoutes } from './exits/routes.ts';
+import { answerErrors } from './http/answer-errors.ts';
+import type { RouterMetrics } from './metrics.ts';
+
+export type AppParts = ApiParts & { registry: Registry; logger: Logger; isReady: () => boolean };
+
+/** The router's HTTP API with its probes. */
+export function createApp(parts: AppParts): Koa {
+  const app = new Koa();
+  const routes = exitRoutes(parts);
+  app.silent = true;
+  app.use(measure(parts.metrics));
+  app.use(answerErrors(parts.logger));
+  app.use(serveProbes(parts.registry, parts.isReady));
+  app.use(routes.routes());
+  return app;
+}
+
+/** `/healthz` (the process runs), `/readyz` (503 while starting or stopping) and `/metrics`; they need no credential. */
+function serveProbes(registry: Registry, isReady: () => boolean): Middleware {
+  return async (context, next) => {
+    if (context.path === '/healthz') context.body = { status: 'ok' };
+    else if (context.path === '/readyz') {
+      context.status = isReady() ? 200 : 503;
+      context.body = { status: isReady() ? 'ready' : 'not ready' };
+    } else if (context.path === '/metrics') {
+      context.type = registry.contentType;
+      context.body = await registry.metrics();
+    } else await next();
+  };
+}
+
+function measure({ requestSeconds }: RouterMetrics): Middleware {
+  return async (context, next) => {
+    const stop = requestSeconds.startTimer();
+    await next();
+    const route = String(context.routerPath ?? context._matchedRoute ?? 'none');
+    stop({ method: context.method, route, status: context.status });
+  };
+}

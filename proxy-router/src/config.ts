@@ -1,0 +1,66 @@
+import { loadConfig } from '@adsweep/shared/service/load-config.ts';
+import { type Static, Type } from 'typebox';
+
+/** Settings of the proxy-router. The README shows the same table; a test holds the two together. */
+export const ConfigSchema = Type.Object({
+  ADSWEEP_PROXY_HOST: Type.String({
+    default: '127.0.0.1',
+    description: 'Address that the API and the gateway listen on.',
+  }),
+  ADSWEEP_PROXY_PORT: Type.Integer({
+    default: 8082,
+    minimum: 0,
+    maximum: 65_534,
+    description: 'Port of the API; the gateway takes the next one. 0: any free port for each.',
+  }),
+  ADSWEEP_GATEWAY_URL: Type.String({
+    default: '',
+    pattern: '^(https?://[^/]+)?$',
+    description: 'URL of the gateway as nodes reach it. Empty: the host they call the API by, and the gateway’s port.',
+  }),
+  ADSWEEP_EXITS_FILE: Type.String({ default: '', description: 'The exits file. Empty: the built-in direct exits.' }),
+  ADSWEEP_EXITS_CHECK_SECONDS: Type.Integer({
+    default: 10,
+    minimum: 1,
+    maximum: 3600,
+    description: 'Seconds between two looks at the exits file for changes.',
+  }),
+  ADSWEEP_DATA_DIR: Type.String({ default: './.adsweep', description: 'Folder for the snapshot of the exits.' }),
+  ADSWEEP_NODE_TOKEN: Type.String({
+    minLength: 16,
+    secret: true,
+    description: 'Bearer credential of calls to the API.',
+  }),
+  ADSWEEP_TICKET_SECRET: Type.String({
+    minLength: 16,
+    secret: true,
+    description: 'Signs exit tickets; the same for all replicas.',
+  }),
+  ADSWEEP_TICKET_BYTES_MAX: Type.Integer({
+    default: 200_000_000,
+    minimum: 1,
+    description: 'Bytes one ticket may carry, both directions together.',
+  }),
+  ADSWEEP_CONNECT_TIMEOUT_SECONDS: Type.Integer({
+    default: 10,
+    minimum: 1,
+    maximum: 120,
+    description: 'Seconds to resolve a target and connect to it.',
+  }),
+  ADSWEEP_GATEWAY_IDLE_SECONDS: Type.Integer({
+    default: 60,
+    minimum: 1,
+    maximum: 3600,
+    description: 'Seconds after which a connection on which nothing moves is closed.',
+  }),
+  ADSWEEP_LOG_LEVEL: Type.String({
+    default: 'info',
+    pattern: '^(trace|debug|info|warn|error|fatal)$',
+    description: 'Least level of log lines.',
+  }),
+});
+
+export type Config = Static<typeof ConfigSchema>;
+
+/** The settings of this process. Throws ConfigError with all problems. */
+export const readConfig = (): Config => loadConfig(ConfigSchema, process.env);

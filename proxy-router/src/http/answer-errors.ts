@@ -1,0 +1,23 @@
+import type { Logger } from '@adsweep/shared/service/logger.ts';
+import type { Middleware } from 'koa';
+import { ApiError } from './api-error.ts';
+
+/** The one place where an error becomes an answer: `{ detail, code }`; what is not a refusal is ours, and its cause goes to the log. */
+export function answerErrors(logger: Logger): Middleware {
+  return async (context, next) => {
+    try {
+      await next();
+      if (context.status === 404 && !context.body)
+        throw new ApiError(404, 'not_found', 'There is nothing at this path.');
+    } catch (error) {
+      const refusal = error instanceof ApiError ? error : broken(logger, error);
+      context.status = refusal.status;
+      context.body = { detail: refusal.detail, code: refusal.code };
+    }
+  };
+}
+
+function broken(logger: Logger, cause: unknown): ApiError {
+  logger.error({ cause }, 'a request failed');
+  return new ApiError(500, 'internal_error', 'Something broke on our side.');
+}

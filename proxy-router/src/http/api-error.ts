@@ -1,0 +1,16 @@
+/** One field that is refused (spec 2.4). */
+export type Issue = { loc: (string | number)[]; msg: string; type: string; ctx: Record<string, unknown> };
+
+/** A refusal as the caller reads it: status, `code`, and a text or the refused fields. */
+export class ApiError extends Error {
+  readonly status: number;
+  readonly code: string;
+  readonly detail: string | Issue[];
+
+  constructor(status: number, code: string, detail: string | Issue[]) {
+    super(typeof detail === 'string' ? detail : code);
+    this.status = status;
+    this.code = code;
+    this.detail = detail;
+  }
+}
