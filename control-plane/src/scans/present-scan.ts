@@ -1,21 +1,28 @@
-import type { CapturedLanding } from '@adsweep/shared/capture/capture.ts';
 import type { Hop } from '@adsweep/shared/capture/hop.ts';
 import { findEmulator } from '@adsweep/shared/scan/emulators.ts';
 import { isFinished } from '@adsweep/shared/scan/scan-status.ts';
 import type { PresentedBrief, PresentedLanding, PresentedScan } from './responses.ts';
 import type { ScanRecord } from './scan.ts';
+import { scanLinks } from './scan-links.ts';
 import { timingOf } from './timing.ts';
 
-/** What the accepted capture tells clients: when the crawl began, and each landing with the requests its documents made. */
-export type Evidence = {
-  started_at: Date;
-  landings: (Omit<CapturedLanding, 'redirect_chain'> & { redirect_chain: Hop[] })[];
+/** A landing as its capture tells it: each hop with the requests its document made; `screenshot` null = there is no picture. */
+export type EvidenceLanding = {
+  ord: number;
+  opener_url: string;
+  final_url: string;
+  offer_url: string;
+  page_title: string;
+  screenshot: string | null;
+  redirect_chain: Hop[];
+  elapsed_ms: number;
+  created_at: Date;
 };
 
 /** A scan as `GET /scans/{id}` answers it (spec 2.1); every field is always there. `publicUrl` without a final slash. */
-export function presentScan(scan: ScanRecord, evidence: Evidence | null, publicUrl: string): PresentedScan {
+export function presentScan(scan: ScanRecord, evidence: EvidenceLanding[], publicUrl: string): PresentedScan {
   const { target, proxy } = scan;
-  const landings = (evidence?.landings ?? []).map((one) => presentLanding(one, scan, evidence?.started_at, publicUrl));
+  const landings = evidence.map((landing) => presentLanding(landing, scan, publicUrl));
   return {
     ...presentShared(scan, publicUrl),
     emulator_id: scan.emulator_id,
@@ -80,16 +87,16 @@ const ALONE = {
 function presentShared(scan: ScanRecord, publicUrl: string) {
   const { target, capture, classification } = scan;
   const finished = isFinished(scan.status);
-  const report = `${publicUrl}/r/${scan.report_token}`;
+  const links = scanLinks(publicUrl, scan);
   return {
     id: scan._id,
     url: target.kind === 'url' ? target.value : '',
     country_code: scan.country_code,
     status: scan.status,
     offer_url: capture?.offer_url ?? '',
-    screenshot_url: capture?.has_screenshot ? `${publicUrl}/api/v1/scans/${scan._id}/screenshot` : '',
-    report_url: report,
-    public_report_url: report,
+    screenshot_url: capture?.has_screenshot ? links.screenshot : '',
+    report_url: links.report,
+    public_report_url: links.publicReport,
     labels: finished ? scan.labels : null,
     classification: finished ? classification : null,
     elapsed_ms: capture?.crawl_ms ?? 0,
@@ -103,23 +110,13 @@ function presentShared(scan: ScanRecord, publicUrl: string) {
   };
 }
 
-function presentLanding(
-  landing: Evidence['landings'][number],
-  scan: ScanRecord,
-  startedAt: Date | undefined,
-  publicUrl: string,
-): PresentedLanding {
-  const screenshot = `${publicUrl}/api/v1/scans/${scan._id}/landings/${landing.ord}/screenshot`;
+/** A node's times are its own; where they are no times at all, the scan's stands in. */
+function presentLanding(landing: EvidenceLanding, scan: ScanRecord, publicUrl: string): PresentedLanding {
+  const { screenshot, created_at, ...rest } = landing;
   return {
-    ord: landing.ord,
-    opener_url: landing.opener_url,
-    final_url: landing.final_url,
-    offer_url: landing.final_url,
-    page_title: landing.page_title,
-    screenshot_url: landing.screenshot === null ? '' : screenshot,
-    redirect_chain: landing.redirect_chain,
-    elapsed_ms: landing.elapsed_ms,
-    created_at: new Date((startedAt ?? scan.created_at).getTime() + landing.opened_at_ms).toISOString(),
+    ...rest,
+    screenshot_url: screenshot === null ? '' : scanLinks(publicUrl, scan).landingScreenshot(landing.ord),
+    created_at: (Number.isNaN(created_at.getTime()) ? scan.created_at : created_at).toISOString(),
   };
 }
 

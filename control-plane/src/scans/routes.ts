@@ -10,7 +10,7 @@ import { created, ok, type Route, route, type Sound } from '../http/route.ts';
 import { cancelScan } from './cancel.ts';
 import { checkWish } from './checks/index.ts';
 import { listFilter, listQueryIssues, ScanListQuerySchema } from './list-query.ts';
-import { type Evidence, presentBrief, presentScan } from './present-scan.ts';
+import { type EvidenceLanding, presentBrief, presentScan } from './present-scan.ts';
 import { presentTag, type TagWords } from './present-tag.ts';
 import { CancelledSchema, ScanBriefSchema, ScanSchema, ScanTagSchema } from './responses.ts';
 import type { ScanRecord } from './scan.ts';
@@ -18,14 +18,15 @@ import { type ScanIn, ScanInSchema } from './scan-in.ts';
 import type { ScanStore } from './scan-store.ts';
 import { type Enqueue, submit } from './submit.ts';
 
-/** What the operations on scans need; `readEvidence` answers the capture of a scan, null before there is one. */
+/** What the operations on scans need; `readEvidence` answers the landings of its capture, none before there is one; `submitted` counts. */
 export type ScanParts = {
   scans: ScanStore;
   readCatalogue: ReadCatalogue;
   enqueue: Enqueue;
   unqueue: (scan: ScanRecord) => Promise<void>;
-  readEvidence: (scan: ScanRecord) => Promise<Evidence | null>;
+  readEvidence: (scan: ScanRecord) => Promise<EvidenceLanding[]>;
   tagWords: TagWords;
+  submitted: () => void;
   publicUrl: string;
   priceMicros: number;
   log: Logger;
@@ -78,7 +79,7 @@ function createRoute(parts: ScanParts): Route<Caller> {
       if (!catalogue) throw catalogueNotReady();
       const order = { organizationId: caller.organizationId, priceMicros };
       const scan = await submit(parts, body, catalogue, order, new Date());
-      return created(presentScan(scan, null, publicUrl));
+      return created(presentScan(scan, [], publicUrl));
     },
   });
 }

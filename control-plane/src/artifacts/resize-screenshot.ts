@@ -1,0 +1,30 @@
+import type { Readable } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
+import { SCREENSHOT_CROP_RATIO, WEBP_SIDE_MAX } from '@adsweep/shared/limits.ts';
+import sharp from 'sharp';
+
+/** A picture with more pixels than the widest device's longest page is no screenshot of ours. */
+const PIXELS_MAX = WEBP_SIDE_MAX * 4096;
+
+export type Size = { width: number; height: number };
+
+/**
+ * The size a screenshot is served in when `width` is asked for: never larger than it is, and cut at the foot where it would be
+ * higher than 2.5 times its width (spec 4.3). `sourceHeight` says how much of the original is shown.
+ */
+export function resizedSize(original: Size, width: number): Size & { sourceHeight: number } {
+  const shown = Math.min(width, original.width);
+  const scale = shown / original.width;
+  const height = Math.min(Math.max(1, Math.round(original.height * scale)), Math.floor(shown * SCREENSHOT_CROP_RATIO));
+  return { width: shown, height, sourceHeight: Math.min(original.height, Math.max(1, Math.round(height / scale))) };
+}
+
+/** A WebP screenshot of `original` size as {@link resizedSize} says. Rejects for what is no picture of that size. */
+export async function resizeScreenshot(source: Readable, original: Size, width: number): Promise<Buffer> {
+  const size = resizedSize(original, width);
+  return sharp(await buffer(source), { limitInputPixels: PIXELS_MAX })
+    .extract({ left: 0, top: 0, width: original.width, height: size.sourceHeight })
+    .resize({ width: size.width, height: size.height, fit: 'fill' })
+    .webp({ quality: 80 })
+    .toBuffer();
+}

@@ -1,0 +1,83 @@
+import { loadConfig } from '@adsweep/shared/service/load-config.ts';
+import { type Static, Type } from 'typebox';
+
+/** Settings of the control plane. The README shows the same table; a test holds the two together. */
+export const ConfigSchema = Type.Object({
+  ADSWEEP_HTTP_HOST: Type.String({ default: '127.0.0.1', description: 'Address that the API listens on.' }),
+  ADSWEEP_HTTP_PORT: Type.Integer({
+    default: 8080,
+    minimum: 0,
+    maximum: 65_535,
+    description: 'Port of the API. 0: any free port.',
+  }),
+  ADSWEEP_NODE_API_HOST: Type.String({ default: '127.0.0.1', description: 'Address that the node API listens on.' }),
+  ADSWEEP_NODE_API_PORT: Type.Integer({
+    default: 8081,
+    minimum: 0,
+    maximum: 65_535,
+    description: 'Port of the node API. 0: any free port.',
+  }),
+  ADSWEEP_PUBLIC_URL: Type.String({
+    default: '',
+    pattern: '^(https?://[^?#]+)?$',
+    description: 'How clients reach the API, for links in answers. Empty: `http://127.0.0.1:<port>`.',
+  }),
+  ADSWEEP_DATA_DIR: Type.String({
+    default: './.adsweep',
+    description: 'Folder for artifacts (`objects/`) and, without MongoDB, the records (`store.db`).',
+  }),
+  MONGODB_URL: Type.String({
+    default: '',
+    secret: true,
+    description: 'MongoDB deployment for the records. Empty: the embedded store.',
+  }),
+  REDIS_URL: Type.String({
+    default: 'redis://127.0.0.1:6379',
+    secret: true,
+    pattern: '^(rediss?://|unix:///)',
+    description: 'Redis for the index of work: `redis://`, `rediss://` or `unix:///path`.',
+  }),
+  ADSWEEP_PROXY_URL: Type.String({
+    default: 'http://127.0.0.1:8082',
+    pattern: '^https?://[^?#]+$',
+    description: "The proxy-router's API.",
+  }),
+  ADSWEEP_CATALOGUE_SECONDS: Type.Integer({
+    default: 5,
+    minimum: 1,
+    maximum: 3600,
+    description: "Seconds between two reads of the proxy-router's catalogue.",
+  }),
+  ADSWEEP_NODE_TOKEN: Type.String({
+    minLength: 16,
+    secret: true,
+    description: 'Bearer credential of nodes, and of calls to the proxy-router.',
+  }),
+  ADSWEEP_LEASE_SECRET: Type.String({
+    minLength: 16,
+    secret: true,
+    description: "Signs leases' tokens; the same for all replicas.",
+  }),
+  ADSWEEP_API_KEY: Type.String({
+    default: '',
+    secret: true,
+    pattern: '^([\\x21-\\x7e]{8,})?$',
+    description: 'An API key of the first organization, made at start. Empty: none is made.',
+  }),
+  ADSWEEP_CHECK_PRICE_MICROS: Type.Integer({
+    default: 10_000,
+    minimum: 0,
+    maximum: 1_000_000_000_000,
+    description: 'What a check costs, in millionths of the currency.',
+  }),
+  ADSWEEP_LOG_LEVEL: Type.String({
+    default: 'info',
+    pattern: '^(trace|debug|info|warn|error|fatal)$',
+    description: 'Least level of log lines.',
+  }),
+});
+
+export type Config = Static<typeof ConfigSchema>;
+
+/** The settings of this process. Throws ConfigError with all problems. */
+export const readConfig = (env: NodeJS.ProcessEnv = process.env): Config => loadConfig(ConfigSchema, env);

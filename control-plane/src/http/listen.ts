@@ -1,0 +1,36 @@
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+/** A server that listens already; requests wait for the handler it is given with `serve`. */
+export type Listening = {
+  port: number;
+  serve: (handler: Parameters<Server['on']>[1]) => void;
+  /** Takes no more connections and ends: at once what is idle, after `graceMs` the rest. */
+  close: (graceMs: number) => Promise<void>;
+};
+
+const TIMEOUTS = { requestTimeout: 120_000, headersTimeout: 15_000, keepAliveTimeout: 65_000 };
+/** Room for a list of ids in a query. */
+const HEADER_BYTES_MAX = 32 * 1024;
+
+/** Listens on `host` and `port` (0: any free one). Rejects when the port cannot be had. */
+export async function listen(host: string, port: number): Promise<Listening> {
+  const server = createServer({ ...TIMEOUTS, maxHeaderSize: HEADER_BYTES_MAX });
+  const { promise: listening, resolve, reject } = Promise.withResolvers<void>();
+  server.once('error', reject).listen(port, host, resolve);
+  await listening;
+  return {
+    port: (server.address() as AddressInfo).port,
+    serve: (handler) => void server.on('request', handler),
+    close: (graceMs) => close(server, graceMs),
+  };
+}
+
+async function close(server: Server, graceMs: number): Promise<void> {
+  const { promise: closed, resolve } = Promise.withResolvers<void>();
+  server.close(() => resolve());
+  server.closeIdleConnections();
+  const timer = setTimeout(() => server.closeAllConnections(), graceMs);
+  await closed;
+  clearTimeout(timer);
+}
