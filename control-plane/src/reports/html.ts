@@ -1,0 +1,43 @@
+/** What may stand in a template: text and numbers are escaped, markup made by {@link html} is taken as it is, nothing is nothing. */
+export type Inserted = string | number | Markup | null | false | readonly Inserted[];
+
+class Markup {
+  readonly #text: string;
+
+  constructor(text: string) {
+    this.#text = text;
+  }
+
+  toString(): string {
+    return this.#text;
+  }
+}
+
+/** Markup that can only come out of {@link html}: whatever was inserted into it is escaped. */
+export type Html = Markup;
+
+/** Writes markup. Insert into text and into double-quoted attributes only; never a URL from outside into `href` or `src`. */
+export function html(fixed: TemplateStringsArray, ...inserted: Inserted[]): Html {
+  return new Markup(fixed.reduce((text, part, index) => text + render(inserted[index - 1] ?? null) + part));
+}
+
+function render(value: Inserted): string {
+  if (value === null || value === false) return '';
+  if (value instanceof Markup) return value.toString();
+  if (typeof value === 'object') return value.map(render).join('');
+  return escapeMarkup(showInvisible(String(value)));
+}
+
+const ENTITIES: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' };
+
+const escapeMarkup = (text: string): string => text.replace(/[&<>"']/g, (char) => ENTITIES[char]!);
+
+/**
+ * Characters that show nothing or turn others round (control, format, private use, lone surrogates) are spelt out, such as
+ * `[U+202E]`: with them a hostile title could look like another. The joiners stay, for scripts and emoji need them.
+ */
+const showInvisible = (text: string): string =>
+  text.replace(
+    /(?![\n\r\t\u200c\u200d])[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Zl}\p{Zp}]/gu,
+    (char) => `[U+${char.codePointAt(0)!.toString(16).toUpperCase().padStart(4, '0')}]`,
+  );

@@ -1,0 +1,81 @@
+import { type Html, html } from './html.ts';
+import type { Report } from './report.ts';
+import { showClassification, showFacts, showTiming } from './show-facts.ts';
+import { showMainChain, showPicture, showTabs } from './show-landings.ts';
+import { showChips, showFindings } from './show-tags.ts';
+import { isUnderWay, type Verdict, verdictOf } from './verdict.ts';
+import { STATUSES } from './words.ts';
+
+/** How often the page of a scan under way looks again. */
+const RENEW_SECONDS = 5;
+
+/** Paths of ours that every page refers to. */
+export type Assets = { stylesheet: string; icon: string };
+
+/** The public report as an HTML document: no scripts, no forms, no links to what was scanned. */
+export function reportPage(report: Report, assets: Assets): string {
+  const verdict = verdictOf(report);
+  const renew = isUnderWay(report) && html`<meta http-equiv="refresh" content="${RENEW_SECONDS}">`;
+  const seen = [showPicture(report), showTiming(report)].filter((part) => part !== null);
+  const judged = [showFindings(report), showClassification(report)].filter((part) => part !== null);
+  const body = html`${showVerdict(report, verdict)}${showFacts(report)}${showColumns(seen, judged)}
+${showMainChain(report)}${showTabs(report)}`;
+  return documentOf(`${verdict.title} - Adsweep report`, assets, body, renew || null);
+}
+
+/** What a wrong or outdated link shows. */
+export function missingReportPage(assets: Assets): string {
+  const body = html`<section class="verdict cancelled">${SIGNS.cancelled}<div><h1>There is no such report</h1>
+<p class="summary">The link may be incomplete. Ask whoever sent it for the whole of it.</p></div></section>`;
+  return documentOf('No such report - Adsweep', assets, body, null);
+}
+
+function showVerdict({ status, error, tags }: Report, { tone, title, text }: Verdict): Html {
+  const busy = tone === 'busy' && html`<p class="quiet">This page renews itself every ${RENEW_SECONDS} seconds.</p>`;
+  return html`<section class="verdict ${tone}">${SIGNS[tone]}<div><p class="status">${STATUSES[status]}</p><h1>${title}</h1>
+<p class="summary">${text}</p>${error && html`<p><code>${error}</code></p>`}${showChips(tags)}${busy}</div></section>`;
+}
+
+/** Side by side where there is room and something for both. */
+function showColumns(left: Html[], right: Html[]): Html | null {
+  const columns = [left, right].filter((column) => column.length > 0);
+  if (columns.length === 0) return null;
+  return html`<div class="columns-${columns.length}">${columns.map((column) => html`<div class="stack">${column}</div>`)}</div>`;
+}
+
+function documentOf(title: string, assets: Assets, body: Html, renew: Html | null): string {
+  return html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="robots" content="noindex, nofollow">
+<meta name="color-scheme" content="light dark">${renew}
+<title>${title}</title>
+<link rel="icon" type="image/svg+xml" href="${assets.icon}">
+<link rel="stylesheet" href="${assets.stylesheet}">
+</head>
+<body>
+<header class="top"><span class="brand">${LOGO}Adsweep</span><span>Scan report</span></header>
+<main>${body}</main>
+<footer>A read-only report. Whoever has its link can read it; it names nobody. Addresses in it may be harmful, so none of them is a link.</footer>
+</body>
+</html>
+`.toString();
+}
+
+const sign = (path: Html): Html =>
+  html`<svg class="sign" viewBox="0 0 48 48" aria-hidden="true"><circle cx="24" cy="24" r="22"/>${path}</svg>`;
+const exclamation = sign(html`<path d="M24 12v15M24 34.5v.5"/>`);
+
+const SIGNS: Record<Verdict['tone'], Html> = {
+  busy: sign(html`<path class="turning" d="M24 10a14 14 0 0 1 14 14"/>`),
+  clean: sign(html`<path d="m14 25 7 7 13-15"/>`),
+  low: sign(html`<path d="M24 22v13M24 13.5v.5"/>`),
+  medium: exclamation,
+  high: exclamation,
+  failed: sign(html`<path d="m16 16 16 16M32 16 16 32"/>`),
+  cancelled: sign(html`<path d="M14 24h20"/>`),
+};
+
+const LOGO = html`<svg viewBox="0 0 24 24" width="22" height="22" aria-hidden="true"><circle cx="12" cy="12" r="10"/><path d="M12 12 19 5M12 6a6 6 0 1 0 6 6"/></svg>`;

@@ -1,0 +1,77 @@
+import type { HopKind } from '@adsweep/shared/capture/hop.ts';
+import { FAILURE_CODES, type FailureCode } from '@adsweep/shared/failures.ts';
+import type { ScanStatus } from '@adsweep/shared/scan/scan-status.ts';
+import type { TargetKind } from '@adsweep/shared/scan/target.ts';
+
+export const TARGETS: Record<TargetKind, string> = { url: 'Page', ad_tag: 'Ad tag', vast_tag: 'Video ad tag' };
+
+/** Short names of the states, for a badge. */
+export const STATUSES: Record<ScanStatus, string> = {
+  pending: 'waiting',
+  running: 'running',
+  crawled: 'checking',
+  checking: 'checking',
+  rechecking: 'checking again',
+  completed: 'completed',
+  partial: 'partly checked',
+  failed: 'failed',
+  cancelled: 'cancelled',
+};
+
+/** How a step of a chain came about; an `http` one is named by the status code that caused it. */
+export const HOPS: Record<Exclude<HopKind, 'initial' | 'http'>, string> = {
+  meta_refresh: 'meta refresh',
+  refresh_header: 'refresh header',
+  script: 'script',
+  form: 'form',
+  anchor: 'link',
+  history: 'history',
+  other: 'navigation',
+};
+
+const FAILURES: Record<FailureCode, string> = {
+  'proxy: NODE_NOT_FOUND':
+    'No exit matches the place that was asked for, so the target could not be visited from there.',
+  'proxy: ACCOUNT_REFUSED': 'The exit provider refused the account, so the target was never reached.',
+  'proxy: NODE_BUSY': 'All exits in that place were busy.',
+  'proxy: UPSTREAM_FAILED': 'The exit broke down on the way to the target.',
+  'proxy: RATE_LIMITED': 'The exit provider asked to slow down.',
+  'navigation: TIMEOUT': 'The target did not answer in time.',
+  'navigation: CONNECTION_FAILED': 'The target refused the connection, or cut it.',
+  'navigation: DNS': 'The name of the target could not be resolved.',
+  'navigation: TLS': 'No encrypted connection to the target could be made.',
+  'navigation: BLOCKED_URL': 'The address is one that scans do not visit, such as that of a private network.',
+  'navigation: TOO_MANY_REDIRECTS': 'The target went on redirecting and never arrived anywhere.',
+  'navigation: DOWNLOAD': 'The target is a file that wants to be downloaded, not a page.',
+  'navigation: NO_CONTENT': 'The target answered that it has nothing to show.',
+  'browser: CRASHED': 'The page crashed the browser.',
+  'browser: OUT_OF_MEMORY': 'The page used up all the memory that it may have.',
+  'browser: TIMEOUT': 'The page kept the browser so busy that the scan could not be finished.',
+  'node: LOST': 'The machine that ran this scan was lost. This is our failure, not that of the target.',
+  'internal: ERROR': 'Something broke on our side. This is our failure, not that of the target.',
+};
+
+/** What a failure code means, for people. */
+export function failureWords(error: string): string {
+  const code = FAILURE_CODES.find((known) => known === error);
+  return code ? FAILURES[code] : 'The scan could not be finished.';
+}
+
+const regions = new Intl.DisplayNames('en', { type: 'region', fallback: 'code' });
+
+/** English name of an ISO 3166-1 alpha-2 code; anything else stays as it is. */
+export const countryName = (code: string): string => (/^[A-Z]{2}$/.test(code) ? (regions.of(code) ?? code) : code);
+
+/** `340 ms`, `4.2 s`, `2 min 5 s`. */
+export function durationWords(ms: number): string {
+  if (ms < 1_000) return `${Math.max(0, Math.round(ms))} ms`;
+  if (ms < 59_950) return `${(ms / 1_000).toFixed(1)} s`;
+  const seconds = Math.round(ms / 1_000);
+  if (seconds < 3_600) return `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
+  return `${Math.floor(seconds / 3_600)} h ${Math.floor((seconds % 3_600) / 60)} min`;
+}
+
+const times = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'short', timeZone: 'UTC' });
+
+/** A moment such as `21 Nov 2025, 20:07 UTC`. */
+export const timeWords = (at: Date): string => `${times.format(at)} UTC`;
