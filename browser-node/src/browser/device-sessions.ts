@@ -9,7 +9,7 @@ export type Identity = {
   workerScript: string;
 };
 
-type Session = { identity: Identity | null; isWorker: boolean };
+type Session = { identity: Identity | null; type: string };
 type Expected = { identity: Identity; resolve: (contextId: string) => void };
 
 const WORKERS = new Set(['worker', 'shared_worker', 'service_worker']);
@@ -45,6 +45,10 @@ export class DeviceSessions implements ProtocolFilter {
       this.#expected = null;
       return [message];
     }
+    if (message.method === 'Target.detachFromTarget' && this.#isSharedWorker(message)) {
+      // Playwright has no use for shared workers and would leave them, and the device with them: it is told something else.
+      return [{ id: message.id, sessionId: message.sessionId, method: 'Browser.getVersion' }];
+    }
     const session = this.#sessions.get(message.sessionId ?? '');
     if (!session?.identity) return [message];
     return this.#amend(message, session, session.identity);
@@ -57,6 +61,10 @@ export class DeviceSessions implements ProtocolFilter {
     return true;
   }
 
+  #isSharedWorker({ params }: ProtocolMessage): boolean {
+    return this.#sessions.get(params?.sessionId as string)?.type === 'shared_worker';
+  }
+
   #amend(message: ProtocolMessage, session: Session, identity: Identity): ProtocolMessage[] {
     switch (message.method) {
       case 'Emulation.setUserAgentOverride':
@@ -64,7 +72,7 @@ export class DeviceSessions implements ProtocolFilter {
       case 'Emulation.setTouchEmulationEnabled':
         return [{ ...message, params: { ...message.params, maxTouchPoints: identity.maxTouchPoints } }];
       case 'Runtime.runIfWaitingForDebugger':
-        return session.isWorker ? [...this.#dressWorker(message, identity), message] : [message];
+        return WORKERS.has(session.type) ? [...this.#dressWorker(message, identity), message] : [message];
       default:
         return [message];
     }
@@ -106,6 +114,6 @@ export class DeviceSessions implements ProtocolFilter {
     };
     const parent = this.#sessions.get(sessionId ?? '')?.identity ?? null;
     const identity = this.#identities.get(targetInfo.browserContextId ?? '') ?? parent;
-    this.#sessions.set(own, { identity, isWorker: WORKERS.has(targetInfo.type) });
+    this.#sessions.set(own, { identity, type: targetInfo.type });
   }
 }

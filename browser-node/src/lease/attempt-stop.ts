@@ -1,0 +1,51 @@
+/** Why an attempt was ended before it was done. `deadline`: it took too long; `drain`: this node stops. */
+export type StopReason = 'lost' | 'cancelled' | 'deadline' | 'drain';
+
+/** Ends one attempt early. */
+export class AttemptStop {
+  readonly #any = new AbortController();
+  readonly #gone = new AbortController();
+  #reason: StopReason | null = null;
+
+  /** Aborted when the capture must end, for whatever reason. */
+  get signal(): AbortSignal {
+    return this.#any.signal;
+  }
+
+  /** Aborted when nobody wants to hear of the attempt any more: it is lost or cancelled. */
+  get gone(): AbortSignal {
+    return this.#gone.signal;
+  }
+
+  /** The first reason, or that the lease is gone, which outweighs the others. */
+  get reason(): StopReason | null {
+    return this.#reason;
+  }
+
+  stop(reason: StopReason): void {
+    const isGone = reason === 'lost' || reason === 'cancelled';
+    if (this.#gone.signal.aborted || (this.#reason && !isGone)) return;
+    this.#reason = reason;
+    this.#any.abort(new AttemptStopped(reason));
+    if (isGone) this.#gone.abort(new AttemptStopped(reason));
+  }
+
+  /** `work`, or {@link AttemptStopped} as soon as the attempt ends early; the work itself goes on, and `unwanted` gets what it gives. */
+  race<T>(work: Promise<T>, unwanted: (late: T) => void = () => undefined): Promise<T> {
+    return new Promise((resolve, reject) => {
+      const stopped = () => reject(this.signal.reason);
+      if (this.signal.aborted) stopped();
+      this.signal.addEventListener('abort', stopped, { once: true });
+      work
+        .then((value) => (this.signal.aborted ? unwanted(value) : resolve(value)), reject)
+        .finally(() => this.signal.removeEventListener('abort', stopped));
+    });
+  }
+}
+
+/** The attempt was ended early. */
+export class AttemptStopped extends Error {
+  constructor(reason: StopReason) {
+    super(`the attempt was stopped: ${reason}`);
+  }
+}

@@ -1,0 +1,85 @@
+import { withDeadline } from '@adsweep/shared/service/with-deadline.ts';
+import {
+  EXIT_REFUSALS,
+  type ExitRefusal,
+  type ExitRequest,
+  type ExitTicket,
+  ExitTicketSchema,
+  type TicketTraffic,
+  TicketTrafficSchema,
+} from '@adsweep/shared/targeting/exit-ticket.ts';
+import { Value } from 'typebox/value';
+
+/** A ticket, a refusal of the wish, or that the proxy-router could not be asked; `cause` is for our log. */
+export type ExitAnswer =
+  | { ticket: ExitTicket }
+  | { refusal: ExitRefusal; cause: string }
+  | { unreachable: true; cause: string };
+
+const REQUEST_DEADLINE_MS = 20_000;
+const TRAFFIC_DEADLINE_MS = 5_000;
+
+/** Talks to the proxy-router's API. `baseUrl` without a trailing slash. */
+export class ExitsClient {
+  readonly #baseUrl: string;
+  readonly #token: string;
+
+  constructor(baseUrl: string, token: string) {
+    this.#baseUrl = baseUrl;
+    this.#token = token;
+  }
+
+  /** Asks for an exit. Throws only when `signal` ends the asking. */
+  async request(wish: ExitRequest, signal: AbortSignal): Promise<ExitAnswer> {
+    try {
+      const { status, body } = await this.#call('POST', '/exits', REQUEST_DEADLINE_MS, signal, wish);
+      if (status === 201) return { ticket: Value.Parse(ExitTicketSchema, body) };
+      const { code, detail } = (body ?? {}) as { code?: unknown; detail?: unknown };
+      const cause = `POST /exits was answered ${status}: ${String(detail).slice(0, 300)}`;
+      const refusal = EXIT_REFUSALS.find((known) => known === code);
+      return refusal ? { refusal, cause } : { unreachable: true, cause };
+    } catch (error) {
+      signal.throwIfAborted();
+      return { unreachable: true, cause: `POST /exits: ${(error as Error).message}` };
+    }
+  }
+
+  /** What a ticket carried so far; null where the proxy-router cannot say. Never throws. */
+  async traffic(ticketId: string): Promise<TicketTraffic | null> {
+    try {
+      const path = `/exits/${encodeURIComponent(ticketId)}/traffic`;
+      const { status, body } = await this.#call('GET', path, TRAFFIC_DEADLINE_MS);
+      return status === 200 ? Value.Parse(TicketTrafficSchema, body) : null;
+    } catch {
+      return null;
+    }
+  }
+
+  /** The ticket is done with. It would run out by itself: an answer is not waited for longer than needed, and never throws. */
+  async forget(ticketId: string): Promise<void> {
+    await this.#call('DELETE', `/exits/${encodeURIComponent(ticketId)}`, TRAFFIC_DEADLINE_MS).catch(() => undefined);
+  }
+
+  /** The status and, where there is one, the JSON of the answer. */
+  async #call(method: string, path: string, deadlineMs: number, signal?: AbortSignal, json?: unknown) {
+    const answering = fetch(this.#baseUrl + path, {
+      method,
+      headers: {
+        authorization: `Bearer ${this.#token}`,
+        ...(json !== undefined && { 'content-type': 'application/json' }),
+      },
+      body: json === undefined ? null : JSON.stringify(json),
+      signal: signal ?? null,
+    }).then(async (answer) => ({ status: answer.status, text: await answer.text() }));
+    const { status, text } = await withDeadline(answering, deadlineMs, `${method} ${path}`);
+    return { status, body: jsonOf(text) };
+  }
+}
+
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}

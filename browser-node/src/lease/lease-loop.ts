@@ -1,0 +1,110 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { ACQUIRE_WAIT_MAX_MS, type Lease } from '@adsweep/shared/lease/messages.ts';
+import type { Logger } from '@adsweep/shared/service/logger.ts';
+import { DeadlineError, withDeadline } from '@adsweep/shared/service/with-deadline.ts';
+import { AttemptStop } from './attempt-stop.ts';
+import { type LeaseParts, runLease } from './run-lease.ts';
+
+/** An acquire takes at most this many (the node API's own limit). */
+const ACQUIRE_MAX = 32;
+const FIRST_PAUSE_MS = 250;
+const LAST_PAUSE_MS = 10_000;
+
+type Running = { stop: AttemptStop; done: Promise<void> };
+
+/** Keeps a node's slots filled with leases. */
+export class LeaseLoop {
+  readonly #parts: LeaseParts;
+  readonly #nodeId: string;
+  readonly #slots: number;
+  readonly #logger: Logger;
+  readonly #running = new Map<string, Running>();
+  readonly #polling = new AbortController();
+  #slotFreed: () => void = () => undefined;
+  #looping: Promise<void> | null = null;
+
+  constructor(parts: LeaseParts, nodeId: string, slots: number, logger: Logger) {
+    this.#parts = parts;
+    this.#nodeId = nodeId;
+    this.#slots = slots;
+    this.#logger = logger;
+    parts.metrics.slots.set(slots);
+  }
+
+  get busy(): number {
+    return this.#running.size;
+  }
+
+  get draining(): boolean {
+    return this.#polling.signal.aborted;
+  }
+
+  start(): void {
+    this.#looping ??= this.#loop();
+  }
+
+  /** Takes no more work, lets running captures go on for `graceMs` milliseconds, and gives back what is left then. */
+  async drain(graceMs: number): Promise<void> {
+    this.#polling.abort(new Error('the node is draining'));
+    this.#slotFreed();
+    await this.#looping;
+    const all = () => Promise.all([...this.#running.values()].map(({ done }) => done));
+    if (graceMs > 0) await withDeadline(all(), graceMs, 'the end of running captures').catch(onlyLate);
+    for (const { stop } of this.#running.values()) stop.stop('drain');
+    await all();
+  }
+
+  async #loop(): Promise<void> {
+    let pauseMs = FIRST_PAUSE_MS;
+    while (!this.draining) {
+      const free = this.#slots - this.#running.size;
+      if (free === 0) {
+        await this.#untilSlotFreed();
+        continue;
+      }
+      try {
+        for (const lease of await this.#acquire(free)) this.#start(lease);
+        pauseMs = FIRST_PAUSE_MS;
+      } catch (cause) {
+        if (this.draining) return;
+        this.#logger.warn({ cause, pause_ms: pauseMs }, 'no work could be asked for');
+        await pause(pauseMs * (0.5 + Math.random() / 2), undefined, { signal: this.#polling.signal }).catch(
+          () => undefined,
+        );
+        pauseMs = Math.min(pauseMs * 2, LAST_PAUSE_MS);
+      }
+    }
+  }
+
+  async #acquire(free: number): Promise<Lease[]> {
+    const wish = { node_id: this.#nodeId, max: Math.min(free, ACQUIRE_MAX), wait_ms: ACQUIRE_WAIT_MAX_MS };
+    return (await this.#parts.api.acquire(wish, this.#polling.signal)).leases;
+  }
+
+  #start(lease: Lease): void {
+    const { scan_id, attempt } = lease.job;
+    const logger = this.#logger.child({ scan_id, attempt, lease_id: lease.lease_id });
+    const stop = new AttemptStop();
+    // A lease that came while the drain began goes straight back.
+    if (this.draining) stop.stop('drain');
+    const done = runLease(this.#parts, lease, stop, logger).then((end) => {
+      this.#parts.metrics.leases.inc({ end });
+      logger.info({ end }, 'a lease ended');
+      this.#running.delete(lease.lease_id);
+      this.#parts.metrics.busySlots.set(this.#running.size);
+      this.#slotFreed();
+    });
+    this.#running.set(lease.lease_id, { stop, done });
+    this.#parts.metrics.busySlots.set(this.#running.size);
+  }
+
+  #untilSlotFreed(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#slotFreed = resolve;
+    });
+  }
+}
+
+function onlyLate(error: unknown): void {
+  if (!(error instanceof DeadlineError)) throw error;
+}

@@ -1,0 +1,74 @@
+import { createRegistry } from '@adsweep/shared/service/metrics.ts';
+import { EXIT_REFUSALS } from '@adsweep/shared/targeting/exit-ticket.ts';
+import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+
+/** How a lease ended: what the control plane was told, or why it was told nothing. */
+export const LEASE_ENDS = ['completed', 'failed', 'lost', 'cancelled', 'released', 'unsaid'] as const;
+export type LeaseEnd = (typeof LEASE_ENDS)[number];
+
+/** What the proxy-router answered to a wish for an exit. */
+export const EXIT_ANSWERS = ['granted', ...EXIT_REFUSALS, 'unreachable'] as const;
+export type ExitAnswer = (typeof EXIT_ANSWERS)[number];
+
+export type NodeMetrics = ReturnType<typeof createMetrics>;
+
+/** Every metric of a browser node. Labels are closed sets. */
+export function createMetrics(registry: Registry = createRegistry('browser-node')) {
+  const registers = [registry];
+  return {
+    registry,
+    slots: new Gauge({ name: 'adsweep_node_slots', help: 'Captures this node can do at the same time.', registers }),
+    busySlots: new Gauge({ name: 'adsweep_node_busy_slots', help: 'Captures this node is doing.', registers }),
+    leases: new Counter({
+      name: 'adsweep_node_leases_total',
+      help: 'Leases by how they ended.',
+      labelNames: ['end'] as const,
+      registers,
+    }),
+    failures: new Counter({
+      name: 'adsweep_node_failures_total',
+      help: 'Failed attempts by failure code.',
+      labelNames: ['code'] as const,
+      registers,
+    }),
+    lateResults: new Counter({
+      name: 'adsweep_node_late_results_total',
+      help: 'Results the control plane no longer wanted because the lease was lost.',
+      registers,
+    }),
+    captureSeconds: new Histogram({
+      name: 'adsweep_node_capture_seconds',
+      help: 'Time of one attempt, from its exit to the end of its capture.',
+      buckets: [1, 2.5, 5, 10, 15, 20, 30, 45, 60, 90, 120],
+      registers,
+    }),
+    uploadSeconds: new Histogram({
+      name: 'adsweep_node_upload_seconds',
+      help: 'Time from the end of a capture until the control plane has taken it.',
+      buckets: [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60],
+      registers,
+    }),
+    uploadedBytes: new Counter({
+      name: 'adsweep_node_uploaded_bytes_total',
+      help: 'Bytes of artifacts uploaded.',
+      registers,
+    }),
+    exits: new Counter({
+      name: 'adsweep_node_exit_requests_total',
+      help: 'Wishes for an exit by what the proxy-router answered.',
+      labelNames: ['answer'] as const,
+      registers,
+    }),
+    browserLaunches: new Counter({
+      name: 'adsweep_node_browser_launches_total',
+      help: 'Browsers started, by why: the first one, or the wear of the one before.',
+      labelNames: ['reason'] as const,
+      registers,
+    }),
+    controlPlaneReachable: new Gauge({
+      name: 'adsweep_node_control_plane_reachable',
+      help: '1 when the last heartbeat was answered, else 0.',
+      registers,
+    }),
+  };
+}

@@ -1,0 +1,50 @@
+import type { LeaseClient } from '@adsweep/shared/lease/client.ts';
+import { HEARTBEAT_EVERY_MS, type NodeReport } from '@adsweep/shared/lease/messages.ts';
+import type { Logger } from '@adsweep/shared/service/logger.ts';
+import type { NodeMetrics } from '../metrics.ts';
+
+/** Registers the node and reports what it is doing every five seconds. A control plane that is away is told when it is back. */
+export class Heartbeat {
+  readonly #api: LeaseClient;
+  readonly #nodeId: string;
+  readonly #report: () => NodeReport;
+  readonly #metrics: NodeMetrics;
+  readonly #logger: Logger;
+  #timer: NodeJS.Timeout | null = null;
+  #reachable: boolean | null = null;
+
+  constructor(api: LeaseClient, nodeId: string, report: () => NodeReport, metrics: NodeMetrics, logger: Logger) {
+    this.#api = api;
+    this.#nodeId = nodeId;
+    this.#report = report;
+    this.#metrics = metrics;
+    this.#logger = logger;
+  }
+
+  /** Sends the first report and waits for it; whether it arrived does not matter. */
+  async start(everyMs = HEARTBEAT_EVERY_MS): Promise<void> {
+    this.#timer ??= setInterval(() => void this.beat(), everyMs);
+    await this.beat();
+  }
+
+  /** Reports now. Never throws; the change between reachable and not is logged once. */
+  async beat(): Promise<void> {
+    try {
+      await this.#api.report(this.#nodeId, this.#report());
+      if (this.#reachable === false) this.#logger.info('the control plane is back');
+      this.#noted(true);
+    } catch (cause) {
+      if (this.#reachable !== false) this.#logger.warn({ cause }, 'the control plane cannot be reached');
+      this.#noted(false);
+    }
+  }
+
+  stop(): void {
+    if (this.#timer) clearInterval(this.#timer);
+  }
+
+  #noted(reachable: boolean): void {
+    this.#reachable = reachable;
+    this.#metrics.controlPlaneReachable.set(reachable ? 1 : 0);
+  }
+}

@@ -1,0 +1,64 @@
+import { LeaseClient } from '@adsweep/shared/lease/client.ts';
+import type { Logger } from '@adsweep/shared/service/logger.ts';
+import type { Stop } from '@adsweep/shared/service/shutdown.ts';
+import ownPackage from '../../package.json' with { type: 'json' };
+import { locateChromium } from '../browser/chromium-path.ts';
+import { ChromiumPool } from '../browser/chromium-pool.ts';
+import { sweepProfiles } from '../browser/sweep-profiles.ts';
+import type { CapturePage } from '../capture/capture-outcome.ts';
+import type { Config } from '../config.ts';
+import { ExitsClient } from '../lease/exits-client.ts';
+import { LeaseLoop } from '../lease/lease-loop.ts';
+import { Renewals } from '../lease/renewals.ts';
+import { createMetrics } from '../metrics.ts';
+import { Heartbeat } from './heartbeat.ts';
+import { ProbeServer, type Readiness } from './probe-server.ts';
+
+/** A node at work: where its probes listen, and what to stop, in order. */
+export type RunningNode = { metricsPort: number; stops: Stop[] };
+
+/** A capture that was told to end gets this long to hand over its evidence. */
+const EVIDENCE_MS = 5_000;
+
+/** Starts every part of a node. Throws when there is no Chromium or the port is taken. */
+export async function startNode(config: Config, capturePage: CapturePage, logger: Logger): Promise<RunningNode> {
+  const chromium = await locateChromium(config.CHROMIUM_PATH);
+  await sweepProfiles();
+  const metrics = createMetrics();
+  const api = new LeaseClient(config.ADSWEEP_NODE_API_URL, config.ADSWEEP_NODE_TOKEN);
+  const exits = new ExitsClient(config.ADSWEEP_PROXY_URL, config.ADSWEEP_NODE_TOKEN);
+  const pool = new ChromiumPool(chromium, logger, (reason) => metrics.browserLaunches.inc({ reason }));
+  const renewals = new Renewals(config.ADSWEEP_NODE_API_URL);
+  const attemptMs = config.ADSWEEP_CAPTURE_SECONDS * 1000;
+  const parts = { api, exits, pool, capturePage, metrics, attemptMs, evidenceMs: EVIDENCE_MS, renewals };
+  const loop = new LeaseLoop(parts, config.ADSWEEP_NODE_ID, config.ADSWEEP_SLOTS, logger);
+
+  let started = false;
+  const readiness: Readiness = () => (loop.draining ? 'draining' : started ? 'ready' : 'starting');
+  const probes = new ProbeServer(readiness, metrics.registry);
+  const report = () => ({
+    slots: config.ADSWEEP_SLOTS,
+    busy: loop.busy,
+    draining: loop.draining,
+    adsweep_version: ownPackage.version,
+    browser_version: `Chromium ${chromium.version}`,
+  });
+  const heartbeat = new Heartbeat(api, config.ADSWEEP_NODE_ID, report, metrics, logger);
+
+  const metricsPort = await probes.listen(config.ADSWEEP_METRICS_HOST, config.ADSWEEP_METRICS_PORT);
+  await heartbeat.start();
+  loop.start();
+  started = true;
+  const drain = async () => {
+    const drained = loop.drain(config.ADSWEEP_DRAIN_SECONDS * 1000);
+    await Promise.all([heartbeat.beat(), drained]);
+  };
+  const stops: Stop[] = [
+    ['leases', drain],
+    ['heartbeat', () => heartbeat.stop()],
+    ['renewals', () => renewals.close()],
+    ['browsers', () => pool.close()],
+    ['probes', () => probes.close()],
+  ];
+  return { metricsPort, stops };
+}

@@ -1,0 +1,197 @@
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import { test } from 'node:test';
+import type { Capture } from '@adsweep/shared/capture/capture.ts';
+import type { Fail } from '@adsweep/shared/lease/messages.ts';
+import type { CapturePage } from '../src/capture/capture-outcome.ts';
+import { emptyCapture, endlessCapture, goodOutcome, leaseBench } from './support/lease-bench.ts';
+
+const FILE = {
+  name: 'landing-0.webp',
+  contentType: 'image/webp',
+  bytes: Buffer.from('a picture'),
+  width: 12,
+  height: 34,
+};
+const instantly: CapturePage = async () => ({ ...goodOutcome(), files: [FILE] });
+
+test('a job is captured and completed with its exit, its traffic and the hashes of its artifacts', async (t) => {
+  const { plane, router } = await leaseBench(t, instantly);
+  const leaseId = plane.give();
+  const said = await plane.heard('complete');
+  const { capture } = said.body as { capture: Capture };
+  assert.equal(said.leaseId, leaseId);
+  assert.equal(capture.exit?.city, 'Berlin');
+  assert.deepEqual(capture.traffic, { bytes_sent: 11, bytes_received: 22 });
+  const sha256 = createHash('sha256').update(FILE.bytes).digest('hex');
+  assert.deepEqual(capture.artifacts, [
+    { name: 'landing-0.webp', sha256, bytes: 9, content_type: 'image/webp', width: 12, height: 34 },
+  ]);
+  await router.until(() => router.calls.includes('DELETE /exits/ticket-1'));
+});
+
+for (const [code, status] of [
+  ['NODE_NOT_FOUND', 404],
+  ['NODE_BUSY', 503],
+  ['ACCOUNT_REFUSED', 403],
+] as const) {
+  test(`a wish for an exit refused with ${code} fails the attempt with proxy: ${code}`, async (t) => {
+    const { plane, router, pool } = await leaseBench(t, instantly);
+    router.refusal = { status, code };
+    plane.give();
+    const { body } = await plane.heard('fail');
+    assert.equal((body as Fail).code, `proxy: ${code}`);
+    assert.equal((body as Fail).capture, null);
+    assert.equal(pool.opened, 0);
+  });
+}
+
+test('a proxy-router that is not there fails the attempt with proxy: UPSTREAM_FAILED', async (t) => {
+  const { plane, router } = await leaseBench(t, instantly);
+  await router.close();
+  plane.give();
+  assert.equal(((await plane.heard('fail')).body as Fail).code, 'proxy: UPSTREAM_FAILED');
+});
+
+test('a failed capture is reported with its code, its cause and the evidence so far', async (t) => {
+  const { plane, metrics, loop } = await leaseBench(t, async () => ({
+    ...goodOutcome(),
+    files: [FILE],
+    failure: { code: 'navigation: DNS', cause: 'no such name' },
+  }));
+  plane.give();
+  const fail = (await plane.heard('fail')).body as Fail;
+  assert.equal(fail.code, 'navigation: DNS');
+  assert.equal(fail.cause, 'no such name');
+  assert.equal(fail.capture?.artifacts.length, 1);
+  await untilIdle(loop, plane);
+  assert.match(await metrics.registry.metrics(), /adsweep_node_failures_total\{code="navigation: DNS"\} 1/);
+});
+
+test('an emulator that this node does not know is our own fault', async (t) => {
+  const { plane } = await leaseBench(t, instantly);
+  plane.give({ emulator_id: 'toaster' });
+  assert.equal(((await plane.heard('fail')).body as Fail).code, 'internal: ERROR');
+});
+
+for (const outcome of ['lost', 'cancelled'] as const) {
+  test(`a lease that is ${outcome} ends the capture, and nothing more is said about it`, async (t) => {
+    const { plane, pool, loop } = await leaseBench(t, endlessCapture);
+    plane.give();
+    await plane.heard('renew');
+    plane.renewal = outcome;
+    await untilIdle(loop, plane);
+    assert.equal(pool.live, 0);
+    for (const call of ['complete', 'fail', 'release', 'artifacts']) assert.equal(plane.count(call), 0, call);
+  });
+}
+
+test('an attempt that takes too long fails with browser: TIMEOUT and its evidence', async (t) => {
+  const { plane } = await leaseBench(t, endlessCapture, { attemptMs: 100 });
+  plane.give();
+  const fail = (await plane.heard('fail')).body as Fail;
+  assert.equal(fail.code, 'browser: TIMEOUT');
+  assert.deepEqual(fail.capture?.browser, emptyCapture().browser);
+});
+
+test('a capture that does not even end when told to fails with browser: TIMEOUT and gives its slot back', async (t) => {
+  const { plane, pool, loop } = await leaseBench(t, () => new Promise(() => undefined), { attemptMs: 100 });
+  plane.give();
+  const fail = (await plane.heard('fail')).body as Fail;
+  assert.equal(fail.code, 'browser: TIMEOUT');
+  assert.equal(fail.capture, null);
+  await untilIdle(loop, plane);
+  assert.equal(pool.live, 0);
+});
+
+test('a result is said again until a control plane that went away is back', async (t) => {
+  const { plane } = await leaseBench(t, instantly);
+  plane.refusals.artifacts = [0, 503];
+  plane.refusals.complete = [0, 0, 502];
+  plane.give();
+  await plane.heard('complete');
+  assert.equal(plane.count('refused complete'), 1);
+  assert.deepEqual(plane.refusals, { artifacts: [], complete: [] });
+});
+
+test('a result that comes too late is counted and not said again', async (t) => {
+  const { plane, metrics, loop } = await leaseBench(t, instantly);
+  plane.refusals.complete = [409];
+  plane.give();
+  await plane.heard('refused complete');
+  await untilIdle(loop, plane);
+  assert.equal(plane.count('complete'), 0);
+  assert.equal(plane.count('fail'), 0);
+  assert.match(await metrics.registry.metrics(), /adsweep_node_late_results_total 1/);
+});
+
+test('a result that the control plane refuses for what it is fails by our own fault', async (t) => {
+  const { plane } = await leaseBench(t, instantly);
+  plane.refusals.complete = [422];
+  plane.give();
+  const fail = (await plane.heard('fail')).body as Fail;
+  assert.equal(fail.code, 'internal: ERROR');
+  assert.equal(fail.capture, null);
+});
+
+test('no more captures run than there are slots, and each freed slot is filled', async (t) => {
+  const ends: (() => void)[] = [];
+  const { plane, pool } = await leaseBench(
+    t,
+    () =>
+      new Promise((resolve) => {
+        ends.push(() => resolve(goodOutcome()));
+        plane.changed();
+      }),
+    { slots: 2 },
+  );
+  for (let n = 0; n < 5; n++) plane.give({ scan_id: `scan-${n}` });
+  for (let n = 0; n < 5; n++) {
+    await plane.until(() => ends.length >= Math.min(n + 2, 5));
+    assert.ok(pool.live <= 2);
+    ends[n]?.();
+    await plane.until(() => plane.count('complete') === n + 1);
+  }
+});
+
+test('a drain gives running captures back at once and takes no more work', async (t) => {
+  const { plane, loop } = await leaseBench(t, endlessCapture);
+  const leaseId = plane.give();
+  await plane.heard('renew');
+  await loop.drain(0);
+  assert.equal((await plane.heard('release')).leaseId, leaseId);
+  assert.equal(loop.busy, 0);
+  plane.give();
+  assert.equal(plane.count('fail') + plane.count('complete'), 0);
+});
+
+test('a drain with time to spare lets a running capture finish', async (t) => {
+  let end = () => {};
+  const { plane, loop } = await leaseBench(t, () => new Promise((resolve) => (end = () => resolve(goodOutcome()))));
+  plane.give();
+  await plane.heard('renew');
+  const drained = loop.drain(20_000);
+  end();
+  await drained;
+  assert.equal(plane.count('complete'), 1);
+  assert.equal(plane.count('release'), 0);
+});
+
+test('work is asked for again after the control plane refused or cut an acquire', async (t) => {
+  const { plane } = await leaseBench(t, instantly);
+  plane.refusals.acquire = [500];
+  plane.give();
+  // The poll that is under way takes this job; the next one is refused first.
+  await plane.heard('complete');
+  plane.give();
+  await plane.until(() => plane.count('complete') === 2);
+});
+
+/** A lease that ends says nothing more; its slot shows it. */
+async function untilIdle(
+  loop: { busy: number },
+  plane: { until(holds: () => boolean): Promise<void>; changed(): void },
+) {
+  const look = setInterval(() => plane.changed(), 5);
+  await plane.until(() => loop.busy === 0).finally(() => clearInterval(look));
+}

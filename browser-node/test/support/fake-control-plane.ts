@@ -1,0 +1,114 @@
+import { createHash } from 'node:crypto';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { CrawlJob } from '@adsweep/shared/lease/crawl-job.ts';
+import type { Lease } from '@adsweep/shared/lease/messages.ts';
+import { Conditions } from './conditions.ts';
+
+export type Said = { call: string; leaseId: string; body: unknown };
+
+const JOB: CrawlJob = {
+  scan_id: 'scan-1',
+  attempt: 0,
+  target: { kind: 'url', value: 'http://shop.example/' },
+  targeting: { country_code: 'DE', proxy_type: 'residential', region: '', city: '', isp: '' },
+  emulator_id: 'windows_chrome',
+  referrer: null,
+  exit_session: 'session-1',
+};
+
+/** The node API as far as a node can see it: hands out the jobs it is given and writes down what nodes say. */
+export class FakeControlPlane extends Conditions {
+  readonly said: Said[] = [];
+  /** What a renew says from now on. */
+  renewal: 'renewed' | 'lost' | 'cancelled' = 'renewed';
+  /** Statuses to answer the next calls of a kind with, in place of doing them. 0: the connection is cut. */
+  readonly refusals: Record<string, number[]> = {};
+  readonly #waiting: Lease[] = [];
+  readonly #server: Server;
+  #leases = 0;
+
+  constructor() {
+    super();
+    this.#server = createServer((request, response) => void this.#answer(request, response));
+  }
+
+  static async start(): Promise<FakeControlPlane> {
+    const fake = new FakeControlPlane();
+    await new Promise<void>((resolve) => fake.#server.listen(0, '127.0.0.1', resolve));
+    return fake;
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
+  }
+
+  /** Puts a job where the next acquire finds it; gives its lease's id. */
+  give(job: Partial<CrawlJob> = {}): string {
+    this.#leases += 1;
+    const lease_id = `lease-${this.#leases}`;
+    this.#waiting.push({ lease_id, token: `token-${this.#leases}`, expires_in_ms: 10_000, job: { ...JOB, ...job } });
+    this.changed();
+    return lease_id;
+  }
+
+  count(call: string): number {
+    return this.said.filter((said) => said.call === call).length;
+  }
+
+  /** The first thing said with that call, as soon as it is said. */
+  async heard(call: string): Promise<Said> {
+    await this.until(() => this.count(call) > 0);
+    return this.said.find((said) => said.call === call) as Said;
+  }
+
+  async close(): Promise<void> {
+    this.#server.closeAllConnections();
+    await new Promise((resolve) => this.#server.close(resolve));
+  }
+
+  async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const [, , , kind = '', id = '', verb = '', name = ''] = (request.url ?? '').split('/');
+    const call = kind === 'nodes' ? 'report' : id === 'acquire' ? 'acquire' : verb;
+    const body = await bodyOf(request);
+    const refusal = this.refusals[call]?.shift();
+    if (refusal === 0) return void request.socket.destroy();
+    this.said.push({ call: refusal ? `refused ${call}` : call, leaseId: id, body: jsonOf(body) });
+    this.changed();
+    if (refusal) return send(response, refusal, { detail: 'no', code: 'refused' });
+    if (call === 'acquire') return this.#acquire(request, response, (jsonOf(body) as { max: number }).max);
+    if (call === 'renew') return send(response, 200, { outcome: this.renewal, expires_in_ms: 10_000 });
+    if (call === 'artifacts') return send(response, 200, { name, sha256: sha256(body), bytes: body.length });
+    response.writeHead(204).end();
+  }
+
+  async #acquire(request: IncomingMessage, response: ServerResponse, max: number): Promise<void> {
+    let gone = false;
+    request.socket.once('close', () => {
+      gone = true;
+      this.changed();
+    });
+    await this.until(() => gone || this.#waiting.length > 0, 60_000);
+    if (!gone) send(response, 200, { leases: this.#waiting.splice(0, max) });
+  }
+}
+
+async function bodyOf(request: IncomingMessage): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of request) chunks.push(chunk);
+  return Buffer.concat(chunks);
+}
+
+const sha256 = (bytes: Buffer): string => createHash('sha256').update(bytes).digest('hex');
+
+function jsonOf(body: Buffer): unknown {
+  try {
+    return JSON.parse(body.toString());
+  } catch {
+    return null;
+  }
+}
+
+function send(response: ServerResponse, status: number, body: object): void {
+  response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+}

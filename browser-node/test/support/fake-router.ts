@@ -1,0 +1,67 @@
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { ExitTicket, TicketTraffic } from '@adsweep/shared/targeting/exit-ticket.ts';
+import { Conditions } from './conditions.ts';
+
+const TICKET: ExitTicket = {
+  ticket_id: 'ticket-1',
+  server: 'http://127.0.0.1:1',
+  username: 'ticket-1',
+  password: 'secret',
+  expires_at: '2030-01-01T00:00:00Z',
+  exit: {
+    provider: 'test',
+    exit_id: 'exit-1',
+    country_code: 'DE',
+    proxy_type: 'residential',
+    region: null,
+    city: 'Berlin',
+    isp: null,
+    session: 'session-1',
+    ip: null,
+    observed_country_code: null,
+    asn: null,
+  },
+};
+
+const TRAFFIC: TicketTraffic = { ticket_id: 'ticket-1', bytes_sent: 11, bytes_received: 22, hosts: [], requests: [] };
+
+/** The proxy-router's API: gives one ticket, or refuses with the code in `refusal`. */
+export class FakeRouter extends Conditions {
+  refusal: { status: number; code: string } | null = null;
+  readonly calls: string[] = [];
+  readonly #server: Server;
+
+  constructor() {
+    super();
+    this.#server = createServer((request, response) => {
+      this.calls.push(`${request.method} ${request.url}`);
+      this.changed();
+      request.resume();
+      const [status, body] = this.#answer(request.method ?? '');
+      response.writeHead(status, { 'content-type': 'application/json' }).end(body && JSON.stringify(body));
+    });
+  }
+
+  static async start(): Promise<FakeRouter> {
+    const fake = new FakeRouter();
+    await new Promise<void>((resolve) => fake.#server.listen(0, '127.0.0.1', resolve));
+    return fake;
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
+  }
+
+  async close(): Promise<void> {
+    this.#server.closeAllConnections();
+    await new Promise((resolve) => this.#server.close(resolve));
+  }
+
+  #answer(method: string): [number, object | undefined] {
+    if (method === 'GET') return [200, TRAFFIC];
+    if (method === 'DELETE') return [204, undefined];
+    if (this.refusal) return [this.refusal.status, { detail: 'refused', code: this.refusal.code }];
+    return [201, TICKET];
+  }
+}

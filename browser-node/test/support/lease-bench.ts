@@ -1,0 +1,95 @@
+import type { TestContext } from 'node:test';
+import type { Capture } from '@adsweep/shared/capture/capture.ts';
+import { LeaseClient } from '@adsweep/shared/lease/client.ts';
+import { createLogger } from '@adsweep/shared/service/logger.ts';
+import { Registry } from 'prom-client';
+import type { BrowserPool, OpenContext } from '../../src/browser/open-context.ts';
+import type { CaptureOutcome, CapturePage } from '../../src/capture/capture-outcome.ts';
+import { ExitsClient } from '../../src/lease/exits-client.ts';
+import { LeaseLoop } from '../../src/lease/lease-loop.ts';
+import { Renewals } from '../../src/lease/renewals.ts';
+import { createMetrics } from '../../src/metrics.ts';
+import { FakeControlPlane } from './fake-control-plane.ts';
+import { FakeRouter } from './fake-router.ts';
+
+/** A pool of contexts without a browser behind them; counts those that are open. */
+export class CountingPool implements BrowserPool {
+  opened = 0;
+  live = 0;
+
+  async open(): Promise<OpenContext> {
+    this.opened += 1;
+    this.live += 1;
+    let isOpen = true;
+    const close = async () => {
+      if (isOpen) this.live -= 1;
+      isOpen = false;
+    };
+    // The captures of these tests never touch the browser.
+    return {
+      browserName: 'Chromium',
+      browserVersion: '1.0.0.0',
+      debuggingUrl: null,
+      browserContextId: null,
+      close,
+    } as OpenContext;
+  }
+
+  async close(): Promise<void> {}
+}
+
+export const emptyCapture = (): Capture => ({
+  started_at: '2026-01-01T00:00:00.000Z',
+  elapsed_ms: 1,
+  browser: { name: 'Chromium', version: '1.0.0.0' },
+  exit: null,
+  traffic: null,
+  landings: [],
+  requests: [],
+  observations: [],
+  artifacts: [],
+  notes: [],
+});
+
+export const goodOutcome = (): CaptureOutcome => ({ capture: emptyCapture(), files: [], failure: null });
+
+/** A lease loop between a fake control plane and a fake router; all of it is stopped with the test. */
+export async function leaseBench(
+  t: TestContext,
+  capturePage: CapturePage,
+  options: { slots?: number; attemptMs?: number } = {},
+) {
+  const plane = await FakeControlPlane.start();
+  const router = await FakeRouter.start();
+  const pool = new CountingPool();
+  const metrics = createMetrics(new Registry());
+  const renewals = new Renewals(plane.url, 25);
+  const parts = {
+    api: new LeaseClient(plane.url, 'node-token'),
+    exits: new ExitsClient(router.url, 'node-token'),
+    pool,
+    capturePage,
+    metrics,
+    renewals,
+    attemptMs: options.attemptMs ?? 30_000,
+    evidenceMs: 300,
+    patience: { forMs: 5_000, firstPauseMs: 5, lastPauseMs: 20 },
+  };
+  const loop = new LeaseLoop(parts, 'node-1', options.slots ?? 2, createLogger('test', 'silent'));
+  t.after(async () => {
+    await loop.drain(0);
+    await renewals.close();
+    await plane.close();
+    await router.close();
+  });
+  loop.start();
+  return { plane, router, pool, metrics, loop };
+}
+
+/** A capture that goes on until it is told to end. */
+export const endlessCapture: CapturePage = (_job, _open, _traffic, signal) =>
+  new Promise((resolve) =>
+    signal.addEventListener('abort', () =>
+      resolve({ ...goodOutcome(), failure: { code: 'browser: TIMEOUT', cause: 'told to end' } }),
+    ),
+  );
