@@ -1,27 +1,29 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import type { IncomingHttpHeaders } from 'node:http';
 import { join } from 'node:path';
-import { Readable } from 'node:stream';
 import { SCREENSHOT_WIDTH_MAX, SCREENSHOT_WIDTH_MIN } from '@adsweep/shared/limits.ts';
 import { Type } from 'typebox';
 import { notFound } from '../http/api-error.ts';
 import type { Caller } from '../http/caller.ts';
 import { conditional } from '../http/conditional-get.ts';
-import { type Answer, type Incoming, type Route, route } from '../http/route.ts';
+import { type Answer, type Route, route } from '../http/route.ts';
 import type { ScanRecord } from '../scans/scan.ts';
 import { buildReport, type SeenLanding, type TagWords } from './build-report.ts';
 import { missingReportPage, reportPage } from './report-page.ts';
-
-/** A screenshot's WebP bytes; `etag` with its quotes. */
-export type Picture = { body: Buffer | Readable; etag: string };
 
 /** What reports ask of the rest of the house. */
 export type ReportSources = {
   findByReportToken(token: string): Promise<ScanRecord | null>;
   /** Landings of the scan's accepted capture, none before there is one. */
   landingsOf(scan: ScanRecord): Promise<readonly SeenLanding[]>;
-  /** A picture of a landing, `width` pixels wide at most (undefined: as it was taken); null where there is none. */
-  openScreenshot(scan: ScanRecord, ord: number, width: number | undefined): Promise<Picture | null>;
+  /** The WebP screenshot of a landing, in this width or (undefined) as it was taken; throws 404 where there is none. */
+  answerScreenshot(
+    scan: ScanRecord,
+    ord: number,
+    width: number | undefined,
+    headers: IncomingHttpHeaders,
+  ): Promise<Answer>;
   /** Descriptions of the tags of this scan; null for an archived or unknown one. */
   tagWordsFor(scan: ScanRecord): Promise<(slug: string) => TagWords | null>;
 };
@@ -36,7 +38,6 @@ const PAGE_HEADERS = {
   'Cross-Origin-Opener-Policy': 'same-origin',
   'Cache-Control': 'private, no-cache',
 };
-const PICTURE_HEADERS = { 'X-Robots-Tag': 'noindex', 'Cache-Control': 'private, max-age=3600' };
 const ASSET_HEADERS = { 'Cache-Control': 'public, max-age=604800, immutable' };
 
 const STYLESHEET = readFileSync(join(import.meta.dirname, 'report.css'), 'utf8');
@@ -60,11 +61,14 @@ const Width = Type.Object({
     }),
   ),
 });
-const picture = { 200: { description: 'The picture.', content: 'image/webp' } };
+const pictureReplies = {
+  200: { description: 'The picture.', content: 'image/webp' },
+  304: { description: 'The picture is the one that the client has.' },
+};
 
 /** The login-free report of a scan, its pictures, and what its page is made with (spec 1, 5). Whoever knows the token may read. */
 export function reportRoutes(sources: ReportSources): Route<Caller>[] {
-  const shared = { method: 'GET', group: 'reports', permission: 'none' } as const;
+  const shared = { method: 'GET', group: 'Reports', permission: 'none' } as const;
   return [
     route({
       ...shared,
@@ -81,7 +85,7 @@ export function reportRoutes(sources: ReportSources): Route<Caller>[] {
       summary: 'Screenshot of the page, as the public report shows it',
       params: Type.Object({ token: Token }),
       query: Width,
-      replies: picture,
+      replies: pictureReplies,
       errors: ['not_found'],
       handle: ({ params, query, headers }) => answerPicture(sources, params.token, 0, query.w, headers),
     }),
@@ -91,7 +95,7 @@ export function reportRoutes(sources: ReportSources): Route<Caller>[] {
       summary: 'Screenshot of one landing, as the public report shows it',
       params: Type.Object({ token: Token, ord: Type.String({ pattern: '^[0-9]{1,3}$' }) }),
       query: Width,
-      replies: picture,
+      replies: pictureReplies,
       errors: ['not_found'],
       handle: ({ params, query, headers }) =>
         answerPicture(sources, params.token, Number(params.ord), query.w, headers),
@@ -101,9 +105,7 @@ export function reportRoutes(sources: ReportSources): Route<Caller>[] {
   ];
 }
 
-type Headers = Incoming<Caller>['headers'];
-
-async function answerPage(sources: ReportSources, token: string, headers: Headers): Promise<Answer> {
+async function answerPage(sources: ReportSources, token: string, headers: IncomingHttpHeaders): Promise<Answer> {
   const scan = await findScan(sources, token);
   if (!scan) return page(404, missingReportPage(ASSETS));
   const [landings, tagWords] = await Promise.all([sources.landingsOf(scan), sources.tagWordsFor(scan)]);
@@ -123,15 +125,12 @@ async function answerPicture(
   token: string,
   ord: number,
   width: number | undefined,
-  headers: Headers,
+  headers: IncomingHttpHeaders,
 ): Promise<Answer> {
   const scan = await findScan(sources, token);
-  const found = scan && (await sources.openScreenshot(scan, ord, width));
-  if (!found) throw notFound('picture');
-  const whole = { status: 200, body: found.body, type: 'image/webp', headers: PICTURE_HEADERS };
-  const answer = conditional(headers, found.etag, whole);
-  if (answer.body === undefined && found.body instanceof Readable) found.body.destroy();
-  return answer;
+  if (!scan) throw notFound('report');
+  const answer = await sources.answerScreenshot(scan, ord, width, headers);
+  return { ...answer, headers: { ...answer.headers, 'X-Robots-Tag': 'noindex' } };
 }
 
 /** Tokens have 22 characters; anything much longer is not worth a question to the store. */
@@ -142,7 +141,7 @@ async function findScan(sources: ReportSources, token: string): Promise<ScanReco
 function asset(name: string, type: string, text: string): Route<Caller> {
   return route({
     method: 'GET',
-    group: 'reports',
+    group: 'Reports',
     permission: 'none',
     path: `/r/assets/${name}`,
     summary: `The report page's ${name}`,

@@ -9,10 +9,9 @@ export function showChips(tags: readonly ReportTag[]): Html | null {
 }
 
 /** Every finding with what it means and where it was seen. */
-export function showFindings({ tags, status }: Report): Html | null {
-  if (tags.length === 0 && status !== 'completed' && status !== 'partial') return null;
-  const none = html`<p class="quiet">No tag was assigned to this scan.</p>`;
-  return html`<section class="card" id="findings"><h2>Findings</h2>${tags.length === 0 ? none : tags.map(showFinding)}</section>`;
+export function showFindings({ tags }: Report): Html | null {
+  if (tags.length === 0) return null;
+  return html`<section class="card" id="findings"><h2>Findings</h2>${tags.map(showFinding)}</section>`;
 }
 
 function showFinding({ name, category, severity, description, detail, url, slug }: ReportTag): Html {

@@ -33,7 +33,7 @@ export const isUnderWay = (report: Report): boolean => !isFinal(report.status);
 
 function foundWords({ tags }: Report, made: string): Verdict {
   const [gravest] = tags;
-  if (!gravest) return { tone: 'clean', title: 'Nothing found', text: made };
+  if (!gravest) return { tone: 'clean', title: 'No findings', text: made };
   const title = tags.length === 1 ? '1 finding' : `${tags.length} findings`;
   const worst =
     tags.length === 1 ? `It is of ${gravest.severity} severity.` : `The gravest is of ${gravest.severity} severity.`;

@@ -1,0 +1,234 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { FAILURE_CODES } from '@adsweep/shared/failures.ts';
+import { SCAN_STATUSES } from '@adsweep/shared/scan/scan-status.ts';
+import { buildReport, type SeenLanding } from '../src/reports/build-report.ts';
+import { html } from '../src/reports/html.ts';
+import { missingReportPage, reportPage } from '../src/reports/report-page.ts';
+import { showChain } from '../src/reports/show-chain.ts';
+import { showUrl, splitUrl } from '../src/reports/show-url.ts';
+import { durationWords, failureWords } from '../src/reports/words.ts';
+import type { ScanRecord } from '../src/scans/scan.ts';
+import {
+  HOSTILE,
+  hostileLandings,
+  sampleHop,
+  sampleLanding,
+  sampleScan,
+  sampleTag,
+  sampleTagWords,
+} from './support/sample-scan.ts';
+
+const ASSETS = { stylesheet: 'assets/report.css', icon: 'assets/icon.svg' };
+
+function render(changes: Partial<ScanRecord> = {}, landings: SeenLanding[] = [sampleLanding(0)]): string {
+  return reportPage(buildReport(sampleScan(changes), landings, sampleTagWords), ASSETS);
+}
+
+/** Every tag of a document with its attributes, as a tokenizer sees them. */
+const tagsOf = (page: string): string[] => [...page.matchAll(/<[a-z!][^>]*>/gi)].map(([tag]) => tag);
+const namesOf = (page: string): Set<string> => new Set(tagsOf(page).map((tag) => /^<([a-z!0-9]+)/i.exec(tag)![1]!));
+
+describe('html', () => {
+  it('escapes what is inserted, in text and in attributes', () => {
+    const made = html`<a title="${`"'><script>&`}">${'<b>&amp;'}</a>`;
+    assert.equal(String(made), '<a title="&quot;&#39;&gt;&lt;script&gt;&amp;">&lt;b&gt;&amp;amp;</a>');
+  });
+
+  it('takes its own markup as it is, lists one by one, and nothing as nothing', () => {
+    assert.equal(
+      String(html`<ul>${[1, 2].map((n) => html`<li>${n}</li>`)}${null}${false}</ul>`),
+      '<ul><li>1</li><li>2</li></ul>',
+    );
+  });
+
+  it('does not take an object that only looks like markup', () => {
+    const fake = { toString: () => '<script>' } as unknown as string;
+    assert.throws(() => String(html`${fake}`));
+  });
+
+  it('spells out characters that turn text round or show nothing, and leaves joiners, tabs and lines', () => {
+    assert.equal(String(html`${'a\u202Egnp.exe'}`), 'a[U+202E]gnp.exe');
+    assert.equal(
+      String(html`${'\u0000\u200B\u2066\uFEFF\u{E0041}'}${String.fromCharCode(0xd800)}`),
+      '[U+0000][U+200B][U+2066][U+FEFF][U+E0041][U+D800]',
+    );
+    assert.equal(String(html`${'👩\u200D💻\n\t'}`), '👩\u200D💻\n\t');
+  });
+});
+
+describe('a public report', () => {
+  for (const status of SCAN_STATUSES) {
+    it(`says in words that a scan is ${status}`, () => {
+      const page = render({ status, error: status === 'failed' ? 'navigation: TIMEOUT' : '' });
+      assert.match(page, /^<!doctype html>/);
+      assert.match(page, /<h1>[^<]+<\/h1>/);
+      const underWay = !['completed', 'partial', 'failed', 'cancelled'].includes(status);
+      assert.equal(page.includes('http-equiv="refresh" content="5"'), underWay);
+      assert.doesNotMatch(page, /undefined|null|NaN|\[object/);
+    });
+  }
+
+  it('renders before anything was seen', () => {
+    const nothing = { exit: null, capture: null, classification: null, tags: [], crawled_at: null, completed_at: null };
+    const page = render({ status: 'pending', ...nothing }, []);
+    assert.doesNotMatch(page, /<img|id="chain"|undefined|null/);
+  });
+
+  it('shows target, place, device, time, findings, classification and the chain', () => {
+    const page = render();
+    for (const text of [
+      'go.redirects.example',
+      'Germany',
+      'Austria',
+      'Pixel 8',
+      '21 Nov 2025, 20:07 UTC',
+      'Sweepstakes',
+    ])
+      assert.ok(page.includes(text), text);
+    assert.match(page, /2 findings/);
+    assert.match(page, /5 steps over 4 hosts, 361 ms/);
+    assert.match(page, /HTTP 302[\s\S]*HTTP 307[\s\S]*meta refresh[\s\S]*>script</);
+    assert.match(page, /<img src="AbCdEfGhIjKlMnOpQrStUv\/screenshot\?w=800"/);
+  });
+
+  it('puts the gravest finding first and takes its colour', () => {
+    const page = render({ tags: [sampleTag('creative_interactive', ''), sampleTag('ios_exploit', '')] });
+    assert.match(page, /class="verdict high"/);
+    assert.ok(page.indexOf('iOS exploit attempt') < page.indexOf('Interactive creative'));
+  });
+
+  it('2.5 leaves out tags that are archived, unknown or not public, their details too', () => {
+    const page = render({ tags: [sampleTag('note_to_self', 'private detail'), sampleTag('gone', 'private detail')] });
+    assert.match(page, /No findings/);
+    assert.doesNotMatch(page, /private|gone|note_to_self/);
+  });
+
+  it('5 gives away nothing but the scan itself', () => {
+    for (const status of SCAN_STATUSES) {
+      const page = render({ status }, [sampleLanding(0), sampleLanding(1)]);
+      assert.doesNotMatch(page, /private/i, status);
+      assert.doesNotMatch(page, /203\.0\.113\.7|5f0c0c1e/, status);
+    }
+  });
+
+  it('does not repeat the text of an ad tag, which is the client’s own', () => {
+    const page = render({
+      target: { kind: 'ad_tag', value: '<script src="https://private.example/tag.js"></script>' },
+    });
+    assert.match(page, /Ad tag/);
+    assert.doesNotMatch(page, /private/);
+  });
+
+  it('explains every failure in plain words, with the evidence so far', () => {
+    for (const error of FAILURE_CODES) {
+      assert.notEqual(failureWords(error), failureWords('made up'), error);
+      const page = render({ status: 'failed', error, retry_attempt: 2 });
+      assert.ok(page.includes(error) && page.includes('id="chain"'), error);
+      assert.match(page, /Attempts<\/dt><dd><bdi>3/);
+    }
+  });
+
+  it('shows tabs that opened with their own chains and pictures', () => {
+    const page = render({}, [sampleLanding(0), sampleLanding(1), sampleLanding(2, { screenshot: null })]);
+    assert.match(page, /AbCdEfGhIjKlMnOpQrStUv\/landings\/1\/screenshot\?w=800/);
+    assert.doesNotMatch(page, /landings\/2\/screenshot/);
+    assert.match(page, /No picture could be taken/);
+  });
+
+  it('says so where a link leads nowhere', () => {
+    assert.match(missingReportPage(ASSETS), /There is no such report/);
+  });
+});
+
+describe('a report of a hostile page', () => {
+  const hostile = {
+    target: { kind: 'url' as const, value: HOSTILE.longUrl },
+    status: 'partial' as const,
+    classification: { brand: HOSTILE.title, ai_category: null, iab_v3: null, custom_taxonomies: [] },
+    tags: [
+      sampleTag('ios_exploit', HOSTILE.detail, HOSTILE.longUrl),
+      sampleTag('back_button', HOSTILE.title, HOSTILE.url),
+    ],
+  };
+  const page = render(hostile, hostileLandings());
+
+  it('has no element and no attribute that a harmless one has not', () => {
+    const harmless = render({}, [sampleLanding(0, { final_url: HOSTILE.longUrl }), sampleLanding(1)]);
+    assert.deepEqual(namesOf(page).difference(namesOf(harmless)), new Set());
+    assert.ok(!namesOf(page).has('script') && !namesOf(page).has('style'));
+    for (const tag of tagsOf(page)) assert.doesNotMatch(tag, /\son\w+=|javascript:|http:\/\/|style=/i);
+  });
+
+  it('links to nothing but its own pictures', () => {
+    const links = tagsOf(page).flatMap((tag) => [...tag.matchAll(/\b(?:href|src)="([^"]*)"/g)].map(([, link]) => link));
+    assert.ok(links.length > 0);
+    for (const link of links)
+      assert.match(link!, /^(AbCdEfGhIjKlMnOpQrStUv\/[a-z0-9/]+(\?w=800)?|assets\/[a-z]+\.\w+)$/);
+  });
+
+  it('holds no character that turns text round', () => {
+    assert.doesNotMatch(page, /\p{Bidi_Control}/u);
+    assert.ok(!page.includes('\0'));
+    assert.match(page, /\[U\+202E\]/);
+  });
+
+  it('bounds what it repeats', () => {
+    const url = `http://long.example/${'a'.repeat(60_000)}`;
+    const chain = Array.from({ length: 200 }, (_, index) =>
+      sampleHop(`http://loop.example/${index}`, 'script', 200, index),
+    );
+    const long = render({}, [sampleLanding(0, { final_url: url, page_title: url, redirect_chain: chain })]);
+    assert.ok(long.length < 120_000, `${long.length} characters`);
+    assert.match(long, /170 more steps/);
+  });
+});
+
+describe('a shown URL', () => {
+  it('is never a link, and its host stands out', () => {
+    assert.equal(
+      String(showUrl('https://a.example/b?c')),
+      '<bdi class="url"><span class="dim">https://</span><b>a.example</b><span class="dim">/b?c</span></bdi>',
+    );
+  });
+
+  it('names the host that is really visited, whatever stands before an @', () => {
+    assert.deepEqual(splitUrl('http://bank.example@evil.example:8080/x@y'), {
+      before: 'http://bank.example@',
+      host: 'evil.example:8080',
+      after: '/x@y',
+    });
+    for (const url of ['javascript:alert(1)//a', 'about:blank', 'http://a.exa\tmple/', 'no url', ''])
+      assert.deepEqual(splitUrl(url), { before: url, host: '', after: '' });
+  });
+
+  it('is folded where it is long, and all of it is there', () => {
+    const shown = String(showUrl(HOSTILE.longUrl));
+    assert.match(shown, /<summary>.*… *<\/span><\/bdi> <span class="more">all 3025 characters/);
+    assert.ok(shown.includes('abcdefghij'.repeat(300)));
+  });
+});
+
+describe('a shown chain', () => {
+  it('names an HTTP redirect by the code that caused it, and says where no answer came', () => {
+    const shown = String(
+      showChain([
+        { url: 'http://a.example/', kind: 'initial', status_code: 301, content_type: '', at_ms: 0 },
+        { url: 'http://b.example/', kind: 'http', status_code: 0, content_type: '', at_ms: 9 },
+      ]),
+    );
+    assert.match(shown, /HTTP 301[\s\S]*no answer/);
+  });
+
+  it('counts in units that people use', () => {
+    assert.deepEqual([0, 999, 1_000, 59_949, 59_950, 3_599_499, 7_260_000].map(durationWords), [
+      '0 ms',
+      '999 ms',
+      '1.0 s',
+      '59.9 s',
+      '1 min 0 s',
+      '59 min 59 s',
+      '2 h 1 min',
+    ]);
+  });
+});
