@@ -9,7 +9,7 @@ import { Records } from './records.ts';
 const FORMAT = 1;
 const MEMORY = ':memory:';
 /** A process that was killed a moment ago may still be on its way out. */
-const WAIT_FOR_LOCK_MS = 1000;
+const WAIT_FOR_LOCK_MS = 500;
 const SQLITE_BUSY = 5;
 
 /**

@@ -5,8 +5,9 @@ import * as pipeline from 'mingo/operators/pipeline';
 import * as query from 'mingo/operators/query';
 import * as window from 'mingo/operators/window';
 import { Query } from 'mingo/query';
-import type { QueryOperator } from 'mingo/types';
+import type { ExpressionOperator, QueryOperator } from 'mingo/types';
 import { MongoError } from 'mongodb';
+import { $dateToString } from './date-to-string.ts';
 import { hasOperators } from './filter-conditions.ts';
 import { compared, equalTo, type LeafTest, matching, ofType, oneOf, remainder } from './leaf-tests.ts';
 import { isFields, splitPath, valuesAt } from './path-values.ts';
@@ -100,7 +101,7 @@ const leafOperators = LEAF_OPERATORS as unknown as Record<`$${string}`, QueryOpe
 export const MINGO_OPTIONS = {
   context: Context.init({
     query: { $and, $or, $nor, $not, $expr, ...leafOperators },
-    expression,
+    expression: { ...expression, $dateToString: $dateToString as ExpressionOperator },
     accumulator,
     window,
     pipeline: reading,
@@ -116,6 +117,8 @@ export function matcherOf(filter: Fields): Matcher {
   });
 }
 
+const ASKS_OF_ARRAYS = new Set(['$size', '$all', '$elemMatch']);
+
 /** A test of one element of an array: as a document where the condition names fields, else as a value. */
 export function elementTest(condition: unknown): LeafTest {
   if (!hasOperators(condition) || Object.keys(condition).every((name) => ['$and', '$or', '$nor'].includes(name))) {
@@ -123,7 +126,9 @@ export function elementTest(condition: unknown): LeafTest {
     return (element) => isFields(element) && matches(element);
   }
   const matches = matcherOf({ element: condition });
-  return (element) => matches({ element });
+  const asksOfArrays = Object.keys(condition).some((name) => ASKS_OF_ARRAYS.has(name));
+  // An element that is itself an array is asked as it is, not element by element.
+  return (element) => matches({ element: Array.isArray(element) && !asksOfArrays ? [element] : element });
 }
 
 /** mingo speaks in errors of its own; what it says of a filter is what a server says with BadValue. */
