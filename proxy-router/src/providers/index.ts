@@ -1,9 +1,9 @@
 import { connectTo } from './connect-to.ts';
 import { directProvider } from './direct.ts';
 import type { Provider } from './provider.ts';
-import { resolveName } from './resolve-name.ts';
+import { resolveNames } from './resolve-name.ts';
 
 /** The providers by the name that an exits file gives them. */
 export const createProviders = (): Record<string, Provider> => ({
-  direct: directProvider(resolveName, connectTo),
+  direct: directProvider(resolveNames(), connectTo),
 });

@@ -1,0 +1,106 @@
+import assert from 'node:assert/strict';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import type { Catalogue } from '@adsweep/shared/targeting/catalogue.ts';
+import { buildCatalogue } from '../src/catalogue/build-catalogue.ts';
+import { ExitSource } from '../src/catalogue/exit-source.ts';
+import { type ListedExit, parseExitsFile } from '../src/catalogue/exits-file.ts';
+import { closedProvider, exitIn, logger, startTestRouter, temporaryFolder, until } from './support/router.ts';
+
+const exits = [
+  exitIn('US', { id: '1', region: 'Texas', city: 'Austin', isp: 'Acme', pool_size: 10 }),
+  exitIn('US', { id: '2', region: 'Ohio', city: 'Dayton', isp: 'Bell', pool_size: 30 }),
+  exitIn('US', { id: '3', region: 'texas', city: 'Dallas', isp: 'acme', pool_size: 25 }),
+  exitIn('US', { id: '4', region: 'Texas', city: 'Waco', pool_size: 1 }),
+  exitIn('US', { id: '5', region: 'Texas', city: 'Abilene', pool_size: 1 }),
+  exitIn('US', { id: '6', proxy_type: 'mobile', isp: 'Cell' }),
+  exitIn('DE', { id: '7' }),
+];
+
+test('2.3 a pool’s values are ordered by size, largest first, and told apart without letter case', () => {
+  const { pools } = buildCatalogue(exits, new Date(0));
+  const us = pools.find((pool) => pool.country_code === 'US' && pool.proxy_type === 'residential');
+  assert.deepEqual(us?.regions, ['Texas', 'Ohio']);
+  assert.deepEqual(us?.cities, ['Dayton', 'Dallas', 'Austin', 'Abilene', 'Waco']);
+  assert.deepEqual(us?.isps, ['Acme', 'Bell']);
+  assert.deepEqual(us?.cities_by_region, { Texas: ['Dallas', 'Austin', 'Abilene', 'Waco'], Ohio: ['Dayton'] });
+});
+
+test('4.1.4 residential and mobile pools are apart, and a pool without places has empty lists', () => {
+  const { pools } = buildCatalogue(exits, new Date(0));
+  assert.deepEqual(
+    pools.map(({ country_code, proxy_type, isps }) => [country_code, proxy_type, isps]),
+    [
+      ['DE', 'residential', []],
+      ['US', 'mobile', ['Cell']],
+      ['US', 'residential', ['Acme', 'Bell']],
+    ],
+  );
+});
+
+function sourceIn(folder: string): ExitSource {
+  const file = join(folder, 'exits.json');
+  return new ExitSource(
+    { file, snapshot: join(folder, 'data', 'exits-snapshot.json'), providers: { direct: closedProvider() } },
+    logger,
+  );
+}
+
+const write = (folder: string, listed: ListedExit[]) =>
+  writeFileSync(join(folder, 'exits.json'), JSON.stringify({ exits: listed }));
+
+test('a start without the exits file takes the snapshot of it, with its age', (t) => {
+  const folder = temporaryFolder(t);
+  write(folder, exits);
+  const before = sourceIn(folder).catalogue();
+  rmSync(join(folder, 'exits.json'));
+  assert.deepEqual(sourceIn(folder).catalogue(), before);
+});
+
+test('a start with neither file nor usable snapshot fails', (t) => {
+  const folder = temporaryFolder(t);
+  assert.throws(() => sourceIn(folder), /neither an exits file .* nor a snapshot/);
+  write(folder, exits);
+  sourceIn(folder);
+  rmSync(join(folder, 'exits.json'));
+  writeFileSync(join(folder, 'data', 'exits-snapshot.json'), '{ "refreshed_at": "20');
+  assert.throws(() => sourceIn(folder), /neither an exits file .* nor a snapshot/);
+});
+
+test('4.1.6 refreshed_at moves with every look at the file, the contents only with the file', async (t) => {
+  const router = await startTestRouter(t);
+  const catalogue = async () => (await (await router.call('GET', '/catalogue')).json()) as Catalogue;
+  const first = await catalogue();
+  await until(async () => (await catalogue()).refreshed_at > first.refreshed_at);
+  assert.deepEqual((await catalogue()).pools, first.pools);
+  writeFileSync(router.file, JSON.stringify({ exits }));
+  await until(async () => (await catalogue()).pools.length === 3);
+});
+
+test('a file that becomes unusable, or goes away, leaves the last good one in force', (t) => {
+  const folder = temporaryFolder(t);
+  write(folder, exits);
+  const source = sourceIn(folder);
+  const before = source.catalogue();
+  writeFileSync(join(folder, 'exits.json'), '{');
+  source.refresh();
+  assert.deepEqual(source.catalogue(), before);
+  rmSync(join(folder, 'exits.json'));
+  source.refresh();
+  assert.deepEqual(source.catalogue(), before);
+  write(folder, [exitIn('FR')]);
+  source.refresh();
+  assert.deepEqual(
+    source.exits.map(({ country_code }) => country_code),
+    ['FR'],
+  );
+});
+
+test('the built-in exits are usable and cover many countries in both pools', () => {
+  const text = readFileSync(new URL('../exits.default.json', import.meta.url), 'utf8');
+  const { pools } = buildCatalogue(parseExitsFile(text, ['direct']).exits, new Date());
+  for (const country of ['US', 'GB', 'DE', 'FR', 'ES', 'IT', 'NL', 'PL', 'BR', 'IN', 'JP', 'AU']) {
+    assert.equal(pools.filter(({ country_code }) => country_code === country).length, 2, country);
+  }
+});

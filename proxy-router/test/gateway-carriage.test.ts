@@ -1,0 +1,294 @@
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import http from 'node:http';
+import type { Socket } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { test } from 'node:test';
+import { GATEWAY_OUTCOME_HEADER } from '@adsweep/shared/targeting/gateway-status.ts';
+import { GatewayFailure } from '../src/gateway/gateway-failure.ts';
+import { openTunnel, proxyAuthorization, request, requestOver, sendRaw, tunnelStatus } from './support/proxy-client.ts';
+import { startTestRouter, until } from './support/router.ts';
+import { freePort, startRawTarget, startTarget } from './support/target.ts';
+
+const url = 'http://shop.example/';
+
+async function routerTo(t: Parameters<typeof startTestRouter>[0], address: string, config = {}) {
+  const router = await startTestRouter(t, { hosts: { 'shop.example': address }, config });
+  return { router, ticket: await router.ticket() };
+}
+
+test('a page comes through as the target sent it', async (t) => {
+  const target = await startTarget(t, (_, response) => {
+    response.writeHead(418, 'Short And Stout', { 'Set-Cookie': ['a=1', 'b=2'], 'X-Name': 'tea' });
+    response.end('a pot');
+  });
+  const { ticket } = await routerTo(t, target.address);
+  const { status, headers, body } = await request(ticket, `${url}pot?x=1`, {
+    headers: { Referer: 'http://paper.example/' },
+  });
+  assert.deepEqual([status, headers['set-cookie'], headers['x-name'], body], [418, ['a=1', 'b=2'], 'tea', 'a pot']);
+  assert.equal(target.seen[0]?.url, '/pot?x=1');
+  assert.equal(target.seen[0]?.headers.referer, 'http://paper.example/');
+});
+
+test('a posted body arrives whole, with and without a length', async (t) => {
+  const target = await startTarget(t, async (incoming, response) => response.end(await text(incoming)));
+  const { ticket } = await routerTo(t, target.address);
+  const body = 'line\r\n'.repeat(50_000);
+  assert.equal(
+    (await request(ticket, url, { method: 'POST', body, headers: { 'Content-Length': body.length } })).body,
+    body,
+  );
+  assert.equal(
+    (await request(ticket, url, { method: 'POST', body, headers: { 'Transfer-Encoding': 'chunked' } })).body,
+    body,
+  );
+});
+
+test('a body hidden in a GET stays a body: the target is asked once', async (t) => {
+  const target = await startTarget(t, async (incoming, response) => response.end(await text(incoming)));
+  const { ticket } = await routerTo(t, target.address);
+  const hidden = 'GET /admin HTTP/1.1\r\nHost: shop.example\r\n\r\n';
+  const { body } = await request(ticket, url, { body: hidden, headers: { 'Transfer-Encoding': 'chunked' } });
+  assert.equal(body, hidden);
+  assert.deepEqual(
+    target.seen.map(({ url }) => url),
+    ['/'],
+  );
+});
+
+test('a request with two lengths is refused', async (t) => {
+  const target = await startTarget(t);
+  const { ticket } = await routerTo(t, target.address);
+  const head = `POST ${url} HTTP/1.1\r\nHost: shop.example\r\nProxy-Authorization: ${proxyAuthorization(ticket)}\r\n`;
+  const answer = await sendRaw(ticket, `${head}Content-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\nGET /x`);
+  assert.match(answer, /^HTTP\/1.1 400/);
+  assert.equal(target.seen.length, 0);
+});
+
+test('the URL says which host is asked, whatever Host says', async (t) => {
+  const target = await startTarget(t, (incoming, response) => response.end(incoming.headers.host));
+  const { ticket } = await routerTo(t, target.address);
+  assert.equal((await request(ticket, url, { headers: { Host: 'other.example' } })).body, 'shop.example');
+  assert.equal(
+    (await request(ticket, 'http://shop.example:8080/', { headers: { Host: '127.0.0.1' } })).body,
+    'shop.example:8080',
+  );
+});
+
+test('what is no proxy request is answered 400', async (t) => {
+  const { ticket } = await routerTo(t, '127.0.0.1:9');
+  const auth = `Proxy-Authorization: ${proxyAuthorization(ticket)}\r\nConnection: close\r\n`;
+  for (const line of [
+    'GET / HTTP/1.1',
+    'GET file:///etc/passwd HTTP/1.1',
+    'GET https://shop.example/ HTTP/1.1',
+    'CONNECT shop.example HTTP/1.1',
+  ]) {
+    assert.match(await sendRaw(ticket, `${line}\r\nHost: shop.example\r\n${auth}\r\n`), /^HTTP\/1.1 400/, line);
+  }
+  assert.match(await sendRaw(ticket, 'not http at all\r\n\r\n'), /^HTTP\/1.1 400/);
+});
+
+test('a tunnel carries bytes both ways, and what was sent with the CONNECT too', async (t) => {
+  const target = await startRawTarget(t, (socket) => socket.pipe(socket));
+  const { ticket } = await routerTo(t, target.address);
+  const { status, socket } = await openTunnel(ticket, 'shop.example:443');
+  assert.equal(status, 200);
+  const bytes = Buffer.alloc(3_000_000, 'adsweep');
+  socket.end(bytes);
+  const digest = (of: string | Buffer) => createHash('sha256').update(of).digest('hex');
+  assert.equal(digest(await text(socket)), digest(bytes));
+  const eager = `CONNECT shop.example:443 HTTP/1.1\r\nHost: x\r\nProxy-Authorization: ${proxyAuthorization(ticket)}\r\n\r\nearly`;
+  const early = openRaw(ticket.server, eager);
+  t.after(() => early.destroy());
+  let answer = '';
+  early.on('data', (chunk) => {
+    answer += chunk;
+  });
+  await until(() => answer.endsWith('early'));
+});
+
+function openRaw(server: string, bytes: string): Socket {
+  const socket = new http.Agent().createConnection({
+    host: new URL(server).hostname,
+    port: Number(new URL(server).port),
+  }) as Socket;
+  socket.write(bytes);
+  return socket;
+}
+
+test('a target that refuses connections is 594', async (t) => {
+  const { router, ticket } = await routerTo(t, `127.0.0.1:${await freePort()}`);
+  const { status, headers } = await request(ticket, url);
+  assert.deepEqual([status, headers[GATEWAY_OUTCOME_HEADER]], [594, 'connection_refused']);
+  assert.equal(await tunnelStatus(ticket, 'shop.example:443'), 594);
+  assert.equal((await router.traffic(ticket)).hosts[0]?.outcome, 'connection_refused');
+});
+
+test('a target that hangs up without an answer, or answers no HTTP, is 595', async (t) => {
+  const targets = { 'mute.example': (socket: Socket) => void socket.once('data', () => socket.destroy()) };
+  const mute = await startRawTarget(t, targets['mute.example']);
+  const reset = await startRawTarget(t, (socket) => void socket.once('data', () => socket.resetAndDestroy()));
+  const noise = await startRawTarget(t, (socket) => void socket.once('data', () => socket.end('220 mail ready\r\n')));
+  const router = await startTestRouter(t, {
+    hosts: { 'mute.example': mute.address, 'reset.example': reset.address, 'noise.example': noise.address },
+  });
+  const ticket = await router.ticket();
+  for (const host of ['mute.example', 'reset.example', 'noise.example']) {
+    const { status, headers } = await request(ticket, `http://${host}/`);
+    assert.deepEqual([status, headers[GATEWAY_OUTCOME_HEADER]], [595, 'connection_failed'], host);
+  }
+  const { hosts } = await router.traffic(ticket);
+  assert.deepEqual([...new Set(hosts.map(({ outcome }) => outcome))], ['connection_failed']);
+});
+
+test('a target that accepts and never answers is 598, and holds nothing open', async (t) => {
+  const target = await startRawTarget(t, (socket) => socket.resume());
+  const { router, ticket } = await routerTo(t, target.address, { ADSWEEP_GATEWAY_IDLE_SECONDS: 0.2 });
+  const { status, headers } = await request(ticket, url);
+  assert.deepEqual([status, headers[GATEWAY_OUTCOME_HEADER]], [598, 'timeout']);
+  const { socket } = await openTunnel(ticket, 'shop.example:443');
+  socket.resume();
+  await until(() => socket.destroyed && target.connections.size === 0);
+  assert.equal(
+    (await router.traffic(ticket)).hosts.every(({ outcome }) => outcome === 'timeout'),
+    true,
+  );
+});
+
+test('a name server or target that takes too long to connect is 598', async (t) => {
+  let aborted = 0;
+  const provider = {
+    catalogue: <T>(listed: T) => listed,
+    dial: (_exit: unknown, _to: unknown, signal: AbortSignal) =>
+      new Promise<never>((_, reject) => {
+        signal.addEventListener('abort', () => {
+          aborted += 1;
+          reject(signal.reason);
+        });
+      }),
+  };
+  const router = await startTestRouter(t, { provider, config: { ADSWEEP_CONNECT_TIMEOUT_SECONDS: 0.1 } });
+  const ticket = await router.ticket();
+  assert.equal((await request(ticket, url)).status, 598);
+  assert.equal(await tunnelStatus(ticket, 'shop.example:443'), 598);
+  assert.equal(aborted, 2);
+});
+
+test('a client that leaves while its target is dialled ends the dialling', async (t) => {
+  let reason: unknown;
+  const provider = {
+    catalogue: <T>(listed: T) => listed,
+    dial: (_exit: unknown, _to: unknown, signal: AbortSignal) =>
+      new Promise<never>((_, reject) => {
+        signal.addEventListener('abort', () => {
+          reason = signal.reason;
+          reject(signal.reason);
+        });
+        client.destroy();
+      }),
+  };
+  const router = await startTestRouter(t, { provider });
+  const ticket = await router.ticket();
+  const auth = `Proxy-Authorization: ${proxyAuthorization(ticket)}\r\n\r\n`;
+  const client = openRaw(ticket.server, `GET ${url} HTTP/1.1\r\nHost: x\r\n${auth}`);
+  await until(() => reason instanceof GatewayFailure && reason.outcome === 'connection_failed');
+});
+
+test('a client that leaves a page half read leaves no connection to the target', async (t) => {
+  const target = await startTarget(t, (_, response) => void response.write('the beginning'));
+  const { ticket } = await routerTo(t, target.address);
+  const auth = `Proxy-Authorization: ${proxyAuthorization(ticket)}\r\n\r\n`;
+  const client = openRaw(ticket.server, `GET ${url} HTTP/1.1\r\nHost: x\r\n${auth}`);
+  await new Promise((resolve) => client.once('data', resolve));
+  assert.equal(target.connections.size, 1);
+  client.destroy();
+  await until(() => target.connections.size === 0);
+});
+
+test('a page that breaks off breaks off for the browser', async (t) => {
+  const target = await startTarget(t, (_, response) => {
+    response.writeHead(200, { 'Content-Length': 1_000 });
+    response.write('the beginning', () => response.destroy());
+  });
+  const { ticket } = await routerTo(t, target.address);
+  await assert.rejects(request(ticket, url));
+});
+
+test('a target cannot pass for the gateway', async (t) => {
+  const target = await startTarget(t, (_, response) => {
+    response
+      .writeHead(593, { [GATEWAY_OUTCOME_HEADER]: 'dns', 'Proxy-Authenticate': 'Basic realm="x"' })
+      .end('made up');
+  });
+  const { router, ticket } = await routerTo(t, target.address);
+  const { status, headers, body } = await request(ticket, url);
+  assert.deepEqual([status, body], [593, 'made up']);
+  assert.equal(headers[GATEWAY_OUTCOME_HEADER], undefined);
+  assert.equal(headers['proxy-authenticate'], undefined);
+  assert.equal((await router.traffic(ticket)).hosts[0]?.outcome, 'ok');
+});
+
+test('answers with odd headers, two lengths or an odd status do not break the gateway', async (t) => {
+  const answers = [
+    'HTTP/1.1 200 OK\r\nContent-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n',
+    'HTTP/1.1 200 \x01odd\r\nX-Odd: a\x01b\r\nContent-Length: 5\r\n\r\nhello',
+    'HTTP/1.0 200 OK\r\n\r\nhello',
+    'HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello',
+  ];
+  const queue = [...answers];
+  const target = await startRawTarget(t, (socket) => void socket.once('data', () => socket.end(queue.shift() ?? '')));
+  const { ticket } = await routerTo(t, target.address);
+  for (const answer of answers) {
+    const { status, body } = await request(ticket, url);
+    assert.deepEqual([status, body], [200, 'hello'], answer);
+  }
+  assert.equal(queue.length, 0);
+});
+
+const upgrade = (through: Parameters<typeof proxyAuthorization>[0], to: string) =>
+  `GET ${to} HTTP/1.1\r\nHost: x\r\nProxy-Authorization: ${proxyAuthorization(through)}\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n`;
+
+test('a plain WebSocket is carried once the target agrees', async (t) => {
+  const target = await startTarget(t);
+  target.server.on('upgrade', (incoming, socket) => {
+    socket.write(
+      `HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: ${incoming.headers.upgrade}\r\n\r\nhello`,
+    );
+    socket.pipe(socket);
+  });
+  const { router, ticket } = await routerTo(t, target.address);
+  const client = openRaw(ticket.server, upgrade(ticket, `${url}feed`));
+  t.after(() => client.destroy());
+  let received = '';
+  client.on('data', (chunk) => {
+    received += chunk;
+  });
+  await until(() => received.endsWith('\r\n\r\nhello'));
+  assert.match(received, /^HTTP\/1.1 101 /);
+  client.write('ping');
+  await until(() => received.endsWith('ping'));
+  client.destroy();
+  await until(() => target.connections.size === 0);
+  assert.equal((await router.traffic(ticket)).requests[0]?.url, 'http://shop.example/feed');
+});
+
+test('a target that declines the WebSocket is relayed, and the connection serves nothing after it', async (t) => {
+  const target = await startTarget(t, (_, response) => response.writeHead(404).end('no feed'));
+  const { ticket } = await routerTo(t, target.address);
+  const answer = await sendRaw(ticket, upgrade(ticket, url) + upgrade(ticket, `${url}second`));
+  assert.match(answer, /^HTTP\/1.1 404 [\s\S]*no feed/);
+  assert.deepEqual(
+    target.seen.map((seen) => [seen.url, seen.headers['proxy-authorization']]),
+    [['/', undefined]],
+  );
+  assert.match(await sendRaw(ticket, upgrade(ticket, 'http://127.0.0.1/')), /^HTTP\/1.1 591/);
+});
+
+test('an http page over a tunnel works as over any connection', async (t) => {
+  const target = await startTarget(t);
+  const { ticket } = await routerTo(t, target.address);
+  const { socket } = await openTunnel(ticket, 'shop.example:80');
+  assert.match(await requestOver(socket, 'shop.example'), /a page/);
+});

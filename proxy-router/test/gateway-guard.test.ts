@@ -1,0 +1,147 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { GATEWAY_OUTCOME_HEADER } from '@adsweep/shared/targeting/gateway-status.ts';
+import { GatewayFailure } from '../src/gateway/gateway-failure.ts';
+import { connectTo } from '../src/providers/connect-to.ts';
+import { directProvider } from '../src/providers/direct.ts';
+import { openTunnel, request, requestOver, tunnelStatus } from './support/proxy-client.ts';
+import { startTestRouter } from './support/router.ts';
+import { startTarget } from './support/target.ts';
+
+/** A provider over a made-up name service; what is public is dialled at `address` instead, and written down. */
+function providerOver(names: Record<string, string[][]>, address = '127.0.0.1:9') {
+  const asked: string[] = [];
+  const dialled: string[][] = [];
+  const provider = directProvider(
+    async (name) => {
+      asked.push(name);
+      const answers = names[name];
+      if (!answers) throw new GatewayFailure('dns', 'no such name');
+      return answers.length > 1 ? answers.shift()! : answers[0]!;
+    },
+    async (addresses, _port, signal) => {
+      dialled.push(addresses);
+      const [host = '', port] = address.split(':');
+      return connectTo([host], Number(port), signal);
+    },
+  );
+  return { provider, asked, dialled };
+}
+
+test('a private literal is refused in every spelling, in a tunnel and in a plain request, and nothing is dialled', async (t) => {
+  const target = await startTarget(t);
+  const port = target.address.split(':')[1];
+  const { provider, asked, dialled } = providerOver({});
+  const router = await startTestRouter(t, { provider });
+  const ticket = await router.ticket();
+  const hosts = ['127.0.0.1', '127.1', '2130706433', '0x7f.1', '0x7f000001', '0177.0.0.1', '0', '0.0.0.0', '127.0.0.1.']
+    .concat(['[::1]', '[::ffff:127.0.0.1]', '[::ffff:7f00:1]', '[::]', '[64:ff9b::7f00:1]', '%31%32%37.0.0.1'])
+    .concat([
+      'localhost',
+      'LOCALHOST',
+      'a.localhost',
+      'localhost.',
+      'router.local',
+      'db.internal',
+      'metadata',
+      'x.home.arpa',
+    ])
+    .concat(['169.254.169.254', '10.0.0.1', '192.168.0.1', '100.64.0.1', '[fd00::1]', '[fe80::1]', '255.255.255.255']);
+  for (const host of hosts) {
+    assert.equal(await tunnelStatus(ticket, `${host}:${port}`), 591, `CONNECT ${host}`);
+    const answer = await request(ticket, `http://${host}:${port}/`, { headers: { Host: 'shop.example' } });
+    assert.equal(answer.status, 591, `GET ${host}`);
+    assert.equal(answer.headers[GATEWAY_OUTCOME_HEADER], 'private_address');
+  }
+  assert.deepEqual({ asked, dialled, seen: target.seen.length }, { asked: [], dialled: [], seen: 0 });
+});
+
+test('an IPv6 literal without brackets is no CONNECT target', async (t) => {
+  const router = await startTestRouter(t);
+  assert.equal(await tunnelStatus(await router.ticket(), '::ffff:127.0.0.1:80'), 400);
+});
+
+test('a name that resolves to a private address is refused', async (t) => {
+  const { provider, dialled } = providerOver({
+    'rebind.example': [['10.0.0.5']],
+    'six.example': [['::ffff:10.0.0.5']],
+  });
+  const router = await startTestRouter(t, { provider });
+  const ticket = await router.ticket();
+  assert.equal(await tunnelStatus(ticket, 'rebind.example:443'), 591);
+  assert.equal((await request(ticket, 'http://rebind.example/')).status, 591);
+  assert.equal((await request(ticket, 'http://six.example/')).status, 591);
+  assert.deepEqual(dialled, []);
+  const { hosts } = await router.traffic(ticket);
+  assert.deepEqual(
+    hosts.map(({ host, outcome, address, connections }) => ({ host, outcome, address, connections })),
+    [
+      { host: 'rebind.example', outcome: 'private_address', address: null, connections: 1 },
+      { host: 'rebind.example', outcome: 'private_address', address: null, connections: 1 },
+      { host: 'six.example', outcome: 'private_address', address: null, connections: 1 },
+    ],
+  );
+});
+
+test('one private address among public ones refuses the name', async (t) => {
+  const { provider, dialled } = providerOver({ 'mixed.example': [['8.8.8.8', '127.0.0.1']] });
+  const router = await startTestRouter(t, { provider });
+  assert.equal(await tunnelStatus(await router.ticket(), 'mixed.example:443'), 591);
+  assert.deepEqual(dialled, []);
+});
+
+test('a name that changes its address between check and dial is asked once, and dialled as checked', async (t) => {
+  const target = await startTarget(t);
+  const { provider, asked, dialled } = providerOver({ 'rebind.example': [['8.8.8.8'], ['127.0.0.1']] }, target.address);
+  const router = await startTestRouter(t, { provider });
+  const ticket = await router.ticket();
+  const { status, socket } = await openTunnel(ticket, 'rebind.example:80');
+  assert.equal(status, 200);
+  assert.match(await requestOver(socket, 'rebind.example'), /a page/);
+  assert.deepEqual(asked, ['rebind.example']);
+  assert.deepEqual(dialled, [['8.8.8.8']]);
+  assert.equal((await request(ticket, 'http://rebind.example/')).status, 591, 'the second answer is judged anew');
+});
+
+test('a name that does not resolve is 593, not a page of the target', async (t) => {
+  const { provider } = providerOver({});
+  const router = await startTestRouter(t, { provider });
+  const ticket = await router.ticket();
+  assert.equal(await tunnelStatus(ticket, 'nowhere.example:443'), 593);
+  const answer = await request(ticket, 'http://nowhere.example/');
+  assert.deepEqual([answer.status, answer.headers[GATEWAY_OUTCOME_HEADER]], [593, 'dns']);
+  assert.equal((await router.traffic(ticket)).hosts[0]?.outcome, 'dns');
+});
+
+test('the hosts of the exits file lead to private addresses, for exactly those names and ports', async (t) => {
+  const target = await startTarget(t, (incoming, response) => response.end(incoming.headers.host));
+  const { provider } = providerOver({});
+  const router = await startTestRouter(t, {
+    provider,
+    hosts: { 'publisher.example': target.address, '*.adnet.test': target.address, 'shop.test:8443': target.address },
+  });
+  const ticket = await router.ticket();
+  const status = async (url: string) => (await request(ticket, url)).status;
+  assert.equal((await request(ticket, 'http://publisher.example/')).body, 'publisher.example');
+  assert.equal(await status('http://PUBLISHER.example.:81/'), 200);
+  assert.equal(await status('http://a.b.adnet.test/'), 200);
+  assert.equal(await status('http://shop.test:8443/'), 200);
+  assert.equal(await status('http://shop.test/'), 593);
+  assert.equal(await status('http://adnet.test/'), 593);
+  assert.equal(await status('http://www.publisher.example/'), 593);
+  assert.equal(await status(`http://${target.address}/`), 591, 'the address itself stays closed');
+  const { hosts } = await router.traffic(ticket);
+  assert.equal(hosts.find(({ host }) => host === 'publisher.example')?.address, '127.0.0.1');
+});
+
+test('a target reaches nothing private through a redirect either: each request is judged', async (t) => {
+  const secret = await startTarget(t);
+  const target = await startTarget(t, (_, response) =>
+    response.writeHead(302, { location: `http://${secret.address}/` }).end(),
+  );
+  const router = await startTestRouter(t, { hosts: { 'publisher.example': target.address } });
+  const ticket = await router.ticket();
+  const { headers } = await request(ticket, 'http://publisher.example/');
+  assert.equal((await request(ticket, headers.location ?? '')).status, 591);
+  assert.equal(secret.seen.length, 0);
+});

@@ -1,0 +1,115 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { TestContext } from 'node:test';
+import { createLogger } from '@adsweep/shared/service/logger.ts';
+import type { Targeting } from '@adsweep/shared/targeting/catalogue.ts';
+import type { ExitTicket, TicketTraffic } from '@adsweep/shared/targeting/exit-ticket.ts';
+import type { ListedExit } from '../../src/catalogue/exits-file.ts';
+import type { Config } from '../../src/config.ts';
+import { connectTo } from '../../src/providers/connect-to.ts';
+import { directProvider } from '../../src/providers/direct.ts';
+import type { Provider } from '../../src/providers/provider.ts';
+import { startRouter } from '../../src/start-router.ts';
+
+export const NODE_TOKEN = 'node-token-of-the-tests';
+export const TICKET_SECRET = 'ticket-secret-of-the-tests';
+
+export const logger = createLogger('proxy-router', 'silent');
+
+export const exitIn = (country_code: string, more: Partial<ListedExit> = {}): ListedExit => ({
+  id: `direct-${country_code.toLowerCase()}`,
+  country_code,
+  proxy_type: 'residential',
+  pool_size: 1,
+  provider: 'direct',
+  ...more,
+});
+
+export const wish = (more: Partial<Targeting> = {}): Targeting => ({
+  country_code: 'US',
+  proxy_type: 'residential',
+  region: '',
+  city: '',
+  isp: '',
+  ...more,
+});
+
+/** A folder that goes away with the test. */
+export function temporaryFolder(t: TestContext): string {
+  const folder = mkdtempSync(join(tmpdir(), 'adsweep-router-'));
+  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+export type RouterOptions = {
+  exits?: ListedExit[];
+  hosts?: Record<string, string>;
+  config?: Partial<Config>;
+  provider?: Provider;
+};
+
+/** No name resolves and nothing public is dialled unless a test says how: no test leaves this machine. */
+export const closedProvider = (): Provider =>
+  directProvider(async () => {
+    throw new Error('this test resolves no names');
+  }, connectTo);
+
+/** A router on free ports, over an exits file of its own; stopped with the test. */
+export async function startTestRouter(t: TestContext, options: RouterOptions = {}) {
+  const folder = temporaryFolder(t);
+  const file = join(folder, 'exits.json');
+  writeFileSync(file, JSON.stringify({ exits: options.exits ?? [exitIn('US')], hosts: options.hosts ?? {} }));
+  const config: Config = {
+    ADSWEEP_PROXY_HOST: '127.0.0.1',
+    ADSWEEP_PROXY_PORT: 0,
+    ADSWEEP_GATEWAY_URL: '',
+    ADSWEEP_EXITS_FILE: file,
+    ADSWEEP_EXITS_CHECK_SECONDS: 0.02,
+    ADSWEEP_DATA_DIR: join(folder, 'data'),
+    ADSWEEP_NODE_TOKEN: NODE_TOKEN,
+    ADSWEEP_TICKET_SECRET: TICKET_SECRET,
+    ADSWEEP_TICKET_BYTES_MAX: 200_000_000,
+    ADSWEEP_CONNECT_TIMEOUT_SECONDS: 5,
+    ADSWEEP_GATEWAY_IDLE_SECONDS: 30,
+    ADSWEEP_LOG_LEVEL: 'silent',
+    ...options.config,
+  };
+  const { ports, stops } = await startRouter(config, { direct: options.provider ?? closedProvider() }, logger);
+  const stop = async () => {
+    for (const [, stopPart] of stops.splice(0)) await stopPart();
+  };
+  t.after(stop);
+  return { file, config, ports, stop, ...apiClient(`http://127.0.0.1:${ports.api}`) };
+}
+
+/** Calls of the router's API at `base`. */
+export function apiClient(base: string) {
+  const call = (method: string, path: string, body?: unknown) =>
+    fetch(`${base}${path}`, {
+      method,
+      headers: { authorization: `Bearer ${NODE_TOKEN}` },
+      body: body === undefined ? undefined : JSON.stringify(body),
+    });
+  return {
+    call,
+    async ticket(more: { targeting?: Targeting; session?: string; ttl_seconds?: number } = {}): Promise<ExitTicket> {
+      const asked = { targeting: wish(), session: 'session-1', scan_id: 'scan-1', ttl_seconds: 60, ...more };
+      const answer = await call('POST', '/exits', asked);
+      if (answer.status !== 201) throw new Error(`POST /exits was answered ${answer.status}: ${await answer.text()}`);
+      return (await answer.json()) as ExitTicket;
+    },
+    async traffic(ticket: ExitTicket): Promise<TicketTraffic> {
+      return (await (await call('GET', `/exits/${ticket.ticket_id}/traffic`)).json()) as TicketTraffic;
+    },
+  };
+}
+
+/** Waits until `holds` says yes; the test's own time limit ends what never does. */
+export async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
+  const deadline = performance.now() + 8_000;
+  while (!(await holds())) {
+    if (performance.now() > deadline) throw new Error('the condition did not come true within 8 s');
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+}
