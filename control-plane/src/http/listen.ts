@@ -1,10 +1,10 @@
-import { createServer, type Server } from 'node:http';
+import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 /** A server that listens already; requests wait for the handler it is given with `serve`. */
 export type Listening = {
   port: number;
-  serve: (handler: Parameters<Server['on']>[1]) => void;
+  serve: (handler: RequestListener) => void;
   /** Takes no more connections and ends: at once what is idle, after `graceMs` the rest. */
   close: (graceMs: number) => Promise<void>;
 };

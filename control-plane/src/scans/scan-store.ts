@@ -1,7 +1,7 @@
 import type { ScanStatus } from '@adsweep/shared/scan/scan-status.ts';
 import type { Collection, Filter, Store } from '../platform/store.ts';
 import type { ScanChange } from './advance.ts';
-import type { ScanRecord } from './scan.ts';
+import type { ScanInQueue, ScanRecord, ScanWithOutbox } from './scan.ts';
 
 /** The only code that touches the scans collection. Questions of clients name their organization first. */
 export type ScanStore = ReturnType<typeof scanStore>;
@@ -15,6 +15,7 @@ export function scanStore(store: Store) {
         { key: { organization_id: 1, created_at: -1, _id: -1 } },
         { key: { organization_id: 1, 'tags.tag_slug': 1, created_at: -1 } },
         { key: { status: 1, due_at: 1 } },
+        { key: { status: 1, _id: 1 } },
         { key: { report_token: 1 }, unique: true },
         { key: { outbox_at: 1 }, sparse: true },
       ]);
@@ -49,12 +50,13 @@ export function scanStore(store: Store) {
       return { rows, total };
     },
 
-    /** Scans in `status` that are due by `before`, oldest first, for the refill and the reaper. */
-    async dueIn(status: ScanStatus, before: Date, limit: number): Promise<ScanRecord[]> {
+    /** The next `limit` scans in `status` by id after `afterId` ('' = from the first), for walks over all of them. */
+    async pageInStatus(status: ScanStatus, afterId: string, limit: number): Promise<ScanInQueue[]> {
       return scans
-        .find({ status, due_at: { $lte: before } })
-        .sort({ due_at: 1 })
+        .find({ status, _id: { $gt: afterId } })
+        .sort({ _id: 1 })
         .limit(limit)
+        .project<ScanInQueue>({ organization_id: 1, band: 1, campaign_id: 1, due_at: 1, lease: 1 })
         .toArray();
     },
 
@@ -88,11 +90,12 @@ export function scanStore(store: Store) {
     },
 
     /** Scans with something in their outbox, longest waiting first. */
-    async withOutbox(limit: number): Promise<ScanRecord[]> {
+    async withOutbox(limit: number): Promise<ScanWithOutbox[]> {
       return scans
         .find({ outbox_at: { $exists: true } })
         .sort({ outbox_at: 1 })
         .limit(limit)
+        .project<ScanWithOutbox>({ organization_id: 1, outbox: 1 })
         .toArray();
     },
 

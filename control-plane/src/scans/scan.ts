@@ -54,6 +54,8 @@ export type ScanRecord = {
   labels: Record<string, string>;
   campaign_id: string | null;
   run_id: string | null;
+  /** The queue it waits in: 0 = a person waits for it, 1 = one of many. Absent: 1 for a campaign's scans, 0 for all others. */
+  band?: 0 | 1;
   retry_max_attempts: number;
   /** What its creation charged, in micros. */
   price_micros: number;
@@ -85,3 +87,9 @@ export type ScanRecord = {
   /** Set while the outbox holds anything, so that a sparse index finds it. */
   outbox_at?: Date;
 };
+
+/** What the queue's work needs of a scan; its target may be large. */
+export type ScanInQueue = Pick<ScanRecord, '_id' | 'organization_id' | 'band' | 'campaign_id' | 'due_at' | 'lease'>;
+
+/** What the relay needs of a scan. */
+export type ScanWithOutbox = Pick<ScanRecord, '_id' | 'organization_id' | 'outbox'>;

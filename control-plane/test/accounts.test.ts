@@ -1,0 +1,119 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { addFirstOrganization, FIRST_ORGANIZATION_ID } from '../src/accounts/add-organization.ts';
+import { apiKeyRecord, hashApiKey, newApiKey } from '../src/accounts/api-key.ts';
+import { findCaller } from '../src/accounts/find-caller.ts';
+import { KEYS, ORGANIZATIONS, PAGE, type RunningApi, runningApi } from './support/running-api.ts';
+
+describe('who may do what', () => {
+  let api: RunningApi;
+  before(async () => {
+    api = await runningApi();
+  });
+  after(() => api.stop());
+
+  test('5.1 without a valid bearer key there is 401 with a challenge', async () => {
+    const challenges: [Parameters<RunningApi['get']>[1], RegExp][] = [
+      [{ key: null }, /^Bearer realm="adsweep"$/],
+      [{ key: 'wrong' }, /error="invalid_token"/],
+      [{ key: null, headers: { authorization: 'Basic dXNlcjpwYXNz' } }, /^Bearer realm="adsweep"$/],
+      [{ key: null, headers: { authorization: `Token ${KEYS.ours}` } }, /^Bearer realm="adsweep"$/],
+      [{ key: hashApiKey(KEYS.ours) }, /error="invalid_token"/],
+    ];
+    for (const [sent, challenge] of challenges) {
+      const answer = await api.get('/api/v1/scans', sent);
+      assert.equal(answer.status, 401);
+      assert.match(answer.headers.get('www-authenticate') ?? '', challenge);
+      assert.equal(answer.body.code, 'unauthorized');
+      assert.equal(typeof answer.body.detail, 'string');
+    }
+  });
+
+  test('the scheme is taken in any letter case', async () => {
+    const answer = await api.get('/api/v1/emulators', { key: null, headers: { authorization: `bearer ${KEYS.ours}` } });
+    assert.equal(answer.status, 200);
+  });
+
+  test('403 names the permission that is missing; write does not imply read', async () => {
+    const writer = await api.keyThatMay('scans.write');
+    assert.equal((await api.post('/api/v1/scans', PAGE, { key: writer })).status, 201);
+    const answer = await api.get('/api/v1/scans', { key: writer });
+    assert.equal(answer.status, 403);
+    assert.equal(answer.body.code, 'forbidden');
+    assert.match(answer.body.detail, /scans\.read/);
+    assert.match(answer.headers.get('www-authenticate') ?? '', /insufficient_scope.*scans\.read/);
+  });
+
+  test('a key without the permission is refused before its request is judged', async () => {
+    const reader = await api.keyThatMay('scans.read');
+    assert.equal((await api.post('/api/v1/scans', { nonsense: true }, { key: reader })).status, 403);
+  });
+
+  test('every operation asks for its permission, and reference lists for any valid key', async () => {
+    const nobody = await api.keyThatMay();
+    for (const { method, path, permission } of api.routes) {
+      const where = path.replaceAll(/\{\w+\}/g, '1');
+      const { status } = await api.call(method, where, { key: nobody, ...(method === 'GET' ? {} : { body: {} }) });
+      const without = await api.call(method, where, { key: null, ...(method === 'GET' ? {} : { body: {} }) });
+      const expected = permission === 'none' || permission === 'any' ? [200, 422] : [403];
+      assert.ok(expected.includes(status), `${method} ${path} was answered ${status}`);
+      assert.equal(without.status, permission === 'none' ? 200 : 401, `${method} ${path}`);
+    }
+  });
+
+  test('an expired key is no key', async () => {
+    const record = apiKeyRecord('key-of-yesterday', { organization_id: 'o', name: 'n', permissions: [] }, new Date());
+    await api.accounts.insertKey({ ...record, expires_at: new Date('2026-01-01T00:00:00Z') });
+    assert.equal(await findCaller(api.accounts, 'key-of-yesterday', new Date('2026-01-01T00:00:00Z')), null);
+    assert.equal(
+      (await findCaller(api.accounts, 'key-of-yesterday', new Date('2025-12-31T23:59:59Z')))?.organizationId,
+      'o',
+    );
+  });
+
+  test('no key is stored, only its hash and a prefix', async () => {
+    const key = newApiKey();
+    const record = apiKeyRecord(key, { organization_id: 'o', name: 'n', permissions: [] }, new Date());
+    assert.ok(!JSON.stringify(record).includes(key.slice(8)));
+    assert.equal(record.key_prefix, key.slice(0, 8));
+    assert.equal(
+      apiKeyRecord('short', { organization_id: 'o', name: 'n', permissions: [] }, new Date()).key_prefix,
+      'sh',
+    );
+  });
+
+  test('the first organization is made once, and a key that changes between two starts is added', async () => {
+    const now = new Date();
+    for (const key of ['first-secret-key', 'first-secret-key', 'second-secret-key'])
+      await addFirstOrganization(api.accounts, key, now);
+    for (const key of ['first-secret-key', 'second-secret-key'])
+      assert.equal((await findCaller(api.accounts, key, now))?.organizationId, FIRST_ORGANIZATION_ID);
+    assert.equal(await api.store.collection('organizations').countDocuments({}), 3);
+  });
+
+  test('several control planes that start at once make one organization', async () => {
+    await Promise.all(
+      Array.from({ length: 5 }, () => addFirstOrganization(api.accounts, 'the-same-key-for-all', new Date())),
+    );
+    assert.equal(
+      await api.store.collection('api_keys').countDocuments({ key_hash: hashApiKey('the-same-key-for-all') }),
+      1,
+    );
+  });
+
+  test("5.3 another organization's scan is not there: to read, list, cancel or look at", async () => {
+    const { body } = await api.post('/api/v1/scans', PAGE, { key: KEYS.theirs });
+    const asked: unknown[] = [];
+    api.around.picture = async (organizationId) => {
+      asked.push(organizationId);
+      return null;
+    };
+    for (const path of ['', '/tags', '/screenshot', '/landings/0/screenshot'])
+      assert.equal((await api.get(`/api/v1/scans/${body.id}${path}`)).status, 404, path);
+    assert.deepEqual(asked, [ORGANIZATIONS.ours, ORGANIZATIONS.ours]);
+    assert.equal((await api.post(`/api/v1/scans/${body.id}/cancel`)).status, 404);
+    const listed = await api.get(`/api/v1/scans?scan_id=${body.id}`);
+    assert.equal(listed.body.total, 0);
+    assert.equal((await api.get(`/api/v1/scans/${body.id}`, { key: KEYS.theirs })).status, 200);
+  });
+});

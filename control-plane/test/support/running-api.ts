@@ -1,0 +1,166 @@
+import { createLogger } from '@adsweep/shared/service/logger.ts';
+import type { Catalogue } from '@adsweep/shared/targeting/catalogue.ts';
+import { accountStore } from '../../src/accounts/account-store.ts';
+import { addOrganization } from '../../src/accounts/add-organization.ts';
+import { apiKeyRecord } from '../../src/accounts/api-key.ts';
+import { findCaller } from '../../src/accounts/find-caller.ts';
+import { createApp } from '../../src/app.ts';
+import type { OpenPicture } from '../../src/artifacts/routes.ts';
+import { ledgerStore } from '../../src/billing/ledger-store.ts';
+import { authenticate } from '../../src/http/authenticate.ts';
+import { listen } from '../../src/http/listen.ts';
+import type { Permission } from '../../src/http/permissions.ts';
+import type { ReadyCheck } from '../../src/http/probes.ts';
+import { createMetrics } from '../../src/metrics.ts';
+import { openStore } from '../../src/platform/store.ts';
+import type { EvidenceLanding } from '../../src/scans/present-scan.ts';
+import type { ScanRecord } from '../../src/scans/scan.ts';
+import { scanStore } from '../../src/scans/scan-store.ts';
+import { apiRoutes } from '../../src/wiring/api-routes.ts';
+
+export const PUBLIC_URL = 'https://adsweep.example';
+export const PRICE_MICROS = 10_000;
+export const KEYS = { ours: 'key-of-our-organization', theirs: 'key-of-their-organization' };
+export const ORGANIZATIONS = { ours: 'organization-ours', theirs: 'organization-theirs' };
+
+/** Two countries; the United States have both pools, Portugal has no mobile one. */
+export const CATALOGUE: Catalogue = {
+  refreshed_at: '2026-01-02T03:04:05.000Z',
+  pools: [
+    {
+      country_code: 'US',
+      proxy_type: 'residential',
+      regions: ['California', 'Texas', 'New York', 'Florida', 'Ohio', 'Nevada'],
+      cities: ['Los Angeles', 'Houston', 'New York City'],
+      isps: ['Comcast', 'Verizon Fios'],
+      cities_by_region: { California: ['Los Angeles'], Texas: ['Houston'], 'New York': ['New York City'] },
+    },
+    {
+      country_code: 'US',
+      proxy_type: 'mobile',
+      regions: ['California'],
+      cities: ['Los Angeles'],
+      isps: ['T-Mobile'],
+      cities_by_region: { California: ['Los Angeles'] },
+    },
+    {
+      country_code: 'PT',
+      proxy_type: 'residential',
+      regions: ['Lisboa'],
+      cities: ['Lisboa', 'Sintra'],
+      isps: ['MEO'],
+      cities_by_region: { Lisboa: ['Lisboa', 'Sintra'] },
+    },
+  ],
+};
+
+/** The least body of a scan that is accepted. */
+export const PAGE = { url: 'https://shop.example/landing?x=1', country_code: 'US', emulator_id: 'windows_chrome' };
+
+export type Answered = { status: number; headers: Headers; body: Json; text: string };
+// biome-ignore lint/suspicious/noExplicitAny: tests look into answers whose shape is what they test
+export type Json = any;
+
+type Sent = { key?: string | null; body?: unknown; raw?: BodyInit; headers?: Record<string, string> };
+
+/** What stands around the API in a test; each may be replaced while it runs. */
+export type Surroundings = {
+  catalogue: Catalogue | null;
+  evidence: EvidenceLanding[];
+  picture: (organizationId: string, scanId: string, ord: number) => Promise<OpenPicture | null>;
+  enqueue: (scan: ScanRecord) => Promise<void>;
+  readyChecks: ReadyCheck[];
+};
+
+/** The API of the control plane on a free port, over a store in memory, with two organizations. */
+export async function runningApi() {
+  const store = await openStore({ path: ':memory:' });
+  const [accounts, scans, ledger] = [accountStore(store), scanStore(store), ledgerStore(store)];
+  for (const one of [accounts, scans, ledger]) await one.createIndexes();
+  for (const who of ['ours', 'theirs'] as const)
+    await addOrganization(accounts, { _id: ORGANIZATIONS[who], name: who }, KEYS[who], new Date());
+
+  const enqueued: ScanRecord[] = [];
+  const around: Surroundings = {
+    catalogue: CATALOGUE,
+    evidence: [],
+    picture: async () => null,
+    enqueue: async (scan) => void enqueued.push(scan),
+    readyChecks: [],
+  };
+  const metrics = createMetrics();
+  const logger = createLogger('test', 'silent');
+  const routes = apiRoutes({
+    scans,
+    readCatalogue: () => around.catalogue,
+    enqueue: (scan) => around.enqueue(scan),
+    unqueue: async () => {},
+    readEvidence: async () => around.evidence,
+    tagWords: (slug) =>
+      slug === 'archived' ? null : { display_name: slug.toUpperCase(), category: 'behavior', severity: 'medium' },
+    submitted: () => metrics.submitted.inc(),
+    openScreenshot: (...of) => around.picture(...of),
+    readLedger: ledger.list,
+    publicUrl: PUBLIC_URL,
+    priceMicros: PRICE_MICROS,
+    log: logger,
+  });
+  const app = createApp({
+    routes,
+    admit: (authorization, permission) =>
+      authenticate((key) => findCaller(accounts, key, new Date()), authorization, permission),
+    readyChecks: [['surroundings', () => Promise.all(around.readyChecks.map(([, check]) => check())).then(() => {})]],
+    registry: metrics.registry,
+    logger,
+    seen: metrics.seen('api'),
+    docs: true,
+  });
+  const server = await listen('127.0.0.1', 0);
+  server.serve(app.callback());
+
+  const call = async (method: string, path: string, { key = KEYS.ours, body, raw, headers = {} }: Sent = {}) => {
+    const answer = await fetch(`http://127.0.0.1:${server.port}${path}`, {
+      method,
+      headers: { ...(key ? { authorization: `Bearer ${key}` } : {}), ...headers },
+      ...(body === undefined && raw === undefined ? {} : { body: raw ?? JSON.stringify(body) }),
+    });
+    const text = await answer.text();
+    const isJson = answer.headers.get('content-type')?.startsWith('application/json');
+    return { status: answer.status, headers: answer.headers, text, body: isJson ? JSON.parse(text) : null } as Answered;
+  };
+
+  return {
+    port: server.port,
+    store,
+    accounts,
+    scans,
+    ledger,
+    routes,
+    around,
+    enqueued,
+    call,
+    get: (path: string, sent: Sent = {}) => call('GET', path, sent),
+    post: (path: string, body?: unknown, sent: Sent = {}) => call('POST', path, { body, ...sent }),
+    /** Makes a key of our organization that may do only this, and answers it. */
+    async keyThatMay(...permissions: Permission[]): Promise<string> {
+      const key = `key-that-may-${permissions.join('-')}-${crypto.randomUUID()}`;
+      await accounts.insertKey(
+        apiKeyRecord(key, { organization_id: ORGANIZATIONS.ours, name: 'test', permissions }, new Date()),
+      );
+      return key;
+    },
+    async stop(): Promise<void> {
+      await server.close(0);
+      await store.close();
+    },
+  };
+}
+
+export type RunningApi = Awaited<ReturnType<typeof runningApi>>;
+
+/** The items of a 422 as `loc` (joined with dots) and `type`, in their order. */
+export function itemsOf(answer: Answered): string[] {
+  return answer.body.detail.map(
+    ({ loc, type }: { loc: (string | number)[]; type: string }) => `${loc.join('.')} ${type}`,
+  );
+}
