@@ -133,11 +133,13 @@ describe('the index of crawl jobs', () => {
     assert.equal(await queue.renew(ref), true);
   });
 
-  it('gives a scan that was adopted while it waited to nobody else', async () => {
-    await enqueue('a');
-    await enqueue('b');
-    await queue.adopt({ shard: 0, scanId: 'a', fence: 1 }, { organizationId: 'org', band: 0, nodeId: 'node' });
-    assert.deepEqual(idsOf(await queue.take('node', 5)), ['b']);
+  it('adopts no job that waits: whoever takes it next asks MongoDB', async () => {
+    const job = { organizationId: 'org', band: 0 as const, nodeId: 'node' };
+    await enqueue('waiting');
+    await enqueue('delayed', 'org', 0, 60_000);
+    assert.equal(await queue.adopt({ shard: 0, scanId: 'waiting', fence: 1 }, job), false);
+    assert.equal(await queue.adopt({ shard: 0, scanId: 'delayed', fence: 1 }, job), false);
+    assert.deepEqual(idsOf(await queue.take('node', 5)), ['waiting']);
   });
 
   it('drops what waits or is delayed, and not what a node has', async () => {

@@ -86,7 +86,7 @@ export function crawlQueue(redis: RedisClient, shards = 1) {
     ): Promise<boolean> {
       const keys = keysOf[shard]!;
       const args = [scanId, job.organizationId, job.band, fence, job.nodeId, LEASE_MS];
-      return (await adopt(redis, [keys.job(scanId), keys.leased, keys.delayed, keys.fence], args)) === 1;
+      return (await adopt(redis, [keys.job(scanId), keys.leased, keys.fence], args)) === 1;
     },
 
     /** Forgets a leased job; false where this fence does not hold it. */

@@ -4,7 +4,7 @@ import type { EventKind } from '@adsweep/shared/events/event-kinds.ts';
  * What must follow a change of a scan, written in the same update as the change. The relay carries each entry out idempotently and
  * then removes it: `id` is the id of the record it makes (`charge:<scan>`, `refund:<scan>`, `<event kind>:<scan>:<n>`).
  */
-export type OutboxEntry = { id: string; at: Date } & (
-  | { kind: 'charge' | 'refund'; amount_micros: number }
-  | { kind: 'event'; event: EventKind; payload: Record<string, unknown> }
-);
+export type OutboxEntry = MoneyEntry | EventEntry;
+
+export type MoneyEntry = { id: string; at: Date; kind: 'charge' | 'refund'; amount_micros: number };
+export type EventEntry = { id: string; at: Date; kind: 'event'; event: EventKind; payload: Record<string, unknown> };

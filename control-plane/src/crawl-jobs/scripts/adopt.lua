@@ -1,16 +1,15 @@
--- anything -> leased: MongoDB names this lease and Redis has forgotten it.
--- KEYS  1 job  2 leased  3 delayed  4 fence
+-- nothing -> leased: MongoDB names this lease and Redis has forgotten it.
+-- KEYS  1 job  2 leased  3 fence
 -- ARGV  1 scan  2 organization  3 band (0, 1)  4 fence  5 node  6 lease in ms
--- Reply 1 it is leased now, 0 it was leased already, by this fence or a younger one
+-- Reply 1 it is leased now, 0 the job waits, or is leased already by this fence or a younger one
 local scan, fence, lease = ARGV[1], ARGV[4], tonumber(ARGV[6])
 local state, holder = unpack(redis.call('HMGET', KEYS[1], 'state', 'fence'))
 
-if state == 'leased' and tonumber(holder) >= tonumber(fence) then return 0 end
+if state and (state ~= 'leased' or tonumber(holder) >= tonumber(fence)) then return 0 end
 
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
-redis.call('ZREM', KEYS[3], scan)
 redis.call('HSET', KEYS[1], 'org', ARGV[2], 'band', ARGV[3], 'state', 'leased', 'fence', fence, 'node', ARGV[5])
 redis.call('ZADD', KEYS[2], string.format('%.0f', now + lease), scan)
-if tonumber(redis.call('GET', KEYS[4]) or '0') < tonumber(fence) then redis.call('SET', KEYS[4], fence) end
+if tonumber(redis.call('GET', KEYS[3]) or '0') < tonumber(fence) then redis.call('SET', KEYS[3], fence) end
 return 1

@@ -1,0 +1,115 @@
+import { createHash } from 'node:crypto';
+import type { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { ARTIFACT_BYTES_MAX } from '@adsweep/shared/capture/artifact.ts';
+import type { ObjectStore, StoredObject } from '../platform/object-store.ts';
+import type { Collection, Store } from '../platform/store.ts';
+import type { ArtifactRecord, AttemptRef } from './artifact.ts';
+import { inspect, Measure } from './inspect-artifact.ts';
+
+/** An upload whose attempt nobody accepted is removed after this time; no lease lives as long. */
+const UNACCEPTED_LIFETIME_MS = 60 * 60 * 1000;
+const SWEPT_MAX = 500;
+
+/** The only code that touches the artifacts collection; the bytes are in the object store under `scans/<id>/<fence>/<name>`. */
+export type ArtifactStore = ReturnType<typeof artifactStore>;
+
+export function artifactStore(store: Store, objects: ObjectStore) {
+  const artifacts: Collection<ArtifactRecord> = store.collection<ArtifactRecord>('artifacts');
+
+  const remove = async (records: Pick<ArtifactRecord, '_id'>[]): Promise<void> => {
+    for (const { _id } of records) await objects.delete(_id);
+    await artifacts.deleteMany({ _id: { $in: records.map(({ _id }) => _id) } });
+  };
+
+  const save = async (record: ArtifactRecord): Promise<ArtifactRecord> => {
+    const { _id, ...fields } = record;
+    await artifacts.replaceOne({ _id }, fields, { upsert: true });
+    return record;
+  };
+
+  const listOf = async ({ scanId, fence }: AttemptRef): Promise<ArtifactRecord[]> =>
+    artifacts.find({ scan_id: scanId, fence }).toArray();
+
+  return {
+    async createIndexes(): Promise<void> {
+      await artifacts.createIndexes([{ key: { scan_id: 1, fence: 1 } }, { key: { expires_at: 1 } }]);
+    },
+
+    /**
+     * Stores what a node sends, to be removed again unless {@link keep} is called within an hour. Throws `ArtifactRefused` for more than
+     * 32 MiB, and for what is not the kind of file that its name says.
+     */
+    async receive(ref: AttemptRef, name: string, source: Readable, now: Date): Promise<ArtifactRecord> {
+      const key = keyOf(ref, name);
+      const measured = new Measure(ARTIFACT_BYTES_MAX);
+      try {
+        await Promise.all([pipeline(source, measured), objects.put(key, measured)]);
+        const stored = await objects.get(key);
+        if (!stored) throw new Error('an object is gone right after it was stored');
+        const kind = await inspect(name, stored.stream);
+        const expires_at = new Date(now.getTime() + UNACCEPTED_LIFETIME_MS);
+        const { sha256, bytes } = measured;
+        return await save({ ...about(ref, name), sha256, bytes, ...kind, expires_at });
+      } catch (error) {
+        await remove([{ _id: key }]);
+        throw error;
+      }
+    },
+
+    /** What was uploaded under a lease. */
+    listOf,
+
+    /** Stores bytes of our own making, to be removed after `lifetimeMs`. */
+    async write(ref: AttemptRef, name: string, bytes: Uint8Array, lifetimeMs: number, now: Date): Promise<void> {
+      await objects.put(keyOf(ref, name), bytes);
+      const expires_at = new Date(now.getTime() + lifetimeMs);
+      const sha256 = createHash('sha256').update(bytes).digest('hex');
+      const kind = { content_type: 'application/gzip', width: 0, height: 0 };
+      await save({ ...about(ref, name), sha256, bytes: bytes.length, ...kind, expires_at });
+    },
+
+    /** Bytes and description of one artifact, or null where the attempt left none of this name. */
+    async open(ref: AttemptRef, name: string): Promise<(StoredObject & { artifact: ArtifactRecord }) | null> {
+      const artifact = await artifacts.findOne({ _id: keyOf(ref, name) });
+      const stored = artifact && (await objects.get(artifact._id));
+      return stored ? { ...stored, artifact } : null;
+    },
+
+    /** Makes uploads stay, for ever or, where `lifetimes` names them, for so many ms; the attempt's other uploads go. */
+    async keep(ref: AttemptRef, names: string[], lifetimes: Record<string, number>, now: Date): Promise<void> {
+      const all = await listOf(ref);
+      await remove(all.filter(({ name }) => !names.includes(name)));
+      for (const { _id, name } of all.filter((one) => names.includes(one.name))) {
+        const lifetime = lifetimes[name];
+        const expires_at = lifetime === undefined ? null : new Date(now.getTime() + lifetime);
+        await artifacts.updateOne({ _id }, { $set: { expires_at } });
+      }
+    },
+
+    /** Removes everything that an attempt uploaded. */
+    async discard(ref: AttemptRef): Promise<void> {
+      await objects.delete(folderOf(ref));
+      await artifacts.deleteMany({ scan_id: ref.scanId, fence: ref.fence });
+    },
+
+    /** Removes what has expired by `now`; answers how many files went. */
+    async sweep(now: Date): Promise<number> {
+      const expired = await artifacts
+        .find({ expires_at: { $lte: now } })
+        .limit(SWEPT_MAX)
+        .toArray();
+      await remove(expired);
+      return expired.length;
+    },
+  };
+}
+
+const folderOf = ({ scanId, fence }: AttemptRef): string => `scans/${scanId}/${fence}`;
+const keyOf = (ref: AttemptRef, name: string): string => `${folderOf(ref)}/${name}`;
+const about = (ref: AttemptRef, name: string) => ({
+  _id: keyOf(ref, name),
+  scan_id: ref.scanId,
+  fence: ref.fence,
+  name,
+});

@@ -1,0 +1,57 @@
+import type { Capture } from '@adsweep/shared/capture/capture.ts';
+import type { ArtifactRecord } from '../artifacts/artifact.ts';
+import type { Issue } from '../http/errors.ts';
+
+/** A record holds 16 MB; what is stored of a capture stays well below. */
+const STORED_BYTES_MAX = 12 * 1024 * 1024;
+const FACT = /^[a-z][a-z0-9_]{0,49}$/;
+
+/**
+ * What is wrong with a capture that the schema cannot say: it names artifacts that were not uploaded under this lease as they are, or
+ * contradicts itself. Empty when it can be believed to be what the node sent.
+ */
+export function checkCapture(capture: Capture, uploads: ArtifactRecord[]): Issue[] {
+  return [...artifactIssues(capture, uploads), ...landingIssues(capture), ...observationIssues(capture)];
+}
+
+/** What is wrong with the size of what would be stored. */
+export function checkStoredSize(stored: Capture): Issue[] {
+  const bytes = Buffer.byteLength(JSON.stringify(stored));
+  return bytes <= STORED_BYTES_MAX ? [] : [issue([], `The capture is too large to be stored: ${bytes} bytes.`)];
+}
+
+function artifactIssues({ artifacts }: Capture, uploads: ArtifactRecord[]): Issue[] {
+  const uploaded = new Map(uploads.map((upload) => [upload.name, upload]));
+  const names = artifacts.map(({ name }) => name);
+  return artifacts.flatMap(({ name, sha256, bytes }, at) => {
+    const upload = uploaded.get(name);
+    if (names.indexOf(name) !== at) return [issue(['artifacts', at, 'name'], 'The artifact is named twice.')];
+    if (!upload) return [issue(['artifacts', at, 'name'], 'No such artifact was uploaded under this lease.')];
+    const same = upload.sha256 === sha256 && upload.bytes === bytes;
+    return same ? [] : [issue(['artifacts', at, 'sha256'], 'The artifact that was uploaded is another one.')];
+  });
+}
+
+function landingIssues({ landings, artifacts }: Capture): Issue[] {
+  const pictures = new Set(artifacts.map(({ name }) => name).filter((name) => name.endsWith('.webp')));
+  const ords = landings.map(({ ord }) => ord);
+  return landings.flatMap(({ ord, screenshot }, at) => {
+    const issues: Issue[] = [];
+    if (ords.indexOf(ord) !== at) issues.push(issue(['landings', at, 'ord'], 'The ordinal is there twice.'));
+    if (screenshot !== null && !pictures.has(screenshot))
+      issues.push(issue(['landings', at, 'screenshot'], 'The screenshot is no picture among the artifacts.'));
+    return issues;
+  });
+}
+
+function observationIssues({ observations }: Capture): Issue[] {
+  return observations.flatMap(({ facts }, at) =>
+    Object.keys(facts).every((name) => FACT.test(name))
+      ? []
+      : [issue(['observations', at, 'facts'], 'A fact has a name that no fact has.')],
+  );
+}
+
+function issue(loc: (string | number)[], msg: string): Issue {
+  return { loc: ['body', 'capture', ...loc], msg, type: 'capture_mismatch', ctx: {} };
+}

@@ -1,0 +1,84 @@
+import { type Artifact, BODIES } from '@adsweep/shared/capture/artifact.ts';
+import type { Capture } from '@adsweep/shared/capture/capture.ts';
+import { BODY_LIFETIME_MS } from '@adsweep/shared/limits.ts';
+import type { AttemptRef } from '../artifacts/artifact.ts';
+import type { FarmArtifacts } from '../artifacts/farm-artifacts.ts';
+import { refused } from '../http/api-error.ts';
+import type { FarmScans } from '../scans/farm-scans.ts';
+import type { CaptureSummary, ScanRecord } from '../scans/scan.ts';
+import type { BodyStore } from './body-store.ts';
+import { type CaptureRecord, captureIdOf } from './capture-record.ts';
+import type { CaptureStore } from './capture-store.ts';
+import { checkCapture, checkStoredSize } from './check-capture.ts';
+import { chooseStored } from './choose-requests.ts';
+
+export type EvidenceDependencies = {
+  captures: CaptureStore;
+  bodies: BodyStore;
+  artifacts: FarmArtifacts;
+  scans: Pick<FarmScans, 'findForWork'>;
+};
+
+const TITLE_LENGTH_MAX = 1_000;
+
+/**
+ * Stores what an attempt saw, before the scan names it, and answers the summary for the scan. Can be repeated. Throws a 422 where the
+ * capture does not fit what was uploaded under its lease.
+ */
+export async function storeEvidence(
+  { captures, bodies, artifacts }: EvidenceDependencies,
+  scan: ScanRecord,
+  ref: AttemptRef,
+  capture: Capture,
+  now: Date,
+): Promise<CaptureSummary> {
+  const uploads = await artifacts.listOf(ref);
+  const stored = { ...capture, requests: chooseStored(capture.requests) };
+  const issues = [...checkCapture(capture, uploads), ...checkStoredSize(stored)];
+  if (issues.length > 0) throw refused(issues);
+
+  const names = capture.artifacts.map(({ name }) => name);
+  await artifacts.keep(ref, names, { [BODIES]: BODY_LIFETIME_MS }, now);
+  await bodies.writeRequests(ref, capture.requests, now);
+  const measured = uploads.filter(({ name }) => names.includes(name)).map(asArtifact);
+  const record: CaptureRecord = {
+    _id: captureIdOf(ref),
+    scan_id: scan._id,
+    organization_id: scan.organization_id,
+    fence: ref.fence,
+    capture: stored,
+    requests_seen: capture.requests.length,
+    artifacts: measured,
+    created_at: now,
+  };
+  await captures.insert(record);
+  return summaryOf(record);
+}
+
+/** Takes away what an attempt uploaded and stored, unless the scan names it as its own. */
+export async function discardEvidence(
+  { captures, artifacts, scans }: EvidenceDependencies,
+  ref: AttemptRef,
+): Promise<void> {
+  const id = captureIdOf(ref);
+  const scan = await scans.findForWork(ref.scanId);
+  if (scan?.capture?.id === id) return;
+  await captures.remove(id);
+  await artifacts.discard(ref);
+}
+
+function summaryOf({ _id, capture }: CaptureRecord): CaptureSummary {
+  const page = capture.landings.find(({ ord }) => ord === 0);
+  return {
+    id: _id,
+    offer_url: page?.final_url ?? '',
+    page_title: (page?.page_title ?? '').slice(0, TITLE_LENGTH_MAX).toWellFormed(),
+    has_screenshot: typeof page?.screenshot === 'string',
+    crawl_ms: capture.elapsed_ms,
+    landings: capture.landings.length,
+  };
+}
+
+function asArtifact({ name, sha256, bytes, content_type, width, height }: Artifact): Artifact {
+  return { name, sha256, bytes, content_type, width, height };
+}

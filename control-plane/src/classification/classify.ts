@@ -1,0 +1,19 @@
+import type { CapturedLanding } from '@adsweep/shared/capture/capture.ts';
+import { brandOf } from './brand.ts';
+import { type Network, networkOf } from './network-name.ts';
+
+/** What a scan is about. Without a model the categories stay open. */
+export type Verdict = Network & { brand: string | null; ai_category: null; iab_v3: null; custom_taxonomies: never[] };
+
+/** Classifies the landings that are left to be judged: the brand by the first of them, the network by the whole chain before it. */
+export function classify(judged: CapturedLanding[], captured: CapturedLanding[]): Verdict {
+  const first = judged.toSorted((a, b) => a.ord - b.ord)[0];
+  const chain = captured.find(({ ord }) => ord === 0)?.redirect_chain ?? [];
+  return {
+    brand: first ? brandOf(first) : null,
+    ai_category: null,
+    iab_v3: null,
+    custom_taxonomies: [],
+    ...networkOf(chain.map(({ url }) => url)),
+  };
+}

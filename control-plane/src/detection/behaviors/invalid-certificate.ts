@@ -1,0 +1,11 @@
+import type { Detector } from '../finding.ts';
+import { textFact } from '../read-fact.ts';
+
+/** Documents whose certificate browsers refuse; the crawl takes them all the same, to see what is behind. */
+export const invalidCertificate: Detector = ({ observations }) =>
+  observations
+    .filter(({ kind }) => kind === 'invalid_certificate')
+    .map((observation) => {
+      const detail = [textFact(observation, 'host'), textFact(observation, 'reason')].filter(Boolean).join(': ');
+      return { tag_slug: 'invalid_certificate', detail, url: observation.url, surface: 'page' as const };
+    });

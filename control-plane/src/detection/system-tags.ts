@@ -1,0 +1,40 @@
+/** A tag that every installation has. `visibility`: whether a public report names it. */
+export type SystemTag = {
+  slug: string;
+  category: string;
+  severity: 'high' | 'medium' | 'low';
+  visibility: 'hidden' | 'internal' | 'public';
+  display_name: string;
+  description: string;
+};
+
+/** What the farm itself can find (spec 2.5). */
+export const SYSTEM_TAGS = [
+  {
+    slug: 'back_button',
+    category: 'behavior',
+    severity: 'medium',
+    visibility: 'public',
+    display_name: 'Back button hijack',
+    description:
+      'The landing fills the browser history with copies of itself and intercepts Back to push another offer.',
+  },
+  {
+    slug: 'autosound',
+    category: 'behavior',
+    severity: 'medium',
+    visibility: 'public',
+    display_name: 'Sound on open',
+    description: 'The landing tries to play sound on open, without the visitor pressing play.',
+  },
+  {
+    slug: 'invalid_certificate',
+    category: 'security',
+    severity: 'low',
+    visibility: 'public',
+    display_name: 'Invalid certificate',
+    description: 'A document was served with a certificate that browsers do not trust for its host.',
+  },
+] as const satisfies SystemTag[];
+
+export type SystemTagSlug = (typeof SYSTEM_TAGS)[number]['slug'];

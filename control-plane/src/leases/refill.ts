@@ -1,0 +1,85 @@
+import type { Logger } from '@adsweep/shared/service/logger.ts';
+import type { CrawlQueue } from '../crawl-jobs/queue.ts';
+import { type Loop, startLoop } from '../platform/start-loop.ts';
+import { enqueueScan } from '../scans/enqueue-scan.ts';
+import type { FarmScans } from '../scans/farm-scans.ts';
+import type { ScanInQueue } from '../scans/scan.ts';
+import { adoptLease } from './renew.ts';
+
+export type RefillDependencies = {
+  queue: Pick<CrawlQueue, 'enqueue' | 'adopt' | 'shardOf' | 'isFilled' | 'markFilled'>;
+  scans: Pick<FarmScans, 'pageInStatus'>;
+  logger: Logger;
+};
+
+const REFILL_EVERY_MS = 5_000;
+const PAGE = 500;
+/** Pages of pending scans looked at in one turn when nothing is amiss. */
+const PAGES_PER_TURN = 4;
+
+/**
+ * Makes Redis again what MongoDB says: every pending scan has a job, every running one a lease (which runs out when nobody renews
+ * it). All at once at the start, after an outage and when Redis has lost its keys; otherwise a piece at each turn, so that a long queue
+ * costs little.
+ */
+export function startRefill(dependencies: RefillDependencies): Loop {
+  let whole = true;
+  let position = '';
+
+  const turn = async () => {
+    try {
+      if (whole || !(await dependencies.queue.isFilled())) {
+        await refill(dependencies, new Date());
+        whole = false;
+      } else {
+        position = await enqueuePending(dependencies, new Date(), position, PAGES_PER_TURN);
+        await adoptRunning(dependencies);
+      }
+    } catch (error) {
+      whole = true;
+      throw error;
+    }
+  };
+  return startLoop(dependencies.logger, { name: 'refill', everyMs: REFILL_EVERY_MS, turn });
+}
+
+/** The whole of it. Marked before the walk, so that a loss of keys during it is seen at the next turn. */
+export async function refill(dependencies: RefillDependencies, now: Date): Promise<void> {
+  await dependencies.queue.markFilled();
+  await enqueuePending(dependencies, now, '', Number.POSITIVE_INFINITY);
+  await adoptRunning(dependencies);
+}
+
+/** Looks at up to `pages` pages of pending scans after id `from`; answers where to go on, '' when it came to the end. */
+async function enqueuePending(
+  { queue, scans, logger }: RefillDependencies,
+  now: Date,
+  from: string,
+  pages: number,
+): Promise<string> {
+  let last = from;
+  for (let page = 0; page < pages; page += 1) {
+    const pending = await scans.pageInStatus('pending', last, PAGE);
+    const added = await Promise.all(pending.map((scan) => enqueueScan(queue, scan, now)));
+    const count = added.filter(Boolean).length;
+    if (count > 0) logger.info({ scans: count }, 'pending scans had no crawl job');
+    if (pending.length < PAGE) return '';
+    last = pending.at(-1)!._id;
+  }
+  return last;
+}
+
+async function adoptRunning({ queue, scans }: RefillDependencies): Promise<void> {
+  for (let last = '', more = true; more; ) {
+    const running = await scans.pageInStatus('running', last, PAGE);
+    await Promise.all(running.map((scan) => adopt(queue, scan)));
+    more = running.length === PAGE;
+    last = running.at(-1)?._id ?? '';
+  }
+}
+
+async function adopt(queue: RefillDependencies['queue'], scan: ScanInQueue): Promise<void> {
+  if (!scan.lease) return;
+  const ref = { shard: queue.shardOf(scan.organization_id), scanId: scan._id, fence: scan.lease.fence };
+  await adoptLease(queue, ref, scan);
+}

@@ -1,0 +1,150 @@
+import type { IncomingMessage } from 'node:http';
+import {
+  type Acquire,
+  AcquiredSchema,
+  AcquireSchema,
+  type Fail,
+  FailSchema,
+  type Lease,
+  NODE_ID,
+  NodeReportSchema,
+  RenewedSchema,
+} from '@adsweep/shared/lease/messages.ts';
+import { Type } from 'typebox';
+import { ApiError } from '../http/api-error.ts';
+import { noContent, ok, type Route, route } from '../http/route.ts';
+import type { FarmMetrics } from '../platform/farm-metrics.ts';
+import { type AcquireDependencies, acquire, QueueAway } from './acquire.ts';
+import { CAPTURE_BODY_BYTES_MAX, leaseLost, leaseOf, leaseParams, type NodeCaller } from './admit-node.ts';
+import { type EndDependencies, endAttempt, releaseLease } from './end-attempt.ts';
+import { parseLeaseId } from './lease-token.ts';
+import type { Nodes } from './nodes.ts';
+import { type RenewDependencies, renew } from './renew.ts';
+
+export type NodeApiDependencies = AcquireDependencies &
+  RenewDependencies &
+  EndDependencies & {
+    nodes: Pick<Nodes, 'report'>;
+    metrics: EndDependencies['metrics'] & Pick<FarmMetrics, 'leases' | 'lateResults'>;
+  };
+
+const done = { 204: { description: 'Done.' } };
+
+/** What nodes say about themselves and their leases (shared/src/lease/PROTOCOL.md). */
+export function leaseRoutes(dependencies: NodeApiDependencies): Route<NodeCaller>[] {
+  return [reportNode(dependencies), acquireLeases(dependencies), ...routesOfOneLease(dependencies)];
+}
+
+function reportNode({ nodes }: NodeApiDependencies) {
+  return route({
+    method: 'PUT',
+    path: '/node/v1/nodes/{id}',
+    group: 'Nodes',
+    summary: 'Register, and say how busy the node is; again every five seconds',
+    permission: 'node',
+    params: Type.Object({ id: Type.String({ pattern: NODE_ID }) }),
+    body: NodeReportSchema,
+    replies: { 204: { description: 'Noted.' } },
+    errors: ['unavailable'],
+    handle: async ({ params, body }) => {
+      await nodes.report(params.id, body, new Date()).catch(unavailable);
+      return noContent();
+    },
+  });
+}
+
+function acquireLeases(dependencies: NodeApiDependencies) {
+  return route({
+    method: 'POST',
+    path: '/node/v1/leases/acquire',
+    group: 'Leases',
+    summary: 'Ask for work, waiting for it if need be',
+    permission: 'node',
+    body: AcquireSchema,
+    replies: { 200: { description: 'Leases, possibly none.', schema: AcquiredSchema } },
+    errors: ['unavailable'],
+    handle: async ({ body, stream }) => {
+      const leases = await acquireWhileThere(dependencies, body, stream);
+      dependencies.metrics.leases.inc({ outcome: 'granted' }, leases.length);
+      return ok({ leases });
+    },
+  });
+}
+
+function routesOfOneLease(dependencies: NodeApiDependencies): Route<NodeCaller>[] {
+  const { metrics } = dependencies;
+  return [
+    route({
+      method: 'POST',
+      path: '/node/v1/leases/{id}/renew',
+      group: 'Leases',
+      summary: 'Keep a lease alive; again every three seconds',
+      permission: 'lease',
+      params: leaseParams,
+      replies: { 200: { description: 'The lease lives, or why it does not.', schema: RenewedSchema } },
+      handle: async ({ caller }: { caller: NodeCaller }) => ok(await renew(dependencies, leaseOf(caller))),
+    }),
+    route({
+      method: 'POST',
+      path: '/node/v1/leases/{id}/release',
+      group: 'Leases',
+      summary: 'Give back a job that was not begun',
+      permission: 'lease',
+      params: leaseParams,
+      replies: done,
+      errors: ['lease.lost'],
+      handle: async ({ caller }: { caller: NodeCaller }) => {
+        const end = await releaseLease(dependencies, leaseOf(caller), new Date());
+        if (end === 'lost') throw leaseLost(metrics, 'release');
+        metrics.leases.inc({ outcome: 'released' });
+        return noContent();
+      },
+    }),
+    route({
+      method: 'POST',
+      path: '/node/v1/leases/{id}/fail',
+      group: 'Leases',
+      summary: 'End an attempt that failed, with the evidence so far',
+      permission: 'lease',
+      params: leaseParams,
+      body: FailSchema,
+      bodyBytesMax: CAPTURE_BODY_BYTES_MAX,
+      replies: done,
+      errors: ['lease.lost'],
+      handle: async ({ caller, body }: { caller: NodeCaller; body: Fail }) => {
+        const end = await endAttempt(dependencies, leaseOf(caller), body, new Date());
+        if (end === 'lost') throw leaseLost(metrics, 'fail');
+        metrics.leases.inc({ outcome: 'failed' });
+        return noContent();
+      },
+    }),
+  ];
+}
+
+/** Leases for a node that is still there to hear of them; otherwise they go back at once instead of running out. */
+async function acquireWhileThere(
+  dependencies: NodeApiDependencies,
+  request: Acquire,
+  { socket }: IncomingMessage,
+): Promise<Lease[]> {
+  const gone = new AbortController();
+  const onClose = () => gone.abort();
+  socket.once('close', onClose);
+  try {
+    const leases = await acquire(dependencies, request, gone.signal).catch((error: unknown) => {
+      throw error instanceof QueueAway ? awayError(error) : error;
+    });
+    if (!socket.destroyed) return leases;
+    for (const { lease_id } of leases) await releaseLease(dependencies, parseLeaseId(lease_id)!, new Date());
+    return [];
+  } finally {
+    socket.off('close', onClose);
+  }
+}
+
+const awayError = (cause: unknown) =>
+  new ApiError('unavailable', 'The queue is away for the moment.', { cause, headers: { 'Retry-After': '1' } });
+
+function unavailable(cause: unknown): never {
+  throw awayError(cause);
+}

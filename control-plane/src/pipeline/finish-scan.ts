@@ -1,0 +1,127 @@
+import { newId } from '@adsweep/shared/ids.ts';
+import type { Logger } from '@adsweep/shared/service/logger.ts';
+import type { ReadCapture } from '../captures/read-capture.ts';
+import { classify, type Verdict } from '../classification/classify.ts';
+import { detect } from '../detection/detect.ts';
+import { type Evidence, evidenceOf } from '../detection/evidence.ts';
+import type { Finding } from '../detection/finding.ts';
+import { emit } from '../events/emit.ts';
+import type { OutboxEntry } from '../outbox/outbox-entry.ts';
+import type { FarmMetrics } from '../platform/farm-metrics.ts';
+import { changeScan } from '../scans/change-scan.ts';
+import type { FarmScans } from '../scans/farm-scans.ts';
+import type { ScanRecord, ScanTag } from '../scans/scan.ts';
+import { findTagDefinition } from '../tags/tag-definitions.ts';
+
+export type FinishDependencies = {
+  scans: Pick<FarmScans, 'apply'>;
+  readCapture: ReadCapture;
+  metrics: Pick<FarmMetrics, 'stepSeconds' | 'finishedScans'>;
+  logger: Logger;
+};
+
+/** What the checks of one scan know so far; `complete` turns false where a judgement is missing. */
+type Checks = {
+  scan: ScanRecord;
+  now: Date;
+  captured: Evidence;
+  judged: Evidence;
+  findings: Finding[];
+  verdict: Verdict;
+  tags: ScanTag[];
+  complete: boolean;
+};
+
+type Step = (dependencies: FinishDependencies, checks: Checks) => Promise<Partial<Checks>> | Partial<Checks>;
+
+/** From a crawl to a finished scan, in this order. Nothing is written before the last step, so that a crash anywhere repeats them all. */
+const STEPS: [name: string, step: Step][] = [
+  ['load_evidence', loadEvidence],
+  ['leave_out_domains', leaveOutDomains],
+  ['detect', detectTags],
+  ['classify', classifyLandings],
+  ['assign_tags', assignTags],
+  ['finish', finish],
+];
+
+/** Runs the checks of a claimed scan and finishes it; false where someone else took it over meanwhile. */
+export async function finishScan(dependencies: FinishDependencies, scan: ScanRecord, now: Date): Promise<boolean> {
+  let checks: Checks = { ...NOTHING, scan, now };
+  for (const [step, run] of STEPS) {
+    const stopTimer = dependencies.metrics.stepSeconds.startTimer({ step });
+    checks = { ...checks, ...(await run(dependencies, checks)) };
+    stopTimer();
+  }
+  return checks.scan.status !== 'checking';
+}
+
+const NO_EVIDENCE: Evidence = { landings: [], requests: [], observations: [] };
+const NO_VERDICT: Verdict = classify([], []);
+const NOTHING = {
+  captured: NO_EVIDENCE,
+  judged: NO_EVIDENCE,
+  findings: [],
+  verdict: NO_VERDICT,
+  tags: [],
+  complete: true,
+};
+
+async function loadEvidence({ readCapture, logger }: FinishDependencies, { scan }: Checks): Promise<Partial<Checks>> {
+  const record = await readCapture(scan);
+  if (record) return { captured: record.capture };
+  logger.error({ scan_id: scan._id }, 'the capture of a crawled scan is gone');
+  return { complete: false };
+}
+
+/** Spec 4.2.11: skipped domains stay in the capture and leave the judgement. */
+function leaveOutDomains(_: FinishDependencies, { scan, captured }: Checks): Partial<Checks> {
+  return { judged: evidenceOf(captured, scan.ignore_first_n_domains) };
+}
+
+function detectTags(dependencies: FinishDependencies, checks: Checks): Partial<Checks> {
+  return judge(dependencies, checks, () => ({ findings: detect(checks.judged) }));
+}
+
+function classifyLandings(dependencies: FinishDependencies, checks: Checks): Partial<Checks> {
+  const { judged, captured } = checks;
+  return judge(dependencies, checks, () => ({ verdict: classify(judged.landings, captured.landings) }));
+}
+
+/** Findings whose tag is in service become the scan's tags. */
+function assignTags(_: FinishDependencies, { findings, now }: Checks): Partial<Checks> {
+  const known = findings.filter(({ tag_slug }) => findTagDefinition(tag_slug) !== null);
+  return { tags: known.map((finding) => ({ id: newId(), ...finding, created_at: now })) };
+}
+
+async function finish({ scans, metrics }: FinishDependencies, checks: Checks): Promise<Partial<Checks>> {
+  const { scan, now, tags, verdict, complete } = checks;
+  const { network, network_host, ...classification } = verdict;
+  const event = { type: 'finish' as const, tags, classification, network, networkHost: network_host, complete };
+  const finished = await changeScan(scans, scan, event, now, finishEvents(checks));
+  if (!finished) return {};
+  metrics.finishedScans.inc({ status: finished.status });
+  return { scan: finished };
+}
+
+/** Judging is pure: what fails once fails always, so that the judgement is missing and the scan `partial`. */
+function judge({ logger }: FinishDependencies, { scan }: Checks, work: () => Partial<Checks>): Partial<Checks> {
+  try {
+    return work();
+  } catch (cause) {
+    logger.error({ scan_id: scan._id, cause }, 'a capture could not be judged');
+    return { complete: false };
+  }
+}
+
+function finishEvents({ scan, now, tags, complete }: Checks): OutboxEntry[] {
+  const tag_slugs = [...new Set(tags.map(({ tag_slug }) => tag_slug))];
+  const completed = emit(
+    'scanning.scan.completed',
+    scan._id,
+    now.getTime(),
+    { status: complete ? 'completed' : 'partial' },
+    now,
+  );
+  if (tag_slugs.length === 0) return [completed];
+  return [emit('scanning.tags.detected', scan._id, now.getTime(), { tag_slugs }, now), completed];
+}

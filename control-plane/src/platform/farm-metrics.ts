@@ -1,0 +1,44 @@
+import { FAILURE_CODES } from '@adsweep/shared/failures.ts';
+import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+
+/** What the farm's side measures: leases, attempts, the queue, the checks. Labels are closed sets; a scrape asks nobody. */
+export type FarmMetrics = ReturnType<typeof farmMetrics>;
+
+const LEASE_OUTCOMES = ['granted', 'completed', 'failed', 'released', 'lost'] as const;
+const LATE_CALLS = ['upload', 'complete', 'fail', 'release'] as const;
+const FINAL_STATES = ['completed', 'partial', 'failed'] as const;
+
+export type LateCall = (typeof LATE_CALLS)[number];
+
+export function farmMetrics(registry: Registry) {
+  const registers = [registry];
+  const counter = <L extends string>(name: string, help: string, labelNames: L[]) =>
+    new Counter({ name, help, labelNames, registers });
+  const gauge = <L extends string>(name: string, help: string, labelNames: L[]) =>
+    new Gauge({ name, help, labelNames, registers });
+
+  const metrics = {
+    leases: counter('adsweep_leases_total', 'Leases given, and how they ended.', ['outcome']),
+    failedAttempts: counter('adsweep_failed_attempts_total', 'Attempts that failed, by failure code.', ['code']),
+    lateResults: counter('adsweep_late_results_total', 'Calls of nodes that had lost their lease: refused.', ['call']),
+    uploadedBytes: counter('adsweep_uploaded_artifact_bytes_total', 'Bytes of artifacts that nodes uploaded.', []),
+    finishedScans: counter('adsweep_finished_scans_total', 'Scans that the farm brought to an end.', ['status']),
+    outboxEntries: counter('adsweep_outbox_entries_total', 'Outbox entries carried out.', ['kind']),
+    jobs: gauge('adsweep_crawl_jobs', 'Crawl jobs in the queue.', ['state']),
+    nodes: gauge('adsweep_nodes', 'Browser nodes that reported themselves lately.', ['state']),
+    slots: gauge('adsweep_node_slots', 'Slots of the browser nodes that take work.', ['state']),
+    desiredNodes: gauge('adsweep_desired_nodes', 'Nodes that would give every waiting and leased job a slot.', []),
+    stepSeconds: new Histogram({
+      name: 'adsweep_check_step_seconds',
+      help: 'Time that one step of the checks after a crawl took.',
+      labelNames: ['step'],
+      buckets: [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 30],
+      registers,
+    }),
+  };
+  for (const outcome of LEASE_OUTCOMES) metrics.leases.inc({ outcome }, 0);
+  for (const code of FAILURE_CODES) metrics.failedAttempts.inc({ code }, 0);
+  for (const call of LATE_CALLS) metrics.lateResults.inc({ call }, 0);
+  for (const status of FINAL_STATES) metrics.finishedScans.inc({ status }, 0);
+  return metrics;
+}

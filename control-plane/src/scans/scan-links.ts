@@ -1,0 +1,11 @@
+/** Absolute addresses of a scan's parts; `publicUrl` is how clients reach us, without a trailing slash. */
+export function scanLinks(publicUrl: string, scan: { _id: string; report_token: string }) {
+  const report = `${publicUrl}/r/${scan.report_token}`;
+  return {
+    screenshot: `${publicUrl}/api/v1/scans/${scan._id}/screenshot`,
+    landingScreenshot: (ord: number) => `${publicUrl}/api/v1/scans/${scan._id}/landings/${ord}/screenshot`,
+    /** The same as the public one until there is a console. */
+    report,
+    publicReport: report,
+  };
+}

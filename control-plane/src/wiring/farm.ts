@@ -1,0 +1,124 @@
+import type { Logger } from '@adsweep/shared/service/logger.ts';
+import type { Registry } from 'prom-client';
+import { artifactStore } from '../artifacts/artifact-store.ts';
+import { bookMoney } from '../billing/charge.ts';
+import { ledgerStore } from '../billing/ledger-store.ts';
+import { bodyStore } from '../captures/body-store.ts';
+import { captureStore } from '../captures/capture-store.ts';
+import { openScreenshot } from '../captures/open-screenshot.ts';
+import { landingsOf } from '../captures/present-landings.ts';
+import { captureReader } from '../captures/read-capture.ts';
+import { uploadRoutes } from '../captures/upload-routes.ts';
+import { crawlQueue } from '../crawl-jobs/queue.ts';
+import { eventStore } from '../events/event-store.ts';
+import { recordEvent } from '../events/record-event.ts';
+import { admitNode } from '../leases/admit-node.ts';
+import { startCountingWork } from '../leases/count-work.ts';
+import { nodes as nodesIn } from '../leases/nodes.ts';
+import { startReaper } from '../leases/reaper.ts';
+import { startRefill } from '../leases/refill.ts';
+import { leaseRoutes } from '../leases/routes.ts';
+import { startRelay } from '../outbox/relay.ts';
+import { startWorker } from '../pipeline/worker.ts';
+import { farmMetrics } from '../platform/farm-metrics.ts';
+import type { ObjectStore } from '../platform/object-store.ts';
+import type { RedisClient } from '../platform/redis.ts';
+import { type Loop, startLoop } from '../platform/start-loop.ts';
+import type { Store } from '../platform/store.ts';
+import { createWakeSignal } from '../platform/wake-signal.ts';
+import { enqueueScan } from '../scans/enqueue-scan.ts';
+import type { ScanRecord } from '../scans/scan.ts';
+import { scanStore } from '../scans/scan-store.ts';
+
+export type FarmParts = {
+  store: Store;
+  redis: RedisClient;
+  objects: ObjectStore;
+  registry: Registry;
+  logger: Logger;
+  /** How clients reach the API, without a final slash. */
+  publicUrl: string;
+  nodeToken: string;
+  leaseSecret: string;
+  /** How many queues the organizations are spread over. */
+  shards?: number;
+  /** How long the reaper waits before its first reap; a lease's life unless a test says otherwise. */
+  reaperGraceMs?: number;
+};
+
+const SWEEP_EVERY_MS = 60_000;
+
+/** The farm's side of the control plane: the node API, and the loops that bring scans from one state to the next. */
+export type Farm = ReturnType<typeof createFarm>;
+
+export function createFarm(parts: FarmParts) {
+  const { store, redis, objects, logger, publicUrl, nodeToken, leaseSecret } = parts;
+  const [scans, captures, ledger, events] = [
+    scanStore(store),
+    captureStore(store),
+    ledgerStore(store),
+    eventStore(store),
+  ];
+  const artifacts = artifactStore(store, objects);
+  const bodies = bodyStore(artifacts);
+  const queue = crawlQueue(redis, parts.shards);
+  const nodes = nodesIn(redis);
+  const metrics = farmMetrics(parts.registry);
+  const [crawled, filled] = [createWakeSignal(), createWakeSignal()];
+  const readCapture = captureReader(captures);
+
+  const outboxFilled = () => filled.raise();
+  const accepted = () => {
+    crawled.raise();
+    filled.raise();
+  };
+  const shared = { scans, captures, artifacts, bodies, queue, nodes, metrics, logger, publicUrl, leaseSecret };
+  const dependencies = { ...shared, readCapture, outboxFilled, accepted };
+  const sweep = async () => {
+    const now = new Date();
+    await Promise.all([artifacts.sweep(now), store.sweepExpired(now)]);
+  };
+
+  return {
+    queue,
+    nodes,
+    /** Says that there is something in a scan's outbox, so that it is carried out at once. */
+    outboxFilled,
+    /** Routes of the node API and who may call them. */
+    nodeRoutes: [...leaseRoutes(dependencies), ...uploadRoutes(dependencies)],
+    admitNode: admitNode(nodeToken, leaseSecret),
+    /** Puts a pending scan's job into the index of work, or takes it out. */
+    enqueue: async (scan: ScanRecord): Promise<void> => void (await enqueueScan(queue, scan, new Date())),
+    unqueue: async (scan: ScanRecord): Promise<void> => void (await queue.drop(scan.organization_id, scan._id)),
+    /** The landings that a scan's capture tells of, none before there is one. */
+    landingsOf: async (scan: ScanRecord) => {
+      const record = await readCapture(scan);
+      return record ? landingsOf(record) : [];
+    },
+    openScreenshot: (scan: ScanRecord, ord: number) => openScreenshot(readCapture, artifacts, scan, ord),
+
+    async createIndexes(): Promise<void> {
+      for (const one of [scans, captures, artifacts, ledger, events]) await one.createIndexes();
+    },
+
+    /** Starts the loops; `stop` ends them, each after the turn it is in. */
+    start(): Loop {
+      const loops = [
+        startRefill(dependencies),
+        startReaper(dependencies, parts.reaperGraceMs),
+        startWorker(dependencies, crawled),
+        startRelay(
+          {
+            ...dependencies,
+            recordMoney: (entry, origin) => bookMoney(ledger, entry, origin),
+            recordEvent: (entry, { organizationId }) => recordEvent(events, entry, organizationId),
+          },
+          filled,
+        ),
+        startCountingWork(dependencies),
+        startLoop(logger, { name: 'sweep', everyMs: SWEEP_EVERY_MS, turn: sweep }),
+      ];
+      return { stop: async () => void (await Promise.all(loops.map((loop) => loop.stop()))) };
+    },
+  };
+}
