@@ -1,7 +1,6 @@
-import type { TSchema } from 'typebox';
+import type { TObject, TSchema } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { Settings } from 'typebox/system';
-import { Value } from 'typebox/value';
 import { describe, type SchemaError, valueAt } from './describe-schema-error.ts';
 import type { Issue, Place } from './errors.ts';
 
@@ -21,18 +20,24 @@ export function compileCheck(schema: TSchema, place: Place): Check {
 }
 
 /**
- * Query parameters as the schema wants them: texts become integers and booleans, `a=1&a=2` a list. Repeated parameters that are no
- * list stay a list, so that the check refuses them instead of choosing one.
+ * Query parameters as the schema wants them: texts become integers and booleans where they are written as such, `a=1&a=2` a list.
+ * Repeated parameters that are no list stay a list, so that the check refuses them instead of choosing one.
  */
-export function readQuery(schema: TSchema, search: URLSearchParams): unknown {
-  const properties = (schema as { properties?: Record<string, { type?: string }> }).properties ?? {};
-  const raw: Record<string, unknown> = Object.create(null);
-  for (const name of new Set(search.keys())) {
+export function readQuery(schema: TObject, search: URLSearchParams): Record<string, unknown> {
+  const typeOf = (name: string) =>
+    Object.hasOwn(schema.properties, name) ? (schema.properties[name] as { type?: string }).type : undefined;
+  const read = (name: string): unknown => {
     const values = search.getAll(name);
-    const isList = Object.hasOwn(properties, name) && properties[name]?.type === 'array';
-    raw[name] = isList || values.length > 1 ? values : values[0];
-  }
-  return Value.Convert(schema, { ...raw });
+    if (typeOf(name) === 'array' || values.length > 1) return values;
+    return readText(values[0] ?? '', typeOf(name));
+  };
+  return Object.fromEntries([...new Set(search.keys())].map((name) => [name, read(name)]));
+}
+
+function readText(text: string, type: string | undefined): unknown {
+  if (type === 'integer' && /^-?\d{1,15}$/.test(text)) return Number(text);
+  if (type === 'boolean' && /^(true|false)$/.test(text)) return text === 'true';
+  return text;
 }
 
 /** A copy of `value` without the fields that `issues` name. */
