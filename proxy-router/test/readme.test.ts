@@ -10,7 +10,7 @@ const readme = readFileSync(new URL('../README.md', import.meta.url), 'utf8');
 type Setting = { default?: unknown; secret?: boolean; description: string };
 
 test('the README’s settings are those of the code', () => {
-  const rows = Object.entries(ConfigSchema.properties as Record<string, Setting>).map(([name, setting]) => {
+  const rows = Object.entries(ConfigSchema.properties as unknown as Record<string, Setting>).map(([name, setting]) => {
     const value =
       setting.default === undefined ? 'required' : setting.default === '' ? 'empty' : `\`${setting.default}\``;
     return `| \`${name}\` | ${value}${setting.secret ? ', secret' : ''} | ${setting.description} |`;

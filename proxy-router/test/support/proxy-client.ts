@@ -51,7 +51,8 @@ export function openTunnel(through: Credentials, authority: string, headers = {}
       headers: { 'Proxy-Authorization': proxyAuthorization(through), ...headers },
     });
     outgoing.on('error', reject);
-    outgoing.on('connect', (incoming, socket: Socket) => {
+    outgoing.on('connect', (incoming, socket: Socket, head) => {
+      if (head.length > 0) socket.unshift(head);
       resolve({ status: incoming.statusCode ?? 0, headers: incoming.headers, socket });
     });
     outgoing.end();
