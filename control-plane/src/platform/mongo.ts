@@ -1,7 +1,7 @@
-import type { AnyBulkWriteOperation, Db, Collection as DriverCollection } from 'mongodb';
+import type { AnyBulkWriteOperation, Db, Document, Collection as DriverCollection } from 'mongodb';
 import { MongoClient } from 'mongodb';
 import { refuseUndefined } from './refuse-undefined.ts';
-import type { Collection, Document, Store } from './store.ts';
+import type { Collection, Store } from './store-shape.ts';
 
 const DEFAULT_DATABASE = 'adsweep';
 const NAMED_DATABASE = /^mongodb(?:\+srv)?:\/\/[^/]+\/([^?]+)/;

@@ -1,82 +1,8 @@
-import type {
-  AggregateOptions,
-  AnyBulkWriteOperation,
-  BulkWriteOptions,
-  BulkWriteResult,
-  Document,
-  Collection as DriverCollection,
-  Filter,
-  FindOptions,
-  Sort,
-  SortDirection,
-  WithId,
-} from 'mongodb';
 import { MongoServerError } from 'mongodb';
+import type { Store } from './store-shape.ts';
 
 export type { Document, Filter, OptionalUnlessRequiredId, UpdateFilter, WithId } from 'mongodb';
-
-/** What can be asked of a cursor, whichever engine gave it. Nothing is read before the first result is asked for. */
-export type Cursor<T> = AsyncIterable<T> & {
-  next(): Promise<T | null>;
-  hasNext(): Promise<boolean>;
-  toArray(): Promise<T[]>;
-  close(): Promise<void>;
-};
-
-export type FindCursor<T> = Cursor<T> & {
-  sort(sort: Sort | string, direction?: SortDirection): FindCursor<T>;
-  skip(count: number): FindCursor<T>;
-  limit(count: number): FindCursor<T>;
-  project<P extends Document = Document>(projection: Document): FindCursor<P>;
-};
-
-/**
- * A collection: the part of the driver's own `Collection` that both engines have.
- * A field that is `undefined` is not stored; `undefined` inside a filter is refused, because it would widen the filter.
- */
-export type Collection<T extends Document = Document> = Pick<
-  DriverCollection<T>,
-  | 'collectionName'
-  | 'insertOne'
-  | 'insertMany'
-  | 'findOne'
-  | 'countDocuments'
-  | 'estimatedDocumentCount'
-  | 'distinct'
-  | 'updateOne'
-  | 'updateMany'
-  | 'replaceOne'
-  | 'deleteOne'
-  | 'deleteMany'
-  | 'findOneAndUpdate'
-  | 'findOneAndReplace'
-  | 'findOneAndDelete'
-  | 'createIndex'
-  | 'createIndexes'
-  | 'indexes'
-  | 'dropIndex'
-  | 'drop'
-> & {
-  find(filter?: Filter<T>, options?: FindOptions): FindCursor<WithId<T>>;
-  bulkWrite(writes: readonly AnyBulkWriteOperation<T>[], options?: BulkWriteOptions): Promise<BulkCounts>;
-  aggregate<R extends Document = Document>(pipeline?: Document[], options?: AggregateOptions): Cursor<R>;
-};
-
-/** The counts of the driver's result. */
-export type BulkCounts = Pick<
-  BulkWriteResult,
-  'insertedCount' | 'matchedCount' | 'modifiedCount' | 'deletedCount' | 'upsertedCount' | 'insertedIds' | 'upsertedIds'
->;
-
-export type Store = {
-  readonly kind: 'mongodb' | 'embedded';
-  collection<T extends Document = Document>(name: string): Collection<T>;
-  /** Answers when the engine can take a read; rejects when it cannot. For the readiness probe. */
-  ping(): Promise<void>;
-  /** Removes what every TTL index says has expired by `now`; answers how many documents went. */
-  sweepExpired(now: Date): Promise<number>;
-  close(): Promise<void>;
-};
+export type { BulkCounts, Collection, Cursor, FindCursor, Store } from './store-shape.ts';
 
 /** Where the records are: a MongoDB deployment, or one file of this machine (`:memory:` for none). */
 export type StoreLocation = { mongodbUrl?: string | undefined; path?: string | undefined };
@@ -91,5 +17,5 @@ export async function openStore({ mongodbUrl, path }: StoreLocation): Promise<St
 /** Whether a write was refused by a unique index: by `index` when it is named, by any one else. */
 export function isDuplicateKey(error: unknown, index?: string): boolean {
   if (!(error instanceof MongoServerError) || error.code !== 11000) return false;
-  return index === undefined || error.message.includes(` index: ${index} `);
+  return index === undefined || / index: (.+?) dup key:/.exec(error.message)?.[1] === index;
 }

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';
-import type { Collection, Document, Store, UpdateFilter } from '../../src/platform/store.ts';
+import type { Store } from '../../src/platform/store.ts';
+import type { Anything, Check } from './check.ts';
 import { aggregateChecks } from './checks/aggregate-checks.ts';
 import { bulkChecks } from './checks/bulk-checks.ts';
 import { filterChecks } from './checks/filter-checks.ts';
@@ -12,15 +13,6 @@ import { orderChecks } from './checks/order-checks.ts';
 import { updateChecks } from './checks/update-checks.ts';
 import { valueChecks } from './checks/value-checks.ts';
 import { writeChecks } from './checks/write-checks.ts';
-
-/** A record of any shape: the checks put all sorts of things into one field. */
-export type Anything = Document & { _id: string };
-
-/** An update of it: the driver takes `$push` and `$pull` only where it knows that a field is a list. */
-export const update = (changes: object): UpdateFilter<Anything> => changes as UpdateFilter<Anything>;
-
-/** One sentence about stores, and what shows that it holds: `things` is an empty collection of its own. */
-export type Check = readonly [sentence: string, holds: (things: Collection<Anything>, store: Store) => Promise<void>];
 
 const CHECKS: readonly Check[] = [
   ...writeChecks,

@@ -1,6 +1,6 @@
 import type { AnyBulkWriteOperation, BulkWriteResult, WriteError } from 'mongodb';
 import { MongoBulkWriteError, MongoInvalidArgumentError, MongoServerError } from 'mongodb';
-import type { BulkCounts } from '../store.ts';
+import type { BulkCounts } from '../store-shape.ts';
 import type { Database } from './database.ts';
 import type { Records } from './records.ts';
 import { onlyOptions } from './refusals.ts';

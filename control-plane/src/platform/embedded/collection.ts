@@ -1,5 +1,5 @@
 import type * as driver from 'mongodb';
-import type { BulkCounts } from '../store.ts';
+import type { BulkCounts } from '../store-shape.ts';
 import { aggregate } from './aggregate.ts';
 import { bulkWrite } from './bulk-write.ts';
 import { EmbeddedCursor, EmbeddedFindCursor, type FindShape } from './cursor.ts';

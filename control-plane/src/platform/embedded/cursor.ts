@@ -1,5 +1,5 @@
 import { MongoAPIError, type Sort, type SortDirection } from 'mongodb';
-import type { Cursor, FindCursor } from '../store.ts';
+import type { Cursor, FindCursor } from '../store-shape.ts';
 import { type Projection, projectionOf } from './projection.ts';
 import { type Component, sortComponents } from './sort-order.ts';
 import type { Fields } from './stored-document.ts';

@@ -1,4 +1,5 @@
-import type { Collection, Document, Store } from '../store.ts';
+import type { Document } from 'mongodb';
+import type { Collection, Store } from '../store-shape.ts';
 import { EmbeddedCollection } from './collection.ts';
 import { Database } from './database.ts';
 import { deleteDocuments } from './write.ts';

@@ -48,7 +48,7 @@ function containerOf(fields: Fields, segments: readonly string[]): unknown {
 function setChild(parent: unknown, segment: string, value: unknown): void {
   if (isFields(parent)) parent[segment] = value;
   else if (Array.isArray(parent) && isPosition(segment)) setElement(parent, Number(segment), value);
-  else throw refusal(CODE.pathNotViable, `Cannot create field '${segment}' in element {${JSON.stringify(parent)}}`);
+  else throw refusal(CODE.pathNotViable, `Cannot create field '${segment}' in what is no document`);
 }
 
 function setElement(items: unknown[], position: number, value: unknown): void {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { Collection } from '../../../src/platform/store.ts';
-import type { Anything, Check } from '../describe-store.ts';
+import type { Anything, Check } from '../check.ts';
 
 async function fill(things: Collection<Anything>): Promise<void> {
   await things.insertMany([

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { MongoBulkWriteError } from 'mongodb';
 import { isDuplicateKey } from '../../../src/platform/store.ts';
-import type { Check } from '../describe-store.ts';
+import type { Check } from '../check.ts';
 import { errorOf, sortedIdsOf } from '../expect.ts';
 
 async function bulkErrorOf(operation: Promise<unknown>): Promise<MongoBulkWriteError> {

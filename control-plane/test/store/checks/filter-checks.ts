@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { Collection, Filter } from '../../../src/platform/store.ts';
-import type { Anything, Check } from '../describe-store.ts';
+import type { Anything, Check } from '../check.ts';
 import { refused, sortedIdsOf } from '../expect.ts';
 
 type Expectation = readonly [Filter<Anything>, string];

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { Check } from '../describe-store.ts';
+import type { Check } from '../check.ts';
 import { idsOf } from '../expect.ts';
 
 export const findAndChangeChecks: readonly Check[] = [

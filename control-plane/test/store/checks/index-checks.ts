@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { MongoServerError } from 'mongodb';
 import { isDuplicateKey } from '../../../src/platform/store.ts';
-import { type Check, update } from '../describe-store.ts';
+import { type Check, update } from '../check.ts';
 import { errorOf, idsOf, refused, sortedIdsOf } from '../expect.ts';
 
 export const indexChecks: readonly Check[] = [
@@ -52,6 +52,14 @@ export const indexChecks: readonly Check[] = [
       assert.deepEqual(await things.find().sort({ _id: 1 }).toArray(), before);
       await things.updateOne({ _id: 'a' }, { $set: { slug: 'z' } });
       await things.updateOne({ _id: 'b' }, { $set: { slug: 'x' } });
+    },
+  ],
+  [
+    'a value that reads like the name of an index is not taken for one',
+    async (things) => {
+      await things.insertOne({ _id: ' index: other_1 dup key: ' });
+      const error = await errorOf(things.insertOne({ _id: ' index: other_1 dup key: ' }));
+      assert.deepEqual([isDuplicateKey(error, '_id_'), isDuplicateKey(error, 'other_1')], [true, false]);
     },
   ],
   [

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { Binary, Decimal128, Long, MaxKey, MinKey, ObjectId, Timestamp } from 'mongodb';
 import type { Collection } from '../../../src/platform/store.ts';
-import type { Anything, Check } from '../describe-store.ts';
+import type { Anything, Check } from '../check.ts';
 import { idsOf } from '../expect.ts';
 
 /** That values sort in the order given, up and down, without an index and with one each way. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { Long } from 'mongodb';
 import type { Collection } from '../../../src/platform/store.ts';
-import { type Anything, type Check, update } from '../describe-store.ts';
+import { type Anything, type Check, update } from '../check.ts';
 import { refused } from '../expect.ts';
 
 /** What becomes of a document by an update. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { Binary, Decimal128, Long, ObjectId } from 'mongodb';
-import type { Check } from '../describe-store.ts';
+import type { Check } from '../check.ts';
 import { idsOf, refused } from '../expect.ts';
 
 export const valueChecks: readonly Check[] = [

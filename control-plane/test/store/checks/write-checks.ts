@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { MongoInvalidArgumentError, ObjectId } from 'mongodb';
 import { isDuplicateKey } from '../../../src/platform/store.ts';
-import type { Check } from '../describe-store.ts';
+import type { Check } from '../check.ts';
 import { errorOf, refused, sortedIdsOf } from '../expect.ts';
 
 export const writeChecks: readonly Check[] = [

@@ -1,0 +1,76 @@
+import type {
+  AggregateOptions,
+  AnyBulkWriteOperation,
+  BulkWriteOptions,
+  BulkWriteResult,
+  Document,
+  Collection as DriverCollection,
+  Filter,
+  FindOptions,
+  Sort,
+  SortDirection,
+  WithId,
+} from 'mongodb';
+
+/** What can be asked of a cursor, whichever engine gave it. Nothing is read before the first result is asked for. */
+export type Cursor<T> = AsyncIterable<T> & {
+  next(): Promise<T | null>;
+  hasNext(): Promise<boolean>;
+  toArray(): Promise<T[]>;
+  close(): Promise<void>;
+};
+
+export type FindCursor<T> = Cursor<T> & {
+  sort(sort: Sort | string, direction?: SortDirection): FindCursor<T>;
+  skip(count: number): FindCursor<T>;
+  limit(count: number): FindCursor<T>;
+  project<P extends Document = Document>(projection: Document): FindCursor<P>;
+};
+
+/**
+ * A collection: the part of the driver's own `Collection` that both engines have.
+ * A field that is `undefined` is not stored; `undefined` inside a filter is refused, because it would widen the filter.
+ */
+export type Collection<T extends Document = Document> = Pick<
+  DriverCollection<T>,
+  | 'collectionName'
+  | 'insertOne'
+  | 'insertMany'
+  | 'findOne'
+  | 'countDocuments'
+  | 'estimatedDocumentCount'
+  | 'distinct'
+  | 'updateOne'
+  | 'updateMany'
+  | 'replaceOne'
+  | 'deleteOne'
+  | 'deleteMany'
+  | 'findOneAndUpdate'
+  | 'findOneAndReplace'
+  | 'findOneAndDelete'
+  | 'createIndex'
+  | 'createIndexes'
+  | 'indexes'
+  | 'dropIndex'
+  | 'drop'
+> & {
+  find(filter?: Filter<T>, options?: FindOptions): FindCursor<WithId<T>>;
+  bulkWrite(writes: readonly AnyBulkWriteOperation<T>[], options?: BulkWriteOptions): Promise<BulkCounts>;
+  aggregate<R extends Document = Document>(pipeline?: Document[], options?: AggregateOptions): Cursor<R>;
+};
+
+/** The counts of the driver's result. */
+export type BulkCounts = Pick<
+  BulkWriteResult,
+  'insertedCount' | 'matchedCount' | 'modifiedCount' | 'deletedCount' | 'upsertedCount' | 'insertedIds' | 'upsertedIds'
+>;
+
+export type Store = {
+  readonly kind: 'mongodb' | 'embedded';
+  collection<T extends Document = Document>(name: string): Collection<T>;
+  /** Answers when the engine can take a read; rejects when it cannot. For the readiness probe. */
+  ping(): Promise<void>;
+  /** Removes what every TTL index says has expired by `now`; answers how many documents went. */
+  sweepExpired(now: Date): Promise<number>;
+  close(): Promise<void>;
+};
