@@ -22,7 +22,7 @@ export function createMetrics() {
     help: 'Scans that were accepted and charged.',
     registers,
   });
-  const catalogueAge = new Gauge({
+  const catalogueRead = new Gauge({
     name: 'adsweep_catalogue_read_timestamp_seconds',
     help: "Unix time at which the proxy-router's catalogue was last read; 0: not yet.",
     registers,
@@ -30,7 +30,7 @@ export function createMetrics() {
   return {
     registry,
     submitted,
-    catalogueAge,
+    catalogueRead,
     /** Records answers of one surface: `api` or `node_api`. */
     seen:
       (surface: 'api' | 'node_api') =>

@@ -6,6 +6,8 @@ import type { ScanStore } from './scan-store.ts';
 export type CancelParts = {
   scans: Pick<ScanStore, 'apply'>;
   unqueue: (scan: ScanRecord) => Promise<void>;
+  /** Says that there is something in a scan's outbox. */
+  outboxFilled: () => void;
   log: Logger;
 };
 
@@ -13,9 +15,14 @@ export type CancelParts = {
  * Cancels a pending scan and gives back its charge; false where it is not pending (any more). Its crawl job is taken out of the index
  * without waiting for it: a job whose scan nobody wants is never leased.
  */
-export async function cancelScan({ scans, unqueue, log }: CancelParts, scan: ScanRecord, now: Date): Promise<boolean> {
+export async function cancelScan(
+  { scans, unqueue, outboxFilled, log }: CancelParts,
+  scan: ScanRecord,
+  now: Date,
+): Promise<boolean> {
   const cancelled = await changeScan(scans, scan, { type: 'cancel' }, now);
   if (!cancelled) return false;
+  outboxFilled();
   unqueue(cancelled).catch((cause: unknown) => {
     log.info({ scan_id: scan._id, cause }, 'a cancelled scan is still in the index of work');
   });

@@ -18,7 +18,8 @@ import { type ScanIn, ScanInSchema } from './scan-in.ts';
 import type { ScanStore } from './scan-store.ts';
 import { type Enqueue, submit } from './submit.ts';
 
-/** What the operations on scans need; `readEvidence` answers the landings of its capture, none before there is one; `submitted` counts. */
+/** What the operations on scans need; `readEvidence` answers the landings of its capture, none before there is one; `submitted` counts;
+ * `outboxFilled` says that there is something to carry out. */
 export type ScanParts = {
   scans: ScanStore;
   readCatalogue: ReadCatalogue;
@@ -27,6 +28,7 @@ export type ScanParts = {
   readEvidence: (scan: ScanRecord) => Promise<EvidenceLanding[]>;
   tagWords: TagWords;
   submitted: () => void;
+  outboxFilled: () => void;
   publicUrl: string;
   priceMicros: number;
   log: Logger;
@@ -134,7 +136,7 @@ function tagsRoute({ scans, tagWords }: ScanParts): Route<Caller> {
   });
 }
 
-function cancelRoute({ scans, unqueue, log }: ScanParts): Route<Caller> {
+function cancelRoute(parts: ScanParts): Route<Caller> {
   return route({
     method: 'POST',
     path: '/api/v1/scans/{id}/cancel',
@@ -146,8 +148,8 @@ function cancelRoute({ scans, unqueue, log }: ScanParts): Route<Caller> {
     replies: { 200: { description: 'How many scans were cancelled.', schema: CancelledSchema } },
     errors: ['not_found'],
     handle: async ({ caller, params }) => {
-      const scan = await findScan(scans, caller, params.id);
-      const cancelled = await cancelScan({ scans, unqueue, log }, scan, new Date());
+      const scan = await findScan(parts.scans, caller, params.id);
+      const cancelled = await cancelScan(parts, scan, new Date());
       return ok({ cancelled_count: cancelled ? 1 : 0 });
     },
   });

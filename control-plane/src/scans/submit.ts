@@ -8,14 +8,20 @@ import type { ScanStore } from './scan-store.ts';
 /** Puts a scan's crawl job into the index of work. */
 export type Enqueue = (scan: ScanRecord) => Promise<void>;
 
-export type SubmitParts = { scans: Pick<ScanStore, 'insert'>; enqueue: Enqueue; submitted: () => void; log: Logger };
+export type SubmitParts = {
+  scans: Pick<ScanStore, 'insert'>;
+  enqueue: Enqueue;
+  submitted: () => void;
+  outboxFilled: () => void;
+  log: Logger;
+};
 
 /**
  * Takes a scan that passed its checks: one write holds the scan and its charge, and then it is acknowledged. The index of work is told
  * without waiting for it: while that is away, the refill puts the scan there later.
  */
 export async function submit(
-  { scans, enqueue, submitted, log }: SubmitParts,
+  { scans, enqueue, submitted, outboxFilled, log }: SubmitParts,
   wish: ScanIn,
   catalogue: Catalogue,
   order: Order,
@@ -24,6 +30,7 @@ export async function submit(
   const scan = newScan(wish, catalogue, order, now);
   await scans.insert([scan]);
   submitted();
+  outboxFilled();
   enqueue(scan).catch((cause: unknown) => {
     log.info({ scan_id: scan._id, cause }, 'a new scan is not in the index of work yet');
   });

@@ -6,9 +6,10 @@ import { catalogueRoutes } from '../catalogue/routes.ts';
 import type { Caller } from '../http/caller.ts';
 import { openapi } from '../http/openapi.ts';
 import { ok, type Route, route } from '../http/route.ts';
+import { type ReportSources, reportRoutes } from '../reports/routes.ts';
 import { type ScanParts, scanRoutes } from '../scans/routes.ts';
 
-export type ApiParts = ScanParts & { openScreenshot: OpenScreenshot; readLedger: ReadLedger };
+export type ApiParts = ScanParts & { openScreenshot: OpenScreenshot; readLedger: ReadLedger; reports: ReportSources };
 
 const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
   version: string;
@@ -20,7 +21,7 @@ where it leads, and says what it found.
 Every request carries \`Authorization: Bearer <API_KEY>\`. Times are ISO 8601, money is integer micros, lists are pages. Refused fields
 are answered together, as 422 with one item each.`;
 
-/** Every operation of the API, with the document that describes them. */
+/** Every operation of the API with the document that describes them, and the public reports, which are for people. */
 export function apiRoutes(parts: ApiParts): Route<Caller>[] {
   const routes = [
     ...scanRoutes(parts),
@@ -28,7 +29,7 @@ export function apiRoutes(parts: ApiParts): Route<Caller>[] {
     ...catalogueRoutes(parts.readCatalogue),
     ...billingRoutes(parts.readLedger),
   ];
-  return [...routes, documentRoute(routes, parts.publicUrl)];
+  return [...routes, documentRoute(routes, parts.publicUrl), ...reportRoutes(parts.reports)];
 }
 
 function documentRoute(routes: Route<Caller>[], publicUrl: string): Route<Caller> {

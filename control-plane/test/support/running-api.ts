@@ -99,6 +99,13 @@ export async function runningApi() {
     tagWords: (slug) =>
       slug === 'archived' ? null : { display_name: slug.toUpperCase(), category: 'behavior', severity: 'medium' },
     submitted: () => metrics.submitted.inc(),
+    outboxFilled: () => {},
+    reports: {
+      findByReportToken: async () => null,
+      landingsOf: async () => [],
+      answerScreenshot: async () => ({ status: 404 }),
+      tagWordsFor: async () => () => null,
+    },
     openScreenshot: (...of) => around.picture(...of),
     readLedger: ledger.list,
     publicUrl: PUBLIC_URL,

@@ -1,0 +1,19 @@
+import { answerPicture } from '../artifacts/routes.ts';
+import type { ReportSources } from '../reports/routes.ts';
+import type { ScanStore } from '../scans/scan-store.ts';
+import { findTagDefinition } from '../tags/tag-definitions.ts';
+import type { Farm } from './farm.ts';
+
+/** What public reports ask of the scans, their captures and the tags. */
+export function reportSources(
+  scans: Pick<ScanStore, 'findByReportToken'>,
+  farm: Pick<Farm, 'landingsOf' | 'openScreenshot'>,
+): ReportSources {
+  return {
+    findByReportToken: (token) => scans.findByReportToken(token),
+    landingsOf: (scan) => farm.landingsOf(scan),
+    answerScreenshot: async (scan, ord, width, headers) =>
+      answerPicture(await farm.openScreenshot(scan, ord), width, headers),
+    tagWordsFor: async () => findTagDefinition,
+  };
+}
