@@ -13,6 +13,12 @@ export const ConfigSchema = Type.Object({
     maximum: 65_534,
     description: 'Port of the API; the gateway takes the next one. 0: any free port for each.',
   }),
+  ADSWEEP_GATEWAY_PORT: Type.Integer({
+    default: 0,
+    minimum: 0,
+    maximum: 65_535,
+    description: 'Another port for the gateway. 0: the one after the API’s.',
+  }),
   ADSWEEP_GATEWAY_URL: Type.String({
     default: '',
     pattern: '^(https?://[^/]+)?$',

@@ -37,7 +37,7 @@ export async function startRouter(
   const gateway = new Gateway({
     ...shared,
     host,
-    port: port === 0 ? 0 : port + 1,
+    port: config.ADSWEEP_GATEWAY_PORT || (port === 0 ? 0 : port + 1),
     connectTimeoutMs: config.ADSWEEP_CONNECT_TIMEOUT_SECONDS * 1000,
     idleMs: config.ADSWEEP_GATEWAY_IDLE_SECONDS * 1000,
   });

@@ -26,18 +26,25 @@ export function loadConfig<Schema extends TObject>(schema: Schema, env: NodeJS.P
   }
   const values = Value.Default(schema, Value.Convert(schema, raw)) as Record<string, unknown>;
   for (const { instancePath, message, keyword, params } of Value.Errors(schema, values)) {
+    const name = instancePath.slice(1);
     const missing = keyword === 'required' ? (params as { requiredProperties: string[] }).requiredProperties : [];
-    if (missing.length > 0) problems.push(...missing.map((name) => `${name} is not set`));
+    if (missing.length > 0) problems.push(...missing.map((one) => `${one} is not set`));
     else
-      problems.push(`${instancePath.slice(1)} ${message}, not ${JSON.stringify(raw[instancePath.slice(1)] ?? null)}`);
+      problems.push(
+        `${name} ${message}${isSecret(schema.properties[name]) ? '' : `, not ${JSON.stringify(raw[name])}`}`,
+      );
   }
   if (problems.length > 0) throw new ConfigError(problems);
   return values as Static<Schema>;
 }
 
+/** A secret's value is never repeated, not even when it is refused. */
+const isSecret = (property: object | undefined): boolean =>
+  property !== undefined && 'secret' in property && property.secret === true;
+
 function readSetting(name: string, property: object, env: NodeJS.ProcessEnv, problems: string[]): string | undefined {
   const own = env[name];
-  const file = 'secret' in property && property.secret === true ? env[`${name}_FILE`] : undefined;
+  const file = isSecret(property) ? env[`${name}_FILE`] : undefined;
   if (own && file) problems.push(`${name} and ${name}_FILE are both set`);
   if (own || !file) return own || undefined;
   try {
