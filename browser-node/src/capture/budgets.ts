@@ -1,0 +1,51 @@
+/**
+ * How long and how much a capture may take, in one place. Times in ms. A node ends an attempt after 90 s: all of these together stay
+ * below it, so that a slow page still yields its evidence.
+ */
+
+/** From the request to the first byte of a document, over all its HTTP redirects. Slow exits need 10 s for a chain of five. */
+export const NAVIGATION_MS = 25_000;
+/** From there to a page that has come to rest. Pages that never do (long polls, endless answers) are taken as they are then. */
+export const SETTLE_MS = 12_000;
+/** At rest: nothing asked for and nothing finished for this long. Playwright's networkidle uses the same. */
+export const QUIET_MS = 500;
+/** A tab that was loaded is watched at least this long, for timers that lead on. The longest that cloakers were seen to use is about 1 s. */
+export const DWELL_MS = 1_500;
+/** A request that runs longer than this no longer counts as unrest: streams and long polls. */
+export const LONG_REQUEST_MS = 3_000;
+/** A refresh announced for later than this is not waited for. */
+export const ANNOUNCED_REFRESH_MAX_MS = 8_000;
+
+/** Answer of a page's renderer to a trivial question; later, its script is stopped so that it can be looked at. */
+export const ANSWER_MS = 2_000;
+/** A command to the browser that has no budget of its own. */
+export const COMMAND_MS = 5_000;
+/** The picture of one landing. The longest pages of 16,383 pixels take 2 s on two busy cores. */
+export const SCREENSHOT_MS = 8_000;
+/** Scrolling through a page for what it loads when seen. */
+export const SCROLL_MS = 2_500;
+/** How long the active Back probe watches where it leads. */
+export const PROBE_MS = 2_500;
+/** Time for the last beacons to reach the gateway once the tabs are closed. */
+export const LEAVE_MS = 150;
+/** The gateway's answer to what it carried. */
+export const TRAFFIC_MS = 3_000;
+
+/** Tabs that are kept and pictured, the page's own included; more are closed as they open. */
+export const TABS_MAX = 10;
+/** Tabs after which the page that opens them is stopped. */
+export const TABS_OPENED_MAX = 30;
+/** Dialogs after which a page's script is stopped: a loop of alerts shows hundreds per second. */
+export const DIALOGS_MAX = 5;
+/** Frames of a landing whose documents are kept, and characters of each document's HTML and text. */
+export const FRAMES_MAX = 40;
+export const HTML_LENGTH_MAX = 1_000_000;
+export const TEXT_LENGTH_MAX = 200_000;
+/** Characters of all documents of a capture together. */
+export const DOCUMENTS_LENGTH_MAX = 12_000_000;
+/** Characters of a URL. Chromium takes 2 million; a request of 8,192 is at the limit of most servers. */
+export const URL_LENGTH_MAX = 8_192;
+export const TITLE_LENGTH_MAX = 1_024;
+/** Hops of one landing. Chromium ends an HTTP chain after 20; we end one by script after 40. */
+export const HOPS_MAX = 200;
+export const OBSERVATIONS_MAX = 200;

@@ -1,0 +1,126 @@
+import type { Capture, CapturedLanding } from '@adsweep/shared/capture/capture.ts';
+import type { CrawlJob } from '@adsweep/shared/lease/crawl-job.ts';
+import type { Logger } from '@adsweep/shared/service/logger.ts';
+import { withDeadline } from '@adsweep/shared/service/with-deadline.ts';
+import type { TicketTraffic } from '@adsweep/shared/targeting/exit-ticket.ts';
+import type { OpenContext } from '../browser/open-context.ts';
+import { failureOfVisit } from '../failures.ts';
+import { LEAVE_MS, OBSERVATIONS_MAX, TRAFFIC_MS, URL_LENGTH_MAX } from './budgets.ts';
+import { calm } from './calm.ts';
+import type { CaptureFailure, CaptureOutcome } from './capture-outcome.ts';
+import type { Collect, Collector, Draft } from './collectors/collector.ts';
+import { afterwards, whileOpen } from './collectors/index.ts';
+import { type Stage, setStage } from './stage.ts';
+import { targets, type Visit } from './targets/index.ts';
+
+/**
+ * What the browser sees of one job's target. The evidence so far comes with every failure; when `signal` ends the capture, at once.
+ * The context stays open; its tabs are closed. Throws only for bugs.
+ */
+export async function capturePage(
+  job: CrawlJob,
+  open: OpenContext,
+  traffic: () => Promise<TicketTraffic | null>,
+  signal: AbortSignal,
+  logger: Logger,
+): Promise<CaptureOutcome> {
+  const visitTarget = targets[job.target.kind];
+  if (!visitTarget) throw new Error(`no target of kind ${job.target.kind} can be captured`);
+  const stage = await setStage(open, signal, logger);
+  try {
+    const seenOpen = await startAll(stage, whileOpen);
+    const seenAfterwards = await startAll(stage, afterwards);
+    const visit = await visitTarget(stage, job);
+    await stage.ending.race(calm(stage));
+    const draft = newDraft(stage);
+    await collectAll(stage, seenOpen, draft);
+    await leave(stage);
+    draft.traffic = await askGateway(stage, traffic);
+    await collectAll(stage, seenAfterwards, draft);
+    return {
+      capture: asCapture(stage, draft),
+      files: [...draft.files],
+      failure: failureOf(stage, visit, draft.traffic),
+    };
+  } finally {
+    stage.devtools.close();
+  }
+}
+
+type Started = Pick<Collector, 'name' | 'budgetMs'> & { collect: Collect };
+
+async function startAll(stage: Stage, collectors: Collector[]): Promise<Started[]> {
+  return Promise.all(collectors.map(async (collector) => ({ ...collector, collect: await collector.start(stage) })));
+}
+
+/** One after the other: a collector that fails leaves its part empty and a note. */
+async function collectAll(stage: Stage, collectors: Started[], draft: Draft): Promise<void> {
+  for (const { name, budgetMs, collect } of collectors) {
+    try {
+      const work = withDeadline(Promise.resolve(draft).then(collect), budgetMs, `collecting ${name}`);
+      await stage.ending.race(work);
+    } catch (cause) {
+      stage.logger.info({ cause, collector: name }, 'a collector failed');
+      stage.notes.push({ collector: name, text: String(cause).slice(0, 500) });
+    }
+  }
+}
+
+function newDraft({ landings, startedAt }: Stage): Draft {
+  const at = (moment: number) => Math.max(0, Math.round(moment));
+  const captured = landings.all.map(
+    ({ ord, tab, openedAt }): CapturedLanding => ({
+      ord,
+      opener_url: tab.openerUrl.slice(0, URL_LENGTH_MAX),
+      final_url: tab.committed ? tab.url.slice(0, URL_LENGTH_MAX) : '',
+      page_title: '',
+      site_name: '',
+      redirect_chain: [],
+      screenshot: null,
+      opened_at_ms: at(openedAt - startedAt),
+      elapsed_ms: at(performance.now() - openedAt),
+    }),
+  );
+  return { landings: captured, requests: [], observations: [], files: [], traffic: null };
+}
+
+/** Closes the tabs, which makes them send their last beacons, and gives these a moment to reach the gateway. */
+async function leave({ landings, ending }: Stage): Promise<void> {
+  const closing = Promise.all(landings.all.map(({ page }) => page.close().catch(() => undefined)));
+  await ending.race(withDeadline(closing, 2_000, 'the end of the tabs').catch(() => []));
+  await ending.race(new Promise((resolve) => setTimeout(resolve, LEAVE_MS)));
+}
+
+async function askGateway(stage: Stage, traffic: () => Promise<TicketTraffic | null>): Promise<TicketTraffic | null> {
+  try {
+    return await stage.ending.race(withDeadline(traffic(), TRAFFIC_MS, 'the gateway'));
+  } catch (cause) {
+    stage.logger.warn({ cause }, 'the gateway did not tell what it carried');
+    stage.notes.push({ collector: 'gateway', text: 'it did not tell what it carried' });
+    return null;
+  }
+}
+
+function failureOf(stage: Stage, visit: Visit, traffic: TicketTraffic | null): CaptureFailure | null {
+  const known = visit.failure ?? stage.ending.failure;
+  if (known) return known;
+  const [own] = stage.landings.all;
+  const hop = own ? stage.journal.hopsOf(own.tab.session.targetId).at(-1) : undefined;
+  const code = failureOfVisit(visit.error, hop ?? null, traffic);
+  return code && { code, cause: visit.error || `${hop?.url} ended with ${hop?.fault || hop?.statusCode}` };
+}
+
+function asCapture({ open, startedAtMs, startedAt, notes }: Stage, draft: Draft): Capture {
+  return {
+    started_at: new Date(startedAtMs).toISOString(),
+    elapsed_ms: Math.round(performance.now() - startedAt),
+    browser: { name: open.browserName, version: open.browserVersion },
+    exit: null,
+    traffic: null,
+    landings: [...draft.landings],
+    requests: draft.requests,
+    observations: draft.observations.slice(0, OBSERVATIONS_MAX),
+    artifacts: [],
+    notes: notes.slice(0, OBSERVATIONS_MAX),
+  };
+}

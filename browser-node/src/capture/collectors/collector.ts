@@ -1,0 +1,21 @@
+import type { CapturedLanding } from '@adsweep/shared/capture/capture.ts';
+import type { NetworkRequest } from '@adsweep/shared/capture/network-request.ts';
+import type { Observation } from '@adsweep/shared/capture/observation.ts';
+import type { TicketTraffic } from '@adsweep/shared/targeting/exit-ticket.ts';
+import type { CaptureFile } from '../capture-outcome.ts';
+import type { Stage } from '../stage.ts';
+
+/** A capture that is being put together. `traffic` is known once the tabs are closed. */
+export type Draft = {
+  landings: CapturedLanding[];
+  requests: NetworkRequest[];
+  observations: Observation[];
+  files: CaptureFile[];
+  traffic: TicketTraffic | null;
+};
+
+/** Adds to the draft what was seen. What it throws, or does not finish within its budget, becomes a note and never a failed scan. */
+export type Collect = (draft: Draft) => Promise<void> | void;
+
+/** Sees one thing. `start` comes before the first page is opened. */
+export type Collector = { name: string; budgetMs: number; start(stage: Stage): Promise<Collect> | Collect };

@@ -1,0 +1,62 @@
+import { promisify } from 'node:util';
+import { gzip } from 'node:zlib';
+import { BODIES, type CapturedBody } from '@adsweep/shared/capture/artifact.ts';
+import { BODIES_BYTES_MAX, BODIES_MAX, BODY_BYTES_MAX } from '@adsweep/shared/limits.ts';
+import { COMMAND_MS, URL_LENGTH_MAX } from '../budgets.ts';
+import type { Finished } from '../network-journal.ts';
+import type { Collector } from './collector.ts';
+
+const KINDS = new Set(['script', 'xhr', 'fetch', 'document']);
+
+/** Contents of scripts, fetch and XHR responses and frames' documents, fetched as each comes in; an oversize one by its URL alone (spec 8). */
+export const contents: Collector = {
+  name: 'contents',
+  budgetMs: 6_000,
+  start(stage) {
+    const shelf = new Shelf();
+    stage.journal.onFinished((finished) => shelf.take(finished));
+    return async (draft) => {
+      const bodies = await shelf.bodies();
+      if (bodies.length === 0) return;
+      const bytes = await promisify(gzip)(JSON.stringify(bodies), { level: 3 });
+      draft.files.push({ name: BODIES, contentType: 'application/gzip', bytes, width: 0, height: 0 });
+    };
+  },
+};
+
+/** What was fetched, within the limits on number and size. */
+class Shelf {
+  readonly #bodies: CapturedBody[] = [];
+  readonly #fetching = new Set<Promise<void>>();
+  #room = BODIES_BYTES_MAX;
+
+  take({ entry, session, requestId }: Finished): void {
+    // The tab's own document is kept as it was rendered.
+    if (!KINDS.has(entry.resourceType) || entry.hop || this.#bodies.length >= BODIES_MAX) return;
+    const body: CapturedBody = {
+      url: entry.url.slice(0, URL_LENGTH_MAX),
+      resource_type: entry.resourceType,
+      content_type: entry.contentType,
+      bytes: entry.bodySize,
+      text: null,
+    };
+    this.#bodies.push(body);
+    if (entry.bodySize === 0 || entry.bodySize > Math.min(BODY_BYTES_MAX, this.#room)) return;
+    this.#room -= entry.bodySize;
+    const fetching = this.#fetch(body, session, requestId).finally(() => this.#fetching.delete(fetching));
+    this.#fetching.add(fetching);
+  }
+
+  async bodies(): Promise<CapturedBody[]> {
+    await Promise.all(this.#fetching);
+    return this.#bodies;
+  }
+
+  async #fetch(body: CapturedBody, session: Finished['session'], requestId: string): Promise<void> {
+    // A target that is gone took its contents along: the URL stays.
+    const answer = await session.send('Network.getResponseBody', { requestId }, COMMAND_MS).catch(() => null);
+    if (!answer) return;
+    const text = answer.base64Encoded ? Buffer.from(answer.body, 'base64').toString('utf8') : answer.body;
+    if (Buffer.byteLength(text) <= BODY_BYTES_MAX) body.text = text.toWellFormed();
+  }
+}

@@ -1,0 +1,16 @@
+import { autosound } from './autosound.ts';
+import { backButton } from './back-button.ts';
+import { certificates } from './certificates.ts';
+import type { Collector } from './collector.ts';
+import { contents } from './contents.ts';
+import { dialogs } from './dialogs.ts';
+import { documents } from './documents.ts';
+import { redirectChain } from './redirect-chain.ts';
+import { requests } from './requests.ts';
+import { screenshots } from './screenshots.ts';
+
+/** What is collected while the tabs are open, in this order: the Back probe leaves the page and comes last. */
+export const whileOpen: Collector[] = [dialogs, certificates, documents, screenshots, autosound, contents, backButton];
+
+/** What is collected when the tabs are closed and the gateway has told what it carried. Requests fill in hops that were missed. */
+export const afterwards: Collector[] = [requests, redirectChain];

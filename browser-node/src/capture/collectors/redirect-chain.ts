@@ -1,0 +1,29 @@
+import type { CapturedHop } from '@adsweep/shared/capture/hop.ts';
+import { HOPS_MAX, URL_LENGTH_MAX } from '../budgets.ts';
+import type { Entry } from '../network-journal.ts';
+import type { Collector } from './collector.ts';
+
+/** Every step of each landing's way, in order. */
+export const redirectChain: Collector = {
+  name: 'redirect_chain',
+  budgetMs: 1_000,
+  start: (stage) => (draft) => {
+    for (const landing of draft.landings) {
+      const tab = stage.landings.all.find(({ ord }) => ord === landing.ord)?.tab;
+      if (tab) landing.redirect_chain = chainOf(stage.journal.hopsOf(tab.session.targetId), stage.startedAtMs);
+    }
+  },
+};
+
+/** Navigations of a tab as hops. Pure. */
+export function chainOf(navigations: Entry[], startedAtMs: number): CapturedHop[] {
+  return navigations.slice(0, HOPS_MAX).map((entry, index) => ({
+    url: entry.url.slice(0, URL_LENGTH_MAX),
+    kind: entry.hop ?? 'other',
+    status_code: entry.statusCode,
+    content_type: entry.contentType.slice(0, 200),
+    body_size: entry.bodySize,
+    timestamp_ms: Math.max(0, Math.round(entry.timestampMs - startedAtMs)),
+    redirected_from: navigations[index - 1]?.url.slice(0, URL_LENGTH_MAX) ?? '',
+  }));
+}

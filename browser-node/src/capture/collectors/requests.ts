@@ -1,0 +1,119 @@
+import type { NetworkRequest } from '@adsweep/shared/capture/network-request.ts';
+import { REQUEST_URLS_MAX } from '@adsweep/shared/limits.ts';
+import type { TicketTraffic } from '@adsweep/shared/targeting/exit-ticket.ts';
+import type { Request } from 'playwright-core';
+import { URL_LENGTH_MAX } from '../budgets.ts';
+import { type Entry, emptyEntry } from '../network-journal.ts';
+import type { Stage } from '../stage.ts';
+import type { Collector } from './collector.ts';
+
+/**
+ * Every request of the capture. No single witness sees all: the second client misses first requests of frames, workers and tabs that
+ * only just started, Playwright does not report shared workers, and beacons sent on leaving are known to the gateway alone. So the
+ * record is their union, counted per method and URL.
+ */
+export const requests: Collector = {
+  name: 'requests',
+  budgetMs: 2_000,
+  start(stage) {
+    const seen: Seen[] = [];
+    stage.open.context.on('request', (request) => {
+      if (seen.length < REQUEST_URLS_MAX && stage.journal.closedAtMs === null) seen.push({ request, atMs: Date.now() });
+    });
+    return (draft) => {
+      const { journal, landings } = stage;
+      const byPage = new Map(landings.all.map(({ page, tab }) => [page, tab.session.targetId]));
+      const witnessed = seen.map((one) => entryOfSeen(one, (page) => byPage.get(page) ?? null));
+      addMissing(journal.entries, witnessed);
+      const carried = entriesOfTraffic(draft.traffic, journal.entries);
+      const until = journal.closedAtMs ?? Number.POSITIVE_INFINITY;
+      addMissing(
+        journal.entries,
+        carried.filter(({ timestampMs }) => timestampMs < until),
+      );
+      journal.entries.sort((a, b) => a.timestampMs - b.timestampMs);
+      draft.requests = asRequests(journal.entries, stage);
+      const left = journal.entries.length - draft.requests.length + journal.dropped;
+      if (left > 0) stage.notes.push({ collector: 'requests', text: `${left} further requests are not listed` });
+    };
+  },
+};
+
+type Seen = { request: Request; atMs: number };
+type PageOf = NonNullable<ReturnType<ReturnType<Request['frame']>['page']>>;
+
+/** Adds those of `witnessed` that `entries` lacks. What is missed is missed early, so the first of a kind are the missing ones. Pure but for `entries`. */
+export function addMissing(entries: Entry[], witnessed: Entry[]): void {
+  const keyOf = ({ method, url }: Entry) => `${method} ${withoutFragment(url)}`;
+  const known = Map.groupBy(entries, keyOf);
+  for (const [key, seen] of Map.groupBy(witnessed, keyOf)) {
+    const lacking = seen.length - (known.get(key)?.length ?? 0);
+    if (lacking > 0) entries.push(...seen.slice(0, lacking));
+  }
+}
+
+function entryOfSeen({ request, atMs }: Seen, tabOf: (page: PageOf) => string | null): Entry {
+  const response = request.existingResponse();
+  return {
+    ...emptyEntry(request.url(), request.method(), request.timing().startTime > 0 ? request.timing().startTime : atMs),
+    resourceType: request.resourceType(),
+    statusCode: response?.status() ?? 0,
+    ...placeOf(request, tabOf),
+  };
+}
+
+function placeOf(request: Request, tabOf: (page: PageOf) => string | null): Pick<Entry, 'tab' | 'hop'> {
+  try {
+    const frame = request.frame();
+    const isOwn = request.isNavigationRequest() && frame.parentFrame() === null;
+    const hop = isOwn ? (request.redirectedFrom() ? 'http' : 'initial') : null;
+    return { tab: tabOf(frame.page()), hop };
+  } catch {
+    // Service workers have no frame, and a tab's first navigation has none yet.
+    return { tab: null, hop: null };
+  }
+}
+
+/** What the gateway carried: http requests as they were, https by host alone, and only for hosts that nobody else saw. */
+function entriesOfTraffic(traffic: TicketTraffic | null, entries: Entry[]): Entry[] {
+  const hosts = new Set(entries.map(({ url }) => hostOf(url)));
+  return (traffic?.requests ?? []).flatMap(({ method, url, at_ms }) => {
+    if (method !== 'CONNECT') return [emptyEntry(url, method, at_ms)];
+    return hosts.has(hostOf(url)) ? [] : [emptyEntry(url, 'GET', at_ms)];
+  });
+}
+
+function asRequests(entries: Entry[], stage: Stage): NetworkRequest[] {
+  const ordOf = new Map(stage.landings.all.map(({ ord, tab }) => [tab.session.targetId, ord]));
+  const hopsOf = new Map([...ordOf.keys()].map((tab) => [tab, stage.journal.hopsOf(tab)]));
+  const lastOfUrl = new Map<string, number>();
+  return entries.slice(0, REQUEST_URLS_MAX).map((entry, id) => {
+    const initiator = lastOfUrl.get(withoutFragment(entry.initiatorUrl)) ?? null;
+    lastOfUrl.set(withoutFragment(entry.url), id);
+    return {
+      id,
+      url: entry.url.slice(0, URL_LENGTH_MAX),
+      method: entry.method,
+      resource_type: entry.resourceType,
+      status_code: entry.statusCode,
+      content_type: entry.contentType.slice(0, 200),
+      body_size: entry.bodySize,
+      timestamp_ms: Math.max(0, Math.round(entry.timestampMs - stage.startedAtMs)),
+      landing: ordOf.get(entry.tab ?? '') ?? null,
+      hop: hopOf(entry, hopsOf.get(entry.tab ?? '') ?? []),
+      initiator,
+    };
+  });
+}
+
+/** The index of the hop whose document made a request: by its load, else the last one before it. A hop is its own. */
+function hopOf(entry: Entry, hops: Entry[]): number | null {
+  const own = entry.hop
+    ? hops.indexOf(entry)
+    : hops.findLastIndex((hop) => hop.loaderId === entry.loaderId && hop.loaderId);
+  const index = own >= 0 ? own : hops.findLastIndex((hop) => hop.timestampMs <= entry.timestampMs);
+  return index >= 0 ? index : null;
+}
+
+const withoutFragment = (url: string): string => url.split('#')[0] as string;
+const hostOf = (url: string): string => (URL.canParse(url) ? new URL(url).host.replace(/:443$/, '') : '');

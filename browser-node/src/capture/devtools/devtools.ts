@@ -1,0 +1,84 @@
+import type { CDPSession, Page } from 'playwright-core';
+
+// Playwright types its protocol sessions but does not export the protocol: the types are taken from there.
+declare const typed: CDPSession;
+export type Command = Parameters<CDPSession['send']>[0];
+export type CommandParams<C extends Command> = Parameters<typeof typed.send<C>>[1];
+export type CommandAnswer<C extends Command> = Awaited<ReturnType<typeof typed.send<C>>>;
+/** The protocol events that a capture listens to. */
+export type EventName =
+  | `Network.${'requestWillBeSent' | 'responseReceived' | 'dataReceived' | 'loadingFinished' | 'loadingFailed'}`
+  | `Network.${'webSocketCreated' | 'webSocketHandshakeResponseReceived' | 'webTransportCreated'}`
+  | `Page.${'frameRequestedNavigation' | 'frameStartedNavigating' | 'frameScheduledNavigation' | 'frameNavigated'}`
+  | `Page.${'navigatedWithinDocument' | 'loadEventFired' | 'downloadWillBegin'}`;
+export type EventPayload<E extends EventName> = Parameters<Parameters<typeof typed.on<E>>[1]>[0];
+
+/** One thing that runs in the context - a tab (`page`), a frame of another site (`iframe`), a worker - and the line to it. */
+export interface TargetSession {
+  readonly targetId: string;
+  readonly type: string;
+  /** The target whose frame or worker it is; null for tabs, shared workers and service workers. */
+  readonly parent: TargetSession | null;
+  /** The target id of the tab that opened this one, '' = none. */
+  readonly openerId: string;
+  /** Rejects when the target is gone, refuses, or does not answer within `deadlineMs`. */
+  send<C extends Command>(command: C, params?: CommandParams<C>, deadlineMs?: number): Promise<CommandAnswer<C>>;
+  /** As `send`, for commands whose fate does not matter: a target may be gone at any moment. */
+  tell<C extends Command>(command: C, params?: CommandParams<C>): void;
+}
+
+type Listener<E extends EventName> = (payload: EventPayload<E>, session: TargetSession) => void;
+
+/** A view of everything that runs in one browser context. It observes only: it never pauses or intercepts. */
+export interface DevTools {
+  on<E extends EventName>(event: E, listener: Listener<E>): void;
+  onAttached(listener: (session: TargetSession) => void): void;
+  /** Sessions of what is alive, tabs included. */
+  sessions(): Iterable<TargetSession>;
+  /** The session of a tab. Rejects when it does not show up in time. */
+  sessionOf(page: Page): Promise<TargetSession>;
+  close(): void;
+}
+
+/** Who listens to which protocol event. */
+export class Listeners {
+  readonly #byEvent = new Map<string, Listener<EventName>[]>();
+  readonly #attached: ((session: TargetSession) => void)[] = [];
+
+  on<E extends EventName>(event: E, listener: Listener<E>): void {
+    const listeners = this.#byEvent.get(event) ?? [];
+    listeners.push(listener as Listener<EventName>);
+    this.#byEvent.set(event, listeners);
+  }
+
+  onAttached(listener: (session: TargetSession) => void): void {
+    this.#attached.push(listener);
+  }
+
+  attached(session: TargetSession): void {
+    for (const listener of this.#attached) listener(session);
+  }
+
+  emit(event: string, payload: unknown, session: TargetSession): void {
+    for (const listener of this.#byEvent.get(event) ?? []) listener(payload as EventPayload<EventName>, session);
+  }
+}
+
+/** Switches on what a capture wants to hear of a target. */
+export function observeTarget(session: TargetSession): void {
+  // Durable messages keep the contents of frames that were navigated away; sizes as the contents that a scan keeps need them.
+  session.tell('Network.enable', {
+    maxTotalBufferSize: 16_000_000,
+    maxResourceBufferSize: 512_000,
+    enableDurableMessages: true,
+  });
+  if (session.type === 'page') session.tell('Page.enable');
+}
+
+/** CDP's id of a tab. */
+export async function targetIdOf(page: Page): Promise<string> {
+  const session = await page.context().newCDPSession(page);
+  const { targetInfo } = await session.send('Target.getTargetInfo');
+  await session.detach();
+  return targetInfo.targetId;
+}

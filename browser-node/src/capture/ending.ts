@@ -1,0 +1,34 @@
+import type { CaptureFailure } from './capture-outcome.ts';
+
+/** Why a capture cannot go on, the first reason of all; everything that waits is let go by it. */
+export class Ending {
+  #failure: CaptureFailure | null = null;
+  #announce: () => void = () => undefined;
+  /** Settles when the capture cannot go on. */
+  readonly came: Promise<void>;
+
+  constructor() {
+    this.came = new Promise((resolve) => {
+      this.#announce = resolve;
+    });
+  }
+
+  get failure(): CaptureFailure | null {
+    return this.#failure;
+  }
+
+  end(code: CaptureFailure['code'], cause: unknown): void {
+    this.#failure ??= { code, cause: causeText(cause) };
+    this.#announce();
+  }
+
+  /** What `work` gives, or null as soon as the capture cannot go on. The work itself goes on; what becomes of it no longer matters. */
+  async race<T>(work: Promise<T>): Promise<T | null> {
+    work.catch(() => undefined);
+    return Promise.race([work, this.came.then(() => null)]);
+  }
+}
+
+/** A private cause as text, for the log alone. */
+export const causeText = (cause: unknown): string =>
+  (cause instanceof Error ? (cause.stack ?? cause.message) : String(cause)).slice(0, 4_000);

@@ -1,0 +1,70 @@
+import type { BrowserContext, Page } from 'playwright-core';
+import { COMMAND_MS, TABS_MAX, TABS_OPENED_MAX } from './budgets.ts';
+import type { DevTools, TargetSession } from './devtools/devtools.ts';
+import type { Ending } from './ending.ts';
+import type { Tab } from './tab.ts';
+
+/** A tab of the capture: `ord` 0 is the page's own, 1.. those that it opened by itself. `openedAt` from `performance.now()`. */
+export type Landing = { ord: number; page: Page; tab: Tab; openedAt: number };
+
+/** The tabs of a capture in the order in which they opened. */
+export class Landings {
+  readonly all: Landing[] = [];
+  /** Tabs that opened, those that were closed at once included. */
+  opened = 0;
+  readonly #devtools: DevTools;
+  readonly #tabs: Map<string, Tab>;
+  readonly #ending: Ending;
+  #joining: Promise<unknown> = Promise.resolve();
+
+  constructor(context: BrowserContext, devtools: DevTools, tabs: Map<string, Tab>, ending: Ending) {
+    this.#devtools = devtools;
+    this.#tabs = tabs;
+    this.#ending = ending;
+    context.on('page', (page) => this.#join(page));
+  }
+
+  /** The page's own tab, once it joined. */
+  async first(): Promise<Landing> {
+    await this.#joining;
+    const [first] = this.all;
+    if (!first) throw new Error('the first tab did not show up');
+    return first;
+  }
+
+  /** Waits for tabs that opened but are not listed yet. */
+  async joined(): Promise<Landing[]> {
+    await this.#joining;
+    return this.all;
+  }
+
+  #join(page: Page): void {
+    this.opened += 1;
+    if (this.opened > TABS_MAX) this.#turnAway(page);
+    else this.#joining = Promise.all([this.#joining, this.#add(page)]);
+  }
+
+  async #add(page: Page): Promise<void> {
+    const ord = this.opened - 1;
+    const openedAt = performance.now();
+    if (ord === 0) page.on('crash', () => this.#ending.end('browser: CRASHED', 'the page crashed'));
+    // A tab that is gone before it was attached has nothing to show.
+    const session = await this.#devtools.sessionOf(page).catch(() => null);
+    const tab = session && this.#tabs.get(session.targetId);
+    if (!tab) return;
+    this.all.push({ ord, page, tab, openedAt });
+    this.all.sort((a, b) => a.ord - b.ord);
+  }
+
+  #turnAway(page: Page): void {
+    page.close().catch(() => undefined);
+    if (this.opened !== TABS_OPENED_MAX) return;
+    for (const { tab } of this.all) void stopScript(tab.session);
+  }
+}
+
+/** Ends the script that a tab runs and lets it run no more, so that the tab can be looked at. Works on a spinning page too. */
+export async function stopScript(session: TargetSession): Promise<void> {
+  session.tell('Emulation.setScriptExecutionDisabled', { value: true });
+  await session.send('Runtime.terminateExecution', undefined, COMMAND_MS).catch(() => undefined);
+}

@@ -1,0 +1,215 @@
+import type { HopKind } from '@adsweep/shared/capture/hop.ts';
+import { REQUEST_URLS_MAX } from '@adsweep/shared/limits.ts';
+import type { GatewayOutcome } from '@adsweep/shared/targeting/exit-ticket.ts';
+import { gatewayOutcome } from '@adsweep/shared/targeting/gateway-status.ts';
+import { HOPS_MAX } from './budgets.ts';
+import type { DevTools, EventPayload, TargetSession } from './devtools/devtools.ts';
+import type { Tab } from './tab.ts';
+
+type Sent = EventPayload<'Network.requestWillBeSent'>;
+type Response = EventPayload<'Network.responseReceived'>['response'];
+
+/** One request as far as it is known. `timestampMs` is the Unix time in milliseconds. */
+export type Entry = {
+  url: string;
+  method: string;
+  resourceType: string;
+  statusCode: number;
+  contentType: string;
+  bodySize: number;
+  timestampMs: number;
+  /** Target id of the tab it was made for, null = no tab's. */
+  tab: string | null;
+  /** How the tab came here, where this is a navigation of the tab itself; null for everything else. */
+  hop: HopKind | null;
+  /** The document that made it, by the id of its load. */
+  loaderId: string;
+  /** The URL of the script or document that caused it. */
+  initiatorUrl: string;
+  /** Chromium's name of the fault it ended with, '' = none. */
+  fault: string;
+  /** What the gateway said in place of the target, null where the target answered. */
+  gateway: GatewayOutcome | null;
+  /** Says that the response is to be kept as a file. */
+  attachment: boolean;
+  certificate: Response['securityDetails'] | null;
+};
+
+export const emptyEntry = (url: string, method: string, timestampMs: number): Entry => ({
+  url,
+  method,
+  resourceType: 'other',
+  statusCode: 0,
+  contentType: '',
+  bodySize: 0,
+  timestampMs,
+  tab: null,
+  hop: null,
+  loaderId: '',
+  initiatorUrl: '',
+  fault: '',
+  gateway: null,
+  attachment: false,
+  certificate: null,
+});
+
+/** A request whose contents can be asked for now. */
+export type Finished = { entry: Entry; session: TargetSession; requestId: string };
+
+type Open = { entry: Entry; startedAt: number; seen: number };
+
+/** Everything the context asks the network for, in order, from the protocol events of all its targets. */
+export class NetworkJournal {
+  readonly entries: Entry[] = [];
+  /** Requests beyond those that are kept. */
+  dropped = 0;
+  lastActivityAt = performance.now();
+  readonly #tabs: Map<string, Tab>;
+  readonly #open = new Map<string, Open>();
+  readonly #sockets = new Map<string, Entry>();
+  readonly #finished: ((finished: Finished) => void)[] = [];
+  #hops = 0;
+  /** Unix time in ms from which on nothing is written down, null = it still is. */
+  closedAtMs: number | null = null;
+
+  constructor(devtools: DevTools, tabs: Map<string, Tab>) {
+    this.#tabs = tabs;
+    devtools.on('Network.requestWillBeSent', (event, session) => this.#sent(event, session));
+    devtools.on('Network.responseReceived', (event) => this.#answered(event));
+    devtools.on('Network.dataReceived', ({ requestId, dataLength }) => {
+      const open = this.#open.get(requestId);
+      if (open) open.entry.bodySize += dataLength;
+    });
+    devtools.on('Network.loadingFinished', ({ requestId }, session) => this.#ended(requestId, '', session));
+    devtools.on('Network.loadingFailed', (event, session) => this.#ended(event.requestId, event.errorText, session));
+    this.#listenToSockets(devtools);
+  }
+
+  /** From now on nothing is written down. */
+  close(): void {
+    this.closedAtMs ??= Date.now();
+  }
+
+  onFinished(listener: (finished: Finished) => void): void {
+    this.#finished.push(listener);
+  }
+
+  /** Requests under way that are younger than `ms`. */
+  underWay(ms: number): number {
+    const since = performance.now() - ms;
+    let count = 0;
+    for (const { startedAt } of this.#open.values()) if (startedAt > since) count += 1;
+    return count;
+  }
+
+  /** Navigations of a tab's own document, in order. */
+  hopsOf(targetId: string): Entry[] {
+    return this.entries.filter((entry) => entry.hop && entry.tab === targetId);
+  }
+
+  #sent(event: Sent, session: TargetSession): void {
+    const { requestId, request, redirectResponse, timestamp } = event;
+    const before = this.#open.get(requestId);
+    // A frame that moves to another process is told of by both.
+    if (before && (before.seen === timestamp || !redirectResponse)) return;
+    if (before && redirectResponse) fill(before.entry, redirectResponse);
+    const isNetwork = /^(https?|wss?):/.test(request.url);
+    // An HTTP answer that leads to an app or a forbidden scheme is a hop; data: and blob: are not even requests.
+    if (!isNetwork && !redirectResponse) return;
+    this.lastActivityAt = performance.now();
+    const entry = this.#describe(event, session, before !== undefined);
+    this.#open.set(requestId, { entry, startedAt: this.lastActivityAt, seen: timestamp });
+    this.#keep(entry);
+  }
+
+  #describe(event: Sent, session: TargetSession, isRedirect: boolean): Entry {
+    const root = rootOf(session);
+    const tab = root.type === 'page' ? root.targetId : null;
+    return {
+      ...emptyEntry(event.request.url, event.request.method, event.wallTime * 1_000),
+      resourceType: (event.type ?? 'Other').toLowerCase(),
+      tab,
+      hop: this.#hopKind(event, session, isRedirect),
+      loaderId: event.loaderId,
+      initiatorUrl: initiatorUrl(event.initiator),
+    };
+  }
+
+  #hopKind({ request, requestId, loaderId, frameId, type }: Sent, session: TargetSession, isRedirect: boolean) {
+    const isOwn = session.type === 'page' && frameId === session.targetId && type === 'Document';
+    const tab = this.#tabs.get(session.targetId);
+    if (!isOwn || requestId !== loaderId || !tab) return null;
+    const isFirst = tab.lastLoaderId === '';
+    tab.hopped(loaderId);
+    return isRedirect ? 'http' : tab.kindOf(request.url, loaderId, isFirst);
+  }
+
+  #answered({ requestId, response }: EventPayload<'Network.responseReceived'>): void {
+    const open = this.#open.get(requestId);
+    if (open) fill(open.entry, response);
+  }
+
+  #ended(requestId: string, fault: string, session: TargetSession): void {
+    const open = this.#open.get(requestId);
+    if (!open) return;
+    this.#open.delete(requestId);
+    this.lastActivityAt = performance.now();
+    open.entry.fault = fault;
+    if (!fault && this.closedAtMs === null)
+      for (const listener of this.#finished) listener({ entry: open.entry, session, requestId });
+  }
+
+  /** Hops are kept beyond the limit of requests: a page that asks for a lot must not hide where it goes. */
+  #keep(entry: Entry): void {
+    if (this.closedAtMs !== null) return;
+    const fits = entry.hop ? ++this.#hops <= HOPS_MAX : this.entries.length < REQUEST_URLS_MAX;
+    if (fits) this.entries.push(entry);
+    else this.dropped += 1;
+  }
+
+  #listenToSockets(devtools: DevTools): void {
+    const created = (requestId: string, url: string, resourceType: string, session: TargetSession) => {
+      const root = rootOf(session);
+      const entry = { ...emptyEntry(url, 'GET', Date.now()), resourceType };
+      entry.tab = root.type === 'page' ? root.targetId : null;
+      this.lastActivityAt = performance.now();
+      // Not among those under way: a socket stays open for as long as its page.
+      this.#sockets.set(requestId, entry);
+      this.#keep(entry);
+    };
+    devtools.on('Network.webSocketCreated', ({ requestId, url }, session) =>
+      created(requestId, url, 'websocket', session),
+    );
+    devtools.on('Network.webTransportCreated', ({ transportId, url }, session) =>
+      created(transportId, url, 'webtransport', session),
+    );
+    devtools.on('Network.webSocketHandshakeResponseReceived', ({ requestId, response }) => {
+      const entry = this.#sockets.get(requestId);
+      if (entry) entry.statusCode = response.status;
+    });
+  }
+}
+
+function fill(entry: Entry, response: Response): void {
+  const headers = lowerCased(response.headers);
+  entry.statusCode = response.status;
+  entry.contentType = headers['content-type'] ?? response.mimeType;
+  entry.gateway = gatewayOutcome(headers);
+  entry.attachment = /^\s*attachment/i.test(headers['content-disposition'] ?? '');
+  const isBad = response.securityState === 'insecure' && response.securityDetails;
+  entry.certificate = isBad ? response.securityDetails : null;
+}
+
+const lowerCased = (headers: Record<string, string>): Record<string, string> =>
+  Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
+
+/** The tab or worker at the top of a frame or worker. */
+function rootOf(session: TargetSession): TargetSession {
+  let root = session;
+  while (root.parent) root = root.parent;
+  return root;
+}
+
+function initiatorUrl({ url, stack }: Sent['initiator']): string {
+  return url ?? stack?.callFrames.find((frame) => frame.url)?.url ?? '';
+}

@@ -1,0 +1,28 @@
+/** Size of a page in CSS pixels, and device pixels per CSS pixel. */
+export type PageSize = { width: number; height: number; viewportHeight: number; ratio: number };
+
+/**
+ * Runs in the page, in a world of its own: scrolls down once, a screen at a time, so that what is loaded when seen is asked for, and
+ * back up. `screens` bounds it; pages of little more than one screen are left alone.
+ */
+export async function scrollThrough({ screens }: { screens: number }): Promise<PageSize> {
+  const size = (): PageSize => {
+    const root = Reflect.get(Document.prototype, 'documentElement', document) as Element | null;
+    return {
+      width: Math.max(root?.scrollWidth ?? 0, innerWidth),
+      height: Math.max(root?.scrollHeight ?? 0, innerHeight),
+      viewportHeight: innerHeight,
+      ratio: devicePixelRatio,
+    };
+  };
+  const painted = () => new Promise((resolve) => setTimeout(resolve, 60));
+  const { viewportHeight, height } = size();
+  if (height < viewportHeight * 1.5) return size();
+  const [left, top] = [scrollX, scrollY];
+  for (let screen = 1; screen <= screens && screen * viewportHeight < size().height; screen++) {
+    scrollTo({ left, top: screen * viewportHeight, behavior: 'instant' });
+    await painted();
+  }
+  scrollTo({ left, top, behavior: 'instant' });
+  return size();
+}

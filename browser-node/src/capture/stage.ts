@@ -1,0 +1,57 @@
+import type { Logger } from '@adsweep/shared/service/logger.ts';
+import type { OpenContext } from '../browser/open-context.ts';
+import type { DevTools } from './devtools/devtools.ts';
+import { PageSessions } from './devtools/page-sessions.ts';
+import { SecondClient } from './devtools/second-client.ts';
+import { Ending } from './ending.ts';
+import { Landings } from './landings.ts';
+import { NetworkJournal } from './network-journal.ts';
+import { watchTabs } from './tab.ts';
+
+/** What all steps of one capture share. */
+export type Stage = {
+  open: OpenContext;
+  devtools: DevTools;
+  journal: NetworkJournal;
+  landings: Landings;
+  ending: Ending;
+  logger: Logger;
+  /** Unix time in ms, and the same moment of `performance.now()`. */
+  startedAtMs: number;
+  startedAt: number;
+  notes: { collector: string; text: string }[];
+};
+
+/** Sets up the observation of a context in which nothing was opened yet. */
+export async function setStage(open: OpenContext, signal: AbortSignal, logger: Logger): Promise<Stage> {
+  const startedAtMs = Date.now();
+  const startedAt = performance.now();
+  const ending = new Ending();
+  const stop = () => ending.end('browser: TIMEOUT', signal.reason);
+  if (signal.aborted) stop();
+  else signal.addEventListener('abort', stop, { once: true });
+  open.context.on('close', () => ending.end('browser: CRASHED', 'the browser context was closed'));
+  const devtools = await connect(open, logger);
+  const tabs = watchTabs(devtools);
+  return {
+    open,
+    devtools,
+    journal: new NetworkJournal(devtools, tabs),
+    landings: new Landings(open.context, devtools, tabs, ending),
+    ending,
+    logger,
+    startedAtMs,
+    startedAt,
+    notes: [],
+  };
+}
+
+async function connect({ context, debuggingUrl, browserContextId }: OpenContext, logger: Logger): Promise<DevTools> {
+  if (!debuggingUrl || !browserContextId) return new PageSessions(context);
+  try {
+    return await SecondClient.connect(debuggingUrl, browserContextId);
+  } catch (cause) {
+    logger.warn({ cause }, 'the second client did not connect: workers are not observed');
+    return new PageSessions(context);
+  }
+}

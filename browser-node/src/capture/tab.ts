@@ -1,0 +1,114 @@
+import type { HopKind } from '@adsweep/shared/capture/hop.ts';
+import type { DevTools, EventPayload, TargetSession } from './devtools/devtools.ts';
+
+type Requested = EventPayload<'Page.frameRequestedNavigation'>;
+type Started = EventPayload<'Page.frameStartedNavigating'>;
+
+const KIND_OF_REASON: Partial<Record<Requested['reason'], HopKind>> = {
+  metaTagRefresh: 'meta_refresh',
+  httpHeaderRefresh: 'refresh_header',
+  scriptInitiated: 'script',
+  reload: 'script',
+  formSubmissionGet: 'form',
+  formSubmissionPost: 'form',
+  anchorClick: 'anchor',
+};
+
+/** What one tab's own document does: where it is, what it waits for, and what it was asked to go to. Times from `performance.now()`. */
+export class Tab {
+  readonly session: TargetSession;
+  url = '';
+  openerUrl = '';
+  /** When the present document had loaded, null = not yet. */
+  loadedAt: number | null = null;
+  lastHopAt = performance.now();
+  /** The load of the last navigation, '' before the first. */
+  lastLoaderId = '';
+  /** When a refresh that the page announced will come, 0 = none was announced. */
+  refreshDueAt = 0;
+  /** Whether a document of this tab ever came. */
+  committed = false;
+  downloads = 0;
+  /** Navigations that the page made by itself, not by an HTTP answer. */
+  ownNavigations = 0;
+  /** Entries the present document wrote into its history, as far as they count as such: replaced ones included. */
+  historyWrites = 0;
+  #requested = new Map<string, Requested['reason']>();
+  #started = new Map<string, Started['navigationType']>();
+
+  constructor(session: TargetSession) {
+    this.session = session;
+  }
+
+  /** How the navigation that is loaded as `loaderId` came about. */
+  kindOf(url: string, loaderId: string, isFirst: boolean): HopKind {
+    const type = this.#started.get(loaderId);
+    const reason = this.#requested.get(withoutFragment(url));
+    this.#requested.delete(withoutFragment(url));
+    if (isFirst) return 'initial';
+    this.ownNavigations += 1;
+    if (type === 'historyDifferentDocument' || type === 'restore') return 'history';
+    return (reason && KIND_OF_REASON[reason]) ?? 'other';
+  }
+
+  hopped(loaderId: string): void {
+    this.lastLoaderId = loaderId;
+    this.lastHopAt = performance.now();
+    this.refreshDueAt = 0;
+  }
+
+  requested({ url, reason }: Requested): void {
+    if (this.#requested.size < 1_000) this.#requested.set(withoutFragment(url), reason);
+  }
+
+  started({ loaderId, navigationType }: Started): void {
+    if (this.#started.size < 1_000) this.#started.set(loaderId, navigationType);
+  }
+
+  navigated({ frame }: EventPayload<'Page.frameNavigated'>): void {
+    if (frame.unreachableUrl) return;
+    this.url = frame.url + (frame.urlFragment ?? '');
+    this.committed ||= this.url !== 'about:blank';
+    this.loadedAt = null;
+    this.historyWrites = 0;
+  }
+
+  navigatedWithin({ url, navigationType }: EventPayload<'Page.navigatedWithinDocument'>): void {
+    this.url = url;
+    if (navigationType !== 'other') this.historyWrites += 1;
+  }
+}
+
+/** Keeps the tabs of a context up to date, by their target ids. Tabs stay known after they are closed. */
+export function watchTabs(devtools: DevTools): Map<string, Tab> {
+  const tabs = new Map<string, Tab>();
+  devtools.onAttached((session) => {
+    if (session.type !== 'page') return;
+    const tab = new Tab(session);
+    tab.openerUrl = tabs.get(session.openerId)?.url ?? '';
+    tabs.set(session.targetId, tab);
+  });
+  /** The tab, where the frame is its main one. */
+  const own = (session: TargetSession, frameId: string) =>
+    session.type === 'page' && frameId === session.targetId ? tabs.get(frameId) : undefined;
+  devtools.on('Page.frameRequestedNavigation', (event, session) => own(session, event.frameId)?.requested(event));
+  devtools.on('Page.frameStartedNavigating', (event, session) => own(session, event.frameId)?.started(event));
+  devtools.on('Page.frameNavigated', (event, session) => own(session, event.frame.id)?.navigated(event));
+  devtools.on('Page.navigatedWithinDocument', (event, session) => own(session, event.frameId)?.navigatedWithin(event));
+  devtools.on('Page.downloadWillBegin', (event, session) => {
+    const tab = own(session, event.frameId);
+    if (tab) tab.downloads += 1;
+  });
+  devtools.on('Page.loadEventFired', (_, session) => {
+    const tab = tabs.get(session.targetId);
+    if (tab) tab.loadedAt = performance.now();
+  });
+  devtools.on('Page.frameScheduledNavigation', ({ frameId, reason, delay }, session) => {
+    const tab = own(session, frameId);
+    if (tab && (reason === 'metaTagRefresh' || reason === 'httpHeaderRefresh'))
+      tab.refreshDueAt = performance.now() + delay * 1_000;
+  });
+  return tabs;
+}
+
+const withoutFragment = (url: string): string => url.split('#')[0] as string;

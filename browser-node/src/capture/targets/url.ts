@@ -1,0 +1,37 @@
+import type { CrawlJob } from '@adsweep/shared/lease/crawl-job.ts';
+import type { Page } from 'playwright-core';
+import { NAVIGATION_MS } from '../budgets.ts';
+import { causeText } from '../ending.ts';
+import { settle } from '../settle.ts';
+import type { Stage } from '../stage.ts';
+import type { Visit } from './index.ts';
+
+/** Loads a page as a visitor who came from the referrer would. */
+export async function visitUrl(stage: Stage, { target, referrer }: CrawlJob): Promise<Visit> {
+  // A browser opens file: and view-source: from its address bar; pages themselves are refused them by Chromium.
+  if (!isWebUrl(target.value)) return blocked(`not an http(s) URL: ${target.value.slice(0, 200)}`);
+  const page = await stage.ending.race(stage.open.context.newPage());
+  if (!page) return { error: '', failure: stage.ending.failure };
+  await stage.landings.first();
+  const error = (await stage.ending.race(navigate(page, target.value, referrer))) ?? '';
+  // Where no document came there is nothing to wait for.
+  const rest = error ? 'settled' : await settle(stage);
+  if (rest === 'loop') return { error, failure: { code: 'navigation: TOO_MANY_REDIRECTS', cause: 'a loop by script' } };
+  return { error, failure: stage.ending.failure };
+}
+
+/** The error the navigation ended with, '' = a document came. A page that never ends is there as soon as it begins. */
+async function navigate(page: Page, url: string, referrer: string | null): Promise<string> {
+  try {
+    await page.goto(url, { waitUntil: 'commit', timeout: NAVIGATION_MS, ...(referrer && { referer: referrer }) });
+    return '';
+  } catch (error) {
+    return causeText(error);
+  }
+}
+
+function isWebUrl(text: string): boolean {
+  return URL.canParse(text) && /^https?:$/.test(new URL(text).protocol);
+}
+
+const blocked = (cause: string): Visit => ({ error: '', failure: { code: 'navigation: BLOCKED_URL', cause } });

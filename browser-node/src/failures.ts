@@ -1,0 +1,80 @@
+import type { FailureCode } from '@adsweep/shared/failures.ts';
+import type { GatewayOutcome, TicketTraffic } from '@adsweep/shared/targeting/exit-ticket.ts';
+
+/** What Playwright's and Chromium's words for a failed navigation mean. The first that matches counts. */
+const ERRORS: [RegExp, FailureCode][] = [
+  [/ERR_TOO_MANY_REDIRECTS/, 'navigation: TOO_MANY_REDIRECTS'],
+  [/Download is starting/, 'navigation: DOWNLOAD'],
+  [
+    /ERR_UNSAFE_REDIRECT|ERR_INVALID_REDIRECT|ERR_(UNKNOWN|DISALLOWED)_URL_SCHEME|ERR_INVALID_URL|ERR_UNSAFE_PORT|ERR_BLOCKED_BY|invalid URL/,
+    'navigation: BLOCKED_URL',
+  ],
+  [/ERR_NAME_(NOT_RESOLVED|RESOLUTION_FAILED)|ERR_ICANN_NAME_COLLISION/, 'navigation: DNS'],
+  [/ERR_CERT_|ERR_SSL_|ERR_BAD_SSL/, 'navigation: TLS'],
+  // Our gateway does not answer, or does not know the ticket any more.
+  [/ERR_PROXY_|ERR_TUNNEL_CONNECTION_FAILED|_PROXY_AUTH|ERR_INVALID_AUTH_CREDENTIALS/, 'proxy: UPSTREAM_FAILED'],
+  [/ERR_(CONNECTION_)?TIMED_OUT|Timeout \d+ms exceeded|took longer than/, 'navigation: TIMEOUT'],
+  [/crashed|has been closed|browser is gone/i, 'browser: CRASHED'],
+  [/ERR_OUT_OF_MEMORY/, 'browser: OUT_OF_MEMORY'],
+];
+
+const OUTCOMES: Record<Exclude<GatewayOutcome, 'ok'>, FailureCode> = {
+  dns: 'navigation: DNS',
+  private_address: 'navigation: BLOCKED_URL',
+  connection_refused: 'navigation: CONNECTION_FAILED',
+  connection_failed: 'navigation: CONNECTION_FAILED',
+  timeout: 'navigation: TIMEOUT',
+  upstream_failed: 'proxy: UPSTREAM_FAILED',
+  too_large: 'navigation: CONNECTION_FAILED',
+};
+
+const PROXY_AUTHENTICATION_REQUIRED = 407;
+
+/** What is known of the last navigation of the page's own tab. `committed`: some document of the target was shown. */
+export type LastHop = {
+  url: string;
+  statusCode: number;
+  fault: string;
+  gateway: GatewayOutcome | null;
+  attachment: boolean;
+};
+
+/** The failure that an error of the browser stands for; one that is not known is a broken connection. Pure. */
+export const failureOfError = (text: string): FailureCode =>
+  ERRORS.find(([pattern]) => pattern.test(text))?.[1] ?? 'navigation: CONNECTION_FAILED';
+
+/**
+ * Why a visit failed, null = it did not. `error` is what the first navigation ended with, '' = a document came. What the target itself
+ * answered, whatever its status, is a page; what the gateway answered in its place never is. Pure.
+ */
+export function failureOfVisit(error: string, hop: LastHop | null, traffic: TicketTraffic | null): FailureCode | null {
+  if (hop) {
+    const outcome = hop.gateway ?? (isBroken(hop) ? outcomeOf(hop.url, traffic) : 'ok');
+    if (outcome !== 'ok') return OUTCOMES[outcome];
+    if (hop.statusCode === PROXY_AUTHENTICATION_REQUIRED) return 'proxy: UPSTREAM_FAILED';
+    // A later navigation that was called off leaves the page as it was.
+    if (error) return failureOfAborted(hop) ?? failureOfError(isBroken(hop) ? hop.fault : error);
+    if (isBroken(hop)) return failureOfError(hop.fault);
+    return null;
+  }
+  return error ? failureOfError(error) : null;
+}
+
+const isBroken = ({ fault }: LastHop): boolean => fault !== '' && !fault.includes('ERR_ABORTED');
+
+/** Chromium calls navigations off that lead to nothing it can show. */
+function failureOfAborted({ url, statusCode, attachment, fault }: LastHop): FailureCode | null {
+  if (!fault.includes('ERR_ABORTED')) return null;
+  if (statusCode === 204 || statusCode === 205) return 'navigation: NO_CONTENT';
+  if (!/^https?:/.test(url)) return 'navigation: BLOCKED_URL';
+  return attachment || statusCode > 0 ? 'navigation: DOWNLOAD' : null;
+}
+
+/** What the gateway says of the host that was dialled: over https its own answer cannot reach the browser. */
+function outcomeOf(url: string, traffic: TicketTraffic | null): GatewayOutcome {
+  const { hostname, port, protocol } = new URL(url);
+  const number = Number(port) || (protocol === 'https:' ? 443 : 80);
+  const bare = (host: string) => host.replace(/^\[|\]$/g, '');
+  const entry = traffic?.hosts.find((host) => bare(host.host) === bare(hostname) && host.port === number);
+  return entry?.outcome ?? 'ok';
+}
