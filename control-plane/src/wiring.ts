@@ -14,7 +14,7 @@ import { type Listening, listen } from './http/listen.ts';
 import type { ReadyCheck } from './http/probes.ts';
 import { createMetrics, type Metrics } from './metrics.ts';
 import { type ObjectStore, openDiskObjects } from './platform/object-store.ts';
-import { openRedis, type RedisClient } from './platform/redis.ts';
+import { openRedis, type RedisClient, redisReady } from './platform/redis.ts';
 import { openStore, type Store } from './platform/store.ts';
 import { scanStore } from './scans/scan-store.ts';
 import { findTagDefinition } from './tags/tag-definitions.ts';
@@ -28,6 +28,9 @@ export type ControlPlane = { ports: { http: number; node_api: number }; stops: S
 /** How long requests under way may take when the process is told to stop; nodes' long polls would wait longer. */
 const API_GRACE_MS = 3_000;
 const NODE_API_GRACE_MS = 1_000;
+
+/** How long the start waits for Redis before it goes on without it. */
+const REDIS_WAIT_MS = 2_000;
 
 /** What everything stands on, opened. */
 type Ground = { store: Store; objects: ObjectStore; redis: RedisClient; metrics: Metrics; logger: Logger };
@@ -53,6 +56,9 @@ export async function startControlPlane(config: Config, logger: Logger): Promise
 
   await serveApi(config, ground, { server: api, farm, catalogue, readyChecks, publicUrl });
   serveNodeApi(ground, { server: nodeApi, farm, readyChecks });
+  await redisReady(ground.redis, REDIS_WAIT_MS).catch((cause: unknown) =>
+    logger.warn({ cause }, 'started without redis'),
+  );
   const loops = farm.start();
 
   const stops: Stop[] = [

@@ -120,7 +120,7 @@ function json(schema: TSchema, schemas: Json): Json {
 function lift(schema: unknown, schemas: Json): unknown {
   if (Array.isArray(schema)) return schema.map((item) => lift(item, schemas));
   if (typeof schema !== 'object' || schema === null) return schema;
-  const { $defs, title, ...rest } = schema as Json & { $defs?: Json; title?: string };
+  const { $defs, $id: _, title, ...rest } = schema as Json & { $defs?: Json; title?: string };
   for (const [name, definition] of Object.entries($defs ?? {})) schemas[name] ??= lift(definition, schemas);
   if (typeof rest.$ref === 'string') return { $ref: `#/components/schemas/${rest.$ref}` };
   const own = () => Object.fromEntries(Object.entries(rest).map(([key, value]) => [key, lift(value, schemas)]));

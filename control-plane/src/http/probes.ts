@@ -1,10 +1,12 @@
 import { withDeadline } from '@adsweep/shared/service/with-deadline.ts';
 import type { Middleware } from 'koa';
 import type { Registry } from 'prom-client';
+import type { RequestState } from './serve-routes.ts';
 
 /** Something this process cannot work without, by name: resolves when it is there, rejects when it is not. */
 export type ReadyCheck = [name: string, check: () => Promise<void> | void];
 
+const PATHS = new Set(['/healthz', '/readyz', '/metrics']);
 const CHECK_DEADLINE_MS = 1_000;
 
 /**
@@ -13,17 +15,18 @@ const CHECK_DEADLINE_MS = 1_000;
  */
 export function serveProbes(checks: ReadyCheck[], registry: Registry): Middleware {
   return async (context, next) => {
-    if (context.method !== 'GET' && context.method !== 'HEAD') return next();
+    if (!PATHS.has(context.path) || !['GET', 'HEAD'].includes(context.method)) return next();
+    (context.state as RequestState).route = context.path;
     if (context.path === '/healthz') {
       context.body = { status: 'ok' };
     } else if (context.path === '/readyz') {
       const missing = await findMissing(checks);
       context.status = missing.length === 0 ? 200 : 503;
       context.body = { status: missing.length === 0 ? 'ready' : 'not ready', missing };
-    } else if (context.path === '/metrics') {
+    } else {
       context.type = registry.contentType;
       context.body = await registry.metrics();
-    } else return next();
+    }
   };
 }
 

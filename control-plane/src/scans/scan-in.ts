@@ -54,7 +54,11 @@ export const ScanInSchema = Type.Object(
     repeat_mode: Type.Optional(Type.Enum(['isolated', 'shared'], { default: 'isolated' })),
     retry_max_attempts: Type.Optional(Type.Integer({ minimum: 0, maximum: RETRY_ATTEMPTS_MAX, default: 0 })),
   },
-  { ...strict, title: 'ScanIn' },
+  {
+    ...strict,
+    title: 'ScanIn',
+    examples: [{ url: 'https://example.com/', country_code: 'US', emulator_id: 'android_phone_pixel_8' }],
+  },
 );
 
 export type ScanIn = Static<typeof ScanInSchema>;
