@@ -2,7 +2,7 @@ import type { Logger } from '@adsweep/shared/service/logger.ts';
 import type { Chromium } from './chromium-path.ts';
 import { LiveBrowser } from './live-browser.ts';
 import type { BrowserPool, OpenContext, OpenOptions } from './open-context.ts';
-import type { WearReason } from './wear.ts';
+import { WEAR_LIMITS, type WearLimits, type WearReason } from './wear.ts';
 
 /** Told when a browser starts: `first`, or the wear of the one before it. */
 export type LaunchReason = 'first' | WearReason;
@@ -14,13 +14,20 @@ export type LaunchReason = 'first' | WearReason;
 export class ChromiumPool implements BrowserPool {
   readonly #where: Chromium;
   readonly #logger: Logger;
+  readonly #limits: WearLimits;
   readonly #launched: (reason: LaunchReason) => void;
   readonly #browsers = new Set<LiveBrowser>();
   #current: LiveBrowser | null = null;
   #turn: Promise<unknown> = Promise.resolve();
   #closed = false;
 
-  constructor(where: Chromium, logger: Logger, launched: (reason: LaunchReason) => void) {
+  constructor(
+    where: Chromium,
+    logger: Logger,
+    launched: (reason: LaunchReason) => void,
+    limits: WearLimits = WEAR_LIMITS,
+  ) {
+    this.#limits = limits;
     this.#where = where;
     this.#logger = logger;
     this.#launched = launched;
@@ -44,16 +51,20 @@ export class ChromiumPool implements BrowserPool {
     await Promise.all([...this.#browsers].map((browser) => browser.kill()));
   }
 
-  /** The browser that takes new contexts. One caller at a time decides whether it must be replaced. */
+  /** The browser that takes new contexts, claimed for one. One caller at a time decides whether it must be replaced. */
   #fresh(): Promise<LiveBrowser> {
-    const mine = this.#turn.then(() => this.#currentOrNext());
+    const mine = this.#turn.then(async () => {
+      const browser = await this.#currentOrNext();
+      browser.claim();
+      return browser;
+    });
     this.#turn = mine.catch(() => undefined);
     return mine;
   }
 
   async #currentOrNext(): Promise<LiveBrowser> {
     if (this.#closed) throw new Error('the browser pool is closed');
-    const worn = this.#current ? await this.#current.wear() : 'first';
+    const worn = this.#current ? await this.#current.wear(this.#limits) : 'first';
     if (this.#current && worn === null) return this.#current;
     this.#current?.retire();
     this.#forgetEnded();

@@ -17,11 +17,12 @@ export type ChromiumProcess = {
   debuggingUrl: string;
   /** Settles when the process is gone. */
   exited: Promise<void>;
-  /** Kills the process and all it started, waits until it is gone and removes its profile. Never throws. */
+  /** Ends the process and all it started, by force where it must; waits until it is gone and removes its profile. Never throws. */
   kill(): Promise<void>;
 };
 
 const START_DEADLINE_MS = 20_000;
+const ORDERLY_EXIT_MS = 1_000;
 const EXIT_DEADLINE_MS = 5_000;
 /** Profiles carry the pid of the process that made them, so that those of a killed one can be swept away. */
 export const profilePrefix = (pid: number): string => `adsweep-chromium-${pid}-`;
@@ -39,7 +40,10 @@ export async function startChromium({ path, version }: Chromium, logger: Logger)
     child.once('error', () => resolve());
   });
   const kill = async () => {
-    killGroup(child);
+    // Without its pipe Chromium ends in order and collects its children; what is left a moment later is killed.
+    (child.stdio[3] as Writable | null)?.destroy();
+    await withDeadline(exited, ORDERLY_EXIT_MS, 'the orderly end of Chromium').catch(() => undefined);
+    killGroup(child, logger);
     await withDeadline(exited, EXIT_DEADLINE_MS, 'the end of Chromium').catch((cause) =>
       logger.error({ cause, pid: child.pid }, 'Chromium did not end'),
     );
@@ -71,11 +75,12 @@ function debuggingUrlOf(child: ChildProcess): Promise<string> {
   });
 }
 
-function killGroup(child: ChildProcess): void {
+function killGroup(child: ChildProcess, logger: Logger): void {
   if (child.pid === undefined) return;
   try {
     process.kill(-child.pid, 'SIGKILL');
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code !== 'ESRCH')
+      logger.error({ cause, pid: child.pid }, 'Chromium was not killed');
   }
 }

@@ -4,7 +4,7 @@ import type { ExitTicket } from '@adsweep/shared/targeting/exit-ticket.ts';
 import type { BrowserContextOptions } from 'playwright-core';
 import { userAgentMetadata, userAgentOf } from './client-hints.ts';
 import type { Identity } from './device-sessions.ts';
-import { dressNavigator, type NavigatorDress } from './page-scripts/dress-navigator.ts';
+import { type DeviceDress, deviceScript } from './page-scripts/device-script.ts';
 
 /** All that makes a context look like one device in one country: Playwright's options, what CDP is told, and the init script. */
 export type Dress = { options: BrowserContextOptions; identity: Identity; initScript: string };
@@ -31,7 +31,7 @@ export function dressContext(
 ): Dress {
   const locale = countryLocale(countryCode);
   const userAgent = userAgentOf(device, browserVersion);
-  const script = scriptOf(navigatorDress(device, userAgent, locale.languages));
+  const script = deviceScript(deviceDress(device, userAgent, locale.languages));
   return {
     options: {
       ...contextOptions(device, locale),
@@ -69,21 +69,19 @@ function contextOptions(device: Device, locale: CountryLocale): BrowserContextOp
   };
 }
 
-function navigatorDress(device: Device, userAgent: string, languages: string[]): NavigatorDress {
+function deviceDress(device: Device, userAgent: string, languages: string[]): DeviceDress {
   const isChromium = device.clientHints !== null;
+  const answers = {
+    userAgent,
+    appVersion: userAgent.replace('Mozilla/', ''),
+    platform: device.platform,
+    vendor: device.vendor,
+    language: languages[0] as string,
+    languages,
+  };
   return {
-    answers: {
-      userAgent,
-      appVersion: userAgent.replace('Mozilla/', ''),
-      platform: device.platform,
-      vendor: device.vendor,
-      language: languages[0] as string,
-      languages,
-    },
-    missing: isChromium ? [] : NOT_IN_SAFARI,
-    chrome: isChromium,
+    navigator: { answers, missing: isChromium ? [] : NOT_IN_SAFARI },
+    window: { screen: { ...device.screen, pixelRatio: device.deviceScaleFactor }, chrome: isChromium },
     pdfViewer: !device.mobile,
   };
 }
-
-const scriptOf = (dress: NavigatorDress): string => `(${dressNavigator})(${JSON.stringify(dress)});`;

@@ -8,7 +8,7 @@ import { type Dress, dressContext } from './dress-context.ts';
 import { lastingMemory } from './group-memory.ts';
 import type { OpenContext, OpenOptions } from './open-context.ts';
 import { PipeTransport } from './pipe-transport.ts';
-import { type WearReason, wearReason } from './wear.ts';
+import { type WearLimits, type WearReason, wearReason } from './wear.ts';
 
 const CONNECT_DEADLINE_MS = 15_000;
 const OPEN_DEADLINE_MS = 15_000;
@@ -25,9 +25,9 @@ export class LiveBrowser {
   readonly #sessions: DeviceSessions;
   readonly #logger: Logger;
   readonly #startedAt = Date.now();
-  readonly #open = new Set<BrowserContext>();
   #opening: Promise<unknown> = Promise.resolve();
   #contexts = 0;
+  #claims = 0;
   #broken = false;
   #retired = false;
   #idleMemory: number | null = null;
@@ -56,17 +56,11 @@ export class LiveBrowser {
       const transport = new PipeTransport(process.write, process.read, sessions);
       const connecting = chromium.connectOverCDP(transport, { noDefaults: true, timeout: CONNECT_DEADLINE_MS });
       const browser = await withDeadline(connecting, CONNECT_DEADLINE_MS, 'the connection to Chromium');
-      const live = new LiveBrowser(process, browser, sessions, logger);
-      live.#idleMemory = await lastingMemory(process.pid);
-      return live;
+      return new LiveBrowser(process, browser, sessions, logger);
     } catch (error) {
       await process.kill();
       throw error;
     }
-  }
-
-  get openContexts(): number {
-    return this.#open.size;
   }
 
   /** Whether the process is gone and its profile removed. */
@@ -79,29 +73,36 @@ export class LiveBrowser {
   }
 
   /** Why this browser must not get another context; null = it may. */
-  async wear(now = Date.now()): Promise<WearReason | null> {
+  async wear(limits: WearLimits, now = Date.now()): Promise<WearReason | null> {
     if (now - this.#measuredAt > MEMORY_EVERY_MS) {
       this.#measuredAt = now;
       this.#memory = await lastingMemory(this.#process.pid);
     }
-    return wearReason({
+    const wear = {
       broken: this.#broken,
       contexts: this.#contexts,
       ageMs: now - this.#startedAt,
       idleMemory: this.#idleMemory,
       memory: this.#memory,
-    });
+    };
+    return wearReason(wear, limits);
   }
 
-  /** Opens a context; throws when the browser does not answer in time, and counts as broken from then on. */
+  /** Announces an {@link open}, so that the browser does not end before it. */
+  claim(): void {
+    this.#claims += 1;
+    this.#contexts += 1;
+  }
+
+  /** Opens a context that was claimed; throws when the browser does not answer in time, and counts as broken from then on. */
   async open({ emulator, countryCode, ticket }: OpenOptions): Promise<OpenContext> {
     const dress = dressContext(emulator, countryCode, ticket, this.version);
-    this.#contexts += 1;
     try {
       const [context, contextId] = await withDeadline(this.#inTurn(dress), OPEN_DEADLINE_MS, 'a browser context');
       return this.#present(context, contextId);
     } catch (error) {
       this.#sicken();
+      this.#disclaim();
       throw error;
     }
   }
@@ -109,7 +110,7 @@ export class LiveBrowser {
   /** No more contexts; ends when the last one is closed. */
   retire(): void {
     this.#retired = true;
-    if (this.#open.size === 0) void this.kill();
+    if (this.#claims === 0) void this.kill();
   }
 
   /** Ends the browser and all it started, at once. */
@@ -133,7 +134,6 @@ export class LiveBrowser {
     const expected = this.#sessions.expectContext(dress.identity);
     const context = await this.#browser.newContext(dress.options);
     await context.addInitScript(dress.initScript);
-    this.#open.add(context);
     return [context, await expected];
   }
 
@@ -161,8 +161,14 @@ export class LiveBrowser {
       this.#sicken();
     }
     this.#sessions.forgetContext(contextId);
-    this.#open.delete(context);
-    if (this.#retired && this.#open.size === 0) await this.kill();
+    // Only now are all of its lasting processes there: before its first context a browser has half the memory of an idle one.
+    this.#idleMemory ??= await lastingMemory(this.#process.pid);
+    this.#disclaim();
+  }
+
+  #disclaim(): void {
+    this.#claims -= 1;
+    if (this.#retired && this.#claims === 0) void this.kill();
   }
 
   #sicken(): void {

@@ -73,7 +73,17 @@ export class PipeTransport implements ConnectOverCDPTransport {
 
   #deliver(text: string): void {
     if (this.#closed) return;
-    const message = JSON.parse(text) as ProtocolMessage;
-    if (this.#filter.incoming(message)) this.onmessage?.(message);
+    const message = messageOf(text);
+    if (message === null) this.close();
+    else if (this.#filter.incoming(message)) this.onmessage?.(message);
+  }
+}
+
+/** What is no JSON comes from a browser that is no longer itself. */
+function messageOf(text: string): ProtocolMessage | null {
+  try {
+    return JSON.parse(text) as ProtocolMessage;
+  } catch {
+    return null;
   }
 }

@@ -1,7 +1,6 @@
-/** When a browser has served enough. */
-export const CONTEXTS_MAX = 300;
-export const AGE_MAX_MS = 30 * 60_000;
-export const MEMORY_GROWTH_MAX = 2;
+/** When a browser has served enough; `memoryGrowth` as a multiple of its idle memory. */
+export type WearLimits = { contexts: number; ageMs: number; memoryGrowth: number };
+export const WEAR_LIMITS: WearLimits = { contexts: 300, ageMs: 30 * 60_000, memoryGrowth: 2 };
 
 /** What a browser has been through; memory in bytes of its lasting processes, null = not known. */
 export type Wear = {
@@ -16,10 +15,10 @@ export const WEAR_REASONS = ['broken', 'contexts', 'age', 'memory'] as const;
 export type WearReason = (typeof WEAR_REASONS)[number];
 
 /** Why a browser must not get another context; null = it may. */
-export function wearReason({ broken, contexts, ageMs, idleMemory, memory }: Wear): WearReason | null {
-  if (broken) return 'broken';
-  if (contexts >= CONTEXTS_MAX) return 'contexts';
-  if (ageMs >= AGE_MAX_MS) return 'age';
-  if (idleMemory && memory && memory > idleMemory * MEMORY_GROWTH_MAX) return 'memory';
+export function wearReason(wear: Wear, limits: WearLimits): WearReason | null {
+  if (wear.broken) return 'broken';
+  if (wear.contexts >= limits.contexts) return 'contexts';
+  if (wear.ageMs >= limits.ageMs) return 'age';
+  if (wear.idleMemory && wear.memory && wear.memory > wear.idleMemory * limits.memoryGrowth) return 'memory';
   return null;
 }

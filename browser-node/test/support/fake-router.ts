@@ -28,6 +28,7 @@ const TRAFFIC: TicketTraffic = { ticket_id: 'ticket-1', bytes_sent: 11, bytes_re
 
 /** The proxy-router's API: gives one ticket, or refuses with the code in `refusal`. */
 export class FakeRouter extends Conditions {
+  ticket: ExitTicket = TICKET;
   refusal: { status: number; code: string } | null = null;
   readonly calls: string[] = [];
   readonly #server: Server;
@@ -62,6 +63,6 @@ export class FakeRouter extends Conditions {
     if (method === 'GET') return [200, TRAFFIC];
     if (method === 'DELETE') return [204, undefined];
     if (this.refusal) return [this.refusal.status, { detail: 'refused', code: this.refusal.code }];
-    return [201, TICKET];
+    return [201, this.ticket];
   }
 }

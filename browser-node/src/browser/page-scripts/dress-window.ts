@@ -1,0 +1,29 @@
+import type { WrapGetter } from './wrap-getter.ts';
+
+/** What `window` says where Chromium's own would say otherwise. */
+export type WindowDress = {
+  /** CSS pixels. */
+  screen: { width: number; height: number; pixelRatio: number };
+  /** Whether `window.chrome` is there: on Chrome and on what is made of it. */
+  chrome: boolean;
+};
+
+/** For pages and frames. */
+export function dressWindow(dress: WindowDress, wrapGetter: WrapGetter): void {
+  const { width, height, pixelRatio } = dress.screen;
+  // Chromium tells cross-site frames the size of the real screen, whatever is emulated.
+  if (screen.width !== width || devicePixelRatio !== pixelRatio) {
+    for (const name of ['width', 'availWidth']) wrapGetter(Screen.prototype, name, width);
+    for (const name of ['height', 'availHeight']) wrapGetter(Screen.prototype, name, height);
+    wrapGetter(window, 'devicePixelRatio', pixelRatio);
+  }
+  if (!dress.chrome) Reflect.deleteProperty(window, 'chrome');
+  if (!dress.chrome || 'chrome' in window) return;
+  const since = performance.timeOrigin;
+  const chrome = {
+    app: { isInstalled: false },
+    csi: () => ({ onloadT: Math.round(since), pageT: performance.now(), startE: Math.round(since), tran: 15 }),
+    loadTimes: () => ({ requestTime: since / 1000, startLoadTime: since / 1000, navigationType: 'Other' }),
+  };
+  Object.defineProperty(window, 'chrome', { value: chrome, writable: true, enumerable: true, configurable: false });
+}

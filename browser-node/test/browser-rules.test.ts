@@ -1,0 +1,73 @@
+import assert from 'node:assert/strict';
+import { mkdir, mkdtemp, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { findEmulator } from '@adsweep/shared/scan/emulators.ts';
+import { ConfigError } from '@adsweep/shared/service/load-config.ts';
+import { chromiumFlags } from '../src/browser/chromium-flags.ts';
+import { profilePrefix } from '../src/browser/chromium-process.ts';
+import { brandsOf, userAgentMetadata } from '../src/browser/client-hints.ts';
+import { sweepProfiles } from '../src/browser/sweep-profiles.ts';
+import { WEAR_LIMITS, wearReason } from '../src/browser/wear.ts';
+import { readConfig } from '../src/config.ts';
+
+// As Chrome 120 and 131 really sent them.
+for (const [major, header] of [
+  [120, '"Not_A Brand";v="8", "Chromium";v="120", "Google Chrome";v="120"'],
+  [131, '"Google Chrome";v="131", "Chromium";v="131", "Not_A Brand";v="24"'],
+] as const) {
+  test(`Chrome ${major} names its brands as the real one does`, () => {
+    const brands = brandsOf('Google Chrome', major, String).map(({ brand, version }) => `"${brand}";v="${version}"`);
+    assert.equal(brands.join(', '), header);
+  });
+}
+
+test('client hints carry the version of the Chromium that runs, Safari has none', () => {
+  const pixel = findEmulator('android_phone_pixel_8');
+  const iphone = findEmulator('iphone_15');
+  assert.ok(pixel && iphone);
+  const metadata = userAgentMetadata(pixel.device, '156.0.8078.79');
+  assert.deepEqual(
+    metadata?.fullVersionList.find(({ brand }) => brand === 'Google Chrome'),
+    { brand: 'Google Chrome', version: '156.0.8078.79' },
+  );
+  assert.equal(metadata?.model, 'Pixel 8');
+  assert.equal(userAgentMetadata(iphone.device, '156.0.8078.79'), undefined);
+});
+
+test('a browser is worn by contexts, age, memory or a fault, and not before', () => {
+  const fresh = { broken: false, contexts: 299, ageMs: 1_799_999, idleMemory: 100, memory: 200 };
+  assert.equal(wearReason(fresh, WEAR_LIMITS), null);
+  assert.equal(wearReason({ ...fresh, contexts: 300 }, WEAR_LIMITS), 'contexts');
+  assert.equal(wearReason({ ...fresh, ageMs: 1_800_000 }, WEAR_LIMITS), 'age');
+  assert.equal(wearReason({ ...fresh, memory: 201 }, WEAR_LIMITS), 'memory');
+  assert.equal(wearReason({ ...fresh, memory: null }, WEAR_LIMITS), null);
+  assert.equal(wearReason({ ...fresh, broken: true }, WEAR_LIMITS), 'broken');
+});
+
+test('the sandbox is given up for root alone', () => {
+  assert.ok(!chromiumFlags('/profile', 156, false).includes('--no-sandbox'));
+  assert.ok(chromiumFlags('/profile', 156, true).includes('--no-sandbox'));
+});
+
+test('profiles of processes that are gone are removed, others stay', async (t) => {
+  const directory = await mkdtemp(join(tmpdir(), 'sweep-'));
+  t.after(() => rm(directory, { recursive: true }));
+  const mine = `${profilePrefix(process.pid)}abc`;
+  // Above the largest pid that Linux gives.
+  for (const name of [mine, `${profilePrefix(4_194_305)}abc`, 'something-else']) await mkdir(join(directory, name));
+  assert.equal(await sweepProfiles(directory), 1);
+  assert.deepEqual((await readdir(directory)).sort(), [mine, 'something-else'].sort());
+});
+
+test('settings have defaults but for the secret, and every problem is named', () => {
+  const config = readConfig({ ADSWEEP_NODE_TOKEN: 'secret' });
+  assert.ok(config.ADSWEEP_SLOTS >= 2);
+  assert.match(config.ADSWEEP_NODE_ID, /^[A-Za-z0-9]/);
+  const broken = { ADSWEEP_SLOTS: '0', ADSWEEP_NODE_API_URL: 'http://plane/' };
+  assert.throws(
+    () => readConfig(broken),
+    (error: ConfigError) => error instanceof ConfigError && error.problems.length === 3,
+  );
+});

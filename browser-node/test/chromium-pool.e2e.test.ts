@@ -1,0 +1,168 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { createSocket } from 'node:dgram';
+import { once } from 'node:events';
+import { readdir } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { type TestContext, test } from 'node:test';
+import { findEmulator } from '@adsweep/shared/scan/emulators.ts';
+import { createLogger } from '@adsweep/shared/service/logger.ts';
+import { locateChromium } from '../src/browser/chromium-path.ts';
+import { ChromiumPool, type LaunchReason } from '../src/browser/chromium-pool.ts';
+import { profilePrefix } from '../src/browser/chromium-process.ts';
+import type { OpenContext } from '../src/browser/open-context.ts';
+import { sweepProfiles } from '../src/browser/sweep-profiles.ts';
+import { WEAR_LIMITS, type WearLimits } from '../src/browser/wear.ts';
+import { CredentialProxy } from './support/credential-proxy.ts';
+import { DeviceSite } from './support/device-site.ts';
+import { groupEnded, groupMembers } from './support/processes.ts';
+
+async function poolBench(t: TestContext, limits: Partial<WearLimits> = {}) {
+  const site = await DeviceSite.start();
+  const proxy = await CredentialProxy.start(site.port);
+  const launches: LaunchReason[] = [];
+  const logger = createLogger('test', 'silent');
+  const launched = (reason: LaunchReason) => void launches.push(reason);
+  const pool = new ChromiumPool(await locateChromium(''), logger, launched, { ...WEAR_LIMITS, ...limits });
+  t.after(async () => {
+    await pool.close();
+    await proxy.close();
+    await site.close();
+  });
+  const emulator = findEmulator('android_phone_pixel_8');
+  assert.ok(emulator);
+  const open = () => pool.open({ emulator, countryCode: 'FR', ticket: proxy.ticket });
+  return { pool, launches, open };
+}
+
+async function pidOf({ browser }: OpenContext): Promise<number> {
+  const session = await browser.newBrowserCDPSession();
+  const { processInfo } = await session.send('SystemInfo.getProcessInfo');
+  await session.detach();
+  return processInfo.find(({ type }) => type === 'browser')?.id ?? 0;
+}
+
+async function loadPage(open: OpenContext): Promise<string> {
+  const page = await open.context.newPage();
+  await page.goto('http://shop.localhost/popup');
+  return page.url();
+}
+
+test('contexts of one browser serve side by side, each with an id of its own', async (t) => {
+  const { open, launches } = await poolBench(t);
+  const contexts = await Promise.all([open(), open(), open()]);
+  assert.deepEqual(launches, ['first']);
+  assert.equal(new Set(contexts.map(({ browserContextId }) => browserContextId)).size, 3);
+  const page = await contexts[1].context.newPage();
+  const session = await contexts[1].context.newCDPSession(page);
+  const { targetInfo } = await session.send('Target.getTargetInfo');
+  assert.equal(targetInfo.browserContextId, contexts[1].browserContextId);
+  await Promise.all(contexts.map((each) => each.close()));
+});
+
+test('a worn browser serves the contexts it has, new ones go to its successor, and it ends with its last one', async (t) => {
+  const { open, launches } = await poolBench(t, { contexts: 2 });
+  const [first, second] = [await open(), await open()];
+  const worn = await pidOf(first);
+  const third = await open();
+  assert.deepEqual(launches, ['first', 'contexts']);
+  assert.notEqual(await pidOf(third), worn);
+  assert.equal(await loadPage(first), 'http://shop.localhost/popup');
+  await first.close();
+  assert.equal(await loadPage(second), 'http://shop.localhost/popup');
+  await second.close();
+  await groupEnded(worn);
+  await third.close();
+});
+
+test('a browser that is killed in the middle of a page ends that page at once, and the next open works', async (t) => {
+  const { open, launches } = await poolBench(t);
+  const first = await open();
+  const page = await first.context.newPage();
+  const pid = await pidOf(first);
+  const stuck = page.evaluate('new Promise(() => {})');
+  process.kill(pid, 'SIGKILL');
+  await assert.rejects(stuck, /closed|crashed/);
+  await first.close();
+  const second = await open();
+  assert.equal(await loadPage(second), 'http://shop.localhost/popup');
+  assert.deepEqual(launches, ['first', 'broken']);
+  await second.close();
+});
+
+test('a browser that hangs keeps nobody waiting for ever: its context counts as closed, and the next open works', async (t) => {
+  const { open, launches } = await poolBench(t);
+  const first = await open();
+  await loadPage(first);
+  process.kill(await pidOf(first), 'SIGSTOP');
+  await first.close();
+  const second = await open();
+  assert.equal(await loadPage(second), 'http://shop.localhost/popup');
+  assert.deepEqual(launches, ['first', 'broken']);
+  await second.close();
+});
+
+test('nothing is left of a closed pool: no process and no profile', async (t) => {
+  const { open, pool } = await poolBench(t);
+  const context = await open();
+  await loadPage(context);
+  const pid = await pidOf(context);
+  assert.notDeepEqual(await groupMembers(pid), []);
+  await pool.close();
+  await context.close();
+  await groupEnded(pid);
+  const profiles = (await readdir(tmpdir())).filter((name) => name.startsWith(profilePrefix(process.pid)));
+  assert.deepEqual(profiles, []);
+  await assert.rejects(open(), /the browser pool is closed/);
+});
+
+test('a browser ends by itself when its node is killed, and its profile is swept away later', async () => {
+  const script = new URL('./support/hold-browser.ts', import.meta.url).pathname;
+  const node = spawn(process.execPath, [script], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const [said] = await once(node.stdout, 'data');
+  const pid = Number(said);
+  assert.notDeepEqual(await groupMembers(pid), []);
+  node.kill('SIGKILL');
+  await once(node, 'exit');
+  await groupEnded(pid);
+  await sweepProfiles();
+  const profiles = (await readdir(tmpdir())).filter((name) => name.startsWith(profilePrefix(node.pid as number)));
+  assert.deepEqual(profiles, []);
+});
+
+test('WebRTC sends nothing past the exit', async (t) => {
+  const { open } = await poolBench(t);
+  const stun = createSocket('udp4');
+  await new Promise<void>((resolve) => stun.bind(0, '127.0.0.1', resolve));
+  t.after(() => stun.close());
+  let packets = 0;
+  stun.on('message', () => {
+    packets += 1;
+  });
+  const context = await open();
+  const page = await context.context.newPage();
+  await page.goto('http://shop.localhost/popup');
+  const candidates = await page.evaluate(async (port) => {
+    const connection = new RTCPeerConnection({ iceServers: [{ urls: `stun:127.0.0.1:${port}` }] });
+    const found: string[] = [];
+    connection.onicecandidate = ({ candidate }) => candidate?.candidate && found.push(candidate.candidate);
+    connection.createDataChannel('x');
+    await connection.setLocalDescription(await connection.createOffer());
+    while (connection.iceGatheringState !== 'complete')
+      await new Promise((resolve) => connection.addEventListener('icegatheringstatechange', resolve, { once: true }));
+    return found;
+  }, stun.address().port);
+  assert.deepEqual(candidates, []);
+  assert.equal(packets, 0);
+  await context.close();
+});
+
+test('what is outside a context with an exit reaches nothing', async (t) => {
+  const { open } = await poolBench(t);
+  const context = await open();
+  const bare = await context.browser.newContext();
+  const page = await bare.newPage();
+  await assert.rejects(page.goto('http://example.com/'), /ERR_PROXY_CONNECTION_FAILED/);
+  await bare.close();
+  await context.close();
+});

@@ -1,0 +1,116 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { EMULATORS, type Emulator } from '@adsweep/shared/scan/emulators.ts';
+import { createLogger } from '@adsweep/shared/service/logger.ts';
+import type { BrowserContext } from 'playwright-core';
+import { locateChromium } from '../src/browser/chromium-path.ts';
+import { ChromiumPool } from '../src/browser/chromium-pool.ts';
+import { userAgentOf } from '../src/browser/client-hints.ts';
+import { CredentialProxy } from './support/credential-proxy.ts';
+import { DeviceSite, type Testimony } from './support/device-site.ts';
+
+const WORKERS = ['worker', 'nested worker', 'shared worker', 'service worker'];
+const WITNESSES = ['page', 'frame', ...WORKERS].length;
+
+let site: DeviceSite;
+let proxy: CredentialProxy;
+let pool: ChromiumPool;
+
+before(async () => {
+  site = await DeviceSite.start();
+  proxy = await CredentialProxy.start(site.port);
+  pool = new ChromiumPool(await locateChromium(''), createLogger('test', 'silent'), () => undefined);
+});
+after(async () => {
+  await pool.close();
+  await proxy.close();
+  await site.close();
+});
+
+for (const emulator of EMULATORS) {
+  test(`${emulator.id} tells one story in pages, frames, popups, workers and headers`, async () => {
+    site.headers.clear();
+    const open = await pool.open({ emulator, countryCode: 'DE', ticket: proxy.ticket });
+    try {
+      const said = await testimonies(open.context);
+      const userAgent = userAgentOf(emulator.device, open.browserVersion);
+      for (const testimony of said) believeDevice(testimony, emulator, userAgent);
+      for (const testimony of said) if (testimony.window) believeWindow(testimony.where, testimony.window, emulator);
+      // A popup's and a cross-site frame's very first request included.
+      for (const path of ['/', '/frame', '/popup', '/worker.js', '/shared.js'])
+        believeHeaders(path, emulator, userAgent);
+      for (const [path, headers] of site.headers) assert.doesNotMatch(headers['user-agent'] ?? '', /Headless/, path);
+    } finally {
+      await open.close();
+    }
+  });
+}
+
+/** Everything that runs in the page, and a popup that the page opened. */
+async function testimonies(context: BrowserContext): Promise<Testimony[]> {
+  const page = await context.newPage();
+  // *.localhost is a secure context without a certificate: client hints and service workers are there.
+  await page.goto('http://shop.localhost/');
+  await page.waitForFunction(`heard.length >= ${WITNESSES}`, undefined, { timeout: 15_000 });
+  const heard = await page.evaluate<Testimony[]>('heard');
+  const [popup] = await Promise.all([context.waitForEvent('page'), page.evaluate('void open("/popup")')]);
+  const said = await popup.waitForFunction<Testimony>('window.said');
+  return [...heard, (await said.jsonValue()) as Testimony];
+}
+
+function believeDevice(said: Testimony, { device }: Emulator, userAgent: string): void {
+  assert.equal(said.userAgent, userAgent, said.where);
+  assert.equal(said.platform, device.platform, said.where);
+  assert.deepEqual(said.languages, ['de-DE', 'de', 'en-US', 'en'], said.where);
+  assert.equal(said.timezone, 'Europe/Berlin', said.where);
+  if (!device.clientHints) {
+    assert.equal(said.clientHints, null, said.where);
+    return;
+  }
+  const { brand, mobile, model, platform } = device.clientHints;
+  assert.ok(
+    said.clientHints?.brands.some((each) => each.brand === brand),
+    said.where,
+  );
+  assert.ok(!JSON.stringify(said.clientHints).includes('Headless'), said.where);
+  assert.deepEqual(
+    { mobile: said.clientHints?.mobile, model: said.clientHints?.model, platform: said.clientHints?.platform },
+    { mobile, model, platform },
+    said.where,
+  );
+}
+
+function believeWindow(where: string, said: NonNullable<Testimony['window']>, { device }: Emulator): void {
+  // A frame is as wide as its page makes it.
+  const { width, ...rest } = said;
+  if (where !== 'frame' && device.mobile) assert.equal(width, device.viewport.width, where);
+  assert.deepEqual(
+    rest,
+    {
+      vendor: device.vendor,
+      touchPoints: device.maxTouchPoints,
+      webdriver: false,
+      screenWidth: device.screen.width,
+      pixelRatio: device.deviceScaleFactor,
+      plugins: device.mobile ? 0 : 5,
+      chrome: device.clientHints !== null,
+      hover: !device.mobile,
+    },
+    where,
+  );
+}
+
+function believeHeaders(path: string, { device }: Emulator, userAgent: string): void {
+  const headers = site.headers.get(path) ?? {};
+  assert.equal(headers['user-agent'], userAgent, path);
+  assert.equal(headers['accept-language'], 'de-DE,de;q=0.9,en-US;q=0.8,en;q=0.7', path);
+  const hints = headers['sec-ch-ua'];
+  // Scripts of workers are asked for without client hints.
+  if (!device.clientHints || path.endsWith('.js')) {
+    assert.equal(hints, undefined, path);
+    return;
+  }
+  assert.match(String(hints), new RegExp(`"${device.clientHints.brand}"`), path);
+  assert.equal(headers['sec-ch-ua-mobile'], device.clientHints.mobile ? '?1' : '?0', path);
+  assert.equal(headers['sec-ch-ua-platform'], `"${device.clientHints.platform}"`, path);
+}

@@ -1,0 +1,65 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Capture } from '@adsweep/shared/capture/capture.ts';
+import type { NodeReport } from '@adsweep/shared/lease/messages.ts';
+import { createLogger } from '@adsweep/shared/service/logger.ts';
+import type { CapturePage } from '../src/capture/capture-outcome.ts';
+import { readConfig } from '../src/config.ts';
+import { startNode } from '../src/node/start-node.ts';
+import { CredentialProxy } from './support/credential-proxy.ts';
+import { DeviceSite } from './support/device-site.ts';
+import { FakeControlPlane } from './support/fake-control-plane.ts';
+import { FakeRouter } from './support/fake-router.ts';
+import { emptyCapture } from './support/lease-bench.ts';
+
+/** Loads the job's page and notes its address. */
+const loadPage: CapturePage = async (job, { context }) => {
+  const page = await context.newPage();
+  const answer = await page.goto(job.target.value);
+  const notes = [{ collector: 'test', text: `${answer?.status()} ${page.url()}` }];
+  return { capture: { ...emptyCapture(), notes }, files: [], failure: null };
+};
+
+test('a node registers, works through an exit, shows what it does, and says that it drains', async (t) => {
+  const plane = await FakeControlPlane.start();
+  const router = await FakeRouter.start();
+  const site = await DeviceSite.start();
+  const proxy = await CredentialProxy.start(site.port);
+  router.ticket = proxy.ticket;
+  const config = readConfig({
+    ADSWEEP_NODE_ID: 'node-1',
+    ADSWEEP_NODE_TOKEN: 'secret',
+    ADSWEEP_NODE_API_URL: plane.url,
+    ADSWEEP_PROXY_URL: router.url,
+    ADSWEEP_SLOTS: '1',
+    ADSWEEP_METRICS_PORT: '0',
+  });
+  const node = await startNode(config, loadPage, createLogger('test', 'silent'));
+  let stopped = false;
+  const stopAll = async () => {
+    if (!stopped) for (const [, stop] of node.stops) await stop();
+    stopped = true;
+  };
+  t.after(async () => {
+    await stopAll();
+    await Promise.all([plane.close(), router.close(), proxy.close(), site.close()]);
+  });
+
+  const report = (await plane.heard('report')).body as NodeReport;
+  assert.match(report.browser_version, /^Chromium \d+\./);
+  assert.equal(report.slots, 1);
+  assert.equal(report.draining, false);
+
+  plane.give({ target: { kind: 'url', value: 'http://shop.localhost/popup' } });
+  const { capture } = (await plane.heard('complete')).body as { capture: Capture };
+  assert.deepEqual(capture.notes, [{ collector: 'test', text: '200 http://shop.localhost/popup' }]);
+
+  const probe = (path: string) => fetch(`http://127.0.0.1:${node.metricsPort}${path}`);
+  assert.equal((await probe('/healthz')).status, 200);
+  assert.equal((await probe('/readyz')).status, 200);
+  assert.match(await (await probe('/metrics')).text(), /adsweep_node_browser_launches_total\{reason="first".*\} 1/);
+
+  await stopAll();
+  const last = plane.said.filter(({ call }) => call === 'report').at(-1)?.body as NodeReport;
+  assert.equal(last.draining, true);
+});

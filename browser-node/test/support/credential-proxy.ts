@@ -1,0 +1,91 @@
+import {
+  createServer,
+  request as httpRequest,
+  type IncomingMessage,
+  type Server,
+  type ServerResponse,
+} from 'node:http';
+import { type AddressInfo, connect } from 'node:net';
+import type { Duplex } from 'node:stream';
+import type { ExitTicket } from '@adsweep/shared/targeting/exit-ticket.ts';
+
+/** A forward proxy that asks for a ticket's credentials and takes every name to one local port. */
+export class CredentialProxy {
+  readonly #server: Server;
+  readonly #target: number;
+  readonly #sockets = new Set<Duplex>();
+
+  constructor(target: number) {
+    this.#target = target;
+    this.#server = createServer((request, response) => this.#forward(request, response));
+    this.#server.on('connect', (request: IncomingMessage, socket: Duplex) => this.#tunnel(request, socket));
+  }
+
+  static async start(targetPort: number): Promise<CredentialProxy> {
+    const proxy = new CredentialProxy(targetPort);
+    await new Promise<void>((resolve) => proxy.#server.listen(0, '127.0.0.1', resolve));
+    return proxy;
+  }
+
+  /** A ticket for this proxy. */
+  get ticket(): ExitTicket {
+    const { port } = this.#server.address() as AddressInfo;
+    return {
+      ticket_id: 'ticket-1',
+      server: `http://127.0.0.1:${port}`,
+      username: 'ticket-1',
+      password: 'secret',
+      expires_at: '2030-01-01T00:00:00Z',
+      exit: {
+        provider: 'test',
+        exit_id: 'exit-1',
+        country_code: 'DE',
+        proxy_type: 'residential',
+        region: null,
+        city: null,
+        isp: null,
+        session: 'session-1',
+        ip: null,
+        observed_country_code: null,
+        asn: null,
+      },
+    };
+  }
+
+  async close(): Promise<void> {
+    for (const socket of this.#sockets) socket.destroy();
+    this.#server.closeAllConnections();
+    await new Promise((resolve) => this.#server.close(resolve));
+  }
+
+  #forward(request: IncomingMessage, response: ServerResponse): void {
+    if (!isAuthorized(request))
+      return void response.writeHead(407, { 'proxy-authenticate': 'Basic realm="exit"' }).end();
+    const { pathname, search } = new URL(request.url ?? '');
+    const { 'proxy-authorization': _, ...headers } = request.headers;
+    const onward = httpRequest(
+      { host: '127.0.0.1', port: this.#target, method: request.method, path: pathname + search, headers },
+      (answer) => {
+        response.writeHead(answer.statusCode ?? 502, answer.headers);
+        answer.pipe(response);
+      },
+    );
+    onward.on('error', () => response.destroy());
+    response.on('close', () => onward.destroy());
+    request.pipe(onward);
+  }
+
+  #tunnel(request: IncomingMessage, socket: Duplex): void {
+    this.#sockets.add(socket.on('error', () => undefined));
+    if (!isAuthorized(request))
+      return void socket.end('HTTP/1.1 407 \r\nproxy-authenticate: Basic realm="exit"\r\ncontent-length: 0\r\n\r\n');
+    const onward = connect(this.#target, '127.0.0.1', () => {
+      socket.write('HTTP/1.1 200 \r\n\r\n');
+      onward.pipe(socket).pipe(onward);
+    });
+    this.#sockets.add(onward.on('error', () => socket.destroy()));
+  }
+}
+
+const isAuthorized = ({ headers }: IncomingMessage): boolean =>
+  headers['proxy-authorization'] === `Basic ${Buffer.from('ticket-1:secret').toString('base64')}`;

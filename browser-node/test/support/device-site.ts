@@ -1,0 +1,109 @@
+import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+/** What a page, frame, popup or worker says of the device it believes to run on. */
+export type Testimony = {
+  where: string;
+  userAgent: string;
+  platform: string;
+  languages: string[];
+  timezone: string;
+  /** High-entropy client hints as JSON; null: `navigator.userAgentData` is not there. */
+  clientHints: {
+    brands: { brand: string; version: string }[];
+    mobile: boolean;
+    platform: string;
+    model: string;
+  } | null;
+  /** Of windows alone. */
+  window?: {
+    vendor: string;
+    touchPoints: number;
+    webdriver: boolean | undefined;
+    screenWidth: number;
+    width: number;
+    pixelRatio: number;
+    plugins: number;
+    chrome: boolean;
+    hover: boolean;
+  };
+};
+
+const TESTIFY = `
+const testify = async (where) => ({
+  where,
+  userAgent: navigator.userAgent,
+  platform: navigator.platform,
+  languages: [...navigator.languages],
+  timezone: Intl.DateTimeFormat().resolvedOptions().timeZone,
+  clientHints: navigator.userAgentData
+    ? JSON.parse(JSON.stringify(await navigator.userAgentData.getHighEntropyValues(['model', 'platformVersion'])))
+    : null,
+  window: typeof window === 'undefined' ? undefined : {
+    vendor: navigator.vendor,
+    touchPoints: navigator.maxTouchPoints,
+    webdriver: navigator.webdriver,
+    screenWidth: screen.width,
+    width: innerWidth,
+    pixelRatio: devicePixelRatio,
+    plugins: navigator.plugins.length,
+    chrome: 'chrome' in window,
+    hover: matchMedia('(hover: hover)').matches,
+  },
+});`;
+
+const PAGE = `<!doctype html><meta name=viewport content="width=device-width"><script>${TESTIFY}
+const heard = [];
+const hear = (testimony) => testimony.where && heard.push(testimony);
+if (location.pathname === '/frame') testify('frame').then((said) => parent.postMessage(said, '*'));
+else if (location.pathname === '/popup') testify('popup').then((said) => (window.said = said));
+else {
+  onmessage = (event) => hear(event.data);
+  testify('page').then(hear);
+  new Worker('/worker.js').onmessage = (event) => hear(event.data);
+  new SharedWorker('/shared.js').port.onmessage = (event) => hear(event.data);
+  navigator.serviceWorker.onmessage = (event) => hear(event.data);
+  navigator.serviceWorker.register('/service.js')
+    .then(() => navigator.serviceWorker.ready)
+    .then((registration) => registration.active.postMessage('testify'));
+}
+</script>`;
+
+const SCRIPTS: Record<string, string> = {
+  '/worker.js': `${TESTIFY} testify('worker').then(postMessage); new Worker('/nested.js').onmessage = (event) => postMessage(event.data);`,
+  '/nested.js': `${TESTIFY} testify('nested worker').then((said) => postMessage(said));`,
+  '/shared.js': `${TESTIFY} onconnect = (event) => testify('shared worker').then((said) => event.ports[0].postMessage(said));`,
+  '/service.js': `${TESTIFY} onmessage = (event) => testify('service worker').then((said) => event.source.postMessage(said));`,
+};
+
+/** A site that asks everything that runs in a page about the device, and keeps the headers of each request by path. */
+export class DeviceSite {
+  readonly headers = new Map<string, IncomingHttpHeaders>();
+  readonly #server: Server;
+
+  constructor() {
+    this.#server = createServer((request, response) => {
+      const path = request.url ?? '';
+      this.headers.set(path, request.headers);
+      const script = SCRIPTS[path];
+      if (script) return void response.writeHead(200, { 'content-type': 'text/javascript' }).end(script);
+      const frame = path === '/' ? '<iframe src="http://other.localhost/frame"></iframe>' : '';
+      response.writeHead(200, { 'content-type': 'text/html' }).end(path === '/favicon.ico' ? '' : PAGE + frame);
+    });
+  }
+
+  static async start(): Promise<DeviceSite> {
+    const site = new DeviceSite();
+    await new Promise<void>((resolve) => site.#server.listen(0, '127.0.0.1', resolve));
+    return site;
+  }
+
+  get port(): number {
+    return (this.#server.address() as AddressInfo).port;
+  }
+
+  async close(): Promise<void> {
+    this.#server.closeAllConnections();
+    await new Promise((resolve) => this.#server.close(resolve));
+  }
+}
