@@ -1,0 +1,171 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import { setTimeout as pause } from 'node:timers/promises';
+import { LeaseClient } from '@adsweep/shared/lease/client.ts';
+import { createLogger } from '@adsweep/shared/service/logger.ts';
+import { readConfig } from '../src/config.ts';
+import { type ControlPlane, startControlPlane } from '../src/wiring.ts';
+import { type PrivateRedis, startRedis } from './support/private-redis.ts';
+import { CATALOGUE, PAGE } from './support/running-api.ts';
+
+const NODE_TOKEN = 'node-token-of-this-test';
+
+/** Waits until `condition` answers something, and answers that; rejects after 20 s. */
+async function until<T>(what: string, condition: () => Promise<T | null | undefined | false>): Promise<T> {
+  const deadline = Date.now() + 20_000;
+  for (;;) {
+    const found = await condition();
+    if (found) return found;
+    if (Date.now() > deadline) throw new Error(`waited too long for ${what}`);
+    await pause(20);
+  }
+}
+
+/** A stand-in for the proxy-router: its catalogue, for those who have the token. */
+async function startRouter(): Promise<{ url: string; server: Server }> {
+  const server = createServer((request, answer) => {
+    const isNode = request.headers.authorization === `Bearer ${NODE_TOKEN}`;
+    answer.writeHead(isNode ? 200 : 401).end(JSON.stringify(CATALOGUE));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, server };
+}
+
+describe('a control plane', () => {
+  let redis: PrivateRedis;
+  let router: Awaited<ReturnType<typeof startRouter>>;
+  let folder: string;
+  let plane: ControlPlane;
+  before(async () => {
+    redis = await startRedis();
+    router = await startRouter();
+    folder = await mkdtemp(join(tmpdir(), 'adsweep-plane-'));
+    plane = await start('the-first-key-of-all');
+    await until('readiness', async () => (await probe('/readyz')).status === 200);
+  });
+  after(async () => {
+    await stop();
+    router.server.close();
+    await redis.stop();
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  const start = (apiKey: string, change: Record<string, string> = {}) =>
+    startControlPlane(
+      readConfig({
+        ADSWEEP_HTTP_PORT: '0',
+        ADSWEEP_NODE_API_PORT: '0',
+        ADSWEEP_DATA_DIR: folder,
+        ADSWEEP_PROXY_URL: router.url,
+        ADSWEEP_NODE_TOKEN: NODE_TOKEN,
+        ADSWEEP_LEASE_SECRET: 'lease-secret-of-this-test',
+        ADSWEEP_API_KEY: apiKey,
+        REDIS_URL: redis.url,
+        ...change,
+      }),
+      createLogger('test', 'silent'),
+    );
+  const stop = async () => {
+    for (const [, part] of plane.stops) await part();
+  };
+  const probe = (path: string, port = plane.ports.http) => fetch(`http://127.0.0.1:${port}${path}`);
+  const call = async (method: string, path: string, body?: unknown, key = 'the-first-key-of-all') => {
+    const answer = await fetch(`http://127.0.0.1:${plane.ports.http}${path}`, {
+      method,
+      headers: { authorization: `Bearer ${key}` },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+    return { status: answer.status, body: await answer.json() };
+  };
+  const nodeApi = () => new LeaseClient(`http://127.0.0.1:${plane.ports.node_api}`, NODE_TOKEN);
+  const acquire = () => nodeApi().acquire({ node_id: 'node-1', max: 8, wait_ms: 200 });
+
+  test('a scan that is created can be leased by a node, and is charged', async () => {
+    const { status, body } = await call('POST', '/api/v1/scans', { ...PAGE, country_code: 'pt' });
+    assert.equal(status, 201);
+    assert.ok(body.public_report_url.startsWith(`http://127.0.0.1:${plane.ports.http}/r/`));
+    const lease = await until('a lease', async () =>
+      (await acquire()).leases.find(({ job }) => job.scan_id === body.id),
+    );
+    assert.equal(lease.job.target.value, PAGE.url);
+    assert.equal(lease.job.targeting.country_code, 'PT');
+    assert.equal((await call('GET', `/api/v1/scans/${body.id}`)).body.status, 'running');
+    const charged = await until('the charge', async () => {
+      const { items } = (await call('GET', '/api/v1/billing/history')).body;
+      return items.find(({ id }: { id: string }) => id === `charge:${body.id}`);
+    });
+    assert.equal(charged.amount_micros, -10_000);
+  });
+
+  test('a cancelled scan is never leased, and its charge is given back', async () => {
+    await redis.client.client('PAUSE', 300);
+    const { body } = await call('POST', '/api/v1/scans', PAGE);
+    assert.deepEqual((await call('POST', `/api/v1/scans/${body.id}/cancel`)).body, { cancelled_count: 1 });
+    const { leases } = await until('an answer of the queue', async () => acquire().catch(() => null));
+    assert.ok(leases.every(({ job }) => job.scan_id !== body.id));
+    await until('the refund', async () => {
+      const { items } = (await call('GET', '/api/v1/billing/history?type=refund')).body;
+      return items.some(({ reference_id }: { reference_id: string }) => reference_id === body.id);
+    });
+  });
+
+  test('the public report of a scan is a page that needs no login', async () => {
+    const { body } = await call('POST', '/api/v1/scans', PAGE);
+    const answer = await fetch(body.public_report_url);
+    assert.equal(answer.status, 200);
+    assert.match(answer.headers.get('content-type') ?? '', /^text\/html/);
+    assert.match(answer.headers.get('content-security-policy') ?? '', /default-src 'none'/);
+  });
+
+  test('the two ports are two surfaces: neither serves the other', async () => {
+    assert.equal((await probe('/node/v1/leases/acquire')).status, 404);
+    assert.equal((await probe('/api/v1/scans', plane.ports.node_api)).status, 404);
+    assert.equal((await probe('/docs', plane.ports.node_api)).status, 404);
+    assert.equal((await probe('/readyz', plane.ports.node_api)).status, 200);
+    assert.equal((await call('GET', '/api/v1/scans', undefined, NODE_TOKEN)).status, 401);
+  });
+
+  test('while Redis is away scans are taken, and leased when it is back; the process says that it is not ready', async () => {
+    await redis.kill();
+    const waiting = await until('readyz to say so', async () => {
+      const answer = await probe('/readyz');
+      return answer.status === 503 && answer.json();
+    });
+    assert.deepEqual((waiting as { missing: string[] }).missing, ['redis']);
+    assert.equal((await probe('/healthz')).status, 200);
+    const { status, body } = await call('POST', '/api/v1/scans', PAGE);
+    assert.equal(status, 201);
+    await redis.start();
+    await until('the scan to be leased', async () => {
+      const { leases } = await acquire().catch(() => ({ leases: [] }));
+      return leases.some(({ job }) => job.scan_id === body.id);
+    });
+    await until('readiness', async () => (await probe('/readyz')).status === 200);
+  });
+
+  test('after a restart the scans are there, and a new key works beside the old one', async () => {
+    const { body } = await call('POST', '/api/v1/scans', PAGE);
+    await stop();
+    plane = await start('the-second-key-of-all');
+    await until('readiness', async () => (await probe('/readyz')).status === 200);
+    for (const key of ['the-first-key-of-all', 'the-second-key-of-all'])
+      assert.equal((await call('GET', `/api/v1/scans/${body.id}`, undefined, key)).status, 200, key);
+  });
+
+  test('it starts and serves without Redis and without a proxy-router', async () => {
+    await stop();
+    plane = await start('the-first-key-of-all', {
+      REDIS_URL: 'unix:///nowhere/redis.sock',
+      ADSWEEP_PROXY_URL: 'http://127.0.0.1:9',
+    });
+    assert.equal((await probe('/healthz')).status, 200);
+    assert.deepEqual((await (await probe('/readyz')).json()).missing, ['redis', 'catalogue']);
+    assert.equal((await call('GET', '/api/v1/scans')).status, 200);
+    assert.equal((await call('POST', '/api/v1/scans', PAGE)).body.code, 'catalogue.not_ready');
+  });
+});
