@@ -10,6 +10,7 @@ import { fetchCatalogue } from './catalogue/fetch-catalogue.ts';
 import { type CatalogueMirror, mirrorCatalogue } from './catalogue/mirror-catalogue.ts';
 import type { Config } from './config.ts';
 import { authenticate } from './http/authenticate.ts';
+import { idempotencyStore } from './http/idempotency-store.ts';
 import { type Listening, listen } from './http/listen.ts';
 import type { ReadyCheck } from './http/probes.ts';
 import { createMetrics, type Metrics } from './metrics.ts';
@@ -107,12 +108,14 @@ async function serveApi(
   { server, farm, catalogue, readyChecks, publicUrl }: Served & { catalogue: CatalogueMirror; publicUrl: string },
 ): Promise<void> {
   const [accounts, scans, ledger] = [accountStore(store), scanStore(store), ledgerStore(store)];
+  const idempotency = idempotencyStore(store);
   await accounts.createIndexes();
+  await idempotency.createIndexes();
   if (config.ADSWEEP_API_KEY) await addFirstOrganization(accounts, config.ADSWEEP_API_KEY, new Date());
   if (!(await accounts.hasKeys())) logger.warn('nobody has a key: set ADSWEEP_API_KEY');
 
   const routes = apiRoutes({
-    ...{ scans, publicUrl, log: logger, priceMicros: config.ADSWEEP_CHECK_PRICE_MICROS },
+    ...{ scans, idempotency, publicUrl, log: logger, priceMicros: config.ADSWEEP_CHECK_PRICE_MICROS },
     readCatalogue: catalogue.read,
     enqueue: farm.enqueue,
     unqueue: farm.unqueue,

@@ -63,7 +63,11 @@ function operation(route: Route<never>, schemas: Json): Json {
     description: [route.description, needs].filter((text) => text !== '').join('\n\n'),
     operationId: operationId(route),
     ...(route.permission === 'none' ? { security: [] } : {}),
-    parameters: [...parameters(route.params, 'path', schemas), ...parameters(route.query, 'query', schemas)],
+    parameters: [
+      ...parameters(route.params, 'path', schemas),
+      ...parameters(route.query, 'query', schemas),
+      ...(route.headers ? parameters(route.headers, 'header', schemas) : []),
+    ],
     ...(route.body ? { requestBody: { required: true, content: json(route.body, schemas) } } : {}),
     responses: { ...replies(route, schemas), ...refusals(route, schemas) },
   };
@@ -74,7 +78,7 @@ function operationId({ method, path }: Route<never>): string {
   return [method.toLowerCase(), ...words.filter((word) => word !== '')].join('_');
 }
 
-function parameters(schema: Route['params'], place: 'path' | 'query', schemas: Json): Json[] {
+function parameters(schema: Route['params'], place: 'path' | 'query' | 'header', schemas: Json): Json[] {
   const required = new Set<string>(schema.required ?? []);
   return Object.entries(schema.properties).map(([name, property]) => {
     const { description = '' } = property as { description?: string };

@@ -11,6 +11,8 @@ export type Incoming<Caller, P = unknown, Q = unknown, B = unknown> = {
   body: B;
   headers: IncomingHttpHeaders;
   stream: IncomingMessage;
+  /** The id that what is created must have, where the client marked its request with an `Idempotency-Key`. */
+  recordId?: string;
   requestId: string;
   log: Logger;
 };
@@ -36,6 +38,8 @@ export type Route<Caller = unknown> = {
   permission: string;
   params: TObject;
   query: TObject;
+  /** For the documentation alone: whoever reads a header checks it. */
+  headers?: TObject;
   body: TSchema | null;
   bodyBytesMax?: number;
   replies: Record<number, Reply>;

@@ -8,14 +8,17 @@ import { TARGET_KINDS } from './checks/target.ts';
 import type { ScanProxy, ScanRecord } from './scan.ts';
 import type { ScanIn } from './scan-in.ts';
 
-/** Who asks, and what a check costs: in micros, charged with the scan's creation. */
-export type Order = { organizationId: string; priceMicros: number };
+/**
+ * Who asks, and what a check costs: in micros, charged with the scan's creation. `scanId` is the id it must have, where a client may
+ * ask for it twice.
+ */
+export type Order = { organizationId: string; priceMicros: number; scanId?: string | undefined };
 
 const REPORT_TOKEN_BYTES = 16;
 
 /** The record of a scan that passed the checks: `pending`, its charge in its outbox. */
 export function newScan(wish: ScanIn, catalogue: Catalogue, order: Order, now: Date): ScanRecord {
-  const id = newId();
+  const id = order.scanId ?? newId();
   return {
     _id: id,
     organization_id: order.organizationId,

@@ -205,6 +205,20 @@ export const CancelledSchema = Type.Object(
   { title: 'Cancelled' },
 );
 
+const Range = Type.Object({ min: Type.Integer(), max: Type.Integer() });
+
+export const EstimateSchema = Type.Object(
+  {
+    dry_run: Type.Literal(true),
+    scans: Type.Integer(),
+    checks: Range,
+    cost_micros: Range,
+    routable: orNull(Type.Boolean({ description: 'null: that shows at the crawl alone.' })),
+    warnings: Type.Array(Type.String()),
+  },
+  { title: 'Estimate' },
+);
+
 export type PresentedScan = Static<typeof ScanSchema>;
 export type PresentedBrief = Static<typeof ScanBriefSchema>;
 export type PresentedTag = Static<typeof ScanTagSchema>;

@@ -1,18 +1,22 @@
 import type { Logger } from '@adsweep/shared/service/logger.ts';
-import { Type } from 'typebox';
+import { type TObject, Type } from 'typebox';
 import type { ReadCatalogue } from '../catalogue/lookup.ts';
 import { catalogueNotReady } from '../catalogue/not-ready.ts';
 import { notFound } from '../http/api-error.ts';
 import type { Caller } from '../http/caller.ts';
 import type { Issue } from '../http/errors.ts';
+import type { IdempotencyStore } from '../http/idempotency-store.ts';
+import { idempotent } from '../http/idempotent.ts';
 import { pageSchema, presentPage, rowsOf } from '../http/page.ts';
 import { created, ok, type Route, route, type Sound } from '../http/route.ts';
 import { cancelScan } from './cancel.ts';
 import { checkWish } from './checks/index.ts';
+import { estimate } from './estimate.ts';
 import { listFilter, listQueryIssues, ScanListQuerySchema } from './list-query.ts';
+import { newScan } from './new-scan.ts';
 import { type EvidenceLanding, presentBrief, presentScan } from './present-scan.ts';
 import { presentTag, type TagWords } from './present-tag.ts';
-import { CancelledSchema, ScanBriefSchema, ScanSchema, ScanTagSchema } from './responses.ts';
+import { CancelledSchema, EstimateSchema, ScanBriefSchema, ScanSchema, ScanTagSchema } from './responses.ts';
 import type { ScanRecord } from './scan.ts';
 import { type ScanIn, ScanInSchema } from './scan-in.ts';
 import type { ScanStore } from './scan-store.ts';
@@ -22,6 +26,7 @@ import { type Enqueue, submit } from './submit.ts';
  * `outboxFilled` says that there is something to carry out. */
 export type ScanParts = {
   scans: ScanStore;
+  idempotency: IdempotencyStore;
   readCatalogue: ReadCatalogue;
   enqueue: Enqueue;
   unqueue: (scan: ScanRecord) => Promise<void>;
@@ -62,9 +67,18 @@ function listRoute({ scans, publicUrl }: ScanParts): Route<Caller> {
   });
 }
 
+const CreateQuery = Type.Object(
+  {
+    dry_run: Type.Optional(
+      Type.Boolean({ default: false, description: 'All checks, and what it would cost; nothing is written.' }),
+    ),
+  },
+  { additionalProperties: false },
+);
+
 function createRoute(parts: ScanParts): Route<Caller> {
-  const { readCatalogue, publicUrl, priceMicros } = parts;
-  return route({
+  const { readCatalogue, publicUrl, priceMicros, idempotency } = parts;
+  const create = route<Caller, TObject, typeof CreateQuery, typeof ScanInSchema>({
     method: 'POST',
     path: '/api/v1/scans',
     group,
@@ -72,18 +86,24 @@ function createRoute(parts: ScanParts): Route<Caller> {
     description:
       'Exactly one of `url`, `ad_tag` and `vast_tag`. The scan is checked in full, charged and queued; it is crawled later. This version crawls single page URLs: `ad_tag`, `vast_tag`, `ad_discovery` and `repeat_count` above 1 are refused with the type `not_available`.',
     permission: 'scans.write',
+    query: CreateQuery,
     body: ScanInSchema,
-    replies: { 201: { description: 'The scan, `pending`.', schema: ScanSchema } },
+    replies: {
+      200: { description: 'What it would do (`dry_run=true`).', schema: EstimateSchema },
+      201: { description: 'The scan, `pending`.', schema: ScanSchema },
+    },
     errors: [...VOCABULARY_ERRORS, 'catalogue.not_ready'],
     refine: (request) => wishIssues(request, readCatalogue),
-    handle: async ({ caller, body }) => {
+    handle: async ({ caller, body, query, recordId }) => {
       const catalogue = readCatalogue();
       if (!catalogue) throw catalogueNotReady();
-      const order = { organizationId: caller.organizationId, priceMicros };
+      const order = { organizationId: caller.organizationId, priceMicros, scanId: recordId };
+      if (query.dry_run) return ok(estimate(newScan(body, catalogue, order, new Date()), catalogue));
       const scan = await submit(parts, body, catalogue, order, new Date());
       return created(presentScan(scan, [], publicUrl));
     },
   });
+  return idempotent(idempotency, create, ({ query }) => (query as { dry_run?: boolean }).dry_run !== true);
 }
 
 const VOCABULARY_ERRORS = [

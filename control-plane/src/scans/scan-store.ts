@@ -1,5 +1,5 @@
 import type { ScanStatus } from '@adsweep/shared/scan/scan-status.ts';
-import type { Collection, Filter, Store } from '../platform/store.ts';
+import { type Collection, type Filter, isDuplicateKey, type Store } from '../platform/store.ts';
 import type { ScanChange } from './advance.ts';
 import type { ScanInQueue, ScanRecord, ScanWithOutbox } from './scan.ts';
 
@@ -24,6 +24,19 @@ export function scanStore(store: Store) {
     /** Stores new scans, each with what must follow its creation in its outbox. */
     async insert(records: ScanRecord[]): Promise<void> {
       await scans.insertMany(records, { ordered: true });
+    },
+
+    /** Stores a new scan; answers null, or the organization's scan of that id where there is one already. */
+    async insertUnlessThere(record: ScanRecord): Promise<ScanRecord | null> {
+      try {
+        await scans.insertOne(record);
+        return null;
+      } catch (error) {
+        const { _id, organization_id } = record;
+        const earlier = isDuplicateKey(error) ? await scans.findOne({ _id, organization_id }) : null;
+        if (!earlier) throw error;
+        return earlier;
+      }
     },
 
     /** A scan of this organization, or null: missing and someone else's look the same. */

@@ -9,7 +9,7 @@ import type { ScanStore } from './scan-store.ts';
 export type Enqueue = (scan: ScanRecord) => Promise<void>;
 
 export type SubmitParts = {
-  scans: Pick<ScanStore, 'insert'>;
+  scans: Pick<ScanStore, 'insertUnlessThere'>;
   enqueue: Enqueue;
   submitted: () => void;
   outboxFilled: () => void;
@@ -18,7 +18,8 @@ export type SubmitParts = {
 
 /**
  * Takes a scan that passed its checks: one write holds the scan and its charge, and then it is acknowledged. The index of work is told
- * without waiting for it: while that is away, the refill puts the scan there later.
+ * without waiting for it: while that is away, the refill puts the scan there later. A scan whose id is there already is answered as it
+ * is: the request that made it was interrupted.
  */
 export async function submit(
   { scans, enqueue, submitted, outboxFilled, log }: SubmitParts,
@@ -28,7 +29,8 @@ export async function submit(
   now: Date,
 ): Promise<ScanRecord> {
   const scan = newScan(wish, catalogue, order, now);
-  await scans.insert([scan]);
+  const earlier = await scans.insertUnlessThere(scan);
+  if (earlier) return earlier;
   submitted();
   outboxFilled();
   enqueue(scan).catch((cause: unknown) => {

@@ -8,6 +8,7 @@ import { createApp } from '../../src/app.ts';
 import type { OpenPicture } from '../../src/artifacts/routes.ts';
 import { ledgerStore } from '../../src/billing/ledger-store.ts';
 import { authenticate } from '../../src/http/authenticate.ts';
+import { idempotencyStore } from '../../src/http/idempotency-store.ts';
 import { listen } from '../../src/http/listen.ts';
 import type { Permission } from '../../src/http/permissions.ts';
 import type { ReadyCheck } from '../../src/http/probes.ts';
@@ -76,7 +77,8 @@ export type Surroundings = {
 export async function runningApi() {
   const store = await openStore({ path: ':memory:' });
   const [accounts, scans, ledger] = [accountStore(store), scanStore(store), ledgerStore(store)];
-  for (const one of [accounts, scans, ledger]) await one.createIndexes();
+  const idempotency = idempotencyStore(store);
+  for (const one of [accounts, scans, ledger, idempotency]) await one.createIndexes();
   for (const who of ['ours', 'theirs'] as const)
     await addOrganization(accounts, { _id: ORGANIZATIONS[who], name: who }, KEYS[who], new Date());
 
@@ -92,6 +94,7 @@ export async function runningApi() {
   const logger = createLogger('test', 'silent');
   const routes = apiRoutes({
     scans,
+    idempotency,
     readCatalogue: () => around.catalogue,
     enqueue: (scan) => around.enqueue(scan),
     unqueue: async () => {},
@@ -142,6 +145,7 @@ export async function runningApi() {
     accounts,
     scans,
     ledger,
+    idempotency,
     routes,
     around,
     enqueued,

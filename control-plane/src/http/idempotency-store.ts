@@ -1,0 +1,92 @@
+import { createHash } from 'node:crypto';
+import { newId } from '@adsweep/shared/ids.ts';
+import { type Collection, isDuplicateKey, type Store } from '../platform/store.ts';
+
+/**
+ * A request that a client marked with an `Idempotency-Key`. `record_id` is the id that what it creates must have, so that a request
+ * that is run again after a crash creates nothing twice. `answer` null: it is still running, since `started_at`.
+ */
+type Remembered = {
+  _id: string;
+  fingerprint: string;
+  record_id: string;
+  answer: { status: number; body: string } | null;
+  started_at: Date;
+  expires_at: Date;
+};
+
+/** What to do with a marked request: run it, answer as before, or refuse it. */
+export type Begun =
+  | { run: true; recordId: string }
+  | { run: false; answer: { status: number; body: string } }
+  | { run: false; refusal: 'key_reused' | 'in_progress' };
+
+const LIFETIME_MS = 24 * 60 * 60 * 1000;
+/** A request that runs longer was interrupted: whoever sends it again runs it again. */
+const INTERRUPTED_AFTER_MS = 60_000;
+
+/** The only code that touches the remembered requests. `scope` is the organization and the operation, `key` the client's. */
+export type IdempotencyStore = ReturnType<typeof idempotencyStore>;
+
+export function idempotencyStore(store: Store) {
+  const requests: Collection<Remembered> = store.collection<Remembered>('idempotency_keys');
+
+  /** Begins a request; `fingerprint` tells bodies apart. Of two at the same instant one is told to run. */
+  const begin = async (scope: string, key: string, fingerprint: string, now: Date): Promise<Begun> => {
+    const record = newRecord(idOf(scope, key), fingerprint, now);
+    try {
+      await requests.insertOne(record);
+      return { run: true, recordId: record.record_id };
+    } catch (error) {
+      if (!isDuplicateKey(error)) throw error;
+    }
+    const earlier = await requests.findOne({ _id: record._id });
+    const isOver = !earlier || earlier.expires_at <= now;
+    if (earlier && isOver) await requests.deleteOne({ _id: earlier._id, expires_at: earlier.expires_at });
+    return isOver ? begin(scope, key, fingerprint, now) : meet(earlier, fingerprint, now);
+  };
+
+  const meet = async (earlier: Remembered, fingerprint: string, now: Date): Promise<Begun> => {
+    if (earlier.fingerprint !== fingerprint) return { run: false, refusal: 'key_reused' };
+    if (earlier.answer) return { run: false, answer: earlier.answer };
+    const { _id, started_at, record_id } = earlier;
+    if (now.getTime() - started_at.getTime() < INTERRUPTED_AFTER_MS) return { run: false, refusal: 'in_progress' };
+    const taken = await requests.updateOne({ _id, answer: null, started_at }, { $set: { started_at: now } });
+    return taken.modifiedCount === 1 ? { run: true, recordId: record_id } : { run: false, refusal: 'in_progress' };
+  };
+
+  return {
+    async createIndexes(): Promise<void> {
+      await requests.createIndex({ expires_at: 1 }, { expireAfterSeconds: 0 });
+    },
+
+    begin,
+
+    /** Keeps the answer, for whoever sends the same again. */
+    async finish(scope: string, key: string, answer: { status: number; body: string }): Promise<void> {
+      await requests.updateOne({ _id: idOf(scope, key) }, { $set: { answer } });
+    },
+
+    /** Forgets a request that was refused. */
+    async forget(scope: string, key: string): Promise<void> {
+      await requests.deleteOne({ _id: idOf(scope, key), answer: null });
+    },
+
+    /** Lets a request that failed on our side be run again at once; what it may have created keeps its id. */
+    async interrupt(scope: string, key: string): Promise<void> {
+      await requests.updateOne({ _id: idOf(scope, key), answer: null }, { $set: { started_at: new Date(0) } });
+    },
+  };
+}
+
+function newRecord(_id: string, fingerprint: string, now: Date): Remembered {
+  const expires_at = new Date(now.getTime() + LIFETIME_MS);
+  return { _id, fingerprint, record_id: newId(), answer: null, started_at: now, expires_at };
+}
+
+/** Keys are the client's text, up to 255 characters of anything; hashed, they are an id like any other. */
+function idOf(scope: string, key: string): string {
+  return createHash('sha256')
+    .update(JSON.stringify([scope, key]))
+    .digest('hex');
+}

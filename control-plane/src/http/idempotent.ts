@@ -1,0 +1,89 @@
+import { createHash } from 'node:crypto';
+import { Type } from 'typebox';
+import { ApiError, refused } from './api-error.ts';
+import type { Caller } from './caller.ts';
+import type { IdempotencyStore } from './idempotency-store.ts';
+import type { Answer, Incoming, Route } from './route.ts';
+
+const KEY_LENGTH_MAX = 255;
+const HEADER = 'Idempotency-Key';
+
+const HeaderSchema = Type.Object({
+  [HEADER]: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: KEY_LENGTH_MAX,
+      description:
+        'Sent again within 24 hours with the same body, the first answer is sent again and nothing is done twice.',
+    }),
+  ),
+});
+
+/**
+ * The operation, run once for each `Idempotency-Key` of an organization within 24 hours: the same body is answered as before with
+ * `Idempotency-Replayed: true`, another body is refused, and so is a second request while the first runs. Refusals are not
+ * remembered. The handler gets the id that what it creates must have as `recordId`.
+ */
+export function idempotent(
+  store: IdempotencyStore,
+  route: Route<Caller>,
+  isRemembered: (request: Incoming<Caller>) => boolean,
+): Route<Caller> {
+  return {
+    ...route,
+    headers: HeaderSchema,
+    errors: [...route.errors, 'idempotency.key_reused', 'idempotency.in_progress'],
+    handle: async (request) => {
+      const key = request.headers['idempotency-key'];
+      if (key === undefined || !isRemembered(request)) return route.handle(request);
+      if (typeof key !== 'string' || key.length < 1 || key.length > KEY_LENGTH_MAX)
+        throw refusedKey('string_length', LENGTH_RULE);
+      const scope = `${request.caller.organizationId} ${route.method} ${route.path}`;
+      return once(store, scope, key, route, request);
+    },
+  };
+}
+
+const LENGTH_RULE = `Must have 1 to ${KEY_LENGTH_MAX} characters.`;
+
+async function once(
+  store: IdempotencyStore,
+  scope: string,
+  key: string,
+  route: Route<Caller>,
+  request: Incoming<Caller>,
+): Promise<Answer> {
+  const fingerprint = createHash('sha256')
+    .update(JSON.stringify([request.query, request.params, request.body]))
+    .digest('hex');
+  const begun = await store.begin(scope, key, fingerprint, new Date());
+  if (begun.run) return run(store, scope, key, () => route.handle({ ...request, recordId: begun.recordId }));
+  if ('answer' in begun) {
+    const { status, body } = begun.answer;
+    return { status, body: JSON.parse(body), headers: { 'Idempotency-Replayed': 'true' } };
+  }
+  if (begun.refusal === 'key_reused') throw refusedKey('key_reused', 'This key was sent before with another body.');
+  const headers = { 'Retry-After': '1' };
+  throw new ApiError('idempotency.in_progress', 'The first request with this key is still running.', { headers });
+}
+
+async function run(
+  store: IdempotencyStore,
+  scope: string,
+  key: string,
+  handle: () => Promise<Answer> | Answer,
+): Promise<Answer> {
+  try {
+    const answer = await handle();
+    await store.finish(scope, key, { status: answer.status, body: JSON.stringify(answer.body) });
+    return answer;
+  } catch (error) {
+    const isRefusal = error instanceof ApiError && error.status < 500;
+    await (isRefusal ? store.forget(scope, key) : store.interrupt(scope, key));
+    throw error;
+  }
+}
+
+function refusedKey(type: string, msg: string): ApiError {
+  return refused([{ loc: ['header', HEADER], msg, type, ctx: {} }]);
+}
