@@ -1,4 +1,4 @@
-import { getEntity } from 'third-party-web/nostats-subset.js';
+import thirdParties from 'third-party-web/nostats-subset.js';
 
 /** The ad server's network; both '' where no ad server can be named. */
 export type Network = { network: string; network_host: string };
@@ -31,7 +31,7 @@ export const NOT_AD_SERVERS: ReadonlySet<string> = new Set([
  */
 export function networkOf(urls: string[]): Network {
   for (const url of urls.slice(0, -1)) {
-    const entity = /^https?:/i.test(url) ? getEntity(url) : undefined;
+    const entity = /^https?:/i.test(url) ? thirdParties.getEntity(url) : undefined;
     if (entity?.category === 'ad' && !NOT_AD_SERVERS.has(entity.name))
       return { network: entity.name, network_host: new URL(url).hostname };
   }

@@ -80,6 +80,8 @@ export function createFarm(parts: FarmParts) {
   };
 
   return {
+    /** What the verbs of the farm need, for who calls one by itself. */
+    dependencies,
     queue,
     nodes,
     /** Says that there is something in a scan's outbox, so that it is carried out at once. */

@@ -1,0 +1,145 @@
+import assert from 'node:assert/strict';
+import { buffer } from 'node:stream/consumers';
+import { after, before, describe, it } from 'node:test';
+import { Registry } from 'prom-client';
+import { countWork } from '../src/leases/count-work.ts';
+import { farmMetrics } from '../src/platform/farm-metrics.ts';
+import {
+  captureOf,
+  gzJson,
+  named,
+  PRICE_MICROS,
+  PUBLIC_URL,
+  type RunningFarm,
+  requestOf,
+  runningFarm,
+  until,
+  webp,
+} from './support/running-farm.ts';
+
+const report = { slots: 4, busy: 0, draining: false, adsweep_version: '0.1.0', browser_version: 'test' };
+
+describe('the journey of a scan', { timeout: 20_000 }, () => {
+  let farm: RunningFarm;
+  before(async () => {
+    farm = await runningFarm();
+    farm.startLoops();
+  });
+  after(() => farm.stop());
+
+  it('goes from a crawl job over a node to a finished scan with tags, events and its charge', async () => {
+    await farm.node.report('node-1', report);
+    const waiting = farm.node.acquire({ node_id: 'node-1', max: 2, wait_ms: 20_000 });
+    const submitted = await farm.submit({
+      proxy: { proxy_type: 'mobile', region: 'Texas', city: '', isp: '' },
+      referrer: 'https://news.example/',
+    });
+    const { leases } = await waiting;
+    const [lease] = leases;
+    assert.ok(lease && leases.length === 1);
+    assert.deepEqual(
+      { ...lease.job, exit_session: '' },
+      {
+        scan_id: submitted._id,
+        attempt: 0,
+        target: submitted.target,
+        targeting: { country_code: 'US', proxy_type: 'mobile', region: 'Texas', city: '', isp: '' },
+        emulator_id: 'windows_chrome',
+        referrer: 'https://news.example/',
+        exit_session: '',
+      },
+    );
+    assert.match(lease.job.exit_session, /^[a-z0-9]{20,60}$/);
+    assert.equal((await farm.read(submitted._id)).status, 'running');
+    assert.deepEqual(await farm.node.renew(lease), { outcome: 'renewed', expires_in_ms: 10_000 });
+
+    const picture = await webp(40, 30);
+    const documents = gzJson([]);
+    await farm.node.upload(lease, 'landing-0.webp', 'image/webp', picture);
+    await farm.node.upload(lease, 'documents.json.gz', 'application/gzip', documents);
+    const capture = captureOf(['https://ad.doubleclick.net/click', 'https://www.best-offers.example/win'], {
+      artifacts: [named('landing-0.webp', picture), named('documents.json.gz', documents, 'application/gzip')],
+      requests: [requestOf(1, { hop: 1 }), requestOf(2, { hop: 1, initiator: 1 })],
+      observations: [
+        {
+          kind: 'autosound',
+          landing: 0,
+          url: '',
+          facts: { via: 'play', muted: false, volume: 1, started: false, has_audio: true },
+        },
+      ],
+    });
+    capture.landings[0]!.screenshot = 'landing-0.webp';
+    await farm.node.complete(lease, capture);
+    const scan = await until(async () => {
+      const now = await farm.read(submitted._id);
+      return now.status === 'completed' && now.outbox.length === 0 && now;
+    });
+
+    assert.deepEqual(
+      scan.tags.map(({ tag_slug, url, surface }) => [tag_slug, url, surface]),
+      [['autosound', '', 'page']],
+    );
+    assert.equal(scan.classification?.brand, 'Best Offers');
+    assert.deepEqual([scan.network, scan.network_host], ['Google/Doubleclick Ads', 'ad.doubleclick.net']);
+    assert.equal(scan.lease, null);
+    assert.equal(scan.capture?.offer_url, 'https://www.best-offers.example/win');
+    assert.deepEqual(await farm.ledgerOf(scan.organization_id), [[`charge:${scan._id}`, -PRICE_MICROS]]);
+
+    const events = await farm.events.since(scan.organization_id, new Date(0), 10);
+    assert.equal(events[0]?.kind, 'scanning.screenshot.captured');
+    assert.deepEqual(events[0]?.payload, {
+      scan_id: scan._id,
+      screenshot_url: `${PUBLIC_URL}/api/v1/scans/${scan._id}/screenshot`,
+      creative_screenshot_url: '',
+      page_title: 'A page',
+      report_url: `${PUBLIC_URL}/r/${scan.report_token}`,
+      public_report_url: `${PUBLIC_URL}/r/${scan.report_token}`,
+    });
+    const later = new Map(events.slice(1).map(({ kind, payload }) => [kind, payload]));
+    assert.deepEqual([...later.keys()].sort(), ['scanning.scan.completed', 'scanning.tags.detected']);
+    assert.deepEqual(later.get('scanning.tags.detected'), { scan_id: scan._id, tag_slugs: ['autosound'] });
+
+    const [landing] = await farm.farm.landingsOf(scan);
+    assert.equal(landing?.redirect_chain[1]?.sub_requests[0]?.children[0]?.url, 'https://shop.example/file-2');
+    const stored = await farm.farm.openScreenshot(scan, 0);
+    assert.ok(stored);
+    assert.deepEqual([stored.artifact.width, stored.artifact.height], [40, 30], 'as measured, not as the node says');
+    assert.deepEqual(await buffer(stored.stream), picture);
+    assert.equal(await farm.farm.openScreenshot(scan, 1), null);
+  });
+
+  it('counts the queue, the nodes and what became of leases', async () => {
+    await farm.farm.nodes.report('drained', { ...report, draining: true }, new Date());
+    const metrics = farmMetrics(new Registry());
+    const { queue, nodes } = farm.farm;
+    await queue.enqueue({ scanId: 'a', organizationId: 'a', band: 1, delayMs: 60_000 });
+    await countWork({ queue, nodes, metrics, logger: farm.parts.logger }, new Date());
+    await queue.drop('a', 'a');
+    const read = async (gauge: { get(): Promise<{ values: { value: number }[] }> }) =>
+      (await gauge.get()).values.map(({ value }) => value);
+    assert.deepEqual(await read(metrics.jobs), [0, 0, 1, 0], 'interactive, bulk, delayed, leased');
+    assert.deepEqual(await read(metrics.nodes), [1, 1], 'working, draining');
+    assert.deepEqual(await read(metrics.slots), [0, 4], 'busy, free');
+    assert.deepEqual(await farm.farm.nodes.list(new Date(Date.now() + 60_000)), [], 'silent nodes are forgotten');
+    assert.equal(await farm.value('adsweep_leases_total', { outcome: 'granted' }), 1);
+    assert.equal(await farm.value('adsweep_leases_total', { outcome: 'completed' }), 1);
+    assert.equal(await farm.value('adsweep_finished_scans_total', { status: 'completed' }), 1);
+  });
+
+  it('keeps the charge of a scan whose target failed, and gives it back where we did', async () => {
+    const [theirs, ours] = [await farm.submit(), await farm.submit()];
+    const { leases } = await farm.node.acquire({ node_id: 'node-1', max: 5, wait_ms: 0 });
+    for (const lease of leases) {
+      const code = lease.job.scan_id === ours._id ? ('internal: ERROR' as const) : ('navigation: DOWNLOAD' as const);
+      await farm.node.fail(lease, { code, cause: 'a test', capture: null });
+    }
+    await until(async () => (await farm.ledgerOf(ours.organization_id)).length === 2);
+    assert.deepEqual(Object.fromEntries(await farm.ledgerOf(ours.organization_id)), {
+      [`charge:${ours._id}`]: -PRICE_MICROS,
+      [`refund:${ours._id}`]: PRICE_MICROS,
+    });
+    assert.equal((await farm.read(theirs._id)).error, 'navigation: DOWNLOAD');
+    assert.equal((await farm.ledgerOf(theirs.organization_id)).length, 1);
+  });
+});

@@ -1,0 +1,250 @@
+import { createHash } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import type { Artifact } from '@adsweep/shared/capture/artifact.ts';
+import type { Capture } from '@adsweep/shared/capture/capture.ts';
+import type { NetworkRequest } from '@adsweep/shared/capture/network-request.ts';
+import { newId } from '@adsweep/shared/ids.ts';
+import { LeaseClient } from '@adsweep/shared/lease/client.ts';
+import type { Lease } from '@adsweep/shared/lease/messages.ts';
+import { createLogger } from '@adsweep/shared/service/logger.ts';
+import { Registry } from 'prom-client';
+import sharp from 'sharp';
+import { createApp } from '../../src/app.ts';
+import { ledgerStore } from '../../src/billing/ledger-store.ts';
+import { shardKeys } from '../../src/crawl-jobs/keys.ts';
+import { eventStore } from '../../src/events/event-store.ts';
+import { listen } from '../../src/http/listen.ts';
+import { openDiskObjects } from '../../src/platform/object-store.ts';
+import type { Loop } from '../../src/platform/start-loop.ts';
+import { openStore } from '../../src/platform/store.ts';
+import type { ScanRecord } from '../../src/scans/scan.ts';
+import { scanStore } from '../../src/scans/scan-store.ts';
+import { createFarm } from '../../src/wiring/farm.ts';
+import { startRedis } from './private-redis.ts';
+
+export const NODE_TOKEN = 'the-token-of-all-nodes';
+export const PUBLIC_URL = 'https://adsweep.example';
+export const PRICE_MICROS = 10_000;
+
+export type RunningFarm = Awaited<ReturnType<typeof runningFarm>>;
+
+/** The farm's side of the control plane with its node API on a free port, over a store in memory and a Redis of its own. */
+export async function runningFarm() {
+  const logger = createLogger('test', 'silent');
+  const registry = new Registry();
+  const [redis, store, folder] = await Promise.all([
+    startRedis(),
+    openStore({ path: ':memory:' }),
+    mkdtemp(join(tmpdir(), 'adsweep-farm-')),
+  ]);
+  const objects = await openDiskObjects(folder);
+  const secrets = { nodeToken: NODE_TOKEN, leaseSecret: 'a secret that signs leases' };
+  const parts = { store, redis: redis.client, objects, registry, logger, publicUrl: PUBLIC_URL, ...secrets };
+  const farm = createFarm(parts);
+  await farm.createIndexes();
+
+  const server = await listen('127.0.0.1', 0);
+  const app = createApp({
+    routes: farm.nodeRoutes,
+    admit: farm.admitNode,
+    readyChecks: [],
+    registry,
+    logger,
+    seen: () => {},
+    docs: false,
+  });
+  server.serve(app.callback());
+  const baseUrl = `http://127.0.0.1:${server.port}`;
+  const scans = scanStore(store);
+  const [ledger, events] = [ledgerStore(store), eventStore(store)];
+  const loops: Loop[] = [];
+
+  return {
+    ...{ farm, redis, store, objects, registry, scans, ledger, events, baseUrl, parts },
+    node: new LeaseClient(baseUrl, NODE_TOKEN),
+
+    startLoops(): Loop {
+      const loop = farm.start();
+      loops.push(loop);
+      return loop;
+    },
+
+    /** Stores a scan with its job in the queue. */
+    async submit(changes: Partial<ScanRecord> = {}): Promise<ScanRecord> {
+      const scan = pendingScan(changes);
+      await scans.insert([scan]);
+      if (scan.status === 'pending') await farm.enqueue(scan);
+      return scan;
+    },
+
+    async acquireOne(): Promise<Lease> {
+      const { leases } = await this.node.acquire({ node_id: 'node-1', max: 1, wait_ms: 0 });
+      if (!leases[0]) throw new Error('there is no work');
+      return leases[0];
+    },
+
+    async read(id: string): Promise<ScanRecord> {
+      const scan = await scans.findForWork(id);
+      if (!scan) throw new Error('the scan is gone');
+      return scan;
+    },
+
+    /** As if no scan had ever been submitted. */
+    async forgetScans(): Promise<void> {
+      await store.collection('scans').deleteMany({});
+      await redis.client.flushall();
+    },
+
+    /** Makes the deadline of a scan's lease lie in the past. */
+    expireLease: (scanId: string) => redis.client.zadd(shardKeys(0).leased, 'XX', 1, scanId),
+    /** Makes a delayed job due. */
+    makeDue: (scanId: string) => redis.client.zadd(shardKeys(0).delayed, 'XX', 1, scanId),
+
+    async ledgerOf(organizationId: string) {
+      const { rows } = await ledger.list(organizationId, { types: null, created: null }, 0, 100);
+      return rows.map(({ _id, amount_micros }) => [_id, amount_micros]);
+    },
+
+    async value(metric: string, labels: Record<string, string>): Promise<number> {
+      const found = await registry.getSingleMetric(metric)?.get();
+      const matches = (own: Record<string, unknown>) =>
+        Object.entries(labels).every(([name, value]) => own[name] === value);
+      return found?.values.find((one) => matches(one.labels))?.value ?? 0;
+    },
+
+    async stop(): Promise<void> {
+      await Promise.all(loops.map((loop) => loop.stop()));
+      await server.close(0);
+      await store.close();
+      await redis.stop();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+export function pendingScan(changes: Partial<ScanRecord> = {}): ScanRecord {
+  const id = newId();
+  const now = new Date();
+  return {
+    _id: id,
+    organization_id: `organization-of-${id}`,
+    report_token: `report-${id}`,
+    target: { kind: 'url', value: 'https://shop.example/landing' },
+    country_code: 'US',
+    emulator_id: 'windows_chrome',
+    proxy: null,
+    referrer: null,
+    ignore_first_n_domains: 0,
+    labels: {},
+    campaign_id: null,
+    run_id: null,
+    retry_max_attempts: 0,
+    price_micros: PRICE_MICROS,
+    status: 'pending',
+    error: '',
+    retry_attempt: 0,
+    lost_requeues: 0,
+    lease: null,
+    exit: null,
+    capture: null,
+    network: '',
+    network_host: '',
+    classification: null,
+    tags: [],
+    created_at: now,
+    due_at: now,
+    started_at: null,
+    crawled_at: null,
+    checks_claimed_until: null,
+    completed_at: null,
+    outbox: [{ id: `charge:${id}`, kind: 'charge', at: now, amount_micros: PRICE_MICROS }],
+    outbox_at: now,
+    ...changes,
+  };
+}
+
+const hop = (url: string, redirected_from: string) => ({
+  url,
+  kind: 'http' as const,
+  status_code: 200,
+  content_type: 'text/html',
+  body_size: 1000,
+  timestamp_ms: 10,
+  redirected_from,
+});
+
+/** A capture of a page that was reached by these addresses; other parts may be replaced. */
+export function captureOf(chain: string[], changes: Partial<Capture> = {}): Capture {
+  const final_url = chain.at(-1) ?? '';
+  return {
+    started_at: '2026-01-02T03:04:05.000Z',
+    elapsed_ms: 4321,
+    browser: { name: 'chromium', version: '1.2.3' },
+    exit: null,
+    traffic: null,
+    landings: [
+      {
+        ord: 0,
+        opener_url: '',
+        final_url,
+        page_title: 'A page',
+        site_name: '',
+        redirect_chain: chain.map((url, at) => hop(url, chain[at - 1] ?? '')),
+        screenshot: null,
+        opened_at_ms: 0,
+        elapsed_ms: 4000,
+      },
+    ],
+    requests: [],
+    observations: [],
+    artifacts: [],
+    notes: [],
+    ...changes,
+  };
+}
+
+/** Request `id` of landing 0's last hop. */
+export const requestOf = (id: number, changes: Partial<NetworkRequest> = {}): NetworkRequest => ({
+  id,
+  url: `https://shop.example/file-${id}`,
+  method: 'GET',
+  resource_type: 'script',
+  status_code: 200,
+  content_type: 'text/javascript',
+  body_size: 10,
+  timestamp_ms: id,
+  landing: 0,
+  hop: 0,
+  initiator: null,
+  ...changes,
+});
+
+export const webp = (width = 40, height = 30): Promise<Buffer> =>
+  sharp({ create: { width, height, channels: 3, background: '#3366cc' } })
+    .webp()
+    .toBuffer();
+
+export const gzJson = (value: unknown): Buffer => gzipSync(JSON.stringify(value));
+
+/** How a capture names an artifact of these bytes. */
+export const named = (name: string, bytes: Buffer, content_type = 'image/webp'): Artifact => ({
+  name,
+  sha256: createHash('sha256').update(bytes).digest('hex'),
+  bytes: bytes.length,
+  content_type,
+  width: 0,
+  height: 0,
+});
+
+/** Resolves when `condition` answers something; rejects when it does not within ten seconds. */
+export async function until<T>(condition: () => Promise<T | false | null | undefined>): Promise<T> {
+  for (const deadline = performance.now() + 10_000; performance.now() < deadline; ) {
+    const answer = await condition();
+    if (answer) return answer;
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+  throw new Error(`it never came to be: ${condition}`);
+}
