@@ -42,11 +42,17 @@ export async function inspect(name: string, stream: Readable) {
 }
 
 async function inspectPicture(bytes: Buffer) {
-  const { format, width, height } = await sharp(bytes)
-    .metadata()
-    .catch(() => ({ format: 'none', width: 0, height: 0 }));
+  const { format, width, height } = await readPicture(bytes);
   if (format !== 'webp') throw new ArtifactRefused('the artifact is no WebP picture');
   return { content_type: 'image/webp', width, height };
+}
+
+async function readPicture(bytes: Buffer) {
+  try {
+    return await sharp(bytes).metadata();
+  } catch {
+    return { format: 'none', width: 0, height: 0 };
+  }
 }
 
 /** Unzips without keeping anything: a node's archive is opened for real only when someone reads it. */

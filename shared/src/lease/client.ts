@@ -105,7 +105,7 @@ export class LeaseClient {
       body = call.bytes as Uint8Array<ArrayBuffer>;
     } else if (call.json !== undefined) {
       headers['content-type'] = 'application/json';
-      body = JSON.stringify(call.json);
+      body = JSON.stringify(call.json, wellFormed);
     }
     try {
       const answer = await fetch(this.#baseUrl + path, { method, headers, body, signal });
@@ -117,6 +117,10 @@ export class LeaseClient {
     }
   }
 }
+
+/** Texts of hostile pages hold halves of surrogate pairs, which no store takes. */
+const wellFormed = (_key: string, value: unknown): unknown =>
+  typeof value === 'string' ? value.toWellFormed() : value;
 
 type Call = { json?: unknown; bytes?: Uint8Array; contentType?: string; signal?: AbortSignal; deadlineMs?: number };
 

@@ -1,0 +1,266 @@
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { after, afterEach, before, describe, it } from 'node:test';
+import { gzipSync } from 'node:zlib';
+import { ARTIFACT_BYTES_MAX } from '@adsweep/shared/capture/artifact.ts';
+import type { Capture } from '@adsweep/shared/capture/capture.ts';
+import { NodeApiError } from '@adsweep/shared/lease/client.ts';
+import type { Lease } from '@adsweep/shared/lease/messages.ts';
+import { BODY_LIFETIME_MS } from '@adsweep/shared/limits.ts';
+import sharp from 'sharp';
+import { ARTIFACTS_MAX } from '../src/artifacts/artifact.ts';
+import { bodyStore } from '../src/captures/body-store.ts';
+import { attemptOf } from '../src/captures/capture-record.ts';
+import { parseLeaseId } from '../src/leases/lease-token.ts';
+import {
+  captureOf,
+  gzJson,
+  NODE_TOKEN,
+  named,
+  type RunningFarm,
+  requestOf,
+  runningFarm,
+  webp,
+} from './support/running-farm.ts';
+
+let farm: RunningFarm;
+before(async () => {
+  farm = await runningFarm();
+});
+afterEach(() => farm.forgetScans());
+after(() => farm.stop());
+
+const refusedWith = (status: number) => (error: unknown) => {
+  assert.ok(error instanceof NodeApiError, String(error));
+  assert.equal(error.status, status, error.message);
+  return true;
+};
+async function leased(): Promise<Lease> {
+  await farm.submit();
+  return farm.acquireOne();
+}
+const complete = (lease: Lease, capture: unknown) => farm.node.complete(lease, capture as Capture);
+const send = (path: string, init: RequestInit) => fetch(`${farm.baseUrl}/node/v1${path}`, init);
+
+describe('what a node uploads', () => {
+  it('is answered with its hash and size, and may be sent again', async () => {
+    const lease = await leased();
+    const [first, second] = [await webp(10, 10), await webp(20, 20)];
+    await farm.node.upload(lease, 'landing-0.webp', 'image/webp', first);
+    const { sha256, bytes } = named('landing-0.webp', second);
+    assert.deepEqual(await farm.node.upload(lease, 'landing-0.webp', 'text/html', second), {
+      name: 'landing-0.webp',
+      sha256,
+      bytes,
+    });
+  });
+
+  it('must be a WebP picture where its name says so', async () => {
+    const lease = await leased();
+    const png = await sharp(await webp())
+      .png()
+      .toBuffer();
+    const fakes = [
+      png,
+      Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"/>'),
+      Buffer.from('RIFF....WEBPVP8 '),
+      Buffer.alloc(0),
+    ];
+    for (const fake of fakes)
+      await assert.rejects(farm.node.upload(lease, 'landing-0.webp', 'image/webp', fake), refusedWith(422));
+    assert.equal(await farm.store.collection('artifacts').countDocuments({ scan_id: lease.job.scan_id }), 0);
+  });
+
+  it('must be gzip where its name says so, and no bomb', async () => {
+    const lease = await leased();
+    const upload = (bytes: Buffer) => farm.node.upload(lease, 'documents.json.gz', 'application/gzip', bytes);
+    await assert.rejects(upload(Buffer.from('[]')), refusedWith(422));
+    await assert.rejects(upload(gzJson([]).subarray(0, 8)), refusedWith(422));
+    const bomb = gzipSync(Buffer.alloc(70 * 1024 * 1024));
+    assert.ok(bomb.length < 200_000);
+    await assert.rejects(upload(bomb), refusedWith(413));
+    await upload(gzJson([]));
+  });
+
+  it('has at most 32 MiB, whether it says its size before or not', async () => {
+    const lease = await leased();
+    const large = randomBytes(ARTIFACT_BYTES_MAX + 1);
+    await assert.rejects(farm.node.upload(lease, 'bodies.json.gz', 'application/gzip', large));
+    const stream = new ReadableStream({
+      start(controller) {
+        controller.enqueue(large);
+        controller.close();
+      },
+    });
+    const headers = { authorization: `Bearer ${lease.token}` };
+    const path = `/leases/${lease.lease_id}/artifacts/bodies.json.gz`;
+    const sent = await send(path, { method: 'PUT', headers, body: stream, duplex: 'half' } as RequestInit).catch(
+      () => null,
+    );
+    assert.ok(sent === null || sent.status === 413);
+    assert.equal(
+      await farm.objects.get(`scans/${lease.job.scan_id}/${parseLeaseId(lease.lease_id)?.fence}/bodies.json.gz`),
+      null,
+    );
+  });
+
+  it('has one of the known names', async () => {
+    const lease = await leased();
+    for (const name of [
+      'index.html',
+      '..%2f..%2fx.webp',
+      '../x.webp',
+      'landing-0.webp%00',
+      'landing-1000.webp',
+      'requests.json.gz',
+    ])
+      await assert.rejects(farm.node.upload(lease, name, 'image/webp', await webp()), NodeApiError, name);
+  });
+
+  it(`is at most ${ARTIFACTS_MAX} files`, async () => {
+    const lease = await leased();
+    const picture = await webp(2, 2);
+    for (let ord = 0; ord < ARTIFACTS_MAX; ord += 1)
+      await farm.node.upload(lease, `landing-${ord}.webp`, 'image/webp', picture);
+    await assert.rejects(farm.node.upload(lease, 'landing-900.webp', 'image/webp', picture), refusedWith(422));
+    await farm.node.upload(lease, 'landing-0.webp', 'image/webp', picture);
+  });
+
+  it('goes away when no capture names it: at once with the attempt, else after an hour', async () => {
+    const lease = await leased();
+    const [kept, unnamed] = [await webp(3, 3), await webp(4, 4)];
+    await farm.node.upload(lease, 'landing-0.webp', 'image/webp', kept);
+    await farm.node.upload(lease, 'landing-1.webp', 'image/webp', unnamed);
+    await complete(lease, captureOf(['https://shop.example/'], { artifacts: [named('landing-0.webp', kept)] }));
+    const names = async (scanId: string) =>
+      (await farm.store.collection('artifacts').find({ scan_id: scanId }).toArray()).map((one) => one.name);
+    assert.deepEqual((await names(lease.job.scan_id)).sort(), ['landing-0.webp', 'requests.json.gz']);
+
+    const forgotten = await leased();
+    await farm.node.upload(forgotten, 'landing-0.webp', 'image/webp', kept);
+    const { artifacts } = farm.farm.dependencies;
+    await artifacts.sweep(new Date(Date.now() + 59 * 60_000));
+    assert.deepEqual(await names(forgotten.job.scan_id), ['landing-0.webp']);
+    await artifacts.sweep(new Date(Date.now() + 61 * 60_000));
+    assert.deepEqual(await names(forgotten.job.scan_id), []);
+    assert.ok((await names(lease.job.scan_id)).includes('landing-0.webp'), 'what was accepted stays');
+  });
+
+  it('8 keeps all request URLs and the contents of sub-resources for a day, and 200 requests with the scan', async () => {
+    const lease = await leased();
+    const bodies = gzJson([]);
+    await farm.node.upload(lease, 'bodies.json.gz', 'application/gzip', bodies);
+    const requests = Array.from({ length: 1_000 }, (_, id) =>
+      requestOf(id, { resource_type: id < 900 ? 'image' : 'script' }),
+    );
+    await complete(
+      lease,
+      captureOf(['https://shop.example/'], { requests, artifacts: [named('bodies.json.gz', bodies)] }),
+    );
+    const scan = await farm.read(lease.job.scan_id);
+    const record = await farm.farm.dependencies.readCapture(scan);
+    assert.equal(record?.requests_seen, 1_000);
+    assert.equal(record?.capture.requests.length, 200);
+    const { artifacts } = farm.farm.dependencies;
+    const ref = attemptOf(record._id);
+    assert.equal((await bodyStore(artifacts).requestsOf(ref))?.length, 1_000);
+    await artifacts.sweep(new Date(Date.now() + BODY_LIFETIME_MS + 60_000));
+    assert.equal(await bodyStore(artifacts).requestsOf(ref), null);
+    assert.equal(await artifacts.open(ref, 'bodies.json.gz'), null);
+  });
+});
+
+describe('a capture', () => {
+  it('names only what was uploaded under its lease, as it was uploaded', async () => {
+    const other = await leased();
+    const picture = await webp();
+    await farm.node.upload(other, 'landing-0.webp', 'image/webp', picture);
+    const lease = await leased();
+    const artifacts = [named('landing-0.webp', picture)];
+    const capture = captureOf(['https://shop.example/'], { artifacts });
+    await assert.rejects(complete(lease, capture), refusedWith(422));
+    await farm.node.upload(lease, 'landing-0.webp', 'image/webp', await webp(50, 50));
+    await assert.rejects(complete(lease, capture), refusedWith(422));
+    await farm.node.upload(lease, 'landing-0.webp', 'image/webp', picture);
+    await assert.rejects(complete(lease, { ...capture, artifacts: [...artifacts, ...artifacts] }), refusedWith(422));
+    await complete(lease, capture);
+  });
+
+  it('does not contradict itself', async () => {
+    const lease = await leased();
+    const good = captureOf(['https://shop.example/']);
+    const [landing] = good.landings;
+    const observation = { kind: 'autosound' as const, landing: 0, url: '' };
+    const bad: Record<string, unknown>[] = [
+      { ...good, landings: [landing, landing] },
+      { ...good, landings: [{ ...landing, screenshot: 'landing-0.webp' }] },
+      { ...good, landings: [{ ...landing, screenshot: '../../etc/passwd' }] },
+      { ...good, observations: [{ ...observation, facts: { $where: 'x' } }] },
+      { ...good, observations: [{ ...observation, facts: { 'a.b': 'x' } }] },
+      { ...good, extra: true },
+      { ...good, landings: 'none' },
+      { ...good, elapsed_ms: -1 },
+      { ...good, requests: Array.from({ length: 5_001 }, (_, id) => requestOf(id)) },
+    ];
+    for (const capture of bad)
+      await assert.rejects(complete(lease, capture), refusedWith(422), JSON.stringify(capture).slice(0, 200));
+    assert.equal((await farm.read(lease.job.scan_id)).status, 'running');
+    await complete(lease, good);
+  });
+
+  it('is refused when it is too large to be taken or to be stored', async () => {
+    const lease = await leased();
+    const withUrls = (length: number) =>
+      captureOf(['https://shop.example/'], {
+        requests: Array.from({ length: 190 }, (_, id) =>
+          requestOf(id, { url: `https://x.example/${'a'.repeat(length)}` }),
+        ),
+      });
+    await assert.rejects(complete(lease, withUrls(70_000)), refusedWith(422));
+    await assert.rejects(complete(lease, withUrls(140_000)), refusedWith(413));
+  });
+
+  it('may hold text that is no proper Unicode, as hostile pages have it', async () => {
+    const lease = await leased();
+    const capture = captureOf(['https://shop.example/']);
+    capture.landings[0]!.page_title = 'half a pair: \ud83d, a zero: \0';
+    await complete(lease, capture);
+    assert.equal((await farm.read(lease.job.scan_id)).capture?.page_title, 'half a pair: \ufffd, a zero: \0');
+  });
+});
+
+describe('the node API', () => {
+  it('lets in nodes by their token, and to a lease its own token alone', async () => {
+    const [one, two] = [await leased(), await leased()];
+    const renew = (lease: Lease, token: string) =>
+      send(`/leases/${lease.lease_id}/renew`, { method: 'POST', headers: { authorization: `Bearer ${token}` } });
+    assert.equal((await renew(one, one.token)).status, 200);
+    for (const token of [two.token, NODE_TOKEN, '', `${one.token}x`])
+      assert.equal((await renew(one, token)).status, 401);
+    const forged = { ...one, lease_id: one.lease_id.replace(/\d$/, '') };
+    assert.equal((await renew(forged, one.token)).status, 401);
+    const acquire = { method: 'POST', body: JSON.stringify({ node_id: 'n', max: 1, wait_ms: 0 }) };
+    for (const token of [one.token, 'wrong', ''])
+      assert.equal(
+        (await send('/leases/acquire', { ...acquire, headers: { authorization: `Bearer ${token}` } })).status,
+        401,
+      );
+  });
+
+  it('says what is wrong with a request', async () => {
+    const bad = [
+      { node_id: '../x', max: 1, wait_ms: 0 },
+      { node_id: 'n', max: 0, wait_ms: 0 },
+      { node_id: 'n', max: 1, wait_ms: 99_999 },
+      { node_id: 'n', max: 1, wait_ms: 0, more: 1 },
+    ];
+    for (const request of bad) await assert.rejects(farm.node.acquire(request), refusedWith(422));
+  });
+
+  it('reads lease ids of the right form alone', () => {
+    const scanId = '0f8fad5b-d9cb-469f-a165-70867728950e';
+    assert.deepEqual(parseLeaseId(`3.1767000000000001.${scanId}`), { shard: 3, fence: 1767000000000001, scanId });
+    for (const text of ['', 'x', `1.2.${scanId}x`, `-1.2.${scanId}`, `1.9999999999999999.${scanId}`, `1.2.3.${scanId}`])
+      assert.equal(parseLeaseId(text), null, text);
+  });
+});
