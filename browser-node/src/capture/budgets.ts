@@ -20,8 +20,10 @@ export const ANNOUNCED_REFRESH_MAX_MS = 8_000;
 export const ANSWER_MS = 2_000;
 /** A command to the browser that has no budget of its own. */
 export const COMMAND_MS = 5_000;
-/** The picture of one landing. The longest pages of 16,383 pixels take 2 s on two busy cores. */
-export const SCREENSHOT_MS = 8_000;
+/** The picture of one landing. A page of 16,383 pixels takes 1 to 2 s, one of 300,000 pixels (of which 16,383 are kept) 4 s. */
+export const SCREENSHOT_MS = 10_000;
+/** Chromium lays out and paints all of a page for a picture of any of it, 10 s per million pixels of text: beyond this, only what is in view. */
+export const PICTURED_HEIGHT_MAX = 300_000;
 /** Scrolling through a page for what it loads when seen. */
 export const SCROLL_MS = 2_500;
 /** How long the active Back probe watches where it leads. */

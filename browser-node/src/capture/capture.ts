@@ -69,7 +69,7 @@ async function collectAll(stage: Stage, collectors: Started[], draft: Draft): Pr
 function newDraft({ landings, startedAt }: Stage): Draft {
   const at = (moment: number) => Math.max(0, Math.round(moment));
   const captured = landings.all.map(
-    ({ ord, tab, openedAt }): CapturedLanding => ({
+    ({ ord, tab }): CapturedLanding => ({
       ord,
       opener_url: tab.openerUrl.slice(0, URL_LENGTH_MAX),
       final_url: tab.committed ? tab.url.slice(0, URL_LENGTH_MAX) : '',
@@ -77,8 +77,8 @@ function newDraft({ landings, startedAt }: Stage): Draft {
       site_name: '',
       redirect_chain: [],
       screenshot: null,
-      opened_at_ms: at(openedAt - startedAt),
-      elapsed_ms: at(performance.now() - openedAt),
+      opened_at_ms: at(tab.openedAt - startedAt),
+      elapsed_ms: at(performance.now() - tab.openedAt),
     }),
   );
   return { landings: captured, requests: [], observations: [], files: [], traffic: null };

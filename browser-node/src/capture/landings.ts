@@ -4,8 +4,8 @@ import type { DevTools, TargetSession } from './devtools/devtools.ts';
 import type { Ending } from './ending.ts';
 import type { Tab } from './tab.ts';
 
-/** A tab of the capture: `ord` 0 is the page's own, 1.. those that it opened by itself. `openedAt` from `performance.now()`. */
-export type Landing = { ord: number; page: Page; tab: Tab; openedAt: number };
+/** A tab of the capture: `ord` 0 is the page's own, 1.. those that it opened by itself. */
+export type Landing = { ord: number; page: Page; tab: Tab };
 
 /** The tabs of a capture in the order in which they opened. */
 export class Landings {
@@ -32,10 +32,9 @@ export class Landings {
     return first;
   }
 
-  /** Waits for tabs that opened but are not listed yet. */
-  async joined(): Promise<Landing[]> {
-    await this.#joining;
-    return this.all;
+  /** Those that show a page of their target's and can be looked at. */
+  shown(): Landing[] {
+    return this.all.filter(({ page, tab }) => !page.isClosed() && tab.committed && !tab.refused);
   }
 
   #join(page: Page): void {
@@ -45,15 +44,15 @@ export class Landings {
   }
 
   async #add(page: Page): Promise<void> {
-    const ord = this.opened - 1;
-    const openedAt = performance.now();
-    if (ord === 0) page.on('crash', () => this.#ending.end('browser: CRASHED', 'the page crashed'));
+    if (this.opened === 1) page.on('crash', () => this.#ending.end('browser: CRASHED', 'the page crashed'));
     // A tab that is gone before it was attached has nothing to show.
     const session = await this.#devtools.sessionOf(page).catch(() => null);
     const tab = session && this.#tabs.get(session.targetId);
     if (!tab) return;
-    this.all.push({ ord, page, tab, openedAt });
-    this.all.sort((a, b) => a.ord - b.ord);
+    this.all.push({ ord: 0, page, tab });
+    // Playwright tells of a tab when it begins to show something, which is not always the order in which they opened.
+    this.all.sort((a, b) => a.tab.openedAt - b.tab.openedAt);
+    for (const [ord, landing] of this.all.entries()) landing.ord = ord;
   }
 
   #turnAway(page: Page): void {

@@ -20,7 +20,7 @@ export type Entry = {
   timestampMs: number;
   /** Target id of the tab it was made for, null = no tab's. */
   tab: string | null;
-  /** How the tab came here, where this is a navigation of the tab itself; null for everything else. */
+  /** How the tab came here, where this is a navigation of the tab itself; null for everything else. `other` for its first. */
   hop: HopKind | null;
   /** The document that made it, by the id of its load. */
   loaderId: string;
@@ -146,7 +146,10 @@ export class NetworkJournal {
 
   #answered({ requestId, response }: EventPayload<'Network.responseReceived'>): void {
     const open = this.#open.get(requestId);
-    if (open) fill(open.entry, response);
+    if (!open) return;
+    fill(open.entry, response);
+    const tab = open.entry.hop && this.#tabs.get(open.entry.tab ?? '');
+    if (tab && open.entry.gateway) tab.refused = true;
   }
 
   #ended(requestId: string, fault: string, session: TargetSession): void {

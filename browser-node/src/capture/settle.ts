@@ -32,7 +32,8 @@ export function restIn(tabs: Landing[], journal: NetworkJournal, now: number): n
   return Math.max(0, quietIn, ...tabs.map(({ tab }) => tabRestsIn(tab, now)));
 }
 
-function tabRestsIn({ loadedAt, lastHopAt, refreshDueAt }: Landing['tab'], now: number): number {
+function tabRestsIn({ loadedAt, lastHopAt, refreshDueAt, refused }: Landing['tab'], now: number): number {
+  if (refused) return 0;
   if (loadedAt === null) return QUIET_MS;
   const dwelledIn = Math.max(loadedAt, lastHopAt) + DWELL_MS - now;
   const isAnnounced = refreshDueAt > now - DWELL_MS && refreshDueAt < now + ANNOUNCED_REFRESH_MAX_MS;

@@ -17,6 +17,7 @@ const KIND_OF_REASON: Partial<Record<Requested['reason'], HopKind>> = {
 /** What one tab's own document does: where it is, what it waits for, and what it was asked to go to. Times from `performance.now()`. */
 export class Tab {
   readonly session: TargetSession;
+  readonly openedAt = performance.now();
   url = '';
   openerUrl = '';
   /** When the present document had loaded, null = not yet. */
@@ -28,7 +29,8 @@ export class Tab {
   refreshDueAt = 0;
   /** Whether a document of this tab ever came. */
   committed = false;
-  downloads = 0;
+  /** What it shows is not a page: Chromium's own error, or an answer that the gateway made in place of the target. */
+  refused = false;
   /** Navigations that the page made by itself, not by an HTTP answer. */
   ownNavigations = 0;
   /** Entries the present document wrote into its history, as far as they count as such: replaced ones included. */
@@ -40,19 +42,31 @@ export class Tab {
     this.session = session;
   }
 
-  /** How the navigation that is loaded as `loaderId` came about. */
+  /** How the navigation that is loaded as `loaderId` came about; `other` where nobody in the tab asked for it. */
   kindOf(url: string, loaderId: string, isFirst: boolean): HopKind {
     const type = this.#started.get(loaderId);
     const reason = this.#requested.get(withoutFragment(url));
     this.#requested.delete(withoutFragment(url));
-    if (isFirst) return 'initial';
-    this.ownNavigations += 1;
+    if (!isFirst) this.ownNavigations += 1;
     if (type === 'historyDifferentDocument' || type === 'restore') return 'history';
     return (reason && KIND_OF_REASON[reason]) ?? 'other';
   }
 
+  /** Catches up with a tab that was on its way before it was watched. */
+  async catchUp(): Promise<void> {
+    const { result } = await this.session.send('Runtime.evaluate', {
+      expression: "document.readyState + ' ' + document.URL",
+    });
+    const [state, url = ''] = String(result.value).split(' ');
+    if (this.url !== '' || url === 'about:blank') return;
+    this.url = url;
+    this.committed = true;
+    if (state === 'complete') this.loadedAt = performance.now();
+  }
+
   hopped(loaderId: string): void {
     this.lastLoaderId = loaderId;
+    this.refused = false;
     this.lastHopAt = performance.now();
     this.refreshDueAt = 0;
   }
@@ -66,7 +80,10 @@ export class Tab {
   }
 
   navigated({ frame }: EventPayload<'Page.frameNavigated'>): void {
-    if (frame.unreachableUrl) return;
+    if (frame.unreachableUrl) {
+      this.refused = true;
+      return;
+    }
     this.url = frame.url + (frame.urlFragment ?? '');
     this.committed ||= this.url !== 'about:blank';
     this.loadedAt = null;
@@ -87,6 +104,8 @@ export function watchTabs(devtools: DevTools): Map<string, Tab> {
     const tab = new Tab(session);
     tab.openerUrl = tabs.get(session.openerId)?.url ?? '';
     tabs.set(session.targetId, tab);
+    // A tab that is gone or spins has nothing to catch up with.
+    tab.catchUp().catch(() => undefined);
   });
   /** The tab, where the frame is its main one. */
   const own = (session: TargetSession, frameId: string) =>
@@ -95,10 +114,6 @@ export function watchTabs(devtools: DevTools): Map<string, Tab> {
   devtools.on('Page.frameStartedNavigating', (event, session) => own(session, event.frameId)?.started(event));
   devtools.on('Page.frameNavigated', (event, session) => own(session, event.frame.id)?.navigated(event));
   devtools.on('Page.navigatedWithinDocument', (event, session) => own(session, event.frameId)?.navigatedWithin(event));
-  devtools.on('Page.downloadWillBegin', (event, session) => {
-    const tab = own(session, event.frameId);
-    if (tab) tab.downloads += 1;
-  });
   devtools.on('Page.loadEventFired', (_, session) => {
     const tab = tabs.get(session.targetId);
     if (tab) tab.loadedAt = performance.now();

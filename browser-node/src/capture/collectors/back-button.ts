@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { Page } from 'playwright-core';
-import { PROBE_MS } from '../budgets.ts';
+import { PROBE_MS, URL_LENGTH_MAX } from '../budgets.ts';
 import type { CommandAnswer, TargetSession } from '../devtools/devtools.ts';
 import type { Landing } from '../landings.ts';
 import { tellHistory } from '../page-scripts/tell-history.ts';
@@ -26,8 +26,8 @@ export const backButton: Collector = {
     });
     await stage.open.context.addInitScript({ content: `(${tellHistory})(${JSON.stringify({ token })});` });
     return async (draft) => {
-      for (const landing of stage.landings.all) {
-        if (landing.page.isClosed() || landing.tab.historyWrites === 0) continue;
+      for (const landing of stage.landings.shown()) {
+        if (landing.tab.historyWrites === 0) continue;
         const { url } = landing.tab;
         const facts = await historyFacts(stage, landing, lengths.get(landing.page) ?? 1);
         if (facts.pushes > 0) draft.observations.push({ kind: 'back_button', landing: landing.ord, url, facts });
@@ -71,13 +71,15 @@ async function probe(stage: Stage, session: TargetSession, { entries, currentInd
   const landing = stage.landings.all.find(({ tab }) => tab.session === session);
   if (!before || !landing) return '';
   const seen = new Set(entries.map(({ url }) => withoutFragment(url)));
-  const isNew = (url: string) => url !== '' && !seen.has(withoutFragment(url));
+  const isNew = (url: string) => !seen.has(withoutFragment(url));
   const led = landing.page.waitForURL((url) => isNew(url.href), { timeout: PROBE_MS, waitUntil: 'commit' });
   // What the tab does from here on is no part of the capture.
   stage.journal.close();
   session.tell('Page.navigateToHistoryEntry', { entryId: before.id });
+  // Where nothing comes of it, Back leads to what was there before.
   await led.catch(() => undefined);
-  return isNew(landing.tab.url) ? landing.tab.url : '';
+  const url = landing.page.url();
+  return isNew(url) ? url.slice(0, URL_LENGTH_MAX) : '';
 }
 
 const withoutFragment = (url: string): string => url.split('#')[0] as string;

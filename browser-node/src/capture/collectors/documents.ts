@@ -26,7 +26,7 @@ export const documents: Collector = {
   start: (stage) => async (draft) => {
     const kept: CapturedDocument[] = [];
     let room = DOCUMENTS_LENGTH_MAX;
-    for (const landing of stage.landings.all.filter(({ page }) => !page.isClosed())) {
+    for (const landing of stage.landings.shown()) {
       for (const document of await documentsOf(stage, landing)) {
         const captured = draft.landings.find(({ ord }) => ord === landing.ord);
         if (captured && document.frame === '') {

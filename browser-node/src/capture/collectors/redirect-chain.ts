@@ -19,7 +19,7 @@ export const redirectChain: Collector = {
 export function chainOf(navigations: Entry[], startedAtMs: number): CapturedHop[] {
   return navigations.slice(0, HOPS_MAX).map((entry, index) => ({
     url: entry.url.slice(0, URL_LENGTH_MAX),
-    kind: entry.hop ?? 'other',
+    kind: index === 0 ? 'initial' : (entry.hop ?? 'other'),
     status_code: entry.statusCode,
     content_type: entry.contentType.slice(0, 200),
     body_size: entry.bodySize,

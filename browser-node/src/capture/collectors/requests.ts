@@ -66,7 +66,7 @@ function placeOf(request: Request, tabOf: (page: PageOf) => string | null): Pick
   try {
     const frame = request.frame();
     const isOwn = request.isNavigationRequest() && frame.parentFrame() === null;
-    const hop = isOwn ? (request.redirectedFrom() ? 'http' : 'initial') : null;
+    const hop = isOwn ? (request.redirectedFrom() ? 'http' : 'other') : null;
     return { tab: tabOf(frame.page()), hop };
   } catch {
     // Service workers have no frame, and a tab's first navigation has none yet.

@@ -1,6 +1,6 @@
 import { landingScreenshot } from '@adsweep/shared/capture/artifact.ts';
 import { WEBP_SIDE_MAX } from '@adsweep/shared/limits.ts';
-import { COMMAND_MS, SCREENSHOT_MS, SCROLL_MS, TABS_MAX } from '../budgets.ts';
+import { COMMAND_MS, PICTURED_HEIGHT_MAX, SCREENSHOT_MS, SCROLL_MS } from '../budgets.ts';
 import type { TargetSession } from '../devtools/devtools.ts';
 import { evaluateApart } from '../evaluate-apart.ts';
 import { type Landing, stopScript } from '../landings.ts';
@@ -21,8 +21,7 @@ export const screenshots: Collector = {
   name: 'screenshots',
   budgetMs: SCREENSHOT_MS * 3,
   start: (stage) => async (draft) => {
-    const shown = stage.landings.all.filter(({ page, tab }) => !page.isClosed() && tab.committed);
-    for (const landing of shown.slice(0, TABS_MAX)) {
+    for (const landing of stage.landings.shown()) {
       const bytes = await picture(stage, landing);
       const size = webpSize(bytes);
       const captured = draft.landings.find(({ ord }) => ord === landing.ord);
@@ -38,7 +37,9 @@ async function picture(stage: Stage, landing: Landing): Promise<Buffer> {
   const { session } = landing.tab;
   try {
     const size = await wholePage(stage, landing);
-    return await shoot(session, size, SCREENSHOT_MS);
+    const isHuge = size.height > PICTURED_HEIGHT_MAX;
+    if (isHuge) stage.notes.push({ collector: 'screenshots', text: `${size.height} pixels high: what is in view` });
+    return await shoot(session, isHuge ? null : size, SCREENSHOT_MS);
   } catch (cause) {
     stage.logger.info({ cause }, 'a whole page could not be pictured');
     await stopScript(session);

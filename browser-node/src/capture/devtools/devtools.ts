@@ -10,7 +10,7 @@ export type EventName =
   | `Network.${'requestWillBeSent' | 'responseReceived' | 'dataReceived' | 'loadingFinished' | 'loadingFailed'}`
   | `Network.${'webSocketCreated' | 'webSocketHandshakeResponseReceived' | 'webTransportCreated'}`
   | `Page.${'frameRequestedNavigation' | 'frameStartedNavigating' | 'frameScheduledNavigation' | 'frameNavigated'}`
-  | `Page.${'navigatedWithinDocument' | 'loadEventFired' | 'downloadWillBegin'}`;
+  | `Page.${'navigatedWithinDocument' | 'loadEventFired'}`;
 export type EventPayload<E extends EventName> = Parameters<Parameters<typeof typed.on<E>>[1]>[0];
 
 /** One thing that runs in the context - a tab (`page`), a frame of another site (`iframe`), a worker - and the line to it. */

@@ -1,0 +1,90 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { GatewayOutcome, TicketTraffic } from '@adsweep/shared/targeting/exit-ticket.ts';
+import { failureOfError, failureOfVisit, type LastHop } from '../src/failures.ts';
+
+const hop = (change: Partial<LastHop> = {}): LastHop => ({
+  url: 'https://shop.example/a',
+  statusCode: 0,
+  fault: '',
+  gateway: null,
+  attachment: false,
+  ...change,
+});
+const carried = (outcome: GatewayOutcome, host = 'shop.example', port = 443): TicketTraffic => ({
+  ticket_id: 't',
+  bytes_sent: 0,
+  bytes_received: 0,
+  hosts: [{ host, port, address: null, outcome, connections: 1 }],
+  requests: [],
+});
+const TUNNEL = { fault: 'net::ERR_TUNNEL_CONNECTION_FAILED' };
+const ABORTED = { fault: 'net::ERR_ABORTED' };
+
+describe('the failure of a visit', () => {
+  const errors: [string, string][] = [
+    ['page.goto: net::ERR_TOO_MANY_REDIRECTS at http://a/', 'navigation: TOO_MANY_REDIRECTS'],
+    ['page.goto: Download is starting', 'navigation: DOWNLOAD'],
+    ['page.goto: net::ERR_UNSAFE_REDIRECT at http://a/', 'navigation: BLOCKED_URL'],
+    ['page.goto: net::ERR_NAME_NOT_RESOLVED at http://a/', 'navigation: DNS'],
+    ['page.goto: net::ERR_SSL_PROTOCOL_ERROR at https://a/', 'navigation: TLS'],
+    ['page.goto: net::ERR_PROXY_CONNECTION_FAILED at https://a/', 'proxy: UPSTREAM_FAILED'],
+    ['page.goto: Timeout 25000ms exceeded.', 'navigation: TIMEOUT'],
+    ['page.goto: net::ERR_EMPTY_RESPONSE at https://a/', 'navigation: CONNECTION_FAILED'],
+    ['page.goto: Page crashed', 'browser: CRASHED'],
+    ['page.goto: Target page, context or browser has been closed', 'browser: CRASHED'],
+  ];
+  for (const [error, code] of errors)
+    it(`is ${code} for ${error}`, () => {
+      assert.equal(failureOfError(error), code);
+      assert.equal(failureOfVisit(error, null, null), code);
+    });
+
+  const outcomes: [GatewayOutcome, string][] = [
+    ['dns', 'navigation: DNS'],
+    ['private_address', 'navigation: BLOCKED_URL'],
+    ['connection_refused', 'navigation: CONNECTION_FAILED'],
+    ['connection_failed', 'navigation: CONNECTION_FAILED'],
+    ['timeout', 'navigation: TIMEOUT'],
+    ['upstream_failed', 'proxy: UPSTREAM_FAILED'],
+  ];
+  for (const [outcome, code] of outcomes)
+    it(`is what the gateway says of the host: ${outcome}`, () => {
+      assert.equal(failureOfVisit('net::ERR_TUNNEL', hop(TUNNEL), carried(outcome)), code);
+      assert.equal(
+        failureOfVisit('', hop({ url: 'http://shop.example/', statusCode: 599, gateway: outcome }), null),
+        code,
+      );
+    });
+
+  it('goes by host and port', () => {
+    const error = 'net::ERR_TUNNEL_CONNECTION_FAILED';
+    assert.equal(failureOfVisit(error, hop(TUNNEL), carried('dns', 'other.example')), 'proxy: UPSTREAM_FAILED');
+    assert.equal(failureOfVisit(error, hop(TUNNEL), carried('dns', 'shop.example', 8443)), 'proxy: UPSTREAM_FAILED');
+    const ipv6 = hop({ ...TUNNEL, url: 'https://[::1]/' });
+    assert.equal(failureOfVisit(error, ipv6, carried('private_address', '::1')), 'navigation: BLOCKED_URL');
+  });
+
+  it('is none for whatever status the target itself served', () => {
+    for (const statusCode of [200, 404, 500, 599])
+      assert.equal(failureOfVisit('', hop({ statusCode }), carried('ok')), null);
+  });
+
+  it('tells what Chromium called off: no content, a download, an app', () => {
+    const error = 'net::ERR_ABORTED';
+    assert.equal(failureOfVisit(error, hop({ ...ABORTED, statusCode: 204 }), null), 'navigation: NO_CONTENT');
+    assert.equal(failureOfVisit(error, hop({ ...ABORTED, statusCode: 205 }), null), 'navigation: NO_CONTENT');
+    const download = hop({ ...ABORTED, statusCode: 200, attachment: true });
+    assert.equal(failureOfVisit('Download is starting', download, null), 'navigation: DOWNLOAD');
+    assert.equal(failureOfVisit(error, hop({ ...ABORTED, url: 'intent://x' }), null), 'navigation: BLOCKED_URL');
+  });
+
+  it('is none where a later navigation was called off, and its fault where it broke', () => {
+    assert.equal(failureOfVisit('', hop({ ...ABORTED, statusCode: 204 }), null), null);
+    assert.equal(failureOfVisit('', hop({ fault: 'net::ERR_NAME_NOT_RESOLVED' }), null), 'navigation: DNS');
+  });
+
+  it('is transient where our gateway does not know the ticket', () => {
+    assert.equal(failureOfVisit('', hop({ statusCode: 407 }), null), 'proxy: UPSTREAM_FAILED');
+  });
+});

@@ -1,0 +1,298 @@
+import assert from 'node:assert/strict';
+import http from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { after, before, describe, it } from 'node:test';
+import { type Captured, type CaptureOptions, CaptureWorld } from './support/capture-world.ts';
+
+/** No page may hold a capture for longer than an attempt lasts; most are far quicker. */
+const LONGEST_MS = 40_000;
+
+describe('a hostile page', { concurrency: 4 }, () => {
+  let world: CaptureWorld;
+  before(async () => {
+    world = await CaptureWorld.start();
+    world.site.setPage('http://plain.example/', '<title>plain</title>plain');
+  });
+  after(() => world.close());
+
+  /** Captures the page; whatever it did, the next capture on the same browser is as good as any. */
+  async function survive(url: string, longestMs = LONGEST_MS, options: CaptureOptions = {}): Promise<Captured> {
+    const captured = await world.capture(url, options);
+    assert.ok(captured.tookMs < longestMs, `took ${captured.tookMs} ms`);
+    const next = await world.capture('http://plain.example/');
+    assert.deepEqual(
+      [next.failure, next.landings[0]?.page_title, next.landings[0]?.screenshot],
+      [null, 'plain', 'landing-0.webp'],
+    );
+    return captured;
+  }
+
+  /** A page at `<name>.example` whose body is given. */
+  function page(name: string, body: string): string {
+    world.site.setPage(`http://${name}.example/`, `<!doctype html><title>${name}</title><body>${body}`);
+    return `http://${name}.example/`;
+  }
+
+  describe('that fails', { concurrency: 4 }, () => {
+    it('answers 204', async () => {
+      world.site.setPage('http://nothing.example/', '', {}, 204);
+      const captured = await survive('http://nothing.example/');
+      assert.equal(captured.failure, 'navigation: NO_CONTENT');
+      assert.equal(captured.chain()[0]?.status_code, 204);
+    });
+
+    it('is a download', async () => {
+      world.site.setRedirect('http://hop-to-file.example/', 'http://file.example/setup.exe');
+      world.site.setRoute('http://file.example/setup.exe', (_, response) => {
+        response
+          .writeHead(200, { 'content-type': 'application/octet-stream', 'content-disposition': 'attachment' })
+          .end('MZ');
+      });
+      const captured = await survive('http://hop-to-file.example/');
+      assert.equal(captured.failure, 'navigation: DOWNLOAD');
+      assert.equal(captured.chain().length, 2);
+    });
+
+    it('redirects by HTTP in a loop', async () => {
+      world.site.setRoute('http://round.example/', (request, response) => {
+        response.writeHead(302, { location: `/?${Number(request.url?.slice(2) || 0) + 1}` }).end();
+      });
+      const captured = await survive('http://round.example/');
+      assert.equal(captured.failure, 'navigation: TOO_MANY_REDIRECTS');
+      assert.ok(captured.chain().length >= 20, `${captured.chain().length}`);
+    });
+
+    it('redirects by script in a loop, with a picture as evidence', async () => {
+      const captured = await survive(
+        page('spiral', `<script>location = '?' + (Number(location.search.slice(1)) + 1)</script>`),
+      );
+      assert.equal(captured.failure, 'navigation: TOO_MANY_REDIRECTS');
+      assert.ok(captured.chain().length > 40 && captured.chain().length <= 200, `${captured.chain().length}`);
+      assert.equal(captured.landings[0]?.screenshot, 'landing-0.webp');
+    });
+
+    const faults: [string, string][] = [
+      ['http://x.dns-fault.example/', 'navigation: DNS'],
+      ['https://x.dns-fault.example/', 'navigation: DNS'],
+      ['https://x.refused.example/', 'navigation: CONNECTION_FAILED'],
+      ['http://x.upstream.example/', 'proxy: UPSTREAM_FAILED'],
+      ['https://x.upstream.example/', 'proxy: UPSTREAM_FAILED'],
+      ['http://127.0.0.1/', 'navigation: BLOCKED_URL'],
+      ['https://169.254.169.254/latest', 'navigation: BLOCKED_URL'],
+      ['http://[::1]/', 'navigation: BLOCKED_URL'],
+    ];
+    for (const [url, code] of faults)
+      it(`is one the gateway does not reach: ${url}`, async () => {
+        const captured = await world.capture(url);
+        assert.equal(captured.failure, code);
+        assert.equal(captured.landings[0]?.screenshot ?? null, null);
+      });
+
+    it('leads on to one the gateway does not reach', async () => {
+      const captured = await survive(page('led-astray', '<script>location = "https://x.dns-fault.example/"</script>'));
+      assert.equal(captured.failure, 'navigation: DNS');
+      assert.equal(captured.chain().length, 2);
+    });
+
+    it('speaks no TLS', async () => {
+      const captured = await survive('https://spoken-plainly.example:8080/');
+      assert.equal(captured.failure, 'navigation: TLS');
+    });
+
+    const schemes = [
+      'file:///etc/passwd',
+      'view-source:http://plain.example/',
+      'chrome://version',
+      'javascript:1',
+      'about:blank',
+      'data:text/html,x',
+      'nonsense',
+    ];
+    it('is no web page at all', async () => {
+      for (const url of schemes) {
+        const captured = await world.capture(url);
+        assert.equal(captured.failure, 'navigation: BLOCKED_URL', url);
+        assert.deepEqual(captured.landings, []);
+      }
+    });
+
+    const leaps = ['file:///etc/passwd', 'chrome://version/', 'intent://x#Intent;end', 'itms-apps://x/'];
+    for (const to of leaps)
+      it(`redirects to ${to}`, async () => {
+        const from = `http://leap-${leaps.indexOf(to)}.example/`;
+        world.site.setRedirect(from, to);
+        const captured = await survive(from);
+        assert.equal(captured.failure, 'navigation: BLOCKED_URL');
+      });
+
+    it('is ended by its signal at once, with the evidence so far', async () => {
+      const controller = new AbortController();
+      world.site.setRoute('http://silent.example/', () =>
+        setTimeout(() => controller.abort(new Error('cancelled')), 300),
+      );
+      const captured = await survive('http://silent.example/', 2_000, { signal: controller.signal });
+      assert.equal(captured.failure, 'browser: TIMEOUT');
+      assert.deepEqual(captured.steps(), ['initial http://silent.example/']);
+    });
+
+    it('never answers', async () => {
+      world.site.setRoute('http://mute.example/', () => undefined);
+      const captured = await survive('http://mute.example/');
+      assert.equal(captured.failure, 'navigation: TIMEOUT');
+    });
+
+    it('crashes its renderer', async () => {
+      const url = page('crashing', '<script>fetch("/now")</script>');
+      const crash = world.site.waitForRequest(`${url}now`).then(async () => {
+        const pages = world.chromium.browser.contexts().flatMap((context) => context.pages());
+        const crashing = pages.find((one) => one.url() === url);
+        const session = await crashing?.context().newCDPSession(crashing);
+        await session?.send('Page.crash').catch(() => undefined);
+      });
+      const [captured] = await Promise.all([survive(url), crash]);
+      assert.equal(captured.failure, 'browser: CRASHED');
+      assert.equal(captured.chain().length, 1);
+    });
+  });
+
+  describe('that is captured all the same', { concurrency: 4 }, () => {
+    const good = (captured: Captured) => {
+      assert.equal(captured.failure, null, captured.outcome.failure?.cause);
+      assert.equal(captured.landings[0]?.screenshot, 'landing-0.webp', captured.notes);
+    };
+
+    it('never ends its answer', async () => {
+      const timers = new Set<NodeJS.Timeout>();
+      world.site.setRoute('http://drip.example/', (_, response) => {
+        response.writeHead(200, { 'content-type': 'text/html' }).write('<title>drip</title><p>begun');
+        const timer = setInterval(() => response.write('<p>on and on'), 50);
+        timers.add(timer);
+        response.on('close', () => clearInterval(timer));
+      });
+      const captured = await survive('http://drip.example/');
+      for (const timer of timers) clearInterval(timer);
+      good(captured);
+      assert.equal(captured.landings[0]?.page_title, 'drip');
+    });
+
+    it('keeps its main thread busy for ever', async () => {
+      const captured = await survive(page('spin', 'spinning<script>setTimeout(() => { for (;;); }, 100)</script>'));
+      good(captured);
+      assert.match(captured.notes, /main thread busy/);
+      assert.match(captured.documents()[0]?.text ?? '', /spinning/);
+    });
+
+    it('shows alerts in a loop', async () => {
+      const captured = await survive(page('alerts', 'shown<script>for (;;) alert("again")</script>'));
+      good(captured);
+      assert.match(captured.notes, /\d+ dialogs were answered/);
+    });
+
+    it('asks before it is left', async () => {
+      const captured = await survive(
+        page(
+          'clingy',
+          `<script>
+        addEventListener('beforeunload', (event) => { event.preventDefault(); event.returnValue = 'stay'; });
+        setTimeout(() => { location = '/left' }, 200)</script>`,
+        ),
+      );
+      world.site.setPage('http://clingy.example/left', 'left');
+      assert.equal(captured.failure, null);
+      assert.deepEqual(captured.steps(), ['initial http://clingy.example/', 'script http://clingy.example/left']);
+    });
+
+    it('opens tabs without end', async () => {
+      const captured = await survive(
+        page('popups', `shown<script>setInterval(() => open('http://plain.example/?' + Math.random()), 20)</script>`),
+      );
+      good(captured);
+      assert.ok(captured.landings.length > 1 && captured.landings.length <= 10, `${captured.landings.length}`);
+    });
+
+    it('takes all the memory it is given', async () => {
+      const captured = await survive(
+        page(
+          'glutton',
+          `full<script>
+        const kept = []; const timer = setInterval(() => { kept.push(new Uint8Array(2e7).fill(1)); if (kept.length > 20) clearInterval(timer) }, 20)</script>`,
+        ),
+      );
+      good(captured);
+    });
+
+    it('closes itself', async () => {
+      world.site.setPage(
+        'http://closing.example/',
+        '<script>open("", "_self"); close(); open("http://closing.example/two")</script>',
+      );
+      world.site.setPage('http://closing.example/two', '<script>close()</script>');
+      const captured = await survive('http://closing.example/');
+      assert.equal(captured.failure, null);
+      assert.equal(captured.chain()[0]?.url, 'http://closing.example/');
+    });
+
+    it('has no document element any more', async () => {
+      const captured = await survive(page('headless', '<script>document.documentElement.remove()</script>'));
+      good(captured);
+      assert.equal(captured.documents()[0]?.html, '');
+    });
+
+    it('is huge', async () => {
+      const paragraph = `<p>${'words and words '.repeat(60)}</p>`;
+      const captured = await survive(page('huge', paragraph.repeat(20_000)));
+      good(captured);
+      assert.equal(captured.documents()[0]?.html.length, 1_000_000);
+      assert.equal(captured.file('landing-0.webp')?.height, 720);
+      assert.match(captured.notes, /pixels high: what is in view/);
+    });
+
+    it('asks for the files and inner pages of the machine', async () => {
+      const inner = ['file:///etc/passwd', 'view-source:http://plain.example/', 'chrome://version/'];
+      const captured = await survive(
+        page(
+          'prying',
+          `${inner.map((url) => `<iframe src="${url}"></iframe><a href="${url}">x</a>`).join('')}
+        <script>for (const a of document.links) { a.click(); try { open(a.href) } catch {} }
+        fetch('file:///etc/passwd').catch(() => 0); setTimeout(() => { location = 'file:///etc/passwd' }, 300)</script>`,
+        ),
+      );
+      good(captured);
+      const said = JSON.stringify([captured.documents(), captured.bodies(), captured.requests]);
+      assert.doesNotMatch(said, /root:.*:0:0/);
+      assert.ok(!captured.urls().some((url) => url.startsWith('file:')));
+      assert.equal(captured.landings[0]?.final_url, 'http://prying.example/');
+    });
+
+    it('tries what listens on this machine and in its network', async () => {
+      const arrived: string[] = [];
+      const victim = http.createServer((request, response) => {
+        arrived.push(request.url ?? '');
+        response.writeHead(200, { 'access-control-allow-origin': '*' }).end('secret');
+      });
+      await new Promise<void>((resolve) => victim.listen(0, resolve));
+      const { port } = victim.address() as AddressInfo;
+      const targets = ['127.0.0.1', 'localhost', '[::1]', '0.0.0.0', '127.1', '2130706433'].map(
+        (host) => `${host}:${port}`,
+      );
+      const urls = [...targets, '169.254.169.254'].map((host) => `http://${host}/`);
+      const tries = urls.map(
+        (url) =>
+          `<img src="${url}i"><iframe src="${url}f"></iframe><script src="${url}s"></script><link rel=preconnect href="${url}">`,
+      );
+      const captured = await survive(
+        page(
+          'intruder',
+          `${tries.join('')}<script>
+        for (const url of ${JSON.stringify(urls)}) {
+          fetch(url).catch(() => 0); fetch(url, { mode: 'no-cors' }).catch(() => 0); navigator.sendBeacon(url, 'x');
+          try { new WebSocket(url.replace('http', 'ws')) } catch {} open(url) }
+        new RTCPeerConnection({ iceServers: [{ urls: 'stun:127.0.0.1:${port}' }] }).createDataChannel('x')</script>`,
+        ),
+      );
+      await new Promise((resolve) => victim.close(resolve));
+      assert.deepEqual(arrived, []);
+      assert.equal(captured.failure, null);
+    });
+  });
+});

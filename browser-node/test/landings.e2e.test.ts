@@ -1,0 +1,97 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { type CaptureOptions, CaptureWorld } from './support/capture-world.ts';
+
+describe('the landings of a capture', { concurrency: 4 }, () => {
+  let world: CaptureWorld;
+  before(async () => {
+    world = await CaptureWorld.start();
+  });
+  after(() => world.close());
+
+  for (const options of [{}, { debugging: false }] as CaptureOptions[])
+    it(`are the page and the tabs it opened, each with its own chain${options.debugging === false ? ', without the second client too' : ''}`, async () => {
+      const { site } = world;
+      const opener = `http://opener${options.debugging === false ? '-alone' : ''}.example/`;
+      site.setPage(
+        opener,
+        `<title>opener</title><script>open('http://first.example/'); open('http://second.example/', '_blank', 'noopener')</script>`,
+      );
+      site.setRedirect('http://first.example/', '/on');
+      site.setPage('http://first.example/on', '<script>location = "/offer"</script>');
+      site.setPage('http://first.example/offer', '<title>Offer</title><body style="background: red">an offer');
+      site.setPage('http://second.example/', '<title>Second</title>second');
+      const captured = await world.capture(opener, options);
+      const [own, first, second] = captured.landings;
+      assert.deepEqual(
+        captured.landings.map(({ ord }) => ord),
+        [0, 1, 2],
+      );
+      assert.deepEqual([own?.page_title, first?.page_title, second?.page_title], ['opener', 'Offer', 'Second']);
+      assert.equal(first?.final_url, 'http://first.example/offer');
+      assert.equal(first?.opener_url, opener);
+      assert.deepEqual(captured.steps(0), [`initial ${opener}`]);
+      assert.deepEqual(captured.steps(1), [
+        'initial http://first.example/',
+        'http http://first.example/on',
+        'script http://first.example/offer',
+      ]);
+      assert.deepEqual(captured.steps(2), ['initial http://second.example/']);
+      assert.deepEqual(
+        captured.outcome.files.filter(({ contentType }) => contentType === 'image/webp').map(({ name }) => name),
+        ['landing-0.webp', 'landing-1.webp', 'landing-2.webp'],
+      );
+      const offer = captured.requests.find(({ url }) => url === 'http://first.example/offer');
+      assert.deepEqual([offer?.landing, offer?.hop], [1, 2]);
+    });
+
+  it('are pictured whole, with what is loaded when seen', async () => {
+    const { site } = world;
+    site.setPage(
+      'http://long.example/',
+      `<!doctype html><style>body{margin:0}</style><div style="height:5000px;background:linear-gradient(red,blue)"></div>
+      <img loading=lazy src=/lazy.png width=10 height=10><div style="height:1000px"></div>`,
+    );
+    const captured = await world.capture('http://long.example/');
+    const picture = captured.file('landing-0.webp');
+    assert.equal(picture?.width, 1280);
+    assert.ok(picture && picture.height >= 6_010 && picture.height < 6_050, `${picture?.height}`);
+    assert.ok(captured.urls().includes('http://long.example/lazy.png'));
+  });
+
+  it('are pictured as far as WebP can hold them', async () => {
+    const { site } = world;
+    site.setPage(
+      'http://endless.example/',
+      '<body style="margin:0"><div style="height:40000px;background:green"></div>',
+    );
+    const captured = await world.capture('http://endless.example/');
+    const picture = captured.file('landing-0.webp');
+    assert.deepEqual([picture?.width, picture?.height], [1280, 16_383]);
+  });
+
+  it('have titles without control characters and broken letters', async () => {
+    const { site } = world;
+    site.setPage('http://titled.example/', `<script>document.title = 'a\\0b\\u0007c\\ud800d'</script>`);
+    site.setRoute('http://latin.example/', (_, response) => {
+      response
+        .writeHead(200, { 'content-type': 'text/html; charset=utf-8' })
+        .end(Buffer.from('<title>caf\xe9 \xff\0</title>', 'latin1'));
+    });
+    const [titled, latin] = await Promise.all([
+      world.capture('http://titled.example/'),
+      world.capture('http://latin.example/'),
+    ]);
+    assert.equal(titled.landings[0]?.page_title, 'a b c\ufffdd');
+    assert.match(latin.landings[0]?.page_title ?? '', /^caf\ufffd \ufffd/);
+  });
+
+  it('keep what a failed tab showed out of the evidence', async () => {
+    const { site } = world;
+    site.setPage('http://half.example/', `<script>open('http://x.dns-fault.example/')</script>fine`);
+    const captured = await world.capture('http://half.example/');
+    assert.equal(captured.failure, null);
+    assert.equal(captured.landings[1]?.screenshot, null);
+    assert.deepEqual(captured.steps(1), ['initial http://x.dns-fault.example/']);
+  });
+});

@@ -1,0 +1,172 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { after, before, describe, it } from 'node:test';
+import { type Captured, CaptureWorld } from './support/capture-world.ts';
+
+const media = (name: string) => readFileSync(new URL(`pages/media/${name}`, import.meta.url));
+/** What counts as sound, as detection will judge it. */
+const sounds = (captured: Captured) =>
+  captured.observed('autosound').filter(({ facts }) => !facts.muted && Number(facts.volume) > 0 && facts.has_audio);
+
+describe('what a capture observes of a page', { concurrency: 4 }, () => {
+  let world: CaptureWorld;
+  let hosts = 0;
+  before(async () => {
+    world = await CaptureWorld.start();
+  });
+  after(() => world.close());
+
+  /** Captures a page of the given body on a host of its own that also has the test media. */
+  async function observe(body: string): Promise<Captured> {
+    const host = `http://observed-${++hosts}.example`;
+    world.site.setPage(`${host}/`, `<!doctype html><title>o</title><body>${body}`);
+    for (const name of ['sound.webm', 'film-with-sound.webm', 'film-without-sound.webm'])
+      world.site.setText(`${host}/${name}`, 'video/webm', media(name));
+    return world.capture(`${host}/`);
+  }
+
+  describe('autosound', { concurrency: 4 }, () => {
+    const attempts: [string, string, string][] = [
+      ['new Audio().play()', `<script>new Audio('/sound.webm').play()</script>`, 'play'],
+      [
+        'a film that is played by script',
+        `<video src=/film-with-sound.webm></video><script>document.querySelector('video').play()</script>`,
+        'play',
+      ],
+      ['an audio element with autoplay', '<audio autoplay src=/sound.webm></audio>', 'autoplay'],
+      ['a film with autoplay', '<video autoplay src=/film-with-sound.webm></video>', 'autoplay'],
+      [
+        'autoplay set by script on what is not in the document',
+        `<script>const a = new Audio(); a.autoplay = true; a.src = '/sound.webm'</script>`,
+        'autoplay',
+      ],
+      [
+        'an oscillator',
+        '<script>const c = new AudioContext(); const o = c.createOscillator(); o.connect(c.destination); o.start()</script>',
+        'audio_context',
+      ],
+      ['a film in a frame of another site', '', 'play'],
+    ];
+    for (const [name, body, via] of attempts)
+      it(`hears ${name}`, async () => {
+        world.site.setText('http://sounding-frame.example/sound.webm', 'video/webm', media('sound.webm'));
+        world.site.setPage('http://sounding-frame.example/', `<script>new Audio('/sound.webm').play()</script>`);
+        const captured = await observe(body || '<iframe src=http://sounding-frame.example/></iframe>');
+        assert.deepEqual(
+          sounds(captured).map(({ facts }) => facts.via),
+          [via],
+          JSON.stringify(captured.observed('autosound')),
+        );
+      });
+
+    const silent: [string, string][] = [
+      ['a muted film', '<video autoplay muted src=/film-with-sound.webm></video>'],
+      [
+        'a film muted by script',
+        `<video src=/film-with-sound.webm></video><script>const v = document.querySelector('video'); v.muted = true; v.play()</script>`,
+      ],
+      [
+        'a film at volume 0',
+        `<video src=/film-with-sound.webm></video><script>const v = document.querySelector('video'); v.volume = 0; v.play()</script>`,
+      ],
+      ['a film without a sound track', '<video autoplay src=/film-without-sound.webm></video>'],
+      [
+        'a sound that waits for a click',
+        `<audio controls src=/sound.webm></audio><script>onclick = () => document.querySelector('audio').play()</script>`,
+      ],
+      [
+        'a fingerprint by an offline context',
+        `<script>const c = new OfflineAudioContext(1, 5000, 44100); const o = c.createOscillator(); o.connect(c.destination); o.start(); c.startRendering()</script>`,
+      ],
+      [
+        'a fingerprint at gain 0',
+        `<script>const c = new AudioContext(); const o = c.createOscillator(); const g = c.createGain(); g.gain.value = 0; o.connect(g); g.connect(c.destination); o.start()</script>`,
+      ],
+    ];
+    for (const [name, body] of silent)
+      it(`does not take ${name} for sound`, async () => {
+        const captured = await observe(body);
+        assert.deepEqual(sounds(captured), []);
+      });
+
+    it('cannot be noticed where a page would look first', async () => {
+      const captured = await observe(`<script>
+        const play = HTMLMediaElement.prototype.play;
+        const own = Object.getOwnPropertyNames(window).filter((name) => /adsweep|playwright|cdp|^__/i.test(name));
+        document.title = [play, play.toString, Function.prototype.toString, AudioNode.prototype.connect].map(String).join(' ').replace(/\\s+/g, ' ')
+          + ' | ' + play.name + play.length + ' | ' + own + ' | ' + ('prototype' in play);
+      </script>`);
+      const native = (name: string) => `function ${name}() { [native code] }`;
+      assert.equal(
+        captured.landings[0]?.page_title,
+        `${native('play')} ${native('toString')} ${native('toString')} ${native('connect')} | play0 | | false`,
+      );
+    });
+  });
+
+  describe('back_button', { concurrency: 4 }, () => {
+    it('sees a page that fills its history with itself and answers Back with another offer', async () => {
+      world.site.setPage('http://other-offer.example/', '<title>other offer</title>');
+      const captured = await observe(`<script>
+        for (let i = 0; i < 6; i++) history.pushState({ i }, '', location.href);
+        addEventListener('popstate', () => { location.href = 'http://other-offer.example/' });</script>`);
+      assert.deepEqual(
+        captured.observed('back_button').map(({ facts }) => facts),
+        [{ pushes: 6, copies: 6, popstate_listener: true, probe_url: 'http://other-offer.example/' }],
+      );
+      assert.equal(captured.steps().length, 1);
+      assert.ok(!captured.urls().includes('http://other-offer.example/'));
+      assert.match(captured.landings[0]?.final_url ?? '', /observed/);
+    });
+
+    it('sees a hijacker that copies itself by fragments and takes over later', async () => {
+      const captured = await observe(`<script>
+        onload = () => setTimeout(() => {
+          for (let i = 0; i < 4; i++) location.hash = 'x' + i;
+          onpopstate = () => location.replace('/exit-offer');
+        }, 300)</script>`);
+      const [observation] = captured.observed('back_button');
+      assert.equal(observation?.facts.copies, 4);
+      assert.equal(observation?.facts.popstate_listener, true);
+      assert.match(String(observation?.facts.probe_url), /\/exit-offer$/);
+    });
+
+    it('does not take an app that writes one state on load for more than it is', async () => {
+      const captured = await observe(`<script>
+        history.replaceState({}, '', '?a'); history.pushState({}, '', '/view');
+        addEventListener('popstate', () => { document.title = location.pathname })</script>`);
+      assert.deepEqual(
+        captured.observed('back_button').map(({ facts }) => facts),
+        [{ pushes: 1, copies: 1, popstate_listener: true, probe_url: '' }],
+      );
+    });
+
+    it('sees nothing in replaced states, in frames that move on and in hops', async () => {
+      const captured = await observe(`<iframe></iframe><script>
+        for (let i = 0; i < 5; i++) history.replaceState({}, '', '?' + i);
+        if (!location.search.includes('x')) onload = () => setTimeout(() => { document.querySelector('iframe').src = '/frame' }, 50)</script>`);
+      assert.deepEqual(captured.observed('back_button'), []);
+    });
+  });
+
+  describe('invalid_certificate', { concurrency: 4 }, () => {
+    it('is seen on a page and on a hop, with its reason', async () => {
+      const { site } = world;
+      site.setPage('https://publisher.example/', 'fine');
+      site.setPage('https://stranger.example/', '<script>location = "http://plain.example/"</script>');
+      site.setPage('http://plain.example/', 'plain');
+      const [own, hop] = await Promise.all([
+        world.capture('https://publisher.example/'),
+        world.capture('https://stranger.example/'),
+      ]);
+      assert.deepEqual(
+        own.observed('invalid_certificate').map(({ facts, url }) => ({ ...facts, url })),
+        [{ host: 'publisher.example', reason: 'self_signed', url: 'https://publisher.example/' }],
+      );
+      assert.deepEqual(
+        hop.observed('invalid_certificate').map(({ facts }) => facts),
+        [{ host: 'stranger.example', reason: 'wrong_name' }],
+      );
+    });
+  });
+});

@@ -1,0 +1,175 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { CaptureWorld } from './support/capture-world.ts';
+
+const html = (body: string) => `<!doctype html><title>step</title>${body}`;
+
+describe('the redirect chain of a capture', { concurrency: 4 }, () => {
+  let world: CaptureWorld;
+  before(async () => {
+    world = await CaptureWorld.start();
+  });
+  after(() => world.close());
+
+  it('holds 301, 302, 303, 307, 308, meta refresh, Refresh header, script, form and timer in order and agrees with the log', async () => {
+    const { site } = world;
+    const at = (step: string) => `http://chain-${step}.example/${step}`;
+    const steps = [
+      '301',
+      '302',
+      '303',
+      '307',
+      '308',
+      'meta',
+      'header',
+      'assign',
+      'replace',
+      'get',
+      'post',
+      'click',
+      'timer',
+      'end',
+    ];
+    const next = (step: string) => at(steps[steps.indexOf(step) + 1] as string);
+    for (const status of [301, 302, 303, 307, 308]) site.setRedirect(at(`${status}`), next(`${status}`), status);
+    site.setPage(at('meta'), html(`<meta http-equiv=refresh content="0; url=${next('meta')}">`));
+    site.setPage(at('header'), html('on'), { refresh: `0; url=${next('header')}` });
+    site.setPage(at('assign'), html(`<script>location = '${next('assign')}'</script>`));
+    site.setPage(at('replace'), html(`<script>location.replace('${next('replace')}')</script>`));
+    const form = (step: string, method: string) =>
+      `<form method=${method} action="${next(step)}"><input name=q value=1></form><script>document.forms[0].submit()</script>`;
+    site.setPage(at('get'), html(form('get', 'get')));
+    site.setPage(at('post'), html(form('post', 'post')));
+    site.setPage(at('click'), html(`<a href="${next('click')}">on</a><script>document.links[0].click()</script>`));
+    site.setPage(at('timer'), html(`<script>setTimeout(() => { location.href = '${next('timer')}' }, 700)</script>`));
+    site.setPage(at('end'), html('arrived'));
+
+    const captured = await world.capture(at('301'));
+
+    const kinds = [
+      'initial',
+      'http',
+      'http',
+      'http',
+      'http',
+      'http',
+      'meta_refresh',
+      'refresh_header',
+      'script',
+      'script',
+    ];
+    const expected = [...kinds, 'form', 'form', 'anchor', 'script'];
+    const query = (step: string) => (step === 'post' ? '?q=1' : '');
+    assert.deepEqual(
+      captured.steps(),
+      steps.map((step, index) => `${expected[index]} ${at(step)}${query(step)}`),
+    );
+    const log = site.urls().filter((url) => url.startsWith('http://chain-') && !url.endsWith('/favicon.ico'));
+    assert.deepEqual(
+      captured.chain().map(({ url }) => url),
+      log,
+    );
+    assert.deepEqual(
+      captured.chain().map((hop) => hop.status_code),
+      [301, 302, 303, 307, 308, ...Array(9).fill(200)],
+    );
+    assert.equal(captured.chain().at(-1)?.content_type, 'text/html; charset=utf-8');
+    assert.equal(captured.chain().at(-1)?.body_size, html('arrived').length);
+    assert.deepEqual(
+      captured.chain().map((hop) => hop.redirected_from),
+      ['', ...log.slice(0, -1)],
+    );
+    const times = captured.chain().map((hop) => hop.timestamp_ms);
+    assert.deepEqual(
+      times,
+      times.toSorted((a, b) => a - b),
+    );
+    assert.equal(captured.landings[0]?.final_url, at('end'));
+    assert.equal(captured.failure, null);
+  });
+
+  it('tells a step back through the history from a link', async () => {
+    const { site } = world;
+    site.setPage(
+      'http://history.example/a',
+      html(`<script>
+      onload = () => setTimeout(() => { if (!sessionStorage.been) { sessionStorage.been = 1; location = '/b' } }, 50)</script>`),
+    );
+    site.setPage(
+      'http://history.example/b',
+      html('<script>onload = () => setTimeout(() => history.back(), 50)</script>'),
+    );
+    const captured = await world.capture('http://history.example/a');
+    assert.deepEqual(captured.steps(), [
+      'initial http://history.example/a',
+      'script http://history.example/b',
+      'history http://history.example/a',
+    ]);
+  });
+
+  it('goes over to https and other sites', async () => {
+    const { site } = world;
+    site.setRedirect('http://over.example/', 'https://over.example/tls');
+    site.setPage('https://over.example/tls', html('<script>location = "http://elsewhere.example/"</script>'));
+    site.setPage('http://elsewhere.example/', html('there'));
+    const captured = await world.capture('http://over.example/');
+    assert.deepEqual(captured.steps(), [
+      'initial http://over.example/',
+      'http https://over.example/tls',
+      'script http://elsewhere.example/',
+    ]);
+  });
+
+  it('waits for a refresh that the page announced', async () => {
+    const { site } = world;
+    site.setPage('http://announced.example/', html('<meta http-equiv=refresh content="3; url=/later">'));
+    site.setPage('http://announced.example/later', html('later'));
+    const captured = await world.capture('http://announced.example/');
+    assert.deepEqual(captured.steps(), [
+      'initial http://announced.example/',
+      'meta_refresh http://announced.example/later',
+    ]);
+  });
+
+  it('is not led astray by fragments, history entries and navigations of frames', async () => {
+    const { site } = world;
+    site.setPage(
+      'http://still.example/',
+      html(`<iframe src=/frame></iframe><script>
+      location.hash = 'x'; history.pushState(0, '', '/pushed'); history.replaceState(0, '', '/replaced')</script>`),
+    );
+    site.setPage('http://still.example/frame', html('<script>location = "/frame2"</script>'));
+    site.setPage('http://still.example/frame2', html('framed'));
+    const captured = await world.capture('http://still.example/');
+    assert.deepEqual(captured.steps(), ['initial http://still.example/']);
+    assert.equal(captured.landings[0]?.final_url, 'http://still.example/replaced');
+  });
+
+  it('sends the referrer as it stands with the page request, and no more than the page gives to others', async () => {
+    const { site } = world;
+    site.setRedirect('http://referred.example/', 'http://referred-on.example/');
+    site.setPage(
+      'http://referred-on.example/',
+      html('<img src=http://third.example/p.png><script>document.title = document.referrer</script>'),
+    );
+    const referrer = 'https://publisher.example/article?id=7';
+    const captured = await world.capture('http://referred.example/', { referrer });
+    const refererOf = (url: string) => site.arrivals.find((arrival) => arrival.url === url)?.headers.referer;
+    assert.equal(refererOf('http://referred.example/'), referrer);
+    assert.equal(refererOf('http://third.example/p.png'), 'http://referred-on.example/');
+    assert.equal(captured.landings[0]?.page_title, referrer);
+  });
+
+  it('is complete without the second client too', async () => {
+    const { site } = world;
+    site.setRedirect('http://alone.example/', '/two');
+    site.setPage('http://alone.example/two', html('<script>location = "/three"</script>'));
+    site.setPage('http://alone.example/three', html('three'));
+    const captured = await world.capture('http://alone.example/', { debugging: false });
+    assert.deepEqual(captured.steps(), [
+      'initial http://alone.example/',
+      'http http://alone.example/two',
+      'script http://alone.example/three',
+    ]);
+  });
+});

@@ -1,0 +1,228 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { CaptureWorld } from './support/capture-world.ts';
+
+const SCRIPT = 'application/javascript';
+/** A service worker needs a secure context, and its script a certificate that is good. */
+const SECURE = '--ignore-certificate-errors';
+
+describe('the requests of a capture', { concurrency: 4 }, () => {
+  let world: CaptureWorld;
+  before(async () => {
+    world = await CaptureWorld.start(SECURE);
+  });
+  after(() => world.close());
+
+  it('are those of all frames and workers, prefetches and beacons, as the log of the server has them', async () => {
+    const { site } = world;
+    const own = 'https://busy.example';
+    site.setPageFile(`${own}/`, 'busy');
+    site.setText(
+      `${own}/worker.js`,
+      SCRIPT,
+      `fetch('/by-worker'); importScripts('/imported.js'); new Worker('/nested.js')`,
+    );
+    site.setText(`${own}/imported.js`, SCRIPT, '');
+    site.setText(`${own}/nested.js`, SCRIPT, `fetch('/by-nested')`);
+    site.setText(`${own}/shared.js`, SCRIPT, `fetch('/by-shared')`);
+    site.setText(`${own}/worklet.js`, SCRIPT, '');
+    site.setPage(
+      'https://ads.example/frame',
+      `<script>fetch('/by-frame')</script><iframe src=https://inner.example/></iframe>`,
+    );
+    site.setPage('https://inner.example/', '<script src=/inner.js></script>');
+    site.setText('https://inner.example/inner.js', SCRIPT, `fetch('/by-inner')`);
+
+    const captured = await world.capture(`${own}/`);
+
+    const hosts = /^https:\/\/(busy|ads|inner)\.example\//;
+    const log = site.urls().filter((url) => hosts.test(url));
+    const expected = ['by-worker', 'by-nested', 'by-shared', 'worklet.js', 'beacon', 'by-frame', 'by-inner', 'kept'];
+    for (const path of expected)
+      assert.ok(
+        log.some((url) => url.endsWith(`/${path}`)),
+        `${path} was asked for`,
+      );
+    assert.deepEqual(
+      captured
+        .urls()
+        .filter((url) => hosts.test(url))
+        .sort(),
+      log.sort(),
+    );
+  });
+
+  it('are those of a service worker', async () => {
+    const { site } = world;
+    site.setPage('https://serviced.example/', `<script>navigator.serviceWorker.register('/service.js')</script>`);
+    site.setText(
+      'https://serviced.example/service.js',
+      SCRIPT,
+      `fetch('/by-service'); oninstall = () => fetch('/at-install')`,
+    );
+    const captured = await world.capture('https://serviced.example/');
+    for (const path of ['service.js', 'by-service', 'at-install'])
+      assert.ok(captured.urls().includes(`https://serviced.example/${path}`), path);
+  });
+
+  it('say what they were, what came back, who caused them and for which hop', async () => {
+    const { site } = world;
+    site.setPage('http://told.example/', `<script>fetch('/early').then(() => { location = '/second' })</script>`);
+    site.setText('http://told.example/early', 'application/json', '{}');
+    site.setPage('http://told.example/second', '<script src=/a.js></script><img src=/gone.png>');
+    site.setText('http://told.example/a.js', SCRIPT, `fetch('/data', { method: 'POST', body: 'x' })`);
+    site.setText('http://told.example/data', 'text/plain; charset=utf-8', 'twelve bytes');
+    const captured = await world.capture('http://told.example/');
+    const of = (path: string) => {
+      const found = captured.requests.find(({ url }) => url === `http://told.example/${path}`);
+      assert.ok(found, path);
+      return found;
+    };
+    assert.equal(of('early').hop, 0);
+    assert.equal(of('second').hop, 1);
+    assert.deepEqual([of('a.js').resource_type, of('a.js').hop, of('a.js').initiator], ['script', 1, of('second').id]);
+    const data = of('data');
+    assert.deepEqual(
+      [
+        data.method,
+        data.resource_type,
+        data.status_code,
+        data.content_type,
+        data.body_size,
+        data.landing,
+        data.hop,
+        data.initiator,
+      ],
+      ['POST', 'fetch', 200, 'text/plain; charset=utf-8', 12, 0, 1, of('a.js').id],
+    );
+    assert.equal(of('gone.png').status_code, 404);
+  });
+
+  it('hold both ends of an HTTP redirect of a sub-resource', async () => {
+    const { site } = world;
+    site.setPage('http://pixel.example/', '<img src=http://sync.example/1>');
+    site.setRedirect('http://sync.example/1', 'http://sync.example/2');
+    site.setText('http://sync.example/2', 'image/gif', '');
+    const captured = await world.capture('http://pixel.example/');
+    const syncs = captured.requests.filter(({ url }) => url.startsWith('http://sync.example/'));
+    assert.deepEqual(
+      syncs.map(({ url, status_code }) => [url, status_code]),
+      [
+        ['http://sync.example/1', 302],
+        ['http://sync.example/2', 200],
+      ],
+    );
+  });
+
+  it('are at most 5000, and it is said that there were more', async () => {
+    const { site } = world;
+    site.setPage(
+      'http://flood.example/',
+      `<script>
+      for (let i = 0; i < 6000; i++) navigator.sendBeacon('/b?' + i) || fetch('/f?' + i, { mode: 'no-cors' }).catch(() => 0)</script>`,
+    );
+    const captured = await world.capture('http://flood.example/');
+    assert.equal(captured.requests.length, 5_000);
+    assert.match(captured.notes, /requests: \d+ further requests are not listed/);
+    assert.equal(captured.failure, null);
+  });
+
+  it('hold the beacons that a page and its frames send when they are left', async () => {
+    const { site } = world;
+    const beacon = (to: string) => `<script>addEventListener('pagehide', () => navigator.sendBeacon('${to}'))</script>`;
+    site.setPage(
+      'http://leaving.example/',
+      `${beacon('/first')}<script>onload = () => { location = '/last' }</script>`,
+    );
+    site.setPage(
+      'http://leaving.example/last',
+      `${beacon('/second')}<iframe src=http://leaving-frame.example/></iframe>`,
+    );
+    site.setPage('http://leaving-frame.example/', beacon('/third'));
+    const captured = await world.capture('http://leaving.example/');
+    for (const url of ['leaving.example/first', 'leaving.example/second', 'leaving-frame.example/third'])
+      assert.equal(captured.urls().filter((one) => one === `http://${url}`).length, 1, url);
+  });
+
+  it('name a host that only the gateway saw', async () => {
+    const { site } = world;
+    site.setPage(
+      'https://last.example/',
+      `<script>addEventListener('pagehide', () => navigator.sendBeacon('https://only.example/x'))</script>`,
+    );
+    const captured = await world.capture('https://last.example/');
+    assert.ok(
+      captured.urls().some((url) => url.startsWith('https://only.example')),
+      captured.urls().join(' '),
+    );
+  });
+});
+
+describe('the contents and documents of a capture', { concurrency: 4 }, () => {
+  let world: CaptureWorld;
+  before(async () => {
+    world = await CaptureWorld.start();
+  });
+  after(() => world.close());
+
+  it('are scripts, fetch and XHR answers and frames, an oversize one by its URL alone', async () => {
+    const { site } = world;
+    site.setPage(
+      'http://bodies.example/',
+      `<script src=/a.js></script><script src=/big.js></script><img src=/p.png>
+      <iframe src=http://ad.example/></iframe><script>
+      fetch('/f.json'); const x = new XMLHttpRequest(); x.open('GET', '/x.txt'); x.send(); new Worker('/w.js')</script>`,
+    );
+    site.setText('http://bodies.example/a.js', SCRIPT, 'var a = "ä"');
+    site.setText('http://bodies.example/big.js', SCRIPT, `/*${'x'.repeat(140_000)}*/`);
+    site.setText('http://bodies.example/f.json', 'application/json', '{"f":1}');
+    site.setText('http://bodies.example/x.txt', 'text/plain', 'x');
+    site.setText('http://bodies.example/w.js', SCRIPT, `fetch('/wf')`);
+    site.setText('http://bodies.example/wf', 'text/plain', 'from a worker');
+    site.setPage('http://ad.example/', '<p>exploit kit</p><script>location = "/gone-on"</script>');
+    site.setPage('http://ad.example/gone-on', '<p>harmless</p>');
+    const captured = await world.capture('http://bodies.example/');
+    const text = new Map(captured.bodies().map((body) => [body.url, body.text]));
+    assert.equal(text.get('http://bodies.example/a.js'), 'var a = "ä"');
+    assert.equal(text.get('http://bodies.example/f.json'), '{"f":1}');
+    assert.equal(text.get('http://bodies.example/x.txt'), 'x');
+    assert.equal(text.get('http://bodies.example/wf'), 'from a worker');
+    assert.match(text.get('http://ad.example/') ?? '', /exploit kit/);
+    assert.match(text.get('http://ad.example/gone-on') ?? '', /harmless/);
+    assert.equal(text.get('http://bodies.example/big.js'), null);
+    assert.equal(captured.bodies().find(({ url }) => url.endsWith('big.js'))?.bytes, 140_004);
+    assert.ok(!text.has('http://bodies.example/p.png'));
+    assert.ok(!text.has('http://bodies.example/'));
+  });
+
+  it('are at most 400 resources', async () => {
+    const { site } = world;
+    site.setPage('http://many.example/', `<script>for (let i = 0; i < 450; i++) fetch('/one?' + i)</script>`);
+    site.setText('http://many.example/one', 'text/plain', 'one');
+    const captured = await world.capture('http://many.example/');
+    assert.equal(captured.bodies().length, 400);
+  });
+
+  it('say what the page and its frames show, not what its scripts claim', async () => {
+    const { site } = world;
+    site.setPageFile('http://liar.example/', 'overridden');
+    site.setPage('http://framed.example/', '<title>framed</title><p>in the frame</p>');
+    const captured = await world.capture('http://liar.example/');
+    const [own, ...frames] = captured.documents();
+    assert.deepEqual(
+      [own?.landing, own?.frame, own?.url, own?.title],
+      [0, '', 'http://liar.example/', 'The true title'],
+    );
+    assert.match(own?.text ?? '', /what a visitor reads/);
+    assert.doesNotMatch(own?.text ?? '', /hidden from view/);
+    assert.match(own?.html ?? '', /hidden from view/);
+    assert.deepEqual(
+      frames.map(({ url, text }) => [url, text.trim()]),
+      [['http://framed.example/', 'in the frame']],
+    );
+    assert.equal(captured.landings[0]?.page_title, 'The true title');
+    assert.equal(captured.landings[0]?.site_name, 'True & Sons');
+    assert.equal(captured.landings[0]?.screenshot, 'landing-0.webp');
+    assert.equal(captured.failure, null);
+  });
+});
