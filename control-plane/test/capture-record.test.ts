@@ -1,0 +1,73 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { SubRequest } from '@adsweep/shared/capture/hop.ts';
+import { chooseStored } from '../src/captures/choose-requests.ts';
+import { landingsOf } from '../src/captures/present-landings.ts';
+import { captureOf, requestOf } from './support/running-farm.ts';
+
+describe('the requests that are stored with a scan', () => {
+  it('8 are all where there are few, in their own order', () => {
+    const requests = [requestOf(1, { resource_type: 'media' }), requestOf(2), requestOf(3, { resource_type: 'image' })];
+    assert.deepEqual(chooseStored(requests, 3), requests);
+  });
+
+  it('8 are those that tell most where there are many', () => {
+    const types = ['media', 'stylesheet', 'font', 'image', 'Ping', 'XHR', 'fetch', 'Script', 'Document'];
+    const requests = types.map((resource_type, id) => requestOf(id, { resource_type }));
+    const chosen = (max: number) => chooseStored(requests, max).map(({ resource_type }) => resource_type);
+    assert.deepEqual(chosen(2), ['Script', 'Document']);
+    assert.deepEqual(chosen(5), ['Ping', 'XHR', 'fetch', 'Script', 'Document']);
+    assert.deepEqual(chosen(8), ['stylesheet', 'font', 'image', 'Ping', 'XHR', 'fetch', 'Script', 'Document']);
+  });
+});
+
+describe('landings as clients see them', () => {
+  const shape = (tree: SubRequest[]): unknown[] => tree.map(({ url, children }) => [url.at(-1), shape(children)]);
+  const chain = ['https://a.example/', 'https://b.example/'];
+  const treesOf = (requests: ReturnType<typeof requestOf>[]) =>
+    landingsOf({ capture: captureOf(chain, { requests }) })[0]?.redirect_chain.map(({ sub_requests }) =>
+      shape(sub_requests),
+    );
+
+  it('have at each hop the requests its document made, as trees of who caused whom', () => {
+    const requests = [
+      requestOf(1),
+      requestOf(2, { initiator: 1 }),
+      requestOf(3, { initiator: 2 }),
+      requestOf(4, { hop: 1 }),
+      requestOf(5, { hop: null }),
+      requestOf(6, { landing: 3 }),
+    ];
+    assert.deepEqual(treesOf(requests), [[['1', [['2', [['3', []]]]]]], [['4', []]]]);
+  });
+
+  it('do not believe in circles, in causes that came later or in those of another hop', () => {
+    const requests = [
+      requestOf(1, { initiator: 1 }),
+      requestOf(2, { initiator: 3 }),
+      requestOf(3, { initiator: 2 }),
+      requestOf(4, { hop: 1, initiator: 1 }),
+      requestOf(1, { initiator: 1 }),
+    ];
+    assert.deepEqual(treesOf(requests), [
+      [
+        ['1', [['1', []]]],
+        ['2', [['3', []]]],
+      ],
+      [['4', []]],
+    ]);
+  });
+
+  it('come by ordinal, with the time at which they opened', () => {
+    const capture = captureOf(chain);
+    const [page] = capture.landings;
+    capture.landings = [{ ...page!, ord: 2, opened_at_ms: 1_500 }, page!];
+    const landings = landingsOf({ capture });
+    assert.deepEqual(
+      landings.map(({ ord }) => ord),
+      [0, 2],
+    );
+    assert.equal(landings[1]?.created_at.toISOString(), '2026-01-02T03:04:06.500Z');
+    assert.equal(landingsOf({ capture: { ...capture, started_at: 'yesterday' } })[0]?.created_at.getTime(), 0);
+  });
+});

@@ -1,0 +1,162 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { Observation, ObservationKind } from '@adsweep/shared/capture/observation.ts';
+import { combine } from '../src/detection/combine.ts';
+import { detect } from '../src/detection/detect.ts';
+import { evidenceOf } from '../src/detection/evidence.ts';
+import { SYSTEM_TAGS } from '../src/detection/system-tags.ts';
+import { findTagDefinition, tagDefinitions } from '../src/tags/tag-definitions.ts';
+import { captureOf, requestOf } from './support/running-farm.ts';
+
+const PAGE = 'https://win.example/lp';
+const observed = (kind: ObservationKind, facts: Observation['facts'], landing = 0, url = PAGE): Observation => ({
+  kind,
+  landing,
+  url,
+  facts,
+});
+const tagsOf = (...observations: Observation[]) => detect({ landings: [], requests: [], observations });
+const slugsOf = (...observations: Observation[]) => tagsOf(...observations).map(({ tag_slug }) => tag_slug);
+
+describe('back_button', () => {
+  const back = (pushes: number, copies: number, popstate_listener: boolean, probe_url: string) =>
+    slugsOf(observed('back_button', { pushes, copies, popstate_listener, probe_url })).length === 1;
+  const offer = 'https://offer.example/';
+
+  it('2.5 is a landing that stacks copies of itself and leads Back to another offer', () => {
+    assert.ok(back(1, 1, true, offer));
+    assert.ok(back(10, 10, false, 'https://win.example/other-offer'));
+    assert.ok(back(2, 0, true, offer), 'entries of other addresses, but Back leads to another site');
+  });
+
+  it('is a trap of many copies, although the probe led nowhere', () => {
+    assert.ok(back(5, 5, true, ''));
+    assert.ok(!back(2, 2, true, ''));
+    assert.ok(!back(5, 5, false, ''));
+  });
+
+  it('is no application of one page, whose Back leads within its own site', () => {
+    assert.ok(!back(3, 0, true, 'https://www.win.example/step-1'));
+    assert.ok(!back(1, 1, true, `${PAGE}#top`));
+    assert.ok(!back(0, 0, true, offer), 'an ordinary page: Back leads to where the visitor came from');
+    assert.ok(!back(0, 0, false, ''));
+  });
+
+  it('is not found in facts that are no facts', () => {
+    assert.deepEqual(
+      slugsOf(
+        observed('back_button', {}),
+        observed('back_button', { copies: 'many', probe_url: 5, popstate_listener: 'yes' }),
+      ),
+      [],
+    );
+  });
+});
+
+describe('autosound', () => {
+  const sound = (facts: Observation['facts']) => slugsOf(observed('autosound', { via: 'play', ...facts })).length === 1;
+
+  it('2.5 is a landing that tries to play sound on open, also when the browser blocked it', () => {
+    assert.ok(sound({ muted: false, volume: 1, started: true, has_audio: true }));
+    assert.ok(sound({ muted: false, volume: 0.2, started: false, has_audio: true }));
+  });
+
+  it('is not what is muted, has volume 0 or no audio track', () => {
+    assert.ok(!sound({ muted: true, volume: 1, started: true, has_audio: true }));
+    assert.ok(!sound({ muted: false, volume: 0, started: true, has_audio: true }));
+    assert.ok(!sound({ muted: false, volume: 1, started: true, has_audio: false }));
+  });
+
+  it('is one tag of the whole scan, however many landings try', () => {
+    const facts = { via: 'play', muted: false, volume: 1, started: true, has_audio: true };
+    const tags = tagsOf(observed('autosound', facts), observed('autosound', { ...facts, via: 'audio_context' }, 1));
+    assert.deepEqual(tags, [
+      {
+        tag_slug: 'autosound',
+        detail: 'landing 0: sound by play, it played; landing 1: sound by audio_context, it played',
+        url: '',
+        surface: 'page',
+      },
+    ]);
+  });
+});
+
+describe('invalid_certificate', () => {
+  it('is a tag of each document that was served so, once', () => {
+    const bad = (url: string) =>
+      observed('invalid_certificate', { host: new URL(url).hostname, reason: 'expired' }, 0, url);
+    const tags = tagsOf(bad('https://a.example/'), bad('https://b.example/'), bad('https://a.example/'));
+    assert.deepEqual(
+      tags.map(({ url, detail }) => [url, detail]),
+      [
+        ['https://a.example/', 'a.example: expired'],
+        ['https://b.example/', 'b.example: expired'],
+      ],
+    );
+  });
+});
+
+describe('findings together', () => {
+  it('are one per slug, link and surface, and not without end', () => {
+    const finding = { tag_slug: 'a', detail: 'x'.repeat(5_000), url: '', surface: 'page' as const };
+    const many = Array.from({ length: 1_000 }, (_, n) => ({ ...finding, url: `https://x.example/${n}` }));
+    const combined = combine([finding, { ...finding, detail: 'again' }, { ...finding, surface: 'creative' }, ...many]);
+    assert.equal(combined.length, 200);
+    assert.equal(combined[0]?.detail.length, 1_000);
+    assert.equal(combined[1]?.surface, 'creative');
+  });
+
+  it('have a definition each', () => {
+    const severities = SYSTEM_TAGS.map(({ slug, category, severity }) => `${slug} ${category} ${severity}`);
+    assert.deepEqual(severities, [
+      'back_button behavior medium',
+      'autosound behavior medium',
+      'invalid_certificate security low',
+    ]);
+    assert.equal(tagDefinitions().length, SYSTEM_TAGS.length);
+    assert.equal(findTagDefinition('autosound')?.scope, 'system');
+    assert.equal(findTagDefinition('unknown'), null);
+  });
+});
+
+describe('4.2.11 ignore_first_n_domains', () => {
+  const chain = [
+    'https://www.pub.example/a',
+    'https://pub.example/b',
+    'https://t.track.co.uk/c',
+    'https://win.example/lp',
+  ];
+  const capture = captureOf(chain, {
+    requests: [
+      requestOf(1, { url: 'https://cdn.pub.example/x.js' }),
+      requestOf(2, { url: 'https://win.example/y.js' }),
+    ],
+    observations: [observed('autosound', {}), observed('autosound', {}, 0, 'https://cdn.pub.example/frame')],
+  });
+  const seen = (count: number) => {
+    const { landings, requests, observations } = evidenceOf(capture, count);
+    return [
+      landings[0]?.redirect_chain.map(({ url }) => new URL(url).hostname) ?? null,
+      requests.length,
+      observations.length,
+    ];
+  };
+
+  it('leaves all in place at 0', () => {
+    assert.deepEqual(seen(0), [['www.pub.example', 'pub.example', 't.track.co.uk', 'win.example'], 2, 2]);
+  });
+
+  it('counts unique registrable domains from the entry point, www and bare as one', () => {
+    assert.deepEqual(seen(1), [['t.track.co.uk', 'win.example'], 1, 1]);
+    assert.deepEqual(seen(2), [['win.example'], 1, 1]);
+  });
+
+  it('takes away a landing that ended on a skipped domain, and all that happened on it', () => {
+    assert.deepEqual(seen(3), [null, 0, 0]);
+    assert.deepEqual(seen(5), [null, 0, 0]);
+  });
+
+  it('leaves the capture itself whole', () => {
+    assert.equal(capture.landings[0]?.redirect_chain.length, 4);
+  });
+});

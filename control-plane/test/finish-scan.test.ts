@@ -1,0 +1,176 @@
+import assert from 'node:assert/strict';
+import { after, afterEach, before, describe, it } from 'node:test';
+import type { Observation } from '@adsweep/shared/capture/observation.ts';
+import { bookMoney } from '../src/billing/charge.ts';
+import { recordEvent } from '../src/events/record-event.ts';
+import { type RelayDependencies, relay } from '../src/outbox/relay.ts';
+import { finishScan } from '../src/pipeline/finish-scan.ts';
+import { finishCrawled } from '../src/pipeline/worker.ts';
+import { changeScan } from '../src/scans/change-scan.ts';
+import type { ScanRecord } from '../src/scans/scan.ts';
+import { captureOf, PRICE_MICROS, type RunningFarm, runningFarm } from './support/running-farm.ts';
+
+let farm: RunningFarm;
+before(async () => {
+  farm = await runningFarm();
+});
+afterEach(() => farm.forgetScans());
+after(() => farm.stop());
+
+const loud: Observation = {
+  kind: 'autosound',
+  landing: 0,
+  url: 'https://shop.example/',
+  facts: { via: 'play', muted: false, volume: 1, started: false, has_audio: true },
+};
+
+async function crawled(observations: Observation[] = [loud], chain = ['https://shop.example/']): Promise<ScanRecord> {
+  const scan = await farm.submit();
+  const lease = await farm.acquireOne();
+  await farm.node.complete(lease, captureOf(chain, { observations }));
+  return farm.read(scan._id);
+}
+
+const work = (now = new Date()) => finishCrawled(farm.farm.dependencies, now);
+const kindsOf = ({ outbox }: ScanRecord) => outbox.map((entry) => (entry.kind === 'event' ? entry.event : entry.kind));
+const [TAGS, COMPLETED] = ['scanning.tags.detected', 'scanning.scan.completed'];
+
+describe('the checks after a crawl', () => {
+  it('6 tell of tags, where there are any, before they tell that the scan is completed', async () => {
+    const [tagged, clean] = [await crawled(), await crawled([])];
+    assert.equal(await work(), 2);
+    assert.deepEqual(kindsOf(await farm.read(tagged._id)), ['charge', TAGS, COMPLETED]);
+    assert.deepEqual(kindsOf(await farm.read(clean._id)), ['charge', COMPLETED]);
+    assert.equal((await farm.read(clean._id)).status, 'completed');
+  });
+
+  it('are done once by two workers that look at the same time', async () => {
+    const scan = await crawled();
+    const claims = await Promise.all([work(), work(), work()]);
+    assert.equal(
+      claims.reduce((sum, count) => sum + count, 0),
+      1,
+    );
+    const finished = await farm.read(scan._id);
+    assert.deepEqual([finished.status, finished.tags.length], ['completed', 1]);
+  });
+
+  it('are taken over when their worker is gone, and the late one changes nothing', async () => {
+    const scan = await crawled();
+    const now = new Date();
+    const claim = { type: 'claim_checks' as const, until: new Date(now.getTime() + 60_000) };
+    const gone = await changeScan(farm.scans, scan, claim, now);
+    assert.ok(gone);
+    assert.equal(await work(new Date(now.getTime() + 59_000)), 0, 'its claim still holds');
+    assert.equal(await work(new Date(now.getTime() + 61_000)), 1);
+    assert.equal(await finishScan(farm.farm.dependencies, gone, new Date()), false);
+    const finished = await farm.read(scan._id);
+    assert.deepEqual([finished.status, finished.tags.length], ['completed', 1]);
+    assert.deepEqual(kindsOf(finished), ['charge', TAGS, COMPLETED]);
+  });
+
+  it('are repeated after a crash in the middle, without doubling anything', async () => {
+    const scan = await crawled();
+    const { dependencies } = farm.farm;
+    const crashes = [
+      { readCapture: () => Promise.reject(new Error('killed')) },
+      { scans: { ...dependencies.scans, apply: crashAtFinish(dependencies.scans) } },
+    ];
+    let now = new Date();
+    for (const broken of crashes) {
+      assert.equal(await finishCrawled({ ...dependencies, ...broken }, now), 1);
+      assert.equal((await farm.read(scan._id)).status, 'checking');
+      now = new Date(now.getTime() + 61_000);
+    }
+    assert.equal(await work(now), 1);
+    const finished = await farm.read(scan._id);
+    assert.deepEqual([finished.status, finished.tags.length], ['completed', 1]);
+    assert.deepEqual(kindsOf(finished), ['charge', TAGS, COMPLETED]);
+  });
+
+  it('end as partial where the evidence is gone', async () => {
+    const scan = await crawled();
+    await farm.store.collection('captures').deleteMany({ scan_id: scan._id });
+    await work();
+    assert.equal((await farm.read(scan._id)).status, 'partial');
+  });
+
+  it('4.2.11 leave out what happened on skipped domains, and show the whole chain all the same', async () => {
+    const chain = ['https://go.tracker.example/', 'https://www.shop.example/'];
+    const scan = await farm.submit({ ignore_first_n_domains: 2 });
+    const lease = await farm.acquireOne();
+    await farm.node.complete(lease, captureOf(chain, { observations: [loud] }));
+    await work();
+    const finished = await farm.read(scan._id);
+    assert.deepEqual([finished.tags, finished.classification?.brand], [[], null]);
+    const [landing] = await farm.farm.landingsOf(finished);
+    assert.deepEqual(
+      landing?.redirect_chain.map(({ url }) => url),
+      chain,
+    );
+  });
+});
+
+/** Fails the write that finishes a scan, as a crash right before it would. */
+function crashAtFinish(scans: RunningFarm['scans']): RunningFarm['scans']['apply'] {
+  return (id, change, follows) =>
+    change.set.status === 'completed' ? Promise.reject(new Error('killed')) : scans.apply(id, change, follows);
+}
+
+describe('the outbox relay', () => {
+  const dependencies = (): RelayDependencies => ({
+    ...farm.farm.dependencies,
+    recordMoney: (entry, origin) => bookMoney(farm.ledger, entry, origin),
+    recordEvent: (entry, { organizationId }) => recordEvent(farm.events, entry, organizationId),
+  });
+  const recorded = async ({ organization_id }: ScanRecord) => ({
+    money: await farm.ledgerOf(organization_id),
+    events: (await farm.events.since(organization_id, new Date(0), 100)).length,
+  });
+
+  it('carries each entry out once, whoever dies between carrying it out and taking it away', async () => {
+    const scan = await crawled();
+    await work();
+    const killed = {
+      ...dependencies(),
+      scans: { ...farm.scans, clearOutbox: () => Promise.reject(new Error('killed')) },
+    };
+    await assert.rejects(relay(killed));
+    assert.equal((await farm.read(scan._id)).outbox.length, 3);
+    await Promise.all([relay(dependencies()), relay(dependencies())]);
+    assert.deepEqual(await recorded(scan), { money: [[`charge:${scan._id}`, -PRICE_MICROS]], events: 2 });
+    const after = await farm.read(scan._id);
+    assert.deepEqual([after.outbox, 'outbox_at' in after], [[], false]);
+    assert.equal(await relay(dependencies()), 0);
+  });
+
+  it('keeps the order within a scan: what stands behind an entry that fails waits, other scans do not', async () => {
+    const [stuck, other] = [await crawled(), await crawled()];
+    await work();
+    const order: string[] = [];
+    const failing: RelayDependencies = {
+      ...dependencies(),
+      recordEvent: async (entry, { scanId }) => {
+        if (scanId === stuck._id && entry.event === TAGS) throw new Error('not now');
+        order.push(`${scanId === stuck._id ? 'stuck' : 'other'} ${entry.event}`);
+      },
+    };
+    await relay(failing);
+    assert.deepEqual(order, [`other ${TAGS}`, `other ${COMPLETED}`]);
+    assert.deepEqual(kindsOf(await farm.read(stuck._id)), [TAGS, COMPLETED], 'its charge is booked and gone');
+    await relay(dependencies());
+    assert.deepEqual((await farm.read(stuck._id)).outbox, []);
+    assert.deepEqual((await farm.read(other._id)).outbox, []);
+  });
+
+  it('6 lets events go after seven days', async () => {
+    const scan = await crawled();
+    await work();
+    await relay(dependencies());
+    const days = (count: number) => new Date(Date.now() + count * 24 * 60 * 60 * 1000);
+    await farm.store.sweepExpired(days(6.9));
+    assert.equal((await recorded(scan)).events, 2);
+    await farm.store.sweepExpired(days(7.1));
+    assert.equal((await recorded(scan)).events, 0);
+  });
+});
