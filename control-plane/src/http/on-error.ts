@@ -12,7 +12,9 @@ export function answerError(context: Context, error: unknown, log: Logger): void
     return;
   }
   const refusal = error instanceof ApiError ? error : asApiError(error);
-  if (refusal.status >= 500) log.error({ code: refusal.code, cause: refusal.cause }, 'a request failed');
+  // A 503 says that a part is away; whoever watches that part logs its outage, once and not per request.
+  if (refusal.status === 500) log.error({ code: refusal.code, cause: refusal.cause }, 'a request failed');
+  else if (refusal.cause) log.debug({ code: refusal.code, cause: refusal.cause }, 'a request was refused');
   context.status = refusal.status;
   context.set(refusal.headers);
   context.set('Cache-Control', 'no-store');
