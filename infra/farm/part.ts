@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { createWriteStream, existsSync, readFileSync, renameSync, statSync, type WriteStream } from 'node:fs';
+import { closeSync, existsSync, openSync, readFileSync, renameSync, statSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Ready } from '@adsweep/shared/service/announce-ready.ts';
 
@@ -27,7 +27,6 @@ const STEADY_MS = 60_000;
 export class Part {
   readonly name: string;
   readonly #options: PartOptions;
-  readonly #log: WriteStream;
   #child: ChildProcess | null = null;
   #stopping = false;
   #backoffMs = BACKOFF_MIN_MS;
@@ -37,7 +36,6 @@ export class Part {
     this.#options = options;
     if (existsSync(options.logFile) && statSync(options.logFile).size > LOG_BYTES_MAX)
       renameSync(options.logFile, `${options.logFile}.1`);
-    this.#log = createWriteStream(options.logFile, { flags: 'a' });
   }
 
   get pid(): number | undefined {
@@ -64,20 +62,20 @@ export class Part {
       await Promise.race([gone, sleep(graceMs, undefined, { ref: false })]);
     }
     if (child) killGroup(child);
-    this.#log.end();
   }
 
   async #launch(moreEnv: NodeJS.ProcessEnv): Promise<{ child: ChildProcess; ports: Ready['ports'] }> {
-    const { command, args, env, readyMs = 30_000, isReady = saysReady } = this.#options;
+    const { command, args, env, logFile, readyMs = 30_000, isReady = saysReady } = this.#options;
+    // It writes to the file itself, so that a supervisor that dies breaks no pipe under it.
+    const log = openSync(logFile, 'a');
     // Its own process group: a terminal's Ctrl-C reaches the supervisor alone, which stops the parts in their order.
     const child = spawn(command, args, {
       env: { ...env, ...moreEnv },
       detached: true,
-      stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+      stdio: ['ignore', log, log, 'ipc'],
     });
+    closeSync(log);
     this.#child = child;
-    child.stdout?.pipe(this.#log, { end: false });
-    child.stderr?.pipe(this.#log, { end: false });
     const died = new Promise<never>((_, reject) => {
       child.once('error', reject);
       child.once('exit', (code, signal) =>

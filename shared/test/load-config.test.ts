@@ -34,6 +34,11 @@ test('settings are read, converted and given their defaults; an empty variable c
 
 test('every problem is named at once, and no secret is repeated', () => {
   const problems = problemsOf({ PORT: 'eighty', SECRET: 'short', OPTIONAL: '0' }).join('\n');
+  assert.deepEqual(
+    problemsOf({ PORT: '8080.5', NAME: 'a', SECRET: 'long enough' }).length,
+    1,
+    'a port is a whole number',
+  );
   for (const name of ['PORT', 'NAME', 'SECRET', 'OPTIONAL']) assert.match(problems, new RegExp(name));
   assert.doesNotMatch(problems, /short/);
 });

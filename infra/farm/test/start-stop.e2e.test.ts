@@ -6,7 +6,17 @@ import { after, test } from 'node:test';
 import { RunningFarm, until } from './support/running-farm.ts';
 
 const dataDir = mkdtempSync(join(tmpdir(), 'adsweep-start-'));
-after(() => rmSync(dataDir, { recursive: true, force: true }));
+const started: RunningFarm[] = [];
+after(async () => {
+  await Promise.all(started.map((farm) => farm.stop()));
+  rmSync(dataDir, { recursive: true, force: true });
+});
+
+function startFarm(env: NodeJS.ProcessEnv = {}): RunningFarm {
+  const farm = new RunningFarm(env, dataDir);
+  started.push(farm);
+  return farm;
+}
 
 /** Command lines of processes that belong to a farm: the data folder is in their environment. */
 function processesOf(dir: string): string[] {
@@ -25,12 +35,12 @@ function read(path: string): string {
 }
 
 test('a farm starts, scans a page of the ad world, stops within 10 s and leaves no process and no lock', async () => {
-  const farm = await new RunningFarm({ ADSWEEP_DEMO: '1' }, dataDir).ready();
+  const farm = await startFarm({ ADSWEEP_DEMO: '1' }).ready();
   await farm.says(/completed: \d+ hops/);
   const [, report = ''] = await farm.says(/report: (\S+)/);
   const page = await fetch(report);
   assert.equal(page.status, 200);
-  assert.match(await page.text(), /publisher\.example/);
+  assert.match(await page.text(), /go\.redirects\.example/);
 
   const began = performance.now();
   assert.equal(await farm.stop('SIGINT'), 0);
@@ -40,7 +50,7 @@ test('a farm starts, scans a page of the ad world, stops within 10 s and leaves 
 });
 
 test('a second start on the same data goes on with them', async () => {
-  const farm = await new RunningFarm({}, dataDir).ready();
+  const farm = await startFarm().ready();
   try {
     const { items } = (await (await farm.call('GET', '/api/v1/scans')).json()) as { items: { status: string }[] };
     assert.deepEqual(
@@ -53,8 +63,8 @@ test('a second start on the same data goes on with them', async () => {
 });
 
 test('a start on a data folder in use says so and exits 1, and the first farm does not notice', async () => {
-  const first = await new RunningFarm({}, dataDir).ready();
-  const second = new RunningFarm({}, dataDir);
+  const first = await startFarm().ready();
+  const second = startFarm();
   try {
     assert.equal(await second.ended(), 1);
     assert.match(second.output, /is in use by another Adsweep/);
@@ -65,15 +75,15 @@ test('a start on a data folder in use says so and exits 1, and the first farm do
 });
 
 test('a farm that is killed outright takes its parts with it, and the next start is fine', async () => {
-  const killed = await new RunningFarm({}, dataDir).ready();
+  const killed = await startFarm().ready();
   await killed.stop('SIGKILL');
   await until('the end of all its processes', () => (processesOf(dataDir).length === 0 ? true : null), 15);
-  const next = await new RunningFarm({}, dataDir).ready();
+  const next = await startFarm().ready();
   assert.equal(await next.stop(), 0);
 });
 
 test('settings that cannot be used are all named at once', async () => {
-  const farm = new RunningFarm({ ADSWEEP_HTTP_PORT: 'eighty', ADSWEEP_NODES: '-1' }, dataDir);
+  const farm = startFarm({ ADSWEEP_HTTP_PORT: 'eighty', ADSWEEP_NODES: '-1' });
   assert.equal(await farm.ended(), 1);
   assert.match(farm.output, /ADSWEEP_HTTP_PORT/);
   assert.match(farm.output, /ADSWEEP_NODES/);

@@ -19,12 +19,12 @@ export class ConfigError extends Error {
  */
 export function loadConfig<Schema extends TObject>(schema: Schema, env: NodeJS.ProcessEnv): Static<Schema> {
   const problems: string[] = [];
-  const raw: Record<string, string> = {};
+  const raw: Record<string, string | number> = {};
   for (const [name, property] of Object.entries(schema.properties)) {
     const text = readSetting(name, property, env, problems);
-    if (text !== undefined) raw[name] = text;
+    if (text !== undefined) raw[name] = isInteger(property) && /^-?\d{1,15}$/.test(text) ? Number(text) : text;
   }
-  const values = Value.Default(schema, Value.Convert(schema, raw)) as Record<string, unknown>;
+  const values = Value.Default(schema, { ...raw }) as Record<string, unknown>;
   for (const { instancePath, message, keyword, params } of Value.Errors(schema, values)) {
     const name = instancePath.slice(1);
     const missing = keyword === 'required' ? (params as { requiredProperties: string[] }).requiredProperties : [];
@@ -41,6 +41,8 @@ export function loadConfig<Schema extends TObject>(schema: Schema, env: NodeJS.P
 /** A secret's value is never repeated, not even when it is refused. */
 const isSecret = (property: object | undefined): boolean =>
   property !== undefined && 'secret' in property && property.secret === true;
+
+const isInteger = (property: object): boolean => 'type' in property && property.type === 'integer';
 
 function readSetting(name: string, property: object, env: NodeJS.ProcessEnv, problems: string[]): string | undefined {
   const own = env[name];
