@@ -11,7 +11,8 @@ import type { CaptureFailure, CaptureOutcome } from './capture-outcome.ts';
 import type { Collect, Collector, Draft } from './collectors/collector.ts';
 import { afterwards, whileOpen } from './collectors/index.ts';
 import { type Stage, setStage } from './stage.ts';
-import { targets, type Visit } from './targets/index.ts';
+import { targets } from './targets/index.ts';
+import type { Visit } from './targets/visit.ts';
 
 /**
  * What the browser sees of one job's target. The evidence so far comes with every failure; when `signal` ends the capture, at once.

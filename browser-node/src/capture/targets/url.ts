@@ -4,7 +4,7 @@ import { NAVIGATION_MS } from '../budgets.ts';
 import { causeText } from '../ending.ts';
 import { settle } from '../settle.ts';
 import type { Stage } from '../stage.ts';
-import type { Visit } from './index.ts';
+import type { Visit } from './visit.ts';
 
 /** Loads a page as a visitor who came from the referrer would. */
 export async function visitUrl(stage: Stage, { target, referrer }: CrawlJob): Promise<Visit> {
