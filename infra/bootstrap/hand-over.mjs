@@ -29,9 +29,21 @@ export async function handOver(node, args, env) {
     child.kill(signal);
   };
   for (const signal of stopSignals) process.on(signal, passOn);
+  const watch = followNpm(env, () => passOn('SIGTERM'));
   const code = await exitCode(child);
+  clearInterval(watch);
   if (stopping && child.pid !== undefined) await endStragglers(child.pid);
   return code;
+}
+
+/**
+ * An npm that is killed outright passes nothing on; its script then has another parent.
+ * @param {NodeJS.ProcessEnv} env @param {() => void} gone
+ */
+function followNpm(env, gone) {
+  const npm = process.ppid;
+  if (env.npm_lifecycle_event === undefined) return undefined;
+  return setInterval(() => process.ppid !== npm && gone(), 500).unref();
 }
 
 /** @param {import('node:child_process').ChildProcess} child @returns {Promise<number>} */

@@ -3,7 +3,7 @@ import { benchConfig } from './config.ts';
 
 /**
  * The loop that a scan is measured against: the same pages, the same browser, one context a page, the whole-page screenshot, nothing
- * else. Run as a process of its own: `bare-loop.ts <address of the ad world> <pages at once> <url> ...`; a line of JSON at the end.
+ * else. Run as a process of its own: `bare-loop.ts <address of the ad world> <pages at once> <url> ...`, with an IPC channel.
  */
 const [address = '', atOnce = '1', ...urls] = process.argv.slice(2);
 
@@ -11,8 +11,19 @@ const browser = await chromium.launch({
   executablePath: benchConfig().CHROMIUM_PATH,
   args: ['--site-per-process', '--no-sandbox', '--disable-quic', `--host-resolver-rules=MAP * ${address}`],
 });
+// What starting costs is nobody's page: the clock runs from here.
+await exchange({});
 const began = performance.now();
 const waiting = [...urls];
+
+/** Says a word to the parent and waits for its answer, or its end. */
+function exchange(word: { seconds?: number }): Promise<void> {
+  process.send?.(word);
+  return new Promise((resolve) => {
+    process.once('message', () => resolve());
+    process.once('disconnect', () => resolve());
+  });
+}
 
 async function loadOneAfterAnother(): Promise<void> {
   for (let url = waiting.shift(); url !== undefined; url = waiting.shift()) {
@@ -26,9 +37,6 @@ async function loadOneAfterAnother(): Promise<void> {
 
 await Promise.all(Array.from({ length: Number(atOnce) }, loadOneAfterAnother));
 const seconds = (performance.now() - began) / 1000;
-await new Promise<void>((resolve) => {
-  process.stdout.write(`${JSON.stringify({ seconds })}\n`);
-  process.once('SIGTERM', () => resolve());
-  process.once('disconnect', () => resolve());
-});
+await exchange({ seconds });
 await browser.close();
+if (process.connected) process.disconnect();

@@ -14,7 +14,7 @@ import { saveResult } from './save-result.ts';
  * and pages a minute, in turn (A B A B ...), medians. Needs a machine that has run `npm start` or `npm test` once.
  */
 const ROOT = resolve(import.meta.dirname, '../..');
-const PAGES = ['http://news.publisher.example/', 'http://quiet.shop.example/', 'http://go.redirects.example/start'];
+const PAGES = ['http://news.publisher.example/', 'http://quiet.shop.example/', 'http://go.redirects.example/by/302'];
 const PAGES_A_TURN = Number(process.argv[2] ?? 24);
 const TURNS = Number(process.argv[3] ?? 5);
 const AT_ONCE = 4;
@@ -118,22 +118,28 @@ async function scanTurn(farm: Farm): Promise<FarmTurn> {
 }
 
 async function bareTurn(adWorld: string): Promise<Turn> {
-  const child = spawn(
-    process.execPath,
-    [join(import.meta.dirname, 'bare-loop.ts'), adWorld, String(AT_ONCE), ...pagesOfTurn],
-    {
-      stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
-    },
-  );
-  const line = await new Promise<string>((resolve, reject) => {
-    child.stdout?.once('data', (bytes: Buffer) => resolve(bytes.toString()));
+  const script = join(import.meta.dirname, 'bare-loop.ts');
+  const child = spawn(process.execPath, [script, adWorld, String(AT_ONCE), ...pagesOfTurn], {
+    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+  });
+  const gone = new Promise((done) => child.once('exit', done));
+  const cpu = () => cpuSecondsOfTree(child.pid ?? 0);
+  await word(child);
+  const before = cpu();
+  child.send('go');
+  const { seconds = 0 } = await word(child);
+  const after = cpu();
+  child.send('end');
+  await gone;
+  return { seconds, cpu: after - before };
+}
+
+/** The next message of a child process; an error when it ends first. */
+function word(child: ChildProcess): Promise<{ seconds?: number }> {
+  return new Promise((resolve, reject) => {
+    child.once('message', (message) => resolve(message as { seconds?: number }));
     child.once('exit', (code) => reject(new Error(`the bare loop ended with ${code}`)));
   });
-  const cpu = cpuSecondsOfTree(child.pid ?? 0);
-  const gone = new Promise((done) => child.once('exit', done));
-  child.kill('SIGTERM');
-  await gone;
-  return { seconds: (JSON.parse(line) as { seconds: number }).seconds, cpu };
 }
 
 /** MiB of the whole farm: idle, and the most seen while every slot captures. */
