@@ -1,4 +1,5 @@
 import { announceReady } from '@adsweep/shared/service/announce-ready.ts';
+import { ConfigError } from '@adsweep/shared/service/load-config.ts';
 import { createLogger } from '@adsweep/shared/service/logger.ts';
 import { type Stop, stopOnSignal } from '@adsweep/shared/service/shutdown.ts';
 import { capturePage } from './capture/capture.ts';
@@ -8,10 +9,15 @@ import { startNode } from './node/start-node.ts';
 /** How long each part may take to stop, beyond the time that running captures are given. */
 const PART_STOPS_IN_MS = 4_000;
 
-const config = readConfig();
-const logger = createLogger('browser-node', config.ADSWEEP_LOG_LEVEL).child({ node_id: config.ADSWEEP_NODE_ID });
-let stops: Stop[] = [];
-stopOnSignal(logger, () => stops, config.ADSWEEP_DRAIN_SECONDS * 1000 + PART_STOPS_IN_MS);
-const node = await startNode(config, capturePage, logger);
-stops = node.stops;
-announceReady(logger, { metrics: node.metricsPort });
+try {
+  const config = readConfig();
+  const logger = createLogger('browser-node', config.ADSWEEP_LOG_LEVEL).child({ node_id: config.ADSWEEP_NODE_ID });
+  let stops: Stop[] = [];
+  stopOnSignal(logger, () => stops, config.ADSWEEP_DRAIN_SECONDS * 1000 + PART_STOPS_IN_MS);
+  const node = await startNode(config, capturePage, logger);
+  stops = node.stops;
+  announceReady(logger, { metrics: node.metricsPort });
+} catch (error) {
+  console.error(error instanceof ConfigError ? error.message : error);
+  process.exit(1);
+}

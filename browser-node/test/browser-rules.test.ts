@@ -62,7 +62,7 @@ test('profiles of processes that are gone are removed, others stay', async (t) =
 });
 
 test('settings have defaults but for the secret, and every problem is named', () => {
-  const config = readConfig({ ADSWEEP_NODE_TOKEN: 'secret' });
+  const config = readConfig({ ADSWEEP_NODE_TOKEN: 'the-token-of-all-nodes' });
   assert.ok(config.ADSWEEP_SLOTS >= 2);
   assert.match(config.ADSWEEP_NODE_ID, /^[A-Za-z0-9]/);
   const broken = { ADSWEEP_SLOTS: '0', ADSWEEP_NODE_API_URL: 'http://plane/' };

@@ -28,7 +28,7 @@ test('a node registers, works through an exit, shows what it does, and says that
   router.ticket = proxy.ticket;
   const config = readConfig({
     ADSWEEP_NODE_ID: 'node-1',
-    ADSWEEP_NODE_TOKEN: 'secret',
+    ADSWEEP_NODE_TOKEN: 'the-token-of-all-nodes',
     ADSWEEP_NODE_API_URL: plane.url,
     ADSWEEP_PROXY_URL: router.url,
     ADSWEEP_SLOTS: '1',

@@ -1,22 +1,13 @@
 import { loadConfig } from '@adsweep/shared/service/load-config.ts';
+import { logLevelSetting, portSetting, secretSetting } from '@adsweep/shared/service/settings.ts';
 import { type Static, Type } from 'typebox';
 
 /** Settings of the control plane. The README shows the same table; a test holds the two together. */
 export const ConfigSchema = Type.Object({
   ADSWEEP_HTTP_HOST: Type.String({ default: '127.0.0.1', description: 'Address that the API listens on.' }),
-  ADSWEEP_HTTP_PORT: Type.Integer({
-    default: 8080,
-    minimum: 0,
-    maximum: 65_535,
-    description: 'Port of the API. 0: any free port.',
-  }),
+  ADSWEEP_HTTP_PORT: portSetting(8080, 'Port of the API. 0: any free port.'),
   ADSWEEP_NODE_API_HOST: Type.String({ default: '127.0.0.1', description: 'Address that the node API listens on.' }),
-  ADSWEEP_NODE_API_PORT: Type.Integer({
-    default: 8081,
-    minimum: 0,
-    maximum: 65_535,
-    description: 'Port of the node API. 0: any free port.',
-  }),
+  ADSWEEP_NODE_API_PORT: portSetting(8081, 'Port of the node API. 0: any free port.'),
   ADSWEEP_PUBLIC_URL: Type.String({
     default: '',
     pattern: '^(https?://[^?#]+)?$',
@@ -48,16 +39,8 @@ export const ConfigSchema = Type.Object({
     maximum: 3600,
     description: "Seconds between two reads of the proxy-router's catalogue.",
   }),
-  ADSWEEP_NODE_TOKEN: Type.String({
-    minLength: 16,
-    secret: true,
-    description: 'Bearer credential of nodes, and of calls to the proxy-router.',
-  }),
-  ADSWEEP_LEASE_SECRET: Type.String({
-    minLength: 16,
-    secret: true,
-    description: "Signs leases' tokens; the same for all replicas.",
-  }),
+  ADSWEEP_NODE_TOKEN: secretSetting('Bearer credential of nodes, and of calls to the proxy-router.'),
+  ADSWEEP_LEASE_SECRET: secretSetting("Signs leases' tokens; the same for all replicas."),
   ADSWEEP_API_KEY: Type.String({
     default: '',
     secret: true,
@@ -70,11 +53,7 @@ export const ConfigSchema = Type.Object({
     maximum: 1_000_000_000_000,
     description: 'What a check costs, in millionths of the currency.',
   }),
-  ADSWEEP_LOG_LEVEL: Type.String({
-    default: 'info',
-    pattern: '^(trace|debug|info|warn|error|fatal)$',
-    description: 'Least level of log lines.',
-  }),
+  ADSWEEP_LOG_LEVEL: logLevelSetting,
 });
 
 export type Config = Static<typeof ConfigSchema>;

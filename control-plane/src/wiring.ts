@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { type Listening, listen } from '@adsweep/shared/service/listen.ts';
 import type { Logger } from '@adsweep/shared/service/logger.ts';
 import type { Stop } from '@adsweep/shared/service/shutdown.ts';
 import { accountStore } from './accounts/account-store.ts';
@@ -11,7 +12,6 @@ import { type CatalogueMirror, mirrorCatalogue } from './catalogue/mirror-catalo
 import type { Config } from './config.ts';
 import { authenticate } from './http/authenticate.ts';
 import { idempotencyStore } from './http/idempotency-store.ts';
-import { type Listening, listen } from './http/listen.ts';
 import type { ReadyCheck } from './http/probes.ts';
 import { createMetrics, type Metrics } from './metrics.ts';
 import { type ObjectStore, openDiskObjects } from './platform/object-store.ts';

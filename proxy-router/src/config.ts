@@ -1,4 +1,5 @@
 import { loadConfig } from '@adsweep/shared/service/load-config.ts';
+import { logLevelSetting, portSetting, secretSetting } from '@adsweep/shared/service/settings.ts';
 import { type Static, Type } from 'typebox';
 
 /** Settings of the proxy-router. The README shows the same table; a test holds the two together. */
@@ -7,18 +8,13 @@ export const ConfigSchema = Type.Object({
     default: '127.0.0.1',
     description: 'Address that the API and the gateway listen on.',
   }),
-  ADSWEEP_PROXY_PORT: Type.Integer({
-    default: 8082,
-    minimum: 0,
-    maximum: 65_534,
-    description: 'Port of the API; the gateway takes the next one. 0: any free port for each.',
-  }),
-  ADSWEEP_GATEWAY_PORT: Type.Integer({
-    default: 0,
-    minimum: 0,
-    maximum: 65_535,
-    description: 'Another port for the gateway. 0: the one after the API’s.',
-  }),
+  // The port after the highest one is none.
+  ADSWEEP_PROXY_PORT: portSetting(
+    8082,
+    'Port of the API; the gateway takes the next one. 0: any free port for each.',
+    65_534,
+  ),
+  ADSWEEP_GATEWAY_PORT: portSetting(0, 'Another port for the gateway. 0: the one after the API’s.'),
   ADSWEEP_GATEWAY_URL: Type.String({
     default: '',
     pattern: '^(https?://[^/]+)?$',
@@ -32,16 +28,8 @@ export const ConfigSchema = Type.Object({
     description: 'Seconds between two looks at the exits file for changes.',
   }),
   ADSWEEP_DATA_DIR: Type.String({ default: './.adsweep', description: 'Folder for the snapshot of the exits.' }),
-  ADSWEEP_NODE_TOKEN: Type.String({
-    minLength: 16,
-    secret: true,
-    description: 'Bearer credential of calls to the API.',
-  }),
-  ADSWEEP_TICKET_SECRET: Type.String({
-    minLength: 16,
-    secret: true,
-    description: 'Signs exit tickets; the same for all replicas.',
-  }),
+  ADSWEEP_NODE_TOKEN: secretSetting('Bearer credential of calls to the API.'),
+  ADSWEEP_TICKET_SECRET: secretSetting('Signs exit tickets; the same for all replicas.'),
   ADSWEEP_TICKET_BYTES_MAX: Type.Integer({
     default: 200_000_000,
     minimum: 1,
@@ -59,14 +47,10 @@ export const ConfigSchema = Type.Object({
     maximum: 3600,
     description: 'Seconds after which a connection on which nothing moves is closed.',
   }),
-  ADSWEEP_LOG_LEVEL: Type.String({
-    default: 'info',
-    pattern: '^(trace|debug|info|warn|error|fatal)$',
-    description: 'Least level of log lines.',
-  }),
+  ADSWEEP_LOG_LEVEL: logLevelSetting,
 });
 
 export type Config = Static<typeof ConfigSchema>;
 
 /** The settings of this process. Throws ConfigError with all problems. */
-export const readConfig = (): Config => loadConfig(ConfigSchema, process.env);
+export const readConfig = (env: NodeJS.ProcessEnv = process.env): Config => loadConfig(ConfigSchema, env);

@@ -1,7 +1,6 @@
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { listen } from '@adsweep/shared/service/listen.ts';
 import type { Logger } from '@adsweep/shared/service/logger.ts';
 import { createRegistry } from '@adsweep/shared/service/metrics.ts';
 import type { Stop } from '@adsweep/shared/service/shutdown.ts';
@@ -15,6 +14,9 @@ import { createMetrics } from './metrics.ts';
 import type { Provider } from './providers/provider.ts';
 
 const BUILT_IN_EXITS = fileURLToPath(new URL('../exits.default.json', import.meta.url));
+
+/** How long requests under way may take when the process is told to stop. */
+const API_GRACE_MS = 1_000;
 
 /** A router that runs: where it listens, and what stops it, in order. */
 export type RunningRouter = { ports: { api: number; gateway: number }; stops: Stop[] };
@@ -30,9 +32,7 @@ export async function startRouter(
   const health = new ExitHealth();
   const accounts = new TicketAccounts(config.ADSWEEP_TICKET_BYTES_MAX);
   const source = openSource(config, providers, logger);
-  const host = config.ADSWEEP_PROXY_HOST;
-  const port = config.ADSWEEP_PROXY_PORT;
-  const ticketSecret = config.ADSWEEP_TICKET_SECRET;
+  const { ADSWEEP_PROXY_HOST: host, ADSWEEP_PROXY_PORT: port, ADSWEEP_TICKET_SECRET: ticketSecret } = config;
   const shared = { source, providers, health, accounts, metrics, ticketSecret, logger };
   const gateway = new Gateway({
     ...shared,
@@ -42,52 +42,30 @@ export async function startRouter(
     idleMs: config.ADSWEEP_GATEWAY_IDLE_SECONDS * 1000,
   });
   await gateway.listen();
-  const state = { isReady: true };
+  const draining = new AbortController();
   const app = createApp({
     ...shared,
     registry,
     nodeToken: config.ADSWEEP_NODE_TOKEN,
     gatewayUrl: (hostname) => config.ADSWEEP_GATEWAY_URL || `http://${hostname}:${gateway.port}`,
-    isReady: () => state.isReady,
+    isReady: () => !draining.signal.aborted,
   });
-  const api = createServer(app.callback());
-  await listen(api, port, host).catch(async (error) => {
+  const api = await listen(host, port).catch(async (error) => {
     await gateway.close(true);
     throw error;
   });
+  api.serve(app.callback());
   source.watch(config.ADSWEEP_EXITS_CHECK_SECONDS * 1000);
   const stops: Stop[] = [
-    [
-      'readiness',
-      () => {
-        state.isReady = false;
-      },
-    ],
+    ['readiness', () => draining.abort()],
     ['watching the exits', () => source.stop()],
-    ['the API', () => close(api)],
+    ['the API', () => api.close(API_GRACE_MS)],
     ['the gateway', () => gateway.close(true)],
   ];
-  return { ports: { api: (api.address() as AddressInfo).port, gateway: gateway.port }, stops };
+  return { ports: { api: api.port, gateway: gateway.port }, stops };
 }
 
 function openSource(config: Config, providers: Record<string, Provider>, logger: Logger): ExitSource {
   const file = config.ADSWEEP_EXITS_FILE || BUILT_IN_EXITS;
   return new ExitSource({ file, snapshot: join(config.ADSWEEP_DATA_DIR, 'exits-snapshot.json'), providers }, logger);
-}
-
-function listen(server: Server, port: number, host: string): Promise<void> {
-  return new Promise((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(port, host, () => {
-      server.off('error', reject);
-      resolve();
-    });
-  });
-}
-
-function close(server: Server): Promise<void> {
-  return new Promise((resolve) => {
-    server.close(() => resolve());
-    server.closeIdleConnections();
-  });
 }

@@ -1,4 +1,4 @@
-import { withDeadline } from '@adsweep/shared/service/with-deadline.ts';
+import { fetchInTime } from '@adsweep/shared/service/fetch-in-time.ts';
 import {
   EXIT_REFUSALS,
   type ExitRefusal,
@@ -62,16 +62,10 @@ export class ExitsClient {
 
   /** The status and, where there is one, the JSON of the answer. */
   async #call(method: string, path: string, deadlineMs: number, signal?: AbortSignal, json?: unknown) {
-    const answering = fetch(this.#baseUrl + path, {
-      method,
-      headers: {
-        authorization: `Bearer ${this.#token}`,
-        ...(json !== undefined && { 'content-type': 'application/json' }),
-      },
-      body: json === undefined ? null : JSON.stringify(json),
-      signal: signal ?? null,
-    }).then(async (answer) => ({ status: answer.status, text: await answer.text() }));
-    const { status, text } = await withDeadline(answering, deadlineMs, `${method} ${path}`);
+    const headers: Record<string, string> = { authorization: `Bearer ${this.#token}` };
+    if (json !== undefined) headers['content-type'] = 'application/json';
+    const body = json === undefined ? null : JSON.stringify(json);
+    const { status, text } = await fetchInTime(this.#baseUrl + path, { method, headers, body, signal }, deadlineMs);
     return { status, body: jsonOf(text) };
   }
 }

@@ -1,6 +1,7 @@
 import { parentPort, workerData } from 'node:worker_threads';
-import { LeaseClient, NodeApiError } from '@adsweep/shared/lease/client.ts';
+import { LeaseClient } from '@adsweep/shared/lease/client.ts';
 import type { Renewed } from '@adsweep/shared/lease/messages.ts';
+import { isLost } from '../upload/patiently.ts';
 import type { Hold, RenewThreadSettings } from './renewals.ts';
 
 /** Renews leases in a thread of its own, whose timers a busy main thread cannot stall. */
@@ -40,7 +41,6 @@ async function outcomeOf(lease: Hold['lease']): Promise<Renewed['outcome']> {
   try {
     return (await client.renew(lease)).outcome;
   } catch (error) {
-    const refused = error instanceof NodeApiError && [401, 403, 404, 409, 410].includes(error.status);
-    return refused ? 'lost' : 'renewed';
+    return isLost(error) ? 'lost' : 'renewed';
   }
 }

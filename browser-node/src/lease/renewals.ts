@@ -1,6 +1,7 @@
 import { Worker } from 'node:worker_threads';
 import { type Lease, RENEW_EVERY_MS, type Renewed } from '@adsweep/shared/lease/messages.ts';
 
+/** What the thread is told when it starts. */
 export type RenewThreadSettings = { nodeApiUrl: string; everyMs: number };
 /** A lease to renew until `untilMs` (Unix time in milliseconds), when whoever holds it must be done. */
 export type Hold = { lease: Lease; untilMs: number };

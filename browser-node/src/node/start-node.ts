@@ -12,7 +12,7 @@ import { LeaseLoop } from '../lease/lease-loop.ts';
 import { Renewals } from '../lease/renewals.ts';
 import { createMetrics } from '../metrics.ts';
 import { Heartbeat } from './heartbeat.ts';
-import { ProbeServer, type Readiness } from './probe-server.ts';
+import { type Readiness, serveProbes } from './serve-probes.ts';
 
 /** A node at work: where its probes listen, and what to stop, in order. */
 export type RunningNode = { metricsPort: number; stops: Stop[] };
@@ -35,7 +35,6 @@ export async function startNode(config: Config, capturePage: CapturePage, logger
 
   let started = false;
   const readiness: Readiness = () => (loop.draining ? 'draining' : started ? 'ready' : 'starting');
-  const probes = new ProbeServer(readiness, metrics.registry);
   const report = () => ({
     slots: config.ADSWEEP_SLOTS,
     busy: loop.busy,
@@ -45,7 +44,8 @@ export async function startNode(config: Config, capturePage: CapturePage, logger
   });
   const heartbeat = new Heartbeat(api, config.ADSWEEP_NODE_ID, report, metrics, logger);
 
-  const metricsPort = await probes.listen(config.ADSWEEP_METRICS_HOST, config.ADSWEEP_METRICS_PORT);
+  const { ADSWEEP_METRICS_HOST: host, ADSWEEP_METRICS_PORT: port } = config;
+  const probes = await serveProbes(host, port, readiness, metrics.registry);
   await heartbeat.start();
   loop.start();
   started = true;
@@ -58,7 +58,7 @@ export async function startNode(config: Config, capturePage: CapturePage, logger
     ['heartbeat', () => heartbeat.stop()],
     ['renewals', () => renewals.close()],
     ['browsers', () => pool.close()],
-    ['probes', () => probes.close()],
+    ['probes', () => probes.close(0)],
   ];
-  return { metricsPort, stops };
+  return { metricsPort: probes.port, stops };
 }

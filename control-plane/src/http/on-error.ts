@@ -1,7 +1,7 @@
 import type { Logger } from '@adsweep/shared/service/logger.ts';
+import { ConnectionLost } from '@adsweep/shared/service/read-bytes.ts';
 import type { Context } from 'koa';
 import { ApiError } from './api-error.ts';
-import { ConnectionLost } from './read-body.ts';
 
 /** The one place where an error becomes an answer: public text to the client, the cause to the log. */
 export function answerError(context: Context, error: unknown, log: Logger): void {

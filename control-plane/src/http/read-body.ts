@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import { BodyTooLarge, readBytes } from '@adsweep/shared/service/read-bytes.ts';
 import { ApiError, refused } from './api-error.ts';
 import type { Issue } from './errors.ts';
 
@@ -12,40 +13,13 @@ const DEPTH_MAX = 32;
 export async function readJson(stream: IncomingMessage, bytesMax: number): Promise<unknown> {
   const encoding = stream.headers['content-encoding'] ?? 'identity';
   if (encoding !== 'identity') throw new ApiError('unsupported_media_type', 'Send the body uncompressed.');
-  const value = parse(await readBytes(stream, bytesMax));
+  const bytes = await readBytes(stream, bytesMax).catch((error: unknown) => {
+    throw error instanceof BodyTooLarge ? new ApiError('request_too_large', error.message) : error;
+  });
+  const value = parse(bytes);
   const issues = textIssues(value);
   if (issues.length > 0) throw refused(issues);
   return value;
-}
-
-/** The whole body. The rest of one that is too large is left to the server to discard, so that the client reads its 413. */
-function readBytes(stream: IncomingMessage, bytesMax: number): Promise<Buffer> {
-  const tooLarge = () => new ApiError('request_too_large', `The body may have at most ${bytesMax} bytes.`);
-  if (Number(stream.headers['content-length'] ?? 0) > bytesMax) return Promise.reject(tooLarge());
-  return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = [];
-    let bytes = 0;
-    const onData = (chunk: Buffer) => {
-      bytes += chunk.length;
-      if (bytes <= bytesMax) chunks.push(chunk);
-      else settle(() => reject(tooLarge()));
-    };
-    const settle = (then: () => void) => {
-      stream.off('data', onData).off('end', onEnd).off('error', onBroken).off('close', onBroken);
-      stream.on('error', () => {}).resume();
-      then();
-    };
-    const onEnd = () => settle(() => resolve(Buffer.concat(chunks)));
-    const onBroken = (cause?: Error) => settle(() => reject(new ConnectionLost(cause)));
-    stream.on('data', onData).on('end', onEnd).on('error', onBroken).on('close', onBroken);
-  });
-}
-
-/** The client went away before its request was whole: nobody is there to answer. */
-export class ConnectionLost extends Error {
-  constructor(cause: unknown) {
-    super('the client closed the connection', { cause });
-  }
 }
 
 function parse(bytes: Buffer): unknown {

@@ -1,3 +1,4 @@
+import { listen } from '@adsweep/shared/service/listen.ts';
 import { createLogger } from '@adsweep/shared/service/logger.ts';
 import type { Catalogue } from '@adsweep/shared/targeting/catalogue.ts';
 import { accountStore } from '../../src/accounts/account-store.ts';
@@ -9,7 +10,6 @@ import type { OpenPicture } from '../../src/artifacts/routes.ts';
 import { ledgerStore } from '../../src/billing/ledger-store.ts';
 import { authenticate } from '../../src/http/authenticate.ts';
 import { idempotencyStore } from '../../src/http/idempotency-store.ts';
-import { listen } from '../../src/http/listen.ts';
 import type { Permission } from '../../src/http/permissions.ts';
 import type { ReadyCheck } from '../../src/http/probes.ts';
 import { createMetrics } from '../../src/metrics.ts';

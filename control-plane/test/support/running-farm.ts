@@ -9,6 +9,7 @@ import type { NetworkRequest } from '@adsweep/shared/capture/network-request.ts'
 import { newId } from '@adsweep/shared/ids.ts';
 import { LeaseClient } from '@adsweep/shared/lease/client.ts';
 import type { Lease } from '@adsweep/shared/lease/messages.ts';
+import { listen } from '@adsweep/shared/service/listen.ts';
 import { createLogger } from '@adsweep/shared/service/logger.ts';
 import { Registry } from 'prom-client';
 import sharp from 'sharp';
@@ -16,7 +17,6 @@ import { createApp } from '../../src/app.ts';
 import { ledgerStore } from '../../src/billing/ledger-store.ts';
 import { shardKeys } from '../../src/crawl-jobs/keys.ts';
 import { eventStore } from '../../src/events/event-store.ts';
-import { listen } from '../../src/http/listen.ts';
 import { openDiskObjects } from '../../src/platform/object-store.ts';
 import type { Loop } from '../../src/platform/start-loop.ts';
 import { openStore } from '../../src/platform/store.ts';
@@ -238,13 +238,3 @@ export const named = (name: string, bytes: Buffer, content_type = 'image/webp'):
   width: 0,
   height: 0,
 });
-
-/** Resolves when `condition` answers something; rejects when it does not within ten seconds. */
-export async function until<T>(condition: () => Promise<T | false | null | undefined>): Promise<T> {
-  for (const deadline = performance.now() + 10_000; performance.now() < deadline; ) {
-    const answer = await condition();
-    if (answer) return answer;
-    await new Promise((resolve) => setTimeout(resolve, 10));
-  }
-  throw new Error(`it never came to be: ${condition}`);
-}

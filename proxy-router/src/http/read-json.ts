@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import { BodyTooLarge, readBytes } from '@adsweep/shared/service/read-bytes.ts';
 import type { Static, TSchema } from 'typebox';
 import { Value } from 'typebox/value';
 import { ApiError, type Issue } from './api-error.ts';
@@ -10,21 +11,12 @@ export async function readJson<Schema extends TSchema>(
   schema: Schema,
   stream: IncomingMessage,
 ): Promise<Static<Schema>> {
-  const value = parse(await readText(stream));
+  const bytes = await readBytes(stream, BODY_BYTES_MAX).catch((error: unknown) => {
+    throw error instanceof BodyTooLarge ? new ApiError(413, 'request_too_large', error.message) : error;
+  });
+  const value = parse(bytes.toString());
   if (Value.Check(schema, value)) return value;
   throw new ApiError(422, 'validation_error', Value.Errors(schema, value).flatMap(asIssues));
-}
-
-async function readText(stream: IncomingMessage): Promise<string> {
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  for await (const chunk of stream.iterator({ destroyOnReturn: false })) {
-    bytes += chunk.length;
-    if (bytes > BODY_BYTES_MAX)
-      throw new ApiError(413, 'request_too_large', `The body may have at most ${BODY_BYTES_MAX} bytes.`);
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString();
 }
 
 function parse(text: string): unknown {

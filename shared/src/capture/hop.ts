@@ -14,20 +14,7 @@ export const HOP_KINDS = [
 ] as const;
 export type HopKind = (typeof HOP_KINDS)[number];
 
-const subRequest = {
-  url: Type.String(),
-  resource_type: Type.String(),
-  status_code: Type.Integer(),
-  content_type: Type.String(),
-  body_size: Type.Integer(),
-  timestamp_ms: Type.Integer(),
-};
-
 /** One request a document made, with those it caused; sizes in bytes, times in ms since the capture began. */
-export const SubRequestSchema = Type.Cyclic(
-  { SubRequest: Type.Object({ ...subRequest, children: Type.Array(Type.Ref('SubRequest')) }) },
-  'SubRequest',
-);
 export type SubRequest = {
   url: string;
   resource_type: string;

@@ -1,6 +1,7 @@
 import type { Static, TSchema } from 'typebox';
 import { Value } from 'typebox/value';
 import type { Capture } from '../capture/capture.ts';
+import { fetchInTime } from '../service/fetch-in-time.ts';
 import {
   type Acquire,
   type Acquired,
@@ -90,14 +91,7 @@ export class LeaseClient {
     return Value.Parse(schema, JSON.parse(text)) as Static<S>;
   }
 
-  /** Sends and reads the whole answer under one real timer: `AbortSignal.timeout` is unref'd and a peer may close at once. */
   async #send(method: string, path: string, token: string, call: Call): Promise<string> {
-    const controller = new AbortController();
-    const timer = setTimeout(
-      () => controller.abort(new Error(`${method} ${path} was not answered in time`)),
-      call.deadlineMs ?? CALL_DEADLINE_MS,
-    );
-    const signal = call.signal ? AbortSignal.any([call.signal, controller.signal]) : controller.signal;
     const headers: Record<string, string> = { authorization: `Bearer ${token}` };
     let body: BodyInit | null = null;
     if (call.bytes) {
@@ -107,14 +101,10 @@ export class LeaseClient {
       headers['content-type'] = 'application/json';
       body = JSON.stringify(call.json, wellFormed);
     }
-    try {
-      const answer = await fetch(this.#baseUrl + path, { method, headers, body, signal });
-      const text = await answer.text();
-      if (!answer.ok) throw new NodeApiError(`${method} ${path}`, answer.status, codeOf(text), text);
-      return text;
-    } finally {
-      clearTimeout(timer);
-    }
+    const init = { method, headers, body, signal: call.signal };
+    const { status, isOk, text } = await fetchInTime(this.#baseUrl + path, init, call.deadlineMs ?? CALL_DEADLINE_MS);
+    if (!isOk) throw new NodeApiError(`${method} ${path}`, status, codeOf(text), text);
+    return text;
   }
 }
 
