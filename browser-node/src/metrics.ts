@@ -1,21 +1,22 @@
+import { FAILURE_CODES } from '@adsweep/shared/failures.ts';
 import { createRegistry } from '@adsweep/shared/service/metrics.ts';
 import { EXIT_REFUSALS } from '@adsweep/shared/targeting/exit-ticket.ts';
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+import { LAUNCH_REASONS } from './browser/wear.ts';
 
 /** How a lease ended: what the control plane was told, or why it was told nothing. */
-export const LEASE_ENDS = ['completed', 'failed', 'lost', 'cancelled', 'released', 'unsaid'] as const;
+const LEASE_ENDS = ['completed', 'failed', 'lost', 'cancelled', 'released', 'unsaid'] as const;
 export type LeaseEnd = (typeof LEASE_ENDS)[number];
 
 /** What the proxy-router answered to a wish for an exit. */
-export const EXIT_ANSWERS = ['granted', ...EXIT_REFUSALS, 'unreachable'] as const;
-export type ExitAnswer = (typeof EXIT_ANSWERS)[number];
+const EXIT_ANSWERS = ['granted', ...EXIT_REFUSALS, 'unreachable'] as const;
 
 export type NodeMetrics = ReturnType<typeof createMetrics>;
 
 /** Every metric of a browser node. Labels are closed sets. */
 export function createMetrics(registry: Registry = createRegistry('browser-node')) {
   const registers = [registry];
-  return {
+  const metrics = {
     registry,
     slots: new Gauge({ name: 'adsweep_node_slots', help: 'Captures this node can do at the same time.', registers }),
     busySlots: new Gauge({ name: 'adsweep_node_busy_slots', help: 'Captures this node is doing.', registers }),
@@ -71,4 +72,10 @@ export function createMetrics(registry: Registry = createRegistry('browser-node'
       registers,
     }),
   };
+  // A series that appears with its first event hides that event from rate().
+  for (const end of LEASE_ENDS) metrics.leases.inc({ end }, 0);
+  for (const code of FAILURE_CODES) metrics.failures.inc({ code }, 0);
+  for (const answer of EXIT_ANSWERS) metrics.exits.inc({ answer }, 0);
+  for (const reason of LAUNCH_REASONS) metrics.browserLaunches.inc({ reason }, 0);
+  return metrics;
 }

@@ -2,10 +2,7 @@ import type { Logger } from '@adsweep/shared/service/logger.ts';
 import type { Chromium } from './chromium-path.ts';
 import { LiveBrowser } from './live-browser.ts';
 import type { BrowserPool, OpenContext, OpenOptions } from './open-context.ts';
-import { WEAR_LIMITS, type WearLimits, type WearReason } from './wear.ts';
-
-/** Told when a browser starts: `first`, or the wear of the one before it. */
-export type LaunchReason = 'first' | WearReason;
+import { type LaunchReason, WEAR_LIMITS, type WearLimits } from './wear.ts';
 
 /**
  * Opens contexts in one Chromium at a time. A worn one serves the contexts it has until they are closed, while new ones go to its

@@ -1,17 +1,11 @@
-import type { Device } from '@adsweep/shared/scan/emulators.ts';
+import type { ClientHints, Device } from '@adsweep/shared/scan/emulators.ts';
 
 type Brand = { brand: string; version: string };
 
 /** CDP's `Emulation.UserAgentMetadata`. */
-export type UserAgentMetadata = {
+export type UserAgentMetadata = Omit<ClientHints, 'brand'> & {
   brands: Brand[];
   fullVersionList: Brand[];
-  platform: string;
-  platformVersion: string;
-  architecture: string;
-  bitness: string;
-  model: string;
-  mobile: boolean;
   wow64: boolean;
 };
 
@@ -58,6 +52,7 @@ export function userAgentMetadata(device: Device, browserVersion: string): UserA
   };
 }
 
+/** `156.0.8078.79` -> 156. */
 export const majorOf = (browserVersion: string): number => Number.parseInt(browserVersion, 10);
 
 /** The device's user agent on a Chromium of that version. */

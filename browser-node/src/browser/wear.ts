@@ -11,8 +11,12 @@ export type Wear = {
   memory: number | null;
 };
 
-export const WEAR_REASONS = ['broken', 'contexts', 'age', 'memory'] as const;
+const WEAR_REASONS = ['broken', 'contexts', 'age', 'memory'] as const;
 export type WearReason = (typeof WEAR_REASONS)[number];
+
+/** Why a browser starts: it is the first, or the one before it is worn. */
+export const LAUNCH_REASONS = ['first', ...WEAR_REASONS] as const;
+export type LaunchReason = (typeof LAUNCH_REASONS)[number];
 
 /** Why a browser must not get another context; null = it may. */
 export function wearReason(wear: Wear, limits: WearLimits): WearReason | null {
