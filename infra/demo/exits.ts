@@ -101,9 +101,10 @@ const DOMAINS = [
 
 /**
  * An exits file for trying things out: exits that leave from this machine whatever place they claim, and the names of the ad world
- * mapped to `127.0.0.1:<port>`. With `ownFile`, the path of the operator's exits file, his exits stay and his mappings win.
+ * mapped to `127.0.0.1:<port>`. `ownFile` is the path of the operator's exits file: its exits
+ * stay and its mappings win; '' where there is none.
  */
-export function demoExits(port: number, ownFile?: string): ExitsFile {
+export function demoExits(port: number, ownFile = ''): ExitsFile {
   const own = ownFile ? (JSON.parse(readFileSync(ownFile, 'utf8')) as Partial<ExitsFile>) : {};
   const world = Object.fromEntries(DOMAINS.map((domain) => [`*.${domain}`, `127.0.0.1:${port}`]));
   return { ...own, exits: own.exits ?? directExits(), hosts: { ...world, ...own.hosts } };

@@ -1,40 +1,54 @@
+import { portSetting } from '@adsweep/shared/service/settings.ts';
 import { type Static, Type } from 'typebox';
 
-const Port = (description: string, port: number) =>
-  Type.Integer({ minimum: 0, maximum: 65_535, default: port, description: `${description}; 0 = any free one` });
-
-/** What `npm start` reads. Everything else is handed to the parts as it stands in the environment. */
+/**
+ * What `npm start` reads; the README shows the same table, and a test holds the two together. Everything else is handed to the parts as
+ * it stands in the environment.
+ */
 export const FarmConfigSchema = Type.Object({
-  ADSWEEP_HTTP_PORT: Port('Port of the REST API, reports and documents', 8080),
-  ADSWEEP_NODE_API_PORT: Port('Port that browser nodes talk to', 8081),
-  ADSWEEP_PROXY_PORT: Port('Port of the proxy-router; its gateway takes the next one', 8082),
-  ADSWEEP_DATA_DIR: Type.String({ default: './.adsweep', description: 'Folder of everything that is kept' }),
-  ADSWEEP_API_KEY: Type.Optional(
-    Type.String({
-      minLength: 8,
-      pattern: '^[\\x21-\\x7e]+$',
-      secret: true,
-      description: 'Key of the first organization; generated once and kept in the data folder when unset',
-    }),
+  ADSWEEP_HTTP_PORT: portSetting(8080, 'Port of the REST API, reports and documents. 0: any free port.'),
+  ADSWEEP_NODE_API_PORT: portSetting(8081, 'Port that browser nodes talk to. 0: any free port.'),
+  ADSWEEP_PROXY_PORT: portSetting(
+    8082,
+    'Port of the proxy-router; its gateway takes the next one. 0: any free ports.',
+    65_534,
   ),
-  ADSWEEP_EXITS_FILE: Type.Optional(
-    Type.String({ description: 'JSON file of exits and host mappings; without it, exits of this machine' }),
-  ),
-  ADSWEEP_NODES: Type.Integer({ minimum: 0, maximum: 64, default: 1, description: 'Browser nodes to run' }),
+  ADSWEEP_DATA_DIR: Type.String({ default: './.adsweep', description: 'Folder of everything that is kept.' }),
+  ADSWEEP_API_KEY: Type.String({
+    default: '',
+    pattern: '^([\\x21-\\x7e]{8,})?$',
+    secret: true,
+    description: 'Key of the first organization. Empty: one is made once and kept in the data folder.',
+  }),
+  ADSWEEP_EXITS_FILE: Type.String({
+    default: '',
+    description: 'JSON file of exits and host mappings, see below. Empty: exits of this machine.',
+  }),
+  ADSWEEP_NODES: Type.Integer({ minimum: 0, maximum: 64, default: 1, description: 'Browser nodes to run.' }),
   ADSWEEP_SLOTS: Type.Optional(
-    Type.Integer({ minimum: 1, maximum: 256, description: 'Captures at once per node; default: two per core' }),
+    Type.Integer({ minimum: 1, maximum: 256, defaultInWords: '2 per core', description: 'Captures at once per node.' }),
   ),
   ADSWEEP_DEMO: Type.Integer({
     minimum: 0,
     maximum: 1,
     default: 1,
-    description: '1: run the local ad world and scan a page of it; 0: neither',
+    description: '1: run the local ad world and scan a page of it. 0: neither.',
   }),
-  ADSWEEP_PUBLIC_URL: Type.Optional(
-    Type.String({ pattern: '^https?://', description: 'Base URL that clients reach us under; default: the local one' }),
-  ),
-  MONGODB_URL: Type.Optional(Type.String({ description: 'A MongoDB deployment; without it, the embedded store' })),
-  REDIS_URL: Type.Optional(Type.String({ description: 'A Redis server; without it, a private one is started' })),
+  ADSWEEP_PUBLIC_URL: Type.String({
+    default: '',
+    pattern: '^(https?://[^?#]+)?$',
+    description: 'Base URL that clients reach us under. Empty: the local one.',
+  }),
+  MONGODB_URL: Type.String({
+    default: '',
+    secret: true,
+    description: 'A MongoDB deployment. Empty: the embedded store.',
+  }),
+  REDIS_URL: Type.String({
+    default: '',
+    secret: true,
+    description: 'A Redis server, `redis://...` or `unix:///...`. Empty: a private one is started.',
+  }),
 });
 
 export type FarmConfig = Static<typeof FarmConfigSchema>;

@@ -11,7 +11,7 @@ type Scan = {
 };
 type Tag = { tag_slug: string; severity: string };
 
-/** Scans a page of the local ad world as a client would and says what came of it. */
+/** Scans a page of the local ad world as a client would and says what came of it. Throws where the API refuses. */
 export async function demoScan(baseUrl: string, apiKey: string, say: (text: string) => void): Promise<void> {
   const call = async <T>(method: string, path: string, body?: unknown): Promise<T> => {
     const headers = { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' };
@@ -20,7 +20,10 @@ export async function demoScan(baseUrl: string, apiKey: string, say: (text: stri
     return (await answer.json()) as T;
   };
   say(`scanning ${DEMO_PAGE.url} of the local ad world ...`);
-  let scan = await call<Scan>('POST', '/api/v1/scans', DEMO_PAGE);
+  const geos = await call<{ country_code: string }[]>('GET', '/api/v1/geos');
+  const isServed = geos.some(({ country_code }) => country_code === DEMO_PAGE.country_code);
+  const country_code = isServed ? DEMO_PAGE.country_code : geos[0]?.country_code;
+  let scan = await call<Scan>('POST', '/api/v1/scans', { ...DEMO_PAGE, country_code });
   while (!['completed', 'partial', 'failed', 'cancelled'].includes(scan.status)) {
     await sleep(200);
     scan = await call<Scan>('GET', `/api/v1/scans/${scan.id}`);

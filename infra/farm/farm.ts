@@ -28,11 +28,14 @@ export class Farm {
     mkdirSync(this.#logDir, { recursive: true });
   }
 
-  /** Starts every part; answers when scans can be taken. Throws when a part cannot start; the caller then stops the farm. */
-  async start(): Promise<{ baseUrl: string; apiKey: string }> {
+  /**
+   * Starts every part; answers when scans can be taken: how clients reach us, and how this machine does. Throws when a part cannot start; the caller then
+   * stops the farm.
+   */
+  async start(): Promise<{ baseUrl: string; localUrl: string; apiKey: string }> {
     const config = this.#config;
     const secrets = farmSecrets(this.#dataDir);
-    const apiKey = config.ADSWEEP_API_KEY ?? secrets.api_key;
+    const apiKey = config.ADSWEEP_API_KEY || secrets.api_key;
     const [redisUrl, exitsFile] = await Promise.all([this.#redis(), this.#exitsFile()]);
 
     const router = await this.#service(
@@ -62,10 +65,11 @@ export class Farm {
       },
       ({ http, node_api }) => ({ ADSWEEP_HTTP_PORT: String(http), ADSWEEP_NODE_API_PORT: String(node_api) }),
     );
-    const baseUrl = config.ADSWEEP_PUBLIC_URL?.replace(/\/+$/, '') ?? `http://127.0.0.1:${control.http}`;
+    const localUrl = `http://127.0.0.1:${control.http}`;
+    const baseUrl = config.ADSWEEP_PUBLIC_URL.replace(/\/+$/, '') || localUrl;
     await this.#nodes(`http://127.0.0.1:${control.node_api}`, proxyUrl, secrets.node_token);
-    await untilOk(`http://127.0.0.1:${control.http}/readyz`);
-    return { baseUrl, apiKey };
+    await untilOk(`${localUrl}/readyz`);
+    return { baseUrl, localUrl, apiKey };
   }
 
   /** Stops all within `ms` milliseconds: nodes first, so that they can give their leases back, the store's users before Redis. */
@@ -89,7 +93,7 @@ export class Farm {
   /** The operator's exits file; with the ad world, one that maps its names where the operator has none of his own. */
   async #exitsFile(): Promise<string> {
     const own = this.#config.ADSWEEP_EXITS_FILE;
-    if (this.#config.ADSWEEP_DEMO === 0) return own ?? '';
+    if (this.#config.ADSWEEP_DEMO === 0) return own;
     const { http } = await this.#service('ad world', 'infra/demo/main.ts', { ADSWEEP_DEMO_PORT: '0' }, ({ http }) => ({
       ADSWEEP_DEMO_PORT: String(http),
     }));
@@ -123,7 +127,7 @@ export class Farm {
       name,
       command: process.execPath,
       args: [join(ROOT, script)],
-      env: { ...process.env, ADSWEEP_DATA_DIR: this.#dataDir, ...env },
+      env: withSettings({ ADSWEEP_DATA_DIR: this.#dataDir, ...env }),
       logFile: join(this.#logDir, `${name.replaceAll(' ', '-')}.log`),
       say: this.#say,
     });
@@ -141,6 +145,12 @@ export class Farm {
       throw new Error(`${part.name}: ${(cause as Error).message}`, { cause });
     }
   }
+}
+
+/** Our environment with these settings in it; a secret that stands here is not read from its `<NAME>_FILE` as well. */
+function withSettings(settings: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  const others = Object.entries(process.env).filter(([name]) => !(name.replace(/_FILE$/, '') in settings));
+  return { ...Object.fromEntries(others), ...settings };
 }
 
 async function untilOk(url: string): Promise<void> {

@@ -9,6 +9,9 @@ const STOP_MS = 9_000;
 
 const say = (text: string) => console.log(text);
 
+/** The farm works all the same: an exits file of one's own need not lead to the ad world. */
+const tellOfDemo = (error: Error) => say(`  the demo scan came to nothing: ${error.message}`);
+
 async function main(): Promise<void> {
   const config = loadConfig(FarmConfigSchema, process.env);
   const unlock = lockDataDir(config.ADSWEEP_DATA_DIR);
@@ -24,9 +27,9 @@ async function main(): Promise<void> {
   if (process.channel) process.on('disconnect', () => stop(0));
 
   try {
-    const { baseUrl, apiKey } = await farm.start();
+    const { baseUrl, localUrl, apiKey } = await farm.start();
     say(`adsweep ready ${baseUrl} key ${apiKey}`);
-    if (config.ADSWEEP_DEMO === 1) await demoScan(baseUrl, apiKey, say);
+    if (config.ADSWEEP_DEMO === 1) await demoScan(localUrl, apiKey, say).catch(tellOfDemo);
   } catch (error) {
     if (stopping) return;
     console.error(`adsweep could not start: ${(error as Error).message}`);
