@@ -3,6 +3,7 @@ import { EventEmitter } from 'node:events';
 import { after, afterEach, before, describe, it } from 'node:test';
 import { NodeApiError } from '@adsweep/shared/lease/client.ts';
 import type { Lease } from '@adsweep/shared/lease/messages.ts';
+import { until } from '../../shared/test/support/until.ts';
 import { shardKeys } from '../src/crawl-jobs/keys.ts';
 import type { CrawlQueue } from '../src/crawl-jobs/queue.ts';
 import { backoffMs } from '../src/leases/end-attempt.ts';
@@ -10,7 +11,7 @@ import { reap, startReaper } from '../src/leases/reaper.ts';
 import { refill, startRefill } from '../src/leases/refill.ts';
 import { leaseRoutes } from '../src/leases/routes.ts';
 import { cancelScan } from '../src/scans/cancel.ts';
-import { captureOf, named, PRICE_MICROS, type RunningFarm, runningFarm, until, webp } from './support/running-farm.ts';
+import { captureOf, named, PRICE_MICROS, type RunningFarm, runningFarm, webp } from './support/running-farm.ts';
 
 const CHAIN = ['https://shop.example/'];
 const isLost = (error: unknown) => error instanceof NodeApiError && error.status === 409 && error.code === 'lease.lost';
@@ -256,12 +257,13 @@ describe('after a crash', () => {
 
   it('of Redis alone, the refill notices by itself', async () => {
     const loop = startRefill(farm.farm.dependencies);
-    await until(() => farm.farm.queue.isFilled());
+    await until('the first refill', () => farm.farm.queue.isFilled());
     await loop.stop();
     const scan = await farm.submit();
     await farm.redis.client.flushall();
     const again = startRefill(farm.farm.dependencies);
     const lease = await until(
+      'a lease',
       async () => (await farm.node.acquire({ node_id: 'node', max: 1, wait_ms: 100 })).leases[0],
     );
     await again.stop();
@@ -277,7 +279,7 @@ describe('after a crash', () => {
     await reaper.stop();
     await farm.expireLease(lease.job.scan_id);
     const impatient = startReaper(farm.farm.dependencies, 0);
-    await until(async () => (await farm.read(lease.job.scan_id)).status === 'pending');
+    await until('the end of the lost attempt', async () => (await farm.read(lease.job.scan_id)).status === 'pending');
     await impatient.stop();
   });
 });

@@ -5,26 +5,15 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { setTimeout as pause } from 'node:timers/promises';
 import { LeaseClient } from '@adsweep/shared/lease/client.ts';
 import { createLogger } from '@adsweep/shared/service/logger.ts';
+import { until } from '../../shared/test/support/until.ts';
 import { readConfig } from '../src/config.ts';
 import { type ControlPlane, startControlPlane } from '../src/wiring.ts';
 import { type PrivateRedis, startRedis } from './support/private-redis.ts';
 import { CATALOGUE, PAGE } from './support/running-api.ts';
 
 const NODE_TOKEN = 'node-token-of-this-test';
-
-/** Waits until `condition` answers something, and answers that; rejects after 20 s. */
-async function until<T>(what: string, condition: () => Promise<T | null | undefined | false>): Promise<T> {
-  const deadline = Date.now() + 20_000;
-  for (;;) {
-    const found = await condition();
-    if (found) return found;
-    if (Date.now() > deadline) throw new Error(`waited too long for ${what}`);
-    await pause(20);
-  }
-}
 
 /** A stand-in for the proxy-router: its catalogue, for those who have the token. */
 async function startRouter(): Promise<{ url: string; server: Server }> {

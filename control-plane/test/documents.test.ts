@@ -1,37 +1,15 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
+import { settingsRows, tableBelow } from '../../shared/test/support/settings-table.ts';
 import { ConfigSchema, readConfig } from '../src/config.ts';
 import { ERRORS } from '../src/http/errors.ts';
 import { runningApi } from './support/running-api.ts';
 
 const readme = readFileSync(new URL('../README.md', import.meta.url), 'utf8');
 
-/** The rows of the table below a heading, without its head. */
-function tableBelow(heading: string): string[] {
-  const section = readme.split(`\n## ${heading}\n`)[1]?.split('\n## ')[0] ?? '';
-  return section
-    .split('\n')
-    .filter((line) => line.startsWith('| ') && !line.startsWith('| ---'))
-    .slice(1);
-}
-
-/** Cells of a row, without the padding that a formatter may add. */
-const cells = (row: string): string[] =>
-  row
-    .split(/(?<!\\)\|/)
-    .slice(1, -1)
-    .map((cell) => cell.trim());
-
-type Setting = { default?: unknown; secret?: boolean; description: string };
-
 test('the README’s settings are those of the code', () => {
-  const rows = Object.entries(ConfigSchema.properties as unknown as Record<string, Setting>).map(([name, setting]) => {
-    const value =
-      setting.default === undefined ? 'required' : setting.default === '' ? 'empty' : `\`${setting.default}\``;
-    return [`\`${name}\``, `${value}${setting.secret ? ', secret' : ''}`, setting.description];
-  });
-  assert.deepEqual(tableBelow('Settings').map(cells), rows);
+  assert.deepEqual(tableBelow(readme, 'Settings'), settingsRows(ConfigSchema));
 });
 
 test('the README’s error codes are those of the code', () => {
@@ -41,7 +19,7 @@ test('the README’s error codes are those of the code', () => {
     detail,
     means,
   ]);
-  assert.deepEqual(tableBelow('Errors').map(cells), rows);
+  assert.deepEqual(tableBelow(readme, 'Errors'), rows);
 });
 
 test('the README’s operations are those of the API', async () => {
@@ -50,7 +28,7 @@ test('the README’s operations are those of the API', async () => {
   const rows = api.routes
     .filter(({ path }) => path.startsWith('/api/'))
     .map(({ method, path, permission, summary }) => [`\`${method} ${path}\``, permission, summary]);
-  assert.deepEqual(tableBelow('Operations').map(cells), rows);
+  assert.deepEqual(tableBelow(readme, 'Operations'), rows);
 });
 
 test('all problems of the settings are told at once', () => {

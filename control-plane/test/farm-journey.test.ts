@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { buffer } from 'node:stream/consumers';
 import { after, before, describe, it } from 'node:test';
 import { Registry } from 'prom-client';
+import { until } from '../../shared/test/support/until.ts';
 import { countWork } from '../src/leases/count-work.ts';
 import { farmMetrics } from '../src/platform/farm-metrics.ts';
 import {
@@ -13,7 +14,6 @@ import {
   type RunningFarm,
   requestOf,
   runningFarm,
-  until,
   webp,
 } from './support/running-farm.ts';
 
@@ -71,7 +71,7 @@ describe('the journey of a scan', { timeout: 20_000 }, () => {
     });
     capture.landings[0]!.screenshot = 'landing-0.webp';
     await farm.node.complete(lease, capture);
-    const scan = await until(async () => {
+    const scan = await until('the end of the scan', async () => {
       const now = await farm.read(submitted._id);
       return now.status === 'completed' && now.outbox.length === 0 && now;
     });
@@ -134,7 +134,7 @@ describe('the journey of a scan', { timeout: 20_000 }, () => {
       const code = lease.job.scan_id === ours._id ? ('internal: ERROR' as const) : ('navigation: DOWNLOAD' as const);
       await farm.node.fail(lease, { code, cause: 'a test', capture: null });
     }
-    await until(async () => (await farm.ledgerOf(ours.organization_id)).length === 2);
+    await until('the refund', async () => (await farm.ledgerOf(ours.organization_id)).length === 2);
     assert.deepEqual(Object.fromEntries(await farm.ledgerOf(ours.organization_id)), {
       [`charge:${ours._id}`]: -PRICE_MICROS,
       [`refund:${ours._id}`]: PRICE_MICROS,

@@ -3,10 +3,11 @@ import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import type { Catalogue } from '@adsweep/shared/targeting/catalogue.ts';
+import { until } from '../../shared/test/support/until.ts';
 import { buildCatalogue } from '../src/catalogue/build-catalogue.ts';
 import { ExitSource } from '../src/catalogue/exit-source.ts';
 import { type ListedExit, parseExitsFile } from '../src/catalogue/exits-file.ts';
-import { closedProvider, exitIn, logger, startTestRouter, temporaryFolder, until } from './support/router.ts';
+import { closedProvider, exitIn, logger, startTestRouter, temporaryFolder } from './support/router.ts';
 
 const exits = [
   exitIn('US', { id: '1', region: 'Texas', city: 'Austin', isp: 'Acme', pool_size: 10 }),
@@ -72,10 +73,10 @@ test('4.1.6 refreshed_at moves with every look at the file, the contents only wi
   const router = await startTestRouter(t);
   const catalogue = async () => (await (await router.call('GET', '/catalogue')).json()) as Catalogue;
   const first = await catalogue();
-  await until(async () => (await catalogue()).refreshed_at > first.refreshed_at);
+  await until('another look at the file', async () => (await catalogue()).refreshed_at > first.refreshed_at);
   assert.deepEqual((await catalogue()).pools, first.pools);
   writeFileSync(router.file, JSON.stringify({ exits }));
-  await until(async () => (await catalogue()).pools.length === 3);
+  await until('the changed exits', async () => (await catalogue()).pools.length === 3);
 });
 
 test('a file that becomes unusable, or goes away, leaves the last good one in force', (t) => {

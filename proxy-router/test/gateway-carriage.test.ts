@@ -5,9 +5,10 @@ import type { Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { test } from 'node:test';
 import { GATEWAY_OUTCOME_HEADER } from '@adsweep/shared/targeting/gateway-status.ts';
+import { until } from '../../shared/test/support/until.ts';
 import { GatewayFailure } from '../src/gateway/gateway-failure.ts';
 import { openTunnel, proxyAuthorization, request, requestOver, sendRaw, tunnelStatus } from './support/proxy-client.ts';
-import { startTestRouter, until } from './support/router.ts';
+import { startTestRouter } from './support/router.ts';
 import { freePort, startRawTarget, startTarget } from './support/target.ts';
 
 const url = 'http://shop.example/';
@@ -106,7 +107,7 @@ test('a tunnel carries bytes both ways, and what was sent with the CONNECT too',
   early.on('data', (chunk) => {
     answer += chunk;
   });
-  await until(() => answer.endsWith('early'));
+  await until('the early answer', () => answer.endsWith('early'));
 });
 
 function openRaw(server: string, bytes: string): Socket {
@@ -150,7 +151,7 @@ test('a target that accepts and never answers is 598, and holds nothing open', a
   assert.deepEqual([status, headers[GATEWAY_OUTCOME_HEADER]], [598, 'timeout']);
   const { socket } = await openTunnel(ticket, 'shop.example:443');
   socket.resume();
-  await until(() => socket.destroyed && target.connections.size === 0);
+  await until('all connections to be closed', () => socket.destroyed && target.connections.size === 0);
   assert.equal(
     (await router.traffic(ticket)).hosts.every(({ outcome }) => outcome === 'timeout'),
     true,
@@ -193,7 +194,7 @@ test('a client that leaves while its target is dialled ends the dialling', async
   const ticket = await router.ticket();
   const auth = `Proxy-Authorization: ${proxyAuthorization(ticket)}\r\n\r\n`;
   const client = openRaw(ticket.server, `GET ${url} HTTP/1.1\r\nHost: x\r\n${auth}`);
-  await until(() => reason instanceof GatewayFailure && reason.outcome === 'connection_failed');
+  await until('the failure', () => reason instanceof GatewayFailure && reason.outcome === 'connection_failed');
 });
 
 test('a client that leaves a page half read leaves no connection to the target', async (t) => {
@@ -204,7 +205,7 @@ test('a client that leaves a page half read leaves no connection to the target',
   await new Promise((resolve) => client.once('data', resolve));
   assert.equal(target.connections.size, 1);
   client.destroy();
-  await until(() => target.connections.size === 0);
+  await until('all connections to be closed', () => target.connections.size === 0);
 });
 
 test('a page that breaks off breaks off for the browser', async (t) => {
@@ -265,12 +266,12 @@ test('a plain WebSocket is carried once the target agrees', async (t) => {
   client.on('data', (chunk) => {
     received += chunk;
   });
-  await until(() => received.endsWith('\r\n\r\nhello'));
+  await until('the upgrade', () => received.endsWith('\r\n\r\nhello'));
   assert.match(received, /^HTTP\/1.1 101 /);
   client.write('ping');
-  await until(() => received.endsWith('ping'));
+  await until('the echo', () => received.endsWith('ping'));
   client.destroy();
-  await until(() => target.connections.size === 0);
+  await until('all connections to be closed', () => target.connections.size === 0);
   assert.equal((await router.traffic(ticket)).requests[0]?.url, 'http://shop.example/feed');
 });
 

@@ -2,9 +2,10 @@ import assert from 'node:assert/strict';
 import http from 'node:http';
 import { test } from 'node:test';
 import type { ExitTicket } from '@adsweep/shared/targeting/exit-ticket.ts';
+import { until } from '../../shared/test/support/until.ts';
 import { signTicket } from '../src/exits/ticket.ts';
 import { openTunnel, proxyAuthorization, request, requestOver, sendRaw, tunnelStatus } from './support/proxy-client.ts';
-import { startTestRouter, TICKET_SECRET, until } from './support/router.ts';
+import { startTestRouter, TICKET_SECRET } from './support/router.ts';
 import { startRawTarget, startTarget } from './support/target.ts';
 
 const hosts = (address: string) => ({ 'shop.example': address });
@@ -83,7 +84,7 @@ test('when a ticket expires its connections are closed', async (t) => {
   const { status, socket } = await openTunnel(ticket, 'shop.example:443');
   assert.equal(status, 200);
   socket.resume();
-  await until(() => socket.destroyed && target.connections.size === 0);
+  await until('all connections to be closed', () => socket.destroyed && target.connections.size === 0);
   assert.equal(await tunnelStatus(ticket, 'shop.example:443'), 407);
 });
 
@@ -94,7 +95,7 @@ test('a forgotten ticket has nothing open and no traffic', async (t) => {
   const { socket } = await openTunnel(ticket, 'shop.example:443');
   socket.resume();
   assert.equal((await router.call('DELETE', `/exits/${ticket.ticket_id}`)).status, 204);
-  await until(() => socket.destroyed && target.connections.size === 0);
+  await until('all connections to be closed', () => socket.destroyed && target.connections.size === 0);
   assert.equal((await router.call('GET', `/exits/${ticket.ticket_id}/traffic`)).status, 404);
 });
 
@@ -128,7 +129,7 @@ test('a ticket may carry so many bytes and no more, down or up', async (t) => {
     assert.equal((await request(ticket, 'http://endless.example/')).status, 590);
     assert.equal(await tunnelStatus(ticket, 'endless.example:443'), 590);
   }
-  await until(() => endless.connections.size === 0 && sink.connections.size === 0);
+  await until('all connections to be closed', () => endless.connections.size === 0 && sink.connections.size === 0);
 });
 
 test('thousands of requests of one ticket are carried; the first 5000 are recorded', async (t) => {

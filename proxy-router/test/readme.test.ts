@@ -2,20 +2,14 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { GATEWAY_STATUS } from '@adsweep/shared/targeting/gateway-status.ts';
+import { settingsRows, tableBelow } from '../../shared/test/support/settings-table.ts';
 import { parseExitsFile } from '../src/catalogue/exits-file.ts';
 import { ConfigSchema } from '../src/config.ts';
 
 const readme = readFileSync(new URL('../README.md', import.meta.url), 'utf8');
 
-type Setting = { default?: unknown; secret?: boolean; description: string };
-
 test('the README’s settings are those of the code', () => {
-  const rows = Object.entries(ConfigSchema.properties as unknown as Record<string, Setting>).map(([name, setting]) => {
-    const value =
-      setting.default === undefined ? 'required' : setting.default === '' ? 'empty' : `\`${setting.default}\``;
-    return `| \`${name}\` | ${value}${setting.secret ? ', secret' : ''} | ${setting.description} |`;
-  });
-  assert.equal(readme.split('|---|---|---|\n').at(-1)?.trim(), rows.join('\n'));
+  assert.deepEqual(tableBelow(readme, 'Settings'), settingsRows(ConfigSchema));
 });
 
 test('the README’s statuses are those of the gateway', () => {

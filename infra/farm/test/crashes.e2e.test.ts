@@ -2,8 +2,9 @@ import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { after, before, test } from 'node:test';
+import { until } from '../../../shared/test/support/until.ts';
 import { type AdWorld, startAdWorld } from '../../demo/start-ad-world.ts';
-import { RunningFarm, until, writeExits } from './support/running-farm.ts';
+import { RunningFarm, writeExits } from './support/running-farm.ts';
 
 const dir = mkdtempSync(`${tmpdir()}/adsweep-crash-`);
 let world: AdWorld;

@@ -3,7 +3,8 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
-import { RunningFarm, until } from './support/running-farm.ts';
+import { until } from '../../../shared/test/support/until.ts';
+import { RunningFarm } from './support/running-farm.ts';
 
 const dataDir = mkdtempSync(join(tmpdir(), 'adsweep-start-'));
 const started: RunningFarm[] = [];

@@ -105,12 +105,3 @@ export function apiClient(base: string) {
     },
   };
 }
-
-/** Waits until `holds` says yes; the test's own time limit ends what never does. */
-export async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
-  const deadline = performance.now() + 8_000;
-  while (!(await holds())) {
-    if (performance.now() > deadline) throw new Error('the condition did not come true within 8 s');
-    await new Promise((resolve) => setTimeout(resolve, 5));
-  }
-}

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { until } from '../../../../shared/test/support/until.ts';
 
 const START = resolve(import.meta.dirname, '../../start.ts');
 
@@ -69,11 +69,12 @@ export class RunningFarm {
 
   /** Waits until the output matches; fails with the output when the farm ends or 60 s pass first. */
   async says(pattern: RegExp): Promise<RegExpExecArray> {
-    return until(`output like ${pattern}`, () => {
+    const find = () => {
       const match = pattern.exec(this.#output);
       if (!match && this.#child.exitCode !== null) throw new Error(`the farm ended:\n${this.#output}`);
       return match;
-    });
+    };
+    return until(`output like ${pattern}`, find, 60);
   }
 
   /** The process id of a part as it runs now. */
@@ -153,20 +154,7 @@ export class RunningFarm {
 
   /** The exit code, once it ended by itself. */
   async ended(): Promise<number | null> {
-    return until('its end', () => (this.#child.exitCode === null ? null : { code: this.#child.exitCode })).then(
-      (end) => end.code,
-    );
-  }
-}
-
-/** What `probe` finds as soon as it finds something; an error naming `what` after `seconds`. */
-export async function until<T>(what: string, probe: () => T | null | Promise<T | null>, seconds = 60): Promise<T> {
-  const deadline = performance.now() + seconds * 1000;
-  for (;;) {
-    const found = await probe();
-    if (found !== null) return found;
-    if (performance.now() > deadline) throw new Error(`waited ${seconds} s in vain for ${what}`);
-    await sleep(50);
+    return until('its end', () => this.#child.exitCode, 60);
   }
 }
 

@@ -1,0 +1,35 @@
+import assert from 'node:assert/strict';
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { settingsRows, tableBelow } from '../../../shared/test/support/settings-table.ts';
+import { FarmConfigSchema } from '../config.ts';
+
+const root = join(import.meta.dirname, '../../..');
+const readme = readFileSync(join(root, 'README.md'), 'utf8');
+
+test('the README’s settings are those that npm start reads', () => {
+  assert.deepEqual(tableBelow(readme, 'Settings of `npm start`'), settingsRows(FarmConfigSchema));
+});
+
+test('the README’s steps of a scan are folders and files that exist', () => {
+  const steps = tableBelow(readme, 'How a scan travels');
+  assert.ok(steps.length >= 10);
+  for (const [step, folders = '', files = ''] of steps) {
+    const named = [...folders.matchAll(/`([^`]+)`/g)].map(([, folder = '']) => folder);
+    for (const folder of named) assert.ok(existsSync(join(root, folder)), `${step}: ${folder}`);
+    for (const [, file = ''] of files.matchAll(/`([^`]+)`/g)) {
+      const places = [file, ...named.map((folder) => join(folder, file)), join(named[0] ?? '', '..', file)];
+      assert.ok(
+        places.some((place) => existsSync(join(root, place))),
+        `${step}: ${file}`,
+      );
+    }
+  }
+});
+
+test('the README’s links and pictures lead to files', () => {
+  const links = [...readme.matchAll(/\]\(([^)#:]+)\)/g)].map(([, link = '']) => link);
+  assert.ok(links.length >= 8);
+  for (const link of links) assert.ok(existsSync(join(root, link)), link);
+});
