@@ -1,0 +1,19 @@
+/** The whole of an answer; `isOk` for a status from 200 to 299. */
+export type FetchedText = { status: number; isOk: boolean; text: string };
+
+/**
+ * Sends a request and reads the whole answer, or rejects with `<method> <url> was not answered in time` after `ms` milliseconds;
+ * `init.signal` ends it early. One real timer for both: `AbortSignal.timeout` is unref'd, and a peer may accept and say nothing.
+ */
+export async function fetchInTime(url: string, init: RequestInit, ms: number): Promise<FetchedText> {
+  const late = new AbortController();
+  const message = `${init.method ?? 'GET'} ${url} was not answered in time`;
+  const timer = setTimeout(() => late.abort(new Error(message)), ms);
+  const signal = init.signal ? AbortSignal.any([init.signal, late.signal]) : late.signal;
+  try {
+    const answer = await fetch(url, { ...init, signal });
+    return { status: answer.status, isOk: answer.ok, text: await answer.text() };
+  } finally {
+    clearTimeout(timer);
+  }
+}
