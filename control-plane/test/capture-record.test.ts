@@ -29,16 +29,22 @@ describe('landings as clients see them', () => {
       shape(sub_requests),
     );
 
-  it('have at each hop the requests its document made, as trees of who caused whom', () => {
+  it('have at each hop the requests its document made, as trees of who caused whom, and at the last those of unknown origin', () => {
     const requests = [
       requestOf(1),
       requestOf(2, { initiator: 1 }),
       requestOf(3, { initiator: 2 }),
       requestOf(4, { hop: 1 }),
-      requestOf(5, { hop: null }),
+      requestOf(5, { landing: null, hop: null }),
       requestOf(6, { landing: 3 }),
     ];
-    assert.deepEqual(treesOf(requests), [[['1', [['2', [['3', []]]]]]], [['4', []]]]);
+    assert.deepEqual(treesOf(requests), [
+      [['1', [['2', [['3', []]]]]]],
+      [
+        ['4', []],
+        ['5', []],
+      ],
+    ]);
   });
 
   it('do not believe in circles, in causes that came later or in those of another hop', () => {

@@ -1,24 +1,12 @@
 import type { Capture, CapturedLanding } from '@adsweep/shared/capture/capture.ts';
 import type { CapturedHop, Hop, SubRequest } from '@adsweep/shared/capture/hop.ts';
 import type { NetworkRequest } from '@adsweep/shared/capture/network-request.ts';
+import type { EvidenceLanding } from '../scans/evidence-landing.ts';
 import type { CaptureRecord } from './capture-record.ts';
 
-/** A landing as clients see it, but for its links; `screenshot` names its artifact, null = there is none. */
-export type Landing = {
-  ord: number;
-  opener_url: string;
-  final_url: string;
-  offer_url: string;
-  page_title: string;
-  screenshot: string | null;
-  redirect_chain: Hop[];
-  elapsed_ms: number;
-  created_at: Date;
-};
-
 /** The landings of a capture by ordinal, each hop with the tree of requests its document made. */
-export function landingsOf({ capture }: Pick<CaptureRecord, 'capture'>): Landing[] {
-  const trees = requestTrees(capture.requests);
+export function landingsOf({ capture }: Pick<CaptureRecord, 'capture'>): EvidenceLanding[] {
+  const trees = requestTrees(capture);
   return capture.landings
     .toSorted((a, b) => a.ord - b.ord)
     .map((landing) => ({
@@ -45,14 +33,16 @@ function openedAt(capture: Capture, landing: CapturedLanding): Date {
 
 /**
  * The requests of each hop (`<landing>:<hop>`), as trees of who caused whom. What a node says of initiators is not believed: a request
- * caused by itself, by a later one or by one of another hop stands at the top.
+ * caused by itself, by a later one or by one of another hop stands at the top. A request of unknown origin, such as a beacon that only the
+ * gateway saw when the page was left, stands with the last hop of its tab, or of the page's own.
  */
-function requestTrees(requests: NetworkRequest[]): Map<string, SubRequest[]> {
+function requestTrees({ requests, landings }: Capture): Map<string, SubRequest[]> {
+  const lastHops = new Map(landings.map(({ ord, redirect_chain }) => [ord, redirect_chain.length - 1]));
   const roots = new Map<string, SubRequest[]>();
   const seen = new Map<string, SubRequest>();
   for (const request of requests) {
-    if (request.landing === null || request.hop === null) continue;
-    const place = `${request.landing}:${request.hop}`;
+    const landing = request.landing ?? 0;
+    const place = `${landing}:${request.hop ?? lastHops.get(landing)}`;
     const node = presentRequest(request);
     const cause = request.initiator === null ? undefined : seen.get(`${place}:${request.initiator}`);
     if (cause) cause.children.push(node);

@@ -144,7 +144,7 @@ test('a stop that reaches the bootstrap twice at once reaches the program once, 
 
 test('what the program leaves behind after a stop is ended with it', async () => {
   const root = checkout(
-    "import { spawn } from 'node:child_process';\nconst left = spawn('sleep', ['600'], { stdio: 'ignore' });\nconsole.log('left', left.pid, 'end');\nprocess.on('SIGTERM', () => process.exit(0));\n",
+    "import { spawn } from 'node:child_process';\nconst left = spawn('sleep', ['600'], { stdio: 'ignore' });\nprocess.on('SIGTERM', () => process.exit(0));\nconsole.log('left', left.pid, 'end');\n",
   );
   const { child, output, until } = startBootstrap(root);
   await until('end');
