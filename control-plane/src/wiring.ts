@@ -47,8 +47,11 @@ export async function startControlPlane(config: Config, logger: Logger): Promise
   const publicUrl = config.ADSWEEP_PUBLIC_URL.replace(/\/+$/, '') || `http://127.0.0.1:${api.port}`;
 
   const farm = createFarm({
-    ...{ store: ground.store, redis: ground.redis, objects: ground.objects, registry: ground.metrics.registry },
-    ...{ logger, publicUrl, nodeToken: config.ADSWEEP_NODE_TOKEN, leaseSecret: config.ADSWEEP_LEASE_SECRET },
+    ...ground,
+    registry: ground.metrics.registry,
+    publicUrl,
+    nodeToken: config.ADSWEEP_NODE_TOKEN,
+    leaseSecret: config.ADSWEEP_LEASE_SECRET,
   });
   await farm.createIndexes();
   const catalogue = mirror(config, ground);
@@ -115,7 +118,11 @@ async function serveApi(
   if (!(await accounts.hasKeys())) logger.warn('nobody has a key: set ADSWEEP_API_KEY');
 
   const routes = apiRoutes({
-    ...{ scans, idempotency, publicUrl, log: logger, priceMicros: config.ADSWEEP_CHECK_PRICE_MICROS },
+    scans,
+    idempotency,
+    publicUrl,
+    log: logger,
+    priceMicros: config.ADSWEEP_CHECK_PRICE_MICROS,
     readCatalogue: catalogue.read,
     enqueue: farm.enqueue,
     unqueue: farm.unqueue,
@@ -131,7 +138,12 @@ async function serveApi(
     reports: reportSources(scans, farm),
   });
   const app = createApp({
-    ...{ routes, readyChecks, logger, registry: metrics.registry, seen: metrics.seen('api'), docs: true },
+    routes,
+    readyChecks,
+    logger,
+    registry: metrics.registry,
+    seen: metrics.seen('api'),
+    docs: true,
     admit: (authorization, permission) =>
       authenticate((key) => findCaller(accounts, key, new Date()), authorization, permission),
   });
@@ -140,8 +152,13 @@ async function serveApi(
 
 function serveNodeApi({ metrics, logger }: Ground, { server, farm, readyChecks }: Served): void {
   const app = createApp({
-    ...{ routes: farm.nodeRoutes, admit: farm.admitNode, docs: false },
-    ...{ readyChecks, logger, registry: metrics.registry, seen: metrics.seen('node_api') },
+    routes: farm.nodeRoutes,
+    admit: farm.admitNode,
+    readyChecks,
+    logger,
+    registry: metrics.registry,
+    seen: metrics.seen('node_api'),
+    docs: false,
   });
   server.serve(app.callback());
 }

@@ -125,7 +125,7 @@ describe('the outbox relay', () => {
   });
   const recorded = async ({ organization_id }: ScanRecord) => ({
     money: await farm.ledgerOf(organization_id),
-    events: (await farm.events.since(organization_id, new Date(0), 100)).length,
+    events: (await farm.eventsOf(organization_id)).length,
   });
 
   it('carries each entry out once, whoever dies between carrying it out and taking it away', async () => {

@@ -82,7 +82,7 @@ describe('reading scans', () => {
   after(() => api.stop());
 
   const read = async (scan: ScanRecord): Promise<Json> => {
-    await api.scans.insert([scan]);
+    await api.scans.insertUnlessThere(scan);
     return (await api.get(`/api/v1/scans/${scan._id}`)).body;
   };
 
@@ -204,7 +204,7 @@ describe('reading scans', () => {
 
   test('a scan that is running is not cancelled', async () => {
     const scan = record({ status: 'running', lease: { fence: 1, node_id: 'n', leased_at: CREATED } });
-    await api.scans.insert([scan]);
+    await api.scans.insertUnlessThere(scan);
     assert.deepEqual((await api.post(`/api/v1/scans/${scan._id}/cancel`)).body, { cancelled_count: 0 });
   });
 });
@@ -225,9 +225,9 @@ describe('listing scans', () => {
         target: { kind: 'url', value: 'https://Other.example/a+b?c=(1)' },
       }),
     });
-    await api.scans.insert(Object.values(stored));
+    for (const scan of Object.values(stored)) await api.scans.insertUnlessThere(scan);
     const theirs = newScan(PAGE, CATALOGUE, { organizationId: ORGANIZATIONS.theirs, priceMicros: 0 }, CREATED);
-    await api.scans.insert([theirs]);
+    await api.scans.insertUnlessThere(theirs);
   });
   after(() => api.stop());
 

@@ -1,9 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { isFinal, type ScanStatus } from '@adsweep/shared/scan/scan-status.ts';
 import { DEMO_PAGE } from '../demo/exits.ts';
 
 type Scan = {
   id: string;
-  status: string;
+  status: ScanStatus;
   error: string;
   public_report_url: string;
   redirect_chain: unknown[];
@@ -24,7 +25,7 @@ export async function demoScan(baseUrl: string, apiKey: string, say: (text: stri
   const isServed = geos.some(({ country_code }) => country_code === DEMO_PAGE.country_code);
   const country_code = isServed ? DEMO_PAGE.country_code : geos[0]?.country_code;
   let scan = await call<Scan>('POST', '/api/v1/scans', { ...DEMO_PAGE, country_code });
-  while (!['completed', 'partial', 'failed', 'cancelled'].includes(scan.status)) {
+  while (!isFinal(scan.status)) {
     await sleep(200);
     scan = await call<Scan>('GET', `/api/v1/scans/${scan.id}`);
   }

@@ -34,7 +34,7 @@ export function privateRedis(dataDir: string, shortDir: string, logDir: string, 
 }
 
 /** Whether a Redis that has loaded its data listens on this socket. */
-export function answersPing(socket: string): Promise<boolean> {
+function answersPing(socket: string): Promise<boolean> {
   return new Promise((resolve) => {
     const connection = connect(socket, () => connection.write('PING\r\n'));
     const answer = (is: boolean) => {

@@ -1,14 +1,14 @@
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { newSecret } from '@adsweep/shared/ids.ts';
+import { newApiKey, newSecret } from '@adsweep/shared/ids.ts';
 import { Type } from 'typebox';
 import { Value } from 'typebox/value';
 
 const SecretsSchema = Type.Object({
   api_key: Type.String({ minLength: 8 }),
-  node_token: Type.String({ minLength: 8 }),
-  lease_secret: Type.String({ minLength: 8 }),
-  ticket_secret: Type.String({ minLength: 8 }),
+  node_token: Type.String({ minLength: 16 }),
+  lease_secret: Type.String({ minLength: 16 }),
+  ticket_secret: Type.String({ minLength: 16 }),
 });
 
 /** The farm's own secrets, made at the first start and kept in `<data dir>/secrets.json`, readable by its owner alone. */
@@ -20,7 +20,7 @@ export function farmSecrets(dataDir: string) {
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
     text = JSON.stringify({
-      api_key: `ads_${newSecret(24)}`,
+      api_key: newApiKey(),
       node_token: newSecret(32),
       lease_secret: newSecret(32),
       ticket_secret: newSecret(32),

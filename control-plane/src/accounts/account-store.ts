@@ -1,4 +1,5 @@
-import { type Collection, isDuplicateKey, type Store } from '../platform/store.ts';
+import { insertOnce } from '../platform/insert-once.ts';
+import type { Collection, Store } from '../platform/store.ts';
 import type { ApiKeyRecord, OrganizationRecord } from './api-key.ts';
 
 /** The only code that touches organizations and their keys. */
@@ -16,12 +17,12 @@ export function accountStore(store: Store) {
 
     /** Stores an organization; one of that id that is there already is left as it is. */
     async insertOrganization(record: OrganizationRecord): Promise<void> {
-      await unlessThere(organizations.insertOne(record));
+      await insertOnce(organizations, record);
     },
 
     /** Stores a key; the same key stored before is left as it is. */
     async insertKey(record: ApiKeyRecord): Promise<void> {
-      await unlessThere(keys.insertOne(record));
+      await insertOnce(keys, record);
     },
 
     async findKeyByHash(hash: string): Promise<ApiKeyRecord | null> {
@@ -32,12 +33,4 @@ export function accountStore(store: Store) {
       return (await keys.findOne({}, { projection: { _id: 1 } })) !== null;
     },
   };
-}
-
-async function unlessThere(insert: Promise<unknown>): Promise<void> {
-  try {
-    await insert;
-  } catch (error) {
-    if (!isDuplicateKey(error)) throw error;
-  }
 }

@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto';
-import { newSecret } from '@adsweep/shared/ids.ts';
 import type { Permission } from '../http/permissions.ts';
 
 /** A key of an organization. The key itself is never stored; `key_prefix` lets people tell keys apart. */
@@ -17,9 +16,6 @@ export type ApiKeyRecord = {
 export type OrganizationRecord = { _id: string; name: string; created_at: Date };
 
 const PREFIX_LENGTH = 8;
-
-/** A new key, 256 random bits after a prefix that secret scanners can recognise. */
-export const newApiKey = (): string => `adsw_${newSecret(32)}`;
 
 /** What is stored of a key: its SHA-256 in hex. Keys are random and long, so that no slow hash is needed. */
 export const hashApiKey = (key: string): string => createHash('sha256').update(key).digest('hex');

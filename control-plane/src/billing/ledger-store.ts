@@ -1,4 +1,5 @@
-import { type Collection, type Filter, isDuplicateKey, type Store } from '../platform/store.ts';
+import { insertOnce } from '../platform/insert-once.ts';
+import type { Collection, Filter, Store } from '../platform/store.ts';
 import type { LedgerEntry, LedgerRecord, LedgerType } from './ledger-entry.ts';
 
 /** Which entries a client asks for: of these types, within these moments; null: all. */
@@ -48,11 +49,7 @@ export function ledgerStore(store: Store) {
 
     /** Adds an entry; one with its id that is there already stays as it is. */
     async add(record: LedgerRecord): Promise<void> {
-      try {
-        await entries.insertOne(record);
-      } catch (error) {
-        if (!isDuplicateKey(error)) throw error;
-      }
+      await insertOnce(entries, record);
     },
 
     /** Entries `skip`.. of an organization, newest first, each with the balance after it, and how many match in all. */

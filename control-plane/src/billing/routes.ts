@@ -1,6 +1,7 @@
 import { Type } from 'typebox';
 import { type DayRange, dayRangeIssues, momentsOf } from '../http/calendar-days.ts';
 import type { Caller } from '../http/caller.ts';
+import { orNull } from '../http/or-null.ts';
 import { pageQuery, pageSchema, presentPage, rowsOf } from '../http/page.ts';
 import { ok, type Route, route } from '../http/route.ts';
 import { LEDGER_TYPES, type LedgerEntry } from './ledger-entry.ts';
@@ -9,7 +10,7 @@ import type { LedgerStore } from './ledger-store.ts';
 /** Entries of an organization's ledger, newest first, and how many there are in all. */
 export type ReadLedger = LedgerStore['list'];
 
-const orNull = () => Type.Union([Type.String(), Type.Null()]);
+const TextOrNull = orNull(Type.String());
 
 const LedgerSchema = Type.Object(
   {
@@ -18,10 +19,10 @@ const LedgerSchema = Type.Object(
     amount_micros: Type.Integer({ description: 'Signed.' }),
     balance_after_micros: Type.Integer(),
     description: Type.String(),
-    reference_kind: orNull(),
-    reference_id: orNull(),
-    document_number: orNull(),
-    actor_user_id: orNull(),
+    reference_kind: TextOrNull,
+    reference_id: TextOrNull,
+    document_number: TextOrNull,
+    actor_user_id: TextOrNull,
     created_at: Type.String({ format: 'date-time' }),
   },
   { title: 'Ledger' },

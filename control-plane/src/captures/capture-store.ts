@@ -1,4 +1,5 @@
-import { type Collection, isDuplicateKey, type Store } from '../platform/store.ts';
+import { insertOnce } from '../platform/insert-once.ts';
+import type { Collection, Store } from '../platform/store.ts';
 import type { CaptureRecord } from './capture-record.ts';
 
 /** The only code that touches the captures collection. A capture is found by the id that the scan's summary names. */
@@ -14,11 +15,7 @@ export function captureStore(store: Store) {
 
     /** Stores a capture; one of the same attempt that is there already stays as it is. */
     async insert(record: CaptureRecord): Promise<void> {
-      try {
-        await captures.insertOne(record);
-      } catch (error) {
-        if (!isDuplicateKey(error)) throw error;
-      }
+      await insertOnce(captures, record);
     },
 
     async find(id: string): Promise<CaptureRecord | null> {

@@ -117,7 +117,7 @@ function targetingRoute(readCatalogue: ReadCatalogue): Route<Caller> {
 }
 
 /** The lists of one country and pool; `region`, in any letter case, narrows the cities. */
-export function targeting(catalogue: Catalogue | null, country: string, proxyType: ProxyType, region?: string) {
+function targeting(catalogue: Catalogue | null, country: string, proxyType: ProxyType, region?: string) {
   const pool = catalogue && poolOf(catalogue, country, proxyType);
   const regionName = region === undefined ? null : spelled(pool?.regions ?? [], fold(region));
   const citiesOfRegion = regionName === null ? [] : (pool?.cities_by_region[regionName] ?? []);

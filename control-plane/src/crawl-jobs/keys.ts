@@ -1,8 +1,6 @@
 import { createHash } from 'node:crypto';
 
 /** The keys of one shard (shared/src/lease/PROTOCOL.md). The hash tag keeps them in one slot of a Redis Cluster. */
-export type ShardKeys = ReturnType<typeof shardKeys>;
-
 export function shardKeys(shard: number) {
   const prefix = `{q${shard}}:`;
   return {
@@ -21,6 +19,7 @@ export function shardKeys(shard: number) {
 
 /** Which of an organization's two queues a job waits in: 0 for scans a person waits for, 1 for bulk and campaign scans. */
 export type Band = 0 | 1;
+/** Both queues, the one that goes first first. */
 export const BANDS: readonly Band[] = [0, 1];
 
 /** The shard of an organization: all its jobs are in one, so that its turn is kept in one place. */

@@ -9,6 +9,7 @@ export type LeaseRef = { shard: number; scanId: string; fence: number };
 /** A scan's place in the queue. `delayMs` keeps it back, for a retry. */
 export type WaitingJob = { scanId: string; organizationId: string; band: Band; delayMs: number };
 
+/** How many jobs are in each state. */
 export type QueueDepth = { waiting: Record<Band, number>; delayed: number; leased: number };
 
 /** The index of crawl jobs in Redis (shared/src/lease/PROTOCOL.md). Every call rejects while Redis is away. */

@@ -1,8 +1,12 @@
+/** How grave a tag is, gravest first. */
+export const SEVERITIES = ['high', 'medium', 'low'] as const;
+export type Severity = (typeof SEVERITIES)[number];
+
 /** A tag that every installation has. `visibility`: whether a public report names it. */
 export type SystemTag = {
   slug: string;
   category: string;
-  severity: 'high' | 'medium' | 'low';
+  severity: Severity;
   visibility: 'hidden' | 'internal' | 'public';
   display_name: string;
   description: string;
@@ -36,5 +40,3 @@ export const SYSTEM_TAGS = [
     description: 'A document was served with a certificate that browsers do not trust for its host.',
   },
 ] as const satisfies SystemTag[];
-
-export type SystemTagSlug = (typeof SYSTEM_TAGS)[number]['slug'];

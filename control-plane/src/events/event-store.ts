@@ -1,5 +1,6 @@
 import type { EventKind } from '@adsweep/shared/events/event-kinds.ts';
-import { type Collection, isDuplicateKey, type Store } from '../platform/store.ts';
+import { insertOnce } from '../platform/insert-once.ts';
+import type { Collection, Store } from '../platform/store.ts';
 
 /** Something that happened; deliveries are made of it. */
 export type EventRecord = {
@@ -21,28 +22,12 @@ export function eventStore(store: Store) {
 
   return {
     async createIndexes(): Promise<void> {
-      await events.createIndexes([
-        { key: { organization_id: 1, occurred_at: 1 } },
-        { key: { occurred_at: 1 }, expireAfterSeconds: LIFETIME_SECONDS },
-      ]);
+      await events.createIndexes([{ key: { occurred_at: 1 }, expireAfterSeconds: LIFETIME_SECONDS }]);
     },
 
     /** Adds an event; one of the same id is the same event and is there already. */
     async add(event: EventRecord): Promise<void> {
-      try {
-        await events.insertOne(event);
-      } catch (error) {
-        if (!isDuplicateKey(error)) throw error;
-      }
-    },
-
-    /** The organization's events since `from`, in the order they occurred. */
-    async since(organizationId: string, from: Date, limit: number): Promise<EventRecord[]> {
-      return events
-        .find({ organization_id: organizationId, occurred_at: { $gte: from } })
-        .sort({ occurred_at: 1 })
-        .limit(limit)
-        .toArray();
+      await insertOnce(events, event);
     },
   };
 }

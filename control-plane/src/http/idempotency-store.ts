@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { newId } from '@adsweep/shared/ids.ts';
-import { type Collection, isDuplicateKey, type Store } from '../platform/store.ts';
+import { insertOnce } from '../platform/insert-once.ts';
+import type { Collection, Store } from '../platform/store.ts';
 
 /**
  * A request that a client marked with an `Idempotency-Key`. `record_id` is the id that what it creates must have, so that a request
@@ -34,12 +35,7 @@ export function idempotencyStore(store: Store) {
   /** Begins a request; `fingerprint` tells bodies apart. Of two at the same instant one is told to run. */
   const begin = async (scope: string, key: string, fingerprint: string, now: Date): Promise<Begun> => {
     const record = newRecord(idOf(scope, key), fingerprint, now);
-    try {
-      await requests.insertOne(record);
-      return { run: true, recordId: record.record_id };
-    } catch (error) {
-      if (!isDuplicateKey(error)) throw error;
-    }
+    if (await insertOnce(requests, record)) return { run: true, recordId: record.record_id };
     const earlier = await requests.findOne({ _id: record._id });
     const isOver = !earlier || earlier.expires_at <= now;
     if (earlier && isOver) await requests.deleteOne({ _id: earlier._id, expires_at: earlier.expires_at });

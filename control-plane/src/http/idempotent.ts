@@ -6,6 +6,7 @@ import type { IdempotencyStore } from './idempotency-store.ts';
 import type { Answer, Incoming, Route } from './route.ts';
 
 const KEY_LENGTH_MAX = 255;
+const LENGTH_RULE = `Must have 1 to ${KEY_LENGTH_MAX} characters.`;
 const HEADER = 'Idempotency-Key';
 
 const HeaderSchema = Type.Object({
@@ -43,8 +44,6 @@ export function idempotent(
     },
   };
 }
-
-const LENGTH_RULE = `Must have 1 to ${KEY_LENGTH_MAX} characters.`;
 
 async function once(
   store: IdempotencyStore,

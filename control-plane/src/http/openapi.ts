@@ -3,7 +3,7 @@ import { ERRORS, type ErrorCode } from './errors.ts';
 import type { Route } from './route.ts';
 
 /** The 422 body (spec 2.4), declared in the document as `ValidationError`. */
-export const ValidationErrorSchema = Type.Object(
+const ValidationErrorSchema = Type.Object(
   {
     detail: Type.Array(
       Type.Object({
@@ -95,7 +95,7 @@ function replies(route: Route<never>, schemas: Json): Json {
 }
 
 /** What an operation can refuse: what it names, and what follows from how it is written. */
-export function refusalsOf(route: Route<never>): ErrorCode[] {
+function refusalsOf(route: Route<never>): ErrorCode[] {
   const checked = route.body !== null || Object.keys(route.query.properties).length > 0;
   return [
     ...(route.permission === 'none' ? [] : (['unauthorized'] as const)),

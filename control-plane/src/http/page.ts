@@ -10,8 +10,10 @@ export const pageQuery = {
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: PAGE_LIMIT_MAX, default: PAGE_LIMIT_DEFAULT })),
 };
 
+/** Which page is asked for; the first one of the usual size where nothing is said. */
 export type PageWish = { page?: number; limit?: number };
 
+/** The envelope of a page of `item`s. */
 export const pageSchema = (item: TSchema) =>
   Type.Object({
     items: Type.Array(item),

@@ -89,6 +89,7 @@ export function route<
   return filled as unknown as Route<Caller>;
 }
 
+/** The answers that handlers give; whatever else they have to say they throw. */
 export const ok = (body: unknown, headers?: Record<string, string>): Answer => ({ status: 200, body, headers });
 export const created = (body: unknown): Answer => ({ status: 201, body });
 export const noContent = (): Answer => ({ status: 204 });

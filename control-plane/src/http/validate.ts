@@ -7,6 +7,7 @@ import type { Issue, Place } from './errors.ts';
 /** Enough for every problem of an honest request; a bound for a hostile one. */
 Settings.Set({ maxErrors: 1000 });
 
+/** Answers what is wrong with a value. */
 export type Check = (value: unknown) => Issue[];
 
 /** Compiles a schema to a function that answers all problems of a value, each field once. */

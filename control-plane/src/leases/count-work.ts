@@ -21,6 +21,7 @@ export function startCountingWork(dependencies: CountDependencies): Loop {
   return startLoop(dependencies.logger, { name: 'counting work', everyMs: COUNT_EVERY_MS, turn });
 }
 
+/** Sets the gauges once. */
 export async function countWork({ queue, nodes, metrics }: CountDependencies, now: Date): Promise<void> {
   const [{ waiting, delayed, leased }, reported] = await Promise.all([queue.depth(), nodes.list(now)]);
   metrics.jobs.set({ state: 'waiting_interactive' }, waiting[0]);

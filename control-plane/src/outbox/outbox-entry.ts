@@ -6,5 +6,7 @@ import type { EventKind } from '@adsweep/shared/events/event-kinds.ts';
  */
 export type OutboxEntry = MoneyEntry | EventEntry;
 
+/** A charge or what is given back; the amount is never negative. */
 export type MoneyEntry = { id: string; at: Date; kind: 'charge' | 'refund'; amount_micros: number };
+/** Something that clients may want to hear of. */
 export type EventEntry = { id: string; at: Date; kind: 'event'; event: EventKind; payload: Record<string, unknown> };

@@ -26,7 +26,7 @@ export function farmMetrics(registry: Registry) {
     outboxEntries: counter('adsweep_outbox_entries_total', 'Outbox entries carried out.', ['kind']),
     jobs: gauge('adsweep_crawl_jobs', 'Crawl jobs in the queue.', ['state']),
     nodes: gauge('adsweep_nodes', 'Browser nodes that reported themselves lately.', ['state']),
-    slots: gauge('adsweep_node_slots', 'Slots of the browser nodes that take work.', ['state']),
+    slots: gauge('adsweep_fleet_slots', 'Slots of the browser nodes that take work.', ['state']),
     desiredNodes: gauge('adsweep_desired_nodes', 'Nodes that would give every waiting and leased job a slot.', []),
     stepSeconds: new Histogram({
       name: 'adsweep_check_step_seconds',

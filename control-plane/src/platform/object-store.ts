@@ -15,6 +15,7 @@ export type ObjectStore = {
   delete(key: string): Promise<void>;
 };
 
+/** A stored object; whoever asked for it reads or destroys the stream. */
 export type StoredObject = { stream: Readable; bytes: number };
 
 const SEGMENT = /^[A-Za-z0-9_-][A-Za-z0-9._-]{0,199}$/;

@@ -42,6 +42,7 @@ export async function redisReady(redis: RedisClient, ms: number): Promise<void> 
 /** A Lua script of one transition. Sends its hash; the text follows when Redis has forgotten it (a restart, a flush). */
 export type Script = (redis: RedisClient, keys: string[], args: (string | number)[]) => Promise<unknown>;
 
+/** The script in a file. */
 export function loadScript(file: URL): Script {
   const text = readFileSync(file, 'utf8');
   const hash = createHash('sha1').update(text).digest('hex');

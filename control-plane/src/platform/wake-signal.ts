@@ -9,6 +9,7 @@ export type WakeSignal = {
   wait(ms: number, stop?: AbortSignal): Promise<void>;
 };
 
+/** A signal that nobody has raised yet. */
 export function createWakeSignal(): WakeSignal {
   const waiting = new Set<() => void>();
   let kept = 0;

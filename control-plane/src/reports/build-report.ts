@@ -1,9 +1,10 @@
 import type { CapturedLanding } from '@adsweep/shared/capture/capture.ts';
 import type { CapturedHop } from '@adsweep/shared/capture/hop.ts';
 import { findEmulator } from '@adsweep/shared/scan/emulators.ts';
+import { SEVERITIES, type SystemTag } from '../detection/system-tags.ts';
 import type { Classification, ScanRecord, ScanTag, Tiers } from '../scans/scan.ts';
 import { timingOf } from '../scans/timing.ts';
-import type { Report, ReportHop, ReportLanding, ReportTag, Severity } from './report.ts';
+import type { Report, ReportHop, ReportLanding, ReportTag } from './report.ts';
 import { countryName } from './words.ts';
 
 /** Longest texts of a page that a report repeats, in UTF-16 units. */
@@ -13,13 +14,7 @@ const TITLE_MAX = 300;
 const TYPE_MAX = 60;
 
 /** How a tag is described; only a `public` one may be named in a report. */
-export type TagWords = {
-  display_name: string;
-  category: string;
-  severity: Severity;
-  description: string;
-  visibility: 'hidden' | 'internal' | 'public';
-};
+export type TagWords = Omit<SystemTag, 'slug'>;
 
 /** What a report needs of a landing. */
 export type SeenLanding = Pick<CapturedLanding, 'ord' | 'final_url' | 'page_title' | 'screenshot' | 'redirect_chain'>;
@@ -59,9 +54,8 @@ function publicTag(tag: ScanTag, tagWords: (slug: string) => TagWords | null): R
   return [{ slug: tag.tag_slug, name, category, severity, description, detail, url: clip(tag.url, URL_MAX) }];
 }
 
-const SEVERITIES: Record<Severity, number> = { high: 0, medium: 1, low: 2 };
-
-const bySeverity = (one: ReportTag, other: ReportTag): number => SEVERITIES[one.severity] - SEVERITIES[other.severity];
+const bySeverity = (one: ReportTag, other: ReportTag): number =>
+  SEVERITIES.indexOf(one.severity) - SEVERITIES.indexOf(other.severity);
 
 function publicLanding({ ord, final_url, page_title, redirect_chain, screenshot }: SeenLanding): ReportLanding {
   return {

@@ -1,9 +1,8 @@
 import type { HopKind } from '@adsweep/shared/capture/hop.ts';
 import type { ScanStatus } from '@adsweep/shared/scan/scan-status.ts';
 import type { TargetKind } from '@adsweep/shared/scan/target.ts';
+import type { Severity } from '../detection/system-tags.ts';
 import type { ScanTiming } from '../scans/timing.ts';
-
-export type Severity = 'high' | 'medium' | 'low';
 
 /** A finding as readers see it; `url` '' = it is about the whole scan. */
 export type ReportTag = {

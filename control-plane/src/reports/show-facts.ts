@@ -19,6 +19,7 @@ const fact = (term: string, value: string | Html, wide = false): Html =>
 
 const showTime = (at: Date): Html => html`<time datetime="${at.toISOString()}">${timeWords(at)}</time>`;
 
+/** What the landing is about; nothing where nobody could say. */
 export function showClassification({ classification }: Report): Html | null {
   if (classification.length === 0) return null;
   const rows = classification.map(([kind, value]) => fact(kind, value, true));

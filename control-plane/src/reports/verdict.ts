@@ -1,5 +1,6 @@
 import { isFinal } from '@adsweep/shared/scan/scan-status.ts';
-import type { Report, Severity } from './report.ts';
+import type { Severity } from '../detection/system-tags.ts';
+import type { Report } from './report.ts';
 import { failureWords } from './words.ts';
 
 /** What a report says first. `tone` chooses colour and sign, `busy`: it is not over yet. */

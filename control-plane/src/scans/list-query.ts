@@ -5,6 +5,7 @@ import { given } from '../http/describe-schema-error.ts';
 import type { Issue } from '../http/errors.ts';
 import { pageQuery } from '../http/page.ts';
 import type { Filter } from '../platform/store.ts';
+import { LABEL_KEY } from './label-key.ts';
 import type { ScanRecord, Tiers } from './scan.ts';
 
 const TEXT_MAX = 4_096;
@@ -13,7 +14,8 @@ const LIST_MAX = 20_000;
 const text = (description: string, maxLength = TEXT_MAX) =>
   Type.Optional(Type.String({ minLength: 1, maxLength, description }));
 
-const LABEL_PARAMETER = '^label_[a-z][a-z0-9_]{0,63}$';
+/** `label_` and a label's key. */
+const LABEL_PARAMETER = LABEL_KEY.source.replace('^', '^label_');
 
 /** Query parameters of `GET /scans`. */
 export const ScanListQuerySchema = Type.Object(

@@ -1,23 +1,10 @@
-import type { Hop } from '@adsweep/shared/capture/hop.ts';
 import { findEmulator } from '@adsweep/shared/scan/emulators.ts';
 import { isFinished } from '@adsweep/shared/scan/scan-status.ts';
+import type { EvidenceLanding } from './evidence-landing.ts';
 import type { PresentedBrief, PresentedLanding, PresentedScan } from './responses.ts';
 import type { ScanRecord } from './scan.ts';
 import { scanLinks } from './scan-links.ts';
 import { timingOf } from './timing.ts';
-
-/** A landing as its capture tells it: each hop with the requests its document made; `screenshot` null = there is no picture. */
-export type EvidenceLanding = {
-  ord: number;
-  opener_url: string;
-  final_url: string;
-  offer_url: string;
-  page_title: string;
-  screenshot: string | null;
-  redirect_chain: Hop[];
-  elapsed_ms: number;
-  created_at: Date;
-};
 
 /** A scan as `GET /scans/{id}` answers it (spec 2.1); every field is always there. `publicUrl` without a final slash. */
 export function presentScan(scan: ScanRecord, evidence: EvidenceLanding[], publicUrl: string): PresentedScan {

@@ -2,12 +2,12 @@ import type { PresentedTag } from './responses.ts';
 import type { ScanRecord, ScanTag } from './scan.ts';
 
 /** What a tag's definition says of a slug; null where it has none or it is archived. */
-export type TagWords = (
+export type FindTagWords = (
   slug: string,
 ) => { display_name: string; category: string; severity: PresentedTag['severity'] } | null;
 
 /** A tag of a scan; nothing where its definition is archived (spec 2.5). */
-export function presentTag(scan: ScanRecord, tag: ScanTag, tagWords: TagWords): PresentedTag[] {
+export function presentTag(scan: ScanRecord, tag: ScanTag, tagWords: FindTagWords): PresentedTag[] {
   const words = tagWords(tag.tag_slug);
   if (!words) return [];
   const { display_name, category, severity } = words;

@@ -1,9 +1,10 @@
 import { HOP_KINDS } from '@adsweep/shared/capture/hop.ts';
 import { SCAN_STATUSES } from '@adsweep/shared/scan/scan-status.ts';
 import { PROXY_TYPES } from '@adsweep/shared/targeting/catalogue.ts';
-import { type Static, type TSchema, Type } from 'typebox';
+import { type Static, Type } from 'typebox';
+import { SEVERITIES } from '../detection/system-tags.ts';
+import { orNull } from '../http/or-null.ts';
 
-const orNull = <S extends TSchema>(schema: S) => Type.Union([schema, Type.Null()]);
 const Time = Type.String({ format: 'date-time' });
 const StringOrNull = orNull(Type.String());
 const TimeOrNull = orNull(Time);
@@ -194,7 +195,7 @@ export const ScanTagSchema = Type.Object(
     surface: Type.Enum(['page', 'creative']),
     display_name: Type.String(),
     category: Type.String(),
-    severity: Type.Enum(['high', 'medium', 'low']),
+    severity: Type.Enum(SEVERITIES),
     created_at: Time,
   },
   { title: 'ScanTag' },

@@ -5,12 +5,12 @@ import {
   RETRY_ATTEMPTS_MAX,
   TARGET_LENGTH_MAX,
 } from '@adsweep/shared/limits.ts';
-import { type Static, type TSchema, Type } from 'typebox';
+import { type Static, Type } from 'typebox';
+import { orNull } from '../http/or-null.ts';
 
 /** The longest page URL. Click trackers carry long ones; what is longer is no URL a browser was ever sent to. */
-export const URL_LENGTH_MAX = 32_768;
+const URL_LENGTH_MAX = 32_768;
 
-const orNull = <S extends TSchema>(schema: S) => Type.Union([schema, Type.Null()]);
 const strict = { additionalProperties: false };
 
 const ProxyInSchema = Type.Object(

@@ -1,5 +1,6 @@
 import type { ScanStatus } from '@adsweep/shared/scan/scan-status.ts';
-import { type Collection, type Filter, isDuplicateKey, type Store } from '../platform/store.ts';
+import { insertOnce } from '../platform/insert-once.ts';
+import type { Collection, Filter, Store } from '../platform/store.ts';
 import type { ScanChange } from './advance.ts';
 import type { ScanInQueue, ScanRecord, ScanWithOutbox } from './scan.ts';
 
@@ -21,22 +22,13 @@ export function scanStore(store: Store) {
       ]);
     },
 
-    /** Stores new scans, each with what must follow its creation in its outbox. */
-    async insert(records: ScanRecord[]): Promise<void> {
-      await scans.insertMany(records, { ordered: true });
-    },
-
-    /** Stores a new scan; answers null, or the organization's scan of that id where there is one already. */
+    /** Stores a new scan with what must follow its creation in its outbox; answers null, or the organization's scan of that id where there is one already. */
     async insertUnlessThere(record: ScanRecord): Promise<ScanRecord | null> {
-      try {
-        await scans.insertOne(record);
-        return null;
-      } catch (error) {
-        const { _id, organization_id } = record;
-        const earlier = isDuplicateKey(error) ? await scans.findOne({ _id, organization_id }) : null;
-        if (!earlier) throw error;
-        return earlier;
-      }
+      if (await insertOnce(scans, record)) return null;
+      const { _id, organization_id } = record;
+      const earlier = await scans.findOne({ _id, organization_id });
+      if (!earlier) throw new Error('another scan has the id or the report token of a new one');
+      return earlier;
     },
 
     /** A scan of this organization, or null: missing and someone else's look the same. */

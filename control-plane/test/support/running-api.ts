@@ -14,7 +14,7 @@ import type { Permission } from '../../src/http/permissions.ts';
 import type { ReadyCheck } from '../../src/http/probes.ts';
 import { createMetrics } from '../../src/metrics.ts';
 import { openStore } from '../../src/platform/store.ts';
-import type { EvidenceLanding } from '../../src/scans/present-scan.ts';
+import type { EvidenceLanding } from '../../src/scans/evidence-landing.ts';
 import type { ScanRecord } from '../../src/scans/scan.ts';
 import { scanStore } from '../../src/scans/scan-store.ts';
 import { apiRoutes } from '../../src/wiring/api-routes.ts';

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
@@ -16,7 +16,7 @@ import sharp from 'sharp';
 import { createApp } from '../../src/app.ts';
 import { ledgerStore } from '../../src/billing/ledger-store.ts';
 import { shardKeys } from '../../src/crawl-jobs/keys.ts';
-import { eventStore } from '../../src/events/event-store.ts';
+import { type EventRecord, eventStore } from '../../src/events/event-store.ts';
 import { openDiskObjects } from '../../src/platform/object-store.ts';
 import type { Loop } from '../../src/platform/start-loop.ts';
 import { openStore } from '../../src/platform/store.ts';
@@ -63,7 +63,16 @@ export async function runningFarm() {
   const loops: Loop[] = [];
 
   return {
-    ...{ farm, redis, store, objects, registry, scans, ledger, events, baseUrl, parts },
+    farm,
+    redis,
+    store,
+    objects,
+    registry,
+    scans,
+    ledger,
+    events,
+    baseUrl,
+    parts,
     node: new LeaseClient(baseUrl, NODE_TOKEN),
 
     startLoops(): Loop {
@@ -75,7 +84,7 @@ export async function runningFarm() {
     /** Stores a scan with its job in the queue. */
     async submit(changes: Partial<ScanRecord> = {}): Promise<ScanRecord> {
       const scan = pendingScan(changes);
-      await scans.insert([scan]);
+      await scans.insertUnlessThere(scan);
       if (scan.status === 'pending') await farm.enqueue(scan);
       return scan;
     },
@@ -108,6 +117,18 @@ export async function runningFarm() {
       return rows.map(({ _id, amount_micros }) => [_id, amount_micros]);
     },
 
+    /** Names of the files stored for a lease's attempt, and how many uploads are being written. */
+    objectsOf: ({ lease_id }: Lease) => filesIn(join(folder, 'scans', ...lease_id.split('.').slice(1).reverse())),
+    incoming: async () => (await filesIn(join(folder, '.incoming'))).length,
+
+    /** The organization's events in the order they occurred. */
+    eventsOf: (organizationId: string): Promise<EventRecord[]> =>
+      store
+        .collection<EventRecord>('events')
+        .find({ organization_id: organizationId })
+        .sort({ occurred_at: 1 })
+        .toArray(),
+
     async value(metric: string, labels: Record<string, string>): Promise<number> {
       const found = await registry.getSingleMetric(metric)?.get();
       const matches = (own: Record<string, unknown>) =>
@@ -124,6 +145,12 @@ export async function runningFarm() {
     },
   };
 }
+
+const filesIn = (folder: string): Promise<string[]> =>
+  readdir(folder).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return [];
+    throw error;
+  });
 
 export function pendingScan(changes: Partial<ScanRecord> = {}): ScanRecord {
   const id = newId();

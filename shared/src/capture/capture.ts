@@ -9,7 +9,7 @@ import { ObservationSchema } from './observation.ts';
 const Text = Type.String({ maxLength: 65_536 });
 
 /** A tab, by ordinal: 0 is the page's own, 1.. those it opened. `screenshot` names an artifact, null = none could be taken. */
-export const LandingSchema = Type.Object({
+const LandingSchema = Type.Object({
   ord: Type.Integer({ minimum: 0, maximum: 999 }),
   opener_url: Text,
   final_url: Text,
@@ -23,7 +23,7 @@ export const LandingSchema = Type.Object({
 export type CapturedLanding = Static<typeof LandingSchema>;
 
 /** What the gateway carried for the capture, in bytes; null = the gateway could not say. */
-export const TrafficSchema = Type.Object({
+const TrafficSchema = Type.Object({
   bytes_sent: Type.Integer({ minimum: 0 }),
   bytes_received: Type.Integer({ minimum: 0 }),
 });

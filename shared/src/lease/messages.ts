@@ -41,7 +41,7 @@ export const AcquireSchema = Type.Object(
 export type Acquire = Static<typeof AcquireSchema>;
 
 /** A node's timed right to one job. `token` is the bearer credential of every further call about this lease. */
-export const LeaseSchema = Type.Object({
+const LeaseSchema = Type.Object({
   lease_id: Type.String(),
   token: Type.String(),
   expires_in_ms: Type.Integer(),

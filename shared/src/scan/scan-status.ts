@@ -13,11 +13,10 @@ export const SCAN_STATUSES = [
 
 export type ScanStatus = (typeof SCAN_STATUSES)[number];
 
-/** Nothing follows these, but for a recheck of the first two. */
-export const FINAL_STATUSES = ['completed', 'partial', 'failed', 'cancelled'] as const satisfies readonly ScanStatus[];
+const FINISHED: readonly ScanStatus[] = ['completed', 'partial'];
+const FINAL: readonly ScanStatus[] = [...FINISHED, 'failed', 'cancelled'];
 
-/** Statuses with a classification, labels and timing to show (spec 2.1). */
-export const FINISHED_STATUSES = ['completed', 'partial'] as const satisfies readonly ScanStatus[];
-
-export const isFinal = (status: ScanStatus): boolean => (FINAL_STATUSES as readonly string[]).includes(status);
-export const isFinished = (status: ScanStatus): boolean => (FINISHED_STATUSES as readonly string[]).includes(status);
+/** Whether nothing follows, but for a recheck of the finished ones. */
+export const isFinal = (status: ScanStatus): boolean => FINAL.includes(status);
+/** Whether there is a classification, labels and timing to show (spec 2.1). */
+export const isFinished = (status: ScanStatus): boolean => FINISHED.includes(status);

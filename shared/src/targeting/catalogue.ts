@@ -18,7 +18,7 @@ export const TargetingSchema = Type.Object(
 export type Targeting = Static<typeof TargetingSchema>;
 
 /** What can be wished in one country and pool; `regions`, `cities`, `isps` largest pool first (spec 2.3). */
-export const CataloguePoolSchema = Type.Object({
+const CataloguePoolSchema = Type.Object({
   country_code: Type.String(),
   proxy_type: ProxyTypeSchema,
   regions: Type.Array(Type.String()),

@@ -3,6 +3,7 @@ import { checkPublicUrl } from '@adsweep/shared/urls/normalise-referrer.ts';
 import type { Issue } from '../../http/errors.ts';
 import { type Check, isSent, issueAt } from './check.ts';
 
+/** The fields of a request that name a target, and its kind. */
 export const TARGET_KINDS = ['url', 'ad_tag', 'vast_tag'] as const satisfies TargetKind[];
 
 const IS_URL = /^\s*https?:/i;
