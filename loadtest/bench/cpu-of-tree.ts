@@ -15,9 +15,6 @@ export function memoryOfTree(root: number): number {
   return treeOf(root).reduce((sum, { pid }) => sum + proportionalKib(pid), 0) / 1024;
 }
 
-/** How many processes run at and below `root`. */
-export const sizeOfTree = (root: number): number => treeOf(root).length;
-
 function treeOf(root: number): ProcessStat[] {
   const all = readdirSync('/proc').flatMap((name) => (/^\d+$/.test(name) ? statOf(Number(name)) : []));
   const tree = new Set([root]);

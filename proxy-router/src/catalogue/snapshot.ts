@@ -28,4 +28,4 @@ export function readSnapshot(path: string, providers: readonly string[]): Snapsh
 }
 
 /** Whether an error says that a file is not there. */
-export const isMissing = (error: unknown): boolean => (error as NodeJS.ErrnoException).code === 'ENOENT';
+const isMissing = (error: unknown): boolean => (error as NodeJS.ErrnoException).code === 'ENOENT';

@@ -36,9 +36,4 @@ export class ExitHealth {
     const outMs = Math.min(OUT_MS_FIRST * 2 ** (failures - 1), OUT_MS_LONGEST);
     this.#troubles.set(exitId, { failures, outUntil: now + outMs, probing: false });
   }
-
-  /** Number of exits that are out. */
-  countOut(now: number): number {
-    return [...this.#troubles.keys()].filter((exitId) => this.isOut(exitId, now)).length;
-  }
 }

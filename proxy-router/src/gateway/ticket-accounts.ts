@@ -14,10 +14,6 @@ export class TicketAccounts {
     this.#bytesMax = bytesMax;
   }
 
-  get size(): number {
-    return this.#accounts.size;
-  }
-
   /** The account of a ticket, begun with its first use: another router may have issued it, or this one before a restart. */
   of(ticket: Ticket): TicketAccount {
     const known = this.find(ticket.id);
