@@ -1,4 +1,5 @@
 import type { FailureCode } from '@adsweep/shared/failures.ts';
+import { DeadlineError } from '@adsweep/shared/service/with-deadline.ts';
 import type { GatewayOutcome, TicketTraffic } from '@adsweep/shared/targeting/exit-ticket.ts';
 
 /** What Playwright's and Chromium's words for a failed navigation mean. The first that matches counts. */
@@ -58,6 +59,13 @@ export function failureOfVisit(error: string, hop: LastHop | null, traffic: Tick
     return null;
   }
   return error ? failureOfError(error) : null;
+}
+
+/** The failure of a browser that is gone or does not answer; null where the error is of another kind, such as a fault of ours. Pure. */
+export function failureOfBrowser(error: unknown): FailureCode | null {
+  if (!(error instanceof Error)) return null;
+  if (failureOfError(error.message) === 'browser: CRASHED') return 'browser: CRASHED';
+  return error instanceof DeadlineError || error.name === 'TimeoutError' ? 'browser: TIMEOUT' : null;
 }
 
 const isBroken = ({ fault }: LastHop): boolean => fault !== '' && !fault.includes('ERR_ABORTED');

@@ -2,6 +2,8 @@ import assert from 'node:assert/strict';
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { after, before, describe, it } from 'node:test';
+import type { Browser, BrowserContext } from 'playwright-core';
+import type { OpenContext } from '../src/browser/open-context.ts';
 import { type Captured, type CaptureOptions, CaptureWorld } from './support/capture-world.ts';
 
 /** No page may hold a capture for longer than an attempt lasts; most are far quicker. */
@@ -69,6 +71,12 @@ describe('a hostile page', { concurrency: 4 }, () => {
       assert.equal(captured.failure, 'navigation: TOO_MANY_REDIRECTS');
       assert.ok(captured.chain().length > 40 && captured.chain().length <= 200, `${captured.chain().length}`);
       assert.equal(captured.landings[0]?.screenshot, 'landing-0.webp');
+    });
+
+    it('refreshes itself in a loop', async () => {
+      const captured = await survive(page('refreshing', '<meta http-equiv=refresh content="0">'));
+      assert.equal(captured.failure, 'navigation: TOO_MANY_REDIRECTS');
+      assert.ok(captured.chain().length > 40 && captured.chain().length <= 200, `${captured.chain().length}`);
     });
 
     const faults: [string, string][] = [
@@ -143,16 +151,43 @@ describe('a hostile page', { concurrency: 4 }, () => {
 
     it('crashes its renderer', async () => {
       const url = page('crashing', '<script>fetch("/now")</script>');
+      let context: BrowserContext | undefined;
       const crash = world.site.waitForRequest(`${url}now`).then(async () => {
-        const pages = world.chromium.browser.contexts().flatMap((context) => context.pages());
-        const crashing = pages.find((one) => one.url() === url);
-        const session = await crashing?.context().newCDPSession(crashing);
+        const [page] = context?.pages() ?? [];
+        const session = page && (await context?.newCDPSession(page));
         await session?.send('Page.crash').catch(() => undefined);
       });
-      const [captured] = await Promise.all([survive(url), crash]);
+      const opened = (open: OpenContext) => {
+        context = open.context;
+      };
+      const [captured] = await Promise.all([survive(url, LONGEST_MS, { opened }), crash]);
       assert.equal(captured.failure, 'browser: CRASHED');
       assert.equal(captured.chain().length, 1);
     });
+  });
+
+  it('that takes the whole browser down fails as a crash, and another browser goes on', async () => {
+    const fragile = await CaptureWorld.start();
+    try {
+      fragile.site.setPage('http://plain.example/', 'plain');
+      fragile.site.setPage('http://fatal.example/', '<script>fetch("/now")</script>');
+      let browser: Browser | undefined;
+      const arrived = fragile.site.waitForRequest('http://fatal.example/now');
+      const death = arrived.then(async () => {
+        const session = await browser?.newBrowserCDPSession();
+        await session?.send('Browser.crash').catch(() => undefined);
+      });
+      const opened = (open: OpenContext) => {
+        browser = open.browser;
+      };
+      const [captured] = await Promise.all([fragile.capture('http://fatal.example/', { opened }), death]);
+      assert.equal(captured.failure, 'browser: CRASHED');
+      assert.deepEqual(captured.steps(), ['initial http://fatal.example/']);
+      assert.ok(captured.tookMs < 5_000);
+      assert.equal((await fragile.capture('http://plain.example/')).failure, null);
+    } finally {
+      await fragile.close();
+    }
   });
 
   describe('that is captured all the same', { concurrency: 4 }, () => {
@@ -243,7 +278,7 @@ describe('a hostile page', { concurrency: 4 }, () => {
       const captured = await survive(page('huge', paragraph.repeat(20_000)));
       good(captured);
       assert.equal(captured.documents()[0]?.html.length, 1_000_000);
-      assert.equal(captured.file('landing-0.webp')?.height, 720);
+      assert.equal(captured.file('landing-0.webp')?.height, 633);
       assert.match(captured.notes, /pixels high: what is in view/);
     });
 

@@ -28,8 +28,8 @@ export const PICTURED_HEIGHT_MAX = 300_000;
 export const SCROLL_MS = 2_500;
 /** How long the active Back probe watches where it leads. */
 export const PROBE_MS = 2_500;
-/** Time for the last beacons to reach the gateway once the tabs are closed. */
-export const LEAVE_MS = 150;
+/** Time for the last beacons to reach the gateway once the tabs are closed. 150 were too few on a busy machine. */
+export const LEAVE_MS = 400;
 /** The gateway's answer to what it carried. */
 export const TRAFFIC_MS = 3_000;
 

@@ -4,7 +4,7 @@ import type { Logger } from '@adsweep/shared/service/logger.ts';
 import { withDeadline } from '@adsweep/shared/service/with-deadline.ts';
 import type { TicketTraffic } from '@adsweep/shared/targeting/exit-ticket.ts';
 import type { OpenContext } from '../browser/open-context.ts';
-import { failureOfVisit } from '../failures.ts';
+import { failureOfBrowser, failureOfVisit } from '../failures.ts';
 import { LEAVE_MS, OBSERVATIONS_MAX, TRAFFIC_MS, URL_LENGTH_MAX } from './budgets.ts';
 import { calm } from './calm.ts';
 import type { CaptureFailure, CaptureOutcome } from './capture-outcome.ts';
@@ -25,13 +25,9 @@ export async function capturePage(
   signal: AbortSignal,
   logger: Logger,
 ): Promise<CaptureOutcome> {
-  const visitTarget = targets[job.target.kind];
-  if (!visitTarget) throw new Error(`no target of kind ${job.target.kind} can be captured`);
   const stage = await setStage(open, signal, logger);
   try {
-    const seenOpen = await startAll(stage, whileOpen);
-    const seenAfterwards = await startAll(stage, afterwards);
-    const visit = await visitTarget(stage, job);
+    const { visit, seenOpen, seenAfterwards } = await seeTarget(stage, job);
     await stage.ending.race(calm(stage));
     const draft = newDraft(stage);
     await collectAll(stage, seenOpen, draft);
@@ -46,6 +42,25 @@ export async function capturePage(
   } finally {
     stage.devtools.close();
   }
+}
+
+type Seen = { visit: Visit; seenOpen: Started[]; seenAfterwards: Started[] };
+
+/** Starts the collectors and loads the target. A browser that is gone, or does not answer, is a failed visit. */
+async function seeTarget(stage: Stage, job: CrawlJob): Promise<Seen> {
+  const visitTarget = targets[job.target.kind];
+  if (!visitTarget) throw new Error(`no target of kind ${job.target.kind} can be captured`);
+  const seen: Seen = { visit: { error: '', failure: null }, seenOpen: [], seenAfterwards: [] };
+  try {
+    seen.seenOpen = await startAll(stage, whileOpen);
+    seen.seenAfterwards = await startAll(stage, afterwards);
+    seen.visit = await visitTarget(stage, job);
+  } catch (error) {
+    const code = failureOfBrowser(error);
+    if (!code && !stage.ending.failure) throw error;
+    if (code) stage.ending.end(code, error);
+  }
+  return seen;
 }
 
 type Started = Pick<Collector, 'name' | 'budgetMs'> & { collect: Collect };

@@ -1,3 +1,4 @@
+import { DeadlineError } from '@adsweep/shared/service/with-deadline.ts';
 import type { BrowserContext, Page } from 'playwright-core';
 import { COMMAND_MS, TABS_MAX, TABS_OPENED_MAX } from './budgets.ts';
 import type { DevTools, TargetSession } from './devtools/devtools.ts';
@@ -24,11 +25,11 @@ export class Landings {
     context.on('page', (page) => this.#join(page));
   }
 
-  /** The page's own tab, once it joined. */
+  /** The page's own tab, once it joined. Throws `DeadlineError` when it does not. */
   async first(): Promise<Landing> {
     await this.#joining;
     const [first] = this.all;
-    if (!first) throw new Error('the first tab did not show up');
+    if (!first) throw new DeadlineError('the first tab', COMMAND_MS);
     return first;
   }
 

@@ -1,10 +1,12 @@
 import { SCRIPT_NAVIGATIONS_MAX } from '@adsweep/shared/limits.ts';
 import { ANNOUNCED_REFRESH_MAX_MS, DWELL_MS, LONG_REQUEST_MS, QUIET_MS, SETTLE_MS } from './budgets.ts';
-import { type Landing, stopScript } from './landings.ts';
+import type { Landing } from './landings.ts';
 import type { NetworkJournal } from './network-journal.ts';
 import type { Stage } from './stage.ts';
 
 const CHECK_AT_LEAST_MS = 50;
+/** Time for a loop that was stopped to show its last document. */
+const LOOP_REST_MS = 3_000;
 
 /** `loop`: the page's own tab led on and on, and was stopped. */
 export type Rest = 'settled' | 'loop';
@@ -14,16 +16,20 @@ export type Rest = 'settled' | 'loop';
  * budget. A page that never stops leading on ends the capture.
  */
 export async function settle(stage: Stage, budgetMs = SETTLE_MS): Promise<Rest> {
-  const until = performance.now() + budgetMs;
+  let until = performance.now() + budgetMs;
+  let rest: Rest | null = null;
   while (!stage.ending.failure) {
     const now = performance.now();
     const tabs = stage.landings.all.filter((landing) => !landing.page.isClosed());
-    if (tabs.some(leadsOnForever)) return endLoop(tabs);
+    if (rest === null && tabs.some(leadsOnForever)) {
+      rest = stopLoops(tabs);
+      until = now + LOOP_REST_MS;
+    }
     const waitMs = Math.min(restIn(tabs, stage.journal, now), until - now);
     if (waitMs <= 0 || tabs.length === 0) break;
     await pause(stage, Math.max(waitMs, CHECK_AT_LEAST_MS));
   }
-  return 'settled';
+  return rest ?? 'settled';
 }
 
 /** In how many ms the tabs can be at rest at the earliest, 0 = they are. Pure. */
@@ -42,9 +48,9 @@ function tabRestsIn({ loadedAt, lastHopAt, refreshDueAt, refused }: Landing['tab
 
 const leadsOnForever = ({ tab }: Landing): boolean => tab.ownNavigations > SCRIPT_NAVIGATIONS_MAX;
 
-async function endLoop(tabs: Landing[]): Promise<Rest> {
-  await Promise.all(tabs.map(({ tab }) => stopScript(tab.session)));
-  for (const { tab } of tabs) tab.session.tell('Page.stopLoading');
+/** Lets no script run in the tabs' next documents: they come to rest as they load, and can be pictured. */
+function stopLoops(tabs: Landing[]): Rest {
+  for (const { tab } of tabs) tab.session.tell('Emulation.setScriptExecutionDisabled', { value: true });
   return tabs.some((landing) => landing.ord === 0 && leadsOnForever(landing)) ? 'loop' : 'settled';
 }
 

@@ -1,40 +1,67 @@
+import assert from 'node:assert/strict';
 import { gunzipSync } from 'node:zlib';
-import type { CapturedBody, CapturedDocument } from '@adsweep/shared/capture/artifact.ts';
+import { ARTIFACT_NAME, type CapturedBody, type CapturedDocument } from '@adsweep/shared/capture/artifact.ts';
+import { CaptureSchema } from '@adsweep/shared/capture/capture.ts';
 import type { CapturedHop } from '@adsweep/shared/capture/hop.ts';
 import type { ObservationKind } from '@adsweep/shared/capture/observation.ts';
 import type { CrawlJob } from '@adsweep/shared/lease/crawl-job.ts';
+import { findEmulator } from '@adsweep/shared/scan/emulators.ts';
 import { createLogger } from '@adsweep/shared/service/logger.ts';
+import type { ExitTicket } from '@adsweep/shared/targeting/exit-ticket.ts';
+import { Value } from 'typebox/value';
+import { locateChromium } from '../../src/browser/chromium-path.ts';
+import { ChromiumPool } from '../../src/browser/chromium-pool.ts';
+import type { BrowserPool, OpenContext } from '../../src/browser/open-context.ts';
 import { capturePage } from '../../src/capture/capture.ts';
 import type { CaptureOutcome } from '../../src/capture/capture-outcome.ts';
 import { TestChromium } from './chromium.ts';
 import { ForwardProxy } from './forward-proxy.ts';
 import { Site } from './site.ts';
 
-export type CaptureOptions = { referrer?: string; debugging?: boolean; signal?: AbortSignal };
+/** `debugging: false`: the browser has no port for a second client. `opened` sees the context before the capture does. */
+export type CaptureOptions = {
+  referrer?: string;
+  debugging?: boolean;
+  signal?: AbortSignal;
+  emulator?: string;
+  opened?: (open: OpenContext) => void;
+};
 
-/** A local web, a Chromium, and captures of what is on the one by the other. */
+/** What the tests' pages are seen on unless they ask for another: 1366 by 633 pixels. */
+const EMULATOR = 'windows_edge';
+const silent = createLogger('test', 'fatal');
+
+/** A local web, a browser, and captures of what is on the one by the other. */
 export class CaptureWorld {
   readonly site: Site;
-  readonly chromium: TestChromium;
+  readonly #pool: BrowserPool;
 
-  constructor(site: Site, chromium: TestChromium) {
+  constructor(site: Site, pool: BrowserPool) {
     this.site = site;
-    this.chromium = chromium;
+    this.#pool = pool;
   }
 
+  /** With the browser of a node; with `flags`, one that is started with these. */
   static async start(...flags: string[]): Promise<CaptureWorld> {
-    return new CaptureWorld(await Site.start(), await TestChromium.start(...flags));
+    const pool =
+      flags.length > 0
+        ? await TestChromium.start(...flags)
+        : new ChromiumPool(await locateChromium(''), silent, () => undefined);
+    return new CaptureWorld(await Site.start(), pool);
   }
 
   /** One capture in a context of its own, by a proxy of its own. */
   async capture(url: string, options: CaptureOptions = {}): Promise<Captured> {
     const proxy = await ForwardProxy.start(this.site);
-    const open = await this.chromium.open(proxy.server, options);
+    const emulator = findEmulator(options.emulator ?? EMULATOR);
+    if (!emulator) throw new Error(`no emulator ${options.emulator}`);
+    const open = await this.#pool.open({ emulator, countryCode: 'US', ticket: ticketFor(proxy.server) });
+    options.opened?.(open);
     const startedAt = performance.now();
     try {
       const signal = options.signal ?? new AbortController().signal;
-      const job = jobFor(url, options.referrer ?? null);
-      const outcome = await capturePage(job, open, proxy.traffic, signal, createLogger('test', 'fatal'));
+      const seen = options.debugging === false ? { ...open, debuggingUrl: null } : open;
+      const outcome = await capturePage(jobFor(url, options.referrer ?? null), seen, proxy.traffic, signal, silent);
       return new Captured(outcome, performance.now() - startedAt);
     } finally {
       await open.close();
@@ -43,7 +70,7 @@ export class CaptureWorld {
   }
 
   async close(): Promise<void> {
-    await this.chromium.close();
+    await this.#pool.close();
     await this.site.close();
   }
 }
@@ -54,6 +81,8 @@ export class Captured {
   readonly tookMs: number;
 
   constructor(outcome: CaptureOutcome, tookMs: number) {
+    assert.deepEqual([...Value.Errors(CaptureSchema, outcome.capture)], []);
+    for (const { name } of outcome.files) assert.match(name, new RegExp(ARTIFACT_NAME));
     this.outcome = outcome;
     this.tookMs = tookMs;
   }
@@ -117,4 +146,25 @@ const jobFor = (value: string, referrer: string | null): CrawlJob => ({
   emulator_id: 'desktop',
   referrer,
   exit_session: 'session',
+});
+
+const ticketFor = (server: string): ExitTicket => ({
+  ticket_id: 'ticket',
+  server,
+  username: 'ticket',
+  password: 'secret',
+  expires_at: '2100-01-01T00:00:00.000Z',
+  exit: {
+    provider: 'test',
+    exit_id: 'test',
+    country_code: 'US',
+    proxy_type: 'residential',
+    region: null,
+    city: null,
+    isp: null,
+    session: 'session',
+    ip: null,
+    observed_country_code: null,
+    asn: null,
+  },
 });

@@ -3,9 +3,8 @@ import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Browser, type BrowserContext, chromium } from 'playwright-core';
-import type { OpenContext } from '../../src/browser/open-context.ts';
-
-const SHELL = process.env.CHROMIUM_PATH ?? '/usr/lib/chromium/chromium-headless-shell';
+import { locateChromium } from '../../src/browser/chromium-path.ts';
+import type { BrowserPool, OpenContext, OpenOptions } from '../../src/browser/open-context.ts';
 
 const FLAGS = [
   '--site-per-process',
@@ -19,23 +18,24 @@ const FLAGS = [
   '--disable-sync',
 ];
 
-/** A Chromium for tests of the capture alone, with the contexts a pool would hand out. */
-export class TestChromium {
-  readonly browser: Browser;
+/** A Chromium with flags of a test's own, and undressed contexts in place of a pool's. */
+export class TestChromium implements BrowserPool {
+  readonly #browser: Browser;
   readonly #debuggingUrl: string;
   readonly #folder: string;
 
   constructor(browser: Browser, debuggingUrl: string, folder: string) {
-    this.browser = browser;
+    this.#browser = browser;
     this.#debuggingUrl = debuggingUrl;
     this.#folder = folder;
   }
 
   static async start(...flags: string[]): Promise<TestChromium> {
     const folder = await mkdtemp(join(tmpdir(), 'adsweep-chromium-'));
+    const { path } = await locateChromium('');
     const port = await freePort();
     const browser = await chromium.launch({
-      executablePath: SHELL,
+      executablePath: path,
       chromiumSandbox: false,
       env: { ...process.env, HOME: folder } as Record<string, string>,
       args: [...FLAGS, `--remote-debugging-port=${port}`, ...flags],
@@ -43,26 +43,26 @@ export class TestChromium {
     return new TestChromium(browser, await debuggingUrlOf(port), folder);
   }
 
-  async open(proxyServer: string, options: { debugging?: boolean } = {}): Promise<OpenContext> {
-    const context = await this.browser.newContext({
-      proxy: { server: proxyServer, username: 'ticket', password: 'secret' },
+  async open({ ticket, emulator }: OpenOptions): Promise<OpenContext> {
+    const context = await this.#browser.newContext({
+      proxy: { server: ticket.server, username: ticket.username, password: ticket.password },
       ignoreHTTPSErrors: true,
       acceptDownloads: false,
-      viewport: { width: 1280, height: 720 },
+      viewport: emulator.device.viewport,
     });
     return {
       context,
-      browser: this.browser,
+      browser: this.#browser,
       browserName: 'chromium',
-      browserVersion: this.browser.version(),
-      debuggingUrl: options.debugging === false ? null : this.#debuggingUrl,
+      browserVersion: this.#browser.version(),
+      debuggingUrl: this.#debuggingUrl,
       browserContextId: await contextIdOf(context),
       close: () => context.close(),
     };
   }
 
   async close(): Promise<void> {
-    await this.browser.close();
+    await this.#browser.close();
     await rm(this.#folder, { recursive: true, force: true });
   }
 }

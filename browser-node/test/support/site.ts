@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import http, { type IncomingMessage, type ServerResponse } from 'node:http';
 import https from 'node:https';
 import type { AddressInfo } from 'node:net';
-import { selfSigned } from './certificate.ts';
+import { selfSigned } from '../../../infra/demo/self-signed.ts';
 
 /** Answers one request of a {@link Site}. */
 export type Handler = (request: IncomingMessage, response: ServerResponse) => void;
@@ -23,7 +23,7 @@ export class Site {
   readonly #https: https.Server;
 
   constructor() {
-    this.#https = https.createServer(selfSigned('publisher.example'), (request, response) =>
+    this.#https = https.createServer(selfSigned(['publisher.example']), (request, response) =>
       this.#answer('https', request, response),
     );
   }

@@ -9,8 +9,11 @@ import { redirectChain } from './redirect-chain.ts';
 import { requests } from './requests.ts';
 import { screenshots } from './screenshots.ts';
 
-/** What is collected while the tabs are open, in this order: the Back probe leaves the page and comes last. */
-export const whileOpen: Collector[] = [dialogs, certificates, documents, screenshots, autosound, contents, backButton];
+/**
+ * What is collected while the tabs are open, in this order: a picture may grant the page user activation, after which nothing it does
+ * is observed, and the Back probe leaves the page.
+ */
+export const whileOpen: Collector[] = [dialogs, certificates, documents, autosound, screenshots, contents, backButton];
 
 /** What is collected when the tabs are closed and the gateway has told what it carried. Requests fill in hops that were missed. */
 export const afterwards: Collector[] = [requests, redirectChain];

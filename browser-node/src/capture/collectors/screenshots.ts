@@ -1,7 +1,6 @@
 import { landingScreenshot } from '@adsweep/shared/capture/artifact.ts';
 import { WEBP_SIDE_MAX } from '@adsweep/shared/limits.ts';
 import { COMMAND_MS, PICTURED_HEIGHT_MAX, SCREENSHOT_MS, SCROLL_MS } from '../budgets.ts';
-import type { TargetSession } from '../devtools/devtools.ts';
 import { evaluateApart } from '../evaluate-apart.ts';
 import { type Landing, stopScript } from '../landings.ts';
 import { type PageSize, scrollThrough } from '../page-scripts/scroll-through.ts';
@@ -10,7 +9,7 @@ import type { Stage } from '../stage.ts';
 import { webpSize } from '../webp-size.ts';
 import type { Collector } from './collector.ts';
 
-const QUALITY = 80;
+const WEBP = { type: 'webp', quality: 80 } as const;
 /** Screens a page is scrolled through. Beyond, what is loaded when seen stays as it is. */
 const SCREENS_MAX = 8;
 /** Time for what scrolling asked for. */
@@ -34,39 +33,41 @@ export const screenshots: Collector = {
 };
 
 async function picture(stage: Stage, landing: Landing): Promise<Buffer> {
-  const { session } = landing.tab;
   try {
     const size = await wholePage(stage, landing);
-    const isHuge = size.height > PICTURED_HEIGHT_MAX;
-    if (isHuge) stage.notes.push({ collector: 'screenshots', text: `${size.height} pixels high: what is in view` });
-    return await shoot(session, isHuge ? null : size, SCREENSHOT_MS);
+    if (size.height <= PICTURED_HEIGHT_MAX) return await shootWhole(landing, size);
+    stage.notes.push({ collector: 'screenshots', text: `${size.height} pixels high: what is in view` });
   } catch (cause) {
     stage.logger.info({ cause }, 'a whole page could not be pictured');
-    await stopScript(session);
-    return shoot(session, null, COMMAND_MS);
+    await stopScript(landing.tab.session);
   }
+  return shootView(landing);
 }
 
 /** The page's size, once it was scrolled through for what it loads when seen. */
 async function wholePage(stage: Stage, { ord, tab: { session } }: Landing): Promise<PageSize> {
   const screens = ord === 0 ? SCREENS_MAX : 0;
   const size = await evaluateApart(session, session.targetId, scrollThrough, { screens }, SCROLL_MS);
-  if (screens > 0 && size.height >= size.viewportHeight * 1.5) await settle(stage, LAZY_MS);
+  if (size.scrolled) await settle(stage, LAZY_MS);
   return size;
 }
 
-/** A picture of the page, or of what is in view where its size is null. */
-async function shoot(session: TargetSession, size: PageSize | null, deadlineMs: number): Promise<Buffer> {
-  const { data } = await session.send(
-    'Page.captureScreenshot',
-    { format: 'webp', quality: QUALITY, ...(size && beyondView(size)) },
-    deadlineMs,
-  );
-  return Buffer.from(data, 'base64');
+/**
+ * The whole page. By Playwright's own session: the one that emulates the device is the one that can picture it in the device's pixels.
+ * It grants the page user activation, so that observing is over by now.
+ */
+function shootWhole({ page }: Landing, { width, height, ratio }: PageSize): Promise<Buffer> {
+  const longest = Math.floor(WEBP_SIDE_MAX / ratio);
+  const clip = { x: 0, y: 0, width: Math.min(width, longest), height: Math.min(height, longest) };
+  return page.screenshot({ ...WEBP, fullPage: true, clip, caret: 'initial', timeout: SCREENSHOT_MS });
 }
 
-function beyondView({ width, height, ratio }: PageSize) {
-  const longest = Math.floor(WEBP_SIDE_MAX / ratio);
-  const clip = { x: 0, y: 0, width: Math.min(width, longest), height: Math.min(height, longest), scale: 1 };
-  return { captureBeyondViewport: true, clip };
+/** What is in view. */
+async function shootView({ tab }: Landing): Promise<Buffer> {
+  const { data } = await tab.session.send(
+    'Page.captureScreenshot',
+    { format: WEBP.type, quality: WEBP.quality },
+    COMMAND_MS,
+  );
+  return Buffer.from(data, 'base64');
 }

@@ -29,7 +29,7 @@ export interface TargetSession {
 
 type Listener<E extends EventName> = (payload: EventPayload<E>, session: TargetSession) => void;
 
-/** A view of everything that runs in one browser context. It observes only: it never pauses or intercepts. */
+/** A view of everything that runs in one browser context. It observes only: it never intercepts. */
 export interface DevTools {
   on<E extends EventName>(event: E, listener: Listener<E>): void;
   onAttached(listener: (session: TargetSession) => void): void;

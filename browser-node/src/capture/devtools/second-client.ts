@@ -56,7 +56,7 @@ export class SecondClient implements DevTools {
       throw error;
     });
     const client = new SecondClient(socket, contextId);
-    await client.command('Target.setAutoAttach', autoAttach());
+    await client.command('Target.setAutoAttach', autoAttach({ paused: false }));
     return client;
   }
 
@@ -133,7 +133,8 @@ export class SecondClient implements DevTools {
     const session = new Session(this, sessionId, targetInfo, this.#sessions.get(parentId ?? '') ?? null);
     this.#sessions.set(sessionId, session);
     observeTarget(session);
-    session.tell('Target.setAutoAttach', autoAttach());
+    session.tell('Target.setAutoAttach', autoAttach({ paused: true }));
+    if (parentId) session.tell('Runtime.runIfWaitingForDebugger');
     this.#listeners.attached(session);
     this.#awaited.get(targetInfo.targetId)?.(session);
   }
@@ -169,8 +170,16 @@ class Session implements TargetSession {
   }
 }
 
-// Targets are never paused: that is Playwright's, and a second client that did it too made it miss a popup's first requests.
-const autoAttach = () => ({ autoAttach: true, flatten: true, waitForDebuggerOnStart: false, filter: FILTER });
+/**
+ * Frames and workers wait at their start until they are observed: without it, half of the frames that move on at once had no contents.
+ * Playwright makes them wait too, and neither lets go for the other. Tabs never wait for us: Playwright then misses their first requests.
+ */
+const autoAttach = ({ paused }: { paused: boolean }) => ({
+  autoAttach: true,
+  flatten: true,
+  waitForDebuggerOnStart: paused,
+  filter: FILTER,
+});
 
 function opened(socket: WebSocket): Promise<void> {
   return new Promise((resolve, reject) => socket.once('open', resolve).once('error', reject));

@@ -1,0 +1,145 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { DWELL_MS, QUIET_MS } from '../src/capture/budgets.ts';
+import { historyGrowth } from '../src/capture/collectors/back-button.ts';
+import { certificateProblem } from '../src/capture/collectors/certificates.ts';
+import { chainOf } from '../src/capture/collectors/redirect-chain.ts';
+import { addMissing } from '../src/capture/collectors/requests.ts';
+import { emptyEntry } from '../src/capture/network-journal.ts';
+import { restIn } from '../src/capture/settle.ts';
+import { webpSize } from '../src/capture/webp-size.ts';
+
+describe('a page at rest', () => {
+  const NOW = 100_000;
+  type Landings = Parameters<typeof restIn>[0];
+  const tab = (change: object) => ({ loadedAt: 0, lastHopAt: 0, refreshDueAt: 0, refused: false, ...change });
+  const tabs = (...changes: object[]) => changes.map((change) => ({ tab: tab(change) })) as Landings;
+  const journal = (lastActivityAt: number, underWay = 0) =>
+    ({ lastActivityAt, underWay: () => underWay }) as unknown as Parameters<typeof restIn>[1];
+  const quiet = journal(0);
+
+  it('is one that was loaded, watched for a while and asks for nothing', () => {
+    assert.equal(restIn(tabs({}), quiet, NOW), 0);
+    assert.equal(restIn(tabs({ loadedAt: null }), quiet, NOW), QUIET_MS);
+    assert.equal(restIn(tabs({ loadedAt: NOW - 100 }), quiet, NOW), DWELL_MS - 100);
+    assert.equal(restIn(tabs({}, { lastHopAt: NOW }), quiet, NOW), DWELL_MS);
+    assert.equal(restIn(tabs({}), journal(NOW - 200), NOW), QUIET_MS - 200);
+    assert.equal(restIn(tabs({}), journal(0, 1), NOW), QUIET_MS);
+  });
+
+  it('is not one that announced a refresh, unless it is far off', () => {
+    assert.equal(restIn(tabs({ refreshDueAt: NOW + 3_000 }), quiet, NOW), 3_000 + DWELL_MS);
+    assert.equal(restIn(tabs({ refreshDueAt: NOW + 60_000 }), quiet, NOW), 0);
+  });
+
+  it('is one that shows nothing of the target', () => {
+    assert.equal(restIn(tabs({ loadedAt: null, refused: true }), quiet, NOW), 0);
+  });
+});
+
+describe('the union of what was witnessed', () => {
+  const entry = (url: string, timestampMs: number, method = 'GET') => emptyEntry(url, method, timestampMs);
+
+  it('adds what one witness missed, and nothing twice', () => {
+    const entries = [entry('http://a/', 2), entry('http://b/', 3)];
+    addMissing(entries, [
+      entry('http://a/', 1),
+      entry('http://a/', 2),
+      entry('http://b/#x', 3),
+      entry('http://b/', 4, 'POST'),
+    ]);
+    assert.deepEqual(
+      entries.map(({ method, url, timestampMs }) => [method, url, timestampMs]),
+      [
+        ['GET', 'http://a/', 2],
+        ['GET', 'http://b/', 3],
+        ['GET', 'http://a/', 1],
+        ['POST', 'http://b/', 4],
+      ],
+    );
+  });
+});
+
+describe('a redirect chain', () => {
+  it('begins with the initial hop, names where each came from and counts time from the start', () => {
+    const hops = ['http://a/', 'http://b/'].map((url, index) => ({
+      ...emptyEntry(url, 'GET', 1_000 + index),
+      hop: 'script' as const,
+      statusCode: 200,
+    }));
+    assert.deepEqual(
+      chainOf(hops, 990).map(({ url, kind, timestamp_ms, redirected_from }) => [
+        url,
+        kind,
+        timestamp_ms,
+        redirected_from,
+      ]),
+      [
+        ['http://a/', 'initial', 10, ''],
+        ['http://b/', 'script', 11, 'http://a/'],
+      ],
+    );
+  });
+});
+
+describe('the growth of a history', () => {
+  const history = (...urls: string[]) =>
+    ({ currentIndex: urls.length - 1, entries: urls.map((url, id) => ({ id, url })) }) as Parameters<
+      typeof historyGrowth
+    >[0];
+
+  it('is what the document itself added', () => {
+    const grown = history('about:blank', 'http://a/', 'http://a/#1', 'http://a/', 'http://a/b', 'http://a/');
+    assert.deepEqual(historyGrowth(grown, 4, 2), { pushes: 4, copies: 3 });
+  });
+
+  it('is not what its frames added, nor what it replaced', () => {
+    assert.deepEqual(historyGrowth(history('about:blank', 'http://a/', 'http://a/'), 0, 2), { pushes: 0, copies: 0 });
+    assert.deepEqual(historyGrowth(history('about:blank', 'http://a/5'), 5, 2), { pushes: 0, copies: 0 });
+  });
+});
+
+describe('a bad certificate', () => {
+  const certificate = {
+    validFrom: 1_000,
+    validTo: 2_000,
+    subjectName: 'shop.example',
+    issuer: 'CA',
+    sanList: ['*.shop.example'],
+  };
+  const problem = (url: string, change: object = {}, atSeconds = 1_500) =>
+    certificateProblem({
+      url,
+      timestampMs: atSeconds * 1_000,
+      certificate: { ...certificate, ...change },
+    } as Parameters<typeof certificateProblem>[0]);
+
+  it('is expired, not yet valid, for another name, self-signed or of an unknown issuer', () => {
+    assert.equal(problem('https://a.shop.example/', {}, 3_000), 'expired');
+    assert.equal(problem('https://a.shop.example/', {}, 500), 'not_yet_valid');
+    assert.equal(problem('https://shop.example/'), 'wrong_name');
+    assert.equal(problem('https://b.a.shop.example/'), 'wrong_name');
+    assert.equal(problem('https://a.shop.example/', { issuer: 'shop.example' }), 'self_signed');
+    assert.equal(problem('https://a.shop.example/'), 'untrusted_issuer');
+  });
+});
+
+describe('the size of a WebP picture', () => {
+  const webp = (kind: string, ...tail: number[]) =>
+    Buffer.concat([Buffer.from(`RIFF\0\0\0\0WEBP${kind}`, 'latin1'), Buffer.from(tail), Buffer.alloc(20)]);
+
+  it('is read from each kind of header', () => {
+    const lossy = webp('VP8 ', 0, 0, 0, 0, 0, 0, 0, 0x9d, 0x01, 0x2a, 0x56, 0x05, 0x79, 0x02);
+    assert.deepEqual(webpSize(lossy), { width: 1366, height: 633 });
+    const extended = webp('VP8X', 0, 0, 0, 0, 0, 0, 0, 0, 0x55, 0x05, 0, 0x78, 0x02, 0);
+    assert.deepEqual(webpSize(extended), { width: 1366, height: 633 });
+    const bits = (1366 - 1) | ((633 - 1) << 14);
+    const lossless = webp('VP8L', 0, 0, 0, 0, 0x2f, bits & 255, (bits >> 8) & 255, (bits >> 16) & 255, bits >>> 24);
+    assert.deepEqual(webpSize(lossless), { width: 1366, height: 633 });
+  });
+
+  it('is not there for what is no picture', () => {
+    assert.equal(webpSize(Buffer.alloc(0)), null);
+    assert.equal(webpSize(Buffer.from('not a picture of any kind, but long enough')), null);
+  });
+});
