@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Observation } from '@adsweep/shared/capture/observation.ts';
 import type { ConsoleMessage, Page } from 'playwright-core';
-import { watchSound } from '../page-scripts/watch-sound.ts';
+import { soundScript } from '../page-scripts/sound-script.ts';
 import type { Collector } from './collector.ts';
 
 type Attempt = Observation['facts'];
@@ -17,7 +17,7 @@ export const autosound: Collector = {
     const token = randomBytes(8).toString('hex');
     const heard = new Map<Page, Map<string, Attempt>>();
     stage.open.context.on('console', (message) => note(heard, token, message));
-    await stage.open.context.addInitScript({ content: `(${watchSound})(${JSON.stringify({ token })});` });
+    await stage.open.context.addInitScript({ content: soundScript(token) });
     return (draft) => {
       for (const { ord, page, tab } of stage.landings.all)
         for (const facts of heard.get(page)?.values() ?? [])
