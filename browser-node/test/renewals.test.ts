@@ -4,22 +4,9 @@ import { test } from 'node:test';
 import { Worker } from 'node:worker_threads';
 import type { Lease } from '@adsweep/shared/lease/messages.ts';
 import { Renewals } from '../src/lease/renewals.ts';
-import { FakeControlPlane } from './support/fake-control-plane.ts';
+import { FakeControlPlane, JOB } from './support/fake-control-plane.ts';
 
-const lease = (id: string): Lease => ({
-  lease_id: id,
-  token: 'token',
-  expires_in_ms: 10_000,
-  job: {
-    scan_id: 'scan-1',
-    attempt: 0,
-    target: { kind: 'url', value: 'http://shop.example/' },
-    targeting: { country_code: 'DE', proxy_type: 'residential', region: '', city: '', isp: '' },
-    emulator_id: 'windows_chrome',
-    referrer: null,
-    exit_session: 'session-1',
-  },
-});
+const lease = (id: string): Lease => ({ lease_id: id, token: 'token', expires_in_ms: 10_000, job: JOB });
 
 // A control plane in a thread of its own: the main thread of the test is what is busy.
 const COUNTING_PLANE = `

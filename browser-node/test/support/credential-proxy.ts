@@ -8,6 +8,7 @@ import {
 import { type AddressInfo, connect } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { ExitTicket } from '@adsweep/shared/targeting/exit-ticket.ts';
+import { ticketFor } from './ticket.ts';
 
 /** A forward proxy that asks for a ticket's credentials and takes every name to one local port. */
 export class CredentialProxy {
@@ -30,26 +31,7 @@ export class CredentialProxy {
   /** A ticket for this proxy. */
   get ticket(): ExitTicket {
     const { port } = this.#server.address() as AddressInfo;
-    return {
-      ticket_id: 'ticket-1',
-      server: `http://127.0.0.1:${port}`,
-      username: 'ticket-1',
-      password: 'secret',
-      expires_at: '2030-01-01T00:00:00Z',
-      exit: {
-        provider: 'test',
-        exit_id: 'exit-1',
-        country_code: 'DE',
-        proxy_type: 'residential',
-        region: null,
-        city: null,
-        isp: null,
-        session: 'session-1',
-        ip: null,
-        observed_country_code: null,
-        asn: null,
-      },
-    };
+    return ticketFor(`http://127.0.0.1:${port}`);
   }
 
   async close(): Promise<void> {

@@ -7,7 +7,8 @@ import { Conditions } from './conditions.ts';
 
 export type Said = { call: string; leaseId: string; body: unknown };
 
-const JOB: CrawlJob = {
+/** A page scan from Germany on a desktop. */
+export const JOB: CrawlJob = {
   scan_id: 'scan-1',
   attempt: 0,
   target: { kind: 'url', value: 'http://shop.example/' },

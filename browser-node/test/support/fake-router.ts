@@ -2,33 +2,13 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { ExitTicket, TicketTraffic } from '@adsweep/shared/targeting/exit-ticket.ts';
 import { Conditions } from './conditions.ts';
-
-const TICKET: ExitTicket = {
-  ticket_id: 'ticket-1',
-  server: 'http://127.0.0.1:1',
-  username: 'ticket-1',
-  password: 'secret',
-  expires_at: '2030-01-01T00:00:00Z',
-  exit: {
-    provider: 'test',
-    exit_id: 'exit-1',
-    country_code: 'DE',
-    proxy_type: 'residential',
-    region: null,
-    city: 'Berlin',
-    isp: null,
-    session: 'session-1',
-    ip: null,
-    observed_country_code: null,
-    asn: null,
-  },
-};
+import { ticketFor } from './ticket.ts';
 
 const TRAFFIC: TicketTraffic = { ticket_id: 'ticket-1', bytes_sent: 11, bytes_received: 22, hosts: [], requests: [] };
 
 /** The proxy-router's API: gives one ticket, or refuses with the code in `refusal`. */
 export class FakeRouter extends Conditions {
-  ticket: ExitTicket = TICKET;
+  ticket: ExitTicket = ticketFor('http://127.0.0.1:1');
   refusal: { status: number; code: string } | null = null;
   readonly calls: string[] = [];
   readonly #server: Server;
