@@ -61,7 +61,7 @@ export async function endAttempt(
   return 'ended';
 }
 
-/** Ends an attempt that was never begun: the job goes back at once. */
+/** Ends an attempt that leads to nothing, because it was not begun or its node stops: the job goes back at once. */
 export async function releaseLease(dependencies: EndDependencies, ref: LeaseRef, now: Date): Promise<'ended' | 'lost'> {
   const scan = await dependencies.scans.findForWork(ref.scanId);
   const released = scan && (await changeScan(dependencies.scans, scan, { type: 'release', fence: ref.fence }, now));

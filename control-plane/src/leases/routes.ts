@@ -88,7 +88,7 @@ function routesOfOneLease(dependencies: NodeApiDependencies): Route<NodeCaller>[
       method: 'POST',
       path: '/node/v1/leases/{id}/release',
       group: 'Leases',
-      summary: 'Give back a job that was not begun',
+      summary: 'Give a job back: it was not begun, or the node stops',
       permission: 'lease',
       params: leaseParams,
       replies: done,
