@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
+import { request } from 'node:http';
+import { buffer } from 'node:stream/consumers';
 import { after, afterEach, before, describe, it } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import { ARTIFACT_BYTES_MAX } from '@adsweep/shared/capture/artifact.ts';
@@ -8,6 +10,7 @@ import { NodeApiError } from '@adsweep/shared/lease/client.ts';
 import type { Lease } from '@adsweep/shared/lease/messages.ts';
 import { BODY_LIFETIME_MS } from '@adsweep/shared/limits.ts';
 import sharp from 'sharp';
+import { until } from '../../shared/test/support/until.ts';
 import { ARTIFACTS_MAX } from '../src/artifacts/artifact.ts';
 import { bodyStore } from '../src/captures/body-store.ts';
 import { attemptOf } from '../src/captures/capture-record.ts';
@@ -41,6 +44,24 @@ async function leased(): Promise<Lease> {
 }
 const complete = (lease: Lease, capture: unknown) => farm.node.complete(lease, capture as Capture);
 const send = (path: string, init: RequestInit) => fetch(`${farm.baseUrl}/node/v1${path}`, init);
+
+type SlowUpload = { status: Promise<number>; finish(): void; breakOff(): void };
+
+/** Begins to upload `bytes`: the first of them are on disk, the others wait for `finish`. `status` 0: there was no answer. */
+async function slowUpload(lease: Lease, name: string, bytes: Uint8Array): Promise<SlowUpload> {
+  const headers = { authorization: `Bearer ${lease.token}`, 'content-length': bytes.length };
+  const sending = request(`${farm.baseUrl}/node/v1/leases/${lease.lease_id}/artifacts/${name}`, {
+    method: 'PUT',
+    headers,
+    agent: false,
+  });
+  const status = new Promise<number>((resolve) => {
+    sending.on('response', (answer) => resolve(answer.resume().statusCode ?? 0)).on('error', () => resolve(0));
+  });
+  sending.write(bytes.subarray(0, 8));
+  await until('the upload to begin', async () => (await farm.incoming()) > 0);
+  return { status, finish: () => void sending.end(bytes.subarray(8)), breakOff: () => void sending.destroy() };
+}
 
 describe('what a node uploads', () => {
   it('is answered with its hash and size, and may be sent again', async () => {
@@ -98,10 +119,8 @@ describe('what a node uploads', () => {
       () => null,
     );
     assert.ok(sent === null || sent.status === 413);
-    assert.equal(
-      await farm.objects.get(`scans/${lease.job.scan_id}/${parseLeaseId(lease.lease_id)?.fence}/bodies.json.gz`),
-      null,
-    );
+    assert.equal(await farm.store.collection('artifacts').countDocuments({ scan_id: lease.job.scan_id }), 0);
+    assert.deepEqual(await farm.objectsOf(lease), []);
   });
 
   it('has one of the known names', async () => {
@@ -144,6 +163,36 @@ describe('what a node uploads', () => {
     await artifacts.sweep(new Date(Date.now() + 61 * 60_000));
     assert.deepEqual(await names(forgotten.job.scan_id), []);
     assert.ok((await names(lease.job.scan_id)).includes('landing-0.webp'), 'what was accepted stays');
+  });
+
+  for (const [ending, end] of [
+    ['comes to its end', (late: SlowUpload) => late.finish()],
+    ['breaks off', (late: SlowUpload) => late.breakOff()],
+  ] as const)
+    it(`stays as it was accepted when an earlier upload of its name ${ending} too late`, async () => {
+      const lease = await leased();
+      const [accepted, other] = [await webp(3, 3), await webp(4, 4)];
+      const late = await slowUpload(lease, 'landing-0.webp', other);
+      await farm.node.upload(lease, 'landing-0.webp', 'image/webp', accepted);
+      await complete(lease, captureOf(['https://shop.example/'], { artifacts: [named('landing-0.webp', accepted)] }));
+      await end(late);
+      assert.notEqual(await late.status, 200);
+      await until('the late bytes to be gone', async () => (await farm.objectsOf(lease)).length === 2);
+      const { artifacts } = farm.farm.dependencies;
+      await artifacts.sweep(new Date(Date.now() + 61 * 60_000));
+      const { capture } = await farm.read(lease.job.scan_id);
+      assert.ok(capture);
+      const stored = await artifacts.open(attemptOf(capture.id), 'landing-0.webp');
+      assert.deepEqual(stored && (await buffer(stored.stream)), Buffer.from(accepted));
+    });
+
+  it('may be sent twice at the same time', async () => {
+    const lease = await leased();
+    const picture = await webp(5, 5);
+    const upload = () => farm.node.upload(lease, 'landing-0.webp', 'image/webp', picture);
+    await Promise.all([upload(), upload(), upload(), upload()]);
+    assert.equal((await farm.objectsOf(lease)).length, 1);
+    await complete(lease, captureOf(['https://shop.example/'], { artifacts: [named('landing-0.webp', picture)] }));
   });
 
   it('8 keeps all request URLs and the contents of sub-resources for a day, and 200 requests with the scan', async () => {
@@ -237,7 +286,7 @@ describe('the node API', () => {
     assert.equal((await renew(one, one.token)).status, 200);
     for (const token of [two.token, NODE_TOKEN, '', `${one.token}x`])
       assert.equal((await renew(one, token)).status, 401);
-    const forged = { ...one, lease_id: one.lease_id.replace(/\d$/, '') };
+    const forged = { ...one, lease_id: one.lease_id.slice(0, -1) };
     assert.equal((await renew(forged, one.token)).status, 401);
     const acquire = { method: 'POST', body: JSON.stringify({ node_id: 'n', max: 1, wait_ms: 0 }) };
     for (const token of [one.token, 'wrong', ''])

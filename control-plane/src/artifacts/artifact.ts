@@ -6,9 +6,14 @@ export const ARTIFACTS_MAX = 60;
 /** The attempt whose node uploads: each lease writes under its own fence. */
 export type AttemptRef = Pick<LeaseRef, 'scanId' | 'fence'>;
 
-/** A stored file of a scan; `width` and `height` in pixels as measured by us, 0 where it is no picture. `expires_at` null: it stays. */
+/**
+ * A stored file of a scan; its bytes are under the key `object`. `width` and `height` in pixels as measured by us, 0 where it is no
+ * picture. `kept`: an accepted capture names it, nothing may replace it. `expires_at` null: it stays.
+ */
 export type ArtifactRecord = {
   _id: string;
+  object: string;
+  kept: boolean;
   scan_id: string;
   fence: number;
   name: string;
@@ -29,3 +34,6 @@ export class ArtifactRefused extends Error {
     this.tooLarge = tooLarge;
   }
 }
+
+/** An upload came to its end after its attempt was accepted with another file of this name. */
+export class ArtifactKept extends Error {}

@@ -4,6 +4,7 @@ import type { Issue } from '../http/errors.ts';
 
 /** A record holds 16 MB; what is stored of a capture stays well below. */
 const STORED_BYTES_MAX = 12 * 1024 * 1024;
+const OTHER_ARTIFACT = 'The artifact that was uploaded is another one.';
 const FACT = /^[a-z][a-z0-9_]{0,49}$/;
 
 /**
@@ -28,9 +29,12 @@ function artifactIssues({ artifacts }: Capture, uploads: ArtifactRecord[]): Issu
     if (names.indexOf(name) !== at) return [issue(['artifacts', at, 'name'], 'The artifact is named twice.')];
     if (!upload) return [issue(['artifacts', at, 'name'], 'No such artifact was uploaded under this lease.')];
     const same = upload.sha256 === sha256 && upload.bytes === bytes;
-    return same ? [] : [issue(['artifacts', at, 'sha256'], 'The artifact that was uploaded is another one.')];
+    return same ? [] : [issue(['artifacts', at, 'sha256'], OTHER_ARTIFACT)];
   });
 }
+
+/** What to say where an upload was replaced while its capture was accepted. */
+export const replacedMeanwhile = (): Issue => issue(['artifacts'], OTHER_ARTIFACT);
 
 function landingIssues({ landings, artifacts }: Capture): Issue[] {
   const pictures = new Set(artifacts.map(({ name }) => name).filter((name) => name.endsWith('.webp')));

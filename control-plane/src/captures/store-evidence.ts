@@ -9,7 +9,7 @@ import type { CaptureSummary, ScanRecord } from '../scans/scan.ts';
 import type { BodyStore } from './body-store.ts';
 import { type CaptureRecord, captureIdOf } from './capture-record.ts';
 import type { CaptureStore } from './capture-store.ts';
-import { checkCapture, checkStoredSize } from './check-capture.ts';
+import { checkCapture, checkStoredSize, replacedMeanwhile } from './check-capture.ts';
 import { chooseStored } from './choose-requests.ts';
 
 export type EvidenceDependencies = {
@@ -38,7 +38,8 @@ export async function storeEvidence(
   if (issues.length > 0) throw refused(issues);
 
   const names = capture.artifacts.map(({ name }) => name);
-  await artifacts.keep(ref, names, { [BODIES]: BODY_LIFETIME_MS }, now);
+  const areKept = await artifacts.keep(ref, capture.artifacts, { [BODIES]: BODY_LIFETIME_MS }, now);
+  if (!areKept) throw refused([replacedMeanwhile()]);
   await bodies.writeRequests(ref, capture.requests, now);
   const measured = uploads.filter(({ name }) => names.includes(name)).map(asArtifact);
   const record: CaptureRecord = {

@@ -4,7 +4,7 @@ import { type Complete, CompleteSchema, UploadedSchema } from '@adsweep/shared/l
 import type { Logger } from '@adsweep/shared/service/logger.ts';
 import { ConnectionLost } from '@adsweep/shared/service/read-bytes.ts';
 import { Type } from 'typebox';
-import { ARTIFACTS_MAX, ArtifactRefused } from '../artifacts/artifact.ts';
+import { ARTIFACTS_MAX, ArtifactKept, ArtifactRefused } from '../artifacts/artifact.ts';
 import type { CrawlQueue, LeaseRef } from '../crawl-jobs/queue.ts';
 import { ApiError, refused } from '../http/api-error.ts';
 import { noContent, ok, type Route, route } from '../http/route.ts';
@@ -92,12 +92,18 @@ async function mayUpload(
     throw refusedArtifact(`An attempt has at most ${ARTIFACTS_MAX} artifacts.`);
 }
 
-async function receive({ artifacts }: UploadDependencies, lease: LeaseRef, name: string, stream: IncomingMessage) {
+async function receive(
+  { artifacts, metrics }: UploadDependencies,
+  lease: LeaseRef,
+  name: string,
+  stream: IncomingMessage,
+) {
   try {
     return await artifacts.receive(lease, name, stream, new Date());
   } catch (error) {
     if (error instanceof ArtifactRefused && error.tooLarge) throw new ApiError('request_too_large', error.message);
     if (error instanceof ArtifactRefused) throw refusedArtifact(error.message);
+    if (error instanceof ArtifactKept) throw leaseLost(metrics, 'upload');
     throw stream.readableAborted ? new ConnectionLost(error) : error;
   }
 }
