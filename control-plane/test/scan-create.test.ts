@@ -212,6 +212,22 @@ describe('creating a scan', () => {
     ]);
   });
 
+  test('4.2.4 a megabyte of ad_formats is refused as fast as any other body', async () => {
+    const began = performance.now();
+    const { items } = await refused({ ad_discovery: true, ad_formats: Array(160_000).fill('pop') });
+    assert.deepEqual(items, ['body.ad_formats duplicate_items', 'body.ad_discovery not_available']);
+    assert.ok(performance.now() - began < 5_000, 'every pair of them would take minutes');
+  });
+
+  test('2.4 names that are too long to be any are refused, and not told back', async () => {
+    const long = 'x'.repeat(100_000);
+    for (const change of [{ country_code: long }, { emulator_id: long }, { proxy: { city: long } }]) {
+      const { items, detail } = await refused(change);
+      assert.match(items.join(), /^body\.[a-z_.]+ string_too_long$/);
+      assert.ok(JSON.stringify(detail).length < 1_000);
+    }
+  });
+
   test('4.2.6 shared repeats together with ad_discovery give 422', async () => {
     const { items } = await refused({ ad_discovery: true, repeat_mode: 'shared' });
     assert.ok(items.includes('body.repeat_mode invalid_combination'));

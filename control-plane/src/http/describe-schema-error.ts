@@ -86,8 +86,6 @@ function wordsForKeyword({ keyword, params }: SchemaError): Words | null {
     case 'maxItems':
     case 'maxProperties':
       return { type: 'too_long', msg: `Must have at most ${limit} items.`, ctx: { max_length: limit } };
-    case 'uniqueItems':
-      return { type: 'duplicate_items', msg: 'Must not name anything twice.' };
     case 'pattern':
       return {
         type: 'string_pattern_mismatch',

@@ -13,17 +13,25 @@ const URL_LENGTH_MAX = 32_768;
 
 const strict = { additionalProperties: false };
 
+/** The longest name of a country, device, region, city or ISP that is looked up and told back. */
+const NAME_LENGTH_MAX = 200;
+const name = (description?: string) =>
+  Type.String({ maxLength: NAME_LENGTH_MAX, ...(description ? { description } : {}) });
+
 const ProxyInSchema = Type.Object(
   {
-    proxy_type: Type.Optional(Type.String({ description: '`residential` (default) or `mobile`.' })),
-    region: Type.Optional(Type.String()),
-    city: Type.Optional(Type.String({ description: 'Must belong to the region, or no exit will be found.' })),
-    isp: Type.Optional(Type.String()),
+    proxy_type: Type.Optional(name('`residential` (default) or `mobile`.')),
+    region: Type.Optional(name()),
+    city: Type.Optional(name('Must belong to the region, or no exit will be found.')),
+    isp: Type.Optional(name()),
   },
   { ...strict, title: 'ProxyIn', description: 'Values of `GET /proxy/targeting`, in any letter case; empty: no wish.' },
 );
 
-/** Body of `POST /scans` (spec 2.1). What the forms cannot say is in checks/. */
+/**
+ * Body of `POST /scans` (spec 2.1). What the forms cannot say is in checks/; so is what the validator is slow at, such as `uniqueItems`,
+ * which compares every pair.
+ */
 export const ScanInSchema = Type.Object(
   {
     url: Type.Optional(orNull(Type.String({ maxLength: URL_LENGTH_MAX, description: 'An http(s) page.' }))),
@@ -33,8 +41,8 @@ export const ScanInSchema = Type.Object(
     vast_tag: Type.Optional(
       orNull(Type.String({ maxLength: TARGET_LENGTH_MAX, description: 'An http(s) URL or a VAST document.' })),
     ),
-    country_code: Type.String({ description: 'ISO 3166-1 alpha-2, any letter case; see `GET /geos`.' }),
-    emulator_id: Type.String({ description: 'See `GET /emulators`.' }),
+    country_code: name('ISO 3166-1 alpha-2, any letter case; see `GET /geos`.'),
+    emulator_id: name('See `GET /emulators`.'),
     proxy: Type.Optional(ProxyInSchema),
     referrer: Type.Optional(
       orNull(Type.String({ maxLength: URL_LENGTH_MAX, description: 'The publisher page the check is made from.' })),
@@ -48,7 +56,7 @@ export const ScanInSchema = Type.Object(
     ad_discovery: Type.Optional(Type.Boolean({ default: false })),
     max_discovered_ads: Type.Optional(orNull(Type.Integer({ minimum: 1, maximum: DISCOVERED_ADS_MAX }))),
     ad_formats: Type.Optional(
-      orNull(Type.Array(Type.Enum(['banner', 'video', 'pop']), { minItems: 1, uniqueItems: true })),
+      orNull(Type.Array(Type.Enum(['banner', 'video', 'pop']), { minItems: 1, description: 'None twice; null: all.' })),
     ),
     repeat_count: Type.Optional(Type.Integer({ minimum: 1, maximum: REPEAT_COUNT_MAX, default: 1 })),
     repeat_mode: Type.Optional(Type.Enum(['isolated', 'shared'], { default: 'isolated' })),
