@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { after, afterEach, before, describe, it } from 'node:test';
 import type { Observation } from '@adsweep/shared/capture/observation.ts';
 import { bookMoney } from '../src/billing/charge.ts';
+import type { ReadCapture } from '../src/captures/read-capture.ts';
 import { recordEvent } from '../src/events/record-event.ts';
 import { type RelayDependencies, relay } from '../src/outbox/relay.ts';
 import { finishScan } from '../src/pipeline/finish-scan.ts';
@@ -33,6 +34,9 @@ async function crawled(observations: Observation[] = [loud], chain = ['https://s
 
 const work = (now = new Date()) => finishCrawled(farm.farm.dependencies, now);
 const kindsOf = ({ outbox }: ScanRecord) => outbox.map((entry) => (entry.kind === 'event' ? entry.event : entry.kind));
+const slowly = (read: ReadCapture, ms: number): ReadCapture => {
+  return (scan) => new Promise((resolve) => setTimeout(() => resolve(read(scan)), ms));
+};
 const [TAGS, COMPLETED] = ['scanning.tags.detected', 'scanning.scan.completed'];
 
 describe('the checks after a crawl', () => {
@@ -42,6 +46,15 @@ describe('the checks after a crawl', () => {
     assert.deepEqual(kindsOf(await farm.read(tagged._id)), ['charge', TAGS, COMPLETED]);
     assert.deepEqual(kindsOf(await farm.read(clean._id)), ['charge', COMPLETED]);
     assert.equal((await farm.read(clean._id)).status, 'completed');
+  });
+
+  it('end when they are done, not when they began', async () => {
+    const scan = await crawled();
+    const slow = { ...farm.farm.dependencies, readCapture: slowly(farm.farm.dependencies.readCapture, 60) };
+    await finishCrawled(slow, new Date());
+    const { crawled_at, completed_at } = await farm.read(scan._id);
+    assert.ok(crawled_at && completed_at);
+    assert.ok(completed_at.getTime() - crawled_at.getTime() >= 50, 'the checks are part of the time they take');
   });
 
   it('are done once by two workers that look at the same time', async () => {

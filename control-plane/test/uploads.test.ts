@@ -14,6 +14,7 @@ import { until } from '../../shared/test/support/until.ts';
 import { ARTIFACTS_MAX } from '../src/artifacts/artifact.ts';
 import { bodyStore } from '../src/captures/body-store.ts';
 import { attemptOf } from '../src/captures/capture-record.ts';
+import { landingsOf } from '../src/captures/present-landings.ts';
 import { parseLeaseId } from '../src/leases/lease-token.ts';
 import {
   captureOf,
@@ -249,12 +250,33 @@ describe('a capture', () => {
       { ...good, extra: true },
       { ...good, landings: 'none' },
       { ...good, elapsed_ms: -1 },
+      { ...good, elapsed_ms: 1e300 },
+      { ...good, landings: [{ ...landing, opened_at_ms: Number.MAX_VALUE }] },
+      { ...good, requests: [requestOf(0, { status_code: -1 })] },
+      { ...good, requests: [requestOf(0, { timestamp_ms: 1e300 })] },
       { ...good, requests: Array.from({ length: 5_001 }, (_, id) => requestOf(id)) },
     ];
     for (const capture of bad)
       await assert.rejects(complete(lease, capture), refusedWith(422), JSON.stringify(capture).slice(0, 200));
     assert.equal((await farm.read(lease.job.scan_id)).status, 'running');
     await complete(lease, good);
+  });
+
+  it('makes a crawl no longer than its lease was held, so that the times of the scan add up', async () => {
+    const lease = await leased();
+    await complete(lease, captureOf(['https://shop.example/'], { elapsed_ms: 3_600_000 }));
+    const { capture, created_at } = await farm.read(lease.job.scan_id);
+    assert.ok(capture && capture.crawl_ms <= Date.now() - created_at.getTime());
+  });
+
+  it('shows nothing of a hop that a hop does not have', async () => {
+    const lease = await leased();
+    const capture = captureOf(['https://shop.example/']);
+    Object.assign(capture.landings[0]!.redirect_chain[0]!, { extra: '<script>' });
+    await complete(lease, capture);
+    const record = await farm.farm.dependencies.readCapture(await farm.read(lease.job.scan_id));
+    assert.ok(record);
+    assert.doesNotMatch(JSON.stringify(landingsOf(record)), /extra/);
   });
 
   it('is refused when it is too large to be taken or to be stored', async () => {

@@ -22,8 +22,10 @@ export function landingsOf({ capture }: Pick<CaptureRecord, 'capture'>): Evidenc
     }));
 }
 
+/** Names every field it takes: what else a node wrote into a hop is nobody's business. */
 function presentHop(hop: CapturedHop, sub_requests: SubRequest[]): Hop {
-  return { ...hop, sub_requests };
+  const { url, kind, status_code, content_type, body_size, timestamp_ms, redirected_from } = hop;
+  return { url, kind, status_code, content_type, body_size, timestamp_ms, redirected_from, sub_requests };
 }
 
 function openedAt(capture: Capture, landing: CapturedLanding): Date {

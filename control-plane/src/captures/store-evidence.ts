@@ -53,7 +53,7 @@ export async function storeEvidence(
     created_at: now,
   };
   await captures.insert(record);
-  return summaryOf(record);
+  return summaryOf(record, scan, now);
 }
 
 /** Takes away what an attempt uploaded and stored, unless the scan names it as its own. */
@@ -68,14 +68,15 @@ export async function discardEvidence(
   await artifacts.discard(ref);
 }
 
-function summaryOf({ _id, capture }: CaptureRecord): CaptureSummary {
+/** A node's clock is its own: a crawl took no longer than its lease was held, so that a scan's times add up. */
+function summaryOf({ _id, capture }: CaptureRecord, { started_at }: ScanRecord, now: Date): CaptureSummary {
   const page = capture.landings.find(({ ord }) => ord === 0);
   return {
     id: _id,
     offer_url: page?.final_url ?? '',
     page_title: (page?.page_title ?? '').slice(0, TITLE_LENGTH_MAX).toWellFormed(),
     has_screenshot: typeof page?.screenshot === 'string',
-    crawl_ms: capture.elapsed_ms,
+    crawl_ms: Math.min(capture.elapsed_ms, Math.max(0, now.getTime() - (started_at ?? now).getTime())),
     landings: capture.landings.length,
   };
 }

@@ -20,10 +20,14 @@ export type FinishDependencies = {
   logger: Logger;
 };
 
-/** What the checks of one scan know so far; `complete` turns false where a judgement is missing. */
+/**
+ * What the checks of one scan know so far; `complete` turns false where a judgement is missing. They began at `now`, which was
+ * `began` on this process' own clock.
+ */
 type Checks = {
   scan: ScanRecord;
   now: Date;
+  began: number;
   captured: Evidence;
   judged: Evidence;
   findings: Finding[];
@@ -46,7 +50,7 @@ const STEPS: [name: string, step: Step][] = [
 
 /** Runs the checks of a claimed scan and finishes it; false where someone else took it over meanwhile. */
 export async function finishScan(dependencies: FinishDependencies, scan: ScanRecord, now: Date): Promise<boolean> {
-  let checks: Checks = { ...NOTHING, scan, now };
+  let checks: Checks = { ...NOTHING, scan, now, began: performance.now() };
   for (const [step, run] of STEPS) {
     const stopTimer = dependencies.metrics.stepSeconds.startTimer({ step });
     checks = { ...checks, ...(await run(dependencies, checks)) };
@@ -94,10 +98,11 @@ function assignTags(_: FinishDependencies, { findings, now }: Checks): Partial<C
 }
 
 async function finish({ scans, metrics }: FinishDependencies, checks: Checks): Promise<Partial<Checks>> {
-  const { scan, now, tags, verdict, complete } = checks;
+  const { scan, tags, verdict, complete } = checks;
+  const ended = new Date(checks.now.getTime() + performance.now() - checks.began);
   const { network, network_host, ...classification } = verdict;
   const event = { type: 'finish' as const, tags, classification, network, networkHost: network_host, complete };
-  const finished = await changeScan(scans, scan, event, now, finishEvents(checks));
+  const finished = await changeScan(scans, scan, event, ended, finishEvents({ ...checks, now: ended }));
   if (!finished) return {};
   metrics.finishedScans.inc({ status: finished.status });
   return { scan: finished };

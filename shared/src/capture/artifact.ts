@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox';
+import { Count } from './count.ts';
 
 /** Names a node may upload under, and what each holds. `<ord>` is a landing's ordinal. */
 export const ARTIFACT_NAME = '^(landing-[0-9]{1,3}\\.webp|documents\\.json\\.gz|bodies\\.json\\.gz)$';
@@ -20,8 +21,8 @@ export const ArtifactSchema = Type.Object({
   sha256: Type.String({ pattern: '^[0-9a-f]{64}$' }),
   bytes: Type.Integer({ minimum: 0, maximum: ARTIFACT_BYTES_MAX }),
   content_type: Type.String({ maxLength: 100 }),
-  width: Type.Integer({ minimum: 0 }),
-  height: Type.Integer({ minimum: 0 }),
+  width: Count,
+  height: Count,
 });
 export type Artifact = Static<typeof ArtifactSchema>;
 

@@ -2,6 +2,7 @@ import { type Static, Type } from 'typebox';
 import { REQUEST_URLS_MAX } from '../limits.ts';
 import { ExitSchema } from '../targeting/exit-ticket.ts';
 import { ArtifactSchema } from './artifact.ts';
+import { Count } from './count.ts';
 import { HopSchema } from './hop.ts';
 import { NetworkRequestSchema } from './network-request.ts';
 import { ObservationSchema } from './observation.ts';
@@ -17,15 +18,15 @@ const LandingSchema = Type.Object({
   site_name: Text,
   redirect_chain: Type.Array(HopSchema, { maxItems: 200 }),
   screenshot: Type.Union([Type.String(), Type.Null()]),
-  opened_at_ms: Type.Integer({ minimum: 0 }),
-  elapsed_ms: Type.Integer({ minimum: 0 }),
+  opened_at_ms: Count,
+  elapsed_ms: Count,
 });
 export type CapturedLanding = Static<typeof LandingSchema>;
 
 /** What the gateway carried for the capture, in bytes; null = the gateway could not say. */
 const TrafficSchema = Type.Object({
-  bytes_sent: Type.Integer({ minimum: 0 }),
-  bytes_received: Type.Integer({ minimum: 0 }),
+  bytes_sent: Count,
+  bytes_received: Count,
 });
 
 /**
@@ -35,7 +36,7 @@ const TrafficSchema = Type.Object({
 export const CaptureSchema = Type.Object(
   {
     started_at: Type.String({ maxLength: 40 }),
-    elapsed_ms: Type.Integer({ minimum: 0 }),
+    elapsed_ms: Count,
     browser: Type.Object({ name: Type.String({ maxLength: 100 }), version: Type.String({ maxLength: 100 }) }),
     exit: Type.Union([ExitSchema, Type.Null()]),
     traffic: Type.Union([TrafficSchema, Type.Null()]),

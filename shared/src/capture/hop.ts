@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox';
+import { Count } from './count.ts';
 
 /** How a navigation came about. `initial` is the scan's own; the `http` ones are told apart by their status code. */
 export const HOP_KINDS = [
@@ -32,10 +33,10 @@ export type SubRequest = {
 export const HopSchema = Type.Object({
   url: Type.String(),
   kind: Type.Enum(HOP_KINDS),
-  status_code: Type.Integer(),
+  status_code: Count,
   content_type: Type.String(),
-  body_size: Type.Integer(),
-  timestamp_ms: Type.Integer(),
+  body_size: Count,
+  timestamp_ms: Count,
   redirected_from: Type.String(),
 });
 export type CapturedHop = Static<typeof HopSchema>;

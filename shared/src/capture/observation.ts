@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox';
+import { Count } from './count.ts';
 
 /** Facts the browser can see of a landing; judging them is detection's work. */
 export const OBSERVATION_KINDS = ['back_button', 'autosound', 'invalid_certificate'] as const;
@@ -13,7 +14,7 @@ export type ObservationKind = (typeof OBSERVATION_KINDS)[number];
  */
 export const ObservationSchema = Type.Object({
   kind: Type.Enum(OBSERVATION_KINDS),
-  landing: Type.Integer({ minimum: 0 }),
+  landing: Count,
   url: Type.String(),
   facts: Type.Record(Type.String(), Type.Union([Type.String(), Type.Number(), Type.Boolean()])),
 });
