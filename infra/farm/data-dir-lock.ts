@@ -2,6 +2,8 @@ import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:f
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 
+const SQLITE_BUSY = 5;
+
 /** The data folder belongs to another running farm. */
 export class DataDirInUse extends Error {
   constructor(dataDir: string, owner: string) {
@@ -24,9 +26,9 @@ export function lockDataDir(dataDir: string): () => void {
     database.exec('PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE');
     // A farm that was just stopping may have removed the file between our opening and locking it.
     statSync(file);
-  } catch {
+  } catch (error) {
     database.close();
-    throw new DataDirInUse(dataDir, readPid(pidFile));
+    throw isTaken(error as SystemError) ? new DataDirInUse(dataDir, readPid(pidFile)) : error;
   }
   writeFileSync(pidFile, String(process.pid));
   return () => {
@@ -35,6 +37,11 @@ export function lockDataDir(dataDir: string): () => void {
     database.close();
   };
 }
+
+type SystemError = Error & { errcode?: number; code?: string };
+
+/** Whether somebody holds the lock, or removed the file while we waited for it. */
+const isTaken = ({ errcode, code }: SystemError): boolean => errcode === SQLITE_BUSY || code === 'ENOENT';
 
 function readPid(pidFile: string): string {
   try {

@@ -61,12 +61,12 @@ test('a start without the exits file takes the snapshot of it, with its age', (t
 
 test('a start with neither file nor usable snapshot fails', (t) => {
   const folder = temporaryFolder(t);
-  assert.throws(() => sourceIn(folder), /neither an exits file .* nor a snapshot/);
+  assert.throws(() => sourceIn(folder), /neither .*exits.json nor a snapshot/);
   write(folder, exits);
   sourceIn(folder);
   rmSync(join(folder, 'exits.json'));
   writeFileSync(join(folder, 'data', 'exits-snapshot.json'), '{ "refreshed_at": "20');
-  assert.throws(() => sourceIn(folder), /neither an exits file .* nor a snapshot/);
+  assert.throws(() => sourceIn(folder), /neither .*exits.json nor a snapshot/);
 });
 
 test('4.1.6 refreshed_at moves with every look at the file, the contents only with the file', async (t) => {

@@ -1,6 +1,8 @@
+import type { Capture } from '@adsweep/shared/capture/capture.ts';
 import type { LeaseClient } from '@adsweep/shared/lease/client.ts';
 import type { Lease } from '@adsweep/shared/lease/messages.ts';
 import type { Logger } from '@adsweep/shared/service/logger.ts';
+import type { CaptureFile } from '../capture/capture-outcome.ts';
 import type { NodeMetrics } from '../metrics.ts';
 import { isLost, isPassing, type Patience, patiently } from '../upload/patiently.ts';
 import { leaveOutOversized, uploadFiles } from '../upload/upload-files.ts';
@@ -8,7 +10,9 @@ import type { Attempt } from './make-attempt.ts';
 
 const CAUSE_LENGTH_MAX = 4_000;
 
+/** What reporting needs; `patience`: how long it is tried again. */
 export type ReportParts = { api: LeaseClient; metrics: NodeMetrics; patience?: Patience };
+/** How a report ended; `unsaid`: nobody could be told. */
 export type Reported = 'completed' | 'failed' | 'lost' | 'unsaid';
 
 /**
@@ -37,13 +41,14 @@ export async function reportAttempt(
 }
 
 async function uploadAndSay(
-  { api, metrics, patience }: ReportParts,
+  parts: ReportParts,
   lease: Lease,
   attempt: Attempt,
   signal: AbortSignal,
 ): Promise<'completed' | 'failed'> {
-  const capture = attempt.capture && (await withArtifacts());
+  const { api, metrics, patience } = parts;
   const { failure } = attempt;
+  const capture = attempt.capture && (await upload(parts, lease, attempt.capture, attempt.files, signal));
   if (!failure && capture) {
     await patiently(() => api.complete(lease, capture), signal, patience);
     return 'completed';
@@ -53,14 +58,20 @@ async function uploadAndSay(
   await patiently(() => api.fail(lease, { code, cause, capture }), signal, patience);
   metrics.failures.inc({ code });
   return 'failed';
+}
 
-  async function withArtifacts() {
-    if (!attempt.capture) return null;
-    const kept = leaveOutOversized(attempt.capture, attempt.files);
-    const artifacts = await uploadFiles(api, lease, kept.files, signal, patience);
-    metrics.uploadedBytes.inc(artifacts.reduce((sum, { bytes }) => sum + bytes, 0));
-    return { ...kept.capture, artifacts };
-  }
+/** Uploads the files of a capture; answers the capture that names them. */
+async function upload(
+  { api, metrics, patience }: ReportParts,
+  lease: Lease,
+  capture: Capture,
+  files: CaptureFile[],
+  signal: AbortSignal,
+): Promise<Capture> {
+  const kept = leaveOutOversized(capture, files);
+  const artifacts = await uploadFiles(api, lease, kept.files, signal, patience);
+  metrics.uploadedBytes.inc(artifacts.reduce((sum, { bytes }) => sum + bytes, 0));
+  return { ...kept.capture, artifacts };
 }
 
 /** A result that is refused for what it is would be refused again: the attempt fails by our own fault. */

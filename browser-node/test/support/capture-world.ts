@@ -7,7 +7,6 @@ import type { ObservationKind } from '@adsweep/shared/capture/observation.ts';
 import type { CrawlJob } from '@adsweep/shared/lease/crawl-job.ts';
 import { findEmulator } from '@adsweep/shared/scan/emulators.ts';
 import { createLogger } from '@adsweep/shared/service/logger.ts';
-import type { ExitTicket } from '@adsweep/shared/targeting/exit-ticket.ts';
 import { Value } from 'typebox/value';
 import { locateChromium } from '../../src/browser/chromium-path.ts';
 import { ChromiumPool } from '../../src/browser/chromium-pool.ts';
@@ -17,6 +16,7 @@ import type { CaptureOutcome } from '../../src/capture/capture-outcome.ts';
 import { TestChromium } from './chromium.ts';
 import { ForwardProxy } from './forward-proxy.ts';
 import { Site } from './site.ts';
+import { ticketFor } from './ticket.ts';
 
 /** `debugging: false`: the browser has no port for a second client. `opened` sees the context before the capture does. */
 export type CaptureOptions = {
@@ -146,25 +146,4 @@ const jobFor = (value: string, referrer: string | null): CrawlJob => ({
   emulator_id: 'desktop',
   referrer,
   exit_session: 'session',
-});
-
-const ticketFor = (server: string): ExitTicket => ({
-  ticket_id: 'ticket',
-  server,
-  username: 'ticket',
-  password: 'secret',
-  expires_at: '2100-01-01T00:00:00.000Z',
-  exit: {
-    provider: 'test',
-    exit_id: 'test',
-    country_code: 'US',
-    proxy_type: 'residential',
-    region: null,
-    city: null,
-    isp: null,
-    session: 'session',
-    ip: null,
-    observed_country_code: null,
-    asn: null,
-  },
 });

@@ -13,7 +13,7 @@ import { FakeControlPlane } from './fake-control-plane.ts';
 import { FakeRouter } from './fake-router.ts';
 
 /** A pool of contexts without a browser behind them; counts those that are open. */
-export class CountingPool implements BrowserPool {
+class CountingPool implements BrowserPool {
   opened = 0;
   live = 0;
 

@@ -11,6 +11,7 @@ import { LeaseClient } from '@adsweep/shared/lease/client.ts';
 import type { Lease } from '@adsweep/shared/lease/messages.ts';
 import { listen } from '@adsweep/shared/service/listen.ts';
 import { createLogger } from '@adsweep/shared/service/logger.ts';
+import type { Catalogue } from '@adsweep/shared/targeting/catalogue.ts';
 import { Registry } from 'prom-client';
 import sharp from 'sharp';
 import { createApp } from '../../src/app.ts';
@@ -20,6 +21,7 @@ import { type EventRecord, eventStore } from '../../src/events/event-store.ts';
 import { openDiskObjects } from '../../src/platform/object-store.ts';
 import type { Loop } from '../../src/platform/start-loop.ts';
 import { openStore } from '../../src/platform/store.ts';
+import { newScan } from '../../src/scans/new-scan.ts';
 import type { ScanRecord } from '../../src/scans/scan.ts';
 import { scanStore } from '../../src/scans/scan-store.ts';
 import { createFarm } from '../../src/wiring/farm.ts';
@@ -152,45 +154,15 @@ const filesIn = (folder: string): Promise<string[]> =>
     throw error;
   });
 
-export function pendingScan(changes: Partial<ScanRecord> = {}): ScanRecord {
-  const id = newId();
-  const now = new Date();
-  return {
-    _id: id,
-    organization_id: `organization-of-${id}`,
-    report_token: `report-${id}`,
-    target: { kind: 'url', value: 'https://shop.example/landing' },
-    country_code: 'US',
-    emulator_id: 'windows_chrome',
-    proxy: null,
-    referrer: null,
-    ignore_first_n_domains: 0,
-    labels: {},
-    campaign_id: null,
-    run_id: null,
-    retry_max_attempts: 0,
-    price_micros: PRICE_MICROS,
-    status: 'pending',
-    error: '',
-    retry_attempt: 0,
-    lost_requeues: 0,
-    lease: null,
-    exit: null,
-    capture: null,
-    network: '',
-    network_host: '',
-    classification: null,
-    tags: [],
-    created_at: now,
-    due_at: now,
-    started_at: null,
-    crawled_at: null,
-    checks_claimed_until: null,
-    completed_at: null,
-    outbox: [{ id: `charge:${id}`, kind: 'charge', at: now, amount_micros: PRICE_MICROS }],
-    outbox_at: now,
-    ...changes,
-  };
+const WISH = { url: 'https://shop.example/landing', country_code: 'US', emulator_id: 'windows_chrome' };
+const NOTHING_TO_WISH: Catalogue = { refreshed_at: '2026-01-02T03:04:05.000Z', pools: [] };
+
+/** A scan of an organization of its own. */
+function pendingScan(changes: Partial<ScanRecord> = {}): ScanRecord {
+  const scanId = changes._id ?? newId();
+  const order = { organizationId: `organization-of-${scanId}`, priceMicros: PRICE_MICROS, scanId };
+  const scan = newScan(WISH, NOTHING_TO_WISH, order, new Date());
+  return { ...scan, report_token: `report-${scanId}`, ...changes };
 }
 
 const hop = (url: string, redirected_from: string) => ({

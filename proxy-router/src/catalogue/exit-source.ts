@@ -3,7 +3,7 @@ import type { Logger } from '@adsweep/shared/service/logger.ts';
 import type { Catalogue } from '@adsweep/shared/targeting/catalogue.ts';
 import type { Provider } from '../providers/provider.ts';
 import { buildCatalogue } from './build-catalogue.ts';
-import { type ExitsFile, type ListedExit, parseExitsFile } from './exits-file.ts';
+import { type ExitsFile, ExitsFileError, type ListedExit, parseExitsFile } from './exits-file.ts';
 import { readSnapshot, type Snapshot, writeSnapshot } from './snapshot.ts';
 
 /** Where the exits come from: the file, the copy of it that a start without the file uses, and the providers it may name. */
@@ -18,7 +18,7 @@ export class ExitSource {
   #exits = new Map<string, ListedExit>();
   #timer: NodeJS.Timeout | undefined;
 
-  /** Throws ExitsFileError for a file that cannot be used, the system's error when there is neither file nor snapshot. */
+  /** Throws ExitsFileError for a file that cannot be used, and where there is neither a file nor a snapshot of one. */
   constructor(origin: ExitOrigin, logger: Logger) {
     this.#origin = origin;
     this.#logger = logger;
@@ -63,7 +63,7 @@ export class ExitSource {
   #start(): Snapshot {
     if (existsSync(this.#origin.file)) return this.#parse(readFileSync(this.#origin.file, 'utf8'));
     const snapshot = readSnapshot(this.#origin.snapshot, Object.keys(this.#origin.providers));
-    if (snapshot === null) throw new Error(`there is neither an exits file ${this.#origin.file} nor a snapshot of one`);
+    if (snapshot === null) throw new ExitsFileError([`there is neither ${this.#origin.file} nor a snapshot of it`]);
     this.#logger.warn({ file: this.#origin.file, refreshed_at: snapshot.refreshedAt }, 'exits taken from the snapshot');
     return snapshot;
   }
