@@ -1,12 +1,14 @@
+import { FAILURE_CODES } from '@adsweep/shared/failures.ts';
 import { createRegistry } from '@adsweep/shared/service/metrics.ts';
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import type { Seen } from './http/frame.ts';
 
-/** Every metric of the control plane; labels come from closed sets. */
+/** What the API's side measures; labels come from closed sets. */
 export type Metrics = ReturnType<typeof createMetrics>;
 
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
 
+/** The process' registry with the API's metrics in it. */
 export function createMetrics() {
   const registry: Registry = createRegistry('control-plane');
   const registers = [registry];
@@ -39,4 +41,48 @@ export function createMetrics() {
         requests.observe({ surface, method: known, route: route || 'unknown', status }, seconds);
       },
   };
+}
+
+/** What the farm's side measures: leases, attempts, the queue, the checks. Labels are closed sets; a scrape asks nobody. */
+export type FarmMetrics = ReturnType<typeof farmMetrics>;
+
+const LEASE_OUTCOMES = ['granted', 'completed', 'failed', 'released', 'lost'] as const;
+const LATE_CALLS = ['upload', 'complete', 'fail', 'release'] as const;
+const FINAL_STATES = ['completed', 'partial', 'failed'] as const;
+
+/** Calls that can come after their lease was lost. */
+export type LateCall = (typeof LATE_CALLS)[number];
+
+/** The farm's metrics, in `registry`. */
+export function farmMetrics(registry: Registry) {
+  const registers = [registry];
+  const counter = <L extends string>(name: string, help: string, labelNames: L[]) =>
+    new Counter({ name, help, labelNames, registers });
+  const gauge = <L extends string>(name: string, help: string, labelNames: L[]) =>
+    new Gauge({ name, help, labelNames, registers });
+
+  const metrics = {
+    leases: counter('adsweep_leases_total', 'Leases given, and how they ended.', ['outcome']),
+    failedAttempts: counter('adsweep_failed_attempts_total', 'Attempts that failed, by failure code.', ['code']),
+    lateResults: counter('adsweep_late_results_total', 'Calls of nodes that had lost their lease: refused.', ['call']),
+    uploadedBytes: counter('adsweep_uploaded_artifact_bytes_total', 'Bytes of artifacts that nodes uploaded.', []),
+    finishedScans: counter('adsweep_finished_scans_total', 'Scans that the farm brought to an end.', ['status']),
+    outboxEntries: counter('adsweep_outbox_entries_total', 'Outbox entries carried out.', ['kind']),
+    jobs: gauge('adsweep_crawl_jobs', 'Crawl jobs in the queue.', ['state']),
+    nodes: gauge('adsweep_nodes', 'Browser nodes that reported themselves lately.', ['state']),
+    slots: gauge('adsweep_fleet_slots', 'Slots of the browser nodes that take work.', ['state']),
+    desiredNodes: gauge('adsweep_desired_nodes', 'Nodes that would give every waiting and leased job a slot.', []),
+    stepSeconds: new Histogram({
+      name: 'adsweep_check_step_seconds',
+      help: 'Time that one step of the checks after a crawl took.',
+      labelNames: ['step'],
+      buckets: [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 30],
+      registers,
+    }),
+  };
+  for (const outcome of LEASE_OUTCOMES) metrics.leases.inc({ outcome }, 0);
+  for (const code of FAILURE_CODES) metrics.failedAttempts.inc({ code }, 0);
+  for (const call of LATE_CALLS) metrics.lateResults.inc({ call }, 0);
+  for (const status of FINAL_STATES) metrics.finishedScans.inc({ status }, 0);
+  return metrics;
 }

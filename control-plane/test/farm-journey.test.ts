@@ -4,7 +4,7 @@ import { after, before, describe, it } from 'node:test';
 import { Registry } from 'prom-client';
 import { until } from '../../shared/test/support/until.ts';
 import { countWork } from '../src/leases/count-work.ts';
-import { farmMetrics } from '../src/platform/farm-metrics.ts';
+import { farmMetrics } from '../src/metrics.ts';
 import {
   captureOf,
   gzJson,

@@ -10,7 +10,7 @@ import { ApiError, refused } from '../http/api-error.ts';
 import { noContent, ok, type Route, route } from '../http/route.ts';
 import { CAPTURE_BODY_BYTES_MAX, leaseLost, leaseOf, leaseParams, type NodeCaller } from '../leases/admit-node.ts';
 import { forgetJob } from '../leases/mend-queue.ts';
-import type { FarmMetrics } from '../platform/farm-metrics.ts';
+import type { FarmMetrics } from '../metrics.ts';
 import { type AcceptDependencies, acceptCapture } from './accept-capture.ts';
 
 export type UploadDependencies = AcceptDependencies & {

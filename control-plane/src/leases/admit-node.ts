@@ -3,7 +3,7 @@ import { Type } from 'typebox';
 import type { LeaseRef } from '../crawl-jobs/queue.ts';
 import { ApiError } from '../http/api-error.ts';
 import type { Admit } from '../http/serve-routes.ts';
-import type { FarmMetrics, LateCall } from '../platform/farm-metrics.ts';
+import type { FarmMetrics, LateCall } from '../metrics.ts';
 import { openLease } from './lease-token.ts';
 
 /** A capture in a request: five thousand requests with long addresses fit. */

@@ -1,6 +1,6 @@
 import type { Logger } from '@adsweep/shared/service/logger.ts';
 import type { CrawlQueue } from '../crawl-jobs/queue.ts';
-import type { FarmMetrics } from '../platform/farm-metrics.ts';
+import type { FarmMetrics } from '../metrics.ts';
 import { type Loop, startLoop } from '../platform/start-loop.ts';
 import type { Nodes } from './nodes.ts';
 

@@ -4,7 +4,7 @@ import type { Logger } from '@adsweep/shared/service/logger.ts';
 import { discardEvidence, type EvidenceDependencies, storeEvidence } from '../captures/store-evidence.ts';
 import type { CrawlQueue, LeaseRef } from '../crawl-jobs/queue.ts';
 import { ApiError } from '../http/api-error.ts';
-import type { FarmMetrics } from '../platform/farm-metrics.ts';
+import type { FarmMetrics } from '../metrics.ts';
 import { advance, type ScanEvent } from '../scans/advance.ts';
 import { changeScan } from '../scans/change-scan.ts';
 import type { FarmScans } from '../scans/farm-scans.ts';

@@ -1,6 +1,6 @@
 import { LEASE_MS } from '@adsweep/shared/lease/messages.ts';
 import type { CrawlQueue, LeaseRef } from '../crawl-jobs/queue.ts';
-import type { FarmMetrics } from '../platform/farm-metrics.ts';
+import type { FarmMetrics } from '../metrics.ts';
 import { type Loop, startLoop } from '../platform/start-loop.ts';
 import { type EndDependencies, endAttempt } from './end-attempt.ts';
 import { putBack } from './mend-queue.ts';

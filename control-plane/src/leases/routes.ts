@@ -13,7 +13,7 @@ import {
 import { Type } from 'typebox';
 import { ApiError } from '../http/api-error.ts';
 import { noContent, ok, type Route, route } from '../http/route.ts';
-import type { FarmMetrics } from '../platform/farm-metrics.ts';
+import type { FarmMetrics } from '../metrics.ts';
 import { type AcquireDependencies, acquire, QueueAway } from './acquire.ts';
 import { CAPTURE_BODY_BYTES_MAX, leaseLost, leaseOf, leaseParams, type NodeCaller } from './admit-node.ts';
 import { type EndDependencies, endAttempt, releaseLease } from './end-attempt.ts';

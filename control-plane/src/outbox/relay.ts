@@ -1,5 +1,5 @@
 import type { Logger } from '@adsweep/shared/service/logger.ts';
-import type { FarmMetrics } from '../platform/farm-metrics.ts';
+import type { FarmMetrics } from '../metrics.ts';
 import { type Loop, startLoop } from '../platform/start-loop.ts';
 import type { WakeSignal } from '../platform/wake-signal.ts';
 import type { FarmScans } from '../scans/farm-scans.ts';
