@@ -13,7 +13,7 @@ const DIRECTIONS = new Map<unknown, 1 | -1>([
   ...([-1, '-1', 'desc', 'descending'] as const).map((word) => [word, -1] as const),
 ]);
 
-export function component(path: string, direction: unknown): Component {
+function component(path: string, direction: unknown): Component {
   const known = DIRECTIONS.get(direction);
   if (!known) throw refusal(CODE.badValue, `no direction: ${String(direction)} (of ${path})`);
   return { path, segments: splitPath(path), direction: known };
