@@ -139,9 +139,10 @@ describe('the requests of a capture', { concurrency: 4 }, () => {
       `${beacon('/second')}<iframe src=http://leaving-frame.example/></iframe>`,
     );
     site.setPage('http://leaving-frame.example/', beacon('/third'));
-    const captured = await world.capture('http://leaving.example/');
-    for (const url of ['leaving.example/first', 'leaving.example/second', 'leaving-frame.example/third'])
-      assert.equal(captured.urls().filter((one) => one === `http://${url}`).length, 1, url);
+    const paths = ['leaving.example/first', 'leaving.example/second', 'leaving-frame.example/third'];
+    const beacons = paths.map((path) => `http://${path}`);
+    const captured = await world.capture('http://leaving.example/', { arriving: beacons });
+    for (const url of beacons) assert.equal(captured.urls().filter((one) => one === url).length, 1, url);
   });
 
   it('name a host that only the gateway saw', async () => {
@@ -150,7 +151,7 @@ describe('the requests of a capture', { concurrency: 4 }, () => {
       'https://last.example/',
       `<script>addEventListener('pagehide', () => navigator.sendBeacon('https://only.example/x'))</script>`,
     );
-    const captured = await world.capture('https://last.example/');
+    const captured = await world.capture('https://last.example/', { arriving: ['https://only.example/x'] });
     assert.ok(
       captured.urls().some((url) => url.startsWith('https://only.example')),
       captured.urls().join(' '),

@@ -24,6 +24,8 @@ export type CaptureOptions = {
   debugging?: boolean;
   signal?: AbortSignal;
   emulator?: string;
+  /** The gateway tells what it carried once these have arrived. */
+  arriving?: string[];
   opened?: (open: OpenContext) => void;
 };
 
@@ -61,7 +63,9 @@ export class CaptureWorld {
     try {
       const signal = options.signal ?? new AbortController().signal;
       const seen = options.debugging === false ? { ...open, debuggingUrl: null } : open;
-      const outcome = await capturePage(jobFor(url, options.referrer ?? null), seen, proxy.traffic, signal, silent);
+      const arrived = Promise.all((options.arriving ?? []).map((arriving) => this.site.waitForRequest(arriving)));
+      const traffic = () => arrived.then(proxy.traffic);
+      const outcome = await capturePage(jobFor(url, options.referrer ?? null), seen, traffic, signal, silent);
       return new Captured(outcome, performance.now() - startedAt);
     } finally {
       await open.close();
