@@ -133,8 +133,8 @@ export class Farm {
     const part = new Part({
       name,
       command: process.execPath,
-      args: [join(ROOT, script)],
-      env: withSettings({ ADSWEEP_DATA_DIR: this.#dataDir, ...env }),
+      args: [...SMALL_HEAP, join(ROOT, script)],
+      env: withSettings({ ...RETURNED_MEMORY, ADSWEEP_DATA_DIR: this.#dataDir, ...env }),
       logFile: join(this.#logDir, `${name.replaceAll(' ', '-')}.log`),
       say: this.#say,
     });
