@@ -1,6 +1,6 @@
 import { announceReady } from '@adsweep/shared/service/announce-ready.ts';
-import { ConfigError } from '@adsweep/shared/service/load-config.ts';
 import { createLogger } from '@adsweep/shared/service/logger.ts';
+import { failStart } from '@adsweep/shared/service/operator-error.ts';
 import { type Stop, stopOnSignal } from '@adsweep/shared/service/shutdown.ts';
 import { capturePage } from './capture/capture.ts';
 import { readConfig } from './config.ts';
@@ -18,6 +18,5 @@ try {
   stops = node.stops;
   announceReady(logger, { metrics: node.metricsPort });
 } catch (error) {
-  console.error(error instanceof ConfigError ? error.message : error);
-  process.exit(1);
+  failStart(error);
 }

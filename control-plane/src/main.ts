@@ -1,6 +1,6 @@
 import { announceReady } from '@adsweep/shared/service/announce-ready.ts';
-import { ConfigError } from '@adsweep/shared/service/load-config.ts';
 import { createLogger } from '@adsweep/shared/service/logger.ts';
+import { failStart } from '@adsweep/shared/service/operator-error.ts';
 import { stopOnSignal } from '@adsweep/shared/service/shutdown.ts';
 import { readConfig } from './config.ts';
 import { startControlPlane } from './wiring.ts';
@@ -12,6 +12,5 @@ try {
   stopOnSignal(logger, () => plane.stops);
   announceReady(logger, plane.ports);
 } catch (error) {
-  console.error(error instanceof ConfigError ? error.message : error);
-  process.exit(1);
+  failStart(error);
 }

@@ -10,6 +10,9 @@ import { farmSecrets } from './secrets.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 
+/** How long the farm waits in silence. */
+const PATIENCE_MS = 2_000;
+
 /**
  * After twenty scans the services keep half of what they would otherwise: a small young generation is collected before it grows old,
  * and the C library's allocator, which pictures go through, gives back what it no longer needs.
@@ -75,7 +78,7 @@ export class Farm {
     const localUrl = `http://127.0.0.1:${control.http}`;
     const baseUrl = config.ADSWEEP_PUBLIC_URL.replace(/\/+$/, '') || localUrl;
     await this.#nodes(`http://127.0.0.1:${control.node_api}`, proxyUrl, secrets.node_token);
-    await untilOk(`${localUrl}/readyz`);
+    await untilReady(`${localUrl}/readyz`, this.#say);
     return { baseUrl, localUrl, apiKey };
   }
 
@@ -160,13 +163,19 @@ function withSettings(settings: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   return { ...Object.fromEntries(others), ...settings };
 }
 
-async function untilOk(url: string): Promise<void> {
+/** Waits for the control plane to have all that it needs; says what is missing when that takes long. */
+async function untilReady(url: string, say: (text: string) => void): Promise<void> {
+  const began = performance.now();
+  let said = '';
   for (;;) {
-    const ok = await fetch(url).then(
-      (answer) => answer.ok,
-      () => false,
-    );
-    if (ok) return;
+    const answer = await fetch(url);
+    if (answer.ok) return;
+    const { missing } = (await answer.json()) as { missing: string[] };
+    const waiting = `  waiting for ${missing.join(', ')} ...`;
+    if (waiting !== said && performance.now() - began > PATIENCE_MS) {
+      said = waiting;
+      say(waiting);
+    }
     await sleep(50);
   }
 }

@@ -1,8 +1,7 @@
 import { announceReady } from '@adsweep/shared/service/announce-ready.ts';
-import { ConfigError } from '@adsweep/shared/service/load-config.ts';
 import { createLogger } from '@adsweep/shared/service/logger.ts';
+import { failStart } from '@adsweep/shared/service/operator-error.ts';
 import { stopOnSignal } from '@adsweep/shared/service/shutdown.ts';
-import { ExitsFileError } from './catalogue/exits-file.ts';
 import { readConfig } from './config.ts';
 import { createProviders } from './providers/index.ts';
 import { startRouter } from './start-router.ts';
@@ -14,7 +13,5 @@ try {
   stopOnSignal(logger, () => router.stops);
   announceReady(logger, router.ports);
 } catch (error) {
-  const isOperators = error instanceof ConfigError || error instanceof ExitsFileError;
-  console.error(isOperators ? error.message : error);
-  process.exit(1);
+  failStart(error);
 }

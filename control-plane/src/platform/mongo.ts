@@ -1,3 +1,4 @@
+import { OperatorError } from '@adsweep/shared/service/operator-error.ts';
 import type { AnyBulkWriteOperation, Db, Document, Collection as DriverCollection } from 'mongodb';
 import { MongoClient } from 'mongodb';
 import { refuseUndefined } from './refuse-undefined.ts';
@@ -8,8 +9,7 @@ const NAMED_DATABASE = /^mongodb(?:\+srv)?:\/\/[^/]+\/([^?]+)/;
 
 /** MongoDB through its own driver. The database is the one the URL names, else `adsweep`. */
 export async function openMongo(url: string): Promise<Store> {
-  const client = new MongoClient(url, { ignoreUndefined: true, serverSelectionTimeoutMS: 10_000 });
-  await client.connect();
+  const client = await connect(url);
   const db = client.db(NAMED_DATABASE.exec(url)?.[1] ?? DEFAULT_DATABASE);
   return {
     kind: 'mongodb',
@@ -18,6 +18,14 @@ export async function openMongo(url: string): Promise<Store> {
     sweepExpired: (now) => sweepExpired(db, now),
     close: () => client.close(),
   };
+}
+
+async function connect(url: string): Promise<MongoClient> {
+  try {
+    return await new MongoClient(url, { ignoreUndefined: true, serverSelectionTimeoutMS: 10_000 }).connect();
+  } catch (cause) {
+    throw new OperatorError(`MONGODB_URL: ${(cause as Error).message}`, { cause });
+  }
 }
 
 const FILTER_FIRST = new Set<PropertyKey>([

@@ -1,4 +1,5 @@
 import { isIP } from 'node:net';
+import { OperatorError } from '@adsweep/shared/service/operator-error.ts';
 import { ProxyTypeSchema } from '@adsweep/shared/targeting/catalogue.ts';
 import { type Static, Type } from 'typebox';
 import { Value } from 'typebox/value';
@@ -34,7 +35,7 @@ export type ListedExit = Static<typeof ExitSchema>;
 export type ExitsFile = { exits: ListedExit[]; hosts: Record<string, string> };
 
 /** An exits file that cannot be used: `problems` names every one of them. */
-export class ExitsFileError extends Error {
+export class ExitsFileError extends OperatorError {
   readonly problems: string[];
 
   constructor(problems: string[]) {

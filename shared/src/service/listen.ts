@@ -1,5 +1,6 @@
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { OperatorError } from './operator-error.ts';
 
 /** A server that listens already; requests wait for the handler it is given with `serve`. */
 export type Listening = {
@@ -13,12 +14,14 @@ const TIMEOUTS = { requestTimeout: 120_000, headersTimeout: 15_000, keepAliveTim
 /** Room for a list of ids in a query. */
 const HEADER_BYTES_MAX = 32 * 1024;
 
-/** Listens on `host` and `port` (0: any free one). Rejects when the port cannot be had. */
+/** Listens on `host` and `port` (0: any free one). Rejects with an {@link OperatorError} when the port cannot be had. */
 export async function listen(host: string, port: number): Promise<Listening> {
   const server = createServer({ ...TIMEOUTS, maxHeaderSize: HEADER_BYTES_MAX });
   const { promise: listening, resolve, reject } = Promise.withResolvers<void>();
-  server.once('error', reject).listen(port, host, resolve);
+  const refused = (cause: Error) => reject(new OperatorError(`port ${port} of ${host}: ${cause.message}`, { cause }));
+  server.once('error', refused).listen(port, host, resolve);
   await listening;
+  server.off('error', refused);
   return {
     port: (server.address() as AddressInfo).port,
     serve: (handler) => void server.on('request', handler),

@@ -1,9 +1,10 @@
 import { readFileSync } from 'node:fs';
 import type { Static, TObject } from 'typebox';
 import { Value } from 'typebox/value';
+import { OperatorError } from './operator-error.ts';
 
 /** Settings that cannot be used: `problems` names every one of them. */
-export class ConfigError extends Error {
+export class ConfigError extends OperatorError {
   readonly problems: string[];
 
   constructor(problems: string[]) {
