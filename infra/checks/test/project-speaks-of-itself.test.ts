@@ -13,7 +13,7 @@ const machinePaths = [
   ['', 'root', '.npmrc'],
   ['', 'home', 'ada', 'x'],
 ].map((one) => one.join(slash));
-const registry = ['https:', '', 'registry.npmjs.org', 'koa'].join(slash);
+const registry = ['https:', '', ['registry', 'npmjs', 'org'].join('.'), 'koa'].join(slash);
 
 test('a path of a machine is found, with its line', () => {
   for (const path of machinePaths) {
