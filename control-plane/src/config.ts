@@ -44,7 +44,7 @@ export const ConfigSchema = Type.Object({
   ADSWEEP_API_KEY: Type.String({
     default: '',
     secret: true,
-    pattern: '^([\\x21-\\x7e]{8,})?$',
+    pattern: '^[\\x21-\\x7e]*$',
     description: 'An API key of the first organization, made at start. Empty: none is made.',
   }),
   ADSWEEP_CHECK_PRICE_MICROS: Type.Integer({

@@ -16,9 +16,9 @@ export const FarmConfigSchema = Type.Object({
   ADSWEEP_DATA_DIR: Type.String({ default: './.adsweep', description: 'Folder of everything that is kept.' }),
   ADSWEEP_API_KEY: Type.String({
     default: '',
-    pattern: '^([\\x21-\\x7e]{8,})?$',
+    pattern: '^[\\x21-\\x7e]*$',
     secret: true,
-    description: 'Key of the first organization. Empty: one is made once and kept in the data folder.',
+    description: 'Key of the first organization: long and random. Empty: one is made once and kept in the data folder.',
   }),
   ADSWEEP_EXITS_FILE: Type.String({
     default: '',
