@@ -36,7 +36,7 @@ test('all problems of the settings are told at once', () => {
     () =>
       readConfig({
         ADSWEEP_HTTP_PORT: 'x',
-        ADSWEEP_API_KEY: 'short',
+        ADSWEEP_API_KEY: 'two words',
         ADSWEEP_PUBLIC_URL: 'ftp://x',
         ADSWEEP_LOG_LEVEL: 'loud',
       }),

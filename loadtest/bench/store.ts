@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Collection, openStore } from '../../control-plane/src/platform/store.ts';
+import { barChart } from './bar-chart.ts';
 import { machine, median } from './machine.ts';
 import { saveResult } from './save-result.ts';
 
@@ -110,5 +111,6 @@ saveResult('store', [
   '# The embedded store',
   `One caller that waits for each answer, documents of about 700 bytes on a file, each write committed by itself. Median of ${ROUNDS} rounds of ${ROUND_MS} ms; inserting is timed once.`,
   table.join('\n'),
+  barChart(`Operations a second, ${number(SIZES.at(-1))} documents`, [...results.at(-1)!]),
   `Machine: ${machine()}.`,
 ]);
