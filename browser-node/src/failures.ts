@@ -29,8 +29,6 @@ const OUTCOMES: Record<Exclude<GatewayOutcome, 'ok'>, FailureCode> = {
   too_large: 'navigation: CONNECTION_FAILED',
 };
 
-const PROXY_AUTHENTICATION_REQUIRED = 407;
-
 /** What is known of the last navigation of the page's own tab. `committed`: some document of the target was shown. */
 export type LastHop = {
   url: string;
@@ -52,7 +50,6 @@ export function failureOfVisit(error: string, hop: LastHop | null, traffic: Tick
   if (hop) {
     const outcome = hop.gateway ?? (isBroken(hop) ? outcomeOf(hop.url, traffic) : 'ok');
     if (outcome !== 'ok') return OUTCOMES[outcome];
-    if (hop.statusCode === PROXY_AUTHENTICATION_REQUIRED) return 'proxy: UPSTREAM_FAILED';
     // A later navigation that was called off leaves the page as it was.
     if (error) return failureOfAborted(hop) ?? failureOfError(isBroken(hop) ? hop.fault : error);
     if (isBroken(hop)) return failureOfError(hop.fault);

@@ -85,6 +85,13 @@ describe('the failure of a visit', () => {
   });
 
   it('is transient where our gateway does not know the ticket', () => {
-    assert.equal(failureOfVisit('', hop({ statusCode: 407 }), null), 'proxy: UPSTREAM_FAILED');
+    assert.equal(
+      failureOfVisit('', hop({ statusCode: 407, gateway: 'upstream_failed' }), null),
+      'proxy: UPSTREAM_FAILED',
+    );
+  });
+
+  it('is none where the target itself asks for a proxy’s credentials', () => {
+    assert.equal(failureOfVisit('', hop({ statusCode: 407 }), null), null);
   });
 });

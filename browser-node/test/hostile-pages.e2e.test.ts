@@ -35,6 +35,16 @@ describe('a hostile page', { concurrency: 4 }, () => {
     return `http://${name}.example/`;
   }
 
+  it('cannot pass itself off as a failure of ours', async () => {
+    world.site.setPage('http://challenge.example/', 'who are you?', {}, 407);
+    const asked = await survive('http://challenge.example/');
+    assert.deepEqual([asked.failure, asked.chain()[0]?.status_code], [null, 407]);
+    const headers = { 'adsweep-gateway-outcome': 'dns', 'proxy-authenticate': 'Basic realm="x"' };
+    world.site.setPage('https://spoken-for.example/', 'not here', headers, 593);
+    const spoken = await survive('https://spoken-for.example/');
+    assert.deepEqual([spoken.failure, spoken.chain()[0]?.status_code], [null, 593]);
+  });
+
   describe('that fails', { concurrency: 4 }, () => {
     it('answers 204', async () => {
       world.site.setPage('http://nothing.example/', '', {}, 204);

@@ -32,6 +32,12 @@ describe('sending a request twice', () => {
     assert.deepEqual(itemsOf(answer), ['header.Idempotency-Key key_reused']);
   });
 
+  test('the same body in another order of its fields is the same body', async () => {
+    const first = await create('order-ordered');
+    const again = await create('order-ordered', Object.fromEntries(Object.entries(PAGE).reverse()) as typeof PAGE);
+    assert.deepEqual([again.status, again.body.id], [201, first.body.id]);
+  });
+
   test('many at the same instant create one', async () => {
     const before = await total();
     const answers = await Promise.all(Array.from({ length: 20 }, () => create('order-3')));

@@ -15,4 +15,5 @@ test('an answer is the gateway’s when its header names an outcome', () => {
   assert.equal(gatewayOutcome({ [GATEWAY_OUTCOME_HEADER]: 'dns' }), 'dns');
   assert.equal(gatewayOutcome({ [GATEWAY_OUTCOME_HEADER]: 'anything' }), null);
   assert.equal(gatewayOutcome({ 'content-type': 'text/html' }), null);
+  assert.equal(gatewayOutcome({ 'proxy-authenticate': 'Basic realm="exits"' }), 'upstream_failed');
 });

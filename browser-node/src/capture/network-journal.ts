@@ -197,7 +197,8 @@ function fill(entry: Entry, response: Response): void {
   const headers = lowerCased(response.headers);
   entry.statusCode = response.status;
   entry.contentType = headers['content-type'] ?? response.mimeType;
-  entry.gateway = gatewayOutcome(headers);
+  // Through a tunnel nobody but the target can have written them.
+  entry.gateway = entry.url.startsWith('http:') ? gatewayOutcome(headers) : null;
   entry.attachment = /^\s*attachment/i.test(headers['content-disposition'] ?? '');
   const isBad = response.securityState === 'insecure' && response.securityDetails;
   entry.certificate = isBad ? response.securityDetails : null;

@@ -53,7 +53,7 @@ async function once(
   request: Incoming<Caller>,
 ): Promise<Answer> {
   const fingerprint = createHash('sha256')
-    .update(JSON.stringify([request.query, request.params, request.body]))
+    .update(JSON.stringify([request.query, request.params, request.body], inOrderOfKeys))
     .digest('hex');
   const begun = await store.begin(scope, key, fingerprint, new Date());
   if (begun.run) return run(store, scope, key, () => route.handle({ ...request, recordId: begun.recordId }));
@@ -85,4 +85,10 @@ async function run(
 
 function refusedKey(type: string, msg: string): ApiError {
   return refused([{ loc: ['header', HEADER], msg, type, ctx: {} }]);
+}
+
+/** A replacer that writes objects with their keys in order: the same body is the same however a client's library orders it. */
+function inOrderOfKeys(_key: string, value: unknown): unknown {
+  if (value === null || typeof value !== 'object' || Array.isArray(value)) return value;
+  return Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)));
 }

@@ -20,7 +20,11 @@ export const GATEWAY_STATUS = {
  */
 export const GATEWAY_OUTCOME_HEADER = 'adsweep-gateway-outcome';
 
-/** The outcome in the headers (names in lower case) of a plain http answer, null where a target answered. */
+/**
+ * The outcome in the headers (names in lower case) of a plain http answer, null where a target answered. A proxy's challenge is the
+ * gateway's own too (a ticket that ran out): it is not passed on from targets, so that one of theirs with status 407 is a page.
+ */
 export function gatewayOutcome(headers: Record<string, string | string[] | undefined>): GatewayOutcome | null {
+  if (headers['proxy-authenticate'] !== undefined) return 'upstream_failed';
   return GATEWAY_OUTCOMES.find((outcome) => outcome === headers[GATEWAY_OUTCOME_HEADER]) ?? null;
 }
