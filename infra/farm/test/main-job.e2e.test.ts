@@ -5,8 +5,10 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { after, before, describe, test } from 'node:test';
 import { startMongodbServer } from '../../../control-plane/test/support/mongodb-server.ts';
+import { until } from '../../../shared/test/support/until.ts';
 import { LONGEST_CHAIN } from '../../demo/longest-chain.ts';
 import { type AdWorld, startAdWorld } from '../../demo/start-ad-world.ts';
+import { processesOf } from './support/processes-of.ts';
 import { RunningFarm, type SubRequest, writeExits } from './support/running-farm.ts';
 
 /** The main job on one store: everything a client can see of page scans, with a real browser. */
@@ -145,12 +147,16 @@ function describeMainJob(store: string, env: () => NodeJS.ProcessEnv, skip: fals
       assert.deepEqual(await farm.ledgerOf(scan.id), [{ type: 'usage_charge', amount_micros: -10_000 }]);
     });
 
-    test('20 scans at once all finish', async () => {
+    test('20 scans at once all finish, and no process is left of them', async () => {
+      // The first scan brings the browser.
+      await farm.scanned({ url: 'http://quiet.shop.example/' });
+      const before = processesOf(farm.dataDir);
       const scans = await Promise.all(
         Array.from({ length: 20 }, () => farm.submit({ url: 'http://quiet.shop.example/' })),
       );
       const ends = await Promise.all(scans.map((scan) => farm.finished(scan.id, 180)));
       assert.deepEqual(new Set(ends.map((scan) => scan.status)), new Set(['completed']));
+      await until('the processes of before', () => processesOf(farm.dataDir).length <= before.length || null, 15);
     });
   });
 }

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { until } from '../../../shared/test/support/until.ts';
+import { processesOf } from './support/processes-of.ts';
 import { RunningFarm } from './support/running-farm.ts';
 
 const dataDir = mkdtempSync(join(tmpdir(), 'adsweep-start-'));
@@ -17,22 +18,6 @@ function startFarm(env: NodeJS.ProcessEnv = {}): RunningFarm {
   const farm = new RunningFarm(env, dataDir);
   started.push(farm);
   return farm;
-}
-
-/** Command lines of processes that belong to a farm: the data folder is in their environment. */
-function processesOf(dir: string): string[] {
-  return readdirSync('/proc')
-    .filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid)
-    .filter((pid) => read(`/proc/${pid}/environ`).includes(`ADSWEEP_DATA_DIR=${dir}\0`))
-    .map((pid) => `${pid} ${read(`/proc/${pid}/cmdline`).replaceAll('\0', ' ')}`);
-}
-
-function read(path: string): string {
-  try {
-    return readFileSync(path, 'latin1');
-  } catch {
-    return '';
-  }
 }
 
 test('a farm starts, scans a page of the ad world, stops within 10 s and leaves no process and no lock', async () => {
