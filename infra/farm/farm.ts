@@ -26,7 +26,8 @@ export class Farm {
   readonly #say: (text: string) => void;
   readonly #dataDir: string;
   readonly #logDir: string;
-  readonly #shortDir = mkdtempSync(join(tmpdir(), 'adsweep-'));
+  /** A folder with a short path, where one was needed. */
+  #shortDir: string | null = null;
   /** In the order of their start. */
   readonly #parts: Part[] = [];
 
@@ -39,8 +40,8 @@ export class Farm {
   }
 
   /**
-   * Starts every part; answers when scans can be taken: how clients reach us, and how this machine does. Throws when a part cannot start; the caller then
-   * stops the farm.
+   * Starts every part; answers when scans can be taken: how clients reach us, and how this machine does. Throws when a part cannot
+   * start; the caller then stops the farm.
    */
   async start(): Promise<{ baseUrl: string; localUrl: string; apiKey: string }> {
     const config = this.#config;
@@ -89,12 +90,16 @@ export class Farm {
     await stopAll(named(/^browser-node/), ms * 0.5);
     await stopAll(named(/^(control-plane|proxy-router|ad world)$/), ms * 0.3);
     await stopAll(named(/^redis$/), ms * 0.1);
-    rmSync(this.#shortDir, { recursive: true, force: true });
+    if (this.#shortDir) rmSync(this.#shortDir, { recursive: true, force: true });
   }
 
   async #redis(): Promise<string> {
     if (this.#config.REDIS_URL) return this.#config.REDIS_URL;
-    const { part, url } = privateRedis(this.#dataDir, this.#shortDir, this.#logDir, this.#say);
+    const shortDir = () => {
+      this.#shortDir = mkdtempSync(join(tmpdir(), 'adsweep-'));
+      return this.#shortDir;
+    };
+    const { part, url } = privateRedis(this.#dataDir, shortDir, this.#logDir, this.#say);
     this.#parts.push(part);
     await this.#starting(part, () => ({}));
     return url;
@@ -168,14 +173,23 @@ async function untilReady(url: string, say: (text: string) => void): Promise<voi
   const began = performance.now();
   let said = '';
   for (;;) {
-    const answer = await fetch(url);
-    if (answer.ok) return;
-    const { missing } = (await answer.json()) as { missing: string[] };
+    const missing = await missingAt(url);
+    if (missing.length === 0) return;
     const waiting = `  waiting for ${missing.join(', ')} ...`;
     if (waiting !== said && performance.now() - began > PATIENCE_MS) {
       said = waiting;
       say(waiting);
     }
     await sleep(50);
+  }
+}
+
+/** What the control plane lacks; itself while it is being started again. */
+async function missingAt(url: string): Promise<string[]> {
+  try {
+    const answer = await fetch(url);
+    return ((await answer.json()) as { missing: string[] }).missing;
+  } catch {
+    return ['control-plane'];
   }
 }

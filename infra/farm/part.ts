@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, existsSync, openSync, readFileSync, renameSync, statSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Ready } from '@adsweep/shared/service/announce-ready.ts';
+import { withDeadline } from '@adsweep/shared/service/with-deadline.ts';
 
 export type PartOptions = {
   name: string;
@@ -78,20 +79,14 @@ export class Part {
     this.#child = child;
     const died = new Promise<never>((_, reject) => {
       child.once('error', reject);
-      child.once('exit', (code, signal) =>
-        reject(new Error(`it ended with ${signal ?? `code ${code}`}${this.#lastWords()}`)),
-      );
+      child.once('exit', (code, signal) => reject(new Error(`it ended with ${signal ?? `code ${code}`}`)));
     });
     died.catch(() => {});
-    const late = sleep(readyMs, undefined, { ref: false }).then(() => {
-      throw new Error(`it was not ready within ${readyMs / 1000} s${this.#lastWords()}`);
-    });
-    late.catch(() => {});
     try {
-      return { child, ports: await Promise.race([isReady(child), died, late]) };
-    } catch (error) {
+      return { child, ports: await withDeadline(Promise.race([isReady(child), died]), readyMs, 'its start') };
+    } catch (cause) {
       killGroup(child);
-      throw error;
+      throw new Error(`${(cause as Error).message}${this.#lastWords()}`, { cause });
     }
   }
 
@@ -130,7 +125,8 @@ export class Part {
   }
 }
 
-const isAlive = (child: ChildProcess): boolean => child.exitCode === null && child.signalCode === null;
+/** Whether a process that was started has not ended yet. */
+export const isAlive = (child: ChildProcess): boolean => child.exitCode === null && child.signalCode === null;
 
 function saysReady(child: ChildProcess): Promise<Ready['ports']> {
   return new Promise((resolve) => {

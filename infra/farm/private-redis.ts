@@ -2,17 +2,18 @@ import { existsSync, mkdirSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Part } from './part.ts';
+import { isAlive, Part } from './part.ts';
 
 /**
  * A Redis of our own: no port, a socket in the data folder, an append-only file. It is told to die with its parent where the system
- * can do that, so that a killed supervisor leaves none behind. A socket's path may have 107 bytes: a longer one goes to `shortDir`.
+ * can do that, so that a killed supervisor leaves none behind. A socket's path may have 107 bytes: a longer one goes to a
+ * folder that `shortDir` makes.
  */
-export function privateRedis(dataDir: string, shortDir: string, logDir: string, say: (text: string) => void) {
+export function privateRedis(dataDir: string, shortDir: () => string, logDir: string, say: (text: string) => void) {
   const dir = join(dataDir, 'redis');
   mkdirSync(dir, { recursive: true });
   const ownSocket = join(dir, 'redis.sock');
-  const socket = Buffer.byteLength(ownSocket) <= 100 ? ownSocket : join(shortDir, 'redis.sock');
+  const socket = Buffer.byteLength(ownSocket) <= 100 ? ownSocket : join(shortDir(), 'redis.sock');
   const redis = ['redis-server', '--port', '0', '--unixsocket', socket, '--unixsocketperm', '600', '--save', ''].concat(
     ['--appendonly', 'yes', '--dir', dir, '--daemonize', 'no', '--loglevel', 'notice'],
   );
@@ -24,8 +25,8 @@ export function privateRedis(dataDir: string, shortDir: string, logDir: string, 
     args,
     env: process.env,
     logFile: join(logDir, 'redis.log'),
-    isReady: async () => {
-      while (!(await answersPing(socket))) await sleep(10);
+    isReady: async (child) => {
+      while (isAlive(child) && !(await answersPing(socket))) await sleep(10);
       return {};
     },
     say,

@@ -3,6 +3,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { isFinal, type ScanStatus } from '@adsweep/shared/scan/scan-status.ts';
 import { barChart } from './bar-chart.ts';
 import { environmentWith } from './config.ts';
 import { cpuSecondsOfTree, memoryOfTree } from './cpu-of-tree.ts';
@@ -67,7 +68,7 @@ class Farm {
     const { hosts } = JSON.parse(readFileSync(join(this.dataDir, 'demo-exits.json'), 'utf8')) as {
       hosts: Record<string, string>;
     };
-    return hosts['*.publisher.example'] ?? Object.values(hosts)[0] ?? '';
+    return Object.values(hosts)[0] ?? '';
   }
 
   async call<T>(method: string, path: string, body?: object): Promise<T> {
@@ -106,15 +107,20 @@ async function scanTurn(farm: Farm): Promise<FarmTurn> {
       return (await farm.call<{ id: string }>('POST', '/api/v1/scans', request)).id;
     }),
   );
-  for (const id of ids) {
-    for (let status = ''; status !== 'completed'; await sleep(status === 'completed' ? 0 : 100)) {
-      ({ status } = await farm.call<{ status: string }>('GET', `/api/v1/scans/${id}`));
-      if (status === 'failed') throw new Error(`scan ${id} failed`);
-    }
-  }
+  for (const id of ids) await completed(farm, id);
   const seconds = (performance.now() - began) / 1000;
   const after = farm.cpu();
   return { seconds, cpu: after.all - before.all, node: after.node - before.node };
+}
+
+/** Waits for a scan's end; an error where that is not `completed`. */
+async function completed(farm: Farm, id: string): Promise<void> {
+  for (;;) {
+    const { status } = await farm.call<{ status: ScanStatus }>('GET', `/api/v1/scans/${id}`);
+    if (status === 'completed') return;
+    if (isFinal(status)) throw new Error(`scan ${id} ended as ${status}`);
+    await sleep(100);
+  }
 }
 
 async function bareTurn(adWorld: string): Promise<Turn> {
