@@ -25,6 +25,15 @@ export const STORED_SUB_REQUESTS_MAX = 200;
 export const BODIES_MAX = 400;
 export const BODY_BYTES_MAX = 128 * 1024;
 export const BODIES_BYTES_MAX = 8 * 1024 * 1024;
+/**
+ * A capture as JSON (RFC 8259, UTF-8), in bytes, without its artifacts: what a node may send and the node API reads. At this size its
+ * parsing and checking holds the event loop for some 30 ms.
+ */
+export const CAPTURE_BYTES_MAX = 4 * 1024 * 1024;
+/** Of these, what the requests may take as JSON; the rest is for landings, observations and notes. */
+export const CAPTURE_REQUESTS_BYTES_MAX = 3 * 1024 * 1024;
+/** Characters of a URL in a capture, wherever it stands. Chromium takes 2 million; most servers take 8,192. */
+export const CAPTURE_URL_LENGTH_MAX = 8_192;
 /** How long sub-resource contents are kept: spec 8. */
 export const BODY_LIFETIME_MS = 24 * 60 * 60 * 1000;
 /** A request body of the API. Larger: 413. */
