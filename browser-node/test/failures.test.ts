@@ -15,6 +15,9 @@ const carried = (outcome: GatewayOutcome, host = 'shop.example', port = 443): Ti
   ticket_id: 't',
   bytes_sent: 0,
   bytes_received: 0,
+  open_streams: 0,
+  connecting_streams: 0,
+  quiet_ms: 60_000,
   hosts: [{ host, port, address: null, outcome, connections: 1 }],
   requests: [],
 });

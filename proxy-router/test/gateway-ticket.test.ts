@@ -4,6 +4,7 @@ import { test } from 'node:test';
 import type { ExitTicket } from '@adsweep/shared/targeting/exit-ticket.ts';
 import { until } from '../../shared/test/support/until.ts';
 import { signTicket } from '../src/exits/ticket.ts';
+import { GatewayFailure } from '../src/gateway/gateway-failure.ts';
 import { openTunnel, proxyAuthorization, request, requestOver, sendRaw, tunnelStatus } from './support/proxy-client.ts';
 import { startTestRouter, TICKET_SECRET } from './support/router.ts';
 import { startRawTarget, startTarget } from './support/target.ts';
@@ -187,4 +188,43 @@ test('pipelined requests of two tickets are told apart', async (t) => {
   assert.equal(answers.match(/HTTP\/1.1 200/g)?.length, 2);
   assert.equal((await router.traffic(one)).requests.length, 1);
   assert.equal((await router.traffic(other)).requests.length, 1);
+});
+
+test('traffic tells which streams are open, which still connect, and how long nothing has moved', async (t) => {
+  const target = await startRawTarget(t, (socket) => socket.pipe(socket));
+  const dialled = Promise.withResolvers<void>();
+  const provider = {
+    catalogue: <T>(listed: T) => listed,
+    dial: async () => {
+      await dialled.promise;
+      throw new GatewayFailure('connection_failed', 'unreachable');
+    },
+  };
+  const router = await startTestRouter(t, { hosts: hosts(target.address), provider });
+  const ticket = await router.ticket();
+  const streams = async () => {
+    const { open_streams, connecting_streams } = await router.traffic(ticket);
+    return { open_streams, connecting_streams };
+  };
+  const quiet = async () => (await router.traffic(ticket)).quiet_ms;
+  assert.equal(await quiet(), Number.MAX_SAFE_INTEGER, 'nothing ever happened');
+
+  const { socket } = await openTunnel(ticket, 'shop.example:443');
+  assert.deepEqual(await streams(), { open_streams: 1, connecting_streams: 0 });
+  await until('a while of quiet', async () => (await quiet()) >= 100);
+  socket.write('ping');
+  await until('the bytes to count', async () => (await quiet()) < 100);
+
+  const refused = request(ticket, 'http://slow.example/');
+  await until('the second stream', async () => (await streams()).connecting_streams === 1);
+  assert.deepEqual(await streams(), { open_streams: 2, connecting_streams: 1 });
+  await until('a while of quiet', async () => (await quiet()) >= 100);
+  dialled.resolve();
+  assert.equal((await refused).status, 595);
+  assert.ok((await quiet()) < 100_000);
+  assert.deepEqual(await streams(), { open_streams: 1, connecting_streams: 0 });
+
+  await until('a while of quiet', async () => (await quiet()) >= 100);
+  socket.destroy();
+  await until('the tunnel to end', async () => (await streams()).open_streams === 0);
 });

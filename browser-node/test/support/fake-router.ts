@@ -4,7 +4,16 @@ import type { ExitTicket, TicketTraffic } from '@adsweep/shared/targeting/exit-t
 import { Conditions } from './conditions.ts';
 import { ticketFor } from './ticket.ts';
 
-const TRAFFIC: TicketTraffic = { ticket_id: 'ticket-1', bytes_sent: 11, bytes_received: 22, hosts: [], requests: [] };
+const TRAFFIC: TicketTraffic = {
+  ticket_id: 'ticket-1',
+  bytes_sent: 11,
+  bytes_received: 22,
+  open_streams: 0,
+  connecting_streams: 0,
+  quiet_ms: 60_000,
+  hosts: [],
+  requests: [],
+};
 
 /** The proxy-router's API: gives one ticket, or refuses with the code in `refusal`. */
 export class FakeRouter extends Conditions {

@@ -20,7 +20,9 @@ export class ForwardProxy {
   readonly #site: Site;
   readonly #server: http.Server;
   readonly #sockets = new Set<Duplex>();
+  readonly #streams = new Set<Duplex | ServerResponse>();
   #traffic: TicketTraffic = emptyTraffic();
+  #activeAt: number | null = null;
 
   constructor(site: Site) {
     this.#site = site;
@@ -39,10 +41,14 @@ export class ForwardProxy {
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
   }
 
-  traffic = async (): Promise<TicketTraffic> => structuredClone(this.#traffic);
+  traffic = async (): Promise<TicketTraffic> => {
+    const quiet_ms = this.#activeAt === null ? this.#traffic.quiet_ms : Math.floor(performance.now() - this.#activeAt);
+    return structuredClone({ ...this.#traffic, open_streams: this.#streams.size, quiet_ms });
+  };
 
   reset(): void {
     this.#traffic = emptyTraffic();
+    this.#activeAt = null;
   }
 
   async close(): Promise<void> {
@@ -51,6 +57,7 @@ export class ForwardProxy {
   }
 
   #forward(request: IncomingMessage, response: ServerResponse): void {
+    this.#open(response);
     const url = new URL(request.url ?? '');
     this.#traffic.requests.push({ method: request.method ?? '', url: url.href, at_ms: Date.now() });
     const fault = this.#note(url.hostname, Number(url.port || 80));
@@ -73,6 +80,7 @@ export class ForwardProxy {
   }
 
   #tunnel(request: IncomingMessage, socket: Duplex): void {
+    this.#open(socket);
     const [host = '', port = ''] = (request.url ?? '').split(/:(?=\d+$)/);
     this.#traffic.requests.push({ method: 'CONNECT', url: `https://${host}:${port}/`, at_ms: Date.now() });
     const fault = this.#note(host, Number(port));
@@ -99,8 +107,23 @@ export class ForwardProxy {
     return fault;
   }
 
+  /** Counts a request or a tunnel while it is open. */
+  #open(stream: Duplex | ServerResponse): void {
+    this.#active();
+    this.#streams.add(stream);
+    stream.on('close', () => {
+      this.#active();
+      this.#streams.delete(stream);
+    });
+  }
+
+  #active = (): void => {
+    this.#activeAt = performance.now();
+  };
+
   #keep(socket: Duplex): void {
     this.#sockets.add(socket);
+    socket.on('data', this.#active);
     socket.on('close', () => this.#sockets.delete(socket));
     socket.on('error', () => this.#sockets.delete(socket));
   }
@@ -110,6 +133,9 @@ const emptyTraffic = (): TicketTraffic => ({
   ticket_id: 'ticket',
   bytes_sent: 0,
   bytes_received: 0,
+  open_streams: 0,
+  connecting_streams: 0,
+  quiet_ms: Number.MAX_SAFE_INTEGER,
   hosts: [],
   requests: [],
 });

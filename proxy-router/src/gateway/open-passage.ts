@@ -35,6 +35,7 @@ export async function openPassage(
   client: Socket,
 ): Promise<Passage> {
   const account = parts.accounts.of(ticket);
+  account.connectBegan();
   try {
     if (account.isFull) throw new GatewayFailure('too_large', 'the ticket has carried all that it may');
     const socket = await dialInTime(parts, ticket, destination, client);
@@ -47,6 +48,8 @@ export async function openPassage(
     account.noteConnection(destination, null, outcome);
     parts.metrics.connections.inc({ outcome });
     throw error;
+  } finally {
+    account.connectEnded();
   }
 }
 

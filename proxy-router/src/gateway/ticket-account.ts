@@ -17,6 +17,9 @@ export class TicketAccount {
   #urlCharacters = 0;
   #bytesSent = 0;
   #bytesReceived = 0;
+  #connecting = 0;
+  /** Monotonic time of the last sign of life; null before the first. */
+  #activeAt: number | null = null;
 
   constructor(ticketId: string, bytesMax: number) {
     this.#ticketId = ticketId;
@@ -50,9 +53,21 @@ export class TicketAccount {
 
   /** Bytes moved. Once there are too many, nothing of this ticket stays open. */
   add(sent: number, received: number): void {
+    this.#active();
     this.#bytesSent += sent;
     this.#bytesReceived += received;
     if (this.isFull) this.closeAll('too_large');
+  }
+
+  /** A target is being resolved and dialled for a new stream; every call is followed by one of {@link connectEnded}. */
+  connectBegan(): void {
+    this.#connecting += 1;
+    this.#active();
+  }
+
+  connectEnded(): void {
+    this.#connecting -= 1;
+    this.#active();
   }
 
   opened(passage: Passage): void {
@@ -61,6 +76,7 @@ export class TicketAccount {
 
   closed(passage: Passage): void {
     this.#passages.delete(passage);
+    this.#active();
   }
 
   /** Brings the figures of open connections up to date. */
@@ -78,8 +94,19 @@ export class TicketAccount {
       ticket_id: this.#ticketId,
       bytes_sent: this.#bytesSent,
       bytes_received: this.#bytesReceived,
+      open_streams: this.#connecting + this.#passages.size,
+      connecting_streams: this.#connecting,
+      quiet_ms: this.#quietMs(),
       hosts: [...this.#hosts.values()],
       requests: this.#requests,
     };
+  }
+
+  #active(): void {
+    this.#activeAt = performance.now();
+  }
+
+  #quietMs(): number {
+    return this.#activeAt === null ? Number.MAX_SAFE_INTEGER : Math.floor(performance.now() - this.#activeAt);
   }
 }

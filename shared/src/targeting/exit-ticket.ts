@@ -63,11 +63,21 @@ export type GatewayOutcome = (typeof GATEWAY_OUTCOMES)[number];
 /**
  * Answer of `GET /exits/{ticket_id}/traffic`: what a ticket carried. `requests` holds plain http requests by URL and tunnels
  * as `https://host:port/` with method CONNECT, in order, at most 5000; `at_ms` is the Unix time in milliseconds.
+ *
+ * `open_streams` counts the tunnels and requests that are open now, `connecting_streams` those among them whose target is still being
+ * resolved or dialled: their host may be missing from `hosts`. `quiet_ms` is the time since a stream last began, connected or ended or
+ * a byte moved; Number.MAX_SAFE_INTEGER where that never happened.
+ *
+ * To wait until a page's traffic is over, wait for `connecting_streams === 0` and a `quiet_ms` of the length you need. Do not wait for
+ * `open_streams === 0` while the browser context is open: Chromium keeps idle tunnels for later pages and closes them with the context.
  */
 export const TicketTrafficSchema = Type.Object({
   ticket_id: Type.String(),
   bytes_sent: Type.Integer({ minimum: 0 }),
   bytes_received: Type.Integer({ minimum: 0 }),
+  open_streams: Type.Integer({ minimum: 0 }),
+  connecting_streams: Type.Integer({ minimum: 0 }),
+  quiet_ms: Type.Integer({ minimum: 0 }),
   hosts: Type.Array(
     Type.Object({
       host: Type.String(),
