@@ -62,7 +62,7 @@ export function createMetrics(registry: Registry = createRegistry('browser-node'
     }),
     browserLaunches: new Counter({
       name: 'adsweep_node_browser_launches_total',
-      help: 'Browsers started, by why: the first one, or the wear of the one before.',
+      help: 'Browsers started, by why: the first one, the wear of the one before, or a capture that must be alone.',
       labelNames: ['reason'] as const,
       registers,
     }),

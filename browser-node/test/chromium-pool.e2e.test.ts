@@ -32,7 +32,7 @@ async function poolBench(t: TestContext, limits: Partial<WearLimits> = {}) {
   });
   const emulator = findEmulator('android_phone_pixel_8');
   assert.ok(emulator);
-  const open = () => pool.open({ emulator, countryCode: 'FR', ticket: proxy.ticket });
+  const open = (isolated = false) => pool.open({ emulator, countryCode: 'FR', ticket: proxy.ticket, isolated });
   return { pool, launches, open };
 }
 
@@ -74,6 +74,21 @@ test('a worn browser serves the contexts it has, new ones go to its successor, a
   await second.close();
   await groupEnded(worn);
   await third.close();
+});
+
+test('an isolated context has a browser of its own, which ends with it', async (t) => {
+  const { open, launches } = await poolBench(t);
+  const [shared, isolated] = [await open(), await open(true)];
+  const [sharedPid, isolatedPid] = [await pidOf(shared), await pidOf(isolated)];
+  assert.notEqual(isolatedPid, sharedPid);
+  assert.equal(await loadPage(isolated), 'http://shop.localhost/popup');
+  await isolated.close();
+  await groupEnded(isolatedPid);
+  const next = await open();
+  assert.equal(await pidOf(next), sharedPid);
+  assert.deepEqual(launches, ['first', 'isolated']);
+  await next.close();
+  await shared.close();
 });
 
 test('a browser that is killed in the middle of a page ends that page at once, and the next open works', async (t) => {

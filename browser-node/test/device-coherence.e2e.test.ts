@@ -30,7 +30,7 @@ after(async () => {
 for (const emulator of EMULATORS) {
   test(`${emulator.id} tells one story in pages, frames, popups, workers and headers`, async () => {
     site.headers.clear();
-    const open = await pool.open({ emulator, countryCode: 'DE', ticket: proxy.ticket });
+    const open = await pool.open({ emulator, countryCode: 'DE', ticket: proxy.ticket, isolated: false });
     try {
       const said = await testimonies(open.context);
       const userAgent = userAgentOf(emulator.device, open.browserVersion);

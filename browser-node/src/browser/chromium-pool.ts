@@ -32,6 +32,7 @@ export class ChromiumPool implements BrowserPool {
 
   /** A context that leaves by the ticket's exit. Throws when no browser can give one, after a second browser was tried. */
   async open(options: OpenOptions): Promise<OpenContext> {
+    if (options.isolated) return this.#openIsolated(options);
     try {
       return await (await this.#fresh()).open(options);
     } catch (cause) {
@@ -48,30 +49,50 @@ export class ChromiumPool implements BrowserPool {
     await Promise.all([...this.#browsers].map((browser) => browser.kill()));
   }
 
-  /** The browser that takes new contexts, claimed for one. One caller at a time decides whether it must be replaced. */
+  /** A context in a browser that nobody else gets and that ends with it. */
+  async #openIsolated(options: OpenOptions): Promise<OpenContext> {
+    const browser = await this.#inTurn(async () => {
+      const own = await this.#launch('isolated');
+      own.claim();
+      own.retire();
+      return own;
+    });
+    return browser.open(options);
+  }
+
+  /** The browser that takes new contexts, claimed for one. */
   #fresh(): Promise<LiveBrowser> {
-    const mine = this.#turn.then(async () => {
+    return this.#inTurn(async () => {
       const browser = await this.#currentOrNext();
       browser.claim();
       return browser;
     });
+  }
+
+  /** One caller at a time decides whether a browser must be started; closing waits for them. */
+  #inTurn(work: () => Promise<LiveBrowser>): Promise<LiveBrowser> {
+    const mine = this.#turn.then(work);
     this.#turn = mine.catch(() => undefined);
     return mine;
   }
 
   async #currentOrNext(): Promise<LiveBrowser> {
-    if (this.#closed) throw new Error('the browser pool is closed');
     const worn = this.#current ? await this.#current.wear(this.#limits) : 'first';
     if (this.#current && worn === null) return this.#current;
     this.#current?.retire();
-    this.#forgetEnded();
     this.#current = null;
-    const next = await LiveBrowser.launch(this.#where, this.#logger);
-    this.#browsers.add(next);
-    this.#current = next;
-    this.#launched(worn ?? 'first');
-    this.#logger.info({ chromium_pid: next.pid, version: next.version, reason: worn }, 'a browser started');
-    return next;
+    this.#current = await this.#launch(worn ?? 'first');
+    return this.#current;
+  }
+
+  async #launch(reason: LaunchReason): Promise<LiveBrowser> {
+    if (this.#closed) throw new Error('the browser pool is closed');
+    this.#forgetEnded();
+    const browser = await LiveBrowser.launch(this.#where, this.#logger);
+    this.#browsers.add(browser);
+    this.#launched(reason);
+    this.#logger.info({ chromium_pid: browser.pid, version: browser.version, reason }, 'a browser started');
+    return browser;
   }
 
   #forgetEnded(): void {

@@ -19,8 +19,11 @@ export type OpenContext = {
   close(): Promise<void>;
 };
 
-/** How a context is asked for. `countryCode` (ISO 3166-1 alpha-2) gives languages, timezone and place. */
-export type OpenOptions = { emulator: Emulator; countryCode: string; ticket: ExitTicket };
+/**
+ * How a context is asked for. `countryCode` (ISO 3166-1 alpha-2) gives languages, timezone and place; `isolated`: in a browser of its
+ * own, which ends with the context.
+ */
+export type OpenOptions = { emulator: Emulator; countryCode: string; ticket: ExitTicket; isolated: boolean };
 
 /** Hands out contexts of a Chromium that is replaced before it wears out. */
 export interface BrowserPool {

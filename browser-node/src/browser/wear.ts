@@ -14,8 +14,8 @@ export type Wear = {
 const WEAR_REASONS = ['broken', 'contexts', 'age', 'memory'] as const;
 export type WearReason = (typeof WEAR_REASONS)[number];
 
-/** Why a browser starts: it is the first, or the one before it is worn. */
-export const LAUNCH_REASONS = ['first', ...WEAR_REASONS] as const;
+/** Why a browser starts: it is the first, the one before it is worn, or a context must not share one. */
+export const LAUNCH_REASONS = ['first', ...WEAR_REASONS, 'isolated'] as const;
 export type LaunchReason = (typeof LAUNCH_REASONS)[number];
 
 /** Why a browser must not get another context; null = it may. */

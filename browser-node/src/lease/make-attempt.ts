@@ -93,7 +93,7 @@ async function inContext(
   stop: AttemptStop,
   logger: Logger,
 ): Promise<Attempt> {
-  const opening = pool.open({ emulator, countryCode: job.targeting.country_code, ticket });
+  const opening = pool.open({ emulator, countryCode: job.targeting.country_code, ticket, isolated: false });
   let open: OpenContext;
   try {
     open = await stop.race(opening, (late) => void late.close());

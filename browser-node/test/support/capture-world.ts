@@ -57,7 +57,12 @@ export class CaptureWorld {
     const proxy = await ForwardProxy.start(this.site);
     const emulator = findEmulator(options.emulator ?? EMULATOR);
     if (!emulator) throw new Error(`no emulator ${options.emulator}`);
-    const open = await this.#pool.open({ emulator, countryCode: 'US', ticket: ticketFor(proxy.server) });
+    const open = await this.#pool.open({
+      emulator,
+      countryCode: 'US',
+      ticket: ticketFor(proxy.server),
+      isolated: false,
+    });
     options.opened?.(open);
     const startedAt = performance.now();
     try {
