@@ -278,7 +278,7 @@ describe('after a crash', () => {
     assert.equal((await farm.node.renew(lease)).outcome, 'renewed');
     await reaper.stop();
     await farm.expireLease(lease.job.scan_id);
-    const impatient = startReaper(farm.farm.dependencies, 0);
+    const impatient = startReaper(farm.farm.dependencies, { graceMs: 0 });
     await until('the end of the lost attempt', async () => (await farm.read(lease.job.scan_id)).status === 'pending');
     await impatient.stop();
   });

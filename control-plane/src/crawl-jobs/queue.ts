@@ -33,6 +33,10 @@ export function crawlQueue(redis: RedisClient, shards = 1) {
   const keysFor = (organizationId: string) => keysOf[shardOf(organizationId, shards)]!;
   const work = createWakeSignal();
   let nextShard = 0;
+  let connection = 0;
+  redis.on('ready', () => {
+    connection += 1;
+  });
 
   const takeFrom = async (shard: number, nodeId: string, max: number): Promise<LeaseRef[]> => {
     const { prefix, ring, leased, fence, delayed } = keysOf[shard]!;
@@ -45,6 +49,9 @@ export function crawlQueue(redis: RedisClient, shards = 1) {
   };
 
   return {
+    /** The number of the connection to Redis, another one after each time it was lost. */
+    connection: (): number => connection,
+
     /** The shard that an organization's jobs are in. */
     shardOf: (organizationId: string): number => shardOf(organizationId, shards),
 

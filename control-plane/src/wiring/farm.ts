@@ -42,8 +42,6 @@ export type FarmParts = {
   leaseSecret: string;
   /** How many queues the organizations are spread over. */
   shards?: number;
-  /** How long the reaper waits before its first reap; a lease's life unless a test says otherwise. */
-  reaperGraceMs?: number;
 };
 
 const SWEEP_EVERY_MS = 60_000;
@@ -107,7 +105,7 @@ export function createFarm(parts: FarmParts) {
     start(): Loop {
       const loops = [
         startRefill(dependencies),
-        startReaper(dependencies, parts.reaperGraceMs),
+        startReaper(dependencies),
         startWorker(dependencies, crawled),
         startRelay(
           {
