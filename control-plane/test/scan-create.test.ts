@@ -212,11 +212,9 @@ describe('creating a scan', () => {
     ]);
   });
 
-  test('4.2.4 a megabyte of ad_formats is refused as fast as any other body', async () => {
-    const began = performance.now();
-    const { items } = await refused({ ad_discovery: true, ad_formats: Array(160_000).fill('pop') });
-    assert.deepEqual(items, ['body.ad_formats duplicate_items', 'body.ad_discovery not_available']);
-    assert.ok(performance.now() - began < 5_000, 'every pair of them would take minutes');
+  test('4.2.4 more ad_formats than there could be are refused by their number', async () => {
+    const { items } = await refused({ ad_discovery: true, ad_formats: Array(11).fill('pop') });
+    assert.deepEqual(items, ['body.ad_formats too_long', 'body.ad_discovery not_available']);
   });
 
   test('2.4 names that are too long to be any are refused, and not told back', async () => {

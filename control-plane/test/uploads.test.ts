@@ -8,7 +8,7 @@ import { ARTIFACT_BYTES_MAX } from '@adsweep/shared/capture/artifact.ts';
 import type { Capture } from '@adsweep/shared/capture/capture.ts';
 import { NodeApiError } from '@adsweep/shared/lease/client.ts';
 import type { Lease } from '@adsweep/shared/lease/messages.ts';
-import { BODY_LIFETIME_MS } from '@adsweep/shared/limits.ts';
+import { BODY_LIFETIME_MS, CAPTURE_BYTES_MAX } from '@adsweep/shared/limits.ts';
 import sharp from 'sharp';
 import { until } from '../../shared/test/support/until.ts';
 import { ARTIFACTS_MAX } from '../src/artifacts/artifact.ts';
@@ -279,7 +279,7 @@ describe('a capture', () => {
     assert.doesNotMatch(JSON.stringify(landingsOf(record)), /extra/);
   });
 
-  it('is refused when it is too large to be taken or to be stored', async () => {
+  it('of a size that nodes agreed to is taken and stored, a larger one is refused', async () => {
     const lease = await leased();
     const withUrls = (length: number) =>
       captureOf(['https://shop.example/'], {
@@ -287,8 +287,13 @@ describe('a capture', () => {
           requestOf(id, { url: `https://x.example/${'a'.repeat(length)}` }),
         ),
       });
-    await assert.rejects(complete(lease, withUrls(70_000)), refusedWith(422));
-    await assert.rejects(complete(lease, withUrls(140_000)), refusedWith(413));
+    await assert.rejects(complete(lease, withUrls(22_500)), refusedWith(413));
+    const largest = withUrls(21_850);
+    const bytes = Buffer.byteLength(JSON.stringify(largest));
+    assert.ok(bytes <= CAPTURE_BYTES_MAX && bytes > CAPTURE_BYTES_MAX * 0.98, `${bytes} bytes`);
+    await complete(lease, largest);
+    const record = await farm.farm.dependencies.readCapture(await farm.read(lease.job.scan_id));
+    assert.equal(record?.capture.requests.length, 190);
   });
 
   it('may hold text that is no proper Unicode, as hostile pages have it', async () => {

@@ -32,12 +32,16 @@ export const BODIES_BYTES_MAX = 8 * 1024 * 1024;
 export const CAPTURE_BYTES_MAX = 4 * 1024 * 1024;
 /** Of these, what the requests may take as JSON; the rest is for landings, observations and notes. */
 export const CAPTURE_REQUESTS_BYTES_MAX = 3 * 1024 * 1024;
+/** Values (members and elements, containers included) of a capture: some 60,000 are five thousand requests. */
+export const CAPTURE_VALUES_MAX = 100_000;
 /** Characters of a URL in a capture, wherever it stands. Chromium takes 2 million; most servers take 8,192. */
 export const CAPTURE_URL_LENGTH_MAX = 8_192;
 /** How long sub-resource contents are kept: spec 8. */
 export const BODY_LIFETIME_MS = 24 * 60 * 60 * 1000;
 /** A request body of the API. Larger: 413. */
 export const API_BODY_BYTES_MAX = 1_048_576;
+/** Values (members and elements, containers included) of a request body of the API. More: 422. */
+export const API_BODY_VALUES_MAX = 5_000;
 /** Items of a refused field's `valid_sample`: spec 2.4. */
 export const VALID_SAMPLE_MAX = 5;
 /** Rows of one page of a list. */

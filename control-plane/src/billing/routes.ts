@@ -32,7 +32,7 @@ const HistoryQuerySchema = Type.Object(
   {
     date_from: Type.Optional(Type.String({ format: 'date', description: 'First day, UTC.' })),
     date_to: Type.Optional(Type.String({ format: 'date', description: 'Last day, UTC.' })),
-    type: Type.Optional(Type.Array(Type.Enum(LEDGER_TYPES), { description: 'Repeatable.' })),
+    type: Type.Optional(Type.Array(Type.Enum(LEDGER_TYPES), { maxItems: 20, description: 'Repeatable.' })),
     ...pageQuery,
   },
   { additionalProperties: false },

@@ -2,8 +2,6 @@ import type { Capture } from '@adsweep/shared/capture/capture.ts';
 import type { ArtifactRecord } from '../artifacts/artifact.ts';
 import type { Issue } from '../http/errors.ts';
 
-/** A record holds 16 MB; what is stored of a capture stays well below. */
-const STORED_BYTES_MAX = 12 * 1024 * 1024;
 const OTHER_ARTIFACT = 'The artifact that was uploaded is another one.';
 const FACT = /^[a-z][a-z0-9_]{0,49}$/;
 
@@ -13,12 +11,6 @@ const FACT = /^[a-z][a-z0-9_]{0,49}$/;
  */
 export function checkCapture(capture: Capture, uploads: ArtifactRecord[]): Issue[] {
   return [...artifactIssues(capture, uploads), ...landingIssues(capture), ...observationIssues(capture)];
-}
-
-/** What is wrong with the size of what would be stored. */
-export function checkStoredSize(stored: Capture): Issue[] {
-  const bytes = Buffer.byteLength(JSON.stringify(stored));
-  return bytes <= STORED_BYTES_MAX ? [] : [issue([], `The capture is too large to be stored: ${bytes} bytes.`)];
 }
 
 function artifactIssues({ artifacts }: Capture, uploads: ArtifactRecord[]): Issue[] {

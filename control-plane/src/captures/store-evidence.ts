@@ -9,7 +9,7 @@ import type { CaptureSummary, ScanRecord } from '../scans/scan.ts';
 import type { BodyStore } from './body-store.ts';
 import { type CaptureRecord, captureIdOf } from './capture-record.ts';
 import type { CaptureStore } from './capture-store.ts';
-import { checkCapture, checkStoredSize, replacedMeanwhile } from './check-capture.ts';
+import { checkCapture, replacedMeanwhile } from './check-capture.ts';
 import { chooseStored } from './choose-requests.ts';
 
 export type EvidenceDependencies = {
@@ -34,7 +34,7 @@ export async function storeEvidence(
 ): Promise<CaptureSummary> {
   const uploads = await artifacts.listOf(ref);
   const stored = { ...capture, requests: chooseStored(capture.requests) };
-  const issues = [...checkCapture(capture, uploads), ...checkStoredSize(stored)];
+  const issues = checkCapture(capture, uploads);
   if (issues.length > 0) throw refused(issues);
 
   const names = capture.artifacts.map(({ name }) => name);

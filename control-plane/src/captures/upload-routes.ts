@@ -8,7 +8,7 @@ import { ARTIFACTS_MAX, ArtifactKept, ArtifactRefused } from '../artifacts/artif
 import type { CrawlQueue, LeaseRef } from '../crawl-jobs/queue.ts';
 import { ApiError, refused } from '../http/api-error.ts';
 import { noContent, ok, type Route, route } from '../http/route.ts';
-import { CAPTURE_BODY_BYTES_MAX, leaseLost, leaseOf, leaseParams, type NodeCaller } from '../leases/admit-node.ts';
+import { CAPTURE_BODY, leaseLost, leaseOf, leaseParams, type NodeCaller } from '../leases/admit-node.ts';
 import { forgetJob } from '../leases/mend-queue.ts';
 import type { FarmMetrics } from '../metrics.ts';
 import { type AcceptDependencies, acceptCapture } from './accept-capture.ts';
@@ -62,7 +62,7 @@ function completeLease(dependencies: UploadDependencies): Route<NodeCaller> {
     permission: 'lease',
     params: leaseParams,
     body: CompleteSchema,
-    bodyBytesMax: CAPTURE_BODY_BYTES_MAX,
+    bodyBounds: CAPTURE_BODY,
     replies: { 204: { description: 'Accepted, now or before.' } },
     errors: ['lease.lost', 'validation_error'],
     handle: async ({ caller, body }: { caller: NodeCaller; body: Complete }) => {

@@ -1,7 +1,7 @@
 import { codeOf, ERRORS, type ErrorCode, type Issue } from './errors.ts';
 
-/** The most items one answer carries, so that a hostile body cannot make it large. */
-const ITEMS_MAX = 200;
+/** The most problems that one answer tells, so that a hostile body cannot make it large. */
+const ITEMS_MAX = 100;
 
 /** A refusal: `detail` is for the client, `cause` for the log alone. */
 export class ApiError extends Error {
@@ -25,12 +25,12 @@ export class ApiError extends Error {
   }
 }
 
-/** A 422 with all the items. */
-export function refused(issues: Issue[]): ApiError {
-  if (issues.length <= ITEMS_MAX) return new ApiError(codeOf(issues), issues);
-  const left = issues.length - ITEMS_MAX;
-  const last: Issue = { loc: ['body'], msg: `And ${left} more problems.`, type: 'too_many_problems', ctx: {} };
-  return new ApiError(codeOf(issues), [...issues.slice(0, ITEMS_MAX), last]);
+/** A 422 with the first hundred items and one that says that there are more; how many, where `isWhole`: the items are all there are. */
+export function refused(issues: Issue[], isWhole = true): ApiError {
+  if (issues.length <= ITEMS_MAX && isWhole) return new ApiError(codeOf(issues), issues);
+  const told = issues.slice(0, ITEMS_MAX);
+  const msg = isWhole ? `And ${issues.length - told.length} more problems.` : 'And more problems.';
+  return new ApiError(codeOf(issues), [...told, { loc: ['body'], msg, type: 'too_many_problems', ctx: {} }]);
 }
 
 /** A 404 for `what`, such as `scan`: missing and another organization's look the same. */

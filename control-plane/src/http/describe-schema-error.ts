@@ -16,16 +16,15 @@ type Words = { type: string; msg: string; ctx?: Record<string, unknown> };
 const GIVEN_CHARACTERS_MAX = 8192;
 
 /**
- * The items a schema error becomes; none where another error of the same place says it better (the branches of a union, the
+ * The items that schema errors become; none for an error that another one of the same place says better (the branches of a union, the
  * summary beside each unexpected field).
  */
-export function describe(
-  error: SchemaError,
-  all: SchemaError[],
-  schema: TSchema,
-  value: unknown,
-  place: Place,
-): Issue[] {
+export function describeAll(errors: SchemaError[], schema: TSchema, value: unknown, place: Place): Issue[] {
+  const unions = unionsAmong(errors);
+  return errors.flatMap((error) => describe(error, unions, schema, value, place));
+}
+
+function describe(error: SchemaError, unions: Unions, schema: TSchema, value: unknown, place: Place): Issue[] {
   const path = pathIn(value, pointerSteps(error.instancePath));
   if (error.keyword === 'required')
     return (error.params.requiredProperties as string[]).map((name) => ({
@@ -34,28 +33,34 @@ export function describe(
       type: 'missing',
       ctx: {},
     }));
-  const words = wordsFor(error, all, schema);
-  return words
-    ? [
-        {
-          loc: [place, ...path],
-          msg: words.msg,
-          type: words.type,
-          ctx: { ...given(valueAt(value, path)), ...words.ctx },
-        },
-      ]
-    : [];
+  const words = wordsFor(error, unions, schema);
+  if (!words) return [];
+  const ctx = { ...given(valueAt(value, path)), ...words.ctx };
+  return [{ loc: [place, ...path], msg: words.msg, type: words.type, ctx }];
 }
 
 /** `{ given }`, or nothing where there is no value or it is too long to send back. */
 export function given(value: unknown): Record<string, unknown> {
+  if (value === undefined || roomLeft(value, GIVEN_CHARACTERS_MAX) < 0) return {};
   const text = JSON.stringify(value);
   return text === undefined || text.length > GIVEN_CHARACTERS_MAX ? {} : { given: value };
 }
 
-function wordsFor(error: SchemaError, all: SchemaError[], schema: TSchema): Words | null {
-  if (error.keyword === 'anyOf') return wordsForUnion(error, all, schema);
-  if (isBranch(error, all)) return null;
+/** What is left of `room` characters when `value` is written as JSON; stops where nothing is left, however large the value is. */
+function roomLeft(value: unknown, room: number): number {
+  if (typeof value === 'string') return room - value.length;
+  if (typeof value !== 'object' || value === null) return room - 1;
+  let left = room;
+  for (const key in value) {
+    left = roomLeft(Reflect.get(value, key), left - key.length);
+    if (left < 0) break;
+  }
+  return left;
+}
+
+function wordsFor(error: SchemaError, unions: Unions, schema: TSchema): Words | null {
+  if (error.keyword === 'anyOf') return wordsForUnion(error, unions, schema);
+  if (isBranch(error, unions)) return null;
   return wordsForKeyword(error);
 }
 
@@ -99,34 +104,42 @@ function wordsForKeyword({ keyword, params }: SchemaError): Words | null {
   }
 }
 
+/** The unions that were not met, by their place in the schema, each with the branch that comes closest; null: none does. */
+type Unions = Map<string, string | null>;
+
+/** A union's branch comes closest where the type was right and other rules were not met. */
+function unionsAmong(errors: SchemaError[]): Unions {
+  const paths = errors.filter(({ keyword }) => keyword === 'anyOf').map(({ schemaPath }) => schemaPath);
+  return new Map([...new Set(paths)].map((path) => [path, closestBranch(path, errors)]));
+}
+
 /** A union speaks with one voice: the closest branch's own errors where the type was right, else the types or values it takes. */
-function wordsForUnion(union: SchemaError, all: SchemaError[], schema: TSchema): Words | null {
-  const branches = (schemaAt(schema, union.schemaPath) as { anyOf?: Record<string, unknown>[] }).anyOf ?? [];
+function wordsForUnion({ schemaPath }: SchemaError, unions: Unions, schema: TSchema): Words | null {
+  const branches = (schemaAt(schema, schemaPath) as { anyOf?: Record<string, unknown>[] }).anyOf ?? [];
   const constants = branches.flatMap((branch) => ('const' in branch ? [branch.const] : []));
   if (constants.length === branches.length) return oneOf(constants);
-  if (closestBranch(union, all) !== null) return null;
+  if (unions.get(schemaPath)) return null;
   return wrongType(branches.map((branch) => String(branch.type ?? 'value')));
 }
 
 /** Whether an error belongs to a union that speaks for it. */
-function isBranch(error: SchemaError, all: SchemaError[]): boolean {
-  const union = all.find(
-    ({ keyword, schemaPath }) => keyword === 'anyOf' && error.schemaPath.startsWith(`${schemaPath}/anyOf/`),
-  );
-  return union !== undefined && !error.schemaPath.startsWith(`${closestBranch(union, all)}`);
+function isBranch({ schemaPath }: SchemaError, unions: Unions): boolean {
+  for (const [union, closest] of unions)
+    if (schemaPath.startsWith(`${union}/anyOf/`)) return !schemaPath.startsWith(`${closest}`);
+  return false;
 }
 
 /** Path of the branch whose type was right and whose rules were not met; null where no branch had the type. */
-function closestBranch(union: SchemaError, all: SchemaError[]): string | null {
-  const within = all.filter(({ schemaPath }) => schemaPath.startsWith(`${union.schemaPath}/anyOf/`));
-  const branchOf = (path: string) =>
-    path.slice(0, union.schemaPath.length) + path.slice(union.schemaPath.length).split('/', 3).join('/');
-  const failedAtTheDoor = (branch: string) =>
-    within.some(({ schemaPath, keyword }) => schemaPath === branch && (keyword === 'type' || keyword === 'const'));
-  return (
-    [...new Set(within.map(({ schemaPath }) => branchOf(schemaPath)))].find((branch) => !failedAtTheDoor(branch)) ??
-    null
-  );
+function closestBranch(union: string, errors: SchemaError[]): string | null {
+  const failedByType = new Map<string, boolean>();
+  for (const { schemaPath, keyword } of errors) {
+    if (!schemaPath.startsWith(`${union}/anyOf/`)) continue;
+    const branch = union + schemaPath.slice(union.length).split('/', 3).join('/');
+    const isType = schemaPath === branch && (keyword === 'type' || keyword === 'const');
+    failedByType.set(branch, isType || failedByType.get(branch) === true);
+  }
+  for (const [branch, failed] of failedByType) if (!failed) return branch;
+  return null;
 }
 
 const TYPE_WORDS: Record<string, [type: string, word: string]> = {

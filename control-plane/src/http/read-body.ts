@@ -2,61 +2,83 @@ import type { IncomingMessage } from 'node:http';
 import { BodyTooLarge, readBytes } from '@adsweep/shared/service/read-bytes.ts';
 import { ApiError, refused } from './api-error.ts';
 import type { Issue } from './errors.ts';
+import { jsonExtent } from './json-extent.ts';
 
 /** Deeper nesting than any body here needs; JSON of this depth is safe to walk, compare and send back. */
 const DEPTH_MAX = 32;
 
+/** How large a body may be: bytes as sent, and values (members and elements, containers included) it may hold. */
+export type BodyBounds = { bytes: number; values: number };
+
 /**
- * The JSON of a request's body. Throws 413 above `bytesMax` bytes, 415 for a compressed body, 422 `json_invalid` for what is no JSON
- * (RFC 8259, UTF-8) or nested deeper than 32 levels, and `string_unicode` for texts that are not well-formed Unicode.
+ * The JSON of a request's body. Throws 413 above `bounds.bytes`, 415 for a compressed body, and 422: `json_invalid` for what is no JSON
+ * (RFC 8259, UTF-8) or nested deeper than 32 levels, `too_many_values` above `bounds.values`, and `string_unicode` for texts that are
+ * not well-formed Unicode. Size and nesting are judged before anything is parsed.
  */
-export async function readJson(stream: IncomingMessage, bytesMax: number): Promise<unknown> {
+export async function readJson(stream: IncomingMessage, bounds: BodyBounds): Promise<unknown> {
   const encoding = stream.headers['content-encoding'] ?? 'identity';
   if (encoding !== 'identity') throw new ApiError('unsupported_media_type', 'Send the body uncompressed.');
-  const bytes = await readBytes(stream, bytesMax).catch((error: unknown) => {
+  const bytes = await readBytes(stream, bounds.bytes).catch((error: unknown) => {
     throw error instanceof BodyTooLarge ? new ApiError('request_too_large', error.message) : error;
   });
+  refuseExtent(bytes, bounds.values);
   const value = parse(bytes);
-  const issues = textIssues(value);
+  const issues = mayHoldSurrogates(bytes) ? surrogateIssues(value) : [];
   if (issues.length > 0) throw refused(issues);
   return value;
 }
 
+function refuseExtent(bytes: Buffer, valuesMax: number): void {
+  const { values, depth } = jsonExtent(bytes, { values: valuesMax, depth: DEPTH_MAX });
+  if (depth > DEPTH_MAX) throw refusedBody('json_invalid', `The body is nested deeper than ${DEPTH_MAX} levels.`);
+  if (values > valuesMax) throw refusedBody('too_many_values', `The body has more than ${valuesMax} values.`);
+}
+
 function parse(bytes: Buffer): unknown {
-  if (bytes.length === 0) throw invalidJson('The body is empty; send JSON.');
+  if (bytes.length === 0) throw refusedBody('json_invalid', 'The body is empty; send JSON.');
   let text: string;
   try {
     text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch {
-    throw invalidJson('The body is not valid UTF-8.');
+    throw refusedBody('json_invalid', 'The body is not valid UTF-8.');
   }
   try {
     return JSON.parse(text);
   } catch (error) {
-    throw invalidJson(`The body is not valid JSON: ${(error as Error).message}`);
+    throw refusedBody('json_invalid', `The body is not valid JSON: ${(error as Error).message}`);
   }
 }
 
-function invalidJson(msg: string): ApiError {
-  return refused([{ loc: ['body'], msg: msg.toWellFormed(), type: 'json_invalid', ctx: {} }]);
+function refusedBody(type: string, msg: string): ApiError {
+  return refused([{ loc: ['body'], msg: msg.toWellFormed(), type, ctx: {} }]);
 }
 
-/** Texts and keys with lone surrogates, which cannot be stored as they were sent. Throws for nesting that is too deep. */
-function textIssues(value: unknown): Issue[] {
+/** Valid UTF-8 has no lone surrogates; only an escape (`\ud800`) can bring one in. */
+const mayHoldSurrogates = (bytes: Buffer): boolean => bytes.includes('\\ud') || bytes.includes('\\uD');
+
+type Place = { value: unknown; step: string | number; owner: Place | null };
+
+/** Texts and keys with lone surrogates, which cannot be stored as they were sent. */
+function surrogateIssues(body: unknown): Issue[] {
   const issues: Issue[] = [];
-  const open: { value: unknown; loc: (string | number)[] }[] = [{ value, loc: ['body'] }];
-  for (let at = open.pop(); at; at = open.pop()) {
-    if (at.loc.length > DEPTH_MAX) throw invalidJson(`The body is nested deeper than ${DEPTH_MAX} levels.`);
-    const isText = typeof at.value === 'string';
-    const keys = typeof at.value === 'object' && at.value !== null ? Object.keys(at.value) : [];
-    if (isText && !(at.value as string).isWellFormed()) issues.push(loneSurrogate(at.loc));
-    for (const key of keys) {
-      if (!key.isWellFormed()) issues.push(loneSurrogate([...at.loc, key.toWellFormed()]));
-      const step = Array.isArray(at.value) ? Number(key) : key;
-      open.push({ value: Reflect.get(at.value as object, key), loc: [...at.loc, step] });
+  const open: Place[] = [{ value: body, step: 'body', owner: null }];
+  for (let place = open.pop(); place; place = open.pop()) {
+    const { value } = place;
+    if (typeof value === 'string' && !value.isWellFormed()) issues.push(loneSurrogate(locOf(place)));
+    if (typeof value !== 'object' || value === null) continue;
+    for (const [key, member] of Object.entries(value)) {
+      if (!key.isWellFormed()) issues.push(loneSurrogate([...locOf(place), key.toWellFormed()]));
+      open.push({ value: member, step: Array.isArray(value) ? Number(key) : key, owner: place });
     }
   }
   return issues;
+}
+
+/** The path to a place. Built for those alone that are told. */
+function locOf(place: Place): (string | number)[] {
+  const steps: (string | number)[] = [];
+  for (let at: Place | null = place; at; at = at.owner) steps.unshift(at.step);
+  return steps;
 }
 
 function loneSurrogate(loc: (string | number)[]): Issue {

@@ -2,6 +2,7 @@ import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type { Logger } from '@adsweep/shared/service/logger.ts';
 import { type Static, type TObject, type TSchema, Type } from 'typebox';
 import type { ErrorCode, Issue } from './errors.ts';
+import type { BodyBounds } from './read-body.ts';
 
 /** What a handler gets: everything is checked already. `stream` is the request itself, unread where the route has no `body`. */
 export type Incoming<Caller, P = unknown, Q = unknown, B = unknown> = {
@@ -41,7 +42,7 @@ export type Route<Caller = unknown> = {
   /** For the documentation alone: whoever reads a header checks it. */
   headers?: TObject;
   body: TSchema | null;
-  bodyBytesMax?: number;
+  bodyBounds?: BodyBounds;
   replies: Record<number, Reply>;
   errors: readonly ErrorCode[];
   refine?(request: Sound<Caller>): Issue[] | Promise<Issue[]>;
@@ -69,7 +70,7 @@ type Written<Caller, P extends TObject, Q extends TObject, B extends TSchema> = 
   params?: P;
   query?: Q;
   body?: B;
-  bodyBytesMax?: number;
+  bodyBounds?: BodyBounds;
   replies: Record<number, Reply>;
   errors?: readonly ErrorCode[];
   refine?(request: Sound<Caller, Partial<Static<B>>, Partial<Static<Q>>>): Issue[] | Promise<Issue[]>;

@@ -1,12 +1,14 @@
-import { API_BODY_BYTES_MAX } from '@adsweep/shared/limits.ts';
+import { API_BODY_BYTES_MAX, API_BODY_VALUES_MAX } from '@adsweep/shared/limits.ts';
 import type { Logger } from '@adsweep/shared/service/logger.ts';
 import Router from '@koa/router';
 import type { Context, Middleware } from 'koa';
 import { refused } from './api-error.ts';
 import type { Issue, Place } from './errors.ts';
-import { readJson } from './read-body.ts';
+import { type BodyBounds, readJson } from './read-body.ts';
 import type { Answer, Incoming, Route } from './route.ts';
 import { compileCheck, readQuery, withoutRefused } from './validate.ts';
+
+const API_BODY: BodyBounds = { bytes: API_BODY_BYTES_MAX, values: API_BODY_VALUES_MAX };
 
 /** Lets a request in as `permission` asks: answers the caller or throws 401, 403. Not asked for routes that need nobody. */
 export type Admit<Caller> = (authorization: string | undefined, permission: string, params: unknown) => Promise<Caller>;
@@ -44,11 +46,13 @@ function serveRoute<Caller>(route: Route<Caller>, admit: Admit<Caller>) {
       route.permission === 'none' ? null : await admit(context.get('authorization'), route.permission, params)
     ) as Caller;
     const query = readQuery(route.query, new URLSearchParams(context.querystring));
-    const body = checks.body ? await readJson(context.req, route.bodyBytesMax ?? API_BODY_BYTES_MAX) : undefined;
-    const bodyIssues = checks.body?.(body) ?? [];
-    const issues = [...checks.path(params), ...checks.query(query), ...bodyIssues];
-    issues.push(...(await refine(route, { caller, query, body }, issues)));
-    if (issues.length > 0) throw refused(issues);
+    const body = checks.body ? await readJson(context.req, route.bodyBounds ?? API_BODY) : undefined;
+    const checked = [checks.path(params), checks.query(query), ...(checks.body ? [checks.body(body)] : [])];
+    const issues = checked.flatMap((one) => one.issues);
+    // What was not checked to its end may hold anything, which the rules beyond the schema could not work with.
+    const isWhole = checked.every((one) => one.isWhole);
+    if (isWhole) issues.push(...(await refine(route, { caller, query, body }, issues)));
+    if (issues.length > 0) throw refused(issues, isWhole);
     const request = { caller, params, query, body, headers: context.headers, stream: context.req, ...state };
     send(context, await route.handle(request as Incoming<Caller>));
   };

@@ -1,22 +1,24 @@
 import type { TObject, TSchema } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { Settings } from 'typebox/system';
-import { describe, type SchemaError, valueAt } from './describe-schema-error.ts';
+import { describeAll, type SchemaError, valueAt } from './describe-schema-error.ts';
 import type { Issue, Place } from './errors.ts';
 
-/** Enough for every problem of an honest request; a bound for a hostile one. */
-Settings.Set({ maxErrors: 1000 });
+/** The most errors that are collected of a value. Several of them may be one problem, such as the branches of a union. */
+const ERRORS_MAX = 300;
+Settings.Set({ maxErrors: ERRORS_MAX });
 
-/** Answers what is wrong with a value. */
-export type Check = (value: unknown) => Issue[];
+/** What is wrong with a value. `isWhole`: these are all the problems; otherwise there were too many to be counted. */
+export type Checked = { issues: Issue[]; isWhole: boolean };
+export type Check = (value: unknown) => Checked;
 
-/** Compiles a schema to a function that answers all problems of a value, each field once. */
+/** Compiles a schema to a function that answers the problems of a value, each field once. */
 export function compileCheck(schema: TSchema, place: Place): Check {
   const validator = Compile(schema);
   return (value) => {
-    if (validator.Check(value)) return [];
+    if (validator.Check(value)) return { issues: [], isWhole: true };
     const errors = validator.Errors(value) as SchemaError[];
-    return errors.flatMap((error) => describe(error, errors, schema, value, place));
+    return { issues: describeAll(errors, schema, value, place), isWhole: errors.length < ERRORS_MAX };
   };
 }
 
@@ -27,12 +29,18 @@ export function compileCheck(schema: TSchema, place: Place): Check {
 export function readQuery(schema: TObject, search: URLSearchParams): Record<string, unknown> {
   const typeOf = (name: string) =>
     Object.hasOwn(schema.properties, name) ? (schema.properties[name] as { type?: string }).type : undefined;
-  const read = (name: string): unknown => {
-    const values = search.getAll(name);
-    if (typeOf(name) === 'array' || values.length > 1) return values;
-    return readText(values[0] ?? '', typeOf(name));
-  };
-  return Object.fromEntries([...new Set(search.keys())].map((name) => [name, read(name)]));
+  const read = (name: string, values: string[]): unknown =>
+    typeOf(name) === 'array' || values.length > 1 ? values : readText(values[0] ?? '', typeOf(name));
+  const sent = Map.groupBy(search, ([name]) => name);
+  return Object.fromEntries(
+    [...sent].map(([name, pairs]) => [
+      name,
+      read(
+        name,
+        pairs.map(([, value]) => value),
+      ),
+    ]),
+  );
 }
 
 function readText(text: string, type: string | undefined): unknown {
@@ -43,6 +51,7 @@ function readText(text: string, type: string | undefined): unknown {
 
 /** A copy of `value` without the fields that `issues` name. */
 export function withoutRefused(value: unknown, issues: Issue[]): unknown {
+  if (issues.length === 0) return value;
   const copy: unknown = structuredClone(value);
   for (const { loc } of issues) {
     const field = loc.at(-1);

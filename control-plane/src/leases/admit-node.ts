@@ -1,13 +1,18 @@
+import { CAPTURE_BYTES_MAX, CAPTURE_VALUES_MAX } from '@adsweep/shared/limits.ts';
 import { bearerCredential, sameSecret } from '@adsweep/shared/service/bearer.ts';
 import { Type } from 'typebox';
 import type { LeaseRef } from '../crawl-jobs/queue.ts';
 import { ApiError } from '../http/api-error.ts';
+import type { BodyBounds } from '../http/read-body.ts';
 import type { Admit } from '../http/serve-routes.ts';
 import type { FarmMetrics, LateCall } from '../metrics.ts';
 import { openLease } from './lease-token.ts';
 
-/** A capture in a request: five thousand requests with long addresses fit. */
-export const CAPTURE_BODY_BYTES_MAX = 24 * 1024 * 1024;
+/** Room beside the capture for its artifacts and a failure's cause. */
+const ENVELOPE_BYTES = 64 * 1024;
+
+/** A capture in a request. */
+export const CAPTURE_BODY: BodyBounds = { bytes: CAPTURE_BYTES_MAX + ENVELOPE_BYTES, values: CAPTURE_VALUES_MAX };
 
 /** Path parameters of a route about one lease; the id was checked with the token. */
 export const leaseParams = Type.Object({ id: Type.String() });

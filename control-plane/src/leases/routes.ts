@@ -15,7 +15,7 @@ import { ApiError } from '../http/api-error.ts';
 import { noContent, ok, type Route, route } from '../http/route.ts';
 import type { FarmMetrics } from '../metrics.ts';
 import { type AcquireDependencies, acquire, QueueAway } from './acquire.ts';
-import { CAPTURE_BODY_BYTES_MAX, leaseLost, leaseOf, leaseParams, type NodeCaller } from './admit-node.ts';
+import { CAPTURE_BODY, leaseLost, leaseOf, leaseParams, type NodeCaller } from './admit-node.ts';
 import { type EndDependencies, endAttempt, releaseLease } from './end-attempt.ts';
 import { parseLeaseId } from './lease-token.ts';
 import type { Nodes } from './nodes.ts';
@@ -108,7 +108,7 @@ function routesOfOneLease(dependencies: NodeApiDependencies): Route<NodeCaller>[
       permission: 'lease',
       params: leaseParams,
       body: FailSchema,
-      bodyBytesMax: CAPTURE_BODY_BYTES_MAX,
+      bodyBounds: CAPTURE_BODY,
       replies: done,
       errors: ['lease.lost'],
       handle: async ({ caller, body }: { caller: NodeCaller; body: Fail }) => {

@@ -51,16 +51,20 @@ const ASSETS = {
 
 const Token = Type.String({ description: "The scan's report token." });
 /** Links get parameters appended on their way through mail and chat; they mean nothing here. */
-const AnyQuery = Type.Object({}, { additionalProperties: true });
-const Width = Type.Object({
-  w: Type.Optional(
-    Type.Integer({
-      minimum: SCREENSHOT_WIDTH_MIN,
-      maximum: SCREENSHOT_WIDTH_MAX,
-      description: 'Width in pixels to shrink the picture to.',
-    }),
-  ),
-});
+const appended = { additionalProperties: true, maxProperties: 100 };
+const AnyQuery = Type.Object({}, appended);
+const Width = Type.Object(
+  {
+    w: Type.Optional(
+      Type.Integer({
+        minimum: SCREENSHOT_WIDTH_MIN,
+        maximum: SCREENSHOT_WIDTH_MAX,
+        description: 'Width in pixels to shrink the picture to.',
+      }),
+    ),
+  },
+  appended,
+);
 const pictureReplies = {
   200: { description: 'The picture.', content: 'image/webp' },
   304: { description: 'The picture is the one that the client has.' },

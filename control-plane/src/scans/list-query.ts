@@ -10,6 +10,7 @@ import type { ScanRecord, Tiers } from './scan.ts';
 
 const TEXT_MAX = 4_096;
 const LIST_MAX = 20_000;
+const PARAMETERS_MAX = 50;
 
 const text = (description: string, maxLength = TEXT_MAX) =>
   Type.Optional(Type.String({ minLength: 1, maxLength, description }));
@@ -40,6 +41,7 @@ export const ScanListQuerySchema = Type.Object(
   },
   {
     additionalProperties: false,
+    maxProperties: PARAMETERS_MAX,
     patternProperties: { [LABEL_PARAMETER]: Type.String({ minLength: 1, maxLength: TEXT_MAX }) },
   },
 );

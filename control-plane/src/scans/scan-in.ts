@@ -1,6 +1,7 @@
 import {
   DISCOVERED_ADS_MAX,
   IGNORE_FIRST_N_DOMAINS_MAX,
+  LABELS_MAX,
   REPEAT_COUNT_MAX,
   RETRY_ATTEMPTS_MAX,
   TARGET_LENGTH_MAX,
@@ -50,13 +51,24 @@ export const ScanInSchema = Type.Object(
     ignore_first_n_domains: Type.Optional(
       Type.Integer({ minimum: 0, maximum: IGNORE_FIRST_N_DOMAINS_MAX, default: 0 }),
     ),
-    labels: Type.Optional(Type.Record(Type.String(), Type.String(), { description: 'Returned on finished scans.' })),
+    labels: Type.Optional(
+      Type.Record(Type.String(), Type.String(), {
+        maxProperties: LABELS_MAX,
+        description: 'Returned on finished scans.',
+      }),
+    ),
     campaign_id: Type.Optional(orNull(Type.String())),
     run_id: Type.Optional(orNull(Type.String())),
     ad_discovery: Type.Optional(Type.Boolean({ default: false })),
     max_discovered_ads: Type.Optional(orNull(Type.Integer({ minimum: 1, maximum: DISCOVERED_ADS_MAX }))),
     ad_formats: Type.Optional(
-      orNull(Type.Array(Type.Enum(['banner', 'video', 'pop']), { minItems: 1, description: 'None twice; null: all.' })),
+      orNull(
+        Type.Array(Type.Enum(['banner', 'video', 'pop']), {
+          minItems: 1,
+          maxItems: 10,
+          description: 'None twice; null: all.',
+        }),
+      ),
     ),
     repeat_count: Type.Optional(Type.Integer({ minimum: 1, maximum: REPEAT_COUNT_MAX, default: 1 })),
     repeat_mode: Type.Optional(Type.Enum(['isolated', 'shared'], { default: 'isolated' })),

@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox';
-import { Count } from './count.ts';
+import { Count, OPEN } from './count.ts';
 
 /** Names a node may upload under, and what each holds. `<ord>` is a landing's ordinal. */
 export const ARTIFACT_NAME = '^(landing-[0-9]{1,3}\\.webp|documents\\.json\\.gz|bodies\\.json\\.gz)$';
@@ -16,14 +16,17 @@ export const DOCUMENTS = 'documents.json.gz';
 export const BODIES = 'bodies.json.gz';
 
 /** A stored file of a scan: its hash in hex and size in bytes; `width` and `height` in pixels, 0 where it is no picture. */
-export const ArtifactSchema = Type.Object({
-  name: Type.String({ pattern: ARTIFACT_NAME }),
-  sha256: Type.String({ pattern: '^[0-9a-f]{64}$' }),
-  bytes: Type.Integer({ minimum: 0, maximum: ARTIFACT_BYTES_MAX }),
-  content_type: Type.String({ maxLength: 100 }),
-  width: Count,
-  height: Count,
-});
+export const ArtifactSchema = Type.Object(
+  {
+    name: Type.String({ pattern: ARTIFACT_NAME }),
+    sha256: Type.String({ pattern: '^[0-9a-f]{64}$' }),
+    bytes: Type.Integer({ minimum: 0, maximum: ARTIFACT_BYTES_MAX }),
+    content_type: Type.String({ maxLength: 100 }),
+    width: Count,
+    height: Count,
+  },
+  OPEN,
+);
 export type Artifact = Static<typeof ArtifactSchema>;
 
 /** A document as it stood at the end: the landing's own (`frame` '') or that of one of its frames. */

@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox';
 import { REQUEST_URLS_MAX } from '../limits.ts';
 import { ExitSchema } from '../targeting/exit-ticket.ts';
 import { ArtifactSchema } from './artifact.ts';
-import { Count } from './count.ts';
+import { Count, OPEN } from './count.ts';
 import { HopSchema } from './hop.ts';
 import { NetworkRequestSchema } from './network-request.ts';
 import { ObservationSchema } from './observation.ts';
@@ -10,24 +10,30 @@ import { ObservationSchema } from './observation.ts';
 const Text = Type.String({ maxLength: 65_536 });
 
 /** A tab, by ordinal: 0 is the page's own, 1.. those it opened. `screenshot` names an artifact, null = none could be taken. */
-const LandingSchema = Type.Object({
-  ord: Type.Integer({ minimum: 0, maximum: 999 }),
-  opener_url: Text,
-  final_url: Text,
-  page_title: Text,
-  site_name: Text,
-  redirect_chain: Type.Array(HopSchema, { maxItems: 200 }),
-  screenshot: Type.Union([Type.String(), Type.Null()]),
-  opened_at_ms: Count,
-  elapsed_ms: Count,
-});
+const LandingSchema = Type.Object(
+  {
+    ord: Type.Integer({ minimum: 0, maximum: 999 }),
+    opener_url: Text,
+    final_url: Text,
+    page_title: Text,
+    site_name: Text,
+    redirect_chain: Type.Array(HopSchema, { maxItems: 200 }),
+    screenshot: Type.Union([Type.String(), Type.Null()]),
+    opened_at_ms: Count,
+    elapsed_ms: Count,
+  },
+  OPEN,
+);
 export type CapturedLanding = Static<typeof LandingSchema>;
 
 /** What the gateway carried for the capture, in bytes; null = the gateway could not say. */
-const TrafficSchema = Type.Object({
-  bytes_sent: Count,
-  bytes_received: Count,
-});
+const TrafficSchema = Type.Object(
+  {
+    bytes_sent: Count,
+    bytes_received: Count,
+  },
+  OPEN,
+);
 
 /**
  * What the browser saw in one attempt. Times are ms since `started_at` (ISO 8601). `notes` say what a collector could not do.
@@ -37,7 +43,7 @@ export const CaptureSchema = Type.Object(
   {
     started_at: Type.String({ maxLength: 40 }),
     elapsed_ms: Count,
-    browser: Type.Object({ name: Type.String({ maxLength: 100 }), version: Type.String({ maxLength: 100 }) }),
+    browser: Type.Object({ name: Type.String({ maxLength: 100 }), version: Type.String({ maxLength: 100 }) }, OPEN),
     exit: Type.Union([ExitSchema, Type.Null()]),
     traffic: Type.Union([TrafficSchema, Type.Null()]),
     landings: Type.Array(LandingSchema, { maxItems: 50 }),
@@ -45,7 +51,7 @@ export const CaptureSchema = Type.Object(
     observations: Type.Array(ObservationSchema, { maxItems: 200 }),
     artifacts: Type.Array(ArtifactSchema, { maxItems: 60 }),
     notes: Type.Array(
-      Type.Object({ collector: Type.String({ maxLength: 100 }), text: Type.String({ maxLength: 2_000 }) }),
+      Type.Object({ collector: Type.String({ maxLength: 100 }), text: Type.String({ maxLength: 2_000 }) }, OPEN),
       { maxItems: 200 },
     ),
   },

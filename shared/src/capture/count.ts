@@ -1,4 +1,7 @@
 import { Type } from 'typebox';
 
+/** An object of a capture may have fields that this version does not know, within reason. */
+export const OPEN = { maxProperties: 30 };
+
 /** A number of bytes, milliseconds or things, or an ordinal: one that every reader of JSON holds exactly (RFC 8259 6). */
 export const Count = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER });

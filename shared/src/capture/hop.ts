@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox';
-import { Count } from './count.ts';
+import { Count, OPEN } from './count.ts';
 
 /** How a navigation came about. `initial` is the scan's own; the `http` ones are told apart by their status code. */
 export const HOP_KINDS = [
@@ -30,15 +30,18 @@ export type SubRequest = {
  * One step of a redirect chain (spec 2.1). `status_code` 0 = no answer came. `body_size` in bytes, `timestamp_ms` since the
  * capture began, `redirected_from` the URL of the step before ('' on the first), `kind` how it got here.
  */
-export const HopSchema = Type.Object({
-  url: Type.String(),
-  kind: Type.Enum(HOP_KINDS),
-  status_code: Count,
-  content_type: Type.String(),
-  body_size: Count,
-  timestamp_ms: Count,
-  redirected_from: Type.String(),
-});
+export const HopSchema = Type.Object(
+  {
+    url: Type.String(),
+    kind: Type.Enum(HOP_KINDS),
+    status_code: Count,
+    content_type: Type.String(),
+    body_size: Count,
+    timestamp_ms: Count,
+    redirected_from: Type.String(),
+  },
+  OPEN,
+);
 export type CapturedHop = Static<typeof HopSchema>;
 
 /** A hop as clients see it: with the requests its document made. */

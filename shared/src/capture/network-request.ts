@@ -1,21 +1,24 @@
 import { type Static, Type } from 'typebox';
-import { Count } from './count.ts';
+import { Count, OPEN } from './count.ts';
 
 /**
  * One request any frame or worker of the capture made. `hop` is the index in the chain of landing `landing` of the hop whose document
  * made it (null: not attributable); `initiator` is the `id` of the request that caused it.
  */
-export const NetworkRequestSchema = Type.Object({
-  id: Count,
-  url: Type.String(),
-  method: Type.String(),
-  resource_type: Type.String(),
-  status_code: Count,
-  content_type: Type.String(),
-  body_size: Count,
-  timestamp_ms: Count,
-  landing: Type.Union([Count, Type.Null()]),
-  hop: Type.Union([Count, Type.Null()]),
-  initiator: Type.Union([Count, Type.Null()]),
-});
+export const NetworkRequestSchema = Type.Object(
+  {
+    id: Count,
+    url: Type.String(),
+    method: Type.String(),
+    resource_type: Type.String(),
+    status_code: Count,
+    content_type: Type.String(),
+    body_size: Count,
+    timestamp_ms: Count,
+    landing: Type.Union([Count, Type.Null()]),
+    hop: Type.Union([Count, Type.Null()]),
+    initiator: Type.Union([Count, Type.Null()]),
+  },
+  OPEN,
+);
 export type NetworkRequest = Static<typeof NetworkRequestSchema>;

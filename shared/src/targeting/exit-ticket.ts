@@ -17,19 +17,22 @@ export type ExitRequest = Static<typeof ExitRequestSchema>;
 const nullable = Type.Union([Type.String(), Type.Null()]);
 
 /** What is known of the exit a scan left by; unknown = null. */
-export const ExitSchema = Type.Object({
-  provider: Type.String(),
-  exit_id: Type.String(),
-  country_code: Type.String(),
-  proxy_type: Type.String(),
-  region: nullable,
-  city: nullable,
-  isp: nullable,
-  session: Type.String(),
-  ip: nullable,
-  observed_country_code: nullable,
-  asn: nullable,
-});
+export const ExitSchema = Type.Object(
+  {
+    provider: Type.String(),
+    exit_id: Type.String(),
+    country_code: Type.String(),
+    proxy_type: Type.String(),
+    region: nullable,
+    city: nullable,
+    isp: nullable,
+    session: Type.String(),
+    ip: nullable,
+    observed_country_code: nullable,
+    asn: nullable,
+  },
+  { maxProperties: 30 },
+);
 export type Exit = Static<typeof ExitSchema>;
 
 /** The right to use one exit for a while: credentials for the gateway. `server` is `http://host:port`. */

@@ -1,14 +1,12 @@
-import { LABEL_VALUE_LENGTH_MAX, LABELS_MAX } from '@adsweep/shared/limits.ts';
+import { LABEL_VALUE_LENGTH_MAX } from '@adsweep/shared/limits.ts';
 import type { Issue } from '../../http/errors.ts';
 import { LABEL_KEY } from '../label-key.ts';
 import { type Check, issueAt } from './check.ts';
 
-/** At most 20 labels, each with a key in snake case and a value of 1 to 255 characters. */
+/** Labels have a key in snake case and a value of 1 to 255 characters. */
 export const checkLabels: Check = ({ scan: { labels } }) => {
   if (!labels) return [];
-  const entries = Object.entries(labels);
-  const tooMany = entries.length > LABELS_MAX ? [tooManyLabels(entries.length)] : [];
-  return [...tooMany, ...entries.slice(0, LABELS_MAX).flatMap(labelIssues)];
+  return Object.entries(labels).flatMap(labelIssues);
 };
 
 function labelIssues([key, value]: [string, string]): Issue[] {
@@ -19,9 +17,4 @@ function labelIssues([key, value]: [string, string]): Issue[] {
   if (value.length <= LABEL_VALUE_LENGTH_MAX) return [];
   const msg = `Must have at most ${LABEL_VALUE_LENGTH_MAX} characters.`;
   return [issueAt(at, 'string_too_long', msg, value, { max_length: LABEL_VALUE_LENGTH_MAX })];
-}
-
-function tooManyLabels(count: number): Issue {
-  const msg = `Must have at most ${LABELS_MAX} labels, not ${count}.`;
-  return issueAt('labels', 'too_long', msg, undefined, { max_length: LABELS_MAX });
 }
