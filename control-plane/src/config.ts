@@ -1,5 +1,5 @@
 import { loadConfig } from '@adsweep/shared/service/load-config.ts';
-import { logLevelSetting, portSetting, secretSetting } from '@adsweep/shared/service/settings.ts';
+import { denyAddressesSetting, logLevelSetting, portSetting, secretSetting } from '@adsweep/shared/service/settings.ts';
 import { type Static, Type } from 'typebox';
 
 /** Settings of the control plane. The README shows the same table; a test holds the two together. */
@@ -53,6 +53,7 @@ export const ConfigSchema = Type.Object({
     maximum: 1_000_000_000_000,
     description: 'What a check costs, in millionths of the currency.',
   }),
+  ADSWEEP_DENY_ADDRESSES: denyAddressesSetting,
   ADSWEEP_LOG_LEVEL: logLevelSetting,
 });
 

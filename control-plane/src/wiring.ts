@@ -2,6 +2,8 @@ import { join } from 'node:path';
 import { type Listening, listen } from '@adsweep/shared/service/listen.ts';
 import type { Logger } from '@adsweep/shared/service/logger.ts';
 import type { Stop } from '@adsweep/shared/service/shutdown.ts';
+import { splitAddressBlocks } from '@adsweep/shared/urls/address-blocks.ts';
+import { AddressPolicy } from '@adsweep/shared/urls/address-policy.ts';
 import { accountStore } from './accounts/account-store.ts';
 import { addFirstOrganization } from './accounts/add-organization.ts';
 import { findCaller } from './accounts/find-caller.ts';
@@ -124,6 +126,7 @@ async function serveApi(
     log: logger,
     priceMicros: config.ADSWEEP_CHECK_PRICE_MICROS,
     readCatalogue: catalogue.read,
+    addresses: new AddressPolicy(splitAddressBlocks(config.ADSWEEP_DENY_ADDRESSES)),
     enqueue: farm.enqueue,
     unqueue: farm.unqueue,
     readEvidence: farm.landingsOf,

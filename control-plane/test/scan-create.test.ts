@@ -146,6 +146,16 @@ describe('creating a scan', () => {
     ['http://printer.local/', 'url_private_host'],
     ['http://app.localhost/', 'url_private_host'],
     ['http://metadata.google.internal/', 'url_private_host'],
+    ['http://168.63.129.16/machine?comp=goalstate', 'url_private_host'],
+    ['http://0xa83f8110/', 'url_private_host'],
+    // What the operator denies, and the addresses of the machine itself.
+    ['http://198.41.0.4/', 'url_private_host'],
+    ['http://3324575748/', 'url_private_host'],
+    ['http://[2a02:500::7]/', 'url_private_host'],
+    ['http://198.41.9.9:8081/', 'url_private_host'],
+    ['http://[2a02:900:0:0::9]/', 'url_private_host'],
+    [`http://${'a'.repeat(64)}.example/`, 'url_private_host'],
+    [`http://${'a.'.repeat(125)}example/`, 'url_private_host'],
   ] as const) {
     test(`4.2 the URL ${url || "''"} is refused as ${type}, as a page and as a referrer`, async () => {
       assert.deepEqual((await refused({ url })).items, [`body.url ${type}`]);

@@ -1,5 +1,5 @@
 import { loadConfig } from '@adsweep/shared/service/load-config.ts';
-import { logLevelSetting, portSetting, secretSetting } from '@adsweep/shared/service/settings.ts';
+import { denyAddressesSetting, logLevelSetting, portSetting, secretSetting } from '@adsweep/shared/service/settings.ts';
 import { type Static, Type } from 'typebox';
 
 /** Settings of the proxy-router. The README shows the same table; a test holds the two together. */
@@ -47,6 +47,7 @@ export const ConfigSchema = Type.Object({
     maximum: 3600,
     description: 'Seconds after which a connection on which nothing moves is closed.',
   }),
+  ADSWEEP_DENY_ADDRESSES: denyAddressesSetting,
   ADSWEEP_LOG_LEVEL: logLevelSetting,
 });
 

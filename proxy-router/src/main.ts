@@ -9,7 +9,7 @@ import { startRouter } from './start-router.ts';
 try {
   const config = readConfig();
   const logger = createLogger('proxy-router', config.ADSWEEP_LOG_LEVEL);
-  const router = await startRouter(config, createProviders(), logger);
+  const router = await startRouter(config, createProviders, logger);
   stopOnSignal(logger, () => router.stops);
   announceReady(logger, router.ports);
 } catch (error) {

@@ -4,6 +4,8 @@ import { listen } from '@adsweep/shared/service/listen.ts';
 import type { Logger } from '@adsweep/shared/service/logger.ts';
 import { createRegistry } from '@adsweep/shared/service/metrics.ts';
 import type { Stop } from '@adsweep/shared/service/shutdown.ts';
+import { splitAddressBlocks } from '@adsweep/shared/urls/address-blocks.ts';
+import { AddressPolicy } from '@adsweep/shared/urls/address-policy.ts';
 import { createApp } from './app.ts';
 import { ExitSource } from './catalogue/exit-source.ts';
 import type { Config } from './config.ts';
@@ -24,16 +26,18 @@ export type RunningRouter = { ports: { api: number; gateway: number }; stops: St
 /** Starts the API and the gateway. Throws for exits that cannot be used and ports that are taken. */
 export async function startRouter(
   config: Config,
-  providers: Record<string, Provider>,
+  createProviders: (addresses: AddressPolicy) => Record<string, Provider>,
   logger: Logger,
 ): Promise<RunningRouter> {
   const registry = createRegistry('proxy-router');
   const metrics = createMetrics(registry);
   const health = new ExitHealth();
   const accounts = new TicketAccounts(config.ADSWEEP_TICKET_BYTES_MAX);
+  const addresses = new AddressPolicy(splitAddressBlocks(config.ADSWEEP_DENY_ADDRESSES));
+  const providers = createProviders(addresses);
   const source = openSource(config, providers, logger);
   const { ADSWEEP_PROXY_HOST: host, ADSWEEP_PROXY_PORT: port, ADSWEEP_TICKET_SECRET: ticketSecret } = config;
-  const shared = { source, providers, health, accounts, metrics, ticketSecret, logger };
+  const shared = { source, providers, addresses, health, accounts, metrics, ticketSecret, logger };
   const gateway = new Gateway({
     ...shared,
     host,

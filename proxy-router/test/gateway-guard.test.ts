@@ -1,15 +1,21 @@
 import assert from 'node:assert/strict';
+import { networkInterfaces } from 'node:os';
 import { test } from 'node:test';
 import { GATEWAY_OUTCOME_HEADER } from '@adsweep/shared/targeting/gateway-status.ts';
+import type { AddressPolicy } from '@adsweep/shared/urls/address-policy.ts';
 import { GatewayFailure } from '../src/gateway/gateway-failure.ts';
 import { connectTo } from '../src/providers/connect-to.ts';
 import { directProvider } from '../src/providers/direct.ts';
 import { openTunnel, request, requestOver, tunnelStatus } from './support/proxy-client.ts';
-import { startTestRouter } from './support/router.ts';
+import { PUBLIC_ADDRESSES, startTestRouter } from './support/router.ts';
 import { startTarget } from './support/target.ts';
 
 /** A provider over a made-up name service; what is public is dialled at `address` instead, and written down. */
-function providerOver(names: Record<string, string[][]>, address = '127.0.0.1:9') {
+function providerOver(
+  names: Record<string, string[][]>,
+  address = '127.0.0.1:9',
+  addresses: AddressPolicy = PUBLIC_ADDRESSES,
+) {
   const asked: string[] = [];
   const dialled: string[][] = [];
   const provider = directProvider(
@@ -24,6 +30,7 @@ function providerOver(names: Record<string, string[][]>, address = '127.0.0.1:9'
       const [host = '', port] = address.split(':');
       return connectTo([host], Number(port), signal);
     },
+    addresses,
   );
   return { provider, asked, dialled };
 }
@@ -144,4 +151,26 @@ test('a target reaches nothing private through a redirect either: each request i
   const { headers } = await request(ticket, 'http://publisher.example/');
   assert.equal((await request(ticket, headers.location ?? '')).status, 591);
   assert.equal(secret.seen.length, 0);
+});
+
+test('what the operator denies, the cloud platform and this machine itself are refused as literals and as resolved addresses', async (t) => {
+  const own = Object.values(networkInterfaces()).flatMap((found) => found?.map(({ address }) => address) ?? []);
+  const denied = ['198.41.0.4', '168.63.129.16', '2a02:500::7', ...own.map((address) => address.replace(/%.*/, ''))];
+  const names = denied.map((address, index): [string, string[][]] => [`n${index}.example`, [['8.8.8.8', address]]]);
+  let dialled: string[][] = [];
+  const router = await startTestRouter(t, {
+    config: { ADSWEEP_DENY_ADDRESSES: '198.41.0.0/24, 2a02:500::/32' },
+    provider: (addresses) => {
+      const over = providerOver(Object.fromEntries(names), '127.0.0.1:9', addresses);
+      dialled = over.dialled;
+      return over.provider;
+    },
+  });
+  const ticket = await router.ticket();
+  const literals = denied.map((address) => (address.includes(':') ? `[${address}]` : address));
+  for (const host of [...literals, '3324575748', '0xa83f8110', '0306.051.0.4', ...names.map(([name]) => name)])
+    assert.equal(await tunnelStatus(ticket, `${host}:443`), 591, host);
+  assert.deepEqual(dialled, []);
+  assert.equal(await tunnelStatus(ticket, '198.41.1.4:443'), 594, 'the next block is dialled, here at a closed port');
+  assert.deepEqual(dialled, [['198.41.1.4']]);
 });

@@ -14,6 +14,7 @@ test('an address of a special-purpose block is not public, in either family', ()
     '100.127.255.255',
     '127.0.0.1',
     '127.255.255.254',
+    '168.63.129.16',
     '169.254.169.254',
     '172.16.0.1',
     '172.31.255.255',
@@ -50,7 +51,10 @@ test('an address of a special-purpose block is not public, in either family', ()
     'no address',
     '',
   ];
-  assert.deepEqual(refused.filter(isPublicAddress), []);
+  assert.deepEqual(
+    refused.filter((address) => isPublicAddress(address)),
+    [],
+  );
 });
 
 test('an address just outside the special blocks is public', () => {
@@ -131,6 +135,14 @@ test('4.2 an ordinary name or a public literal is taken', () => {
     taken.filter((host) => !isPublicHost(host)),
     [],
   );
+});
+
+test('a name that the domain name system cannot hold is refused', () => {
+  const label = 'a'.repeat(63);
+  const longest = `${`${label}.`.repeat(3)}${'a'.repeat(57)}.com`;
+  assert.equal(longest.length, 253);
+  assert.ok(isPublicHost(longest) && isPublicHost(`${longest}.`) && isPublicHost(`${label}.example`));
+  assert.deepEqual([`b${longest}`, `${label}a.example`, `${'a.'.repeat(7_000)}example`].filter(isPublicHost), []);
 });
 
 test('a host has one canonical spelling', () => {

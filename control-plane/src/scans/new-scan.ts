@@ -1,7 +1,6 @@
 import { newId, newSecret } from '@adsweep/shared/ids.ts';
 import type { Target } from '@adsweep/shared/scan/target.ts';
 import type { Catalogue } from '@adsweep/shared/targeting/catalogue.ts';
-import { normaliseReferrer } from '@adsweep/shared/urls/normalise-referrer.ts';
 import { poolOf, spelled } from '../catalogue/lookup.ts';
 import { readProxyType } from '../catalogue/proxy-type.ts';
 import { TARGET_KINDS } from './checks/target.ts';
@@ -27,7 +26,7 @@ export function newScan(wish: ScanIn, catalogue: Catalogue, order: Order, now: D
     country_code: wish.country_code.toUpperCase(),
     emulator_id: wish.emulator_id,
     proxy: wish.proxy ? spelledProxy(wish.proxy, wish.country_code.toUpperCase(), catalogue) : null,
-    referrer: normalReferrer(wish.referrer ?? null),
+    referrer: wish.referrer ? new URL(wish.referrer).href : null,
     ignore_first_n_domains: wish.ignore_first_n_domains ?? 0,
     labels: wish.labels ?? {},
     campaign_id: null,
@@ -71,10 +70,4 @@ function spelledProxy(proxy: NonNullable<ScanIn['proxy']>, country: string, cata
     city: spelled(pool?.cities ?? [], proxy.city ?? '') ?? '',
     isp: spelled(pool?.isps ?? [], proxy.isp ?? '') ?? '',
   };
-}
-
-function normalReferrer(referrer: string | null): string | null {
-  const normal = referrer === null ? null : normaliseReferrer(referrer);
-  if (typeof normal === 'object' && normal !== null) throw new Error('a referrer passed its check and is refused');
-  return normal;
 }

@@ -1,4 +1,5 @@
 import type { Logger } from '@adsweep/shared/service/logger.ts';
+import type { AddressPolicy } from '@adsweep/shared/urls/address-policy.ts';
 import { type TObject, Type } from 'typebox';
 import type { ReadCatalogue } from '../catalogue/lookup.ts';
 import { catalogueNotReady } from '../catalogue/not-ready.ts';
@@ -29,6 +30,8 @@ export type ScanParts = {
   scans: ScanStore;
   idempotency: IdempotencyStore;
   readCatalogue: ReadCatalogue;
+  /** The addresses that targets and referrers may have. */
+  addresses: AddressPolicy;
   enqueue: Enqueue;
   unqueue: (scan: ScanRecord) => Promise<void>;
   readEvidence: (scan: ScanRecord) => Promise<EvidenceLanding[]>;
@@ -94,7 +97,7 @@ function createRoute(parts: ScanParts): Route<Caller> {
       201: { description: 'The scan, `pending`.', schema: ScanSchema },
     },
     errors: [...VOCABULARY_ERRORS, 'catalogue.not_ready'],
-    refine: (request) => wishIssues(request, readCatalogue),
+    refine: (request) => wishIssues(request, parts),
     handle: async ({ caller, body, query, recordId }) => {
       const catalogue = readCatalogue();
       if (!catalogue) throw catalogueNotReady();
@@ -115,12 +118,15 @@ const VOCABULARY_ERRORS = [
   'scanning.unsupported_proxy_isp',
 ] as const;
 
-function wishIssues({ body, refused }: Sound<Caller, Partial<ScanIn>>, readCatalogue: ReadCatalogue): Issue[] {
+function wishIssues(
+  { body, refused }: Sound<Caller, Partial<ScanIn>>,
+  { readCatalogue, addresses }: ScanParts,
+): Issue[] {
   if (!refused) return [];
   const catalogue = readCatalogue();
   if (!catalogue) throw catalogueNotReady();
   const countries = body.country_code === undefined ? [] : [body.country_code.toUpperCase()];
-  return checkWish({ scan: body, refused, countries, catalogue });
+  return checkWish({ scan: body, refused, countries, catalogue, addresses });
 }
 
 function readRoute({ scans, readEvidence, publicUrl }: ScanParts): Route<Caller> {

@@ -1,6 +1,7 @@
 import { listen } from '@adsweep/shared/service/listen.ts';
 import { createLogger } from '@adsweep/shared/service/logger.ts';
 import type { Catalogue } from '@adsweep/shared/targeting/catalogue.ts';
+import { AddressPolicy } from '@adsweep/shared/urls/address-policy.ts';
 import { accountStore } from '../../src/accounts/account-store.ts';
 import { addOrganization } from '../../src/accounts/add-organization.ts';
 import { apiKeyRecord } from '../../src/accounts/api-key.ts';
@@ -96,6 +97,7 @@ export async function runningApi() {
     scans,
     idempotency,
     readCatalogue: () => around.catalogue,
+    addresses: new AddressPolicy(['198.41.0.0/24', '2a02:500::/32'], () => ['198.41.9.9', '2a02:900::9']),
     enqueue: (scan) => around.enqueue(scan),
     unqueue: async () => {},
     readEvidence: async () => around.evidence,

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import type { GatewayOutcome } from '@adsweep/shared/targeting/exit-ticket.ts';
-import { isPublicHost } from '@adsweep/shared/urls/public-host.ts';
+import type { AddressPolicy } from '@adsweep/shared/urls/address-policy.ts';
 import type { ExitSource } from '../catalogue/exit-source.ts';
 import type { ExitHealth } from '../exits/exit-health.ts';
 import type { Ticket } from '../exits/ticket.ts';
@@ -17,6 +17,7 @@ import type { TicketAccounts } from './ticket-accounts.ts';
 export type PassageParts = {
   source: ExitSource;
   providers: Record<string, Provider>;
+  addresses: AddressPolicy;
   health: ExitHealth;
   accounts: TicketAccounts;
   metrics: RouterMetrics;
@@ -77,15 +78,15 @@ async function dialInTime(
 
 /** The hosts of the exits file come before the guard, the guard before any exit. */
 async function dial(
-  { source, providers }: PassageParts,
+  { source, providers, addresses }: PassageParts,
   ticket: Ticket,
   destination: Destination,
   signal: AbortSignal,
 ): Promise<Socket> {
   const mapped = mappedAddress(source.file.hosts, destination);
   if (mapped) return connectTo([mapped.host], mapped.port, signal);
-  if (!isPublicHost(asUrlHost(destination.host)))
-    throw new GatewayFailure('private_address', 'the host is not a public one');
+  if (!addresses.allowsHost(asUrlHost(destination.host)))
+    throw new GatewayFailure('private_address', 'scans may not reach this host');
   const exit = source.exit(ticket.exit);
   const provider = exit && providers[exit.provider];
   if (!provider) throw new GatewayFailure('upstream_failed', 'the exit is gone');

@@ -1,5 +1,5 @@
 import { isIP, type Socket } from 'node:net';
-import { isPublicAddress } from '@adsweep/shared/urls/public-host.ts';
+import type { AddressPolicy } from '@adsweep/shared/urls/address-policy.ts';
 import { GatewayFailure } from '../gateway/gateway-failure.ts';
 import type { Destination, Provider } from './provider.ts';
 
@@ -10,18 +10,18 @@ export type Resolve = (name: string) => Promise<string[]>;
 export type Connect = (addresses: string[], port: number, signal: AbortSignal) => Promise<Socket>;
 
 /**
- * Exits that leave from this machine itself: the country is what the exits file says. A name is resolved once; one private address
- * among the answers refuses all of them, and what was checked is what is dialled, so that no second answer can slip in.
+ * Exits that leave from this machine itself: the country is what the exits file says. A name is resolved once; one address
+ * among the answers that `addresses` does not allow refuses all of them, and what was checked is what is dialled, so that no second answer can slip in.
  */
-export function directProvider(resolve: Resolve, connect: Connect): Provider {
+export function directProvider(resolve: Resolve, connect: Connect, addresses: AddressPolicy): Provider {
   return {
     catalogue: (listed) => listed,
     async dial(_exit, { host, port }: Destination, signal) {
-      const addresses = isIP(host) === 0 ? await settled(resolve(host), signal) : [host];
-      if (addresses.length === 0) throw new GatewayFailure('dns', 'the name has no address');
-      if (!addresses.every(isPublicAddress))
+      const found = isIP(host) === 0 ? await settled(resolve(host), signal) : [host];
+      if (found.length === 0) throw new GatewayFailure('dns', 'the name has no address');
+      if (!found.every((address) => addresses.allowsAddress(address)))
         throw new GatewayFailure('private_address', 'the name leads to a private address');
-      return connect(addresses, port, signal);
+      return connect(found, port, signal);
     },
   };
 }

@@ -1,9 +1,10 @@
+import type { AddressPolicy } from '@adsweep/shared/urls/address-policy.ts';
 import { connectTo } from './connect-to.ts';
 import { directProvider } from './direct.ts';
 import type { Provider } from './provider.ts';
 import { resolveNames } from './resolve-name.ts';
 
 /** The providers by the name that an exits file gives them. */
-export const createProviders = (): Record<string, Provider> => ({
-  direct: directProvider(resolveNames(), connectTo),
+export const createProviders = (addresses: AddressPolicy): Record<string, Provider> => ({
+  direct: directProvider(resolveNames(), connectTo, addresses),
 });

@@ -5,6 +5,7 @@ import type { TestContext } from 'node:test';
 import { createLogger } from '@adsweep/shared/service/logger.ts';
 import type { Targeting } from '@adsweep/shared/targeting/catalogue.ts';
 import type { ExitTicket, TicketTraffic } from '@adsweep/shared/targeting/exit-ticket.ts';
+import { AddressPolicy } from '@adsweep/shared/urls/address-policy.ts';
 import type { ListedExit } from '../../src/catalogue/exits-file.ts';
 import type { Config } from '../../src/config.ts';
 import { connectTo } from '../../src/providers/connect-to.ts';
@@ -46,14 +47,22 @@ export type RouterOptions = {
   exits?: ListedExit[];
   hosts?: Record<string, string>;
   config?: Partial<Config>;
-  provider?: Provider;
+  /** The provider `direct`, or how to make it for the router's address policy. */
+  provider?: Provider | ((addresses: AddressPolicy) => Provider);
 };
+
+/** All public addresses, whatever this machine's own are. */
+export const PUBLIC_ADDRESSES = new AddressPolicy([], () => []);
 
 /** No name resolves and nothing public is dialled unless a test says how: no test leaves this machine. */
 export const closedProvider = (): Provider =>
-  directProvider(async () => {
-    throw new Error('this test resolves no names');
-  }, connectTo);
+  directProvider(
+    async () => {
+      throw new Error('this test resolves no names');
+    },
+    connectTo,
+    PUBLIC_ADDRESSES,
+  );
 
 /** A router on free ports, over an exits file of its own; stopped with the test. */
 export async function startTestRouter(t: TestContext, options: RouterOptions = {}) {
@@ -73,10 +82,14 @@ export async function startTestRouter(t: TestContext, options: RouterOptions = {
     ADSWEEP_TICKET_BYTES_MAX: 200_000_000,
     ADSWEEP_CONNECT_TIMEOUT_SECONDS: 5,
     ADSWEEP_GATEWAY_IDLE_SECONDS: 30,
+    ADSWEEP_DENY_ADDRESSES: '',
     ADSWEEP_LOG_LEVEL: 'silent',
     ...options.config,
   };
-  const { ports, stops } = await startRouter(config, { direct: options.provider ?? closedProvider() }, logger);
+  const { provider = closedProvider() } = options;
+  const direct = (addresses: AddressPolicy) => (typeof provider === 'function' ? provider(addresses) : provider);
+  const createProviders = (addresses: AddressPolicy) => ({ direct: direct(addresses) });
+  const { ports, stops } = await startRouter(config, createProviders, logger);
   const stop = async () => {
     for (const [, stopPart] of stops.splice(0)) await stopPart();
   };

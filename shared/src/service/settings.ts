@@ -1,4 +1,5 @@
 import { type TInteger, type TString, Type } from 'typebox';
+import { readAddressBlock, splitAddressBlocks } from '../urls/address-blocks.ts';
 
 /** What the settings of several services have in common. Every setting has a description and, unless it must be set, a default. */
 
@@ -16,3 +17,13 @@ export const logLevelSetting = Type.String({
   pattern: '^(trace|debug|info|warn|error|fatal)$',
   description: 'Least level of log lines.',
 });
+
+/** `ADSWEEP_DENY_ADDRESSES` of every process that judges addresses. */
+export const denyAddressesSetting = Type.Refine(
+  Type.String({
+    default: '',
+    description: 'Address blocks that no scan may reach besides private ones: CIDR, IPv4 or IPv6, separated by commas.',
+  }),
+  (list) => splitAddressBlocks(list).every((block) => readAddressBlock(block) !== null),
+  () => 'must be address blocks such as 198.51.100.0/24 or 2001:db8::/32, separated by commas',
+);

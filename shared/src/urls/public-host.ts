@@ -1,12 +1,17 @@
-import { BlockList, isIP } from 'node:net';
+import { isIP } from 'node:net';
 import { domainToUnicode } from 'node:url';
+import { addressBlocks } from './address-blocks.ts';
 
-/** IANA's special-purpose IPv4 blocks that are not globally reachable, with multicast and the reserved top (RFC 6890, RFC 5771). */
+/**
+ * IANA's special-purpose IPv4 blocks that are not globally reachable, with multicast and the reserved top (RFC 6890, RFC 5771), and
+ * Azure's platform address, which answers every virtual machine there with its configuration.
+ */
 const SPECIAL_IPV4 = [
   '0.0.0.0/8',
   '10.0.0.0/8',
   '100.64.0.0/10',
   '127.0.0.0/8',
+  '168.63.129.16/32',
   '169.254.0.0/16',
   '172.16.0.0/12',
   '192.0.0.0/24',
@@ -44,24 +49,16 @@ const SPECIAL_IPV6 = [
 const INTERNAL_SUFFIXES = ['localhost', 'localdomain', 'local', 'internal', 'home.arpa'];
 const METADATA_NAMES = ['metadata.goog', 'metadata.tencentyun.com'];
 
-function blockList(family: 'ipv4' | 'ipv6', blocks: string[]): BlockList {
-  const list = new BlockList();
-  for (const block of blocks) {
-    const [network = '', bits] = block.split('/');
-    list.addSubnet(network, Number(bits), family);
-  }
-  return list;
-}
+const isSpecial = addressBlocks([...SPECIAL_IPV4, ...SPECIAL_IPV6]);
 
-// Two lists: in one, an IPv4 address would be looked up in its mapped form too, and be found in ::/32.
-const specialIpv4 = blockList('ipv4', SPECIAL_IPV4);
-const specialIpv6 = blockList('ipv6', SPECIAL_IPV6);
+/** Longest name and longest label of the domain name system, in characters without the final dot (RFC 1035 2.3.4). */
+const NAME_LENGTH_MAX = 253;
+const LABEL_LENGTH_MAX = 63;
 
 /** Whether an IP address, as a resolver gives it, is reachable from the public internet. False for what is no address. */
 export function isPublicAddress(address: string): boolean {
   // A zone (`fe80::1%eth0`) names a link of this machine.
-  if (isIP(address) === 0 || address.includes('%')) return false;
-  return isIP(address) === 4 ? !specialIpv4.check(address) : !specialIpv6.check(address, 'ipv6');
+  return isIP(address) !== 0 && !address.includes('%') && !isSpecial(address);
 }
 
 /**
@@ -78,13 +75,19 @@ export function canonicalHost(host: string): string | null {
   return hasBadLabel ? null : hostname.replace(/^\[(.*)\]$/, '$1');
 }
 
+/** Whether a host in its canonical spelling is short enough for the domain name system. A longer one can never resolve. */
+export function hasNameLength(host: string): boolean {
+  return host.length <= NAME_LENGTH_MAX && host.split('.').every((label) => label.length <= LABEL_LENGTH_MAX);
+}
+
 /**
  * Whether a URL's or CONNECT's host (a name, or an IP literal in any spelling) may be a public one; nothing is resolved. False for
- * private and special addresses, single-label names, internal and metadata names, and what is no host (spec 4.2, referrer).
+ * private and special addresses, single-label names, internal and metadata names, names that are too long for the domain name system,
+ * and what is no host (spec 4.2, referrer).
  */
 export function isPublicHost(host: string): boolean {
   const name = canonicalHost(host);
-  if (name === null) return false;
+  if (name === null || !hasNameLength(name)) return false;
   if (isIP(name) !== 0) return isPublicAddress(name);
   const isWithin = (suffix: string) => name === suffix || name.endsWith(`.${suffix}`);
   return name.includes('.') && !INTERNAL_SUFFIXES.some(isWithin) && !METADATA_NAMES.some(isWithin);

@@ -1,4 +1,5 @@
 import type { TargetKind } from '@adsweep/shared/scan/target.ts';
+import type { AddressPolicy } from '@adsweep/shared/urls/address-policy.ts';
 import { checkPublicUrl } from '@adsweep/shared/urls/normalise-referrer.ts';
 import type { Issue } from '../../http/errors.ts';
 import { type Check, isSent, issueAt } from './check.ts';
@@ -10,9 +11,9 @@ const IS_URL = /^\s*https?:/i;
 const VAST_ELEMENT = /<(?:[\w.-]+:)?VAST[\s/>]/;
 
 /** Exactly one of url, ad_tag and vast_tag (spec 4.2 rule 1), each of its own form (spec 2.1). */
-export const checkTarget: Check = ({ scan, refused }) => {
+export const checkTarget: Check = ({ scan, refused, addresses }) => {
   const sent = TARGET_KINDS.filter((kind) => isSent(scan[kind]));
-  const forms = sent.flatMap((kind) => formIssues(kind, scan[kind] ?? ''));
+  const forms = sent.flatMap((kind) => formIssues(kind, scan[kind] ?? '', addresses));
   const tooMuch = sent
     .slice(1)
     .map((kind) => issueAt(kind, 'invalid_combination', `Send either ${sent[0]} or ${kind}, not both.`, scan[kind]));
@@ -21,9 +22,9 @@ export const checkTarget: Check = ({ scan, refused }) => {
   return [...missing, ...tooMuch, ...forms];
 };
 
-function formIssues(kind: TargetKind, value: string): Issue[] {
+function formIssues(kind: TargetKind, value: string, addresses: AddressPolicy): Issue[] {
   if (kind === 'url' || IS_URL.test(value)) {
-    const url = checkPublicUrl(value);
+    const url = checkPublicUrl(value, addresses);
     return url instanceof URL ? [] : [issueAt(kind, url.type, url.text, value)];
   }
   if (kind === 'ad_tag' && !value.includes('<'))
