@@ -3,6 +3,7 @@ import { NODE_ID } from '@adsweep/shared/lease/messages.ts';
 import { loadConfig } from '@adsweep/shared/service/load-config.ts';
 import { logLevelSetting, portSetting, secretSetting } from '@adsweep/shared/service/settings.ts';
 import { type Static, Type } from 'typebox';
+import { CHROMIUM_UID } from './browser/chromium-account.ts';
 
 const SLOTS_PER_CORE = 2;
 const ownId = () =>
@@ -39,6 +40,18 @@ export const ConfigSchema = Type.Object({
     description:
       'The Chromium to run. Empty: the first of the known places, the headless shell before the full browser.',
   }),
+  ADSWEEP_CHROMIUM_UID: Type.Integer({
+    default: CHROMIUM_UID,
+    minimum: 1,
+    maximum: 4_294_967_294,
+    description: 'User and group id of Chromium where the node runs as root. Nothing else should run under it.',
+  }),
+  ADSWEEP_CHROMIUM_SANDBOX: Type.String({
+    default: 'on',
+    pattern: '^(on|off)$',
+    description:
+      '`off`: Chromium runs without its sandbox, and a page that takes over its renderer can do what the user of Chromium can.',
+  }),
   ADSWEEP_CAPTURE_SECONDS: Type.Integer({
     default: 90,
     minimum: 1,
@@ -60,6 +73,15 @@ export const ConfigSchema = Type.Object({
 });
 
 export type Config = Static<typeof ConfigSchema>;
+
+/** What Chromium is told of our environment, by name: where programs, fonts and libraries are, the language and the time. */
+const CHROMIUM_VARIABLES = ['PATH', 'LANG', 'LC_ALL', 'TZ', 'FONTCONFIG_FILE', 'FONTCONFIG_PATH', 'LD_LIBRARY_PATH'];
+
+/** The whole environment of a Chromium whose files are in `home`, an absolute path. No setting and no secret is in it. */
+export function chromiumEnvironment(home: string, env: NodeJS.ProcessEnv = process.env): NodeJS.ProcessEnv {
+  const named = CHROMIUM_VARIABLES.filter((name) => env[name]).map((name) => [name, env[name]]);
+  return { ...Object.fromEntries(named), HOME: home, TMPDIR: home };
+}
 
 /** The settings of this process. Throws ConfigError with all problems. */
 export const readConfig = (env: NodeJS.ProcessEnv = process.env): Config => loadConfig(ConfigSchema, env);

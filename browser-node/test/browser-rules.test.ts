@@ -46,9 +46,9 @@ test('a browser is worn by contexts, age, memory or a fault, and not before', ()
   assert.equal(wearReason({ ...fresh, broken: true }, WEAR_LIMITS), 'broken');
 });
 
-test('the sandbox is given up for root alone', () => {
-  assert.ok(!chromiumFlags('/profile', 156, false).includes('--no-sandbox'));
-  assert.ok(chromiumFlags('/profile', 156, true).includes('--no-sandbox'));
+test('the sandbox is given up where the operator asks for it alone', () => {
+  assert.ok(!chromiumFlags('/profile', 156, true).includes('--no-sandbox'));
+  assert.ok(chromiumFlags('/profile', 156, false).includes('--no-sandbox'));
 });
 
 test('profiles of processes that are gone are removed, others stay', async (t) => {

@@ -82,15 +82,12 @@ const FLAGS = [
 const fallbackUserAgent = (major: number): string =>
   `Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/${major}.0.0.0 Safari/537.36`;
 
-/**
- * Chromium's command line. `major` is its own major version. The sandbox stays on unless the process is root, where Chromium refuses
- * to start with it.
- */
-export function chromiumFlags(profileDir: string, major: number, isRoot: boolean): string[] {
+/** Chromium's command line. `major` is its own major version; `sandbox`: whether its processes are confined. */
+export function chromiumFlags(profileDir: string, major: number, sandbox: boolean): string[] {
   return [
     ...FLAGS,
     `--user-agent=${fallbackUserAgent(major)}`,
     `--user-data-dir=${profileDir}`,
-    ...(isRoot ? ['--no-sandbox'] : []),
+    ...(sandbox ? [] : ['--no-sandbox']),
   ];
 }

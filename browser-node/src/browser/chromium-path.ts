@@ -1,6 +1,10 @@
 import { execFile } from 'node:child_process';
 import { accessSync, constants } from 'node:fs';
 import { promisify } from 'node:util';
+import { OperatorError } from '@adsweep/shared/service/operator-error.ts';
+import { chromiumEnvironment } from '../config.ts';
+import { type Account, CHROMIUM_UID, chromiumAccount } from './chromium-account.ts';
+import { startProblem } from './chromium-start-problem.ts';
 
 const KNOWN_PLACES = [
   '/usr/lib/chromium/chromium-headless-shell',
@@ -18,11 +22,11 @@ const KNOWN_PLACES = [
 function findChromium(configured: string): string {
   if (configured) {
     if (isExecutable(configured)) return configured;
-    throw new Error(`CHROMIUM_PATH names ${configured}, which cannot be run`);
+    throw new OperatorError(`CHROMIUM_PATH names ${configured}, which cannot be run`);
   }
   const found = KNOWN_PLACES.find(isExecutable);
   if (found) return found;
-  throw new Error('no Chromium was found: install the package chromium-headless-shell or set CHROMIUM_PATH');
+  throw new OperatorError('no Chromium was found: install the package chromium-headless-shell or set CHROMIUM_PATH');
 }
 
 function isExecutable(path: string): boolean {
@@ -34,14 +38,34 @@ function isExecutable(path: string): boolean {
   }
 }
 
-/** A Chromium on this machine; `version` such as `156.0.8078.79`. */
-export type Chromium = { path: string; version: string };
+/** A Chromium on this machine; `version` such as `156.0.8078.79`, `account` null: it runs as this process does. */
+export type Chromium = { path: string; version: string; account: Account | null; sandbox: boolean };
 
-/** Finds Chromium and asks it for its version. Throws when there is none or it does not say. */
-export async function locateChromium(configured: string): Promise<Chromium> {
+/**
+ * Finds Chromium and asks it for its version. `uid` is the user id that it runs under where this process is root. Throws OperatorError
+ * when there is none, it cannot be run or does not say.
+ */
+export async function locateChromium(
+  configured: string,
+  { uid = CHROMIUM_UID, sandbox = true }: { uid?: number; sandbox?: boolean } = {},
+): Promise<Chromium> {
   const path = findChromium(configured);
-  const { stdout } = await promisify(execFile)(path, ['--version'], { timeout: 10_000, killSignal: 'SIGKILL' });
-  const version = /\d+(\.\d+){3}/.exec(stdout)?.[0];
-  if (!version) throw new Error(`${path} --version says no version: ${stdout.slice(0, 200)}`);
-  return { path, version };
+  const account = chromiumAccount(uid);
+  const version = /\d+(\.\d+){3}/.exec(await saidVersion(path, account))?.[0];
+  if (!version) throw new OperatorError(`${path} --version says no version`);
+  return { path, version, account, sandbox };
+}
+
+async function saidVersion(path: string, account: Account | null): Promise<string> {
+  const confined = { ...account, cwd: '/', env: chromiumEnvironment('/nonexistent') };
+  try {
+    const { stdout } = await promisify(execFile)(path, ['--version'], {
+      ...confined,
+      timeout: 10_000,
+      killSignal: 'SIGKILL',
+    });
+    return stdout;
+  } catch (error) {
+    throw new OperatorError(startProblem({ path, account }, error as Error), { cause: error });
+  }
 }

@@ -1,10 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import type { Logger } from '@adsweep/shared/service/logger.ts';
 import { withDeadline } from '@adsweep/shared/service/with-deadline.ts';
+import { chromiumEnvironment } from '../config.ts';
+import { makeProfile, removeProfile } from './chromium-account.ts';
 import { chromiumFlags } from './chromium-flags.ts';
 import type { Chromium } from './chromium-path.ts';
 import { majorOf } from './client-hints.ts';
@@ -27,10 +26,18 @@ const EXIT_DEADLINE_MS = 5_000;
 /** Profiles carry the pid of the process that made them, so that those of a killed one can be swept away. */
 export const profilePrefix = (pid: number): string => `adsweep-chromium-${pid}-`;
 
-/** Starts Chromium in its own process group with a fresh profile. Throws when it does not come up in time. */
-export async function startChromium({ path, version }: Chromium, logger: Logger): Promise<ChromiumProcess> {
-  const profileDir = await mkdtemp(join(tmpdir(), profilePrefix(process.pid)));
-  const child = spawn(path, chromiumFlags(profileDir, majorOf(version), process.getuid?.() === 0), {
+/**
+ * Starts Chromium in its own process group, under its own account, with a fresh profile that is also its home. Throws when it does not
+ * come up in time.
+ */
+export async function startChromium(chromium: Chromium, logger: Logger): Promise<ChromiumProcess> {
+  const { path, version, account, sandbox } = chromium;
+  const profileDir = await makeProfile(profilePrefix(process.pid), account);
+  const child = spawn(path, chromiumFlags(profileDir, majorOf(version), sandbox), {
+    // From root to another user id, the system takes away all supplementary groups and capabilities.
+    ...account,
+    env: chromiumEnvironment(profileDir),
+    cwd: profileDir,
     // A group of its own: it can be killed whole, and a Ctrl-C at the terminal leaves it to us.
     detached: true,
     stdio: ['ignore', 'ignore', 'pipe', 'pipe', 'pipe'],
@@ -47,7 +54,7 @@ export async function startChromium({ path, version }: Chromium, logger: Logger)
     await withDeadline(exited, EXIT_DEADLINE_MS, 'the end of Chromium').catch((cause) =>
       logger.error({ cause, pid: child.pid }, 'Chromium did not end'),
     );
-    await rm(profileDir, { recursive: true, force: true, maxRetries: 3 }).catch((cause) =>
+    await removeProfile(profileDir).catch((cause) =>
       logger.warn({ cause, profileDir }, 'a browser profile was not removed'),
     );
   };

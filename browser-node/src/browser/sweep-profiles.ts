@@ -1,6 +1,7 @@
-import { readdir, rm } from 'node:fs/promises';
+import { readdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { removeProfile } from './chromium-account.ts';
 import { profilePrefix } from './chromium-process.ts';
 
 const PROFILE = /^adsweep-chromium-(\d+)-/;
@@ -9,7 +10,7 @@ const PROFILE = /^adsweep-chromium-(\d+)-/;
 export async function sweepProfiles(directory = tmpdir()): Promise<number> {
   const names = await readdir(directory);
   const orphans = names.filter((name) => isOrphan(name));
-  await Promise.all(orphans.map((name) => rm(join(directory, name), { recursive: true, force: true, maxRetries: 3 })));
+  await Promise.all(orphans.map((name) => removeProfile(join(directory, name))));
   return orphans.length;
 }
 

@@ -5,6 +5,7 @@ import ownPackage from '../../package.json' with { type: 'json' };
 import { locateChromium } from '../browser/chromium-path.ts';
 import { ChromiumPool } from '../browser/chromium-pool.ts';
 import { sweepProfiles } from '../browser/sweep-profiles.ts';
+import { tryChromium } from '../browser/try-chromium.ts';
 import type { CapturePage } from '../capture/capture-outcome.ts';
 import type { Config } from '../config.ts';
 import { ExitsClient } from '../lease/exits-client.ts';
@@ -20,10 +21,14 @@ export type RunningNode = { metricsPort: number; stops: Stop[] };
 /** A capture that was told to end gets this long to hand over its evidence. */
 const EVIDENCE_MS = 5_000;
 
-/** Starts every part of a node. Throws when there is no Chromium or the port is taken. */
+/** Starts every part of a node. Throws when there is no Chromium that works or the port is taken. */
 export async function startNode(config: Config, capturePage: CapturePage, logger: Logger): Promise<RunningNode> {
-  const chromium = await locateChromium(config.CHROMIUM_PATH);
+  const chromium = await locateChromium(config.CHROMIUM_PATH, {
+    uid: config.ADSWEEP_CHROMIUM_UID,
+    sandbox: config.ADSWEEP_CHROMIUM_SANDBOX === 'on',
+  });
   await sweepProfiles();
+  await tryChromium(chromium, logger);
   const metrics = createMetrics();
   const api = new LeaseClient(config.ADSWEEP_NODE_API_URL, config.ADSWEEP_NODE_TOKEN);
   const exits = new ExitsClient(config.ADSWEEP_PROXY_URL, config.ADSWEEP_NODE_TOKEN);

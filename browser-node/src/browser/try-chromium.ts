@@ -1,0 +1,18 @@
+import type { Logger } from '@adsweep/shared/service/logger.ts';
+import { OperatorError } from '@adsweep/shared/service/operator-error.ts';
+import type { Chromium } from './chromium-path.ts';
+import { startProblem } from './chromium-start-problem.ts';
+import { LiveBrowser } from './live-browser.ts';
+
+/**
+ * Starts Chromium once and ends it again, so that a machine that cannot run it says so at the start and not at each scan. Throws
+ * OperatorError with one sentence: why, and what to type.
+ */
+export async function tryChromium(chromium: Chromium, logger: Logger): Promise<void> {
+  try {
+    const browser = await LiveBrowser.launch(chromium, logger);
+    await browser.kill();
+  } catch (error) {
+    throw new OperatorError(startProblem(chromium, error as Error), { cause: error });
+  }
+}
