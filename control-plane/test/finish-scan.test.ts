@@ -6,6 +6,7 @@ import type { ReadCapture } from '../src/captures/read-capture.ts';
 import { recordEvent } from '../src/events/record-event.ts';
 import { type RelayDependencies, relay } from '../src/outbox/relay.ts';
 import { finishScan } from '../src/pipeline/finish-scan.ts';
+import { runWithin } from '../src/pipeline/run-within.ts';
 import { finishCrawled } from '../src/pipeline/worker.ts';
 import { changeScan } from '../src/scans/change-scan.ts';
 import type { ScanRecord } from '../src/scans/scan.ts';
@@ -106,6 +107,51 @@ describe('the checks after a crawl', () => {
     await farm.store.collection('captures').deleteMany({ scan_id: scan._id });
     await work();
     assert.equal((await farm.read(scan._id)).status, 'partial');
+  });
+
+  it('end as partial, with the reason, when they have been interrupted three times', async () => {
+    const scan = await crawled();
+    const { dependencies } = farm.farm;
+    const killed = { ...dependencies, readCapture: () => Promise.reject(new Error('killed')) };
+    const start = Date.now();
+    for (let times = 1; times <= 3; times += 1) {
+      assert.equal(await finishCrawled(killed, new Date(start + times * 61_000)), 1);
+      assert.deepEqual((await farm.read(scan._id)).status, 'checking');
+    }
+    assert.equal(await finishCrawled(killed, new Date(start + 4 * 61_000)), 1);
+    const finished = await farm.read(scan._id);
+    assert.deepEqual([finished.status, finished.error, finished.tags], ['partial', 'checks: INTERRUPTED', []]);
+    assert.deepEqual(kindsOf(finished), ['charge', COMPLETED]);
+  });
+
+  it('do not hold the worker for ever when they hang', async (t) => {
+    const scan = await crawled();
+    const asked = Promise.withResolvers<void>();
+    const hang: ReadCapture = () => {
+      asked.resolve();
+      return new Promise(() => {});
+    };
+    t.mock.timers.enable({ apis: ['setTimeout'] });
+    const turn = finishCrawled({ ...farm.farm.dependencies, readCapture: hang }, new Date());
+    await asked.promise;
+    await new Promise((resolve) => setImmediate(resolve));
+    t.mock.timers.tick(45_000);
+    assert.equal(await turn, 1);
+    assert.equal((await farm.read(scan._id)).status, 'checking', 'whoever finds its claim run out tries again');
+  });
+
+  it('are judged within a time that no endless loop and no regular expression outlasts', () => {
+    assert.equal(
+      runWithin(1_000, () => 'an answer'),
+      'an answer',
+    );
+    const endless: (() => unknown)[] = [
+      () => {
+        for (;;);
+      },
+      () => /^(a+)+$/.test(`${'a'.repeat(60)}b`),
+    ];
+    for (const work of endless) assert.throws(() => runWithin(50, work), { code: 'ERR_SCRIPT_EXECUTION_TIMEOUT' });
   });
 
   it('4.2.11 leave out what happened on skipped domains, and show the whole chain all the same', async () => {

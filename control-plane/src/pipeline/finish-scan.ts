@@ -12,6 +12,7 @@ import { changeScan } from '../scans/change-scan.ts';
 import type { FarmScans } from '../scans/farm-scans.ts';
 import type { ScanRecord, ScanTag } from '../scans/scan.ts';
 import { findTagDefinition } from '../tags/tag-definitions.ts';
+import { runWithin } from './run-within.ts';
 
 export type FinishDependencies = {
   scans: Pick<FarmScans, 'apply'>;
@@ -34,7 +35,12 @@ type Checks = {
   verdict: Verdict;
   tags: ScanTag[];
   complete: boolean;
+  /** What the client is told of a scan whose checks were given up. */
+  error: string;
 };
+
+/** The longest that one judgement may hold the process. */
+const JUDGE_MS = 5_000;
 
 type Step = (dependencies: FinishDependencies, checks: Checks) => Promise<Partial<Checks>> | Partial<Checks>;
 
@@ -59,6 +65,18 @@ export async function finishScan(dependencies: FinishDependencies, scan: ScanRec
   return checks.scan.status !== 'checking';
 }
 
+/**
+ * Finishes a claimed scan as `partial` without its checks, which have ended the process or run out of time each time they were begun;
+ * false where someone else took it over meanwhile.
+ */
+export async function abandonChecks(dependencies: FinishDependencies, scan: ScanRecord, now: Date): Promise<boolean> {
+  const error = 'checks: INTERRUPTED';
+  dependencies.logger.error({ scan_id: scan._id, attempts: scan.checks_attempts, error }, 'the checks were given up');
+  const checks = { ...NOTHING, scan, now, began: performance.now(), complete: false, error };
+  const { scan: finished } = await finish(dependencies, checks);
+  return finished !== undefined;
+}
+
 const NO_EVIDENCE: Evidence = { landings: [], requests: [], observations: [] };
 const NO_VERDICT: Verdict = classify([], []);
 const NOTHING = {
@@ -68,6 +86,7 @@ const NOTHING = {
   verdict: NO_VERDICT,
   tags: [],
   complete: true,
+  error: '',
 };
 
 async function loadEvidence({ readCapture, logger }: FinishDependencies, { scan }: Checks): Promise<Partial<Checks>> {
@@ -98,20 +117,20 @@ function assignTags(_: FinishDependencies, { findings, now }: Checks): Partial<C
 }
 
 async function finish({ scans, metrics }: FinishDependencies, checks: Checks): Promise<Partial<Checks>> {
-  const { scan, tags, verdict, complete } = checks;
+  const { scan, tags, verdict, complete, error } = checks;
   const ended = new Date(checks.now.getTime() + performance.now() - checks.began);
   const { network, network_host, ...classification } = verdict;
-  const event = { type: 'finish' as const, tags, classification, network, networkHost: network_host, complete };
+  const event = { type: 'finish' as const, tags, classification, network, networkHost: network_host, complete, error };
   const finished = await changeScan(scans, scan, event, ended, finishEvents({ ...checks, now: ended }));
   if (!finished) return {};
   metrics.finishedScans.inc({ status: finished.status });
   return { scan: finished };
 }
 
-/** Judging is pure: what fails once fails always, so that the judgement is missing and the scan `partial`. */
+/** Judging is pure: what fails or takes too long once does so always, so that the judgement is missing and the scan `partial`. */
 function judge({ logger }: FinishDependencies, { scan }: Checks, work: () => Partial<Checks>): Partial<Checks> {
   try {
-    return work();
+    return runWithin(JUDGE_MS, work);
   } catch (cause) {
     logger.error({ scan_id: scan._id, cause }, 'a capture could not be judged');
     return { complete: false };

@@ -1,9 +1,10 @@
+import { withDeadline } from '@adsweep/shared/service/with-deadline.ts';
 import { type Loop, startLoop } from '../platform/start-loop.ts';
 import type { WakeSignal } from '../platform/wake-signal.ts';
 import { changeScan } from '../scans/change-scan.ts';
 import type { FarmScans } from '../scans/farm-scans.ts';
 import type { ScanRecord } from '../scans/scan.ts';
-import { type FinishDependencies, finishScan } from './finish-scan.ts';
+import { abandonChecks, type FinishDependencies, finishScan } from './finish-scan.ts';
 
 export type WorkerDependencies = FinishDependencies & {
   scans: Pick<FarmScans, 'apply' | 'awaitingChecks'>;
@@ -13,6 +14,10 @@ export type WorkerDependencies = FinishDependencies & {
 
 /** How long a worker may take for one scan before another takes it over. */
 const CLAIM_MS = 60_000;
+/** How long the checks of one scan may take; shorter than the claim, so that a late end meets nobody else's. */
+const CHECKS_MS = 45_000;
+/** Checks that were begun this often without an end are not begun again. */
+const CHECKS_ATTEMPTS_MAX = 3;
 const LOOK_EVERY_MS = 1_000;
 const AT_ONCE = 8;
 
@@ -35,9 +40,15 @@ async function claimAndFinish(dependencies: WorkerDependencies, scan: ScanRecord
   const claimed = await changeScan(dependencies.scans, scan, claim, now);
   if (!claimed) return false;
   try {
-    if (await finishScan(dependencies, claimed, now)) dependencies.outboxFilled();
+    if (await finish(dependencies, claimed, now)) dependencies.outboxFilled();
   } catch (cause) {
     dependencies.logger.warn({ scan_id: scan._id, cause }, 'the checks of a scan were interrupted');
   }
   return true;
+}
+
+function finish(dependencies: WorkerDependencies, claimed: ScanRecord, now: Date): Promise<boolean> {
+  const attempts = claimed.checks_attempts ?? 1;
+  if (attempts > CHECKS_ATTEMPTS_MAX) return abandonChecks(dependencies, claimed, now);
+  return withDeadline(finishScan(dependencies, claimed, now), CHECKS_MS, `attempt ${attempts} at the checks`);
 }

@@ -27,6 +27,7 @@ export type ScanEvent =
       network: string;
       networkHost: string;
       complete: boolean;
+      error: string;
     };
 
 /**
@@ -69,7 +70,11 @@ export function advance(scan: ScanRecord, event: ScanEvent, now: Date): ScanChan
       if (!mayClaimChecks(scan, now)) return null;
       return change(
         { status: scan.status, checks_claimed_until: scan.checks_claimed_until },
-        { status: 'checking', checks_claimed_until: event.until },
+        {
+          status: 'checking',
+          checks_claimed_until: event.until,
+          checks_attempts: (scan.checks_attempts ?? 0) + 1,
+        },
       );
     case 'finish':
       if (scan.status !== 'checking') return null;
@@ -77,6 +82,7 @@ export function advance(scan: ScanRecord, event: ScanEvent, now: Date): ScanChan
         { status: 'checking', checks_claimed_until: scan.checks_claimed_until },
         {
           status: event.complete ? 'completed' : 'partial',
+          error: event.error,
           tags: event.tags,
           classification: event.classification,
           network: event.network,

@@ -164,7 +164,10 @@ export const ScanSchema = Type.Object(
     exit: orNull(ExitSchema),
     timing: orNull(TimingSchema),
     page_title: Type.String(),
-    error: Type.String({ description: 'Why a failed scan failed, such as `proxy: NODE_NOT_FOUND`.' }),
+    error: Type.String({
+      description:
+        'Why a scan failed, such as `proxy: NODE_NOT_FOUND`, or why a partial one has no checks: `checks: INTERRUPTED`.',
+    }),
     campaign_group_id: StringOrNull,
     campaign_group_name: StringOrNull,
     completed_at: TimeOrNull,

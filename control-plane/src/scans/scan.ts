@@ -81,6 +81,8 @@ export type ScanRecord = {
   crawled_at: Date | null;
   /** While `checking`: when another worker may take the checks over. */
   checks_claimed_until: Date | null;
+  /** How often its checks were begun; absent: never. */
+  checks_attempts?: number;
   completed_at: Date | null;
 
   outbox: OutboxEntry[];
