@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { constants } from 'node:os';
-import { sameKeypressMs, signalQuietly } from './run-command.mjs';
+import { endGroup, sameKeypressMs } from './process-group.mjs';
 
 const stopSignals = /** @type {const} */ (['SIGINT', 'SIGTERM', 'SIGHUP']);
 const stragglersMs = 2_000;
@@ -32,7 +32,7 @@ export async function handOver(node, args, env) {
   const watch = followNpm(env, () => passOn('SIGTERM'));
   const code = await exitCode(child);
   clearInterval(watch);
-  if (stopping && child.pid !== undefined) await endStragglers(child.pid);
+  if (stopping && child.pid !== undefined) await endGroup(child.pid, stragglersMs);
   return code;
 }
 
@@ -52,22 +52,4 @@ function exitCode(child) {
     child.once('error', reject);
     child.once('exit', (code, signal) => resolve(signal ? 128 + constants.signals[signal] : (code ?? 1)));
   });
-}
-
-/** @param {number} group */
-async function endStragglers(group) {
-  signalQuietly(-group, 'SIGTERM');
-  const until = Date.now() + stragglersMs;
-  while (groupIsAlive(group) && Date.now() < until) await new Promise((resolve) => setTimeout(resolve, 50));
-  signalQuietly(-group, 'SIGKILL');
-}
-
-/** @param {number} group */
-function groupIsAlive(group) {
-  try {
-    process.kill(-group, 0);
-    return true;
-  } catch {
-    return false;
-  }
 }

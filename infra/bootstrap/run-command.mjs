@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { closeSync, mkdirSync, openSync, readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { tellingLines } from './decide.mjs';
+import { sameKeypressMs, signalQuietly } from './process-group.mjs';
 import { Interrupted, SetupProblem } from './setup-problem.mjs';
 import { say } from './show-step.mjs';
 
@@ -51,18 +52,6 @@ function stopSoon(group) {
 function stopGently(pid, command) {
   say(`\n  ${command} completes what it has begun, then all stops (CTRL-C again: stop at once)`);
   signalQuietly(pid, 'SIGINT');
-}
-
-/** A terminal, npm and a shell may each pass the same CTRL-C on to us; within this time they are one. */
-export const sameKeypressMs = 400;
-
-/** Sends a signal to a process or, with a negative id, to a group that may have ended in the meantime. @param {number} pid @param {NodeJS.Signals} signal */
-export function signalQuietly(pid, signal) {
-  try {
-    process.kill(pid, signal);
-  } catch (error) {
-    if (/** @type {NodeJS.ErrnoException} */ (error).code !== 'ESRCH') throw error;
-  }
 }
 
 /** @param {import('node:child_process').ChildProcess} child @returns {Promise<string>} */

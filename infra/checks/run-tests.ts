@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { run } from 'node:test';
 import { spec, type TestEvent } from 'node:test/reporters';
+import { parseArgs } from 'node:util';
 import { findTests } from './find-tests.ts';
 import { asOneRun, closingLine } from './one-test-run.ts';
 import { reportBriefly } from './report-briefly.ts';
@@ -11,25 +12,41 @@ import { reportBriefly } from './report-briefly.ts';
 /**
  * `npm test`: every test of every workspace. `npm test -- <path, folder or glob>...` runs those alone and names each
  * test; `npm test -- --test-name-pattern=<pattern>` those that match. Every test's name goes to .tools/log/tests.txt.
+ *
+ * Nothing outlives its limit: a test (or a suite as a whole) fails, a file is killed with what it started (see
+ * `limit-test-file.ts`), a whole run is stopped; each makes the run fail. `--test-timeout`, `--file-timeout` and
+ * `--run-timeout` set the limits, in milliseconds.
  */
 
 const root = join(import.meta.dirname, '../..');
-const namePattern = '--test-name-pattern=';
-/** A file that is still running after this has left something open, or hangs. */
-const fileTimeoutMs = { together: 5 * 60_000, alone: 10 * 60_000 };
+const defaultLimits = {
+  together: { testMs: 3 * 60_000, fileMs: 5 * 60_000 },
+  alone: { testMs: 8 * 60_000, fileMs: 10 * 60_000 },
+  runMs: 90 * 60_000,
+};
 
-const words = process.argv.slice(2);
-const patterns = words.filter((word) => word.startsWith(namePattern)).map((word) => word.slice(namePattern.length));
-const paths = words.filter((word) => !word.startsWith('-'));
+const text = { type: 'string' } as const;
+const { values: options, positionals: paths } = parseArgs({
+  allowPositionals: true,
+  options: {
+    'test-name-pattern': { ...text, multiple: true },
+    'test-timeout': text,
+    'file-timeout': text,
+    'run-timeout': text,
+  },
+});
+const patterns = options['test-name-pattern'] ?? [];
 const stopping = new AbortController();
 const stopSignals = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 };
 
-function runFiles(files: string[], concurrency: number, timeout: number): Readable {
+function runFiles(files: string[], concurrency: number, limits: { testMs: number; fileMs: number }): Readable {
+  const fileLimit = new URL('limit-test-file.ts', import.meta.url);
+  fileLimit.searchParams.set('ms', options['file-timeout'] ?? String(limits.fileMs));
   return run({
     files: files.map((path) => join(root, path)),
     cwd: root,
     concurrency,
-    timeout,
+    execArgv: [`--test-timeout=${options['test-timeout'] ?? limits.testMs}`, '--import', fileLimit.href],
     signal: stopping.signal,
     testNamePatterns: patterns.map((pattern) => new RegExp(pattern)),
   });
@@ -66,22 +83,29 @@ async function runAll(): Promise<number> {
     return 1;
   }
   const passes = [
-    { files: together, concurrency: availableParallelism(), timeout: fileTimeoutMs.together },
-    { files: alone, concurrency: 1, timeout: fileTimeoutMs.alone },
+    { files: together, concurrency: availableParallelism(), limits: defaultLimits.together },
+    { files: alone, concurrency: 1, limits: defaultLimits.alone },
   ].filter(({ files }) => files.length > 0);
   const failures = { count: 0 };
-  const merged = asOneRun(passes.map((pass) => () => runFiles(pass.files, pass.concurrency, pass.timeout)));
+  const merged = asOneRun(passes.map((pass) => () => runFiles(pass.files, pass.concurrency, pass.limits)));
   const events = listNames(countFailures(merged, failures));
-  const report = words.length > 0 ? Readable.from(events).pipe(new spec()) : reportBriefly(root, events);
+  const report =
+    paths.length + patterns.length > 0 ? Readable.from(events).pipe(new spec()) : reportBriefly(root, events);
   for await (const text of report) process.stdout.write(String(text));
   return failures.count > 0 ? 1 : 0;
 }
 
 let stoppedWith: number | null = null;
-for (const [signal, code] of Object.entries(stopSignals))
-  process.once(signal, () => {
-    stoppedWith = code;
-    stopping.abort();
-  });
+function stop(code: number): void {
+  stoppedWith = code;
+  stopping.abort();
+}
+for (const [signal, code] of Object.entries(stopSignals)) process.once(signal, () => stop(code));
+const runMs = Number(options['run-timeout'] ?? defaultLimits.runMs);
+const overdue = setTimeout(() => {
+  console.error(`FAILED  the run has not ended within ${runMs / 1000} s: stopping it`);
+  stop(1);
+}, runMs);
 process.exitCode = await runAll();
+clearTimeout(overdue);
 if (stoppedWith !== null) process.exitCode = stoppedWith;

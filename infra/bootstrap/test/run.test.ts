@@ -2,16 +2,24 @@ import assert from 'node:assert/strict';
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { chmodSync, cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { after, test } from 'node:test';
+import { untilFilled, untilGone } from './processes.ts';
 
 interface Options {
   /** What npm does in this checkout: the text of a shell script. */
   npm?: string;
   installed?: boolean;
 }
+
+const standInNpm = `
+import { spawn } from 'node:child_process';
+const script = import.meta.dirname + '/npm.sh';
+const child = spawn('sh', [script, ...process.argv.slice(2)], { stdio: 'inherit' });
+child.on('exit', (code) => process.exit(code));
+`;
 
 /** A checkout with the real bootstrap and a stand-in for what it runs and for npm. */
 function checkout(entry: string, { npm = 'exit 9', installed = true }: Options = {}): string {
@@ -22,7 +30,9 @@ function checkout(entry: string, { npm = 'exit 9', installed = true }: Options =
     'package.json': '{ "type": "module" }',
     'package-lock.json': '{}',
     'infra/checks/check.ts': entry,
-    'bin/npm': `#!/bin/sh\n${npm}\n`,
+    // The bootstrap calls the npm that called it. One that is only first in PATH would lose to the npm beside Node.js 24.
+    'bin/npm-cli.js': standInNpm,
+    'bin/npm.sh': npm,
   };
   const stamp = `${createHash('sha256').update('{}').digest('hex')} node-24 ${process.platform}-${process.arch}\n`;
   if (installed) files['node_modules/.installed-from'] = stamp;
@@ -30,13 +40,12 @@ function checkout(entry: string, { npm = 'exit 9', installed = true }: Options =
     mkdirSync(dirname(join(root, path)), { recursive: true });
     writeFileSync(join(root, path), text);
   }
-  chmodSync(join(root, 'bin/npm'), 0o755);
   return root;
 }
 
 function environment(root: string, extra: Record<string, string> = {}): NodeJS.ProcessEnv {
-  const { npm_execpath: _, CHROMIUM_PATH: __, ...env } = process.env;
-  return { ...env, PATH: `${root}/bin:${process.env.PATH}`, ...extra };
+  const { CHROMIUM_PATH: _, ...env } = process.env;
+  return { ...env, npm_execpath: join(root, 'bin/npm-cli.js'), ...extra };
 }
 
 function bootstrap(root: string, words: string[], extra: Record<string, string> = {}) {
@@ -60,26 +69,6 @@ function startBootstrap(root: string): {
       child.emit('heard');
     });
   return { child, output: () => output, until };
-}
-
-/** On Linux a process that has ended, but whose new parent has not asked about it yet (state Z), is gone for us. */
-function isAlive(pid: number): boolean {
-  try {
-    if (process.platform !== 'linux') return process.kill(pid, 0);
-    return !/\) Z /.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));
-  } catch {
-    return false;
-  }
-}
-
-async function untilGone(pid: number): Promise<void> {
-  while (isAlive(pid)) await new Promise((resolve) => setTimeout(resolve, 10));
-}
-
-async function untilFilled(file: string): Promise<string> {
-  while (!existsSync(file) || readFileSync(file, 'utf8') === '')
-    await new Promise((resolve) => setTimeout(resolve, 10));
-  return readFileSync(file, 'utf8');
 }
 
 const waitForever = "console.log('running', process.pid);\nsetInterval(() => {}, 1000);\n";
@@ -119,7 +108,7 @@ test('a failed step says what and why, and gives exit code 1', () => {
   const run = bootstrap(root, ['check']);
   assert.equal(run.status, 1);
   assert.match(run.stderr, /FAILED {2}npm packages/);
-  assert.match(run.stderr, /npm ci .*failed \(exit 3\)/);
+  assert.match(run.stderr, /npm-cli\.js ci .*failed \(exit 3\)/);
   assert.match(run.stderr, /no such planet/);
 });
 

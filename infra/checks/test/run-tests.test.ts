@@ -4,15 +4,17 @@ import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } f
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { after, test } from 'node:test';
+import { untilGone } from '../../bootstrap/test/processes.ts';
 
 /** A checkout with nothing in it but the runner and these test files. */
 function checkout(files: Record<string, string>): string {
   const root = mkdtempSync(join(tmpdir(), 'adsweep-tests-'));
   after(() => rmSync(root, { recursive: true }));
-  cpSync(join(import.meta.dirname, '..'), join(root, 'infra/checks'), {
-    recursive: true,
-    filter: (path) => !path.endsWith('/test'),
-  });
+  for (const folder of ['checks', 'bootstrap'])
+    cpSync(join(import.meta.dirname, '../..', folder), join(root, 'infra', folder), {
+      recursive: true,
+      filter: (path) => !path.endsWith('/test'),
+    });
   writeFileSync(join(root, 'package.json'), '{ "type": "module" }');
   for (const [path, text] of Object.entries(files)) {
     mkdirSync(dirname(join(root, path)), { recursive: true });
@@ -77,4 +79,62 @@ test('words narrow the run to files, folders, globs or names of tests', () => {
   assert.equal(runTests(root, '--test-name-pattern=is wet').status, 0);
   assert.equal(runTests(root, 'shared').status, 1);
   assert.match(runTests(root, 'nowhere').output, /no test file matches nowhere/);
+});
+
+const outlivesItsLimit: Record<string, string> = {
+  'a promise that never resolves, with an open handle':
+    "test('x', () => { setInterval(() => {}, 1000); return new Promise(() => {}); });",
+  'an event loop that is blocked, in a process that ignores requests to stop':
+    "process.on('SIGTERM', () => {});\ntest('x', () => { while (true); });",
+  'a child that holds the output open':
+    "import { spawn } from 'node:child_process';\ntest('x', () => {\n" +
+    "  console.error('child', spawn('sleep', ['600'], { stdio: 'inherit' }).pid, 'end');\n});",
+  'a child in a group of its own that holds the output open':
+    "import { spawn } from 'node:child_process';\ntest('x', () => new Promise(() => {\n" +
+    "  spawn('sleep', ['8'], { stdio: 'inherit', detached: true });\n}));",
+};
+
+for (const [what, text] of Object.entries(outlivesItsLimit))
+  test(`a file that does not end in time is killed and named, and the rest runs: ${what}`, {
+    timeout: 60_000,
+  }, async () => {
+    const root = checkout({ 'shared/test/hangs.test.ts': text, 'shared/test/well.test.ts': passing });
+    const { status, output } = runTests(root, '--file-timeout=1500');
+    assert.equal(status, 1, output);
+    assert.match(output, /FAILED .*hangs\.test\.ts/);
+    assert.match(output, /still running after 1\.5 s/);
+    assert.match(output, /ok .*well\.test\.ts/);
+    const child = output.match(/child (\d+) end/);
+    if (child) await untilGone(Number(child[1]));
+  });
+
+test('a test that does not end in time is named', () => {
+  const waits = "test('waits', () => { setTimeout(() => {}, 3_000); return new Promise(() => {}); });";
+  const { status, output } = runTests(checkout({ 'shared/test/a.test.ts': waits }), '--test-timeout=200');
+  assert.equal(status, 1, output);
+  assert.match(output, /waits/);
+  assert.match(output, /timed out after 200ms/);
+});
+
+test('a run that does not end in time is stopped, with what was still running', () => {
+  const hangs = 'setInterval(() => {}, 1000);';
+  const { status, output } = runTests(checkout({ 'shared/test/hangs.test.ts': hangs }), '--run-timeout=1000');
+  assert.equal(status, 1, output);
+  assert.match(output, /has not ended within 1 s/);
+  assert.match(output, /hangs\.test\.ts/);
+});
+
+test('what a file leaves running when it ends well is ended with it', async () => {
+  const leaves =
+    "import { spawn } from 'node:child_process';\nconst left = spawn('sleep', ['600'], { stdio: 'ignore' });\n" +
+    "left.unref();\ntest('left ' + left.pid, () => {});";
+  const { status, output } = runTests(checkout({ 'shared/test/a.test.ts': leaves }), 'shared');
+  assert.equal(status, 0, output);
+  await untilGone(Number(output.match(/left (\d+)/)![1]));
+});
+
+test('an unknown option is refused', () => {
+  const { status, output } = runTests(checkout({ 'shared/test/a.test.ts': passing }), '--file-timout=1');
+  assert.equal(status, 1);
+  assert.match(output, /Unknown option '--file-timout'/);
 });

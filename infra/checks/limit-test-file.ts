@@ -1,0 +1,52 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { constants } from 'node:os';
+import { endGroup } from '../bootstrap/process-group.mjs';
+
+/**
+ * Preloaded (`--import .../limit-test-file.ts?ms=<limit>`) into the process that Node.js's runner starts for a test
+ * file. The file itself runs in a child that leads a process group: a file that is still running at its limit ends with
+ * everything it started, even if it blocks its event loop or has left a child that holds its output open. This process
+ * never gets to load the file, so nothing in the file can delay it.
+ */
+
+const limitMs = Number(new URL(import.meta.url).searchParams.get('ms'));
+const graceMs = 1_500;
+/** How long output that was written before the end may take to arrive; a process outside the group can hold it open. */
+const drainMs = 500;
+
+const options = process.execArgv.filter(
+  (_, index, all) => !isThisPreload(all[index]) && !isThisPreload(all[index + 1]),
+);
+const child = spawn(process.execPath, [...options, ...process.argv.slice(1)], {
+  stdio: ['ignore', 'pipe', 'pipe'],
+  detached: true,
+});
+child.stdout.pipe(process.stdout);
+child.stderr.pipe(process.stderr);
+const closed = once(child, 'close');
+
+function isThisPreload(option: string | undefined): boolean {
+  return option?.endsWith(import.meta.url) === true;
+}
+
+/** Resolves with why the file has to end before it does so by itself. */
+function mustEnd(): Promise<string> {
+  const runner = process.ppid;
+  return new Promise((resolve) => {
+    setTimeout(() => resolve(`still running after ${limitMs / 1000} s: ended with every process it started`), limitMs);
+    setInterval(() => process.ppid !== runner && resolve('the test run was killed'), 500);
+    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => resolve(`stopped by ${signal}`));
+  });
+}
+
+async function exitCode(): Promise<number> {
+  const [code, signal] = (await once(child, 'exit')) as [number | null, NodeJS.Signals | null];
+  return signal ? 128 + constants.signals[signal] : (code ?? 1);
+}
+
+const outcome = await Promise.race([exitCode(), mustEnd()]);
+if (typeof outcome === 'string') process.stderr.write(`${outcome}\n`);
+await endGroup(child.pid!, graceMs);
+await Promise.race([closed, new Promise((resolve) => setTimeout(resolve, drainMs))]);
+process.exit(typeof outcome === 'string' ? 1 : outcome);
