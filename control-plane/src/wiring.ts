@@ -12,6 +12,7 @@ import { ledgerStore } from './billing/ledger-store.ts';
 import { fetchCatalogue } from './catalogue/fetch-catalogue.ts';
 import { type CatalogueMirror, mirrorCatalogue } from './catalogue/mirror-catalogue.ts';
 import type { Config } from './config.ts';
+import { requireNoEviction, warnOfEviction } from './crawl-jobs/eviction-policy.ts';
 import { authenticate } from './http/authenticate.ts';
 import { idempotencyStore } from './http/idempotency-store.ts';
 import type { ReadyCheck } from './http/probes.ts';
@@ -65,6 +66,7 @@ export async function startControlPlane(config: Config, logger: Logger): Promise
   await redisReady(ground.redis, REDIS_WAIT_MS).catch((cause: unknown) =>
     logger.warn({ cause }, 'started without redis'),
   );
+  warnOfEviction(ground.redis, logger);
   const loops = farm.start();
 
   const stops: Stop[] = [
@@ -101,6 +103,7 @@ function whatIsNeeded({ store, redis }: Ground, catalogue: CatalogueMirror, drai
     ['draining', () => unless(draining.aborted, 'the process is stopping')],
     ['store', () => store.ping()],
     ['redis', async () => void (await redis.ping())],
+    ['redis maxmemory-policy noeviction', () => (redis.status === 'ready' ? requireNoEviction(redis) : undefined)],
     ['catalogue', () => unless(catalogue.read() === null, 'the catalogue was not read yet')],
   ];
 }

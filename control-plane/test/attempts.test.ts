@@ -255,20 +255,48 @@ describe('after a crash', () => {
     await farm.node.complete(lease, captureOf(CHAIN));
   });
 
-  it('of Redis alone, the refill notices by itself', async () => {
-    const loop = startRefill(farm.farm.dependencies);
-    await until('the first refill', () => farm.farm.queue.isFilled());
+  it('of Redis alone, whatever keys it loses, the refill notices by itself', async () => {
+    const { dependencies } = farm.farm;
+    const loop = startRefill(dependencies);
+    const keys = shardKeys(0);
+    const lossOf = [[keys.ring], ['*:waiting:*', keys.delayed, keys.leased], ['*:job:*']];
+    const find = async (pattern: string) => (pattern.includes('*') ? farm.redis.client.keys(pattern) : [pattern]);
+    const lease = await leased();
+    const later = await farm.submit({ due_at: new Date(Date.now() + 60_000) });
+    for (const patterns of lossOf) {
+      const scan = await farm.submit();
+      const lost = (await Promise.all(patterns.map(find))).flat();
+      assert.ok(lost.length > 0);
+      await farm.redis.client.del(lost);
+      const again = await until(`a lease without ${patterns}`, async () => {
+        const { leases } = await farm.node.acquire({ node_id: 'node', max: 1, wait_ms: 100 });
+        return leases[0];
+      });
+      assert.equal(again.job.scan_id, scan._id);
+      await farm.node.complete(again, captureOf(CHAIN));
+      await until('everything to be in its queue', async () => {
+        const depth = await dependencies.queue.depth();
+        return depth.delayed === 1 && depth.leased === 1;
+      });
+    }
     await loop.stop();
-    const scan = await farm.submit();
-    await farm.redis.client.flushall();
-    const again = startRefill(farm.farm.dependencies);
-    const lease = await until(
-      'a lease',
-      async () => (await farm.node.acquire({ node_id: 'node', max: 1, wait_ms: 100 })).leases[0],
-    );
-    await again.stop();
-    assert.equal(lease.job.scan_id, scan._id);
     await farm.node.complete(lease, captureOf(CHAIN));
+    await cancelScan(
+      { scans: farm.scans, unqueue: farm.farm.unqueue, outboxFilled: () => {}, log: farm.parts.logger },
+      later,
+      new Date(),
+    );
+  });
+
+  it('of Redis alone, a loss of many jobs is made good at once', async () => {
+    const scans = 2_600;
+    await Promise.all(Array.from({ length: scans }, () => farm.submit({ organization_id: 'organization' })));
+    const { dependencies } = farm.farm;
+    const loop = startRefill(dependencies);
+    const waiting = async () => (await dependencies.queue.depth()).waiting[0];
+    await farm.redis.client.del(shardKeys(0).waiting('organization', 0));
+    await until('all of them', async () => (await waiting()) === scans);
+    await loop.stop();
   });
 
   it('of all control planes for longer than a lease lives, nodes have the time to renew before anything is reaped', async () => {

@@ -137,6 +137,15 @@ describe('a control plane', () => {
     await until('readiness', async () => (await probe('/readyz')).status === 200);
   });
 
+  test('a Redis that may evict keys is named by readyz', async () => {
+    await redis.client.config('SET', 'maxmemory-policy', 'allkeys-lru');
+    const answer = await probe('/readyz');
+    assert.equal(answer.status, 503);
+    assert.deepEqual((await answer.json()).missing, ['redis maxmemory-policy noeviction']);
+    await redis.client.config('SET', 'maxmemory-policy', 'noeviction');
+    assert.equal((await probe('/readyz')).status, 200);
+  });
+
   test('after a restart the scans are there, and a new key works beside the old one', async () => {
     const { body } = await call('POST', '/api/v1/scans', PAGE);
     await stop();

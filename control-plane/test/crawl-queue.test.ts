@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { after, before, beforeEach, describe, it } from 'node:test';
+import { createLogger, type Logger } from '@adsweep/shared/service/logger.ts';
+import { requireNoEviction, warnOfEviction } from '../src/crawl-jobs/eviction-policy.ts';
 import { type Band, shardKeys, shardOf } from '../src/crawl-jobs/keys.ts';
 import { type CrawlQueue, crawlQueue, type LeaseRef } from '../src/crawl-jobs/queue.ts';
 import { type PrivateRedis, startRedis } from './support/private-redis.ts';
@@ -164,12 +166,29 @@ describe('the index of crawl jobs', () => {
     assert.deepEqual(await queue.depth(), { waiting: { 0: 1, 1: 2 }, delayed: 1, leased: 1 });
   });
 
-  it('notices that Redis has lost its keys', async () => {
-    assert.equal(await queue.isFilled(), false);
-    await queue.markFilled();
-    assert.equal(await queue.isFilled(), true);
-    await redis.client.flushall();
-    assert.equal(await queue.isFilled(), false);
+  it('takes a scan again when any of its keys is gone, and gives it once', async () => {
+    const lost = [keys.ring, keys.waiting('org', 0), keys.turns('org'), keys.job('a'), keys.fence];
+    for (const key of lost) {
+      await redis.client.flushall();
+      await enqueue('a');
+      await redis.client.del(key);
+      await enqueue('a');
+      assert.equal(await enqueue('a'), false);
+      assert.deepEqual(idsOf(await queue.take('node', 5)), ['a'], key);
+    }
+    await enqueue('later', 'org', 0, 60_000);
+    await redis.client.del(keys.delayed);
+    assert.equal(await enqueue('later', 'org', 0, 60_000), true);
+    assert.equal((await queue.depth()).delayed, 1);
+  });
+
+  it('adopts a lease that has lost its deadline', async () => {
+    await enqueue('a');
+    const ref = await takeOne();
+    await redis.client.del(keys.leased);
+    assert.equal(await queue.adopt(ref, { organizationId: 'org', band: 0, nodeId: 'node' }), true);
+    await expire(keys.leased, 'a');
+    assert.deepEqual(await queue.reap(), [ref]);
   });
 
   it('goes on after a restart of Redis, which forgets the scripts, and fails fast while it is away', async () => {
@@ -194,6 +213,16 @@ describe('the index of crawl jobs', () => {
     for (const ref of taken) assert.equal(await sharded.end(ref), true);
   });
 
+  it('warns, at each connection to a Redis that may evict keys, of what to type', async () => {
+    await redis.client.config('SET', 'maxmemory-policy', 'allkeys-lru');
+    const warned = Promise.withResolvers<string>();
+    const logger = { ...createLogger('test', 'silent'), warn: warned.resolve } as unknown as Logger;
+    warnOfEviction(redis.client, logger);
+    assert.match(await warned.promise, /allkeys-lru.*config set maxmemory-policy noeviction/);
+    await redis.client.config('SET', 'maxmemory-policy', 'noeviction');
+    await requireNoEviction(redis.client);
+  });
+
   it('wakes who waits for work', async () => {
     const woken = queue.waitForWork(60_000);
     await enqueue('a');
@@ -213,7 +242,12 @@ describe('PROTOCOL.md', () => {
 
   it('names exactly the keys that the code makes', () => {
     const { prefix: _, job, waiting, turns, ...fixed } = keys;
-    const made = [job('<scan>'), waiting('<org>', 0).replace(/0$/, '<band>'), turns('<org>'), ...Object.values(fixed)];
+    const made = [
+      job('<scan>'),
+      waiting('<org>', 0).replace(':0:', ':<band>:'),
+      turns('<org>'),
+      ...Object.values(fixed),
+    ];
     assert.deepEqual(cells('## The keys').sort(), made.sort());
   });
 

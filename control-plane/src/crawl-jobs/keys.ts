@@ -7,13 +7,12 @@ export function shardKeys(shard: number) {
     /** What every key of the shard begins with; scripts build the keys below from it. */
     prefix,
     job: (scanId: string) => `${prefix}job:${scanId}`,
-    waiting: (organizationId: string, band: Band) => `${prefix}waiting:${organizationId}:${band}`,
+    waiting: (organizationId: string, band: Band) => `${prefix}waiting:${band}:${organizationId}`,
     turns: (organizationId: string) => `${prefix}turns:${organizationId}`,
     ring: `${prefix}ring`,
     delayed: `${prefix}delayed`,
     leased: `${prefix}leased`,
     fence: `${prefix}fence`,
-    filled: `${prefix}filled`,
   };
 }
 

@@ -55,14 +55,14 @@ export function crawlQueue(redis: RedisClient, shards = 1) {
     /** The shard that an organization's jobs are in. */
     shardOf: (organizationId: string): number => shardOf(organizationId, shards),
 
-    /** Puts a job in its organization's queue; false where the scan has one already. */
+    /** Puts a job in its organization's queue; false where the scan has one that is really in the queue its state names. */
     async enqueue({ scanId, organizationId, band, delayMs }: WaitingJob): Promise<boolean> {
       const keys = keysFor(organizationId);
       const queues = BANDS.map((one) => keys.waiting(organizationId, one));
       const delay = Math.max(0, Math.ceil(delayMs));
       const added = await enqueue(
         redis,
-        [keys.job(scanId), keys.ring, keys.delayed, ...queues],
+        [keys.job(scanId), keys.ring, keys.delayed, ...queues, keys.leased],
         [scanId, organizationId, band, delay],
       );
       if (added === 1 && delay === 0) work.raise();
@@ -117,16 +117,6 @@ export function crawlQueue(redis: RedisClient, shards = 1) {
       return (await Promise.all(reaped)).flat();
     },
 
-    /** Whether Redis has kept its keys since `markFilled`; false after it lost them. */
-    async isFilled(): Promise<boolean> {
-      const marks = await Promise.all(keysOf.map(({ filled }) => redis.exists(filled)));
-      return marks.every((mark) => mark === 1);
-    },
-
-    async markFilled(): Promise<void> {
-      await Promise.all(keysOf.map(({ filled }) => redis.set(filled, '1')));
-    },
-
     async depth(): Promise<QueueDepth> {
       const depths = await Promise.all(keysOf.map((keys) => depthOf(redis, keys)));
       const sum = (part: (depth: QueueDepth) => number) => depths.reduce((total, depth) => total + part(depth), 0);
@@ -147,7 +137,7 @@ async function depthOf(redis: RedisClient, keys: ReturnType<typeof shardKeys>): 
   ]);
   const inBand = async (band: Band) => {
     const lengths = await Promise.all(
-      organizations.map((organization) => redis.llen(keys.waiting(organization, band))),
+      organizations.map((organization) => redis.zcard(keys.waiting(organization, band))),
     );
     return lengths.reduce((total, length) => total + length, 0);
   };

@@ -7,8 +7,8 @@ import type { ScanInQueue } from '../scans/scan.ts';
 import { adoptLease } from './renew.ts';
 
 export type RefillDependencies = {
-  queue: Pick<CrawlQueue, 'enqueue' | 'adopt' | 'shardOf' | 'isFilled' | 'markFilled'>;
-  scans: Pick<FarmScans, 'pageInStatus'>;
+  queue: Pick<CrawlQueue, 'enqueue' | 'adopt' | 'shardOf' | 'depth'>;
+  scans: Pick<FarmScans, 'pageInStatus' | 'countInStatus'>;
   logger: Logger;
 };
 
@@ -16,11 +16,13 @@ const REFILL_EVERY_MS = 5_000;
 const PAGE = 500;
 /** Pages of pending scans looked at in one turn when nothing is amiss. */
 const PAGES_PER_TURN = 4;
+/** So many scans may be on their way between MongoDB and Redis while both are counted. */
+const ON_THEIR_WAY_MAX = 100;
 
 /**
  * Makes Redis again what MongoDB says: every pending scan has a job, every running one a lease (which runs out when nobody renews
- * it). All at once at the start, after an outage and when Redis has lost its keys; otherwise a piece at each turn, so that a long queue
- * costs little.
+ * it). All at once at the start, after an outage and when Redis knows of fewer jobs than there are; otherwise a piece at each turn, so
+ * that a long queue costs little.
  */
 export function startRefill(dependencies: RefillDependencies): Loop {
   let whole = true;
@@ -28,7 +30,7 @@ export function startRefill(dependencies: RefillDependencies): Loop {
 
   const turn = async () => {
     try {
-      if (whole || !(await dependencies.queue.isFilled())) {
+      if (whole || (await jobsAreMissing(dependencies))) {
         await refill(dependencies, new Date());
         whole = false;
       } else {
@@ -43,9 +45,15 @@ export function startRefill(dependencies: RefillDependencies): Loop {
   return startLoop(dependencies.logger, { name: 'refill', everyMs: REFILL_EVERY_MS, turn });
 }
 
-/** The whole of it. Marked before the walk, so that a loss of keys during it is seen at the next turn. */
+/** Whether Redis knows of clearly fewer jobs than MongoDB has pending and running scans. Fewer than that are found by the walk. */
+async function jobsAreMissing({ queue, scans }: RefillDependencies): Promise<boolean> {
+  const [pending, running] = await Promise.all([scans.countInStatus('pending'), scans.countInStatus('running')]);
+  const { waiting, delayed, leased } = await queue.depth();
+  return pending + running - (waiting[0] + waiting[1] + delayed + leased) > ON_THEIR_WAY_MAX;
+}
+
+/** The whole of it. */
 export async function refill(dependencies: RefillDependencies, now: Date): Promise<void> {
-  await dependencies.queue.markFilled();
   await enqueuePending(dependencies, now, '', Number.POSITIVE_INFINITY);
   await adoptRunning(dependencies);
 }
@@ -62,7 +70,7 @@ async function enqueuePending(
     const pending = await scans.pageInStatus('pending', last, PAGE);
     const added = await Promise.all(pending.map((scan) => enqueueScan(queue, scan, now)));
     const count = added.filter(Boolean).length;
-    if (count > 0) logger.info({ scans: count }, 'pending scans had no crawl job');
+    if (count > 0) logger.info({ scans: count }, 'pending scans were not in their queue');
     if (pending.length < PAGE) return '';
     last = pending.at(-1)!._id;
   }

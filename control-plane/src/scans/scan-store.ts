@@ -65,6 +65,11 @@ export function scanStore(store: Store) {
         .toArray();
     },
 
+    /** How many scans are in `status`. */
+    async countInStatus(status: ScanStatus): Promise<number> {
+      return scans.countDocuments({ status });
+    },
+
     /** Scans whose checks nobody has claimed, or whose claim ran out by `now`. */
     async awaitingChecks(now: Date, limit: number): Promise<ScanRecord[]> {
       const [fresh, abandoned] = await Promise.all([

@@ -10,10 +10,13 @@ local given = {}
 
 -- Of four turns three go to band 0 first and one to band 1, so that neither starves.
 local function take(org)
-  local waiting = prefix .. 'waiting:' .. org .. ':'
+  local waiting = prefix .. 'waiting:'
   local turn = redis.call('INCR', prefix .. 'turns:' .. org)
   local first = turn % 4 == 0 and 1 or 0
-  return redis.call('LPOP', waiting .. first) or redis.call('LPOP', waiting .. (1 - first))
+  for _, band in ipairs({ first, 1 - first }) do
+    local scan = redis.call('ZPOPMIN', waiting .. band .. ':' .. org)[1]
+    if scan then return scan end
+  end
 end
 
 local function give(scan)
@@ -33,8 +36,8 @@ while #given < most * 2 do
   local org = redis.call('LPOP', KEYS[1])
   if not org then break end
   local scan = take(org)
-  local waiting = prefix .. 'waiting:' .. org .. ':'
-  if redis.call('LLEN', waiting .. 0) + redis.call('LLEN', waiting .. 1) > 0 then
+  local left = redis.call('ZCARD', prefix .. 'waiting:0:' .. org) + redis.call('ZCARD', prefix .. 'waiting:1:' .. org)
+  if left > 0 then
     redis.call('RPUSH', KEYS[1], org)
   else
     redis.call('DEL', prefix .. 'turns:' .. org)

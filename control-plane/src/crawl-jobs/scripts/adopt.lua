@@ -1,11 +1,12 @@
--- nothing -> leased: MongoDB names this lease and Redis has forgotten it.
+-- nothing -> leased: MongoDB names this lease and Redis has forgotten it, or a part of it.
 -- KEYS  1 job  2 leased  3 fence
 -- ARGV  1 scan  2 organization  3 band (0, 1)  4 fence  5 node  6 lease in ms
 -- Reply 1 it is leased now, 0 the job waits, or is leased already by this fence or a younger one
 local scan, fence, lease = ARGV[1], ARGV[4], tonumber(ARGV[6])
 local state, holder = unpack(redis.call('HMGET', KEYS[1], 'state', 'fence'))
 
-if state and (state ~= 'leased' or tonumber(holder) >= tonumber(fence)) then return 0 end
+if state and state ~= 'leased' then return 0 end
+if state and redis.call('ZSCORE', KEYS[2], scan) and tonumber(holder) >= tonumber(fence) then return 0 end
 
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)

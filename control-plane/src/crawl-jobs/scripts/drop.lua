@@ -8,9 +8,9 @@ local org, band, state = unpack(redis.call('HMGET', KEYS[1], 'org', 'band', 'sta
 if state == 'delayed' then
   redis.call('ZREM', KEYS[3], scan)
 elseif state == 'waiting' then
-  local waiting = prefix .. 'waiting:' .. org .. ':'
-  redis.call('LREM', waiting .. band, 1, scan)
-  if redis.call('LLEN', waiting .. 0) + redis.call('LLEN', waiting .. 1) == 0 then
+  redis.call('ZREM', prefix .. 'waiting:' .. band .. ':' .. org, scan)
+  local left = redis.call('ZCARD', prefix .. 'waiting:0:' .. org) + redis.call('ZCARD', prefix .. 'waiting:1:' .. org)
+  if left == 0 then
     redis.call('LREM', KEYS[2], 1, org)
     redis.call('DEL', prefix .. 'turns:' .. org)
   end

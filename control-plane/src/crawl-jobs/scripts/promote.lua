@@ -12,12 +12,9 @@ for _, scan in ipairs(due) do
   local job = prefix .. 'job:' .. scan
   local org, band, state = unpack(redis.call('HMGET', job, 'org', 'band', 'state'))
   if state == 'delayed' then
-    local waiting = prefix .. 'waiting:' .. org .. ':'
-    if redis.call('LLEN', waiting .. 0) + redis.call('LLEN', waiting .. 1) == 0 then
-      redis.call('RPUSH', KEYS[2], org)
-    end
     redis.call('HSET', job, 'state', 'waiting')
-    redis.call('RPUSH', waiting .. band, scan)
+    redis.call('ZADD', prefix .. 'waiting:' .. band .. ':' .. org, string.format('%.0f', now * 1000), scan)
+    if not redis.call('LPOS', KEYS[2], org) then redis.call('RPUSH', KEYS[2], org) end
   end
 end
 return #due
