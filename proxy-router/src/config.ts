@@ -27,7 +27,10 @@ export const ConfigSchema = Type.Object({
     maximum: 3600,
     description: 'Seconds between two looks at the exits file for changes.',
   }),
-  ADSWEEP_DATA_DIR: Type.String({ default: './.adsweep', description: 'Folder for the snapshot of the exits.' }),
+  ADSWEEP_DATA_DIR: Type.String({
+    default: './.adsweep',
+    description: 'Folder for the snapshot of the exits and the journal of tickets. Each replica needs its own.',
+  }),
   ADSWEEP_NODE_TOKEN: secretSetting('Bearer credential of calls to the API.'),
   ADSWEEP_TICKET_SECRET: secretSetting('Signs exit tickets; the same for all replicas.'),
   ADSWEEP_TICKET_BYTES_MAX: Type.Integer({

@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { listen } from '@adsweep/shared/service/listen.ts';
 import type { Logger } from '@adsweep/shared/service/logger.ts';
 import { createRegistry } from '@adsweep/shared/service/metrics.ts';
+import { OperatorError } from '@adsweep/shared/service/operator-error.ts';
 import type { Stop } from '@adsweep/shared/service/shutdown.ts';
 import { splitAddressBlocks } from '@adsweep/shared/urls/address-blocks.ts';
 import { AddressPolicy } from '@adsweep/shared/urls/address-policy.ts';
@@ -11,9 +12,10 @@ import { ExitSource } from './catalogue/exit-source.ts';
 import type { Config } from './config.ts';
 import { ExitHealth } from './exits/exit-health.ts';
 import { Gateway } from './gateway/gateway.ts';
-import { TicketAccounts } from './gateway/ticket-accounts.ts';
 import { createMetrics } from './metrics.ts';
 import type { Provider } from './providers/provider.ts';
+import { TicketAccounts } from './tickets/ticket-accounts.ts';
+import { TicketJournal } from './tickets/ticket-journal.ts';
 
 const BUILT_IN_EXITS = fileURLToPath(new URL('../exits.default.json', import.meta.url));
 
@@ -32,7 +34,7 @@ export async function startRouter(
   const registry = createRegistry('proxy-router');
   const metrics = createMetrics(registry);
   const health = new ExitHealth();
-  const accounts = new TicketAccounts(config.ADSWEEP_TICKET_BYTES_MAX);
+  const accounts = new TicketAccounts(config.ADSWEEP_TICKET_BYTES_MAX, openJournal(config.ADSWEEP_DATA_DIR));
   const addresses = new AddressPolicy(splitAddressBlocks(config.ADSWEEP_DENY_ADDRESSES));
   const providers = createProviders(addresses);
   const source = openSource(config, providers, logger);
@@ -65,6 +67,7 @@ export async function startRouter(
     ['watching the exits', () => source.stop()],
     ['the API', () => api.close(API_GRACE_MS)],
     ['the gateway', () => gateway.close(true)],
+    ['the tickets', () => accounts.close(Date.now())],
   ];
   return { ports: { api: api.port, gateway: gateway.port }, stops };
 }
@@ -72,4 +75,13 @@ export async function startRouter(
 function openSource(config: Config, providers: Record<string, Provider>, logger: Logger): ExitSource {
   const file = config.ADSWEEP_EXITS_FILE || BUILT_IN_EXITS;
   return new ExitSource({ file, snapshot: join(config.ADSWEEP_DATA_DIR, 'exits-snapshot.json'), providers }, logger);
+}
+
+function openJournal(folder: string): TicketJournal {
+  const path = join(folder, 'exit-tickets.jsonl');
+  try {
+    return new TicketJournal(path, Date.now());
+  } catch (error) {
+    throw new OperatorError(`${path}, the journal of exit tickets, cannot be used: ${(error as Error).message}`);
+  }
 }

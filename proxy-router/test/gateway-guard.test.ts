@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import http from 'node:http';
 import { networkInterfaces } from 'node:os';
 import { test } from 'node:test';
 import { GATEWAY_OUTCOME_HEADER } from '@adsweep/shared/targeting/gateway-status.ts';
@@ -173,4 +174,36 @@ test('what the operator denies, the cloud platform and this machine itself are r
   assert.deepEqual(dialled, []);
   assert.equal(await tunnelStatus(ticket, '198.41.1.4:443'), 594, 'the next block is dialled, here at a closed port');
   assert.deepEqual(dialled, [['198.41.1.4']]);
+});
+
+test('a host name that no name server could hold is 593, and leaves nothing in the account', async (t) => {
+  const { provider, asked } = providerOver({});
+  const router = await startTestRouter(t, { provider });
+  const ticket = await router.ticket();
+  const long = [`${'a'.repeat(64)}.example`, `${'a.'.repeat(125)}example`, `${'a.'.repeat(7_000)}example`];
+  for (const host of long) {
+    assert.equal(await tunnelStatus(ticket, `${host}:443`), 593, host.slice(0, 100));
+    const answer = await request(ticket, `http://${host}/`, { headers: { Host: 'x' } });
+    assert.deepEqual([answer.status, answer.headers[GATEWAY_OUTCOME_HEADER]], [593, 'dns']);
+  }
+  const { requests, hosts } = await router.traffic(ticket);
+  assert.deepEqual({ requests, hosts, asked }, { requests: [], hosts: [], asked: [] });
+});
+
+test('whatever a page asks for, the lists of its ticket stay small and name every host', async (t) => {
+  const target = await startTarget(t, (_, response) => response.end());
+  const router = await startTestRouter(t, { hosts: { '*.example': target.address } });
+  const ticket = await router.ticket();
+  const agent = new http.Agent({ keepAlive: true, maxSockets: 20 });
+  t.after(() => agent.destroy());
+  const path = 'x'.repeat(12_000);
+  const urls = Array.from({ length: 600 }, (_, index) => `http://h${index}.example/${path}`);
+  await Promise.all(urls.map((url) => request(ticket, url, { agent })));
+  const { requests, hosts } = await router.traffic(ticket);
+  const characters = requests.reduce((sum, { url }) => sum + url.length, 0);
+  assert.equal(requests[0]?.url.length, 8_192);
+  assert.ok(characters < 4_100_000, `${characters} characters`);
+  assert.equal(new URL(requests.at(-1)?.url ?? '').pathname, '/');
+  assert.equal(new Set(requests.map(({ url }) => new URL(url).host)).size, 600);
+  assert.equal(hosts.length, 600);
 });

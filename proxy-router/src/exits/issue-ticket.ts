@@ -1,9 +1,9 @@
 import { newId } from '@adsweep/shared/ids.ts';
 import type { ExitRefusal, ExitRequest, ExitTicket } from '@adsweep/shared/targeting/exit-ticket.ts';
 import type { ListedExit } from '../catalogue/exits-file.ts';
+import { signTicket, type Ticket } from '../tickets/ticket.ts';
 import type { ExitHealth } from './exit-health.ts';
 import { pickExit } from './pick-exit.ts';
-import { signTicket, type Ticket } from './ticket.ts';
 
 /** What issuing needs: the exits in force and their health, the secret that signs. */
 export type Issuing = { exits: ListedExit[]; health: ExitHealth; secret: string };

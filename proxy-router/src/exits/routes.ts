@@ -3,10 +3,10 @@ import { type ExitRefusal, ExitRequestSchema } from '@adsweep/shared/targeting/e
 import Router from '@koa/router';
 import type { Context, Middleware } from 'koa';
 import type { ExitSource } from '../catalogue/exit-source.ts';
-import type { TicketAccounts } from '../gateway/ticket-accounts.ts';
 import { ApiError } from '../http/api-error.ts';
 import { readJson } from '../http/read-json.ts';
 import type { RouterMetrics } from '../metrics.ts';
+import type { TicketAccounts } from '../tickets/ticket-accounts.ts';
 import type { ExitHealth } from './exit-health.ts';
 import { issueTicket } from './issue-ticket.ts';
 
@@ -40,8 +40,8 @@ export function exitRoutes(parts: ApiParts): Router {
     if (!account) throw new ApiError(404, 'not_found', 'This router knows no such ticket.');
     context.body = account.present();
   });
-  router.delete('/exits/:ticket_id', (context) => {
-    parts.accounts.forget(context.params.ticket_id ?? '');
+  router.delete('/exits/:ticket_id', async (context) => {
+    await parts.accounts.delete(context.params.ticket_id ?? '', Date.now());
     context.status = 204;
   });
   return router;

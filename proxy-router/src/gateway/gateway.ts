@@ -2,9 +2,10 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Logger } from '@adsweep/shared/service/logger.ts';
 import { GATEWAY_OUTCOME_HEADER, GATEWAY_STATUS } from '@adsweep/shared/targeting/gateway-status.ts';
-import { canonicalHost } from '@adsweep/shared/urls/public-host.ts';
+import { canonicalHost, hasNameLength } from '@adsweep/shared/urls/public-host.ts';
 import { RequestError, Server } from 'proxy-chain';
-import { type Ticket, verifyTicket } from '../exits/ticket.ts';
+import { verifyTicket } from '../tickets/ticket.ts';
+import type { TicketAccount } from '../tickets/ticket-account.ts';
 import { GatewayFailure } from './gateway-failure.ts';
 import { join } from './join.ts';
 import { openPassage, type PassageParts } from './open-passage.ts';
@@ -29,8 +30,9 @@ export class Gateway extends Server {
     this.#parts = parts;
     this.prepareRequestFunction = ({ username, password }) => {
       const ticket = verifyTicket({ username, password }, parts.ticketSecret, Date.now());
-      if (ticket === null) parts.metrics.refusedCredentials.inc();
-      return ticket === null ? { requestAuthentication: true } : { customTag: ticket };
+      const account = ticket && parts.accounts.of(ticket);
+      if (account === null) parts.metrics.refusedCredentials.inc();
+      return account === null ? { requestAuthentication: true } : { customTag: account };
     };
     this.server.on('upgrade', (request, socket: Socket, head) => void this.#onUpgrade(request, socket, head));
     // A client is waited for longer than a target, so that it can be told that the target was silent.
@@ -39,7 +41,7 @@ export class Gateway extends Server {
 
   override async listen(): Promise<void> {
     await super.listen();
-    this.#sweeping = setInterval(() => this.#parts.accounts.sweep(Date.now()), SWEEP_MS);
+    this.#sweeping = setInterval(() => this.#sweep(), SWEEP_MS);
   }
 
   override async close(closeConnections = false): Promise<void> {
@@ -67,14 +69,24 @@ export class Gateway extends Server {
     try {
       const { trgParsed: url, customTag } = await this.prepareRequestHandling(request);
       if (url === null) throw new RequestError('The request names no target.', 400);
-      const ticket = customTag as Ticket;
+      const account = customTag as TicketAccount;
       const host = canonicalHost(url.hostname);
       if (host === null) throw new RequestError('The request names no host.', 400);
-      this.#parts.accounts.of(ticket).noteRequest(request.method ?? '', recordedUrl(request, url), Date.now());
+      // Before it is recorded: a page may make up thousands of these, each of many kilobytes.
+      if (!hasNameLength(host)) throw new GatewayFailure('dns', 'the name is too long to resolve');
+      account.noteRequest(request.method ?? '', recordedUrl(request, url), Date.now());
       const destination = { host, port: Number(url.port || 80) };
-      use(await openPassage(this.#parts, ticket, destination, request.socket), url);
+      use(await openPassage(this.#parts, account, destination, request.socket), url);
     } catch (error) {
       this.failRequest(request, this.#asRefusal(error));
+    }
+  }
+
+  #sweep(): void {
+    try {
+      this.#parts.accounts.sweep(Date.now());
+    } catch (cause) {
+      this.#parts.logger.error({ cause }, 'the journal of tickets cannot be written');
     }
   }
 

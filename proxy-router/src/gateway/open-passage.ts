@@ -3,15 +3,14 @@ import type { GatewayOutcome } from '@adsweep/shared/targeting/exit-ticket.ts';
 import type { AddressPolicy } from '@adsweep/shared/urls/address-policy.ts';
 import type { ExitSource } from '../catalogue/exit-source.ts';
 import type { ExitHealth } from '../exits/exit-health.ts';
-import type { Ticket } from '../exits/ticket.ts';
 import type { RouterMetrics } from '../metrics.ts';
 import { connectTo } from '../providers/connect-to.ts';
 import type { Destination, Provider } from '../providers/provider.ts';
+import type { TicketAccount } from '../tickets/ticket-account.ts';
+import type { TicketAccounts } from '../tickets/ticket-accounts.ts';
 import { GatewayFailure } from './gateway-failure.ts';
 import { mappedAddress } from './mapped-address.ts';
 import { Passage } from './passage.ts';
-import type { TicketAccount } from './ticket-account.ts';
-import type { TicketAccounts } from './ticket-accounts.ts';
 
 /** What opening passages needs. */
 export type PassageParts = {
@@ -31,21 +30,25 @@ export type PassageParts = {
  */
 export async function openPassage(
   parts: PassageParts,
-  ticket: Ticket,
+  account: TicketAccount,
   destination: Destination,
   client: Socket,
 ): Promise<Passage> {
-  const account = parts.accounts.of(ticket);
+  const { exit } = account.ticket;
   account.connectBegan();
   try {
     if (account.isFull) throw new GatewayFailure('too_large', 'the ticket has carried all that it may');
-    const socket = await dialInTime(parts, ticket, destination, client);
-    parts.health.worked(ticket.exit);
+    const socket = await dialInTime(parts, exit, destination, client);
+    parts.health.worked(exit);
+    if (account.isClosed) {
+      socket.destroy();
+      throw new GatewayFailure('connection_failed', 'the ticket ended while its target was dialled');
+    }
     return carry(parts, account, destination, socket);
   } catch (error) {
     if (!(error instanceof GatewayFailure)) throw error;
     const { outcome } = error;
-    if (outcome === 'upstream_failed') parts.health.failed(ticket.exit, Date.now());
+    if (outcome === 'upstream_failed') parts.health.failed(exit, Date.now());
     account.noteConnection(destination, null, outcome);
     parts.metrics.connections.inc({ outcome });
     throw error;
@@ -56,7 +59,7 @@ export async function openPassage(
 
 async function dialInTime(
   parts: PassageParts,
-  ticket: Ticket,
+  exitId: string,
   destination: Destination,
   client: Socket,
 ): Promise<Socket> {
@@ -66,7 +69,7 @@ async function dialInTime(
   const timer = setTimeout(late, parts.connectTimeoutMs);
   client.once('close', gone);
   try {
-    const socket = await dial(parts, ticket, destination, abort.signal);
+    const socket = await dial(parts, exitId, destination, abort.signal);
     if (!client.destroyed) return socket;
     socket.destroy();
     throw new GatewayFailure('connection_failed', 'the client went away');
@@ -79,7 +82,7 @@ async function dialInTime(
 /** The hosts of the exits file come before the guard, the guard before any exit. */
 async function dial(
   { source, providers, addresses }: PassageParts,
-  ticket: Ticket,
+  exitId: string,
   destination: Destination,
   signal: AbortSignal,
 ): Promise<Socket> {
@@ -87,7 +90,7 @@ async function dial(
   if (mapped) return connectTo([mapped.host], mapped.port, signal);
   if (!addresses.allowsHost(asUrlHost(destination.host)))
     throw new GatewayFailure('private_address', 'scans may not reach this host');
-  const exit = source.exit(ticket.exit);
+  const exit = source.exit(exitId);
   const provider = exit && providers[exit.provider];
   if (!provider) throw new GatewayFailure('upstream_failed', 'the exit is gone');
   return provider.dial(exit, destination, signal);

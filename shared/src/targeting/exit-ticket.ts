@@ -1,6 +1,9 @@
 import { type Static, Type } from 'typebox';
 import { TargetingSchema } from './catalogue.ts';
 
+/** The longest that a ticket can be good for. */
+export const TICKET_SECONDS_MAX = 3600;
+
 /** Body of the proxy-router's `POST /exits`. `session` keeps the same exit for as long as it is sent again. */
 export const ExitRequestSchema = Type.Object(
   {
@@ -8,7 +11,7 @@ export const ExitRequestSchema = Type.Object(
     session: Type.String({ minLength: 1, maxLength: 100 }),
     scan_id: Type.String({ minLength: 1, maxLength: 100 }),
     /** Seconds the ticket is good for. */
-    ttl_seconds: Type.Integer({ minimum: 1, maximum: 3600 }),
+    ttl_seconds: Type.Integer({ minimum: 1, maximum: TICKET_SECONDS_MAX }),
   },
   { additionalProperties: false },
 );
@@ -65,7 +68,9 @@ export type GatewayOutcome = (typeof GATEWAY_OUTCOMES)[number];
 
 /**
  * Answer of `GET /exits/{ticket_id}/traffic`: what a ticket carried. `requests` holds plain http requests by URL and tunnels
- * as `https://host:port/` with method CONNECT, in order, at most 5000; `at_ms` is the Unix time in milliseconds.
+ * as `https://host:port/` with method CONNECT, in order, at most 5000; `at_ms` is the Unix time in milliseconds. A URL is cut after
+ * CAPTURE_URL_LENGTH_MAX characters; once a ticket's URLs have 4 million, further ones are told as `http://host/` alone. `hosts` has at
+ * most 5000. The bytes outlive a restart of the router, the lists do not.
  *
  * `open_streams` counts the tunnels and requests that are open now, `connecting_streams` those among them whose target is still being
  * resolved or dialled: their host may be missing from `hosts`. `quiet_ms` is the time since a stream last began, connected or ended or

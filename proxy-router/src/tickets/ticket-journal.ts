@@ -1,0 +1,144 @@
+import {
+  appendFileSync,
+  closeSync,
+  fdatasync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname } from 'node:path';
+import { promisify } from 'node:util';
+import { type Static, Type } from 'typebox';
+import { Value } from 'typebox/value';
+
+const TicketRecordSchema = Type.Object({
+  id: Type.String({ maxLength: 100 }),
+  /** Unix time in milliseconds after which the record is of no use. */
+  expires: Type.Integer(),
+  deleted: Type.Boolean(),
+  bytes_sent: Type.Integer({ minimum: 0 }),
+  bytes_received: Type.Integer({ minimum: 0 }),
+});
+
+/** What has to be known of a ticket after a restart. */
+export type TicketRecord = Static<typeof TicketRecordSchema>;
+
+/** Some 100 bytes each. A farm of 10,000 scans an hour has fewer tickets than this that have not expired. */
+const RECORDS_MAX = 50_000;
+/** Lines that may be outdated before the file is written anew. */
+const STALE_LINES_MAX = 10_000;
+
+const syncFile = promisify(fdatasync);
+
+/**
+ * The tickets that were deleted or have carried much, one JSON record a line, the last one of a ticket counting. A record that was
+ * appended outlives the process, one that was synced a power cut too. Beyond {@link RECORDS_MAX} the oldest are dropped.
+ */
+export class TicketJournal {
+  readonly #path: string;
+  readonly #records = new Map<string, TicketRecord>();
+  #lines = 0;
+  #file: number;
+
+  /** Opens the journal at `path`, its folder made where it is missing; `now` in Unix milliseconds. Throws the system's errors. */
+  constructor(path: string, now: number) {
+    this.#path = path;
+    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    for (const record of readRecords(path)) this.#keep(record);
+    this.#file = this.#rewrite(now);
+  }
+
+  find(ticketId: string): TicketRecord | undefined {
+    return this.#records.get(ticketId);
+  }
+
+  append(record: TicketRecord): void {
+    this.#keep(record);
+    appendFileSync(this.#file, line(record));
+    this.#lines += 1;
+  }
+
+  /** Waits until what was appended is on the disk. */
+  async sync(): Promise<void> {
+    const file = this.#file;
+    try {
+      await syncFile(file);
+    } catch (error) {
+      // Where the file was written anew meanwhile, that was synced.
+      if (file === this.#file) throw error;
+    }
+  }
+
+  /** Drops the records of expired tickets, and writes the file anew once most of it is outdated. */
+  sweep(now: number): void {
+    for (const { id, expires } of this.#records.values()) if (now >= expires) this.#records.delete(id);
+    if (this.#lines < this.#records.size + STALE_LINES_MAX) return;
+    const outdated = this.#file;
+    this.#file = this.#rewrite(now);
+    closeSync(outdated);
+  }
+
+  close(): void {
+    closeSync(this.#file);
+  }
+
+  #keep(record: TicketRecord): void {
+    // Last in the order of insertion: the first is the one to drop.
+    this.#records.delete(record.id);
+    this.#records.set(record.id, record);
+    const [oldest] = this.#records.keys();
+    if (this.#records.size > RECORDS_MAX && oldest !== undefined) this.#records.delete(oldest);
+  }
+
+  /** A crash leaves the old file or the new one, never half of one. Answers the new one, open for appending. */
+  #rewrite(now: number): number {
+    const current = [...this.#records.values()].filter(({ expires }) => now < expires);
+    const draft = `${this.#path}.${process.pid}.new`;
+    try {
+      writeFileSync(draft, current.map(line).join(''), { mode: 0o600, flush: true });
+      renameSync(draft, this.#path);
+      syncFolder(dirname(this.#path));
+    } catch (error) {
+      rmSync(draft, { force: true });
+      throw error;
+    }
+    this.#lines = current.length;
+    return openSync(this.#path, 'a');
+  }
+}
+
+/** Without it, a power cut could bring the old file of that name back. */
+function syncFolder(path: string): void {
+  const folder = openSync(path, 'r');
+  fsyncSync(folder);
+  closeSync(folder);
+}
+
+const line = (record: TicketRecord): string => `${JSON.stringify(record)}\n`;
+
+/** The records of a journal; a line that a crash cut short is passed over. */
+function readRecords(path: string): TicketRecord[] {
+  const lines = readIfPresent(path).split('\n');
+  return lines.map(parse).filter((record) => Value.Check(TicketRecordSchema, record));
+}
+
+function readIfPresent(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return '';
+    throw error;
+  }
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}
