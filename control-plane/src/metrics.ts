@@ -68,6 +68,13 @@ export function farmMetrics(registry: Registry) {
     uploadedBytes: counter('adsweep_uploaded_artifact_bytes_total', 'Bytes of artifacts that nodes uploaded.', []),
     finishedScans: counter('adsweep_finished_scans_total', 'Scans that the farm brought to an end.', ['status']),
     outboxEntries: counter('adsweep_outbox_entries_total', 'Outbox entries carried out.', ['kind']),
+    outboxFailures: counter('adsweep_outbox_failures_total', 'Tries of outbox entries that failed.', ['kind']),
+    outboxRecords: gauge('adsweep_outbox_records', 'Records with entries in their outbox, counted up to 10,000.', [
+      'source',
+    ]),
+    outboxAge: gauge('adsweep_outbox_oldest_seconds', 'Age of the oldest entry in an outbox; 0: all are empty.', [
+      'source',
+    ]),
     jobs: gauge('adsweep_crawl_jobs', 'Crawl jobs in the queue.', ['state']),
     nodes: gauge('adsweep_nodes', 'Browser nodes that reported themselves lately.', ['state']),
     slots: gauge('adsweep_fleet_slots', 'Slots of the browser nodes that take work.', ['state']),

@@ -17,6 +17,7 @@ import { authenticate } from './http/authenticate.ts';
 import { idempotencyStore } from './http/idempotency-store.ts';
 import type { ReadyCheck } from './http/probes.ts';
 import { createMetrics, type Metrics } from './metrics.ts';
+import { bringUpToDate } from './platform/migrations/bring-up-to-date.ts';
 import { type ObjectStore, openDiskObjects } from './platform/object-store.ts';
 import { openRedis, type RedisClient, redisReady } from './platform/redis.ts';
 import { openStore, type Store } from './platform/store.ts';
@@ -85,6 +86,7 @@ async function openGround(config: Config, logger: Logger): Promise<Ground> {
   const folder = config.ADSWEEP_DATA_DIR;
   const objects = await openDiskObjects(join(folder, 'objects'));
   const store = await openStore({ mongodbUrl: config.MONGODB_URL, path: join(folder, 'store.db') });
+  await bringUpToDate(store, logger);
   return { store, objects, redis: openRedis(config.REDIS_URL, logger), metrics: createMetrics(), logger };
 }
 

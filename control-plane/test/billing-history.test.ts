@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { type LedgerRecord, scanEntry } from '../src/billing/ledger-entry.ts';
+import { type LedgerMotion, scanMotion } from '../src/billing/ledger-entry.ts';
 import { itemsOf, KEYS, ORGANIZATIONS, type RunningApi, runningApi } from './support/running-api.ts';
 
 const on = (day: number, hour = 12) => new Date(Date.UTC(2026, 2, day, hour));
@@ -10,8 +10,8 @@ describe('the billing history', () => {
   let api: RunningApi;
   before(async () => {
     api = await runningApi();
-    const topUp: LedgerRecord = {
-      ...scanEntry('refund', ours(''), 50_000, on(1)),
+    const topUp: LedgerMotion = {
+      ...scanMotion('refund', ours(''), 50_000, on(1)),
       _id: 'top-up',
       type: 'top_up_manual',
       description: 'Top-up',
@@ -20,13 +20,13 @@ describe('the billing history', () => {
     };
     const entries = [
       topUp,
-      scanEntry('charge', ours('a'), 10_000, on(2)),
-      scanEntry('charge', ours('b'), 10_000, on(3)),
-      scanEntry('refund', ours('b'), 10_000, on(4, 23)),
-      scanEntry('charge', ours('free'), 0, on(5)),
-      scanEntry('charge', { organizationId: ORGANIZATIONS.theirs, scanId: 'c' }, 10_000, on(3)),
+      scanMotion('charge', ours('a'), 10_000, on(2)),
+      scanMotion('charge', ours('b'), 10_000, on(3)),
+      scanMotion('refund', ours('b'), 10_000, on(4, 23)),
+      scanMotion('charge', ours('free'), 0, on(5)),
+      scanMotion('charge', { organizationId: ORGANIZATIONS.theirs, scanId: 'c' }, 10_000, on(3)),
     ];
-    for (const entry of [...entries, ...entries]) await api.ledger.add(entry);
+    for (const entry of [...entries, ...entries]) await api.ledger.book(entry);
   });
   after(() => api.stop());
 
@@ -59,7 +59,7 @@ describe('the billing history', () => {
       type: 'refund',
       amount_micros: 10_000,
       balance_after_micros: 40_000,
-      description: 'Check given back',
+      description: 'Check refunded',
       reference_kind: 'scan',
       reference_id: 'b',
       document_number: null,

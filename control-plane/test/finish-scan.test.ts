@@ -1,16 +1,13 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, describe, it } from 'node:test';
 import type { Observation } from '@adsweep/shared/capture/observation.ts';
-import { bookMoney } from '../src/billing/charge.ts';
 import type { ReadCapture } from '../src/captures/read-capture.ts';
-import { recordEvent } from '../src/events/record-event.ts';
-import { type RelayDependencies, relay } from '../src/outbox/relay.ts';
 import { finishScan } from '../src/pipeline/finish-scan.ts';
 import { runWithin } from '../src/pipeline/run-within.ts';
 import { finishCrawled } from '../src/pipeline/worker.ts';
 import { changeScan } from '../src/scans/change-scan.ts';
 import type { ScanRecord } from '../src/scans/scan.ts';
-import { captureOf, PRICE_MICROS, type RunningFarm, runningFarm } from './support/running-farm.ts';
+import { captureOf, type RunningFarm, runningFarm } from './support/running-farm.ts';
 
 let farm: RunningFarm;
 before(async () => {
@@ -172,64 +169,6 @@ describe('the checks after a crawl', () => {
 
 /** Fails the write that finishes a scan, as a crash right before it would. */
 function crashAtFinish(scans: RunningFarm['scans']): RunningFarm['scans']['apply'] {
-  return (id, change, follows) =>
-    change.set.status === 'completed' ? Promise.reject(new Error('killed')) : scans.apply(id, change, follows);
+  return (id, change) =>
+    change.set.status === 'completed' ? Promise.reject(new Error('killed')) : scans.apply(id, change);
 }
-
-describe('the outbox relay', () => {
-  const dependencies = (): RelayDependencies => ({
-    ...farm.farm.dependencies,
-    recordMoney: (entry, origin) => bookMoney(farm.ledger, entry, origin),
-    recordEvent: (entry, { organizationId }) => recordEvent(farm.events, entry, organizationId),
-  });
-  const recorded = async ({ organization_id }: ScanRecord) => ({
-    money: await farm.ledgerOf(organization_id),
-    events: (await farm.eventsOf(organization_id)).length,
-  });
-
-  it('carries each entry out once, whoever dies between carrying it out and taking it away', async () => {
-    const scan = await crawled();
-    await work();
-    const killed = {
-      ...dependencies(),
-      scans: { ...farm.scans, clearOutbox: () => Promise.reject(new Error('killed')) },
-    };
-    await assert.rejects(relay(killed));
-    assert.equal((await farm.read(scan._id)).outbox.length, 3);
-    await Promise.all([relay(dependencies()), relay(dependencies())]);
-    assert.deepEqual(await recorded(scan), { money: [[`charge:${scan._id}`, -PRICE_MICROS]], events: 2 });
-    const after = await farm.read(scan._id);
-    assert.deepEqual([after.outbox, 'outbox_at' in after], [[], false]);
-    assert.equal(await relay(dependencies()), 0);
-  });
-
-  it('keeps the order within a scan: what stands behind an entry that fails waits, other scans do not', async () => {
-    const [stuck, other] = [await crawled(), await crawled()];
-    await work();
-    const order: string[] = [];
-    const failing: RelayDependencies = {
-      ...dependencies(),
-      recordEvent: async (entry, { scanId }) => {
-        if (scanId === stuck._id && entry.event === TAGS) throw new Error('not now');
-        order.push(`${scanId === stuck._id ? 'stuck' : 'other'} ${entry.event}`);
-      },
-    };
-    await relay(failing);
-    assert.deepEqual(order, [`other ${TAGS}`, `other ${COMPLETED}`]);
-    assert.deepEqual(kindsOf(await farm.read(stuck._id)), [TAGS, COMPLETED], 'its charge is booked and gone');
-    await relay(dependencies());
-    assert.deepEqual((await farm.read(stuck._id)).outbox, []);
-    assert.deepEqual((await farm.read(other._id)).outbox, []);
-  });
-
-  it('6 lets events go after seven days', async () => {
-    const scan = await crawled();
-    await work();
-    await relay(dependencies());
-    const days = (count: number) => new Date(Date.now() + count * 24 * 60 * 60 * 1000);
-    await farm.store.sweepExpired(days(6.9));
-    assert.equal((await recorded(scan)).events, 2);
-    await farm.store.sweepExpired(days(7.1));
-    assert.equal((await recorded(scan)).events, 0);
-  });
-});

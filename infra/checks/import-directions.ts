@@ -43,7 +43,7 @@ const registries = ['**/{checks,rule-types,behaviors,targets,collectors,provider
  * careless site has the same kind of certificate in tests as in the ad world.
  */
 const acrossWorkspaces = [
-  { from: 'loadtest/bench/**', to: 'control-plane/src/platform/**' },
+  { from: 'loadtest/bench/**', to: 'control-plane/src/{platform,billing}/**' },
   { from: 'browser-node/test/support/site.ts', to: 'infra/demo/self-signed.ts' },
   { from: 'infra/farm/test/**', to: 'control-plane/test/support/mongodb-server.ts' },
 ];

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 /** `npm run bench [question]`: the benchmarks, one after the other; results go to `loadtest/results`. */
 const QUESTIONS = {
   store: 'operations a second of the embedded store',
+  ledger: 'a page of the ledger with 10 and with 1,000,000 entries',
   capture: 'a page scan beside a bare Playwright loop',
 };
 

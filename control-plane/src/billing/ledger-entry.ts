@@ -1,4 +1,4 @@
-/** Kinds of money motions. The list is open: clients take an unknown one as a motion of its signed amount (spec 7.2). */
+/** Kinds of ledger entries. The list is open: clients take an unknown one as a motion of its signed amount (spec 7.2). */
 export const LEDGER_TYPES = [
   'initial_balance',
   'top_up_manual',
@@ -14,8 +14,8 @@ export const LEDGER_TYPES = [
 ] as const;
 export type LedgerType = (typeof LEDGER_TYPES)[number];
 
-/** One signed money motion in micros. Entries are only ever added; `_id` follows from what caused it (`charge:<scan>`). */
-export type LedgerRecord = {
+/** One signed amount in micros, about to be booked. `_id` follows from what caused it (`charge:<scan>`), so that it is booked once. */
+export type LedgerMotion = {
   _id: string;
   organization_id: string;
   type: LedgerType;
@@ -23,26 +23,46 @@ export type LedgerRecord = {
   description: string;
   reference_kind: 'scan' | null;
   reference_id: string | null;
+  /** When it happened; an entry is never older than the one before it. */
   created_at: Date;
 };
 
-/** An entry with what the organization's entries up to it sum up to. */
-export type LedgerEntry = LedgerRecord & { balance_after_micros: number };
+/**
+ * A booked motion: the entry number `sequence` of its organization (from 1, without gaps), with the balance after it and how many
+ * entries of each type there are up to it. Entries are only ever added.
+ */
+export type LedgerEntry = LedgerMotion & {
+  sequence: number;
+  balance_after_micros: number;
+  counts: Partial<Record<LedgerType, number>>;
+};
 
-/** The entry for a scan's charge, or for giving it back. `amountMicros` is what the check costs, 0 or more. */
-export function scanEntry(
+/** The entry that `motion` becomes after `last`, the organization's newest one; null: it is the first. */
+export function entryAfter(last: LedgerEntry | null, motion: LedgerMotion): LedgerEntry {
+  const counts = last?.counts ?? {};
+  return {
+    ...motion,
+    created_at: last && last.created_at > motion.created_at ? last.created_at : motion.created_at,
+    sequence: (last?.sequence ?? 0) + 1,
+    balance_after_micros: (last?.balance_after_micros ?? 0) + motion.amount_micros,
+    counts: { ...counts, [motion.type]: (counts[motion.type] ?? 0) + 1 },
+  };
+}
+
+/** What a scan's creation charges, or what is refunded. `amountMicros` is what the check costs, 0 or more. */
+export function scanMotion(
   kind: 'charge' | 'refund',
   of: { organizationId: string; scanId: string },
   amountMicros: number,
   at: Date,
-): LedgerRecord {
+): LedgerMotion {
   return {
     _id: `${kind}:${of.scanId}`,
     organization_id: of.organizationId,
     type: kind === 'charge' ? 'usage_charge' : 'refund',
     // A free check is charged 0, not -0.
     amount_micros: kind === 'charge' ? 0 - amountMicros : amountMicros,
-    description: kind === 'charge' ? 'Check' : 'Check given back',
+    description: kind === 'charge' ? 'Check' : 'Check refunded',
     reference_kind: 'scan',
     reference_id: of.scanId,
     created_at: at,

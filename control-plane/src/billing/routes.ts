@@ -15,7 +15,9 @@ const TextOrNull = orNull(Type.String());
 const LedgerSchema = Type.Object(
   {
     id: Type.String(),
-    type: Type.String({ description: 'An open list: treat an unknown one as a motion of its signed amount.' }),
+    type: Type.String({
+      description: 'An open list: take an unknown type as a change of the balance by the signed amount.',
+    }),
     amount_micros: Type.Integer({ description: 'Signed.' }),
     balance_after_micros: Type.Integer(),
     description: Type.String(),
@@ -45,16 +47,16 @@ export function billingRoutes(readLedger: ReadLedger): Route<Caller>[] {
       method: 'GET',
       path: '/api/v1/billing/history',
       group: 'Billing',
-      summary: 'Ledger of money motions',
-      description: 'Newest first.',
+      summary: 'Ledger',
+      description: 'Charges and refunds, newest first, each with the balance after it.',
       permission: 'billing.read',
       query: HistoryQuerySchema,
       replies: { 200: { description: 'A page of entries.', schema: pageSchema(LedgerSchema) } },
       refine: ({ query }) => dayRangeIssues(query as DayRange),
       handle: async ({ caller, query }) => {
         const { skip, limit } = rowsOf(query);
-        const wish = { types: query.type ?? null, created: momentsOf(query as DayRange) };
-        const { rows, total } = await readLedger(caller.organizationId, wish, skip, limit);
+        const filter = { types: query.type ?? null, created: momentsOf(query as DayRange) };
+        const { rows, total } = await readLedger(caller.organizationId, filter, skip, limit);
         return ok(presentPage(rows.map(presentEntry), total, query));
       },
     }),

@@ -1,7 +1,6 @@
 import type { Capture } from '@adsweep/shared/capture/capture.ts';
 import type { LeaseRef } from '../crawl-jobs/queue.ts';
-import { emit } from '../events/emit.ts';
-import type { OutboxEntry } from '../outbox/outbox-entry.ts';
+import { type EmittedEvent, emit } from '../events/emit.ts';
 import { changeScan } from '../scans/change-scan.ts';
 import type { FarmScans } from '../scans/farm-scans.ts';
 import type { CaptureSummary, ScanRecord } from '../scans/scan.ts';
@@ -49,15 +48,16 @@ async function afterLostRace(dependencies: AcceptDependencies, ref: LeaseRef): P
 }
 
 /** Written with the end of the crawl, so that it is queued before the scan's completion (spec 6). */
-function screenshotEvent(publicUrl: string, scan: ScanRecord, capture: CaptureSummary, now: Date): OutboxEntry[] {
+function screenshotEvent(publicUrl: string, scan: ScanRecord, capture: CaptureSummary, now: Date): EmittedEvent[] {
   if (!capture.has_screenshot) return [];
   const links = scanLinks(publicUrl, scan);
   const payload = {
+    scan_id: scan._id,
     screenshot_url: links.screenshot,
     creative_screenshot_url: '',
     page_title: capture.page_title,
     report_url: links.report,
     public_report_url: links.publicReport,
   };
-  return [emit('scanning.screenshot.captured', scan._id, capture.id.split(':')[1] ?? 0, payload, now)];
+  return [emit('scanning.screenshot.captured', payload, now)];
 }

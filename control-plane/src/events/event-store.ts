@@ -1,13 +1,16 @@
-import type { EventKind } from '@adsweep/shared/events/event-kinds.ts';
+import type { EventContent, EventKind } from '@adsweep/shared/events/event-kinds.ts';
 import { insertOnce } from '../platform/insert-once.ts';
 import type { Collection, Store } from '../platform/store.ts';
 
-/** Something that happened; deliveries are made of it. */
+/** Something that happened; deliveries are made of it. `sequence` orders the events of one scan. */
 export type EventRecord = {
   _id: string;
   organization_id: string;
+  scan_id: string;
+  campaign_id: string | null;
+  sequence: number;
   kind: EventKind;
-  payload: Record<string, unknown>;
+  payload: EventContent['payload'];
   occurred_at: Date;
 };
 
@@ -22,12 +25,20 @@ export function eventStore(store: Store) {
 
   return {
     async createIndexes(): Promise<void> {
-      await events.createIndexes([{ key: { occurred_at: 1 }, expireAfterSeconds: LIFETIME_SECONDS }]);
+      await events.createIndexes([
+        { key: { occurred_at: 1 }, expireAfterSeconds: LIFETIME_SECONDS },
+        { key: { organization_id: 1, scan_id: 1, sequence: 1 } },
+      ]);
     },
 
     /** Adds an event; one of the same id is the same event and is there already. */
     async add(event: EventRecord): Promise<void> {
       await insertOnce(events, event);
+    },
+
+    /** A scan's events in the order in which they occurred. */
+    async ofScan(organizationId: string, scanId: string): Promise<EventRecord[]> {
+      return events.find({ organization_id: organizationId, scan_id: scanId }).sort({ sequence: 1 }).toArray();
     },
   };
 }

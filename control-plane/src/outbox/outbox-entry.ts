@@ -1,12 +1,38 @@
-import type { EventKind } from '@adsweep/shared/events/event-kinds.ts';
+import type { EventContent } from '@adsweep/shared/events/event-kinds.ts';
+
+/** What each kind of entry carries. A new kind is a line here; the type checker then asks for its handler. */
+type EntryKinds = {
+  /** A charge or a refund; the amount is never negative. */
+  charge: { amount_micros: number };
+  refund: { amount_micros: number };
+  /** Something that clients may want to hear of; `sequence` orders the events of one record, from 1. */
+  event: EventContent & { sequence: number };
+};
+
+export type OutboxKind = keyof EntryKinds;
 
 /**
- * What must follow a change of a scan, written in the same update as the change. The relay carries each entry out idempotently and
- * then removes it: `id` is the id of the record it makes (`charge:<scan>`, `refund:<scan>`, `<event kind>:<scan>:<n>`).
+ * What must follow a change of a record, written in the same update as the change. The relay carries each entry out idempotently and
+ * then removes it: `id` is the id of the record that it makes (`charge:<scan>`, `refund:<scan>`, an event's UUID).
  */
-export type OutboxEntry = MoneyEntry | EventEntry;
+export type OutboxEntry<K extends OutboxKind = OutboxKind> = {
+  [Kind in K]: { id: string; at: Date; kind: Kind } & EntryKinds[Kind];
+}[K];
 
-/** A charge or what is given back; the amount is never negative. */
-export type MoneyEntry = { id: string; at: Date; kind: 'charge' | 'refund'; amount_micros: number };
-/** Something that clients may want to hear of. */
-export type EventEntry = { id: string; at: Date; kind: 'event'; event: EventKind; payload: Record<string, unknown> };
+/** The fields of a record that has an outbox. All but `outbox` are there only while it holds something. */
+export type OutboxFields = {
+  outbox: OutboxEntry[];
+  /** When the oldest entry was written. */
+  outbox_at?: Date;
+  /** When the entries are to be carried out next: at once, or later after a failure. */
+  outbox_due_at?: Date;
+  outbox_failures?: number;
+  /** Until then one relay alone works on them. */
+  outbox_claimed_until?: Date;
+};
+
+/** Whom an entry is about: the record that it was written with. */
+export type Origin = { organizationId: string; scanId: string; campaignId: string | null };
+
+/** How each kind of entry is carried out. Every handler can be repeated: the record that it makes has the entry's id. */
+export type OutboxHandlers = { [K in OutboxKind]: (entry: OutboxEntry<K>, origin: Origin) => Promise<void> };

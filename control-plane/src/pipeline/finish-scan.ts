@@ -5,9 +5,8 @@ import { classify, type Verdict } from '../classification/classify.ts';
 import { detect } from '../detection/detect.ts';
 import { type Evidence, evidenceOf } from '../detection/evidence.ts';
 import type { Finding } from '../detection/finding.ts';
-import { emit } from '../events/emit.ts';
+import { type EmittedEvent, emit } from '../events/emit.ts';
 import type { FarmMetrics } from '../metrics.ts';
-import type { OutboxEntry } from '../outbox/outbox-entry.ts';
 import { changeScan } from '../scans/change-scan.ts';
 import type { FarmScans } from '../scans/farm-scans.ts';
 import type { ScanRecord, ScanTag } from '../scans/scan.ts';
@@ -137,15 +136,11 @@ function judge({ logger }: FinishDependencies, { scan }: Checks, work: () => Par
   }
 }
 
-function finishEvents({ scan, now, tags, complete }: Checks): OutboxEntry[] {
+function finishEvents({ scan, now, tags, complete }: Checks): EmittedEvent[] {
+  const scan_id = scan._id;
   const tag_slugs = [...new Set(tags.map(({ tag_slug }) => tag_slug))];
-  const completed = emit(
-    'scanning.scan.completed',
-    scan._id,
-    now.getTime(),
-    { status: complete ? 'completed' : 'partial' },
-    now,
-  );
+  const status = complete ? 'completed' : 'partial';
+  const completed = emit('scanning.scan.completed', { scan_id, status }, now);
   if (tag_slugs.length === 0) return [completed];
-  return [emit('scanning.tags.detected', scan._id, now.getTime(), { tag_slugs }, now), completed];
+  return [emit('scanning.tags.detected', { scan_id, tag_slugs }, now), completed];
 }

@@ -34,15 +34,15 @@ export type ScanEvent =
  * A change of one scan: the fields to set when the document still looks like `when`. `follows` goes into the outbox in the same write.
  */
 export type ScanChange = {
-  when: { status: ScanStatus; fence?: number | undefined; checks_claimed_until?: Date | null };
+  when: { status: ScanStatus; fence?: number; checks_claimed_until?: Date | null; event_sequence?: number };
   set: Partial<ScanRecord>;
   follows: OutboxEntry[];
 };
 
 /**
  * What `event` does to `scan`, or null where it means nothing in this state, such as the result of a node that lost its lease
- * (spec 3). Pure: the store writes the change as one compare-and-set. `scan.outbox` entries for events are added by the callers'
- * `follows`; charges and refunds are decided here.
+ * (spec 3). Pure: the store writes the change as one compare-and-set. Charges and refunds are decided here; events are added by who
+ * changes the scan.
  */
 export function advance(scan: ScanRecord, event: ScanEvent, now: Date): ScanChange | null {
   switch (event.type) {
@@ -132,7 +132,7 @@ function change(when: ScanChange['when'], set: Partial<ScanRecord>, follows: Out
   return { when, set, follows };
 }
 
-/** Gives back what the scan's creation charged; a charge of nothing is given back as nothing. */
+/** Refunds what the scan's creation charged; a charge of 0 is refunded as 0. */
 function refund(scan: ScanRecord, now: Date): OutboxEntry {
   return { id: `refund:${scan._id}`, kind: 'refund', at: now, amount_micros: scan.price_micros };
 }

@@ -3,5 +3,5 @@ import type { ScanStore } from './scan-store.ts';
 /** What the farm's own work asks of the scans, whoever owns them. Never for a client's request. */
 export type FarmScans = Pick<
   ScanStore,
-  'findForWork' | 'apply' | 'pageInStatus' | 'countInStatus' | 'awaitingChecks' | 'withOutbox' | 'clearOutbox'
+  'findForWork' | 'apply' | 'pageInStatus' | 'countInStatus' | 'awaitingChecks' | 'outbox'
 >;

@@ -3,6 +3,7 @@ import type { Target } from '@adsweep/shared/scan/target.ts';
 import type { Catalogue } from '@adsweep/shared/targeting/catalogue.ts';
 import { poolOf, spelled } from '../catalogue/lookup.ts';
 import { readProxyType } from '../catalogue/proxy-type.ts';
+import { initialOutbox } from '../outbox/outbox-source.ts';
 import { TARGET_KINDS } from './checks/target.ts';
 import type { ScanProxy, ScanRecord } from './scan.ts';
 import type { ScanIn } from './scan-in.ts';
@@ -50,8 +51,8 @@ export function newScan(wish: ScanIn, catalogue: Catalogue, order: Order, now: D
     crawled_at: null,
     checks_claimed_until: null,
     completed_at: null,
-    outbox: [{ id: `charge:${id}`, kind: 'charge', at: now, amount_micros: order.priceMicros }],
-    outbox_at: now,
+    event_sequence: 0,
+    ...initialOutbox([{ id: `charge:${id}`, kind: 'charge', at: now, amount_micros: order.priceMicros }]),
   };
 }
 

@@ -1,8 +1,9 @@
 import type { ScanStatus } from '@adsweep/shared/scan/scan-status.ts';
+import { OUTBOX_INDEXES, outboxSource, pushToOutbox } from '../outbox/outbox-source.ts';
 import { insertOnce } from '../platform/insert-once.ts';
 import type { Collection, Filter, Store } from '../platform/store.ts';
 import type { ScanChange } from './advance.ts';
-import type { ScanInQueue, ScanRecord, ScanWithOutbox } from './scan.ts';
+import type { ScanInQueue, ScanRecord } from './scan.ts';
 
 /** The only code that touches the scans collection. Questions of clients name their organization first. */
 export type ScanStore = ReturnType<typeof scanStore>;
@@ -18,7 +19,7 @@ export function scanStore(store: Store) {
         { key: { status: 1, due_at: 1 } },
         { key: { status: 1, _id: 1 } },
         { key: { report_token: 1 }, unique: true },
-        { key: { outbox_at: 1 }, sparse: true },
+        ...OUTBOX_INDEXES,
       ]);
     },
 
@@ -86,33 +87,19 @@ export function scanStore(store: Store) {
      * Writes a change as one compare-and-set. Answers the scan as it then stands, or null when the document no longer looks like
      * `change.when` (someone was faster).
      */
-    async apply(id: string, change: ScanChange, follows: ScanChange['follows'] = []): Promise<ScanRecord | null> {
-      const { status, fence, checks_claimed_until: claim } = change.when;
-      const outbox = [...change.follows, ...follows];
-      const filter: Filter<ScanRecord> = { _id: id, status };
+    async apply(id: string, change: ScanChange): Promise<ScanRecord | null> {
+      const { fence, ...when } = change.when;
+      const filter: Filter<ScanRecord> = { _id: id, ...when };
       if (fence !== undefined) filter['lease.fence'] = fence;
-      if (claim !== undefined) filter.checks_claimed_until = claim;
-      const update =
-        outbox.length === 0
-          ? { $set: change.set }
-          : { $set: { ...change.set, outbox_at: outbox[0]?.at }, $push: { outbox: { $each: outbox } } };
+      const update = { $set: change.set, ...pushToOutbox(change.follows) };
       return scans.findOneAndUpdate(filter, update, { returnDocument: 'after' });
     },
 
-    /** Scans with something in their outbox, longest waiting first. */
-    async withOutbox(limit: number): Promise<ScanWithOutbox[]> {
-      return scans
-        .find({ outbox_at: { $exists: true } })
-        .sort({ outbox_at: 1 })
-        .limit(limit)
-        .project<ScanWithOutbox>({ organization_id: 1, outbox: 1 })
-        .toArray();
-    },
-
-    /** Takes carried-out entries away; the mark goes with the last of them. */
-    async clearOutbox(id: string, entryIds: string[]): Promise<void> {
-      await scans.updateOne({ _id: id }, { $pull: { outbox: { id: { $in: entryIds } } } });
-      await scans.updateOne({ _id: id, outbox: { $size: 0 } }, { $unset: { outbox_at: '' } });
-    },
+    /** What follows changes of scans. */
+    outbox: outboxSource<ScanRecord>('scans', scans, ['campaign_id'], ({ _id, organization_id, campaign_id }) => ({
+      organizationId: organization_id,
+      scanId: _id,
+      campaignId: campaign_id,
+    })),
   };
 }

@@ -2,7 +2,7 @@ import type { ScanStatus } from '@adsweep/shared/scan/scan-status.ts';
 import type { Target } from '@adsweep/shared/scan/target.ts';
 import type { ProxyType } from '@adsweep/shared/targeting/catalogue.ts';
 import type { Exit } from '@adsweep/shared/targeting/exit-ticket.ts';
-import type { OutboxEntry } from '../outbox/outbox-entry.ts';
+import type { OutboxFields } from '../outbox/outbox-entry.ts';
 
 /** The proxy block as the client sent it, values in the catalogue's spelling, '' = no wish (spec 2.2). */
 export type ScanProxy = { proxy_type: ProxyType; region: string; city: string; isp: string };
@@ -41,7 +41,7 @@ export type CaptureSummary = {
 };
 
 /** One check of one target, in one country, on one emulator: the document that decides everything about it. */
-export type ScanRecord = {
+export type ScanRecord = OutboxFields & {
   _id: string;
   organization_id: string;
   report_token: string;
@@ -85,13 +85,9 @@ export type ScanRecord = {
   checks_attempts?: number;
   completed_at: Date | null;
 
-  outbox: OutboxEntry[];
-  /** Set while the outbox holds anything, so that a sparse index finds it. */
-  outbox_at?: Date;
+  /** The number of its last event. */
+  event_sequence: number;
 };
 
 /** What the queue's work needs of a scan; its target may be large. */
 export type ScanInQueue = Pick<ScanRecord, '_id' | 'organization_id' | 'band' | 'campaign_id' | 'due_at' | 'lease'>;
-
-/** What the relay needs of a scan. */
-export type ScanWithOutbox = Pick<ScanRecord, '_id' | 'organization_id' | 'outbox'>;

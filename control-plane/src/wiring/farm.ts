@@ -1,7 +1,7 @@
 import type { Logger } from '@adsweep/shared/service/logger.ts';
 import type { Registry } from 'prom-client';
 import { artifactStore } from '../artifacts/artifact-store.ts';
-import { bookMoney } from '../billing/charge.ts';
+import { bookCharge } from '../billing/book-charge.ts';
 import { ledgerStore } from '../billing/ledger-store.ts';
 import { bodyStore } from '../captures/body-store.ts';
 import { captureStore } from '../captures/capture-store.ts';
@@ -19,7 +19,8 @@ import { startReaper } from '../leases/reaper.ts';
 import { startRefill } from '../leases/refill.ts';
 import { leaseRoutes } from '../leases/routes.ts';
 import { farmMetrics } from '../metrics.ts';
-import { startRelay } from '../outbox/relay.ts';
+import type { OutboxHandlers } from '../outbox/outbox-entry.ts';
+import { startMeasuringOutboxes, startRelay } from '../outbox/relay.ts';
 import { startWorker } from '../pipeline/worker.ts';
 import type { ObjectStore } from '../platform/object-store.ts';
 import type { RedisClient } from '../platform/redis.ts';
@@ -70,8 +71,14 @@ export function createFarm(parts: FarmParts) {
     crawled.raise();
     filled.raise();
   };
+  const handlers: OutboxHandlers = {
+    charge: (entry, origin) => bookCharge(ledger, entry, origin),
+    refund: (entry, origin) => bookCharge(ledger, entry, origin),
+    event: (entry, origin) => recordEvent(events, entry, origin),
+  };
+  const relaying = { sources: [scans.outbox], handlers };
   const shared = { scans, captures, artifacts, bodies, queue, nodes, metrics, logger, publicUrl, leaseSecret };
-  const dependencies = { ...shared, readCapture, outboxFilled, accepted };
+  const dependencies = { ...shared, ...relaying, readCapture, outboxFilled, accepted };
   const sweep = async () => {
     const now = new Date();
     await Promise.all([artifacts.sweep(now), store.sweepExpired(now)]);
@@ -107,14 +114,8 @@ export function createFarm(parts: FarmParts) {
         startRefill(dependencies),
         startReaper(dependencies),
         startWorker(dependencies, crawled),
-        startRelay(
-          {
-            ...dependencies,
-            recordMoney: (entry, origin) => bookMoney(ledger, entry, origin),
-            recordEvent: (entry, { organizationId }) => recordEvent(events, entry, organizationId),
-          },
-          filled,
-        ),
+        startRelay(dependencies, filled),
+        startMeasuringOutboxes(dependencies),
         startCountingWork(dependencies),
         startLoop(logger, { name: 'sweep', everyMs: SWEEP_EVERY_MS, turn: sweep }),
       ];

@@ -123,12 +123,12 @@ export async function runningFarm() {
     objectsOf: ({ lease_id }: Lease) => filesIn(join(folder, 'scans', ...lease_id.split('.').slice(1).reverse())),
     incoming: async () => (await filesIn(join(folder, '.incoming'))).length,
 
-    /** The organization's events in the order they occurred. */
+    /** The organization's events, those of a scan in the order they occurred. */
     eventsOf: (organizationId: string): Promise<EventRecord[]> =>
       store
         .collection<EventRecord>('events')
         .find({ organization_id: organizationId })
-        .sort({ occurred_at: 1 })
+        .sort({ scan_id: 1, sequence: 1 })
         .toArray(),
 
     async value(metric: string, labels: Record<string, string>): Promise<number> {

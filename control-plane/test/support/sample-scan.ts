@@ -67,6 +67,7 @@ export function sampleScan(changes: Partial<ScanRecord> = {}): ScanRecord {
     crawled_at: at(6),
     checks_claimed_until: null,
     completed_at: at(7),
+    event_sequence: 3,
     outbox: [{ id: 'private-outbox', at: at(7), kind: 'charge', amount_micros: 10_000 }],
     ...changes,
   };

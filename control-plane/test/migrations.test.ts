@@ -1,0 +1,138 @@
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { createLogger } from '@adsweep/shared/service/logger.ts';
+import { readConfig } from '../src/config.ts';
+import { bringUpToDate } from '../src/platform/migrations/bring-up-to-date.ts';
+import type { Migration } from '../src/platform/migrations/migration.ts';
+import { openStore, type Store } from '../src/platform/store.ts';
+import { type ControlPlane, startControlPlane } from '../src/wiring.ts';
+import { type PrivateRedis, startRedis } from './support/private-redis.ts';
+
+const FIXTURE = new URL('fixtures/data-folder-0/', import.meta.url);
+const logger = createLogger('test', 'silent');
+
+type Reads = {
+  api_key: string;
+  reads: Record<string, { status: number; type: string; body?: object; sha256?: string }>;
+};
+
+describe('a data folder of version 0', () => {
+  let redis: PrivateRedis;
+  let folder: string;
+  let plane: ControlPlane;
+  const { api_key, reads } = JSON.parse(readFileSync(new URL('reads.json', FIXTURE), 'utf8')) as Reads;
+  before(async () => {
+    [redis, folder] = await Promise.all([startRedis(), mkdtemp(join(tmpdir(), 'adsweep-migrations-'))]);
+    execFileSync('tar', ['-xzf', new URL('data-folder.tar.gz', FIXTURE).pathname, '-C', folder]);
+    const config = readConfig({
+      ADSWEEP_HTTP_PORT: '0',
+      ADSWEEP_NODE_API_PORT: '0',
+      ADSWEEP_PUBLIC_URL: 'https://adsweep.example',
+      ADSWEEP_DATA_DIR: folder,
+      ADSWEEP_NODE_TOKEN: 'a-node-token-that-is-long-enough',
+      ADSWEEP_LEASE_SECRET: 'a-lease-secret-that-is-long-enough',
+      ADSWEEP_API_KEY: api_key,
+      REDIS_URL: redis.url,
+    });
+    plane = await startControlPlane(config, logger);
+  });
+  after(async () => {
+    for (const [, stop] of plane.stops) await stop();
+    await redis.stop();
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  for (const [path, expected] of Object.entries(reads))
+    it(`answers ${path} as before`, async () => {
+      const answer = await fetch(`http://127.0.0.1:${plane.ports.http}${path}`, {
+        headers: { authorization: `Bearer ${api_key}` },
+      });
+      const bytes = Buffer.from(await answer.arrayBuffer());
+      assert.deepEqual([answer.status, answer.headers.get('content-type')], [expected.status, expected.type]);
+      if (expected.body) assert.partialDeepStrictEqual(JSON.parse(bytes.toString()), expected.body);
+      if (expected.sha256) assert.equal(createHash('sha256').update(bytes).digest('hex'), expected.sha256);
+    });
+});
+
+describe('migrations', () => {
+  let store: Store;
+  before(async () => {
+    store = await openStore({ path: ':memory:' });
+    const scans = Array.from({ length: 1_200 }, (_, number) => ({ _id: String(number).padStart(5, '0') }));
+    await store.collection<{ _id: string }>('scans').insertMany(scans);
+  });
+  after(() => store.close());
+
+  const doubled = (version: number, diesAfter = Number.POSITIVE_INFINITY): Migration => ({
+    version,
+    name: `step ${version}`,
+    async run(target, checkpoint) {
+      const scans = target.collection<{ _id: string; step?: number; times?: number }>('scans');
+      for (let batches = 0; ; batches += 1) {
+        if (batches === diesAfter) throw new Error('killed');
+        const next = await scans
+          .find({ step: { $ne: version } })
+          .limit(500)
+          .toArray();
+        if (next.length === 0) return;
+        for (const { _id } of next) await scans.updateOne({ _id }, { $set: { step: version }, $inc: { times: 1 } });
+        await checkpoint(next.length);
+      }
+    },
+  });
+  const timesOf = async () => [
+    ...new Set((await store.collection('scans').find().toArray()).map(({ times }) => times)),
+  ];
+  const meta = () => store.collection<{ _id: 'store'; version: number; claimed_until?: Date }>('meta');
+
+  it('are taken up again where they were interrupted', async () => {
+    await assert.rejects(bringUpToDate(store, logger, [doubled(1, 1)]), /killed/);
+    assert.equal((await meta().findOne({}))?.version, 0);
+    await meta().updateOne({ _id: 'store' }, { $set: { claimed_until: new Date(0) } });
+    await bringUpToDate(store, logger, [doubled(1)]);
+    assert.deepEqual(await timesOf(), [1]);
+    assert.deepEqual(await meta().find({}).toArray(), [{ _id: 'store', version: 1 }]);
+  });
+
+  it('are run by one of several processes, in order', async () => {
+    const both = [doubled(1), doubled(2), doubled(3)];
+    await Promise.all([1, 2, 3].map(() => bringUpToDate(store, logger, both)));
+    assert.deepEqual(await timesOf(), [3]);
+  });
+
+  it('end where another process has taken them over', async () => {
+    const slow: Migration = {
+      version: 4,
+      name: 'slow',
+      async run(target, checkpoint) {
+        await target
+          .collection<{ _id: string; claimed_by: string }>('meta')
+          .updateOne({}, { $set: { claimed_by: 'other' } });
+        await checkpoint(1);
+      },
+    };
+    await assert.rejects(bringUpToDate(store, logger, [slow]), /"slow" was taken over/);
+  });
+
+  it('refuse a store that a newer version has written, in a sentence', async () => {
+    await meta().updateOne({ _id: 'store' }, { $set: { version: 99 } });
+    await assert.rejects(
+      bringUpToDate(store, logger),
+      /newer version of Adsweep \(store version 99; this one knows \d+\)/,
+    );
+  });
+
+  it('have nothing to do in a new store', async () => {
+    const fresh = await openStore({ path: ':memory:' });
+    const never: Migration = { version: 7, name: 'never', run: () => Promise.reject(new Error('it was run')) };
+    await bringUpToDate(fresh, logger, [never]);
+    assert.equal((await fresh.collection('meta').findOne({}))?.version, 7);
+    await fresh.close();
+  });
+});
