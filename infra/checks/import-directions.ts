@@ -36,7 +36,7 @@ const infraPackages: Record<string, string[]> = { typebox: ['infra/{farm,demo}/*
 const readsEnvironment = ['**/config.ts', 'shared/src/service/load-config.ts', 'infra/{bootstrap,farm}/**'];
 
 /** Folders whose `index.ts` is a list of what is in them. Any other file that only passes things on is a barrel. */
-const registries = ['**/{checks,rule-types,behaviors,targets,collectors,providers}/index.ts'];
+const registries = ['**/{checks,rule-types,behaviors,targets,collectors,providers,migrations}/index.ts'];
 
 /**
  * The exceptions to "workspaces import shared only": a bench measures a part itself, the whole farm is tested on each store, and a
