@@ -26,6 +26,7 @@ export function ledgerStore(store: Store) {
   /** The newest entry up to which `span` has at most `count` entries of `types`: a binary search over the running counts. */
   const entryAtCount = async (organization_id: string, types: LedgerType[] | null, span: Span, count: number) => {
     const { after, upTo } = span;
+    if (types === null) return (after?.sequence ?? 0) + count;
     const goal = countUpTo(after, types) + count;
     let [low, high] = [after?.sequence ?? 0, upTo?.sequence ?? 0];
     while (low < high) {
