@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { type CaptureOptions, CaptureWorld } from './support/capture-world.ts';
+import { CaptureWorld } from './support/capture-world.ts';
 
 describe('the landings of a capture', { concurrency: 4 }, () => {
   let world: CaptureWorld;
@@ -9,44 +9,40 @@ describe('the landings of a capture', { concurrency: 4 }, () => {
   });
   after(() => world.close());
 
-  for (const options of [{}, { debugging: false }] as CaptureOptions[])
-    it(`are the page and the tabs it opened, each with its own chain${options.debugging === false ? ', without the second client too' : ''}`, async () => {
-      const { site } = world;
-      const opener = `http://opener${options.debugging === false ? '-alone' : ''}.example/`;
-      site.setPage(
-        opener,
-        `<title>opener</title><script>open('http://first.example/'); open('http://second.example/', '_blank', 'noopener')</script>`,
-      );
-      site.setRedirect('http://first.example/', '/on');
-      site.setPage('http://first.example/on', '<script>location = "/offer"</script>');
-      site.setPage('http://first.example/offer', '<title>Offer</title><body style="background: red">an offer');
-      site.setPage('http://second.example/', '<title>Second</title>second');
-      const captured = await world.capture(opener, options);
-      const [own, first, second] = captured.landings;
-      assert.deepEqual(
-        captured.landings.map(({ ord }) => ord),
-        [0, 1, 2],
-      );
-      assert.deepEqual([own?.page_title, first?.page_title, second?.page_title], ['opener', 'Offer', 'Second']);
-      assert.equal(first?.final_url, 'http://first.example/offer');
-      assert.equal(first?.opener_url, opener);
-      assert.deepEqual(captured.steps(0), [`initial ${opener}`]);
-      // Without it, a tab's first steps are known, but not always how they came about.
-      const steps = options.debugging === false ? captured.chain(1).map(({ url }) => url) : captured.steps(1);
-      const kinds = options.debugging === false ? ['', '', ''] : ['initial ', 'http ', 'script '];
-      const urls = ['http://first.example/', 'http://first.example/on', 'http://first.example/offer'];
-      assert.deepEqual(
-        steps,
-        urls.map((url, index) => kinds[index] + url),
-      );
-      assert.deepEqual(captured.steps(2), ['initial http://second.example/']);
-      assert.deepEqual(
-        captured.outcome.files.filter(({ contentType }) => contentType === 'image/webp').map(({ name }) => name),
-        ['landing-0.webp', 'landing-1.webp', 'landing-2.webp'],
-      );
-      const offer = captured.requests.find(({ url }) => url === 'http://first.example/offer');
-      assert.deepEqual([offer?.landing, offer?.hop], [1, 2]);
-    });
+  it('are the page and the tabs it opened, each with its own chain', async () => {
+    const { site } = world;
+    const opener = 'http://opener.example/';
+    site.setPage(
+      opener,
+      `<title>opener</title><script>open('http://first.example/'); open('http://second.example/', '_blank', 'noopener')</script>`,
+    );
+    site.setRedirect('http://first.example/', '/on');
+    site.setPage('http://first.example/on', '<script>location = "/offer"</script>');
+    site.setPage('http://first.example/offer', '<title>Offer</title><body style="background: red">an offer');
+    site.setPage('http://second.example/', '<title>Second</title>second');
+    const captured = await world.capture(opener);
+    const [own, first, second] = captured.landings;
+    assert.deepEqual(
+      captured.landings.map(({ ord }) => ord),
+      [0, 1, 2],
+    );
+    assert.deepEqual([own?.page_title, first?.page_title, second?.page_title], ['opener', 'Offer', 'Second']);
+    assert.equal(first?.final_url, 'http://first.example/offer');
+    assert.equal(first?.opener_url, opener);
+    assert.deepEqual(captured.steps(0), [`initial ${opener}`]);
+    assert.deepEqual(captured.steps(1), [
+      'initial http://first.example/',
+      'http http://first.example/on',
+      'script http://first.example/offer',
+    ]);
+    assert.deepEqual(captured.steps(2), ['initial http://second.example/']);
+    assert.deepEqual(
+      captured.outcome.files.filter(({ contentType }) => contentType === 'image/webp').map(({ name }) => name),
+      ['landing-0.webp', 'landing-1.webp', 'landing-2.webp'],
+    );
+    const offer = captured.requests.find(({ url }) => url === 'http://first.example/offer');
+    assert.deepEqual([offer?.landing, offer?.hop], [1, 2]);
+  });
 
   it('are pictured whole, with what is loaded when seen', async () => {
     const { site } = world;

@@ -159,17 +159,4 @@ describe('the redirect chain of a capture', { concurrency: 4 }, () => {
     assert.equal(refererOf('http://third.example/p.png'), 'http://referred-on.example/');
     assert.equal(captured.landings[0]?.page_title, referrer);
   });
-
-  it('is complete without the second client too', async () => {
-    const { site } = world;
-    site.setRedirect('http://alone.example/', '/two');
-    site.setPage('http://alone.example/two', html('<script>location = "/three"</script>'));
-    site.setPage('http://alone.example/three', html('three'));
-    const captured = await world.capture('http://alone.example/', { debugging: false });
-    assert.deepEqual(captured.steps(), [
-      'initial http://alone.example/',
-      'http http://alone.example/two',
-      'script http://alone.example/three',
-    ]);
-  });
 });

@@ -22,10 +22,8 @@ const FLAGS = [
   // No window and no page before a context is asked for.
   '--no-startup-window',
 
-  // Playwright's connection. It is a pipe so that Chromium ends when this process dies, however it dies.
+  // The only connection. It is a pipe so that nobody else can connect, and that Chromium ends when this process dies, however it dies.
   '--remote-debugging-pipe',
-  // A second client, which only observes, connects here; the kernel picks the port.
-  '--remote-debugging-port=0',
 
   // Whatever is not in a context with an exit goes to a proxy that is not there; names are never resolved here.
   '--proxy-server=http://127.0.0.1:1',

@@ -8,12 +8,11 @@ import { chromiumFlags } from './chromium-flags.ts';
 import type { Chromium } from './chromium-path.ts';
 import { majorOf } from './client-hints.ts';
 
-/** A Chromium of ours: the two ends of its pipe, and where a second client may connect. */
+/** A Chromium of ours, and the two ends of its pipe. */
 export type ChromiumProcess = {
   pid: number;
   write: Writable;
   read: Readable;
-  debuggingUrl: string;
   /** Settles when the process is gone. */
   exited: Promise<void>;
   /** Ends the process and all it started, by force where it must; waits until it is gone and removes its profile. Never throws. */
@@ -23,6 +22,8 @@ export type ChromiumProcess = {
 const START_DEADLINE_MS = 20_000;
 const ORDERLY_EXIT_MS = 1_000;
 const EXIT_DEADLINE_MS = 5_000;
+/** The id of the first command; nobody waits for what it answers. */
+const HELLO_ID = 2_147_483_647;
 /** Profiles carry the pid of the process that made them, so that those of a killed one can be swept away. */
 export const profilePrefix = (pid: number): string => `adsweep-chromium-${pid}-`;
 
@@ -59,26 +60,28 @@ export async function startChromium(chromium: Chromium, logger: Logger): Promise
     );
   };
   try {
-    const debuggingUrl = await withDeadline(debuggingUrlOf(child), START_DEADLINE_MS, 'the start of Chromium');
+    await withDeadline(started(child), START_DEADLINE_MS, 'the start of Chromium');
     const [, , , write, read] = child.stdio as [null, null, Readable, Writable, Readable];
-    return { pid: child.pid as number, write, read, debuggingUrl, exited, kill };
+    return { pid: child.pid as number, write, read, exited, kill };
   } catch (error) {
     await kill();
     throw error;
   }
 }
 
-/** Chromium says on its standard error where its debugging port is; what else it says there is noise, but for a failed start. */
-function debuggingUrlOf(child: ChildProcess): Promise<string> {
+/** Chromium is there when it answers on its pipe. What it says on its standard error is noise, but for a failed start. */
+function started(child: ChildProcess): Promise<void> {
+  const [, , , write, read] = child.stdio as [null, null, Readable, Writable, Readable];
   return new Promise((resolve, reject) => {
     let said = '';
     child.stderr?.setEncoding('utf8').on('data', (text: string) => {
       if (said.length < 10_000) said += text;
-      const url = /^DevTools listening on (ws:\/\/\S+)$/m.exec(said)?.[1];
-      if (url) resolve(url);
     });
     child.once('error', reject);
     child.once('exit', (code, signal) => reject(new Error(`Chromium ended at its start (${code ?? signal}): ${said}`)));
+    // A pipe that breaks is also an exit, which says why.
+    write.on('error', () => undefined).write(`${JSON.stringify({ id: HELLO_ID, method: 'Browser.getVersion' })}\0`);
+    read.once('readable', resolve);
   });
 }
 

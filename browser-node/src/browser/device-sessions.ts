@@ -1,4 +1,4 @@
-import type { ProtocolFilter, ProtocolMessage } from './pipe-transport.ts';
+import type { ProtocolFilter, ProtocolMessage } from './protocol-message.ts';
 
 /** What every target of a context is told about the device before its first script and its first request. */
 export type Identity = {

@@ -21,6 +21,7 @@ const MEMORY_EVERY_MS = 10_000;
 export class LiveBrowser {
   readonly version: string;
   readonly #process: ChromiumProcess;
+  readonly #transport: PipeTransport;
   readonly #browser: Browser;
   readonly #sessions: DeviceSessions;
   readonly #logger: Logger;
@@ -36,9 +37,16 @@ export class LiveBrowser {
   #killed: Promise<void> | null = null;
   #ended = false;
 
-  private constructor(process: ChromiumProcess, browser: Browser, sessions: DeviceSessions, logger: Logger) {
+  private constructor(
+    process: ChromiumProcess,
+    transport: PipeTransport,
+    browser: Browser,
+    sessions: DeviceSessions,
+    logger: Logger,
+  ) {
     this.version = browser.version();
     this.#process = process;
+    this.#transport = transport;
     this.#browser = browser;
     this.#sessions = sessions;
     this.#logger = logger.child({ chromium_pid: process.pid });
@@ -53,10 +61,10 @@ export class LiveBrowser {
     const process = await startChromium(where, logger);
     try {
       const sessions = new DeviceSessions();
-      const transport = new PipeTransport(process.write, process.read, sessions);
+      const transport = new PipeTransport(process.write, process.read, sessions, logger);
       const connecting = chromium.connectOverCDP(transport, { noDefaults: true, timeout: CONNECT_DEADLINE_MS });
       const browser = await withDeadline(connecting, CONNECT_DEADLINE_MS, 'the connection to Chromium');
-      return new LiveBrowser(process, browser, sessions, logger);
+      return new LiveBrowser(process, transport, browser, sessions, logger);
     } catch (error) {
       await process.kill();
       throw error;
@@ -144,8 +152,9 @@ export class LiveBrowser {
       browser: this.#browser,
       browserName: 'Chromium',
       browserVersion: this.version,
-      debuggingUrl: this.#process.debuggingUrl,
+      attach: () => this.#transport.own.attach(OPEN_DEADLINE_MS),
       browserContextId: contextId,
+      browserEnded: () => this.#transport.closed,
       close: () => {
         closing ??= this.#close(context, contextId);
         return closing;

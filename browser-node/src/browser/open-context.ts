@@ -1,6 +1,7 @@
 import type { Emulator } from '@adsweep/shared/scan/emulators.ts';
 import type { ExitTicket } from '@adsweep/shared/targeting/exit-ticket.ts';
 import type { Browser, BrowserContext } from 'playwright-core';
+import type { BrowserSession } from './own-sessions.ts';
 
 /**
  * A browser context for one capture: it leaves by the ticket's exit and looks like the wished device, from the first request and the
@@ -11,10 +12,12 @@ export type OpenContext = {
   browser: Browser;
   browserName: string;
   browserVersion: string;
-  /** `ws://127.0.0.1:<port>/devtools/browser/<id>` of the same Chromium, for a second client that only observes; null = not available. */
-  debuggingUrl: string | null;
-  /** CDP's id of this context, by which the second client sorts targets; null = not known. */
-  browserContextId: string | null;
+  /** A session with the same Chromium beside Playwright's, for a client that only observes. Rejects when the browser does not answer in time. */
+  attach(): Promise<BrowserSession>;
+  /** CDP's id of this context, by which the observing client sorts targets. */
+  browserContextId: string;
+  /** Whether the browser itself is gone, or was given up; its other contexts went with it. */
+  browserEnded(): boolean;
   /** Bounded by a deadline; never throws. */
   close(): Promise<void>;
 };

@@ -1,49 +1,51 @@
 import type { Readable, Writable } from 'node:stream';
+import type { Logger } from '@adsweep/shared/service/logger.ts';
 import type { ConnectOverCDPTransport } from 'playwright-core';
+import { MessageReader } from './message-reader.ts';
+import { OwnSessions } from './own-sessions.ts';
+import { trimStrings } from './page-events.ts';
+import type { ProtocolFilter, ProtocolMessage } from './protocol-message.ts';
 
-/** A message of the DevTools protocol, in either direction. */
-export type ProtocolMessage = {
-  id?: number;
-  sessionId?: string;
-  method?: string;
-  params?: Record<string, unknown>;
-  result?: Record<string, unknown>;
-  error?: { message: string };
-};
+/** An event whose JSON is longer than this may carry strings that are worth cutting. */
+const LONG_EVENT = 16_384;
 
-/** Stands between Playwright and Chromium: what goes out instead of a message, and whether an answer is for Playwright. */
-export type ProtocolFilter = {
-  outgoing(message: ProtocolMessage): ProtocolMessage[];
-  incoming(message: ProtocolMessage): boolean;
-};
-
-const END = 0;
-
-/** Playwright's connection to Chromium over `--remote-debugging-pipe`: JSON messages that each end with a zero byte. */
+/**
+ * The one connection to Chromium, over `--remote-debugging-pipe`: JSON messages that each end with a zero byte. It serves Playwright,
+ * through `filter`, and sessions of our own beside it. Whatever comes from the browser, nothing here throws: it closes instead.
+ */
 export class PipeTransport implements ConnectOverCDPTransport {
   onmessage?: (message: object) => void;
   onclose?: (reason?: string) => void;
+  readonly own: OwnSessions;
   readonly #write: Writable;
   readonly #read: Readable;
   readonly #filter: ProtocolFilter;
-  #pending: Buffer[] = [];
+  readonly #logger: Logger;
   #closed = false;
 
-  constructor(write: Writable, read: Readable, filter: ProtocolFilter) {
+  constructor(write: Writable, read: Readable, filter: ProtocolFilter, logger: Logger) {
     this.#write = write;
     this.#read = read;
     this.#filter = filter;
-    read.on('data', (chunk: Buffer) => this.#receive(chunk));
+    this.#logger = logger;
+    this.own = new OwnSessions((message) => this.#say(message), logger);
+    new MessageReader(read, {
+      message: (text) => this.#deliver(text),
+      overflow: () => this.#abandon('a message from Chromium was too large'),
+    });
     read.on('close', () => this.#end('the pipe to Chromium was closed'));
     // A broken pipe is also a close, which says it.
     read.on('error', () => this.#end('the pipe from Chromium broke'));
     write.on('error', () => this.#end('the pipe to Chromium broke'));
   }
 
+  get closed(): boolean {
+    return this.#closed;
+  }
+
   send(message: object): void {
     if (this.#closed) throw new Error('the pipe to Chromium is closed');
-    for (const each of this.#filter.outgoing(message as ProtocolMessage))
-      this.#write.write(`${JSON.stringify(each)}\0`);
+    for (const each of this.#filter.outgoing(message as ProtocolMessage)) this.#say(each);
   }
 
   close(): void {
@@ -52,38 +54,32 @@ export class PipeTransport implements ConnectOverCDPTransport {
     this.#end('closed');
   }
 
+  #say(message: ProtocolMessage): void {
+    if (!this.#closed) this.#write.write(`${JSON.stringify(message)}\0`);
+  }
+
   #end(reason: string): void {
     if (this.#closed) return;
     this.#closed = true;
+    this.own.end();
     this.onclose?.(reason);
   }
 
-  #receive(chunk: Buffer): void {
-    let start = 0;
-    for (let end = chunk.indexOf(END); end !== -1; end = chunk.indexOf(END, start)) {
-      this.#pending.push(chunk.subarray(start, end));
-      const text = Buffer.concat(this.#pending).toString();
-      this.#pending = [];
-      start = end + 1;
-      // One message per turn of the event loop: a flood of them must not keep the timers waiting.
-      setImmediate(() => this.#deliver(text));
-    }
-    if (start < chunk.length) this.#pending.push(chunk.subarray(start));
+  /** Closes, for a fault of the browser's or of a handler. */
+  #abandon(reason: string, cause?: unknown): void {
+    if (!this.#closed) this.#logger.warn({ cause, reason }, 'the connection to a browser is closed');
+    this.close();
   }
 
   #deliver(text: string): void {
     if (this.#closed) return;
-    const message = messageOf(text);
-    if (message === null) this.close();
-    else if (this.#filter.incoming(message)) this.onmessage?.(message);
-  }
-}
-
-/** What is no JSON comes from a browser that is no longer itself. */
-function messageOf(text: string): ProtocolMessage | null {
-  try {
-    return JSON.parse(text) as ProtocolMessage;
-  } catch {
-    return null;
+    try {
+      const message = JSON.parse(text) as ProtocolMessage;
+      if (message.id === undefined && text.length > LONG_EVENT) trimStrings(message);
+      if (this.own.take(message)) return;
+      if (this.#filter.incoming(message)) this.onmessage?.(message);
+    } catch (cause) {
+      this.#abandon('a message could not be handled', cause);
+    }
   }
 }

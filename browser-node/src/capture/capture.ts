@@ -10,6 +10,7 @@ import { calm } from './calm.ts';
 import type { CaptureFailure, CaptureOutcome } from './capture-outcome.ts';
 import type { Collect, Collector, Draft } from './collectors/collector.ts';
 import { afterwards, whileOpen } from './collectors/index.ts';
+import { causeText } from './ending.ts';
 import { type Stage, setStage } from './stage.ts';
 import { targets } from './targets/index.ts';
 import type { Visit } from './targets/visit.ts';
@@ -25,7 +26,13 @@ export async function capturePage(
   signal: AbortSignal,
   logger: Logger,
 ): Promise<CaptureOutcome> {
-  const stage = await setStage(open, signal, logger);
+  const startedAtMs = Date.now();
+  let stage: Stage;
+  try {
+    stage = await setStage(open, signal, logger);
+  } catch (error) {
+    return unobserved(open, startedAtMs, error);
+  }
   try {
     const { visit, seenOpen, seenAfterwards } = await seeTarget(stage, job);
     await stage.ending.race(calm(stage));
@@ -124,6 +131,25 @@ function failureOf(stage: Stage, visit: Visit, traffic: TicketTraffic | null): C
   const hop = own ? stage.journal.hopsOf(own.tab.session.targetId).at(-1) : undefined;
   const code = failureOfVisit(visit.error, hop ?? null, traffic);
   return code && { code, cause: visit.error || `${hop?.url} ended with ${hop?.fault || hop?.statusCode}` };
+}
+
+/** The capture of a browser that was gone, or did not answer, before anything was opened in it. */
+function unobserved(open: OpenContext, startedAtMs: number, error: unknown): CaptureOutcome {
+  const code = failureOfBrowser(error);
+  if (!code) throw error;
+  const capture: Capture = {
+    started_at: new Date(startedAtMs).toISOString(),
+    elapsed_ms: Date.now() - startedAtMs,
+    browser: { name: open.browserName, version: open.browserVersion },
+    exit: null,
+    traffic: null,
+    landings: [],
+    requests: [],
+    observations: [],
+    artifacts: [],
+    notes: [],
+  };
+  return { capture, files: [], failure: { code, cause: causeText(error) } };
 }
 
 function asCapture({ open, startedAtMs, startedAt, notes }: Stage, draft: Draft): Capture {

@@ -1,7 +1,6 @@
 import type { Logger } from '@adsweep/shared/service/logger.ts';
 import type { OpenContext } from '../browser/open-context.ts';
 import type { DevTools } from './devtools/devtools.ts';
-import { PageSessions } from './devtools/page-sessions.ts';
 import { SecondClient } from './devtools/second-client.ts';
 import { Ending } from './ending.ts';
 import { Landings } from './landings.ts';
@@ -22,7 +21,7 @@ export type Stage = {
   notes: { collector: string; text: string }[];
 };
 
-/** Sets up the observation of a context in which nothing was opened yet. */
+/** Sets up the observation of a context in which nothing was opened yet. Rejects when the browser is gone or does not answer in time. */
 export async function setStage(open: OpenContext, signal: AbortSignal, logger: Logger): Promise<Stage> {
   const startedAtMs = Date.now();
   const startedAt = performance.now();
@@ -31,7 +30,7 @@ export async function setStage(open: OpenContext, signal: AbortSignal, logger: L
   if (signal.aborted) stop();
   else signal.addEventListener('abort', stop, { once: true });
   open.context.on('close', () => ending.end('browser: CRASHED', 'the browser context was closed'));
-  const devtools = await connect(open, logger);
+  const devtools = await SecondClient.connect(open);
   const tabs = watchTabs(devtools);
   return {
     open,
@@ -44,14 +43,4 @@ export async function setStage(open: OpenContext, signal: AbortSignal, logger: L
     startedAt,
     notes: [],
   };
-}
-
-async function connect({ context, debuggingUrl, browserContextId }: OpenContext, logger: Logger): Promise<DevTools> {
-  if (!debuggingUrl || !browserContextId) return new PageSessions(context);
-  try {
-    return await SecondClient.connect(debuggingUrl, browserContextId);
-  } catch (cause) {
-    logger.warn({ cause }, 'the second client did not connect: workers are not observed');
-    return new PageSessions(context);
-  }
 }

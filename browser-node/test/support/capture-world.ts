@@ -8,20 +8,19 @@ import type { CrawlJob } from '@adsweep/shared/lease/crawl-job.ts';
 import { findEmulator } from '@adsweep/shared/scan/emulators.ts';
 import { createLogger } from '@adsweep/shared/service/logger.ts';
 import { Value } from 'typebox/value';
-import { locateChromium } from '../../src/browser/chromium-path.ts';
 import { ChromiumPool } from '../../src/browser/chromium-pool.ts';
 import type { BrowserPool, OpenContext } from '../../src/browser/open-context.ts';
 import { capturePage } from '../../src/capture/capture.ts';
 import type { CaptureOutcome } from '../../src/capture/capture-outcome.ts';
-import { TestChromium } from './chromium.ts';
+import { chromiumWith } from './chromium-with.ts';
 import { ForwardProxy } from './forward-proxy.ts';
 import { Site } from './site.ts';
 import { ticketFor } from './ticket.ts';
 
-/** `debugging: false`: the browser has no port for a second client. `opened` sees the context before the capture does. */
+/** `opened` sees the context before the capture does. */
 export type CaptureOptions = {
   referrer?: string;
-  debugging?: boolean;
+  isolated?: boolean;
   signal?: AbortSignal;
   emulator?: string;
   /** The gateway tells what it carried once these have arrived. */
@@ -37,19 +36,19 @@ const silent = createLogger('test', 'fatal');
 export class CaptureWorld {
   readonly site: Site;
   readonly #pool: BrowserPool;
+  readonly #removeCommand: () => Promise<void>;
 
-  constructor(site: Site, pool: BrowserPool) {
+  constructor(site: Site, pool: BrowserPool, removeCommand: () => Promise<void>) {
     this.site = site;
     this.#pool = pool;
+    this.#removeCommand = removeCommand;
   }
 
   /** With the browser of a node; with `flags`, one that is started with these. */
   static async start(...flags: string[]): Promise<CaptureWorld> {
-    const pool =
-      flags.length > 0
-        ? await TestChromium.start(...flags)
-        : new ChromiumPool(await locateChromium(''), silent, () => undefined);
-    return new CaptureWorld(await Site.start(), pool);
+    const { chromium, remove } = await chromiumWith(flags);
+    const pool = new ChromiumPool(chromium, silent, () => undefined);
+    return new CaptureWorld(await Site.start(), pool, remove);
   }
 
   /** One capture in a context of its own, by a proxy of its own. */
@@ -67,10 +66,9 @@ export class CaptureWorld {
     const startedAt = performance.now();
     try {
       const signal = options.signal ?? new AbortController().signal;
-      const seen = options.debugging === false ? { ...open, debuggingUrl: null } : open;
       const arrived = Promise.all((options.arriving ?? []).map((arriving) => this.site.waitForRequest(arriving)));
       const traffic = () => arrived.then(proxy.traffic);
-      const outcome = await capturePage(jobFor(url, options.referrer ?? null), seen, traffic, signal, silent);
+      const outcome = await capturePage(jobFor(url, options.referrer ?? null), open, traffic, signal, silent);
       return new Captured(outcome, performance.now() - startedAt);
     } finally {
       await open.close();
@@ -81,6 +79,7 @@ export class CaptureWorld {
   async close(): Promise<void> {
     await this.#pool.close();
     await this.site.close();
+    await this.#removeCommand();
   }
 }
 

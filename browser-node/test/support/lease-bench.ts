@@ -29,8 +29,8 @@ class CountingPool implements BrowserPool {
     return {
       browserName: 'Chromium',
       browserVersion: '1.0.0.0',
-      debuggingUrl: null,
-      browserContextId: null,
+      browserContextId: 'context-1',
+      browserEnded: () => false,
       close,
     } as OpenContext;
   }

@@ -1,6 +1,7 @@
-import { DeadlineError, withDeadline } from '@adsweep/shared/service/with-deadline.ts';
+import { withDeadline } from '@adsweep/shared/service/with-deadline.ts';
 import type { Page } from 'playwright-core';
-import { type RawData, WebSocket } from 'ws';
+import type { OpenContext } from '../../browser/open-context.ts';
+import type { BrowserSession } from '../../browser/own-sessions.ts';
 import { COMMAND_MS } from '../budgets.ts';
 import {
   type Command,
@@ -13,11 +14,8 @@ import {
   targetIdOf,
 } from './devtools.ts';
 
-type Message = { id?: number; sessionId?: string; method?: string; params?: unknown; result?: unknown; error?: Fault };
-type Fault = { message: string };
 type Attached = { sessionId: string; targetInfo: TargetInfo };
 type TargetInfo = { targetId: string; type: string; openerId?: string; browserContextId?: string };
-type Pending = { resolve: (result: unknown) => void; reject: (error: Error) => void };
 
 // Tabs of the browser's own window system are left out: they would only double the pages.
 const FILTER = [
@@ -28,36 +26,32 @@ const FILTER = [
 ];
 
 /**
- * A second CDP client beside Playwright, over the browser's debugging port. It sees what Playwright's events leave out: shared
- * workers, requests of workers' workers, prefetches. Targets of other contexts are let go at once.
+ * A second CDP client beside Playwright, on the same pipe. It sees what Playwright's events leave out: shared workers, requests of
+ * workers' workers, prefetches. Targets of other contexts are let go at once.
  */
 export class SecondClient implements DevTools {
-  readonly #socket: WebSocket;
+  readonly #browser: BrowserSession;
   readonly #contextId: string;
   readonly #listeners = new Listeners();
   readonly #sessions = new Map<string, Session>();
-  readonly #pending = new Map<number, Pending>();
   readonly #awaited = new Map<string, (session: TargetSession) => void>();
-  #lastId = 0;
 
-  constructor(socket: WebSocket, contextId: string) {
-    this.#socket = socket;
+  constructor(browser: BrowserSession, contextId: string) {
+    this.#browser = browser;
     this.#contextId = contextId;
-    socket.on('message', (bytes) => this.#receive(bytes));
-    socket.on('close', () => this.#failPending());
-    socket.on('error', () => this.#failPending());
+    browser.listen((method, params, sessionId) => this.#receive(method, params, sessionId));
   }
 
-  /** Connects to `url` for the targets of `contextId`. */
-  static async connect(url: string, contextId: string): Promise<SecondClient> {
-    const socket = new WebSocket(url, { perMessageDeflate: false, maxPayload: 256 * 1024 * 1024 });
-    await withDeadline(opened(socket), COMMAND_MS, 'the connection of the second client').catch((error) => {
-      socket.terminate();
+  /** Begins to observe a context. Rejects when the browser is gone or does not answer in time. */
+  static async connect({ attach, browserContextId }: OpenContext): Promise<SecondClient> {
+    const client = new SecondClient(await attach(), browserContextId);
+    try {
+      await client.command('Target.setAutoAttach', autoAttach({ paused: false }));
+      return client;
+    } catch (error) {
+      client.close();
       throw error;
-    });
-    const client = new SecondClient(socket, contextId);
-    await client.command('Target.setAutoAttach', autoAttach({ paused: false }));
-    return client;
+    }
   }
 
   readonly on: DevTools['on'] = (event, listener) => this.#listeners.on(event, listener);
@@ -78,7 +72,7 @@ export class SecondClient implements DevTools {
   }
 
   close(): void {
-    this.#socket.terminate();
+    this.#browser.close();
   }
 
   command<C extends Command>(
@@ -87,42 +81,17 @@ export class SecondClient implements DevTools {
     sessionId?: string,
     deadlineMs = COMMAND_MS,
   ): Promise<CommandAnswer<C>> {
-    const id = ++this.#lastId;
-    return new Promise((resolve, reject) => {
-      const timer = setTimeout(() => this.#settle(id)?.reject(new DeadlineError(method, deadlineMs)), deadlineMs);
-      const settled = (settle: (value: never) => void) => (value: unknown) => {
-        clearTimeout(timer);
-        settle(value as never);
-      };
-      this.#pending.set(id, { resolve: settled(resolve), reject: settled(reject) });
-      if (this.#socket.readyState === WebSocket.OPEN)
-        this.#socket.send(JSON.stringify({ id, method, params, sessionId }));
-      else this.#settle(id)?.reject(new Error(`${method}: the browser is gone`));
-    });
+    const answer: Promise<unknown> = this.#browser.command(method, params, deadlineMs, sessionId);
+    return answer as Promise<CommandAnswer<C>>;
   }
 
-  #receive(bytes: RawData): void {
-    const message = JSON.parse(String(bytes)) as Message;
-    if (message.id !== undefined) this.#answer(message.id, message);
-    else if (message.method === 'Target.attachedToTarget') this.#attach(message.params as Attached, message.sessionId);
-    else if (message.method === 'Target.detachedFromTarget')
-      this.#sessions.delete((message.params as Attached).sessionId);
+  #receive(method: string, params: unknown, sessionId: string | undefined): void {
+    if (method === 'Target.attachedToTarget') this.#attach(params as Attached, sessionId);
+    else if (method === 'Target.detachedFromTarget') this.#sessions.delete((params as Attached).sessionId);
     else {
-      const session = this.#sessions.get(message.sessionId ?? '');
-      if (session && message.method) this.#listeners.emit(message.method, message.params, session);
+      const session = this.#sessions.get(sessionId ?? '');
+      if (session) this.#listeners.emit(method, params, session);
     }
-  }
-
-  #answer(id: number, { result, error }: Message): void {
-    const pending = this.#settle(id);
-    if (error) pending?.reject(new Error(error.message));
-    else pending?.resolve(result);
-  }
-
-  #settle(id: number): Pending | undefined {
-    const pending = this.#pending.get(id);
-    this.#pending.delete(id);
-    return pending;
   }
 
   #attach({ sessionId, targetInfo }: Attached, parentId: string | undefined): void {
@@ -137,10 +106,6 @@ export class SecondClient implements DevTools {
     if (parentId) session.tell('Runtime.runIfWaitingForDebugger');
     this.#listeners.attached(session);
     this.#awaited.get(targetInfo.targetId)?.(session);
-  }
-
-  #failPending(): void {
-    for (const id of [...this.#pending.keys()]) this.#settle(id)?.reject(new Error('the browser is gone'));
   }
 }
 
@@ -180,7 +145,3 @@ const autoAttach = ({ paused }: { paused: boolean }) => ({
   waitForDebuggerOnStart: paused,
   filter: FILTER,
 });
-
-function opened(socket: WebSocket): Promise<void> {
-  return new Promise((resolve, reject) => socket.once('open', resolve).once('error', reject));
-}

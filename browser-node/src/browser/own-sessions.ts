@@ -1,0 +1,139 @@
+import type { Logger } from '@adsweep/shared/service/logger.ts';
+import { DeadlineError } from '@adsweep/shared/service/with-deadline.ts';
+import type { ProtocolMessage } from './protocol-message.ts';
+
+/**
+ * A session with the browser itself, beside Playwright's: what it attaches to automatically, and the sessions that come of it, are its
+ * own. Every command rejects when the browser is gone, refuses, or does not answer within `deadlineMs`.
+ */
+export interface BrowserSession {
+  /** A command to the browser, or to one of the sessions beneath this one. */
+  command(
+    method: string,
+    params: object | undefined,
+    deadlineMs: number,
+    sessionId?: string,
+  ): Promise<Record<string, unknown>>;
+  /** The one listener to what this session (`sessionId` undefined) and those beneath it tell. What it throws is logged. */
+  listen(listener: EventListener): void;
+  close(): void;
+}
+
+type EventListener = (method: string, params: unknown, sessionId: string | undefined) => void;
+type Pending = { method: string; settle: (answer: ProtocolMessage | Error) => void };
+
+// Ids belong to the connection, not to a session: Playwright counts from 1, and the commands added to its own from 1,000,000,000.
+const FIRST_ID = 1_500_000_000;
+const CLOSE_MS = 5_000;
+
+/** The sessions of our own on a browser's connection. */
+export class OwnSessions {
+  readonly #say: (message: ProtocolMessage) => void;
+  readonly #logger: Logger;
+  readonly #pending = new Map<number, Pending>();
+  readonly #owners = new Map<string, OwnSession>();
+  #lastId = FIRST_ID;
+  #ended = false;
+
+  constructor(say: (message: ProtocolMessage) => void, logger: Logger) {
+    this.#say = say;
+    this.#logger = logger;
+  }
+
+  /** A new session with the browser. */
+  async attach(deadlineMs: number): Promise<BrowserSession> {
+    const { sessionId } = await this.command('Target.attachToBrowserTarget', undefined, deadlineMs);
+    return new OwnSession(this, this.#owners, sessionId as string);
+  }
+
+  command(method: string, params: object | undefined, deadlineMs: number, sessionId?: string) {
+    const id = ++this.#lastId;
+    return new Promise<Record<string, unknown>>((resolve, reject) => {
+      if (this.#ended) return reject(new Error(`${method}: the browser is gone`));
+      const timer = setTimeout(() => this.#settle(id, new DeadlineError(method, deadlineMs)), deadlineMs);
+      const settle = (answer: ProtocolMessage | Error) => {
+        clearTimeout(timer);
+        if (answer instanceof Error) reject(answer);
+        else if (answer.error) reject(new Error(answer.error.message));
+        else resolve(answer.result ?? {});
+      };
+      this.#pending.set(id, { method, settle });
+      this.#say({ id, method, params: params as Record<string, unknown>, sessionId });
+    });
+  }
+
+  /** Whether a message was for one of our sessions; it is handled then. */
+  take(message: ProtocolMessage): boolean {
+    if (message.id !== undefined && message.id > FIRST_ID) {
+      this.#settle(message.id, message);
+      return true;
+    }
+    const owner = this.#owners.get(message.sessionId ?? '');
+    if (!owner || message.method === undefined) return false;
+    try {
+      owner.take(message.method, message.params ?? {}, message.sessionId);
+    } catch (cause) {
+      this.#logger.error({ cause, method: message.method }, 'an event of the browser could not be handled');
+    }
+    return true;
+  }
+
+  /** The browser is gone. */
+  end(): void {
+    this.#ended = true;
+    for (const [id, { method }] of [...this.#pending]) this.#settle(id, new Error(`${method}: the browser is gone`));
+  }
+
+  #settle(id: number, answer: ProtocolMessage | Error): void {
+    const pending = this.#pending.get(id);
+    this.#pending.delete(id);
+    pending?.settle(answer);
+  }
+}
+
+class OwnSession implements BrowserSession {
+  readonly #sessions: OwnSessions;
+  /** Which of our sessions an id belongs to, for all of them. */
+  readonly #owners: Map<string, OwnSession>;
+  readonly #id: string;
+  readonly #children = new Set<string>();
+  #listener: EventListener = () => undefined;
+
+  constructor(sessions: OwnSessions, owners: Map<string, OwnSession>, id: string) {
+    this.#sessions = sessions;
+    this.#owners = owners;
+    this.#id = id;
+    owners.set(id, this);
+  }
+
+  command(method: string, params: object | undefined, deadlineMs: number, sessionId = this.#id) {
+    return this.#sessions.command(method, params, deadlineMs, sessionId);
+  }
+
+  listen(listener: EventListener): void {
+    this.#listener = listener;
+  }
+
+  take(method: string, params: Record<string, unknown>, sessionId: string | undefined): void {
+    const child = params.sessionId as string;
+    if (method === 'Target.attachedToTarget') {
+      this.#owners.set(child, this);
+      this.#children.add(child);
+    } else if (method === 'Target.detachedFromTarget') {
+      this.#owners.delete(child);
+      this.#children.delete(child);
+    }
+    this.#listener(method, params, sessionId === this.#id ? undefined : sessionId);
+  }
+
+  close(): void {
+    this.#listener = () => undefined;
+    this.#sessions
+      .command('Target.detachFromTarget', { sessionId: this.#id }, CLOSE_MS)
+      // The browser may be gone, and the session with it.
+      .catch(() => undefined)
+      .finally(() => {
+        for (const id of [this.#id, ...this.#children]) this.#owners.delete(id);
+      });
+  }
+}

@@ -1,0 +1,39 @@
+/** This much of a message tells which event it is. */
+export const HEAD_BYTES = 80;
+
+const MESSAGE_BYTES_MAX = 64 * 1024 * 1024;
+const CONSOLE_BYTES_MAX = 4 * 1024 * 1024;
+const STRING_LENGTH_MAX = 16_384;
+
+// Chromium writes `method` first, and the type of a console call first among its parameters.
+const UNREAD =
+  /^\{"method":"(Runtime\.exceptionThrown|Log\.entryAdded|Network\.(webSocketFrame|eventSource)\w+|Runtime\.consoleAPICalled","params":\{"type":"(?!debug"))/;
+const CONSOLE = /^\{"method":"Runtime\.consoleAPICalled"/;
+
+/** The most bytes that a message may have, and what becomes of a larger one; `overflow` ends the browser. */
+export type MessageLimit = { bytes: number; beyond: 'drop' | 'overflow' };
+
+/**
+ * The limit of a message that begins with `head`. Events that a page can send without end and that no capture reads are not kept at
+ * all: errors, frames of sockets, and all console lines but `debug`, by which the page scripts report. Pure.
+ */
+export function limitOf(head: string): MessageLimit {
+  if (UNREAD.test(head)) return { bytes: 0, beyond: 'drop' };
+  if (CONSOLE.test(head)) return { bytes: CONSOLE_BYTES_MAX, beyond: 'drop' };
+  return { bytes: MESSAGE_BYTES_MAX, beyond: 'overflow' };
+}
+
+/**
+ * Cuts every string in an event to 16,384 characters, in place. Playwright keeps the last 200 console lines of each page and thousands
+ * of requests: with addresses of 2 MB each they would fill the memory.
+ */
+export function trimStrings(event: object): void {
+  const fields = event as Record<string, unknown>;
+  for (const [name, value] of Object.entries(fields)) {
+    if (typeof value === 'string' && value.length > STRING_LENGTH_MAX) fields[name] = copyOf(value);
+    else if (typeof value === 'object' && value !== null) trimStrings(value);
+  }
+}
+
+/** A string of its own: a mere slice would keep the whole of the original in memory. */
+const copyOf = (text: string): string => Buffer.from(text.slice(0, STRING_LENGTH_MAX), 'utf16le').toString('utf16le');

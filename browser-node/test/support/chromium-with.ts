@@ -1,0 +1,15 @@
+import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type Chromium, locateChromium } from '../../src/browser/chromium-path.ts';
+
+/** The Chromium of this machine, by a command of its own that adds `flags`; `remove` deletes that command. */
+export async function chromiumWith(flags: string[]): Promise<{ chromium: Chromium; remove: () => Promise<void> }> {
+  const { path, version } = await locateChromium('');
+  const folder = await mkdtemp(join(tmpdir(), 'adsweep-test-chromium-'));
+  const command = join(folder, 'chromium');
+  await writeFile(command, `#!/bin/sh\nexec ${path} "$@" ${flags.join(' ')}\n`);
+  await chmod(folder, 0o755);
+  await chmod(command, 0o755);
+  return { chromium: { path: command, version }, remove: () => rm(folder, { recursive: true, force: true }) };
+}
