@@ -81,7 +81,13 @@ function started(child: ChildProcess): Promise<void> {
     child.once('exit', (code, signal) => reject(new Error(`Chromium ended at its start (${code ?? signal}): ${said}`)));
     // A pipe that breaks is also an exit, which says why.
     write.on('error', () => undefined).write(`${JSON.stringify({ id: HELLO_ID, method: 'Browser.getVersion' })}\0`);
-    read.once('readable', resolve);
+    const answered = () => {
+      // The end of a pipe is told in the same way.
+      if (read.readableLength === 0) return;
+      read.off('readable', answered);
+      resolve();
+    };
+    read.on('readable', answered);
   });
 }
 

@@ -5,11 +5,11 @@ import { type Chromium, locateChromium } from '../../src/browser/chromium-path.t
 
 /** The Chromium of this machine, by a command of its own that adds `flags`; `remove` deletes that command. */
 export async function chromiumWith(flags: string[]): Promise<{ chromium: Chromium; remove: () => Promise<void> }> {
-  const { path, version } = await locateChromium('');
+  const chromium = await locateChromium('');
   const folder = await mkdtemp(join(tmpdir(), 'adsweep-test-chromium-'));
   const command = join(folder, 'chromium');
-  await writeFile(command, `#!/bin/sh\nexec ${path} "$@" ${flags.join(' ')}\n`);
+  await writeFile(command, `#!/bin/sh\nexec ${chromium.path} "$@" ${flags.join(' ')}\n`);
   await chmod(folder, 0o755);
   await chmod(command, 0o755);
-  return { chromium: { path: command, version }, remove: () => rm(folder, { recursive: true, force: true }) };
+  return { chromium: { ...chromium, path: command }, remove: () => rm(folder, { recursive: true, force: true }) };
 }
