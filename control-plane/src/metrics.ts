@@ -47,7 +47,7 @@ export function createMetrics() {
 export type FarmMetrics = ReturnType<typeof farmMetrics>;
 
 const LEASE_OUTCOMES = ['granted', 'completed', 'failed', 'released', 'lost'] as const;
-const LATE_CALLS = ['upload', 'complete', 'fail', 'release'] as const;
+const LATE_CALLS = ['alone', 'upload', 'complete', 'fail', 'release'] as const;
 const FINAL_STATES = ['completed', 'partial', 'failed'] as const;
 
 /** Calls that can come after their lease was lost. */

@@ -11,6 +11,7 @@ import { reap, startReaper } from '../src/leases/reaper.ts';
 import { refill, startRefill } from '../src/leases/refill.ts';
 import { leaseRoutes } from '../src/leases/routes.ts';
 import { cancelScan } from '../src/scans/cancel.ts';
+import type { ScanRecord } from '../src/scans/scan.ts';
 import { captureOf, named, PRICE_MICROS, type RunningFarm, runningFarm, webp } from './support/running-farm.ts';
 
 const CHAIN = ['https://shop.example/'];
@@ -100,22 +101,67 @@ describe('an attempt that fails', () => {
 });
 
 describe('a lost node', () => {
-  it('has its scan queued again three times without using up a retry, then the scan fails and is given back', async () => {
+  const lose = async (scanId: string) => {
+    await farm.expireLease(scanId);
+    await reapNow();
+    return farm.read(scanId);
+  };
+  const refundsOf = ({ outbox }: ScanRecord) => outbox.filter(({ kind }) => kind === 'refund');
+
+  it('has its scan queued again three times without using up a retry, more apart each time; then it fails and is given back', async () => {
     const scan = await farm.submit({ retry_max_attempts: 2 });
-    for (let times = 1; times <= 4; times += 1) {
-      await farm.acquireOne();
-      await farm.expireLease(scan._id);
-      await reapNow();
-      const now = await farm.read(scan._id);
-      assert.equal(now.retry_attempt, 0);
-      assert.equal(now.status, times <= 3 ? 'pending' : 'failed');
+    for (const isolation of ['shared', 'browser', 'node', 'node']) {
+      const lease = await farm.acquireOne();
+      assert.equal(lease.job.isolation, isolation);
+      if (isolation === 'node') await farm.node.beginAlone(lease);
+      assert.equal((await lose(scan._id)).retry_attempt, 0);
     }
     const failed = await farm.read(scan._id);
-    assert.equal(failed.error, 'node: LOST');
-    const refunds = failed.outbox.filter(({ kind }) => kind === 'refund');
+    assert.deepEqual([failed.status, failed.error, failed.lost_requeues], ['failed', 'node: LOST', 3]);
     assert.deepEqual(
-      refunds.map((entry) => 'amount_micros' in entry && entry.amount_micros),
+      refundsOf(failed).map((entry) => 'amount_micros' in entry && entry.amount_micros),
       [PRICE_MICROS],
+    );
+  });
+
+  it('is never blamed on a scan that was not alone on it, which ends after ten losses by our own fault', async () => {
+    const scan = await farm.submit();
+    for (let losses = 1; losses <= 10; losses += 1) {
+      await farm.acquireOne();
+      const { status, lost_requeues } = await lose(scan._id);
+      assert.deepEqual([status, lost_requeues], ['pending', losses]);
+    }
+    await farm.acquireOne();
+    const failed = await lose(scan._id);
+    assert.deepEqual([failed.status, failed.error, refundsOf(failed).length], ['failed', 'internal: ERROR', 1]);
+  });
+
+  it('takes its neighbours along twice, then the scan that ends it each time is alone', async () => {
+    const hostile = await farm.submit();
+    const innocents = [await farm.submit(), await farm.submit()];
+    let lostNodes = 0;
+    for (let turn = 0; turn < 20; turn += 1) {
+      const { leases } = await farm.node.acquire({ node_id: 'node', max: 3, wait_ms: 0 });
+      const [first, ...others] = leases.filter(({ job }) => job.isolation === 'node');
+      for (const lease of others) await farm.node.release(lease);
+      const together = first ? [first] : leases;
+      if (first) await farm.node.beginAlone(first);
+      const isLost = together.some(({ job }) => job.scan_id === hostile._id);
+      lostNodes += isLost ? 1 : 0;
+      for (const lease of together) {
+        if (isLost) await lose(lease.job.scan_id);
+        else await farm.node.complete(lease, captureOf(CHAIN));
+      }
+    }
+    assert.equal(lostNodes, 4);
+    const ended = await Promise.all([hostile, ...innocents].map(({ _id }) => farm.read(_id)));
+    assert.deepEqual(
+      ended.map(({ status, error, lost_requeues }) => [status, error, lost_requeues]),
+      [
+        ['failed', 'node: LOST', 3],
+        ['crawled', '', 2],
+        ['crawled', '', 2],
+      ],
     );
   });
 
@@ -130,11 +176,12 @@ describe('a lost node', () => {
     await assert.rejects(farm.node.complete(late, capture), isLost);
     await assert.rejects(farm.node.fail(late, { code: 'browser: CRASHED', cause: '', capture }), isLost);
     await assert.rejects(farm.node.release(late), isLost);
+    await assert.rejects(farm.node.beginAlone(late), isLost);
     await assert.rejects(farm.node.upload(late, 'landing-0.webp', 'image/webp', picture), isLost);
     assert.equal((await farm.node.renew(late)).outcome, 'lost');
     assert.equal(await farm.store.collection('captures').countDocuments({ scan_id: late.job.scan_id }), 0);
     assert.equal(await farm.store.collection('artifacts').countDocuments({ scan_id: late.job.scan_id }), 0);
-    for (const call of ['complete', 'fail', 'release', 'upload'])
+    for (const call of ['alone', 'complete', 'fail', 'release', 'upload'])
       assert.equal(await farm.value('adsweep_late_results_total', { call }), 1, call);
 
     await farm.node.complete(now, captureOf(CHAIN));

@@ -47,6 +47,7 @@ describe('the journey of a scan', { timeout: 20_000 }, () => {
         emulator_id: 'windows_chrome',
         referrer: 'https://news.example/',
         exit_session: '',
+        isolation: 'shared',
       },
     );
     assert.match(lease.job.exit_session, /^[a-z0-9]{20,60}$/);

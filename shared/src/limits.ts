@@ -54,5 +54,7 @@ export const LABEL_VALUE_LENGTH_MAX = 255;
 export const TARGET_LENGTH_MAX = 500_000;
 /** Navigations by script before a page counts as a loop. */
 export const SCRIPT_NAVIGATIONS_MAX = 40;
-/** How often a scan is queued again because its node was lost, without using up its own retries. */
+/** How often a scan that was alone on its lost node is queued again, without using up its own retries. */
 export const LOST_NODE_REQUEUES_MAX = 3;
+/** How often a scan is queued again after lost nodes at the most, alone or not. */
+export const LOST_REQUEUES_HARD_MAX = 10;

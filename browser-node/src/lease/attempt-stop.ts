@@ -1,5 +1,8 @@
-/** Why an attempt was ended before it was done. `deadline`: it took too long; `drain`: this node stops. */
-export type StopReason = 'lost' | 'cancelled' | 'deadline' | 'drain';
+/**
+ * Why an attempt was ended before it was done. `deadline`: it took too long; `drain`: this node stops; `declined`: the node is
+ * reserved for another job, or could not say that it is reserved for this one.
+ */
+export type StopReason = 'lost' | 'cancelled' | 'deadline' | 'drain' | 'declined';
 
 /** Ends one attempt early. */
 export class AttemptStop {

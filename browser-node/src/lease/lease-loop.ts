@@ -11,8 +11,10 @@ const FIRST_PAUSE_MS = 250;
 const LAST_PAUSE_MS = 10_000;
 
 type Running = { stop: AttemptStop; done: Promise<void> };
+/** A job that must be alone on this node; `begin` is called once it is, and null from then on. */
+type Exclusive = { leaseId: string; begin: (() => void) | null };
 
-/** Keeps a node's slots filled with leases. */
+/** Keeps a node's slots filled with leases; a job that must be alone waits for the others to end, while no more are taken. */
 export class LeaseLoop {
   readonly #parts: LeaseParts;
   readonly #nodeId: string;
@@ -20,6 +22,7 @@ export class LeaseLoop {
   readonly #logger: Logger;
   readonly #running = new Map<string, Running>();
   readonly #polling = new AbortController();
+  #exclusive: Exclusive | null = null;
   #slotFreed: () => void = () => undefined;
   #looping: Promise<void> | null = null;
 
@@ -47,6 +50,7 @@ export class LeaseLoop {
   async drain(graceMs: number): Promise<void> {
     this.#polling.abort(new Error('the node is draining'));
     this.#slotFreed();
+    if (this.#exclusive?.begin) this.#running.get(this.#exclusive.leaseId)?.stop.stop('drain');
     await this.#looping;
     const all = () => Promise.all([...this.#running.values()].map(({ done }) => done));
     if (graceMs > 0) await withDeadline(all(), graceMs, 'the end of running captures').catch(onlyLate);
@@ -57,13 +61,14 @@ export class LeaseLoop {
   async #loop(): Promise<void> {
     let pauseMs = FIRST_PAUSE_MS;
     while (!this.draining) {
-      const free = this.#slots - this.#running.size;
+      const free = this.#exclusive ? 0 : this.#slots - this.#running.size;
       if (free === 0) {
         await this.#untilSlotFreed();
         continue;
       }
       try {
         for (const lease of await this.#acquire(free)) this.#start(lease);
+        this.#beginExclusive();
         pauseMs = FIRST_PAUSE_MS;
       } catch (cause) {
         if (this.draining) return;
@@ -87,15 +92,34 @@ export class LeaseLoop {
     const stop = new AttemptStop();
     // A lease that came while the drain began goes straight back.
     if (this.draining) stop.stop('drain');
-    const done = runLease(this.#parts, lease, stop, logger).then((end) => {
+    const isExclusive = lease.job.isolation === 'node';
+    // Of two jobs that must be alone the second one goes back: nothing may happen to it while the first one runs.
+    if (isExclusive && this.#exclusive) stop.stop('declined');
+    const alone = isExclusive ? this.#reserve(lease) : null;
+    const done = runLease(this.#parts, lease, stop, logger, alone).then((end) => {
       this.#parts.metrics.leases.inc({ end });
       logger.info({ end }, 'a lease ended');
       this.#running.delete(lease.lease_id);
+      if (this.#exclusive?.leaseId === lease.lease_id) this.#exclusive = null;
+      this.#beginExclusive();
       this.#parts.metrics.busySlots.set(this.#running.size);
       this.#slotFreed();
     });
     this.#running.set(lease.lease_id, { stop, done });
     this.#parts.metrics.busySlots.set(this.#running.size);
+  }
+
+  /** Reserves the node for a lease unless it is reserved already; resolves when nothing else runs on it. */
+  #reserve({ lease_id }: Lease): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#exclusive ??= { leaseId: lease_id, begin: resolve };
+    return promise;
+  }
+
+  #beginExclusive(): void {
+    if (!this.#exclusive?.begin || this.#running.size > 1) return;
+    this.#exclusive.begin();
+    this.#exclusive.begin = null;
   }
 
   #untilSlotFreed(): Promise<void> {

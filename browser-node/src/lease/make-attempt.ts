@@ -93,7 +93,12 @@ async function inContext(
   stop: AttemptStop,
   logger: Logger,
 ): Promise<Attempt> {
-  const opening = pool.open({ emulator, countryCode: job.targeting.country_code, ticket, isolated: false });
+  const opening = pool.open({
+    emulator,
+    countryCode: job.targeting.country_code,
+    ticket,
+    isolated: job.isolation !== 'shared',
+  });
   let open: OpenContext;
   try {
     open = await stop.race(opening, (late) => void late.close());

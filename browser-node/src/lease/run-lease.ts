@@ -1,7 +1,7 @@
 import type { Lease } from '@adsweep/shared/lease/messages.ts';
 import type { Logger } from '@adsweep/shared/service/logger.ts';
 import type { LeaseEnd } from '../metrics.ts';
-import { PATIENCE } from '../upload/patiently.ts';
+import { isLost, PATIENCE, patiently } from '../upload/patiently.ts';
 import type { AttemptStop } from './attempt-stop.ts';
 import { type AttemptParts, makeAttempt } from './make-attempt.ts';
 import type { Renewals } from './renewals.ts';
@@ -9,20 +9,48 @@ import { type ReportParts, reportAttempt } from './report-attempt.ts';
 
 export type LeaseParts = AttemptParts & ReportParts & { renewals: Renewals };
 
-/** Runs one lease from its job to its result. Never throws: how it ended is the answer. */
-export async function runLease(parts: LeaseParts, lease: Lease, stop: AttemptStop, logger: Logger): Promise<LeaseEnd> {
+/**
+ * Runs one lease from its job to its result. Never throws: how it ended is the answer. A job that must be alone on its node is renewed
+ * until `alone` resolves, and begins then.
+ */
+export async function runLease(
+  parts: LeaseParts,
+  lease: Lease,
+  stop: AttemptStop,
+  logger: Logger,
+  alone: Promise<void> | null = null,
+): Promise<LeaseEnd> {
   const patienceMs = (parts.patience ?? PATIENCE).forMs;
-  const untilMs = Date.now() + parts.attemptMs + 2 * patienceMs;
+  const lastsMs = parts.attemptMs + 2 * patienceMs;
+  // Before a job that waits for the others, each of them may last as long.
+  const untilMs = Date.now() + (alone ? 2 * lastsMs + patienceMs : lastsMs);
   const letGo = parts.renewals.hold(lease, untilMs, (outcome) => stop.stop(outcome));
   try {
+    if (alone) await beginAlone(parts, lease, stop, alone);
     return await attemptAndReport(parts, lease, stop, logger);
   } catch (error) {
     if (stop.reason === 'lost' || stop.reason === 'cancelled') return stop.reason;
-    if (stop.reason === 'drain') return await release(parts, lease, logger);
+    if (stop.reason === 'drain' || stop.reason === 'declined') return await release(parts, lease, logger);
     logger.error({ cause: error }, 'a lease ended by our own fault');
     return 'unsaid';
   } finally {
     letGo();
+  }
+}
+
+/** Waits until the node has ended its other captures, then says so: only after that may this one end the node and be blamed for it. */
+async function beginAlone(
+  { api, patience }: LeaseParts,
+  lease: Lease,
+  stop: AttemptStop,
+  alone: Promise<void>,
+): Promise<void> {
+  await stop.race(alone);
+  try {
+    await patiently(() => api.beginAlone(lease), stop.signal, patience);
+  } catch (error) {
+    stop.stop(isLost(error) ? 'lost' : 'declined');
+    throw error;
   }
 }
 

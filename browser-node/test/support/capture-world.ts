@@ -154,4 +154,5 @@ const jobFor = (value: string, referrer: string | null): CrawlJob => ({
   emulator_id: 'desktop',
   referrer,
   exit_session: 'session',
+  isolation: 'shared',
 });

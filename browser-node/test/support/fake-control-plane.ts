@@ -16,6 +16,7 @@ export const JOB: CrawlJob = {
   emulator_id: 'windows_chrome',
   referrer: null,
   exit_session: 'session-1',
+  isolation: 'shared',
 };
 
 /** The node API as far as a node can see it: hands out the jobs it is given and writes down what nodes say. */
@@ -23,6 +24,10 @@ export class FakeControlPlane extends Conditions {
   readonly said: Said[] = [];
   /** What a renew says from now on. */
   renewal: 'renewed' | 'lost' | 'cancelled' = 'renewed';
+  /** What it says of one lease instead. */
+  readonly renewals: Record<string, 'lost'> = {};
+  /** Keeps back what is given, so that one acquire gets several jobs. */
+  hold = false;
   /** Statuses to answer the next calls of a kind with, in place of doing them. 0: the connection is cut. */
   readonly refusals: Record<string, number[]> = {};
   readonly #waiting: Lease[] = [];
@@ -78,7 +83,8 @@ export class FakeControlPlane extends Conditions {
     this.changed();
     if (refusal) return send(response, refusal, { detail: 'no', code: 'refused' });
     if (call === 'acquire') return this.#acquire(request, response, (jsonOf(body) as { max: number }).max);
-    if (call === 'renew') return send(response, 200, { outcome: this.renewal, expires_in_ms: 10_000 });
+    if (call === 'renew')
+      return send(response, 200, { outcome: this.renewals[id] ?? this.renewal, expires_in_ms: 10_000 });
     if (call === 'artifacts') return send(response, 200, { name, sha256: sha256(body), bytes: body.length });
     response.writeHead(204).end();
   }
@@ -89,7 +95,7 @@ export class FakeControlPlane extends Conditions {
       gone = true;
       this.changed();
     });
-    await this.until(() => gone || this.#waiting.length > 0, 60_000);
+    await this.until(() => gone || (!this.hold && this.#waiting.length > 0), 60_000);
     if (!gone) send(response, 200, { leases: this.#waiting.splice(0, max) });
   }
 }

@@ -3,7 +3,7 @@ import type { Capture } from '@adsweep/shared/capture/capture.ts';
 import { LeaseClient } from '@adsweep/shared/lease/client.ts';
 import { createLogger } from '@adsweep/shared/service/logger.ts';
 import { Registry } from 'prom-client';
-import type { BrowserPool, OpenContext } from '../../src/browser/open-context.ts';
+import type { BrowserPool, OpenContext, OpenOptions } from '../../src/browser/open-context.ts';
 import type { CaptureOutcome, CapturePage } from '../../src/capture/capture-outcome.ts';
 import { ExitsClient } from '../../src/lease/exits-client.ts';
 import { LeaseLoop } from '../../src/lease/lease-loop.ts';
@@ -15,9 +15,11 @@ import { FakeRouter } from './fake-router.ts';
 /** A pool of contexts without a browser behind them; counts those that are open. */
 class CountingPool implements BrowserPool {
   opened = 0;
+  readonly isolated: boolean[] = [];
   live = 0;
 
-  async open(): Promise<OpenContext> {
+  async open({ isolated }: OpenOptions): Promise<OpenContext> {
+    this.isolated.push(isolated);
     this.opened += 1;
     this.live += 1;
     let isOpen = true;

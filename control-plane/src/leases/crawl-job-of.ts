@@ -1,4 +1,5 @@
 import type { CrawlJob } from '@adsweep/shared/lease/crawl-job.ts';
+import { isolationOf } from '../scans/isolation.ts';
 import type { ScanRecord } from '../scans/scan.ts';
 
 /**
@@ -19,6 +20,7 @@ export function crawlJobOf(scan: ScanRecord, fence: number): CrawlJob {
     },
     emulator_id: scan.emulator_id,
     referrer: scan.referrer,
+    isolation: isolationOf(scan.lost_requeues),
     exit_session: `${scan._id.replaceAll('-', '')}${fence.toString(36)}`,
   };
 }

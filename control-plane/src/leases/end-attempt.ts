@@ -51,7 +51,15 @@ export async function endAttempt(
 
   const { code, cause } = attempt;
   logger.info(
-    { scan_id: ref.scanId, fence: ref.fence, code, private_cause: cause, status: ended.status },
+    {
+      scan_id: ref.scanId,
+      fence: ref.fence,
+      code,
+      private_cause: cause,
+      status: ended.status,
+      error: ended.error,
+      lost_requeues: ended.lost_requeues,
+    },
     'an attempt failed',
   );
   metrics.failedAttempts.inc({ code });
@@ -59,6 +67,16 @@ export async function endAttempt(
   metrics.finishedScans.inc({ status: ended.status });
   dependencies.outboxFilled();
   return 'ended';
+}
+
+/** Notes that nothing else runs on the node of a lease; false where the scan does not name this lease (any more). */
+export async function beginAlone(
+  { scans }: Pick<EndDependencies, 'scans'>,
+  ref: LeaseRef,
+  now: Date,
+): Promise<boolean> {
+  const scan = await scans.findForWork(ref.scanId);
+  return scan !== null && (await changeScan(scans, scan, { type: 'alone', fence: ref.fence }, now)) !== null;
 }
 
 /** Ends an attempt that leads to nothing, because it was not begun or its node stops: the job goes back at once. */

@@ -16,7 +16,7 @@ import { noContent, ok, type Route, route } from '../http/route.ts';
 import type { FarmMetrics } from '../metrics.ts';
 import { type AcquireDependencies, acquire, QueueAway } from './acquire.ts';
 import { CAPTURE_BODY, leaseLost, leaseOf, leaseParams, type NodeCaller } from './admit-node.ts';
-import { type EndDependencies, endAttempt, releaseLease } from './end-attempt.ts';
+import { beginAlone, type EndDependencies, endAttempt, releaseLease } from './end-attempt.ts';
 import { parseLeaseId } from './lease-token.ts';
 import type { Nodes } from './nodes.ts';
 import { type RenewDependencies, renew } from './renew.ts';
@@ -83,6 +83,20 @@ function routesOfOneLease(dependencies: NodeApiDependencies): Route<NodeCaller>[
       params: leaseParams,
       replies: { 200: { description: 'The lease lives, or why it does not.', schema: RenewedSchema } },
       handle: async ({ caller }: { caller: NodeCaller }) => ok(await renew(dependencies, leaseOf(caller))),
+    }),
+    route({
+      method: 'POST',
+      path: '/node/v1/leases/{id}/alone',
+      group: 'Leases',
+      summary: 'Begin a job of isolation `node`: nothing else runs on the node until it ends',
+      permission: 'lease',
+      params: leaseParams,
+      replies: done,
+      errors: ['lease.lost'],
+      handle: async ({ caller }: { caller: NodeCaller }) => {
+        if (!(await beginAlone(dependencies, leaseOf(caller), new Date()))) throw leaseLost(metrics, 'alone');
+        return noContent();
+      },
     }),
     route({
       method: 'POST',

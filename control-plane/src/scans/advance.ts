@@ -1,14 +1,15 @@
 import { type FailureCode, isOurFault, isTransient } from '@adsweep/shared/failures.ts';
-import { LOST_NODE_REQUEUES_MAX } from '@adsweep/shared/limits.ts';
 import type { ScanStatus } from '@adsweep/shared/scan/scan-status.ts';
 import type { Exit } from '@adsweep/shared/targeting/exit-ticket.ts';
 import type { OutboxEntry } from '../outbox/outbox-entry.ts';
+import { afterLoss } from './isolation.ts';
 import type { CaptureSummary, Classification, ScanLease, ScanRecord, ScanTag } from './scan.ts';
 
 /** Something that happened to a scan. */
 export type ScanEvent =
   | { type: 'cancel' }
   | { type: 'lease'; lease: ScanLease }
+  | { type: 'alone'; fence: number }
   | { type: 'release'; fence: number }
   | { type: 'capture'; fence: number; capture: CaptureSummary; exit: Exit | null }
   | {
@@ -52,6 +53,12 @@ export function advance(scan: ScanRecord, event: ScanEvent, now: Date): ScanChan
     case 'lease':
       if (scan.status !== 'pending') return null;
       return change({ status: 'pending' }, { status: 'running', lease: event.lease, started_at: now });
+    case 'alone':
+      if (!holdsLease(scan, event.fence) || !scan.lease) return null;
+      return change(
+        { status: 'running', fence: event.fence },
+        { lease: { ...scan.lease, alone: true }, started_at: now },
+      );
     case 'release':
       if (!holdsLease(scan, event.fence)) return null;
       return change(
@@ -96,24 +103,24 @@ export function advance(scan: ScanRecord, event: ScanEvent, now: Date): ScanChan
 
 type Failure = Extract<ScanEvent, { type: 'failure' }>;
 
-/** A transient failure goes back to `pending` while retries remain; a lost node's does so three times without using one up. */
+/** A transient failure goes back to `pending` while retries remain; a lost node's does so without using one up. */
 function endFailedAttempt(scan: ScanRecord, failure: Failure, now: Date): ScanChange {
   const when = { status: 'running' as const, fence: failure.fence };
   const again = { status: 'pending' as const, lease: null, started_at: null };
-  if (failure.code === 'node: LOST' && scan.lost_requeues < LOST_NODE_REQUEUES_MAX)
-    return change(when, { ...again, lost_requeues: scan.lost_requeues + 1, due_at: now });
+  const afterIt = failure.code === 'node: LOST' ? afterLoss(scan) : failure.code;
+  if (afterIt === 'again') return change(when, { ...again, lost_requeues: scan.lost_requeues + 1, due_at: now });
   if (failure.code !== 'node: LOST' && isTransient(failure.code) && scan.retry_attempt < scan.retry_max_attempts) {
     const due_at = new Date(now.getTime() + failure.backoffMs);
     return change(when, { ...again, retry_attempt: scan.retry_attempt + 1, due_at });
   }
   const end = {
     status: 'failed' as const,
-    error: failure.code,
+    error: afterIt,
     lease: null,
     completed_at: now,
     ...seen(scan, failure),
   };
-  return change(when, end, isOurFault(failure.code) ? [refund(scan, now)] : []);
+  return change(when, end, isOurFault(afterIt) ? [refund(scan, now)] : []);
 }
 
 function seen(scan: ScanRecord, event: { capture: CaptureSummary | null; exit: Exit | null }): Partial<ScanRecord> {

@@ -7,8 +7,8 @@ import type { OutboxFields } from '../outbox/outbox-entry.ts';
 /** The proxy block as the client sent it, values in the catalogue's spelling, '' = no wish (spec 2.2). */
 export type ScanProxy = { proxy_type: ProxyType; region: string; city: string; isp: string };
 
-/** The lease that may write this scan now: its fencing token and its node. */
-export type ScanLease = { fence: number; node_id: string; leased_at: Date };
+/** The lease that may write this scan now: its fencing token and its node; `alone`: nothing else runs on that node. */
+export type ScanLease = { fence: number; node_id: string; leased_at: Date; alone?: boolean };
 
 /** A finding assigned to a scan; `url` '' = the whole scan (spec 2.5). */
 export type ScanTag = {
@@ -64,7 +64,7 @@ export type ScanRecord = OutboxFields & {
   error: string;
   /** Number of the attempt under way, or of the one that produced the result. */
   retry_attempt: number;
-  /** How often a lost node made it start again; these use up no attempt. */
+  /** How often a lost node made it start again; these use up no attempt, and decide what the next one shares with others. */
   lost_requeues: number;
   lease: ScanLease | null;
   exit: (Exit & { attempts: number }) | null;

@@ -60,6 +60,11 @@ export class LeaseClient {
     return this.#read(RenewedSchema, 'POST', `/leases/${lease.lease_id}/renew`, lease.token, {});
   }
 
+  /** Says, before a job of isolation `node` begins, that nothing else runs on its node. */
+  async beginAlone(lease: Lease): Promise<void> {
+    await this.#send('POST', `/leases/${lease.lease_id}/alone`, lease.token, {});
+  }
+
   async upload(lease: Lease, name: string, contentType: string, bytes: Uint8Array): Promise<Uploaded> {
     const path = `/leases/${lease.lease_id}/artifacts/${encodeURIComponent(name)}`;
     return this.#read(UploadedSchema, 'PUT', path, lease.token, { bytes, contentType, deadlineMs: 60_000 });
