@@ -80,13 +80,22 @@ describe('what one request may cost', () => {
 
 describe('the extent of a JSON text', () => {
   const bounds = { values: 1_000, depth: 100 };
-  const extent = (text: string) => jsonExtent(Buffer.from(text), bounds);
+  const extent = (text: string) => {
+    const { values, depth } = jsonExtent(Buffer.from(text), bounds);
+    return { values, depth };
+  };
 
   test('counts values and levels outside of strings', () => {
     assert.deepEqual(extent('5'), { values: 1, depth: 0 });
     assert.deepEqual(extent('[1,[2,3],{"a":4}]'), { values: 7, depth: 2 });
     assert.deepEqual(extent('"[[,,\\"[[,,\\\\"'), { values: 1, depth: 0 });
     assert.deepEqual(extent('{"a\\\\":[1],"b":"\\"","c":"]"}'), { values: 5, depth: 2 });
+  });
+
+  test('knows an escaped surrogate from other escapes', () => {
+    const escapes = (text: string) => jsonExtent(Buffer.from(text), bounds).escapesSurrogates;
+    for (const text of ['"\\ud800"', '{"\\uDFFF":1}', '["\\\\\\ud83d\\ude00"]']) assert.ok(escapes(text), text);
+    for (const text of ['"\\u00e9"', '"\\\\ud800"', '"ud800"', '"\\n"']) assert.ok(!escapes(text), text);
   });
 
   test('is never below what the text holds', () => {

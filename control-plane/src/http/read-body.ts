@@ -1,11 +1,15 @@
 import type { IncomingMessage } from 'node:http';
+import { setImmediate } from 'node:timers/promises';
 import { BodyTooLarge, readBytes } from '@adsweep/shared/service/read-bytes.ts';
 import { ApiError, refused } from './api-error.ts';
 import type { Issue } from './errors.ts';
-import { jsonExtent } from './json-extent.ts';
+import { type JsonExtent, jsonExtent } from './json-extent.ts';
 
 /** Deeper nesting than any body here needs; JSON of this depth is safe to walk, compare and send back. */
 const DEPTH_MAX = 32;
+
+/** A body of this size is read in steps, so that others are served between them. */
+const LARGE_BYTES = 256 * 1024;
 
 /** How large a body may be: bytes as sent, and values (members and elements, containers included) it may hold. */
 export type BodyBounds = { bytes: number; values: number };
@@ -21,15 +25,18 @@ export async function readJson(stream: IncomingMessage, bounds: BodyBounds): Pro
   const bytes = await readBytes(stream, bounds.bytes).catch((error: unknown) => {
     throw error instanceof BodyTooLarge ? new ApiError('request_too_large', error.message) : error;
   });
-  refuseExtent(bytes, bounds.values);
+  const extent = jsonExtent(bytes, { values: bounds.values, depth: DEPTH_MAX });
+  refuseExtent(extent, bounds.values);
+  if (bytes.length > LARGE_BYTES) await setImmediate();
   const value = parse(bytes);
-  const issues = mayHoldSurrogates(bytes) ? surrogateIssues(value) : [];
+  if (bytes.length > LARGE_BYTES) await setImmediate();
+  // Valid UTF-8 has no lone surrogates; only an escape can bring one in.
+  const issues = extent.escapesSurrogates ? surrogateIssues(value) : [];
   if (issues.length > 0) throw refused(issues);
   return value;
 }
 
-function refuseExtent(bytes: Buffer, valuesMax: number): void {
-  const { values, depth } = jsonExtent(bytes, { values: valuesMax, depth: DEPTH_MAX });
+function refuseExtent({ values, depth }: JsonExtent, valuesMax: number): void {
   if (depth > DEPTH_MAX) throw refusedBody('json_invalid', `The body is nested deeper than ${DEPTH_MAX} levels.`);
   if (values > valuesMax) throw refusedBody('too_many_values', `The body has more than ${valuesMax} values.`);
 }
@@ -52,9 +59,6 @@ function parse(bytes: Buffer): unknown {
 function refusedBody(type: string, msg: string): ApiError {
   return refused([{ loc: ['body'], msg: msg.toWellFormed(), type, ctx: {} }]);
 }
-
-/** Valid UTF-8 has no lone surrogates; only an escape (`\ud800`) can bring one in. */
-const mayHoldSurrogates = (bytes: Buffer): boolean => bytes.includes('\\ud') || bytes.includes('\\uD');
 
 type Place = { value: unknown; step: string | number; owner: Place | null };
 

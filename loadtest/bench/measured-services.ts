@@ -1,0 +1,104 @@
+import { type ChildProcess, fork, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { environmentWith } from './config.ts';
+
+const ROOT = resolve(import.meta.dirname, '../..');
+export const API_KEY = 'the-key-of-the-benchmark';
+export const NODE_TOKEN = 'the-token-of-the-benchmark';
+
+/** How long an event loop was held at most, in ms: by the clock and of its thread's CPU. */
+export type Hold = { clock: number; cpu: number };
+
+/** A service whose event loop is watched. */
+export class MeasuredService {
+  readonly #child: ChildProcess;
+  readonly ports: Record<string, number>;
+
+  private constructor(child: ChildProcess, ports: Record<string, number>) {
+    this.#child = child;
+    this.ports = ports;
+  }
+
+  /** Starts `script` with these settings; answers when it says that it is ready. */
+  static async start(script: string, settings: NodeJS.ProcessEnv): Promise<MeasuredService> {
+    const child = fork(join(ROOT, script), {
+      execArgv: ['--import', join(import.meta.dirname, 'loop-probe.ts')],
+      env: environmentWith({ ...settings, ADSWEEP_LOG_LEVEL: 'error' }),
+    });
+    const { ports } = await answerOf<{ ports: Record<string, number> }>(child, 'ready');
+    return new MeasuredService(child, ports);
+  }
+
+  /** How long the service's event loop was held at most while `work` was done. */
+  async longestHold(work: () => Promise<unknown>): Promise<Hold> {
+    await this.#ask('reset');
+    await work();
+    return this.#ask('longest');
+  }
+
+  async stop(): Promise<void> {
+    const gone = once(this.#child, 'exit');
+    this.#child.kill('SIGTERM');
+    await gone;
+  }
+
+  async #ask(type: 'reset' | 'longest'): Promise<Hold> {
+    const answer = answerOf<Hold>(this.#child, 'longest');
+    this.#child.send({ type });
+    return answer;
+  }
+}
+
+function answerOf<T>(child: ChildProcess, type: string): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const onExit = (code: number | null) => reject(new Error(`the service ended with ${code}`));
+    const onMessage = (message: { type?: string }) => {
+      if (message.type !== type) return;
+      child.off('exit', onExit).off('message', onMessage);
+      resolve(message as T);
+    };
+    child.on('message', onMessage).once('exit', onExit);
+  });
+}
+
+/** Control plane and proxy-router with a Redis of their own, without nodes. */
+export async function startServices() {
+  const folder = mkdtempSync(join(tmpdir(), 'adsweep-bench-'));
+  const socket = join(folder, 'redis.sock');
+  const redis = spawn('redis-server', ['--port', '0', '--unixsocket', socket, '--save', '', '--dir', folder], {
+    stdio: 'ignore',
+  });
+  const router = await MeasuredService.start('proxy-router/src/main.ts', {
+    ADSWEEP_PROXY_PORT: '0',
+    ADSWEEP_DATA_DIR: folder,
+    ADSWEEP_NODE_TOKEN: NODE_TOKEN,
+    ADSWEEP_TICKET_SECRET: 'signs the tickets of the benchmark',
+  });
+  const control = await MeasuredService.start('control-plane/src/main.ts', {
+    ADSWEEP_HTTP_PORT: '0',
+    ADSWEEP_NODE_API_PORT: '0',
+    ADSWEEP_PROXY_URL: `http://127.0.0.1:${router.ports.api}`,
+    ADSWEEP_DATA_DIR: folder,
+    ADSWEEP_API_KEY: API_KEY,
+    ADSWEEP_NODE_TOKEN: NODE_TOKEN,
+    ADSWEEP_LEASE_SECRET: 'signs the leases of the benchmark',
+    REDIS_URL: `unix://${socket}`,
+  });
+  while ((await fetch(`http://127.0.0.1:${control.ports.http}/readyz`)).status !== 200) await sleep(100);
+  return {
+    router,
+    control,
+    async stop(): Promise<void> {
+      await control.stop();
+      await router.stop();
+      const gone = once(redis, 'exit');
+      redis.kill('SIGKILL');
+      await gone;
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
