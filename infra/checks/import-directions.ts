@@ -23,8 +23,8 @@ const ownBusiness = ['**/*-store.ts', '**/{routes,*-routes}.ts', '**/{present-*,
 
 /** Who may use what. Whatever is not named here may be imported anywhere. */
 const reserved: Record<string, string[]> = {
-  koa: ['control-plane/src/{http/**,app.ts}', 'proxy-router/src/{app.ts,**/*routes.ts,http/**}'],
-  '@koa/router': ['control-plane/src/{http/**,app.ts}', 'proxy-router/src/{app.ts,**/*routes.ts,http/**}'],
+  koa: ['control-plane/src/{http/**,app.ts}', 'proxy-router/src/api/**'],
+  '@koa/router': ['control-plane/src/{http/**,app.ts}', 'proxy-router/src/api/**'],
   mongodb: ['control-plane/src/{platform/**,**/*-store.ts}'],
   mingo: ['control-plane/src/platform/embedded/**'],
   'node:sqlite': ['control-plane/src/platform/embedded/**', 'infra/farm/**'],

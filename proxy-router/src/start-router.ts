@@ -7,15 +7,15 @@ import { OperatorError } from '@adsweep/shared/service/operator-error.ts';
 import type { Stop } from '@adsweep/shared/service/shutdown.ts';
 import { splitAddressBlocks } from '@adsweep/shared/urls/address-blocks.ts';
 import { AddressPolicy } from '@adsweep/shared/urls/address-policy.ts';
-import { createApp } from './app.ts';
-import { ExitSource } from './catalogue/exit-source.ts';
+import { createApp } from './api/create-app.ts';
 import type { Config } from './config.ts';
 import { ExitHealth } from './exits/exit-health.ts';
+import { ExitSource } from './exits/exit-source.ts';
 import { Gateway } from './gateway/gateway.ts';
 import { createMetrics } from './metrics.ts';
 import type { Provider } from './providers/provider.ts';
-import { TicketAccounts } from './tickets/ticket-accounts.ts';
 import { TicketJournal } from './tickets/ticket-journal.ts';
+import { TicketRegistry } from './tickets/ticket-registry.ts';
 
 const BUILT_IN_EXITS = fileURLToPath(new URL('../exits.default.json', import.meta.url));
 
@@ -28,18 +28,18 @@ export type RunningRouter = { ports: { api: number; gateway: number }; stops: St
 /** Starts the API and the gateway. Throws for exits that cannot be used and ports that are taken. */
 export async function startRouter(
   config: Config,
-  createProviders: (addresses: AddressPolicy) => Record<string, Provider>,
+  createProviders: (policy: AddressPolicy) => Record<string, Provider>,
   logger: Logger,
 ): Promise<RunningRouter> {
   const registry = createRegistry('proxy-router');
   const metrics = createMetrics(registry);
   const health = new ExitHealth();
-  const accounts = new TicketAccounts(config.ADSWEEP_TICKET_BYTES_MAX, openJournal(config.ADSWEEP_DATA_DIR));
-  const addresses = new AddressPolicy(splitAddressBlocks(config.ADSWEEP_DENY_ADDRESSES));
-  const providers = createProviders(addresses);
+  const tickets = new TicketRegistry(config.ADSWEEP_TICKET_BYTES_MAX, openJournal(config.ADSWEEP_DATA_DIR));
+  const policy = new AddressPolicy(splitAddressBlocks(config.ADSWEEP_DENY_ADDRESSES));
+  const providers = createProviders(policy);
   const source = openSource(config, providers, logger);
   const { ADSWEEP_PROXY_HOST: host, ADSWEEP_PROXY_PORT: port, ADSWEEP_TICKET_SECRET: ticketSecret } = config;
-  const shared = { source, providers, addresses, health, accounts, metrics, ticketSecret, logger };
+  const shared = { source, providers, policy, health, tickets, metrics, ticketSecret, logger };
   const gateway = new Gateway({
     ...shared,
     host,
@@ -61,13 +61,14 @@ export async function startRouter(
     throw error;
   });
   api.serve(app.callback());
+  tickets.start(logger);
   source.watch(config.ADSWEEP_EXITS_CHECK_SECONDS * 1000);
   const stops: Stop[] = [
     ['readiness', () => draining.abort()],
     ['watching the exits', () => source.stop()],
     ['the API', () => api.close(API_GRACE_MS)],
     ['the gateway', () => gateway.close(true)],
-    ['the tickets', () => accounts.close(Date.now())],
+    ['the tickets', () => tickets.stop(Date.now())],
   ];
   return { ports: { api: api.port, gateway: gateway.port }, stops };
 }

@@ -3,11 +3,11 @@ import { test } from 'node:test';
 import { CatalogueSchema } from '@adsweep/shared/targeting/catalogue.ts';
 import { ExitTicketSchema, TicketTrafficSchema } from '@adsweep/shared/targeting/exit-ticket.ts';
 import { Value } from 'typebox/value';
-import { GatewayFailure } from '../src/gateway/gateway-failure.ts';
+import { ConnectionFailure } from '../src/providers/connection-failure.ts';
 import { request, tunnelStatus } from './support/proxy-client.ts';
-import { exitIn, startTestRouter, wish } from './support/router.ts';
+import { exitIn, startTestRouter, targeting } from './support/router.ts';
 
-const asked = { targeting: wish(), session: 's', scan_id: 'scan', ttl_seconds: 60 };
+const asked = { targeting: targeting(), session: 's', scan_id: 'scan', ttl_seconds: 60 };
 
 type Refusal = { detail: string | { loc: string[]; type: string }[]; code: string };
 
@@ -56,7 +56,7 @@ test('calls without the node token are refused, probes are not', async (t) => {
 
 test('4.1.3 a place without an exit is 404 NODE_NOT_FOUND', async (t) => {
   const router = await startTestRouter(t);
-  const answer = await router.call('POST', '/exits', { ...asked, targeting: wish({ country_code: 'FR' }) });
+  const answer = await router.call('POST', '/exits', { ...asked, targeting: targeting({ country_code: 'FR' }) });
   const { detail, code } = (await answer.json()) as Refusal;
   assert.deepEqual([answer.status, code, typeof detail], [404, 'NODE_NOT_FOUND', 'string']);
 });
@@ -64,7 +64,7 @@ test('4.1.3 a place without an exit is 404 NODE_NOT_FOUND', async (t) => {
 test('an exit that fails goes out of service: 503 NODE_BUSY until it may be tried again', async (t) => {
   const provider = {
     catalogue: <T>(listed: T) => listed,
-    dial: () => Promise.reject(new GatewayFailure('upstream_failed', 'the vendor is down')),
+    dial: () => Promise.reject(new ConnectionFailure('upstream_failed', 'the vendor is down')),
   };
   const router = await startTestRouter(t, { provider });
   const ticket = await router.ticket();
@@ -87,7 +87,7 @@ test('a provider that breaks is an upstream failure, not a page', async (t) => {
 test('all problems of a request are told at once', async (t) => {
   const router = await startTestRouter(t);
   const answer = await router.call('POST', '/exits', {
-    targeting: { ...wish({ country_code: 'usa' }), colour: 'red' },
+    targeting: { ...targeting({ country_code: 'usa' }), colour: 'red' },
     session: '',
     ttl_seconds: 1e9,
     extra: 1,

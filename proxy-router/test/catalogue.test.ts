@@ -4,9 +4,10 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import type { Catalogue } from '@adsweep/shared/targeting/catalogue.ts';
 import { until } from '../../shared/test/support/until.ts';
-import { buildCatalogue } from '../src/catalogue/build-catalogue.ts';
-import { ExitSource } from '../src/catalogue/exit-source.ts';
-import { type ListedExit, parseExitsFile } from '../src/catalogue/exits-file.ts';
+import { buildCatalogue } from '../src/exits/build-catalogue.ts';
+import { ExitSource } from '../src/exits/exit-source.ts';
+import { parseExitsFile } from '../src/exits/exits-file.ts';
+import type { ListedExit } from '../src/providers/listed-exit.ts';
 import { closedProvider, exitIn, logger, startTestRouter, temporaryFolder } from './support/router.ts';
 
 const exits = [

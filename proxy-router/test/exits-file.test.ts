@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { ExitsFileError, parseExitsFile } from '../src/catalogue/exits-file.ts';
-import { mappedAddress } from '../src/gateway/mapped-address.ts';
+import { ExitsFileError, parseExitsFile } from '../src/exits/exits-file.ts';
+import { mappedAddress } from '../src/exits/host-mapping.ts';
 import { exitIn } from './support/router.ts';
 
 const problemsOf = (content: unknown): string[] => {
@@ -43,17 +43,17 @@ test('all problems of the contents are told at once', () => {
     },
   });
   assert.deepEqual(problems, [
-    '/exits/1/id direct-us is there twice',
+    '/exits/1/id direct-us is used twice',
     '/exits/1/provider acme is unknown; known: direct',
-    '/hosts/a b.example is no name, *.name, or name:port',
-    '/hosts/shop.example leads to localhost:80, which is no ip:port',
-    '/hosts/x.example leads to 127.0.0.1:99999, which is no ip:port',
-    '/hosts/*.*.y is no name, *.name, or name:port',
+    '/hosts/a b.example is not a name, *.name or name:port',
+    '/hosts/shop.example leads to localhost:80, which is not ip:port',
+    '/hosts/x.example leads to 127.0.0.1:99999, which is not ip:port',
+    '/hosts/*.*.y is not a name, *.name or name:port',
   ]);
 });
 
-test('what is no JSON is one problem', () => {
-  assert.match(problemsOf('{ "exits": [')[0] ?? '', /^it is no JSON/);
+test('invalid JSON is one problem', () => {
+  assert.match(problemsOf('{ "exits": [')[0] ?? '', /^it is not valid JSON/);
 });
 
 test('a host is mapped by its own name before a wildcard, by its port before all ports', () => {

@@ -4,8 +4,8 @@ import { networkInterfaces } from 'node:os';
 import { test } from 'node:test';
 import { GATEWAY_OUTCOME_HEADER } from '@adsweep/shared/targeting/gateway-status.ts';
 import type { AddressPolicy } from '@adsweep/shared/urls/address-policy.ts';
-import { GatewayFailure } from '../src/gateway/gateway-failure.ts';
 import { connectTo } from '../src/providers/connect-to.ts';
+import { ConnectionFailure } from '../src/providers/connection-failure.ts';
 import { directProvider } from '../src/providers/direct.ts';
 import { openTunnel, request, requestOver, tunnelStatus } from './support/proxy-client.ts';
 import { PUBLIC_ADDRESSES, startTestRouter } from './support/router.ts';
@@ -23,7 +23,7 @@ function providerOver(
     async (name) => {
       asked.push(name);
       const answers = names[name];
-      if (!answers) throw new GatewayFailure('dns', 'no such name');
+      if (!answers) throw new ConnectionFailure('dns', 'no such name');
       return answers.length > 1 ? answers.shift()! : answers[0]!;
     },
     async (addresses, _port, signal) => {

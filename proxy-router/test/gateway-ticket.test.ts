@@ -3,7 +3,7 @@ import http from 'node:http';
 import { test } from 'node:test';
 import type { ExitTicket } from '@adsweep/shared/targeting/exit-ticket.ts';
 import { until } from '../../shared/test/support/until.ts';
-import { GatewayFailure } from '../src/gateway/gateway-failure.ts';
+import { ConnectionFailure } from '../src/providers/connection-failure.ts';
 import { signTicket } from '../src/tickets/ticket.ts';
 import { openTunnel, proxyAuthorization, request, requestOver, sendRaw, tunnelStatus } from './support/proxy-client.ts';
 import { startTestRouter, TICKET_SECRET } from './support/router.ts';
@@ -197,7 +197,7 @@ test('traffic tells which streams are open, which still connect, and how long no
     catalogue: <T>(listed: T) => listed,
     dial: async () => {
       await dialled.promise;
-      throw new GatewayFailure('connection_failed', 'unreachable');
+      throw new ConnectionFailure('connection_failed', 'unreachable');
     },
   };
   const router = await startTestRouter(t, { hosts: hosts(target.address), provider });

@@ -3,8 +3,8 @@ import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { GATEWAY_STATUS } from '@adsweep/shared/targeting/gateway-status.ts';
 import { settingsRows, tableBelow } from '../../shared/test/support/settings-table.ts';
-import { parseExitsFile } from '../src/catalogue/exits-file.ts';
 import { ConfigSchema } from '../src/config.ts';
+import { parseExitsFile } from '../src/exits/exits-file.ts';
 
 const readme = readFileSync(new URL('../README.md', import.meta.url), 'utf8');
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { createSocket } from 'node:dgram';
 import { type TestContext, test } from 'node:test';
-import { GatewayFailure } from '../src/gateway/gateway-failure.ts';
+import { ConnectionFailure } from '../src/providers/connection-failure.ts';
 import { resolveNames } from '../src/providers/resolve-name.ts';
 
 const TYPES: Record<number, string> = { 1: 'A', 28: 'AAAA' };
@@ -54,6 +54,6 @@ test('a name that does not exist is a failure of the name service', async (t) =>
   const resolve = resolveNames([await startNameServer(t, {})]);
   await assert.rejects(
     resolve('nowhere.example'),
-    (error) => error instanceof GatewayFailure && error.outcome === 'dns',
+    (error) => error instanceof ConnectionFailure && error.outcome === 'dns',
   );
 });

@@ -1,39 +1,40 @@
-const OUT_MS_FIRST = 30_000;
-const OUT_MS_LONGEST = 600_000;
-/** How long a probe may take to tell how it went before another is sent. */
+const OUTAGE_MS_FIRST = 30_000;
+const OUTAGE_MS_LONGEST = 600_000;
+/** How long the result of a probe is waited for before another request may try the exit. */
 const PROBE_MS = 30_000;
 
-type Trouble = { failures: number; outUntil: number; probing: boolean };
+type Outage = { failures: number; until: number; isProbing: boolean };
 
 /**
- * Which exits are out of service. An exit that fails is out for 30 s; then one request tries it, and while that tells nothing nobody
- * else does; another failure doubles the time, up to 10 minutes, a success ends it. Times are Unix milliseconds.
+ * Which exits are unavailable, a circuit breaker for each. An exit that fails is unavailable for 30 s; then one request probes it, and
+ * no other uses it until the result is known. Another failure doubles the time, up to 10 minutes; a success ends the outage. Times are
+ * Unix milliseconds.
  */
 export class ExitHealth {
-  readonly #troubles = new Map<string, Trouble>();
+  readonly #outages = new Map<string, Outage>();
 
-  isOut(exitId: string, now: number): boolean {
-    return now < (this.#troubles.get(exitId)?.outUntil ?? 0);
+  isUnavailable(exitId: string, now: number): boolean {
+    return now < (this.#outages.get(exitId)?.until ?? 0);
   }
 
-  /** An exit was given to somebody: after a failure, that is the probe. */
-  taken(exitId: string, now: number): void {
-    const trouble = this.#troubles.get(exitId);
-    if (!trouble) return;
-    trouble.probing = true;
-    trouble.outUntil = now + PROBE_MS;
+  /** A ticket for the exit was issued: during an outage, that is the probe. */
+  assigned(exitId: string, now: number): void {
+    const outage = this.#outages.get(exitId);
+    if (!outage) return;
+    outage.isProbing = true;
+    outage.until = now + PROBE_MS;
   }
 
-  worked(exitId: string): void {
-    this.#troubles.delete(exitId);
+  succeeded(exitId: string): void {
+    this.#outages.delete(exitId);
   }
 
   failed(exitId: string, now: number): void {
-    const before = this.#troubles.get(exitId);
-    // Requests that were under way when it failed fail too; together they are one failure.
-    if (before && !before.probing && now < before.outUntil) return;
+    const before = this.#outages.get(exitId);
+    // Requests that were in progress when the exit failed fail too; together they are one failure.
+    if (before && !before.isProbing && now < before.until) return;
     const failures = (before?.failures ?? 0) + 1;
-    const outMs = Math.min(OUT_MS_FIRST * 2 ** (failures - 1), OUT_MS_LONGEST);
-    this.#troubles.set(exitId, { failures, outUntil: now + outMs, probing: false });
+    const outageMs = Math.min(OUTAGE_MS_FIRST * 2 ** (failures - 1), OUTAGE_MS_LONGEST);
+    this.#outages.set(exitId, { failures, until: now + outageMs, isProbing: false });
   }
 }

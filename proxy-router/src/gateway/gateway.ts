@@ -4,98 +4,91 @@ import type { Logger } from '@adsweep/shared/service/logger.ts';
 import { GATEWAY_OUTCOME_HEADER, GATEWAY_STATUS } from '@adsweep/shared/targeting/gateway-status.ts';
 import { canonicalHost, hasNameLength } from '@adsweep/shared/urls/public-host.ts';
 import { RequestError, Server } from 'proxy-chain';
+import { ConnectionFailure } from '../providers/connection-failure.ts';
+import type { ActiveTicket } from '../tickets/active-ticket.ts';
 import { verifyTicket } from '../tickets/ticket.ts';
-import type { TicketAccount } from '../tickets/ticket-account.ts';
-import { GatewayFailure } from './gateway-failure.ts';
-import { join } from './join.ts';
-import { openPassage, type PassageParts } from './open-passage.ts';
-import type { Passage } from './passage.ts';
-import { relay, relayUpgrade } from './relay.ts';
+import type { TicketRegistry } from '../tickets/ticket-registry.ts';
+import { connectUpstream, type UpstreamDependencies } from './connect-upstream.ts';
+import { forwardRequest, forwardUpgrade } from './forward-request.ts';
+import { pipe } from './pipe.ts';
+import type { UpstreamConnection } from './upstream-connection.ts';
 
-export type GatewayParts = PassageParts & { host: string; port: number; ticketSecret: string; logger: Logger };
-
-const SWEEP_MS = 1_000;
+export type GatewayDependencies = UpstreamDependencies & {
+  host: string;
+  port: number;
+  tickets: TicketRegistry;
+  ticketSecret: string;
+  logger: Logger;
+};
 
 /**
- * The forward proxy that browsers use. proxy-chain's server reads requests, asks for credentials and refuses; what an accepted
- * request is carried by is ours, because every connection must pass the guard and stand on a ticket's account. Each request is judged by
- * its own credentials: nothing of a connection's earlier ticket counts.
+ * The forward proxy that browsers use. proxy-chain's server parses requests, asks for credentials and sends refusals. Connections to
+ * targets are our own, because each must pass the address policy and be counted for its ticket. Each request is judged by its own
+ * credentials: the ticket of an earlier request on the same connection does not count.
  */
 export class Gateway extends Server {
-  readonly #parts: GatewayParts;
-  #sweeping: NodeJS.Timeout | undefined;
+  readonly #dependencies: GatewayDependencies;
 
-  constructor(parts: GatewayParts) {
-    super({ host: parts.host, port: parts.port, authRealm: 'Adsweep' });
-    this.#parts = parts;
+  constructor(dependencies: GatewayDependencies) {
+    const { host, port, tickets, ticketSecret, metrics, idleMs } = dependencies;
+    super({ host, port, authRealm: 'Adsweep' });
+    this.#dependencies = dependencies;
     this.prepareRequestFunction = ({ username, password }) => {
-      const ticket = verifyTicket({ username, password }, parts.ticketSecret, Date.now());
-      const account = ticket && parts.accounts.of(ticket);
-      if (account === null) parts.metrics.refusedCredentials.inc();
-      return account === null ? { requestAuthentication: true } : { customTag: account };
+      const claims = verifyTicket({ username, password }, ticketSecret, Date.now());
+      const ticket = claims && tickets.open(claims);
+      if (ticket === null) metrics.refusedCredentials.inc();
+      return ticket === null ? { requestAuthentication: true } : { customTag: ticket };
     };
     this.server.on('upgrade', (request, socket: Socket, head) => void this.#onUpgrade(request, socket, head));
-    // A client is waited for longer than a target, so that it can be told that the target was silent.
-    this.server.timeout = 2 * parts.idleMs;
-  }
-
-  override async listen(): Promise<void> {
-    await super.listen();
-    this.#sweeping = setInterval(() => this.#sweep(), SWEEP_MS);
-  }
-
-  override async close(closeConnections = false): Promise<void> {
-    clearInterval(this.#sweeping);
-    await super.close(closeConnections);
+    // Longer than a target's limit, so that the client can be told that the target was silent.
+    this.server.timeout = 2 * idleMs;
   }
 
   override async onRequest(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    await this.#carry(request, (passage, url) => relay(request, response, url, passage));
+    await this.#handle(request, (connection, url) => forwardRequest(request, response, url, connection));
   }
 
   override async onConnect(request: IncomingMessage, socket: Socket, head: Buffer): Promise<void> {
-    await this.#carry(request, (passage) => {
+    await this.#handle(request, (connection) => {
       socket.write('HTTP/1.1 200 Connection Established\r\n\r\n');
       if (head.length > 0) socket.unshift(head);
-      join(socket, passage);
+      pipe(socket, connection);
     });
   }
 
   async #onUpgrade(request: IncomingMessage, socket: Socket, head: Buffer): Promise<void> {
-    await this.#carry(request, (passage, url) => relayUpgrade(request, socket, head, url, passage));
+    await this.#handle(request, (connection, url) => forwardUpgrade(request, socket, head, url, connection));
   }
 
-  async #carry(request: IncomingMessage, use: (passage: Passage, url: URL) => void): Promise<void> {
+  /** Checks a request, connects to its target and calls `use`; answers the refusal where either fails. */
+  async #handle(request: IncomingMessage, use: (connection: UpstreamConnection, url: URL) => void): Promise<void> {
     try {
       const { trgParsed: url, customTag } = await this.prepareRequestHandling(request);
       if (url === null) throw new RequestError('The request names no target.', 400);
-      const account = customTag as TicketAccount;
-      const host = canonicalHost(url.hostname);
-      if (host === null) throw new RequestError('The request names no host.', 400);
-      // Before it is recorded: a page may make up thousands of these, each of many kilobytes.
-      if (!hasNameLength(host)) throw new GatewayFailure('dns', 'the name is too long to resolve');
-      account.noteRequest(request.method ?? '', recordedUrl(request, url), Date.now());
+      const ticket = customTag as ActiveTicket;
+      const host = targetHost(url);
+      ticket.recordRequest(request.method ?? '', recordedUrl(request, url), Date.now());
       const destination = { host, port: Number(url.port || 80) };
-      use(await openPassage(this.#parts, account, destination, request.socket), url);
+      use(await connectUpstream(this.#dependencies, ticket, destination, request.socket), url);
     } catch (error) {
       this.failRequest(request, this.#asRefusal(error));
     }
   }
 
-  #sweep(): void {
-    try {
-      this.#parts.accounts.sweep(Date.now());
-    } catch (cause) {
-      this.#parts.logger.error({ cause }, 'the journal of tickets cannot be written');
-    }
-  }
-
   #asRefusal(error: unknown): RequestError {
     if (error instanceof RequestError) return error;
-    if (error instanceof GatewayFailure) return refusal(error.outcome);
-    this.#parts.logger.error({ cause: error }, 'the gateway broke on a request');
+    if (error instanceof ConnectionFailure) return refusal(error.outcome);
+    this.#dependencies.logger.error({ cause: error }, 'the gateway failed on a request');
     return refusal('upstream_failed');
   }
+}
+
+/** The target's host in its canonical spelling. Refused before anything is recorded: a page can make up endless long names. */
+function targetHost(url: URL): string {
+  const host = canonicalHost(url.hostname);
+  if (host === null) throw new RequestError('The request names no valid host.', 400);
+  if (!hasNameLength(host)) throw new ConnectionFailure('dns', 'the name is too long to be resolved');
+  return host;
 }
 
 /** A request's URL without credentials and fragment; a tunnel's is `https://host:port/`, which is all that can be known of it. */
@@ -104,6 +97,6 @@ function recordedUrl(request: IncomingMessage, url: URL): string {
   return `${url.origin}${url.pathname}${url.search}`;
 }
 
-function refusal(outcome: GatewayFailure['outcome']): RequestError {
+function refusal(outcome: ConnectionFailure['outcome']): RequestError {
   return new RequestError(`gateway: ${outcome}`, GATEWAY_STATUS[outcome], { [GATEWAY_OUTCOME_HEADER]: outcome });
 }

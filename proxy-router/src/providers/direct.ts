@@ -1,33 +1,34 @@
 import { isIP, type Socket } from 'node:net';
 import type { AddressPolicy } from '@adsweep/shared/urls/address-policy.ts';
-import { GatewayFailure } from '../gateway/gateway-failure.ts';
+import { ConnectionFailure } from './connection-failure.ts';
 import type { Destination, Provider } from './provider.ts';
 
-/** All addresses of a name. Throws GatewayFailure `dns`. */
+/** Resolves a name to all its addresses. Throws ConnectionFailure `dns`. */
 export type Resolve = (name: string) => Promise<string[]>;
 
-/** A connection to one of the addresses, whichever answers first. Throws GatewayFailure. */
+/** Connects to the first of the addresses that answers. Throws ConnectionFailure. */
 export type Connect = (addresses: string[], port: number, signal: AbortSignal) => Promise<Socket>;
 
 /**
- * Exits that leave from this machine itself: the country is what the exits file says. A name is resolved once; one address
- * among the answers that `addresses` does not allow refuses all of them, and what was checked is what is dialled, so that no second answer can slip in.
+ * Exits whose traffic leaves from this machine: the country is what the exits file says. A name is resolved once and exactly the
+ * addresses that were checked are dialled, so that a second answer of a name server cannot get past the check (DNS rebinding). One
+ * address that the policy does not allow refuses the whole name.
  */
-export function directProvider(resolve: Resolve, connect: Connect, addresses: AddressPolicy): Provider {
+export function directProvider(resolve: Resolve, connect: Connect, policy: AddressPolicy): Provider {
   return {
     catalogue: (listed) => listed,
     async dial(_exit, { host, port }: Destination, signal) {
-      const found = isIP(host) === 0 ? await settled(resolve(host), signal) : [host];
-      if (found.length === 0) throw new GatewayFailure('dns', 'the name has no address');
-      if (!found.every((address) => addresses.allowsAddress(address)))
-        throw new GatewayFailure('private_address', 'the name leads to a private address');
-      return connect(found, port, signal);
+      const addresses = isIP(host) === 0 ? await abortable(resolve(host), signal) : [host];
+      if (addresses.length === 0) throw new ConnectionFailure('dns', 'the name has no address');
+      if (!addresses.every((address) => policy.allowsAddress(address)))
+        throw new ConnectionFailure('private_address', 'the name resolves to an address that scans may not reach');
+      return connect(addresses, port, signal);
     },
   };
 }
 
-/** `work`, or the signal's reason as soon as it aborts. */
-function settled<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+/** The result of `work`, or the signal's reason as soon as it aborts. */
+function abortable<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const abort = () => reject(signal.reason);
     if (signal.aborted) abort();

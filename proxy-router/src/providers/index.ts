@@ -5,6 +5,6 @@ import type { Provider } from './provider.ts';
 import { resolveNames } from './resolve-name.ts';
 
 /** The providers by the name that an exits file gives them. */
-export const createProviders = (addresses: AddressPolicy): Record<string, Provider> => ({
-  direct: directProvider(resolveNames(), connectTo, addresses),
+export const createProviders = (policy: AddressPolicy): Record<string, Provider> => ({
+  direct: directProvider(resolveNames(), connectTo, policy),
 });

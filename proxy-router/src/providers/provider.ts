@@ -1,16 +1,16 @@
 import type { Socket } from 'node:net';
-import type { ListedExit } from '../catalogue/exits-file.ts';
+import type { ListedExit } from './listed-exit.ts';
 
-/** Where a request wants to go; `host` in its canonical spelling (see `canonicalHost`), judged public by that alone. */
+/** The target of a request; `host` in its canonical spelling (see `canonicalHost`), already allowed by the address policy as written. */
 export type Destination = { host: string; port: number };
 
-/** Who sells exits. */
+/** A vendor of exits. */
 export type Provider = {
-  /** The exits that can be wished, given those the file lists for this provider. */
+  /** The exits it offers, given those that the exits file lists for it. */
   catalogue(listed: ListedExit[]): ListedExit[];
   /**
-   * A connection to the destination that leaves by the exit. Throws GatewayFailure: `upstream_failed` when the exit is to blame. Whoever
-   * resolves the name checks each address and dials what was checked. `signal` aborts with the failure to throw.
+   * Connects to the destination through the exit. A provider that resolves the name checks every address and dials only what it has
+   * checked. `signal` aborts with the failure to throw. Throws ConnectionFailure: `upstream_failed` when the exit is at fault.
    */
   dial(exit: ListedExit, destination: Destination, signal: AbortSignal): Promise<Socket>;
 };

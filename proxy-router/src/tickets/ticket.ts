@@ -3,35 +3,39 @@ import { sameSecret } from '@adsweep/shared/service/bearer.ts';
 import { type Static, Type } from 'typebox';
 import { Value } from 'typebox/value';
 
-const TicketSchema = Type.Object(
+const TicketClaimsSchema = Type.Object(
   {
     id: Type.String(),
     exit: Type.String(),
     session: Type.String(),
     scan: Type.String(),
-    /** Unix time in milliseconds after which the ticket is worth nothing. */
+    /** Unix time in milliseconds at which the ticket expires. */
     expires: Type.Integer(),
   },
   { additionalProperties: false },
 );
 
-/** The right to use one exit until it expires. */
-export type Ticket = Static<typeof TicketSchema>;
+/** What a ticket says: the right of one scan to use one exit until it expires. */
+export type TicketClaims = Static<typeof TicketClaimsSchema>;
 
 /** A ticket as Basic credentials (RFC 7617). */
 export type TicketCredentials = { username: string; password: string };
 
-/** Says the ticket in the user name and vouches for it in the password, so that any router with the same secret can tell. */
-export function signTicket(ticket: Ticket, secret: string): TicketCredentials {
-  const username = Buffer.from(JSON.stringify(ticket)).toString('base64url');
+/** The user name holds the claims and the password their signature, so that any router with the same secret can verify them. */
+export function signTicket(claims: TicketClaims, secret: string): TicketCredentials {
+  const username = Buffer.from(JSON.stringify(claims)).toString('base64url');
   return { username, password: signature(username, secret) };
 }
 
-/** The ticket in credentials; null when they are forged or expired at `now`. Takes the same time wherever a signature differs. */
-export function verifyTicket({ username, password }: TicketCredentials, secret: string, now: number): Ticket | null {
+/** The claims of a ticket; null when it is forged or has expired at `now`. Signatures are compared in constant time. */
+export function verifyTicket(
+  { username, password }: TicketCredentials,
+  secret: string,
+  now: number,
+): TicketClaims | null {
   if (!sameSecret(password, signature(username, secret))) return null;
-  const ticket: unknown = JSON.parse(Buffer.from(username, 'base64url').toString());
-  return Value.Check(TicketSchema, ticket) && ticket.expires > now ? ticket : null;
+  const claims: unknown = JSON.parse(Buffer.from(username, 'base64url').toString());
+  return Value.Check(TicketClaimsSchema, claims) && claims.expires > now ? claims : null;
 }
 
 function signature(username: string, secret: string): string {

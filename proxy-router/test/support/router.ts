@@ -6,10 +6,10 @@ import { createLogger } from '@adsweep/shared/service/logger.ts';
 import type { Targeting } from '@adsweep/shared/targeting/catalogue.ts';
 import type { ExitTicket, TicketTraffic } from '@adsweep/shared/targeting/exit-ticket.ts';
 import { AddressPolicy } from '@adsweep/shared/urls/address-policy.ts';
-import type { ListedExit } from '../../src/catalogue/exits-file.ts';
 import type { Config } from '../../src/config.ts';
 import { connectTo } from '../../src/providers/connect-to.ts';
 import { directProvider } from '../../src/providers/direct.ts';
+import type { ListedExit } from '../../src/providers/listed-exit.ts';
 import type { Provider } from '../../src/providers/provider.ts';
 import { startRouter } from '../../src/start-router.ts';
 
@@ -27,7 +27,7 @@ export const exitIn = (country_code: string, more: Partial<ListedExit> = {}): Li
   ...more,
 });
 
-export const wish = (more: Partial<Targeting> = {}): Targeting => ({
+export const targeting = (more: Partial<Targeting> = {}): Targeting => ({
   country_code: 'US',
   proxy_type: 'residential',
   region: '',
@@ -108,7 +108,7 @@ export function apiClient(base: string) {
   return {
     call,
     async ticket(more: { targeting?: Targeting; session?: string; ttl_seconds?: number } = {}): Promise<ExitTicket> {
-      const asked = { targeting: wish(), session: 'session-1', scan_id: 'scan-1', ttl_seconds: 60, ...more };
+      const asked = { targeting: targeting(), session: 'session-1', scan_id: 'scan-1', ttl_seconds: 60, ...more };
       const answer = await call('POST', '/exits', asked);
       if (answer.status !== 201) throw new Error(`POST /exits was answered ${answer.status}: ${await answer.text()}`);
       return (await answer.json()) as ExitTicket;

@@ -1,9 +1,9 @@
 import type { Catalogue, CataloguePool } from '@adsweep/shared/targeting/catalogue.ts';
-import type { ListedExit } from './exits-file.ts';
+import type { ListedExit } from '../providers/listed-exit.ts';
 
 /**
- * What can be wished (spec 2.3): one pool for each country and proxy type that has an exit, values ordered by the addresses behind
- * them, largest first. Values that differ in letter case alone are one; the first spelling is shown.
+ * The targeting that is available (spec 2.3): one pool for each country and proxy type that has an exit, values ordered by the number
+ * of addresses behind them, largest first. Values that differ only in letter case are one; the first spelling is shown.
  */
 export function buildCatalogue(exits: ListedExit[], refreshedAt: Date): Catalogue {
   const pools = Map.groupBy(exits, (exit) => `${exit.country_code} ${exit.proxy_type}`);

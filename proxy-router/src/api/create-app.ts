@@ -1,20 +1,20 @@
 import type { Logger } from '@adsweep/shared/service/logger.ts';
 import Koa, { type Middleware } from 'koa';
 import type { Registry } from 'prom-client';
-import { type ApiParts, exitRoutes } from './exits/routes.ts';
-import { answerErrors } from './http/answer-errors.ts';
-import type { RouterMetrics } from './metrics.ts';
+import type { RouterMetrics } from '../metrics.ts';
+import { answerErrors } from './answer-errors.ts';
+import { type ApiDependencies, exitRoutes } from './routes.ts';
 
-export type AppParts = ApiParts & { registry: Registry; logger: Logger; isReady: () => boolean };
+export type AppDependencies = ApiDependencies & { registry: Registry; logger: Logger; isReady: () => boolean };
 
 /** The router's HTTP API with its probes. */
-export function createApp(parts: AppParts): Koa {
+export function createApp(dependencies: AppDependencies): Koa {
   const app = new Koa();
-  const routes = exitRoutes(parts);
+  const routes = exitRoutes(dependencies);
   app.silent = true;
-  app.use(measure(parts.metrics));
-  app.use(answerErrors(parts.logger));
-  app.use(serveProbes(parts.registry, parts.isReady));
+  app.use(measure(dependencies.metrics));
+  app.use(answerErrors(dependencies.logger));
+  app.use(serveProbes(dependencies.registry, dependencies.isReady));
   app.use(routes.routes());
   return app;
 }

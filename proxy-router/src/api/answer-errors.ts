@@ -3,7 +3,7 @@ import { ConnectionLost } from '@adsweep/shared/service/read-bytes.ts';
 import type { Context, Middleware } from 'koa';
 import { ApiError } from './api-error.ts';
 
-/** The one place where an error becomes an answer: `{ detail, code }`; what is not a refusal is ours, and its cause goes to the log. */
+/** The one place where an error becomes an answer, `{ detail, code }`. An error that is not a refusal is answered 500 and logged. */
 export function answerErrors(logger: Logger): Middleware {
   return async (context, next) => {
     try {

@@ -6,7 +6,7 @@ import { text } from 'node:stream/consumers';
 import { test } from 'node:test';
 import { GATEWAY_OUTCOME_HEADER } from '@adsweep/shared/targeting/gateway-status.ts';
 import { until } from '../../shared/test/support/until.ts';
-import { GatewayFailure } from '../src/gateway/gateway-failure.ts';
+import { ConnectionFailure } from '../src/providers/connection-failure.ts';
 import { openTunnel, proxyAuthorization, request, requestOver, sendRaw, tunnelStatus } from './support/proxy-client.ts';
 import { startTestRouter } from './support/router.ts';
 import { freePort, startRawTarget, startTarget } from './support/target.ts';
@@ -194,7 +194,7 @@ test('a client that leaves while its target is dialled ends the dialling', async
   const ticket = await router.ticket();
   const auth = `Proxy-Authorization: ${proxyAuthorization(ticket)}\r\n\r\n`;
   const client = openRaw(ticket.server, `GET ${url} HTTP/1.1\r\nHost: x\r\n${auth}`);
-  await until('the failure', () => reason instanceof GatewayFailure && reason.outcome === 'connection_failed');
+  await until('the failure', () => reason instanceof ConnectionFailure && reason.outcome === 'connection_failed');
 });
 
 test('a client that leaves a page half read leaves no connection to the target', async (t) => {

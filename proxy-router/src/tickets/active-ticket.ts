@@ -1,43 +1,43 @@
 import { CAPTURE_URL_LENGTH_MAX } from '@adsweep/shared/limits.ts';
 import type { GatewayOutcome, TicketTraffic } from '@adsweep/shared/targeting/exit-ticket.ts';
 import type { Destination } from '../providers/provider.ts';
-import type { Ticket } from './ticket.ts';
+import type { TicketClaims } from './ticket.ts';
 
 const REQUESTS_MAX = 5_000;
 /** Characters of all recorded URLs together: a page chooses how long its URLs are. */
 const URL_CHARACTERS_MAX = 4_000_000;
 const HOSTS_MAX = 5_000;
 
-/** A connection to a target, as its account sees it. */
-export type CountedStream = { count(): void; end(outcome: GatewayOutcome): void };
+/** A connection to a target, as its ticket uses it. */
+export type TicketStream = { count(): void; close(outcome: GatewayOutcome): void };
 
 /** Bytes exchanged with targets, as seen from the browser. */
-export type CarriedBytes = Pick<TicketTraffic, 'bytes_sent' | 'bytes_received'>;
+export type TransferredBytes = Pick<TicketTraffic, 'bytes_sent' | 'bytes_received'>;
 
-/** What one ticket carried. Its memory is bounded, whatever a page does. */
-export class TicketAccount {
-  readonly ticket: Ticket;
+/** A ticket in use: its open connections and its traffic so far. Its memory is bounded, whatever a page does. */
+export class ActiveTicket {
+  readonly claims: TicketClaims;
   readonly #bytesMax: number;
   readonly #hosts = new Map<string, TicketTraffic['hosts'][number]>();
   readonly #requests: TicketTraffic['requests'] = [];
-  readonly #streams = new Set<CountedStream>();
+  readonly #streams = new Set<TicketStream>();
   #urlCharacters = 0;
   #bytesSent: number;
   #bytesReceived: number;
   #isClosed = false;
   #connecting = 0;
-  /** Monotonic time of the last sign of life; null before the first. */
+  /** Monotonic time of the last activity; null before the first. */
   #activeAt: number | null = null;
 
-  /** `bytesMax`: both directions together; `before`: what the ticket carried before this process started. */
-  constructor(ticket: Ticket, bytesMax: number, before: CarriedBytes = { bytes_sent: 0, bytes_received: 0 }) {
-    this.ticket = ticket;
+  /** `bytesMax`: both directions together; `before`: the bytes from before this process started. */
+  constructor(claims: TicketClaims, bytesMax: number, before: TransferredBytes = { bytes_sent: 0, bytes_received: 0 }) {
+    this.claims = claims;
     this.#bytesMax = bytesMax;
     this.#bytesSent = before.bytes_sent;
     this.#bytesReceived = before.bytes_received;
   }
 
-  get carried(): CarriedBytes {
+  get transferred(): TransferredBytes {
     return { bytes_sent: this.#bytesSent, bytes_received: this.#bytesReceived };
   }
 
@@ -45,23 +45,24 @@ export class TicketAccount {
     return this.#bytesSent + this.#bytesReceived;
   }
 
-  get isFull(): boolean {
+  /** Whether the ticket has used up its byte limit. */
+  get isSpent(): boolean {
     return this.bytes > this.#bytesMax;
   }
 
-  /** Whether the ticket was deleted or has expired, or all that it may carry is carried. */
+  /** Whether the ticket was deleted, has expired or is spent. */
   get isClosed(): boolean {
     return this.#isClosed;
   }
 
-  /** A request or tunnel was asked for. `url` has no credentials and no fragment. */
-  noteRequest(method: string, url: string, atMs: number): void {
+  /** `url` has no credentials and no fragment; `atMs` is Unix time in milliseconds. */
+  recordRequest(method: string, url: string, atMs: number): void {
     if (this.#requests.length >= REQUESTS_MAX) return;
-    this.#requests.push({ method, url: this.#recorded(url), at_ms: atMs });
+    this.#requests.push({ method, url: this.#clip(url), at_ms: atMs });
   }
 
-  /** A connection was tried; `address` is what was dialled. */
-  noteConnection({ host, port }: Destination, address: string | null, outcome: GatewayOutcome): void {
+  /** A connection was tried; `address` is what was dialled, null where nothing was. */
+  recordConnection({ host, port }: Destination, address: string | null, outcome: GatewayOutcome): void {
     const key = `${host} ${port}`;
     const known = this.#hosts.get(key);
     if (!known && this.#hosts.size >= HOSTS_MAX) return;
@@ -69,56 +70,56 @@ export class TicketAccount {
     this.#hosts.set(key, { host, port, address: address ?? known?.address ?? null, outcome, connections });
   }
 
-  /** A connection that was reached came to another end than it looked. */
-  noteOutcome({ host, port }: Destination, outcome: GatewayOutcome): void {
+  /** A connection that had been established failed after all. */
+  recordOutcome({ host, port }: Destination, outcome: GatewayOutcome): void {
     const known = this.#hosts.get(`${host} ${port}`);
     if (known) known.outcome = outcome;
   }
 
-  /** Bytes moved. Once there are too many, nothing of this ticket stays open. */
-  add(sent: number, received: number): void {
-    this.#active();
+  /** Adds bytes that were transferred. At the limit, all connections of the ticket are closed. */
+  addBytes(sent: number, received: number): void {
+    this.#touch();
     this.#bytesSent += sent;
     this.#bytesReceived += received;
-    if (this.isFull) this.closeAll('too_large');
+    if (this.isSpent) this.close('too_large');
   }
 
-  /** A target is being resolved and dialled for a new stream; every call is followed by one of {@link connectEnded}. */
+  /** A target is being resolved and dialled; every call is followed by one of {@link connectEnded}. */
   connectBegan(): void {
     this.#connecting += 1;
-    this.#active();
+    this.#touch();
   }
 
   connectEnded(): void {
     this.#connecting -= 1;
-    this.#active();
+    this.#touch();
   }
 
-  opened(stream: CountedStream): void {
+  streamOpened(stream: TicketStream): void {
     this.#streams.add(stream);
   }
 
-  closed(stream: CountedStream): void {
+  streamClosed(stream: TicketStream): void {
     this.#streams.delete(stream);
-    this.#active();
+    this.#touch();
   }
 
-  /** Brings the figures of open connections up to date. */
+  /** Brings the byte counts of open connections up to date. */
   count(): void {
     for (const stream of this.#streams) stream.count();
   }
 
-  /** Closes what is open, for good. */
-  closeAll(outcome: GatewayOutcome = 'ok'): void {
+  /** Closes all connections, for good. */
+  close(outcome: GatewayOutcome = 'ok'): void {
     this.#isClosed = true;
-    for (const stream of this.#streams) stream.end(outcome);
+    for (const stream of this.#streams) stream.close(outcome);
   }
 
-  present(): TicketTraffic {
+  traffic(): TicketTraffic {
     this.count();
     return {
-      ticket_id: this.ticket.id,
-      ...this.carried,
+      ticket_id: this.claims.id,
+      ...this.transferred,
       open_streams: this.#connecting + this.#streams.size,
       connecting_streams: this.#connecting,
       quiet_ms: this.#quietMs(),
@@ -127,7 +128,7 @@ export class TicketAccount {
     };
   }
 
-  #recorded(url: string): string {
+  #clip(url: string): string {
     const clipped = url.slice(0, CAPTURE_URL_LENGTH_MAX);
     this.#urlCharacters += clipped.length;
     if (this.#urlCharacters <= URL_CHARACTERS_MAX) return clipped;
@@ -135,7 +136,7 @@ export class TicketAccount {
     return url.slice(0, pathAt + 1);
   }
 
-  #active(): void {
+  #touch(): void {
     this.#activeAt = performance.now();
   }
 

@@ -1,0 +1,74 @@
+import { bearerCredential, sameSecret } from '@adsweep/shared/service/bearer.ts';
+import { type ExitRefusal, ExitRequestSchema } from '@adsweep/shared/targeting/exit-ticket.ts';
+import Router from '@koa/router';
+import type { Context, Middleware } from 'koa';
+import type { ExitHealth } from '../exits/exit-health.ts';
+import type { ExitSource } from '../exits/exit-source.ts';
+import type { RouterMetrics } from '../metrics.ts';
+import { issueTicket } from '../tickets/issue-ticket.ts';
+import type { TicketRegistry } from '../tickets/ticket-registry.ts';
+import { ApiError } from './api-error.ts';
+import { readJson } from './read-json.ts';
+
+export type ApiDependencies = {
+  source: ExitSource;
+  health: ExitHealth;
+  tickets: TicketRegistry;
+  metrics: RouterMetrics;
+  nodeToken: string;
+  ticketSecret: string;
+  /** URL of the gateway for a caller who reached this API by `hostname`. */
+  gatewayUrl(hostname: string): string;
+};
+
+const REFUSALS: Record<ExitRefusal, [status: number, text: string]> = {
+  NODE_NOT_FOUND: [404, 'No exit matches the targeting.'],
+  NODE_BUSY: [503, 'All exits that match the targeting are unavailable at the moment.'],
+  ACCOUNT_REFUSED: [403, 'The provider refused our account.'],
+};
+
+/** The API for nodes and the control plane; every call needs the node token. */
+export function exitRoutes(dependencies: ApiDependencies): Router {
+  const { source, tickets, nodeToken } = dependencies;
+  const router = new Router();
+  router.use(requireToken(nodeToken));
+  router.get('/catalogue', (context) => {
+    context.body = source.catalogue();
+  });
+  router.post('/exits', (context) => createTicket(dependencies, context));
+  router.get('/exits/:ticket_id/traffic', (context) => {
+    const ticket = tickets.find(context.params.ticket_id ?? '');
+    if (!ticket) throw new ApiError(404, 'not_found', 'This router knows no such ticket.');
+    context.body = ticket.traffic();
+  });
+  router.delete('/exits/:ticket_id', async (context) => {
+    await tickets.delete(context.params.ticket_id ?? '', Date.now());
+    context.status = 204;
+  });
+  return router;
+}
+
+function requireToken(nodeToken: string): Middleware {
+  return (context, next) => {
+    if (!sameSecret(bearerCredential(context.get('authorization')), nodeToken)) {
+      throw new ApiError(401, 'unauthorized', 'A valid node token is required.');
+    }
+    return next();
+  };
+}
+
+async function createTicket(dependencies: ApiDependencies, context: Context): Promise<void> {
+  const { source, health, tickets, metrics, ticketSecret, gatewayUrl } = dependencies;
+  const request = await readJson(ExitRequestSchema, context.req);
+  const issuer = { exits: source.exits, health, secret: ticketSecret };
+  const issued = issueTicket(issuer, request, gatewayUrl(context.hostname), Date.now());
+  if ('refusal' in issued) {
+    const [status, text] = REFUSALS[issued.refusal];
+    metrics.tickets.inc({ outcome: issued.refusal });
+    throw new ApiError(status, issued.refusal, text);
+  }
+  metrics.tickets.inc({ outcome: 'issued' });
+  tickets.open(issued.claims);
+  context.status = 201;
+  context.body = issued.reply;
+}

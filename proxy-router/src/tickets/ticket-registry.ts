@@ -1,0 +1,105 @@
+import { isId } from '@adsweep/shared/ids.ts';
+import type { Logger } from '@adsweep/shared/service/logger.ts';
+import { TICKET_SECONDS_MAX } from '@adsweep/shared/targeting/exit-ticket.ts';
+import { ActiveTicket } from './active-ticket.ts';
+import type { TicketClaims } from './ticket.ts';
+import type { TicketJournal } from './ticket-journal.ts';
+
+/** How long after its expiry a ticket's traffic can still be read. */
+const TRAFFIC_KEPT_MS = 600_000;
+/** A ticket's bytes are written to the journal each time it has used this part of its limit since the last time. */
+const JOURNALED_PART = 1 / 20;
+const SWEEP_MS = 1_000;
+
+type Entry = { ticket: ActiveTicket; journaledBytes: number };
+
+/** The tickets that this process has issued or served. Times are Unix milliseconds. */
+export class TicketRegistry {
+  readonly #bytesMax: number;
+  readonly #journal: TicketJournal;
+  readonly #entries = new Map<string, Entry>();
+  #sweeping: NodeJS.Timeout | undefined;
+
+  /** `bytesMax`: what one ticket may transfer, both directions together. */
+  constructor(bytesMax: number, journal: TicketJournal) {
+    this.#bytesMax = bytesMax;
+    this.#journal = journal;
+  }
+
+  /**
+   * The ticket with these verified claims, null when it was deleted. It is added with its first use, because another router may have
+   * issued it, or this one before a restart; it then continues from the bytes in the journal.
+   */
+  open(claims: TicketClaims): ActiveTicket | null {
+    const known = this.find(claims.id);
+    if (known) return known;
+    const record = this.#journal.find(claims.id);
+    if (record?.deleted) return null;
+    const ticket = new ActiveTicket(claims, this.#bytesMax, record);
+    this.#entries.set(claims.id, { ticket, journaledBytes: ticket.bytes });
+    return ticket;
+  }
+
+  find(ticketId: string): ActiveTicket | undefined {
+    return this.#entries.get(ticketId)?.ticket;
+  }
+
+  /**
+   * Ends a ticket before it expires: its connections are closed and its traffic is dropped at once; resolves when the deletion is on
+   * the disk. A ticket that only another router knows is deleted here too. Throws the system's errors.
+   */
+  async delete(ticketId: string, now: number): Promise<void> {
+    const ticket = this.find(ticketId);
+    if (!ticket && !isId(ticketId)) return;
+    ticket?.close();
+    this.#entries.delete(ticketId);
+    const expires = ticket?.claims.expires ?? now + TICKET_SECONDS_MAX * 1000;
+    this.#journal.append({ id: ticketId, expires, deleted: true, bytes_sent: 0, bytes_received: 0 });
+    await this.#journal.sync();
+  }
+
+  /** Begins to sweep every second. */
+  start(logger: Logger): void {
+    this.#sweeping = setInterval(() => {
+      try {
+        this.#sweep(Date.now());
+      } catch (cause) {
+        logger.error({ cause }, 'the journal of tickets cannot be written');
+      }
+    }, SWEEP_MS);
+  }
+
+  /** Closes all connections and writes down what every ticket has transferred. */
+  stop(now: number): void {
+    clearInterval(this.#sweeping);
+    for (const { ticket } of this.#entries.values()) {
+      ticket.count();
+      ticket.close();
+    }
+    this.#writeBytes(now, 1);
+    this.#journal.close();
+  }
+
+  /** Counts open connections, closes those of expired tickets, drops old tickets and tidies the journal. */
+  #sweep(now: number): void {
+    for (const { ticket } of this.#entries.values()) {
+      const { id, expires } = ticket.claims;
+      ticket.count();
+      if (now >= expires) ticket.close();
+      if (now >= expires + TRAFFIC_KEPT_MS) this.#entries.delete(id);
+    }
+    this.#writeBytes(now, this.#bytesMax * JOURNALED_PART);
+    this.#journal.sweep(now);
+  }
+
+  /** Writes down the tickets that have transferred at least `bytes` more than the journal knows. */
+  #writeBytes(now: number, bytes: number): void {
+    for (const entry of this.#entries.values()) {
+      const { ticket, journaledBytes } = entry;
+      const { id, expires } = ticket.claims;
+      if (now >= expires || ticket.bytes - journaledBytes < bytes) continue;
+      entry.journaledBytes = ticket.bytes;
+      this.#journal.append({ id, expires, deleted: false, ...ticket.transferred });
+    }
+  }
+}
