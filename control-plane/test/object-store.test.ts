@@ -1,11 +1,18 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import fs from 'node:fs';
+import { mkdtemp, open, readdir, rm, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
-import { after, before, describe, it } from 'node:test';
+import { after, afterEach, before, describe, it, mock } from 'node:test';
 import { type ObjectStore, openDiskObjects } from '../src/platform/object-store.ts';
+
+async function all<T>(items: AsyncIterable<T>): Promise<T[]> {
+  const found: T[] = [];
+  for await (const item of items) found.push(item);
+  return found;
+}
 
 describe('objects on disk', () => {
   let root: string;
@@ -68,9 +75,68 @@ describe('objects on disk', () => {
         await assert.rejects(ask, /unsafe/, key);
   });
 
-  it('leave no halves behind after a crash', async () => {
-    await writeFile(join(root, '.incoming', 'half'), 'x');
-    await openDiskObjects(root);
-    assert.deepEqual(await readdir(join(root, '.incoming')), []);
+  it('leave no halves behind for ever after a crash, and halves that are being written alone', async () => {
+    const [left, current] = ['left', 'current'].map((name) => join(root, '.incoming', name)) as [string, string];
+    for (const path of [left, current]) await writeFile(path, 'x');
+    const now = Date.now();
+    await utimes(left, new Date(now - 120_000), new Date(now - 120_000));
+    const reopened = await openDiskObjects(root);
+    assert.equal(await reopened.removeTemporary(new Date(now - 60_000)), 1);
+    assert.deepEqual(await readdir(join(root, '.incoming')), ['current']);
+    await rm(current);
+  });
+
+  it('are walked folder by folder, the lower ones first, with the time each was written', async () => {
+    for (const key of ['walked/1/a', 'walked/1/b', 'walked/2/a']) await objects.put(key, Buffer.from(key));
+    const folders = await all(objects.walk('walked'));
+    const told = folders.map(({ key, objects }) => [key, ...objects.map((one) => one.key).sort()]);
+    assert.deepEqual(told.at(-1), ['walked']);
+    assert.deepEqual(told.slice(0, -1).sort(), [
+      ['walked/1', 'walked/1/a', 'walked/1/b'],
+      ['walked/2', 'walked/2/a'],
+    ]);
+    const times = folders.flatMap(({ objects }) => objects.map(({ modified }) => Date.now() - modified.getTime()));
+    assert.ok(times.every((age) => age < 60_000));
+    assert.deepEqual(await all(objects.walk('nowhere')), []);
+  });
+
+  it('are stored in a folder that is removed at that moment', async () => {
+    const removing = async () => {
+      for (let count = 0; count < 50; count++) await objects.removeEmptyFolder('busy/1');
+    };
+    const putting = Array.from({ length: 20 }, (_, n) => objects.put(`busy/1/${n}`, Buffer.from('x')));
+    await Promise.all([removing(), ...putting]);
+    assert.equal((await readdir(join(root, 'busy/1'))).length, 20);
+  });
+});
+
+describe('a power cut takes no object that was stored', () => {
+  let root: string;
+  before(async () => {
+    root = await mkdtemp(join(tmpdir(), 'adsweep-objects-'));
+  });
+  afterEach(() => mock.restoreAll());
+  after(() => rm(root, { recursive: true, force: true }));
+
+  it('its bytes are synced before it has its name, its name and folders before it is acknowledged', async () => {
+    const objects = await openDiskObjects(root);
+    const happened: string[] = [];
+    const path = join(root, 'scans/a/1/x');
+    const folder = await open(root, 'r');
+    const FileHandle = Object.getPrototypeOf(folder) as typeof folder;
+    await folder.close();
+    const [syncFile, syncFolder] = [fs.fsync, FileHandle.sync];
+    mock.method(fs, 'fsync', (file: number, done: fs.NoParamCallback) => {
+      happened.push(`bytes, ${fs.existsSync(path) ? 'named' : 'unnamed'}`);
+      syncFile(file, done);
+    });
+    mock.method(FileHandle, 'sync', async function (this: typeof folder) {
+      await syncFolder.call(this);
+      happened.push(`folder, ${fs.existsSync(path) ? 'named' : 'unnamed'}`);
+    });
+    await objects.put('scans/a/1/x', Buffer.from('x'));
+    happened.push('acknowledged');
+    const folders = Array.from({ length: 4 }, () => 'folder, named');
+    assert.deepEqual(happened, ['bytes, unnamed', ...folders, 'acknowledged']);
   });
 });

@@ -10,7 +10,8 @@ import { inspect, Measure } from './inspect-artifact.ts';
 
 /** An upload whose attempt nobody accepted is removed after this time; no lease lives as long. */
 const UNACCEPTED_LIFETIME_MS = 60 * 60 * 1000;
-const SWEPT_MAX = 500;
+/** So many files are swept at once; their records are removed in one turn of the event loop. */
+const SWEPT_AT_ONCE = 50;
 
 /**
  * The only code that touches the artifacts collection. The bytes are in the object store under `scans/<id>/<fence>/<upload>-<name>`: an
@@ -21,9 +22,13 @@ export type ArtifactStore = ReturnType<typeof artifactStore>;
 export function artifactStore(store: Store, objects: ObjectStore) {
   const artifacts: Collection<ArtifactRecord> = store.collection<ArtifactRecord>('artifacts');
 
-  const remove = async (records: Pick<ArtifactRecord, '_id' | 'object'>[]): Promise<void> => {
-    for (const { object } of records) await objects.delete(object);
-    await artifacts.deleteMany({ _id: { $in: records.map(({ _id }) => _id) } });
+  /** The record goes first, unless it was changed meanwhile: a file without a record is found by {@link unrecordedSweep}. */
+  const remove = async (records: ArtifactRecord[]): Promise<void> => {
+    const removeOne = async ({ _id, object, expires_at }: ArtifactRecord) => {
+      const { deletedCount } = await artifacts.deleteOne({ _id, object, expires_at });
+      if (deletedCount > 0) await objects.delete(object);
+    };
+    await Promise.all(records.map(removeOne));
   };
 
   /** Puts a file in the place of the one of its name. One that is kept, or a faster upload, makes the filter miss and refuses the insert. */
@@ -118,11 +123,11 @@ export function artifactStore(store: Store, objects: ObjectStore) {
       await artifacts.deleteMany({ scan_id: ref.scanId, fence: ref.fence });
     },
 
-    /** Removes what has expired by `now`; answers how many files went. */
+    /** Removes a part of what has expired by `now`; answers how many files it was, 0 when nothing is left. */
     async sweep(now: Date): Promise<number> {
       const expired = await artifacts
         .find({ expires_at: { $lte: now } })
-        .limit(SWEPT_MAX)
+        .limit(SWEPT_AT_ONCE)
         .toArray();
       await remove(expired);
       return expired.length;

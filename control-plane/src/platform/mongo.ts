@@ -55,6 +55,8 @@ function filtersOf(method: PropertyKey, args: unknown[]): unknown[] {
   );
 }
 
+const EXPIRED_AT_ONCE = 500;
+
 /** What the server's own TTL thread does once a minute; done here too, so that it happens at a time of our choosing. */
 async function sweepExpired(db: Db, now: Date): Promise<number> {
   let removed = 0;
@@ -63,7 +65,14 @@ async function sweepExpired(db: Db, now: Date): Promise<number> {
       if (index.expireAfterSeconds === undefined) continue;
       const [field] = Object.keys(index.key);
       const before = new Date(now.getTime() - index.expireAfterSeconds * 1000);
-      removed += (await db.collection(name).deleteMany({ [field!]: { $lte: before } })).deletedCount;
+      const expired = { [field!]: { $lte: before } };
+      const ids = await db
+        .collection(name)
+        .find(expired, { projection: { _id: 1 } })
+        .limit(EXPIRED_AT_ONCE)
+        .toArray();
+      const filter = { ...expired, _id: { $in: ids.map(({ _id }) => _id) } };
+      if (ids.length > 0) removed += (await db.collection(name).deleteMany(filter)).deletedCount;
     }
   }
   return removed;

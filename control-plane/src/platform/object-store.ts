@@ -1,43 +1,67 @@
 import { createReadStream, createWriteStream } from 'node:fs';
-import { mkdir, open, rename, rm } from 'node:fs/promises';
+import { mkdir, open, rename, rm, rmdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { newId } from '@adsweep/shared/ids.ts';
+import { syncFoldersBelow } from './sync-folder.ts';
+import { type StoredFolder, walkFolders } from './walk-folders.ts';
 
 /** Bytes by key. A key is a path of safe segments, such as `scans/<id>/<fence>/landing-0.webp`. */
 export type ObjectStore = {
-  /** Stores all of `source` under `key`, or nothing when it fails; what stood there before is replaced at once. */
+  /**
+   * Stores all of `source` under `key`, or nothing when it fails; what stood there before is replaced at once. What is stored survives a
+   * power cut from then on.
+   */
   put(key: string, source: Readable | Uint8Array): Promise<void>;
   /** The bytes and how many they are, or null where there is nothing under `key`. */
   get(key: string): Promise<StoredObject | null>;
   /** Removes what is under `key`, or all keys below it. Nothing there is no error. */
   delete(key: string): Promise<void>;
+  /** All that is stored below `key`, folder by folder, in no order. May leave out what is stored or removed meanwhile. */
+  walk(key: string): AsyncGenerator<StoredFolder>;
+  /** Removes the folder `key` where it is empty. */
+  removeEmptyFolder(key: string): Promise<void>;
+  /** Removes what uploads left that broke off, last written to before `before`; answers how many files went. */
+  removeTemporary(before: Date): Promise<number>;
 };
 
 /** A stored object; whoever asked for it reads or destroys the stream. */
 export type StoredObject = { stream: Readable; bytes: number };
 
 const SEGMENT = /^[A-Za-z0-9_-][A-Za-z0-9._-]{0,199}$/;
+const TEMPORARY = '.incoming';
+/** A folder that is emptied and removed just before a file is moved into it is made again, so often. */
+const MOVES_MAX = 3;
 
 /** Objects as files below `root`. A file appears whole, under its own name, or not at all. */
 export async function openDiskObjects(root: string): Promise<ObjectStore> {
-  const incoming = join(root, '.incoming');
-  await rm(incoming, { recursive: true, force: true });
-  await mkdir(incoming, { recursive: true });
+  await mkdir(join(root, TEMPORARY), { recursive: true });
+  const syncFolders = syncFoldersBelow(root);
+
+  /** Gives a file that is on the disk the name `path`, and brings this name to the disk. */
+  const moveTo = async (path: string, temporary: string, attempt = 1): Promise<void> => {
+    try {
+      await mkdir(dirname(path), { recursive: true });
+      await rename(temporary, path);
+    } catch (error) {
+      if (!isMissing(error) || attempt === MOVES_MAX) throw error;
+      return moveTo(path, temporary, attempt + 1);
+    }
+    await syncFolders(dirname(path));
+  };
 
   return {
     async put(key, source) {
       const path = pathOf(root, key);
-      const half = join(incoming, newId());
+      const temporary = join(root, TEMPORARY, newId());
       try {
         // A lone Uint8Array is wrapped: Readable.from would give out its bytes one by one.
         const from = source instanceof Readable ? source : Readable.from([source]);
-        await pipeline(from, createWriteStream(half, { flush: true }));
-        await mkdir(dirname(path), { recursive: true });
-        await rename(half, path);
+        await pipeline(from, createWriteStream(temporary, { flush: true }));
+        await moveTo(path, temporary);
       } catch (error) {
-        await rm(half, { force: true });
+        await rm(temporary, { force: true });
         throw error;
       }
     },
@@ -48,7 +72,7 @@ export async function openDiskObjects(root: string): Promise<ObjectStore> {
         const { size } = await file.stat();
         return { stream: createReadStream('', { fd: file }), bytes: size };
       } catch (error) {
-        if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
+        if (isMissing(error)) return null;
         throw error;
       }
     },
@@ -56,8 +80,30 @@ export async function openDiskObjects(root: string): Promise<ObjectStore> {
     async delete(key) {
       await rm(pathOf(root, key), { recursive: true, force: true });
     },
+
+    walk: (key) => walkFolders(pathOf(root, key), key),
+
+    async removeEmptyFolder(key) {
+      try {
+        await rmdir(pathOf(root, key));
+      } catch (error) {
+        if (!isMissing(error) && (error as NodeJS.ErrnoException).code !== 'ENOTEMPTY') throw error;
+      }
+    },
+
+    async removeTemporary(before) {
+      let removed = 0;
+      for await (const { objects } of walkFolders(join(root, TEMPORARY), TEMPORARY)) {
+        const abandoned = objects.filter(({ modified }) => modified < before);
+        for (const { key } of abandoned) await rm(join(root, key), { force: true });
+        removed += abandoned.length;
+      }
+      return removed;
+    },
   };
 }
+
+const isMissing = (error: unknown): boolean => (error as NodeJS.ErrnoException).code === 'ENOENT';
 
 function pathOf(root: string, key: string): string {
   const segments = key.split('/');

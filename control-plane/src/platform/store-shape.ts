@@ -70,7 +70,7 @@ export type Store = {
   collection<T extends Document = Document>(name: string): Collection<T>;
   /** Answers when the engine can take a read; rejects when it cannot. For the readiness probe. */
   ping(): Promise<void>;
-  /** Removes what every TTL index says has expired by `now`; answers how many documents went. */
+  /** Removes a part of what TTL indexes say has expired by `now`; answers how many documents it was, 0 when nothing is left. */
   sweepExpired(now: Date): Promise<number>;
   close(): Promise<void>;
 };

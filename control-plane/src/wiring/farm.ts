@@ -24,12 +24,13 @@ import { startMeasuringOutboxes, startRelay } from '../outbox/relay.ts';
 import { startWorker } from '../pipeline/worker.ts';
 import type { ObjectStore } from '../platform/object-store.ts';
 import type { RedisClient } from '../platform/redis.ts';
-import { type Loop, startLoop } from '../platform/start-loop.ts';
+import type { Loop } from '../platform/start-loop.ts';
 import type { Store } from '../platform/store.ts';
 import { createWakeSignal } from '../platform/wake-signal.ts';
 import { enqueueScan } from '../scans/enqueue-scan.ts';
 import type { ScanRecord } from '../scans/scan.ts';
 import { scanStore } from '../scans/scan-store.ts';
+import { startSweeping } from './start-sweeping.ts';
 
 export type FarmParts = {
   store: Store;
@@ -44,8 +45,6 @@ export type FarmParts = {
   /** How many queues the organizations are spread over. */
   shards?: number;
 };
-
-const SWEEP_EVERY_MS = 60_000;
 
 /** The farm's side of the control plane: the node API, and the loops that bring scans from one state to the next. */
 export type Farm = ReturnType<typeof createFarm>;
@@ -79,10 +78,6 @@ export function createFarm(parts: FarmParts) {
   const relaying = { sources: [scans.outbox], handlers };
   const shared = { scans, captures, artifacts, bodies, queue, nodes, metrics, logger, publicUrl, leaseSecret };
   const dependencies = { ...shared, ...relaying, readCapture, outboxFilled, accepted };
-  const sweep = async () => {
-    const now = new Date();
-    await Promise.all([artifacts.sweep(now), store.sweepExpired(now)]);
-  };
 
   return {
     /** What the verbs of the farm need, for who calls one by itself. */
@@ -117,7 +112,7 @@ export function createFarm(parts: FarmParts) {
         startRelay(dependencies, filled),
         startMeasuringOutboxes(dependencies),
         startCountingWork(dependencies),
-        startLoop(logger, { name: 'sweep', everyMs: SWEEP_EVERY_MS, turn: sweep }),
+        startSweeping({ store, objects, artifacts, logger }),
       ];
       return { stop: async () => void (await Promise.all(loops.map((loop) => loop.stop()))) };
     },

@@ -63,7 +63,7 @@ function runWrite(records: Records, write: AnyBulkWriteOperation, index: number,
   } else if ('deleteOne' in write || 'deleteMany' in write) {
     const of = 'deleteOne' in write ? write.deleteOne : write.deleteMany;
     onlyOptions(of, 'filter');
-    counts.deletedCount += deleteDocuments(records, { filter: of.filter, many: 'deleteMany' in write }).length;
+    counts.deletedCount += deleteDocuments(records, { filter: of.filter, limit: 'deleteMany' in write ? 0 : 1 }).length;
   } else {
     throw new MongoInvalidArgumentError(`an unknown kind of write: ${Object.keys(write).join(', ')}`);
   }
@@ -77,7 +77,7 @@ type ChangeWrite = Extract<
 function runChange(records: Records, write: ChangeWrite, index: number, counts: Counts): void {
   const [kind, of] = Object.entries(write)[0]!;
   onlyOptions(of, 'filter', 'update', 'replacement', 'upsert', 'arrayFilters', 'sort');
-  const result = updateResult(changeDocuments(records, { ...of, many: kind === 'updateMany' }));
+  const result = updateResult(changeDocuments(records, { ...of, limit: kind === 'updateMany' ? 0 : 1 }));
   counts.matchedCount += result.matchedCount;
   counts.modifiedCount += result.modifiedCount;
   if (result.upsertedCount === 0) return;

@@ -8,6 +8,7 @@ import { countRows, findRows } from './find-rows.ts';
 import { describe, ID_INDEX, indexSpec } from './index-spec.ts';
 import { indexedValues, splitPath } from './path-values.ts';
 import { projectionOf } from './projection.ts';
+import type { Records } from './records.ts';
 import { CODE, onlyOptions, refusal } from './refusals.ts';
 import { sortComponents } from './sort-order.ts';
 import type { Fields } from './stored-document.ts';
@@ -17,8 +18,8 @@ import { type Change, changeDocuments, deleteDocuments, insertDocument, updateRe
 type FindAndChangeOptions = driver.FindOneAndUpdateOptions & driver.FindOneAndReplaceOptions;
 
 /**
- * The methods of the driver's `Collection` over one file. Each write is one transaction, committed before its promise is
- * fulfilled; an option or an operator that is not known is refused.
+ * The methods of the driver's `Collection` over one file. Each write is one transaction, committed and on the disk before its promise
+ * is settled; an option or an operator that is not known is refused.
  */
 export class EmbeddedCollection {
   readonly collectionName: string;
@@ -31,7 +32,7 @@ export class EmbeddedCollection {
 
   async insertOne(document: Fields, options?: driver.InsertOneOptions): Promise<driver.InsertOneResult> {
     onlyOptions(options);
-    const insertedId = this.#write((records) => insertDocument(records, document));
+    const insertedId = await this.#write((records) => insertDocument(records, document));
     return { acknowledged: true, insertedId: insertedId as driver.ObjectId };
   }
 
@@ -46,7 +47,7 @@ export class EmbeddedCollection {
     options?: driver.BulkWriteOptions,
   ): Promise<BulkCounts> {
     onlyOptions(options, 'ordered');
-    return bulkWrite(this.#db, this.#records(), writes, options?.ordered !== false);
+    return this.#durably(() => bulkWrite(this.#db, this.#records(), writes, options?.ordered !== false));
   }
 
   find(filter: object = {}, options: driver.FindOptions = {}): EmbeddedFindCursor<Fields> {
@@ -108,21 +109,21 @@ export class EmbeddedCollection {
     options?: driver.UpdateOptions & { sort?: driver.Sort },
   ): Promise<driver.UpdateResult> {
     onlyOptions(options, 'upsert', 'arrayFilters', 'sort');
-    return updateResult(this.#change({ ...options, filter, update }));
+    return updateResult(await this.#change({ ...options, filter, update, limit: 1 }));
   }
 
   async updateMany(filter: object, update: unknown, options?: driver.UpdateOptions): Promise<driver.UpdateResult> {
     onlyOptions(options, 'upsert', 'arrayFilters');
-    return updateResult(this.#change({ ...options, filter, update, many: true }));
+    return updateResult(await this.#change({ ...options, filter, update, limit: 0 }));
   }
 
   async replaceOne(filter: object, replacement: object, options?: driver.ReplaceOptions): Promise<driver.UpdateResult> {
     onlyOptions(options, 'upsert', 'sort');
-    return updateResult(this.#change({ ...options, filter, replacement }));
+    return updateResult(await this.#change({ ...options, filter, replacement, limit: 1 }));
   }
 
   async findOneAndUpdate(filter: object, update: unknown, options?: driver.FindOneAndUpdateOptions): Promise<unknown> {
-    return this.#findAndChange({ filter, update }, options);
+    return this.#findAndChange({ filter, update, limit: 1 }, options);
   }
 
   async findOneAndReplace(
@@ -130,14 +131,14 @@ export class EmbeddedCollection {
     replacement: object,
     options?: driver.FindOneAndReplaceOptions,
   ): Promise<unknown> {
-    return this.#findAndChange({ filter, replacement }, options);
+    return this.#findAndChange({ filter, replacement, limit: 1 }, options);
   }
 
-  #findAndChange(change: Change, options: FindAndChangeOptions = {}): unknown {
+  async #findAndChange(change: Change, options: FindAndChangeOptions = {}): Promise<unknown> {
     const { returnDocument = 'before', projection, includeResultMetadata, ...others } = options;
     onlyOptions(others, 'upsert', 'arrayFilters', 'sort');
     const project = projectionOf(projection);
-    const [written] = this.#change({ ...change, ...others });
+    const [written] = await this.#change({ ...change, ...others });
     const answer = written?.[returnDocument];
     const value = answer && project ? project(answer) : (answer ?? null);
     return includeResultMetadata ? { value, lastErrorObject: lastError(written), ok: 1 } : value;
@@ -146,36 +147,38 @@ export class EmbeddedCollection {
   async findOneAndDelete(filter: object, options: driver.FindOneAndDeleteOptions = {}): Promise<unknown> {
     onlyOptions(options, 'sort', 'projection', 'includeResultMetadata');
     const project = projectionOf(options.projection);
-    const [deleted] = this.#write((records) => deleteDocuments(records, { filter, sort: options.sort }));
+    const [deleted] = await this.#write((records) =>
+      deleteDocuments(records, { filter, sort: options.sort, limit: 1 }),
+    );
     const value = deleted && project ? project(deleted) : (deleted ?? null);
     return options.includeResultMetadata ? { value, lastErrorObject: { n: deleted ? 1 : 0 }, ok: 1 } : value;
   }
 
   async deleteOne(filter: object = {}, options?: driver.DeleteOptions): Promise<driver.DeleteResult> {
     onlyOptions(options);
-    return this.#delete(filter, false);
+    return this.#delete(filter, 1);
   }
 
   async deleteMany(filter: object = {}, options?: driver.DeleteOptions): Promise<driver.DeleteResult> {
     onlyOptions(options);
-    return this.#delete(filter, true);
+    return this.#delete(filter, 0);
   }
 
-  #delete(filter: object, many: boolean): driver.DeleteResult {
-    const deleted = this.#write((records) => deleteDocuments(records, { filter, many }));
+  async #delete(filter: object, limit: number): Promise<driver.DeleteResult> {
+    const deleted = await this.#write((records) => deleteDocuments(records, { filter, limit }));
     return { acknowledged: true, deletedCount: deleted.length };
   }
 
   async createIndex(keys: driver.IndexSpecification, options?: driver.CreateIndexesOptions): Promise<string> {
     const spec = indexSpec(keys, options);
-    this.#db.createIndex(this.#records(), spec);
+    await this.#durably(() => this.#db.createIndex(this.#records(), spec));
     return spec.name;
   }
 
   async createIndexes(indexes: readonly driver.IndexDescription[]): Promise<string[]> {
     const specs = indexes.map(({ key, ...options }) => indexSpec(key as driver.IndexSpecification, options));
-    this.#db.transaction(() => {
-      for (const spec of specs) this.#db.createIndex(this.#records(), spec);
+    await this.#write((records) => {
+      for (const spec of specs) this.#db.createIndex(records, spec);
     });
     return specs.map(({ name }) => name);
   }
@@ -187,30 +190,41 @@ export class EmbeddedCollection {
   async dropIndex(name: string): Promise<driver.Document> {
     const index = this.#existing()?.indexes.find(({ spec }) => spec.name === name && name !== ID_INDEX);
     if (!index) throw refusal(CODE.indexNotFound, `index not found with name [${name}]`);
-    this.#db.dropIndex(this.#records(), index);
+    await this.#durably(() => this.#db.dropIndex(this.#records(), index));
     return { ok: 1 };
   }
 
   async drop(): Promise<boolean> {
     const records = this.#existing();
-    if (records) this.#db.drop(records);
+    if (records) await this.#durably(() => this.#db.drop(records));
     return true;
   }
 
-  #change(change: Change): Written[] {
+  #change(change: Change): Promise<Written[]> {
     return this.#write((records) => changeDocuments(records, change));
   }
 
-  #write<T>(work: (records: ReturnType<Database['collection']>) => T): T {
-    const records = this.#records();
-    return this.#db.transaction(() => work(records));
+  async #write<T>(work: (records: Records) => T): Promise<T> {
+    return this.#durably(() => {
+      const records = this.#records();
+      return this.#db.transaction(() => work(records));
+    });
   }
 
-  #records(): ReturnType<Database['collection']> {
+  /** A refusal waits too: what it refused for is then as durable as the refusal says. */
+  async #durably<T>(work: () => T): Promise<T> {
+    try {
+      return work();
+    } finally {
+      await this.#db.synced();
+    }
+  }
+
+  #records(): Records {
     return this.#db.collection(this.collectionName);
   }
 
-  #existing(): ReturnType<Database['existing']> {
+  #existing(): Records | undefined {
     return this.#db.existing(this.collectionName);
   }
 }

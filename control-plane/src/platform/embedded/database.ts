@@ -3,6 +3,7 @@ import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { ID_INDEX, type IndexSpec, indexSpec, isSameIndex } from './index-spec.ts';
 import { IndexTable } from './index-table.ts';
+import { type LogSync, openLogSync } from './log-sync.ts';
 import { Records } from './records.ts';
 
 /** `user_version` of the file: what its tables look like. */
@@ -15,16 +16,18 @@ const SQLITE_BUSY = 5;
 /**
  * The file, its collections and its transactions. One process at a time: SQLite's exclusive lock, which the system lifts
  * when the process ends, however it ends. A transaction that is committed has been handed to the system and survives a
- * SIGKILL; after a power cut the last moments before it may be missing (`synchronous` NORMAL), never half a transaction.
+ * SIGKILL; it survives a power cut too when {@link Database.synced} has resolved, and is never there by half.
  */
 export class Database {
   #db: DatabaseSync;
+  #log: LogSync;
   #collections = new Map<string, Records>();
   #depth = 0;
 
   constructor(path: string) {
     if (path !== MEMORY) mkdirSync(dirname(path), { recursive: true });
     this.#db = openLocked(path);
+    this.#log = openLogSync(path === MEMORY ? null : path);
     this.#db.exec(`
       CREATE TABLE IF NOT EXISTS collections (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);
       CREATE TABLE IF NOT EXISTS indexes (
@@ -108,6 +111,7 @@ export class Database {
 
   /** All of `work` or, when it throws, nothing of it. One inside another is undone by itself. */
   transaction<T>(work: () => T): T {
+    this.#log.assertWorking();
     const [begin, commit, rollback] =
       this.#depth === 0
         ? ['BEGIN IMMEDIATE', 'COMMIT', 'ROLLBACK']
@@ -117,6 +121,7 @@ export class Database {
     try {
       const result = work();
       this.#db.exec(commit);
+      if (this.#depth === 1) this.#log.committed();
       return result;
     } catch (error) {
       // A full disk ends the transaction by itself.
@@ -128,12 +133,20 @@ export class Database {
     }
   }
 
+  /** Resolves when everything that was committed before would survive a power cut. */
+  synced(): Promise<void> {
+    return this.#log.synced();
+  }
+
   ping(): void {
+    this.#log.assertWorking();
     this.#db.prepare('SELECT 1').get();
   }
 
-  close(): void {
-    if (this.#db.isOpen) this.#db.close();
+  async close(): Promise<void> {
+    if (!this.#db.isOpen) return;
+    this.#db.close();
+    await this.#log.close();
   }
 }
 
@@ -143,7 +156,7 @@ function openLocked(path: string): DatabaseSync {
     db.exec(`
       PRAGMA locking_mode = EXCLUSIVE;
       PRAGMA journal_mode = WAL;
-      PRAGMA synchronous = NORMAL;
+      PRAGMA synchronous = NORMAL; -- and LogSync: together they are FULL
       PRAGMA wal_autocheckpoint = 8000;
       PRAGMA mmap_size = 268435456;
       PRAGMA cache_size = -65536;

@@ -15,19 +15,23 @@ export async function openEmbedded(path: string): Promise<Store> {
     // The class has the driver's methods; the driver's overloads, which are all about types, are put on here.
     collection: <T extends Document>(name: string) => new EmbeddedCollection(db, name) as unknown as Collection<T>,
     ping: async () => db.ping(),
-    sweepExpired: async (now) => sweepExpired(db, now),
-    close: async () => db.close(),
+    sweepExpired: (now) => sweepExpired(db, now),
+    close: () => db.close(),
   };
 }
 
-function sweepExpired(db: Database, now: Date): number {
+/** So many documents of one collection are removed in one transaction, which holds the event loop. */
+const EXPIRED_AT_ONCE = 20;
+
+async function sweepExpired(db: Database, now: Date): Promise<number> {
   let removed = 0;
   for (const records of db.all) {
     for (const { spec } of records.indexes) {
       if (spec.expireAfterSeconds === undefined) continue;
       const before = new Date(now.getTime() - spec.expireAfterSeconds * 1000);
       const filter = { [spec.components[0]!.path]: { $lte: before } };
-      removed += db.transaction(() => deleteDocuments(records, { filter, many: true })).length;
+      removed += db.transaction(() => deleteDocuments(records, { filter, limit: EXPIRED_AT_ONCE })).length;
+      await db.synced();
     }
   }
   return removed;

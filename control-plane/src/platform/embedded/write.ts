@@ -11,8 +11,8 @@ import { type Apply, updateOf } from './update.ts';
 import { placeAt } from './update-place.ts';
 import { sameValue } from './value-key.ts';
 
-/** Which documents a write is for: the first in order, or all. */
-export type Selection = { filter: object; sort?: Sort | undefined; many?: boolean };
+/** Which documents a write is for: the first `limit` in order, 0 for all of them. */
+export type Selection = { filter: object; sort?: Sort | undefined; limit: number };
 export type Change = Selection & {
   update?: unknown;
   replacement?: object;
@@ -50,8 +50,8 @@ function applyOf({ update, replacement, arrayFilters }: Change, conditions: Cond
   return ({ _id }) => (_id === undefined ? { ...stored } : { _id, ...stored });
 }
 
-function select(records: Records, { filter, sort, many }: Selection): Iterable<Found> {
-  return findRows(records, filter, { order: sortComponents(sort), limit: many ? 0 : 1 });
+function select(records: Records, { filter, sort, limit }: Selection): Iterable<Found> {
+  return findRows(records, filter, { order: sortComponents(sort), limit });
 }
 
 function changeOne(records: Records, { row, bytes: old, fields: before }: Found, apply: Apply): Written {
