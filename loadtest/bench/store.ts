@@ -103,8 +103,9 @@ async function insertTogether(things: Collection<Thing>, first: number): Promise
     while (performance.now() - start < ROUND_MS) await things.insertOne(thing(first + inserted++));
   };
   await Promise.all(Array.from({ length: CALLERS }, caller));
+  const rate = (inserted * 1000) / (performance.now() - start);
   await things.deleteMany({ _id: { $gte: thing(first)._id } });
-  return (inserted * 1000) / (performance.now() - start);
+  return rate;
 }
 
 async function perSecond(ask: (n: number) => Promise<unknown>): Promise<number> {
