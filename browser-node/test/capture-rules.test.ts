@@ -4,7 +4,7 @@ import { DWELL_MS, QUIET_MS } from '../src/capture/budgets.ts';
 import { historyGrowth } from '../src/capture/collectors/back-button.ts';
 import { certificateProblem } from '../src/capture/collectors/certificates.ts';
 import { chainOf } from '../src/capture/collectors/redirect-chain.ts';
-import { addMissing } from '../src/capture/collectors/requests.ts';
+import { missingIn } from '../src/capture/collectors/requests.ts';
 import { emptyEntry } from '../src/capture/network-journal.ts';
 import { restIn } from '../src/capture/settle.ts';
 import { webpSize } from '../src/capture/webp-size.ts';
@@ -42,17 +42,15 @@ describe('the union of what was witnessed', () => {
 
   it('adds what one witness missed, and nothing twice', () => {
     const entries = [entry('http://a/', 2), entry('http://b/', 3)];
-    addMissing(entries, [
+    const missing = missingIn(entries, [
       entry('http://a/', 1),
       entry('http://a/', 2),
       entry('http://b/#x', 3),
       entry('http://b/', 4, 'POST'),
     ]);
     assert.deepEqual(
-      entries.map(({ method, url, timestampMs }) => [method, url, timestampMs]),
+      missing.map(({ method, url, timestampMs }) => [method, url, timestampMs]),
       [
-        ['GET', 'http://a/', 2],
-        ['GET', 'http://b/', 3],
         ['GET', 'http://a/', 1],
         ['POST', 'http://b/', 4],
       ],
@@ -88,14 +86,23 @@ describe('the growth of a history', () => {
       typeof historyGrowth
     >[0];
 
+  const growth = (pushes: number, movedFrames = 0) => ({ lengthAtStart: 2, pushes, movedFrames });
+
   it('is what the document itself added', () => {
     const grown = history('about:blank', 'http://a/', 'http://a/#1', 'http://a/', 'http://a/b', 'http://a/');
-    assert.deepEqual(historyGrowth(grown, 4, 2), { pushes: 4, copies: 3 });
+    assert.deepEqual(historyGrowth(grown, growth(4)), { pushes: 4, copies: 3 });
   });
 
   it('is not what its frames added, nor what it replaced', () => {
-    assert.deepEqual(historyGrowth(history('about:blank', 'http://a/', 'http://a/'), 0, 2), { pushes: 0, copies: 0 });
-    assert.deepEqual(historyGrowth(history('about:blank', 'http://a/5'), 5, 2), { pushes: 0, copies: 0 });
+    const [loaded, replaced] = [history('about:blank', 'http://a/', 'http://a/'), history('about:blank', 'http://a/5')];
+    assert.deepEqual(historyGrowth(loaded, growth(0)), { pushes: 0, copies: 0 });
+    assert.deepEqual(historyGrowth(replaced, growth(5)), { pushes: 0, copies: 0 });
+  });
+
+  it('holds no copies where a frame moves on within itself', () => {
+    const grown = history('about:blank', 'http://a/', 'http://a/', 'http://a/', 'http://a/');
+    assert.deepEqual(historyGrowth(grown, growth(3, 3)), { pushes: 3, copies: 0 });
+    assert.deepEqual(historyGrowth(grown, growth(3)), { pushes: 3, copies: 3 });
   });
 });
 

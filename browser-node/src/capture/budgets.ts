@@ -45,9 +45,10 @@ export const HTML_LENGTH_MAX = 1_000_000;
 export const TEXT_LENGTH_MAX = 200_000;
 /** Characters of all documents of a capture together. */
 export const DOCUMENTS_LENGTH_MAX = 12_000_000;
-/** Characters of a URL. Chromium takes 2 million; a request of 8,192 is at the limit of most servers. */
-export const URL_LENGTH_MAX = 8_192;
+export const CONTENT_TYPE_LENGTH_MAX = 200;
 export const TITLE_LENGTH_MAX = 1_024;
 /** Hops of one landing. Chromium ends an HTTP chain after 20; we end one by script after 40. */
 export const HOPS_MAX = 200;
 export const OBSERVATIONS_MAX = 200;
+/** Attempts to play sound of one tab that are kept. */
+export const ATTEMPTS_MAX = 10;

@@ -5,12 +5,13 @@ import { withDeadline } from '@adsweep/shared/service/with-deadline.ts';
 import type { TicketTraffic } from '@adsweep/shared/targeting/exit-ticket.ts';
 import type { OpenContext } from '../browser/open-context.ts';
 import { failureOfBrowser, failureOfVisit } from '../failures.ts';
-import { LEAVE_MS, OBSERVATIONS_MAX, TRAFFIC_MS, URL_LENGTH_MAX } from './budgets.ts';
+import { LEAVE_MS, OBSERVATIONS_MAX, TRAFFIC_MS } from './budgets.ts';
 import { calm } from './calm.ts';
 import type { CaptureFailure, CaptureOutcome } from './capture-outcome.ts';
 import type { Collect, Collector, Draft } from './collectors/collector.ts';
 import { afterwards, whileOpen } from './collectors/index.ts';
 import { causeText } from './ending.ts';
+import { fitCapture } from './fit-capture.ts';
 import { type Stage, setStage } from './stage.ts';
 import { targets } from './targets/index.ts';
 import type { Visit } from './targets/visit.ts';
@@ -61,6 +62,7 @@ async function seeTarget(stage: Stage, job: CrawlJob): Promise<Seen> {
   try {
     seen.seenOpen = await startAll(stage, whileOpen);
     seen.seenAfterwards = await startAll(stage, afterwards);
+    await stage.reports.start();
     seen.visit = await visitTarget(stage, job);
   } catch (error) {
     const code = failureOfBrowser(error);
@@ -94,8 +96,8 @@ function newDraft({ landings, startedAt }: Stage): Draft {
   const captured = landings.all.map(
     ({ ord, tab }): CapturedLanding => ({
       ord,
-      opener_url: tab.openerUrl.slice(0, URL_LENGTH_MAX),
-      final_url: tab.committed ? tab.url.slice(0, URL_LENGTH_MAX) : '',
+      opener_url: tab.openerUrl,
+      final_url: tab.committed ? tab.url : '',
       page_title: '',
       site_name: '',
       redirect_chain: [],
@@ -153,7 +155,7 @@ function unobserved(open: OpenContext, startedAtMs: number, error: unknown): Cap
 }
 
 function asCapture({ open, startedAtMs, startedAt, notes }: Stage, draft: Draft): Capture {
-  return {
+  return fitCapture({
     started_at: new Date(startedAtMs).toISOString(),
     elapsed_ms: Math.round(performance.now() - startedAt),
     browser: { name: open.browserName, version: open.browserVersion },
@@ -164,5 +166,5 @@ function asCapture({ open, startedAtMs, startedAt, notes }: Stage, draft: Draft)
     observations: draft.observations.slice(0, OBSERVATIONS_MAX),
     artifacts: [],
     notes: notes.slice(0, OBSERVATIONS_MAX),
-  };
+  });
 }

@@ -2,8 +2,11 @@ import type { HopKind } from '@adsweep/shared/capture/hop.ts';
 import { REQUEST_URLS_MAX } from '@adsweep/shared/limits.ts';
 import type { GatewayOutcome } from '@adsweep/shared/targeting/exit-ticket.ts';
 import { gatewayOutcome } from '@adsweep/shared/targeting/gateway-status.ts';
-import { HOPS_MAX } from './budgets.ts';
+import { registrableDomain } from '@adsweep/shared/urls/registrable-domain.ts';
+import { CONTENT_TYPE_LENGTH_MAX, HOPS_MAX } from './budgets.ts';
+import { clipUrl, hasImpossibleHost } from './clip-url.ts';
 import type { DevTools, EventPayload, TargetSession } from './devtools/devtools.ts';
+import { FairList } from './fair-list.ts';
 import type { Tab } from './tab.ts';
 
 type Sent = EventPayload<'Network.requestWillBeSent'>;
@@ -60,7 +63,9 @@ type Open = { entry: Entry; startedAt: number; seen: number };
 
 /** Everything the context asks the network for, in order, from the protocol events of all its targets. */
 export class NetworkJournal {
-  readonly entries: Entry[] = [];
+  /** Requests that are kept, of all sites alike, in no order where they were too many. */
+  readonly #requests = new FairList<Entry>(REQUEST_URLS_MAX);
+  readonly #hops: Entry[] = [];
   /** Requests beyond those that are kept. */
   dropped = 0;
   lastActivityAt = performance.now();
@@ -68,7 +73,6 @@ export class NetworkJournal {
   readonly #open = new Map<string, Open>();
   readonly #sockets = new Map<string, Entry>();
   readonly #finished: ((finished: Finished) => void)[] = [];
-  #hops = 0;
   /** Unix time in ms from which on nothing is written down, null = it still is. */
   closedAtMs: number | null = null;
 
@@ -104,7 +108,7 @@ export class NetworkJournal {
 
   /** Navigations of a tab's own document, in order. */
   hopsOf(targetId: string): Entry[] {
-    return this.entries.filter((entry) => entry.hop && entry.tab === targetId);
+    return this.#hops.filter((entry) => entry.tab === targetId);
   }
 
   #sent(event: Sent, session: TargetSession): void {
@@ -126,12 +130,12 @@ export class NetworkJournal {
     const root = rootOf(session);
     const tab = root.type === 'page' ? root.targetId : null;
     return {
-      ...emptyEntry(event.request.url, event.request.method, event.wallTime * 1_000),
+      ...emptyEntry(clipUrl(event.request.url), event.request.method, event.wallTime * 1_000),
       resourceType: (event.type ?? 'Other').toLowerCase(),
       tab,
       hop: this.#hopKind(event, session, isRedirect),
       loaderId: event.loaderId,
-      initiatorUrl: initiatorUrl(event.initiator),
+      initiatorUrl: clipUrl(initiatorUrl(event.initiator)),
     };
   }
 
@@ -162,18 +166,26 @@ export class NetworkJournal {
       for (const listener of this.#finished) listener({ entry: open.entry, session, requestId });
   }
 
-  /** Hops are kept beyond the limit of requests: a page that asks for a lot must not hide where it goes. */
   #keep(entry: Entry): void {
-    if (this.closedAtMs !== null) return;
-    const fits = entry.hop ? ++this.#hops <= HOPS_MAX : this.entries.length < REQUEST_URLS_MAX;
-    if (fits) this.entries.push(entry);
-    else this.dropped += 1;
+    if (this.closedAtMs === null) this.add(entry);
+  }
+
+  /** Hops are kept beyond the limit of requests: a page that asks for a lot must not hide where it goes. */
+  add(entry: Entry): void {
+    if (entry.hop && this.#hops.length < HOPS_MAX) this.#hops.push(entry);
+    else if (entry.hop || hasImpossibleHost(entry.url)) this.dropped += 1;
+    else if (this.#requests.add(entry, `${entry.resourceType} ${registrableDomain(entry.url)}`)) this.dropped += 1;
+  }
+
+  /** What is kept so far, in the order of time. */
+  entries(): Entry[] {
+    return [...this.#hops, ...this.#requests].sort((a, b) => a.timestampMs - b.timestampMs);
   }
 
   #listenToSockets(devtools: DevTools): void {
     const created = (requestId: string, url: string, resourceType: string, session: TargetSession) => {
       const root = rootOf(session);
-      const entry = { ...emptyEntry(url, 'GET', Date.now()), resourceType };
+      const entry = { ...emptyEntry(clipUrl(url), 'GET', Date.now()), resourceType };
       entry.tab = root.type === 'page' ? root.targetId : null;
       this.lastActivityAt = performance.now();
       // Not among those under way: a socket stays open for as long as its page.
@@ -196,7 +208,7 @@ export class NetworkJournal {
 function fill(entry: Entry, response: Response): void {
   const headers = lowerCased(response.headers);
   entry.statusCode = response.status;
-  entry.contentType = headers['content-type'] ?? response.mimeType;
+  entry.contentType = (headers['content-type'] ?? response.mimeType).slice(0, CONTENT_TYPE_LENGTH_MAX);
   // Through a tunnel nobody but the target can have written them.
   entry.gateway = entry.url.startsWith('http:') ? gatewayOutcome(headers) : null;
   entry.attachment = /^\s*attachment/i.test(headers['content-disposition'] ?? '');

@@ -5,6 +5,7 @@ import { SecondClient } from './devtools/second-client.ts';
 import { Ending } from './ending.ts';
 import { Landings } from './landings.ts';
 import { NetworkJournal } from './network-journal.ts';
+import { PageReports } from './page-reports.ts';
 import { watchTabs } from './tab.ts';
 
 /** What all steps of one capture share. */
@@ -13,6 +14,7 @@ export type Stage = {
   devtools: DevTools;
   journal: NetworkJournal;
   landings: Landings;
+  reports: PageReports;
   ending: Ending;
   logger: Logger;
   /** Unix time in ms, and the same moment of `performance.now()`. */
@@ -37,6 +39,7 @@ export async function setStage(open: OpenContext, signal: AbortSignal, logger: L
     devtools,
     journal: new NetworkJournal(devtools, tabs),
     landings: new Landings(open.context, devtools, tabs, ending),
+    reports: new PageReports(open.context),
     ending,
     logger,
     startedAtMs,

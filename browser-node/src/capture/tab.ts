@@ -1,4 +1,5 @@
 import type { HopKind } from '@adsweep/shared/capture/hop.ts';
+import { clipUrl } from './clip-url.ts';
 import type { DevTools, EventPayload, TargetSession } from './devtools/devtools.ts';
 
 type Requested = EventPayload<'Page.frameRequestedNavigation'>;
@@ -33,8 +34,6 @@ export class Tab {
   refused = false;
   /** Navigations that the page made by itself, not by an HTTP answer. */
   ownNavigations = 0;
-  /** Entries the present document wrote into its history, as far as they count as such: replaced ones included. */
-  historyWrites = 0;
   #requested = new Map<string, Requested['reason']>();
   #started = new Map<string, Started['navigationType']>();
 
@@ -59,7 +58,7 @@ export class Tab {
     });
     const [state, url = ''] = String(result.value).split(' ');
     if (this.url !== '' || url === 'about:blank') return;
-    this.url = url;
+    this.url = clipUrl(url);
     this.committed = true;
     if (state === 'complete') this.loadedAt = performance.now();
   }
@@ -84,15 +83,13 @@ export class Tab {
       this.refused = true;
       return;
     }
-    this.url = frame.url + (frame.urlFragment ?? '');
+    this.url = clipUrl(frame.url + (frame.urlFragment ?? ''));
     this.committed ||= this.url !== 'about:blank';
     this.loadedAt = null;
-    this.historyWrites = 0;
   }
 
-  navigatedWithin({ url, navigationType }: EventPayload<'Page.navigatedWithinDocument'>): void {
-    this.url = url;
-    if (navigationType !== 'other') this.historyWrites += 1;
+  navigatedWithin({ url }: EventPayload<'Page.navigatedWithinDocument'>): void {
+    this.url = clipUrl(url);
   }
 }
 
@@ -126,4 +123,4 @@ export function watchTabs(devtools: DevTools): Map<string, Tab> {
   return tabs;
 }
 
-const withoutFragment = (url: string): string => url.split('#')[0] as string;
+const withoutFragment = (url: string): string => clipUrl(url.split('#')[0] as string);

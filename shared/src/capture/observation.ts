@@ -9,9 +9,11 @@ const FACTS_MAX = 20;
 
 /**
  * A fact before judgement. `facts` by kind:
- * - back_button: `{ pushes, copies, popstate_listener, probe_url }` - entries the page added to its history without a click, those
- *   among them that show the page's own URL, whether it listens for Back, and where going Back led ('' = not probed or nowhere new).
- * - autosound: `{ via, muted, volume, started, has_audio }` - the call that tried (`play`, `autoplay`, `audio_context`) and what it played.
+ * - back_button: `{ pushes, copies, popstate_listener, probe_url }` - entries the page and its frames added to the history without a
+ *   click, those among them that show the same URL as before, whether one of them listens for Back, and where going Back led
+ *   ('' = not probed or nowhere new).
+ * - autosound: `{ via, muted, volume, started, has_audio }` - the call that tried (`play`, `autoplay`, `audio_context`) and what it played,
+ *   at its loudest; of each tab the loudest attempts.
  * - invalid_certificate: `{ host, reason }`.
  */
 export const ObservationSchema = Type.Object(

@@ -1,45 +1,78 @@
-import { randomBytes } from 'node:crypto';
-import type { Observation } from '@adsweep/shared/capture/observation.ts';
-import type { ConsoleMessage, Page } from 'playwright-core';
-import { soundScript } from '../page-scripts/sound-script.ts';
+import type { Page } from 'playwright-core';
+import { ATTEMPTS_MAX, COMMAND_MS, FRAMES_MAX } from '../budgets.ts';
+import { evaluateApart } from '../evaluate-apart.ts';
+import { framesOf } from '../frames.ts';
+import type { Landing } from '../landings.ts';
+import { readMedia } from '../page-scripts/read-media.ts';
+import type { Stage } from '../stage.ts';
 import type { Collector } from './collector.ts';
 
-type Attempt = Observation['facts'];
+/** An attempt to play, over all moments at which it was looked at. `volume` is that of its loudest moment that was not muted. */
+export type Attempt = { via: string; muted: boolean; volume: number; started: boolean; has_audio: boolean };
 
-/** Attempts of one tab that are kept. */
-const ATTEMPTS_MAX = 10;
-
-/** Attempts to play sound without a click, as the pages' own calls tell them. */
+/** Attempts to play sound without a click, as the pages' own calls tell them: of each tab the loudest. */
 export const autosound: Collector = {
   name: 'autosound',
-  budgetMs: 1_000,
-  async start(stage) {
-    const token = randomBytes(8).toString('hex');
-    const heard = new Map<Page, Map<string, Attempt>>();
-    stage.open.context.on('console', (message) => note(heard, token, message));
-    await stage.open.context.addInitScript({ content: soundScript(token) });
-    return (draft) => {
-      for (const { ord, page, tab } of stage.landings.all)
-        for (const facts of heard.get(page)?.values() ?? [])
-          draft.observations.push({ kind: 'autosound', landing: ord, url: tab.url, facts });
+  budgetMs: 3_000,
+  start(stage) {
+    const byPage = new Map<Page, Map<string, Attempt>>();
+    stage.reports.on('sound', (page, [id, via, muted, volume, started, audio]) => {
+      if (!id || !via) return;
+      const attempts = byPage.get(page) ?? new Map<string, Attempt>();
+      byPage.set(page, attempts);
+      const moment = { via, muted: muted === 'true', volume: Number(volume), started: started === 'true' };
+      keepLoudest(attempts, id, { ...moment, has_audio: audio === 'true' });
+    });
+    return async (draft) => {
+      for (const landing of stage.landings.all) {
+        const told = [...(byPage.get(landing.page)?.values() ?? [])];
+        const attempts = told.some(isSound) ? told : [...told, ...(await audibleMedia(stage, landing))];
+        const url = landing.tab.url;
+        for (const facts of attempts) draft.observations.push({ kind: 'autosound', landing: landing.ord, url, facts });
+      }
     };
   },
 };
 
-/** Takes a line of the page script. */
-function note(heard: Map<Page, Map<string, Attempt>>, token: string, message: ConsoleMessage): void {
-  if (message.type() !== 'debug') return;
-  const page = message.page();
-  const [mark, id, via, muted, volume, started, audio] = message.text().split('|');
-  if (mark !== token || !page || !via) return;
-  const attempts = heard.get(page) ?? new Map<string, Attempt>();
-  heard.set(page, attempts);
-  if (!id || (attempts.size >= ATTEMPTS_MAX && !attempts.has(id))) return;
-  attempts.set(id, {
-    via,
-    muted: muted === 'true',
-    volume: Number(volume),
-    started: started === 'true',
-    has_audio: audio === 'true',
+/** What can be heard in a tab's documents, whatever their scripts hid: for where nothing audible was told. */
+async function audibleMedia(stage: Stage, { page, tab }: Landing): Promise<Attempt[]> {
+  if (page.isClosed()) return [];
+  const frames = (await framesOf(stage, tab.session)).slice(0, FRAMES_MAX);
+  const found = await Promise.all(
+    frames.map(({ session, frameId }) =>
+      // A frame that is gone cannot be heard any more.
+      evaluateApart(session, frameId, readMedia, { max: ATTEMPTS_MAX }, COMMAND_MS).catch(() => []),
+    ),
+  );
+  const attempts = found.flat().map(({ autoplay, volume, started }): Attempt => {
+    return { via: autoplay ? 'autoplay' : 'play', muted: false, volume, started, has_audio: true };
   });
+  return attempts.slice(0, ATTEMPTS_MAX);
 }
+
+/** Adds one moment of the attempt `id`. Beyond the limit the quietest attempt gives way to a louder one. Pure but for `attempts`. */
+export function keepLoudest(attempts: Map<string, Attempt>, id: string, moment: Attempt): void {
+  const known = attempts.get(id);
+  if (!known && attempts.size >= ATTEMPTS_MAX) {
+    const [quietestId, quietest] = [...attempts].reduce((a, b) => (loudness(b[1]) < loudness(a[1]) ? b : a));
+    if (loudness(quietest) >= loudness(moment)) return;
+    attempts.delete(quietestId);
+  }
+  attempts.set(id, known ? joined(known, moment) : moment);
+}
+
+function joined(a: Attempt, b: Attempt): Attempt {
+  const audible = [a, b].filter(({ muted }) => !muted);
+  return {
+    via: a.via,
+    muted: audible.length === 0,
+    volume: Math.max(...(audible.length > 0 ? audible : [a, b]).map(({ volume }) => volume)),
+    started: a.started || b.started,
+    has_audio: a.has_audio || b.has_audio,
+  };
+}
+
+const isSound = ({ muted, volume, has_audio }: Attempt): boolean => !muted && volume > 0 && has_audio;
+
+const loudness = ({ muted, volume, has_audio, started }: Attempt): number =>
+  (!muted && volume > 0 ? 4 : 0) + (has_audio ? 2 : 0) + (started ? 1 : 0);

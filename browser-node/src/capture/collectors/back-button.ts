@@ -1,68 +1,96 @@
-import { randomBytes } from 'node:crypto';
 import type { Page } from 'playwright-core';
-import { PROBE_MS, URL_LENGTH_MAX } from '../budgets.ts';
+import { FRAMES_MAX, PROBE_MS } from '../budgets.ts';
+import { clipUrl } from '../clip-url.ts';
 import type { CommandAnswer, TargetSession } from '../devtools/devtools.ts';
+import { type FrameAt, framesOf } from '../frames.ts';
 import type { Landing } from '../landings.ts';
-import { tellHistory } from '../page-scripts/tell-history.ts';
 import type { Stage } from '../stage.ts';
 import type { Collector } from './collector.ts';
 
 type History = CommandAnswer<'Page.getNavigationHistory'>;
+/**
+ * What a tab's document and its frames did to the history: its length when the document came, entries added since, and those among
+ * them by which a frame showed another address than before.
+ */
+export type Growth = { lengthAtStart: number; pushes: number; movedFrames: number };
 
 /** Events by which a page can learn that a visitor goes back. */
 const BACK_EVENTS = new Set(['popstate', 'hashchange', 'navigate']);
 
-/** What a page did to its history without a click, and where going Back then leads. */
+/** What a page and its frames did to the history without a click, and where going Back then leads. */
 export const backButton: Collector = {
   name: 'back_button',
   budgetMs: 8_000,
-  async start(stage) {
-    const token = randomBytes(8).toString('hex');
-    const lengths = new Map<Page, number>();
-    stage.open.context.on('console', (message) => {
-      const [mark, length] = message.text().split('|');
-      const page = message.page();
-      if (mark === token && page) lengths.set(page, Number(length));
+  start(stage) {
+    const growths = new Map<Page, Growth>();
+    stage.reports.on('history', (page, [event, count, copy]) => {
+      if (event === 'length') growths.set(page, { lengthAtStart: Number(count), pushes: 0, movedFrames: 0 });
+      const growth = growths.get(page);
+      if (event !== 'push' || !growth) return;
+      growth.pushes += 1;
+      if (copy !== 'true') growth.movedFrames += 1;
     });
-    await stage.open.context.addInitScript({ content: `(${tellHistory})(${JSON.stringify({ token })});` });
     return async (draft) => {
       for (const landing of stage.landings.shown()) {
-        if (landing.tab.historyWrites === 0) continue;
-        const { url } = landing.tab;
-        const facts = await historyFacts(stage, landing, lengths.get(landing.page) ?? 1);
+        const growth = growths.get(landing.page);
+        if (!growth || growth.pushes === 0) continue;
+        const url = landing.tab.url;
+        const facts = await historyFacts(stage, landing, growth);
         if (facts.pushes > 0) draft.observations.push({ kind: 'back_button', landing: landing.ord, url, facts });
       }
     };
   },
 };
 
-async function historyFacts(stage: Stage, { tab }: Landing, lengthAtStart: number) {
+async function historyFacts(stage: Stage, { tab }: Landing, growth: Growth) {
   const history = await tab.session.send('Page.getNavigationHistory');
-  const { pushes, copies } = historyGrowth(history, tab.historyWrites, lengthAtStart);
-  const listens = pushes > 0 && (await listensForBack(tab.session));
+  const { pushes, copies } = historyGrowth(history, growth);
+  const listens = pushes > 0 && (await listensForBack(stage, tab.session));
   const probe_url = listens ? await probe(stage, tab.session, history) : '';
   return { pushes, copies, popstate_listener: listens, probe_url };
 }
 
 /**
- * Entries that the present document added, and how many of them show its own address (a fragment aside). The history of a tab also
- * grows when its frames move on: only what the document wrote itself counts. Pure.
+ * Entries that the document and its frames added, and how many of them show its own address (a fragment aside). The history of a tab
+ * also grows when its frames load other documents: that does not count. Pure.
  */
-export function historyGrowth({ entries, currentIndex }: History, writes: number, lengthAtStart: number) {
-  const pushes = Math.max(0, Math.min(writes, entries.length - lengthAtStart));
+export function historyGrowth({ entries, currentIndex }: History, growth: Growth) {
+  const pushes = Math.max(0, Math.min(growth.pushes, entries.length - growth.lengthAtStart));
   const own = withoutFragment(entries[currentIndex]?.url ?? '');
-  const added = entries.slice(entries.length - pushes);
-  return { pushes, copies: added.filter(({ url }) => withoutFragment(url) === own).length };
+  const added = entries.slice(entries.length - pushes).filter(({ url }) => withoutFragment(url) === own);
+  return { pushes, copies: Math.max(0, added.length - growth.movedFrames) };
 }
 
-async function listensForBack(session: TargetSession): Promise<boolean> {
-  for (const expression of ['window', 'window.navigation']) {
-    const { result } = await session.send('Runtime.evaluate', { expression });
-    if (!result.objectId) continue;
-    const { listeners } = await session.send('DOMDebugger.getEventListeners', { objectId: result.objectId });
+async function listensForBack(stage: Stage, root: TargetSession): Promise<boolean> {
+  const frames = (await framesOf(stage, root)).slice(0, FRAMES_MAX);
+  const listening = await Promise.all(frames.map((frame) => frameListensForBack(frame).catch(() => false)));
+  return listening.includes(true);
+}
+
+/**
+ * The frame's window is reached by its document, which a page cannot replace. A page that put something else in the place of
+ * `navigation` has something to hide there.
+ */
+async function frameListensForBack({ session, frameId }: FrameAt): Promise<boolean> {
+  const documentId = await documentOf(session, frameId);
+  for (const name of ['window', 'window.navigation']) {
+    const functionDeclaration = `function () { return ${name}; }`;
+    const { result } = await session.send('Runtime.callFunctionOn', { objectId: documentId, functionDeclaration });
+    if (name === 'window.navigation' && result.className !== 'Navigation') return true;
+    const objectId = result.objectId ?? '';
+    const { listeners } = await session.send('DOMDebugger.getEventListeners', { objectId });
     if (listeners.some(({ type }) => BACK_EVENTS.has(type))) return true;
   }
   return false;
+}
+
+/** A frame's document as its own scripts know it. Only the listeners of that world are told. */
+async function documentOf(session: TargetSession, frameId: string): Promise<string> {
+  const { executionContextId } = await session.send('Page.createIsolatedWorld', { frameId });
+  const apart = await session.send('Runtime.evaluate', { expression: 'document', contextId: executionContextId });
+  const { node } = await session.send('DOM.describeNode', { objectId: apart.result.objectId ?? '' });
+  const { object } = await session.send('DOM.resolveNode', { backendNodeId: node.backendNodeId });
+  return object.objectId ?? '';
 }
 
 /** Goes Back once; the address it leads to, '' where that is one the visitor has seen already. */
@@ -79,7 +107,7 @@ async function probe(stage: Stage, session: TargetSession, { entries, currentInd
   // Where nothing comes of it, Back leads to what was there before.
   await led.catch(() => undefined);
   const url = landing.page.url();
-  return isNew(url) ? url.slice(0, URL_LENGTH_MAX) : '';
+  return isNew(url) ? clipUrl(url) : '';
 }
 
 const withoutFragment = (url: string): string => url.split('#')[0] as string;

@@ -1,17 +1,21 @@
 import type { Entry } from '../network-journal.ts';
 import type { Collector } from './collector.ts';
 
-/** Documents that came with a certificate a visitor's browser would have warned of; the crawl went on regardless. */
+/** Hosts of one tab that are told: a chain of bad certificates must not leave other observations without room. */
+const HOSTS_MAX = 15;
+
+/** Documents, those of frames included, that came with a certificate a visitor's browser would have warned of; the crawl went on. */
 export const certificates: Collector = {
   name: 'certificates',
   budgetMs: 1_000,
   start: (stage) => (draft) => {
+    const documents = stage.journal.entries().filter(({ resourceType }) => resourceType === 'document');
     for (const { ord, tab } of stage.landings.all) {
-      const bad = stage.journal.hopsOf(tab.session.targetId).filter((hop) => hop.certificate);
-      const byHost = new Map(bad.map((hop) => [new URL(hop.url).host, hop]));
-      for (const [host, hop] of byHost) {
-        const facts = { host, reason: certificateProblem(hop) };
-        draft.observations.push({ kind: 'invalid_certificate', landing: ord, url: hop.url, facts });
+      const bad = documents.filter((entry) => entry.certificate && entry.tab === tab.session.targetId);
+      const byHost = new Map(bad.map((entry) => [new URL(entry.url).host, entry]));
+      for (const [host, entry] of [...byHost].slice(0, HOSTS_MAX)) {
+        const facts = { host, reason: certificateProblem(entry) };
+        draft.observations.push({ kind: 'invalid_certificate', landing: ord, url: entry.url, facts });
       }
     }
   },

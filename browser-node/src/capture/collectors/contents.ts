@@ -2,7 +2,9 @@ import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import { BODIES, type CapturedBody } from '@adsweep/shared/capture/artifact.ts';
 import { BODIES_BYTES_MAX, BODIES_MAX, BODY_BYTES_MAX } from '@adsweep/shared/limits.ts';
-import { COMMAND_MS, URL_LENGTH_MAX } from '../budgets.ts';
+import { registrableDomain } from '@adsweep/shared/urls/registrable-domain.ts';
+import { COMMAND_MS } from '../budgets.ts';
+import { FairList } from '../fair-list.ts';
 import type { Finished } from '../network-journal.ts';
 import type { Collector } from './collector.ts';
 
@@ -26,21 +28,23 @@ export const contents: Collector = {
 
 /** What was fetched, within the limits on number and size. */
 class Shelf {
-  readonly #bodies: CapturedBody[] = [];
+  readonly #bodies = new FairList<CapturedBody>(BODIES_MAX);
   readonly #fetching = new Set<Promise<void>>();
   #room = BODIES_BYTES_MAX;
 
   take({ entry, session, requestId }: Finished): void {
     // The tab's own document is kept as it was rendered.
-    if (!KINDS.has(entry.resourceType) || entry.hop || this.#bodies.length >= BODIES_MAX) return;
+    if (!KINDS.has(entry.resourceType) || entry.hop) return;
     const body: CapturedBody = {
-      url: entry.url.slice(0, URL_LENGTH_MAX),
+      url: entry.url,
       resource_type: entry.resourceType,
       content_type: entry.contentType,
       bytes: entry.bodySize,
       text: null,
     };
-    this.#bodies.push(body);
+    const left = this.#bodies.add(body, registrableDomain(entry.url));
+    if (left === body) return;
+    if (left?.text) this.#room += left.bytes;
     if (entry.bodySize === 0 || entry.bodySize > Math.min(BODY_BYTES_MAX, this.#room)) return;
     this.#room -= entry.bodySize;
     const fetching = this.#fetch(body, session, requestId).finally(() => this.#fetching.delete(fetching));
@@ -49,7 +53,7 @@ class Shelf {
 
   async bodies(): Promise<CapturedBody[]> {
     await Promise.all(this.#fetching);
-    return this.#bodies;
+    return [...this.#bodies];
   }
 
   async #fetch(body: CapturedBody, session: Finished['session'], requestId: string): Promise<void> {

@@ -1,23 +1,15 @@
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import { type CapturedDocument, DOCUMENTS } from '@adsweep/shared/capture/artifact.ts';
-import {
-  DOCUMENTS_LENGTH_MAX,
-  FRAMES_MAX,
-  HTML_LENGTH_MAX,
-  TEXT_LENGTH_MAX,
-  TITLE_LENGTH_MAX,
-  URL_LENGTH_MAX,
-} from '../budgets.ts';
-import type { CommandAnswer, TargetSession } from '../devtools/devtools.ts';
+import { CAPTURE_URL_LENGTH_MAX } from '@adsweep/shared/limits.ts';
+import { DOCUMENTS_LENGTH_MAX, FRAMES_MAX, HTML_LENGTH_MAX, TEXT_LENGTH_MAX, TITLE_LENGTH_MAX } from '../budgets.ts';
 import { evaluateApart } from '../evaluate-apart.ts';
+import { FairList } from '../fair-list.ts';
+import { type FrameAt, framesOf } from '../frames.ts';
 import type { Landing } from '../landings.ts';
 import { type DocumentFacts, readDocument } from '../page-scripts/read-document.ts';
 import type { Stage } from '../stage.ts';
 import type { Collector } from './collector.ts';
-
-type FrameTree = CommandAnswer<'Page.getFrameTree'>['frameTree'];
-type FrameAt = { session: TargetSession; frameId: string };
 
 /** What landings and their frames say: title, visible text, HTML as rendered. */
 export const documents: Collector = {
@@ -34,7 +26,11 @@ export const documents: Collector = {
           captured.site_name = document.siteName;
         }
         room -= document.html.length + document.text.length;
-        if (room < 0) break;
+        // A huge frame must not hide those after it.
+        if (room < 0) {
+          room += document.html.length + document.text.length;
+          continue;
+        }
         const { siteName: _, ...rest } = document;
         kept.push(rest);
       }
@@ -46,7 +42,7 @@ export const documents: Collector = {
 };
 
 async function documentsOf(stage: Stage, { ord, tab }: Landing): Promise<(CapturedDocument & DocumentFacts)[]> {
-  const frames = (await framesOf(stage, tab.session)).slice(0, FRAMES_MAX);
+  const frames = fairly(await framesOf(stage, tab.session));
   const read = await Promise.all(frames.map((at) => readFrame(at)));
   return read.flatMap((facts, index) => {
     const { session, frameId } = frames[index] as FrameAt;
@@ -55,31 +51,15 @@ async function documentsOf(stage: Stage, { ord, tab }: Landing): Promise<(Captur
   });
 }
 
-/** The frames of a tab, its main one first, those of other sites by their own targets. */
-async function framesOf(stage: Stage, root: TargetSession): Promise<FrameAt[]> {
-  const sessions = [
-    root,
-    ...[...stage.devtools.sessions()].filter((one) => one.type === 'iframe' && isUnder(one, root)),
-  ];
-  const trees = await Promise.all(
-    sessions.map(async (session) => {
-      // A frame that is gone, or too busy to say what it holds, has no document to keep.
-      const answer = await session.send('Page.getFrameTree', undefined, 2_000).catch(() => null);
-      return answer ? frameIds(answer.frameTree).map((frameId) => ({ session, frameId })) : [];
-    }),
-  );
-  return trees.flat();
-}
-
-const frameIds = ({ frame, childFrames = [] }: FrameTree): string[] => [frame.id, ...childFrames.flatMap(frameIds)];
-
-function isUnder(session: TargetSession, root: TargetSession): boolean {
-  for (let at: TargetSession | null = session; at; at = at.parent) if (at === root) return true;
-  return false;
+/** As many frames as are kept, the tab's own document first: of many that show one address, such as empty ones, some are left out. */
+function fairly(frames: FrameAt[]): FrameAt[] {
+  const kept = new FairList<FrameAt>(FRAMES_MAX);
+  for (const frame of frames) kept.add(frame, frame === frames[0] ? 'own' : (frame.url.split(/[?#]/)[0] as string));
+  return [...kept];
 }
 
 async function readFrame({ session, frameId }: FrameAt): Promise<DocumentFacts | null> {
-  const limits = { html: HTML_LENGTH_MAX, text: TEXT_LENGTH_MAX, title: TITLE_LENGTH_MAX, url: URL_LENGTH_MAX };
+  const limits = { html: HTML_LENGTH_MAX, text: TEXT_LENGTH_MAX, title: TITLE_LENGTH_MAX, url: CAPTURE_URL_LENGTH_MAX };
   const facts = await evaluateApart(session, frameId, readDocument, limits, 3_000).catch(() => null);
   return facts && { ...facts, title: clean(facts.title), siteName: clean(facts.siteName) };
 }

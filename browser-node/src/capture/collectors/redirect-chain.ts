@@ -1,5 +1,5 @@
 import type { CapturedHop } from '@adsweep/shared/capture/hop.ts';
-import { HOPS_MAX, URL_LENGTH_MAX } from '../budgets.ts';
+import { HOPS_MAX } from '../budgets.ts';
 import type { Entry } from '../network-journal.ts';
 import type { Collector } from './collector.ts';
 
@@ -18,12 +18,12 @@ export const redirectChain: Collector = {
 /** Navigations of a tab as hops. Pure. */
 export function chainOf(navigations: Entry[], startedAtMs: number): CapturedHop[] {
   return navigations.slice(0, HOPS_MAX).map((entry, index) => ({
-    url: entry.url.slice(0, URL_LENGTH_MAX),
+    url: entry.url,
     kind: index === 0 ? 'initial' : (entry.hop ?? 'other'),
     status_code: entry.statusCode,
-    content_type: entry.contentType.slice(0, 200),
+    content_type: entry.contentType,
     body_size: entry.bodySize,
     timestamp_ms: Math.max(0, Math.round(entry.timestampMs - startedAtMs)),
-    redirected_from: navigations[index - 1]?.url.slice(0, URL_LENGTH_MAX) ?? '',
+    redirected_from: navigations[index - 1]?.url ?? '',
   }));
 }

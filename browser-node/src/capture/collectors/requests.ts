@@ -2,7 +2,7 @@ import type { NetworkRequest } from '@adsweep/shared/capture/network-request.ts'
 import { REQUEST_URLS_MAX } from '@adsweep/shared/limits.ts';
 import type { TicketTraffic } from '@adsweep/shared/targeting/exit-ticket.ts';
 import type { Request } from 'playwright-core';
-import { URL_LENGTH_MAX } from '../budgets.ts';
+import { clipUrl } from '../clip-url.ts';
 import { type Entry, emptyEntry } from '../network-journal.ts';
 import type { Stage } from '../stage.ts';
 import type { Collector } from './collector.ts';
@@ -16,46 +16,52 @@ export const requests: Collector = {
   name: 'requests',
   budgetMs: 2_000,
   start(stage) {
-    const seen: Seen[] = [];
+    const seen = new Set<Seen>();
     stage.open.context.on('request', (request) => {
-      if (seen.length < REQUEST_URLS_MAX && stage.journal.closedAtMs === null) seen.push({ request, atMs: Date.now() });
+      if (seen.size >= REQUEST_URLS_MAX || stage.journal.closedAtMs !== null) return;
+      seen.add({ request, atMs: Date.now() });
     });
     return (draft) => {
       const { journal, landings } = stage;
       const byPage = new Map(landings.all.map(({ page, tab }) => [page, tab.session.targetId]));
-      const witnessed = seen.map((one) => entryOfSeen(one, (page) => byPage.get(page) ?? null));
-      addMissing(journal.entries, witnessed);
-      const carried = entriesOfTraffic(draft.traffic, journal.entries);
+      const witnessed = [...seen].map((one) => entryOfSeen(one, (page) => byPage.get(page) ?? null));
+      for (const entry of missingIn(journal.entries(), witnessed)) journal.add(entry);
+      const known = journal.entries();
       const until = journal.closedAtMs ?? Number.POSITIVE_INFINITY;
-      addMissing(
-        journal.entries,
-        carried.filter(({ timestampMs }) => timestampMs < until),
-      );
-      journal.entries.sort((a, b) => a.timestampMs - b.timestampMs);
-      draft.requests = asRequests(journal.entries, stage);
-      const left = journal.entries.length - draft.requests.length + journal.dropped;
+      const carried = entriesOfTraffic(draft.traffic, known).filter(({ timestampMs }) => timestampMs < until);
+      for (const entry of missingIn(known, carried)) journal.add(entry);
+      const entries = journal.entries();
+      draft.requests = asRequests(entries, stage);
+      const left = entries.length - draft.requests.length + journal.dropped;
       if (left > 0) stage.notes.push({ collector: 'requests', text: `${left} further requests are not listed` });
     };
   },
 };
 
+/** Characters of an HTTP method: pages may make up their own. */
+const METHOD_LENGTH_MAX = 100;
+
 type Seen = { request: Request; atMs: number };
 type PageOf = NonNullable<ReturnType<ReturnType<Request['frame']>['page']>>;
 
-/** Adds those of `witnessed` that `entries` lacks. What is missed is missed early, so the first of a kind are the missing ones. Pure but for `entries`. */
-export function addMissing(entries: Entry[], witnessed: Entry[]): void {
+/** Those of `witnessed` that `entries` lacks. What is missed is missed early, so the first of a kind are the missing ones. Pure. */
+export function missingIn(entries: Entry[], witnessed: Entry[]): Entry[] {
   const keyOf = ({ method, url }: Entry) => `${method} ${withoutFragment(url)}`;
   const known = Map.groupBy(entries, keyOf);
-  for (const [key, seen] of Map.groupBy(witnessed, keyOf)) {
+  return [...Map.groupBy(witnessed, keyOf)].flatMap(([key, seen]) => {
     const lacking = seen.length - (known.get(key)?.length ?? 0);
-    if (lacking > 0) entries.push(...seen.slice(0, lacking));
-  }
+    return lacking > 0 ? seen.slice(0, lacking) : [];
+  });
 }
 
 function entryOfSeen({ request, atMs }: Seen, tabOf: (page: PageOf) => string | null): Entry {
   const response = request.existingResponse();
   return {
-    ...emptyEntry(request.url(), request.method(), request.timing().startTime > 0 ? request.timing().startTime : atMs),
+    ...emptyEntry(
+      clipUrl(request.url()),
+      request.method(),
+      request.timing().startTime > 0 ? request.timing().startTime : atMs,
+    ),
     resourceType: request.resourceType(),
     statusCode: response?.status() ?? 0,
     ...placeOf(request, tabOf),
@@ -78,8 +84,8 @@ function placeOf(request: Request, tabOf: (page: PageOf) => string | null): Pick
 function entriesOfTraffic(traffic: TicketTraffic | null, entries: Entry[]): Entry[] {
   const hosts = new Set(entries.map(({ url }) => hostOf(url)));
   return (traffic?.requests ?? []).flatMap(({ method, url, at_ms }) => {
-    if (method !== 'CONNECT') return [emptyEntry(url, method, at_ms)];
-    return hosts.has(hostOf(url)) ? [] : [emptyEntry(url, 'GET', at_ms)];
+    if (method !== 'CONNECT') return [emptyEntry(clipUrl(url), method, at_ms)];
+    return hosts.has(hostOf(url)) ? [] : [emptyEntry(clipUrl(url), 'GET', at_ms)];
   });
 }
 
@@ -92,11 +98,11 @@ function asRequests(entries: Entry[], stage: Stage): NetworkRequest[] {
     lastOfUrl.set(withoutFragment(entry.url), id);
     return {
       id,
-      url: entry.url.slice(0, URL_LENGTH_MAX),
-      method: entry.method,
+      url: entry.url,
+      method: entry.method.slice(0, METHOD_LENGTH_MAX),
       resource_type: entry.resourceType,
       status_code: entry.statusCode,
-      content_type: entry.contentType.slice(0, 200),
+      content_type: entry.contentType,
       body_size: entry.bodySize,
       timestamp_ms: Math.max(0, Math.round(entry.timestampMs - stage.startedAtMs)),
       landing: ordOf.get(entry.tab ?? '') ?? null,

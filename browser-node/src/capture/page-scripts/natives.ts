@@ -1,56 +1,84 @@
 type Before = (self: unknown, argument: unknown) => void;
 
-/** What page scripts use later on, taken before a page can redefine it. Hence no destructuring or spreading there: they ask iterators. */
+/**
+ * What page scripts use later on, taken before a page can redefine it. Page scripts look up nothing by name once the page runs, use no
+ * iterators, no `instanceof` (it asks `Symbol.hasInstance`) and no object literals that the engine reads (they inherit from
+ * `Object.prototype`).
+ */
 export type Natives = {
-  /** A getter as a function of the object. */
-  getter<T>(owner: object, name: string): (self: object) => T;
+  /** A getter as a function of the object; undefined where the object is of another kind, which tells kinds apart. */
+  getter<T>(owner: object, name: string): (self: unknown) => T | undefined;
   /** A private property: nothing of it can be seen on the object. */
-  secret<T>(): { of(self: object): T | undefined; keep(self: object, value: T): void };
+  secret<T>(): { of(self: unknown): T | undefined; keep(self: object, value: T): void };
   /** Calls `before` first whenever `owner[name]` is called, or set where it is an attribute. */
   precede(owner: object, name: string, before: Before): void;
   listen(target: EventTarget, event: string, listener: (event: Event) => void, capture: boolean): void;
-  later(work: () => void): void;
-  nextId(): string;
+  /** Calls `sample` when the running script has ended, soon after, and then for some seconds until it returns true. */
+  watch(sample: () => boolean): void;
   /** Whether the visitor clicked or typed just now: what a page does then is not done by itself. */
   isUsers(): boolean;
 };
 
-const SOON_MS = 60;
+const SCHEDULE = { soonMs: 60, everyMs: 250, times: 40 };
 
 /**
  * Runs in the page, before its own scripts. Functions are preceded by proxies that print as the originals do, so that a page does not
  * notice where it would look first.
  */
-export function takeNatives(soonMs: number): Natives {
+export function takeNatives(schedule: { soonMs: number; everyMs: number; times: number }): Natives {
+  const { soonMs, everyMs, times } = schedule;
   const { apply } = Reflect;
   const call = Function.prototype.call;
-  const timeout = setTimeout.bind(window);
+  const microtask = queueMicrotask.bind(window);
   const addListener = EventTarget.prototype.addEventListener;
   const activation = navigator.userActivation;
-  const mark = Math.random().toString(36).slice(2);
-  let last = 0;
-  const getter: Natives['getter'] = (owner, name) =>
-    call.bind(Object.getOwnPropertyDescriptor(owner, name)?.get ?? (() => undefined));
+  const bare = <T extends object>(properties: T): T => Object.assign(Object.create(null), properties);
+  // A page can clear every timer by its number; tasks of the scheduler have none.
+  const { scheduler } = window as { scheduler?: { postTask(work: () => void, options: object): void } };
+  const postTask = scheduler?.postTask.bind(scheduler);
+  const timeout = setTimeout.bind(window);
+  const [soon, every] = [bare({ delay: soonMs }), bare({ delay: everyMs })];
+  const later = (work: () => void, options: { delay: number }) =>
+    postTask ? postTask(work, options) : timeout(work, options.delay);
+  const getter: Natives['getter'] = <T>(owner: object, name: string) => {
+    const read: (self: unknown) => T = call.bind(
+      Object.getOwnPropertyDescriptor(owner, name)?.get ?? (() => undefined),
+    ) as never;
+    return (self: unknown) => {
+      try {
+        return read(self);
+      } catch {
+        return undefined;
+      }
+    };
+  };
   const isActive = getter<boolean>(UserActivation.prototype, 'isActive');
   const secret: Natives['secret'] = () => {
     const map = new WeakMap();
-    return { of: call.bind(map.get, map), keep: call.bind(map.set, map) };
+    return { of: call.bind(map.get, map) as never, keep: call.bind(map.set, map) };
   };
   const original = secret<object>();
   const proxied = (native: (...args: unknown[]) => unknown, before: Before) => {
-    const proxy = new Proxy(native, {
-      apply(target, self, args) {
-        before(self, args[0]);
-        return apply(target, self, args);
-      },
-    });
+    const proxy = new Proxy(
+      native,
+      bare({
+        apply(target: typeof native, self: unknown, args: unknown[]) {
+          before(self, args.length > 0 ? args[0] : undefined);
+          return apply(target, self, args);
+        },
+      }),
+    );
     original.keep(proxy, native);
     return proxy;
   };
   const asText = Function.prototype.toString;
-  const told = new Proxy(asText, {
-    apply: (target, self, args) => apply(target, (typeof self === 'function' && original.of(self)) || self, args),
-  });
+  const told = new Proxy(
+    asText,
+    bare({
+      apply: (target: typeof asText, self: unknown, args: []) =>
+        apply(target, (typeof self === 'function' && original.of(self)) || self, args),
+    }),
+  );
   original.keep(told, asText);
   Object.defineProperty(Function.prototype, 'toString', { value: told, writable: true, configurable: true });
   return {
@@ -62,11 +90,18 @@ export function takeNatives(soonMs: number): Natives {
       else if (property?.set) Object.defineProperty(owner, name, { ...property, set: proxied(property.set, before) });
     },
     listen: (target, event, listener, capture) => apply(addListener, target, [event, listener, capture]),
-    later: (work) => timeout(work, soonMs),
-    nextId: () => `${mark}.${++last}`,
-    isUsers: () => isActive(activation),
+    watch(sample) {
+      let count = 0;
+      const again = () => {
+        if (!sample() && count++ < times) later(again, every);
+      };
+      microtask(() => {
+        if (!sample()) later(again, soon);
+      });
+    },
+    isUsers: () => isActive(activation) === true,
   };
 }
 
 /** The source of {@link takeNatives}, called. */
-export const nativesScript = `(${takeNatives})(${SOON_MS})`;
+export const nativesScript = `(${takeNatives})(${JSON.stringify(SCHEDULE)})`;

@@ -1,20 +1,8 @@
 import type { Natives } from './natives.ts';
-
-/** Tells of an attempt to play: a later one with the same id replaces an earlier one. */
-export type TellSound = (
-  id: string,
-  via: string,
-  muted: boolean,
-  volume: number,
-  started: boolean,
-  hasAudio: boolean,
-) => void;
+import type { BeginAttempt } from './tell-sound.ts';
 
 /** Runs in the page: audio and video elements that are played by script or by themselves. Attempts count although the browser blocks them. */
-export function watchMedia(
-  { getter, secret, precede, listen, later, nextId, isUsers }: Natives,
-  tell: TellSound,
-): void {
+export function watchMedia({ getter, secret, precede, listen, watch, isUsers }: Natives, begin: BeginAttempt): void {
   const media = HTMLMediaElement.prototype;
   const isMuted = getter<boolean>(media, 'muted');
   const volumeOf = getter<number>(media, 'volume');
@@ -23,35 +11,39 @@ export function watchMedia(
   const lengthOf = getter<number>(media, 'duration');
   const decodedOf = getter<number>(media, 'webkitAudioDecodedByteCount');
   const widthOf = getter<number>(HTMLVideoElement.prototype, 'videoWidth');
+  const readyOf = getter<number>(media, 'readyState');
+  const loadingOf = getter<number>(media, 'networkState');
+  const { HAVE_NOTHING: NOTHING, NETWORK_LOADING: LOADING } = HTMLMediaElement;
   const targetOf = getter<EventTarget | null>(Event.prototype, 'target');
-  const known = secret<{ id: string; via: string }>();
+  const known = secret<true>();
 
-  const isFilm = (element: HTMLMediaElement) => element instanceof HTMLVideoElement && widthOf(element) > 0;
-  /** A film has sound when some was decoded; what has a length and no picture is sound. */
-  const hasAudio = (element: HTMLMediaElement) => decodedOf(element) > 0 || (lengthOf(element) > 0 && !isFilm(element));
-  const report = (element: HTMLMediaElement) => {
-    const attempt = known.of(element);
-    if (!attempt) return;
-    tell(attempt.id, attempt.via, isMuted(element), volumeOf(element), !isPaused(element), hasAudio(element));
+  const over0 = (value: number | undefined) => value !== undefined && value > 0;
+  /** A film has sound when some was decoded; what has a length and no picture is sound, and so is an audio element that still loads. */
+  const hasAudio = (element: object) =>
+    over0(decodedOf(element)) ||
+    (over0(lengthOf(element)) && !over0(widthOf(element))) ||
+    (widthOf(element) === undefined && readyOf(element) === NOTHING && loadingOf(element) === LOADING);
+  const attempted = (self: object, via: string) => {
+    if (isUsers() || known.of(self)) return;
+    known.keep(self, true);
+    const tell = begin(via);
+    // Asked again and again: a page can keep events from us, and turn the sound up later.
+    watch(() => {
+      const muted = isMuted(self) === true;
+      const volume = volumeOf(self) ?? 0;
+      const started = isPaused(self) === false;
+      const audio = hasAudio(self);
+      tell(muted, volume, started, audio);
+      return !muted && volume > 0 && started && audio;
+    });
   };
-  const attempted = (self: unknown, via: string) => {
-    if (!(self instanceof HTMLMediaElement) || isUsers()) return;
-    if (!known.of(self)) {
-      known.keep(self, { id: nextId(), via });
-      // What it holds is known when it has loaded; whether it started, and how loud, soon after.
-      const again = () => later(() => report(self));
-      listen(self, 'loadeddata', again, false);
-      listen(self, 'playing', again, false);
-      listen(self, 'volumechange', again, false);
-    }
-    report(self);
-  };
-  precede(media, 'play', (self) => attempted(self, 'play'));
-  precede(media, 'autoplay', (self, on) => on && attempted(self, 'autoplay'));
+  const isMedia = (self: unknown): self is object => isMuted(self) !== undefined;
+  precede(media, 'play', (self) => isMedia(self) && attempted(self, 'play'));
+  precede(media, 'autoplay', (self, on) => on && isMedia(self) && attempted(self, 'autoplay'));
   const loads = (event: Event) => {
     const element = targetOf(event);
-    if (element instanceof HTMLMediaElement && isAutoplay(element)) attempted(element, 'autoplay');
+    if (element && isAutoplay(element)) attempted(element, 'autoplay');
   };
-  // Elements of the document's own HTML.
-  listen(document, 'loadstart', loads, true);
+  // Elements of the document's own HTML. At the window, where no listener of the page comes first.
+  listen(window, 'loadstart', loads, true);
 }

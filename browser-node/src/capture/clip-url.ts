@@ -1,0 +1,11 @@
+import { CAPTURE_URL_LENGTH_MAX } from '@adsweep/shared/limits.ts';
+
+/** A URL as far as a capture holds it. A copy: a slice would keep the whole of it in memory. */
+export function clipUrl(url: string): string {
+  return url.length <= CAPTURE_URL_LENGTH_MAX
+    ? url
+    : Buffer.from(url.slice(0, CAPTURE_URL_LENGTH_MAX)).toString('utf8').toWellFormed();
+}
+
+/** Whether a URL names a host that cannot be: longer than 253 characters (RFC 1035 section 2.3.4), a port of five digits aside. */
+export const hasImpossibleHost = (url: string): boolean => /^[a-z][a-z0-9+.-]*:\/\/[^/?#]{260}/i.test(url);

@@ -1,0 +1,76 @@
+import type { Capture } from '@adsweep/shared/capture/capture.ts';
+import type { NetworkRequest } from '@adsweep/shared/capture/network-request.ts';
+import { CAPTURE_BYTES_MAX, CAPTURE_REQUESTS_BYTES_MAX } from '@adsweep/shared/limits.ts';
+
+/** Room for what is added to a capture once its files are uploaded: the exit, the traffic, the artifacts. */
+const LATER_BYTES = 64 * 1024;
+/** Least worth first; what is not named is worth more. */
+const WORTH = ['media', 'font', 'image', 'stylesheet', 'texttrack', 'manifest', 'prefetch', 'other', 'ping'];
+/** To how many characters URLs outside the requests are cut, one after the other, until the capture fits. */
+const URL_LENGTHS = [2_048, 512, 128];
+
+/**
+ * A capture that the node API takes: below the agreed size as JSON. What is worth least is left out, and a note says so. A capture that
+ * fits is returned as it is. Pure.
+ */
+export function fitCapture(capture: Capture): Capture {
+  const { requests, left } = fitRequests(capture.requests, CAPTURE_REQUESTS_BYTES_MAX);
+  const notes = [...capture.notes];
+  if (left > 0)
+    notes.unshift({ collector: 'requests', text: `${left} requests are left out: the capture was too large` });
+  let fitted: Capture = left > 0 ? { ...capture, requests, notes } : capture;
+  for (const length of URL_LENGTHS) {
+    if (bytesOf({ ...fitted, requests: [] }) + bytesOf(requests) + LATER_BYTES <= CAPTURE_BYTES_MAX) break;
+    const text = `URLs of hops and observations are cut to ${length} characters: the capture was too large`;
+    fitted = { ...withUrlsOf(fitted, length), notes: [{ collector: 'capture', text }, ...notes].slice(0, 200) };
+  }
+  return { ...fitted, notes: fitted.notes.slice(0, 200) };
+}
+
+/** The requests worth most whose JSON takes at most `bytesMax`, in their order; of equal worth, the longest go first. Pure. */
+export function fitRequests(all: NetworkRequest[], bytesMax: number): { requests: NetworkRequest[]; left: number } {
+  const sized = all.map((request) => ({ request, bytes: bytesOf(request) + 1, worth: worthOf(request) }));
+  let total = sized.reduce((sum, { bytes }) => sum + bytes, 2);
+  if (total <= bytesMax) return { requests: all, left: 0 };
+  const leftOut = new Set<number>();
+  for (const { request, bytes } of sized.sort((a, b) => a.worth - b.worth || b.bytes - a.bytes)) {
+    if (total <= bytesMax) break;
+    leftOut.add(request.id);
+    total -= bytes;
+  }
+  const requests = all.flatMap((request) => {
+    if (leftOut.has(request.id)) return [];
+    return request.initiator !== null && leftOut.has(request.initiator) ? [{ ...request, initiator: null }] : [request];
+  });
+  return { requests, left: leftOut.size };
+}
+
+function worthOf({ resource_type }: NetworkRequest): number {
+  const index = WORTH.indexOf(resource_type);
+  return index < 0 ? WORTH.length : index;
+}
+
+function withUrlsOf(capture: Capture, length: number): Capture {
+  const cut = (url: string) => url.slice(0, length);
+  return {
+    ...capture,
+    landings: capture.landings.map((landing) => ({
+      ...landing,
+      opener_url: cut(landing.opener_url),
+      redirect_chain: landing.redirect_chain.map((hop) => ({
+        ...hop,
+        url: cut(hop.url),
+        redirected_from: cut(hop.redirected_from),
+      })),
+    })),
+    observations: capture.observations.map((observation) => ({
+      ...observation,
+      url: cut(observation.url),
+      facts: Object.fromEntries(
+        Object.entries(observation.facts).map(([name, fact]) => [name, typeof fact === 'string' ? cut(fact) : fact]),
+      ),
+    })),
+  };
+}
+
+const bytesOf = (value: unknown): number => Buffer.byteLength(JSON.stringify(value));

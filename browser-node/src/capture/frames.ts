@@ -1,0 +1,29 @@
+import type { CommandAnswer, TargetSession } from './devtools/devtools.ts';
+import type { Stage } from './stage.ts';
+
+type FrameTree = CommandAnswer<'Page.getFrameTree'>['frameTree'];
+/** A frame by the session that leads to it. */
+export type FrameAt = { session: TargetSession; frameId: string; url: string };
+
+/** The frames of a tab, its main one first, those of other sites by their own targets. */
+export async function framesOf(stage: Stage, root: TargetSession): Promise<FrameAt[]> {
+  const sessions = [
+    root,
+    ...[...stage.devtools.sessions()].filter((one) => one.type === 'iframe' && isUnder(one, root)),
+  ];
+  const trees = await Promise.all(
+    sessions.map(async (session) => {
+      // A frame that is gone, or too busy to say what it holds, has nothing to look at.
+      const answer = await session.send('Page.getFrameTree', undefined, 2_000).catch(() => null);
+      return answer ? flat(answer.frameTree).map(({ id, url }) => ({ session, frameId: id, url })) : [];
+    }),
+  );
+  return trees.flat();
+}
+
+const flat = ({ frame, childFrames = [] }: FrameTree): FrameTree['frame'][] => [frame, ...childFrames.flatMap(flat)];
+
+function isUnder(session: TargetSession, root: TargetSession): boolean {
+  for (let at: TargetSession | null = session; at; at = at.parent) if (at === root) return true;
+  return false;
+}

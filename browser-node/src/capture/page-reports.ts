@@ -1,0 +1,34 @@
+import { randomBytes } from 'node:crypto';
+import type { BrowserContext, ConsoleMessage, Page } from 'playwright-core';
+import { observationScript } from './page-scripts/observation-script.ts';
+
+type Subject = 'sound' | 'history';
+type Listener = (page: Page, fields: string[]) => void;
+
+/** What the page scripts tell of what documents do by themselves, by subject. */
+export class PageReports {
+  readonly #context: BrowserContext;
+  readonly #token = randomBytes(8).toString('hex');
+  readonly #listeners = new Map<string, Listener>();
+
+  constructor(context: BrowserContext) {
+    this.#context = context;
+    context.on('console', (message) => this.#receive(message));
+  }
+
+  /** Sends the page scripts to the context, in which nothing was opened yet. Rejects when the browser is gone. */
+  async start(): Promise<void> {
+    await this.#context.addInitScript({ content: observationScript(this.#token) });
+  }
+
+  on(subject: Subject, listener: Listener): void {
+    this.#listeners.set(subject, listener);
+  }
+
+  #receive(message: ConsoleMessage): void {
+    const page = message.page();
+    if (!page || message.type() !== 'debug' || !message.text().startsWith(this.#token)) return;
+    const [, subject = '', ...fields] = message.text().split('|', 10);
+    this.#listeners.get(subject)?.(page, fields);
+  }
+}

@@ -1,0 +1,20 @@
+import { nativesScript } from './natives.ts';
+import { boundAttempts } from './tell-sound.ts';
+import { watchHistory } from './watch-history.ts';
+import { watchMedia } from './watch-media.ts';
+import { watchWebAudio } from './watch-web-audio.ts';
+
+/**
+ * JavaScript that runs in every document before its own scripts and tells what it does by itself. What it tells goes to the console,
+ * which no page can read, marked with a token: `<token>|sound|<id>|<via>|<muted>|<volume>|<started>|<has audio>`,
+ * `<token>|history|<length or push>|<count>|<copy>`. Strict, so that no function of it can be reached by its callers.
+ */
+export const observationScript = (token: string): string => `(() => {
+'use strict';
+const natives = ${nativesScript};
+const say = console.debug.bind(console);
+const begin = (${boundAttempts})((line) => say('${token}|sound|' + line));
+(${watchMedia})(natives, begin);
+(${watchWebAudio})(natives, begin);
+(${watchHistory})(natives, (event, count, copy) => say('${token}|history|' + event + '|' + count + '|' + copy));
+})();`;
