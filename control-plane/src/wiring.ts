@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { type Listening, listen } from '@adsweep/shared/service/listen.ts';
 import type { Logger } from '@adsweep/shared/service/logger.ts';
+import { makePrivateFolder } from '@adsweep/shared/service/private-folder.ts';
 import type { Stop } from '@adsweep/shared/service/shutdown.ts';
 import { splitAddressBlocks } from '@adsweep/shared/urls/address-blocks.ts';
 import { AddressPolicy } from '@adsweep/shared/urls/address-policy.ts';
@@ -84,6 +85,7 @@ export async function startControlPlane(config: Config, logger: Logger): Promise
 
 async function openGround(config: Config, logger: Logger): Promise<Ground> {
   const folder = config.ADSWEEP_DATA_DIR;
+  makePrivateFolder(folder);
   const objects = await openDiskObjects(join(folder, 'objects'));
   const store = await openStore({ mongodbUrl: config.MONGODB_URL, path: join(folder, 'store.db') });
   await bringUpToDate(store, logger);

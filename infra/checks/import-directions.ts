@@ -39,11 +39,12 @@ const readsEnvironment = ['**/config.ts', 'shared/src/service/load-config.ts', '
 const registries = ['**/{checks,rule-types,behaviors,targets,collectors,providers,migrations}/index.ts'];
 
 /**
- * The exceptions to "workspaces import shared only": a bench measures a part itself, the whole farm is tested on each store, and a
- * careless site has the same kind of certificate in tests as in the ad world.
+ * The exceptions to "workspaces import shared only": a bench measures a part itself, the farm hands each part the settings that it
+ * describes, the whole farm is tested on each store, and a careless site has the same kind of certificate in tests as in the ad world.
  */
 const acrossWorkspaces = [
   { from: 'loadtest/bench/**', to: 'control-plane/src/{platform,billing}/**' },
+  { from: 'infra/farm/farm.ts', to: '{control-plane,proxy-router,browser-node}/src/config.ts' },
   { from: 'browser-node/test/support/site.ts', to: 'infra/demo/self-signed.ts' },
   { from: 'infra/farm/test/**', to: 'control-plane/test/support/mongodb-server.ts' },
 ];

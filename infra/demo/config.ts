@@ -2,7 +2,8 @@ import { loadConfig } from '@adsweep/shared/service/load-config.ts';
 import { logLevelSetting, portSetting } from '@adsweep/shared/service/settings.ts';
 import { type Static, Type } from 'typebox';
 
-const DemoConfigSchema = Type.Object({
+/** Settings of the ad world. */
+export const DemoConfigSchema = Type.Object({
   ADSWEEP_DEMO_HOST: Type.String({ default: '127.0.0.1', description: 'Address that the ad world listens on.' }),
   ADSWEEP_DEMO_PORT: portSetting(0, 'Port of the ad world, http and https alike. 0: any free port.'),
   ADSWEEP_LOG_LEVEL: logLevelSetting,

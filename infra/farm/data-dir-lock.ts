@@ -1,6 +1,7 @@
-import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { makePrivateFolder } from '@adsweep/shared/service/private-folder.ts';
 
 const SQLITE_BUSY = 5;
 
@@ -14,11 +15,11 @@ export class DataDirInUse extends Error {
 }
 
 /**
- * Takes the data folder for this process, creating it where needed. The lock is the operating system's (that of an SQLite file), so
+ * Takes the data folder for this process, creating it where needed and closing it to other users. The lock is the operating system's (that of an SQLite file), so
  * it goes with the process however that ends. Answers the function that gives it back. Throws {@link DataDirInUse}.
  */
 export function lockDataDir(dataDir: string): () => void {
-  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+  makePrivateFolder(dataDir);
   const file = join(dataDir, 'farm.lock');
   const pidFile = join(dataDir, 'farm.pid');
   const database = new DatabaseSync(file, { timeout: 0 });

@@ -2,9 +2,15 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { TObject } from 'typebox';
+import { ConfigSchema as BrowserNodeConfig } from '../../browser-node/src/config.ts';
+import { ConfigSchema as ControlPlaneConfig } from '../../control-plane/src/config.ts';
+import { ConfigSchema as ProxyRouterConfig } from '../../proxy-router/src/config.ts';
+import { DemoConfigSchema } from '../demo/config.ts';
 import { demoExits } from '../demo/exits.ts';
 import type { FarmConfig } from './config.ts';
 import { Part } from './part.ts';
+import { partEnvironment } from './part-environment.ts';
 import { privateRedis } from './private-redis.ts';
 import { farmSecrets } from './secrets.ts';
 
@@ -19,6 +25,15 @@ const PATIENCE_MS = 2_000;
  */
 const SMALL_HEAP = ['--max-semi-space-size=4'];
 const RETURNED_MEMORY = { MALLOC_ARENA_MAX: '2', MALLOC_TRIM_THRESHOLD_: '131072' };
+
+/** Services of the farm: where each starts, and the settings that it knows. */
+const SERVICES = {
+  'proxy-router': { script: 'proxy-router/src/main.ts', settings: ProxyRouterConfig },
+  'control-plane': { script: 'control-plane/src/main.ts', settings: ControlPlaneConfig },
+  'browser-node': { script: 'browser-node/src/main.ts', settings: BrowserNodeConfig },
+  'ad world': { script: 'infra/demo/main.ts', settings: DemoConfigSchema },
+} satisfies Record<string, { script: string; settings: TObject }>;
+type ServiceName = keyof typeof SERVICES;
 
 /** The whole farm on one machine: which parts there are, in which order they start and stop, and what each is told of the others. */
 export class Farm {
@@ -51,8 +66,8 @@ export class Farm {
 
     const router = await this.#service(
       'proxy-router',
-      'proxy-router/src/main.ts',
       {
+        ADSWEEP_DATA_DIR: this.#dataDir,
         ADSWEEP_PROXY_PORT: String(config.ADSWEEP_PROXY_PORT),
         ADSWEEP_EXITS_FILE: exitsFile,
         ADSWEEP_NODE_TOKEN: secrets.node_token,
@@ -64,8 +79,8 @@ export class Farm {
 
     const control = await this.#service(
       'control-plane',
-      'control-plane/src/main.ts',
       {
+        ADSWEEP_DATA_DIR: this.#dataDir,
         ADSWEEP_HTTP_PORT: String(config.ADSWEEP_HTTP_PORT),
         ADSWEEP_NODE_API_PORT: String(config.ADSWEEP_NODE_API_PORT),
         ADSWEEP_API_KEY: apiKey,
@@ -109,7 +124,7 @@ export class Farm {
   async #exitsFile(): Promise<string> {
     const own = this.#config.ADSWEEP_EXITS_FILE;
     if (this.#config.ADSWEEP_DEMO === 0) return own;
-    const { http } = await this.#service('ad world', 'infra/demo/main.ts', { ADSWEEP_DEMO_PORT: '0' }, ({ http }) => ({
+    const { http } = await this.#service('ad world', { ADSWEEP_DEMO_PORT: '0' }, ({ http }) => ({
       ADSWEEP_DEMO_PORT: String(http),
     }));
     const file = join(this.#dataDir, 'demo-exits.json');
@@ -120,7 +135,7 @@ export class Farm {
   async #nodes(nodeApiUrl: string, proxyUrl: string, nodeToken: string): Promise<void> {
     const { ADSWEEP_NODES: count, ADSWEEP_SLOTS: slots } = this.#config;
     const start = (index: number) =>
-      this.#service(`browser-node ${index + 1}`, 'browser-node/src/main.ts', {
+      this.#service(`browser-node ${index + 1}`, {
         ADSWEEP_NODE_ID: `local-${index + 1}`,
         ADSWEEP_NODE_API_URL: nodeApiUrl,
         ADSWEEP_PROXY_URL: proxyUrl,
@@ -131,18 +146,18 @@ export class Farm {
     await Promise.all(Array.from({ length: count }, (_, index) => start(index)));
   }
 
-  /** A service of ours, told where the data are; on a restart it takes the ports it had (`envOfPorts`). */
+  /** A service of ours, by its name and where there are several a number; on a restart it takes the ports it had (`envOfPorts`). */
   async #service(
-    name: string,
-    script: string,
-    env: NodeJS.ProcessEnv,
+    name: ServiceName | `${ServiceName} ${number}`,
+    given: NodeJS.ProcessEnv,
     envOfPorts: (ports: Record<string, number>) => NodeJS.ProcessEnv = () => ({}),
   ): Promise<Record<string, number>> {
+    const { script, settings } = SERVICES[name.replace(/ \d+$/, '') as ServiceName];
     const part = new Part({
       name,
       command: process.execPath,
       args: [...SMALL_HEAP, join(ROOT, script)],
-      env: withSettings({ ...RETURNED_MEMORY, ADSWEEP_DATA_DIR: this.#dataDir, ...env }),
+      env: partEnvironment(settings, { ...RETURNED_MEMORY, ...given }),
       logFile: join(this.#logDir, `${name.replaceAll(' ', '-')}.log`),
       say: this.#say,
     });
@@ -160,12 +175,6 @@ export class Farm {
       throw new Error(`${part.name}: ${(cause as Error).message}`, { cause });
     }
   }
-}
-
-/** Our environment with these settings in it; a secret that stands here is not read from its `<NAME>_FILE` as well. */
-function withSettings(settings: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
-  const others = Object.entries(process.env).filter(([name]) => !(name.replace(/_FILE$/, '') in settings));
-  return { ...Object.fromEntries(others), ...settings };
 }
 
 /** Waits for the control plane to have all that it needs; says what is missing when that takes long. */

@@ -3,6 +3,7 @@ import { connect } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isAlive, Part } from './part.ts';
+import { partEnvironment } from './part-environment.ts';
 
 /**
  * A Redis of our own: no port, a socket in the data folder, an append-only file. It is told to die with its parent where the system
@@ -23,7 +24,7 @@ export function privateRedis(dataDir: string, shortDir: () => string, logDir: st
     name: 'redis',
     command,
     args,
-    env: process.env,
+    env: partEnvironment(null, {}),
     logFile: join(logDir, 'redis.log'),
     isReady: async (child) => {
       while (isAlive(child) && !(await answersPing(socket))) await sleep(10);

@@ -4,6 +4,7 @@ import { listen } from '@adsweep/shared/service/listen.ts';
 import type { Logger } from '@adsweep/shared/service/logger.ts';
 import { createRegistry } from '@adsweep/shared/service/metrics.ts';
 import { OperatorError } from '@adsweep/shared/service/operator-error.ts';
+import { makePrivateFolder } from '@adsweep/shared/service/private-folder.ts';
 import type { Stop } from '@adsweep/shared/service/shutdown.ts';
 import { splitAddressBlocks } from '@adsweep/shared/urls/address-blocks.ts';
 import { AddressPolicy } from '@adsweep/shared/urls/address-policy.ts';
@@ -75,6 +76,7 @@ export async function startRouter(
 
 function openSource(config: Config, providers: Record<string, Provider>, logger: Logger): ExitSource {
   const file = config.ADSWEEP_EXITS_FILE || BUILT_IN_EXITS;
+  makePrivateFolder(config.ADSWEEP_DATA_DIR);
   return new ExitSource({ file, snapshot: join(config.ADSWEEP_DATA_DIR, 'exits-snapshot.json'), providers }, logger);
 }
 

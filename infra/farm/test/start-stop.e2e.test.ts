@@ -4,14 +4,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { until } from '../../../shared/test/support/until.ts';
-import { processesOf } from './support/processes-of.ts';
+import { processesOf, temporaryFolder } from './support/processes-of.ts';
 import { RunningFarm } from './support/running-farm.ts';
 
 const dataDir = mkdtempSync(join(tmpdir(), 'adsweep-start-'));
 const started: RunningFarm[] = [];
 after(async () => {
   await Promise.all(started.map((farm) => farm.stop()));
-  rmSync(dataDir, { recursive: true, force: true });
+  for (const folder of [dataDir, temporaryFolder(dataDir)]) rmSync(folder, { recursive: true, force: true });
 });
 
 function startFarm(env: NodeJS.ProcessEnv = {}): RunningFarm {

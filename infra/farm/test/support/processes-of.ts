@@ -1,16 +1,32 @@
 import { readdirSync, readFileSync } from 'node:fs';
 
-/** Process ids and command lines of all that belongs to a farm: the data folder is in their environment. Linux only. */
-export function processesOf(dir: string): string[] {
-  return readdirSync('/proc')
-    .filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid)
-    .filter((pid) => read(`/proc/${pid}/environ`).includes(`ADSWEEP_DATA_DIR=${dir}\0`))
-    .map((pid) => `${pid} ${read(`/proc/${pid}/cmdline`).replaceAll('\0', ' ')}`);
+/** The folder for temporary files of the farm whose data are in `dataDir`; all its processes know it. */
+export const temporaryFolder = (dataDir: string): string => `${dataDir}.tmp`;
+
+/** Process ids and command lines of all that belongs to a farm, browsers included: its temporary folder is in their environment. Linux only. */
+export function processesOf(dataDir: string): string[] {
+  return processIds()
+    .filter((pid) => Number(pid) !== process.pid)
+    .filter((pid) => environmentOf(pid).includes(`TMPDIR=${temporaryFolder(dataDir)}`))
+    .map((pid) => `${pid} ${commandOf(pid)}`);
 }
 
-function read(path: string): string {
+/** Process ids of all that a process started, directly or not. */
+export function descendantsOf(ancestor: number): string[] {
+  const parents = new Map(processIds().map((pid) => [pid, /^PPid:\s*(\d+)/m.exec(read(pid, 'status'))?.[1] ?? '']));
+  const isBelow = (pid: string | undefined): boolean =>
+    pid !== undefined && (pid === String(ancestor) || isBelow(parents.get(pid)));
+  return [...parents.keys()].filter((pid) => pid !== String(ancestor) && isBelow(pid));
+}
+
+export const environmentOf = (pid: string): string => read(pid, 'environ');
+export const commandOf = (pid: string): string => read(pid, 'cmdline').replaceAll('\0', ' ');
+
+const processIds = (): string[] => readdirSync('/proc').filter((name) => /^\d+$/.test(name));
+
+function read(pid: string, file: string): string {
   try {
-    return readFileSync(path, 'latin1');
+    return readFileSync(`/proc/${pid}/${file}`, 'latin1');
   } catch {
     return '';
   }

@@ -1,8 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { until } from '../../../../shared/test/support/until.ts';
+import { temporaryFolder } from './processes-of.ts';
 
 const START = resolve(import.meta.dirname, '../../start.ts');
 
@@ -34,6 +35,9 @@ export class RunningFarm {
   constructor(env: NodeJS.ProcessEnv, dataDir?: string) {
     this.#ownsDataDir = dataDir === undefined;
     this.dataDir = dataDir ?? mkdtempSync(join(tmpdir(), 'adsweep-farm-'));
+    // Browsers, which have a user of their own, keep their profiles here.
+    mkdirSync(temporaryFolder(this.dataDir), { recursive: true });
+    chmodSync(temporaryFolder(this.dataDir), 0o1777);
     this.#child = spawn(process.execPath, [START], {
       env: {
         ...process.env,
@@ -41,6 +45,7 @@ export class RunningFarm {
         ADSWEEP_NODE_API_PORT: '0',
         ADSWEEP_PROXY_PORT: '0',
         ADSWEEP_DATA_DIR: this.dataDir,
+        TMPDIR: temporaryFolder(this.dataDir),
         ADSWEEP_DEMO: '0',
         ...env,
       },
@@ -149,6 +154,7 @@ export class RunningFarm {
 
   async close(): Promise<void> {
     await this.stop();
+    rmSync(temporaryFolder(this.dataDir), { recursive: true, force: true });
     if (this.#ownsDataDir) rmSync(this.dataDir, { recursive: true, force: true });
   }
 
