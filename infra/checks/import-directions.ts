@@ -1,11 +1,11 @@
 import { matchesGlob } from 'node:path';
+import { mutualImports } from './mutual-imports.ts';
 import { packageOf, readSources, type SourceFile, withoutComments } from './read-imports.ts';
 
-/**
- * The drawing of control-plane: what stands higher may import what stands lower or beside it, never the reverse.
- * A path belongs to the first line that names it.
- */
-const layers: [name: string, ...paths: string[]][] = [
+/** What stands higher may import what stands lower or beside it, never the reverse. A path belongs to the first line that names it. */
+type Layers = [name: string, ...paths: string[]][];
+
+const controlPlaneLayers: Layers = [
   ['the whole', 'main.ts', 'wiring.ts', 'wiring/**', 'app.ts'],
   ['running things', 'pipeline/**', 'outbox/relay.ts', '**/reaper.ts', '**/refill.ts', '**/*{dispatch,schedul}*.ts'],
   ['leases, captures, campaigns, rules, reports, fleet', '{leases,captures,campaigns,rules,reports,fleet}/**'],
@@ -17,6 +17,45 @@ const layers: [name: string, ...paths: string[]][] = [
   ['judgement (pure)', '{detection,classification}/**'],
   ['ground', '{http,platform}/**', 'config.ts', 'metrics.ts'],
 ];
+
+const browserNodeLayers: Layers = [
+  ['process', 'main.ts', 'node/**'],
+  ['leases', 'lease/**'],
+  ['uploads', 'upload/**'],
+  ['captures', 'capture/**'],
+  ['browsers', 'browser/**', '*.ts'],
+];
+
+const proxyRouterLayers: Layers = [
+  ['process', 'main.ts', 'start-router.ts'],
+  ['API and gateway', '{api,gateway}/**'],
+  ['tickets', 'tickets/**'],
+  ['exits', 'exits/**'],
+  ['providers', 'providers/**'],
+  ['foundations', '*.ts'],
+];
+
+const sharedLayers: Layers = [
+  ['lease protocol', 'lease/**'],
+  ['what services exchange', '{capture,events,scan,targeting}/**'],
+  ['running a service', 'service/**'],
+  ['foundations', 'urls/**', '*.ts'],
+];
+
+const infraLayers: Layers = [
+  ['what is run', '{farm,checks}/**'],
+  ['what that needs', '{bootstrap,demo}/**'],
+];
+
+/** The layers of each workspace, by the folder that their paths are relative to. */
+const layersIn: Record<string, Layers> = {
+  'control-plane/src/': controlPlaneLayers,
+  'browser-node/src/': browserNodeLayers,
+  'proxy-router/src/': proxyRouterLayers,
+  'shared/src/': sharedLayers,
+  'infra/': infraLayers,
+  'loadtest/': [['benchmarks', '**']],
+};
 
 /** Parts of a domain that are its own business; from other domains one calls its verbs. */
 const ownBusiness = ['**/*-store.ts', '**/{routes,*-routes}.ts', '**/{present-*,responses}.ts'];
@@ -65,7 +104,11 @@ export function checkDirections(root: string): string[] {
     readingEnvironment,
     barrel,
   ];
-  return [...files.flatMap((file) => ofOneFile.flatMap((rule) => rule(file))), ...cycles(files)];
+  return [
+    ...files.flatMap((file) => ofOneFile.flatMap((rule) => rule(file))),
+    ...cycles(files),
+    ...mutualImports(files),
+  ];
 }
 
 function outsideOwnWorkspace({ path, imports }: SourceFile): string[] {
@@ -78,32 +121,39 @@ function outsideOwnWorkspace({ path, imports }: SourceFile): string[] {
     .map((file) => `${path}: ${own} must not import ${file}: workspaces import shared only`);
 }
 
+function upward({ path, imports }: SourceFile): string[] {
+  const own = layerOf(path);
+  if (own === null) return [];
+  const { root, layers } = own;
+  if (own.index === -1)
+    return [`${path}: belongs to no layer; give its folder a place in infra/checks/import-directions.ts`];
+  return imports.flatMap(({ file }) => {
+    const other = file?.startsWith(root) ? layerOf(file) : null;
+    if (!other || other.index === -1 || other.index >= own.index) return [];
+    const [ownName, otherName] = [layers[own.index]![0], layers[other.index]![0]];
+    return [`${path} (${ownName}) must not import ${file} (${otherName}), a higher layer`];
+  });
+}
+
+/** The layers of a file's workspace and which of them is its own, -1 for none; null for tests and files outside of all workspaces. */
+function layerOf(path: string): { root: string; layers: Layers; index: number } | null {
+  const [root, layers] = Object.entries(layersIn).find(([folder]) => path.startsWith(folder)) ?? [];
+  if (!root || !layers || isTest(path)) return null;
+  return { root, layers, index: layers.findIndex(([, ...globs]) => isOneOf(path.slice(root.length), globs)) };
+}
+
 const controlPlane = 'control-plane/src/';
 
-function layerOf(path: string): number {
-  return layers.findIndex(([, ...globs]) => isOneOf(path.slice(controlPlane.length), globs));
-}
-
-function upward({ path, imports }: SourceFile): string[] {
-  if (!path.startsWith(controlPlane)) return [];
-  const own = layerOf(path);
-  if (own === -1) return [`${path}: belongs to no layer; give its folder a place in infra/checks/import-directions.ts`];
-  return imports
-    .filter(({ file }) => file?.startsWith(controlPlane) && layerOf(file) !== -1 && layerOf(file) < own)
-    .map(
-      ({ file }) =>
-        `${path} (${layers[own]![0]}) must not import ${file} (${layers[layerOf(file!)]![0]}), a higher layer`,
-    );
-}
-
 function privateToDomain({ path, imports }: SourceFile): string[] {
-  if (!path.startsWith(controlPlane) || layerOf(path) === 0) return [];
+  if (!path.startsWith(controlPlane) || layerOf(path)?.index === 0) return [];
   const domainOf = (one: string) => one.slice(controlPlane.length).split('/')[0];
   return imports
     .filter(({ file }) => file?.startsWith(controlPlane) && domainOf(file) !== domainOf(path))
-    .filter(({ file }) => layerOf(file!) < layers.length - 1 && isOneOf(file!, ownBusiness))
+    .filter(({ file }) => !isFoundation(file!) && isOneOf(file!, ownBusiness))
     .map(({ file }) => `${path}: ${file} is private to its domain; call one of its verbs`);
 }
+
+const isFoundation = (path: string) => layerOf(path)?.index === controlPlaneLayers.length - 1;
 
 function reservedPackage({ path, imports }: SourceFile): string[] {
   if (isTest(path)) return [];

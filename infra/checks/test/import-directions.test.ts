@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { dirname, join, relative } from 'node:path';
 import { test } from 'node:test';
 import { checkDirections } from '../import-directions.ts';
 
@@ -87,6 +87,46 @@ test('a lower layer must not import a higher one, also not for a type, also not 
   assertOneBreach(
     { ...submit, [`${cp}/events/emit.ts`]: "export {\n  Scan,\n} from '../scans/submit.ts';\nexport const a = 1;\n" },
     rule,
+  );
+});
+
+test('every workspace has layers', () => {
+  const upward: [from: string, to: string][] = [
+    ['proxy-router/src/tickets/ticket.ts', 'proxy-router/src/gateway/gateway.ts'],
+    ['proxy-router/src/exits/exit-source.ts', 'proxy-router/src/tickets/ticket.ts'],
+    ['proxy-router/src/providers/direct.ts', 'proxy-router/src/exits/exits-file.ts'],
+    ['browser-node/src/browser/launch.ts', 'browser-node/src/capture/capture.ts'],
+    ['shared/src/urls/public-host.ts', 'shared/src/lease/messages.ts'],
+    ['infra/bootstrap/run.mjs', 'infra/checks/check.ts'],
+  ];
+  for (const [from, to] of upward)
+    assertOneBreach({ [from]: `import '${relative(dirname(from), to)}';\n`, [to]: '' }, /a higher layer/);
+  for (const path of [
+    'proxy-router/src/misc/a.ts',
+    'browser-node/src/misc/a.ts',
+    'shared/src/misc/a.ts',
+    'infra/misc/a.ts',
+  ])
+    assertOneBreach({ [path]: '' }, /belongs to no layer/);
+});
+
+test('two folders must not import each other, at any depth', () => {
+  const pair = (folder: string) => ({
+    [`${folder}/api/a.ts`]: "import '../gateway/b.ts';\n",
+    [`${folder}/gateway/c.ts`]: "import type { D } from '../api/d.ts';\n",
+    [`${folder}/gateway/b.ts`]: '',
+    [`${folder}/api/d.ts`]: 'export type D = 1;\n',
+  });
+  const rule = /api and .*gateway import each other: .*api\/a.ts -> .*gateway\/b.ts; .*gateway\/c.ts -> .*api\/d.ts/;
+  assertOneBreach(pair('proxy-router/src'), rule);
+  assertOneBreach(pair('browser-node/src/capture'), rule);
+  assert.deepEqual(breaches(pair('proxy-router/test')), []);
+});
+
+test('a known pair of folders that no longer import each other comes off the list', () => {
+  assertOneBreach(
+    { [`${cp}/captures/a.ts`]: "import '../leases/b.ts';\n", [`${cp}/leases/b.ts`]: '' },
+    /captures and .*leases no longer import each other/,
   );
 });
 
