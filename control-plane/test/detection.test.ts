@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import type { Observation, ObservationKind } from '@adsweep/shared/capture/observation.ts';
 import { combine } from '../src/detection/combine.ts';
 import { detect } from '../src/detection/detect.ts';
-import { evidenceOf } from '../src/detection/evidence.ts';
+import { NO_EVIDENCE, withoutFirstDomains } from '../src/detection/evidence.ts';
 import { SYSTEM_TAGS } from '../src/detection/system-tags.ts';
 import { findTagDefinition, tagDefinitions } from '../src/tags/tag-definitions.ts';
 import { captureOf, requestOf } from './support/running-farm.ts';
@@ -15,7 +15,7 @@ const observed = (kind: ObservationKind, facts: Observation['facts'], landing = 
   url,
   facts,
 });
-const tagsOf = (...observations: Observation[]) => detect({ landings: [], requests: [], observations });
+const tagsOf = (...observations: Observation[]) => detect({ ...NO_EVIDENCE, observations }).findings;
 const slugsOf = (...observations: Observation[]) => tagsOf(...observations).map(({ tag_slug }) => tag_slug);
 
 describe('back_button', () => {
@@ -134,7 +134,7 @@ describe('4.2.11 ignore_first_n_domains', () => {
     observations: [observed('autosound', {}), observed('autosound', {}, 0, 'https://cdn.pub.example/frame')],
   });
   const seen = (count: number) => {
-    const { landings, requests, observations } = evidenceOf(capture, count);
+    const { landings, requests, observations } = withoutFirstDomains({ ...NO_EVIDENCE, ...capture }, count);
     return [
       landings[0]?.redirect_chain.map(({ url }) => new URL(url).hostname) ?? null,
       requests.length,

@@ -1,13 +1,17 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, describe, it } from 'node:test';
 import type { Observation } from '@adsweep/shared/capture/observation.ts';
+import type { AttemptRef } from '../src/artifacts/artifact.ts';
 import type { ReadCapture } from '../src/captures/read-capture.ts';
+import { detectors } from '../src/detection/detect.ts';
+import type { Detector } from '../src/detection/detector.ts';
+import type { Evidence, Need } from '../src/detection/evidence.ts';
 import { finishScan } from '../src/pipeline/finish-scan.ts';
 import { runWithin } from '../src/pipeline/run-within.ts';
 import { finishCrawled } from '../src/pipeline/worker.ts';
 import { changeScan } from '../src/scans/change-scan.ts';
 import type { ScanRecord } from '../src/scans/scan.ts';
-import { captureOf, type RunningFarm, runningFarm } from './support/running-farm.ts';
+import { captureOf, type RunningFarm, requestOf, runningFarm } from './support/running-farm.ts';
 
 let farm: RunningFarm;
 before(async () => {
@@ -149,6 +153,56 @@ describe('the checks after a crawl', () => {
       () => /^(a+)+$/.test(`${'a'.repeat(60)}b`),
     ];
     for (const work of endless) assert.throws(() => runWithin(50, work), { code: 'ERR_SCRIPT_EXECUTION_TIMEOUT' });
+  });
+
+  it('lose the findings of a detector that fails alone, and say which one it was', async () => {
+    const scan = await crawled();
+    const broken: Detector<Need> = {
+      name: 'broken',
+      needs: [],
+      detect: () => {
+        throw new Error('a detector with a fault');
+      },
+    };
+    await finishCrawled({ ...farm.farm.dependencies, detectors: [broken, ...detectors] }, new Date());
+    const finished = await farm.read(scan._id);
+    assert.deepEqual([finished.status, finished.error], ['partial', 'checks: broken']);
+    assert.deepEqual(
+      finished.tags.map(({ tag_slug }) => tag_slug),
+      ['autosound'],
+    );
+  });
+
+  it('load what detectors need, all of it, and nothing else', async () => {
+    const seen: Evidence[] = [];
+    const needing = (needs: Need[]): Detector<Need> => ({
+      name: needs.join(),
+      needs,
+      detect: (evidence) => {
+        seen.push(evidence);
+        return [];
+      },
+    });
+    const bodies = farm.farm.dependencies.bodies;
+    const asked: string[] = [];
+    const counting = {
+      requestsOf: (ref: AttemptRef) => asked.push('requests') && bodies.requestsOf(ref),
+      documentsOf: (ref: AttemptRef) => asked.push('documents') && bodies.documentsOf(ref),
+      bodiesOf: (ref: AttemptRef) => asked.push('bodies') && bodies.bodiesOf(ref),
+    } as typeof bodies;
+    for (const needs of [[], ['requests'], ['documents', 'bodies']] as Need[][]) {
+      const scan = await farm.submit();
+      const lease = await farm.acquireOne();
+      const requests = Array.from({ length: 300 }, (_, at) => requestOf(at));
+      await farm.node.complete(lease, captureOf(['https://shop.example/'], { requests }));
+      await finishCrawled({ ...farm.farm.dependencies, bodies: counting, detectors: [needing(needs)] }, new Date());
+      assert.equal((await farm.read(scan._id)).status, 'completed');
+    }
+    assert.deepEqual(asked, ['requests', 'documents', 'bodies']);
+    assert.deepEqual(
+      seen.map(({ requests }) => requests.length),
+      [200, 300, 200],
+    );
   });
 
   it('4.2.11 leave out what happened on skipped domains, and show the whole chain all the same', async () => {

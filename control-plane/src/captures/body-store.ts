@@ -1,6 +1,7 @@
 import { buffer } from 'node:stream/consumers';
 import { promisify } from 'node:util';
 import { gunzip, gzip } from 'node:zlib';
+import { BODIES, type CapturedBody, type CapturedDocument, DOCUMENTS } from '@adsweep/shared/capture/artifact.ts';
 import type { NetworkRequest } from '@adsweep/shared/capture/network-request.ts';
 import { BODY_LIFETIME_MS } from '@adsweep/shared/limits.ts';
 import type { AttemptRef } from '../artifacts/artifact.ts';
@@ -13,10 +14,17 @@ const unzip = promisify(gunzip);
 /** Every request that a capture saw; ours, so that no node can upload one. */
 const REQUESTS = 'requests.json.gz';
 
-/** What is kept of a capture for a day alone (spec 8): all its requests. The contents of its sub-resources are artifacts. */
+/** The large parts of a capture, apart from its record: all requests and the contents of sub-resources for a day (spec 8), documents. */
 export type BodyStore = ReturnType<typeof bodyStore>;
 
 export function bodyStore(artifacts: FarmArtifacts) {
+  const read = async <T>(ref: AttemptRef, name: string): Promise<T[] | null> => {
+    const stored = await artifacts.open(ref, name);
+    if (!stored) return null;
+    const text = await unzip(await buffer(stored.stream), { maxOutputLength: UNZIPPED_BYTES_MAX });
+    return JSON.parse(text.toString()) as T[];
+  };
+
   return {
     /** Stores all requests of a capture, also those that are not stored with the scan. */
     async writeRequests(ref: AttemptRef, requests: NetworkRequest[], now: Date): Promise<void> {
@@ -24,11 +32,12 @@ export function bodyStore(artifacts: FarmArtifacts) {
     },
 
     /** All requests of a capture in their order, or null after a day. */
-    async requestsOf(ref: AttemptRef): Promise<NetworkRequest[] | null> {
-      const stored = await artifacts.open(ref, REQUESTS);
-      if (!stored) return null;
-      const text = await unzip(await buffer(stored.stream), { maxOutputLength: UNZIPPED_BYTES_MAX });
-      return JSON.parse(text.toString()) as NetworkRequest[];
-    },
+    requestsOf: (ref: AttemptRef) => read<NetworkRequest>(ref, REQUESTS),
+
+    /** What the landings and their frames said and showed; null where the capture has none. */
+    documentsOf: (ref: AttemptRef) => read<CapturedDocument>(ref, DOCUMENTS),
+
+    /** Contents of sub-resources, or null after a day. */
+    bodiesOf: (ref: AttemptRef) => read<CapturedBody>(ref, BODIES),
   };
 }

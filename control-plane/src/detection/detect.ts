@@ -1,9 +1,30 @@
 import { behaviors } from './behaviors/index.ts';
 import { combine } from './combine.ts';
-import type { Evidence } from './evidence.ts';
+import type { Detector } from './detector.ts';
+import type { Evidence, Need } from './evidence.ts';
 import type { Finding } from './finding.ts';
 
-/** What evidence shows. Pure: a new rule never needs a new node, and a stored capture can be judged again. */
-export function detect(evidence: Evidence): Finding[] {
-  return combine(behaviors.flatMap((detector) => detector(evidence)));
+/** All findings, and the detectors that threw or took too long: they found nothing, the others did all the same. */
+export type Detection = { findings: Finding[]; failed: { name: string; cause: unknown }[] };
+
+/** Runs one detector; throws what it throws, or where it does not end in time. */
+export type RunDetector = (work: () => Finding[]) => Finding[];
+
+/** What a scan can be judged by. */
+export const detectors: Detector<Need>[] = behaviors;
+
+/** The evidence that `among` need together. */
+export const needsOf = (among: Detector<Need>[]): Set<Need> => new Set(among.flatMap(({ needs }) => needs));
+
+/** What the evidence shows to each of `among`, one by one. */
+export function detect(evidence: Evidence, among = detectors, run: RunDetector = (work) => work()): Detection {
+  const detection: Detection = { findings: [], failed: [] };
+  for (const detector of among) {
+    try {
+      detection.findings.push(...run(() => detector.detect(evidence)));
+    } catch (cause) {
+      detection.failed.push({ name: detector.name, cause });
+    }
+  }
+  return { ...detection, findings: combine(detection.findings) };
 }

@@ -1,23 +1,34 @@
-import type { Capture, CapturedLanding } from '@adsweep/shared/capture/capture.ts';
+import type { CapturedBody, CapturedDocument } from '@adsweep/shared/capture/artifact.ts';
+import type { CapturedLanding } from '@adsweep/shared/capture/capture.ts';
 import type { NetworkRequest } from '@adsweep/shared/capture/network-request.ts';
 import type { Observation } from '@adsweep/shared/capture/observation.ts';
 import { registrableDomain } from '@adsweep/shared/urls/registrable-domain.ts';
 
-/** What detection may look at. */
+/** What detection may look at: the capture itself, and what is loaded for those who need it, else empty. */
 export type Evidence = {
   landings: CapturedLanding[];
-  requests: NetworkRequest[];
   observations: Observation[];
+  /** All requests on a fresh scan, up to 5,000; the stored ones after a day (spec 8). */
+  requests: NetworkRequest[];
+  /** What the landings and their frames said and showed. */
+  documents: CapturedDocument[];
+  /** Contents of scripts, fetch and XHR answers and frame documents, for a day. */
+  bodies: CapturedBody[];
 };
 
+/** Evidence that is loaded for those alone who need it. */
+export type Need = 'requests' | 'documents' | 'bodies';
+
+export const NO_EVIDENCE: Evidence = { landings: [], observations: [], requests: [], documents: [], bodies: [] };
+
 /**
- * A capture's evidence without the first `count` unique domains of the redirect chain, counted from the entry point (spec 4.2.11):
- * their hops, every other request to them, and all of a landing that ended on one. The capture itself stays whole.
+ * Evidence without the first `count` unique domains of the redirect chain, counted from the entry point (spec 4.2.11):
+ * their hops, every other request to them and what it gave, and all of a landing that ended on one. The capture itself stays whole.
  */
-export function evidenceOf(capture: Pick<Capture, keyof Evidence>, count: number): Evidence {
-  const { landings, requests, observations } = capture;
+export function withoutFirstDomains(evidence: Evidence, count: number): Evidence {
+  const { landings, requests, observations, documents, bodies } = evidence;
   const skipped = firstDomains(landings, count);
-  if (skipped.size === 0) return { landings, requests, observations };
+  if (skipped.size === 0) return evidence;
 
   const isSkipped = (url: string) => skipped.has(registrableDomain(url));
   const left = landings.filter(({ final_url }) => !isSkipped(final_url));
@@ -29,6 +40,8 @@ export function evidenceOf(capture: Pick<Capture, keyof Evidence>, count: number
     })),
     requests: requests.filter(({ url }) => !isSkipped(url)),
     observations: observations.filter(({ landing, url }) => ords.has(landing) && !isSkipped(url)),
+    documents: documents.filter(({ landing, url }) => ords.has(landing) && !isSkipped(url)),
+    bodies: bodies.filter(({ url }) => !isSkipped(url)),
   };
 }
 

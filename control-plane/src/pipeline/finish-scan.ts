@@ -1,9 +1,9 @@
 import { newId } from '@adsweep/shared/ids.ts';
 import type { Logger } from '@adsweep/shared/service/logger.ts';
-import type { ReadCapture } from '../captures/read-capture.ts';
 import { classify, type Verdict } from '../classification/classify.ts';
-import { detect } from '../detection/detect.ts';
-import { type Evidence, evidenceOf } from '../detection/evidence.ts';
+import { detectors as allDetectors, detect, needsOf } from '../detection/detect.ts';
+import type { Detector } from '../detection/detector.ts';
+import { type Evidence, type Need, NO_EVIDENCE, withoutFirstDomains } from '../detection/evidence.ts';
 import type { Finding } from '../detection/finding.ts';
 import { type EmittedEvent, emit } from '../events/emit.ts';
 import type { FarmMetrics } from '../metrics.ts';
@@ -11,19 +11,18 @@ import { changeScan } from '../scans/change-scan.ts';
 import type { FarmScans } from '../scans/farm-scans.ts';
 import type { ScanRecord, ScanTag } from '../scans/scan.ts';
 import { findTagDefinition } from '../tags/tag-definitions.ts';
+import { type EvidenceSources, loadEvidence } from './load-evidence.ts';
 import { runWithin } from './run-within.ts';
 
-export type FinishDependencies = {
+export type FinishDependencies = EvidenceSources & {
   scans: Pick<FarmScans, 'apply'>;
-  readCapture: ReadCapture;
   metrics: Pick<FarmMetrics, 'stepSeconds' | 'finishedScans'>;
   logger: Logger;
+  /** Another choice than all of them, for tests. */
+  detectors?: Detector<Need>[];
 };
 
-/**
- * What the checks of one scan know so far; `complete` turns false where a judgement is missing. They began at `now`, which was
- * `began` on this process' own clock.
- */
+/** What the checks of one scan know so far. They began at `now`, which was `began` on this process' own clock. */
 type Checks = {
   scan: ScanRecord;
   now: Date;
@@ -33,9 +32,8 @@ type Checks = {
   findings: Finding[];
   verdict: Verdict;
   tags: ScanTag[];
-  complete: boolean;
-  /** What the client is told of a scan whose checks were given up. */
-  error: string;
+  /** Names of the judgements that are missing: the scan is `partial`, and says which. */
+  missing: string[];
 };
 
 /** The longest that one judgement may hold the process. */
@@ -45,7 +43,7 @@ type Step = (dependencies: FinishDependencies, checks: Checks) => Promise<Partia
 
 /** From a crawl to a finished scan, in this order. Nothing is written before the last step, so that a crash anywhere repeats them all. */
 const STEPS: [name: string, step: Step][] = [
-  ['load_evidence', loadEvidence],
+  ['load_evidence', loadNeededEvidence],
   ['leave_out_domains', leaveOutDomains],
   ['detect', detectTags],
   ['classify', classifyLandings],
@@ -69,14 +67,14 @@ export async function finishScan(dependencies: FinishDependencies, scan: ScanRec
  * false where someone else took it over meanwhile.
  */
 export async function abandonChecks(dependencies: FinishDependencies, scan: ScanRecord, now: Date): Promise<boolean> {
-  const error = 'checks: INTERRUPTED';
-  dependencies.logger.error({ scan_id: scan._id, attempts: scan.checks_attempts, error }, 'the checks were given up');
-  const checks = { ...NOTHING, scan, now, began: performance.now(), complete: false, error };
+  dependencies.logger.error({ scan_id: scan._id, attempts: scan.checks_attempts }, 'the checks were given up');
+  const checks = { ...NOTHING, scan, now, began: performance.now(), missing: [INTERRUPTED] };
   const { scan: finished } = await finish(dependencies, checks);
   return finished !== undefined;
 }
 
-const NO_EVIDENCE: Evidence = { landings: [], requests: [], observations: [] };
+/** All judgements are missing. */
+const INTERRUPTED = 'INTERRUPTED';
 const NO_VERDICT: Verdict = classify([], []);
 const NOTHING = {
   captured: NO_EVIDENCE,
@@ -84,29 +82,43 @@ const NOTHING = {
   findings: [],
   verdict: NO_VERDICT,
   tags: [],
-  complete: true,
-  error: '',
+  missing: [],
 };
 
-async function loadEvidence({ readCapture, logger }: FinishDependencies, { scan }: Checks): Promise<Partial<Checks>> {
-  const record = await readCapture(scan);
-  if (record) return { captured: record.capture };
-  logger.error({ scan_id: scan._id }, 'the capture of a crawled scan is gone');
-  return { complete: false };
+async function loadNeededEvidence(
+  dependencies: FinishDependencies,
+  { scan, missing }: Checks,
+): Promise<Partial<Checks>> {
+  const needs = needsOf(dependencies.detectors ?? allDetectors);
+  const captured = await loadEvidence(dependencies, scan, needs);
+  if (captured) return { captured };
+  dependencies.logger.error({ scan_id: scan._id }, 'the capture of a crawled scan is gone');
+  return { missing: [...missing, 'evidence'] };
 }
 
 /** Spec 4.2.11: skipped domains stay in the capture and leave the judgement. */
 function leaveOutDomains(_: FinishDependencies, { scan, captured }: Checks): Partial<Checks> {
-  return { judged: evidenceOf(captured, scan.ignore_first_n_domains) };
+  return { judged: withoutFirstDomains(captured, scan.ignore_first_n_domains) };
 }
 
-function detectTags(dependencies: FinishDependencies, checks: Checks): Partial<Checks> {
-  return judge(dependencies, checks, () => ({ findings: detect(checks.judged) }));
+/** A detector that fails loses its own findings alone. */
+function detectTags({ logger, detectors }: FinishDependencies, { scan, judged, missing }: Checks): Partial<Checks> {
+  const { findings, failed } = detect(judged, detectors, (work) => runWithin(JUDGE_MS, work));
+  for (const { name, cause } of failed) logger.error({ scan_id: scan._id, detector: name, cause }, 'a detector failed');
+  return { findings, missing: [...missing, ...failed.map(({ name }) => name)] };
 }
 
-function classifyLandings(dependencies: FinishDependencies, checks: Checks): Partial<Checks> {
-  const { judged, captured } = checks;
-  return judge(dependencies, checks, () => ({ verdict: classify(judged.landings, captured.landings) }));
+/** Classifying is pure: what fails or takes too long once does so always, so that the judgement is missing. */
+function classifyLandings(
+  { logger }: FinishDependencies,
+  { scan, judged, captured, missing }: Checks,
+): Partial<Checks> {
+  try {
+    return { verdict: runWithin(JUDGE_MS, () => classify(judged.landings, captured.landings)) };
+  } catch (cause) {
+    logger.error({ scan_id: scan._id, cause }, 'a capture could not be classified');
+    return { missing: [...missing, 'classification'] };
+  }
 }
 
 /** Findings whose tag is in service become the scan's tags. */
@@ -116,7 +128,9 @@ function assignTags(_: FinishDependencies, { findings, now }: Checks): Partial<C
 }
 
 async function finish({ scans, metrics }: FinishDependencies, checks: Checks): Promise<Partial<Checks>> {
-  const { scan, tags, verdict, complete, error } = checks;
+  const { scan, tags, verdict, missing } = checks;
+  const complete = missing.length === 0;
+  const error = complete ? '' : `checks: ${missing.join(', ')}`;
   const ended = new Date(checks.now.getTime() + performance.now() - checks.began);
   const { network, network_host, ...classification } = verdict;
   const event = { type: 'finish' as const, tags, classification, network, networkHost: network_host, complete, error };
@@ -126,20 +140,10 @@ async function finish({ scans, metrics }: FinishDependencies, checks: Checks): P
   return { scan: finished };
 }
 
-/** Judging is pure: what fails or takes too long once does so always, so that the judgement is missing and the scan `partial`. */
-function judge({ logger }: FinishDependencies, { scan }: Checks, work: () => Partial<Checks>): Partial<Checks> {
-  try {
-    return runWithin(JUDGE_MS, work);
-  } catch (cause) {
-    logger.error({ scan_id: scan._id, cause }, 'a capture could not be judged');
-    return { complete: false };
-  }
-}
-
-function finishEvents({ scan, now, tags, complete }: Checks): EmittedEvent[] {
+function finishEvents({ scan, now, tags, missing }: Checks): EmittedEvent[] {
   const scan_id = scan._id;
   const tag_slugs = [...new Set(tags.map(({ tag_slug }) => tag_slug))];
-  const status = complete ? 'completed' : 'partial';
+  const status = missing.length === 0 ? 'completed' : 'partial';
   const completed = emit('scanning.scan.completed', { scan_id, status }, now);
   if (tag_slugs.length === 0) return [completed];
   return [emit('scanning.tags.detected', { scan_id, tag_slugs }, now), completed];

@@ -166,7 +166,7 @@ export const ScanSchema = Type.Object(
     page_title: Type.String(),
     error: Type.String({
       description:
-        'Why a scan failed, such as `proxy: NODE_NOT_FOUND`, or why a partial one has no checks: `checks: INTERRUPTED`.',
+        'Why a scan failed, such as `proxy: NODE_NOT_FOUND`, or which judgements a partial one lacks: `checks: INTERRUPTED` (all of them), `checks: back_button`.',
     }),
     campaign_group_id: StringOrNull,
     campaign_group_name: StringOrNull,

@@ -1,17 +1,21 @@
 import type { Observation } from '@adsweep/shared/capture/observation.ts';
 import { sameSite } from '@adsweep/shared/urls/registrable-domain.ts';
-import type { Detector } from '../finding.ts';
+import type { Detector } from '../detector.ts';
+import type { Evidence } from '../evidence.ts';
+import type { Finding } from '../finding.ts';
 import { numberFact, textFact } from '../read-fact.ts';
 
 /** So many copies of itself, behind a listener for Back, are a trap even where the probe led nowhere. */
 const COPIES_OF_A_TRAP = 3;
 
 /** Landings that fill the history with copies of themselves and intercept Back to push another offer (spec 2.5). */
-export const backButton: Detector = ({ observations }) => {
+export const backButton: Detector = { name: 'back_button', needs: [], detect };
+
+function detect({ observations }: Pick<Evidence, 'observations'>): Finding[] {
   const caught = observations.filter(({ kind }) => kind === 'back_button').flatMap(describeHijack);
   if (caught.length === 0) return [];
   return [{ tag_slug: 'back_button', detail: caught.join('; '), url: '', surface: 'page' }];
-};
+}
 
 /**
  * Applications of one page push entries too, and listen for Back: what tells them apart is that Back does not lead to another site, and

@@ -1,4 +1,4 @@
-import type { Detector } from '../finding.ts';
+import type { Detector } from '../detector.ts';
 import { autosound } from './autosound.ts';
 import { backButton } from './back-button.ts';
 import { invalidCertificate } from './invalid-certificate.ts';
