@@ -1,4 +1,5 @@
 import type { ScanRecord } from '../scans/scan.ts';
+import type { BodyStore } from './body-store.ts';
 import type { CaptureRecord } from './capture-record.ts';
 import type { CaptureStore } from './capture-store.ts';
 
@@ -10,3 +11,6 @@ export const captureReader =
   (captures: Pick<CaptureStore, 'find'>): ReadCapture =>
   async ({ capture }) =>
     capture && captures.find(capture.id);
+
+/** Reads the large parts of a capture, which stand apart from it; null where there are none (any more). */
+export type ReadContents = Pick<BodyStore, 'requestsOf' | 'documentsOf' | 'bodiesOf'>;

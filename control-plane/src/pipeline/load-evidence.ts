@@ -1,13 +1,12 @@
-import type { BodyStore } from '../captures/body-store.ts';
 import { attemptOf } from '../captures/capture-record.ts';
-import type { ReadCapture } from '../captures/read-capture.ts';
+import type { ReadCapture, ReadContents } from '../captures/read-capture.ts';
 import type { Evidence, Need } from '../detection/evidence.ts';
 import type { ScanRecord } from '../scans/scan.ts';
 
 /** Where the evidence of a scan is. */
 export type EvidenceSources = {
   readCapture: ReadCapture;
-  bodies: Pick<BodyStore, 'requestsOf' | 'documentsOf' | 'bodiesOf'>;
+  bodies: ReadContents;
 };
 
 /** A scan's evidence: its capture, and of the large parts those that are needed. null: the capture is gone. */
