@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { newApiKey } from '@adsweep/shared/ids.ts';
 import { addFirstOrganization, FIRST_ORGANIZATION_ID } from '../src/accounts/add-organization.ts';
-import { apiKeyRecord, hashApiKey } from '../src/accounts/api-key.ts';
+import { type ApiKeyRecord, apiKeyRecord, hashApiKey } from '../src/accounts/api-key.ts';
 import { findCaller } from '../src/accounts/find-caller.ts';
 import { KEYS, ORGANIZATIONS, PAGE, type RunningApi, runningApi } from './support/running-api.ts';
 
@@ -67,7 +67,11 @@ describe('who may do what', () => {
   });
 
   test('an expired key is no key', async () => {
-    const record = apiKeyRecord('key-of-yesterday', { organization_id: 'o', name: 'n', permissions: [] }, new Date());
+    const record = apiKeyRecord(
+      'key-of-yesterday',
+      { organization_id: 'o', name: 'n', source: 'api', permissions: [] },
+      new Date(),
+    );
     await api.accounts.insertKey({ ...record, expires_at: new Date('2026-01-01T00:00:00Z') });
     assert.equal(await findCaller(api.accounts, 'key-of-yesterday', new Date('2026-01-01T00:00:00Z')), null);
     assert.equal(
@@ -78,22 +82,33 @@ describe('who may do what', () => {
 
   test('no key is stored, only its hash and a prefix', async () => {
     const key = newApiKey();
-    const record = apiKeyRecord(key, { organization_id: 'o', name: 'n', permissions: [] }, new Date());
+    const record = apiKeyRecord(key, { organization_id: 'o', name: 'n', source: 'api', permissions: [] }, new Date());
     assert.ok(!JSON.stringify(record).includes(key.slice(8)));
     assert.equal(record.key_prefix, key.slice(0, 8));
     assert.equal(
-      apiKeyRecord('short', { organization_id: 'o', name: 'n', permissions: [] }, new Date()).key_prefix,
+      apiKeyRecord('short', { organization_id: 'o', name: 'n', source: 'api', permissions: [] }, new Date()).key_prefix,
       'sh',
     );
   });
 
-  test('the first organization is made once, and a key that changes between two starts is added', async () => {
+  test('a key from the environment replaces its predecessor, and no other key', async () => {
     const now = new Date();
-    for (const key of ['first-secret-key', 'first-secret-key', 'second-secret-key'])
+    const ownerOf = async (key: string) => (await findCaller(api.accounts, key, now))?.organizationId ?? null;
+    const of = { organization_id: FIRST_ORGANIZATION_ID, name: 'made by hand', permissions: [] };
+    await api.accounts.insertKey(apiKeyRecord('key-made-by-hand', { ...of, source: 'api' }, now));
+    const { source: _, ...ofEarlierVersion } = apiKeyRecord('key-of-before', { ...of, source: 'environment' }, now);
+    await api.accounts.insertKey(ofEarlierVersion as ApiKeyRecord);
+    for (const key of ['first-secret-key', 'first-secret-key', 'second-secret-key']) {
       await addFirstOrganization(api.accounts, key, now);
-    for (const key of ['first-secret-key', 'second-secret-key'])
-      assert.equal((await findCaller(api.accounts, key, now))?.organizationId, FIRST_ORGANIZATION_ID);
+      assert.equal(await ownerOf(key), FIRST_ORGANIZATION_ID);
+    }
+    assert.equal(await ownerOf('first-secret-key'), null);
+    assert.equal(await ownerOf('key-of-before'), null);
+    assert.equal(await ownerOf('key-made-by-hand'), FIRST_ORGANIZATION_ID);
+    assert.equal(await ownerOf(KEYS.ours), ORGANIZATIONS.ours);
     assert.equal(await api.store.collection('organizations').countDocuments({}), 3);
+    await addFirstOrganization(api.accounts, 'first-secret-key', now);
+    assert.equal(await ownerOf('first-secret-key'), FIRST_ORGANIZATION_ID);
   });
 
   test('several control planes that start at once make one organization', async () => {

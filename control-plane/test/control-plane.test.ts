@@ -146,13 +146,16 @@ describe('a control plane', () => {
     assert.equal((await probe('/readyz')).status, 200);
   });
 
-  test('after a restart the scans are there, and a new key works beside the old one', async () => {
+  test('after a restart the scans are there, and a new key replaces the old one', async () => {
     const { body } = await call('POST', '/api/v1/scans', PAGE);
     await stop();
     plane = await start('the-second-key-of-all');
     await until('readiness', async () => (await probe('/readyz')).status === 200);
-    for (const key of ['the-first-key-of-all', 'the-second-key-of-all'])
-      assert.equal((await call('GET', `/api/v1/scans/${body.id}`, undefined, key)).status, 200, key);
+    for (const [key, status] of [
+      ['the-first-key-of-all', 401],
+      ['the-second-key-of-all', 200],
+    ] as const)
+      assert.equal((await call('GET', `/api/v1/scans/${body.id}`, undefined, key)).status, status, key);
   });
 
   test('it starts and serves without Redis and without a proxy-router', async () => {

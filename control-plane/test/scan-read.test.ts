@@ -91,10 +91,11 @@ describe('reading scans', () => {
     const declared = (await api.get('/api/v1/openapi.json')).body.components.schemas.Scan.required;
     assert.deepEqual(Object.keys(body).sort(), [...declared].sort());
     assert.equal('repeat_scan_ids' in body, false);
-    for (const field of ['classification', 'labels', 'timing', 'exit', 'completed_at', 'video', 'parent_scan_id'])
+    for (const field of ['classification', 'timing', 'exit', 'completed_at', 'video', 'parent_scan_id'])
       assert.equal(body[field], null, field);
     for (const field of ['offer_url', 'screenshot_url', 'page_title', 'error', 'network', 'network_host'])
       assert.equal(body[field], '', field);
+    assert.deepEqual(body.labels, {});
     for (const field of ['redirect_chain', 'landings', 'creative_redirect_chain']) assert.deepEqual(body[field], []);
     assert.deepEqual([body.repeat_index, body.repeat_total, body.repeat_session_id], [0, 1, null]);
     assert.equal(body.creative_kind, 'banner');
@@ -109,7 +110,7 @@ describe('reading scans', () => {
       assert.equal(body.elapsed_ms, 4_000);
     }
     const checking = await read(finished({ status: 'checking', completed_at: null }));
-    assert.deepEqual([checking.classification, checking.labels, checking.timing], [null, null, null]);
+    assert.deepEqual([checking.classification, checking.labels, checking.timing], [null, {}, null]);
   });
 
   test('what was created and what was seen is on the finished scan', async () => {
@@ -261,7 +262,7 @@ describe('listing scans', () => {
     const [row] = (await list('')).items;
     assert.deepEqual(Object.keys(row).sort(), [...declared].sort());
     assert.deepEqual([row.proxy_type, row.is_ad_tag, row.emulator_category], ['residential', false, 'windows_desktop']);
-    assert.equal(row.labels, null);
+    assert.deepEqual(row.labels, {});
   });
 
   test('a limit above 200 is refused, not clamped', async () => {

@@ -25,6 +25,12 @@ export function accountStore(store: Store) {
       await insertOnce(keys, record);
     },
 
+    /** Revokes the organization's keys from the environment but for `key`. */
+    async removeOtherKeysOfEnvironment(key: ApiKeyRecord): Promise<void> {
+      const { organization_id, key_hash } = key;
+      await keys.deleteMany({ organization_id, key_hash: { $ne: key_hash }, source: { $ne: 'api' } });
+    },
+
     async findKeyByHash(hash: string): Promise<ApiKeyRecord | null> {
       return keys.findOne({ key_hash: hash });
     },

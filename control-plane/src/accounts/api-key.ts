@@ -1,13 +1,20 @@
 import { createHash } from 'node:crypto';
 import type { Permission } from '../http/permissions.ts';
 
-/** A key of an organization. The key itself is never stored; `key_prefix` lets people tell keys apart. */
+/** Where a key comes from: the operator's `ADSWEEP_API_KEY`, or a request to the API. */
+export type KeySource = 'environment' | 'api';
+
+/**
+ * A key of an organization. The key itself is never stored; `key_prefix` lets people tell keys apart. Records of earlier versions have
+ * no `source`: theirs is the environment.
+ */
 export type ApiKeyRecord = {
   _id: string;
   organization_id: string;
   key_hash: string;
   key_prefix: string;
   name: string;
+  source: KeySource;
   permissions: Permission[];
   created_at: Date;
   expires_at: Date | null;
@@ -23,7 +30,7 @@ export const hashApiKey = (key: string): string => createHash('sha256').update(k
 /** The record of a key; its id follows from the key, so that storing the same key twice is one record. */
 export function apiKeyRecord(
   key: string,
-  of: Pick<ApiKeyRecord, 'organization_id' | 'name' | 'permissions'>,
+  of: Pick<ApiKeyRecord, 'organization_id' | 'name' | 'source' | 'permissions'>,
   now: Date,
 ): ApiKeyRecord {
   const hash = hashApiKey(key);
@@ -33,6 +40,7 @@ export function apiKeyRecord(
     key_hash: hash,
     key_prefix: key.slice(0, Math.min(PREFIX_LENGTH, key.length / 2)),
     name: of.name,
+    source: of.source,
     permissions: of.permissions,
     created_at: now,
     expires_at: null,

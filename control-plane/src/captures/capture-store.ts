@@ -35,12 +35,16 @@ export function captureStore(store: Store) {
     async find(id: string): Promise<CaptureRecord | null> {
       const stored = await captures.findOne({ _id: id });
       if (!stored) return null;
-      const text = await unzip(stored.capture.buffer);
-      return { ...stored, capture: JSON.parse(text.toString()) as Capture };
+      return { ...stored, capture: await captureIn(stored.capture) };
     },
 
     async remove(id: string): Promise<void> {
       await captures.deleteOne({ _id: id });
     },
   };
+}
+
+/** Earlier versions stored captures as documents. */
+async function captureIn(stored: Binary | Capture): Promise<Capture> {
+  return stored instanceof Binary ? (JSON.parse((await unzip(stored.buffer)).toString()) as Capture) : stored;
 }

@@ -84,7 +84,7 @@ function presentShared(scan: ScanRecord, publicUrl: string) {
     screenshot_url: capture?.has_screenshot ? links.screenshot : '',
     report_url: links.report,
     public_report_url: links.publicReport,
-    labels: finished ? scan.labels : null,
+    labels: finished ? scan.labels : {},
     classification: finished ? classification : null,
     elapsed_ms: capture?.crawl_ms ?? 0,
     created_at: scan.created_at.toISOString(),

@@ -9,7 +9,7 @@ const Time = Type.String({ format: 'date-time' });
 const StringOrNull = orNull(Type.String());
 const TimeOrNull = orNull(Time);
 const AdKind = Type.Enum(['banner', 'video', 'pop']);
-const Labels = orNull(Type.Record(Type.String(), Type.String()));
+const Labels = Type.Record(Type.String(), Type.String(), { description: 'Those of a finished scan; empty before.' });
 
 const TiersSchema = Type.Object(
   { tier1: Type.String(), tier2: StringOrNull, tier3: StringOrNull, tier4: StringOrNull },

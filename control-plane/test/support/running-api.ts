@@ -158,7 +158,11 @@ export async function runningApi() {
     async keyThatMay(...permissions: Permission[]): Promise<string> {
       const key = `key-that-may-${permissions.join('-')}-${crypto.randomUUID()}`;
       await accounts.insertKey(
-        apiKeyRecord(key, { organization_id: ORGANIZATIONS.ours, name: 'test', permissions }, new Date()),
+        apiKeyRecord(
+          key,
+          { organization_id: ORGANIZATIONS.ours, name: 'test', source: 'api', permissions },
+          new Date(),
+        ),
       );
       return key;
     },

@@ -1,0 +1,68 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Duplex } from 'node:stream';
+
+/** The longest URL that is served, in characters: room for a list of ids in a query. Longer: 414 (RFC 9110 15.5.15). */
+export const URL_LENGTH_MAX = 24 * 1024;
+/** The most bytes that a request's line and headers may have together. More: 431 (RFC 6585 5). */
+export const HEADER_BYTES_MAX = 48 * 1024;
+
+/** How long a client that was refused may go on sending: cut off at once, it would see a broken connection and not the refusal. */
+const DRAIN_MS = 2_000;
+
+type Refusal = { status: string; code: string; detail: string };
+
+const TOO_LONG: Refusal = {
+  status: '414 URI Too Long',
+  code: 'url_too_long',
+  detail: `The URL may have at most ${URL_LENGTH_MAX} characters.`,
+};
+const TOO_LARGE: Refusal = {
+  status: '431 Request Header Fields Too Large',
+  code: 'headers_too_large',
+  detail: `The headers may have at most ${HEADER_BYTES_MAX} bytes.`,
+};
+const TOO_SLOW: Refusal = {
+  status: '408 Request Timeout',
+  code: 'request_timeout',
+  detail: 'The request did not arrive in time.',
+};
+const MALFORMED: Refusal = { status: '400 Bad Request', code: 'bad_request', detail: 'This is no HTTP request.' };
+
+/** Answers 414 to a request whose URL is too long; otherwise leaves it alone and answers false. */
+export function refuseLongUrl({ url = '' }: IncomingMessage, response: ServerResponse): boolean {
+  if (url.length <= URL_LENGTH_MAX) return false;
+  const { code, detail } = TOO_LONG;
+  const body = JSON.stringify({ detail, code });
+  response.writeHead(414, { 'content-type': 'application/json', 'content-length': body.length }).end(body);
+  return true;
+}
+
+type ClientError = Error & { code?: string; rawPacket?: Buffer };
+
+/** Answers what could not be read as a request (an HTTP server's `clientError`), with the body that every refusal has, and ends the connection. */
+export function refuseUnreadable(error: ClientError, socket: Duplex): void {
+  if (!socket.writable || error.code === 'ECONNRESET') return void socket.destroy();
+  const { status, code, detail } = refusalFor(error);
+  const body = JSON.stringify({ detail, code });
+  const head = `HTTP/1.1 ${status}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\nConnection: close\r\n\r\n`;
+  // The parser would report every further packet once more.
+  socket
+    .removeAllListeners('data')
+    .on('data', () => {})
+    .on('error', () => {});
+  socket.end(head + body);
+  const timer = setTimeout(() => socket.destroy(), DRAIN_MS);
+  socket.once('end', () => socket.destroy()).once('close', () => clearTimeout(timer));
+}
+
+function refusalFor({ code, rawPacket }: ClientError): Refusal {
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return TOO_SLOW;
+  if (code !== 'HPE_HEADER_OVERFLOW') return MALFORMED;
+  return isInRequestLine(rawPacket) ? TOO_LONG : TOO_LARGE;
+}
+
+/** A packet without a line's end, or whose first one comes late, belongs to the request's line. */
+function isInRequestLine(packet: Buffer | undefined): boolean {
+  const end = packet?.indexOf('\n') ?? 0;
+  return end === -1 || end > URL_LENGTH_MAX;
+}
