@@ -8,6 +8,7 @@ import { type Dress, dressContext } from './dress-context.ts';
 import { lastingMemory } from './group-memory.ts';
 import type { OpenContext, OpenOptions } from './open-context.ts';
 import { PipeTransport } from './pipe-transport.ts';
+import { SchemeGuard } from './scheme-guard.ts';
 import { type WearLimits, type WearReason, wearReason } from './wear.ts';
 
 const CONNECT_DEADLINE_MS = 15_000;
@@ -61,7 +62,7 @@ export class LiveBrowser {
     const process = await startChromium(where, logger);
     try {
       const sessions = new DeviceSessions();
-      const transport = new PipeTransport(process.write, process.read, sessions, logger);
+      const transport = new PipeTransport(process.write, process.read, [new SchemeGuard(), sessions], logger);
       const connecting = chromium.connectOverCDP(transport, { noDefaults: true, timeout: CONNECT_DEADLINE_MS });
       const browser = await withDeadline(connecting, CONNECT_DEADLINE_MS, 'the connection to Chromium');
       return new LiveBrowser(process, transport, browser, sessions, logger);
@@ -154,7 +155,7 @@ export class LiveBrowser {
       browserVersion: this.version,
       attach: () => this.#transport.own.attach(OPEN_DEADLINE_MS),
       browserContextId: contextId,
-      browserEnded: () => this.#transport.closed,
+      browserEnded: () => this.#killed !== null || this.#transport.closed,
       close: () => {
         closing ??= this.#close(context, contextId);
         return closing;

@@ -11,7 +11,7 @@ const LONG_EVENT = 16_384;
 
 /**
  * The one connection to Chromium, over `--remote-debugging-pipe`: JSON messages that each end with a zero byte. It serves Playwright,
- * through `filter`, and sessions of our own beside it. Whatever comes from the browser, nothing here throws: it closes instead.
+ * through `filters`, and sessions of our own beside it. Whatever comes from the browser, nothing here throws: it closes instead.
  */
 export class PipeTransport implements ConnectOverCDPTransport {
   onmessage?: (message: object) => void;
@@ -19,14 +19,14 @@ export class PipeTransport implements ConnectOverCDPTransport {
   readonly own: OwnSessions;
   readonly #write: Writable;
   readonly #read: Readable;
-  readonly #filter: ProtocolFilter;
+  readonly #filters: ProtocolFilter[];
   readonly #logger: Logger;
   #closed = false;
 
-  constructor(write: Writable, read: Readable, filter: ProtocolFilter, logger: Logger) {
+  constructor(write: Writable, read: Readable, filters: ProtocolFilter[], logger: Logger) {
     this.#write = write;
     this.#read = read;
-    this.#filter = filter;
+    this.#filters = filters;
     this.#logger = logger;
     this.own = new OwnSessions((message) => this.#say(message), logger);
     new MessageReader(read, {
@@ -45,7 +45,11 @@ export class PipeTransport implements ConnectOverCDPTransport {
 
   send(message: object): void {
     if (this.#closed) throw new Error('the pipe to Chromium is closed');
-    for (const each of this.#filter.outgoing(message as ProtocolMessage)) this.#say(each);
+    const outgoing = this.#filters.reduce(
+      (messages, filter) => messages.flatMap((each) => filter.outgoing(each)),
+      [message as ProtocolMessage],
+    );
+    for (const each of outgoing) this.#say(each);
   }
 
   close(): void {
@@ -77,7 +81,7 @@ export class PipeTransport implements ConnectOverCDPTransport {
       const message = JSON.parse(text) as ProtocolMessage;
       if (message.id === undefined && text.length > LONG_EVENT) trimStrings(message);
       if (this.own.take(message)) return;
-      if (this.#filter.incoming(message)) this.onmessage?.(message);
+      if (this.#filters.every((filter) => filter.incoming(message))) this.onmessage?.(message);
     } catch (cause) {
       this.#abandon('a message could not be handled', cause);
     }

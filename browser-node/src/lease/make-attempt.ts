@@ -34,7 +34,10 @@ const failed = (code: CaptureFailure['code'], cause: unknown): Attempt => ({
   failure: { code, cause: cause instanceof Error ? (cause.stack ?? cause.message) : String(cause) },
 });
 
-/** One attempt of a job: an exit, a context, the capture. Throws `AttemptStopped` when it was stopped for another reason than time. */
+/**
+ * One attempt of a job: an exit, a context, the capture. When a browser that it shared ends under it, whoever's fault that is, it runs
+ * once more in a browser of its own, within the same time. Throws `AttemptStopped` when it was stopped for another reason than time.
+ */
 export async function makeAttempt(
   parts: AttemptParts,
   job: CrawlJob,
@@ -44,7 +47,14 @@ export async function makeAttempt(
   try {
     const emulator = findEmulator(job.emulator_id);
     if (!emulator) return failed('internal: ERROR', `this node knows no emulator ${job.emulator_id}`);
-    return await throughExit(parts, job, emulator, stop, logger);
+    const run = { ...parts, job, emulator, isolated: job.isolation !== 'shared', stop, logger };
+    const { attempt, browserEnded } = await throughExit(run);
+    if (!attempt.failure || !browserEnded || run.isolated || stop.reason) return attempt;
+    logger.info(
+      { cause: attempt.failure.cause },
+      'a browser ended under a capture, which runs again in one of its own',
+    );
+    return (await throughExit({ ...run, isolated: true })).attempt;
   } catch (error) {
     if (stop.reason === 'deadline') return failed('browser: TIMEOUT', error);
     if (stop.reason) throw error;
@@ -53,64 +63,58 @@ export async function makeAttempt(
   }
 }
 
-async function throughExit(
-  parts: AttemptParts,
-  job: CrawlJob,
-  emulator: Emulator,
-  stop: AttemptStop,
-  logger: Logger,
-): Promise<Attempt> {
-  const answer = await parts.exits.request(
+/** One run of an attempt; `isolated`: in a browser of its own. */
+type Run = AttemptParts & { job: CrawlJob; emulator: Emulator; isolated: boolean; stop: AttemptStop; logger: Logger };
+/** What a run gave, and whether its browser ended before it did. */
+type Ran = { attempt: Attempt; browserEnded: boolean };
+
+const notRun = (attempt: Attempt): Ran => ({ attempt, browserEnded: false });
+
+/** Each run has a ticket of its own, so that what the gateway carried for one is not taken for the other's; both leave by the same exit. */
+async function throughExit(run: Run): Promise<Ran> {
+  const { exits, metrics, attemptMs, job, stop } = run;
+  const answer = await exits.request(
     {
       targeting: job.targeting,
       session: job.exit_session,
       scan_id: job.scan_id,
-      ttl_seconds: Math.ceil(parts.attemptMs / 1000) + TICKET_SPARE_SECONDS,
+      ttl_seconds: Math.ceil(attemptMs / 1000) + TICKET_SPARE_SECONDS,
     },
     stop.signal,
   );
   if ('unreachable' in answer) {
-    parts.metrics.exits.inc({ answer: 'unreachable' });
-    return failed('proxy: UPSTREAM_FAILED', answer.cause);
+    metrics.exits.inc({ answer: 'unreachable' });
+    return notRun(failed('proxy: UPSTREAM_FAILED', answer.cause));
   }
   if ('refusal' in answer) {
-    parts.metrics.exits.inc({ answer: answer.refusal });
-    return failed(`proxy: ${answer.refusal}`, answer.cause);
+    metrics.exits.inc({ answer: answer.refusal });
+    return notRun(failed(`proxy: ${answer.refusal}`, answer.cause));
   }
-  parts.metrics.exits.inc({ answer: 'granted' });
+  metrics.exits.inc({ answer: 'granted' });
   try {
-    return await inContext(parts, job, emulator, answer.ticket, stop, logger);
+    return await inContext(run, answer.ticket);
   } finally {
-    void parts.exits.forget(answer.ticket.ticket_id);
+    void exits.forget(answer.ticket.ticket_id);
   }
 }
 
-async function inContext(
-  { pool, exits, capturePage, evidenceMs }: AttemptParts,
-  job: CrawlJob,
-  emulator: Emulator,
-  ticket: ExitTicket,
-  stop: AttemptStop,
-  logger: Logger,
-): Promise<Attempt> {
-  const opening = pool.open({
-    emulator,
-    countryCode: job.targeting.country_code,
-    ticket,
-    isolated: job.isolation !== 'shared',
-  });
+async function inContext(run: Run, ticket: ExitTicket): Promise<Ran> {
+  const { pool, exits, capturePage, evidenceMs, job, emulator, isolated, stop, logger } = run;
+  const opening = pool.open({ emulator, countryCode: job.targeting.country_code, ticket, isolated });
   let open: OpenContext;
   try {
     open = await stop.race(opening, (late) => void late.close());
   } catch (error) {
     if (stop.reason) throw error;
-    return failed('browser: CRASHED', error);
+    return notRun(failed('browser: CRASHED', error));
   }
   const traffic = () => exits.traffic(ticket.ticket_id);
   try {
     const outcome = await captureUntilStopped(capturePage(job, open, traffic, stop.signal, logger), stop, evidenceMs);
+    // Asked before the context is closed, which ends a browser that has no other.
+    const browserEnded = open.browserEnded();
     await open.close();
-    return finish(outcome, ticket.exit, await traffic(), stop);
+    return { attempt: finish(outcome, ticket.exit, await traffic(), stop), browserEnded };
   } finally {
     // A node that drains gives the job back before it tidies up.
     const closed = open.close();

@@ -12,14 +12,17 @@ import { createMetrics } from '../../src/metrics.ts';
 import { FakeControlPlane } from './fake-control-plane.ts';
 import { FakeRouter } from './fake-router.ts';
 
-/** A pool of contexts without a browser behind them; counts those that are open. */
+/** A pool of contexts without a browser behind them; counts those that are open. `ending`: the browsers that end under their captures. */
 class CountingPool implements BrowserPool {
   opened = 0;
-  readonly isolated: boolean[] = [];
   live = 0;
+  ending: ('shared' | 'own')[] = [];
+  /** Of each context, whether it was asked for in a browser of its own. */
+  readonly isolated: boolean[] = [];
 
   async open({ isolated }: OpenOptions): Promise<OpenContext> {
     this.isolated.push(isolated);
+    const ended = this.ending.includes(isolated ? 'own' : 'shared');
     this.opened += 1;
     this.live += 1;
     let isOpen = true;
@@ -32,7 +35,7 @@ class CountingPool implements BrowserPool {
       browserName: 'Chromium',
       browserVersion: '1.0.0.0',
       browserContextId: 'context-1',
-      browserEnded: () => false,
+      browserEnded: () => ended,
       close,
     } as OpenContext;
   }

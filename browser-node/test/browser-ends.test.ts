@@ -1,0 +1,39 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Fail } from '@adsweep/shared/lease/messages.ts';
+import type { CaptureFailure, CapturePage } from '../src/capture/capture-outcome.ts';
+import { goodOutcome, leaseBench } from './support/lease-bench.ts';
+
+const CRASH: CaptureFailure = { code: 'browser: CRASHED', cause: 'the browser context was closed' };
+
+/** A capture that succeeds in a browser that lives. */
+const whileItLives: CapturePage = async (_job, open) => ({
+  ...goodOutcome(),
+  failure: open.browserEnded() ? CRASH : null,
+});
+
+const exitsAskedFor = (calls: string[]): number => calls.filter((call) => call === 'POST /exits').length;
+
+test('a capture whose shared browser ends runs again in one of its own, with a new ticket, and completes its attempt', async (t) => {
+  const { plane, pool, router } = await leaseBench(t, whileItLives);
+  pool.ending = ['shared'];
+  plane.give();
+  await plane.heard('complete');
+  assert.deepEqual(pool.isolated, [false, true]);
+  assert.equal(exitsAskedFor(router.calls), 2);
+});
+
+test('a capture whose own browser ends too has failed', async (t) => {
+  const { plane, pool } = await leaseBench(t, whileItLives);
+  pool.ending = ['shared', 'own'];
+  plane.give();
+  assert.equal(((await plane.heard('fail')).body as Fail).code, 'browser: CRASHED');
+  assert.deepEqual(pool.isolated, [false, true]);
+});
+
+test('a page that crashes in a browser that lives on has failed at once', async (t) => {
+  const { plane, pool } = await leaseBench(t, async () => ({ ...goodOutcome(), failure: CRASH }));
+  plane.give();
+  assert.equal(((await plane.heard('fail')).body as Fail).code, 'browser: CRASHED');
+  assert.deepEqual(pool.isolated, [false]);
+});

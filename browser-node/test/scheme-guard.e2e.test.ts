@@ -1,0 +1,74 @@
+import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import { after, before, test } from 'node:test';
+import { findEmulator } from '@adsweep/shared/scan/emulators.ts';
+import { createLogger } from '@adsweep/shared/service/logger.ts';
+import { locateChromium } from '../src/browser/chromium-path.ts';
+import { ChromiumPool } from '../src/browser/chromium-pool.ts';
+import type { OpenContext } from '../src/browser/open-context.ts';
+import { CredentialProxy } from './support/credential-proxy.ts';
+import { DeviceSite } from './support/device-site.ts';
+
+const INNER = [
+  'file:///etc/passwd',
+  'FILE:///etc/',
+  'view-source:http://shop.localhost/popup',
+  'chrome://version/',
+  'chrome://gpu/',
+  'devtools://devtools/bundled/inspector.html',
+];
+
+let open: OpenContext;
+let end: () => Promise<void>;
+before(async () => {
+  const site = await DeviceSite.start();
+  const proxy = await CredentialProxy.start(site.port);
+  const pool = new ChromiumPool(await locateChromium(''), createLogger('test', 'silent'), () => undefined);
+  const emulator = findEmulator('windows_chrome');
+  assert.ok(emulator);
+  open = await pool.open({ emulator, countryCode: 'DE', ticket: proxy.ticket, isolated: false });
+  end = async () => {
+    await pool.close();
+    await proxy.close();
+    await site.close();
+  };
+});
+after(() => end());
+
+for (const url of INNER)
+  test(`${url} is refused, whoever opens it`, async () => {
+    const page = await open.context.newPage();
+    await assert.rejects(page.goto(url), /invalid URL|ERR_/i);
+    const opener = await open.context.newPage();
+    await opener.goto('http://shop.localhost/popup');
+    await opener.evaluate((inner) => void window.open(inner), url);
+    await opener.evaluate(
+      (inner) => void document.body.append(Object.assign(document.createElement('iframe'), { src: inner })),
+      url,
+    );
+    // Through the address bar, which a page has no way to: the request itself is refused.
+    const session = await open.context.newCDPSession(opener);
+    await session.send('Page.navigate', { url }).catch(() => undefined);
+    const shown = await Promise.all(
+      open.context.pages().map((each) => each.evaluate('document.documentElement.outerHTML')),
+    );
+    assert.doesNotMatch(shown.join(), /root:.*:0:0|Chromium|Index of|line-number/);
+    await Promise.all(open.context.pages().map((each) => each.close()));
+  });
+
+test('the browser creates no tab for a file', async () => {
+  const session = await open.browser.newBrowserCDPSession();
+  const create = (url: string) => session.send('Target.createTarget', { url, browserContextId: open.browserContextId });
+  const { targetId } = await create('about:blank');
+  await session.send('Target.closeTarget', { targetId });
+  await assert.rejects(create('file:///etc/passwd'));
+});
+
+test('Chromium listens on no port', async () => {
+  const session = await open.browser.newBrowserCDPSession();
+  const { processInfo } = await session.send('SystemInfo.getProcessInfo');
+  const pid = processInfo.find(({ type }) => type === 'browser')?.id;
+  const command = await readFile(`/proc/${pid}/cmdline`, 'utf8');
+  assert.match(command, /--remote-debugging-pipe/);
+  assert.doesNotMatch(command, /--remote-debugging-(port|address)/);
+});
