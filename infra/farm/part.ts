@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, existsSync, openSync, readFileSync, renameSync, statSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Ready } from '@adsweep/shared/service/announce-ready.ts';
+import type { RotateLog } from '@adsweep/shared/service/rotate-log.ts';
 import { withDeadline } from '@adsweep/shared/service/with-deadline.ts';
 
 export type PartOptions = {
@@ -9,16 +10,21 @@ export type PartOptions = {
   command: string;
   args: string[];
   env: NodeJS.ProcessEnv;
-  /** Its output goes here, kept to about 20 MB. */
+  /** Its output goes here; over `logBytesMax` bytes, what is there goes to `<logFile>.1` in place of what was there. */
   logFile: string;
-  /** When it can work: rejects when it cannot. Default: when it says `ready` over its IPC channel. */
+  /** Default: 20 MB. */
+  logBytesMax?: number;
+  /** Whether it opens its log by name for each line, as Redis does: then a log that is moved away needs no help of its own. */
+  opensLogByName?: boolean;
+  /** When it can work: rejects when it cannot. Default: when it says `ready` over its IPC channel, within 30 s. */
   isReady?: (child: ChildProcess) => Promise<Ready['ports']>;
-  readyMs?: number;
   /** Told in words of what happens to it. */
   say: (text: string) => void;
 };
 
 const LOG_BYTES_MAX = 20 * 1024 * 1024;
+const LOG_CHECK_MS = 500;
+const READY_MS = 30_000;
 const BACKOFF_MIN_MS = 200;
 const BACKOFF_MAX_MS = 10_000;
 /** Up this long, a part's next death counts as its first. */
@@ -35,8 +41,8 @@ export class Part {
   constructor(options: PartOptions) {
     this.name = options.name;
     this.#options = options;
-    if (existsSync(options.logFile) && statSync(options.logFile).size > LOG_BYTES_MAX)
-      renameSync(options.logFile, `${options.logFile}.1`);
+    if (this.#logIsLarge()) this.#moveLog();
+    setInterval(() => this.#boundLog(), LOG_CHECK_MS).unref();
   }
 
   get pid(): number | undefined {
@@ -66,7 +72,7 @@ export class Part {
   }
 
   async #launch(moreEnv: NodeJS.ProcessEnv): Promise<{ child: ChildProcess; ports: Ready['ports'] }> {
-    const { command, args, env, logFile, readyMs = 30_000, isReady = saysReady } = this.#options;
+    const { command, args, env, logFile, isReady } = this.#options;
     // It writes to the file itself, so that a supervisor that dies breaks no pipe under it.
     const log = openSync(logFile, 'a');
     // Its own process group: a terminal's Ctrl-C reaches the supervisor alone, which stops the parts in their order.
@@ -83,7 +89,10 @@ export class Part {
     });
     died.catch(() => {});
     try {
-      return { child, ports: await withDeadline(Promise.race([isReady(child), died]), readyMs, 'its start') };
+      const ports = isReady
+        ? isReady(child)
+        : withDeadline(Promise.race([saysReady(child), died]), READY_MS, 'its start');
+      return { child, ports: await Promise.race([ports, died]) };
     } catch (cause) {
       killGroup(child);
       throw new Error(`${(cause as Error).message}${this.#lastWords()}`, { cause });
@@ -115,6 +124,25 @@ export class Part {
     } catch (error) {
       if (!this.#stopping) await this.#restart(portsEnv, (error as Error).message);
     }
+  }
+
+  /** A part that writes to an open file moves its log itself: only so is no line lost. */
+  #boundLog(): void {
+    if (!this.#child || !isAlive(this.#child) || !this.#logIsLarge()) return;
+    if (this.#options.opensLogByName) this.#moveLog();
+    else if (this.#child.connected) {
+      // A part that ends just now has its log moved at its next start.
+      this.#child.send({ type: 'rotate-log', file: this.#options.logFile } satisfies RotateLog, () => undefined);
+    }
+  }
+
+  #logIsLarge(): boolean {
+    const { logFile, logBytesMax = LOG_BYTES_MAX } = this.#options;
+    return (statSync(logFile, { throwIfNoEntry: false })?.size ?? 0) > logBytesMax;
+  }
+
+  #moveLog(): void {
+    renameSync(this.#options.logFile, `${this.#options.logFile}.1`);
   }
 
   #lastWords(): string {

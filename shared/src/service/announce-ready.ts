@@ -1,10 +1,12 @@
 import type { Logger } from './logger.ts';
+import { rotateLogWhenAsked } from './rotate-log.ts';
 
 /** What a process says to the one that spawned it: it can work now, and where it listens. */
 export type Ready = { type: 'ready'; ports: Record<string, number> };
 
-/** Logs that the process is ready and, where a parent opened an IPC channel, tells it the ports it really has. */
+/** Logs that the process is ready and, where a parent opened an IPC channel, tells it the ports it really has and rotates the log at its word. */
 export function announceReady(logger: Logger, ports: Ready['ports']): void {
   logger.info({ ports }, 'ready');
+  if (process.channel) rotateLogWhenAsked(logger);
   process.send?.({ type: 'ready', ports } satisfies Ready);
 }

@@ -1,0 +1,81 @@
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { until } from '../../../shared/test/support/until.ts';
+import { privateRedis } from '../private-redis.ts';
+
+function redisIn(t: TestContext, dir: string, silenceMs?: number) {
+  const said: string[] = [];
+  const shortDir = () => assert.fail('the path is short enough');
+  const { part, url } = privateRedis(dir, shortDir, dir, (text) => said.push(text), silenceMs);
+  t.after(() => part.stop(2_000));
+  return { part, said, socket: url.replace('unix://', '') };
+}
+
+function folder(t: TestContext): string {
+  const dir = mkdtempSync(join(tmpdir(), 'adsweep-redis-'));
+  t.after(() => rmSync(dir, { recursive: true, force: true }));
+  return dir;
+}
+
+/** Sends commands, one each line; answers once the reply to the last one, a PING, has come. */
+function send(socket: string, commands: string[]): Promise<string> {
+  return new Promise((resolve, reject) => {
+    let said = '';
+    const connection = connect(socket, () => connection.write(`${commands.join('\r\n')}\r\nPING\r\n`));
+    connection.setEncoding('utf8').on('data', (text: string) => {
+      said += text;
+      if (said.endsWith('+PONG\r\n')) {
+        connection.destroy();
+        resolve(said);
+      }
+    });
+    connection.once('error', reject);
+  });
+}
+
+test('a Redis that loads for longer than a start may be silent is waited for, and says how far it is', async (t) => {
+  const dir = folder(t);
+  const first = redisIn(t, dir);
+  await first.part.start();
+  const keys = Array.from({ length: 20_000 }, (_, index) => `SET key:${index} value`);
+  await send(first.socket, keys);
+  await first.part.stop(5_000);
+
+  const bin = join(dir, 'bin');
+  mkdirSync(bin);
+  const real = execFileSync('/bin/sh', ['-c', 'command -v redis-server'], { encoding: 'utf8' }).trim();
+  // Redis has a setting for tests that makes it load slowly: microseconds for each key.
+  writeFileSync(join(bin, 'redis-server'), `#!/bin/sh\nexec ${real} "$@" --key-load-delay 250\n`);
+  chmodSync(join(bin, 'redis-server'), 0o755);
+  const path = process.env.PATH;
+  process.env.PATH = `${bin}:${path}`;
+  t.after(() => {
+    process.env.PATH = path;
+  });
+  const second = redisIn(t, dir, 2_000);
+  await second.part.start();
+  assert.match(second.said.join('\n'), /redis is loading its data: \d+ %, about \d+ s to go/);
+  assert.match(await send(second.socket, ['GET key:19999']), /value/);
+});
+
+test('a Redis of ours gives nothing up for want of memory', async (t) => {
+  const { part, socket } = redisIn(t, folder(t));
+  await part.start();
+  assert.match(await send(socket, ['CONFIG GET maxmemory-policy']), /noeviction/);
+});
+
+test('the log of a Redis that runs is moved when it is large, and Redis goes on in a new one', async (t) => {
+  const dir = folder(t);
+  const { part, socket } = redisIn(t, dir);
+  await part.start();
+  writeFileSync(join(dir, 'redis.log'), Buffer.alloc(21 * 1024 * 1024, 'x'), { flag: 'a' });
+  await until('the old log', () => existsSync(join(dir, 'redis.log.1')));
+  await send(socket, ['BGREWRITEAOF']);
+  const log = () => (existsSync(join(dir, 'redis.log')) ? readFileSync(join(dir, 'redis.log'), 'utf8') : '');
+  await until('a line in the new log', () => /rewrit/i.test(log()));
+});

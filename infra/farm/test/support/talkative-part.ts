@@ -1,0 +1,11 @@
+import { announceReady } from '@adsweep/shared/service/announce-ready.ts';
+import { createLogger } from '@adsweep/shared/service/logger.ts';
+
+/** Logs numbered lines without end. */
+const logger = createLogger('talkative');
+announceReady(logger, {});
+process.on('disconnect', () => process.exit());
+let line = 0;
+setInterval(() => {
+  for (let index = 0; index < 50; index++) logger.info({ line: line++ }, 'a line like many others');
+}, 1);
