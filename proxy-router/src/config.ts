@@ -8,24 +8,25 @@ export const ConfigSchema = Type.Object({
     default: '127.0.0.1',
     description: 'Address that the API and the gateway listen on.',
   }),
-  // The port after the highest one is none.
+  // The gateway needs the port after it.
   ADSWEEP_PROXY_PORT: portSetting(
     8082,
     'Port of the API; the gateway takes the next one. 0: any free port for each.',
     65_534,
   ),
-  ADSWEEP_GATEWAY_PORT: portSetting(0, 'Another port for the gateway. 0: the one after the API’s.'),
+  ADSWEEP_GATEWAY_PORT: portSetting(0, 'Port of the gateway. 0: the one after the API’s.'),
   ADSWEEP_GATEWAY_URL: Type.String({
     default: '',
     pattern: '^(https?://[^/]+)?$',
-    description: 'URL of the gateway as nodes reach it. Empty: the host they call the API by, and the gateway’s port.',
+    description:
+      'URL under which nodes reach the gateway. Empty: the host they call the API by, and the gateway’s port.',
   }),
   ADSWEEP_EXITS_FILE: Type.String({ default: '', description: 'The exits file. Empty: the built-in direct exits.' }),
   ADSWEEP_EXITS_CHECK_SECONDS: Type.Integer({
     default: 10,
     minimum: 1,
     maximum: 3600,
-    description: 'Seconds between two looks at the exits file for changes.',
+    description: 'Seconds between two reads of the exits file.',
   }),
   ADSWEEP_DATA_DIR: Type.String({
     default: './.adsweep',
@@ -36,7 +37,7 @@ export const ConfigSchema = Type.Object({
   ADSWEEP_TICKET_BYTES_MAX: Type.Integer({
     default: 200_000_000,
     minimum: 1,
-    description: 'Bytes one ticket may carry, both directions together.',
+    description: 'Bytes that one ticket may transfer, both directions together.',
   }),
   ADSWEEP_CONNECT_TIMEOUT_SECONDS: Type.Integer({
     default: 10,
@@ -48,7 +49,7 @@ export const ConfigSchema = Type.Object({
     default: 60,
     minimum: 1,
     maximum: 3600,
-    description: 'Seconds after which a connection on which nothing moves is closed.',
+    description: 'Seconds without any byte after which a connection is closed.',
   }),
   ADSWEEP_DENY_ADDRESSES: denyAddressesSetting,
   ADSWEEP_LOG_LEVEL: logLevelSetting,

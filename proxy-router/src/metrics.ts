@@ -8,7 +8,7 @@ export function createMetrics(registry: Registry) {
   const registers = [registry];
   const tickets = new Counter({
     name: 'adsweep_exit_tickets_total',
-    help: 'Exit tickets asked for, by outcome: issued, or why not.',
+    help: 'Requests for an exit ticket, by outcome: issued, or the code of the refusal.',
     labelNames: ['outcome'],
     registers,
   });

@@ -20,18 +20,19 @@ import { TicketRegistry } from './tickets/ticket-registry.ts';
 
 const BUILT_IN_EXITS = fileURLToPath(new URL('../exits.default.json', import.meta.url));
 
-/** How long requests under way may take when the process is told to stop. */
+/** How long requests in progress may take when the process is told to stop. */
 const API_GRACE_MS = 1_000;
 
-/** A router that runs: where it listens, and what stops it, in order. */
+/** A running router: the ports it listens on, and the steps that stop it, in order. */
 export type RunningRouter = { ports: { api: number; gateway: number }; stops: Stop[] };
 
-/** Starts the API and the gateway. Throws for exits that cannot be used and ports that are taken. */
+/** Starts the API and the gateway. Throws OperatorError for a data folder or exits that cannot be used, and for ports that are taken. */
 export async function startRouter(
   config: Config,
   createProviders: (policy: AddressPolicy) => Record<string, Provider>,
   logger: Logger,
 ): Promise<RunningRouter> {
+  makePrivateFolder(config.ADSWEEP_DATA_DIR);
   const registry = createRegistry('proxy-router');
   const metrics = createMetrics(registry);
   const health = new ExitHealth();
@@ -76,7 +77,6 @@ export async function startRouter(
 
 function openSource(config: Config, providers: Record<string, Provider>, logger: Logger): ExitSource {
   const file = config.ADSWEEP_EXITS_FILE || BUILT_IN_EXITS;
-  makePrivateFolder(config.ADSWEEP_DATA_DIR);
   return new ExitSource({ file, snapshot: join(config.ADSWEEP_DATA_DIR, 'exits-snapshot.json'), providers }, logger);
 }
 

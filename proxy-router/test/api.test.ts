@@ -106,7 +106,7 @@ test('all problems of a request are told at once', async (t) => {
   ]);
 });
 
-test('a body that is no JSON, or too large, is refused', async (t) => {
+test('a body that is not JSON, or too large, is refused', async (t) => {
   const router = await startTestRouter(t);
   const send = (body: string) =>
     fetch(`http://127.0.0.1:${router.ports.api}/exits`, {

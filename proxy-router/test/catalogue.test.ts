@@ -80,7 +80,7 @@ test('4.1.6 refreshed_at moves with every look at the file, the contents only wi
   await until('the changed exits', async () => (await catalogue()).pools.length === 3);
 });
 
-test('a file that becomes unusable, or goes away, leaves the last good one in force', (t) => {
+test('a file that becomes unusable, or goes away, leaves the last good one in use', (t) => {
   const folder = temporaryFolder(t);
   write(folder, exits);
   const source = sourceIn(folder);

@@ -77,7 +77,7 @@ test('the URL says which host is asked, whatever Host says', async (t) => {
   );
 });
 
-test('what is no proxy request is answered 400', async (t) => {
+test('anything but a proxy request is answered 400', async (t) => {
   const { ticket } = await routerTo(t, '127.0.0.1:9');
   const auth = `Proxy-Authorization: ${proxyAuthorization(ticket)}\r\nConnection: close\r\n`;
   for (const line of [
@@ -91,7 +91,7 @@ test('what is no proxy request is answered 400', async (t) => {
   assert.match(await sendRaw(ticket, 'not http at all\r\n\r\n'), /^HTTP\/1.1 400/);
 });
 
-test('a tunnel carries bytes both ways, and what was sent with the CONNECT too', async (t) => {
+test('a tunnel forwards bytes in both directions, also those sent together with the CONNECT', async (t) => {
   const target = await startRawTarget(t, (socket) => socket.pipe(socket));
   const { ticket } = await routerTo(t, target.address);
   const { status, socket } = await openTunnel(ticket, 'shop.example:443');
@@ -251,7 +251,7 @@ test('answers with odd headers, two lengths or an odd status do not break the ga
 const upgrade = (through: Parameters<typeof proxyAuthorization>[0], to: string) =>
   `GET ${to} HTTP/1.1\r\nHost: x\r\nProxy-Authorization: ${proxyAuthorization(through)}\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n`;
 
-test('a plain WebSocket is carried once the target agrees', async (t) => {
+test('a plain WebSocket is forwarded once the target agrees', async (t) => {
   const target = await startTarget(t);
   target.server.on('upgrade', (incoming, socket) => {
     socket.write(
@@ -275,7 +275,7 @@ test('a plain WebSocket is carried once the target agrees', async (t) => {
   assert.equal((await router.traffic(ticket)).requests[0]?.url, 'http://shop.example/feed');
 });
 
-test('a target that declines the WebSocket is relayed, and the connection serves nothing after it', async (t) => {
+test('the answer of a target that declines the WebSocket is forwarded, and the connection serves nothing after it', async (t) => {
   const target = await startTarget(t, (_, response) => response.writeHead(404).end('no feed'));
   const { ticket } = await routerTo(t, target.address);
   const answer = await sendRaw(ticket, upgrade(ticket, url) + upgrade(ticket, `${url}second`));

@@ -64,7 +64,7 @@ test('a private literal is refused in every spelling, in a tunnel and in a plain
   assert.deepEqual({ asked, dialled, seen: target.seen.length }, { asked: [], dialled: [], seen: 0 });
 });
 
-test('an IPv6 literal without brackets is no CONNECT target', async (t) => {
+test('an IPv6 literal without brackets is not a CONNECT target', async (t) => {
   const router = await startTestRouter(t);
   assert.equal(await tunnelStatus(await router.ticket(), '::ffff:127.0.0.1:80'), 400);
 });
@@ -176,7 +176,7 @@ test('what the operator denies, the cloud platform and this machine itself are r
   assert.deepEqual(dialled, [['198.41.1.4']]);
 });
 
-test('a host name that no name server could hold is 593, and leaves nothing in the account', async (t) => {
+test('a host name that is too long for DNS is 593, and nothing of it is recorded', async (t) => {
   const { provider, asked } = providerOver({});
   const router = await startTestRouter(t, { provider });
   const ticket = await router.ticket();

@@ -17,7 +17,7 @@ function forged(ticket: ExitTicket, change: object, secret = TICKET_SECRET): Exi
   return { ...ticket, ...signTicket({ ...claims, ...change }, secret) };
 }
 
-test('a request without a good ticket is answered 407 and reaches nobody', async (t) => {
+test('a request without a valid ticket is answered 407 and reaches nobody', async (t) => {
   const target = await startTarget(t);
   const router = await startTestRouter(t, { hosts: hosts(target.address) });
   const ticket = await router.ticket();
@@ -36,7 +36,7 @@ test('a request without a good ticket is answered 407 and reaches nobody', async
   }
   assert.match(await sendRaw(ticket, `GET ${url} HTTP/1.1\r\nHost: shop.example\r\n\r\n`), /^HTTP\/1.1 407/);
   assert.equal(target.seen.length, 0);
-  assert.equal((await request(ticket, url)).status, 200, 'the ticket itself is good');
+  assert.equal((await request(ticket, url)).status, 200, 'the ticket itself is valid');
 });
 
 test('credentials never reach a target', async (t) => {
@@ -89,7 +89,7 @@ test('when a ticket expires its connections are closed', async (t) => {
   assert.equal(await tunnelStatus(ticket, 'shop.example:443'), 407);
 });
 
-test('a forgotten ticket has nothing open and no traffic', async (t) => {
+test('a deleted ticket has no open connection and no traffic', async (t) => {
   const target = await startRawTarget(t, () => {});
   const router = await startTestRouter(t, { hosts: hosts(target.address) });
   const ticket = await router.ticket();
@@ -100,7 +100,7 @@ test('a forgotten ticket has nothing open and no traffic', async (t) => {
   assert.equal((await router.call('GET', `/exits/${ticket.ticket_id}/traffic`)).status, 404);
 });
 
-test('a ticket may carry so many bytes and no more, down or up', async (t) => {
+test('a ticket cannot transfer more bytes than its limit, down or up', async (t) => {
   const endless = await startTarget(t, (_, response) => {
     const more = () => {
       while (response.write(Buffer.alloc(16_384))) {}
@@ -133,10 +133,10 @@ test('a ticket may carry so many bytes and no more, down or up', async (t) => {
   await until('all connections to be closed', () => endless.connections.size === 0 && sink.connections.size === 0);
 });
 
-test('thousands of requests of one ticket are carried; the first 5000 are recorded', async (t) => {
+test('thousands of requests of one ticket are forwarded; the first 5000 are recorded', async (t) => {
   const target = await startTarget(t, (_, response) => response.end());
   const router = await startTestRouter(t, { hosts: hosts(target.address) });
-  const ticket = await router.ticket();
+  const ticket = await router.ticket({ ttl_seconds: 600 });
   const agent = new http.Agent({ keepAlive: true, maxSockets: 20 });
   t.after(() => agent.destroy());
   const paths = Array.from({ length: 5_100 }, (_, index) => `${url}${index}`);
@@ -149,7 +149,7 @@ test('thousands of requests of one ticket are carried; the first 5000 are record
   assert.equal(target.seen.length, 5_100);
 });
 
-test('traffic is what a ticket carried, live while a tunnel is open', async (t) => {
+test('a ticket’s traffic is up to date while a tunnel is open', async (t) => {
   const target = await startRawTarget(t, (socket) => socket.on('data', () => socket.write('x'.repeat(1_000))));
   const page = await startTarget(t);
   const router = await startTestRouter(t, { hosts: { 'raw.example': target.address, 'shop.example': page.address } });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { fork } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { appendFileSync, readFileSync, writeFileSync } from 'node:fs';
+import { appendFileSync, chmodSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
@@ -59,7 +59,7 @@ test('a deleted ticket stays deleted after a SIGKILL of the router, one deleted 
   assert.equal((await request(second.moved(kept), url)).status, 200);
 });
 
-test('what a ticket has carried still counts after a restart', async (t) => {
+test('the bytes of a ticket still count after a restart', async (t) => {
   const target = await startTarget(t, (_, response) => response.end(Buffer.alloc(600_000)));
   const config = { ADSWEEP_DATA_DIR: temporaryFolder(t), ADSWEEP_TICKET_BYTES_MAX: 1_000_000 };
   const hosts = { 'shop.example': target.address };
@@ -108,7 +108,7 @@ const record = (more: Partial<TicketRecord> = {}): TicketRecord => ({
 });
 
 test('the journal keeps the last record of a ticket, passes over a line cut short, and drops what expired', (t) => {
-  const path = join(temporaryFolder(t), 'data', 'exit-tickets.jsonl');
+  const path = join(temporaryFolder(t), 'exit-tickets.jsonl');
   const [grown, expired] = [record({ deleted: false, bytes_sent: 1 }), record({ expires: 1_000 })];
   const journal = new TicketJournal(path, 0);
   for (const one of [grown, expired, { ...grown, bytes_sent: 7 }]) journal.append(one);
@@ -136,4 +136,21 @@ test('the journal is bounded, in memory and on the disk', (t) => {
   const again = new TicketJournal(path, 0);
   assert.deepEqual([again.find(first.id), again.find(last.id)], [first, last]);
   for (const one of [journal, again]) one.close();
+});
+
+test('a folder that others need is refused before anything is written into it', async (t) => {
+  const folder = temporaryFolder(t);
+  mkdirSync(join(folder, 'somebody-else'));
+  chmodSync(folder, 0o755);
+  await assert.rejects(startTestRouter(t, { config: { ADSWEEP_DATA_DIR: folder } }), /is open to other users/);
+  assert.deepEqual(readdirSync(folder), ['somebody-else']);
+});
+
+test('a journal that cannot be written ends the start with its path', async (t) => {
+  const folder = temporaryFolder(t);
+  mkdirSync(join(folder, 'exit-tickets.jsonl'));
+  await assert.rejects(
+    startTestRouter(t, { config: { ADSWEEP_DATA_DIR: folder } }),
+    /exit-tickets.jsonl, the journal of/,
+  );
 });

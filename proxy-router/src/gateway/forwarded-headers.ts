@@ -1,7 +1,7 @@
 import { validateHeaderName, validateHeaderValue } from 'node:http';
 import { GATEWAY_OUTCOME_HEADER } from '@adsweep/shared/targeting/gateway-status.ts';
 
-/** Headers that are between two neighbours only (RFC 9110 7.6.1), and those that this gateway alone may write or read. */
+/** Hop-by-hop headers (RFC 9110 7.6.1), and headers between the gateway and its clients that no target may send or see. */
 const NOT_FORWARDED = new Set([
   'connection',
   'keep-alive',
@@ -16,7 +16,7 @@ const NOT_FORWARDED = new Set([
   GATEWAY_OUTCOME_HEADER,
 ]);
 
-/** The raw headers (name, value, name, value...) of a message without those that end here and those Node.js refuses to write. */
+/** The raw headers (name, value, name, value...) of a message without those that are not forwarded or that Node.js cannot write. */
 function forwarded(rawHeaders: string[], alsoDropped: string[]): string[] {
   const dropped = new Set([...NOT_FORWARDED, ...connectionOptions(rawHeaders), ...alsoDropped]);
   return pairs(rawHeaders)
@@ -25,8 +25,8 @@ function forwarded(rawHeaders: string[], alsoDropped: string[]): string[] {
 }
 
 /**
- * What a target gets to see. The host is the URL's: a different `Host` beside it would be a way to reach one site and be recorded with
- * another (RFC 9112 3.2.2). A body that came in chunks goes on in chunks, so that no target can take it for another request.
+ * The headers of a request to its target. `Host` is the URL's host: a different one would reach one site and be recorded as another
+ * (RFC 9112 3.2.2). A chunked body stays chunked, so that no target can take it for another request.
  */
 export function requestHeaders(rawHeaders: string[], host: string, upgrade: string | undefined): string[] {
   const isChunked = pairs(rawHeaders).some(([name]) => name.toLowerCase() === 'transfer-encoding');
@@ -37,13 +37,13 @@ export function requestHeaders(rawHeaders: string[], host: string, upgrade: stri
   return headers;
 }
 
-/** What the client gets to see of a target's answer. Where a target gives two lengths, the chunks say the true one. */
+/** The headers of a target's answer to the client. Where a target gives two lengths, that of the chunks is the true one. */
 export function responseHeaders(rawHeaders: string[]): string[] {
   const isChunked = pairs(rawHeaders).some(([name]) => name.toLowerCase() === 'transfer-encoding');
   return forwarded(rawHeaders, isChunked ? ['content-length'] : []);
 }
 
-/** The names that a `Connection` header declares to end here. */
+/** The header names that `Connection` declares as hop-by-hop. */
 function connectionOptions(rawHeaders: string[]): string[] {
   return pairs(rawHeaders)
     .filter(([name]) => name.toLowerCase() === 'connection')

@@ -3,7 +3,6 @@ import {
   closeSync,
   fdatasync,
   fsyncSync,
-  mkdirSync,
   openSync,
   readFileSync,
   renameSync,
@@ -35,8 +34,8 @@ const STALE_LINES_MAX = 10_000;
 const syncFile = promisify(fdatasync);
 
 /**
- * The tickets that were deleted or have carried much, one JSON record a line, the last one of a ticket counting. A record that was
- * appended outlives the process, one that was synced a power cut too. Beyond {@link RECORDS_MAX} the oldest are dropped.
+ * The tickets that were deleted or have used much of their byte limit: one JSON record a line, of which the last one of a ticket is valid. An
+ * appended record survives the end of the process, a synced one a power cut too. Beyond {@link RECORDS_MAX} the oldest are dropped.
  */
 export class TicketJournal {
   readonly #path: string;
@@ -44,10 +43,9 @@ export class TicketJournal {
   #lines = 0;
   #file: number;
 
-  /** Opens the journal at `path`, its folder made where it is missing; `now` in Unix milliseconds. Throws the system's errors. */
+  /** Opens the journal at `path`, in a folder that exists; `now` in Unix milliseconds. Throws the system's errors. */
   constructor(path: string, now: number) {
     this.#path = path;
-    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
     for (const record of readRecords(path)) this.#keep(record);
     this.#file = this.#rewrite(now);
   }

@@ -4,7 +4,7 @@ export const PROXY_TYPES = ['residential', 'mobile'] as const;
 export type ProxyType = (typeof PROXY_TYPES)[number];
 export const ProxyTypeSchema = Type.Union([Type.Literal('residential'), Type.Literal('mobile')]);
 
-/** The wish where traffic leaves (spec 2.2); an empty string is no wish. */
+/** Where traffic should leave from (spec 2.2); an empty string accepts any. */
 export const TargetingSchema = Type.Object(
   {
     country_code: Type.String({ pattern: '^[A-Z]{2}$' }),
@@ -17,7 +17,7 @@ export const TargetingSchema = Type.Object(
 );
 export type Targeting = Static<typeof TargetingSchema>;
 
-/** What can be wished in one country and pool; `regions`, `cities`, `isps` largest pool first (spec 2.3). */
+/** The targeting that one country and proxy type offers; `regions`, `cities` and `isps` with the largest pools first (spec 2.3). */
 const CataloguePoolSchema = Type.Object({
   country_code: Type.String(),
   proxy_type: ProxyTypeSchema,

@@ -1,16 +1,16 @@
 import { type Static, Type } from 'typebox';
 import { TargetingSchema } from './catalogue.ts';
 
-/** The longest that a ticket can be good for. */
+/** The longest lifetime of a ticket. */
 export const TICKET_SECONDS_MAX = 3600;
 
-/** Body of the proxy-router's `POST /exits`. `session` keeps the same exit for as long as it is sent again. */
+/** Body of the proxy-router's `POST /exits`. A `session` keeps its exit for as long as it is sent again. */
 export const ExitRequestSchema = Type.Object(
   {
     targeting: TargetingSchema,
     session: Type.String({ minLength: 1, maxLength: 100 }),
     scan_id: Type.String({ minLength: 1, maxLength: 100 }),
-    /** Seconds the ticket is good for. */
+    /** Seconds until the ticket expires. */
     ttl_seconds: Type.Integer({ minimum: 1, maximum: TICKET_SECONDS_MAX }),
   },
   { additionalProperties: false },
@@ -19,7 +19,7 @@ export type ExitRequest = Static<typeof ExitRequestSchema>;
 
 const nullable = Type.Union([Type.String(), Type.Null()]);
 
-/** What is known of the exit a scan left by; unknown = null. */
+/** What is known of the exit that a scan used; null: unknown. */
 export const ExitSchema = Type.Object(
   {
     provider: Type.String(),
@@ -38,7 +38,7 @@ export const ExitSchema = Type.Object(
 );
 export type Exit = Static<typeof ExitSchema>;
 
-/** The right to use one exit for a while: credentials for the gateway. `server` is `http://host:port`. */
+/** Credentials for the gateway, which allow the use of one exit for a while. `server` is `http://host:port`. */
 export const ExitTicketSchema = Type.Object({
   ticket_id: Type.String(),
   server: Type.String(),
@@ -49,11 +49,11 @@ export const ExitTicketSchema = Type.Object({
 });
 export type ExitTicket = Static<typeof ExitTicketSchema>;
 
-/** Refusals of `POST /exits`, the `code` of the answer. */
+/** Reasons for a refusal of `POST /exits`: the `code` of the answer. */
 export const EXIT_REFUSALS = ['NODE_NOT_FOUND', 'NODE_BUSY', 'ACCOUNT_REFUSED'] as const;
 export type ExitRefusal = (typeof EXIT_REFUSALS)[number];
 
-/** Why the gateway could not carry a request; `ok` = the target was reached. */
+/** Why the gateway could not connect to a target; `ok`: it could. */
 export const GATEWAY_OUTCOMES = [
   'ok',
   'dns',
@@ -67,10 +67,10 @@ export const GATEWAY_OUTCOMES = [
 export type GatewayOutcome = (typeof GATEWAY_OUTCOMES)[number];
 
 /**
- * Answer of `GET /exits/{ticket_id}/traffic`: what a ticket carried. `requests` holds plain http requests by URL and tunnels
- * as `https://host:port/` with method CONNECT, in order, at most 5000; `at_ms` is the Unix time in milliseconds. A URL is cut after
- * CAPTURE_URL_LENGTH_MAX characters; once a ticket's URLs have 4 million, further ones are told as `http://host/` alone. `hosts` has at
- * most 5000. The bytes outlive a restart of the router, the lists do not.
+ * Answer of `GET /exits/{ticket_id}/traffic`: a ticket's traffic so far. `requests` has plain http requests by URL and tunnels
+ * as `https://host:port/` with method CONNECT, in order, at most 5000; `at_ms` is Unix time in milliseconds. A URL is cut after
+ * CAPTURE_URL_LENGTH_MAX characters; once the URLs of a ticket have 4 million, further ones are given without a path. `hosts` has at
+ * most 5000. The byte counts survive a restart of the router, the lists do not.
  *
  * `open_streams` counts the tunnels and requests that are open now, `connecting_streams` those among them whose target is still being
  * resolved or dialled: their host may be missing from `hosts`. `quiet_ms` is the time since a stream last began, connected or ended or
