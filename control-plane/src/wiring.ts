@@ -9,6 +9,7 @@ import { accountStore } from './accounts/account-store.ts';
 import { addFirstOrganization } from './accounts/add-organization.ts';
 import { findCaller } from './accounts/find-caller.ts';
 import { createApp } from './app.ts';
+import { PicturePool } from './artifacts/picture-pool.ts';
 import { ledgerStore } from './billing/ledger-store.ts';
 import { fetchCatalogue } from './catalogue/fetch-catalogue.ts';
 import { type CatalogueMirror, mirrorCatalogue } from './catalogue/mirror-catalogue.ts';
@@ -60,10 +61,11 @@ export async function startControlPlane(config: Config, logger: Logger): Promise
   });
   await farm.createIndexes();
   const catalogue = mirror(config, ground);
+  const pictures = new PicturePool();
   const draining = new AbortController();
   const readyChecks = whatIsNeeded(ground, catalogue, draining.signal);
 
-  await serveApi(config, ground, { server: api, farm, catalogue, readyChecks, publicUrl });
+  await serveApi(config, ground, { server: api, farm, catalogue, readyChecks, publicUrl, pictures });
   serveNodeApi(ground, { server: nodeApi, farm, readyChecks });
   await redisReady(ground.redis, REDIS_WAIT_MS).catch((cause: unknown) =>
     logger.warn({ cause }, 'started without redis'),
@@ -75,6 +77,7 @@ export async function startControlPlane(config: Config, logger: Logger): Promise
     ['readiness', () => draining.abort()],
     ['API', () => api.close(API_GRACE_MS)],
     ['node API', () => nodeApi.close(NODE_API_GRACE_MS)],
+    ['pictures', () => pictures.close()],
     ['catalogue', () => catalogue.stop()],
     ['loops', () => loops.stop()],
     ['redis', () => ground.redis.disconnect()],
@@ -113,11 +116,12 @@ function whatIsNeeded({ store, redis }: Ground, catalogue: CatalogueMirror, drai
 }
 
 type Served = { server: Listening; farm: Farm; readyChecks: ReadyCheck[] };
+type ApiServed = Served & { catalogue: CatalogueMirror; publicUrl: string; pictures: PicturePool };
 
 async function serveApi(
   config: Config,
   { store, metrics, logger }: Ground,
-  { server, farm, catalogue, readyChecks, publicUrl }: Served & { catalogue: CatalogueMirror; publicUrl: string },
+  { server, farm, catalogue, readyChecks, publicUrl, pictures }: ApiServed,
 ): Promise<void> {
   const [accounts, scans, ledger] = [accountStore(store), scanStore(store), ledgerStore(store)];
   const idempotency = idempotencyStore(store);
@@ -145,7 +149,8 @@ async function serveApi(
       return scan && farm.openScreenshot(scan, ord);
     },
     readLedger: ledger.list,
-    reports: reportSources(scans, farm),
+    pictures,
+    reports: reportSources(scans, farm, pictures),
   });
   const app = createApp({
     routes,

@@ -1,13 +1,16 @@
 import { createHash } from 'node:crypto';
 import { type Readable, Transform, type TransformCallback } from 'node:stream';
-import { buffer } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
-import sharp from 'sharp';
+import { webpSize } from '@adsweep/shared/capture/webp-size.ts';
 import { ArtifactRefused } from './artifact.ts';
+import { PIXELS_MAX } from './resize-screenshot.ts';
 
 /** Gzipped JSON may become this large, in bytes; a bomb ends there. */
 export const UNZIPPED_BYTES_MAX = 64 * 1024 * 1024;
+
+/** A WebP picture tells its size in its first bytes (RFC 9649). */
+const HEADER_BYTES = 30;
 
 /** Passes bytes on while it counts and hashes them; fails with {@link ArtifactRefused} above `bytesMax`. */
 export class Measure extends Transform {
@@ -36,23 +39,28 @@ export class Measure extends Transform {
 
 /** Type and size in pixels of an artifact called `name`. Throws {@link ArtifactRefused} where it is not what the name says. */
 export async function inspect(name: string, stream: Readable) {
-  if (name.endsWith('.webp')) return inspectPicture(await buffer(stream));
+  if (name.endsWith('.webp')) return inspectPicture(stream);
   await inspectGzip(stream);
   return { content_type: 'application/gzip', width: 0, height: 0 };
 }
 
-async function inspectPicture(bytes: Buffer) {
-  const { format, width, height } = await readPicture(bytes);
-  if (format !== 'webp') throw new ArtifactRefused('the artifact is no WebP picture');
-  return { content_type: 'image/webp', width, height };
+/** Looks at the header alone: nothing of a node's picture is decoded before someone asks for it in another size. */
+async function inspectPicture(stream: Readable) {
+  const size = webpSize(await firstBytes(stream));
+  if (!size) throw new ArtifactRefused('the artifact is no WebP picture');
+  if (size.width * size.height > PIXELS_MAX) throw new ArtifactRefused('the picture has too many pixels', true);
+  return { content_type: 'image/webp', ...size };
 }
 
-async function readPicture(bytes: Buffer) {
-  try {
-    return await sharp(bytes).metadata();
-  } catch {
-    return { format: 'none', width: 0, height: 0 };
+async function firstBytes(stream: Readable): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of stream as AsyncIterable<Buffer>) {
+    chunks.push(chunk);
+    bytes += chunk.length;
+    if (bytes >= HEADER_BYTES) break;
   }
+  return Buffer.concat(chunks);
 }
 
 /** Unzips without keeping anything: a node's archive is opened for real only when someone reads it. */

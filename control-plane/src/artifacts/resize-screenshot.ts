@@ -1,10 +1,8 @@
-import type { Readable } from 'node:stream';
-import { buffer } from 'node:stream/consumers';
 import { SCREENSHOT_CROP_RATIO, WEBP_SIDE_MAX } from '@adsweep/shared/limits.ts';
 import sharp from 'sharp';
 
 /** A picture with more pixels than the widest device's longest page is no screenshot of ours. */
-const PIXELS_MAX = WEBP_SIDE_MAX * 4096;
+export const PIXELS_MAX = WEBP_SIDE_MAX * 4096;
 
 export type Size = { width: number; height: number };
 
@@ -19,12 +17,16 @@ export function resizedSize(original: Size, width: number): Size & { sourceHeigh
   return { width: shown, height, sourceHeight: Math.min(original.height, Math.max(1, Math.round(height / scale))) };
 }
 
+/** Seconds that one picture may take. */
+const RESIZE_SECONDS = 10;
+
 /** A WebP screenshot of `original` size as {@link resizedSize} says. Rejects for what is no picture of that size. */
-export async function resizeScreenshot(source: Readable, original: Size, width: number): Promise<Buffer> {
+export async function resizeScreenshot(bytes: Buffer, original: Size, width: number): Promise<Buffer> {
   const size = resizedSize(original, width);
-  return sharp(await buffer(source), { limitInputPixels: PIXELS_MAX })
+  return sharp(bytes, { limitInputPixels: PIXELS_MAX })
     .extract({ left: 0, top: 0, width: original.width, height: size.sourceHeight })
     .resize({ width: size.width, height: size.height, fit: 'fill' })
     .webp({ quality: 80 })
+    .timeout({ seconds: RESIZE_SECONDS })
     .toBuffer();
 }

@@ -1,12 +1,15 @@
-import type { IncomingHttpHeaders } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import type { Readable } from 'node:stream';
 import { SCREENSHOT_WIDTH_MAX, SCREENSHOT_WIDTH_MIN } from '@adsweep/shared/limits.ts';
+import { ConnectionLost } from '@adsweep/shared/service/read-bytes.ts';
 import { Type } from 'typebox';
-import { notFound } from '../http/api-error.ts';
+import { ApiError, notFound } from '../http/api-error.ts';
 import type { Caller } from '../http/caller.ts';
 import { conditional, matches } from '../http/conditional-get.ts';
 import { type Answer, ok, type Route, route } from '../http/route.ts';
-import { resizedSize, resizeScreenshot } from './resize-screenshot.ts';
+import { QueueFull } from './bounded-queue.ts';
+import type { PicturePool } from './picture-pool.ts';
+import { resizedSize } from './resize-screenshot.ts';
 
 /** A stored picture: its bytes, its hash and its size in pixels. Whoever opens it reads or destroys the stream. */
 export type OpenPicture = {
@@ -36,7 +39,7 @@ const replies = {
 };
 
 /** Pictures of scans, streamed under the same authorisation as everything else (spec 4.3). */
-export function artifactRoutes(open: OpenScreenshot): Route<Caller>[] {
+export function artifactRoutes(open: OpenScreenshot, pictures: PicturePool): Route<Caller>[] {
   return [
     route({
       method: 'GET',
@@ -47,9 +50,9 @@ export function artifactRoutes(open: OpenScreenshot): Route<Caller>[] {
       params: Type.Object({ id: Type.String() }),
       query: WidthQuery,
       replies,
-      errors: ['not_found'],
-      handle: async ({ caller, params, query, headers }) =>
-        answerPicture(await open(caller.organizationId, params.id, 0), query.w, headers),
+      errors: ['not_found', 'unavailable'],
+      handle: async ({ caller, params, query, stream }) =>
+        answerPicture(pictures, await open(caller.organizationId, params.id, 0), query.w, stream),
     }),
     route({
       method: 'GET',
@@ -60,20 +63,22 @@ export function artifactRoutes(open: OpenScreenshot): Route<Caller>[] {
       params: Type.Object({ id: Type.String(), ord: Type.String({ pattern: '^[0-9]{1,3}$' }) }),
       query: WidthQuery,
       replies,
-      errors: ['not_found'],
-      handle: async ({ caller, params, query, headers }) =>
-        answerPicture(await open(caller.organizationId, params.id, Number(params.ord)), query.w, headers),
+      errors: ['not_found', 'unavailable'],
+      handle: async ({ caller, params, query, stream }) =>
+        answerPicture(pictures, await open(caller.organizationId, params.id, Number(params.ord)), query.w, stream),
     }),
   ];
 }
 
-/** The picture in the wished width; 404 where there is none, 304 where the client has it. */
+/** The picture in the wished width; 404 where there is none, 304 where the client has it, 503 where too many wait for theirs. */
 export async function answerPicture(
+  pictures: PicturePool,
   picture: OpenPicture | null,
   width: number | undefined,
-  headers: IncomingHttpHeaders,
+  request: IncomingMessage,
 ): Promise<Answer> {
   if (!picture) throw notFound('screenshot');
+  const { headers } = request;
   const { stream, artifact } = picture;
   const asStored = width === undefined || isAsStored(artifact, width);
   const etag = `"${artifact.sha256.slice(0, 32)}${asStored ? '' : `-${width}`}"`;
@@ -82,7 +87,7 @@ export async function answerPicture(
     stream.destroy();
     return conditional(headers, etag, ok('', caching));
   }
-  const body = asStored ? stream : await resizeScreenshot(stream, artifact, width);
+  const body = asStored ? stream : await resize(pictures, picture, width, request);
   const length: Record<string, string> = asStored ? { 'Content-Length': String(artifact.bytes) } : {};
   return { ...conditional(headers, etag, ok(body, { ...caching, ...length })), type: 'image/webp' };
 }
@@ -90,4 +95,24 @@ export async function answerPicture(
 function isAsStored(picture: { width: number; height: number }, width: number): boolean {
   const size = resizedSize(picture, width);
   return size.width === picture.width && size.height === picture.height;
+}
+
+async function resize(
+  pictures: PicturePool,
+  { stream, artifact }: OpenPicture,
+  width: number,
+  { socket }: IncomingMessage,
+): Promise<Buffer> {
+  const gone = new AbortController();
+  const onClose = () => gone.abort(new ConnectionLost(undefined));
+  socket.once('close', onClose);
+  try {
+    return await pictures.resize({ ...artifact, open: () => stream }, width, gone.signal);
+  } catch (error) {
+    if (!(error instanceof QueueFull)) throw error;
+    throw new ApiError('unavailable', 'Too many pictures are being resized.', { headers: { 'Retry-After': '2' } });
+  } finally {
+    socket.off('close', onClose);
+    stream.destroy();
+  }
 }

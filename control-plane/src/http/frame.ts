@@ -3,6 +3,7 @@ import type { Logger } from '@adsweep/shared/service/logger.ts';
 import type { Middleware } from 'koa';
 import { ApiError } from './api-error.ts';
 import { answerError } from './on-error.ts';
+import { refusalLog } from './refusal-log.ts';
 import type { RequestState } from './serve-routes.ts';
 
 const REQUEST_ID = /^[\x21-\x7e]{1,128}$/;
@@ -22,6 +23,7 @@ export type Seen = { method: string; route: string; status: number; seconds: num
 
 /** Around every request: its id (the client's own `X-Request-Id` where it is usable), headers, errors, log and metrics. */
 export function frame(logger: Logger, seen: (request: Seen) => void): Middleware {
+  const logRefusal = refusalLog();
   return async (context, next) => {
     const started = performance.now();
     const sent = context.get('x-request-id');
@@ -39,8 +41,9 @@ export function frame(logger: Logger, seen: (request: Seen) => void): Middleware
     const { method, status } = context;
     const seconds = (performance.now() - started) / 1000;
     seen({ method, route: state.route ?? '', status, seconds });
-    const level = status >= 400 ? 'info' : 'debug';
-    log[level]({ method, route: state.route ?? '', status, ms: Math.round(seconds * 1000) }, 'answered');
+    const answered = { method, route: state.route ?? '', status, ms: Math.round(seconds * 1000) };
+    if (status >= 400 && status < 500) logRefusal(log, answered);
+    else log[status >= 500 ? 'info' : 'debug'](answered, 'answered');
   };
 }
 

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import type { IncomingHttpHeaders } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { join } from 'node:path';
 import { SCREENSHOT_WIDTH_MAX, SCREENSHOT_WIDTH_MIN } from '@adsweep/shared/limits.ts';
 import { Type } from 'typebox';
@@ -18,12 +18,7 @@ export type ReportSources = {
   /** Landings of the scan's accepted capture, none before there is one. */
   landingsOf(scan: ScanRecord): Promise<readonly SeenLanding[]>;
   /** The WebP screenshot of a landing, in this width or (undefined) as it was taken; throws 404 where there is none. */
-  answerScreenshot(
-    scan: ScanRecord,
-    ord: number,
-    width: number | undefined,
-    headers: IncomingHttpHeaders,
-  ): Promise<Answer>;
+  answerScreenshot(scan: ScanRecord, ord: number, width: number | undefined, request: IncomingMessage): Promise<Answer>;
   /** Descriptions of the tags of this scan; null for an archived or unknown one. */
   tagWordsFor(scan: ScanRecord): Promise<(slug: string) => TagWords | null>;
 };
@@ -49,6 +44,7 @@ const ASSETS = {
   icon: `assets/icon.svg?v=${version(ICON)}`,
 };
 
+const WIDTH_STEP = 100;
 const Token = Type.String({ description: "The scan's report token." });
 /** Links get parameters appended on their way through mail and chat; they mean nothing here. */
 const appended = { additionalProperties: true, maxProperties: 100 };
@@ -59,7 +55,7 @@ const Width = Type.Object(
       Type.Integer({
         minimum: SCREENSHOT_WIDTH_MIN,
         maximum: SCREENSHOT_WIDTH_MAX,
-        description: 'Width in pixels to shrink the picture to.',
+        description: 'Width in pixels to shrink the picture to; the next multiple of 100 is sent.',
       }),
     ),
   },
@@ -90,8 +86,8 @@ export function reportRoutes(sources: ReportSources): Route<Caller>[] {
       params: Type.Object({ token: Token }),
       query: Width,
       replies: pictureReplies,
-      errors: ['not_found'],
-      handle: ({ params, query, headers }) => answerPicture(sources, params.token, 0, query.w, headers),
+      errors: ['not_found', 'unavailable'],
+      handle: ({ params, query, stream }) => answerPicture(sources, params.token, 0, query.w, stream),
     }),
     route({
       ...shared,
@@ -100,9 +96,8 @@ export function reportRoutes(sources: ReportSources): Route<Caller>[] {
       params: Type.Object({ token: Token, ord: Type.String({ pattern: '^[0-9]{1,3}$' }) }),
       query: Width,
       replies: pictureReplies,
-      errors: ['not_found'],
-      handle: ({ params, query, headers }) =>
-        answerPicture(sources, params.token, Number(params.ord), query.w, headers),
+      errors: ['not_found', 'unavailable'],
+      handle: ({ params, query, stream }) => answerPicture(sources, params.token, Number(params.ord), query.w, stream),
     }),
     asset('report.css', 'text/css; charset=utf-8', STYLESHEET),
     asset('icon.svg', 'image/svg+xml', ICON),
@@ -129,13 +124,16 @@ async function answerPicture(
   token: string,
   ord: number,
   width: number | undefined,
-  headers: IncomingHttpHeaders,
+  request: IncomingMessage,
 ): Promise<Answer> {
   const scan = await findScan(sources, token);
   if (!scan) throw notFound('report');
-  const answer = await sources.answerScreenshot(scan, ord, width, headers);
+  const answer = await sources.answerScreenshot(scan, ord, width && inSteps(width), request);
   return { ...answer, headers: { ...answer.headers, 'X-Robots-Tag': 'noindex' } };
 }
+
+/** The next multiple of a hundred: a report's pictures come in twelve widths, so that nobody can ask for a thousand different ones. */
+const inSteps = (width: number): number => Math.ceil(width / WIDTH_STEP) * WIDTH_STEP;
 
 /** Tokens have 22 characters; anything much longer is not worth a question to the store. */
 async function findScan(sources: ReportSources, token: string): Promise<ScanRecord | null> {

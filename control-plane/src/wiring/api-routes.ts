@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { Type } from 'typebox';
+import type { PicturePool } from '../artifacts/picture-pool.ts';
 import { artifactRoutes, type OpenScreenshot } from '../artifacts/routes.ts';
 import { billingRoutes, type ReadLedger } from '../billing/routes.ts';
 import { catalogueRoutes } from '../catalogue/routes.ts';
@@ -9,7 +10,12 @@ import { ok, type Route, route } from '../http/route.ts';
 import { type ReportSources, reportRoutes } from '../reports/routes.ts';
 import { type ScanParts, scanRoutes } from '../scans/routes.ts';
 
-export type ApiParts = ScanParts & { openScreenshot: OpenScreenshot; readLedger: ReadLedger; reports: ReportSources };
+export type ApiParts = ScanParts & {
+  openScreenshot: OpenScreenshot;
+  pictures: PicturePool;
+  readLedger: ReadLedger;
+  reports: ReportSources;
+};
 
 const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
   version: string;
@@ -25,7 +31,7 @@ are answered together, as 422 with one item each.`;
 export function apiRoutes(parts: ApiParts): Route<Caller>[] {
   const routes = [
     ...scanRoutes(parts),
-    ...artifactRoutes(parts.openScreenshot),
+    ...artifactRoutes(parts.openScreenshot, parts.pictures),
     ...catalogueRoutes(parts.readCatalogue),
     ...billingRoutes(parts.readLedger),
   ];

@@ -1,3 +1,4 @@
+import type { PicturePool } from '../artifacts/picture-pool.ts';
 import { answerPicture } from '../artifacts/routes.ts';
 import type { ReportSources } from '../reports/routes.ts';
 import type { ScanStore } from '../scans/scan-store.ts';
@@ -8,12 +9,13 @@ import type { Farm } from './farm.ts';
 export function reportSources(
   scans: Pick<ScanStore, 'findByReportToken'>,
   farm: Pick<Farm, 'landingsOf' | 'openScreenshot'>,
+  pictures: PicturePool,
 ): ReportSources {
   return {
     findByReportToken: (token) => scans.findByReportToken(token),
     landingsOf: (scan) => farm.landingsOf(scan),
-    answerScreenshot: async (scan, ord, width, headers) =>
-      answerPicture(await farm.openScreenshot(scan, ord), width, headers),
+    answerScreenshot: async (scan, ord, width, request) =>
+      answerPicture(pictures, await farm.openScreenshot(scan, ord), width, request),
     tagWordsFor: async () => findTagDefinition,
   };
 }

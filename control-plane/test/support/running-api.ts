@@ -7,6 +7,7 @@ import { addOrganization } from '../../src/accounts/add-organization.ts';
 import { apiKeyRecord } from '../../src/accounts/api-key.ts';
 import { findCaller } from '../../src/accounts/find-caller.ts';
 import { createApp } from '../../src/app.ts';
+import { PicturePool } from '../../src/artifacts/picture-pool.ts';
 import type { OpenPicture } from '../../src/artifacts/routes.ts';
 import { ledgerStore } from '../../src/billing/ledger-store.ts';
 import { authenticate } from '../../src/http/authenticate.ts';
@@ -91,6 +92,7 @@ export async function runningApi() {
     enqueue: async (scan) => void enqueued.push(scan),
     readyChecks: [],
   };
+  const pictures = new PicturePool();
   const metrics = createMetrics();
   const logger = createLogger('test', 'silent');
   const routes = apiRoutes({
@@ -112,6 +114,7 @@ export async function runningApi() {
       tagWordsFor: async () => () => null,
     },
     openScreenshot: (...of) => around.picture(...of),
+    pictures,
     readLedger: ledger.list,
     publicUrl: PUBLIC_URL,
     priceMicros: PRICE_MICROS,
@@ -168,6 +171,7 @@ export async function runningApi() {
     },
     async stop(): Promise<void> {
       await server.close(0);
+      await pictures.close();
       await store.close();
     },
   };

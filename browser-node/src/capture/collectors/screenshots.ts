@@ -1,4 +1,5 @@
 import { landingScreenshot } from '@adsweep/shared/capture/artifact.ts';
+import { webpSize } from '@adsweep/shared/capture/webp-size.ts';
 import { WEBP_SIDE_MAX } from '@adsweep/shared/limits.ts';
 import { COMMAND_MS, PICTURED_HEIGHT_MAX, SCREENSHOT_MS, SCROLL_MS } from '../budgets.ts';
 import { evaluateApart } from '../evaluate-apart.ts';
@@ -6,7 +7,6 @@ import { type Landing, stopScript } from '../landings.ts';
 import { type PageSize, scrollThrough } from '../page-scripts/scroll-through.ts';
 import { settle } from '../settle.ts';
 import type { Stage } from '../stage.ts';
-import { webpSize } from '../webp-size.ts';
 import type { Collector } from './collector.ts';
 
 const WEBP = { type: 'webp', quality: 80 } as const;
