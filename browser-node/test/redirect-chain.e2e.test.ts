@@ -145,7 +145,7 @@ describe('the redirect chain of a capture', { concurrency: 4 }, () => {
     assert.equal(captured.landings[0]?.final_url, 'http://still.example/replaced');
   });
 
-  it('sends the referrer as it stands with the page request, and no more than the page gives to others', async () => {
+  it('§4.2.14 sends the referrer as it stands with the page request, and no more than the page gives to others', async () => {
     const { site } = world;
     site.setRedirect('http://referred.example/', 'http://referred-on.example/');
     site.setPage(

@@ -13,7 +13,7 @@ describe('who may do what', () => {
   });
   after(() => api.stop());
 
-  test('5.1 without a valid bearer key there is 401 with a challenge', async () => {
+  test('§5.1 without a valid bearer key there is 401 with a challenge', async () => {
     const challenges: [Parameters<RunningApi['get']>[1], RegExp][] = [
       [{ key: null }, /^Bearer realm="adsweep"$/],
       [{ key: 'wrong' }, /error="invalid_token"/],
@@ -35,7 +35,7 @@ describe('who may do what', () => {
     assert.equal(answer.status, 200);
   });
 
-  test('403 names the permission that is missing; write does not imply read', async () => {
+  test('§5.3 403 names the permission that is missing; write does not imply read', async () => {
     const writer = await api.keyThatMay('scans.write');
     assert.equal((await api.post('/api/v1/scans', PAGE, { key: writer })).status, 201);
     const answer = await api.get('/api/v1/scans', { key: writer });
@@ -50,7 +50,7 @@ describe('who may do what', () => {
     assert.equal((await api.post('/api/v1/scans', { nonsense: true }, { key: reader })).status, 403);
   });
 
-  test('every operation asks for its permission, and reference lists for any valid key', async () => {
+  test('§4.3.1 every operation asks for its permission, and reference lists for any valid key', async () => {
     const nobody = await api.keyThatMay();
     for (const { method, path, permission } of api.routes) {
       const where = path.replaceAll(/\{\w+\}/g, '1');
@@ -121,7 +121,7 @@ describe('who may do what', () => {
     );
   });
 
-  test("5.3 another organization's scan is not there: to read, list, cancel or look at", async () => {
+  test("§5.2 another organization's scan is not there: to read, list, cancel or look at", async () => {
     const { body } = await api.post('/api/v1/scans', PAGE, { key: KEYS.theirs });
     const asked: unknown[] = [];
     api.around.picture = async (organizationId) => {

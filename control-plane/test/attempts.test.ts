@@ -36,7 +36,7 @@ async function leased(changes: Parameters<RunningFarm['submit']>[0] = {}): Promi
 }
 
 describe('an attempt that fails', () => {
-  it('3 is tried again under the same scan id while retries remain, each time through another exit', async () => {
+  it('§3.2 is tried again under the same scan id while retries remain, each time through another exit', async () => {
     const lease = await leased({ retry_max_attempts: 1 });
     await farm.node.fail(lease, { code: 'navigation: TIMEOUT', cause: 'slow', capture: null });
     const waiting = await farm.read(lease.job.scan_id);
@@ -54,7 +54,7 @@ describe('an attempt that fails', () => {
     assert.equal(failed.outbox.filter(({ kind }) => kind === 'refund').length, 0, 'the target failed, not we');
   });
 
-  it('3 is never tried again after a permanent failure', async () => {
+  it('§3.3 is never tried again after a permanent failure', async () => {
     const lease = await leased({ retry_max_attempts: 5 });
     await farm.node.fail(lease, { code: 'proxy: NODE_NOT_FOUND', cause: 'no such place', capture: null });
     assert.equal((await farm.read(lease.job.scan_id)).error, 'proxy: NODE_NOT_FOUND');

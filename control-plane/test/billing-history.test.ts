@@ -34,7 +34,7 @@ describe('the billing history', () => {
     (await api.get(`/api/v1/billing/history${query}`, { key })).body;
   const ids = async (query: string) => (await history(query)).items.map(({ id }: { id: string }) => id);
 
-  test('2.8 entries carry their type and signed amount, newest first, each booked once', async () => {
+  test('§2.8.1 entries carry their type and signed amount, newest first, each booked once', async () => {
     const { items, total, pages } = await history();
     assert.equal(total, 5);
     assert.equal(pages, 1);

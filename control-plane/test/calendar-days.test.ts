@@ -7,14 +7,14 @@ const dayIn = (timezone: string, date: string) => {
   return [moments?.$gte?.toISOString(), moments?.$lt?.toISOString()];
 };
 
-test('4.5 a day begins and ends at midnight of its timezone', () => {
+test('§4.5.2 a day begins and ends at midnight of its timezone', () => {
   assert.deepEqual(dayIn('UTC', '2026-03-10'), ['2026-03-10T00:00:00.000Z', '2026-03-11T00:00:00.000Z']);
   assert.deepEqual(dayIn('Asia/Tokyo', '2026-03-10'), ['2026-03-09T15:00:00.000Z', '2026-03-10T15:00:00.000Z']);
   assert.deepEqual(dayIn('America/New_York', '2026-01-31'), ['2026-01-31T05:00:00.000Z', '2026-02-01T05:00:00.000Z']);
   assert.deepEqual(dayIn('Asia/Kathmandu', '2026-03-10'), ['2026-03-09T18:15:00.000Z', '2026-03-10T18:15:00.000Z']);
 });
 
-test('4.5 a day on which clocks change has 23 or 25 hours', () => {
+test('§4.5.2 a day on which clocks change has 23 or 25 hours', () => {
   assert.deepEqual(dayIn('Europe/Berlin', '2026-03-29'), ['2026-03-28T23:00:00.000Z', '2026-03-29T22:00:00.000Z']);
   assert.deepEqual(dayIn('Europe/Berlin', '2026-10-25'), ['2026-10-24T22:00:00.000Z', '2026-10-25T23:00:00.000Z']);
 });

@@ -6,12 +6,12 @@ import { landingsOf } from '../src/captures/present-landings.ts';
 import { captureOf, requestOf } from './support/running-farm.ts';
 
 describe('the requests that are stored with a scan', () => {
-  it('8 are all where there are few, in their own order', () => {
+  it('§8.2 are all where there are few, in their own order', () => {
     const requests = [requestOf(1, { resource_type: 'media' }), requestOf(2), requestOf(3, { resource_type: 'image' })];
     assert.deepEqual(chooseStored(requests, 3), requests);
   });
 
-  it('8 are those that tell most where there are many', () => {
+  it('§8.2 are those that tell most where there are many', () => {
     const types = ['media', 'stylesheet', 'font', 'image', 'Ping', 'XHR', 'fetch', 'Script', 'Document'];
     const requests = types.map((resource_type, id) => requestOf(id, { resource_type }));
     const chosen = (max: number) => chooseStored(requests, max).map(({ resource_type }) => resource_type);

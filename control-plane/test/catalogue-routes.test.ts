@@ -18,7 +18,7 @@ describe('what can be asked for', () => {
 
   const targeting = (query: string, headers = {}) => api.get(`/api/v1/proxy/targeting?${query}`, { headers });
 
-  test('4.5 geos are the countries that the catalogue serves', async () => {
+  test('§4.5.1 geos are the countries that the catalogue serves', async () => {
     const { body } = await api.get('/api/v1/geos');
     assert.deepEqual(body, [
       { country_code: 'PT', name: 'Portugal', region: 'Europe', tier: 'tier-2' },
@@ -26,7 +26,7 @@ describe('what can be asked for', () => {
     ]);
   });
 
-  test('4.5 a country the provider no longer serves is removed', async () => {
+  test('§4.5.1 a country the provider no longer serves is removed', async () => {
     api.around.catalogue = { ...CATALOGUE, pools: CATALOGUE.pools.filter(({ country_code }) => country_code === 'PT') };
     assert.equal((await api.get('/api/v1/geos')).body.length, 1);
   });
@@ -39,7 +39,7 @@ describe('what can be asked for', () => {
     assert.equal(geoOf('us'), null);
   });
 
-  test('4.5 emulators are listed, desktop and mobile', async () => {
+  test('§4.5.1 emulators are listed, desktop and mobile', async () => {
     const { body } = await api.get('/api/v1/emulators');
     assert.equal(body.length, EMULATORS.length);
     assert.deepEqual(Object.keys(body[0]), ['id', 'display_name', 'category', 'browser']);
@@ -47,7 +47,7 @@ describe('what can be asked for', () => {
     assert.ok(body.some(({ category }: { category: string }) => category === 'iphone'));
   });
 
-  test('4.1 the lists of a country and pool, any letter case; residential unless said', async () => {
+  test('§4.1 the lists of a country and pool, any letter case; residential unless said', async () => {
     const { status, body } = await targeting('country_code=us');
     assert.equal(status, 200);
     assert.deepEqual(body, {
@@ -62,14 +62,14 @@ describe('what can be asked for', () => {
     assert.deepEqual((await targeting('country_code=US&proxy_type=MOBILE')).body.isps, ['T-Mobile']);
   });
 
-  test('4.1 region narrows the cities alone', async () => {
+  test('§2.3.2 region narrows the cities alone', async () => {
     const { body } = await targeting('country_code=US&region=tEXAS');
     assert.deepEqual(body.cities, ['Houston']);
     assert.equal(body.regions.length, 6);
     assert.deepEqual((await targeting('country_code=US&region=Bavaria')).body.cities, []);
   });
 
-  test('4.1.1 an unsupported or unrecognised country has empty lists and a timestamp', async () => {
+  test('§4.1.1 an unsupported or unrecognised country has empty lists and a timestamp', async () => {
     for (const country of ['DE', 'XX', 'Atlantis', '%F0%9F%8F%B4']) {
       const { status, body } = await targeting(`country_code=${country}`);
       assert.equal(status, 200);
@@ -79,7 +79,7 @@ describe('what can be asked for', () => {
     assert.equal((await targeting('country_code=PT&proxy_type=mobile')).body.cities.length, 0);
   });
 
-  test('2.3 refreshed_at is null before the first catalogue', async () => {
+  test('§2.3.3 refreshed_at is null before the first catalogue', async () => {
     api.around.catalogue = null;
     const { status, body, headers } = await targeting('country_code=US');
     assert.equal(status, 200);
@@ -94,7 +94,7 @@ describe('what can be asked for', () => {
     assert.deepEqual(itemsOf(await targeting('country_code=US&proxy_type=datacenter')), ['query.proxy_type enum']);
   });
 
-  test('4.1 max-age equals ttl_seconds, and the ETag answers 304 while the contents are the same', async () => {
+  test('§2.3.4 max-age equals ttl_seconds, and the ETag answers 304 while the contents are the same', async () => {
     const first = await targeting('country_code=US');
     const etag = first.headers.get('etag') ?? '';
     assert.equal(first.headers.get('cache-control'), 'private, max-age=86400');
@@ -107,7 +107,7 @@ describe('what can be asked for', () => {
     assert.equal((await targeting('country_code=US', { 'if-none-match': '"other"' })).status, 200);
   });
 
-  test('4.1.6 a check moves refreshed_at but not the ETag; a change of the contents moves the ETag', async () => {
+  test('§4.1.6 a check moves refreshed_at but not the ETag; a change of the contents moves the ETag', async () => {
     const etag = async () => (await targeting('country_code=US')).headers.get('etag');
     const before = await etag();
     api.around.catalogue = { ...CATALOGUE, refreshed_at: '2026-02-02T00:00:00.000Z' };

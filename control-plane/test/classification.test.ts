@@ -44,7 +44,7 @@ describe('the brand of a landing', () => {
   });
 });
 
-describe('2.1 network and network_host', () => {
+describe('§2.1 network and network_host', () => {
   const landing = 'https://shop.example/';
 
   it('name the first ad server on the way to the landing', () => {

@@ -23,7 +23,7 @@ describe('back_button', () => {
     slugsOf(observed('back_button', { pushes, copies, popstate_listener, probe_url })).length === 1;
   const offer = 'https://offer.example/';
 
-  it('2.5 is a landing that stacks copies of itself and leads Back to another offer', () => {
+  it('§2.5.8 is a landing that stacks copies of itself and leads Back to another offer', () => {
     assert.ok(back(1, 1, true, offer));
     assert.ok(back(10, 10, false, 'https://win.example/other-offer'));
     assert.ok(back(2, 0, true, offer), 'entries of other addresses, but Back leads to another site');
@@ -56,7 +56,7 @@ describe('back_button', () => {
 describe('autosound', () => {
   const sound = (facts: Observation['facts']) => slugsOf(observed('autosound', { via: 'play', ...facts })).length === 1;
 
-  it('2.5 is a landing that tries to play sound on open, also when the browser blocked it', () => {
+  it('§2.5.9 is a landing that tries to play sound on open, also when the browser blocked it', () => {
     assert.ok(sound({ muted: false, volume: 1, started: true, has_audio: true }));
     assert.ok(sound({ muted: false, volume: 0.2, started: false, has_audio: true }));
   });
@@ -106,7 +106,7 @@ describe('findings together', () => {
     assert.equal(combined[1]?.surface, 'creative');
   });
 
-  it('have a definition each', () => {
+  it('§2.5.1 have a definition each', () => {
     const severities = SYSTEM_TAGS.map(({ slug, category, severity }) => `${slug} ${category} ${severity}`);
     assert.deepEqual(severities, [
       'back_button behavior medium',
@@ -119,7 +119,7 @@ describe('findings together', () => {
   });
 });
 
-describe('4.2.11 ignore_first_n_domains', () => {
+describe('§4.2.11 ignore_first_n_domains', () => {
   const chain = [
     'https://www.pub.example/a',
     'https://pub.example/b',

@@ -27,7 +27,7 @@ describe('the journey of a scan', { timeout: 20_000 }, () => {
   });
   after(() => farm.stop());
 
-  it('goes from a crawl job over a node to a finished scan with tags, events and its charge', async () => {
+  it('§6.1 §4.2.9 goes from a crawl job over a node to a finished scan with tags, events and its charge', async () => {
     await farm.node.report('node-1', report);
     const waiting = farm.node.acquire({ node_id: 'node-1', max: 2, wait_ms: 20_000 });
     const submitted = await farm.submit({

@@ -42,7 +42,7 @@ const slowly = (read: ReadCapture, ms: number): ReadCapture => {
 const [TAGS, COMPLETED] = ['scanning.tags.detected', 'scanning.scan.completed'];
 
 describe('the checks after a crawl', () => {
-  it('6 tell of tags, where there are any, before they tell that the scan is completed', async () => {
+  it('§6.2 tell of tags, where there are any, before they tell that the scan is completed', async () => {
     const [tagged, clean] = [await crawled(), await crawled([])];
     assert.equal(await work(), 2);
     assert.deepEqual(kindsOf(await farm.read(tagged._id)), ['charge', TAGS, COMPLETED]);
@@ -103,7 +103,7 @@ describe('the checks after a crawl', () => {
     assert.deepEqual(kindsOf(finished), ['charge', TAGS, COMPLETED]);
   });
 
-  it('end as partial where the evidence is gone', async () => {
+  it('§3.6 end as partial where the evidence is gone', async () => {
     const scan = await crawled();
     await farm.store.collection('captures').deleteMany({ scan_id: scan._id });
     await work();
@@ -155,7 +155,7 @@ describe('the checks after a crawl', () => {
     for (const work of endless) assert.throws(() => runWithin(50, work), { code: 'ERR_SCRIPT_EXECUTION_TIMEOUT' });
   });
 
-  it('lose the findings of a detector that fails alone, and say which one it was', async () => {
+  it('§3.6 lose the findings of a detector that fails alone, and say which one it was', async () => {
     const scan = await crawled();
     const broken: Detector<Need> = {
       name: 'broken',
@@ -205,7 +205,7 @@ describe('the checks after a crawl', () => {
     );
   });
 
-  it('4.2.11 leave out what happened on skipped domains, and show the whole chain all the same', async () => {
+  it('§4.2.11 leave out what happened on skipped domains, and show the whole chain all the same', async () => {
     const chain = ['https://go.tracker.example/', 'https://www.shop.example/'];
     const scan = await farm.submit({ ignore_first_n_domains: 2 });
     const lease = await farm.acquireOne();

@@ -15,7 +15,7 @@ describe('requests that cannot be taken', () => {
   const send = (raw: BodyInit, headers = {}) => api.call('POST', '/api/v1/scans', { raw, headers });
   const sendText = (text: string) => send(text);
 
-  test('malformed JSON is one item at the body, json_invalid', async () => {
+  test('§7.2.2 malformed JSON is one item at the body, json_invalid', async () => {
     for (const text of ['', '{', 'nonsense', '{"url":}', "{'url': 1}", '\ufeff\ufeff{}', 'NaN']) {
       const answer = await sendText(text);
       assert.equal(answer.status, 422, text);
@@ -77,7 +77,7 @@ describe('requests that cannot be taken', () => {
     assert.deepEqual(itemsOf(answer).sort(), ['body.labels.\ufffd string_unicode', 'body.url string_unicode']);
   });
 
-  test('a body of one megabyte is read, one byte more gives 413', async () => {
+  test('§7.2.3 a body of one megabyte is read, one byte more gives 413', async () => {
     const filled = (bytes: number) => {
       const body = JSON.stringify({ ...PAGE, filler: '' });
       return body.replace('"filler":""', `"filler":"${'x'.repeat(bytes - body.length)}"`);
@@ -113,7 +113,7 @@ describe('requests that cannot be taken', () => {
     assert.equal(status, 413);
   });
 
-  test('many problems are cut off, so that an answer stays small', async () => {
+  test('§2.4.3 many problems are cut off, so that an answer stays small', async () => {
     const keys = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, at) => [`key${at}`, 'x']));
     for (const [problems, last] of [
       [150, 'And 53 more problems.'],
@@ -126,7 +126,7 @@ describe('requests that cannot be taken', () => {
     }
   });
 
-  test('what was given is echoed unchanged, and left out where it is huge', async () => {
+  test('§2.4.2 what was given is echoed unchanged, and left out where it is huge', async () => {
     const given = async (value: unknown) =>
       (await api.post('/api/v1/scans', { ...PAGE, other: value })).body.detail[0].ctx;
     assert.deepEqual(await given({ a: [1, null, 'ü'] }), { given: { a: [1, null, 'ü'] } });
@@ -138,18 +138,18 @@ describe('requests that cannot be taken', () => {
     assert.equal(answer.status, 415);
   });
 
-  test('unknown query parameters are refused, whatever the operation', async () => {
+  test('§7.2.2 unknown query parameters are refused, whatever the operation', async () => {
     assert.deepEqual(itemsOf(await api.get('/api/v1/scans?offset=5')), ['query.offset unexpected_field']);
     assert.deepEqual(itemsOf(await api.get('/api/v1/geos?x=1')), ['query.x unexpected_field']);
     assert.deepEqual(itemsOf(await api.post('/api/v1/scans?wait=true', PAGE)), ['query.wait unexpected_field']);
   });
 
-  test('query and body problems are reported together', async () => {
+  test('§2.4.3 query and body problems are reported together', async () => {
     const answer = await api.post('/api/v1/scans?wait=true', { ...PAGE, country_code: 'XX' });
     assert.deepEqual(itemsOf(answer), ['query.wait unexpected_field', 'body.country_code unsupported_country_code']);
   });
 
-  test('paths that do not exist and methods that a path does not take have the same shape of error', async () => {
+  test('§7.2.1 paths that do not exist and methods that a path does not take have the same shape of error', async () => {
     for (const path of ['/', '/api', '/api/v1/nope', '/api/v1/scans/a/b/c', '/api/v2/scans', '/%E0%A4%A', '//scans'])
       assert.deepEqual([(await api.get(path)).status, (await api.get(path)).body.code], [404, 'not_found'], path);
     const answer = await api.call('DELETE', '/api/v1/scans');

@@ -13,7 +13,7 @@ describe('sending a request twice', () => {
     api.post('/api/v1/scans', body, { headers: { 'idempotency-key': key }, ...sent });
   const total = async () => (await api.scans.list(ORGANIZATIONS.ours, {}, 0, 1)).total;
 
-  test('the same key and body give the first answer again and create nothing', async () => {
+  test('§4.2.18 the same key and body give the first answer again and create nothing', async () => {
     const first = await create('order-1');
     const before = await total();
     const second = await create('order-1');
@@ -24,7 +24,7 @@ describe('sending a request twice', () => {
     assert.equal(await total(), before);
   });
 
-  test('the same key with another body is refused', async () => {
+  test('§4.2.18 the same key with another body is refused', async () => {
     await create('order-2');
     const answer = await create('order-2', { ...PAGE, country_code: 'PT' });
     assert.equal(answer.status, 422);
@@ -38,7 +38,7 @@ describe('sending a request twice', () => {
     assert.deepEqual([again.status, again.body.id], [201, first.body.id]);
   });
 
-  test('many at the same instant create one', async () => {
+  test('§4.2.18 many at the same instant create one', async () => {
     const before = await total();
     const answers = await Promise.all(Array.from({ length: 20 }, () => create('order-3')));
     assert.equal(await total(), before + 1);
@@ -93,7 +93,7 @@ describe('sending a request twice', () => {
     assert.deepEqual(itemsOf(await create('k'.repeat(256))), ['header.Idempotency-Key string_length']);
   });
 
-  test('a dry run makes all checks, writes nothing and is not remembered', async () => {
+  test('§4.2.19 a dry run makes all checks, writes nothing and is not remembered', async () => {
     const before = await total();
     const answer = await api.post('/api/v1/scans?dry_run=true', PAGE, { headers: { 'idempotency-key': 'order-7' } });
     assert.equal(answer.status, 200);
@@ -110,7 +110,7 @@ describe('sending a request twice', () => {
     assert.equal((await create('order-7')).status, 201);
   });
 
-  test('4.1.5 a dry run says what cannot be routed', async () => {
+  test('§4.2.19 a dry run says what cannot be routed', async () => {
     const routable = async (change: object) =>
       (await api.post('/api/v1/scans?dry_run=true', { ...PAGE, ...change })).body.routable;
     assert.equal(await routable({ proxy: { region: 'Texas', city: 'Houston' } }), true);

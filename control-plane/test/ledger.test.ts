@@ -24,7 +24,7 @@ describe('the ledger', () => {
   });
   after(() => store.close());
 
-  it('4.5.3 numbers an organization’s entries without gaps and sums them up, whoever books at once', async () => {
+  it('§4.5.3 numbers an organization’s entries without gaps and sums them up, whoever books at once', async () => {
     const motions = Array.from({ length: 40 }, (_, number) => motion(number, 'busy'));
     const writers = [ledgerStore(store), ledgerStore(store), ledgerStore(store)];
     await Promise.all([...motions, ...motions].map((one, index) => writers[index % writers.length]!.book(one)));

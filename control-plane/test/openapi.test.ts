@@ -21,13 +21,13 @@ describe('the OpenAPI document', () => {
 
   const operations = (): Json[] => Object.values(document.paths as Json).flatMap((path) => Object.values(path as Json));
 
-  test('9.5 it is served without a credential and names its version and server', () => {
+  test('§9.2 it is served without a credential and names its version and server', () => {
     assert.equal(document.openapi, '3.1.0');
     assert.match(document.info.version, /^\d+\.\d+\.\d+$/);
     assert.deepEqual(document.servers, [{ url: 'https://adsweep.example' }]);
   });
 
-  test('it has every operation of the API and no other', () => {
+  test('§9.1 it has every operation of the API and no other', () => {
     const declared = Object.entries(document.paths as Json).flatMap(([path, methods]) =>
       Object.keys(methods as Json).map((method) => `${method.toUpperCase()} ${path}`),
     );
@@ -73,7 +73,7 @@ describe('the OpenAPI document', () => {
     }
   });
 
-  test('9.5 the 422 body is declared wherever fields can be refused', () => {
+  test('§9.2 §2.4.1 the 422 body is declared wherever fields can be refused', () => {
     const { ValidationError } = document.components.schemas;
     assert.deepEqual(ValidationError.required, ['detail', 'code']);
     assert.deepEqual(ValidationError.properties.detail.items.required, ['loc', 'msg', 'type', 'ctx']);

@@ -136,7 +136,7 @@ describe('the outbox relay', () => {
     assert.equal(await farm.value('adsweep_outbox_oldest_seconds', { source: 'scans' }), 0);
   });
 
-  it('6.3 events go after seven days', async () => {
+  it('§6.3 events go after seven days', async () => {
     const scan = await finished();
     await relay(dependencies(), new Date());
     const days = (count: number) => inSeconds(count * 24 * 60 * 60);

@@ -98,13 +98,13 @@ describe('a public report', () => {
     assert.ok(page.indexOf('iOS exploit attempt') < page.indexOf('Interactive creative'));
   });
 
-  it('2.5 leaves out tags that are archived, unknown or not public, their details too', () => {
+  it('§4.2.17 leaves out tags that are archived, unknown or not public, their details too', () => {
     const page = render({ tags: [sampleTag('note_to_self', 'private detail'), sampleTag('gone', 'private detail')] });
     assert.match(page, /No findings/);
     assert.doesNotMatch(page, /private|gone|note_to_self/);
   });
 
-  it('5 gives away nothing but the scan itself', () => {
+  it('§1.5 gives away nothing but the scan itself', () => {
     for (const status of SCAN_STATUSES) {
       const page = render({ status }, [sampleLanding(0), sampleLanding(1)]);
       assert.doesNotMatch(page, /private/i, status);

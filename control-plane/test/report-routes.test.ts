@@ -48,7 +48,7 @@ describe('the routes of public reports', () => {
 
   const get = (path: string, headers: Record<string, string> = {}) => fetch(base + path, { headers });
 
-  it('5 answers without a login, whatever a mail program hangs on the link', async () => {
+  it('§1.5 answers without a login, whatever a mail program hangs on the link', async () => {
     const answer = await get(`/r/${mine.report_token}?utm_source=mail`);
     assert.equal(answer.status, 200);
     assert.equal(answer.headers.get('content-type'), 'text/html; charset=utf-8');

@@ -25,7 +25,7 @@ describe('creating a scan', () => {
   };
   const storedScans = () => api.scans.list(ORGANIZATIONS.ours, {}, 0, 1);
 
-  test('3 a valid request gives 201, an id and the status pending', async () => {
+  test('§3.1 a valid request gives 201, an id and the status pending', async () => {
     const answer = await create(PAGE);
     assert.equal(answer.status, 201);
     assert.equal(answer.body.status, 'pending');
@@ -33,7 +33,7 @@ describe('creating a scan', () => {
     assert.equal(answer.body.url, PAGE.url);
   });
 
-  test('one write holds the scan and its charge, and the scan is queued once', async () => {
+  test('§4.2.9 one write holds the scan and its charge, and the scan is queued once', async () => {
     const { body } = await create(PAGE);
     const record = await api.scans.find(ORGANIZATIONS.ours, body.id);
     assert.deepEqual(
@@ -44,7 +44,7 @@ describe('creating a scan', () => {
     assert.equal(api.enqueued.filter(({ _id }) => _id === body.id).length, 1);
   });
 
-  test('a scan is acknowledged while the index of work is away', async () => {
+  test('§1.1 a scan is acknowledged while the index of work is away', async () => {
     const enqueue = api.around.enqueue;
     api.around.enqueue = () => Promise.reject(new Error('no Redis'));
     const answer = await create(PAGE);
@@ -53,12 +53,12 @@ describe('creating a scan', () => {
     assert.ok(await api.scans.find(ORGANIZATIONS.ours, answer.body.id));
   });
 
-  test('2.1 a country is taken in any letter case and returned in upper case', async () => {
+  test('§2.1.4 a country is taken in any letter case and returned in upper case', async () => {
     const answer = await create({ ...PAGE, country_code: 'us' });
     assert.equal(answer.body.country_code, 'US');
   });
 
-  test('2.2, 4.1.2 values of the catalogue are taken in any letter case and kept in its spelling', async () => {
+  test('§2.2.2 §4.1.2 values of the catalogue are taken in any letter case and kept in its spelling', async () => {
     const proxy = { proxy_type: 'Residential', region: 'cALIFORNIA', city: 'los angeles', isp: 'VERIZON FIOS' };
     const answer = await create({ ...PAGE, proxy });
     assert.equal(answer.status, 201, answer.text);
@@ -70,12 +70,12 @@ describe('creating a scan', () => {
     });
   });
 
-  test('4.1.5 a city outside the region passes validation', async () => {
+  test('§4.1.5 §2.2.3 a city outside the region passes validation', async () => {
     const answer = await create({ ...PAGE, proxy: { region: 'Texas', city: 'Los Angeles' } });
     assert.equal(answer.status, 201);
   });
 
-  test('4.1.4 a value of one pool is refused for the other', async () => {
+  test('§4.1.4 §2.2.1 a value of one pool is refused for the other', async () => {
     const { items, code, detail } = await refused({ proxy: { proxy_type: 'mobile', isp: 'Comcast' } });
     assert.deepEqual(items, ['body.proxy.isp unsupported_proxy_isp']);
     assert.equal(code, 'scanning.unsupported_proxy_isp');
@@ -87,7 +87,7 @@ describe('creating a scan', () => {
     });
   });
 
-  test('2.4 a sample of what is accepted has at most five values, the closest in spelling first', async () => {
+  test('§2.4.2 a sample of what is accepted has at most five values, the closest in spelling first', async () => {
     const { detail } = await refused({ proxy: { region: 'Nevadda' } });
     assert.equal(detail[0].ctx.valid_sample[0], 'Nevada');
     assert.equal(detail[0].ctx.valid_sample.length, 5);
@@ -101,7 +101,7 @@ describe('creating a scan', () => {
     assert.deepEqual(items, ['body.proxy.city unsupported_proxy_city']);
   });
 
-  test('7.1 an unsupported country is told with what was given and what is supported', async () => {
+  test('§7.1.1 an unsupported country is told with what was given and what is supported', async () => {
     const { items, code, detail } = await refused({ country_code: 'uz' });
     assert.deepEqual(items, ['body.country_code unsupported_country_code']);
     assert.equal(code, 'scanning.unsupported_country_code');
@@ -113,14 +113,14 @@ describe('creating a scan', () => {
     });
   });
 
-  test('7.1 an unknown emulator is told with the closest ones', async () => {
+  test('§7.1.1 §2.1.6 an unknown emulator is told with the closest ones', async () => {
     const { code, detail } = await refused({ emulator_id: 'windows-chrome' });
     assert.equal(code, 'scanning.unknown_emulator_id');
     assert.equal(detail[0].ctx.valid_sample[0], 'windows_chrome');
     assert.deepEqual(detail[0].ctx.country_codes, ['US']);
   });
 
-  test('4.2.1 exactly one of url, ad_tag and vast_tag', async () => {
+  test('§4.2.1 exactly one of url, ad_tag and vast_tag', async () => {
     assert.deepEqual((await refused({ url: undefined })).items, ['body.url missing']);
     assert.deepEqual((await refused({ url: null })).items, ['body.url missing']);
     assert.deepEqual((await refused({ vast_tag: 'https://ads.example/vast.xml' })).items, [
@@ -157,13 +157,13 @@ describe('creating a scan', () => {
     [`http://${'a'.repeat(64)}.example/`, 'url_private_host'],
     [`http://${'a.'.repeat(125)}example/`, 'url_private_host'],
   ] as const) {
-    test(`4.2 the URL ${url || "''"} is refused as ${type}, as a page and as a referrer`, async () => {
+    test(`§4.2.15 the URL ${url || "''"} is refused as ${type}, as a page and as a referrer`, async () => {
       assert.deepEqual((await refused({ url })).items, [`body.url ${type}`]);
       assert.deepEqual((await refused({ referrer: url })).items, [`body.referrer ${type}`]);
     });
   }
 
-  test('4.2 a referrer is returned as normalised, and its length counts after normalisation', async () => {
+  test('§4.2.15 a referrer is returned as normalised, and its length counts after normalisation', async () => {
     const answer = await create({ ...PAGE, referrer: 'HTTPS://News.Example/ä b' });
     assert.equal(answer.body.referrer, 'https://news.example/%C3%A4%20b');
     const longest = `https://news.example/${'a'.repeat(2048 - 'https://news.example/'.length)}`;
@@ -185,21 +185,21 @@ describe('creating a scan', () => {
     ['retry_max_attempts', true, 'int_type'],
     ['retry_max_attempts', null, 'int_type'],
   ] as const) {
-    test(`4.2.7 ${field} ${JSON.stringify(over)} gives 422, not a clamp`, async () => {
+    test(`§4.2.7 ${field} ${JSON.stringify(over)} gives 422, not a clamp`, async () => {
       const { items, detail } = await refused({ [field]: over });
       assert.deepEqual(items, [`body.${field} ${type}`]);
       assert.deepEqual(detail[0].ctx.given, over);
     });
   }
 
-  test('8 the ceilings themselves are accepted and echoed', async () => {
+  test('§8.1 §2.1.10 the ceilings themselves are accepted and echoed', async () => {
     const { body } = await create({ ...PAGE, ignore_first_n_domains: 5, retry_max_attempts: 5, repeat_count: 1 });
     assert.equal(body.ignore_first_n_domains, 5);
     assert.equal(body.retry_max_attempts, 5);
     assert.equal(body.retry_attempt, 0);
   });
 
-  test('4.2.3 max_discovered_ads needs ad_discovery and lies between 1 and 25', async () => {
+  test('§4.2.3 max_discovered_ads needs ad_discovery and lies between 1 and 25', async () => {
     assert.deepEqual((await refused({ max_discovered_ads: 3 })).items, ['body.max_discovered_ads invalid_combination']);
     assert.deepEqual((await refused({ ad_discovery: true, max_discovered_ads: 26 })).items, [
       'body.max_discovered_ads less_than_equal',
@@ -208,7 +208,7 @@ describe('creating a scan', () => {
     assert.equal((await create({ ...PAGE, max_discovered_ads: null })).status, 201);
   });
 
-  test('4.2.4 ad_formats needs ad_discovery, is not empty, names known formats once', async () => {
+  test('§4.2.4 ad_formats needs ad_discovery, is not empty, names known formats once', async () => {
     assert.deepEqual((await refused({ ad_formats: ['pop'] })).items, ['body.ad_formats invalid_combination']);
     assert.deepEqual((await refused({ ad_discovery: true, ad_formats: [] })).items, [
       'body.ad_formats too_short',
@@ -222,12 +222,12 @@ describe('creating a scan', () => {
     ]);
   });
 
-  test('4.2.4 more ad_formats than there could be are refused by their number', async () => {
+  test('§4.2.4 more ad_formats than there could be are refused by their number', async () => {
     const { items } = await refused({ ad_discovery: true, ad_formats: Array(11).fill('pop') });
     assert.deepEqual(items, ['body.ad_formats too_long', 'body.ad_discovery not_available']);
   });
 
-  test('2.4 names that are too long to be any are refused, and not told back', async () => {
+  test('§2.4.2 names that are too long to be any are refused, and not told back', async () => {
     const long = 'x'.repeat(100_000);
     for (const change of [{ country_code: long }, { emulator_id: long }, { proxy: { city: long } }]) {
       const { items, detail } = await refused(change);
@@ -236,12 +236,12 @@ describe('creating a scan', () => {
     }
   });
 
-  test('4.2.6 shared repeats together with ad_discovery give 422', async () => {
+  test('§4.2.6 shared repeats together with ad_discovery give 422', async () => {
     const { items } = await refused({ ad_discovery: true, repeat_mode: 'shared' });
     assert.ok(items.includes('body.repeat_mode invalid_combination'));
   });
 
-  test('what this version cannot crawl is refused, and said only of fields that are right otherwise', async () => {
+  test('§2.1.5 what this version cannot crawl is refused, and said only of fields that are right otherwise', async () => {
     const tag = { url: undefined, ad_tag: '<script src="https://ads.example/a.js"></script>' };
     assert.deepEqual((await refused(tag)).items, ['body.ad_tag not_available']);
     assert.deepEqual((await refused({ url: undefined, ad_tag: 'hello' })).items, ['body.ad_tag ad_tag_invalid']);
@@ -276,12 +276,12 @@ describe('creating a scan', () => {
     assert.equal((await create({ ...PAGE, labels: { constructor: 'x', team_1: 'ü'.repeat(255) } })).status, 201);
   });
 
-  test('an unknown key is refused by name, on every level', async () => {
+  test('§7.2.2 an unknown key is refused by name, on every level', async () => {
     const { items } = await refused({ referer: 'https://news.example/', proxy: { region: 'Texas', zip: '1' } });
     assert.deepEqual(items, ['body.referer unexpected_field', 'body.proxy.zip unexpected_field']);
   });
 
-  test('all problems are reported together, and nothing is written', async () => {
+  test('§2.4.3 all problems are reported together, and nothing is written', async () => {
     const before = await storedScans();
     const answer = await create({
       url: 'http://10.1.2.3/',

@@ -86,7 +86,7 @@ describe('reading scans', () => {
     return (await api.get(`/api/v1/scans/${scan._id}`)).body;
   };
 
-  test('2.1 every field of a scan is there from the start', async () => {
+  test('§2.1.12 §1.2 every field of a scan is there from the start', async () => {
     const body = await read(record());
     const declared = (await api.get('/api/v1/openapi.json')).body.components.schemas.Scan.required;
     assert.deepEqual(Object.keys(body).sort(), [...declared].sort());
@@ -101,7 +101,7 @@ describe('reading scans', () => {
     assert.equal(body.creative_kind, 'banner');
   });
 
-  test('2.1 classification, labels and timing are present on finished scans', async () => {
+  test('§2.1.7 classification, labels and timing are present on finished scans', async () => {
     for (const status of ['completed', 'partial'] as const) {
       const body = await read(finished({ status }));
       assert.equal(body.classification.brand, 'Acme (Ltd.)');
@@ -133,7 +133,7 @@ describe('reading scans', () => {
     assert.equal(body.report_url, body.public_report_url);
   });
 
-  test('2.1 the redirect chain is that of landing 0, each hop with its kind and sub-requests', async () => {
+  test('§2.1.8 the redirect chain is that of landing 0, each hop with its kind and sub-requests', async () => {
     const hop = {
       url: 'https://shop.example/',
       kind: 'initial' as const,
@@ -166,7 +166,7 @@ describe('reading scans', () => {
     assert.equal(body.landings[1].created_at, CREATED.toISOString(), "a node's nonsense is no time");
   });
 
-  test('4.2 tags are read apart from the scan, without those whose definition is archived', async () => {
+  test('§4.2.17 tags are read apart from the scan, without those whose definition is archived', async () => {
     const scan = finished({ tags: [tag('back_button', 'https://offer.example/'), tag('archived')] });
     const body = await read(scan);
     assert.equal('tags' in body, false);
@@ -191,7 +191,7 @@ describe('reading scans', () => {
       assert.equal((await api.get(`/api/v1/scans/${id}`)).status, 404, id);
   });
 
-  test('3 cancelling a pending scan gives 1 and its charge back, again gives 0', async () => {
+  test('§3.5 cancelling a pending scan gives 1 and its charge back, again gives 0', async () => {
     const { body } = await api.post('/api/v1/scans', PAGE);
     assert.deepEqual((await api.post(`/api/v1/scans/${body.id}/cancel`)).body, { cancelled_count: 1 });
     assert.deepEqual((await api.post(`/api/v1/scans/${body.id}/cancel`)).body, { cancelled_count: 0 });
@@ -275,7 +275,7 @@ describe('listing scans', () => {
     assert.deepEqual(await refused('?page=1&page=2'), ['query.page int_type']);
   });
 
-  test('4.2 tag matches any of the slugs, tag_match=all requires every one', async () => {
+  test('§4.2.16 tag matches any of the slugs, tag_match=all requires every one', async () => {
     assert.equal(await names('?tag=back_button,autosound'), 'both tagged');
     assert.equal(await names('?tag=back_button,autosound&tag_match=all'), 'both');
     assert.equal(await names('?tag=autosound'), 'both');

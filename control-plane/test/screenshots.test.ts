@@ -17,7 +17,7 @@ async function picture(width: number, height: number): Promise<Buffer> {
     .toBuffer();
 }
 
-describe('4.3 screenshots', () => {
+describe('§4.3.3 screenshots', () => {
   let api: RunningApi;
   let streams: Readable[] = [];
   let stored: Buffer;
@@ -61,7 +61,7 @@ describe('4.3 screenshots', () => {
     assert.ok(bytes.equals(stored));
   });
 
-  test('w resizes, and crops at the foot above 2.5 times the width', async () => {
+  test('§4.3.3 §4.3.4 w resizes, and crops at the foot above 2.5 times the width', async () => {
     assert.deepEqual(await sizeOf('screenshot?w=400'), ['webp', 400, 1000]);
     const { bytes } = await fetchPicture('screenshot?w=100');
     const { data, info } = await sharp(bytes).raw().toBuffer({ resolveWithObject: true });
@@ -70,7 +70,7 @@ describe('4.3 screenshots', () => {
     assert.ok((last[0] ?? 0) > 200 && (last[2] ?? 255) < 60, 'the last row shows the top of the page, which is red');
   });
 
-  test('a picture is never enlarged', async () => {
+  test('§4.3.3 a picture is never enlarged', async () => {
     await show(300, 200);
     assert.deepEqual(await sizeOf('screenshot?w=1200'), ['webp', 300, 200]);
     await show(300, 2000);
@@ -78,7 +78,7 @@ describe('4.3 screenshots', () => {
     await show(800, 4000);
   });
 
-  test('w is a whole number from 100 to 1200', async () => {
+  test('§4.3.3 §8.1 w is a whole number from 100 to 1200', async () => {
     for (const [w, type] of [
       ['99', 'greater_than_equal'],
       ['1201', 'less_than_equal'],
@@ -90,7 +90,7 @@ describe('4.3 screenshots', () => {
       assert.deepEqual(itemsOf(await api.get(`/api/v1/scans/s/screenshot?w=${w}`)), [`query.w ${type}`], w);
   });
 
-  test('a landing is found by its ordinal; what is not there gives 404', async () => {
+  test('§4.3.2 a landing is found by its ordinal; what is not there gives 404', async () => {
     assert.deepEqual(await sizeOf('landings/1/screenshot?w=200'), ['webp', 200, 500]);
     for (const path of ['landings/2/screenshot', 'landings/999/screenshot', 'creative-screenshot', 'vast-xml'])
       assert.equal((await fetchPicture(path)).answer.status, 404, path);

@@ -199,7 +199,7 @@ describe('what a node uploads', () => {
     await complete(lease, captureOf(['https://shop.example/'], { artifacts: [named('landing-0.webp', picture)] }));
   });
 
-  it('8 keeps all request URLs and the contents of sub-resources for a day, and 200 requests with the scan', async () => {
+  it('§8.2 §8.3 keeps all request URLs and the contents of sub-resources for a day, and 200 requests with the scan', async () => {
     const lease = await leased();
     const bodies = gzJson([]);
     await farm.node.upload(lease, 'bodies.json.gz', 'application/gzip', bodies);

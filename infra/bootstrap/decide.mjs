@@ -18,6 +18,7 @@ export const verbs = {
   start: { entry: 'infra/farm/start.ts', parts: ['chromium', 'redis'] },
   test: { entry: 'infra/checks/run-tests.ts', parts: ['chromium', 'redis', 'ffmpeg'] },
   check: { entry: 'infra/checks/check.ts', parts: [] },
+  'spec-coverage': { entry: 'infra/checks/spec-coverage.ts', parts: [] },
   bench: { entry: 'loadtest/bench/run.ts', parts: ['chromium', 'redis'] },
 };
 

@@ -54,7 +54,7 @@ test('calls without the node token are refused, probes are not', async (t) => {
   for (const path of ['/healthz', '/readyz', '/metrics']) assert.equal((await fetch(base + path)).status, 200, path);
 });
 
-test('4.1.3 a place without an exit is 404 NODE_NOT_FOUND', async (t) => {
+test('§4.1.3 a place without an exit is 404 NODE_NOT_FOUND', async (t) => {
   const router = await startTestRouter(t);
   const answer = await router.call('POST', '/exits', { ...asked, targeting: targeting({ country_code: 'FR' }) });
   const { detail, code } = (await answer.json()) as Refusal;

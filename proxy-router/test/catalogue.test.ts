@@ -20,7 +20,7 @@ const exits = [
   exitIn('DE', { id: '7' }),
 ];
 
-test('2.3 a pool’s values are ordered by size, largest first, and told apart without letter case', () => {
+test('§2.3.1 a pool’s values are ordered by size, largest first, and told apart without letter case', () => {
   const { pools } = buildCatalogue(exits, new Date(0));
   const us = pools.find((pool) => pool.country_code === 'US' && pool.proxy_type === 'residential');
   assert.deepEqual(us?.regions, ['Texas', 'Ohio']);
@@ -29,7 +29,7 @@ test('2.3 a pool’s values are ordered by size, largest first, and told apart w
   assert.deepEqual(us?.cities_by_region, { Texas: ['Dallas', 'Austin', 'Abilene', 'Waco'], Ohio: ['Dayton'] });
 });
 
-test('4.1.4 residential and mobile pools are apart, and a pool without places has empty lists', () => {
+test('§4.1.4 residential and mobile pools are apart, and a pool without places has empty lists', () => {
   const { pools } = buildCatalogue(exits, new Date(0));
   assert.deepEqual(
     pools.map(({ country_code, proxy_type, isps }) => [country_code, proxy_type, isps]),
@@ -70,7 +70,7 @@ test('a start with neither file nor usable snapshot fails', (t) => {
   assert.throws(() => sourceIn(folder), /neither .*exits.json nor a snapshot/);
 });
 
-test('4.1.6 refreshed_at moves with every look at the file, the contents only with the file', async (t) => {
+test('§4.1.6 refreshed_at moves with every look at the file, the contents only with the file', async (t) => {
   const router = await startTestRouter(t);
   const catalogue = async () => (await (await router.call('GET', '/catalogue')).json()) as Catalogue;
   const first = await catalogue();

@@ -17,14 +17,14 @@ const pick = (wanted: Targeting) => {
   return 'exit' in picked ? picked.exit.id : picked.refusal;
 };
 
-test('2.2 an exit matches all of the targeting, in any letter case', () => {
+test('§2.2.2 an exit matches all of the targeting, in any letter case', () => {
   assert.equal(pick(targeting({ region: 'TEXAS', city: 'austin', isp: 'aCME' })), 'austin');
   assert.equal(pick(targeting({ isp: 'bell' })), 'dayton');
   assert.equal(pick(targeting({ proxy_type: 'mobile', region: 'texas' })), 'mobile');
   assert.equal(pick(targeting({ country_code: 'DE' })), 'berlin');
 });
 
-test('4.1.5 a region with a city outside it finds no exit', () => {
+test('§4.1.5 a region with a city outside it finds no exit', () => {
   assert.equal(pick(targeting({ region: 'Texas', city: 'Dayton' })), 'NODE_NOT_FOUND');
   assert.equal(pick(targeting({ country_code: 'DE', city: 'Berlin' })), 'NODE_NOT_FOUND');
   assert.equal(pick(targeting({ country_code: 'FR' })), 'NODE_NOT_FOUND');
@@ -59,7 +59,7 @@ test('when an exit becomes unavailable only its own sessions move, and they come
   }
 });
 
-test('when all matching exits are unavailable the answer is busy, not unknown', () => {
+test('§3.4 when all matching exits are unavailable the answer is busy, not unknown', () => {
   assert.equal(
     chosen('session', three, () => true),
     'NODE_BUSY',

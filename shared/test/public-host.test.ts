@@ -75,7 +75,7 @@ test('an address just outside the special blocks is public', () => {
   );
 });
 
-test('4.2 a literal of a private address is refused in every spelling that a URL or a CONNECT can hold', () => {
+test('§4.2.15 a literal of a private address is refused in every spelling that a URL or a CONNECT can hold', () => {
   const refused = [
     '127.0.0.1',
     '127.1',
@@ -91,7 +91,7 @@ test('4.2 a literal of a private address is refused in every spelling that a URL
   assert.deepEqual(refused.filter(isPublicHost), []);
 });
 
-test('4.2 a name of this machine, this network or a metadata service is refused', () => {
+test('§4.2.15 a name of this machine, this network or a metadata service is refused', () => {
   const refused = [
     'localhost',
     'LOCALHOST',
@@ -123,7 +123,7 @@ test('4.2 a name of this machine, this network or a metadata service is refused'
   assert.deepEqual(refused.filter(isPublicHost), []);
 });
 
-test('4.2 an ordinary name or a public literal is taken', () => {
+test('§4.2.15 an ordinary name or a public literal is taken', () => {
   const taken = [
     'shop.example',
     'WWW.Shop.Example.',
