@@ -2,7 +2,7 @@
  * What this machine lacks and what to do about it: decisions only, nothing here looks at or changes the machine.
  * All of infra/bootstrap runs on Node.js >= 18 without a dependency, for it is what brings everything else.
  *
- * @typedef {'start' | 'test' | 'check' | 'bench'} Verb
+ * @typedef {'start' | 'test' | 'check' | 'bench' | 'spec-coverage'} Verb
  * @typedef {'chromium' | 'redis' | 'ffmpeg'} PartName
  * @typedef {'debian' | 'ubuntu' | 'other'} Distribution
  * @typedef {{ platform: string, arch: string, nodeVersion: string, distribution: Distribution, isRoot: boolean,

@@ -82,7 +82,7 @@ test('with nothing missing it is silent, passes arguments on and ends as the pro
 test('an unknown verb is answered with the known ones', () => {
   const run = bootstrap(checkout(''), ['dance']);
   assert.equal(run.status, 1);
-  assert.match(run.stderr, /start, test, check, bench/);
+  assert.match(run.stderr, /start, test, check, spec-coverage, bench/);
 });
 
 test('missing packages are installed once, with their steps shown', () => {
