@@ -1,6 +1,7 @@
+import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
+import { describeStore } from '../embedded-store/test/conformance/describe-store.ts';
 import { openStore } from '../src/platform/store.ts';
-import { describeStore } from './store/describe-store.ts';
 import { startMongodbServer } from './support/mongodb-server.ts';
 
 /** What the stand-in for MongoDB cannot take. MongoDB itself is asked everything. */
@@ -24,3 +25,7 @@ else {
   const open = () => openStore({ mongodbUrl: server.url });
   describeStore('the store over MongoDB', open, { leaveOut: server.isStandIn ? STAND_IN_LACKS : {} });
 }
+
+test('a store needs a place, and says so', async () => {
+  await assert.rejects(openStore({}), /needs a MongoDB URL or the path of a file/);
+});

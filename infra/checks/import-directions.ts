@@ -1,6 +1,6 @@
 import { matchesGlob } from 'node:path';
 import { mutualImports } from './mutual-imports.ts';
-import { packageOf, readSources, type SourceFile, withoutComments } from './read-imports.ts';
+import { packageOf, readSources, type SourceFile, withoutComments, workspaceOf } from './read-imports.ts';
 
 /** What stands higher may import what stands lower or beside it, never the reverse. A path belongs to the first line that names it. */
 type Layers = [name: string, ...paths: string[]][];
@@ -64,9 +64,9 @@ const ownBusiness = ['**/*-store.ts', '**/{routes,*-routes}.ts', '**/{present-*,
 const reserved: Record<string, string[]> = {
   koa: ['control-plane/src/{http/**,app.ts}', 'proxy-router/src/api/**'],
   '@koa/router': ['control-plane/src/{http/**,app.ts}', 'proxy-router/src/api/**'],
-  mongodb: ['control-plane/src/{platform/**,**/*-store.ts}'],
-  mingo: ['control-plane/src/platform/embedded/**'],
-  'node:sqlite': ['control-plane/src/platform/embedded/**', 'infra/farm/**'],
+  mongodb: ['control-plane/src/{platform/**,**/*-store.ts}', 'control-plane/embedded-store/src/**'],
+  mingo: ['control-plane/embedded-store/src/**'],
+  'node:sqlite': ['control-plane/embedded-store/src/**', 'infra/farm/**'],
   ioredis: ['control-plane/src/{platform/redis.ts,crawl-jobs/queue.ts,leases/nodes.ts}'],
   'playwright-core': ['browser-node/src/{browser/**,capture/**,failures.ts}', 'loadtest/bench/**'],
 };
@@ -78,10 +78,13 @@ const readsEnvironment = ['**/config.ts', 'shared/src/service/load-config.ts', '
 const registries = ['**/{checks,rule-types,behaviors,targets,collectors,providers,migrations}/index.ts'];
 
 /**
- * The exceptions to "workspaces import shared only": a bench measures a part itself, the farm hands each part the settings that it
- * describes, the whole farm is tested on each store, and a careless site has the same kind of certificate in tests as in the ad world.
+ * The exceptions to "workspaces import shared only": the embedded store is one of two engines behind the platform and both pass the same
+ * conformance suite, a bench measures a part itself, the farm hands each part the settings that it describes, the whole farm is tested on
+ * each store, and a careless site has the same kind of certificate in tests as in the ad world.
  */
 const acrossWorkspaces = [
+  { from: 'control-plane/src/platform/**', to: 'control-plane/embedded-store/src/**' },
+  { from: 'control-plane/test/**', to: 'control-plane/embedded-store/test/conformance/**' },
   { from: 'loadtest/bench/**', to: 'control-plane/src/{platform,billing}/**' },
   { from: 'infra/farm/farm.ts', to: '{control-plane,proxy-router,browser-node}/src/config.ts' },
   { from: 'browser-node/test/support/site.ts', to: 'infra/demo/self-signed.ts' },
@@ -90,7 +93,6 @@ const acrossWorkspaces = [
 
 const isTest = (path: string) => path.split('/').includes('test');
 const isOneOf = (path: string, globs: string[]) => globs.some((glob) => matchesGlob(path, glob));
-const workspaceOf = (path: string) => path.split('/')[0]!;
 
 /** All breaches of the drawing below `root`, one line each; empty when it holds. */
 export function checkDirections(root: string): string[] {

@@ -14,7 +14,9 @@ export interface Import {
   file: string | null;
 }
 
-export const workspaces = ['shared', 'control-plane', 'browser-node', 'proxy-router', 'loadtest'] as const;
+export const workspaces = [
+  ...['shared', 'control-plane', 'control-plane/embedded-store', 'browser-node', 'proxy-router', 'loadtest'],
+] as const;
 
 const workspaceScope = '@adsweep/';
 const sources = [...workspaces, 'infra'].map((folder) => `${folder}/**/*.{ts,mts,js,mjs}`);
@@ -26,9 +28,8 @@ const dynamicImport = /\bimport\(\s*['"`]([^'"`\n]+)['"`]/g;
 
 /** Every source file below `root` with its imports: static, dynamic and type-only ones. */
 export function readSources(root: string): SourceFile[] {
-  return globSync(sources, { cwd: root, exclude: (name) => name.includes('node_modules') })
-    .sort()
-    .map((path) => readSource(root, path));
+  const paths = globSync(sources, { cwd: root, exclude: (name) => name.includes('node_modules') });
+  return [...new Set(paths)].sort().map((path) => readSource(root, path));
 }
 
 function readSource(root: string, path: string): SourceFile {
@@ -46,9 +47,16 @@ function resolve(root: string, from: string, written: string): string | null {
   if (written.startsWith('.')) return normalize(join(dirname(from), written));
   if (!written.startsWith(workspaceScope)) return null;
   const path = written.slice(workspaceScope.length);
-  const [workspace = '', ...rest] = path.split('/');
-  const exported = join(workspace, 'src', ...rest); // shared exports `./*` from its src folder
+  const [name = '', ...rest] = path.split('/');
+  const workspace = workspaces.find((folder) => folder.split('/').at(-1) === name) ?? name;
+  const exported = join(workspace, 'src', ...rest); // A workspace exports `./*` from its src folder.
   return existsSync(join(root, exported)) ? exported : path;
+}
+
+/** The workspace (or other folder of the repository) that a path lies in; one may lie in another. */
+export function workspaceOf(path: string): string {
+  const around = workspaces.filter((folder) => path.startsWith(`${folder}/`));
+  return around.toSorted((one, other) => other.length - one.length)[0] ?? path.split('/')[0]!;
 }
 
 /** The package (or `node:` module) that an import names: `@koa/router/types` -> `@koa/router`. */

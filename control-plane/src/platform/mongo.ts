@@ -1,8 +1,8 @@
+import { refuseUndefined } from '@adsweep/embedded-store/refuse-undefined.ts';
+import type { Collection, Store } from '@adsweep/embedded-store/store-shape.ts';
 import { OperatorError } from '@adsweep/shared/service/operator-error.ts';
 import type { AnyBulkWriteOperation, Db, Document, Collection as DriverCollection } from 'mongodb';
 import { MongoClient } from 'mongodb';
-import { refuseUndefined } from './refuse-undefined.ts';
-import type { Collection, Store } from './store-shape.ts';
 
 const DEFAULT_DATABASE = 'adsweep';
 const NAMED_DATABASE = /^mongodb(?:\+srv)?:\/\/[^/]+\/([^?]+)/;
@@ -12,7 +12,6 @@ export async function openMongo(url: string): Promise<Store> {
   const client = await connect(url);
   const db = client.db(NAMED_DATABASE.exec(url)?.[1] ?? DEFAULT_DATABASE);
   return {
-    kind: 'mongodb',
     collection: <T extends Document>(name: string): Collection<T> => guarded(db.collection<T>(name)),
     ping: async () => void (await db.command({ ping: 1 })),
     sweepExpired: (now) => sweepExpired(db, now),

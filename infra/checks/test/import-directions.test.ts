@@ -43,9 +43,10 @@ test('a tree that keeps to the drawing has no breach', () => {
       [`${cp}/config.ts`]: 'export const port = process.env.PORT;\n',
       'control-plane/test/scans.test.ts':
         "import '../src/scans/scan-store.ts';\nimport 'koa';\nprocess.env.MONGODB_URL;\n",
-      'loadtest/bench/run.ts':
-        "import '../../control-plane/src/platform/embedded/engine.ts';\nimport 'playwright-core';\n",
-      [`${cp}/platform/embedded/engine.ts`]: "import { Query } from 'mingo';\nimport 'node:sqlite';\nnew Query({});\n",
+      'loadtest/bench/run.ts': "import '../../control-plane/src/platform/store.ts';\nimport 'playwright-core';\n",
+      [`${cp}/platform/store.ts`]: "import '@adsweep/embedded-store/engine.ts';\n",
+      'control-plane/embedded-store/src/engine.ts':
+        "import { Query } from 'mingo';\nimport 'node:sqlite';\nnew Query({});\n",
       'infra/farm/start.ts': "import '@adsweep/shared/ids.ts';\nimport 'node:fs';\nprocess.env.HOME;\n",
     }),
     [],
@@ -62,6 +63,18 @@ test('a workspace must not import another one, neither by name nor by path', () 
   assertOneBreach(
     { ...target, 'browser-node/test/a.test.ts': "import '@adsweep/proxy-router/src/exits/pick-exit.ts';\n" },
     rule,
+  );
+});
+
+test('the embedded store is used by the platform of control-plane alone, and uses nothing of control-plane', () => {
+  const engine = { 'control-plane/embedded-store/src/engine.ts': 'export const engine = 1;\n' };
+  assertOneBreach(
+    { ...engine, [`${cp}/scans/submit.ts`]: "import '@adsweep/embedded-store/engine.ts';\n" },
+    /control-plane must not import control-plane\/embedded-store/,
+  );
+  assertOneBreach(
+    { 'control-plane/embedded-store/src/engine.ts': "import '../../src/platform/store.ts';\n" },
+    /control-plane\/embedded-store must not import control-plane/,
   );
 });
 

@@ -1,7 +1,7 @@
 import { MongoAPIError, type Sort, type SortDirection } from 'mongodb';
-import type { Cursor, FindCursor } from '../store-shape.ts';
 import { type Projection, projectionOf } from './projection.ts';
 import { type Component, sortComponents } from './sort-order.ts';
+import type { Cursor, FindCursor } from './store-shape.ts';
 import type { Fields } from './stored-document.ts';
 
 export type FindShape = { order: readonly Component[]; skip: number; limit: number; projection: Projection | null };

@@ -6,7 +6,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, it, mock } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
-import { openStore, type Store } from '../src/platform/store.ts';
+import { openEmbedded } from '../src/open-embedded.ts';
+import type { Store } from '../src/store-shape.ts';
 
 type Thing = { _id: string; n: number };
 type Done = (error: Error | null) => void;
@@ -36,7 +37,7 @@ describe('a power cut takes nothing that the embedded store acknowledged', () =>
   let store: Store;
   beforeEach(async () => {
     folder = await mkdtemp(join(tmpdir(), 'adsweep-power-'));
-    store = await openStore({ path: join(folder, 'store.db') });
+    store = await openEmbedded(join(folder, 'store.db'));
     await store.collection('things').createIndex({ n: 1 }, { unique: true });
   });
   afterEach(async () => {

@@ -12,7 +12,7 @@ import type {
   WithId,
 } from 'mongodb';
 
-/** What can be asked of a cursor, whichever engine gave it. Nothing is read before the first result is asked for. */
+/** What can be asked of a cursor. Nothing is read before the first result is asked for. */
 export type Cursor<T> = AsyncIterable<T> & {
   next(): Promise<T | null>;
   hasNext(): Promise<boolean>;
@@ -28,7 +28,7 @@ export type FindCursor<T> = Cursor<T> & {
 };
 
 /**
- * A collection: the part of the driver's own `Collection` that both engines have.
+ * A collection: the part of the driver's own `Collection` that this engine has too.
  * A field that is `undefined` is not stored; `undefined` inside a filter is refused, because it would widen the filter.
  */
 export type Collection<T extends Document = Document> = Pick<
@@ -66,7 +66,6 @@ export type BulkCounts = Pick<
 >;
 
 export type Store = {
-  readonly kind: 'mongodb' | 'embedded';
   collection<T extends Document = Document>(name: string): Collection<T>;
   /** Answers when the engine can take a read; rejects when it cannot. For the readiness probe. */
   ping(): Promise<void>;

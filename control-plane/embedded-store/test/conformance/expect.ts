@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
+import type { Document } from 'mongodb';
 import { MongoServerError } from 'mongodb';
-import type { Cursor, Document } from '../../src/platform/store.ts';
+import type { Cursor } from '../../src/store-shape.ts';
 
 /** The `_id`s of what a cursor finds, in its order. */
 export async function idsOf(cursor: Cursor<Document>): Promise<unknown[]> {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { Collection } from '../../../src/platform/store.ts';
+import type { Collection } from '../../../src/store-shape.ts';
 import type { Anything, Check } from '../check.ts';
 
 async function fill(things: Collection<Anything>): Promise<void> {

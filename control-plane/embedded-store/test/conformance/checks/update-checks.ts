@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { Long } from 'mongodb';
-import type { Collection } from '../../../src/platform/store.ts';
+import type { Collection } from '../../../src/store-shape.ts';
 import { type Anything, type Check, update } from '../check.ts';
 import { refused } from '../expect.ts';
 

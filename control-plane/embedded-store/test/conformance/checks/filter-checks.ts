@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import type { Collection, Filter } from '../../../src/platform/store.ts';
+import type { Filter } from 'mongodb';
+import type { Collection } from '../../../src/store-shape.ts';
 import type { Anything, Check } from '../check.ts';
 import { refused, sortedIdsOf } from '../expect.ts';
 

@@ -6,7 +6,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { after, before, describe, it } from 'node:test';
-import { openStore, type Store } from '../src/platform/store.ts';
+import { openEmbedded } from '../src/open-embedded.ts';
+import type { Store } from '../src/store-shape.ts';
 
 const WRITER = join(import.meta.dirname, 'support/store-writer.ts');
 const KILLS = 5;
@@ -47,7 +48,7 @@ describe('the embedded store on a file', () => {
     let next = 0;
     for (let kill = 0; kill < KILLS; kill++) {
       const last = await writeAndKill(path, next, 100 + 37 * kill);
-      const store = await openStore({ path });
+      const store = await openEmbedded(path);
       const numbers = await numbersIn(store);
       // One more may have been written and not yet acknowledged.
       assert.ok(numbers.length === last + 1 || numbers.length === last + 2, `${numbers.length} after ${last}`);
@@ -65,25 +66,25 @@ describe('the embedded store on a file', () => {
     const child = startWriter(path, 0);
     const exited = once(child, 'exit');
     await once(child.stdout!, 'data');
-    await assert.rejects(openStore({ path }), new RegExp(`the store ${path} is open in another process`));
+    await assert.rejects(openEmbedded(path), new RegExp(`the store ${path} is open in another process`));
     child.kill('SIGKILL');
     await exited;
-    const store = await openStore({ path });
+    const store = await openEmbedded(path);
     assert.ok((await numbersIn(store)).length > 0);
     await store.close();
   });
 
   it('is refused to the same process a second time', async () => {
     const path = join(folder, 'twice.db');
-    const store = await openStore({ path });
-    await assert.rejects(openStore({ path }), /is open in another process/);
+    const store = await openEmbedded(path);
+    await assert.rejects(openEmbedded(path), /is open in another process/);
     await store.close();
-    await (await openStore({ path })).close();
+    await (await openEmbedded(path)).close();
   });
 
   it('has everything as it was after it was closed and opened: documents, indexes, what is unique', async () => {
     const path = join(folder, 'reopened.db');
-    const first = await openStore({ path });
+    const first = await openEmbedded(path);
     const before = first.collection('things');
     await before.createIndex({ 'tags.slug': 1, n: -1 }, { name: 'by_tag' });
     await before.createIndex({ n: 1 }, { unique: true, sparse: true });
@@ -92,7 +93,7 @@ describe('the embedded store on a file', () => {
     const indexes = await before.indexes();
     await first.close();
 
-    const second = await openStore({ path });
+    const second = await openEmbedded(path);
     const after = second.collection('things');
     assert.deepEqual(await after.indexes(), indexes);
     assert.equal(await after.countDocuments({ 'tags.slug': { $in: ['x', 'y'] } }), 1);
@@ -103,11 +104,11 @@ describe('the embedded store on a file', () => {
   it('is not opened when the file is no store, and the file is left as it is', async () => {
     const path = join(folder, 'letter.txt');
     await writeFile(path, 'Dear all, this is a letter and no store.'.repeat(100));
-    await assert.rejects(openStore({ path }), /not a database/);
+    await assert.rejects(openEmbedded(path), /not a database/);
   });
 
   it('undoes all of an update of many that is refused half-way', async () => {
-    const store = await openStore({ path: ':memory:' });
+    const store = await openEmbedded(':memory:');
     const things = store.collection<{ _id: string; v: unknown }>('things');
     await things.insertMany([
       { _id: 'a', v: 1 },
@@ -119,9 +120,5 @@ describe('the embedded store on a file', () => {
     assert.equal((await things.findOne({ _id: 'a' }))?.v, 1);
     assert.equal(await things.countDocuments({ v: 1 }), 2);
     await store.close();
-  });
-
-  it('needs a place, and says so', async () => {
-    await assert.rejects(openStore({}), /needs a MongoDB URL or the path of a file/);
   });
 });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';
-import type { Store } from '../../src/platform/store.ts';
+import type { Store } from '../../src/store-shape.ts';
 import type { Anything, Check } from './check.ts';
 import { aggregateChecks } from './checks/aggregate-checks.ts';
 import { bulkChecks } from './checks/bulk-checks.ts';

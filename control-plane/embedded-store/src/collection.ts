@@ -1,5 +1,4 @@
 import type * as driver from 'mongodb';
-import type { BulkCounts } from '../store-shape.ts';
 import { aggregate } from './aggregate.ts';
 import { bulkWrite } from './bulk-write.ts';
 import { EmbeddedCursor, EmbeddedFindCursor, type FindShape } from './cursor.ts';
@@ -11,6 +10,7 @@ import { projectionOf } from './projection.ts';
 import type { Records } from './records.ts';
 import { CODE, onlyOptions, refusal } from './refusals.ts';
 import { sortComponents } from './sort-order.ts';
+import type { BulkCounts } from './store-shape.ts';
 import type { Fields } from './stored-document.ts';
 import { keyOf } from './value-key.ts';
 import { type Change, changeDocuments, deleteDocuments, insertDocument, updateResult, type Written } from './write.ts';

@@ -1,7 +1,7 @@
 import type { Document } from 'mongodb';
-import type { Collection, Store } from '../store-shape.ts';
 import { EmbeddedCollection } from './collection.ts';
 import { Database } from './database.ts';
+import type { Collection, Store } from './store-shape.ts';
 import { deleteDocuments } from './write.ts';
 
 /**
@@ -11,7 +11,6 @@ import { deleteDocuments } from './write.ts';
 export async function openEmbedded(path: string): Promise<Store> {
   const db = new Database(path);
   return {
-    kind: 'embedded',
     // The class has the driver's methods; the driver's overloads, which are all about types, are put on here.
     collection: <T extends Document>(name: string) => new EmbeddedCollection(db, name) as unknown as Collection<T>,
     ping: async () => db.ping(),

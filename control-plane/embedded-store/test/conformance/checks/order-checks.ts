@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { Binary, Decimal128, Long, MaxKey, MinKey, ObjectId, Timestamp } from 'mongodb';
-import type { Collection } from '../../../src/platform/store.ts';
+import type { Collection } from '../../../src/store-shape.ts';
 import type { Anything, Check } from '../check.ts';
 import { idsOf } from '../expect.ts';
 

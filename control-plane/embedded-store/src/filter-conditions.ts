@@ -1,6 +1,6 @@
-import { refuseUndefined } from '../refuse-undefined.ts';
 import { isFields } from './path-values.ts';
 import { CODE, refusal } from './refusals.ts';
+import { refuseUndefined } from './refuse-undefined.ts';
 import { asStored, type Fields } from './stored-document.ts';
 
 /** One thing that must hold of a field: `{ path: { operator: value } }`. */

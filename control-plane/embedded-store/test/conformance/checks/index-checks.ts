@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { MongoServerError } from 'mongodb';
-import { isDuplicateKey } from '../../../src/platform/store.ts';
+import { isDuplicateKey } from '../../../src/duplicate-key.ts';
 import { type Check, update } from '../check.ts';
 import { errorOf, idsOf, refused, sortedIdsOf } from '../expect.ts';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { MongoInvalidArgumentError, ObjectId } from 'mongodb';
-import { isDuplicateKey } from '../../../src/platform/store.ts';
+import { isDuplicateKey } from '../../../src/duplicate-key.ts';
 import type { Check } from '../check.ts';
 import { errorOf, refused, sortedIdsOf } from '../expect.ts';
 

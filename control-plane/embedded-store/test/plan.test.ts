@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { type Collection, type Document, openStore, type Store } from '../src/platform/store.ts';
+import type { Document } from 'mongodb';
+import { openEmbedded } from '../src/open-embedded.ts';
+import type { Collection, Store } from '../src/store-shape.ts';
 
 /** Numbers that look random and are the same in every run. */
 function dice(seed: number): (sides: number) => number {
@@ -58,7 +60,7 @@ describe('indexes of the embedded store', () => {
   let bare: Collection;
   let indexed: Collection;
   before(async () => {
-    store = await openStore({ path: ':memory:' });
+    store = await openEmbedded(':memory:');
     [bare, indexed] = [store.collection('bare'), store.collection('indexed')];
     const roll = dice(7);
     const documents = Array.from({ length: 150 }, (_, id) => randomDocument(roll, id));

@@ -1,4 +1,5 @@
-import type { Collection, Document, Store, UpdateFilter } from '../../src/platform/store.ts';
+import type { Document, UpdateFilter } from 'mongodb';
+import type { Collection, Store } from '../../src/store-shape.ts';
 
 /** A record of any shape: the checks put all sorts of things into one field. */
 export type Anything = Document & { _id: string };
