@@ -4,11 +4,11 @@
  *
  * @typedef {'start' | 'test' | 'check' | 'bench' | 'spec-coverage'} Verb
  * @typedef {'chromium' | 'redis' | 'ffmpeg'} PartName
- * @typedef {'debian' | 'ubuntu' | 'other'} Distribution
- * @typedef {{ platform: string, arch: string, nodeVersion: string, distribution: Distribution, isRoot: boolean,
- *   env: Record<string, string | undefined> }} Machine
+ * @typedef {'debian' | 'ubuntu' | 'fedora' | 'arch' | 'other'} Distribution
+ * @typedef {{ platform: string, arch: string, nodeVersion: string, distribution: Distribution, release: string,
+ *   isRoot: boolean, env: Record<string, string | undefined> }} Machine `release`: such as "debian-12"
  * @typedef {{ what: string, setting: string | null, settingIsPath: boolean, places: string[], names: string[],
- *   debian: string, ubuntu: string | null, brew: string, optional: boolean }} Part
+ *   debian: string, fedora: string, arch: string, brew: string, optional: boolean }} Part `debian` and so on: its package there
  */
 
 export const wantedNodeMajor = 24;
@@ -30,13 +30,14 @@ export const parts = {
     settingIsPath: true,
     places: [
       '/usr/lib/chromium/chromium-headless-shell',
+      '/usr/lib64/chromium-browser/headless_shell',
       '/Applications/Chromium.app/Contents/MacOS/Chromium',
       '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',
     ],
     names: ['chromium-headless-shell', 'chrome-headless-shell', 'chromium', 'google-chrome', 'google-chrome-stable'],
     debian: 'chromium-headless-shell',
-    // Ubuntu's own package only points at a snap, which neither a container nor a service can run.
-    ubuntu: null,
+    fedora: 'chromium-headless',
+    arch: 'chromium',
     brew: '--cask google-chrome',
     optional: false,
   },
@@ -47,7 +48,9 @@ export const parts = {
     places: [],
     names: ['redis-server'],
     debian: 'redis-server',
-    ubuntu: 'redis-server',
+    fedora: 'redis',
+    // Arch has Redis' successor, which brings a redis-server.
+    arch: 'valkey',
     brew: 'redis',
     optional: false,
   },
@@ -58,7 +61,8 @@ export const parts = {
     places: [],
     names: ['ffmpeg'],
     debian: 'ffmpeg',
-    ubuntu: 'ffmpeg',
+    fedora: 'ffmpeg-free',
+    arch: 'ffmpeg',
     brew: 'ffmpeg',
     optional: true,
   },
@@ -69,13 +73,27 @@ export function majorOf(version) {
   return Number.parseInt(version.replace(/^v/, ''), 10);
 }
 
-/** Reads /etc/os-release. @param {string} osRelease @returns {Distribution} */
+/** @param {string} osRelease @param {string} name */
+function releaseField(osRelease, name) {
+  return osRelease.match(new RegExp(`^${name}="?([^"\n]*)"?$`, 'm'))?.[1] ?? '';
+}
+
+/** Reads /etc/os-release: whose packages this machine takes. @param {string} osRelease @returns {Distribution} */
 export function distributionOf(osRelease) {
-  const field = (/** @type {string} */ name) =>
-    osRelease.match(new RegExp(`^${name}="?([^"\n]*)"?$`, 'm'))?.[1]?.split(' ') ?? [];
-  const ids = [...field('ID'), ...field('ID_LIKE')];
-  if (ids.includes('ubuntu')) return 'ubuntu';
-  return ids.includes('debian') ? 'debian' : 'other';
+  const ids = `${releaseField(osRelease, 'ID')} ${releaseField(osRelease, 'ID_LIKE')}`.split(' ');
+  const known = /** @type {const} */ (['ubuntu', 'debian', 'fedora', 'arch']);
+  return known.find((name) => ids.includes(name)) ?? 'other';
+}
+
+/** Reads /etc/os-release: the release whose packages fit here, such as "debian-12". @param {string} osRelease */
+export function releaseOf(osRelease) {
+  const version = releaseField(osRelease, 'VERSION_ID') || releaseField(osRelease, 'VERSION_CODENAME');
+  return (
+    [releaseField(osRelease, 'ID'), version]
+      .filter(Boolean)
+      .join('-')
+      .replace(/[^\w.-]/g, '_') || 'unknown'
+  );
 }
 
 /**
@@ -95,47 +113,34 @@ export function locatePart(name, machine, canRun) {
 }
 
 /**
- * The Debian packages that bring what is missing, or null when this machine is not ours to install on
- * (not root, not Debian or Ubuntu, or a part that has no package here).
- * @param {PartName[]} missing @param {Machine} machine @returns {string[] | null}
+ * How a missing part gets here: `install` with apt-get as root, `unpack` into the checkout from the distribution's
+ * packages, `unpack-debian` from Debian's, or `type` by the person at the terminal.
+ * @typedef {'install' | 'unpack' | 'unpack-debian' | 'type'} Way
+ * @param {PartName} name @param {Machine} machine @returns {Way}
  */
-export function packagesToInstall(missing, machine) {
-  if (!machine.isRoot) return null;
-  const packages = debianPackages(missing, machine.distribution);
-  return packages.length === missing.length ? packages : null;
+export function wayTo(name, { distribution, isRoot }) {
+  if (distribution !== 'debian' && distribution !== 'ubuntu') return 'type';
+  // Ubuntu's own package only points at a snap, which neither a container nor a service can run.
+  if (distribution === 'ubuntu' && name === 'chromium') return 'unpack-debian';
+  return isRoot ? 'install' : 'unpack';
 }
 
 /** Whether the missing parts are a reason to stop and set up: not when all can be done without and none can be brought. @param {PartName[]} missing @param {Machine} machine */
 export function worthInstalling(missing, machine) {
-  return (
-    missing.some((name) => !parts[name].optional) ||
-    (missing.length > 0 && packagesToInstall(missing, machine) !== null)
-  );
-}
-
-/** @param {PartName[]} missing @param {Distribution} distribution */
-function debianPackages(missing, distribution) {
-  if (distribution === 'other') return [];
-  return missing.map((name) => parts[name][distribution]).filter((name) => name !== null);
+  return missing.some((name) => !parts[name].optional || wayTo(name, machine) !== 'type');
 }
 
 /** The lines that tell a person exactly what to type, when it cannot be done for them. @param {PartName[]} missing @param {Machine} machine */
 export function whatToType(missing, machine) {
-  const lines = [];
-  const packages = debianPackages(missing, machine.distribution);
   const sudo = machine.isRoot ? '' : 'sudo ';
-  if (packages.length > 0)
-    lines.push(`  ${sudo}apt-get update && ${sudo}apt-get install -y --no-install-recommends ${packages.join(' ')}`);
-  const byHand = missing.filter(
-    (name) => machine.distribution === 'other' || parts[name][machine.distribution] === null,
-  );
-  if (machine.platform === 'darwin') lines.push(...byHand.map((name) => `  brew install ${parts[name].brew}`));
-  else lines.push(...byHand.map((name) => `  install ${parts[name].what} with your system's package tool`));
-  for (const name of missing) {
-    const setting = parts[name].setting;
-    if (setting) lines.push(`  (or set ${setting} to one that you have already)`);
-  }
-  return lines;
+  const packages = (/** @type {'fedora' | 'arch' | 'brew'} */ from) => missing.map((name) => parts[name][from]);
+  const lines = [];
+  if (machine.platform === 'darwin') lines.push(...packages('brew').map((name) => `  brew install ${name}`));
+  else if (machine.distribution === 'fedora') lines.push(`  ${sudo}dnf install -y ${packages('fedora').join(' ')}`);
+  else if (machine.distribution === 'arch') lines.push(`  ${sudo}pacman -S --needed ${packages('arch').join(' ')}`);
+  else lines.push(...missing.map((name) => `  install ${parts[name].what} with your system's package tool`));
+  const settings = missing.map((name) => parts[name].setting).filter((setting) => setting !== null);
+  return [...lines, ...settings.map((setting) => `  (or set ${setting} to one that you have already)`)];
 }
 
 /**

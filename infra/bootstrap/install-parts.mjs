@@ -1,8 +1,9 @@
 import { accessSync, constants, statSync } from 'node:fs';
-import { locatePart, packagesToInstall, parts, whatToType } from './decide.mjs';
+import { locatePart, parts, wayTo, whatToType } from './decide.mjs';
 import { runCommand } from './run-command.mjs';
 import { SetupProblem } from './setup-problem.mjs';
 import { say, showStep } from './show-step.mjs';
+import { unpackPackages } from './unpack-packages.mjs';
 
 /** @typedef {import('./decide.mjs').Machine} Machine */
 /** @typedef {import('./decide.mjs').PartName} PartName */
@@ -17,20 +18,30 @@ export function findParts(wanted, machine) {
 }
 
 /**
- * Brings the missing parts with apt-get where we may, else says what to type. Optional parts may stay missing.
+ * Brings the missing parts, or says what to type. Optional parts may stay missing.
  *
  * Debian's redis-server package also starts a Redis of its own on port 6379. It is left alone and does not get in the
  * way: Adsweep starts a private one on a unix socket, with its own folder.
  * @param {string} root @param {PartName[]} missing @param {Machine} machine
  */
 export async function installParts(root, missing, machine) {
-  const required = missing.filter((name) => !parts[name].optional);
-  const packages = packagesToInstall(missing, machine);
-  if (packages === null) return refuseWithout(required, missing, machine);
+  refuseWhatIsToBeTyped(missing, machine);
+  for (const way of /** @type {const} */ (['install', 'unpack', 'unpack-debian'])) {
+    const names = missing.filter((name) => wayTo(name, machine) === way);
+    if (names.length > 0) await bring(root, way, names, machine);
+  }
+}
+
+/** @param {string} root @param {'install' | 'unpack' | 'unpack-debian'} way @param {PartName[]} names @param {Machine} machine */
+async function bring(root, way, names, machine) {
+  const packages = names.map((name) => parts[name].debian);
+  const label = `${way === 'install' ? 'packages' : 'packages, unpacked here:'} ${packages.join(', ')}`;
   try {
-    await showStep(`Debian packages ${packages.join(', ')}`, () => aptInstall(root, packages));
+    await showStep(label, () =>
+      way === 'install' ? aptInstall(root, packages) : unpackPackages(root, machine, packages, way === 'unpack-debian'),
+    );
   } catch (error) {
-    if (required.length > 0 || !(error instanceof SetupProblem)) throw error;
+    if (names.some((name) => !parts[name].optional) || !(error instanceof SetupProblem)) throw error;
     for (const line of [error.message, ...error.lines]) say(`  ${line}`);
   }
 }
@@ -45,12 +56,14 @@ async function aptInstall(root, packages) {
   await runCommand('apt-get', install, log('install'));
 }
 
-/** @param {PartName[]} required @param {PartName[]} missing @param {Machine} machine */
-function refuseWithout(required, missing, machine) {
+/** @param {PartName[]} missing @param {Machine} machine */
+function refuseWhatIsToBeTyped(missing, machine) {
+  const typed = missing.filter((name) => wayTo(name, machine) === 'type');
+  const required = typed.filter((name) => !parts[name].optional);
   if (required.length === 0) return;
   const names = required.map((name) => parts[name].what).join(' and ');
-  const typed = whatToType(missing, machine);
-  throw new SetupProblem(`this machine lacks ${names}. Type this, then run the same command again:`, typed);
+  const problem = `this machine lacks ${names}. Type this, then run the same command again:`;
+  throw new SetupProblem(problem, whatToType(typed, machine));
 }
 
 /** @param {string} file */

@@ -3,12 +3,13 @@ import { constants } from 'node:os';
 import { delimiter, dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { findNode } from './bring-node.mjs';
-import { distributionOf, parts, verbs, wantedNodeMajor, worthInstalling } from './decide.mjs';
+import { distributionOf, parts, releaseOf, verbs, wantedNodeMajor, worthInstalling } from './decide.mjs';
 import { handOver } from './hand-over.mjs';
 import { packagesAreInstalled } from './install-packages.mjs';
 import { findParts } from './install-parts.mjs';
 import { Interrupted, SetupProblem } from './setup-problem.mjs';
 import { say } from './show-step.mjs';
+import { programFolders } from './unpacked-programs.mjs';
 
 /**
  * `node infra/bootstrap/run.mjs start|test|check|bench [arguments]`: brings what this machine lacks, then runs the verb
@@ -21,14 +22,15 @@ const root = fileURLToPath(new URL('../..', import.meta.url)).replace(/\/$/, '')
 
 /** @returns {import('./decide.mjs').Machine} */
 function thisMachine() {
-  const isLinux = process.platform === 'linux';
+  const text = process.platform === 'linux' ? osRelease() : '';
+  const kind = { platform: process.platform, arch: process.arch, release: releaseOf(text) };
   return {
-    platform: process.platform,
-    arch: process.arch,
+    ...kind,
     nodeVersion: process.version,
-    distribution: isLinux ? distributionOf(osRelease()) : 'other',
+    distribution: distributionOf(text),
     isRoot: process.getuid?.() === 0,
-    env: process.env,
+    // What is unpacked into the checkout comes after what the machine has.
+    env: { ...process.env, PATH: [process.env.PATH, ...programFolders(root, kind)].filter(Boolean).join(delimiter) },
   };
 }
 
@@ -52,12 +54,12 @@ function look(verb, machine) {
 
 /** @typedef {ReturnType<typeof look>} Findings */
 
-/** @param {Findings} findings @param {string} program @returns {NodeJS.ProcessEnv} */
-function environment(findings, program) {
+/** @param {import('./decide.mjs').Machine} machine @param {Findings} findings @param {string} program @returns {NodeJS.ProcessEnv} */
+function environment(machine, findings, program) {
   const chromium = findings.found.get('chromium');
   return {
-    ...process.env,
-    PATH: [dirname(program), process.env.PATH].filter(Boolean).join(delimiter),
+    ...machine.env,
+    PATH: [dirname(program), machine.env.PATH].join(delimiter),
     ...(chromium ? { CHROMIUM_PATH: chromium } : {}),
   };
 }
@@ -74,13 +76,13 @@ async function main() {
   let findings = look(verb, machine);
   if (!findings.complete) {
     const { setUp } = await import('./set-up.mjs');
-    await setUp(root, machine, () => look(verb, machine), environment);
+    await setUp(root, machine, () => look(verb, machine), environment.bind(null, machine));
     findings = look(verb, machine);
   }
   if (findings.node === null) throw new SetupProblem(`Node.js ${wantedNodeMajor} is still missing after the set-up`);
   for (const name of findings.missing) say(`warning: ${parts[name].what} is missing; what needs it is left out`);
   const { program } = findings.node;
-  return handOver(program, [`${root}/${verbs[verb].entry}`, ...rest], environment(findings, program));
+  return handOver(program, [`${root}/${verbs[verb].entry}`, ...rest], environment(machine, findings, program));
 }
 
 /** @param {unknown} error */

@@ -31,7 +31,15 @@ function standIn(): { machine: Machine; integrity: string; tamper: () => void } 
   const env = { npm_execpath: join(root, 'npm-cli.js'), PATH: process.env.PATH };
   const sum = createHash('sha512').update(readFileSync(join(root, 'registry.tgz')));
   return {
-    machine: { platform: 'linux', arch: 'x64', nodeVersion: 'v20.1.0', distribution: 'debian', isRoot: false, env },
+    machine: {
+      platform: 'linux',
+      arch: 'x64',
+      nodeVersion: 'v20.1.0',
+      distribution: 'debian',
+      release: 'debian-12',
+      isRoot: false,
+      env,
+    },
     integrity: `sha512-${sum.digest('base64')}`,
     tamper: () => writeFileSync(join(root, 'registry.tgz'), 'x', { flag: 'a' }),
   };

@@ -1,12 +1,15 @@
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { test } from 'node:test';
 import {
   distributionOf,
   locatePart,
   type Machine,
   majorOf,
-  packagesToInstall,
+  releaseOf,
   tellingLines,
+  wayTo,
   whatToType,
   worthInstalling,
 } from '../decide.mjs';
@@ -16,6 +19,7 @@ const debian: Machine = {
   arch: 'x64',
   nodeVersion: 'v20.20.2',
   distribution: 'debian',
+  release: 'debian-12',
   isRoot: true,
   env: { PATH: '/usr/bin:/opt/bin' },
 };
@@ -29,12 +33,27 @@ test('the major version is read with and without the v', () => {
   assert.equal(majorOf('24.1.0'), 24);
 });
 
-test('Debian, its children and Ubuntu are known by their os-release', () => {
-  assert.equal(distributionOf('NAME="Debian GNU/Linux"\nID=debian\n'), 'debian');
-  assert.equal(distributionOf('ID=raspbian\nID_LIKE=debian\n'), 'debian');
-  assert.equal(distributionOf('ID=linuxmint\nID_LIKE="ubuntu debian"\n'), 'ubuntu');
-  assert.equal(distributionOf('ID="fedora"\n'), 'other');
-  assert.equal(distributionOf(''), 'other');
+const recorded = (name: string) => readFileSync(join(import.meta.dirname, 'os-release', name), 'utf8');
+
+test('a machine is known by its os-release', () => {
+  const known: [file: string, distribution: string, release: string][] = [
+    ['debian-12', 'debian', 'debian-12'],
+    ['debian-sid', 'debian', 'debian-sid'],
+    ['raspbian-12', 'debian', 'raspbian-12'],
+    ['ubuntu-24.04', 'ubuntu', 'ubuntu-24.04'],
+    ['linuxmint-22', 'ubuntu', 'linuxmint-22'],
+    ['fedora-42', 'fedora', 'fedora-42'],
+    ['rocky-9', 'fedora', 'rocky-9.4'],
+    ['arch', 'arch', 'arch'],
+    ['alpine-3.20', 'other', 'alpine-3.20.3'],
+  ];
+  for (const [file, distribution, release] of known)
+    assert.deepEqual([distributionOf(recorded(file)), releaseOf(recorded(file))], [distribution, release], file);
+  assert.deepEqual([distributionOf(''), releaseOf('')], ['other', 'unknown']);
+});
+
+test('a hostile os-release cannot name a folder outside the checkout', () => {
+  assert.equal(releaseOf('ID=../../etc\nVERSION_ID="1/2 3"\n'), '.._.._etc-1_2_3');
 });
 
 test('the setting wins over what is installed', () => {
@@ -61,46 +80,37 @@ test('a Redis elsewhere makes redis-server unnecessary', () => {
   assert.equal(locatePart('redis', machine, has()), 'redis://10.0.0.5:6379');
 });
 
-test('root on Debian installs all that is missing at once', () => {
-  assert.deepEqual(packagesToInstall(['chromium', 'redis', 'ffmpeg'], debian), [
-    'chromium-headless-shell',
-    'redis-server',
-    'ffmpeg',
-  ]);
+test('root on Debian and Ubuntu installs packages, everyone else there has them unpacked', () => {
+  assert.equal(wayTo('redis', debian), 'install');
+  assert.equal(wayTo('redis', { ...debian, isRoot: false }), 'unpack');
+  assert.equal(wayTo('chromium', { ...debian, isRoot: false }), 'unpack');
+  assert.equal(wayTo('redis', { ...debian, distribution: 'ubuntu' }), 'install');
+  assert.equal(wayTo('redis', { ...debian, distribution: 'ubuntu', isRoot: false }), 'unpack');
 });
 
-test('nothing is installed without root, elsewhere than on Debian, or where a part has no package', () => {
-  assert.equal(packagesToInstall(['redis'], { ...debian, isRoot: false }), null);
-  assert.equal(packagesToInstall(['redis'], { ...debian, distribution: 'other' }), null);
-  assert.equal(packagesToInstall(['redis', 'chromium'], { ...debian, distribution: 'ubuntu' }), null);
+test("Ubuntu's Chromium is a snap: Debian's is unpacked there", () => {
+  assert.equal(wayTo('chromium', { ...debian, distribution: 'ubuntu' }), 'unpack-debian');
+  assert.equal(wayTo('chromium', { ...debian, distribution: 'ubuntu', isRoot: false }), 'unpack-debian');
 });
 
-test('one who is not root is told the command', () => {
-  const lines = whatToType(['chromium', 'redis'], { ...debian, isRoot: false });
-  assert.equal(
-    lines[0]?.trim(),
-    'sudo apt-get update && sudo apt-get install -y --no-install-recommends chromium-headless-shell redis-server',
-  );
-  assert.match(lines.join('\n'), /CHROMIUM_PATH/);
-  assert.match(lines.join('\n'), /REDIS_URL/);
+test('on Fedora, Arch and a Mac the exact command is told, elsewhere the names of the things', () => {
+  const typed = (machine: Partial<Machine>) =>
+    whatToType(['chromium', 'redis'], { ...debian, isRoot: false, ...machine });
+  assert.equal(typed({ distribution: 'fedora' })[0], '  sudo dnf install -y chromium-headless redis');
+  assert.equal(typed({ distribution: 'fedora', isRoot: true })[0], '  dnf install -y chromium-headless redis');
+  assert.equal(typed({ distribution: 'arch' })[0], '  sudo pacman -S --needed chromium valkey');
+  const mac = typed({ platform: 'darwin', distribution: 'other' });
+  assert.deepEqual(mac.slice(0, 2), ['  brew install --cask google-chrome', '  brew install redis']);
+  const other = typed({ distribution: 'other' }).join('\n');
+  assert.match(other, /install Chromium.*\n {2}install Redis 7/);
+  assert.match(other, /CHROMIUM_PATH.*\n.*REDIS_URL/);
 });
 
-test('on a Mac it is brew, on another Linux the names of the things', () => {
-  const mac = { ...debian, platform: 'darwin', distribution: 'other' as const };
-  assert.equal(whatToType(['redis'], mac)[0]?.trim(), 'brew install redis');
-  assert.match(whatToType(['redis'], { ...debian, distribution: 'other' })[0]!, /install Redis 7/);
-});
-
-test('on Ubuntu the packages are typed, and Chromium is installed by hand', () => {
-  const lines = whatToType(['chromium', 'redis'], { ...debian, distribution: 'ubuntu' });
-  assert.match(lines[0]!, /install -y --no-install-recommends redis-server$/);
-  assert.match(lines[1]!, /install Chromium/);
-});
-
-test('a missing optional part stops nobody who cannot install it', () => {
-  assert.equal(worthInstalling(['ffmpeg'], { ...debian, isRoot: false }), false);
-  assert.equal(worthInstalling(['ffmpeg'], debian), true);
-  assert.equal(worthInstalling(['ffmpeg', 'redis'], { ...debian, isRoot: false }), true);
+test('a missing optional part stops nobody for whom it cannot be brought', () => {
+  const fedora = { ...debian, distribution: 'fedora' as const };
+  assert.equal(worthInstalling(['ffmpeg'], fedora), false);
+  assert.equal(worthInstalling(['ffmpeg', 'redis'], fedora), true);
+  assert.equal(worthInstalling(['ffmpeg'], { ...debian, isRoot: false }), true);
   assert.equal(worthInstalling([], debian), false);
 });
 
