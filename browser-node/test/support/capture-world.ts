@@ -7,11 +7,16 @@ import type { ObservationKind } from '@adsweep/shared/capture/observation.ts';
 import type { CrawlJob } from '@adsweep/shared/lease/crawl-job.ts';
 import { findEmulator } from '@adsweep/shared/scan/emulators.ts';
 import { createLogger } from '@adsweep/shared/service/logger.ts';
+import { Registry } from 'prom-client';
 import { Value } from 'typebox/value';
 import { ChromiumPool } from '../../src/browser/chromium-pool.ts';
 import type { BrowserPool, OpenContext } from '../../src/browser/open-context.ts';
 import { capturePage } from '../../src/capture/capture.ts';
 import type { CaptureOutcome } from '../../src/capture/capture-outcome.ts';
+import { AttemptStop } from '../../src/lease/attempt-stop.ts';
+import type { ExitsClient } from '../../src/lease/exits-client.ts';
+import { type Attempt, makeAttempt } from '../../src/lease/make-attempt.ts';
+import { createMetrics } from '../../src/metrics.ts';
 import { chromiumWith } from './chromium-with.ts';
 import { ForwardProxy } from './forward-proxy.ts';
 import { Site } from './site.ts';
@@ -72,6 +77,23 @@ export class CaptureWorld {
       return new Captured(outcome, performance.now() - startedAt);
     } finally {
       await open.close();
+      await proxy.close();
+    }
+  }
+
+  /** One whole attempt, as a node makes it: a capture whose shared browser ends runs again in one of its own. */
+  async attempt(url: string): Promise<Attempt> {
+    const proxy = await ForwardProxy.start(this.site);
+    const exits = {
+      request: async () => ({ ticket: ticketFor(proxy.server) }),
+      traffic: async () => proxy.traffic(),
+      forget: async () => undefined,
+    } as unknown as ExitsClient;
+    const metrics = createMetrics(new Registry());
+    const parts = { exits, pool: this.#pool, capturePage, metrics, attemptMs: 60_000, evidenceMs: 5_000 };
+    try {
+      return await makeAttempt(parts, { ...jobFor(url, null), emulator_id: EMULATOR }, new AttemptStop(), silent);
+    } finally {
       await proxy.close();
     }
   }

@@ -1,0 +1,50 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { CaptureWorld } from './support/capture-world.ts';
+
+/** What the process may grow by while a page floods it; before there were bounds, it grew by more or ended. */
+const GROWTH_MAX = 300_000_000;
+
+let world: CaptureWorld;
+before(async () => {
+  world = await CaptureWorld.start();
+  world.site.setPage('http://plain.example/', '<title>plain</title>plain');
+});
+after(() => world.close());
+
+const FLOODS: [name: string, script: string][] = [
+  ['one console line of 92 million characters', String.raw`console.log('\x01'.repeat(9.2e7))`],
+  ['200 console lines of 20 MB', 'for (let n = 0; n < 200; n++) console.log(n + text)'],
+];
+
+for (const [name, script] of FLOODS)
+  test(`${name}: the process does not grow by it, and a capture in the same browser is as good as any`, async () => {
+    const url = `http://flood-${FLOODS.findIndex(([each]) => each === name)}.example/`;
+    world.site.setPage(url, `<title>flood</title><script>const text = 'x'.repeat(2e7); ${script}</script>`);
+    await world.attempt('http://plain.example/');
+    const before = process.memoryUsage.rss();
+    let most = before;
+    const watching = setInterval(() => {
+      most = Math.max(most, process.memoryUsage.rss());
+    }, 50);
+    const [, innocent] = await Promise.all([world.attempt(url), world.attempt('http://plain.example/')]);
+    clearInterval(watching);
+    assert.deepEqual([innocent.failure, innocent.capture?.landings[0]?.page_title], [null, 'plain']);
+    assert.ok(most - before < GROWTH_MAX, `it grew by ${most - before} bytes`);
+  });
+
+test('a page that ends each browser it is in fails alone: who was in the same browser completes its attempt', async () => {
+  // An address of 90 MB makes a message beyond all bounds, and no event that could be left out.
+  world.site.setPage(
+    'http://killer.example/',
+    `<script>setTimeout(() => { fetch('data:,' + 'x'.repeat(9e7)).catch(() => 0) }, 200)</script>`,
+  );
+  const beside = ['http://plain.example/?1', 'http://plain.example/?2'];
+  for (const url of beside) world.site.setPage(url, '<title>plain</title>plain');
+  const [killer, ...innocents] = await Promise.all(
+    ['http://killer.example/', ...beside].map((url) => world.attempt(url)),
+  );
+  assert.equal(killer?.failure?.code, 'browser: CRASHED');
+  for (const { failure, capture } of innocents)
+    assert.deepEqual([failure, capture?.landings[0]?.page_title], [null, 'plain']);
+});
