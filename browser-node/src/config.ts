@@ -1,7 +1,7 @@
 import { availableParallelism, hostname } from 'node:os';
 import { NODE_ID } from '@adsweep/shared/lease/messages.ts';
 import { loadConfig } from '@adsweep/shared/service/load-config.ts';
-import { logLevelSetting, portSetting, secretSetting } from '@adsweep/shared/service/settings.ts';
+import { logLevelSetting, portSetting, secretsSetting } from '@adsweep/shared/service/settings.ts';
 import { type Static, Type } from 'typebox';
 import { CHROMIUM_UID } from './browser/chromium-account.ts';
 
@@ -11,12 +11,14 @@ const ownId = () =>
 
 /** Settings of a browser node. The README shows the same table; a test holds the two together. */
 export const ConfigSchema = Type.Object({
-  ADSWEEP_NODE_TOKEN: secretSetting('Opens the node API and the proxy-router.'),
+  ADSWEEP_NODE_TOKEN: secretsSetting(
+    'Registers the node and opens the proxy-router. Of several, separated by commas, the first one is sent.',
+  ),
   ADSWEEP_NODE_ID: Type.String({
     default: ownId(),
     defaultInWords: 'host name and process id',
     pattern: NODE_ID,
-    description: 'Name of this node, unique in the fleet.',
+    description: 'Name of this node, unique in the fleet; the operator blocks nodes by it.',
   }),
   ADSWEEP_NODE_API_URL: Type.String({
     default: 'http://127.0.0.1:8081',

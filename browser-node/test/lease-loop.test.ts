@@ -2,9 +2,11 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { test } from 'node:test';
 import type { Capture } from '@adsweep/shared/capture/capture.ts';
+import { LeaseClient } from '@adsweep/shared/lease/client.ts';
 import type { Fail } from '@adsweep/shared/lease/messages.ts';
 import type { CapturePage } from '../src/capture/capture-outcome.ts';
-import { emptyCapture, endlessCapture, goodOutcome, leaseBench } from './support/lease-bench.ts';
+import { FakeControlPlane } from './support/fake-control-plane.ts';
+import { emptyCapture, endlessCapture, goodOutcome, leaseBench, NODE_REPORT } from './support/lease-bench.ts';
 
 const FILE = {
   name: 'landing-0.webp',
@@ -278,6 +280,33 @@ for (const [isolation, isolated] of [
     await plane.heard('complete');
     assert.deepEqual(pool.isolated, [isolated]);
   });
+
+test('a node speaks with the credential it was given, and registers again when that is refused', async (t) => {
+  const plane = await FakeControlPlane.start();
+  t.after(() => plane.close());
+  const client = new LeaseClient(plane.url, 'join-token');
+  const ask = () => client.acquire({ node_id: 'node-1', max: 1, wait_ms: 0 });
+  const report = () => client.report('node-1', NODE_REPORT);
+  await assert.rejects(ask(), /not registered/);
+  await report();
+  await report();
+  plane.refusals.report = [401];
+  await assert.rejects(report());
+  await assert.rejects(ask(), /not registered/);
+  await report();
+  plane.give();
+  await ask();
+  assert.deepEqual(
+    plane.said.map(({ call, credential }) => [call, credential]),
+    [
+      ['report', 'join-token'],
+      ['report', 'node-credential'],
+      ['refused report', 'node-credential'],
+      ['report', 'join-token'],
+      ['acquire', 'node-credential'],
+    ],
+  );
+});
 
 test('work is asked for again after the control plane refused or cut an acquire', async (t) => {
   const { plane } = await leaseBench(t, instantly);

@@ -1,5 +1,11 @@
 import { loadConfig } from '@adsweep/shared/service/load-config.ts';
-import { denyAddressesSetting, logLevelSetting, portSetting, secretSetting } from '@adsweep/shared/service/settings.ts';
+import {
+  denyAddressesSetting,
+  logLevelSetting,
+  portSetting,
+  secretSetting,
+  secretsSetting,
+} from '@adsweep/shared/service/settings.ts';
 import { type Static, Type } from 'typebox';
 
 /** Settings of the control plane. The README shows the same table; a test holds the two together. */
@@ -39,7 +45,9 @@ export const ConfigSchema = Type.Object({
     maximum: 3600,
     description: "Seconds between two reads of the proxy-router's catalogue.",
   }),
-  ADSWEEP_NODE_TOKEN: secretSetting('Bearer credential of nodes, and of calls to the proxy-router.'),
+  ADSWEEP_NODE_TOKEN: secretsSetting(
+    'Join tokens that nodes register with, separated by commas; the first one opens the proxy-router.',
+  ),
   ADSWEEP_LEASE_SECRET: secretSetting("Signs leases' tokens; the same for all replicas."),
   ADSWEEP_API_KEY: Type.String({
     default: '',

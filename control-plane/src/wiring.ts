@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { firstSecret } from '@adsweep/shared/service/bearer.ts';
 import { type Listening, listen } from '@adsweep/shared/service/listen.ts';
 import type { Logger } from '@adsweep/shared/service/logger.ts';
 import { makePrivateFolder } from '@adsweep/shared/service/private-folder.ts';
@@ -56,7 +57,7 @@ export async function startControlPlane(config: Config, logger: Logger): Promise
     ...ground,
     registry: ground.metrics.registry,
     publicUrl,
-    nodeToken: config.ADSWEEP_NODE_TOKEN,
+    joinTokens: config.ADSWEEP_NODE_TOKEN,
     leaseSecret: config.ADSWEEP_LEASE_SECRET,
   });
   await farm.createIndexes();
@@ -97,7 +98,7 @@ async function openGround(config: Config, logger: Logger): Promise<Ground> {
 
 function mirror(config: Config, { metrics, logger }: Ground): CatalogueMirror {
   const proxyUrl = config.ADSWEEP_PROXY_URL.replace(/\/+$/, '');
-  const fetchIt = () => fetchCatalogue(proxyUrl, config.ADSWEEP_NODE_TOKEN);
+  const fetchIt = () => fetchCatalogue(proxyUrl, firstSecret(config.ADSWEEP_NODE_TOKEN));
   const refreshed = () => metrics.catalogueRead.set(Date.now() / 1000);
   return mirrorCatalogue(fetchIt, config.ADSWEEP_CATALOGUE_SECONDS * 1000, logger, refreshed);
 }
@@ -150,6 +151,8 @@ async function serveApi(
     },
     readLedger: ledger.list,
     pictures,
+    blockNode: farm.blockNode,
+    unblockNode: farm.unblockNode,
     reports: reportSources(scans, farm, pictures),
   });
   const app = createApp({

@@ -7,6 +7,7 @@ import { until } from '../../shared/test/support/until.ts';
 import { shardKeys } from '../src/crawl-jobs/keys.ts';
 import type { CrawlQueue } from '../src/crawl-jobs/queue.ts';
 import { backoffMs } from '../src/leases/end-attempt.ts';
+import { newIdentity } from '../src/leases/node-credential.ts';
 import { reap, startReaper } from '../src/leases/reaper.ts';
 import { refill, startRefill } from '../src/leases/refill.ts';
 import { leaseRoutes } from '../src/leases/routes.ts';
@@ -217,13 +218,14 @@ describe('a lease', () => {
     const scan = await farm.submit();
     const { dependencies } = farm.farm;
     const socket = Object.assign(new EventEmitter(), { destroyed: false });
-    const take: CrawlQueue['take'] = async (nodeId, max) => {
+    const take: CrawlQueue['take'] = async (...asked) => {
       socket.destroyed = true;
-      return dependencies.queue.take(nodeId, max);
+      return dependencies.queue.take(...asked);
     };
     const routes = leaseRoutes({ ...dependencies, queue: { ...dependencies.queue, take } });
     const acquire = routes.find(({ path }) => path.endsWith('/acquire'));
-    const request = { body: { node_id: 'gone', max: 1, wait_ms: 0 }, stream: { socket } };
+    const caller = { node: newIdentity('gone', 1), lease: null };
+    const request = { caller, body: { node_id: 'gone', max: 1, wait_ms: 0 }, stream: { socket } };
     const answer = await acquire?.handle(request as never);
     assert.deepEqual(answer?.body, { leases: [] });
     assert.equal((await farm.acquireOne()).job.scan_id, scan._id);
@@ -284,7 +286,7 @@ describe('after a crash', () => {
 
   it('of a control plane between Redis and MongoDB, the job is given again', async () => {
     const scan = await farm.submit();
-    await farm.farm.queue.take('node', 1);
+    await farm.farm.queue.take('node', 1, 1);
     await farm.expireLease(scan._id);
     await reapNow();
     assert.equal((await farm.acquireOne()).job.scan_id, scan._id);

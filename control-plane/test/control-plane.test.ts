@@ -5,13 +5,13 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { LeaseClient } from '@adsweep/shared/lease/client.ts';
 import { createLogger } from '@adsweep/shared/service/logger.ts';
 import { until } from '../../shared/test/support/until.ts';
 import { readConfig } from '../src/config.ts';
 import { type ControlPlane, startControlPlane } from '../src/wiring.ts';
 import { type PrivateRedis, startRedis } from './support/private-redis.ts';
 import { CATALOGUE, PAGE } from './support/running-api.ts';
+import { SimulatedNode } from './support/simulated-node.ts';
 
 const NODE_TOKEN = 'node-token-of-this-test';
 
@@ -71,7 +71,7 @@ describe('a control plane', () => {
     });
     return { status: answer.status, body: await answer.json() };
   };
-  const nodeApi = () => new LeaseClient(`http://127.0.0.1:${plane.ports.node_api}`, NODE_TOKEN);
+  const nodeApi = () => new SimulatedNode(`http://127.0.0.1:${plane.ports.node_api}`, NODE_TOKEN);
   const acquire = () => nodeApi().acquire({ node_id: 'node-1', max: 8, wait_ms: 200 });
 
   test('a scan that is created can be leased by a node, and is charged', async () => {

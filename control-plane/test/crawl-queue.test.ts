@@ -14,8 +14,9 @@ const keys = shardKeys(0);
 const enqueue = (scanId: string, organizationId = 'org', band: Band = 0, delayMs = 0) =>
   queue.enqueue({ scanId, organizationId, band, delayMs });
 const idsOf = (refs: LeaseRef[]) => refs.map(({ scanId }) => scanId);
+const take = (max: number) => queue.take('node', max, 256);
 const takeOne = async (): Promise<LeaseRef> => {
-  const [ref] = await queue.take('node', 1);
+  const [ref] = await take(1);
   assert.ok(ref);
   return ref;
 };
@@ -35,7 +36,7 @@ describe('the index of crawl jobs', () => {
     await enqueue('a');
     const ref = await takeOne();
     assert.equal(ref.scanId, 'a');
-    assert.deepEqual(await queue.take('other', 5), []);
+    assert.deepEqual(await queue.take('other', 5, 256), []);
     assert.equal(await queue.end(ref), true);
     assert.deepEqual(await everything(), []);
   });
@@ -46,14 +47,14 @@ describe('the index of crawl jobs', () => {
       false,
       false,
     ]);
-    assert.deepEqual(idsOf(await queue.take('node', 5)), ['a']);
+    assert.deepEqual(idsOf(await take(5)), ['a']);
     assert.equal(await enqueue('a'), false, 'a leased scan is not enqueued either');
   });
 
   it('gives fences that grow, also when Redis has lost everything', async () => {
     await enqueue('a');
     await enqueue('b');
-    const [first, second] = await queue.take('node', 2);
+    const [first, second] = await take(2);
     await redis.client.flushall();
     await enqueue('a');
     const third = await takeOne();
@@ -65,13 +66,13 @@ describe('the index of crawl jobs', () => {
     for (let n = 0; n < 50; n += 1) await enqueue(`big-${n}`, 'big');
     await enqueue('small-0', 'small');
     await enqueue('other-0', 'other');
-    assert.deepEqual(idsOf(await queue.take('node', 4)), ['big-0', 'small-0', 'other-0', 'big-1']);
+    assert.deepEqual(idsOf(await take(4)), ['big-0', 'small-0', 'other-0', 'big-1']);
   });
 
   it('gives three interactive jobs for one of bulk while both wait', async () => {
     for (let n = 0; n < 6; n += 1) await enqueue(`bulk-${n}`, 'org', 1);
     for (let n = 0; n < 6; n += 1) await enqueue(`page-${n}`, 'org', 0);
-    const order = idsOf(await queue.take('node', 12));
+    const order = idsOf(await take(12));
     assert.deepEqual(order.slice(0, 8), [
       'page-0',
       'page-1',
@@ -87,9 +88,31 @@ describe('the index of crawl jobs', () => {
 
   it('keeps a delayed job back until it is due', async () => {
     await enqueue('a', 'org', 0, 60_000);
-    assert.deepEqual(await queue.take('node', 1), []);
+    assert.deepEqual(await take(1), []);
     await expire(keys.delayed, 'a');
-    assert.deepEqual(idsOf(await queue.take('node', 1)), ['a']);
+    assert.deepEqual(idsOf(await take(1)), ['a']);
+  });
+
+  it('leases a node no more than it has slots, whoever asks at the same time, and again as leases end or run out', async () => {
+    const [other, sharded] = [crawlQueue(redis.client), crawlQueue(redis.client, 3)];
+    for (let n = 0; n < 20; n += 1) await enqueue(`scan-${n}`);
+    const [one, two] = await Promise.all([queue.take('node', 3, 4), other.take('node', 3, 4)]);
+    assert.equal(one.length + two.length, 4);
+    assert.deepEqual(await queue.take('node', 3, 4), []);
+    assert.equal((await queue.take('neighbour', 1, 4)).length, 1);
+    await queue.end(one[0]!);
+    assert.equal((await queue.take('node', 3, 4)).length, 1);
+    for (const key of [keys.leased, keys.node('node')]) await expire(key, two[0]!.scanId);
+    await queue.reap();
+    assert.equal((await queue.take('node', 3, 4)).length, 1);
+    await redis.client.del(keys.node('node'));
+    for (const ref of [one[1]!, one[2]!]) assert.equal(await queue.renew(ref), true);
+    assert.equal((await queue.take('node', 3, 4)).length, 2, 'a count that was lost is made good by renewals');
+
+    for (let n = 0; n < 20; n += 1)
+      await sharded.enqueue({ scanId: `sharded-${n}`, organizationId: `org-${n}`, band: 0, delayMs: 0 });
+    assert.equal((await sharded.take('many', 9, 7)).length, 7);
+    assert.equal((await sharded.take('many', 9, 7)).length, 0);
   });
 
   it('renews for the holder alone', async () => {
@@ -104,7 +127,7 @@ describe('the index of crawl jobs', () => {
 
   it('tells an expired lease to one of two reapers', async () => {
     for (const id of ['a', 'b', 'c']) await enqueue(id);
-    await queue.take('node', 3);
+    await take(3);
     await expire(keys.leased, 'a');
     await expire(keys.leased, 'b');
     const [one, two] = await Promise.all([queue.reap(), queue.reap()]);
@@ -141,7 +164,7 @@ describe('the index of crawl jobs', () => {
     await enqueue('delayed', 'org', 0, 60_000);
     assert.equal(await queue.adopt({ shard: 0, scanId: 'waiting', fence: 1 }, job), false);
     assert.equal(await queue.adopt({ shard: 0, scanId: 'delayed', fence: 1 }, job), false);
-    assert.deepEqual(idsOf(await queue.take('node', 5)), ['waiting']);
+    assert.deepEqual(idsOf(await take(5)), ['waiting']);
   });
 
   it('drops what waits or is delayed, and not what a node has', async () => {
@@ -174,7 +197,7 @@ describe('the index of crawl jobs', () => {
       await redis.client.del(key);
       await enqueue('a');
       assert.equal(await enqueue('a'), false);
-      assert.deepEqual(idsOf(await queue.take('node', 5)), ['a'], key);
+      assert.deepEqual(idsOf(await take(5)), ['a'], key);
     }
     await enqueue('later', 'org', 0, 60_000);
     await redis.client.del(keys.delayed);
@@ -199,7 +222,7 @@ describe('the index of crawl jobs', () => {
     assert.ok(performance.now() - asked < 2_500);
     await redis.start();
     await enqueue('c');
-    assert.deepEqual(idsOf(await queue.take('node', 5)), ['c']);
+    assert.deepEqual(idsOf(await take(5)), ['c']);
   });
 
   it('spreads organizations over shards, and takes from all of them', async () => {
@@ -207,7 +230,7 @@ describe('the index of crawl jobs', () => {
     const organizations = Array.from({ length: 12 }, (_, n) => `org-${n}`);
     for (const organizationId of organizations)
       await sharded.enqueue({ scanId: `of-${organizationId}`, organizationId, band: 0, delayMs: 0 });
-    const taken = await sharded.take('node', 20);
+    const taken = await sharded.take('node', 20, 256);
     assert.equal(taken.length, 12);
     for (const { shard, scanId } of taken) assert.equal(shard, shardOf(scanId.slice(3), 4));
     for (const ref of taken) assert.equal(await sharded.end(ref), true);
@@ -241,8 +264,9 @@ describe('PROTOCOL.md', () => {
       .map((row) => row.split('|')[1]!.trim().replaceAll('`', ''));
 
   it('names exactly the keys that the code makes', () => {
-    const { prefix: _, job, waiting, turns, ...fixed } = keys;
+    const { prefix: _, job, waiting, turns, node, ...fixed } = keys;
     const made = [
+      node('<node>'),
       job('<scan>'),
       waiting('<org>', 0).replace(':0:', ':<band>:'),
       turns('<org>'),

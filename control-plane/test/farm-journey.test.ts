@@ -4,6 +4,7 @@ import { after, before, describe, it } from 'node:test';
 import { Registry } from 'prom-client';
 import { until } from '../../shared/test/support/until.ts';
 import { countWork } from '../src/leases/count-work.ts';
+import { newIdentity } from '../src/leases/node-credential.ts';
 import { farmMetrics } from '../src/metrics.ts';
 import {
   captureOf,
@@ -111,7 +112,7 @@ describe('the journey of a scan', { timeout: 20_000 }, () => {
   });
 
   it('counts the queue, the nodes and what became of leases', async () => {
-    await farm.farm.nodes.report('drained', { ...report, draining: true }, new Date());
+    await farm.farm.nodes.report(newIdentity('drained', 4), { ...report, draining: true }, new Date());
     const metrics = farmMetrics(new Registry());
     const { queue, nodes } = farm.farm;
     await queue.enqueue({ scanId: 'a', organizationId: 'a', band: 1, delayMs: 60_000 });

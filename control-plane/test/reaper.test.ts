@@ -8,7 +8,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
-import { LeaseClient } from '@adsweep/shared/lease/client.ts';
 import type { Lease } from '@adsweep/shared/lease/messages.ts';
 import type { Ready } from '@adsweep/shared/service/announce-ready.ts';
 import { until } from '../../shared/test/support/until.ts';
@@ -17,6 +16,7 @@ import { ReaperGrace } from '../src/leases/reaper-grace.ts';
 import { type PrivateRedis, startRedis } from './support/private-redis.ts';
 import { CATALOGUE, PAGE } from './support/running-api.ts';
 import { captureOf } from './support/running-farm.ts';
+import { SimulatedNode } from './support/simulated-node.ts';
 
 describe('the grace of the reaper', () => {
   /** A grace of ten seconds with a turn each second, on a clock that the test sets. */
@@ -125,6 +125,6 @@ async function startProcess(t: TestContext, redis: PrivateRedis) {
       headers: { authorization: 'Bearer key-of-this-test' },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });
-  const node = new LeaseClient(`http://127.0.0.1:${ports.node_api}`, 'node-token-of-this-test');
+  const node = new SimulatedNode(`http://127.0.0.1:${ports.node_api}`, 'node-token-of-this-test');
   return { api, node, signal: (name: NodeJS.Signals) => child.kill(name) };
 }

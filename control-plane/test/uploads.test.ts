@@ -309,7 +309,7 @@ describe('a capture', () => {
 });
 
 describe('the node API', () => {
-  it('lets in nodes by their token, and to a lease its own token alone', async () => {
+  it('lets in nodes by their own credential, and to a lease its own token alone', async () => {
     const [one, two] = [await leased(), await leased()];
     const renew = (lease: Lease, token: string) =>
       send(`/leases/${lease.lease_id}/renew`, { method: 'POST', headers: { authorization: `Bearer ${token}` } });
@@ -319,7 +319,7 @@ describe('the node API', () => {
     const forged = { ...one, lease_id: one.lease_id.slice(0, -1) };
     assert.equal((await renew(forged, one.token)).status, 401);
     const acquire = { method: 'POST', body: JSON.stringify({ node_id: 'n', max: 1, wait_ms: 0 }) };
-    for (const token of [one.token, 'wrong', ''])
+    for (const token of [one.token, NODE_TOKEN, 'wrong', ''])
       assert.equal(
         (await send('/leases/acquire', { ...acquire, headers: { authorization: `Bearer ${token}` } })).status,
         401,

@@ -1,5 +1,11 @@
 import { loadConfig } from '@adsweep/shared/service/load-config.ts';
-import { denyAddressesSetting, logLevelSetting, portSetting, secretSetting } from '@adsweep/shared/service/settings.ts';
+import {
+  denyAddressesSetting,
+  logLevelSetting,
+  portSetting,
+  secretSetting,
+  secretsSetting,
+} from '@adsweep/shared/service/settings.ts';
 import { type Static, Type } from 'typebox';
 
 /** Settings of the proxy-router. The README shows the same table; a test holds the two together. */
@@ -32,7 +38,7 @@ export const ConfigSchema = Type.Object({
     default: './.adsweep',
     description: 'Folder for the snapshot of the exits and the journal of tickets. Each replica needs its own.',
   }),
-  ADSWEEP_NODE_TOKEN: secretSetting('Bearer credential of calls to the API.'),
+  ADSWEEP_NODE_TOKEN: secretsSetting('Bearer credentials of calls to the API, separated by commas.'),
   ADSWEEP_TICKET_SECRET: secretSetting('Signs exit tickets; the same for all replicas.'),
   ADSWEEP_TICKET_BYTES_MAX: Type.Integer({
     default: 200_000_000,

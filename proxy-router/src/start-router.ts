@@ -54,7 +54,7 @@ export async function startRouter(
   const app = createApp({
     ...shared,
     registry,
-    nodeToken: config.ADSWEEP_NODE_TOKEN,
+    nodeTokens: config.ADSWEEP_NODE_TOKEN,
     gatewayUrl: (hostname) => config.ADSWEEP_GATEWAY_URL || `http://${hostname}:${gateway.port}`,
     isReady: () => !draining.signal.aborted,
   });

@@ -1,4 +1,5 @@
 import { LeaseClient } from '@adsweep/shared/lease/client.ts';
+import { firstSecret } from '@adsweep/shared/service/bearer.ts';
 import type { Logger } from '@adsweep/shared/service/logger.ts';
 import type { Stop } from '@adsweep/shared/service/shutdown.ts';
 import ownPackage from '../../package.json' with { type: 'json' };
@@ -30,8 +31,9 @@ export async function startNode(config: Config, capturePage: CapturePage, logger
   await sweepProfiles();
   await tryChromium(chromium, logger);
   const metrics = createMetrics();
-  const api = new LeaseClient(config.ADSWEEP_NODE_API_URL, config.ADSWEEP_NODE_TOKEN);
-  const exits = new ExitsClient(config.ADSWEEP_PROXY_URL, config.ADSWEEP_NODE_TOKEN);
+  const joinToken = firstSecret(config.ADSWEEP_NODE_TOKEN);
+  const api = new LeaseClient(config.ADSWEEP_NODE_API_URL, joinToken);
+  const exits = new ExitsClient(config.ADSWEEP_PROXY_URL, joinToken);
   const pool = new ChromiumPool(chromium, logger, (reason) => metrics.browserLaunches.inc({ reason }));
   const renewals = new Renewals(config.ADSWEEP_NODE_API_URL);
   const attemptMs = config.ADSWEEP_CAPTURE_SECONDS * 1000;

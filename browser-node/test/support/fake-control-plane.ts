@@ -5,7 +5,7 @@ import type { CrawlJob } from '@adsweep/shared/lease/crawl-job.ts';
 import type { Lease } from '@adsweep/shared/lease/messages.ts';
 import { Conditions } from './conditions.ts';
 
-export type Said = { call: string; leaseId: string; body: unknown };
+export type Said = { call: string; leaseId: string; body: unknown; credential: string };
 
 /** A page scan from Germany on a desktop. */
 export const JOB: CrawlJob = {
@@ -79,9 +79,11 @@ export class FakeControlPlane extends Conditions {
     const body = await bodyOf(request);
     const refusal = this.refusals[call]?.shift();
     if (refusal === 0) return void request.socket.destroy();
-    this.said.push({ call: refusal ? `refused ${call}` : call, leaseId: id, body: jsonOf(body) });
+    const credential = request.headers.authorization?.replace('Bearer ', '') ?? '';
+    this.said.push({ call: refusal ? `refused ${call}` : call, leaseId: id, body: jsonOf(body), credential });
     this.changed();
     if (refusal) return send(response, refusal, { detail: 'no', code: 'refused' });
+    if (call === 'report') return send(response, 200, { credential: 'node-credential' });
     if (call === 'acquire') return this.#acquire(request, response, (jsonOf(body) as { max: number }).max);
     if (call === 'renew')
       return send(response, 200, { outcome: this.renewals[id] ?? this.renewal, expires_in_ms: 10_000 });

@@ -58,6 +58,8 @@ export const emptyCapture = (): Capture => ({
 
 export const goodOutcome = (): CaptureOutcome => ({ capture: emptyCapture(), files: [], failure: null });
 
+export const NODE_REPORT = { slots: 2, busy: 0, draining: false, adsweep_version: 'test', browser_version: 'none' };
+
 /** A lease loop between a fake control plane and a fake router; all of it is stopped with the test. */
 export async function leaseBench(
   t: TestContext,
@@ -87,6 +89,7 @@ export async function leaseBench(
     await plane.close();
     await router.close();
   });
+  await parts.api.report('node-1', NODE_REPORT);
   loop.start();
   return { plane, router, pool, metrics, loop };
 }

@@ -9,6 +9,7 @@ export function shardKeys(shard: number) {
     job: (scanId: string) => `${prefix}job:${scanId}`,
     waiting: (organizationId: string, band: Band) => `${prefix}waiting:${band}:${organizationId}`,
     turns: (organizationId: string) => `${prefix}turns:${organizationId}`,
+    node: (node: string) => `${prefix}node:${node}`,
     ring: `${prefix}ring`,
     delayed: `${prefix}delayed`,
     leased: `${prefix}leased`,

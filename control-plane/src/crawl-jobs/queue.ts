@@ -38,12 +38,15 @@ export function crawlQueue(redis: RedisClient, shards = 1) {
     connection += 1;
   });
 
-  const takeFrom = async (shard: number, nodeId: string, max: number): Promise<LeaseRef[]> => {
+  /** How many leases a node has in each shard. */
+  const leasesOf = (node: string): Promise<number[]> => Promise.all(keysOf.map((keys) => redis.zcard(keys.node(node))));
+
+  const takeFrom = async (shard: number, node: string, max: number, slots: number): Promise<LeaseRef[]> => {
     const { prefix, ring, leased, fence, delayed } = keysOf[shard]!;
     // Sent together: the connection keeps their order, and what has just become due is given out.
     const [, given] = await Promise.all([
       promote(redis, [delayed, ring], [prefix, PROMOTED_MAX]),
-      acquire(redis, [ring, leased, fence], [prefix, nodeId, LEASE_MS, max]),
+      acquire(redis, [ring, leased, fence], [prefix, node, LEASE_MS, max, slots]),
     ]);
     return refs(shard, given);
   };
@@ -69,12 +72,18 @@ export function crawlQueue(redis: RedisClient, shards = 1) {
       return added === 1;
     },
 
-    /** Leases up to `max` jobs to a node, each shard in turn going first. */
-    async take(nodeId: string, max: number): Promise<LeaseRef[]> {
+    /** Leases up to `max` jobs to a node, so that it has at most `slots` leases; each shard in turn goes first. */
+    async take(node: string, max: number, slots: number): Promise<LeaseRef[]> {
       const taken: LeaseRef[] = [];
       const first = nextShard++;
-      for (let step = 0; step < shards && taken.length < max; step += 1)
-        taken.push(...(await takeFrom((first + step) % shards, nodeId, max - taken.length)));
+      // A shard counts what it leased itself; with one shard, and so usually, the count is exact whoever asks at the same time.
+      const held = shards === 1 ? [0] : await leasesOf(node);
+      const total = held.reduce((sum, count) => sum + count, 0);
+      for (let step = 0; step < shards && taken.length < max; step += 1) {
+        const shard = (first + step) % shards;
+        const elsewhere = total - held[shard]! + taken.length;
+        taken.push(...(await takeFrom(shard, node, max - taken.length, slots - elsewhere)));
+      }
       return taken;
     },
 
@@ -84,7 +93,7 @@ export function crawlQueue(redis: RedisClient, shards = 1) {
     /** Gives a lease its full time again; false where this fence does not hold the job. */
     async renew({ shard, scanId, fence }: LeaseRef): Promise<boolean> {
       const keys = keysOf[shard]!;
-      return (await renew(redis, [keys.job(scanId), keys.leased], [scanId, fence, LEASE_MS])) === 1;
+      return (await renew(redis, [keys.job(scanId), keys.leased], [scanId, fence, LEASE_MS, keys.prefix])) === 1;
     },
 
     /** Leases the job to who holds it by MongoDB, for its full time; false where it is known already. */
@@ -93,14 +102,14 @@ export function crawlQueue(redis: RedisClient, shards = 1) {
       job: Omit<WaitingJob, 'delayMs' | 'scanId'> & { nodeId: string },
     ): Promise<boolean> {
       const keys = keysOf[shard]!;
-      const args = [scanId, job.organizationId, job.band, fence, job.nodeId, LEASE_MS];
+      const args = [scanId, job.organizationId, job.band, fence, job.nodeId, LEASE_MS, keys.prefix];
       return (await adopt(redis, [keys.job(scanId), keys.leased, keys.fence], args)) === 1;
     },
 
     /** Forgets a leased job; false where this fence does not hold it. */
     async end({ shard, scanId, fence }: LeaseRef): Promise<boolean> {
       const keys = keysOf[shard]!;
-      return (await end(redis, [keys.job(scanId), keys.leased], [scanId, fence])) === 1;
+      return (await end(redis, [keys.job(scanId), keys.leased], [scanId, fence, keys.prefix])) === 1;
     },
 
     /** Forgets a job that no node has; false where a node has it or there is none. */

@@ -60,6 +60,11 @@ export const ERRORS = {
     detail: 'text',
     means: 'This lease may not write the scan any more; say nothing further.',
   },
+  'node.blocked': {
+    status: 403,
+    detail: 'text',
+    means: 'The operator has blocked this node; its leases went back to the queue.',
+  },
   unavailable: {
     status: 503,
     detail: 'text',

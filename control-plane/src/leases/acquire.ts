@@ -4,6 +4,7 @@ import { changeScan } from '../scans/change-scan.ts';
 import type { FarmScans } from '../scans/farm-scans.ts';
 import { crawlJobOf } from './crawl-job-of.ts';
 import { leaseIdOf, leaseToken } from './lease-token.ts';
+import { type NodeIdentity, nodeKeyOf } from './node-credential.ts';
 
 /** Work enqueued by another process is seen this late at most. */
 const LOOK_EVERY_MS = 1_000;
@@ -14,20 +15,23 @@ export type AcquireDependencies = {
   leaseSecret: string;
 };
 
+/** What a node asks for. */
+export type AskedWork = Pick<Acquire, 'max' | 'wait_ms'> & { node: NodeIdentity };
+
 /**
- * Leases up to `max` jobs to a node, waiting up to `wait_ms` for the first; possibly none. `gone` ends the wait. Where the queue is
+ * Leases up to `max` jobs to a node, never more than it has slots, waiting up to `wait_ms` for the first; possibly none. `gone` ends the wait. Where the queue is
  * away all the time, its error is thrown when the wait is over, so that nodes do not come running in between.
  */
 export async function acquire(
   dependencies: AcquireDependencies,
-  { node_id, max, wait_ms }: Acquire,
+  { node, max, wait_ms }: AskedWork,
   gone: AbortSignal,
 ): Promise<Lease[]> {
   const { queue } = dependencies;
   const deadline = performance.now() + wait_ms;
   for (;;) {
-    const taken = await queue.take(node_id, max).catch((error: unknown) => new QueueAway(error));
-    const leases = taken instanceof QueueAway ? [] : await grantAll(dependencies, taken, node_id);
+    const taken = await queue.take(nodeKeyOf(node), max, node.slots).catch((error: unknown) => new QueueAway(error));
+    const leases = taken instanceof QueueAway ? [] : await grantAll(dependencies, taken, node);
     if (leases.length > 0) return leases;
     const left = deadline - performance.now();
     if (gone.aborted) return [];
@@ -45,8 +49,8 @@ export class QueueAway extends Error {
   }
 }
 
-async function grantAll(dependencies: AcquireDependencies, taken: LeaseRef[], nodeId: string): Promise<Lease[]> {
-  const leases = await Promise.all(taken.map((ref) => grant(dependencies, ref, nodeId)));
+async function grantAll(dependencies: AcquireDependencies, taken: LeaseRef[], node: NodeIdentity): Promise<Lease[]> {
+  const leases = await Promise.all(taken.map((ref) => grant(dependencies, ref, node)));
   return leases.filter((lease) => lease !== null);
 }
 
@@ -54,11 +58,11 @@ async function grantAll(dependencies: AcquireDependencies, taken: LeaseRef[], no
 async function grant(
   { queue, scans, leaseSecret }: AcquireDependencies,
   ref: LeaseRef,
-  nodeId: string,
+  node: NodeIdentity,
 ): Promise<Lease | null> {
   const scan = await scans.findForWork(ref.scanId);
   const now = new Date();
-  const lease = { fence: ref.fence, node_id: nodeId, leased_at: now };
+  const lease = { fence: ref.fence, node_id: node.nodeId, instance: node.instance, leased_at: now };
   const running = scan && (await changeScan(scans, scan, { type: 'lease', lease }, now));
   if (!running) {
     await queue.end(ref);

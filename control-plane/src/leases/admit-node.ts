@@ -1,12 +1,14 @@
 import { CAPTURE_BYTES_MAX, CAPTURE_VALUES_MAX } from '@adsweep/shared/limits.ts';
-import { bearerCredential, sameSecret } from '@adsweep/shared/service/bearer.ts';
+import { bearerCredential, isOneOfSecrets } from '@adsweep/shared/service/bearer.ts';
 import { Type } from 'typebox';
 import type { LeaseRef } from '../crawl-jobs/queue.ts';
 import { ApiError } from '../http/api-error.ts';
 import type { BodyBounds } from '../http/read-body.ts';
 import type { Admit } from '../http/serve-routes.ts';
 import type { FarmMetrics, LateCall } from '../metrics.ts';
+import type { BlockedNodes } from './blocked-nodes.ts';
 import { openLease } from './lease-token.ts';
+import { type NodeIdentity, openNodeCredential } from './node-credential.ts';
 
 /** Room beside the capture for its artifacts and a failure's cause. */
 const ENVELOPE_BYTES = 64 * 1024;
@@ -17,26 +19,57 @@ export const CAPTURE_BODY: BodyBounds = { bytes: CAPTURE_BYTES_MAX + ENVELOPE_BY
 /** Path parameters of a route about one lease; the id was checked with the token. */
 export const leaseParams = Type.Object({ id: Type.String() });
 
-/** Who speaks to the node API: a node (`lease` null), or the holder of one lease. */
-export type NodeCaller = { lease: LeaseRef | null };
+/** Who speaks to the node API: a node by its own credential, the holder of one lease, or, both null, of the join token. */
+export type NodeCaller = { node: NodeIdentity | null; lease: LeaseRef | null };
+
+export type AdmitDependencies = {
+  /** Join tokens, separated by commas. */
+  joinTokens: string;
+  /** Signs the credentials of nodes and of leases. */
+  leaseSecret: string;
+  blocked: Pick<BlockedNodes, 'has'>;
+};
 
 /**
- * Lets requests of nodes in. Permission `node` asks for the token that all nodes share, `lease` for the token of the lease that the
- * path names. A node runs hostile code all day: with a lease's token it can do nothing about any other lease.
+ * Lets requests of nodes in. Permission `join` asks for a join token or the credential of the node that the path names, `node` for a
+ * node's own credential, `lease` for the token of the lease that the path names. A node runs hostile code all day: with what it has it
+ * can do nothing about any other node or lease.
  */
-export function admitNode(nodeToken: string, leaseSecret: string): Admit<NodeCaller> {
+export function admitNode({ joinTokens, leaseSecret, blocked }: AdmitDependencies): Admit<NodeCaller> {
   return async (authorization, permission, params) => {
     const credential = bearerCredential(authorization);
-    if (permission === 'node') {
-      if (sameSecret(credential, nodeToken)) return { lease: null };
-      throw unauthorized('The node token is not valid.');
-    }
     const { id = '' } = params as { id?: string };
-    const lease = openLease(leaseSecret, id, credential);
-    if (!lease) throw unauthorized('The token is not that of this lease.');
-    return { lease };
+    if (permission === 'lease') {
+      const lease = openLease(leaseSecret, id, credential);
+      if (lease) return { node: null, lease };
+      throw unauthorized('The token is not that of this lease.');
+    }
+    const node = openNodeCredential(leaseSecret, credential);
+    const mayJoin = permission === 'join' && isOneOfSecrets(credential, joinTokens);
+    if (!node && !mayJoin) throw unauthorized(NOT_VALID[permission === 'join' ? 'join' : 'node']);
+    if (node && permission === 'join' && node.nodeId !== id) throw notYours(node.nodeId);
+    if (await blocked.has(node?.nodeId ?? id)) throw blockedError(node?.nodeId ?? id);
+    return { node, lease: null };
   };
 }
+
+const NOT_VALID = {
+  join: 'This is neither a join token nor the credential of a node.',
+  node: 'This is not the credential of a node: register first, with the join token.',
+};
+
+/** The node that a route with permission `node` was called by; `nodeId` is who it says it is. */
+export function nodeOf({ node }: NodeCaller, nodeId: string): NodeIdentity {
+  if (!node) throw new Error('a route of nodes let someone in without a credential');
+  if (node.nodeId !== nodeId) throw notYours(node.nodeId);
+  return node;
+}
+
+/** The refusal of a node that the operator has blocked. */
+export const blockedError = (nodeId: string): ApiError =>
+  new ApiError('node.blocked', `The operator has blocked the node ${nodeId}.`);
+
+const notYours = (nodeId: string) => new ApiError('forbidden', `This is the credential of the node ${nodeId}.`);
 
 /** The lease that a route with permission `lease` was called for. */
 export function leaseOf({ lease }: NodeCaller): LeaseRef {

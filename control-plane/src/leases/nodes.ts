@@ -1,20 +1,21 @@
 import type { NodeReport } from '@adsweep/shared/lease/messages.ts';
 import type { RedisClient } from '../platform/redis.ts';
+import { type NodeIdentity, nodeKeyOf } from './node-credential.ts';
 
 /** A node that has not reported itself for this long is gone. */
 const FORGOTTEN_AFTER_MS = 30_000;
 
 export type ReportedNode = NodeReport & { id: string; seen_at: Date };
 
-/** The browser nodes as they report themselves, in Redis: the hash `{nodes}:reports` by id. */
+/** The browser nodes as they report themselves, in Redis: the hash `{nodes}:reports` by name and process. */
 export type Nodes = ReturnType<typeof nodes>;
 
 const REPORTS = '{nodes}:reports';
 
 export function nodes(redis: RedisClient) {
   return {
-    async report(id: string, report: NodeReport, now: Date): Promise<void> {
-      await redis.hset(REPORTS, { [id]: JSON.stringify({ report, seen_at: now.getTime() }) });
+    async report(node: Pick<NodeIdentity, 'nodeId' | 'instance'>, report: NodeReport, now: Date): Promise<void> {
+      await redis.hset(REPORTS, { [nodeKeyOf(node)]: JSON.stringify({ report, seen_at: now.getTime() }) });
     },
 
     /** Nodes that reported themselves lately, by id; the others are forgotten. */
@@ -26,7 +27,7 @@ export function nodes(redis: RedisClient) {
       if (gone.length > 0) await redis.hdel(REPORTS, ...gone);
       return all
         .filter((one) => !isGone(one))
-        .map(({ id, report, seen_at }) => ({ ...report, id, seen_at: new Date(seen_at) }))
+        .map(({ id, report, seen_at }) => ({ ...report, id: id.split('/')[0] ?? '', seen_at: new Date(seen_at) }))
         .sort((a, b) => a.id.localeCompare(b.id));
     },
   };

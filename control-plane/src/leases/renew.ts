@@ -4,6 +4,7 @@ import type { CrawlQueue, LeaseRef } from '../crawl-jobs/queue.ts';
 import { bandOf } from '../scans/enqueue-scan.ts';
 import type { FarmScans } from '../scans/farm-scans.ts';
 import type { ScanInQueue } from '../scans/scan.ts';
+import { nodeKeyOf } from './node-credential.ts';
 
 export type RenewDependencies = {
   queue: Pick<CrawlQueue, 'renew' | 'adopt'>;
@@ -32,6 +33,7 @@ export async function renew({ queue, scans, logger }: RenewDependencies, ref: Le
 
 /** Puts the lease that a running scan names into Redis, with its full time to run; false where it is known already. */
 export async function adoptLease(queue: Pick<CrawlQueue, 'adopt'>, ref: LeaseRef, scan: ScanInQueue): Promise<boolean> {
-  const nodeId = scan.lease?.node_id ?? '';
+  const { node_id = '', instance = '' } = scan.lease ?? {};
+  const nodeId = nodeKeyOf({ nodeId: node_id, instance });
   return queue.adopt(ref, { organizationId: scan.organization_id, band: bandOf(scan), nodeId });
 }

@@ -7,17 +7,21 @@ import {
   FailSchema,
   type Lease,
   NODE_ID,
+  type NodeReport,
   NodeReportSchema,
+  RegisteredSchema,
   RenewedSchema,
 } from '@adsweep/shared/lease/messages.ts';
 import { Type } from 'typebox';
 import { ApiError } from '../http/api-error.ts';
 import { noContent, ok, type Route, route } from '../http/route.ts';
 import type { FarmMetrics } from '../metrics.ts';
-import { type AcquireDependencies, acquire, QueueAway } from './acquire.ts';
-import { CAPTURE_BODY, leaseLost, leaseOf, leaseParams, type NodeCaller } from './admit-node.ts';
+import { type AcquireDependencies, type AskedWork, acquire, QueueAway } from './acquire.ts';
+import { blockedError, CAPTURE_BODY, leaseLost, leaseOf, leaseParams, type NodeCaller, nodeOf } from './admit-node.ts';
+import type { BlockedNodes } from './blocked-nodes.ts';
 import { beginAlone, type EndDependencies, endAttempt, releaseLease } from './end-attempt.ts';
 import { parseLeaseId } from './lease-token.ts';
+import { newIdentity, nodeCredential } from './node-credential.ts';
 import type { Nodes } from './nodes.ts';
 import { type RenewDependencies, renew } from './renew.ts';
 
@@ -25,6 +29,7 @@ export type NodeApiDependencies = AcquireDependencies &
   RenewDependencies &
   EndDependencies & {
     nodes: Pick<Nodes, 'report'>;
+    blocked: Pick<BlockedNodes, 'has'>;
     metrics: EndDependencies['metrics'] & Pick<FarmMetrics, 'leases' | 'lateResults'>;
   };
 
@@ -35,20 +40,21 @@ export function leaseRoutes(dependencies: NodeApiDependencies): Route<NodeCaller
   return [reportNode(dependencies), acquireLeases(dependencies), ...routesOfOneLease(dependencies)];
 }
 
-function reportNode({ nodes }: NodeApiDependencies) {
+function reportNode({ nodes, leaseSecret }: NodeApiDependencies) {
   return route({
     method: 'PUT',
     path: '/node/v1/nodes/{id}',
     group: 'Nodes',
     summary: 'Register, and say how busy the node is; again every five seconds',
-    permission: 'node',
+    permission: 'join',
     params: Type.Object({ id: Type.String({ pattern: NODE_ID }) }),
     body: NodeReportSchema,
-    replies: { 204: { description: 'Noted.' } },
-    errors: ['unavailable'],
-    handle: async ({ params, body }) => {
-      await nodes.report(params.id, body, new Date()).catch(unavailable);
-      return noContent();
+    replies: { 200: { description: 'The credential of this process of the node.', schema: RegisteredSchema } },
+    errors: ['node.blocked', 'unavailable'],
+    handle: async ({ caller, params, body }: { caller: NodeCaller; params: { id: string }; body: NodeReport }) => {
+      const node = caller.node ?? newIdentity(params.id, body.slots);
+      await nodes.report(node, body, new Date()).catch(unavailable);
+      return ok({ credential: nodeCredential(leaseSecret, node) });
     },
   });
 }
@@ -62,9 +68,10 @@ function acquireLeases(dependencies: NodeApiDependencies) {
     permission: 'node',
     body: AcquireSchema,
     replies: { 200: { description: 'Leases, possibly none.', schema: AcquiredSchema } },
-    errors: ['unavailable'],
-    handle: async ({ body, stream }) => {
-      const leases = await acquireWhileThere(dependencies, body, stream);
+    errors: ['node.blocked', 'unavailable'],
+    handle: async ({ caller, body, stream }: { caller: NodeCaller; body: Acquire; stream: IncomingMessage }) => {
+      const node = nodeOf(caller, body.node_id);
+      const leases = await acquireWhileThere(dependencies, { ...body, node }, stream);
       dependencies.metrics.leases.inc({ outcome: 'granted' }, leases.length);
       return ok({ leases });
     },
@@ -135,10 +142,10 @@ function routesOfOneLease(dependencies: NodeApiDependencies): Route<NodeCaller>[
   ];
 }
 
-/** Leases for a node that is still there to hear of them; otherwise they go back at once instead of running out. */
+/** Leases for a node that is still there to hear of them, and not blocked meanwhile; otherwise they go back at once. */
 async function acquireWhileThere(
   dependencies: NodeApiDependencies,
-  request: Acquire,
+  request: AskedWork,
   { socket }: IncomingMessage,
 ): Promise<Lease[]> {
   const gone = new AbortController();
@@ -148,8 +155,10 @@ async function acquireWhileThere(
     const leases = await acquire(dependencies, request, gone.signal).catch((error: unknown) => {
       throw error instanceof QueueAway ? awayError(error) : error;
     });
-    if (!socket.destroyed) return leases;
+    const isBlocked = leases.length > 0 && (await dependencies.blocked.has(request.node.nodeId));
+    if (!isBlocked && !socket.destroyed) return leases;
     for (const { lease_id } of leases) await releaseLease(dependencies, parseLeaseId(lease_id)!, new Date());
+    if (isBlocked) throw blockedError(request.node.nodeId);
     return [];
   } finally {
     socket.off('close', onClose);

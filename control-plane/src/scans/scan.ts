@@ -7,8 +7,16 @@ import type { OutboxFields } from '../outbox/outbox-entry.ts';
 /** The proxy block as the client sent it, values in the catalogue's spelling, '' = no wish (spec 2.2). */
 export type ScanProxy = { proxy_type: ProxyType; region: string; city: string; isp: string };
 
-/** The lease that may write this scan now: its fencing token and its node; `alone`: nothing else runs on that node. */
-export type ScanLease = { fence: number; node_id: string; leased_at: Date; alone?: boolean };
+/** The lease that may write this scan now: its fencing token and its node. */
+export type ScanLease = {
+  fence: number;
+  node_id: string;
+  /** Which process of that name. */
+  instance?: string;
+  leased_at: Date;
+  /** Whether the node has said that nothing else runs on it. */
+  alone?: boolean;
+};
 
 /** A finding assigned to a scan; `url` '' = the whole scan (spec 2.5). */
 export type ScanTag = {

@@ -7,15 +7,17 @@ import { catalogueRoutes } from '../catalogue/routes.ts';
 import type { Caller } from '../http/caller.ts';
 import { openapi } from '../http/openapi.ts';
 import { ok, type Route, route } from '../http/route.ts';
+import { type FleetVerbs, fleetRoutes } from '../leases/fleet-routes.ts';
 import { type ReportSources, reportRoutes } from '../reports/routes.ts';
 import { type ScanParts, scanRoutes } from '../scans/routes.ts';
 
-export type ApiParts = ScanParts & {
-  openScreenshot: OpenScreenshot;
-  pictures: PicturePool;
-  readLedger: ReadLedger;
-  reports: ReportSources;
-};
+export type ApiParts = ScanParts &
+  FleetVerbs & {
+    openScreenshot: OpenScreenshot;
+    pictures: PicturePool;
+    readLedger: ReadLedger;
+    reports: ReportSources;
+  };
 
 const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
   version: string;
@@ -34,6 +36,7 @@ export function apiRoutes(parts: ApiParts): Route<Caller>[] {
     ...artifactRoutes(parts.openScreenshot, parts.pictures),
     ...catalogueRoutes(parts.readCatalogue),
     ...billingRoutes(parts.readLedger),
+    ...fleetRoutes(parts),
   ];
   return [...routes, documentRoute(routes, parts.publicUrl), ...reportRoutes(parts.reports)];
 }

@@ -13,6 +13,8 @@ import { crawlQueue } from '../crawl-jobs/queue.ts';
 import { eventStore } from '../events/event-store.ts';
 import { recordEvent } from '../events/record-event.ts';
 import { admitNode } from '../leases/admit-node.ts';
+import { blockNode } from '../leases/block-node.ts';
+import { blockedNodes } from '../leases/blocked-nodes.ts';
 import { startCountingWork } from '../leases/count-work.ts';
 import { nodes as nodesIn } from '../leases/nodes.ts';
 import { startReaper } from '../leases/reaper.ts';
@@ -40,7 +42,8 @@ export type FarmParts = {
   logger: Logger;
   /** How clients reach the API, without a final slash. */
   publicUrl: string;
-  nodeToken: string;
+  /** Join tokens of nodes, separated by commas. */
+  joinTokens: string;
   leaseSecret: string;
   /** How many queues the organizations are spread over. */
   shards?: number;
@@ -50,7 +53,7 @@ export type FarmParts = {
 export type Farm = ReturnType<typeof createFarm>;
 
 export function createFarm(parts: FarmParts) {
-  const { store, redis, objects, logger, publicUrl, nodeToken, leaseSecret } = parts;
+  const { store, redis, objects, logger, publicUrl, joinTokens, leaseSecret } = parts;
   const [scans, captures, ledger, events] = [
     scanStore(store),
     captureStore(store),
@@ -61,6 +64,7 @@ export function createFarm(parts: FarmParts) {
   const bodies = bodyStore(artifacts);
   const queue = crawlQueue(redis, parts.shards);
   const nodes = nodesIn(redis);
+  const blocked = blockedNodes(store);
   const metrics = farmMetrics(parts.registry);
   const [crawled, filled] = [createWakeSignal(), createWakeSignal()];
   const readCapture = captureReader(captures);
@@ -76,7 +80,7 @@ export function createFarm(parts: FarmParts) {
     event: (entry, origin) => recordEvent(events, entry, origin),
   };
   const relaying = { sources: [scans.outbox], handlers };
-  const shared = { scans, captures, artifacts, bodies, queue, nodes, metrics, logger, publicUrl, leaseSecret };
+  const shared = { scans, captures, artifacts, bodies, queue, nodes, blocked, metrics, logger, publicUrl, leaseSecret };
   const dependencies = { ...shared, ...relaying, readCapture, outboxFilled, accepted };
 
   return {
@@ -88,7 +92,9 @@ export function createFarm(parts: FarmParts) {
     outboxFilled,
     /** Routes of the node API and who may call them. */
     nodeRoutes: [...leaseRoutes(dependencies), ...uploadRoutes(dependencies)],
-    admitNode: admitNode(nodeToken, leaseSecret),
+    admitNode: admitNode({ joinTokens, leaseSecret, blocked }),
+    blockNode: (nodeId: string) => blockNode(dependencies, nodeId, new Date()),
+    unblockNode: (nodeId: string) => blocked.remove(nodeId),
     /** Puts a pending scan's job into the index of work, or takes it out. */
     enqueue: async (scan: ScanRecord): Promise<void> => void (await enqueueScan(queue, scan, new Date())),
     unqueue: async (scan: ScanRecord): Promise<void> => void (await queue.drop(scan.organization_id, scan._id)),

@@ -73,6 +73,7 @@ export type Surroundings = {
   picture: (organizationId: string, scanId: string, ord: number) => Promise<OpenPicture | null>;
   enqueue: (scan: ScanRecord) => Promise<void>;
   readyChecks: ReadyCheck[];
+  fleet: (verb: 'block' | 'unblock', nodeId: string) => Promise<void>;
 };
 
 /** The API of the control plane on a free port, over a store in memory, with two organizations. */
@@ -91,6 +92,7 @@ export async function runningApi() {
     picture: async () => null,
     enqueue: async (scan) => void enqueued.push(scan),
     readyChecks: [],
+    fleet: async () => {},
   };
   const pictures = new PicturePool();
   const metrics = createMetrics();
@@ -116,6 +118,8 @@ export async function runningApi() {
     openScreenshot: (...of) => around.picture(...of),
     pictures,
     readLedger: ledger.list,
+    blockNode: (nodeId) => around.fleet('block', nodeId),
+    unblockNode: (nodeId) => around.fleet('unblock', nodeId),
     publicUrl: PUBLIC_URL,
     priceMicros: PRICE_MICROS,
     log: logger,

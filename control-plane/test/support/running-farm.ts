@@ -7,7 +7,6 @@ import type { Artifact } from '@adsweep/shared/capture/artifact.ts';
 import type { Capture } from '@adsweep/shared/capture/capture.ts';
 import type { NetworkRequest } from '@adsweep/shared/capture/network-request.ts';
 import { newId } from '@adsweep/shared/ids.ts';
-import { LeaseClient } from '@adsweep/shared/lease/client.ts';
 import type { Lease } from '@adsweep/shared/lease/messages.ts';
 import { listen } from '@adsweep/shared/service/listen.ts';
 import { createLogger } from '@adsweep/shared/service/logger.ts';
@@ -26,8 +25,10 @@ import type { ScanRecord } from '../../src/scans/scan.ts';
 import { scanStore } from '../../src/scans/scan-store.ts';
 import { createFarm } from '../../src/wiring/farm.ts';
 import { startRedis } from './private-redis.ts';
+import { SimulatedNode } from './simulated-node.ts';
 
 export const NODE_TOKEN = 'the-token-of-all-nodes';
+export const NEXT_NODE_TOKEN = 'the-next-token-of-all-nodes';
 export const PUBLIC_URL = 'https://adsweep.example';
 export const PRICE_MICROS = 10_000;
 
@@ -43,7 +44,7 @@ export async function runningFarm() {
     mkdtemp(join(tmpdir(), 'adsweep-farm-')),
   ]);
   const objects = await openDiskObjects(folder);
-  const secrets = { nodeToken: NODE_TOKEN, leaseSecret: 'a secret that signs leases' };
+  const secrets = { joinTokens: `${NODE_TOKEN},${NEXT_NODE_TOKEN}`, leaseSecret: 'a secret that signs leases' };
   const parts = { store, redis: redis.client, objects, registry, logger, publicUrl: PUBLIC_URL, ...secrets };
   const farm = createFarm(parts);
   await farm.createIndexes();
@@ -75,7 +76,7 @@ export async function runningFarm() {
     events,
     baseUrl,
     parts,
-    node: new LeaseClient(baseUrl, NODE_TOKEN),
+    node: new SimulatedNode(baseUrl, NODE_TOKEN),
 
     startLoops(): Loop {
       const loop = farm.start();

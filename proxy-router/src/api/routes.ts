@@ -1,4 +1,4 @@
-import { bearerCredential, sameSecret } from '@adsweep/shared/service/bearer.ts';
+import { bearerCredential, isOneOfSecrets } from '@adsweep/shared/service/bearer.ts';
 import { type ExitRefusal, ExitRequestSchema } from '@adsweep/shared/targeting/exit-ticket.ts';
 import Router from '@koa/router';
 import type { Context, Middleware } from 'koa';
@@ -15,7 +15,8 @@ export type ApiDependencies = {
   health: ExitHealth;
   tickets: TicketRegistry;
   metrics: RouterMetrics;
-  nodeToken: string;
+  /** Separated by commas. */
+  nodeTokens: string;
   ticketSecret: string;
   /** URL of the gateway for a caller who reached this API by `hostname`. */
   gatewayUrl(hostname: string): string;
@@ -29,9 +30,9 @@ const REFUSALS: Record<ExitRefusal, [status: number, text: string]> = {
 
 /** The API for nodes and the control plane; every call needs the node token. */
 export function exitRoutes(dependencies: ApiDependencies): Router {
-  const { source, tickets, nodeToken } = dependencies;
+  const { source, tickets, nodeTokens } = dependencies;
   const router = new Router();
-  router.use(requireToken(nodeToken));
+  router.use(requireToken(nodeTokens));
   router.get('/catalogue', (context) => {
     context.body = source.catalogue();
   });
@@ -48,9 +49,9 @@ export function exitRoutes(dependencies: ApiDependencies): Router {
   return router;
 }
 
-function requireToken(nodeToken: string): Middleware {
+function requireToken(nodeTokens: string): Middleware {
   return (context, next) => {
-    if (!sameSecret(bearerCredential(context.get('authorization')), nodeToken)) {
+    if (!isOneOfSecrets(bearerCredential(context.get('authorization')), nodeTokens)) {
       throw new ApiError(401, 'unauthorized', 'A valid node token is required.');
     }
     return next();

@@ -9,6 +9,7 @@ import {
   type Fail,
   type Lease,
   type NodeReport,
+  RegisteredSchema,
   type Renewed,
   RenewedSchema,
   type Uploaded,
@@ -35,21 +36,34 @@ const CALL_DEADLINE_MS = 15_000;
  */
 export class LeaseClient {
   readonly #baseUrl: string;
-  readonly #nodeToken: string;
+  readonly #joinToken: string;
+  /** Credentials of the nodes that this client has registered, by their names. */
+  readonly #credentials = new Map<string, string>();
 
-  constructor(baseUrl: string, nodeToken: string) {
+  constructor(baseUrl: string, joinToken: string) {
     this.#baseUrl = `${baseUrl}/node/v1`;
-    this.#nodeToken = nodeToken;
+    this.#joinToken = joinToken;
   }
 
+  /** Registers a node with the join token, or reports it with the credential it got for that. One that is refused is forgotten. */
   async report(nodeId: string, report: NodeReport): Promise<void> {
-    await this.#send('PUT', `/nodes/${encodeURIComponent(nodeId)}`, this.#nodeToken, { json: report });
+    const credential = this.#credentials.get(nodeId) ?? this.#joinToken;
+    const path = `/nodes/${encodeURIComponent(nodeId)}`;
+    try {
+      const registered = await this.#read(RegisteredSchema, 'PUT', path, credential, { json: report });
+      this.#credentials.set(nodeId, registered.credential);
+    } catch (error) {
+      if (error instanceof NodeApiError && error.status === 401) this.#credentials.delete(nodeId);
+      throw error;
+    }
   }
 
-  /** Leases, possibly none. `signal` ends a long poll. */
+  /** Leases, possibly none, for a node that is registered. `signal` ends a long poll. */
   async acquire(request: Acquire, signal?: AbortSignal): Promise<Acquired> {
+    const credential = this.#credentials.get(request.node_id);
+    if (credential === undefined) throw new Error(`node ${request.node_id} is not registered yet`);
     const deadlineMs = request.wait_ms + CALL_DEADLINE_MS;
-    return this.#read(AcquiredSchema, 'POST', '/leases/acquire', this.#nodeToken, {
+    return this.#read(AcquiredSchema, 'POST', '/leases/acquire', credential, {
       json: request,
       signal,
       deadlineMs,

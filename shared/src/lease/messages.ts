@@ -29,6 +29,10 @@ export const NodeReportSchema = Type.Object(
 );
 export type NodeReport = Static<typeof NodeReportSchema>;
 
+/** Answer of `PUT nodes/{id}`: the credential that this process of the node sends from now on. */
+export const RegisteredSchema = Type.Object({ credential: Type.String() });
+export type Registered = Static<typeof RegisteredSchema>;
+
 /** `POST leases/acquire`: up to `max` jobs, waiting up to `wait_ms` for the first. */
 export const AcquireSchema = Type.Object(
   {

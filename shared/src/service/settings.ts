@@ -11,6 +11,14 @@ export const portSetting = (port: number, description: string, maximum = 65_535)
 export const secretSetting = (description: string): TString =>
   Type.String({ minLength: 16, secret: true, description });
 
+/** Secrets of which any one opens, separated by commas, so that a new one can be brought in beside the old one. */
+export const secretsSetting = (description: string): TString =>
+  Type.String({
+    pattern: '^[\\x21-\\x2b\\x2d-\\x7e]{16,}(,[\\x21-\\x2b\\x2d-\\x7e]{16,})*$',
+    secret: true,
+    description,
+  });
+
 /** `ADSWEEP_LOG_LEVEL` of every process. */
 export const logLevelSetting = Type.String({
   default: 'info',

@@ -1,12 +1,17 @@
 -- waiting -> leased: the oldest job of the organization whose turn it is.
 -- KEYS  1 ring  2 leased  3 fence
--- ARGV  1 prefix of the shard's keys  2 node  3 lease in ms  4 the most jobs to give
+-- ARGV  1 prefix of the shard's keys  2 node  3 lease in ms  4 the most jobs to give  5 the most leases of the node
 -- Reply { scan, fence, scan, fence, ... }, empty when nothing waits
 local prefix, node, lease, most = ARGV[1], ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[4])
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 local micros = time[1] * 1000000 + time[2]
 local given = {}
+
+-- Leases that have run out no longer count, reaped or not.
+local own = prefix .. 'node:' .. node
+redis.call('ZREMRANGEBYSCORE', own, '-inf', string.format('%.0f', now))
+most = math.min(most, tonumber(ARGV[5]) - redis.call('ZCARD', own))
 
 -- Of four turns three go to band 0 first and one to band 1, so that neither starves.
 local function take(org)
@@ -28,6 +33,7 @@ local function give(scan)
   redis.call('SET', KEYS[3], fence)
   redis.call('HSET', job, 'state', 'leased', 'fence', fence, 'node', node)
   redis.call('ZADD', KEYS[2], string.format('%.0f', now + lease), scan)
+  redis.call('ZADD', own, string.format('%.0f', now + lease), scan)
   given[#given + 1] = scan
   given[#given + 1] = fence
 end
@@ -44,4 +50,5 @@ while #given < most * 2 do
   end
   if scan then give(scan) end
 end
+if redis.call('EXISTS', own) == 1 then redis.call('PEXPIRE', own, 2 * lease) end
 return given

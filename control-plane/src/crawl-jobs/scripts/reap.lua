@@ -10,10 +10,11 @@ local reaped = {}
 
 for _, scan in ipairs(expired) do
   local job = prefix .. 'job:' .. scan
-  local state, fence = unpack(redis.call('HMGET', job, 'state', 'fence'))
+  local state, fence, node = unpack(redis.call('HMGET', job, 'state', 'fence', 'node'))
   redis.call('ZREM', KEYS[1], scan)
   if state == 'leased' then
     redis.call('DEL', job)
+    redis.call('ZREM', prefix .. 'node:' .. node, scan)
     reaped[#reaped + 1] = scan
     reaped[#reaped + 1] = fence
   end
