@@ -141,8 +141,9 @@ describe('the requests of a capture', { concurrency: 4 }, () => {
     site.setPage('http://leaving-frame.example/', beacon('/third'));
     const paths = ['leaving.example/first', 'leaving.example/second', 'leaving-frame.example/third'];
     const beacons = paths.map((path) => `http://${path}`);
-    const captured = await world.capture('http://leaving.example/', { arriving: beacons });
-    for (const url of beacons) assert.equal(captured.urls().filter((one) => one === url).length, 1, url);
+    const captured = await world.capture('http://leaving.example/');
+    for (const url of beacons)
+      assert.equal(captured.urls().filter((one) => one === url).length, 1, `${url}, ${captured.notes}`);
   });
 
   it('name a host that only the gateway saw', async () => {
@@ -151,10 +152,50 @@ describe('the requests of a capture', { concurrency: 4 }, () => {
       'https://last.example/',
       `<script>addEventListener('pagehide', () => navigator.sendBeacon('https://only.example/x'))</script>`,
     );
-    const captured = await world.capture('https://last.example/', { arriving: ['https://only.example/x'] });
+    const captured = await world.capture('https://last.example/');
     assert.ok(
       captured.urls().some((url) => url.startsWith('https://only.example')),
       captured.urls().join(' '),
+    );
+  });
+});
+
+describe('the requests of a page that floods', () => {
+  let world: CaptureWorld;
+  before(async () => {
+    world = await CaptureWorld.start();
+  });
+  after(() => world.close());
+
+  it('hold 5000 names that no host can have without growing by them, and it is said that they are left out', async () => {
+    const { site } = world;
+    site.setPage(
+      'http://long-names.example/',
+      `<script>
+      const label = 'a'.repeat(60) + '.';
+      for (let i = 0; i < 5000; i++) fetch('http://' + label.repeat(230) + i + '.example/', { mode: 'no-cors' }).catch(() => 0)</script>`,
+    );
+    const captured = await world.capture('http://long-names.example/');
+    assert.equal(captured.failure, null);
+    assert.ok(Buffer.byteLength(JSON.stringify(captured.outcome.capture)) < 100_000);
+    assert.match(captured.notes, /requests: \d+ further requests are not listed/);
+  });
+
+  it('hold those of another site behind a flood', async () => {
+    const { site } = world;
+    site.setPage(
+      'http://smokescreen.example/',
+      `<script>
+      for (let i = 0; i < 5500; i++) fetch('/f?' + i, { mode: 'no-cors' }).catch(() => 0);
+      const behind = document.createElement('script');
+      behind.src = 'http://behind.example/kit.js';
+      document.head.append(behind);</script>`,
+    );
+    site.setText('http://behind.example/kit.js', SCRIPT, 'var kit = 1');
+    const captured = await world.capture('http://smokescreen.example/');
+    assert.ok(captured.urls().includes('http://behind.example/kit.js'));
+    assert.ok(
+      captured.bodies().some(({ url, text }) => url === 'http://behind.example/kit.js' && text === 'var kit = 1'),
     );
   });
 });

@@ -28,10 +28,14 @@ export const PICTURED_HEIGHT_MAX = 300_000;
 export const SCROLL_MS = 2_500;
 /** How long the active Back probe watches where it leads. */
 export const PROBE_MS = 2_500;
-/** Time for the last beacons to reach the gateway once the tabs are closed. 150 were too few on a busy machine. */
-export const LEAVE_MS = 400;
-/** The gateway's answer to what it carried. */
-export const TRAFFIC_MS = 3_000;
+/** A document's own handlers of leaving. */
+export const UNLOAD_MS = 2_000;
+/** The gateway has been quiet for this long after the tabs were closed: their last beacons have passed. */
+export const LEAVE_QUIET_MS = 250;
+/** How long that is waited for. */
+export const LEAVE_MAX_MS = 6_000;
+/** The gateway's answer to what it carried: longer than the client waits for it. */
+export const TRAFFIC_MS = 6_000;
 
 /** Tabs that are kept and pictured, the page's own included; more are closed as they open. */
 export const TABS_MAX = 10;

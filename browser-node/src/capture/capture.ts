@@ -5,13 +5,15 @@ import { withDeadline } from '@adsweep/shared/service/with-deadline.ts';
 import type { TicketTraffic } from '@adsweep/shared/targeting/exit-ticket.ts';
 import type { OpenContext } from '../browser/open-context.ts';
 import { failureOfBrowser, failureOfVisit } from '../failures.ts';
-import { LEAVE_MS, OBSERVATIONS_MAX, TRAFFIC_MS } from './budgets.ts';
+import { OBSERVATIONS_MAX } from './budgets.ts';
 import { calm } from './calm.ts';
 import type { CaptureFailure, CaptureOutcome } from './capture-outcome.ts';
 import type { Collect, Collector, Draft } from './collectors/collector.ts';
 import { afterwards, whileOpen } from './collectors/index.ts';
 import { causeText } from './ending.ts';
 import { fitCapture } from './fit-capture.ts';
+import { leave } from './leave.ts';
+import { underLoad } from './machine-load.ts';
 import { type Stage, setStage } from './stage.ts';
 import { targets } from './targets/index.ts';
 import type { Visit } from './targets/visit.ts';
@@ -39,8 +41,7 @@ export async function capturePage(
     await stage.ending.race(calm(stage));
     const draft = newDraft(stage);
     await collectAll(stage, seenOpen, draft);
-    await leave(stage);
-    draft.traffic = await askGateway(stage, traffic);
+    draft.traffic = await leave(stage, traffic);
     await collectAll(stage, seenAfterwards, draft);
     return {
       capture: asCapture(stage, draft),
@@ -82,7 +83,7 @@ async function startAll(stage: Stage, collectors: Collector[]): Promise<Started[
 async function collectAll(stage: Stage, collectors: Started[], draft: Draft): Promise<void> {
   for (const { name, budgetMs, collect } of collectors) {
     try {
-      const work = withDeadline(Promise.resolve(draft).then(collect), budgetMs, `collecting ${name}`);
+      const work = withDeadline(Promise.resolve(draft).then(collect), underLoad(budgetMs), `collecting ${name}`);
       await stage.ending.race(work);
     } catch (cause) {
       stage.logger.info({ cause, collector: name }, 'a collector failed');
@@ -107,23 +108,6 @@ function newDraft({ landings, startedAt }: Stage): Draft {
     }),
   );
   return { landings: captured, requests: [], observations: [], files: [], traffic: null };
-}
-
-/** Closes the tabs, which makes them send their last beacons, and gives these a moment to reach the gateway. */
-async function leave({ landings, ending }: Stage): Promise<void> {
-  const closing = Promise.all(landings.all.map(({ page }) => page.close().catch(() => undefined)));
-  await ending.race(withDeadline(closing, 2_000, 'the end of the tabs').catch(() => []));
-  await ending.race(new Promise((resolve) => setTimeout(resolve, LEAVE_MS)));
-}
-
-async function askGateway(stage: Stage, traffic: () => Promise<TicketTraffic | null>): Promise<TicketTraffic | null> {
-  try {
-    return await stage.ending.race(withDeadline(traffic(), TRAFFIC_MS, 'the gateway'));
-  } catch (cause) {
-    stage.logger.warn({ cause }, 'the gateway did not tell what it carried');
-    stage.notes.push({ collector: 'gateway', text: 'it did not tell what it carried' });
-    return null;
-  }
 }
 
 function failureOf(stage: Stage, visit: Visit, traffic: TicketTraffic | null): CaptureFailure | null {

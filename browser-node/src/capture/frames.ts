@@ -1,4 +1,6 @@
+import { ANSWER_MS } from './budgets.ts';
 import type { CommandAnswer, TargetSession } from './devtools/devtools.ts';
+import { underLoad } from './machine-load.ts';
 import type { Stage } from './stage.ts';
 
 type FrameTree = CommandAnswer<'Page.getFrameTree'>['frameTree'];
@@ -14,7 +16,7 @@ export async function framesOf(stage: Stage, root: TargetSession): Promise<Frame
   const trees = await Promise.all(
     sessions.map(async (session) => {
       // A frame that is gone, or too busy to say what it holds, has nothing to look at.
-      const answer = await session.send('Page.getFrameTree', undefined, 2_000).catch(() => null);
+      const answer = await session.send('Page.getFrameTree', undefined, underLoad(ANSWER_MS)).catch(() => null);
       return answer ? flat(answer.frameTree).map(({ id, url }) => ({ session, frameId: id, url })) : [];
     }),
   );

@@ -1,23 +1,31 @@
 import { SCRIPT_NAVIGATIONS_MAX } from '@adsweep/shared/limits.ts';
-import { ANNOUNCED_REFRESH_MAX_MS, DWELL_MS, LONG_REQUEST_MS, QUIET_MS, SETTLE_MS } from './budgets.ts';
+import { ANNOUNCED_REFRESH_MAX_MS, ANSWER_MS, DWELL_MS, LONG_REQUEST_MS, QUIET_MS, SETTLE_MS } from './budgets.ts';
+import { evaluateApart } from './evaluate-apart.ts';
 import type { Landing } from './landings.ts';
 import type { NetworkJournal } from './network-journal.ts';
+import { runTimers } from './page-scripts/run-timers.ts';
 import type { Stage } from './stage.ts';
 
 const CHECK_AT_LEAST_MS = 50;
 /** Time for a loop that was stopped to show its last document. */
 const LOOP_REST_MS = 3_000;
+/** A renderer that answers within this runs as fast as its page asks. */
+const PROMPT_MS = 100;
+/** How often tabs at rest are asked whether they have run what was due. */
+const ASKED_MAX = 3;
 
 /** `loop`: the page's own tab led on and on, and was stopped. */
 export type Rest = 'settled' | 'loop';
 
 /**
- * Waits until the tabs have come to rest: each loaded and watched for a while, nothing asked for, no refresh announced; at most the
- * budget. A page that never stops leading on ends the capture.
+ * Waits until the tabs have come to rest: each loaded and watched for a while, nothing asked for, no refresh announced, and
+ * their timers run; at most the budget, of which a note tells. A page that never stops leading on ends the capture.
  */
 export async function settle(stage: Stage, budgetMs = SETTLE_MS): Promise<Rest> {
   let until = performance.now() + budgetMs;
   let rest: Rest | null = null;
+  let lateUntil = 0;
+  let asked = 0;
   while (!stage.ending.failure) {
     const now = performance.now();
     const tabs = stage.landings.all.filter((landing) => !landing.page.isClosed());
@@ -25,11 +33,32 @@ export async function settle(stage: Stage, budgetMs = SETTLE_MS): Promise<Rest> 
       rest = stopLoops(tabs);
       until = now + LOOP_REST_MS;
     }
-    const waitMs = Math.min(restIn(tabs, stage.journal, now), until - now);
-    if (waitMs <= 0 || tabs.length === 0) break;
-    await pause(stage, Math.max(waitMs, CHECK_AT_LEAST_MS));
+    const restMs = Math.max(restIn(tabs, stage.journal, now), lateUntil - now);
+    if (tabs.length === 0 || (restMs <= 0 && (rest !== null || asked >= ASKED_MAX))) break;
+    if (restMs <= 0) {
+      asked += 1;
+      const lateMs = await timersRun(stage, tabs);
+      // Timers of a page that runs late lead on later by as much.
+      if (lateMs > PROMPT_MS) lateUntil = performance.now() + Math.min(lateMs, DWELL_MS);
+      else if (restIn(tabs, stage.journal, performance.now()) <= 0) break;
+    } else if (now >= until) {
+      if (rest === null) stage.notes.push({ collector: 'settle', text: `not at rest after ${budgetMs / 1_000} s` });
+      break;
+    } else await pause(stage, Math.max(Math.min(restMs, until - now), CHECK_AT_LEAST_MS));
   }
   return rest ?? 'settled';
+}
+
+/** How long in ms the slowest tab took to run its timers that were due; a tab that is gone or moved on has none. */
+async function timersRun(stage: Stage, tabs: Landing[]): Promise<number> {
+  const since = performance.now();
+  const asking = tabs
+    .filter(({ tab }) => tab.committed && !tab.refused)
+    .map(({ tab: { session } }) =>
+      evaluateApart(session, session.targetId, runTimers, null, ANSWER_MS).catch(() => undefined),
+    );
+  await stage.ending.race(Promise.all(asking));
+  return performance.now() - since;
 }
 
 /** In how many ms the tabs can be at rest at the earliest, 0 = they are. Pure. */

@@ -28,8 +28,6 @@ export type CaptureOptions = {
   isolated?: boolean;
   signal?: AbortSignal;
   emulator?: string;
-  /** The gateway tells what it carried once these have arrived. */
-  arriving?: string[];
   opened?: (open: OpenContext) => void;
 };
 
@@ -71,9 +69,7 @@ export class CaptureWorld {
     const startedAt = performance.now();
     try {
       const signal = options.signal ?? new AbortController().signal;
-      const arrived = Promise.all((options.arriving ?? []).map((arriving) => this.site.waitForRequest(arriving)));
-      const traffic = () => arrived.then(proxy.traffic);
-      const outcome = await capturePage(jobFor(url, options.referrer ?? null), open, traffic, signal, silent);
+      const outcome = await capturePage(jobFor(url, options.referrer ?? null), open, proxy.traffic, signal, silent);
       return new Captured(outcome, performance.now() - startedAt);
     } finally {
       await open.close();

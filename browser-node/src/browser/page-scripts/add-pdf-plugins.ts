@@ -7,6 +7,8 @@ import type { WrapGetter } from './wrap-getter.ts';
 export function addPdfPlugins(wrapGetter: WrapGetter): void {
   if (navigator.plugins.length > 0) return;
   const description = 'Portable Document Format';
+  const { apply } = Reflect;
+  const { indexOf, values: iterate } = Array.prototype;
   const fixed = (kind: { prototype: object }, values: object): object => {
     const made = Object.create(kind.prototype);
     for (const [name, value] of Object.entries(values)) Object.defineProperty(made, name, { value });
@@ -19,10 +21,10 @@ export function addPdfPlugins(wrapGetter: WrapGetter): void {
         ...Object.fromEntries(names.map((name, index) => [name, items[index]])),
         length: items.length,
         item: (index: number) => items[index] ?? null,
-        namedItem: (name: string) => items[names.indexOf(name)] ?? null,
+        namedItem: (name: string) => items[apply(indexOf, names, [name])] ?? null,
       }),
       Symbol.iterator,
-      { value: () => items[Symbol.iterator]() },
+      { value: () => apply(iterate, items, []) },
     );
   const typeNames = ['application/pdf', 'text/pdf'];
   const types = typeNames.map((type) => fixed(MimeType, { type, suffixes: 'pdf', description }));

@@ -20,10 +20,12 @@ export function dressWindow(dress: WindowDress, wrapGetter: WrapGetter): void {
   if (!dress.chrome) Reflect.deleteProperty(window, 'chrome');
   if (!dress.chrome || 'chrome' in window) return;
   const since = performance.timeOrigin;
+  const [started, requested] = [Math.round(since), since / 1000];
+  const now = performance.now.bind(performance);
   const chrome = {
     app: { isInstalled: false },
-    csi: () => ({ onloadT: Math.round(since), pageT: performance.now(), startE: Math.round(since), tran: 15 }),
-    loadTimes: () => ({ requestTime: since / 1000, startLoadTime: since / 1000, navigationType: 'Other' }),
+    csi: () => ({ onloadT: started, pageT: now(), startE: started, tran: 15 }),
+    loadTimes: () => ({ requestTime: requested, startLoadTime: requested, navigationType: 'Other' }),
   };
   Object.defineProperty(window, 'chrome', { value: chrome, writable: true, enumerable: true, configurable: false });
 }

@@ -9,11 +9,12 @@ export const wrapGetter: WrapGetter = (owner, name, value) => {
   const { apply } = Reflect;
   const property = Object.getOwnPropertyDescriptor(owner, name);
   if (!property?.get) return;
-  const get = new Proxy(property.get, {
-    apply(getter, self, args) {
-      apply(getter, self, args);
-      return value;
-    },
-  });
+  // Without a prototype: a page can add traps to `Object.prototype`.
+  const traps: ProxyHandler<() => unknown> = Object.create(null);
+  traps.apply = (getter, self, args) => {
+    apply(getter, self, args);
+    return value;
+  };
+  const get = new Proxy(property.get, traps);
   Object.defineProperty(owner, name, { ...property, get });
 };

@@ -4,6 +4,7 @@ import { clipUrl } from '../clip-url.ts';
 import type { CommandAnswer, TargetSession } from '../devtools/devtools.ts';
 import { type FrameAt, framesOf } from '../frames.ts';
 import type { Landing } from '../landings.ts';
+import { underLoad } from '../machine-load.ts';
 import type { Stage } from '../stage.ts';
 import type { Collector } from './collector.ts';
 
@@ -100,7 +101,7 @@ async function probe(stage: Stage, session: TargetSession, { entries, currentInd
   if (!before || !landing) return '';
   const seen = new Set(entries.map(({ url }) => withoutFragment(url)));
   const isNew = (url: string) => !seen.has(withoutFragment(url));
-  const led = landing.page.waitForURL((url) => isNew(url.href), { timeout: PROBE_MS, waitUntil: 'commit' });
+  const led = landing.page.waitForURL((url) => isNew(url.href), { timeout: underLoad(PROBE_MS), waitUntil: 'commit' });
   // What the tab does from here on is no part of the capture.
   stage.journal.close();
   session.tell('Page.navigateToHistoryEntry', { entryId: before.id });

@@ -7,6 +7,7 @@ import { evaluateApart } from '../evaluate-apart.ts';
 import { FairList } from '../fair-list.ts';
 import { type FrameAt, framesOf } from '../frames.ts';
 import type { Landing } from '../landings.ts';
+import { underLoad } from '../machine-load.ts';
 import { type DocumentFacts, readDocument } from '../page-scripts/read-document.ts';
 import type { Stage } from '../stage.ts';
 import type { Collector } from './collector.ts';
@@ -41,6 +42,9 @@ export const documents: Collector = {
   },
 };
 
+/** Reading one frame. */
+const FRAME_READ_MS = 3_000;
+
 async function documentsOf(stage: Stage, { ord, tab }: Landing): Promise<(CapturedDocument & DocumentFacts)[]> {
   const frames = fairly(await framesOf(stage, tab.session));
   const read = await Promise.all(frames.map((at) => readFrame(at)));
@@ -60,7 +64,7 @@ function fairly(frames: FrameAt[]): FrameAt[] {
 
 async function readFrame({ session, frameId }: FrameAt): Promise<DocumentFacts | null> {
   const limits = { html: HTML_LENGTH_MAX, text: TEXT_LENGTH_MAX, title: TITLE_LENGTH_MAX, url: CAPTURE_URL_LENGTH_MAX };
-  const facts = await evaluateApart(session, frameId, readDocument, limits, 3_000).catch(() => null);
+  const facts = await evaluateApart(session, frameId, readDocument, limits, underLoad(FRAME_READ_MS)).catch(() => null);
   return facts && { ...facts, title: clean(facts.title), siteName: clean(facts.siteName) };
 }
 

@@ -4,6 +4,7 @@ import { WEBP_SIDE_MAX } from '@adsweep/shared/limits.ts';
 import { COMMAND_MS, PICTURED_HEIGHT_MAX, SCREENSHOT_MS, SCROLL_MS } from '../budgets.ts';
 import { evaluateApart } from '../evaluate-apart.ts';
 import { type Landing, stopScript } from '../landings.ts';
+import { underLoad } from '../machine-load.ts';
 import { type PageSize, scrollThrough } from '../page-scripts/scroll-through.ts';
 import { settle } from '../settle.ts';
 import type { Stage } from '../stage.ts';
@@ -47,7 +48,7 @@ async function picture(stage: Stage, landing: Landing): Promise<Buffer> {
 /** The page's size, once it was scrolled through for what it loads when seen. */
 async function wholePage(stage: Stage, { ord, tab: { session } }: Landing): Promise<PageSize> {
   const screens = ord === 0 ? SCREENS_MAX : 0;
-  const size = await evaluateApart(session, session.targetId, scrollThrough, { screens }, SCROLL_MS);
+  const size = await evaluateApart(session, session.targetId, scrollThrough, { screens }, underLoad(SCROLL_MS));
   if (size.scrolled) await settle(stage, LAZY_MS);
   return size;
 }

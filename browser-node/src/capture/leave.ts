@@ -1,0 +1,74 @@
+import { withDeadline } from '@adsweep/shared/service/with-deadline.ts';
+import type { TicketTraffic } from '@adsweep/shared/targeting/exit-ticket.ts';
+import { LEAVE_MAX_MS, LEAVE_QUIET_MS, TRAFFIC_MS, UNLOAD_MS } from './budgets.ts';
+import { evaluateApart } from './evaluate-apart.ts';
+import type { Landing } from './landings.ts';
+import { underLoad } from './machine-load.ts';
+import { leaveDocument } from './page-scripts/leave-document.ts';
+import type { Stage } from './stage.ts';
+
+/** How many times what a round trip takes it must be quiet: on a busy machine everything takes longer, silence too. */
+const ROUND_TRIPS = 4;
+const CHECK_AT_LEAST_MS = 50;
+
+/**
+ * Closes the tabs, which makes them send their last beacons, and waits until these have reached the gateway. Answers what the gateway
+ * carried, null = it did not tell.
+ */
+export async function leave(stage: Stage, traffic: () => Promise<TicketTraffic | null>): Promise<TicketTraffic | null> {
+  const maxMs = underLoad(LEAVE_MAX_MS);
+  const until = performance.now() + maxMs;
+  await stage.ending.race(Promise.all(stage.landings.shown().map(unload)));
+  const closing = Promise.all(stage.landings.all.map(({ page }) => page.close().catch(() => undefined)));
+  await stage.ending.race(withDeadline(closing, maxMs, 'the end of the tabs').catch(() => []));
+  const closedAt = performance.now();
+  while (true) {
+    const askedAt = performance.now();
+    await networkAnswers(stage);
+    const carried = await askGateway(stage, traffic);
+    const now = performance.now();
+    if (!carried || stage.ending.failure) return carried;
+    const restInMs = quietIn(carried, { sinceClosedMs: askedAt - closedAt, roundTripMs: now - askedAt });
+    if (restInMs === 0) return carried;
+    if (now >= until) {
+      const text = `requests were still under way ${Math.round(maxMs / 1_000)} s after the tabs were closed`;
+      stage.notes.push({ collector: 'gateway', text });
+      return carried;
+    }
+    await stage.ending.race(new Promise((resolve) => setTimeout(resolve, Math.max(restInMs, CHECK_AT_LEAST_MS))));
+  }
+}
+
+/** In how many ms the last of what the tabs sent can have passed at the earliest, 0 = it has. Pure. */
+export function quietIn(
+  { quiet_ms, connecting_streams }: Pick<TicketTraffic, 'quiet_ms' | 'connecting_streams'>,
+  { sinceClosedMs, roundTripMs }: { sinceClosedMs: number; roundTripMs: number },
+): number {
+  const needed = Math.max(LEAVE_QUIET_MS, ROUND_TRIPS * roundTripMs);
+  const lacking = Math.max(0, needed - Math.min(quiet_ms, sinceClosedMs));
+  return connecting_streams > 0 ? Math.max(lacking, CHECK_AT_LEAST_MS) : lacking;
+}
+
+/** Chromium gives a tab that is closed half a second for its handlers of leaving; a document that leaves by itself has all it needs. */
+async function unload({ page, tab: { session } }: Landing): Promise<void> {
+  const timeout = underLoad(UNLOAD_MS);
+  const left = page.waitForURL('about:blank', { waitUntil: 'commit', timeout });
+  const leaving = evaluateApart(session, session.targetId, leaveDocument, null, timeout);
+  // A tab that cannot be left is closed all the same.
+  await Promise.all([left, leaving]).catch(() => undefined);
+}
+
+/** The browser's network service answered: it has taken what tabs handed it before. */
+async function networkAnswers({ open, ending }: Stage): Promise<void> {
+  await ending.race(withDeadline(open.context.cookies(), TRAFFIC_MS, 'the network service').catch(() => []));
+}
+
+async function askGateway(stage: Stage, traffic: () => Promise<TicketTraffic | null>): Promise<TicketTraffic | null> {
+  try {
+    return await stage.ending.race(withDeadline(traffic(), TRAFFIC_MS, 'the gateway'));
+  } catch (cause) {
+    stage.logger.warn({ cause }, 'the gateway did not tell what it carried');
+    stage.notes.push({ collector: 'gateway', text: 'it did not tell what it carried' });
+    return null;
+  }
+}

@@ -1,0 +1,69 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { LEAVE_QUIET_MS } from '../src/capture/budgets.ts';
+import { Ending } from '../src/capture/ending.ts';
+import { leave, quietIn } from '../src/capture/leave.ts';
+import { stretch } from '../src/capture/machine-load.ts';
+
+const carried = (change: object) => ({
+  ticket_id: 'ticket',
+  bytes_sent: 0,
+  bytes_received: 0,
+  hosts: [],
+  requests: [],
+  open_streams: 3,
+  connecting_streams: 0,
+  quiet_ms: 60_000,
+  ...change,
+});
+type Stage = Parameters<typeof leave>[0];
+const stageOf = (closed: () => void) =>
+  ({
+    landings: { all: [{ page: { close: async () => closed() } }], shown: () => [] },
+    open: { context: { cookies: async () => [] } },
+    ending: new Ending(),
+    notes: [],
+    logger: { warn: () => undefined },
+  }) as unknown as Stage;
+
+describe('the traffic of pages that are left', () => {
+  it('has passed when it has been quiet since the tabs were closed, longer where answers take long', () => {
+    const roundTripMs = 1;
+    assert.equal(quietIn(carried({}), { sinceClosedMs: 0, roundTripMs }), LEAVE_QUIET_MS);
+    assert.equal(quietIn(carried({}), { sinceClosedMs: LEAVE_QUIET_MS, roundTripMs }), 0);
+    assert.equal(quietIn(carried({ quiet_ms: 50 }), { sinceClosedMs: 900, roundTripMs }), LEAVE_QUIET_MS - 50);
+    assert.equal(quietIn(carried({}), { sinceClosedMs: 900, roundTripMs: 300 }), 300);
+    assert.ok(quietIn(carried({ connecting_streams: 1 }), { sinceClosedMs: 900, roundTripMs }) > 0);
+  });
+
+  it('is waited for while a target is being dialled', async () => {
+    let closed = false;
+    let asked = 0;
+    const stage = stageOf(() => {
+      closed = true;
+    });
+    const answer = await leave(stage, async () => {
+      assert.ok(closed);
+      asked += 1;
+      const requests = asked < 4 ? [] : [{ method: 'POST', url: 'http://beacon.example/', at_ms: 0 }];
+      return carried({ connecting_streams: asked < 4 ? 1 : 0, requests });
+    });
+    assert.equal(answer?.requests.length, 1);
+    assert.deepEqual(stage.notes, []);
+  });
+
+  it('is not there where the gateway does not tell, which a note says', async () => {
+    const stage = stageOf(() => undefined);
+    assert.equal(await leave(stage, () => Promise.reject(new Error('gone'))), null);
+    assert.match(stage.notes[0]?.text ?? '', /did not tell/);
+  });
+});
+
+describe('an upper bound', () => {
+  it('grows with the load of the machine, within limits', () => {
+    assert.equal(stretch(0, 2), 1);
+    assert.equal(stretch(2, 2), 1);
+    assert.equal(stretch(4, 2), 2);
+    assert.equal(stretch(100, 2), 3);
+  });
+});
