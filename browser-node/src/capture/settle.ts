@@ -2,6 +2,7 @@ import { SCRIPT_NAVIGATIONS_MAX } from '@adsweep/shared/limits.ts';
 import { ANNOUNCED_REFRESH_MAX_MS, ANSWER_MS, DWELL_MS, LONG_REQUEST_MS, QUIET_MS, SETTLE_MS } from './budgets.ts';
 import { evaluateApart } from './evaluate-apart.ts';
 import type { Landing } from './landings.ts';
+import { underLoad } from './machine-load.ts';
 import type { NetworkJournal } from './network-journal.ts';
 import { runTimers } from './page-scripts/run-timers.ts';
 import type { Stage } from './stage.ts';
@@ -26,6 +27,7 @@ export async function settle(stage: Stage, budgetMs = SETTLE_MS): Promise<Rest> 
   let rest: Rest | null = null;
   let lateUntil = 0;
   let asked = 0;
+  let isExtended = false;
   while (!stage.ending.failure) {
     const now = performance.now();
     const tabs = stage.landings.all.filter((landing) => !landing.page.isClosed());
@@ -41,6 +43,10 @@ export async function settle(stage: Stage, budgetMs = SETTLE_MS): Promise<Rest> 
       // Timers of a page that runs late lead on later by as much.
       if (lateMs > PROMPT_MS) lateUntil = performance.now() + Math.min(lateMs, DWELL_MS);
       else if (restIn(tabs, stage.journal, performance.now()) <= 0) break;
+    } else if (now >= until && !isExtended && (await timersRun(stage, tabs)) > PROMPT_MS) {
+      // Late because of the machine, and not of the page alone.
+      isExtended = true;
+      until += underLoad(budgetMs) - budgetMs;
     } else if (now >= until) {
       if (rest === null) stage.notes.push({ collector: 'settle', text: `not at rest after ${budgetMs / 1_000} s` });
       break;

@@ -40,6 +40,7 @@ async function picture(stage: Stage, landing: Landing): Promise<Buffer> {
     stage.notes.push({ collector: 'screenshots', text: `${size.height} pixels high: what is in view` });
   } catch (cause) {
     stage.logger.info({ cause }, 'a whole page could not be pictured');
+    stage.notes.push({ collector: 'screenshots', text: 'the whole page could not be pictured: what is in view' });
     await stopScript(landing.tab.session);
   }
   return shootView(landing);
@@ -48,7 +49,10 @@ async function picture(stage: Stage, landing: Landing): Promise<Buffer> {
 /** The page's size, once it was scrolled through for what it loads when seen. */
 async function wholePage(stage: Stage, { ord, tab: { session } }: Landing): Promise<PageSize> {
   const screens = ord === 0 ? SCREENS_MAX : 0;
-  const size = await evaluateApart(session, session.targetId, scrollThrough, { screens }, underLoad(SCROLL_MS));
+  const scroll = (most: number) =>
+    evaluateApart(session, session.targetId, scrollThrough, { screens: most }, underLoad(SCROLL_MS));
+  // A page that scrolls too slowly is pictured as it is.
+  const size = await scroll(screens).catch(() => scroll(0));
   if (size.scrolled) await settle(stage, LAZY_MS);
   return size;
 }
@@ -60,7 +64,7 @@ async function wholePage(stage: Stage, { ord, tab: { session } }: Landing): Prom
 function shootWhole({ page }: Landing, { width, height, ratio }: PageSize): Promise<Buffer> {
   const longest = Math.floor(WEBP_SIDE_MAX / ratio);
   const clip = { x: 0, y: 0, width: Math.min(width, longest), height: Math.min(height, longest) };
-  return page.screenshot({ ...WEBP, fullPage: true, clip, caret: 'initial', timeout: SCREENSHOT_MS });
+  return page.screenshot({ ...WEBP, fullPage: true, clip, caret: 'initial', timeout: underLoad(SCREENSHOT_MS) });
 }
 
 /** What is in view. */
