@@ -3,7 +3,7 @@ import { createLogger } from '@adsweep/shared/service/logger.ts';
 import { failStart } from '@adsweep/shared/service/operator-error.ts';
 import { stopOnSignal } from '@adsweep/shared/service/shutdown.ts';
 import { readConfig } from './config.ts';
-import { startControlPlane } from './wiring.ts';
+import { startControlPlane } from './compose/start-control-plane.ts';
 
 try {
   const config = readConfig();

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { newApiKey } from '@adsweep/shared/ids.ts';
-import { addFirstOrganization, FIRST_ORGANIZATION_ID } from '../src/accounts/add-organization.ts';
-import { type ApiKeyRecord, apiKeyRecord, hashApiKey } from '../src/accounts/api-key.ts';
-import { findCaller } from '../src/accounts/find-caller.ts';
+import { addFirstOrganization, FIRST_ORGANIZATION_ID } from '../src/accounts/organizations/add-organization.ts';
+import { type ApiKeyRecord, apiKeyRecord, hashApiKey } from '../src/accounts/organizations/api-key.ts';
+import { findCaller } from '../src/accounts/organizations/find-caller.ts';
 import { KEYS, ORGANIZATIONS, PAGE, type RunningApi, runningApi } from './support/running-api.ts';
 
 describe('who may do what', () => {

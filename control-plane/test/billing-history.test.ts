@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { type LedgerMotion, scanMotion } from '../src/billing/ledger-entry.ts';
+import { type LedgerMotion, scanMotion } from '../src/accounts/billing/ledger-entry.ts';
 import { itemsOf, KEYS, ORGANIZATIONS, type RunningApi, runningApi } from './support/running-api.ts';
 
 const on = (day: number, hour = 12) => new Date(Date.UTC(2026, 2, day, hour));

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import thirdParties from 'third-party-web/nostats-subset.js';
-import { brandOf } from '../src/classification/brand.ts';
-import { classify } from '../src/classification/classify.ts';
-import { NOT_AD_SERVERS, networkOf } from '../src/classification/network-name.ts';
+import { brandOf } from '../src/analysis/classification/brand.ts';
+import { classify } from '../src/analysis/classification/classify.ts';
+import { NOT_AD_SERVERS, networkOf } from '../src/analysis/classification/network-name.ts';
 import { captureOf } from './support/running-farm.ts';
 
 describe('the brand of a landing', () => {

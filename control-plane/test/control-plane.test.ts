@@ -8,7 +8,7 @@ import { after, before, describe, test } from 'node:test';
 import { createLogger } from '@adsweep/shared/service/logger.ts';
 import { until } from '../../shared/test/support/until.ts';
 import { readConfig } from '../src/config.ts';
-import { type ControlPlane, startControlPlane } from '../src/wiring.ts';
+import { type ControlPlane, startControlPlane } from '../src/compose/start-control-plane.ts';
 import { type PrivateRedis, startRedis } from './support/private-redis.ts';
 import { CATALOGUE, PAGE } from './support/running-api.ts';
 import { SimulatedNode } from './support/simulated-node.ts';

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import { createLogger, type Logger } from '@adsweep/shared/service/logger.ts';
-import { requireNoEviction, warnOfEviction } from '../src/crawl-jobs/eviction-policy.ts';
-import { type Band, shardKeys, shardOf } from '../src/crawl-jobs/keys.ts';
-import { type CrawlQueue, crawlQueue, type LeaseRef } from '../src/crawl-jobs/queue.ts';
+import { requireNoEviction, warnOfEviction } from '../src/crawling/queue/eviction-policy.ts';
+import { type Band, shardKeys, shardOf } from '../src/crawling/queue/keys.ts';
+import { type CrawlQueue, crawlQueue, type LeaseRef } from '../src/crawling/queue/queue.ts';
 import { type PrivateRedis, startRedis } from './support/private-redis.ts';
 
 let redis: PrivateRedis;
@@ -276,7 +276,7 @@ describe('PROTOCOL.md', () => {
   });
 
   it('names exactly the scripts that there are', () => {
-    const files = readdirSync(new URL('../src/crawl-jobs/scripts/', import.meta.url));
+    const files = readdirSync(new URL('../src/crawling/queue/scripts/', import.meta.url));
     assert.deepEqual(cells('## The transitions').sort(), files.map((file) => file.replace('.lua', '')).sort());
   });
 });

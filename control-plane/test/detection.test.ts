@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Observation, ObservationKind } from '@adsweep/shared/capture/observation.ts';
-import { combine } from '../src/detection/combine.ts';
-import { detect } from '../src/detection/detect.ts';
-import { NO_EVIDENCE, withoutFirstDomains } from '../src/detection/evidence.ts';
-import { SYSTEM_TAGS } from '../src/detection/system-tags.ts';
-import { findTagDefinition, tagDefinitions } from '../src/tags/tag-definitions.ts';
+import { combine } from '../src/analysis/detectors/combine.ts';
+import { detect } from '../src/analysis/detectors/detect.ts';
+import { NO_EVIDENCE, withoutFirstDomains } from '../src/analysis/detectors/evidence.ts';
+import { SYSTEM_TAGS } from '../src/reference/tags/system-tags.ts';
+import { findTagDefinition, tagDefinitions } from '../src/reference/tags/tag-definitions.ts';
 import { captureOf, requestOf } from './support/running-farm.ts';
 
 const PAGE = 'https://win.example/lp';

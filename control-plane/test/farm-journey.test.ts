@@ -3,8 +3,8 @@ import { buffer } from 'node:stream/consumers';
 import { after, before, describe, it } from 'node:test';
 import { Registry } from 'prom-client';
 import { until } from '../../shared/test/support/until.ts';
-import { countWork } from '../src/leases/count-work.ts';
-import { newIdentity } from '../src/leases/node-credential.ts';
+import { countWork } from '../src/crawling/fleet/count-work.ts';
+import { newIdentity } from '../src/crawling/fleet/node-credential.ts';
 import { farmMetrics } from '../src/metrics.ts';
 import {
   captureOf,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { type LedgerEntry, type LedgerMotion, scanMotion } from '../src/billing/ledger-entry.ts';
-import { type LedgerStore, ledgerStore } from '../src/billing/ledger-store.ts';
+import { type LedgerEntry, type LedgerMotion, scanMotion } from '../src/accounts/billing/ledger-entry.ts';
+import { type LedgerStore, ledgerStore } from '../src/accounts/billing/ledger-store.ts';
 import { openStore, type Store } from '../src/platform/store.ts';
 
 const at = (minute: number) => new Date(Date.UTC(2026, 0, 1, 0, minute));

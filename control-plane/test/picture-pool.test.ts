@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { Readable } from 'node:stream';
 import { after, describe, test } from 'node:test';
 import sharp from 'sharp';
-import { BoundedQueue, QueueFull } from '../src/artifacts/bounded-queue.ts';
-import { PictureCache } from '../src/artifacts/picture-cache.ts';
-import { PicturePool } from '../src/artifacts/picture-pool.ts';
+import { BoundedQueue, QueueFull } from '../src/scanning/artifacts/bounded-queue.ts';
+import { PictureCache } from '../src/scanning/artifacts/picture-cache.ts';
+import { PicturePool } from '../src/scanning/artifacts/picture-pool.ts';
 
 const never = new AbortController().signal;
 

@@ -2,13 +2,13 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { FAILURE_CODES } from '@adsweep/shared/failures.ts';
 import { SCAN_STATUSES } from '@adsweep/shared/scan/scan-status.ts';
-import { buildReport, type SeenLanding } from '../src/reports/build-report.ts';
-import { html } from '../src/reports/html.ts';
-import { missingReportPage, reportPage } from '../src/reports/report-page.ts';
-import { showChain } from '../src/reports/show-chain.ts';
-import { showUrl, splitUrl } from '../src/reports/show-url.ts';
-import { durationWords, failureWords } from '../src/reports/words.ts';
-import type { ScanRecord } from '../src/scans/scan.ts';
+import { buildReport, type SeenLanding } from '../src/scanning/reports/build-report.ts';
+import { html } from '../src/scanning/reports/html.ts';
+import { missingReportPage, reportPage } from '../src/scanning/reports/report-page.ts';
+import { showChain } from '../src/scanning/reports/show-chain.ts';
+import { showUrl, splitUrl } from '../src/scanning/reports/show-url.ts';
+import { durationWords, failureWords } from '../src/scanning/reports/words.ts';
+import type { ScanRecord } from '../src/scanning/scans/state/scan.ts';
 import {
   HOSTILE,
   hostileLandings,

@@ -4,10 +4,10 @@ import type { AddressInfo } from 'node:net';
 import { after, before, describe, it } from 'node:test';
 import { createLogger } from '@adsweep/shared/service/logger.ts';
 import { Registry } from 'prom-client';
-import { createApp } from '../src/app.ts';
+import { createApp } from '../src/compose/create-app.ts';
 import { notFound } from '../src/http/api-error.ts';
-import { reportRoutes } from '../src/reports/routes.ts';
-import type { ScanRecord } from '../src/scans/scan.ts';
+import { reportRoutes } from '../src/scanning/reports/routes.ts';
+import type { ScanRecord } from '../src/scanning/scans/state/scan.ts';
 import { hostileLandings, sampleLanding, sampleScan, sampleTagWords } from './support/sample-scan.ts';
 
 const mine = sampleScan();

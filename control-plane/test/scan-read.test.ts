@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { newScan } from '../src/scans/new-scan.ts';
-import type { ScanRecord } from '../src/scans/scan.ts';
+import { newScan } from '../src/scanning/scans/request/new-scan.ts';
+import type { ScanRecord } from '../src/scanning/scans/state/scan.ts';
 import {
   CATALOGUE,
   itemsOf,

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { after, before, describe, test } from 'node:test';
 import sharp from 'sharp';
-import { resizedSize } from '../src/artifacts/resize-screenshot.ts';
+import { resizedSize } from '../src/scanning/artifacts/resize-screenshot.ts';
 import { itemsOf, ORGANIZATIONS, type RunningApi, runningApi } from './support/running-api.ts';
 
 /** A WebP picture: the upper half red, the lower half blue. */

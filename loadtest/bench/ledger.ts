@@ -1,8 +1,8 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { entryAfter, type LedgerEntry, scanMotion } from '../../control-plane/src/billing/ledger-entry.ts';
-import { type LedgerStore, ledgerStore } from '../../control-plane/src/billing/ledger-store.ts';
+import { entryAfter, type LedgerEntry, scanMotion } from '../../control-plane/src/accounts/billing/ledger-entry.ts';
+import { type LedgerStore, ledgerStore } from '../../control-plane/src/accounts/billing/ledger-store.ts';
 import { openStore } from '../../control-plane/src/platform/store.ts';
 import { barChart } from './bar-chart.ts';
 import { machine, median } from './machine.ts';

@@ -1,0 +1,108 @@
+import { inTurnByKey } from '../../platform/in-turn.ts';
+import { insertOnce } from '../../platform/insert-once.ts';
+import type { Collection, Store } from '../../platform/store.ts';
+import { entryAfter, type LedgerEntry, type LedgerMotion, type LedgerType } from './ledger-entry.ts';
+
+/** Which entries a client asks for: of these types, within these moments; null: all. */
+export type LedgerFilter = { types: LedgerType[] | null; created: { $gte?: Date; $lt?: Date } | null };
+
+/** The entries between two of them, without `after` and with `upTo`; null: from the first on, or none at all. */
+type Span = { after: LedgerEntry | null; upTo: LedgerEntry | null };
+
+/** The only code that touches the ledger. Entries are added and never changed. */
+export type LedgerStore = ReturnType<typeof ledgerStore>;
+
+export function ledgerStore(store: Store) {
+  const entries: Collection<LedgerEntry> = store.collection<LedgerEntry>('ledger_entries');
+  const inTurn = inTurnByKey();
+
+  const newest = (organization_id: string, before: Date | null): Promise<LedgerEntry | null> =>
+    entries
+      .find(before ? { organization_id, created_at: { $lt: before } } : { organization_id })
+      .sort(before ? { created_at: -1, sequence: -1 } : { sequence: -1 })
+      .limit(1)
+      .next();
+
+  /** The newest entry up to which `span` has at most `count` entries of `types`: a binary search over the running counts. */
+  const entryAtCount = async (organization_id: string, types: LedgerType[] | null, span: Span, count: number) => {
+    const { after, upTo } = span;
+    if (types === null) return (after?.sequence ?? 0) + count;
+    const goal = countUpTo(after, types) + count;
+    let [low, high] = [after?.sequence ?? 0, upTo?.sequence ?? 0];
+    while (low < high) {
+      const middle = Math.ceil((low + high) / 2);
+      const entry = await entries.findOne({ organization_id, sequence: middle });
+      if (countUpTo(entry, types) <= goal) low = middle;
+      else high = middle - 1;
+    }
+    return low;
+  };
+
+  /** The newest `limit` entries with a sequence in (`after`, `upTo`]. Each type by itself, because a rare one is far between. */
+  const page = async (
+    organization_id: string,
+    types: LedgerType[] | null,
+    after: number,
+    upTo: number,
+    limit: number,
+  ) => {
+    const within = { organization_id, sequence: { $gt: after, $lte: upTo } };
+    const filters = types ? types.map((type) => ({ ...within, type })) : [within];
+    const found = await Promise.all(
+      filters.map((filter) => entries.find(filter).sort({ sequence: -1 }).limit(limit).toArray()),
+    );
+    return found
+      .flat()
+      .sort((one, other) => other.sequence - one.sequence)
+      .slice(0, limit);
+  };
+
+  return {
+    async createIndexes(): Promise<void> {
+      await entries.createIndexes([
+        { key: { organization_id: 1, sequence: -1 }, unique: true },
+        { key: { organization_id: 1, type: 1, sequence: -1 } },
+        { key: { organization_id: 1, created_at: -1, sequence: -1 } },
+      ]);
+    },
+
+    /**
+     * Books a motion as the organization's next entry; one that was booked before stays as it is. The unique sequence lets one writer
+     * win where several book at once; the others try again behind it.
+     */
+    async book(motion: LedgerMotion): Promise<LedgerEntry> {
+      const { _id, organization_id } = motion;
+      return inTurn(organization_id, async () => {
+        for (;;) {
+          const known = await entries.findOne({ _id, organization_id });
+          if (known) return known;
+          const entry = entryAfter(await newest(organization_id, null), motion);
+          if (await insertOnce(entries, entry)) return entry;
+        }
+      });
+    },
+
+    /**
+     * Entries `skip`.. of an organization, newest first, and how many match in all. It costs the same wherever the page is and however
+     * many entries there are.
+     */
+    async list(organizationId: string, { types, created }: LedgerFilter, skip: number, limit: number) {
+      const [after, upTo] = await Promise.all([
+        created?.$gte ? newest(organizationId, created.$gte) : null,
+        newest(organizationId, created?.$lt ?? null),
+      ]);
+      const named = types && [...new Set(types)];
+      const total = countUpTo(upTo, named) - countUpTo(after, named);
+      if (skip >= total) return { rows: [], total };
+      const last =
+        skip === 0 ? upTo!.sequence : await entryAtCount(organizationId, named, { after, upTo }, total - skip);
+      return { rows: await page(organizationId, named, after?.sequence ?? 0, last, limit), total };
+    },
+  };
+}
+
+/** How many entries of `types` there are up to and including `entry`. */
+function countUpTo(entry: LedgerEntry | null, types: LedgerType[] | null): number {
+  if (!entry) return 0;
+  return types ? types.reduce((sum, type) => sum + (entry.counts[type] ?? 0), 0) : entry.sequence;
+}

@@ -1,0 +1,150 @@
+import { newId } from '@adsweep/shared/ids.ts';
+import type { Logger } from '@adsweep/shared/service/logger.ts';
+import { classify, type Verdict } from '../classification/classify.ts';
+import { detectors as allDetectors, detect, needsOf } from '../detectors/detect.ts';
+import type { Detector } from '../detectors/detector.ts';
+import { type Evidence, type Need, NO_EVIDENCE, withoutFirstDomains } from '../detectors/evidence.ts';
+import type { Finding } from '../detectors/finding.ts';
+import { type EmittedEvent, emit } from '../../platform/outbox/emit.ts';
+import type { FarmMetrics } from '../../metrics.ts';
+import { changeScan } from '../../scanning/scans/state/change-scan.ts';
+import type { FarmScans } from '../../scanning/scans/state/farm-scans.ts';
+import type { ScanRecord, ScanTag } from '../../scanning/scans/state/scan.ts';
+import { findTagDefinition } from '../../reference/tags/tag-definitions.ts';
+import { type EvidenceSources, loadEvidence } from './load-evidence.ts';
+import { runWithin } from './run-within.ts';
+
+export type FinishDependencies = EvidenceSources & {
+  scans: Pick<FarmScans, 'apply'>;
+  metrics: Pick<FarmMetrics, 'stepSeconds' | 'finishedScans'>;
+  logger: Logger;
+  /** Another choice than all of them, for tests. */
+  detectors?: Detector<Need>[];
+};
+
+/** What the checks of one scan know so far. They began at `now`, which was `began` on this process' own clock. */
+type Checks = {
+  scan: ScanRecord;
+  now: Date;
+  began: number;
+  captured: Evidence;
+  judged: Evidence;
+  findings: Finding[];
+  verdict: Verdict;
+  tags: ScanTag[];
+  /** Names of the judgements that are missing: the scan is `partial`, and says which. */
+  missing: string[];
+};
+
+/** The longest that one judgement may hold the process. */
+const JUDGE_MS = 5_000;
+
+type Step = (dependencies: FinishDependencies, checks: Checks) => Promise<Partial<Checks>> | Partial<Checks>;
+
+/** From a crawl to a finished scan, in this order. Nothing is written before the last step, so that a crash anywhere repeats them all. */
+const STEPS: [name: string, step: Step][] = [
+  ['load_evidence', loadNeededEvidence],
+  ['leave_out_domains', leaveOutDomains],
+  ['detect', detectTags],
+  ['classify', classifyLandings],
+  ['assign_tags', assignTags],
+  ['finish', finish],
+];
+
+/** Runs the checks of a claimed scan and finishes it; false where someone else took it over meanwhile. */
+export async function finishScan(dependencies: FinishDependencies, scan: ScanRecord, now: Date): Promise<boolean> {
+  let checks: Checks = { ...NOTHING, scan, now, began: performance.now() };
+  for (const [step, run] of STEPS) {
+    const stopTimer = dependencies.metrics.stepSeconds.startTimer({ step });
+    checks = { ...checks, ...(await run(dependencies, checks)) };
+    stopTimer();
+  }
+  return checks.scan.status !== 'checking';
+}
+
+/**
+ * Finishes a claimed scan as `partial` without its checks, which have ended the process or run out of time each time they were begun;
+ * false where someone else took it over meanwhile.
+ */
+export async function abandonChecks(dependencies: FinishDependencies, scan: ScanRecord, now: Date): Promise<boolean> {
+  dependencies.logger.error({ scan_id: scan._id, attempts: scan.checks_attempts }, 'the checks were given up');
+  const checks = { ...NOTHING, scan, now, began: performance.now(), missing: [INTERRUPTED] };
+  const { scan: finished } = await finish(dependencies, checks);
+  return finished !== undefined;
+}
+
+/** All judgements are missing. */
+const INTERRUPTED = 'INTERRUPTED';
+const NO_VERDICT: Verdict = classify([], []);
+const NOTHING = {
+  captured: NO_EVIDENCE,
+  judged: NO_EVIDENCE,
+  findings: [],
+  verdict: NO_VERDICT,
+  tags: [],
+  missing: [],
+};
+
+async function loadNeededEvidence(
+  dependencies: FinishDependencies,
+  { scan, missing }: Checks,
+): Promise<Partial<Checks>> {
+  const needs = needsOf(dependencies.detectors ?? allDetectors);
+  const captured = await loadEvidence(dependencies, scan, needs);
+  if (captured) return { captured };
+  dependencies.logger.error({ scan_id: scan._id }, 'the capture of a crawled scan is gone');
+  return { missing: [...missing, 'evidence'] };
+}
+
+/** Spec 4.2.11: skipped domains stay in the capture and leave the judgement. */
+function leaveOutDomains(_: FinishDependencies, { scan, captured }: Checks): Partial<Checks> {
+  return { judged: withoutFirstDomains(captured, scan.ignore_first_n_domains) };
+}
+
+/** A detector that fails loses its own findings alone. */
+function detectTags({ logger, detectors }: FinishDependencies, { scan, judged, missing }: Checks): Partial<Checks> {
+  const { findings, failed } = detect(judged, detectors, (work) => runWithin(JUDGE_MS, work));
+  for (const { name, cause } of failed) logger.error({ scan_id: scan._id, detector: name, cause }, 'a detector failed');
+  return { findings, missing: [...missing, ...failed.map(({ name }) => name)] };
+}
+
+/** Classifying is pure: what fails or takes too long once does so always, so that the judgement is missing. */
+function classifyLandings(
+  { logger }: FinishDependencies,
+  { scan, judged, captured, missing }: Checks,
+): Partial<Checks> {
+  try {
+    return { verdict: runWithin(JUDGE_MS, () => classify(judged.landings, captured.landings)) };
+  } catch (cause) {
+    logger.error({ scan_id: scan._id, cause }, 'a capture could not be classified');
+    return { missing: [...missing, 'classification'] };
+  }
+}
+
+/** Findings whose tag is in service become the scan's tags. */
+function assignTags(_: FinishDependencies, { findings, now }: Checks): Partial<Checks> {
+  const known = findings.filter(({ tag_slug }) => findTagDefinition(tag_slug) !== null);
+  return { tags: known.map((finding) => ({ id: newId(), ...finding, created_at: now })) };
+}
+
+async function finish({ scans, metrics }: FinishDependencies, checks: Checks): Promise<Partial<Checks>> {
+  const { scan, tags, verdict, missing } = checks;
+  const complete = missing.length === 0;
+  const error = complete ? '' : `checks: ${missing.join(', ')}`;
+  const ended = new Date(checks.now.getTime() + performance.now() - checks.began);
+  const { network, network_host, ...classification } = verdict;
+  const event = { type: 'finish' as const, tags, classification, network, networkHost: network_host, complete, error };
+  const finished = await changeScan(scans, scan, event, ended, finishEvents({ ...checks, now: ended }));
+  if (!finished) return {};
+  metrics.finishedScans.inc({ status: finished.status });
+  return { scan: finished };
+}
+
+function finishEvents({ scan, now, tags, missing }: Checks): EmittedEvent[] {
+  const scan_id = scan._id;
+  const tag_slugs = [...new Set(tags.map(({ tag_slug }) => tag_slug))];
+  const status = missing.length === 0 ? 'completed' : 'partial';
+  const completed = emit('scanning.scan.completed', { scan_id, status }, now);
+  if (tag_slugs.length === 0) return [completed];
+  return [emit('scanning.tags.detected', { scan_id, tag_slugs }, now), completed];
+}

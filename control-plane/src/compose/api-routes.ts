@@ -1,0 +1,63 @@
+import { readFileSync } from 'node:fs';
+import { Type } from 'typebox';
+import type { PicturePool } from '../scanning/artifacts/picture-pool.ts';
+import { artifactRoutes, type OpenScreenshot } from '../scanning/artifacts/routes.ts';
+import { billingRoutes, type ReadLedger } from '../accounts/billing/routes.ts';
+import { catalogueRoutes } from '../reference/catalogue/routes.ts';
+import type { Caller } from '../http/caller.ts';
+import { openapi } from '../http/openapi.ts';
+import { ok, type Route, route } from '../http/route.ts';
+import { type FleetVerbs, fleetRoutes } from '../crawling/fleet/fleet-routes.ts';
+import { type ReportSources, reportRoutes } from '../scanning/reports/routes.ts';
+import { type ScanParts, scanRoutes } from '../scanning/scans/api/routes.ts';
+
+export type ApiParts = ScanParts &
+  FleetVerbs & {
+    openScreenshot: OpenScreenshot;
+    pictures: PicturePool;
+    readLedger: ReadLedger;
+    reports: ReportSources;
+  };
+
+const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
+  version: string;
+};
+
+const DESCRIPTION = `Checks of advertising creatives: a real browser loads a page from a country and a device of your choice, follows
+where it leads, and says what it found.
+
+Every request carries \`Authorization: Bearer <API_KEY>\`. Times are ISO 8601, money is integer micros, lists are pages. Refused fields
+are answered together, as 422 with one item each.`;
+
+/** Every operation of the API with the document that describes them, and the public reports, which are for people. */
+export function apiRoutes(parts: ApiParts): Route<Caller>[] {
+  const routes = [
+    ...scanRoutes(parts),
+    ...artifactRoutes(parts.openScreenshot, parts.pictures),
+    ...catalogueRoutes(parts.readCatalogue),
+    ...billingRoutes(parts.readLedger),
+    ...fleetRoutes(parts),
+  ];
+  return [...routes, documentRoute(routes, parts.publicUrl), ...reportRoutes(parts.reports)];
+}
+
+function documentRoute(routes: Route<Caller>[], publicUrl: string): Route<Caller> {
+  const own = route<Caller>({
+    method: 'GET',
+    path: '/api/v1/openapi.json',
+    group: 'Reference',
+    summary: 'This document',
+    permission: 'none',
+    replies: {
+      200: { description: 'OpenAPI 3.1.', schema: Type.Object({}, { additionalProperties: true }) },
+    },
+    handle: () => ok(document, { 'Cache-Control': 'max-age=300' }),
+  });
+  const document = openapi([...routes, own] as Route<never>[], {
+    title: 'Adsweep API',
+    version,
+    description: DESCRIPTION,
+    publicUrl,
+  });
+  return own;
+}

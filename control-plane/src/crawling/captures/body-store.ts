@@ -1,0 +1,43 @@
+import { buffer } from 'node:stream/consumers';
+import { promisify } from 'node:util';
+import { gunzip, gzip } from 'node:zlib';
+import { BODIES, type CapturedBody, type CapturedDocument, DOCUMENTS } from '@adsweep/shared/capture/artifact.ts';
+import type { NetworkRequest } from '@adsweep/shared/capture/network-request.ts';
+import { BODY_LIFETIME_MS } from '@adsweep/shared/limits.ts';
+import type { AttemptRef } from '../../scanning/artifacts/artifact.ts';
+import type { FarmArtifacts } from '../../scanning/artifacts/farm-artifacts.ts';
+import { UNZIPPED_BYTES_MAX } from '../../scanning/artifacts/inspect-artifact.ts';
+
+const zip = promisify(gzip);
+const unzip = promisify(gunzip);
+
+/** Every request that a capture saw; ours, so that no node can upload one. */
+const REQUESTS = 'requests.json.gz';
+
+/** The large parts of a capture, apart from its record: all requests and the contents of sub-resources for a day (spec 8), documents. */
+export type BodyStore = ReturnType<typeof bodyStore>;
+
+export function bodyStore(artifacts: FarmArtifacts) {
+  const read = async <T>(ref: AttemptRef, name: string): Promise<T[] | null> => {
+    const stored = await artifacts.open(ref, name);
+    if (!stored) return null;
+    const text = await unzip(await buffer(stored.stream), { maxOutputLength: UNZIPPED_BYTES_MAX });
+    return JSON.parse(text.toString()) as T[];
+  };
+
+  return {
+    /** Stores all requests of a capture, also those that are not stored with the scan. */
+    async writeRequests(ref: AttemptRef, requests: NetworkRequest[], now: Date): Promise<void> {
+      await artifacts.write(ref, REQUESTS, await zip(JSON.stringify(requests)), BODY_LIFETIME_MS, now);
+    },
+
+    /** All requests of a capture in their order, or null after a day. */
+    requestsOf: (ref: AttemptRef) => read<NetworkRequest>(ref, REQUESTS),
+
+    /** What the landings and their frames said and showed; null where the capture has none. */
+    documentsOf: (ref: AttemptRef) => read<CapturedDocument>(ref, DOCUMENTS),
+
+    /** Contents of sub-resources, or null after a day. */
+    bodiesOf: (ref: AttemptRef) => read<CapturedBody>(ref, BODIES),
+  };
+}

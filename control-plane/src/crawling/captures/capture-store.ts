@@ -1,0 +1,50 @@
+import { promisify } from 'node:util';
+import { constants, gunzip, gzip } from 'node:zlib';
+import type { Capture } from '@adsweep/shared/capture/capture.ts';
+import { Binary } from 'mongodb';
+import { insertOnce } from '../../platform/insert-once.ts';
+import type { Collection, Store } from '../../platform/store.ts';
+import type { CaptureRecord } from './capture-record.ts';
+
+/**
+ * A record as it is stored: the capture as gzipped JSON. Nobody asks for a part of it, and as a document of up to 4 MiB it would hold the
+ * event loop for a tenth of a second whenever it is written or read.
+ */
+type StoredCapture = Omit<CaptureRecord, 'capture'> & { capture: Binary };
+
+/** The only code that touches the captures collection. A capture is found by the id that the scan's summary names. */
+export type CaptureStore = ReturnType<typeof captureStore>;
+
+const zip = promisify(gzip);
+const unzip = promisify(gunzip);
+
+export function captureStore(store: Store) {
+  const captures: Collection<StoredCapture> = store.collection<StoredCapture>('captures');
+
+  return {
+    async createIndexes(): Promise<void> {
+      await captures.createIndexes([{ key: { scan_id: 1 } }]);
+    },
+
+    /** Stores a capture; one of the same attempt that is there already stays as it is. */
+    async insert(record: CaptureRecord): Promise<void> {
+      const zipped = await zip(JSON.stringify(record.capture), { level: constants.Z_BEST_SPEED });
+      await insertOnce(captures, { ...record, capture: new Binary(zipped) });
+    },
+
+    async find(id: string): Promise<CaptureRecord | null> {
+      const stored = await captures.findOne({ _id: id });
+      if (!stored) return null;
+      return { ...stored, capture: await captureIn(stored.capture) };
+    },
+
+    async remove(id: string): Promise<void> {
+      await captures.deleteOne({ _id: id });
+    },
+  };
+}
+
+/** Earlier versions stored captures as documents. */
+async function captureIn(stored: Binary | Capture): Promise<Capture> {
+  return stored instanceof Binary ? (JSON.parse((await unzip(stored.buffer)).toString()) as Capture) : stored;
+}

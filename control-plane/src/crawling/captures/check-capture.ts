@@ -1,0 +1,53 @@
+import type { Capture } from '@adsweep/shared/capture/capture.ts';
+import type { ArtifactRecord } from '../../scanning/artifacts/artifact.ts';
+import type { Issue } from '../../http/errors.ts';
+
+const OTHER_ARTIFACT = 'The artifact that was uploaded is another one.';
+const FACT = /^[a-z][a-z0-9_]{0,49}$/;
+
+/**
+ * What is wrong with a capture that the schema cannot say: it names artifacts that were not uploaded under this lease as they are, or
+ * contradicts itself. Empty when it can be believed to be what the node sent.
+ */
+export function checkCapture(capture: Capture, uploads: ArtifactRecord[]): Issue[] {
+  return [...artifactIssues(capture, uploads), ...landingIssues(capture), ...observationIssues(capture)];
+}
+
+function artifactIssues({ artifacts }: Capture, uploads: ArtifactRecord[]): Issue[] {
+  const uploaded = new Map(uploads.map((upload) => [upload.name, upload]));
+  const names = artifacts.map(({ name }) => name);
+  return artifacts.flatMap(({ name, sha256, bytes }, at) => {
+    const upload = uploaded.get(name);
+    if (names.indexOf(name) !== at) return [issue(['artifacts', at, 'name'], 'The artifact is named twice.')];
+    if (!upload) return [issue(['artifacts', at, 'name'], 'No such artifact was uploaded under this lease.')];
+    const same = upload.sha256 === sha256 && upload.bytes === bytes;
+    return same ? [] : [issue(['artifacts', at, 'sha256'], OTHER_ARTIFACT)];
+  });
+}
+
+/** What to say where an upload was replaced while its capture was accepted. */
+export const replacedMeanwhile = (): Issue => issue(['artifacts'], OTHER_ARTIFACT);
+
+function landingIssues({ landings, artifacts }: Capture): Issue[] {
+  const pictures = new Set(artifacts.map(({ name }) => name).filter((name) => name.endsWith('.webp')));
+  const ords = landings.map(({ ord }) => ord);
+  return landings.flatMap(({ ord, screenshot }, at) => {
+    const issues: Issue[] = [];
+    if (ords.indexOf(ord) !== at) issues.push(issue(['landings', at, 'ord'], 'The ordinal is there twice.'));
+    if (screenshot !== null && !pictures.has(screenshot))
+      issues.push(issue(['landings', at, 'screenshot'], 'The screenshot is no picture among the artifacts.'));
+    return issues;
+  });
+}
+
+function observationIssues({ observations }: Capture): Issue[] {
+  return observations.flatMap(({ facts }, at) =>
+    Object.keys(facts).every((name) => FACT.test(name))
+      ? []
+      : [issue(['observations', at, 'facts'], 'A fact has a name that no fact has.')],
+  );
+}
+
+function issue(loc: (string | number)[], msg: string): Issue {
+  return { loc: ['body', 'capture', ...loc], msg, type: 'capture_mismatch', ctx: {} };
+}

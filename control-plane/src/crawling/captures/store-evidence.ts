@@ -1,0 +1,86 @@
+import { type Artifact, BODIES } from '@adsweep/shared/capture/artifact.ts';
+import type { Capture } from '@adsweep/shared/capture/capture.ts';
+import { BODY_LIFETIME_MS } from '@adsweep/shared/limits.ts';
+import type { AttemptRef } from '../../scanning/artifacts/artifact.ts';
+import type { FarmArtifacts } from '../../scanning/artifacts/farm-artifacts.ts';
+import { refused } from '../../http/api-error.ts';
+import type { FarmScans } from '../../scanning/scans/state/farm-scans.ts';
+import type { CaptureSummary, ScanRecord } from '../../scanning/scans/state/scan.ts';
+import type { BodyStore } from './body-store.ts';
+import { type CaptureRecord, captureIdOf } from './capture-record.ts';
+import type { CaptureStore } from './capture-store.ts';
+import { checkCapture, replacedMeanwhile } from './check-capture.ts';
+import { chooseStored } from './choose-requests.ts';
+
+export type EvidenceDependencies = {
+  captures: CaptureStore;
+  bodies: BodyStore;
+  artifacts: FarmArtifacts;
+  scans: Pick<FarmScans, 'findForWork'>;
+};
+
+const TITLE_LENGTH_MAX = 1_000;
+
+/**
+ * Stores what an attempt saw, before the scan names it, and answers the summary for the scan. Can be repeated. Throws a 422 where the
+ * capture does not fit what was uploaded under its lease.
+ */
+export async function storeEvidence(
+  { captures, bodies, artifacts }: EvidenceDependencies,
+  scan: ScanRecord,
+  ref: AttemptRef,
+  capture: Capture,
+  now: Date,
+): Promise<CaptureSummary> {
+  const uploads = await artifacts.listOf(ref);
+  const stored = { ...capture, requests: chooseStored(capture.requests) };
+  const issues = checkCapture(capture, uploads);
+  if (issues.length > 0) throw refused(issues);
+
+  const names = capture.artifacts.map(({ name }) => name);
+  const areKept = await artifacts.keep(ref, capture.artifacts, { [BODIES]: BODY_LIFETIME_MS }, now);
+  if (!areKept) throw refused([replacedMeanwhile()]);
+  await bodies.writeRequests(ref, capture.requests, now);
+  const measured = uploads.filter(({ name }) => names.includes(name)).map(asArtifact);
+  const record: CaptureRecord = {
+    _id: captureIdOf(ref),
+    scan_id: scan._id,
+    organization_id: scan.organization_id,
+    fence: ref.fence,
+    capture: stored,
+    requests_seen: capture.requests.length,
+    artifacts: measured,
+    created_at: now,
+  };
+  await captures.insert(record);
+  return summaryOf(record, scan, now);
+}
+
+/** Takes away what an attempt uploaded and stored, unless the scan names it as its own. */
+export async function discardEvidence(
+  { captures, artifacts, scans }: EvidenceDependencies,
+  ref: AttemptRef,
+): Promise<void> {
+  const id = captureIdOf(ref);
+  const scan = await scans.findForWork(ref.scanId);
+  if (scan?.capture?.id === id) return;
+  await captures.remove(id);
+  await artifacts.discard(ref);
+}
+
+/** A node's clock is its own: a crawl took no longer than its lease was held, so that a scan's times add up. */
+function summaryOf({ _id, capture }: CaptureRecord, { started_at }: ScanRecord, now: Date): CaptureSummary {
+  const page = capture.landings.find(({ ord }) => ord === 0);
+  return {
+    id: _id,
+    offer_url: page?.final_url ?? '',
+    page_title: (page?.page_title ?? '').slice(0, TITLE_LENGTH_MAX).toWellFormed(),
+    has_screenshot: typeof page?.screenshot === 'string',
+    crawl_ms: Math.min(capture.elapsed_ms, Math.max(0, now.getTime() - (started_at ?? now).getTime())),
+    landings: capture.landings.length,
+  };
+}
+
+function asArtifact({ name, sha256, bytes, content_type, width, height }: Artifact): Artifact {
+  return { name, sha256, bytes, content_type, width, height };
+}

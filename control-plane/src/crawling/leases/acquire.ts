@@ -1,0 +1,78 @@
+import { type Acquire, LEASE_MS, type Lease } from '@adsweep/shared/lease/messages.ts';
+import type { CrawlQueue, LeaseRef } from '../queue/queue.ts';
+import { changeScan } from '../../scanning/scans/state/change-scan.ts';
+import type { FarmScans } from '../../scanning/scans/state/farm-scans.ts';
+import { crawlJobOf } from './crawl-job-of.ts';
+import { leaseIdOf, leaseToken } from './lease-token.ts';
+import { type NodeIdentity, nodeKeyOf } from '../fleet/node-credential.ts';
+
+/** Work enqueued by another process is seen this late at most. */
+const LOOK_EVERY_MS = 1_000;
+
+export type AcquireDependencies = {
+  queue: Pick<CrawlQueue, 'take' | 'end' | 'waitForWork'>;
+  scans: Pick<FarmScans, 'findForWork' | 'apply'>;
+  leaseSecret: string;
+};
+
+/** What a node asks for. */
+export type AskedWork = Pick<Acquire, 'max' | 'wait_ms'> & { node: NodeIdentity };
+
+/**
+ * Leases up to `max` jobs to a node, never more than it has slots, waiting up to `wait_ms` for the first; possibly none. `gone` ends the wait. Where the queue is
+ * away all the time, its error is thrown when the wait is over, so that nodes do not come running in between.
+ */
+export async function acquire(
+  dependencies: AcquireDependencies,
+  { node, max, wait_ms }: AskedWork,
+  gone: AbortSignal,
+): Promise<Lease[]> {
+  const { queue } = dependencies;
+  const deadline = performance.now() + wait_ms;
+  for (;;) {
+    const taken = await queue.take(nodeKeyOf(node), max, node.slots).catch((error: unknown) => new QueueAway(error));
+    const leases = taken instanceof QueueAway ? [] : await grantAll(dependencies, taken, node);
+    if (leases.length > 0) return leases;
+    const left = deadline - performance.now();
+    if (gone.aborted) return [];
+    if (left <= 0 && taken instanceof QueueAway) throw taken;
+    if (left <= 0) return [];
+    const nobodyWaited = taken instanceof QueueAway || taken.length === 0;
+    if (nobodyWaited) await queue.waitForWork(Math.min(left, LOOK_EVERY_MS), gone);
+  }
+}
+
+/** The queue did not answer; nodes try again. */
+export class QueueAway extends Error {
+  constructor(cause: unknown) {
+    super('the queue does not answer', { cause });
+  }
+}
+
+async function grantAll(dependencies: AcquireDependencies, taken: LeaseRef[], node: NodeIdentity): Promise<Lease[]> {
+  const leases = await Promise.all(taken.map((ref) => grant(dependencies, ref, node)));
+  return leases.filter((lease) => lease !== null);
+}
+
+/** Makes a job of the index a lease of the scan; null, and the job forgotten, where nobody wants the scan any more. */
+async function grant(
+  { queue, scans, leaseSecret }: AcquireDependencies,
+  ref: LeaseRef,
+  node: NodeIdentity,
+): Promise<Lease | null> {
+  const scan = await scans.findForWork(ref.scanId);
+  const now = new Date();
+  const lease = { fence: ref.fence, node_id: node.nodeId, instance: node.instance, leased_at: now };
+  const running = scan && (await changeScan(scans, scan, { type: 'lease', lease }, now));
+  if (!running) {
+    await queue.end(ref);
+    return null;
+  }
+  const leaseId = leaseIdOf(ref);
+  return {
+    lease_id: leaseId,
+    token: leaseToken(leaseSecret, leaseId),
+    expires_in_ms: LEASE_MS,
+    job: crawlJobOf(running, ref.fence),
+  };
+}

@@ -1,0 +1,32 @@
+import type { FarmScans } from '../../scanning/scans/state/farm-scans.ts';
+import type { BlockedNodes } from '../fleet/blocked-nodes.ts';
+import { type EndDependencies, releaseLease } from './end-attempt.ts';
+
+export type BlockDependencies = EndDependencies & {
+  blocked: Pick<BlockedNodes, 'add'>;
+  scans: Pick<FarmScans, 'findForWork' | 'apply' | 'pageInStatus'>;
+  queue: EndDependencies['queue'] & { shardOf(organizationId: string): number };
+};
+
+const PAGE = 500;
+
+/**
+ * Shuts a node out under its name, whatever processes have it: its calls are answered 403, and what it has leased goes back to the queue
+ * at once. A lease that is being given to it meanwhile is taken back by whoever gives it.
+ */
+export async function blockNode(dependencies: BlockDependencies, nodeId: string, now: Date): Promise<void> {
+  const { blocked, scans, queue, logger } = dependencies;
+  await blocked.add(nodeId, now);
+  let requeued = 0;
+  for (let last = '', more = true; more; ) {
+    const running = await scans.pageInStatus('running', last, PAGE);
+    for (const { _id, organization_id, lease } of running) {
+      if (lease?.node_id !== nodeId) continue;
+      const ref = { shard: queue.shardOf(organization_id), scanId: _id, fence: lease.fence };
+      if ((await releaseLease(dependencies, ref, now)) === 'ended') requeued += 1;
+    }
+    more = running.length === PAGE;
+    last = running.at(-1)?._id ?? '';
+  }
+  logger.warn({ node_id: nodeId, requeued }, 'a node was blocked');
+}

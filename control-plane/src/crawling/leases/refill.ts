@@ -1,0 +1,93 @@
+import type { Logger } from '@adsweep/shared/service/logger.ts';
+import type { CrawlQueue } from '../queue/queue.ts';
+import { type Loop, startLoop } from '../../platform/start-loop.ts';
+import { enqueueScan } from '../queue/enqueue-scan.ts';
+import type { FarmScans } from '../../scanning/scans/state/farm-scans.ts';
+import type { ScanInQueue } from '../../scanning/scans/state/scan.ts';
+import { adoptLease } from './renew.ts';
+
+export type RefillDependencies = {
+  queue: Pick<CrawlQueue, 'enqueue' | 'adopt' | 'shardOf' | 'depth'>;
+  scans: Pick<FarmScans, 'pageInStatus' | 'countInStatus'>;
+  logger: Logger;
+};
+
+const REFILL_EVERY_MS = 5_000;
+const PAGE = 500;
+/** Pages of pending scans looked at in one turn when nothing is amiss. */
+const PAGES_PER_TURN = 4;
+/** So many scans may be on their way between MongoDB and Redis while both are counted. */
+const ON_THEIR_WAY_MAX = 100;
+
+/**
+ * Makes Redis again what MongoDB says: every pending scan has a job, every running one a lease (which runs out when nobody renews
+ * it). All at once at the start, after an outage and when Redis knows of fewer jobs than there are; otherwise a piece at each turn, so
+ * that a long queue costs little.
+ */
+export function startRefill(dependencies: RefillDependencies): Loop {
+  let whole = true;
+  let position = '';
+
+  const turn = async () => {
+    try {
+      if (whole || (await jobsAreMissing(dependencies))) {
+        await refill(dependencies, new Date());
+        whole = false;
+      } else {
+        position = await enqueuePending(dependencies, new Date(), position, PAGES_PER_TURN);
+        await adoptRunning(dependencies);
+      }
+    } catch (error) {
+      whole = true;
+      throw error;
+    }
+  };
+  return startLoop(dependencies.logger, { name: 'refill', everyMs: REFILL_EVERY_MS, turn });
+}
+
+/** Whether Redis knows of clearly fewer jobs than MongoDB has pending and running scans. Fewer than that are found by the walk. */
+async function jobsAreMissing({ queue, scans }: RefillDependencies): Promise<boolean> {
+  const [pending, running] = await Promise.all([scans.countInStatus('pending'), scans.countInStatus('running')]);
+  const { waiting, delayed, leased } = await queue.depth();
+  return pending + running - (waiting[0] + waiting[1] + delayed + leased) > ON_THEIR_WAY_MAX;
+}
+
+/** The whole of it. */
+export async function refill(dependencies: RefillDependencies, now: Date): Promise<void> {
+  await enqueuePending(dependencies, now, '', Number.POSITIVE_INFINITY);
+  await adoptRunning(dependencies);
+}
+
+/** Looks at up to `pages` pages of pending scans after id `from`; answers where to go on, '' when it came to the end. */
+async function enqueuePending(
+  { queue, scans, logger }: RefillDependencies,
+  now: Date,
+  from: string,
+  pages: number,
+): Promise<string> {
+  let last = from;
+  for (let page = 0; page < pages; page += 1) {
+    const pending = await scans.pageInStatus('pending', last, PAGE);
+    const added = await Promise.all(pending.map((scan) => enqueueScan(queue, scan, now)));
+    const count = added.filter(Boolean).length;
+    if (count > 0) logger.info({ scans: count }, 'pending scans were not in their queue');
+    if (pending.length < PAGE) return '';
+    last = pending.at(-1)!._id;
+  }
+  return last;
+}
+
+async function adoptRunning({ queue, scans }: RefillDependencies): Promise<void> {
+  for (let last = '', more = true; more; ) {
+    const running = await scans.pageInStatus('running', last, PAGE);
+    await Promise.all(running.map((scan) => adopt(queue, scan)));
+    more = running.length === PAGE;
+    last = running.at(-1)?._id ?? '';
+  }
+}
+
+async function adopt(queue: RefillDependencies['queue'], scan: ScanInQueue): Promise<void> {
+  if (!scan.lease) return;
+  const ref = { shard: queue.shardOf(scan.organization_id), scanId: scan._id, fence: scan.lease.fence };
+  await adoptLease(queue, ref, scan);
+}

@@ -1,0 +1,88 @@
+import { CAPTURE_BYTES_MAX, CAPTURE_VALUES_MAX } from '@adsweep/shared/limits.ts';
+import { bearerCredential, isOneOfSecrets } from '@adsweep/shared/service/bearer.ts';
+import { Type } from 'typebox';
+import type { LeaseRef } from '../queue/queue.ts';
+import { ApiError } from '../../http/api-error.ts';
+import type { BodyBounds } from '../../http/read-body.ts';
+import type { Admit } from '../../http/serve-routes.ts';
+import type { FarmMetrics, LateCall } from '../../metrics.ts';
+import type { BlockedNodes } from '../fleet/blocked-nodes.ts';
+import { openLease } from '../leases/lease-token.ts';
+import { type NodeIdentity, openNodeCredential } from '../fleet/node-credential.ts';
+
+/** Room beside the capture for its artifacts and a failure's cause. */
+const ENVELOPE_BYTES = 64 * 1024;
+
+/** A capture in a request. */
+export const CAPTURE_BODY: BodyBounds = { bytes: CAPTURE_BYTES_MAX + ENVELOPE_BYTES, values: CAPTURE_VALUES_MAX };
+
+/** Path parameters of a route about one lease; the id was checked with the token. */
+export const leaseParams = Type.Object({ id: Type.String() });
+
+/** Who speaks to the node API: a node by its own credential, the holder of one lease, or, both null, of the join token. */
+export type NodeCaller = { node: NodeIdentity | null; lease: LeaseRef | null };
+
+export type AdmitDependencies = {
+  /** Join tokens, separated by commas. */
+  joinTokens: string;
+  /** Signs the credentials of nodes and of leases. */
+  leaseSecret: string;
+  blocked: Pick<BlockedNodes, 'has'>;
+};
+
+/**
+ * Lets requests of nodes in. Permission `join` asks for a join token or the credential of the node that the path names, `node` for a
+ * node's own credential, `lease` for the token of the lease that the path names. A node runs hostile code all day: with what it has it
+ * can do nothing about any other node or lease.
+ */
+export function admitNode({ joinTokens, leaseSecret, blocked }: AdmitDependencies): Admit<NodeCaller> {
+  return async (authorization, permission, params) => {
+    const credential = bearerCredential(authorization);
+    const { id = '' } = params as { id?: string };
+    if (permission === 'lease') {
+      const lease = openLease(leaseSecret, id, credential);
+      if (lease) return { node: null, lease };
+      throw unauthorized('The token is not that of this lease.');
+    }
+    const node = openNodeCredential(leaseSecret, credential);
+    const mayJoin = permission === 'join' && isOneOfSecrets(credential, joinTokens);
+    if (!node && !mayJoin) throw unauthorized(NOT_VALID[permission === 'join' ? 'join' : 'node']);
+    if (node && permission === 'join' && node.nodeId !== id) throw notYours(node.nodeId);
+    if (await blocked.has(node?.nodeId ?? id)) throw blockedError(node?.nodeId ?? id);
+    return { node, lease: null };
+  };
+}
+
+const NOT_VALID = {
+  join: 'This is neither a join token nor the credential of a node.',
+  node: 'This is not the credential of a node: register first, with the join token.',
+};
+
+/** The node that a route with permission `node` was called by; `nodeId` is who it says it is. */
+export function nodeOf({ node }: NodeCaller, nodeId: string): NodeIdentity {
+  if (!node) throw new Error('a route of nodes let someone in without a credential');
+  if (node.nodeId !== nodeId) throw notYours(node.nodeId);
+  return node;
+}
+
+/** The refusal of a node that the operator has blocked. */
+export const blockedError = (nodeId: string): ApiError =>
+  new ApiError('node.blocked', `The operator has blocked the node ${nodeId}.`);
+
+const notYours = (nodeId: string) => new ApiError('forbidden', `This is the credential of the node ${nodeId}.`);
+
+/** The lease that a route with permission `lease` was called for. */
+export function leaseOf({ lease }: NodeCaller): LeaseRef {
+  if (!lease) throw new Error('a route of a lease let someone in without one');
+  return lease;
+}
+
+/** The refusal of a late call, counted. */
+export function leaseLost({ lateResults }: Pick<FarmMetrics, 'lateResults'>, call: LateCall): ApiError {
+  lateResults.inc({ call });
+  return new ApiError('lease.lost', 'This lease may not write the scan any more.');
+}
+
+function unauthorized(detail: string): ApiError {
+  return new ApiError('unauthorized', detail, { headers: { 'WWW-Authenticate': 'Bearer realm="adsweep node API"' } });
+}

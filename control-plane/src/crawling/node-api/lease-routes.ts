@@ -1,0 +1,173 @@
+import type { IncomingMessage } from 'node:http';
+import {
+  type Acquire,
+  AcquiredSchema,
+  AcquireSchema,
+  type Fail,
+  FailSchema,
+  type Lease,
+  NODE_ID,
+  type NodeReport,
+  NodeReportSchema,
+  RegisteredSchema,
+  RenewedSchema,
+} from '@adsweep/shared/lease/messages.ts';
+import { Type } from 'typebox';
+import { ApiError } from '../../http/api-error.ts';
+import { noContent, ok, type Route, route } from '../../http/route.ts';
+import type { FarmMetrics } from '../../metrics.ts';
+import { type AcquireDependencies, type AskedWork, acquire, QueueAway } from '../leases/acquire.ts';
+import { blockedError, CAPTURE_BODY, leaseLost, leaseOf, leaseParams, type NodeCaller, nodeOf } from './admit-node.ts';
+import type { BlockedNodes } from '../fleet/blocked-nodes.ts';
+import { beginAlone, type EndDependencies, endAttempt, releaseLease } from '../leases/end-attempt.ts';
+import { parseLeaseId } from '../leases/lease-token.ts';
+import { newIdentity, nodeCredential } from '../fleet/node-credential.ts';
+import type { Nodes } from '../fleet/nodes.ts';
+import { type RenewDependencies, renew } from '../leases/renew.ts';
+
+export type NodeApiDependencies = AcquireDependencies &
+  RenewDependencies &
+  EndDependencies & {
+    nodes: Pick<Nodes, 'report'>;
+    blocked: Pick<BlockedNodes, 'has'>;
+    metrics: EndDependencies['metrics'] & Pick<FarmMetrics, 'leases' | 'lateResults'>;
+  };
+
+const done = { 204: { description: 'Done.' } };
+
+/** What nodes say about themselves and their leases (shared/src/lease/PROTOCOL.md). */
+export function leaseRoutes(dependencies: NodeApiDependencies): Route<NodeCaller>[] {
+  return [reportNode(dependencies), acquireLeases(dependencies), ...routesOfOneLease(dependencies)];
+}
+
+function reportNode({ nodes, leaseSecret }: NodeApiDependencies) {
+  return route({
+    method: 'PUT',
+    path: '/node/v1/nodes/{id}',
+    group: 'Nodes',
+    summary: 'Register, and say how busy the node is; again every five seconds',
+    permission: 'join',
+    params: Type.Object({ id: Type.String({ pattern: NODE_ID }) }),
+    body: NodeReportSchema,
+    replies: { 200: { description: 'The credential of this process of the node.', schema: RegisteredSchema } },
+    errors: ['node.blocked', 'unavailable'],
+    handle: async ({ caller, params, body }: { caller: NodeCaller; params: { id: string }; body: NodeReport }) => {
+      const node = caller.node ?? newIdentity(params.id, body.slots);
+      await nodes.report(node, body, new Date()).catch(unavailable);
+      return ok({ credential: nodeCredential(leaseSecret, node) });
+    },
+  });
+}
+
+function acquireLeases(dependencies: NodeApiDependencies) {
+  return route({
+    method: 'POST',
+    path: '/node/v1/leases/acquire',
+    group: 'Leases',
+    summary: 'Ask for work, waiting for it if need be',
+    permission: 'node',
+    body: AcquireSchema,
+    replies: { 200: { description: 'Leases, possibly none.', schema: AcquiredSchema } },
+    errors: ['node.blocked', 'unavailable'],
+    handle: async ({ caller, body, stream }: { caller: NodeCaller; body: Acquire; stream: IncomingMessage }) => {
+      const node = nodeOf(caller, body.node_id);
+      const leases = await acquireWhileThere(dependencies, { ...body, node }, stream);
+      dependencies.metrics.leases.inc({ outcome: 'granted' }, leases.length);
+      return ok({ leases });
+    },
+  });
+}
+
+function routesOfOneLease(dependencies: NodeApiDependencies): Route<NodeCaller>[] {
+  const { metrics } = dependencies;
+  return [
+    route({
+      method: 'POST',
+      path: '/node/v1/leases/{id}/renew',
+      group: 'Leases',
+      summary: 'Keep a lease alive; again every three seconds',
+      permission: 'lease',
+      params: leaseParams,
+      replies: { 200: { description: 'The lease lives, or why it does not.', schema: RenewedSchema } },
+      handle: async ({ caller }: { caller: NodeCaller }) => ok(await renew(dependencies, leaseOf(caller))),
+    }),
+    route({
+      method: 'POST',
+      path: '/node/v1/leases/{id}/alone',
+      group: 'Leases',
+      summary: 'Begin a job of isolation `node`: nothing else runs on the node until it ends',
+      permission: 'lease',
+      params: leaseParams,
+      replies: done,
+      errors: ['lease.lost'],
+      handle: async ({ caller }: { caller: NodeCaller }) => {
+        if (!(await beginAlone(dependencies, leaseOf(caller), new Date()))) throw leaseLost(metrics, 'alone');
+        return noContent();
+      },
+    }),
+    route({
+      method: 'POST',
+      path: '/node/v1/leases/{id}/release',
+      group: 'Leases',
+      summary: 'Give a job back: it was not begun, or the node stops',
+      permission: 'lease',
+      params: leaseParams,
+      replies: done,
+      errors: ['lease.lost'],
+      handle: async ({ caller }: { caller: NodeCaller }) => {
+        const end = await releaseLease(dependencies, leaseOf(caller), new Date());
+        if (end === 'lost') throw leaseLost(metrics, 'release');
+        metrics.leases.inc({ outcome: 'released' });
+        return noContent();
+      },
+    }),
+    route({
+      method: 'POST',
+      path: '/node/v1/leases/{id}/fail',
+      group: 'Leases',
+      summary: 'End an attempt that failed, with the evidence so far',
+      permission: 'lease',
+      params: leaseParams,
+      body: FailSchema,
+      bodyBounds: CAPTURE_BODY,
+      replies: done,
+      errors: ['lease.lost'],
+      handle: async ({ caller, body }: { caller: NodeCaller; body: Fail }) => {
+        const end = await endAttempt(dependencies, leaseOf(caller), body, new Date());
+        if (end === 'lost') throw leaseLost(metrics, 'fail');
+        metrics.leases.inc({ outcome: 'failed' });
+        return noContent();
+      },
+    }),
+  ];
+}
+
+/** Leases for a node that is still there to hear of them, and not blocked meanwhile; otherwise they go back at once. */
+async function acquireWhileThere(
+  dependencies: NodeApiDependencies,
+  request: AskedWork,
+  { socket }: IncomingMessage,
+): Promise<Lease[]> {
+  const gone = new AbortController();
+  const onClose = () => gone.abort();
+  socket.once('close', onClose);
+  try {
+    const leases = await acquire(dependencies, request, gone.signal).catch((error: unknown) => {
+      throw error instanceof QueueAway ? awayError(error) : error;
+    });
+    const isBlocked = leases.length > 0 && (await dependencies.blocked.has(request.node.nodeId));
+    if (!isBlocked && !socket.destroyed) return leases;
+    for (const { lease_id } of leases) await releaseLease(dependencies, parseLeaseId(lease_id)!, new Date());
+    if (isBlocked) throw blockedError(request.node.nodeId);
+    return [];
+  } finally {
+    socket.off('close', onClose);
+  }
+}
+
+const awayError = (cause: unknown) =>
+  new ApiError('unavailable', 'The queue is away for the moment.', { cause, headers: { 'Retry-After': '1' } });
+
+function unavailable(cause: unknown): never {
+  throw awayError(cause);
+}

@@ -1,0 +1,44 @@
+import type { EventContent, EventKind } from '@adsweep/shared/events/event-kinds.ts';
+import { insertOnce } from '../../platform/insert-once.ts';
+import type { Collection, Store } from '../../platform/store.ts';
+
+/** Something that happened; deliveries are made of it. `sequence` orders the events of one scan. */
+export type EventRecord = {
+  _id: string;
+  organization_id: string;
+  scan_id: string;
+  campaign_id: string | null;
+  sequence: number;
+  kind: EventKind;
+  payload: EventContent['payload'];
+  occurred_at: Date;
+};
+
+/** Spec 6: replayable for seven days, then deleted. */
+const LIFETIME_SECONDS = 7 * 24 * 60 * 60;
+
+/** The only code that touches the events collection. */
+export type EventStore = ReturnType<typeof eventStore>;
+
+export function eventStore(store: Store) {
+  const events: Collection<EventRecord> = store.collection<EventRecord>('events');
+
+  return {
+    async createIndexes(): Promise<void> {
+      await events.createIndexes([
+        { key: { occurred_at: 1 }, expireAfterSeconds: LIFETIME_SECONDS },
+        { key: { organization_id: 1, scan_id: 1, sequence: 1 } },
+      ]);
+    },
+
+    /** Adds an event; one of the same id is the same event and is there already. */
+    async add(event: EventRecord): Promise<void> {
+      await insertOnce(events, event);
+    },
+
+    /** A scan's events in the order in which they occurred. */
+    async ofScan(organizationId: string, scanId: string): Promise<EventRecord[]> {
+      return events.find({ organization_id: organizationId, scan_id: scanId }).sort({ sequence: 1 }).toArray();
+    },
+  };
+}

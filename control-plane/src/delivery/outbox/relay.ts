@@ -1,0 +1,88 @@
+import type { Logger } from '@adsweep/shared/service/logger.ts';
+import { type Backoff, backoffMs } from '@adsweep/shared/service/retry.ts';
+import type { FarmMetrics } from '../../metrics.ts';
+import { type Loop, startLoop } from '../../platform/start-loop.ts';
+import type { WakeSignal } from '../../platform/wake-signal.ts';
+import type { Origin, OutboxEntry, OutboxHandlers } from '../../platform/outbox/outbox-entry.ts';
+import type { ClaimedOutbox, OutboxSource } from '../../platform/outbox/outbox-source.ts';
+
+export type RelayDependencies = {
+  sources: OutboxSource[];
+  handlers: OutboxHandlers;
+  metrics: Pick<FarmMetrics, 'outboxEntries' | 'outboxFailures' | 'outboxRecords' | 'outboxAge'>;
+  logger: Logger;
+};
+
+const LOOK_EVERY_MS = 1_000;
+const RECORDS_AT_ONCE = 50;
+/** How long a relay may work on the records of one turn before another one takes them over. */
+const CLAIM_MS = 15_000;
+const BACKOFF: Backoff = { minMs: 1_000, maxMs: 300_000 };
+const MEASURE_EVERY_MS = 5_000;
+/** Records beyond this are not counted: a number this large says enough, and counting is work. */
+const COUNTED_MAX = 10_000;
+
+/** Carries out what follows changes of records; `filled` says that there is something. Any number of relays may run. */
+export function startRelay(dependencies: RelayDependencies, filled: WakeSignal): Loop {
+  const turn = async () => (await relay(dependencies, new Date())) > 0;
+  return startLoop(dependencies.logger, { name: 'outbox relay', everyMs: LOOK_EVERY_MS, turn, wake: filled });
+}
+
+/** Keeps the gauges of what waits in outboxes fresh. */
+export function startMeasuringOutboxes(dependencies: RelayDependencies): Loop {
+  const turn = () => measureOutboxes(dependencies, new Date());
+  return startLoop(dependencies.logger, { name: 'measuring outboxes', everyMs: MEASURE_EVERY_MS, turn });
+}
+
+/** Carries out the entries of the records that are longest due; answers how many entries it was. */
+export async function relay(dependencies: RelayDependencies, now: Date): Promise<number> {
+  const until = new Date(now.getTime() + CLAIM_MS);
+  const turns = dependencies.sources.map(async (source) => {
+    const claimed = await source.claimDue(now, until, RECORDS_AT_ONCE);
+    return Promise.all(claimed.map((one) => relayRecord(dependencies, source, one, now)));
+  });
+  const counts = (await Promise.all(turns)).flat();
+  return counts.reduce((total, count) => total + count, 0);
+}
+
+/** One record's entries in their order; those behind one that fails wait with it, those of other records do not. */
+async function relayRecord(
+  dependencies: RelayDependencies,
+  source: OutboxSource,
+  claimed: ClaimedOutbox,
+  now: Date,
+): Promise<number> {
+  const { logger, metrics } = dependencies;
+  const done: string[] = [];
+  let retryAt: Date | null = null;
+  for (const entry of claimed.entries) {
+    try {
+      await carryOut(dependencies, entry, claimed.origin);
+      done.push(entry.id);
+    } catch (cause) {
+      retryAt = new Date(now.getTime() + backoffMs(BACKOFF, claimed.failures));
+      metrics.outboxFailures.inc({ kind: entry.kind });
+      logger.warn({ source: source.name, id: claimed.id, entry: entry.id, cause }, 'an outbox entry failed');
+      break;
+    }
+  }
+  await source.settle(claimed, done, retryAt);
+  return done.length;
+}
+
+async function carryOut({ handlers, metrics }: RelayDependencies, entry: OutboxEntry, origin: Origin): Promise<void> {
+  // The registry is keyed by kind: the handler of an entry's kind takes entries of that kind.
+  const handle = handlers[entry.kind] as (entry: OutboxEntry, origin: Origin) => Promise<void>;
+  await handle(entry, origin);
+  metrics.outboxEntries.inc({ kind: entry.kind });
+}
+
+/** Sets the gauges of what waits, once. */
+export async function measureOutboxes({ sources, metrics }: RelayDependencies, now: Date): Promise<void> {
+  for (const source of sources) {
+    const { records, oldestAt } = await source.backlog(COUNTED_MAX);
+    metrics.outboxRecords.set({ source: source.name }, records);
+    const ageMs = oldestAt ? Math.max(0, now.getTime() - oldestAt.getTime()) : 0;
+    metrics.outboxAge.set({ source: source.name }, ageMs / 1000);
+  }
+}

@@ -1,0 +1,147 @@
+import { createHash } from 'node:crypto';
+import type { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { ARTIFACT_BYTES_MAX, type Artifact } from '@adsweep/shared/capture/artifact.ts';
+import { newId } from '@adsweep/shared/ids.ts';
+import type { ObjectStore, StoredObject } from '../../platform/object-store.ts';
+import { type Collection, isDuplicateKey, type Store } from '../../platform/store.ts';
+import { ArtifactKept, type ArtifactRecord, type AttemptRef } from './artifact.ts';
+import { inspect, Measure } from './inspect-artifact.ts';
+
+/** An upload whose attempt nobody accepted is removed after this time; no lease lives as long. */
+const UNACCEPTED_LIFETIME_MS = 60 * 60 * 1000;
+/** So many files are swept at once; their records are removed in one turn of the event loop. */
+const SWEPT_AT_ONCE = 50;
+
+/**
+ * The only code that touches the artifacts collection. The bytes are in the object store under `scans/<id>/<fence>/<upload>-<name>`: an
+ * upload that comes late or breaks off touches no other one's.
+ */
+export type ArtifactStore = ReturnType<typeof artifactStore>;
+
+export function artifactStore(store: Store, objects: ObjectStore) {
+  const artifacts: Collection<ArtifactRecord> = store.collection<ArtifactRecord>('artifacts');
+
+  /** The record goes first, unless it was changed meanwhile: a file without a record is found by {@link unrecordedSweep}. */
+  const remove = async (records: ArtifactRecord[]): Promise<void> => {
+    const removeOne = async ({ _id, object, expires_at }: ArtifactRecord) => {
+      const { deletedCount } = await artifacts.deleteOne({ _id, object, expires_at });
+      if (deletedCount > 0) await objects.delete(object);
+    };
+    await Promise.all(records.map(removeOne));
+  };
+
+  /** Puts a file in the place of the one of its name. One that is kept, or a faster upload, makes the filter miss and refuses the insert. */
+  const save = async (record: ArtifactRecord): Promise<ArtifactRecord> => {
+    const { _id, ...fields } = record;
+    try {
+      const earlier = await artifacts.findOneAndReplace({ _id, kept: false }, fields, { upsert: true });
+      if (earlier) await objects.delete(earlier.object);
+      return record;
+    } catch (error) {
+      if (!isDuplicateKey(error)) throw error;
+      const other = await artifacts.findOne({ _id });
+      if (other?.kept) throw new ArtifactKept('the attempt was accepted with another file of this name');
+      return save(record);
+    }
+  };
+
+  const listOf = async ({ scanId, fence }: AttemptRef): Promise<ArtifactRecord[]> =>
+    artifacts.find({ scan_id: scanId, fence }).toArray();
+
+  return {
+    async createIndexes(): Promise<void> {
+      await artifacts.createIndexes([{ key: { scan_id: 1, fence: 1 } }, { key: { expires_at: 1 } }]);
+    },
+
+    /**
+     * Stores what a node sends, to be removed again unless {@link keep} is called within an hour. Throws `ArtifactRefused` for more than
+     * 32 MiB, and for what is not the kind of file that its name says; `ArtifactKept` where the attempt was accepted meanwhile.
+     */
+    async receive(ref: AttemptRef, name: string, source: Readable, now: Date): Promise<ArtifactRecord> {
+      const about = newRecord(ref, name);
+      const measured = new Measure(ARTIFACT_BYTES_MAX);
+      try {
+        await Promise.all([pipeline(source, measured), objects.put(about.object, measured)]);
+        const stored = await objects.get(about.object);
+        if (!stored) throw new Error('an object is gone right after it was stored');
+        const kind = await inspect(name, stored.stream);
+        const expires_at = new Date(now.getTime() + UNACCEPTED_LIFETIME_MS);
+        const { sha256, bytes } = measured;
+        return await save({ ...about, sha256, bytes, ...kind, expires_at });
+      } catch (error) {
+        await objects.delete(about.object);
+        throw error;
+      }
+    },
+
+    /** What was uploaded under a lease. */
+    listOf,
+
+    /** Stores bytes of our own making, to be removed after `lifetimeMs`. */
+    async write(ref: AttemptRef, name: string, bytes: Uint8Array, lifetimeMs: number, now: Date): Promise<void> {
+      const about = newRecord(ref, name);
+      await objects.put(about.object, bytes);
+      const expires_at = new Date(now.getTime() + lifetimeMs);
+      const sha256 = createHash('sha256').update(bytes).digest('hex');
+      const kind = { content_type: 'application/gzip', width: 0, height: 0 };
+      await save({ ...about, sha256, bytes: bytes.length, ...kind, expires_at });
+    },
+
+    /** Bytes and description of one artifact, or null where the attempt left none of this name. */
+    async open(ref: AttemptRef, name: string): Promise<(StoredObject & { artifact: ArtifactRecord }) | null> {
+      const artifact = await artifacts.findOne({ _id: idOf(ref, name) });
+      const stored = artifact && (await objects.get(artifact.object));
+      return stored ? { ...stored, artifact } : null;
+    },
+
+    /**
+     * Makes uploads stay, for ever or, where `lifetimes` names them, for so many ms; the attempt's other uploads go. Answers whether they
+     * were still what `wanted` says.
+     */
+    async keep(
+      ref: AttemptRef,
+      wanted: Pick<Artifact, 'name' | 'sha256'>[],
+      lifetimes: Record<string, number>,
+      now: Date,
+    ): Promise<boolean> {
+      const names = wanted.map(({ name }) => name);
+      await remove((await listOf(ref)).filter(({ name }) => !names.includes(name)));
+      for (const { name, sha256 } of wanted) {
+        const lifetime = lifetimes[name];
+        const expires_at = lifetime === undefined ? null : new Date(now.getTime() + lifetime);
+        const $set = { kept: true, expires_at };
+        const { matchedCount } = await artifacts.updateOne({ _id: idOf(ref, name), sha256 }, { $set });
+        if (matchedCount === 0) return false;
+      }
+      return true;
+    },
+
+    /** Removes everything that an attempt uploaded. */
+    async discard(ref: AttemptRef): Promise<void> {
+      await objects.delete(folderOf(ref));
+      await artifacts.deleteMany({ scan_id: ref.scanId, fence: ref.fence });
+    },
+
+    /** Removes a part of what has expired by `now`; answers how many files it was, 0 when nothing is left. */
+    async sweep(now: Date): Promise<number> {
+      const expired = await artifacts
+        .find({ expires_at: { $lte: now } })
+        .limit(SWEPT_AT_ONCE)
+        .toArray();
+      await remove(expired);
+      return expired.length;
+    },
+  };
+}
+
+const folderOf = ({ scanId, fence }: AttemptRef): string => `scans/${scanId}/${fence}`;
+const idOf = (ref: AttemptRef, name: string): string => `${folderOf(ref)}/${name}`;
+const newRecord = (ref: AttemptRef, name: string) => ({
+  _id: idOf(ref, name),
+  object: `${folderOf(ref)}/${newId()}-${name}`,
+  kept: false,
+  scan_id: ref.scanId,
+  fence: ref.fence,
+  name,
+});

@@ -1,0 +1,39 @@
+import type { LeaseRef } from '../../crawling/queue/queue.ts';
+
+/** Files that one attempt may leave. */
+export const ARTIFACTS_MAX = 60;
+
+/** The attempt whose node uploads: each lease writes under its own fence. */
+export type AttemptRef = Pick<LeaseRef, 'scanId' | 'fence'>;
+
+/**
+ * A stored file of a scan; its bytes are under the key `object`. `width` and `height` in pixels as measured by us, 0 where it is no
+ * picture. `kept`: an accepted capture names it, nothing may replace it. `expires_at` null: it stays.
+ */
+export type ArtifactRecord = {
+  _id: string;
+  object: string;
+  kept: boolean;
+  scan_id: string;
+  fence: number;
+  name: string;
+  sha256: string;
+  bytes: number;
+  content_type: string;
+  width: number;
+  height: number;
+  expires_at: Date | null;
+};
+
+/** What cannot be an artifact: `reason` is for the node that sent it. */
+export class ArtifactRefused extends Error {
+  readonly tooLarge: boolean;
+
+  constructor(reason: string, tooLarge = false) {
+    super(reason);
+    this.tooLarge = tooLarge;
+  }
+}
+
+/** An upload came to its end after its attempt was accepted with another file of this name. */
+export class ArtifactKept extends Error {}

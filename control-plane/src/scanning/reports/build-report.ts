@@ -1,0 +1,91 @@
+import type { CapturedLanding } from '@adsweep/shared/capture/capture.ts';
+import type { CapturedHop } from '@adsweep/shared/capture/hop.ts';
+import { findEmulator } from '@adsweep/shared/scan/emulators.ts';
+import { SEVERITIES, type SystemTag } from '../../reference/tags/system-tags.ts';
+import type { Classification, ScanRecord, ScanTag, Tiers } from '../scans/state/scan.ts';
+import { timingOf } from '../scans/api/timing.ts';
+import type { Report, ReportHop, ReportLanding, ReportTag } from './report.ts';
+import { countryName } from './words.ts';
+
+/** Longest texts of a page that a report repeats, in UTF-16 units. */
+const URL_MAX = 8_192;
+const DETAIL_MAX = 2_000;
+const TITLE_MAX = 300;
+const TYPE_MAX = 60;
+
+/** How a tag is described; only a `public` one may be named in a report. */
+export type TagWords = Omit<SystemTag, 'slug'>;
+
+/** What a report needs of a landing. */
+export type SeenLanding = Pick<CapturedLanding, 'ord' | 'final_url' | 'page_title' | 'screenshot' | 'redirect_chain'>;
+
+/**
+ * The public view of a scan (spec 1, 2.5): it names every field it takes, so that a new field of the record stays private.
+ * `landings` are those of its capture, none before there is one; `tagWords` knows no archived tag.
+ */
+export function buildReport(
+  scan: ScanRecord,
+  landings: readonly SeenLanding[],
+  tagWords: (slug: string) => TagWords | null,
+): Report {
+  const exitCountry = scan.exit?.observed_country_code ?? scan.exit?.country_code;
+  return {
+    token: scan.report_token,
+    status: scan.status,
+    error: scan.error,
+    target: { kind: scan.target.kind, url: scan.target.kind === 'url' ? clip(scan.target.value, URL_MAX) : null },
+    country: countryName(scan.country_code),
+    exit_country: exitCountry ? countryName(exitCountry) : null,
+    device: findEmulator(scan.emulator_id)?.display_name ?? scan.emulator_id,
+    created_at: scan.created_at,
+    retries: scan.retry_attempt,
+    tags: scan.tags.flatMap((tag) => publicTag(tag, tagWords)).sort(bySeverity),
+    landings: landings.map(publicLanding).sort((one, other) => one.ord - other.ord),
+    classification: classificationRows(scan.classification),
+    timing: timingOf(scan),
+  };
+}
+
+function publicTag(tag: ScanTag, tagWords: (slug: string) => TagWords | null): ReportTag[] {
+  const words = tagWords(tag.tag_slug);
+  if (words?.visibility !== 'public') return [];
+  const { display_name: name, category, severity, description } = words;
+  const detail = clip(tag.detail, DETAIL_MAX);
+  return [{ slug: tag.tag_slug, name, category, severity, description, detail, url: clip(tag.url, URL_MAX) }];
+}
+
+const bySeverity = (one: ReportTag, other: ReportTag): number =>
+  SEVERITIES.indexOf(one.severity) - SEVERITIES.indexOf(other.severity);
+
+function publicLanding({ ord, final_url, page_title, redirect_chain, screenshot }: SeenLanding): ReportLanding {
+  return {
+    ord,
+    title: clip(page_title, TITLE_MAX),
+    url: clip(final_url, URL_MAX),
+    chain: redirect_chain.map(publicHop),
+    picture: screenshot !== null,
+  };
+}
+
+function publicHop({ url, kind, status_code, content_type, timestamp_ms }: CapturedHop): ReportHop {
+  const type = content_type.split(';')[0]!.trim();
+  return { url: clip(url, URL_MAX), kind, status_code, content_type: clip(type, TYPE_MAX), at_ms: timestamp_ms };
+}
+
+function classificationRows(classification: Classification | null): Report['classification'] {
+  if (!classification) return [];
+  const { brand, ai_category, iab_v3 } = classification;
+  const rows: [string, string | null][] = [
+    ['Brand', brand],
+    ['Category', ai_category && tierWords(ai_category)],
+    ['IAB Content Taxonomy 3', iab_v3 && tierWords(iab_v3)],
+  ];
+  return rows.flatMap(([kind, value]) => (value ? [[kind, clip(value, TITLE_MAX)] as [string, string]] : []));
+}
+
+const tierWords = ({ tier1, tier2, tier3, tier4 }: Tiers): string =>
+  [tier1, tier2, tier3, tier4].filter(Boolean).join(' › ');
+
+function clip(text: string, max: number): string {
+  return text.length <= max ? text : `${text.slice(0, max)}… (${text.length - max} more characters)`;
+}

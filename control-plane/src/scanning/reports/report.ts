@@ -1,0 +1,48 @@
+import type { HopKind } from '@adsweep/shared/capture/hop.ts';
+import type { ScanStatus } from '@adsweep/shared/scan/scan-status.ts';
+import type { TargetKind } from '@adsweep/shared/scan/target.ts';
+import type { Severity } from '../../reference/tags/system-tags.ts';
+import type { ScanTiming } from '../scans/api/timing.ts';
+
+/** A finding as readers see it; `url` '' = it is about the whole scan. */
+export type ReportTag = {
+  slug: string;
+  name: string;
+  category: string;
+  severity: Severity;
+  description: string;
+  detail: string;
+  url: string;
+};
+
+/** One step of a chain; `at_ms` since the crawl began, `status_code` 0 = no answer came. */
+export type ReportHop = { url: string; kind: HopKind; status_code: number; content_type: string; at_ms: number };
+
+/** A tab; `picture` says whether a screenshot of it can be had. */
+export type ReportLanding = { ord: number; title: string; url: string; chain: ReportHop[]; picture: boolean };
+
+/**
+ * All that a public report says of a scan, and nothing else: no organization, campaign, label, key, address, or other scan.
+ * Texts are as the hostile page gave them; the page escapes them.
+ */
+export type Report = {
+  /** The last segment of the report's own address. */
+  token: string;
+  status: ScanStatus;
+  /** Failure code of a failed scan, else ''. */
+  error: string;
+  /** `url` null where the target is a tag: its text is the client's own. */
+  target: { kind: TargetKind; url: string | null };
+  country: string;
+  /** Country that the exit is known to be in; null before there is one. */
+  exit_country: string | null;
+  device: string;
+  created_at: Date;
+  /** Attempts after the first. */
+  retries: number;
+  tags: ReportTag[];
+  landings: ReportLanding[];
+  /** Kind of classification and its value, such as `['Brand', 'Evenlight']`. */
+  classification: [kind: string, value: string][];
+  timing: ScanTiming | null;
+};

@@ -1,0 +1,154 @@
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import { join } from 'node:path';
+import { SCREENSHOT_WIDTH_MAX, SCREENSHOT_WIDTH_MIN } from '@adsweep/shared/limits.ts';
+import { Type } from 'typebox';
+import { notFound } from '../../http/api-error.ts';
+import type { Caller } from '../../http/caller.ts';
+import { conditional } from '../../http/conditional-get.ts';
+import { type Answer, type Route, route } from '../../http/route.ts';
+import type { ScanRecord } from '../scans/state/scan.ts';
+import { buildReport, type SeenLanding, type TagWords } from './build-report.ts';
+import { missingReportPage, reportPage } from './report-page.ts';
+
+/** What reports ask of the rest of the house. */
+export type ReportSources = {
+  findByReportToken(token: string): Promise<ScanRecord | null>;
+  /** Landings of the scan's accepted capture, none before there is one. */
+  landingsOf(scan: ScanRecord): Promise<readonly SeenLanding[]>;
+  /** The WebP screenshot of a landing, in this width or (undefined) as it was taken; throws 404 where there is none. */
+  answerScreenshot(scan: ScanRecord, ord: number, width: number | undefined, request: IncomingMessage): Promise<Answer>;
+  /** Descriptions of the tags of this scan; null for an archived or unknown one. */
+  tagWordsFor(scan: ScanRecord): Promise<(slug: string) => TagWords | null>;
+};
+
+/** Nothing in a report may run, be framed, be sent, or load anything that is not ours. */
+const PAGE_HEADERS = {
+  'Content-Security-Policy':
+    "default-src 'none'; img-src 'self'; style-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'",
+  'X-Robots-Tag': 'noindex, nofollow',
+  'X-Content-Type-Options': 'nosniff',
+  'Referrer-Policy': 'no-referrer',
+  'Cross-Origin-Opener-Policy': 'same-origin',
+  'Cache-Control': 'private, no-cache',
+};
+const ASSET_HEADERS = { 'Cache-Control': 'public, max-age=604800, immutable' };
+
+const STYLESHEET = readFileSync(join(import.meta.dirname, 'report.css'), 'utf8');
+const ICON = readFileSync(join(import.meta.dirname, 'icon.svg'), 'utf8');
+const version = (text: string): string => createHash('sha256').update(text).digest('base64url').slice(0, 12);
+/** Relative to the page, so that the service may stand below a path of its host. */
+const ASSETS = {
+  stylesheet: `assets/report.css?v=${version(STYLESHEET)}`,
+  icon: `assets/icon.svg?v=${version(ICON)}`,
+};
+
+const WIDTH_STEP = 100;
+const Token = Type.String({ description: "The scan's report token." });
+/** Links get parameters appended on their way through mail and chat; they mean nothing here. */
+const appended = { additionalProperties: true, maxProperties: 100 };
+const AnyQuery = Type.Object({}, appended);
+const Width = Type.Object(
+  {
+    w: Type.Optional(
+      Type.Integer({
+        minimum: SCREENSHOT_WIDTH_MIN,
+        maximum: SCREENSHOT_WIDTH_MAX,
+        description: 'Width in pixels to shrink the picture to; the next multiple of 100 is sent.',
+      }),
+    ),
+  },
+  appended,
+);
+const pictureReplies = {
+  200: { description: 'The picture.', content: 'image/webp' },
+  304: { description: 'The picture is the one that the client has.' },
+};
+
+/** The login-free report of a scan, its pictures, and what its page is made with (spec 1, 5). Whoever knows the token may read. */
+export function reportRoutes(sources: ReportSources): Route<Caller>[] {
+  const shared = { method: 'GET', group: 'Reports', permission: 'none' } as const;
+  return [
+    route({
+      ...shared,
+      path: '/r/{token}',
+      summary: 'Public report of a scan',
+      params: Type.Object({ token: Token }),
+      query: AnyQuery,
+      replies: { 200: { description: 'The report.', content: 'text/html' }, 404: { description: 'No such report.' } },
+      handle: ({ params, headers }) => answerPage(sources, params.token, headers),
+    }),
+    route({
+      ...shared,
+      path: '/r/{token}/screenshot',
+      summary: 'Screenshot of the page, as the public report shows it',
+      params: Type.Object({ token: Token }),
+      query: Width,
+      replies: pictureReplies,
+      errors: ['not_found', 'unavailable'],
+      handle: ({ params, query, stream }) => answerPicture(sources, params.token, 0, query.w, stream),
+    }),
+    route({
+      ...shared,
+      path: '/r/{token}/landings/{ord}/screenshot',
+      summary: 'Screenshot of one landing, as the public report shows it',
+      params: Type.Object({ token: Token, ord: Type.String({ pattern: '^[0-9]{1,3}$' }) }),
+      query: Width,
+      replies: pictureReplies,
+      errors: ['not_found', 'unavailable'],
+      handle: ({ params, query, stream }) => answerPicture(sources, params.token, Number(params.ord), query.w, stream),
+    }),
+    asset('report.css', 'text/css; charset=utf-8', STYLESHEET),
+    asset('icon.svg', 'image/svg+xml', ICON),
+  ];
+}
+
+async function answerPage(sources: ReportSources, token: string, headers: IncomingHttpHeaders): Promise<Answer> {
+  const scan = await findScan(sources, token);
+  if (!scan) return page(404, missingReportPage(ASSETS));
+  const [landings, tagWords] = await Promise.all([sources.landingsOf(scan), sources.tagWordsFor(scan)]);
+  const html = reportPage(buildReport(scan, landings, tagWords), ASSETS);
+  return conditional(headers, `"${version(html)}"`, page(200, html));
+}
+
+const page = (status: number, body: string): Answer => ({
+  status,
+  body,
+  type: 'text/html; charset=utf-8',
+  headers: PAGE_HEADERS,
+});
+
+async function answerPicture(
+  sources: ReportSources,
+  token: string,
+  ord: number,
+  width: number | undefined,
+  request: IncomingMessage,
+): Promise<Answer> {
+  const scan = await findScan(sources, token);
+  if (!scan) throw notFound('report');
+  const answer = await sources.answerScreenshot(scan, ord, width && inSteps(width), request);
+  return { ...answer, headers: { ...answer.headers, 'X-Robots-Tag': 'noindex' } };
+}
+
+/** The next multiple of a hundred: a report's pictures come in twelve widths, so that nobody can ask for a thousand different ones. */
+const inSteps = (width: number): number => Math.ceil(width / WIDTH_STEP) * WIDTH_STEP;
+
+/** Tokens have 22 characters; anything much longer is not worth a question to the store. */
+async function findScan(sources: ReportSources, token: string): Promise<ScanRecord | null> {
+  return /^[A-Za-z0-9_-]{16,64}$/.test(token) ? sources.findByReportToken(token) : null;
+}
+
+function asset(name: string, type: string, text: string): Route<Caller> {
+  return route({
+    method: 'GET',
+    group: 'Reports',
+    permission: 'none',
+    path: `/r/assets/${name}`,
+    summary: `The report page's ${name}`,
+    query: AnyQuery,
+    replies: { 200: { description: 'The file.', content: type.split(';')[0]! } },
+    handle: () => ({ status: 200, body: text, type, headers: ASSET_HEADERS }),
+  });
+}

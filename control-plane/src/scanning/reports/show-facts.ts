@@ -1,0 +1,54 @@
+import type { ScanTiming } from '../scans/api/timing.ts';
+import { type Html, html } from './html.ts';
+import type { Report } from './report.ts';
+import { showUrl } from './show-url.ts';
+import { durationWords, TARGETS, timeWords } from './words.ts';
+
+/** What was scanned, from where, with what, and when. */
+export function showFacts(report: Report): Html {
+  const { target, country, exit_country, device, created_at, timing, retries } = report;
+  const text = target.url === null ? 'its text is not part of a public report' : showUrl(target.url);
+  return html`<dl class="facts card">${fact(TARGETS[target.kind], text, true)}${fact('Country', country)}
+${exit_country && fact('Exit in', exit_country)}${fact('Device', device)}
+${fact('Asked for', showTime(created_at))}${timing && fact('Took', durationWords(timing.total_ms))}
+${retries > 0 && fact('Attempts', String(retries + 1))}</dl>`;
+}
+
+const fact = (term: string, value: string | Html, wide = false): Html =>
+  html`<div${wide && html` class="wide"`}><dt>${term}</dt><dd><bdi>${value}</bdi></dd></div>`;
+
+const showTime = (at: Date): Html => html`<time datetime="${at.toISOString()}">${timeWords(at)}</time>`;
+
+/** What the landing is about; nothing where nobody could say. */
+export function showClassification({ classification }: Report): Html | null {
+  if (classification.length === 0) return null;
+  const rows = classification.map(([kind, value]) => fact(kind, value, true));
+  return html`<section class="card"><h2>Classification</h2><dl class="rows">${rows}</dl></section>`;
+}
+
+/** Where the time went, drawn to scale. */
+export function showTiming({ timing }: Report): Html | null {
+  if (!timing) return null;
+  const parts = timingParts(timing);
+  const bars = parts.map(
+    ({ name, from, share }) => html`<rect class="${name}" x="${from}%" width="${share}%" height="12"/>`,
+  );
+  const legend = parts.map(({ name, ms }) => html`<li class="${name}">${name} <b>${durationWords(ms)}</b></li>`);
+  return html`<section class="card timing"><h2>Time</h2><svg class="bar" width="100%" height="12" role="img" aria-label="Share of each part">${bars}</svg><ul>${legend}</ul></section>`;
+}
+
+/** Names, lengths and shares in percent, one after the other. */
+function timingParts({ queued_ms, crawl_ms, checks_ms }: ScanTiming) {
+  const parts = [
+    { name: 'queued', ms: queued_ms },
+    { name: 'crawl', ms: crawl_ms },
+    { name: 'checks', ms: checks_ms },
+  ];
+  const total = Math.max(1, queued_ms + crawl_ms + checks_ms);
+  let from = 0;
+  return parts.map((part) => {
+    const share = (100 * part.ms) / total;
+    from += share;
+    return { ...part, from: (from - share).toFixed(2), share: share.toFixed(2) };
+  });
+}

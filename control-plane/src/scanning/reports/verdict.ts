@@ -1,0 +1,47 @@
+import { isFinal } from '@adsweep/shared/scan/scan-status.ts';
+import type { Severity } from '../../reference/tags/system-tags.ts';
+import type { Report } from './report.ts';
+import { failureWords } from './words.ts';
+
+/** What a report says first. `tone` chooses colour and sign, `busy`: it is not over yet. */
+export type Verdict = { tone: 'busy' | 'clean' | 'failed' | 'cancelled' | Severity; title: string; text: string };
+
+/** Findings count in every state: a scan that is checked again still has those of the last time. */
+export function verdictOf(report: Report): Verdict {
+  switch (report.status) {
+    case 'pending':
+      return { tone: 'busy', title: 'Waiting for a browser', text: waitingWords(report.retries) };
+    case 'running':
+      return { tone: 'busy', title: 'Loading the target', text: 'A browser is visiting the target right now.' };
+    case 'crawled':
+    case 'checking':
+      return { tone: 'busy', title: 'Checking what was seen', text: 'The target was loaded. Its checks are running.' };
+    case 'rechecking':
+      return { tone: 'busy', title: 'Checking again', text: 'Below is what the last check found.' };
+    case 'failed':
+      return { tone: 'failed', title: 'The scan failed', text: failureWords(report.error) };
+    case 'cancelled':
+      return { tone: 'cancelled', title: 'The scan was cancelled', text: 'It was called off before it began.' };
+    case 'completed':
+      return foundWords(report, 'All checks were made.');
+    case 'partial':
+      return foundWords(report, 'One judgement is missing, so this is not the whole picture.');
+  }
+}
+
+/** Whether the page should look again by itself. */
+export const isUnderWay = (report: Report): boolean => !isFinal(report.status);
+
+function foundWords({ tags }: Report, made: string): Verdict {
+  const [gravest] = tags;
+  if (!gravest) return { tone: 'clean', title: 'No findings', text: made };
+  const title = tags.length === 1 ? '1 finding' : `${tags.length} findings`;
+  const worst =
+    tags.length === 1 ? `It is of ${gravest.severity} severity.` : `The gravest is of ${gravest.severity} severity.`;
+  return { tone: gravest.severity, title, text: `${worst} ${made}` };
+}
+
+const waitingWords = (retries: number): string =>
+  retries === 0
+    ? 'The scan is queued and begins as soon as a browser is free.'
+    : `An attempt failed for a passing reason. Attempt ${retries + 1} begins shortly.`;

@@ -1,0 +1,115 @@
+import { findEmulator } from '@adsweep/shared/scan/emulators.ts';
+import { isFinished } from '@adsweep/shared/scan/scan-status.ts';
+import type { EvidenceLanding } from './evidence-landing.ts';
+import type { PresentedBrief, PresentedLanding, PresentedScan } from './responses.ts';
+import type { ScanRecord } from '../state/scan.ts';
+import { scanLinks } from '../state/scan-links.ts';
+import { timingOf } from './timing.ts';
+
+/** A scan as `GET /scans/{id}` answers it (spec 2.1); every field is always there. `publicUrl` without a final slash. */
+export function presentScan(scan: ScanRecord, evidence: EvidenceLanding[], publicUrl: string): PresentedScan {
+  const { target, proxy } = scan;
+  const landings = evidence.map((landing) => presentLanding(landing, scan, publicUrl));
+  return {
+    ...presentShared(scan, publicUrl),
+    emulator_id: scan.emulator_id,
+    max_discovered_ads: null,
+    ad_formats: null,
+    redirect_chain: landings.find(({ ord }) => ord === 0)?.redirect_chain ?? [],
+    ad_tag: target.kind === 'ad_tag' ? target.value : null,
+    vast_tag: target.kind === 'vast_tag' ? target.value : null,
+    referrer: scan.referrer,
+    ignore_first_n_domains: scan.ignore_first_n_domains,
+    creative_kind: target.kind === 'vast_tag' ? 'video' : 'banner',
+    ...NO_CREATIVE,
+    proxy: proxy && { proxy_type: proxy.proxy_type, region: proxy.region, city: proxy.city, isp: proxy.isp },
+    exit: scan.exit && presentExit(scan.exit),
+    timing: isFinished(scan.status) ? timingOf(scan) : null,
+    page_title: scan.capture?.page_title ?? '',
+    error: scan.error,
+    campaign_group_id: null,
+    campaign_group_name: null,
+    completed_at: scan.completed_at?.toISOString() ?? null,
+    landings,
+  };
+}
+
+/** A scan as a row of a list. */
+export function presentBrief(scan: ScanRecord, publicUrl: string): PresentedBrief {
+  const emulator = findEmulator(scan.emulator_id);
+  return {
+    ...presentShared(scan, publicUrl),
+    proxy_type: scan.proxy?.proxy_type ?? 'residential',
+    is_ad_tag: scan.target.kind === 'ad_tag',
+    is_vast: scan.target.kind === 'vast_tag',
+    emulator_display_name: emulator?.display_name ?? '',
+    emulator_category: emulator?.category ?? '',
+  };
+}
+
+/** What page scans never have: they load no creative of their own. */
+const NO_CREATIVE = {
+  creative_screenshot_url: '',
+  creative_video_url: '',
+  vast_xml_url: '',
+  creative_html_url: '',
+  creative_width: 0,
+  creative_height: 0,
+  creative_redirect_chain: [],
+  video: null,
+};
+
+/** What scans outside campaigns, sweeps and repeat groups never have. */
+const ALONE = {
+  campaign_name: null,
+  parent_scan_id: null,
+  ad_discovery: false,
+  slot_index: null,
+  ad_kind: null,
+  repeat_index: 0,
+  repeat_total: 1,
+  repeat_session_id: null,
+};
+
+function presentShared(scan: ScanRecord, publicUrl: string) {
+  const { target, capture, classification } = scan;
+  const finished = isFinished(scan.status);
+  const links = scanLinks(publicUrl, scan);
+  return {
+    id: scan._id,
+    url: target.kind === 'url' ? target.value : '',
+    country_code: scan.country_code,
+    status: scan.status,
+    offer_url: capture?.offer_url ?? '',
+    screenshot_url: capture?.has_screenshot ? links.screenshot : '',
+    report_url: links.report,
+    public_report_url: links.publicReport,
+    labels: finished ? scan.labels : {},
+    classification: finished ? classification : null,
+    elapsed_ms: capture?.crawl_ms ?? 0,
+    created_at: scan.created_at.toISOString(),
+    campaign_id: scan.campaign_id,
+    ...ALONE,
+    network: scan.network,
+    network_host: scan.network_host,
+    retry_attempt: scan.retry_attempt,
+    retry_max_attempts: scan.retry_max_attempts,
+  };
+}
+
+/** A node's times are its own; where they are no times at all, the scan's stands in. */
+function presentLanding(landing: EvidenceLanding, scan: ScanRecord, publicUrl: string): PresentedLanding {
+  const { screenshot, created_at, ...rest } = landing;
+  return {
+    ...rest,
+    screenshot_url: screenshot === null ? '' : scanLinks(publicUrl, scan).landingScreenshot(landing.ord),
+    created_at: (Number.isNaN(created_at.getTime()) ? scan.created_at : created_at).toISOString(),
+  };
+}
+
+function presentExit(exit: NonNullable<ScanRecord['exit']>): PresentedScan['exit'] {
+  const { provider, exit_id, country_code, proxy_type, region, city, isp } = exit;
+  const { session, ip, observed_country_code, asn, attempts } = exit;
+  const known = { provider, exit_id, country_code, proxy_type, region, city, isp };
+  return { ...known, session, ip, observed_country_code, asn, attempts };
+}

@@ -1,0 +1,17 @@
+import type { PresentedTag } from './responses.ts';
+import type { ScanRecord, ScanTag } from '../state/scan.ts';
+
+/** What a tag's definition says of a slug; null where it has none or it is archived. */
+export type FindTagWords = (
+  slug: string,
+) => { display_name: string; category: string; severity: PresentedTag['severity'] } | null;
+
+/** A tag of a scan; nothing where its definition is archived (spec 2.5). */
+export function presentTag(scan: ScanRecord, tag: ScanTag, tagWords: FindTagWords): PresentedTag[] {
+  const words = tagWords(tag.tag_slug);
+  if (!words) return [];
+  const { display_name, category, severity } = words;
+  const { id, tag_slug, detail, url, surface } = tag;
+  const found = { id, scan_id: scan._id, tag_slug, detail, url, surface };
+  return [{ ...found, display_name, category, severity, created_at: tag.created_at.toISOString() }];
+}

@@ -1,0 +1,229 @@
+import { HOP_KINDS } from '@adsweep/shared/capture/hop.ts';
+import { SCAN_STATUSES } from '@adsweep/shared/scan/scan-status.ts';
+import { PROXY_TYPES } from '@adsweep/shared/targeting/catalogue.ts';
+import { type Static, Type } from 'typebox';
+import { SEVERITIES } from '../../../reference/tags/system-tags.ts';
+import { orNull } from '../../../http/or-null.ts';
+
+const Time = Type.String({ format: 'date-time' });
+const StringOrNull = orNull(Type.String());
+const TimeOrNull = orNull(Time);
+const AdKind = Type.Enum(['banner', 'video', 'pop']);
+const Labels = Type.Record(Type.String(), Type.String(), { description: 'Those of a finished scan; empty before.' });
+
+const TiersSchema = Type.Object(
+  { tier1: Type.String(), tier2: StringOrNull, tier3: StringOrNull, tier4: StringOrNull },
+  { title: 'Tiers' },
+);
+
+const ClassificationSchema = Type.Object(
+  {
+    brand: StringOrNull,
+    ai_category: orNull(TiersSchema),
+    iab_v3: orNull(TiersSchema),
+    custom_taxonomies: Type.Array(Type.Object({}, { additionalProperties: true })),
+  },
+  { title: 'Classification' },
+);
+
+const request = {
+  url: Type.String(),
+  status_code: Type.Integer({ description: '0: no answer came.' }),
+  content_type: Type.String(),
+  body_size: Type.Integer({ description: 'Bytes.' }),
+  timestamp_ms: Type.Integer({ description: 'Since the crawl began.' }),
+};
+
+const SubRequestSchema = Type.Cyclic(
+  {
+    SubRequest: Type.Object({
+      ...request,
+      resource_type: Type.String(),
+      children: Type.Array(Type.Ref('SubRequest'), { description: 'The requests that this one caused.' }),
+    }),
+  },
+  'SubRequest',
+);
+
+const HopSchema = Type.Object(
+  {
+    ...request,
+    kind: Type.Enum(HOP_KINDS, { description: 'How the navigation came about.' }),
+    redirected_from: Type.String(),
+    sub_requests: Type.Array(SubRequestSchema),
+  },
+  { title: 'Hop' },
+);
+
+const LandingSchema = Type.Object(
+  {
+    ord: Type.Integer({ description: "0 is the page's own tab." }),
+    opener_url: Type.String(),
+    final_url: Type.String(),
+    offer_url: Type.String(),
+    page_title: Type.String(),
+    screenshot_url: Type.String(),
+    redirect_chain: Type.Array(HopSchema),
+    elapsed_ms: Type.Integer(),
+    created_at: Time,
+  },
+  { title: 'Landing' },
+);
+
+const ProxyOutSchema = Type.Object(
+  { proxy_type: Type.Enum(PROXY_TYPES), region: Type.String(), city: Type.String(), isp: Type.String() },
+  { title: 'ProxyOut' },
+);
+
+const ExitSchema = Type.Object(
+  {
+    provider: Type.String(),
+    exit_id: Type.String(),
+    country_code: Type.String(),
+    proxy_type: Type.String(),
+    region: StringOrNull,
+    city: StringOrNull,
+    isp: StringOrNull,
+    session: Type.String(),
+    ip: StringOrNull,
+    observed_country_code: StringOrNull,
+    asn: StringOrNull,
+    attempts: Type.Integer(),
+  },
+  { title: 'Exit', description: 'Where the traffic left; unknown is null.' },
+);
+
+const TimingSchema = Type.Object(
+  { queued_ms: Type.Integer(), crawl_ms: Type.Integer(), checks_ms: Type.Integer(), total_ms: Type.Integer() },
+  { title: 'Timing' },
+);
+
+const VideoSchema = Type.Object(
+  {
+    duration_ms: Type.Integer(),
+    mediafile_url: Type.String(),
+    vast_version: Type.String(),
+    ad_system: Type.String(),
+    is_vpaid: Type.Boolean(),
+    wrapper_depth: Type.Integer(),
+    click_through: Type.String(),
+  },
+  { title: 'Video' },
+);
+
+/** What the scan itself and its row in a list both say. */
+const shared = {
+  id: Type.String(),
+  url: Type.String({ description: 'Empty for ad tags and VAST tags.' }),
+  country_code: Type.String(),
+  status: Type.Enum(SCAN_STATUSES),
+  offer_url: Type.String({ description: 'Where the landing ended.' }),
+  screenshot_url: Type.String(),
+  report_url: Type.String(),
+  public_report_url: Type.String({ description: 'A read-only view that needs no login.' }),
+  labels: Labels,
+  classification: orNull(ClassificationSchema),
+  elapsed_ms: Type.Integer(),
+  created_at: Time,
+  campaign_id: StringOrNull,
+  campaign_name: StringOrNull,
+  parent_scan_id: StringOrNull,
+  ad_discovery: Type.Boolean(),
+  slot_index: orNull(Type.Integer()),
+  ad_kind: orNull(AdKind),
+  network: Type.String(),
+  network_host: Type.String(),
+  repeat_index: Type.Integer(),
+  repeat_total: Type.Integer(),
+  repeat_session_id: StringOrNull,
+  retry_attempt: Type.Integer(),
+  retry_max_attempts: Type.Integer(),
+};
+
+export const ScanSchema = Type.Object(
+  {
+    ...shared,
+    emulator_id: Type.String(),
+    max_discovered_ads: orNull(Type.Integer()),
+    ad_formats: orNull(Type.Array(AdKind)),
+    redirect_chain: Type.Array(HopSchema),
+    ad_tag: StringOrNull,
+    vast_tag: StringOrNull,
+    referrer: StringOrNull,
+    ignore_first_n_domains: Type.Integer(),
+    creative_kind: Type.Enum(['banner', 'video']),
+    creative_screenshot_url: Type.String(),
+    creative_video_url: Type.String(),
+    vast_xml_url: Type.String(),
+    creative_html_url: Type.String(),
+    creative_width: Type.Integer(),
+    creative_height: Type.Integer(),
+    creative_redirect_chain: Type.Array(HopSchema),
+    video: orNull(VideoSchema),
+    proxy: orNull(ProxyOutSchema),
+    exit: orNull(ExitSchema),
+    timing: orNull(TimingSchema),
+    page_title: Type.String(),
+    error: Type.String({
+      description:
+        'Why a scan failed, such as `proxy: NODE_NOT_FOUND`, or which judgements a partial one lacks: `checks: INTERRUPTED` (all of them), `checks: back_button`.',
+    }),
+    campaign_group_id: StringOrNull,
+    campaign_group_name: StringOrNull,
+    completed_at: TimeOrNull,
+    landings: Type.Array(LandingSchema),
+  },
+  { title: 'Scan' },
+);
+
+export const ScanBriefSchema = Type.Object(
+  {
+    ...shared,
+    proxy_type: Type.Enum(PROXY_TYPES),
+    is_ad_tag: Type.Boolean(),
+    is_vast: Type.Boolean(),
+    emulator_display_name: Type.String(),
+    emulator_category: Type.String(),
+  },
+  { title: 'ScanBrief' },
+);
+
+export const ScanTagSchema = Type.Object(
+  {
+    id: Type.String(),
+    scan_id: Type.String(),
+    tag_slug: Type.String(),
+    detail: Type.String(),
+    url: Type.String({ description: 'The link the tag sits on; empty: the whole scan.' }),
+    surface: Type.Enum(['page', 'creative']),
+    display_name: Type.String(),
+    category: Type.String(),
+    severity: Type.Enum(SEVERITIES),
+    created_at: Time,
+  },
+  { title: 'ScanTag' },
+);
+
+export const CancelledSchema = Type.Object(
+  { cancelled_count: Type.Integer({ description: '1, or 0 where the scan was not pending.' }) },
+  { title: 'Cancelled' },
+);
+
+const Range = Type.Object({ min: Type.Integer(), max: Type.Integer() });
+
+export const EstimateSchema = Type.Object(
+  {
+    dry_run: Type.Literal(true),
+    scans: Type.Integer(),
+    checks: Range,
+    cost_micros: Range,
+    routable: orNull(Type.Boolean({ description: 'null: that shows at the crawl alone.' })),
+    warnings: Type.Array(Type.String()),
+  },
+  { title: 'Estimate' },
+);
+
+export type PresentedScan = Static<typeof ScanSchema>;
+export type PresentedBrief = Static<typeof ScanBriefSchema>;
+export type PresentedTag = Static<typeof ScanTagSchema>;
+export type PresentedLanding = Static<typeof LandingSchema>;

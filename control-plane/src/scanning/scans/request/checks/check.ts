@@ -1,0 +1,34 @@
+import type { Catalogue } from '@adsweep/shared/targeting/catalogue.ts';
+import type { AddressPolicy } from '@adsweep/shared/urls/address-policy.ts';
+import { given } from '../../../../http/describe-schema-error.ts';
+import type { Issue } from '../../../../http/errors.ts';
+import type { ScanIn } from '../scan-in.ts';
+
+/**
+ * A wished scan, without the fields whose form was wrong. `refused` names those, so that a check does not call missing what was
+ * there but wrong. `countries` in upper case, as far as the client named any.
+ */
+export type Wish = {
+  scan: Partial<ScanIn>;
+  refused: ReadonlySet<string>;
+  countries: string[];
+  catalogue: Catalogue;
+  addresses: AddressPolicy;
+};
+
+/** One group of rules. Answers what is wrong, never throws for it. */
+export type Check = (wish: Wish) => Issue[];
+
+/** An issue of one body field, `given` with what was sent there. */
+export function issueAt(
+  field: string | string[],
+  type: string,
+  msg: string,
+  value: unknown,
+  ctx: Record<string, unknown> = {},
+): Issue {
+  return { loc: ['body', ...[field].flat()], msg, type, ctx: { ...given(value), ...ctx } };
+}
+
+/** Whether a field carries a wish: null says as much as leaving it out. */
+export const isSent = (value: unknown): boolean => value !== undefined && value !== null;

@@ -1,0 +1,30 @@
+import type { Issue } from '../../../../http/errors.ts';
+import { checkAdDiscovery } from './ad-discovery.ts';
+import { checkAvailability } from './availability.ts';
+import { checkCampaign } from './campaign.ts';
+import type { Check, Wish } from './check.ts';
+import { checkCountry } from './country.ts';
+import { checkEmulator } from './emulator.ts';
+import { checkLabels } from './labels.ts';
+import { checkProxy } from './proxy.ts';
+import { checkReferrer } from './referrer.ts';
+import { checkTarget } from './target.ts';
+
+/** Every group of rules for a new scan, in the order of the interface's fields (spec 2.1, 4.2). */
+const CHECKS: [rules: string, check: Check][] = [
+  ['exactly one target, of its own form', checkTarget],
+  ['a country that is served', checkCountry],
+  ['a known emulator', checkEmulator],
+  ["region, city and ISP of the pool's catalogue", checkProxy],
+  ['a public referrer', checkReferrer],
+  ['labels', checkLabels],
+  ['campaign and run exist', checkCampaign],
+  ['what belongs to sweeps alone', checkAdDiscovery],
+];
+
+/** All that is wrong with a wished scan. What this version cannot do is said of fields that are right otherwise. */
+export function checkWish(wish: Wish): Issue[] {
+  const issues = CHECKS.flatMap(([, check]) => check(wish));
+  const wrong = new Set(issues.map(({ loc }) => loc.join('.')));
+  return [...issues, ...checkAvailability(wish).filter(({ loc }) => !wrong.has(loc.join('.')))];
+}

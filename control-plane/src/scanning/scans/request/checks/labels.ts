@@ -1,0 +1,20 @@
+import { LABEL_VALUE_LENGTH_MAX } from '@adsweep/shared/limits.ts';
+import type { Issue } from '../../../../http/errors.ts';
+import { LABEL_KEY } from '../label-key.ts';
+import { type Check, issueAt } from './check.ts';
+
+/** Labels have a key in snake case and a value of 1 to 255 characters. */
+export const checkLabels: Check = ({ scan: { labels } }) => {
+  if (!labels) return [];
+  return Object.entries(labels).flatMap(labelIssues);
+};
+
+function labelIssues([key, value]: [string, string]): Issue[] {
+  const at = ['labels', key];
+  if (!LABEL_KEY.test(key))
+    return [issueAt(at, 'string_pattern_mismatch', `A label's key must match ${LABEL_KEY.source}.`, key)];
+  if (value === '') return [issueAt(at, 'string_too_short', 'A label must have a value.', value, { min_length: 1 })];
+  if (value.length <= LABEL_VALUE_LENGTH_MAX) return [];
+  const msg = `Must have at most ${LABEL_VALUE_LENGTH_MAX} characters.`;
+  return [issueAt(at, 'string_too_long', msg, value, { max_length: LABEL_VALUE_LENGTH_MAX })];
+}

@@ -1,0 +1,74 @@
+import { newId, newSecret } from '@adsweep/shared/ids.ts';
+import type { Target } from '@adsweep/shared/scan/target.ts';
+import type { Catalogue } from '@adsweep/shared/targeting/catalogue.ts';
+import { poolOf, spelled } from '../../../reference/catalogue/lookup.ts';
+import { readProxyType } from '../../../reference/catalogue/proxy-type.ts';
+import { initialOutbox } from '../../../platform/outbox/outbox-source.ts';
+import { TARGET_KINDS } from './checks/target.ts';
+import type { ScanProxy, ScanRecord } from '../state/scan.ts';
+import type { ScanIn } from './scan-in.ts';
+
+/**
+ * Who asks, and what a check costs: in micros, charged with the scan's creation. `scanId` is the id it must have, where a client may
+ * ask for it twice.
+ */
+export type Order = { organizationId: string; priceMicros: number; scanId?: string | undefined };
+
+const REPORT_TOKEN_BYTES = 16;
+
+/** The record of a scan that passed the checks: `pending`, its charge in its outbox. */
+export function newScan(wish: ScanIn, catalogue: Catalogue, order: Order, now: Date): ScanRecord {
+  const id = order.scanId ?? newId();
+  return {
+    _id: id,
+    organization_id: order.organizationId,
+    report_token: newSecret(REPORT_TOKEN_BYTES),
+    target: targetOf(wish),
+    country_code: wish.country_code.toUpperCase(),
+    emulator_id: wish.emulator_id,
+    proxy: wish.proxy ? spelledProxy(wish.proxy, wish.country_code.toUpperCase(), catalogue) : null,
+    referrer: wish.referrer ? new URL(wish.referrer).href : null,
+    ignore_first_n_domains: wish.ignore_first_n_domains ?? 0,
+    labels: wish.labels ?? {},
+    campaign_id: null,
+    run_id: null,
+    retry_max_attempts: wish.retry_max_attempts ?? 0,
+    price_micros: order.priceMicros,
+    status: 'pending',
+    error: '',
+    retry_attempt: 0,
+    lost_requeues: 0,
+    lease: null,
+    exit: null,
+    capture: null,
+    network: '',
+    network_host: '',
+    classification: null,
+    tags: [],
+    created_at: now,
+    due_at: now,
+    started_at: null,
+    crawled_at: null,
+    checks_claimed_until: null,
+    completed_at: null,
+    event_sequence: 0,
+    ...initialOutbox([{ id: `charge:${id}`, kind: 'charge', at: now, amount_micros: order.priceMicros }]),
+  };
+}
+
+function targetOf(wish: ScanIn): Target {
+  const kind = TARGET_KINDS.find((one) => typeof wish[one] === 'string');
+  if (!kind) throw new Error('a scan without a target passed its checks');
+  return { kind, value: wish[kind] ?? '' };
+}
+
+function spelledProxy(proxy: NonNullable<ScanIn['proxy']>, country: string, catalogue: Catalogue): ScanProxy {
+  const proxyType = readProxyType(proxy.proxy_type);
+  const pool = poolOf(catalogue, country, proxyType);
+  return {
+    proxy_type: proxyType,
+    region: spelled(pool?.regions ?? [], proxy.region ?? '') ?? '',
+    city: spelled(pool?.cities ?? [], proxy.city ?? '') ?? '',
+    isp: spelled(pool?.isps ?? [], proxy.isp ?? '') ?? '',
+  };
+}

@@ -1,0 +1,40 @@
+import type { Logger } from '@adsweep/shared/service/logger.ts';
+import type { Catalogue } from '@adsweep/shared/targeting/catalogue.ts';
+import { newScan, type Order } from './new-scan.ts';
+import type { ScanRecord } from '../state/scan.ts';
+import type { ScanIn } from './scan-in.ts';
+import type { ScanStore } from '../state/scan-store.ts';
+
+/** Puts a scan's crawl job into the index of work. */
+export type Enqueue = (scan: ScanRecord) => Promise<void>;
+
+export type SubmitParts = {
+  scans: Pick<ScanStore, 'insertUnlessThere'>;
+  enqueue: Enqueue;
+  submitted: () => void;
+  outboxFilled: () => void;
+  log: Logger;
+};
+
+/**
+ * Takes a scan that passed its checks: one write holds the scan and its charge, and then it is acknowledged. The index of work is told
+ * without waiting for it: while that is away, the refill puts the scan there later. A scan whose id is there already is answered as it
+ * is: the request that made it was interrupted.
+ */
+export async function submit(
+  { scans, enqueue, submitted, outboxFilled, log }: SubmitParts,
+  wish: ScanIn,
+  catalogue: Catalogue,
+  order: Order,
+  now: Date,
+): Promise<ScanRecord> {
+  const scan = newScan(wish, catalogue, order, now);
+  const earlier = await scans.insertUnlessThere(scan);
+  if (earlier) return earlier;
+  submitted();
+  outboxFilled();
+  enqueue(scan).catch((cause: unknown) => {
+    log.info({ scan_id: scan._id, cause }, 'a new scan is not in the index of work yet');
+  });
+  return scan;
+}

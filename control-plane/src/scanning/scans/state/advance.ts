@@ -1,0 +1,145 @@
+import { type FailureCode, isOurFault, isTransient } from '@adsweep/shared/failures.ts';
+import type { ScanStatus } from '@adsweep/shared/scan/scan-status.ts';
+import type { Exit } from '@adsweep/shared/targeting/exit-ticket.ts';
+import type { OutboxEntry } from '../../../platform/outbox/outbox-entry.ts';
+import { afterLoss } from './isolation.ts';
+import type { CaptureSummary, Classification, ScanLease, ScanRecord, ScanTag } from './scan.ts';
+
+/** Something that happened to a scan. */
+export type ScanEvent =
+  | { type: 'cancel' }
+  | { type: 'lease'; lease: ScanLease }
+  | { type: 'alone'; fence: number }
+  | { type: 'release'; fence: number }
+  | { type: 'capture'; fence: number; capture: CaptureSummary; exit: Exit | null }
+  | {
+      type: 'failure';
+      fence: number;
+      code: FailureCode;
+      capture: CaptureSummary | null;
+      exit: Exit | null;
+      backoffMs: number;
+    }
+  | { type: 'claim_checks'; until: Date }
+  | {
+      type: 'finish';
+      tags: ScanTag[];
+      classification: Classification;
+      network: string;
+      networkHost: string;
+      complete: boolean;
+      error: string;
+    };
+
+/**
+ * A change of one scan: the fields to set when the document still looks like `when`. `follows` goes into the outbox in the same write.
+ */
+export type ScanChange = {
+  when: { status: ScanStatus; fence?: number; checks_claimed_until?: Date | null; event_sequence?: number };
+  set: Partial<ScanRecord>;
+  follows: OutboxEntry[];
+};
+
+/**
+ * What `event` does to `scan`, or null where it means nothing in this state, such as the result of a node that lost its lease
+ * (spec 3). Pure: the store writes the change as one compare-and-set. Charges and refunds are decided here; events are added by who
+ * changes the scan.
+ */
+export function advance(scan: ScanRecord, event: ScanEvent, now: Date): ScanChange | null {
+  switch (event.type) {
+    case 'cancel':
+      if (scan.status !== 'pending') return null;
+      return change({ status: 'pending' }, { status: 'cancelled', completed_at: now }, [refund(scan, now)]);
+    case 'lease':
+      if (scan.status !== 'pending') return null;
+      return change({ status: 'pending' }, { status: 'running', lease: event.lease, started_at: now });
+    case 'alone':
+      if (!holdsLease(scan, event.fence) || !scan.lease) return null;
+      return change(
+        { status: 'running', fence: event.fence },
+        { lease: { ...scan.lease, alone: true }, started_at: now },
+      );
+    case 'release':
+      if (!holdsLease(scan, event.fence)) return null;
+      return change(
+        { status: 'running', fence: event.fence },
+        { status: 'pending', lease: null, started_at: null, due_at: now },
+      );
+    case 'capture':
+      if (!holdsLease(scan, event.fence)) return null;
+      return change(
+        { status: 'running', fence: event.fence },
+        { status: 'crawled', lease: null, crawled_at: now, ...seen(scan, event) },
+      );
+    case 'failure':
+      return holdsLease(scan, event.fence) ? endFailedAttempt(scan, event, now) : null;
+    case 'claim_checks':
+      if (!mayClaimChecks(scan, now)) return null;
+      return change(
+        { status: scan.status, checks_claimed_until: scan.checks_claimed_until },
+        {
+          status: 'checking',
+          checks_claimed_until: event.until,
+          checks_attempts: (scan.checks_attempts ?? 0) + 1,
+        },
+      );
+    case 'finish':
+      if (scan.status !== 'checking') return null;
+      return change(
+        { status: 'checking', checks_claimed_until: scan.checks_claimed_until },
+        {
+          status: event.complete ? 'completed' : 'partial',
+          error: event.error,
+          tags: event.tags,
+          classification: event.classification,
+          network: event.network,
+          network_host: event.networkHost,
+          checks_claimed_until: null,
+          completed_at: now,
+        },
+      );
+  }
+}
+
+type Failure = Extract<ScanEvent, { type: 'failure' }>;
+
+/** A transient failure goes back to `pending` while retries remain; a lost node's does so without using one up. */
+function endFailedAttempt(scan: ScanRecord, failure: Failure, now: Date): ScanChange {
+  const when = { status: 'running' as const, fence: failure.fence };
+  const again = { status: 'pending' as const, lease: null, started_at: null };
+  const afterIt = failure.code === 'node: LOST' ? afterLoss(scan) : failure.code;
+  if (afterIt === 'again') return change(when, { ...again, lost_requeues: scan.lost_requeues + 1, due_at: now });
+  if (failure.code !== 'node: LOST' && isTransient(failure.code) && scan.retry_attempt < scan.retry_max_attempts) {
+    const due_at = new Date(now.getTime() + failure.backoffMs);
+    return change(when, { ...again, retry_attempt: scan.retry_attempt + 1, due_at });
+  }
+  const end = {
+    status: 'failed' as const,
+    error: afterIt,
+    lease: null,
+    completed_at: now,
+    ...seen(scan, failure),
+  };
+  return change(when, end, isOurFault(afterIt) ? [refund(scan, now)] : []);
+}
+
+function seen(scan: ScanRecord, event: { capture: CaptureSummary | null; exit: Exit | null }): Partial<ScanRecord> {
+  const exit = event.exit && { ...event.exit, attempts: scan.retry_attempt + scan.lost_requeues + 1 };
+  return { capture: event.capture, exit };
+}
+
+const holdsLease = (scan: ScanRecord, fence: number): boolean =>
+  scan.status === 'running' && scan.lease?.fence === fence;
+
+const mayClaimChecks = (scan: ScanRecord, now: Date): boolean =>
+  scan.status === 'crawled' ||
+  (scan.status === 'checking' && (scan.checks_claimed_until?.getTime() ?? 0) < now.getTime());
+
+function change(when: ScanChange['when'], set: Partial<ScanRecord>, follows: OutboxEntry[] = []): ScanChange {
+  return { when, set, follows };
+}
+
+/** Refunds what the scan's creation charged; a charge of 0 is refunded as 0. */
+function refund(scan: ScanRecord, now: Date): OutboxEntry {
+  return { id: `refund:${scan._id}`, kind: 'refund', at: now, amount_micros: scan.price_micros };
+}

@@ -1,0 +1,29 @@
+import { type EmittedEvent, inSequence } from '../../../platform/outbox/emit.ts';
+import { advance, type ScanChange, type ScanEvent } from './advance.ts';
+import type { FarmScans } from './farm-scans.ts';
+import type { ScanRecord } from './scan.ts';
+
+/**
+ * Writes what `event` does to `scan` as one compare-and-set, together with the `events` that tell clients of it. Answers the scan as
+ * it then stands, or null where the event means nothing in this state or someone was faster.
+ */
+export async function changeScan(
+  scans: Pick<FarmScans, 'apply'>,
+  scan: ScanRecord,
+  event: ScanEvent,
+  now: Date,
+  events: EmittedEvent[] = [],
+): Promise<ScanRecord | null> {
+  const change = advance(scan, event, now);
+  return change && scans.apply(scan._id, withEvents(change, scan.event_sequence, events));
+}
+
+/** Two changes that both emit events cannot take the same numbers: the sequence is compared as well. */
+function withEvents(change: ScanChange, last: number, events: EmittedEvent[]): ScanChange {
+  if (events.length === 0) return change;
+  return {
+    when: { ...change.when, event_sequence: last },
+    set: { ...change.set, event_sequence: last + events.length },
+    follows: [...change.follows, ...inSequence(events, last)],
+  };
+}

@@ -1,0 +1,101 @@
+import type { ScanStatus } from '@adsweep/shared/scan/scan-status.ts';
+import type { Target } from '@adsweep/shared/scan/target.ts';
+import type { ProxyType } from '@adsweep/shared/targeting/catalogue.ts';
+import type { Exit } from '@adsweep/shared/targeting/exit-ticket.ts';
+import type { OutboxFields } from '../../../platform/outbox/outbox-entry.ts';
+
+/** The proxy block as the client sent it, values in the catalogue's spelling, '' = no wish (spec 2.2). */
+export type ScanProxy = { proxy_type: ProxyType; region: string; city: string; isp: string };
+
+/** The lease that may write this scan now: its fencing token and its node. */
+export type ScanLease = {
+  fence: number;
+  node_id: string;
+  /** Which process of that name. */
+  instance?: string;
+  leased_at: Date;
+  /** Whether the node has said that nothing else runs on it. */
+  alone?: boolean;
+};
+
+/** A finding assigned to a scan; `url` '' = the whole scan (spec 2.5). */
+export type ScanTag = {
+  id: string;
+  tag_slug: string;
+  detail: string;
+  url: string;
+  surface: 'page' | 'creative';
+  created_at: Date;
+};
+
+/** A path in a category tree, broadest first; the deeper tiers may be null. */
+export type Tiers = { tier1: string; tier2: string | null; tier3: string | null; tier4: string | null };
+
+export type Classification = {
+  brand: string | null;
+  ai_category: Tiers | null;
+  iab_v3: Tiers | null;
+  custom_taxonomies: never[];
+};
+
+/** What lists and links need of the accepted capture; the whole of it is in the captures collection under `id`. */
+export type CaptureSummary = {
+  id: string;
+  offer_url: string;
+  page_title: string;
+  has_screenshot: boolean;
+  crawl_ms: number;
+  landings: number;
+};
+
+/** One check of one target, in one country, on one emulator: the document that decides everything about it. */
+export type ScanRecord = OutboxFields & {
+  _id: string;
+  organization_id: string;
+  report_token: string;
+  target: Target;
+  country_code: string;
+  emulator_id: string;
+  proxy: ScanProxy | null;
+  referrer: string | null;
+  ignore_first_n_domains: number;
+  labels: Record<string, string>;
+  campaign_id: string | null;
+  run_id: string | null;
+  /** The queue it waits in: 0 = a person waits for it, 1 = one of many. Absent: 1 for a campaign's scans, 0 for all others. */
+  band?: 0 | 1;
+  retry_max_attempts: number;
+  /** What its creation charged, in micros. */
+  price_micros: number;
+
+  status: ScanStatus;
+  error: string;
+  /** Number of the attempt under way, or of the one that produced the result. */
+  retry_attempt: number;
+  /** How often a lost node made it start again; these use up no attempt, and decide what the next one shares with others. */
+  lost_requeues: number;
+  lease: ScanLease | null;
+  exit: (Exit & { attempts: number }) | null;
+  capture: CaptureSummary | null;
+  network: string;
+  network_host: string;
+  classification: Classification | null;
+  tags: ScanTag[];
+
+  created_at: Date;
+  /** When it may be leased: `created_at`, or later while a retry waits. */
+  due_at: Date;
+  started_at: Date | null;
+  crawled_at: Date | null;
+  /** While `checking`: when another worker may take the checks over. */
+  checks_claimed_until: Date | null;
+  /** How often its checks were begun; absent: never. */
+  checks_attempts?: number;
+  completed_at: Date | null;
+
+  /** The number of its last event. */
+  event_sequence: number;
+};
+
+/** What the queue's work needs of a scan; its target may be large. */
+export type ScanInQueue = Pick<ScanRecord, '_id' | 'organization_id' | 'band' | 'campaign_id' | 'due_at' | 'lease'>;
