@@ -2,8 +2,8 @@ import { announceReady } from '@adsweep/shared/service/announce-ready.ts';
 import { createLogger } from '@adsweep/shared/service/logger.ts';
 import { failStart } from '@adsweep/shared/service/operator-error.ts';
 import { stopOnSignal } from '@adsweep/shared/service/shutdown.ts';
-import { readConfig } from './config.ts';
 import { startControlPlane } from './compose/start-control-plane.ts';
+import { readConfig } from './config.ts';
 
 try {
   const config = readConfig();

@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, describe, it } from 'node:test';
 import type { Observation } from '@adsweep/shared/capture/observation.ts';
-import type { AttemptRef } from '../src/scanning/artifacts/artifact.ts';
-import type { ReadCapture } from '../src/crawling/captures/read-capture.ts';
 import { detectors } from '../src/analysis/detectors/detect.ts';
 import type { Detector } from '../src/analysis/detectors/detector.ts';
 import type { Evidence, Need } from '../src/analysis/detectors/evidence.ts';
 import { finishScan } from '../src/analysis/pipeline/finish-scan.ts';
 import { runWithin } from '../src/analysis/pipeline/run-within.ts';
 import { finishCrawled } from '../src/analysis/pipeline/worker.ts';
+import type { ReadCapture } from '../src/crawling/captures/read-capture.ts';
+import type { AttemptRef } from '../src/scanning/artifacts/artifact.ts';
 import { changeScan } from '../src/scanning/scans/state/change-scan.ts';
 import type { ScanRecord } from '../src/scanning/scans/state/scan.ts';
 import { captureOf, type RunningFarm, requestOf, runningFarm } from './support/running-farm.ts';

@@ -7,11 +7,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { createLogger } from '@adsweep/shared/service/logger.ts';
+import { type ControlPlane, startControlPlane } from '../src/compose/start-control-plane.ts';
 import { readConfig } from '../src/config.ts';
 import { bringUpToDate } from '../src/platform/migrations/bring-up-to-date.ts';
 import type { Migration } from '../src/platform/migrations/migration.ts';
 import { openStore, type Store } from '../src/platform/store.ts';
-import { type ControlPlane, startControlPlane } from '../src/compose/start-control-plane.ts';
 import { type PrivateRedis, startRedis } from './support/private-redis.ts';
 
 const FIXTURE = new URL('fixtures/data-folder-0/', import.meta.url);

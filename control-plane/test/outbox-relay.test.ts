@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import type { OutboxEntry } from '../src/platform/outbox/outbox-entry.ts';
-import { measureOutboxes, type RelayDependencies, relay } from '../src/delivery/outbox/relay.ts';
 import { finishCrawled } from '../src/analysis/pipeline/worker.ts';
+import { measureOutboxes, type RelayDependencies, relay } from '../src/delivery/outbox/relay.ts';
+import type { OutboxEntry } from '../src/platform/outbox/outbox-entry.ts';
 import type { ScanRecord } from '../src/scanning/scans/state/scan.ts';
 import { captureOf, PRICE_MICROS, type RunningFarm, runningFarm } from './support/running-farm.ts';
 

@@ -5,12 +5,12 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import { createLogger } from '@adsweep/shared/service/logger.ts';
 import { until } from '../../shared/test/support/until.ts';
+import { startSweeping } from '../src/compose/start-sweeping.ts';
+import { type ObjectStore, openDiskObjects } from '../src/platform/object-store.ts';
+import { openStore, type Store } from '../src/platform/store.ts';
 import type { ArtifactRecord } from '../src/scanning/artifacts/artifact.ts';
 import { artifactStore } from '../src/scanning/artifacts/artifact-store.ts';
 import { unrecordedSweep } from '../src/scanning/artifacts/sweep-unrecorded.ts';
-import { type ObjectStore, openDiskObjects } from '../src/platform/object-store.ts';
-import { openStore, type Store } from '../src/platform/store.ts';
-import { startSweeping } from '../src/compose/start-sweeping.ts';
 
 const HOUR_MS = 60 * 60 * 1000;
 const logger = createLogger('test', 'silent');

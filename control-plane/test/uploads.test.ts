@@ -11,11 +11,11 @@ import type { Lease } from '@adsweep/shared/lease/messages.ts';
 import { BODY_LIFETIME_MS, CAPTURE_BYTES_MAX } from '@adsweep/shared/limits.ts';
 import sharp from 'sharp';
 import { until } from '../../shared/test/support/until.ts';
-import { ARTIFACTS_MAX } from '../src/scanning/artifacts/artifact.ts';
 import { bodyStore } from '../src/crawling/captures/body-store.ts';
 import { attemptOf } from '../src/crawling/captures/capture-record.ts';
 import { landingsOf } from '../src/crawling/captures/present-landings.ts';
 import { parseLeaseId } from '../src/crawling/leases/lease-token.ts';
+import { ARTIFACTS_MAX } from '../src/scanning/artifacts/artifact.ts';
 import {
   captureOf,
   gzJson,

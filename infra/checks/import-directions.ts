@@ -6,16 +6,17 @@ import { packageOf, readSources, type SourceFile, withoutComments, workspaceOf }
 type Layers = [name: string, ...paths: string[]][];
 
 const controlPlaneLayers: Layers = [
-  ['the whole', 'main.ts', 'wiring.ts', 'wiring/**', 'app.ts'],
-  ['running things', 'pipeline/**', 'outbox/relay.ts', '**/reaper.ts', '**/refill.ts', '**/*{dispatch,schedul}*.ts'],
-  ['leases, captures, campaigns, rules, reports, fleet', '{leases,captures,campaigns,rules,reports,fleet}/**'],
-  [
-    'scans and what belongs to them',
-    '{scans,alerts,notifications,policies,catalogue,webhooks,artifacts,tags,forms}/**',
-  ],
-  ['crawl-jobs, billing, events, accounts', '{crawl-jobs,billing,events,accounts,outbox}/**'],
-  ['judgement (pure)', '{detection,classification}/**'],
-  ['ground', '{http,platform}/**', 'config.ts', 'metrics.ts'],
+  ['the process', 'main.ts', 'compose/**'],
+  ['delivery', 'delivery/**'],
+  ['analysis', 'analysis/**'],
+  ['node API', 'crawling/node-api/**'],
+  ['leases', 'crawling/leases/**'],
+  ['captures and fleet', 'crawling/{captures,fleet}/**'],
+  ['queue', 'crawling/queue/**'],
+  ['reports', 'scanning/reports/**'],
+  ['scanning', 'scanning/**'],
+  ['accounts and reference', '{accounts,reference}/**'],
+  ['foundations', '{http,platform}/**', 'config.ts', 'metrics.ts'],
 ];
 
 const browserNodeLayers: Layers = [
@@ -62,12 +63,12 @@ const ownBusiness = ['**/*-store.ts', '**/{routes,*-routes}.ts', '**/{present-*,
 
 /** Who may use what. Whatever is not named here may be imported anywhere. */
 const reserved: Record<string, string[]> = {
-  koa: ['control-plane/src/{http/**,app.ts}', 'proxy-router/src/api/**'],
-  '@koa/router': ['control-plane/src/{http/**,app.ts}', 'proxy-router/src/api/**'],
+  koa: ['control-plane/src/{http,compose}/**', 'proxy-router/src/api/**'],
+  '@koa/router': ['control-plane/src/{http,compose}/**', 'proxy-router/src/api/**'],
   mongodb: ['control-plane/src/{platform/**,**/*-store.ts}', 'control-plane/embedded-store/src/**'],
   mingo: ['control-plane/embedded-store/src/**'],
   'node:sqlite': ['control-plane/embedded-store/src/**', 'infra/farm/**'],
-  ioredis: ['control-plane/src/{platform/redis.ts,crawl-jobs/queue.ts,leases/nodes.ts}'],
+  ioredis: ['control-plane/src/{platform/redis.ts,crawling/queue/queue.ts,crawling/fleet/nodes.ts}'],
   'playwright-core': ['browser-node/src/{browser/**,capture/**,failures.ts}', 'loadtest/bench/**'],
 };
 /** What infra may use beside Node.js and shared: settings are described in typebox, for the loader in shared asks for it. */
@@ -85,7 +86,7 @@ const registries = ['**/{checks,rule-types,behaviors,targets,collectors,provider
 const acrossWorkspaces = [
   { from: 'control-plane/src/platform/**', to: 'control-plane/embedded-store/src/**' },
   { from: 'control-plane/test/**', to: 'control-plane/embedded-store/test/conformance/**' },
-  { from: 'loadtest/bench/**', to: 'control-plane/src/{platform,billing}/**' },
+  { from: 'loadtest/bench/**', to: 'control-plane/src/{platform,accounts/billing}/**' },
   { from: 'infra/farm/farm.ts', to: '{control-plane,proxy-router,browser-node}/src/config.ts' },
   { from: 'browser-node/test/support/site.ts', to: 'infra/demo/self-signed.ts' },
   { from: 'infra/farm/test/**', to: 'control-plane/test/support/mongodb-server.ts' },
@@ -148,7 +149,7 @@ const controlPlane = 'control-plane/src/';
 
 function privateToDomain({ path, imports }: SourceFile): string[] {
   if (!path.startsWith(controlPlane) || layerOf(path)?.index === 0) return [];
-  const domainOf = (one: string) => one.slice(controlPlane.length).split('/')[0];
+  const domainOf = (one: string) => one.slice(controlPlane.length).split('/').slice(0, 2).join('/');
   return imports
     .filter(({ file }) => file?.startsWith(controlPlane) && domainOf(file) !== domainOf(path))
     .filter(({ file }) => !isFoundation(file!) && isOneOf(file!, ownBusiness))

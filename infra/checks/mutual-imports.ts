@@ -1,24 +1,13 @@
 import type { SourceFile } from './read-imports.ts';
 
-/** Pairs of folders that import each other today. To be taken apart; nothing may be added. */
-const KNOWN = ['control-plane/src/captures control-plane/src/leases'];
-
-/**
- * Every two folders beside each other whose files import each other, one line for each pair, at any depth. Tests do not count. A known
- * pair that is one no longer is told too, so that the list above shrinks.
- */
+/** Every two folders beside each other whose files import each other, one line for each pair, at any depth. Tests do not count. */
 export function mutualImports(files: SourceFile[]): string[] {
   const imports = folderImports(files.filter(({ path }) => !path.split('/').includes('test')));
   const pairs = [...imports.keys()].filter((pair) => {
     const [from = '', to = ''] = pair.split(' ');
     return from < to && imports.has(`${to} ${from}`);
   });
-  const present = new Set(files.map(({ path }) => path));
-  const outdated = KNOWN.filter((pair) => !pairs.includes(pair) && isPresent(pair, present));
-  return [
-    ...pairs.filter((pair) => !KNOWN.includes(pair)).map((pair) => describe(pair, imports)),
-    ...outdated.map((pair) => `${pair.replace(' ', ' and ')} no longer import each other: take them off the list`),
-  ];
+  return pairs.map((pair) => describe(pair, imports));
 }
 
 /** An example import for each ordered pair of neighbouring folders, by `<from> <to>`. */
@@ -43,6 +32,3 @@ function describe(pair: string, imports: Map<string, string>): string {
   const [from, to] = pair.split(' ');
   return `${from} and ${to} import each other: ${imports.get(`${from} ${to}`)}; ${imports.get(`${to} ${from}`)}`;
 }
-
-const isPresent = (pair: string, paths: Set<string>): boolean =>
-  pair.split(' ').every((folder) => [...paths].some((path) => path.startsWith(`${folder}/`)));

@@ -1,13 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { Type } from 'typebox';
-import type { PicturePool } from '../scanning/artifacts/picture-pool.ts';
-import { artifactRoutes, type OpenScreenshot } from '../scanning/artifacts/routes.ts';
 import { billingRoutes, type ReadLedger } from '../accounts/billing/routes.ts';
-import { catalogueRoutes } from '../reference/catalogue/routes.ts';
+import { type FleetVerbs, fleetRoutes } from '../crawling/fleet/fleet-routes.ts';
 import type { Caller } from '../http/caller.ts';
 import { openapi } from '../http/openapi.ts';
 import { ok, type Route, route } from '../http/route.ts';
-import { type FleetVerbs, fleetRoutes } from '../crawling/fleet/fleet-routes.ts';
+import { catalogueRoutes } from '../reference/catalogue/routes.ts';
+import type { PicturePool } from '../scanning/artifacts/picture-pool.ts';
+import { artifactRoutes, type OpenScreenshot } from '../scanning/artifacts/routes.ts';
 import { type ReportSources, reportRoutes } from '../scanning/reports/routes.ts';
 import { type ScanParts, scanRoutes } from '../scanning/scans/api/routes.ts';
 

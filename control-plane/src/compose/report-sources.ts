@@ -1,8 +1,8 @@
+import { findTagDefinition } from '../reference/tags/tag-definitions.ts';
 import type { PicturePool } from '../scanning/artifacts/picture-pool.ts';
 import { answerPicture } from '../scanning/artifacts/routes.ts';
 import type { ReportSources } from '../scanning/reports/routes.ts';
 import type { ScanStore } from '../scanning/scans/state/scan-store.ts';
-import { findTagDefinition } from '../reference/tags/tag-definitions.ts';
 import type { Farm } from './farm.ts';
 
 /** What public reports ask of the scans, their captures and the tags. */

@@ -1,9 +1,9 @@
 import type { Logger } from '@adsweep/shared/service/logger.ts';
-import type { ArtifactStore } from '../scanning/artifacts/artifact-store.ts';
-import { unrecordedSweep } from '../scanning/artifacts/sweep-unrecorded.ts';
 import type { ObjectStore } from '../platform/object-store.ts';
 import { type Loop, startLoop } from '../platform/start-loop.ts';
 import type { Store } from '../platform/store.ts';
+import type { ArtifactStore } from '../scanning/artifacts/artifact-store.ts';
+import { unrecordedSweep } from '../scanning/artifacts/sweep-unrecorded.ts';
 
 const EXPIRED_EVERY_MS = 60_000;
 /** A step of the walk over all files; a pause between steps leaves the disk to others. */

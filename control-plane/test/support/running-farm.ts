@@ -13,8 +13,9 @@ import { createLogger } from '@adsweep/shared/service/logger.ts';
 import type { Catalogue } from '@adsweep/shared/targeting/catalogue.ts';
 import { Registry } from 'prom-client';
 import sharp from 'sharp';
-import { createApp } from '../../src/compose/create-app.ts';
 import { ledgerStore } from '../../src/accounts/billing/ledger-store.ts';
+import { createApp } from '../../src/compose/create-app.ts';
+import { createFarm } from '../../src/compose/farm.ts';
 import { shardKeys } from '../../src/crawling/queue/keys.ts';
 import { type EventRecord, eventStore } from '../../src/delivery/events/event-store.ts';
 import { openDiskObjects } from '../../src/platform/object-store.ts';
@@ -23,7 +24,6 @@ import { openStore } from '../../src/platform/store.ts';
 import { newScan } from '../../src/scanning/scans/request/new-scan.ts';
 import type { ScanRecord } from '../../src/scanning/scans/state/scan.ts';
 import { scanStore } from '../../src/scanning/scans/state/scan-store.ts';
-import { createFarm } from '../../src/compose/farm.ts';
 import { startRedis } from './private-redis.ts';
 import { SimulatedNode } from './simulated-node.ts';
 

@@ -1,16 +1,16 @@
 import { newId } from '@adsweep/shared/ids.ts';
 import type { Logger } from '@adsweep/shared/service/logger.ts';
+import type { FarmMetrics } from '../../metrics.ts';
+import { type EmittedEvent, emit } from '../../platform/outbox/emit.ts';
+import { findTagDefinition } from '../../reference/tags/tag-definitions.ts';
+import { changeScan } from '../../scanning/scans/state/change-scan.ts';
+import type { FarmScans } from '../../scanning/scans/state/farm-scans.ts';
+import type { ScanRecord, ScanTag } from '../../scanning/scans/state/scan.ts';
 import { classify, type Verdict } from '../classification/classify.ts';
 import { detectors as allDetectors, detect, needsOf } from '../detectors/detect.ts';
 import type { Detector } from '../detectors/detector.ts';
 import { type Evidence, type Need, NO_EVIDENCE, withoutFirstDomains } from '../detectors/evidence.ts';
 import type { Finding } from '../detectors/finding.ts';
-import { type EmittedEvent, emit } from '../../platform/outbox/emit.ts';
-import type { FarmMetrics } from '../../metrics.ts';
-import { changeScan } from '../../scanning/scans/state/change-scan.ts';
-import type { FarmScans } from '../../scanning/scans/state/farm-scans.ts';
-import type { ScanRecord, ScanTag } from '../../scanning/scans/state/scan.ts';
-import { findTagDefinition } from '../../reference/tags/tag-definitions.ts';
 import { type EvidenceSources, loadEvidence } from './load-evidence.ts';
 import { runWithin } from './run-within.ts';
 

@@ -1,7 +1,7 @@
 import { attemptOf } from '../../crawling/captures/capture-record.ts';
 import type { ReadCapture, ReadContents } from '../../crawling/captures/read-capture.ts';
-import type { Evidence, Need } from '../detectors/evidence.ts';
 import type { ScanRecord } from '../../scanning/scans/state/scan.ts';
+import type { Evidence, Need } from '../detectors/evidence.ts';
 
 /** Where the evidence of a scan is. */
 export type EvidenceSources = {

@@ -1,10 +1,10 @@
 import type { Capture } from '@adsweep/shared/capture/capture.ts';
-import type { LeaseRef } from '../queue/queue.ts';
 import { type EmittedEvent, emit } from '../../platform/outbox/emit.ts';
 import { changeScan } from '../../scanning/scans/state/change-scan.ts';
 import type { FarmScans } from '../../scanning/scans/state/farm-scans.ts';
 import type { CaptureSummary, ScanRecord } from '../../scanning/scans/state/scan.ts';
 import { scanLinks } from '../../scanning/scans/state/scan-links.ts';
+import type { LeaseRef } from '../queue/queue.ts';
 import { captureIdOf } from './capture-record.ts';
 import { discardEvidence, type EvidenceDependencies, storeEvidence } from './store-evidence.ts';
 

@@ -1,6 +1,6 @@
 import type { Capture } from '@adsweep/shared/capture/capture.ts';
-import type { ArtifactRecord } from '../../scanning/artifacts/artifact.ts';
 import type { Issue } from '../../http/errors.ts';
+import type { ArtifactRecord } from '../../scanning/artifacts/artifact.ts';
 
 const OTHER_ARTIFACT = 'The artifact that was uploaded is another one.';
 const FACT = /^[a-z][a-z0-9_]{0,49}$/;

@@ -1,9 +1,9 @@
 import { type Artifact, BODIES } from '@adsweep/shared/capture/artifact.ts';
 import type { Capture } from '@adsweep/shared/capture/capture.ts';
 import { BODY_LIFETIME_MS } from '@adsweep/shared/limits.ts';
+import { refused } from '../../http/api-error.ts';
 import type { AttemptRef } from '../../scanning/artifacts/artifact.ts';
 import type { FarmArtifacts } from '../../scanning/artifacts/farm-artifacts.ts';
-import { refused } from '../../http/api-error.ts';
 import type { FarmScans } from '../../scanning/scans/state/farm-scans.ts';
 import type { CaptureSummary, ScanRecord } from '../../scanning/scans/state/scan.ts';
 import type { BodyStore } from './body-store.ts';

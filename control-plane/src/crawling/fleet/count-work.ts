@@ -1,7 +1,7 @@
 import type { Logger } from '@adsweep/shared/service/logger.ts';
-import type { CrawlQueue } from '../queue/queue.ts';
 import type { FarmMetrics } from '../../metrics.ts';
 import { type Loop, startLoop } from '../../platform/start-loop.ts';
+import type { CrawlQueue } from '../queue/queue.ts';
 import type { Nodes } from './nodes.ts';
 
 export type CountDependencies = {

@@ -1,10 +1,10 @@
 import { type Acquire, LEASE_MS, type Lease } from '@adsweep/shared/lease/messages.ts';
-import type { CrawlQueue, LeaseRef } from '../queue/queue.ts';
 import { changeScan } from '../../scanning/scans/state/change-scan.ts';
 import type { FarmScans } from '../../scanning/scans/state/farm-scans.ts';
+import { type NodeIdentity, nodeKeyOf } from '../fleet/node-credential.ts';
+import type { CrawlQueue, LeaseRef } from '../queue/queue.ts';
 import { crawlJobOf } from './crawl-job-of.ts';
 import { leaseIdOf, leaseToken } from './lease-token.ts';
-import { type NodeIdentity, nodeKeyOf } from '../fleet/node-credential.ts';
 
 /** Work enqueued by another process is seen this late at most. */
 const LOOK_EVERY_MS = 1_000;

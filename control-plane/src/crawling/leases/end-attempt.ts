@@ -1,14 +1,14 @@
 import type { Capture } from '@adsweep/shared/capture/capture.ts';
 import type { FailureCode } from '@adsweep/shared/failures.ts';
 import type { Logger } from '@adsweep/shared/service/logger.ts';
-import { discardEvidence, type EvidenceDependencies, storeEvidence } from '../captures/store-evidence.ts';
-import type { CrawlQueue, LeaseRef } from '../queue/queue.ts';
 import { ApiError } from '../../http/api-error.ts';
 import type { FarmMetrics } from '../../metrics.ts';
 import { advance, type ScanEvent } from '../../scanning/scans/state/advance.ts';
 import { changeScan } from '../../scanning/scans/state/change-scan.ts';
 import type { FarmScans } from '../../scanning/scans/state/farm-scans.ts';
 import type { CaptureSummary, ScanRecord } from '../../scanning/scans/state/scan.ts';
+import { discardEvidence, type EvidenceDependencies, storeEvidence } from '../captures/store-evidence.ts';
+import type { CrawlQueue, LeaseRef } from '../queue/queue.ts';
 import { forgetJob, putBack } from './mend-queue.ts';
 
 export type EndDependencies = EvidenceDependencies & {

@@ -1,7 +1,7 @@
 import type { Logger } from '@adsweep/shared/service/logger.ts';
-import type { CrawlQueue, LeaseRef } from '../queue/queue.ts';
-import { enqueueScan } from '../queue/enqueue-scan.ts';
 import type { ScanRecord } from '../../scanning/scans/state/scan.ts';
+import { enqueueScan } from '../queue/enqueue-scan.ts';
+import type { CrawlQueue, LeaseRef } from '../queue/queue.ts';
 
 /** What follows in Redis a change that MongoDB has already: when Redis is away, others make good for it later. */
 

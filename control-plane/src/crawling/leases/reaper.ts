@@ -1,7 +1,7 @@
 import { LEASE_MS } from '@adsweep/shared/lease/messages.ts';
-import type { CrawlQueue, LeaseRef } from '../queue/queue.ts';
 import type { FarmMetrics } from '../../metrics.ts';
 import { type Loop, startLoop } from '../../platform/start-loop.ts';
+import type { CrawlQueue, LeaseRef } from '../queue/queue.ts';
 import { type EndDependencies, endAttempt } from './end-attempt.ts';
 import { putBack } from './mend-queue.ts';
 import { ReaperGrace } from './reaper-grace.ts';

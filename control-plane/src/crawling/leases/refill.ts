@@ -1,9 +1,9 @@
 import type { Logger } from '@adsweep/shared/service/logger.ts';
-import type { CrawlQueue } from '../queue/queue.ts';
 import { type Loop, startLoop } from '../../platform/start-loop.ts';
-import { enqueueScan } from '../queue/enqueue-scan.ts';
 import type { FarmScans } from '../../scanning/scans/state/farm-scans.ts';
 import type { ScanInQueue } from '../../scanning/scans/state/scan.ts';
+import { enqueueScan } from '../queue/enqueue-scan.ts';
+import type { CrawlQueue } from '../queue/queue.ts';
 import { adoptLease } from './renew.ts';
 
 export type RefillDependencies = {

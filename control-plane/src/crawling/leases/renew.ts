@@ -1,10 +1,10 @@
 import { LEASE_MS, type Renewed } from '@adsweep/shared/lease/messages.ts';
 import type { Logger } from '@adsweep/shared/service/logger.ts';
-import type { CrawlQueue, LeaseRef } from '../queue/queue.ts';
-import { bandOf } from '../queue/enqueue-scan.ts';
 import type { FarmScans } from '../../scanning/scans/state/farm-scans.ts';
 import type { ScanInQueue } from '../../scanning/scans/state/scan.ts';
 import { nodeKeyOf } from '../fleet/node-credential.ts';
+import { bandOf } from '../queue/enqueue-scan.ts';
+import type { CrawlQueue, LeaseRef } from '../queue/queue.ts';
 
 export type RenewDependencies = {
   queue: Pick<CrawlQueue, 'renew' | 'adopt'>;

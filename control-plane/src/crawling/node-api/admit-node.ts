@@ -1,14 +1,14 @@
 import { CAPTURE_BYTES_MAX, CAPTURE_VALUES_MAX } from '@adsweep/shared/limits.ts';
 import { bearerCredential, isOneOfSecrets } from '@adsweep/shared/service/bearer.ts';
 import { Type } from 'typebox';
-import type { LeaseRef } from '../queue/queue.ts';
 import { ApiError } from '../../http/api-error.ts';
 import type { BodyBounds } from '../../http/read-body.ts';
 import type { Admit } from '../../http/serve-routes.ts';
 import type { FarmMetrics, LateCall } from '../../metrics.ts';
 import type { BlockedNodes } from '../fleet/blocked-nodes.ts';
-import { openLease } from '../leases/lease-token.ts';
 import { type NodeIdentity, openNodeCredential } from '../fleet/node-credential.ts';
+import { openLease } from '../leases/lease-token.ts';
+import type { LeaseRef } from '../queue/queue.ts';
 
 /** Room beside the capture for its artifacts and a failure's cause. */
 const ENVELOPE_BYTES = 64 * 1024;

@@ -16,14 +16,14 @@ import { Type } from 'typebox';
 import { ApiError } from '../../http/api-error.ts';
 import { noContent, ok, type Route, route } from '../../http/route.ts';
 import type { FarmMetrics } from '../../metrics.ts';
-import { type AcquireDependencies, type AskedWork, acquire, QueueAway } from '../leases/acquire.ts';
-import { blockedError, CAPTURE_BODY, leaseLost, leaseOf, leaseParams, type NodeCaller, nodeOf } from './admit-node.ts';
 import type { BlockedNodes } from '../fleet/blocked-nodes.ts';
-import { beginAlone, type EndDependencies, endAttempt, releaseLease } from '../leases/end-attempt.ts';
-import { parseLeaseId } from '../leases/lease-token.ts';
 import { newIdentity, nodeCredential } from '../fleet/node-credential.ts';
 import type { Nodes } from '../fleet/nodes.ts';
+import { type AcquireDependencies, type AskedWork, acquire, QueueAway } from '../leases/acquire.ts';
+import { beginAlone, type EndDependencies, endAttempt, releaseLease } from '../leases/end-attempt.ts';
+import { parseLeaseId } from '../leases/lease-token.ts';
 import { type RenewDependencies, renew } from '../leases/renew.ts';
+import { blockedError, CAPTURE_BODY, leaseLost, leaseOf, leaseParams, type NodeCaller, nodeOf } from './admit-node.ts';
 
 export type NodeApiDependencies = AcquireDependencies &
   RenewDependencies &

@@ -4,14 +4,14 @@ import { type Complete, CompleteSchema, UploadedSchema } from '@adsweep/shared/l
 import type { Logger } from '@adsweep/shared/service/logger.ts';
 import { ConnectionLost } from '@adsweep/shared/service/read-bytes.ts';
 import { Type } from 'typebox';
-import { ARTIFACTS_MAX, ArtifactKept, ArtifactRefused } from '../../scanning/artifacts/artifact.ts';
-import type { CrawlQueue, LeaseRef } from '../queue/queue.ts';
 import { ApiError, refused } from '../../http/api-error.ts';
 import { noContent, ok, type Route, route } from '../../http/route.ts';
-import { CAPTURE_BODY, leaseLost, leaseOf, leaseParams, type NodeCaller } from './admit-node.ts';
-import { forgetJob } from '../leases/mend-queue.ts';
 import type { FarmMetrics } from '../../metrics.ts';
+import { ARTIFACTS_MAX, ArtifactKept, ArtifactRefused } from '../../scanning/artifacts/artifact.ts';
 import { type AcceptDependencies, acceptCapture } from '../captures/accept-capture.ts';
+import { forgetJob } from '../leases/mend-queue.ts';
+import type { CrawlQueue, LeaseRef } from '../queue/queue.ts';
+import { CAPTURE_BODY, leaseLost, leaseOf, leaseParams, type NodeCaller } from './admit-node.ts';
 
 export type UploadDependencies = AcceptDependencies & {
   queue: Pick<CrawlQueue, 'end'>;

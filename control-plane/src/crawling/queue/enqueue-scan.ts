@@ -1,6 +1,6 @@
+import type { ScanInQueue } from '../../scanning/scans/state/scan.ts';
 import type { Band } from './keys.ts';
 import type { CrawlQueue } from './queue.ts';
-import type { ScanInQueue } from '../../scanning/scans/state/scan.ts';
 
 /** The queue a scan waits in: people wait for single scans, nobody sits before a campaign's. */
 export function bandOf({ band, campaign_id }: Pick<ScanInQueue, 'band' | 'campaign_id'>): Band {

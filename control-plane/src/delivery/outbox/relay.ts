@@ -1,10 +1,10 @@
 import type { Logger } from '@adsweep/shared/service/logger.ts';
 import { type Backoff, backoffMs } from '@adsweep/shared/service/retry.ts';
 import type { FarmMetrics } from '../../metrics.ts';
-import { type Loop, startLoop } from '../../platform/start-loop.ts';
-import type { WakeSignal } from '../../platform/wake-signal.ts';
 import type { Origin, OutboxEntry, OutboxHandlers } from '../../platform/outbox/outbox-entry.ts';
 import type { ClaimedOutbox, OutboxSource } from '../../platform/outbox/outbox-source.ts';
+import { type Loop, startLoop } from '../../platform/start-loop.ts';
+import type { WakeSignal } from '../../platform/wake-signal.ts';
 
 export type RelayDependencies = {
   sources: OutboxSource[];

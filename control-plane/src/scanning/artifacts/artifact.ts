@@ -1,10 +1,8 @@
-import type { LeaseRef } from '../../crawling/queue/queue.ts';
-
 /** Files that one attempt may leave. */
 export const ARTIFACTS_MAX = 60;
 
 /** The attempt whose node uploads: each lease writes under its own fence. */
-export type AttemptRef = Pick<LeaseRef, 'scanId' | 'fence'>;
+export type AttemptRef = { scanId: string; fence: number };
 
 /**
  * A stored file of a scan; its bytes are under the key `object`. `width` and `height` in pixels as measured by us, 0 where it is no

@@ -2,8 +2,8 @@ import type { CapturedLanding } from '@adsweep/shared/capture/capture.ts';
 import type { CapturedHop } from '@adsweep/shared/capture/hop.ts';
 import { findEmulator } from '@adsweep/shared/scan/emulators.ts';
 import { SEVERITIES, type SystemTag } from '../../reference/tags/system-tags.ts';
-import type { Classification, ScanRecord, ScanTag, Tiers } from '../scans/state/scan.ts';
 import { timingOf } from '../scans/api/timing.ts';
+import type { Classification, ScanRecord, ScanTag, Tiers } from '../scans/state/scan.ts';
 import type { Report, ReportHop, ReportLanding, ReportTag } from './report.ts';
 import { countryName } from './words.ts';
 

@@ -1,9 +1,9 @@
 import { findEmulator } from '@adsweep/shared/scan/emulators.ts';
 import { isFinished } from '@adsweep/shared/scan/scan-status.ts';
-import type { EvidenceLanding } from './evidence-landing.ts';
-import type { PresentedBrief, PresentedLanding, PresentedScan } from './responses.ts';
 import type { ScanRecord } from '../state/scan.ts';
 import { scanLinks } from '../state/scan-links.ts';
+import type { EvidenceLanding } from './evidence-landing.ts';
+import type { PresentedBrief, PresentedLanding, PresentedScan } from './responses.ts';
 import { timingOf } from './timing.ts';
 
 /** A scan as `GET /scans/{id}` answers it (spec 2.1); every field is always there. `publicUrl` without a final slash. */

@@ -1,5 +1,5 @@
-import type { PresentedTag } from './responses.ts';
 import type { ScanRecord, ScanTag } from '../state/scan.ts';
+import type { PresentedTag } from './responses.ts';
 
 /** What a tag's definition says of a slug; null where it has none or it is archived. */
 export type FindTagWords = (

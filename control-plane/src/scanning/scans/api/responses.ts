@@ -2,8 +2,8 @@ import { HOP_KINDS } from '@adsweep/shared/capture/hop.ts';
 import { SCAN_STATUSES } from '@adsweep/shared/scan/scan-status.ts';
 import { PROXY_TYPES } from '@adsweep/shared/targeting/catalogue.ts';
 import { type Static, Type } from 'typebox';
-import { SEVERITIES } from '../../../reference/tags/system-tags.ts';
 import { orNull } from '../../../http/or-null.ts';
+import { SEVERITIES } from '../../../reference/tags/system-tags.ts';
 
 const Time = Type.String({ format: 'date-time' });
 const StringOrNull = orNull(Type.String());

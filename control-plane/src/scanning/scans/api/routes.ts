@@ -1,8 +1,6 @@
 import type { Logger } from '@adsweep/shared/service/logger.ts';
 import type { AddressPolicy } from '@adsweep/shared/urls/address-policy.ts';
 import { type TObject, Type } from 'typebox';
-import type { ReadCatalogue } from '../../../reference/catalogue/lookup.ts';
-import { catalogueNotReady } from '../../../reference/catalogue/not-ready.ts';
 import { notFound } from '../../../http/api-error.ts';
 import type { Caller } from '../../../http/caller.ts';
 import type { Issue } from '../../../http/errors.ts';
@@ -10,19 +8,21 @@ import type { IdempotencyStore } from '../../../http/idempotency-store.ts';
 import { idempotent } from '../../../http/idempotent.ts';
 import { pageSchema, presentPage, rowsOf } from '../../../http/page.ts';
 import { created, ok, type Route, route, type Sound } from '../../../http/route.ts';
-import { cancelScan } from '../state/cancel.ts';
+import type { ReadCatalogue } from '../../../reference/catalogue/lookup.ts';
+import { catalogueNotReady } from '../../../reference/catalogue/not-ready.ts';
 import { checkWish } from '../request/checks/index.ts';
 import { estimate } from '../request/estimate.ts';
+import { newScan } from '../request/new-scan.ts';
+import { type ScanIn, ScanInSchema } from '../request/scan-in.ts';
+import { type Enqueue, submit } from '../request/submit.ts';
+import { cancelScan } from '../state/cancel.ts';
+import type { ScanRecord } from '../state/scan.ts';
+import type { ScanStore } from '../state/scan-store.ts';
 import type { EvidenceLanding } from './evidence-landing.ts';
 import { listFilter, listQueryIssues, ScanListQuerySchema } from './list-query.ts';
-import { newScan } from '../request/new-scan.ts';
 import { presentBrief, presentScan } from './present-scan.ts';
 import { type FindTagWords, presentTag } from './present-tag.ts';
 import { CancelledSchema, EstimateSchema, ScanBriefSchema, ScanSchema, ScanTagSchema } from './responses.ts';
-import type { ScanRecord } from '../state/scan.ts';
-import { type ScanIn, ScanInSchema } from '../request/scan-in.ts';
-import type { ScanStore } from '../state/scan-store.ts';
-import { type Enqueue, submit } from '../request/submit.ts';
 
 /** What the operations on scans need; `readEvidence` answers the landings of its capture, none before there is one; `submitted` counts;
  * `outboxFilled` says that there is something to carry out. */

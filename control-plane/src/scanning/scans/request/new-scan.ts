@@ -1,11 +1,11 @@
 import { newId, newSecret } from '@adsweep/shared/ids.ts';
 import type { Target } from '@adsweep/shared/scan/target.ts';
 import type { Catalogue } from '@adsweep/shared/targeting/catalogue.ts';
+import { initialOutbox } from '../../../platform/outbox/outbox-source.ts';
 import { poolOf, spelled } from '../../../reference/catalogue/lookup.ts';
 import { readProxyType } from '../../../reference/catalogue/proxy-type.ts';
-import { initialOutbox } from '../../../platform/outbox/outbox-source.ts';
-import { TARGET_KINDS } from './checks/target.ts';
 import type { ScanProxy, ScanRecord } from '../state/scan.ts';
+import { TARGET_KINDS } from './checks/target.ts';
 import type { ScanIn } from './scan-in.ts';
 
 /**

@@ -1,9 +1,9 @@
 import type { Logger } from '@adsweep/shared/service/logger.ts';
 import type { Catalogue } from '@adsweep/shared/targeting/catalogue.ts';
-import { newScan, type Order } from './new-scan.ts';
 import type { ScanRecord } from '../state/scan.ts';
-import type { ScanIn } from './scan-in.ts';
 import type { ScanStore } from '../state/scan-store.ts';
+import { newScan, type Order } from './new-scan.ts';
+import type { ScanIn } from './scan-in.ts';
 
 /** Puts a scan's crawl job into the index of work. */
 export type Enqueue = (scan: ScanRecord) => Promise<void>;

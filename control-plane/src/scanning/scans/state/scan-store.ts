@@ -1,6 +1,6 @@
 import type { ScanStatus } from '@adsweep/shared/scan/scan-status.ts';
-import { OUTBOX_INDEXES, outboxSource, pushToOutbox } from '../../../platform/outbox/outbox-source.ts';
 import { insertOnce } from '../../../platform/insert-once.ts';
+import { OUTBOX_INDEXES, outboxSource, pushToOutbox } from '../../../platform/outbox/outbox-source.ts';
 import type { Collection, Filter, Store } from '../../../platform/store.ts';
 import type { ScanChange } from './advance.ts';
 import type { ScanInQueue, ScanRecord } from './scan.ts';

@@ -1,8 +1,8 @@
 import type { CataloguePool } from '@adsweep/shared/targeting/catalogue.ts';
+import type { Issue } from '../../../../http/errors.ts';
 import { closest } from '../../../../reference/catalogue/closest.ts';
 import { countriesOf, poolOf, spelled } from '../../../../reference/catalogue/lookup.ts';
 import { proxyTypeIssues, readProxyType } from '../../../../reference/catalogue/proxy-type.ts';
-import type { Issue } from '../../../../http/errors.ts';
 import { type Check, issueAt } from './check.ts';
 
 const WISHES = [
