@@ -8,6 +8,7 @@ import { until } from '../../shared/test/support/until.ts';
 import { locateChromium } from '../src/browser/chromium-path.ts';
 import { profilePrefix, startChromium } from '../src/browser/chromium-process.ts';
 import { tryChromium } from '../src/browser/try-chromium.ts';
+import { chromiumOfRun } from './support/chromium-of-run.ts';
 import { groupMembers } from './support/processes.ts';
 
 const isRoot = process.getuid?.() === 0;
@@ -15,7 +16,7 @@ const silent = createLogger('test', 'silent');
 
 /** A Chromium with one empty page: process ids of its group and of the page's renderer. */
 async function chromiumWithPage(t: TestContext, sandbox = true) {
-  const chromium = await startChromium(await locateChromium('', { sandbox }), silent);
+  const chromium = await startChromium(await chromiumOfRun({ sandbox }), silent);
   t.after(() => chromium.kill());
   chromium.write.write('{"id":1,"method":"Target.createTarget","params":{"url":"about:blank"}}\0');
   const isRenderer = async (pid: string) => (await readProc(pid, 'cmdline')).includes('--type=renderer');
@@ -84,7 +85,7 @@ test(
 test('a machine without a usable sandbox is told in one sentence, with what to type', async (t) => {
   const folder = await mkdtemp(join(tmpdir(), 'adsweep-stand-in-'));
   t.after(() => rm(folder, { recursive: true }));
-  const { version } = await locateChromium('');
+  const { version } = await chromiumOfRun();
   const path = join(folder, 'chromium');
   await writeFile(
     path,

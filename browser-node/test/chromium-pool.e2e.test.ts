@@ -7,13 +7,13 @@ import { tmpdir } from 'node:os';
 import { type TestContext, test } from 'node:test';
 import { findEmulator } from '@adsweep/shared/scan/emulators.ts';
 import { createLogger } from '@adsweep/shared/service/logger.ts';
-import { locateChromium } from '../src/browser/chromium-path.ts';
 import { ChromiumPool } from '../src/browser/chromium-pool.ts';
 import { profilePrefix } from '../src/browser/chromium-process.ts';
 import type { OpenContext } from '../src/browser/open-context.ts';
 import { sweepProfiles } from '../src/browser/sweep-profiles.ts';
 import type { LaunchReason } from '../src/browser/wear.ts';
 import { WEAR_LIMITS, type WearLimits } from '../src/browser/wear.ts';
+import { chromiumOfRun } from './support/chromium-of-run.ts';
 import { CredentialProxy } from './support/credential-proxy.ts';
 import { DeviceSite } from './support/device-site.ts';
 import { groupEnded, groupMembers } from './support/processes.ts';
@@ -24,7 +24,7 @@ async function poolBench(t: TestContext, limits: Partial<WearLimits> = {}) {
   const launches: LaunchReason[] = [];
   const logger = createLogger('test', 'silent');
   const launched = (reason: LaunchReason) => void launches.push(reason);
-  const pool = new ChromiumPool(await locateChromium(''), logger, launched, { ...WEAR_LIMITS, ...limits });
+  const pool = new ChromiumPool(await chromiumOfRun(), logger, launched, { ...WEAR_LIMITS, ...limits });
   t.after(async () => {
     await pool.close();
     await proxy.close();

@@ -3,9 +3,9 @@ import { after, before, test } from 'node:test';
 import { EMULATORS, type Emulator } from '@adsweep/shared/scan/emulators.ts';
 import { createLogger } from '@adsweep/shared/service/logger.ts';
 import type { BrowserContext } from 'playwright-core';
-import { locateChromium } from '../src/browser/chromium-path.ts';
 import { ChromiumPool } from '../src/browser/chromium-pool.ts';
 import { userAgentOf } from '../src/browser/client-hints.ts';
+import { chromiumOfRun } from './support/chromium-of-run.ts';
 import { CredentialProxy } from './support/credential-proxy.ts';
 import { DeviceSite, type Testimony } from './support/device-site.ts';
 
@@ -19,7 +19,7 @@ let pool: ChromiumPool;
 before(async () => {
   site = await DeviceSite.start();
   proxy = await CredentialProxy.start(site.port);
-  pool = new ChromiumPool(await locateChromium(''), createLogger('test', 'silent'), () => undefined);
+  pool = new ChromiumPool(await chromiumOfRun(), createLogger('test', 'silent'), () => undefined);
 });
 after(async () => {
   await pool.close();

@@ -3,9 +3,9 @@ import { readFile } from 'node:fs/promises';
 import { after, before, test } from 'node:test';
 import { findEmulator } from '@adsweep/shared/scan/emulators.ts';
 import { createLogger } from '@adsweep/shared/service/logger.ts';
-import { locateChromium } from '../src/browser/chromium-path.ts';
 import { ChromiumPool } from '../src/browser/chromium-pool.ts';
 import type { OpenContext } from '../src/browser/open-context.ts';
+import { chromiumOfRun } from './support/chromium-of-run.ts';
 import { CredentialProxy } from './support/credential-proxy.ts';
 import { DeviceSite } from './support/device-site.ts';
 
@@ -23,7 +23,7 @@ let end: () => Promise<void>;
 before(async () => {
   const site = await DeviceSite.start();
   const proxy = await CredentialProxy.start(site.port);
-  const pool = new ChromiumPool(await locateChromium(''), createLogger('test', 'silent'), () => undefined);
+  const pool = new ChromiumPool(await chromiumOfRun(), createLogger('test', 'silent'), () => undefined);
   const emulator = findEmulator('windows_chrome');
   assert.ok(emulator);
   open = await pool.open({ emulator, countryCode: 'DE', ticket: proxy.ticket, isolated: false });

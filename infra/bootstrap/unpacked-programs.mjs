@@ -44,6 +44,7 @@ export function writeStarters(folder, packages) {
 export function starter(program, libraries) {
   return `#!/bin/sh
 here=$(cd "\${0%/*}/.." && pwd)
+unset PWD OLDPWD
 export LD_LIBRARY_PATH="${libraries.map((path) => `$here/${path}`).join(':')}"
 [ -e /etc/fonts/fonts.conf ] || export FONTCONFIG_FILE="$here/fonts.conf"
 exec "$here/${program}" "$@"

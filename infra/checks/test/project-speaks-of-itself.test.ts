@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { test } from 'node:test';
+import { after, test } from 'node:test';
 import { checkText, checkTexts } from '../project-speaks-of-itself.ts';
 
 // Put together here, so that this file passes the check that it tests.
@@ -39,18 +39,26 @@ test('an address in the lock file is found, a link to a workspace is none', () =
   assert.deepEqual(lock('shared'), []);
 });
 
-test('tracked files are read, others are not; without git, all but what was installed', () => {
+/** A folder of three files that name a machine's path, one of them as if it had been installed. */
+function folderOfBreaches(): string {
   const root = mkdtempSync(join(tmpdir(), 'adsweep-texts-'));
-  try {
-    mkdirSync(join(root, 'node_modules'));
-    for (const path of ['tracked.md', 'other.md', 'node_modules/x.md'])
-      writeFileSync(join(root, path), machinePaths[0]!);
-    const files = () => checkTexts(root).map((line) => line.split(':')[0]);
-    assert.deepEqual(files().sort(), ['other.md', 'tracked.md']);
-    execFileSync('git', ['init', '-q'], { cwd: root });
-    execFileSync('git', ['add', 'tracked.md'], { cwd: root });
-    assert.deepEqual(files(), ['tracked.md']);
-  } finally {
-    rmSync(root, { recursive: true });
-  }
+  after(() => rmSync(root, { recursive: true }));
+  mkdirSync(join(root, 'node_modules'));
+  for (const path of ['tracked.md', 'other.md', 'node_modules/x.md']) writeFileSync(join(root, path), machinePaths[0]!);
+  return root;
+}
+
+const filesWithBreaches = (root: string) => checkTexts(root).map((line) => line.split(':')[0]);
+
+test('without git, all files are read but what was installed', () => {
+  assert.deepEqual(filesWithBreaches(folderOfBreaches()).sort(), ['other.md', 'tracked.md']);
+});
+
+const hasGit = spawnSync('git', ['--version']).status === 0;
+
+test('with git, what it tracks is read and nothing else', { skip: hasGit ? false : 'no git' }, () => {
+  const root = folderOfBreaches();
+  execFileSync('git', ['init', '-q'], { cwd: root });
+  execFileSync('git', ['add', 'tracked.md'], { cwd: root });
+  assert.deepEqual(filesWithBreaches(root), ['tracked.md']);
 });
