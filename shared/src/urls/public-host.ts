@@ -63,11 +63,14 @@ export function isPublicAddress(address: string): boolean {
 
 /**
  * The one spelling of a host that everybody would dial: lower case, punycode, IPv4 literals in any base as four decimals, IPv6
- * without brackets, no final dot (WHATWG URL host parsing). Null for what is no host.
+ * without brackets, no final dot (WHATWG URL host parsing). Null for what is no host; a name that is
+ * too long for the domain name system is not looked at further.
  */
 export function canonicalHost(host: string): string | null {
   if (/[\s/\\?#@]|^[^[]*:|\]./.test(host)) return null;
   const hostname = URL.parse(`http://${host}/`)?.hostname.replace(/\.$/, '') ?? '';
+  // Too long to be looked at label by label; see hasNameLength.
+  if (hostname.length > NAME_LENGTH_MAX) return hostname;
   // What stays `xn--` has no Unicode form: browsers take it for no host, Node.js' parser does not mind.
   const hasBadLabel = domainToUnicode(hostname)
     .split('.')
