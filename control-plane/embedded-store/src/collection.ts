@@ -3,6 +3,7 @@ import { aggregate } from './aggregate.ts';
 import { bulkWrite } from './bulk-write.ts';
 import { EmbeddedCursor, EmbeddedFindCursor, type FindShape } from './cursor.ts';
 import type { Database } from './database.ts';
+import { explain } from './explain.ts';
 import { countRows, findRows } from './find-rows.ts';
 import { describe, ID_INDEX, indexSpec } from './index-spec.ts';
 import { indexedValues, splitPath } from './path-values.ts';
@@ -10,7 +11,7 @@ import { projectionOf } from './projection.ts';
 import type { Records } from './records.ts';
 import { CODE, onlyOptions, refusal } from './refusals.ts';
 import { sortComponents } from './sort-order.ts';
-import type { BulkCounts } from './store-shape.ts';
+import type { BulkCounts, CountingOptions } from './store-shape.ts';
 import type { Fields } from './stored-document.ts';
 import { keyOf } from './value-key.ts';
 import { type Change, changeDocuments, deleteDocuments, insertDocument, updateResult, type Written } from './write.ts';
@@ -58,7 +59,11 @@ export class EmbeddedCollection {
       limit: Math.abs(options.limit ?? 0),
       projection: projectionOf(options.projection),
     };
-    return new EmbeddedFindCursor(shape, (wanted) => this.#search(filter, wanted));
+    return new EmbeddedFindCursor(
+      shape,
+      (wanted) => this.#search(filter, wanted),
+      (wanted) => explain(this.#records(), filter, wanted),
+    );
   }
 
   #search(filter: object, { projection, ...window }: FindShape): Iterator<Fields> {
@@ -169,13 +174,16 @@ export class EmbeddedCollection {
     return { acknowledged: true, deletedCount: deleted.length };
   }
 
-  async createIndex(keys: driver.IndexSpecification, options?: driver.CreateIndexesOptions): Promise<string> {
+  async createIndex(
+    keys: driver.IndexSpecification,
+    options?: driver.CreateIndexesOptions & CountingOptions,
+  ): Promise<string> {
     const spec = indexSpec(keys, options);
     await this.#durably(() => this.#db.createIndex(this.#records(), spec));
     return spec.name;
   }
 
-  async createIndexes(indexes: readonly driver.IndexDescription[]): Promise<string[]> {
+  async createIndexes(indexes: readonly (driver.IndexDescription & CountingOptions)[]): Promise<string[]> {
     const specs = indexes.map(({ key, ...options }) => indexSpec(key as driver.IndexSpecification, options));
     await this.#write((records) => {
       for (const spec of specs) this.#db.createIndex(records, spec);

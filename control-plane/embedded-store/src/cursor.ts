@@ -1,4 +1,4 @@
-import { MongoAPIError, type Sort, type SortDirection } from 'mongodb';
+import { type Document, MongoAPIError, type Sort, type SortDirection } from 'mongodb';
 import { type Projection, projectionOf } from './projection.ts';
 import { type Component, sortComponents } from './sort-order.ts';
 import type { Cursor, FindCursor } from './store-shape.ts';
@@ -61,9 +61,16 @@ export class EmbeddedCursor<T> implements Cursor<T> {
 export class EmbeddedFindCursor<T> extends EmbeddedCursor<T> implements FindCursor<T> {
   #shape: FindShape;
 
-  constructor(shape: FindShape, read: (shape: FindShape) => Iterator<Fields>) {
+  #explain: (shape: FindShape) => Document;
+
+  constructor(shape: FindShape, read: (shape: FindShape) => Iterator<Fields>, explain: (shape: FindShape) => Document) {
     super(() => read(this.#shape) as Iterator<T>);
     this.#shape = shape;
+    this.#explain = explain;
+  }
+
+  async explain(): Promise<Document> {
+    return this.#explain(this.#shape);
   }
 
   sort(sort: Sort | string, direction?: SortDirection): FindCursor<T> {

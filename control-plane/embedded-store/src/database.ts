@@ -77,15 +77,24 @@ export class Database {
   createIndex(records: Records, spec: IndexSpec): void {
     const existing = records.indexes.map((index) => index.spec);
     if (!isSameIndex(spec, existing)) this.transaction(() => this.#addIndex(records, spec));
+    else this.#countBy(records, spec);
   }
 
-  #addIndex(records: Records, { name, components, unique, sparse, expireAfterSeconds }: IndexSpec): void {
+  /** Makes an index that is there already count by another prefix. */
+  #countBy(records: Records, spec: IndexSpec): void {
+    const index = records.indexes.find((one) => one.spec.name === spec.name);
+    if (!index || index.spec.countedPrefix === spec.countedPrefix) return;
+    this.dropIndex(records, index);
+    this.transaction(() => this.#addIndex(records, spec));
+  }
+
+  #addIndex(records: Records, spec: IndexSpec): void {
+    const { name, components, unique, sparse, expireAfterSeconds, countedPrefix } = spec;
     const keys = components.map(({ path, direction }) => [path, direction]);
-    const options = { name, unique, sparse, expireAfterSeconds };
+    const options = { name, unique, sparse, expireAfterSeconds, countedPrefix };
     const { lastInsertRowid } = this.#db
       .prepare('INSERT INTO indexes (collection, keys, options, arrays) VALUES (?, ?, ?, 0)')
       .run(records.id, JSON.stringify(keys), JSON.stringify(options));
-    const spec = { name, components, unique, sparse, ...(expireAfterSeconds !== undefined && { expireAfterSeconds }) };
     const index = new IndexTable(this.#db, Number(lastInsertRowid), spec, Records.table(records.id), 0);
     records.fill(index);
     records.indexes.push(index);

@@ -13,8 +13,13 @@ export type Conditions = { conditions: Condition[]; others: Fields[] };
  */
 export function conditionsOf(filter: object): Conditions {
   refuseUndefined(filter);
+  return partsOf(asStored(filter));
+}
+
+/** Takes a part of such a filter apart: a branch of its `$or`. */
+export function partsOf(filter: Fields): Conditions {
   const found: Conditions = { conditions: [], others: [] };
-  collect(asStored(filter), found);
+  collect(filter, found);
   return found;
 }
 

@@ -1,7 +1,7 @@
 import { type Conditions, conditionsOf, filterOf } from './filter-conditions.ts';
 import type { Place, StoredRow } from './index-table.ts';
 import { type Matcher, matcherOf } from './matcher.ts';
-import { type Plan, planFor } from './plan.ts';
+import { countedBy, type Plan, planFor } from './plan.ts';
 import type { Records } from './records.ts';
 import { type Component, sortKey } from './sort-order.ts';
 import { type Fields, fromBytes } from './stored-document.ts';
@@ -12,8 +12,23 @@ export type Found = { row: number; bytes: Uint8Array; fields: Fields };
 
 const ROWS_AT_ONCE = 128;
 
+/** Is told of each document that a search looks at, and by which plan. */
+export type Examine = (plan: Plan | null) => void;
+
+function* examined(rows: Iterable<Candidate>, plan: Plan | null, examine: Examine): Generator<Candidate> {
+  for (const row of rows) {
+    examine(plan);
+    yield row;
+  }
+}
+
 /** The documents that match, in order; nothing stays open between two of them. `limit` 0 is no limit. */
-export function* findRows(records: Records, filter: object, window: Window = {}): Generator<Found> {
+export function* findRows(
+  records: Records,
+  filter: object,
+  window: Window = {},
+  examine: Examine = () => {},
+): Generator<Found> {
   const { order = [], skip = 0, limit = 0 } = window;
   const most = limit > 0 ? skip + limit : Number.POSITIVE_INFINITY;
   const conditions = conditionsOf(filter);
@@ -21,7 +36,8 @@ export function* findRows(records: Records, filter: object, window: Window = {})
   const rest = plan ? plan.rest : filterOf(conditions);
   const matches = rest && matcherOf(rest);
   const isSorted = plan ? plan.sorted : order.length === 0;
-  const rows = plan ? indexRows(plan, matches ? ROWS_AT_ONCE : most) : allRows(records, matches ? ROWS_AT_ONCE : most);
+  const atMost = matches || !isSorted ? Number.POSITIVE_INFINITY : most;
+  const rows = examined(plan ? indexRows(plan, atMost) : allRows(records, atMost), plan, examine);
   yield* windowOf(isSorted ? matching(rows, matches) : inOrder(records, matching(rows, matches), order), skip, limit);
 }
 
@@ -29,6 +45,8 @@ export function* findRows(records: Records, filter: object, window: Window = {})
 export function countRows(records: Records, filter: object): number {
   const conditions: Conditions = conditionsOf(filter);
   if (filterOf(conditions) === null) return records.total;
+  const counted = countedBy(records.indexes, conditions);
+  if (counted !== null) return counted;
   const plan = planFor(records.indexes, { ...conditions, order: [], most: Number.POSITIVE_INFINITY });
   if (plan && plan.rest === null && !plan.index.isMultikey) {
     return plan.index.count(plan.ranges, Number.MAX_SAFE_INTEGER);

@@ -5,8 +5,10 @@ import { CODE, refusal } from './refusals.ts';
 import { writeComponent } from './sort-order.ts';
 import type { Fields } from './stored-document.ts';
 
+/** One entry's key; its first `counted` bytes are the prefix under which it is counted, 0 where the index has no counters. */
+export type IndexKey = { bytes: Buffer; counted: number };
 /** The entries one document has in an index; `arrayAt` is the component that was an array, -1 for none. */
-export type IndexEntries = { keys: Buffer[]; arrayAt: number };
+export type IndexEntries = { keys: IndexKey[]; arrayAt: number };
 
 /**
  * The keys of a document: one, or one for each element of the array that a component leads to. None when the index is
@@ -24,10 +26,10 @@ export function indexEntries(spec: IndexSpec, fields: Fields): IndexEntries {
   }
   const arrayAt = arrays[0] ?? -1;
   if (arrayAt < 0) return { keys: [keyWith(spec, parts)], arrayAt };
-  const keys = new Map<string, Buffer>();
+  const keys = new Map<string, IndexKey>();
   for (const value of elementsOf(parts[arrayAt]!.values)) {
     const key = keyWith(spec, parts, { at: arrayAt, value });
-    keys.set(key.toString('latin1'), key);
+    keys.set(key.bytes.toString('latin1'), key);
   }
   return { keys: [...keys.values()], arrayAt };
 }
@@ -35,10 +37,12 @@ export function indexEntries(spec: IndexSpec, fields: Fields): IndexEntries {
 /** A document is in a (not sparse) index even where its array is empty. */
 const elementsOf = (values: unknown[]): unknown[] => (values.length > 0 ? values : [[]]);
 
-function keyWith(spec: IndexSpec, parts: { values: unknown[] }[], element?: { at: number; value: unknown }): Buffer {
+function keyWith(spec: IndexSpec, parts: { values: unknown[] }[], element?: { at: number; value: unknown }): IndexKey {
   const writer = new KeyWriter();
+  let counted = 0;
   spec.components.forEach(({ direction }, at) => {
     writeComponent(writer, element?.at === at ? element.value : parts[at]?.values[0], direction);
+    if (at + 1 === spec.countedPrefix) counted = writer.length;
   });
-  return writer.bytes();
+  return { bytes: writer.bytes(), counted };
 }

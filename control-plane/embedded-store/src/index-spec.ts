@@ -1,6 +1,7 @@
 import type { CreateIndexesOptions, IndexDescriptionInfo, IndexSpecification } from 'mongodb';
 import { CODE, onlyOptions, refusal } from './refusals.ts';
 import { type Component, sortComponents } from './sort-order.ts';
+import type { CountingOptions } from './store-shape.ts';
 
 /** An index as it was asked for. */
 export type IndexSpec = {
@@ -9,17 +10,22 @@ export type IndexSpec = {
   unique: boolean;
   sparse: boolean;
   expireAfterSeconds?: number;
+  countedPrefix?: number;
 };
 
 export const ID_INDEX = '_id_';
 
 /** Reads what `createIndex` was given. Throws on kinds and options of index that this engine does not have. */
-export function indexSpec(keys: IndexSpecification, options: CreateIndexesOptions = {}): IndexSpec {
-  onlyOptions(options, 'name', 'unique', 'sparse', 'expireAfterSeconds');
+export function indexSpec(keys: IndexSpecification, options: CreateIndexesOptions & CountingOptions = {}): IndexSpec {
+  onlyOptions(options, 'name', 'unique', 'sparse', 'expireAfterSeconds', 'countedPrefix');
   const components = sortComponents(keys as Parameters<typeof sortComponents>[0]);
   if (components.length === 0) throw refusal(CODE.badValue, 'an index needs a field');
   if (options.expireAfterSeconds !== undefined && components.length > 1) {
     throw refusal(CODE.badValue, 'a TTL index has one field');
+  }
+  const { countedPrefix } = options;
+  if (countedPrefix !== undefined && (options.sparse || !(countedPrefix > 0 && countedPrefix <= components.length))) {
+    throw refusal(CODE.badValue, `an index of ${components.length} fields cannot count by the first ${countedPrefix}`);
   }
   return {
     name: options.name ?? components.map(({ path, direction }) => `${path}_${direction}`).join('_'),
@@ -27,6 +33,7 @@ export function indexSpec(keys: IndexSpecification, options: CreateIndexesOption
     unique: options.unique === true,
     sparse: options.sparse === true,
     ...(options.expireAfterSeconds !== undefined && { expireAfterSeconds: options.expireAfterSeconds }),
+    ...(countedPrefix !== undefined && { countedPrefix }),
   };
 }
 

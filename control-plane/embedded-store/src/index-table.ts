@@ -1,6 +1,7 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
-import { indexEntries } from './index-keys.ts';
+import { type IndexKey, indexEntries } from './index-keys.ts';
 import type { IndexSpec } from './index-spec.ts';
+import { PrefixCounts } from './prefix-counts.ts';
 import type { Fields } from './stored-document.ts';
 
 /** Keys from `from` up to, and without, `to`. */
@@ -26,6 +27,8 @@ export class IndexTable {
   #pages: Readonly<Record<'up' | 'down', { first: StatementSync; next: StatementSync }>>;
   #remember: StatementSync;
   #recall: StatementSync;
+  /** Null where the index has no counters. */
+  readonly counts: PrefixCounts | null;
 
   /** `arrays` has a bit for each component that was ever an array. */
   constructor(db: DatabaseSync, id: number, spec: IndexSpec, documents: string, arrays: number) {
@@ -36,6 +39,7 @@ export class IndexTable {
     db.exec(
       `CREATE TABLE IF NOT EXISTS ${table} (k BLOB NOT NULL, r INTEGER NOT NULL, PRIMARY KEY (k, r)) WITHOUT ROWID`,
     );
+    this.counts = spec.countedPrefix === undefined ? null : new PrefixCounts(db, id);
     this.#insert = db.prepare(`INSERT INTO ${table} (k, r) VALUES (?, ?)`);
     this.#delete = db.prepare(`DELETE FROM ${table} WHERE k = ? AND r = ?`);
     this.#other = db.prepare(`SELECT r FROM ${table} WHERE k = ? AND r <> ? LIMIT 1`);
@@ -68,12 +72,17 @@ export class IndexTable {
     return this.#arrays !== 0;
   }
 
+  /** Whether no component from `depth` on was ever an array. */
+  arraysAreWithin(depth: number): boolean {
+    return this.#arrays < 1 << depth;
+  }
+
   /** After a transaction was undone: what was learnt in it about arrays is not in the file. */
   recall(): void {
     this.#arrays = Number(this.#recall.get(this.id)?.arrays ?? 0);
   }
 
-  keysOf(fields: Fields): Buffer[] {
+  keysOf(fields: Fields): IndexKey[] {
     const { keys, arrayAt } = indexEntries(this.spec, fields);
     if (arrayAt >= 0 && !this.isArrayAt(arrayAt)) {
       this.#arrays |= 1 << arrayAt;
@@ -82,12 +91,14 @@ export class IndexTable {
     return keys;
   }
 
-  add(key: Uint8Array, row: number): void {
-    this.#insert.run(key, row);
+  add({ bytes, counted }: IndexKey, row: number): void {
+    this.#insert.run(bytes, row);
+    this.counts?.add(bytes.subarray(0, counted), 1);
   }
 
-  remove(key: Uint8Array, row: number): void {
-    this.#delete.run(key, row);
+  remove({ bytes, counted }: IndexKey, row: number): void {
+    this.#delete.run(bytes, row);
+    this.counts?.add(bytes.subarray(0, counted), -1);
   }
 
   /** Whether a document other than `row` has this key. */
@@ -114,5 +125,6 @@ export class IndexTable {
 
   drop(db: DatabaseSync): void {
     db.exec(`DROP TABLE index_${this.id}`);
+    this.counts?.drop(db);
   }
 }

@@ -1,5 +1,5 @@
-import { type Condition, type Conditions, filterOf } from './filter-conditions.ts';
-import { EVERY_KEY, type IndexTable, type KeyRange } from './index-table.ts';
+import { type Condition, type Conditions, filterOf, partsOf } from './filter-conditions.ts';
+import type { IndexTable, KeyRange } from './index-table.ts';
 import { boundsOf, pointsOf, startingWith } from './key-bounds.ts';
 import type { Component } from './sort-order.ts';
 import type { Fields } from './stored-document.ts';
@@ -14,7 +14,12 @@ export type Plan = {
   sorted: boolean;
   /** What the index does not answer; null when it answers all. */
   rest: Fields | null;
+  /** Where each of the first fields has a value, and no more is asked of the index: the keys of these values. */
+  points: Points | null;
 };
+
+/** The values of the first `depth` fields of an index, one key for each combination. */
+type Points = { depth: number; keys: Buffer[] };
 
 /** What is asked: what must hold, in which order, and how many documents will be read at most. */
 export type Question = Conditions & { order: readonly Component[]; most: number };
@@ -29,8 +34,22 @@ export function planFor(indexes: readonly IndexTable[], question: Question): Pla
   return plans.find(findsOne) ?? cheapest(plans, question);
 }
 
-function findsOne({ index, ranges, rest }: Plan): boolean {
-  return index.spec.name === '_id_' && ranges.length === 1 && ranges[0] !== EVERY_KEY && rest === null;
+/** A unique index with a value for each of its fields leads to one document at most. */
+function findsOne({ index: { spec }, points }: Plan): boolean {
+  return spec.unique && points?.keys.length === 1 && points.depth === spec.components.length;
+}
+
+/** How many documents an index has counted for a question; null where none counts what is asked. */
+export function countedBy(indexes: readonly IndexTable[], conditions: Conditions): number | null {
+  for (const index of indexes) {
+    const plan = index.counts && planWith(index, { ...conditions, order: [], most: 0 });
+    if (!index.counts || !plan?.points || plan.rest !== null) continue;
+    const { depth, keys } = plan.points;
+    // A document with an array has an entry for each element: it is counted once for one value of that field alone.
+    const isOnce = !index.isMultikey || (keys.length === 1 && index.arraysAreWithin(depth));
+    if (depth === index.spec.countedPrefix && isOnce) return index.counts.sum(keys);
+  }
+  return null;
 }
 
 /** Entries to read, counted no further than what is known to be dearer; the rest is the price of a sort and of tests. */
@@ -51,7 +70,9 @@ function extraWork({ sorted, rest }: Plan): number {
 }
 
 function planWith(index: IndexTable, question: Question): Plan | null {
-  const { ranges, used, fixed } = reachOf(index, question.conditions);
+  const reach = reachOf(index, question.conditions);
+  const { ranges, used, others } = narrowedByOr(index, question, reach) ?? { ...reach, others: question.others };
+  const { fixed } = reach;
   const direction = directionFor(index, fixed, question.order);
   const servesOrder = direction !== null && question.order.length > 0 && !index.spec.sparse;
   if (used.size === 0 && !servesOrder) return null;
@@ -61,12 +82,41 @@ function planWith(index: IndexTable, question: Question): Plan | null {
     ranges,
     reverse: direction === -1,
     sorted: direction !== null,
-    rest: filterOf({ conditions, others: question.others }),
+    rest: filterOf({ conditions, others }),
+    points: ranges === reach.ranges ? reach.points : null,
   };
 }
 
+/**
+ * An `$or` whose every branch names a part of the index leads to these parts together: a page after (created_at, _id) is
+ * `$or: [{ created_at: { $lt } }, { created_at, _id: { $lt } }]`.
+ */
+function narrowedByOr(
+  index: IndexTable,
+  { conditions, others }: Conditions,
+  base: Reach,
+): (Pick<Reach, 'ranges' | 'used'> & { others: Fields[] }) | null {
+  for (const other of others) {
+    if (!Array.isArray(other.$or) || other.$or.length > MOST_BRANCHES) continue;
+    const branches = other.$or.map(partsOf);
+    const reaches = branches.map((branch) => reachOf(index, [...branch.conditions, ...conditions]));
+    if (!branches.every((branch, at) => branch.conditions.some((one) => reaches[at]!.used.has(one)))) continue;
+    const isAnswered = branches.every(
+      (branch, at) => branch.others.length === 0 && branch.conditions.every((one) => reaches[at]!.used.has(one)),
+    );
+    return {
+      ranges: merged(reaches.flatMap(({ ranges }) => ranges)),
+      used: new Set([...base.used].filter((one) => reaches.every(({ used }) => used.has(one)))),
+      others: isAnswered ? others.filter((one) => one !== other) : others,
+    };
+  }
+  return null;
+}
+
+const MOST_BRANCHES = 20;
+
 /** The part of an index that conditions lead to: `fixed` components have one value in all of it. */
-type Reach = { ranges: KeyRange[]; used: Set<Condition>; fixed: Set<number> };
+type Reach = { ranges: KeyRange[]; used: Set<Condition>; fixed: Set<number>; points: Points | null };
 
 /** So many places of an index are looked up for `$in`; a longer list is tested document by document. */
 const MOST_POINTS = 1000;
@@ -86,7 +136,8 @@ function reachOf(index: IndexTable, conditions: readonly Condition[]): Reach {
     prefixes = prefixes.flatMap((prefix) => points.keys.map((key) => Buffer.concat([prefix, key])));
     if (prefixes.length === 1) fixed.add(at);
   }
-  return { ranges: inOrder(prefixes.map(startingWith)), used, fixed };
+  const points = { depth: components.length, keys: prefixes };
+  return { ranges: inOrder(prefixes.map(startingWith)), used, fixed, points };
 }
 
 /** The first component without a value: it may have bounds, and there the index ends to be of use. */
@@ -104,7 +155,19 @@ function beyond(
     // It holds just the documents that have the field.
     for (const condition of here) if (condition.operator === '$exists' && condition.value) used.add(condition);
   }
-  return { ranges: inOrder(prefixes.map((prefix) => bounds?.after(prefix) ?? startingWith(prefix))), used };
+  const points = bounds ? null : { depth: at, keys: prefixes };
+  return { ranges: inOrder(prefixes.map((prefix) => bounds?.after(prefix) ?? startingWith(prefix))), used, points };
+}
+
+/** Ranges that overlap become one. */
+function merged(ranges: KeyRange[]): KeyRange[] {
+  const apart: KeyRange[] = [];
+  for (const range of inOrder(ranges)) {
+    const last = apart.at(-1);
+    if (!last || Buffer.compare(range.from, last.to) > 0) apart.push({ ...range });
+    else if (Buffer.compare(range.to, last.to) > 0) last.to = range.to;
+  }
+  return apart;
 }
 
 /** Also leaves out ranges that hold nothing, such as above 5 and below 3. */

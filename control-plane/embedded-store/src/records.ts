@@ -1,11 +1,12 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import type { IndexKey } from './index-keys.ts';
 import type { IndexTable, StoredRow } from './index-table.ts';
 import { fieldOf } from './path-values.ts';
 import { duplicateKey } from './refusals.ts';
 import { type Fields, fromBytes } from './stored-document.ts';
 
 type RawRow = { r: number; d: Uint8Array };
-type Entries = { index: IndexTable; keys: Buffer[] };
+type Entries = { index: IndexTable; keys: IndexKey[] };
 
 /**
  * The documents of one collection with their indexes. A change is checked against every unique index before anything of
@@ -93,9 +94,9 @@ export class Records {
     return this.indexes.map((index) => ({ index, keys: this.#checked(index, fields, row) }));
   }
 
-  #checked(index: IndexTable, fields: Fields, row: number): Buffer[] {
+  #checked(index: IndexTable, fields: Fields, row: number): IndexKey[] {
     const keys = index.keysOf(fields);
-    if (index.spec.unique && keys.some((key) => index.isTaken(key, row))) throw this.#duplicate(index, fields);
+    if (index.spec.unique && keys.some(({ bytes }) => index.isTaken(bytes, row))) throw this.#duplicate(index, fields);
     return keys;
   }
 
@@ -106,8 +107,8 @@ export class Records {
   }
 }
 
-const without = (keys: Buffer[], others: Buffer[]): Buffer[] =>
-  keys.filter((key) => !others.some((other) => other.equals(key)));
+const without = (keys: IndexKey[], others: IndexKey[]): IndexKey[] =>
+  keys.filter(({ bytes }) => !others.some((other) => other.bytes.equals(bytes)));
 
 function valueFor(fields: Fields, path: string): unknown {
   return path.split('.').reduce<unknown>((value, name) => fieldOf(Object(value), name), fields) ?? null;

@@ -3,10 +3,13 @@ import type {
   AnyBulkWriteOperation,
   BulkWriteOptions,
   BulkWriteResult,
+  CreateIndexesOptions,
   Document,
   Collection as DriverCollection,
   Filter,
   FindOptions,
+  IndexDescription,
+  IndexSpecification,
   Sort,
   SortDirection,
   WithId,
@@ -25,7 +28,15 @@ export type FindCursor<T> = Cursor<T> & {
   skip(count: number): FindCursor<T>;
   limit(count: number): FindCursor<T>;
   project<P extends Document = Document>(projection: Document): FindCursor<P>;
+  /** How the search goes, in the form of MongoDB's `explain('executionStats')`: which index, how many documents are examined. */
+  explain(): Promise<Document>;
 };
+
+/**
+ * Of an index: `countedPrefix` keeps, with each write, how many documents there are for each value of its first so many fields.
+ * `countDocuments` then reads that number. MongoDB has no such option: there the server counts along the index.
+ */
+export type CountingOptions = { countedPrefix?: number };
 
 /**
  * A collection: the part of the driver's own `Collection` that this engine has too.
@@ -48,12 +59,12 @@ export type Collection<T extends Document = Document> = Pick<
   | 'findOneAndUpdate'
   | 'findOneAndReplace'
   | 'findOneAndDelete'
-  | 'createIndex'
-  | 'createIndexes'
   | 'indexes'
   | 'dropIndex'
   | 'drop'
 > & {
+  createIndex(keys: IndexSpecification, options?: CreateIndexesOptions & CountingOptions): Promise<string>;
+  createIndexes(indexes: (IndexDescription & CountingOptions)[]): Promise<string[]>;
   find(filter?: Filter<T>, options?: FindOptions): FindCursor<WithId<T>>;
   bulkWrite(writes: readonly AnyBulkWriteOperation<T>[], options?: BulkWriteOptions): Promise<BulkCounts>;
   aggregate<R extends Document = Document>(pipeline?: Document[], options?: AggregateOptions): Cursor<R>;

@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import type { Document } from 'mongodb';
 import { openEmbedded } from '../src/open-embedded.ts';
-import type { Collection, Store } from '../src/store-shape.ts';
+import type { Collection, FindCursor, Store } from '../src/store-shape.ts';
 
 /** Numbers that look random and are the same in every run. */
 function dice(seed: number): (sides: number) => number {
@@ -46,14 +49,174 @@ function randomFilter(roll: (sides: number) => number): Document {
     () => ({ $exists: roll(2) === 1 }),
     () => ({ $gt: plain(), $in: [plain(), plain()] }),
   ];
-  const fields = FIELDS.filter(() => roll(2) === 0);
-  return Object.fromEntries(fields.map((field) => [field, conditions[roll(conditions.length)]!()]));
+  const some = (): Document => {
+    const fields = FIELDS.filter(() => roll(2) === 0);
+    return Object.fromEntries(fields.map((field) => [field, conditions[roll(conditions.length)]!()]));
+  };
+  return roll(3) === 0 ? { ...some(), $or: [some(), some()] } : some();
 }
 
 function randomSort(roll: (sides: number) => number): Record<string, 1 | -1> {
   const fields = FIELDS.filter(() => roll(3) === 0).toSorted(() => roll(3) - 1);
   return Object.fromEntries([...fields, '_id'].map((field) => [field, roll(2) === 0 ? 1 : -1]));
 }
+
+/** What a search examined, and through which index (none: it read everything). */
+async function planOf(cursor: FindCursor<unknown>) {
+  const { queryPlanner, executionStats } = await cursor.explain();
+  const { stage, inputStage } = queryPlanner.winningPlan;
+  return { stage, index: inputStage?.indexName ?? inputStage?.inputStage?.indexName, ...executionStats };
+}
+
+describe('a plan of the embedded store', () => {
+  type Scan = { _id: string; org: number; status: string; at: Date; tags: string[]; n: number };
+  const SCANS = 5_000;
+  let store: Store;
+  let scans: Collection<Scan>;
+  before(async () => {
+    store = await openEmbedded(':memory:');
+    scans = store.collection<Scan>('scans');
+    await scans.createIndexes([
+      { key: { org: 1, at: -1, _id: -1 }, name: 'by_time', countedPrefix: 1 },
+      { key: { org: 1, status: 1, at: -1, _id: -1 }, name: 'by_status', countedPrefix: 2 },
+      { key: { org: 1, tags: 1, at: -1 }, name: 'by_tag', countedPrefix: 2 },
+    ]);
+    const scanOf = (n: number): Scan => ({
+      _id: String(n).padStart(5, '0'),
+      org: n % 2,
+      status: n % 100 === 0 ? 'failed' : 'completed',
+      // Four scans of an organization share each moment.
+      at: new Date(1_700_000_000_000 + Math.floor(n / 8) * 1000),
+      tags: [n % 3 === 0 ? 'a' : 'b', 'c'].slice(0, n % 4),
+      n,
+    });
+    await scans.insertMany(Array.from({ length: SCANS }, (_, n) => scanOf(n)));
+  });
+  after(() => store.close());
+
+  const newest = { at: -1, _id: -1 } as const;
+
+  it('reads no more than a page of the list, unfiltered and by a filter that has an index', async () => {
+    for (const [filter, index] of [
+      [{ org: 1 }, 'by_time'],
+      [{ org: 0, status: 'failed' }, 'by_status'],
+      [{ org: 1, tags: 'a' }, 'by_tag'],
+    ] as const) {
+      const order = index === 'by_tag' ? { at: -1 as const } : newest;
+      const plan = await planOf(scans.find(filter).sort(order).limit(20));
+      assert.deepEqual(plan, { stage: 'FETCH', index, nReturned: 20, totalDocsExamined: 20 });
+    }
+  });
+
+  it('tells of a sort in memory, and of a search that reads everything', async () => {
+    const sorted = await planOf(scans.find({ org: 1 }).sort({ n: 1 }).limit(5));
+    assert.deepEqual([sorted.stage, sorted.totalDocsExamined], ['SORT', SCANS / 2]);
+    const whole = await planOf(scans.find({ n: 7 }));
+    assert.deepEqual(whole, { stage: 'COLLSCAN', index: undefined, nReturned: 1, totalDocsExamined: SCANS });
+  });
+
+  it('leads to the one document of a compare-and-set by its id', async () => {
+    const plan = await planOf(scans.find({ _id: '00001', org: 1, status: 'completed' }));
+    assert.deepEqual(plan, { stage: 'FETCH', index: '_id_', nReturned: 1, totalDocsExamined: 1 });
+  });
+
+  it('goes on after any document, however deep, without reading those before it', async () => {
+    const all = await scans.find({ org: 1 }).sort(newest).toArray();
+    for (const at of [0, 1, 2, 3, 1_000, 2_400]) {
+      const { at: moment, _id } = all[at]!;
+      const after = { $or: [{ at: { $lt: moment } }, { at: moment, _id: { $lt: _id } }] };
+      for (const filter of [{ org: 1, ...after }, { $and: [{ org: 1 }, after] }]) {
+        const page = scans.find(filter).sort(newest).limit(50);
+        const expected = all.slice(at + 1, at + 51).map((scan) => scan._id);
+        assert.deepEqual(
+          (await page.toArray()).map((scan) => scan._id),
+          expected,
+        );
+        const plan = await planOf(scans.find(filter).sort(newest).limit(50));
+        assert.deepEqual(plan, { stage: 'FETCH', index: 'by_time', nReturned: 50, totalDocsExamined: 50 });
+      }
+    }
+  });
+});
+
+describe('an index that counts by a prefix', () => {
+  const DIMENSIONS: Document[] = [
+    { org: 1 },
+    { org: { $in: [0, 1, 2] } },
+    { org: 1, status: 'a' },
+    { org: 1, status: { $in: ['a', 'b'] } },
+    { org: 1, status: null },
+    { org: 2, tags: 'x' },
+    { org: 2, tags: { $in: ['x', 'y'] } },
+    { org: 2, tags: null },
+    { org: 1, status: 'a', at: { $gt: 3 } },
+    { status: 'a' },
+  ];
+  const INDEXES: [Record<string, 1 | -1>, number][] = [
+    [{ org: 1, at: -1 }, 1],
+    [{ org: 1, status: 1, at: -1 }, 2],
+    [{ org: 1, tags: 1, at: -1 }, 2],
+  ];
+
+  it('counts the same as reading every document, through 2000 random changes', async () => {
+    const store = await openEmbedded(':memory:');
+    const [bare, counted] = [store.collection('bare'), store.collection('counted')];
+    for (const [keys, countedPrefix] of INDEXES) await counted.createIndex(keys, { countedPrefix });
+    const roll = dice(23);
+    const pick = (...values: unknown[]): unknown => values[roll(values.length)];
+    const fields = () => ({
+      org: roll(3),
+      status: pick('a', 'b', null, undefined),
+      at: roll(9),
+      tags: pick([], ['x'], ['x', 'y'], 'x', ['x', 'x'], undefined),
+    });
+    for (let round = 0; round < 2000; round++) {
+      const [_id, some] = [roll(120) as never, fields()];
+      const change = roll(4);
+      for (const things of [bare, counted]) {
+        if (change === 0) await things.deleteOne({ _id });
+        else await things.replaceOne({ _id }, structuredClone(some), { upsert: true });
+      }
+      const filter = DIMENSIONS[round % DIMENSIONS.length]!;
+      const message = `${round}: ${JSON.stringify(filter)}`;
+      assert.equal(await counted.countDocuments(filter), await bare.countDocuments(filter), message);
+    }
+    await store.close();
+  });
+
+  it('counts what was there before it, what a refused write left, and what is there after it was opened again', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'adsweep-counts-'));
+    const path = join(folder, 'store.db');
+    const first = await openEmbedded(path);
+    const things = first.collection<{ _id: number; org: number }>('things');
+    await things.insertMany(Array.from({ length: 30 }, (_, n) => ({ _id: n, org: n % 3 })));
+    await things.createIndex({ org: 1, _id: 1 });
+    await things.createIndex({ org: 1, _id: 1 }, { countedPrefix: 1 });
+    await assert.rejects(
+      things.insertMany([
+        { _id: 30, org: 1 },
+        { _id: 1, org: 1 },
+      ]),
+    );
+    await assert.rejects(things.updateMany({ org: 1 }, { $set: { org: 7, _id: 1 } } as never));
+    assert.equal(await things.countDocuments({ org: 1 }), 11);
+    await first.close();
+    const second = await openEmbedded(path);
+    assert.equal(await second.collection('things').countDocuments({ org: 1 }), 11);
+    assert.equal(await second.collection('things').countDocuments({ org: 7 }), 0);
+    await second.close();
+    await rm(folder, { recursive: true });
+  });
+
+  it('is refused where it cannot be had', async () => {
+    const store = await openEmbedded(':memory:');
+    const things = store.collection('things');
+    for (const countedPrefix of [0, 2])
+      await assert.rejects(things.createIndex({ a: 1 }, { countedPrefix }), /cannot count/);
+    await assert.rejects(things.createIndex({ a: 1 }, { countedPrefix: 1, sparse: true }), /cannot count/);
+    await store.close();
+  });
+});
 
 describe('indexes of the embedded store', () => {
   let store: Store;

@@ -39,10 +39,23 @@ function guarded<T extends Document>(collection: DriverCollection<T>): Collectio
       if (typeof member !== 'function') return member;
       return (...args: unknown[]): unknown => {
         for (const filter of filtersOf(name, args)) refuseUndefined(filter);
-        return member.apply(target, args);
+        return member.apply(target, INDEXING.has(name) ? withoutCounting(args) : args);
       };
     },
   });
+}
+
+const INDEXING = new Set<PropertyKey>(['createIndex', 'createIndexes']);
+
+/** The arguments without `countedPrefix`, which is an option of the embedded store. */
+function withoutCounting(args: unknown[]): unknown[] {
+  const plain = (of: unknown): unknown => {
+    if (Array.isArray(of)) return of.map(plain);
+    if (typeof of !== 'object' || of === null || !('countedPrefix' in of)) return of;
+    const { countedPrefix, ...others } = of;
+    return others;
+  };
+  return args.map(plain);
 }
 
 function filtersOf(method: PropertyKey, args: unknown[]): unknown[] {

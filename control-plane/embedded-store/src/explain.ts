@@ -1,0 +1,28 @@
+import type { Document } from 'mongodb';
+import { conditionsOf } from './filter-conditions.ts';
+import { findRows, type Window } from './find-rows.ts';
+import { type Plan, planFor } from './plan.ts';
+import type { Records } from './records.ts';
+
+/** Runs a search and tells how it went, in the names of MongoDB's `explain('executionStats')`. */
+export function explain(records: Records, filter: object, window: Required<Window>): Document {
+  const { order, skip, limit } = window;
+  const most = limit > 0 ? skip + limit : Number.POSITIVE_INFINITY;
+  const plan = planFor(records.indexes, { ...conditionsOf(filter), order, most });
+  let totalDocsExamined = 0;
+  const examine = () => {
+    totalDocsExamined += 1;
+  };
+  const nReturned = findRows(records, filter, window, examine).reduce((count) => count + 1, 0);
+  const isSorted = plan ? plan.sorted : order.length === 0;
+  return {
+    queryPlanner: { winningPlan: isSorted ? stageOf(plan) : { stage: 'SORT', inputStage: stageOf(plan) } },
+    executionStats: { nReturned, totalDocsExamined },
+  };
+}
+
+function stageOf(plan: Plan | null): Document {
+  if (!plan) return { stage: 'COLLSCAN' };
+  const direction = plan.reverse ? 'backward' : 'forward';
+  return { stage: 'FETCH', inputStage: { stage: 'IXSCAN', indexName: plan.index.spec.name, direction } };
+}

@@ -1,0 +1,32 @@
+import type { DatabaseSync, StatementSync } from 'node:sqlite';
+
+/** How many entries of an index start with each of its prefixes, kept in the transactions that change the index. */
+export class PrefixCounts {
+  readonly #table: string;
+  #add: StatementSync;
+  #forget: StatementSync;
+  #read: StatementSync;
+
+  constructor(db: DatabaseSync, indexId: number) {
+    this.#table = `counts_${indexId}`;
+    db.exec(`CREATE TABLE IF NOT EXISTS ${this.#table} (k BLOB PRIMARY KEY, n INTEGER NOT NULL) WITHOUT ROWID`);
+    this.#add = db.prepare(
+      `INSERT INTO ${this.#table} (k, n) VALUES (?, ?) ON CONFLICT (k) DO UPDATE SET n = n + excluded.n`,
+    );
+    this.#forget = db.prepare(`DELETE FROM ${this.#table} WHERE k = ? AND n = 0`);
+    this.#read = db.prepare(`SELECT n FROM ${this.#table} WHERE k = ?`);
+  }
+
+  add(prefix: Uint8Array, by: 1 | -1): void {
+    this.#add.run(prefix, by);
+    if (by < 0) this.#forget.run(prefix);
+  }
+
+  sum(prefixes: readonly Uint8Array[]): number {
+    return prefixes.reduce((total, prefix) => total + Number(this.#read.get(prefix)?.n ?? 0), 0);
+  }
+
+  drop(db: DatabaseSync): void {
+    db.exec(`DROP TABLE ${this.#table}`);
+  }
+}
