@@ -35,6 +35,7 @@ test('a denied block is refused in every spelling of its addresses, its neighbou
 test('whatever the operator denies, private addresses stay refused and names stay names', () => {
   const policy = new AddressPolicy([], () => []);
   assert.ok(!policy.allowsAddress('127.0.0.1') && !policy.allowsHost('localhost') && !policy.allowsHost('no host'));
+  assert.ok(!policy.allowsHost(`${'\u00ad'.repeat(5_000)}shop.example`), 'a host of any length is answered');
   assert.ok(policy.allowsHost('8.8.4.4.nip.io') && !policy.allowsAddress('shop.example'));
 });
 

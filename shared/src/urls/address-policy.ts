@@ -6,6 +6,9 @@ import { canonicalHost, isPublicAddress, isPublicHost } from './public-host.ts';
 /** Interfaces come and go (a VPN, a container network); reading them takes well under a millisecond. */
 const REREAD_MS = 5_000;
 
+/** Characters of a host in any spelling. A name has 253 at most; this leaves room for percent-encoding. */
+const HOST_LENGTH_MAX = 4_096;
+
 /**
  * Which addresses a scan may reach: public ones, except those of this machine's own interfaces and those in the blocks that the
  * operator denies. The gateway applies it to every address it dials, the API to every URL that a client gives.
@@ -31,6 +34,7 @@ export class AddressPolicy {
 
   /** Whether a URL's or CONNECT's host may be reached, in any spelling; names are not resolved. See {@link isPublicHost}. */
   allowsHost(host: string): boolean {
+    if (host.length > HOST_LENGTH_MAX) return false;
     const name = canonicalHost(host);
     return name !== null && isPublicHost(host) && (isIP(name) === 0 || this.allowsAddress(name));
   }

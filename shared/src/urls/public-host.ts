@@ -63,8 +63,8 @@ export function isPublicAddress(address: string): boolean {
 
 /**
  * The one spelling of a host that everybody would dial: lower case, punycode, IPv4 literals in any base as four decimals, IPv6
- * without brackets, no final dot (WHATWG URL host parsing). Null for what is no host; a name that is
- * too long for the domain name system is not looked at further.
+ * without brackets, no final dot (WHATWG URL host parsing). Null for what is no host; a name that is too long for the domain name system
+ * is not looked at further.
  */
 export function canonicalHost(host: string): string | null {
   if (/[\s/\\?#@]|^[^[]*:|\]./.test(host)) return null;
