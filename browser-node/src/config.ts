@@ -1,7 +1,7 @@
 import { availableParallelism, hostname } from 'node:os';
 import { NODE_ID } from '@adsweep/shared/lease/messages.ts';
 import { loadConfig } from '@adsweep/shared/service/load-config.ts';
-import { logLevelSetting, portSetting, secretsSetting } from '@adsweep/shared/service/settings.ts';
+import { logLevelSetting, metricsTokenSetting, portSetting, secretsSetting } from '@adsweep/shared/service/settings.ts';
 import { type Static, Type } from 'typebox';
 import { CHROMIUM_UID } from './browser/chromium-account.ts';
 
@@ -71,6 +71,7 @@ export const ConfigSchema = Type.Object({
     description: 'Address of `/healthz`, `/readyz` and `/metrics`.',
   }),
   ADSWEEP_METRICS_PORT: portSetting(8084, 'Port of `/healthz`, `/readyz` and `/metrics`. 0: any free port.'),
+  ADSWEEP_METRICS_TOKEN: metricsTokenSetting,
   ADSWEEP_LOG_LEVEL: logLevelSetting,
 });
 

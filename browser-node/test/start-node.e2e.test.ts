@@ -54,10 +54,12 @@ test('a node registers, works through an exit, shows what it does, and says that
   const { capture } = (await plane.heard('complete')).body as { capture: Capture };
   assert.deepEqual(capture.notes, [{ collector: 'test', text: '200 http://shop.localhost/popup' }]);
 
-  const probe = (path: string) => fetch(`http://127.0.0.1:${node.metricsPort}${path}`);
+  const probe = (path: string, headers = {}) => fetch(`http://127.0.0.1:${node.metricsPort}${path}`, { headers });
   assert.equal((await probe('/healthz')).status, 200);
   assert.equal((await probe('/readyz')).status, 200);
-  assert.match(await (await probe('/metrics')).text(), /adsweep_node_browser_launches_total\{reason="first".*\} 1/);
+  assert.equal((await probe('/metrics')).status, 401);
+  const metrics = await probe('/metrics', { authorization: 'Bearer the-token-of-all-nodes' });
+  assert.match(await metrics.text(), /adsweep_node_browser_launches_total\{reason="first".*\} 1/);
 
   await stopAll();
   const last = plane.said.filter(({ call }) => call === 'report').at(-1)?.body as NodeReport;

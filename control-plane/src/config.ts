@@ -2,6 +2,7 @@ import { loadConfig } from '@adsweep/shared/service/load-config.ts';
 import {
   denyAddressesSetting,
   logLevelSetting,
+  metricsTokenSetting,
   portSetting,
   secretSetting,
   secretsSetting,
@@ -62,6 +63,7 @@ export const ConfigSchema = Type.Object({
     description: 'What a check costs, in millionths of the currency.',
   }),
   ADSWEEP_DENY_ADDRESSES: denyAddressesSetting,
+  ADSWEEP_METRICS_TOKEN: metricsTokenSetting,
   ADSWEEP_LOG_LEVEL: logLevelSetting,
 });
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { ERRORS } from '../src/http/errors.ts';
-import { type Json, type RunningApi, runningApi } from './support/running-api.ts';
+import { type Json, KEYS, type RunningApi, runningApi } from './support/running-api.ts';
 
 /** Every object of a document, with the path that leads to it. */
 function* walk(value: Json, path = '#'): Generator<[string, Json]> {
@@ -149,7 +149,8 @@ describe('the reference page and the probes', () => {
   test('metrics count requests by the route as written, never by its values', async () => {
     await api.get('/api/v1/scans/some-secret-id');
     await api.get('/no/such/some-secret-path');
-    const { text } = await api.get('/metrics', { key: null });
+    for (const key of [null, KEYS.ours]) assert.equal((await api.get('/metrics', { key })).status, 401);
+    const { text } = await api.get('/metrics', { key: 'metrics-token' });
     assert.match(
       text,
       /adsweep_http_request_duration_seconds_count\{[^}]*route="\/api\/v1\/scans\/\{id\}",status="404"/,

@@ -36,6 +36,7 @@ describe('the routes of public reports', () => {
       admit,
       readyChecks: [],
       registry: new Registry(),
+      metricsToken: 'metrics-token',
       logger,
       seen: () => {},
       docs: false,

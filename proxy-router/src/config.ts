@@ -2,6 +2,7 @@ import { loadConfig } from '@adsweep/shared/service/load-config.ts';
 import {
   denyAddressesSetting,
   logLevelSetting,
+  metricsTokenSetting,
   portSetting,
   secretSetting,
   secretsSetting,
@@ -58,6 +59,7 @@ export const ConfigSchema = Type.Object({
     description: 'Seconds without any byte after which a connection is closed.',
   }),
   ADSWEEP_DENY_ADDRESSES: denyAddressesSetting,
+  ADSWEEP_METRICS_TOKEN: metricsTokenSetting,
   ADSWEEP_LOG_LEVEL: logLevelSetting,
 });
 

@@ -55,6 +55,7 @@ export async function startRouter(
     ...shared,
     registry,
     nodeTokens: config.ADSWEEP_NODE_TOKEN,
+    metricsToken: config.ADSWEEP_METRICS_TOKEN || config.ADSWEEP_NODE_TOKEN,
     gatewayUrl: (hostname) => config.ADSWEEP_GATEWAY_URL || `http://${hostname}:${gateway.port}`,
     isReady: () => !draining.signal.aborted,
   });

@@ -5,7 +5,7 @@ import { ExitTicketSchema, TicketTrafficSchema } from '@adsweep/shared/targeting
 import { Value } from 'typebox/value';
 import { ConnectionFailure } from '../src/providers/connection-failure.ts';
 import { request, tunnelStatus } from './support/proxy-client.ts';
-import { exitIn, startTestRouter, targeting } from './support/router.ts';
+import { exitIn, NODE_TOKEN, startTestRouter, targeting } from './support/router.ts';
 
 const asked = { targeting: targeting(), session: 's', scan_id: 'scan', ttl_seconds: 60 };
 
@@ -51,7 +51,8 @@ test('calls without the node token are refused, probes are not', async (t) => {
   }
   assert.equal((await fetch(`${base}/exits`, { method: 'POST', body: JSON.stringify(asked) })).status, 401);
   assert.equal((await fetch(`${base}/exits/x`, { method: 'DELETE' })).status, 401);
-  for (const path of ['/healthz', '/readyz', '/metrics']) assert.equal((await fetch(base + path)).status, 200, path);
+  for (const path of ['/healthz', '/readyz']) assert.equal((await fetch(base + path)).status, 200, path);
+  assert.equal((await fetch(`${base}/metrics`)).status, 401);
 });
 
 test('§4.1.3 a place without an exit is 404 NODE_NOT_FOUND', async (t) => {
@@ -134,7 +135,9 @@ test('tickets, connections, bytes and requests are measured, without ids or host
   const ticket = await router.ticket();
   await request(ticket, 'http://127.0.0.1/');
   await request({ ...ticket, password: 'x' }, 'http://127.0.0.1/');
-  const text = await (await fetch(`http://127.0.0.1:${router.ports.api}/metrics`)).text();
+  const text = await (
+    await fetch(`http://127.0.0.1:${router.ports.api}/metrics`, { headers: { authorization: `Bearer ${NODE_TOKEN}` } })
+  ).text();
   const has = (line: string) => assert.ok(text.includes(line), line);
   has('adsweep_exit_tickets_total{outcome="issued",service="proxy-router"} 1');
   has('adsweep_gateway_connections_total{outcome="private_address",service="proxy-router"} 1');

@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { type Listening, listen } from '@adsweep/shared/service/listen.ts';
+import { METRICS_REFUSAL, mayReadMetrics } from '@adsweep/shared/service/may-read-metrics.ts';
 import type { Registry } from 'prom-client';
 
 /** Whether the node takes work: not while it starts or drains. */
@@ -11,6 +12,7 @@ export async function serveProbes(
   port: number,
   readiness: Readiness,
   registry: Registry,
+  metricsToken: string,
 ): Promise<Listening> {
   const server = await listen(host, port);
   server.serve((request, response) => {
@@ -20,6 +22,7 @@ export async function serveProbes(
       case '/readyz':
         return send(response, readiness() === 'ready' ? 200 : 503, { status: readiness() });
       case '/metrics':
+        if (!mayReadMetrics(request.headers.authorization, metricsToken)) return send(response, 401, METRICS_REFUSAL);
         return void sendMetrics(response, registry);
       default:
         return send(response, 404, { detail: 'There is nothing at this path.', code: 'not_found' });

@@ -51,8 +51,9 @@ export async function startNode(config: Config, capturePage: CapturePage, logger
   });
   const heartbeat = new Heartbeat(api, config.ADSWEEP_NODE_ID, report, metrics, logger);
 
+  const metricsToken = config.ADSWEEP_METRICS_TOKEN || config.ADSWEEP_NODE_TOKEN;
   const { ADSWEEP_METRICS_HOST: host, ADSWEEP_METRICS_PORT: port } = config;
-  const probes = await serveProbes(host, port, readiness, metrics.registry);
+  const probes = await serveProbes(host, port, readiness, metrics.registry, metricsToken);
   await heartbeat.start();
   loop.start();
   started = true;

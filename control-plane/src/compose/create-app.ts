@@ -13,6 +13,7 @@ export type AppParts<Caller> = {
   admit: Admit<Caller>;
   readyChecks: ReadyCheck[];
   registry: Registry;
+  metricsToken: string;
   logger: Logger;
   seen: (request: Seen) => void;
   docs: boolean;
@@ -22,7 +23,7 @@ export type AppParts<Caller> = {
 export function createApp<Caller>(parts: AppParts<Caller>): Koa {
   const app = new Koa();
   app.use(frame(parts.logger, parts.seen));
-  app.use(serveProbes(parts.readyChecks, parts.registry));
+  app.use(serveProbes(parts.readyChecks, parts.registry, parts.metricsToken));
   if (parts.docs) app.use(serveDocs());
   for (const middleware of serveRoutes(parts.routes, parts.admit)) app.use(middleware);
   app.on('error', (cause: unknown) => parts.logger.error({ cause }, 'an answer could not be sent'));

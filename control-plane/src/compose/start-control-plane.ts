@@ -67,7 +67,7 @@ export async function startControlPlane(config: Config, logger: Logger): Promise
   const readyChecks = whatIsNeeded(ground, catalogue, draining.signal);
 
   await serveApi(config, ground, { server: api, farm, catalogue, readyChecks, publicUrl, pictures });
-  serveNodeApi(ground, { server: nodeApi, farm, readyChecks });
+  serveNodeApi(config, ground, { server: nodeApi, farm, readyChecks });
   await redisReady(ground.redis, REDIS_WAIT_MS).catch((cause: unknown) =>
     logger.warn({ cause }, 'started without redis'),
   );
@@ -160,6 +160,7 @@ async function serveApi(
     readyChecks,
     logger,
     registry: metrics.registry,
+    metricsToken: config.ADSWEEP_METRICS_TOKEN || config.ADSWEEP_NODE_TOKEN,
     seen: metrics.seen('api'),
     docs: true,
     admit: (authorization, permission) =>
@@ -168,13 +169,14 @@ async function serveApi(
   server.serve(app.callback());
 }
 
-function serveNodeApi({ metrics, logger }: Ground, { server, farm, readyChecks }: Served): void {
+function serveNodeApi(config: Config, { metrics, logger }: Ground, { server, farm, readyChecks }: Served): void {
   const app = createApp({
     routes: farm.nodeRoutes,
     admit: farm.admitNode,
     readyChecks,
     logger,
     registry: metrics.registry,
+    metricsToken: config.ADSWEEP_METRICS_TOKEN || config.ADSWEEP_NODE_TOKEN,
     seen: metrics.seen('node_api'),
     docs: false,
   });

@@ -1,3 +1,4 @@
+import { METRICS_REFUSAL, mayReadMetrics } from '@adsweep/shared/service/may-read-metrics.ts';
 import { withDeadline } from '@adsweep/shared/service/with-deadline.ts';
 import type { Middleware } from 'koa';
 import type { Registry } from 'prom-client';
@@ -11,9 +12,9 @@ const CHECK_DEADLINE_MS = 1_000;
 
 /**
  * `/healthz` (the process runs; asks nothing of anyone), `/readyz` (503 while something is missing, starting or draining: the answer
- * names it) and `/metrics` (Prometheus). They need no credential and say nothing of anyone's scans.
+ * names it) need no credential; `/metrics` (Prometheus) needs `metricsToken`. They say nothing of anyone's scans.
  */
-export function serveProbes(checks: ReadyCheck[], registry: Registry): Middleware {
+export function serveProbes(checks: ReadyCheck[], registry: Registry, metricsToken: string): Middleware {
   return async (context, next) => {
     if (!PATHS.has(context.path) || !['GET', 'HEAD'].includes(context.method)) return next();
     (context.state as RequestState).route = context.path;
@@ -23,6 +24,10 @@ export function serveProbes(checks: ReadyCheck[], registry: Registry): Middlewar
       const missing = await findMissing(checks);
       context.status = missing.length === 0 ? 200 : 503;
       context.body = { status: missing.length === 0 ? 'ready' : 'not ready', missing };
+    } else if (!mayReadMetrics(context.get('authorization'), metricsToken)) {
+      context.status = 401;
+      context.set('WWW-Authenticate', 'Bearer realm="adsweep metrics"');
+      context.body = METRICS_REFUSAL;
     } else {
       context.type = registry.contentType;
       context.body = await registry.metrics();

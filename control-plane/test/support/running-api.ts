@@ -130,6 +130,7 @@ export async function runningApi() {
       authenticate((key) => findCaller(accounts, key, new Date()), authorization, permission),
     readyChecks: [['surroundings', () => Promise.all(around.readyChecks.map(([, check]) => check())).then(() => {})]],
     registry: metrics.registry,
+    metricsToken: 'metrics-token',
     logger,
     seen: metrics.seen('api'),
     docs: true,

@@ -55,6 +55,7 @@ export async function runningFarm() {
     admit: farm.admitNode,
     readyChecks: [],
     registry,
+    metricsToken: NODE_TOKEN,
     logger,
     seen: () => {},
     docs: false,

@@ -83,6 +83,7 @@ export async function startTestRouter(t: TestContext, options: RouterOptions = {
     ADSWEEP_CONNECT_TIMEOUT_SECONDS: 5,
     ADSWEEP_GATEWAY_IDLE_SECONDS: 30,
     ADSWEEP_DENY_ADDRESSES: '',
+    ADSWEEP_METRICS_TOKEN: '',
     ADSWEEP_LOG_LEVEL: 'silent',
     ...options.config,
   };

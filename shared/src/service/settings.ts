@@ -19,6 +19,14 @@ export const secretsSetting = (description: string): TString =>
     description,
   });
 
+/** `ADSWEEP_METRICS_TOKEN` of every service. */
+export const metricsTokenSetting = Type.String({
+  default: '',
+  secret: true,
+  pattern: '^([\\x21-\\x7e]{16,})?$',
+  description: 'Bearer credential of `/metrics`, at least 16 characters. Empty: the node token.',
+});
+
 /** `ADSWEEP_LOG_LEVEL` of every process. */
 export const logLevelSetting = Type.String({
   default: 'info',
