@@ -1,13 +1,15 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, describe, it } from 'node:test';
 import type { Observation } from '@adsweep/shared/capture/observation.ts';
+import { until } from '../../shared/test/support/until.ts';
 import { detectors } from '../src/analysis/detectors/detect.ts';
 import type { Detector } from '../src/analysis/detectors/detector.ts';
 import type { Evidence, Need } from '../src/analysis/detectors/evidence.ts';
 import { finishScan } from '../src/analysis/pipeline/finish-scan.ts';
 import { runWithin } from '../src/analysis/pipeline/run-within.ts';
-import { finishCrawled } from '../src/analysis/pipeline/worker.ts';
+import { finishCrawled, startWorker } from '../src/analysis/pipeline/worker.ts';
 import type { ReadCapture } from '../src/crawling/captures/read-capture.ts';
+import { createWakeSignal } from '../src/platform/wake-signal.ts';
 import type { AttemptRef } from '../src/scanning/artifacts/artifact.ts';
 import { changeScan } from '../src/scanning/scans/state/change-scan.ts';
 import type { ScanRecord } from '../src/scanning/scans/state/scan.ts';
@@ -136,9 +138,58 @@ describe('the checks after a crawl', () => {
     const turn = finishCrawled({ ...farm.farm.dependencies, readCapture: hang }, new Date());
     await asked.promise;
     await new Promise((resolve) => setImmediate(resolve));
-    t.mock.timers.tick(45_000);
+    t.mock.timers.tick(300_000);
     assert.equal(await turn, 1);
     assert.equal((await farm.read(scan._id)).status, 'checking', 'whoever finds its claim run out tries again');
+  });
+
+  it('keep their claim for as long as they run, however long that is', async () => {
+    const scan = await crawled();
+    const end = Promise.withResolvers<void>();
+    const { dependencies } = farm.farm;
+    const slow: ReadCapture = (one) => end.promise.then(() => dependencies.readCapture(one));
+    const limits = { slots: 1, claimMs: 3_000, checksMs: 60_000 };
+    const turn = finishCrawled({ ...dependencies, readCapture: slow }, new Date(), limits);
+    const claims = new Set<number>();
+    await until('its claim to be renewed past its first length', async () => {
+      const { checks_claimed_until } = await farm.read(scan._id);
+      if (checks_claimed_until) claims.add(checks_claimed_until.getTime());
+      assert.equal(await work(), 0, 'no other worker may claim it');
+      return claims.size > 4;
+    });
+    end.resolve();
+    assert.equal(await turn, 1);
+    const finished = await farm.read(scan._id);
+    assert.deepEqual([finished.status, finished.checks_attempts], ['completed', 1]);
+  });
+
+  it('of one scan never wait for those of another', async () => {
+    const end = Promise.withResolvers<void>();
+    const { dependencies } = farm.farm;
+    const slow = await crawled();
+    const readCapture: ReadCapture = async (one) => {
+      if (one.capture?.id === slow.capture?.id) await end.promise;
+      return dependencies.readCapture(one);
+    };
+    const wake = createWakeSignal();
+    const worker = startWorker({ ...dependencies, readCapture }, wake, {
+      slots: 2,
+      claimMs: 30_000,
+      checksMs: 60_000,
+    });
+    try {
+      await until('the slow one to begin', async () => (await farm.read(slow._id)).status === 'checking');
+      for (let one = 0; one < 5; one += 1) {
+        const quick = await crawled();
+        wake.raise();
+        await until('a quick one to end', async () => (await farm.read(quick._id)).status === 'completed');
+      }
+      assert.equal((await farm.read(slow._id)).status, 'checking');
+    } finally {
+      end.resolve();
+      await worker.stop();
+    }
+    assert.equal((await farm.read(slow._id)).status, 'completed', 'stopping waits for what is under way');
   });
 
   it('are judged within a time that no endless loop and no regular expression outlasts', () => {

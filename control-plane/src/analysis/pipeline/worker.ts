@@ -12,43 +12,101 @@ export type WorkerDependencies = FinishDependencies & {
   outboxFilled: () => void;
 };
 
-/** How long a worker may take for one scan before another takes it over. */
-const CLAIM_MS = 60_000;
-/** How long the checks of one scan may take; shorter than the claim, so that a late end meets nobody else's. */
-const CHECKS_MS = 45_000;
+/**
+ * How many scans a worker checks at once, how long it may be silent about one before another worker takes it over, and how long the
+ * checks of one scan may take; both in ms.
+ */
+export type WorkerLimits = { slots: number; claimMs: number; checksMs: number };
+
+const LIMITS: WorkerLimits = { slots: 8, claimMs: 30_000, checksMs: 300_000 };
 /** Checks that were begun this often without an end are not begun again. */
 const CHECKS_ATTEMPTS_MAX = 3;
+const RENEWALS_PER_CLAIM = 3;
 const LOOK_EVERY_MS = 1_000;
-const AT_ONCE = 8;
 
-/** Finishes crawled scans; `crawled` says that there is one. */
-export function startWorker(dependencies: WorkerDependencies, crawled: WakeSignal): Loop {
-  const turn = async () => (await finishCrawled(dependencies, new Date())) > 0;
-  return startLoop(dependencies.logger, { name: 'pipeline', everyMs: LOOK_EVERY_MS, turn, wake: crawled });
+/** Finishes crawled scans, each in a slot of its own; `crawled` says that there is one. `stop` waits for the checks under way. */
+export function startWorker(dependencies: WorkerDependencies, crawled: WakeSignal, limits = LIMITS): Loop {
+  const running = new Set<Promise<void>>();
+
+  const check = (scan: ScanRecord) => {
+    const done = finishClaimed(dependencies, scan, new Date(), limits).finally(() => {
+      running.delete(done);
+      crawled.raise();
+    });
+    running.add(done);
+  };
+  const turn = async () => {
+    const free = limits.slots - running.size;
+    if (free === 0) return false;
+    const claimed = await claimChecks(dependencies, new Date(), limits, free);
+    claimed.forEach(check);
+    return claimed.length > 0;
+  };
+
+  const loop = startLoop(dependencies.logger, { name: 'pipeline', everyMs: LOOK_EVERY_MS, turn, wake: crawled });
+  return {
+    async stop() {
+      await loop.stop();
+      await Promise.all(running);
+    },
+  };
 }
 
-/** Finishes the scans that wait for their checks, and those whose worker is gone; answers how many it claimed. */
-export async function finishCrawled(dependencies: WorkerDependencies, now: Date): Promise<number> {
-  const waiting = await dependencies.scans.awaitingChecks(now, AT_ONCE);
-  const claims = await Promise.all(waiting.map((scan) => claimAndFinish(dependencies, scan, now)));
-  return claims.filter(Boolean).length;
+/** Finishes as many of the waiting scans as there are slots, once; answers how many it claimed. */
+export async function finishCrawled(dependencies: WorkerDependencies, now: Date, limits = LIMITS): Promise<number> {
+  const claimed = await claimChecks(dependencies, now, limits, limits.slots);
+  await Promise.all(claimed.map((scan) => finishClaimed(dependencies, scan, now, limits)));
+  return claimed.length;
+}
+
+async function claimChecks(
+  { scans }: WorkerDependencies,
+  now: Date,
+  { claimMs }: WorkerLimits,
+  count: number,
+): Promise<ScanRecord[]> {
+  const waiting = await scans.awaitingChecks(now, count);
+  const claim = { type: 'claim_checks' as const, until: new Date(now.getTime() + claimMs) };
+  const claimed = await Promise.all(waiting.map((scan) => changeScan(scans, scan, claim, now)));
+  return claimed.filter((scan) => scan !== null);
 }
 
 /** A scan that fails is left to whoever finds its claim run out; the others go on. */
-async function claimAndFinish(dependencies: WorkerDependencies, scan: ScanRecord, now: Date): Promise<boolean> {
-  const claim = { type: 'claim_checks' as const, until: new Date(now.getTime() + CLAIM_MS) };
-  const claimed = await changeScan(dependencies.scans, scan, claim, now);
-  if (!claimed) return false;
+async function finishClaimed(
+  dependencies: WorkerDependencies,
+  claimed: ScanRecord,
+  now: Date,
+  limits: WorkerLimits,
+): Promise<void> {
+  const stopRenewing = keepClaim(dependencies, claimed, limits);
   try {
-    if (await finish(dependencies, claimed, now)) dependencies.outboxFilled();
+    if (await finish(dependencies, claimed, now, limits)) dependencies.outboxFilled();
   } catch (cause) {
-    dependencies.logger.warn({ scan_id: scan._id, cause }, 'the checks of a scan were interrupted');
+    dependencies.logger.warn({ scan_id: claimed._id, cause }, 'the checks of a scan were interrupted');
+  } finally {
+    stopRenewing();
   }
-  return true;
 }
 
-function finish(dependencies: WorkerDependencies, claimed: ScanRecord, now: Date): Promise<boolean> {
+/** Renews a claim until the function that it answers is called, or until another worker has taken the scan over. */
+function keepClaim({ scans, logger }: WorkerDependencies, claimed: ScanRecord, { claimMs }: WorkerLimits): () => void {
+  const renew = async () => {
+    const now = new Date();
+    const event = { type: 'renew_checks' as const, until: new Date(now.getTime() + claimMs) };
+    if (!(await changeScan(scans, claimed, event, now))) clearInterval(timer);
+  };
+  const failed = (cause: unknown) => logger.debug({ scan_id: claimed._id, cause }, 'a claim could not be renewed');
+  const timer = setInterval(() => void renew().catch(failed), claimMs / RENEWALS_PER_CLAIM);
+  return () => clearInterval(timer);
+}
+
+function finish(
+  dependencies: WorkerDependencies,
+  claimed: ScanRecord,
+  now: Date,
+  { checksMs }: WorkerLimits,
+): Promise<boolean> {
   const attempts = claimed.checks_attempts ?? 1;
   if (attempts > CHECKS_ATTEMPTS_MAX) return abandonChecks(dependencies, claimed, now);
-  return withDeadline(finishScan(dependencies, claimed, now), CHECKS_MS, `attempt ${attempts} at the checks`);
+  return withDeadline(finishScan(dependencies, claimed, now), checksMs, `attempt ${attempts} at the checks`);
 }

@@ -1,3 +1,4 @@
+import { pickAtRandom } from '../pick-at-random.ts';
 import type { Collection, Filter, UpdateFilter } from '../store.ts';
 import type { Origin, OutboxEntry, OutboxFields } from './outbox-entry.ts';
 
@@ -14,13 +15,18 @@ export type ClaimedOutbox = {
 /** Records of one kind that carry an outbox. */
 export type OutboxSource = {
   name: string;
-  /** Claims up to `limit` records that are due, longest due first, until `until`. Each is claimed by one caller alone. */
+  /**
+   * Claims up to `limit` records that are due, until `until`: at random among those that are longest due, so that relays which look at the
+   * same time find different ones. Each is claimed by one caller alone.
+   */
   claimDue(now: Date, until: Date, limit: number): Promise<ClaimedOutbox[]>;
   /** Removes the entries that were carried out. `retryAt`: one failed; the rest waits until then. */
   settle(claimed: ClaimedOutbox, doneIds: string[], retryAt: Date | null): Promise<void>;
   /** How many records have entries (counted up to `limit`), and since when the oldest entry waits. */
   backlog(limit: number): Promise<{ records: number; oldestAt: Date | null }>;
 };
+
+const CANDIDATES_PER_PICK = 4;
 
 type OutboxRecord = OutboxFields & { _id: string; organization_id: string };
 
@@ -84,10 +90,10 @@ export function outboxSource<T extends OutboxRecord>(
       const due = await records
         .find({ outbox_due_at: { $lte: now }, ...unclaimed(now) })
         .sort({ outbox_due_at: 1 })
-        .limit(limit)
+        .limit(limit * CANDIDATES_PER_PICK)
         .project<OutboxRecord>({ organization_id: 1 })
         .toArray();
-      const claims = await Promise.all(due.map((record) => claim(record, now, until)));
+      const claims = await Promise.all(pickAtRandom(due, limit).map((record) => claim(record, now, until)));
       return claims.filter((one) => one !== null);
     },
 

@@ -21,6 +21,7 @@ export type ScanEvent =
       backoffMs: number;
     }
   | { type: 'claim_checks'; until: Date }
+  | { type: 'renew_checks'; until: Date }
   | {
       type: 'finish';
       tags: ScanTag[];
@@ -35,7 +36,13 @@ export type ScanEvent =
  * A change of one scan: the fields to set when the document still looks like `when`. `follows` goes into the outbox in the same write.
  */
 export type ScanChange = {
-  when: { status: ScanStatus; fence?: number; checks_claimed_until?: Date | null; event_sequence?: number };
+  when: {
+    status: ScanStatus;
+    fence?: number;
+    checks_claimed_until?: Date | null;
+    checks_attempts?: number;
+    event_sequence?: number;
+  };
   set: Partial<ScanRecord>;
   follows: OutboxEntry[];
 };
@@ -83,21 +90,21 @@ export function advance(scan: ScanRecord, event: ScanEvent, now: Date): ScanChan
           checks_attempts: (scan.checks_attempts ?? 0) + 1,
         },
       );
+    case 'renew_checks':
+      if (scan.status !== 'checking') return null;
+      return change(claimOf(scan), { checks_claimed_until: event.until });
     case 'finish':
       if (scan.status !== 'checking') return null;
-      return change(
-        { status: 'checking', checks_claimed_until: scan.checks_claimed_until },
-        {
-          status: event.complete ? 'completed' : 'partial',
-          error: event.error,
-          tags: event.tags,
-          classification: event.classification,
-          network: event.network,
-          network_host: event.networkHost,
-          checks_claimed_until: null,
-          completed_at: now,
-        },
-      );
+      return change(claimOf(scan), {
+        status: event.complete ? 'completed' : 'partial',
+        error: event.error,
+        tags: event.tags,
+        classification: event.classification,
+        network: event.network,
+        network_host: event.networkHost,
+        checks_claimed_until: null,
+        completed_at: now,
+      });
   }
 }
 
@@ -130,6 +137,9 @@ function seen(scan: ScanRecord, event: { capture: CaptureSummary | null; exit: E
 
 const holdsLease = (scan: ScanRecord, fence: number): boolean =>
   scan.status === 'running' && scan.lease?.fence === fence;
+
+/** A claim is known by the number of its attempt, for its time changes with each renewal. */
+const claimOf = ({ checks_attempts = 0 }: ScanRecord) => ({ status: 'checking' as const, checks_attempts });
 
 const mayClaimChecks = (scan: ScanRecord, now: Date): boolean =>
   scan.status === 'crawled' ||

@@ -1,9 +1,12 @@
 import type { ScanStatus } from '@adsweep/shared/scan/scan-status.ts';
 import { insertOnce } from '../../../platform/insert-once.ts';
 import { OUTBOX_INDEXES, outboxSource, pushToOutbox } from '../../../platform/outbox/outbox-source.ts';
+import { pickAtRandom } from '../../../platform/pick-at-random.ts';
 import type { Collection, Filter, Store } from '../../../platform/store.ts';
 import type { ScanChange } from './advance.ts';
 import type { ScanInQueue, ScanRecord } from './scan.ts';
+
+const CANDIDATES_PER_PICK = 4;
 
 /** The only code that touches the scans collection. Questions of clients name their organization first. */
 export type ScanStore = ReturnType<typeof scanStore>;
@@ -71,16 +74,25 @@ export function scanStore(store: Store) {
       return scans.countDocuments({ status });
     },
 
-    /** Scans whose checks nobody has claimed, or whose claim ran out by `now`. */
+    /**
+     * Scans whose checks nobody has claimed, or whose claim ran out by `now`. They are picked at random among those that wait longest,
+     * so that workers that look at the same time find different ones.
+     */
     async awaitingChecks(now: Date, limit: number): Promise<ScanRecord[]> {
-      const [fresh, abandoned] = await Promise.all([
-        scans.find({ status: 'crawled' }).sort({ due_at: 1 }).limit(limit).toArray(),
-        scans
-          .find({ status: 'checking', checks_claimed_until: { $lt: now } })
-          .limit(limit)
-          .toArray(),
-      ]);
-      return [...fresh, ...abandoned].slice(0, limit);
+      const fresh = { status: 'crawled' as const };
+      const abandoned = { status: 'checking' as const, checks_claimed_until: { $lt: now } };
+      const found = await Promise.all(
+        [fresh, abandoned].map((waiting) =>
+          scans
+            .find(waiting)
+            .sort({ due_at: 1 })
+            .limit(limit * CANDIDATES_PER_PICK)
+            .project<Pick<ScanRecord, '_id'>>({ _id: 1 })
+            .toArray(),
+        ),
+      );
+      const ids = pickAtRandom(found.flat(), limit).map(({ _id }) => _id);
+      return ids.length === 0 ? [] : scans.find({ _id: { $in: ids } }).toArray();
     },
 
     /**

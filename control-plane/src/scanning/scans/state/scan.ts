@@ -89,7 +89,7 @@ export type ScanRecord = OutboxFields & {
   crawled_at: Date | null;
   /** While `checking`: when another worker may take the checks over. */
   checks_claimed_until: Date | null;
-  /** How often its checks were begun; absent: never. */
+  /** How often its checks were begun; absent: never. While `checking` it tells the claims of two workers apart. */
   checks_attempts?: number;
   completed_at: Date | null;
 
