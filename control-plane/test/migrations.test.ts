@@ -60,6 +60,28 @@ describe('a data folder of version 0', () => {
     });
 });
 
+describe('a scan of version 2', () => {
+  it('is the only member of a crawl job of its own', async () => {
+    const store = await openStore({ path: ':memory:' });
+    await store.collection<{ _id: string; version: number }>('meta').insertOne({ _id: 'store', version: 2 });
+    const scans = store.collection<{ _id: string; target: { kind: string } }>('scans');
+    await scans.insertMany([
+      { _id: 'a', target: { kind: 'url' } },
+      { _id: 'b', target: { kind: 'vast_tag' } },
+    ]);
+    await bringUpToDate(store, logger);
+    const jobs = await scans.find({}).sort({ _id: 1 }).toArray();
+    assert.deepEqual(
+      jobs.map(({ target: _, ...scan }) => scan),
+      [
+        { _id: 'a', job_id: 'a', job_kind: 'page', parent_scan_id: null },
+        { _id: 'b', job_id: 'b', job_kind: 'vast_tag', parent_scan_id: null },
+      ],
+    );
+    await store.close();
+  });
+});
+
 describe('migrations', () => {
   let store: Store;
   before(async () => {

@@ -10,6 +10,9 @@ export function sampleScan(changes: Partial<ScanRecord> = {}): ScanRecord {
   return {
     _id: '5f0c0c1e-0000-4000-8000-00000private',
     organization_id: 'private-organization',
+    job_id: 'private-job',
+    job_kind: 'page',
+    parent_scan_id: null,
     report_token: 'AbCdEfGhIjKlMnOpQrStUv',
     target: { kind: 'url', value: 'http://go.redirects.example/parcel' },
     country_code: 'DE',

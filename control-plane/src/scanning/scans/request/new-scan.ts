@@ -1,4 +1,5 @@
 import { newId, newSecret } from '@adsweep/shared/ids.ts';
+import { KIND_OF_TARGET } from '@adsweep/shared/lease/job-limits.ts';
 import type { Target } from '@adsweep/shared/scan/target.ts';
 import type { Catalogue } from '@adsweep/shared/targeting/catalogue.ts';
 import { initialOutbox } from '../../../platform/outbox/outbox-source.ts';
@@ -19,11 +20,15 @@ const REPORT_TOKEN_BYTES = 16;
 /** The record of a scan that passed the checks: `pending`, its charge in its outbox. */
 export function newScan(wish: ScanIn, catalogue: Catalogue, order: Order, now: Date): ScanRecord {
   const id = order.scanId ?? newId();
+  const target = targetOf(wish);
   return {
     _id: id,
     organization_id: order.organizationId,
+    job_id: id,
+    job_kind: KIND_OF_TARGET[target.kind],
+    parent_scan_id: null,
     report_token: newSecret(REPORT_TOKEN_BYTES),
-    target: targetOf(wish),
+    target,
     country_code: wish.country_code.toUpperCase(),
     emulator_id: wish.emulator_id,
     proxy: wish.proxy ? spelledProxy(wish.proxy, wish.country_code.toUpperCase(), catalogue) : null,

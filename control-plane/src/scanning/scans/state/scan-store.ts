@@ -19,6 +19,7 @@ export function scanStore(store: Store) {
       await scans.createIndexes([
         { key: { organization_id: 1, created_at: -1, _id: -1 } },
         { key: { organization_id: 1, 'tags.tag_slug': 1, created_at: -1 } },
+        { key: { organization_id: 1, job_id: 1 } },
         { key: { status: 1, due_at: 1 } },
         { key: { status: 1, _id: 1 } },
         { key: { report_token: 1 }, unique: true },

@@ -1,3 +1,4 @@
+import type { JobKind } from '@adsweep/shared/lease/job-limits.ts';
 import type { ScanStatus } from '@adsweep/shared/scan/scan-status.ts';
 import type { Target } from '@adsweep/shared/scan/target.ts';
 import type { ProxyType } from '@adsweep/shared/targeting/catalogue.ts';
@@ -52,6 +53,13 @@ export type CaptureSummary = {
 export type ScanRecord = OutboxFields & {
   _id: string;
   organization_id: string;
+  /** The crawl job that it is a member of: its own id, unless it shares the job of another scan, which has that id. */
+  job_id: string;
+  /** The kind of that job, by which its limits go. */
+  job_kind: JobKind;
+  /** The sweep that found it, and which of the ads found there it is, from 1. */
+  parent_scan_id: string | null;
+  slot?: number;
   report_token: string;
   target: Target;
   country_code: string;
@@ -98,4 +106,16 @@ export type ScanRecord = OutboxFields & {
 };
 
 /** What the queue's work needs of a scan; its target may be large. */
-export type ScanInQueue = Pick<ScanRecord, '_id' | 'organization_id' | 'band' | 'campaign_id' | 'due_at' | 'lease'>;
+export type ScanInQueue = Pick<
+  ScanRecord,
+  | '_id'
+  | 'organization_id'
+  | 'job_id'
+  | 'band'
+  | 'campaign_id'
+  | 'status'
+  | 'due_at'
+  | 'lease'
+  | 'lost_requeues'
+  | 'slot'
+>;

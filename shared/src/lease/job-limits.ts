@@ -1,0 +1,66 @@
+import { type Static, Type } from 'typebox';
+import { ARTIFACT_BYTES_MAX } from '../capture/artifact.ts';
+import { CAPTURE_BYTES_MAX, DISCOVERED_ADS_MAX } from '../limits.ts';
+import type { TargetKind } from '../scan/target.ts';
+
+/** What a crawl job is: one scan of a page, an ad tag or a VAST document, a shared repeat group, or a publisher sweep with its children. */
+export const JOB_KINDS = ['page', 'ad_tag', 'vast_tag', 'repeat_group', 'sweep'] as const;
+export type JobKind = (typeof JOB_KINDS)[number];
+
+/** The kind of a job that has one scan of such a target. */
+export const KIND_OF_TARGET: Record<TargetKind, JobKind> = { url: 'page', ad_tag: 'ad_tag', vast_tag: 'vast_tag' };
+
+const AtLeastOne = Type.Integer({ minimum: 1 });
+
+/** What one attempt of a job's member may take, unless a field says otherwise. They travel with the job. */
+export const JobLimitsSchema = Type.Object({
+  /** Members that the node may add: the highest slot. */
+  added_members: Type.Integer({ minimum: 0 }),
+  /** Seconds from the request for an exit to the end of the capture. */
+  seconds: AtLeastOne,
+  /** Tabs that may open before the scripts which open them are stopped. */
+  tabs: AtLeastOne,
+  /** Tabs that are kept and pictured, the page's own included; more are closed as they open. */
+  landings: AtLeastOne,
+  /** Files. */
+  artifacts: AtLeastOne,
+  /** Bytes of one file. */
+  artifact_bytes: AtLeastOne,
+  /** Bytes of the capture as JSON. */
+  capture_bytes: AtLeastOne,
+  /** Seconds for which the gateway lets the attempt use its exit. */
+  ticket_seconds: AtLeastOne,
+  /** Bytes that the gateway carries for the attempt, both directions together. */
+  ticket_bytes: AtLeastOne,
+});
+export type JobLimits = Static<typeof JobLimitsSchema>;
+
+const ONE_PAGE: JobLimits = {
+  added_members: 0,
+  seconds: 90,
+  tabs: 30,
+  landings: 10,
+  artifacts: 60,
+  artifact_bytes: ARTIFACT_BYTES_MAX,
+  capture_bytes: CAPTURE_BYTES_MAX,
+  ticket_seconds: 150,
+  ticket_bytes: 200_000_000,
+};
+
+/** The limits of each kind of job: nodes keep to them, and the control plane refuses what is beyond them. */
+export const JOB_LIMITS: Record<JobKind, JobLimits> = {
+  page: ONE_PAGE,
+  ad_tag: ONE_PAGE,
+  vast_tag: ONE_PAGE,
+  repeat_group: ONE_PAGE,
+  // Twenty-five ads, each of which is clicked and leads to a tab.
+  sweep: {
+    ...ONE_PAGE,
+    added_members: DISCOVERED_ADS_MAX,
+    seconds: 600,
+    tabs: 90,
+    landings: 30,
+    ticket_seconds: 660,
+    ticket_bytes: 600_000_000,
+  },
+};
