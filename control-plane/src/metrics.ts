@@ -1,7 +1,7 @@
 import { FAILURE_CODES } from '@adsweep/shared/failures.ts';
 import { createRegistry } from '@adsweep/shared/service/metrics.ts';
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
-import type { Seen } from './http/frame.ts';
+import type { AnsweredRequest } from './http/request-lifecycle.ts';
 
 /** What the API's side measures; labels come from closed sets. */
 export type Metrics = ReturnType<typeof createMetrics>;
@@ -36,7 +36,7 @@ export function createMetrics() {
     /** Records answers of one surface: `api` or `node_api`. */
     seen:
       (surface: 'api' | 'node_api') =>
-      ({ method, route, status, seconds }: Seen): void => {
+      ({ method, route, status, seconds }: AnsweredRequest): void => {
         const known = METHODS.has(method) ? method : 'other';
         requests.observe({ surface, method: known, route: route || 'unknown', status }, seconds);
       },

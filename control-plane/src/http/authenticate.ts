@@ -1,7 +1,7 @@
 import { bearerCredential } from '@adsweep/shared/service/bearer.ts';
 import { ApiError } from './api-error.ts';
 import type { Caller } from './caller.ts';
-import type { Permission } from './permissions.ts';
+import type { RoutePermission } from './permissions.ts';
 
 /** Whose key this is; null for a key that is unknown, revoked or expired. */
 export type FindCaller = (key: string) => Promise<Caller | null>;
@@ -15,13 +15,13 @@ const REALM = 'Bearer realm="adsweep"';
 export async function authenticate(
   find: FindCaller,
   authorization: string | undefined,
-  permission: string,
+  permission: RoutePermission,
 ): Promise<Caller> {
   const key = bearerCredential(authorization);
   if (key === '') throw unauthorized('Send an API key: Authorization: Bearer <API_KEY>.', REALM);
   const caller = await find(key);
   if (!caller) throw unauthorized('This API key is not valid.', `${REALM}, error="invalid_token"`);
-  if (permission !== 'any' && !caller.permissions.has(permission as Permission)) {
+  if (permission !== 'any' && !(caller.permissions as ReadonlySet<string>).has(permission)) {
     const headers = { 'WWW-Authenticate': `${REALM}, error="insufficient_scope", scope="${permission}"` };
     throw new ApiError('forbidden', `This API key lacks the permission ${permission}.`, { headers });
   }

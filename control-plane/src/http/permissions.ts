@@ -20,3 +20,9 @@ export const PERMISSIONS = [
 ] as const;
 
 export type Permission = (typeof PERMISSIONS)[number];
+
+/**
+ * What a route asks of its caller: a permission, `any` valid key, or `none`. In the node API: a `join` token, the credential of a
+ * `node`, or the token of a `lease`.
+ */
+export type RoutePermission = Permission | 'any' | 'none' | 'join' | 'node' | 'lease';

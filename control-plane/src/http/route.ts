@@ -2,6 +2,7 @@ import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type { Logger } from '@adsweep/shared/service/logger.ts';
 import { type Static, type TObject, type TSchema, Type } from 'typebox';
 import type { ErrorCode, Issue } from './errors.ts';
+import type { RoutePermission } from './permissions.ts';
 import type { BodyBounds } from './read-body.ts';
 
 /** What a handler gets: everything is checked already. `stream` is the request itself, unread where the route has no `body`. */
@@ -26,8 +27,7 @@ export type Reply = { description: string; schema?: TSchema; content?: string };
 
 /**
  * An operation as data: what is checked, what is documented and what is done come from the same value.
- * `path` writes parameters as `{id}`. `permission`: what the caller must have, `any` for every valid credential, `none` for no
- * credential at all. `refine` finds problems the schema cannot say; it sees what is sound of the request, and its items are reported
+ * `path` writes parameters as `{id}`. `refine` finds problems the schema cannot say; it sees the valid part of the request, and its items are reported
  * together with the schema's.
  */
 export type Route<Caller = unknown> = {
@@ -36,7 +36,7 @@ export type Route<Caller = unknown> = {
   group: string;
   summary: string;
   description: string;
-  permission: string;
+  permission: RoutePermission;
   params: TObject;
   query: TObject;
   /** For the documentation alone: whoever reads a header checks it. */
@@ -45,7 +45,7 @@ export type Route<Caller = unknown> = {
   bodyBounds?: BodyBounds;
   replies: Record<number, Reply>;
   errors: readonly ErrorCode[];
-  refine?(request: Sound<Caller>): Issue[] | Promise<Issue[]>;
+  refine?(request: ValidPart<Caller>): Issue[] | Promise<Issue[]>;
   handle(request: Incoming<Caller>): Promise<Answer> | Answer;
 };
 
@@ -53,7 +53,7 @@ export type Route<Caller = unknown> = {
  * A request without what the schema refused of it. `refused` names the top-level body fields that were; it is null where the body is
  * no object at all.
  */
-export type Sound<Caller, B = unknown, Q = unknown> = {
+export type ValidPart<Caller, B = unknown, Q = unknown> = {
   caller: Caller;
   query: Q;
   body: B;
@@ -66,14 +66,14 @@ type Written<Caller, P extends TObject, Q extends TObject, B extends TSchema> = 
   group: string;
   summary: string;
   description?: string;
-  permission: string;
+  permission: RoutePermission;
   params?: P;
   query?: Q;
   body?: B;
   bodyBounds?: BodyBounds;
   replies: Record<number, Reply>;
   errors?: readonly ErrorCode[];
-  refine?(request: Sound<Caller, Partial<Static<B>>, Partial<Static<Q>>>): Issue[] | Promise<Issue[]>;
+  refine?(request: ValidPart<Caller, Partial<Static<B>>, Partial<Static<Q>>>): Issue[] | Promise<Issue[]>;
   handle(request: Incoming<Caller, Static<P>, Static<Q>, Static<B>>): Promise<Answer> | Answer;
 };
 

@@ -4,6 +4,7 @@ import Router from '@koa/router';
 import type { Context, Middleware } from 'koa';
 import { refused } from './api-error.ts';
 import type { Issue, Place } from './errors.ts';
+import type { RoutePermission } from './permissions.ts';
 import { type BodyBounds, readJson } from './read-body.ts';
 import type { Answer, Incoming, Route } from './route.ts';
 import { compileCheck, readQuery, withoutRefused } from './validate.ts';
@@ -11,7 +12,11 @@ import { compileCheck, readQuery, withoutRefused } from './validate.ts';
 const API_BODY: BodyBounds = { bytes: API_BODY_BYTES_MAX, values: API_BODY_VALUES_MAX };
 
 /** Lets a request in as `permission` asks: answers the caller or throws 401, 403. Not asked for routes that need nobody. */
-export type Admit<Caller> = (authorization: string | undefined, permission: string, params: unknown) => Promise<Caller>;
+export type Admit<Caller> = (
+  authorization: string | undefined,
+  permission: RoutePermission,
+  params: unknown,
+) => Promise<Caller>;
 
 /** What the surrounding middleware leaves for the handlers. */
 export type RequestState = { requestId: string; log: Logger; route?: string };

@@ -12,7 +12,7 @@ export type FleetVerbs = {
 const shared = {
   method: 'POST' as const,
   group: 'Fleet',
-  permission: 'fleet.manage',
+  permission: 'fleet.manage' as const,
   params: Type.Object({ id: Type.String({ pattern: NODE_ID }) }),
   replies: { 204: { description: 'Done, now or before.' } },
 };

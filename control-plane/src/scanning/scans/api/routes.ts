@@ -7,7 +7,7 @@ import type { Issue } from '../../../http/errors.ts';
 import type { IdempotencyStore } from '../../../http/idempotency-store.ts';
 import { idempotent } from '../../../http/idempotent.ts';
 import { pageSchema, presentPage, rowsOf } from '../../../http/page.ts';
-import { created, ok, type Route, route, type Sound } from '../../../http/route.ts';
+import { created, ok, type Route, route, type ValidPart } from '../../../http/route.ts';
 import type { ReadCatalogue } from '../../../reference/catalogue/lookup.ts';
 import { catalogueNotReady } from '../../../reference/catalogue/not-ready.ts';
 import { checkWish } from '../request/checks/index.ts';
@@ -119,7 +119,7 @@ const VOCABULARY_ERRORS = [
 ] as const;
 
 function wishIssues(
-  { body, refused }: Sound<Caller, Partial<ScanIn>>,
+  { body, refused }: ValidPart<Caller, Partial<ScanIn>>,
   { readCatalogue, addresses }: ScanParts,
 ): Issue[] {
   if (!refused) return [];

@@ -19,10 +19,10 @@ const HEADERS = {
 };
 
 /** One request as the log and the metrics see it; `route` is the path as written in the route, '' for an unknown one. */
-export type Seen = { method: string; route: string; status: number; seconds: number };
+export type AnsweredRequest = { method: string; route: string; status: number; seconds: number };
 
 /** Around every request: its id (the client's own `X-Request-Id` where it is usable), headers, errors, log and metrics. */
-export function frame(logger: Logger, seen: (request: Seen) => void): Middleware {
+export function requestLifecycle(logger: Logger, record: (request: AnsweredRequest) => void): Middleware {
   const logRefusal = refusalLog();
   return async (context, next) => {
     const started = performance.now();
@@ -40,7 +40,7 @@ export function frame(logger: Logger, seen: (request: Seen) => void): Middleware
     }
     const { method, status } = context;
     const seconds = (performance.now() - started) / 1000;
-    seen({ method, route: state.route ?? '', status, seconds });
+    record({ method, route: state.route ?? '', status, seconds });
     const answered = { method, route: state.route ?? '', status, ms: Math.round(seconds * 1000) };
     if (status >= 400 && status < 500) logRefusal(log, answered);
     else log[status >= 500 ? 'info' : 'debug'](answered, 'answered');
