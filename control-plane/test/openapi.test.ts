@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { ERRORS } from '../src/http/errors.ts';
 import { type Json, KEYS, type RunningApi, runningApi } from './support/running-api.ts';
 
 /** Every object of a document, with the path that leads to it. */
@@ -27,14 +26,17 @@ describe('the OpenAPI document', () => {
     assert.deepEqual(document.servers, [{ url: 'https://adsweep.example' }]);
   });
 
-  test('§9.1 it has every operation of the API and no other', () => {
-    const declared = Object.entries(document.paths as Json).flatMap(([path, methods]) =>
-      Object.keys(methods as Json).map((method) => `${method.toUpperCase()} ${path}`),
-    );
-    const served = api.routes
-      .filter(({ path }) => path.startsWith('/api/'))
-      .map(({ method, path }) => `${method} ${path}`);
-    assert.deepEqual(declared.sort(), served.sort());
+  test('§9.1 what it describes is served, all of it below /api/v1, and no other method of these paths', async () => {
+    const every = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
+    for (const [path, methods] of Object.entries(document.paths as Json)) {
+      assert.match(path, /^\/api\/v1\//);
+      for (const method of every) {
+        const url = `http://127.0.0.1:${api.port}${path.replaceAll(/\{\w+\}/g, 'x')}`;
+        const { status } = await fetch(url, { method });
+        const isServed = status !== 405 && status !== 404;
+        assert.equal(isServed, method.toLowerCase() in (methods as Json), `${method} ${path}: ${status}`);
+      }
+    }
   });
 
   test('every reference leads somewhere, and nothing shifts where references start', () => {
@@ -97,13 +99,6 @@ describe('the OpenAPI document', () => {
   test('the example of a new scan is accepted', async () => {
     const [example] = document.components.schemas.ScanIn.examples;
     assert.equal((await api.post('/api/v1/scans', example)).status, 201);
-  });
-
-  test('every error code has a status and a meaning, and those that operations name exist', () => {
-    for (const [code, { status, means }] of Object.entries(ERRORS)) {
-      assert.ok(status >= 400 && status < 600 && means.endsWith('.'), code);
-    }
-    for (const { path, errors } of api.routes) for (const code of errors) assert.ok(code in ERRORS, `${path}: ${code}`);
   });
 });
 

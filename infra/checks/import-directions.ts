@@ -80,13 +80,14 @@ const registries = ['**/{checks,rule-types,behaviors,targets,collectors,provider
 
 /**
  * The exceptions to "workspaces import shared only": the embedded store is one of two engines behind the platform and both pass the same
- * conformance suite, a bench measures a part itself, the farm hands each part the settings that it describes, the whole farm is tested on
+ * conformance suite, a bench measures a part itself or a farm started as in tests, the farm hands each part the settings that it describes, the whole farm is tested on
  * each store, and a careless site has the same kind of certificate in tests as in the ad world.
  */
 const acrossWorkspaces = [
   { from: 'control-plane/src/platform/**', to: 'control-plane/embedded-store/src/**' },
   { from: 'control-plane/test/**', to: 'control-plane/embedded-store/test/conformance/**' },
   { from: 'loadtest/bench/**', to: 'control-plane/src/{platform,accounts/billing}/**' },
+  { from: 'loadtest/bench/**', to: 'infra/farm/test/support/**' },
   { from: 'infra/farm/farm.ts', to: '{control-plane,proxy-router,browser-node}/src/config.ts' },
   { from: 'browser-node/test/support/site.ts', to: 'infra/demo/self-signed.ts' },
   { from: 'infra/farm/test/**', to: 'control-plane/test/support/mongodb-server.ts' },

@@ -1,11 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { isFinal, type ScanStatus } from '@adsweep/shared/scan/scan-status.ts';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { RunningFarm } from '../../infra/farm/test/support/running-farm.ts';
 import { barChart } from './bar-chart.ts';
-import { environmentWith } from './config.ts';
 import { cpuSecondsOfTree, memoryOfTree } from './cpu-of-tree.ts';
 import { machine, median } from './machine.ts';
 import { saveResult } from './save-result.ts';
@@ -14,7 +11,6 @@ import { saveResult } from './save-result.ts';
  * What a page scan costs beside a bare Playwright loop that loads the same pages and takes the same screenshot: CPU seconds a page
  * and pages a minute, in turn (A B A B ...), medians. Needs a machine that has run `npm start` or `npm test` once.
  */
-const ROOT = resolve(import.meta.dirname, '../..');
 const PAGES = ['http://news.publisher.example/', 'http://quiet.shop.example/', 'http://go.redirects.example/by/302'];
 const PAGES_A_TURN = Number(process.argv[2] ?? 24);
 const TURNS = Number(process.argv[3] ?? 5);
@@ -23,44 +19,10 @@ const AT_ONCE = 4;
 type Turn = { seconds: number; cpu: number };
 type FarmTurn = Turn & { node: number };
 
-/** The farm with its ad world, started as `npm start` does. */
-class Farm {
-  readonly dataDir = mkdtempSync(join(tmpdir(), 'adsweep-bench-'));
-  readonly child: ChildProcess;
-  #output = '';
-  baseUrl = '';
-  key = '';
-
+/** The farm with its ad world, and what its processes use. */
+class MeasuredFarm extends RunningFarm {
   constructor() {
-    this.child = spawn(process.execPath, [join(ROOT, 'infra/farm/start.ts')], {
-      env: environmentWith({
-        ADSWEEP_HTTP_PORT: '0',
-        ADSWEEP_NODE_API_PORT: '0',
-        ADSWEEP_PROXY_PORT: '0',
-        ADSWEEP_SLOTS: String(AT_ONCE),
-        ADSWEEP_DATA_DIR: this.dataDir,
-        ADSWEEP_DEMO: '1',
-      }),
-      stdio: ['ignore', 'pipe', 'inherit'],
-    });
-    this.child.stdout?.on('data', (bytes: Buffer) => {
-      this.#output += bytes.toString();
-    });
-  }
-
-  async ready(): Promise<this> {
-    while (!/report: /.test(this.#output)) {
-      if (this.child.exitCode !== null) throw new Error(`the farm ended:\n${this.#output}`);
-      await sleep(100);
-    }
-    const [, baseUrl = '', key = ''] = /^adsweep ready (\S+) key (\S+)$/m.exec(this.#output) ?? [];
-    this.baseUrl = baseUrl;
-    this.key = key;
-    return this;
-  }
-
-  pidOf(part: string): number {
-    return Number(new RegExp(`^ *${part} is up \\(process (\\d+)`, 'm').exec(this.#output)?.[1]);
+    super({ ADSWEEP_SLOTS: String(AT_ONCE), ADSWEEP_DEMO: '1' });
   }
 
   /** Where the ad world listens. */
@@ -71,56 +33,26 @@ class Farm {
     return Object.values(hosts)[0] ?? '';
   }
 
-  async call<T>(method: string, path: string, body?: object): Promise<T> {
-    const headers = { authorization: `Bearer ${this.key}`, 'content-type': 'application/json' };
-    const answer = await fetch(this.baseUrl + path, {
-      method,
-      headers,
-      ...(body ? { body: JSON.stringify(body) } : {}),
-    });
-    if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${await answer.text()}`);
-    return (await answer.json()) as T;
-  }
-
   /** CPU of everything but the ad world, and of the browser node with its browser alone. */
   cpu(): { all: number; node: number } {
     const node = cpuSecondsOfTree(this.pidOf('browser-node 1'));
-    return { all: cpuSecondsOfTree(this.child.pid ?? 0) - cpuSecondsOfTree(this.pidOf('ad world')), node };
-  }
-
-  async close(): Promise<void> {
-    const gone = new Promise((done) => this.child.once('exit', done));
-    this.child.kill('SIGTERM');
-    await gone;
-    rmSync(this.dataDir, { recursive: true, force: true });
+    return { all: cpuSecondsOfTree(this.pid) - cpuSecondsOfTree(this.pidOf('ad world')), node };
   }
 }
 
 const pagesOfTurn = Array.from({ length: PAGES_A_TURN }, (_, index) => PAGES[index % PAGES.length]!);
 
-async function scanTurn(farm: Farm): Promise<FarmTurn> {
+async function scanTurn(farm: MeasuredFarm): Promise<FarmTurn> {
   const before = farm.cpu();
   const began = performance.now();
-  const ids = await Promise.all(
-    pagesOfTurn.map(async (url) => {
-      const request = { url, country_code: 'US', emulator_id: 'windows_chrome' };
-      return (await farm.call<{ id: string }>('POST', '/api/v1/scans', request)).id;
-    }),
-  );
-  for (const id of ids) await completed(farm, id);
+  const scans = await Promise.all(pagesOfTurn.map((url) => farm.submit({ url })));
+  for (const { id } of scans) {
+    const { status } = await farm.finished(id, 600);
+    if (status !== 'completed') throw new Error(`scan ${id} ended as ${status}`);
+  }
   const seconds = (performance.now() - began) / 1000;
   const after = farm.cpu();
   return { seconds, cpu: after.all - before.all, node: after.node - before.node };
-}
-
-/** Waits for a scan's end; an error where that is not `completed`. */
-async function completed(farm: Farm, id: string): Promise<void> {
-  for (;;) {
-    const { status } = await farm.call<{ status: ScanStatus }>('GET', `/api/v1/scans/${id}`);
-    if (status === 'completed') return;
-    if (isFinal(status)) throw new Error(`scan ${id} ended as ${status}`);
-    await sleep(100);
-  }
 }
 
 async function bareTurn(adWorld: string): Promise<Turn> {
@@ -149,8 +81,8 @@ function word(child: ChildProcess): Promise<{ seconds?: number }> {
 }
 
 /** MiB of the whole farm: idle, and the most seen while every slot captures. */
-async function memory(farm: Farm): Promise<{ idle: number; busy: number }> {
-  const root = farm.child.pid ?? 0;
+async function memory(farm: MeasuredFarm): Promise<{ idle: number; busy: number }> {
+  const root = farm.pid;
   const idle = memoryOfTree(root);
   let busy = 0;
   const turn = scanTurn(farm);
@@ -162,7 +94,8 @@ async function memory(farm: Farm): Promise<{ idle: number; busy: number }> {
   return { idle, busy };
 }
 
-const farm = await new Farm().ready();
+const farm = await new MeasuredFarm().ready();
+await farm.says(/report: /);
 const scans: FarmTurn[] = [];
 const bare: Turn[] = [];
 try {
