@@ -4,7 +4,7 @@ import { bulkWrite } from './bulk-write.ts';
 import { EmbeddedCursor, EmbeddedFindCursor, type FindShape } from './cursor.ts';
 import type { Database } from './database.ts';
 import { explain } from './explain.ts';
-import { countRows, findRows } from './find-rows.ts';
+import { countRows, findRows, search } from './find-rows.ts';
 import { describe, ID_INDEX, indexSpec } from './index-spec.ts';
 import { indexedValues, splitPath } from './path-values.ts';
 import { projectionOf } from './projection.ts';
@@ -13,6 +13,7 @@ import { CODE, onlyOptions, refusal } from './refusals.ts';
 import { sortComponents } from './sort-order.ts';
 import type { BulkCounts, CountingOptions } from './store-shape.ts';
 import type { Fields } from './stored-document.ts';
+import { startTurn } from './turn.ts';
 import { keyOf } from './value-key.ts';
 import { type Change, changeDocuments, deleteDocuments, insertDocument, updateResult, type Written } from './write.ts';
 
@@ -66,10 +67,10 @@ export class EmbeddedCollection {
     );
   }
 
-  #search(filter: object, { projection, ...window }: FindShape): Iterator<Fields> {
+  #search(filter: object, { projection, ...window }: FindShape): Iterator<Fields | null> {
     const records = this.#existing();
     if (!records) return [].values();
-    return findRows(records, filter, window).map(({ fields }) => (projection ? projection(fields) : fields));
+    return search(records, filter, window).map((found) => found && (projection?.(found.fields) ?? found.fields));
   }
 
   async findOne(filter: object = {}, options: driver.FindOneOptions = {}): Promise<Fields | null> {
@@ -81,7 +82,11 @@ export class EmbeddedCollection {
     const records = this.#existing();
     if (!records) return 0;
     const { skip = 0, limit = Number.POSITIVE_INFINITY } = options;
-    return Math.min(Math.max(countRows(records, filter) - skip, 0), limit);
+    const turn = startTurn();
+    const counting = countRows(records, filter);
+    let step = counting.next();
+    for (; !step.done; step = counting.next()) await turn.pause();
+    return Math.min(Math.max(step.value - skip, 0), limit);
   }
 
   async estimatedDocumentCount(options?: driver.EstimatedDocumentCountOptions): Promise<number> {

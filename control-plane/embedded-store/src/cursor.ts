@@ -3,17 +3,19 @@ import { type Projection, projectionOf } from './projection.ts';
 import { type Component, sortComponents } from './sort-order.ts';
 import type { Cursor, FindCursor } from './store-shape.ts';
 import type { Fields } from './stored-document.ts';
+import { startTurn } from './turn.ts';
 
 export type FindShape = { order: readonly Component[]; skip: number; limit: number; projection: Projection | null };
 
-/** What is found, one by one, while it is asked for. `read` is called once, at the first question. */
+/** What is found, one by one, while it is asked for; null is a pause. `read` is called once, at the first question. */
 export class EmbeddedCursor<T> implements Cursor<T> {
-  #read: () => Iterator<T>;
-  #results: Iterator<T> | undefined;
+  #read: () => Iterator<T | null>;
+  #results: Iterator<T | null> | undefined;
+  #turn = startTurn();
   #ahead: T | undefined;
   #closed = false;
 
-  constructor(read: () => Iterator<T>) {
+  constructor(read: () => Iterator<T | null>) {
     this.#read = read;
   }
 
@@ -22,17 +24,17 @@ export class EmbeddedCursor<T> implements Cursor<T> {
   }
 
   async next(): Promise<T | null> {
-    return this.#take() ?? null;
+    return (await this.#take()) ?? null;
   }
 
   async hasNext(): Promise<boolean> {
-    this.#ahead ??= this.#take();
+    this.#ahead ??= await this.#take();
     return this.#ahead !== undefined;
   }
 
   async toArray(): Promise<T[]> {
     const all: T[] = [];
-    for (let one = this.#take(); one !== undefined; one = this.#take()) all.push(one);
+    for (let one = await this.#take(); one !== undefined; one = await this.#take()) all.push(one);
     return all;
   }
 
@@ -42,10 +44,10 @@ export class EmbeddedCursor<T> implements Cursor<T> {
   }
 
   async *[Symbol.asyncIterator](): AsyncGenerator<T, void, void> {
-    for (let one = this.#take(); one !== undefined; one = this.#take()) yield one;
+    for (let one = await this.#take(); one !== undefined; one = await this.#take()) yield one;
   }
 
-  #take(): T | undefined {
+  async #take(): Promise<T | undefined> {
     if (this.#closed) return undefined;
     if (this.#ahead !== undefined) {
       const one = this.#ahead;
@@ -53,8 +55,12 @@ export class EmbeddedCursor<T> implements Cursor<T> {
       return one;
     }
     this.#results ??= this.#read();
-    const { done, value } = this.#results.next();
-    return done ? undefined : value;
+    for (;;) {
+      const { done, value } = this.#results.next();
+      if (done) return undefined;
+      if (value !== null) return value;
+      await this.#turn.pause();
+    }
   }
 }
 
@@ -63,8 +69,12 @@ export class EmbeddedFindCursor<T> extends EmbeddedCursor<T> implements FindCurs
 
   #explain: (shape: FindShape) => Document;
 
-  constructor(shape: FindShape, read: (shape: FindShape) => Iterator<Fields>, explain: (shape: FindShape) => Document) {
-    super(() => read(this.#shape) as Iterator<T>);
+  constructor(
+    shape: FindShape,
+    read: (shape: FindShape) => Iterator<Fields | null>,
+    explain: (shape: FindShape) => Document,
+  ) {
+    super(() => read(this.#shape) as Iterator<T | null>);
     this.#shape = shape;
     this.#explain = explain;
   }

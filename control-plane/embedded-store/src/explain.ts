@@ -24,5 +24,6 @@ export function explain(records: Records, filter: object, window: Required<Windo
 function stageOf(plan: Plan | null): Document {
   if (!plan) return { stage: 'COLLSCAN' };
   const direction = plan.reverse ? 'backward' : 'forward';
-  return { stage: 'FETCH', inputStage: { stage: 'IXSCAN', indexName: plan.index.spec.name, direction } };
+  const scan = { stage: 'IXSCAN', indexName: plan.index.spec.name, direction };
+  return { stage: 'FETCH', inputStage: plan.merged ? { stage: 'SORT_MERGE', inputStage: scan } : scan };
 }

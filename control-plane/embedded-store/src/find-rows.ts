@@ -1,7 +1,7 @@
 import { type Conditions, conditionsOf, filterOf } from './filter-conditions.ts';
-import type { Place, StoredRow } from './index-table.ts';
+import type { KeyRange, Place, StoredRow } from './index-table.ts';
 import { type Matcher, matcherOf } from './matcher.ts';
-import { countedBy, type Plan, planFor } from './plan.ts';
+import { countedBy, type MergedPart, type Plan, planFor } from './plan.ts';
 import type { Records } from './records.ts';
 import { type Component, sortKey } from './sort-order.ts';
 import { type Fields, fromBytes } from './stored-document.ts';
@@ -11,24 +11,36 @@ export type Window = { order?: readonly Component[]; skip?: number; limit?: numb
 export type Found = { row: number; bytes: Uint8Array; fields: Fields };
 
 const ROWS_AT_ONCE = 128;
+/** Of each part of an index that is merged with others: most are left when the page is full. */
+const MERGED_ROWS_AT_ONCE = 16;
+const ENTRIES_COUNTED_AT_ONCE = 10_000;
 
 /** Is told of each document that a search looks at, and by which plan. */
 export type Examine = (plan: Plan | null) => void;
 
-function* examined(rows: Iterable<Candidate>, plan: Plan | null, examine: Examine): Generator<Candidate> {
+/** What a search yields between two pages of rows, where nothing is open: other work may go first. */
+export const PAUSE = null;
+type Paused<T> = Generator<T | typeof PAUSE>;
+
+function* examined(rows: Iterable<Candidate | null>, plan: Plan | null, examine: Examine): Paused<Candidate> {
   for (const row of rows) {
-    examine(plan);
+    if (row) examine(plan);
     yield row;
   }
 }
 
-/** The documents that match, in order; nothing stays open between two of them. `limit` 0 is no limit. */
-export function* findRows(
+/** The documents that match, in order, without a pause. `limit` 0 is no limit. */
+export function* findRows(records: Records, filter: object, window: Window = {}, examine?: Examine): Generator<Found> {
+  for (const found of search(records, filter, window, examine)) if (found) yield found;
+}
+
+/** The documents that match, in order, with pauses; nothing stays open between two of them. `limit` 0 is no limit. */
+export function* search(
   records: Records,
   filter: object,
   window: Window = {},
   examine: Examine = () => {},
-): Generator<Found> {
+): Paused<Found> {
   const { order = [], skip = 0, limit = 0 } = window;
   const most = limit > 0 ? skip + limit : Number.POSITIVE_INFINITY;
   const conditions = conditionsOf(filter);
@@ -41,17 +53,36 @@ export function* findRows(
   yield* windowOf(isSorted ? matching(rows, matches) : inOrder(records, matching(rows, matches), order), skip, limit);
 }
 
-/** How many documents match. Reads no document where the index knows. */
-export function countRows(records: Records, filter: object): number {
+/** How many documents match, with pauses; the last value is the number. Reads no document where the index knows. */
+export function* countRows(records: Records, filter: object): Generator<typeof PAUSE, number> {
   const conditions: Conditions = conditionsOf(filter);
   if (filterOf(conditions) === null) return records.total;
   const counted = countedBy(records.indexes, conditions);
   if (counted !== null) return counted;
   const plan = planFor(records.indexes, { ...conditions, order: [], most: Number.POSITIVE_INFINITY });
-  if (plan && plan.rest === null && !plan.index.isMultikey) {
-    return plan.index.count(plan.ranges, Number.MAX_SAFE_INTEGER);
+  if (plan && plan.rest === null && plan.isOnce) return yield* countEntries(plan);
+  let total = 0;
+  for (const found of search(records, filter)) {
+    if (found) total += 1;
+    else yield PAUSE;
   }
-  return findRows(records, filter).reduce((count) => count + 1, 0);
+  return total;
+}
+
+function* countEntries({ index, ranges }: Plan): Generator<typeof PAUSE, number> {
+  let total = 0;
+  for (const range of ranges) {
+    let from: Place = { key: range.from, row: 0 };
+    for (;;) {
+      const further = index.entryAfter(from, range.to, ENTRIES_COUNTED_AT_ONCE);
+      if (!further) break;
+      total += ENTRIES_COUNTED_AT_ONCE;
+      from = further;
+      yield PAUSE;
+    }
+    total += index.countFrom(from, range.to);
+  }
+  return total;
 }
 
 /** A row that is turned into a document when somebody looks at it: those that are skipped never are. */
@@ -69,40 +100,83 @@ function candidate({ row, bytes }: StoredRow): Candidate {
   };
 }
 
-function* indexRows({ index, ranges, reverse }: Plan, most: number): Generator<Candidate> {
+function* indexRows(plan: Plan, most: number): Paused<Candidate> {
   const seen = new Set<number>();
+  for (const stored of plan.merged ? mergedRows(plan, plan.merged) : rowsIn(plan, plan.ranges, most, ROWS_AT_ONCE)) {
+    if (stored && plan.index.isMultikey) {
+      if (seen.has(stored.row)) continue;
+      seen.add(stored.row);
+    }
+    yield stored && candidate(stored);
+  }
+}
+
+type IndexRow = Required<StoredRow>;
+
+function* rowsIn({ index, reverse }: Plan, ranges: KeyRange[], most: number, atOnce: number): Paused<IndexRow> {
+  const count = Math.min(most, atOnce);
   for (const range of reverse ? ranges.toReversed() : ranges) {
     let after: Place | undefined;
     for (;;) {
-      const count = Math.min(most, ROWS_AT_ONCE);
       const page = index.page(range, reverse, after, count);
-      for (const stored of page) {
-        if (index.isMultikey) {
-          if (seen.has(stored.row)) continue;
-          seen.add(stored.row);
-        }
-        yield candidate(stored);
-      }
+      yield* page;
       if (page.length < count) break;
       after = page.at(-1);
+      yield PAUSE;
     }
   }
 }
 
-function* allRows(records: Records, most: number): Generator<Candidate> {
-  const count = Math.min(most, ROWS_AT_ONCE);
-  for (let page = records.page(0, count); page.length > 0; page = records.page(page.at(-1)!.row, count)) {
-    yield* page.map(candidate);
+/** Several parts of an index, each in order after its prefix, as one in that order. */
+function* mergedRows(plan: Plan, parts: MergedPart[]): Paused<IndexRow> {
+  const way = plan.reverse ? -1 : 1;
+  const heads: { row: IndexRow; suffix: Uint8Array; rows: Paused<IndexRow>; prefixLength: number }[] = [];
+  for (const { prefixLength, ranges } of parts) {
+    const rows = rowsIn(plan, ranges, Number.POSITIVE_INFINITY, MERGED_ROWS_AT_ONCE);
+    const row = nextOf(rows);
+    if (row) heads.push({ row, suffix: row.key.subarray(prefixLength), rows, prefixLength });
+  }
+  for (let given = 1; heads.length > 0; given += 1) {
+    const first = heads.reduce((one, other) => (compareHeads(one, other) * way <= 0 ? one : other));
+    yield first.row;
+    const row = nextOf(first.rows);
+    if (row) Object.assign(first, { row, suffix: row.key.subarray(first.prefixLength) });
+    else heads.splice(heads.indexOf(first), 1);
+    if (given % ROWS_AT_ONCE === 0) yield PAUSE;
   }
 }
 
-function* matching(rows: Iterable<Candidate>, matches: Matcher | null): Generator<Candidate> {
-  for (const row of rows) if (!matches || matches(row.fields())) yield row;
+function nextOf(rows: Paused<IndexRow>): IndexRow | null {
+  for (;;) {
+    const { done, value } = rows.next();
+    if (done) return null;
+    if (value) return value;
+  }
+}
+
+type Head = { row: IndexRow; suffix: Uint8Array };
+const compareHeads = (one: Head, other: Head): number =>
+  Buffer.compare(one.suffix, other.suffix) || one.row.row - other.row.row;
+
+function* allRows(records: Records, most: number): Paused<Candidate> {
+  const count = Math.min(most, ROWS_AT_ONCE);
+  for (let page = records.page(0, count); page.length > 0; page = records.page(page.at(-1)!.row, count)) {
+    yield* page.map(candidate);
+    yield PAUSE;
+  }
+}
+
+function* matching(rows: Iterable<Candidate | null>, matches: Matcher | null): Paused<Candidate> {
+  for (const row of rows) if (!row || !matches || matches(row.fields())) yield row;
 }
 
 /** Keeps keys, not documents: a long list is sorted without being held. */
-function* inOrder(records: Records, rows: Iterable<Candidate>, order: readonly Component[]): Generator<Candidate> {
-  const keys = Array.from(rows, ({ row, fields }) => ({ row, key: sortKey(fields(), order) }));
+function* inOrder(records: Records, rows: Iterable<Candidate | null>, order: readonly Component[]): Paused<Candidate> {
+  const keys: { row: number; key: Buffer }[] = [];
+  for (const found of rows) {
+    if (found) keys.push({ row: found.row, key: sortKey(found.fields(), order) });
+    else yield PAUSE;
+  }
   keys.sort((left, right) => Buffer.compare(left.key, right.key));
   for (const { row } of keys) {
     const stored = records.get(row);
@@ -110,13 +184,17 @@ function* inOrder(records: Records, rows: Iterable<Candidate>, order: readonly C
   }
 }
 
-function* windowOf(rows: Iterable<Candidate>, skip: number, limit: number): Generator<Found> {
+function* windowOf(rows: Iterable<Candidate | null>, skip: number, limit: number): Paused<Found> {
   let position = 0;
   const end = limit > 0 ? skip + limit : Number.POSITIVE_INFINITY;
   if (end <= skip) return;
-  for (const { row, bytes, fields } of rows) {
+  for (const found of rows) {
+    if (!found) {
+      yield PAUSE;
+      continue;
+    }
     position += 1;
-    if (position > skip) yield { row, bytes, fields: fields() };
+    if (position > skip) yield { row: found.row, bytes: found.bytes, fields: found.fields() };
     if (position >= end) return;
   }
 }

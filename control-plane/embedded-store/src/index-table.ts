@@ -24,6 +24,8 @@ export class IndexTable {
   #delete: StatementSync;
   #other: StatementSync;
   #count: StatementSync;
+  #countFrom: StatementSync;
+  #further: StatementSync;
   #pages: Readonly<Record<'up' | 'down', { first: StatementSync; next: StatementSync }>>;
   #remember: StatementSync;
   #recall: StatementSync;
@@ -44,6 +46,10 @@ export class IndexTable {
     this.#delete = db.prepare(`DELETE FROM ${table} WHERE k = ? AND r = ?`);
     this.#other = db.prepare(`SELECT r FROM ${table} WHERE k = ? AND r <> ? LIMIT 1`);
     this.#count = db.prepare(`SELECT count(*) AS n FROM (SELECT 1 FROM ${table} WHERE k >= ? AND k < ? LIMIT ?)`);
+    this.#countFrom = db.prepare(`SELECT count(*) AS n FROM ${table} WHERE (k, r) >= (?, ?) AND k < ?`);
+    this.#further = db.prepare(
+      `SELECT k, r FROM ${table} WHERE (k, r) >= (?, ?) AND k < ? ORDER BY k, r LIMIT 1 OFFSET ?`,
+    );
     this.#remember = db.prepare('UPDATE indexes SET arrays = ? WHERE id = ?');
     this.#recall = db.prepare('SELECT arrays FROM indexes WHERE id = ?');
     const page = (from: string, order: string): StatementSync =>
@@ -72,9 +78,11 @@ export class IndexTable {
     return this.#arrays !== 0;
   }
 
-  /** Whether no component from `depth` on was ever an array. */
-  arraysAreWithin(depth: number): boolean {
-    return this.#arrays < 1 << depth;
+  /** Whether every component that was ever an array is one of `components`. */
+  arraysAreIn(components: Iterable<number>): boolean {
+    let others = this.#arrays;
+    for (const at of components) others &= ~(1 << at);
+    return others === 0;
   }
 
   /** After a transaction was undone: what was learnt in it about arrays is not in the file. */
@@ -113,6 +121,17 @@ export class IndexTable {
       if (total < most) total += Number(this.#count.get(from, to, most - total)?.n);
     }
     return total;
+  }
+
+  /** The entry that is `count` after the first one from `from` on; null where `to` comes before it. */
+  entryAfter(from: Place, to: Uint8Array, count: number): Place | null {
+    const found = this.#further.get(from.key, from.row, to, count) as Pick<RawRow, 'k' | 'r'> | undefined;
+    return found ? { key: found.k, row: found.r } : null;
+  }
+
+  /** How many entries there are from `from` up to, and without, `to`. */
+  countFrom(from: Place, to: Uint8Array): number {
+    return Number(this.#countFrom.get(from.key, from.row, to)?.n);
   }
 
   /** The next `count` documents of a range in the order of their keys, after `after`. Holds nothing open. */

@@ -14,12 +14,20 @@ export type Plan = {
   sorted: boolean;
   /** What the index does not answer; null when it answers all. */
   rest: Fields | null;
-  /** Where each of the first fields has a value, and no more is asked of the index: the keys of these values. */
-  points: Points | null;
+  /** The values of the first fields, and whether more is asked of the index than these values. */
+  points: Points;
+  bounded: boolean;
+  /** No document has two entries in the ranges. */
+  isOnce: boolean;
+  /** Parts that are each in the wished order and are to be merged; null: the ranges one after the other are. */
+  merged: MergedPart[] | null;
 };
 
 /** The values of the first `depth` fields of an index, one key for each combination. */
 type Points = { depth: number; keys: Buffer[] };
+
+/** The entries with one value in the first fields; after these `prefixLength` bytes their keys are in the wished order. */
+export type MergedPart = { prefixLength: number; ranges: KeyRange[] };
 
 /** What is asked: what must hold, in which order, and how many documents will be read at most. */
 export type Question = Conditions & { order: readonly Component[]; most: number };
@@ -36,18 +44,15 @@ export function planFor(indexes: readonly IndexTable[], question: Question): Pla
 
 /** A unique index with a value for each of its fields leads to one document at most. */
 function findsOne({ index: { spec }, points }: Plan): boolean {
-  return spec.unique && points?.keys.length === 1 && points.depth === spec.components.length;
+  return spec.unique && points.keys.length === 1 && points.depth === spec.components.length;
 }
 
 /** How many documents an index has counted for a question; null where none counts what is asked. */
 export function countedBy(indexes: readonly IndexTable[], conditions: Conditions): number | null {
   for (const index of indexes) {
     const plan = index.counts && planWith(index, { ...conditions, order: [], most: 0 });
-    if (!index.counts || !plan?.points || plan.rest !== null) continue;
-    const { depth, keys } = plan.points;
-    // A document with an array has an entry for each element: it is counted once for one value of that field alone.
-    const isOnce = !index.isMultikey || (keys.length === 1 && index.arraysAreWithin(depth));
-    if (depth === index.spec.countedPrefix && isOnce) return index.counts.sum(keys);
+    if (!index.counts || !plan || plan.bounded || plan.rest !== null || !plan.isOnce) continue;
+    if (plan.points.depth === index.spec.countedPrefix) return index.counts.sum(plan.points.keys);
   }
   return null;
 }
@@ -57,11 +62,18 @@ function cheapest(plans: readonly Plan[], { most }: Question): Plan {
   let best = { plan: plans[0]!, cost: Number.POSITIVE_INFINITY };
   for (const plan of plans.toSorted((left, right) => extraWork(left) - extraWork(right))) {
     const wanted = extraWork(plan) === 0 ? most : Number.POSITIVE_INFINITY;
-    const entries = plan.index.count(plan.ranges, Math.min(COUNTED_ENTRIES, wanted, Math.ceil(best.cost)));
-    const cost = entries + extraWork(plan);
+    const cost = entriesToRead(plan, Math.min(wanted, Math.ceil(best.cost))) + extraWork(plan);
     if (cost < best.cost) best = { plan, cost };
   }
   return best.plan;
+}
+
+/** How many entries a plan reads, `most` at most; where there are many, as far as the index has counted them. */
+function entriesToRead({ index, ranges, points }: Plan, most: number): number {
+  const counted = Math.min(most, COUNTED_ENTRIES);
+  const entries = index.count(ranges, counted);
+  if (entries < counted || points.depth !== index.spec.countedPrefix) return entries;
+  return Math.max(entries, Math.min(most, index.counts?.sum(points.keys) ?? 0));
 }
 
 /** Less than one entry, so that it makes a difference only where the entries are as many. */
@@ -71,20 +83,30 @@ function extraWork({ sorted, rest }: Plan): number {
 
 function planWith(index: IndexTable, question: Question): Plan | null {
   const reach = reachOf(index, question.conditions);
-  const { ranges, used, others } = narrowedByOr(index, question, reach) ?? { ...reach, others: question.others };
-  const { fixed } = reach;
-  const direction = directionFor(index, fixed, question.order);
-  const servesOrder = direction !== null && question.order.length > 0 && !index.spec.sparse;
+  const byOr = narrowedByOr(index, question, reach);
+  const { ranges: parts, used, others } = byOr ?? { ...reach, others: question.others };
+  const { fixed, points } = reach;
+  const inTurn = directionFor(index, fixed, fixed, question.order);
+  const side = inTurn ?? directionFor(index, fixed, new Set(Array(points.depth).keys()), question.order);
+  const servesOrder = side !== null && question.order.length > 0 && !index.spec.sparse;
   if (used.size === 0 && !servesOrder) return null;
   const conditions = question.conditions.filter((condition) => !used.has(condition));
   return {
     index,
-    ranges,
-    reverse: direction === -1,
-    sorted: direction !== null,
+    ranges: merged(parts),
+    reverse: side === -1,
+    sorted: side !== null,
     rest: filterOf({ conditions, others }),
-    points: ranges === reach.ranges ? reach.points : null,
+    points,
+    bounded: byOr !== null || reach.bounded,
+    isOnce: index.arraysAreIn(fixed),
+    merged: inTurn === null && side !== null ? points.keys.map((prefix) => partOf(prefix, parts)) : null,
   };
+}
+
+function partOf(prefix: Buffer, ranges: KeyRange[]): MergedPart {
+  const here = ranges.filter(({ from }) => prefix.equals(from.subarray(0, prefix.length)));
+  return { prefixLength: prefix.length, ranges: merged(here) };
 }
 
 /**
@@ -105,7 +127,7 @@ function narrowedByOr(
       (branch, at) => branch.others.length === 0 && branch.conditions.every((one) => reaches[at]!.used.has(one)),
     );
     return {
-      ranges: merged(reaches.flatMap(({ ranges }) => ranges)),
+      ranges: reaches.flatMap(({ ranges }) => ranges),
       used: new Set([...base.used].filter((one) => reaches.every(({ used }) => used.has(one)))),
       others: isAnswered ? others.filter((one) => one !== other) : others,
     };
@@ -116,7 +138,13 @@ function narrowedByOr(
 const MOST_BRANCHES = 20;
 
 /** The part of an index that conditions lead to: `fixed` components have one value in all of it. */
-type Reach = { ranges: KeyRange[]; used: Set<Condition>; fixed: Set<number>; points: Points | null };
+type Reach = {
+  ranges: KeyRange[];
+  used: Set<Condition>;
+  fixed: Set<number>;
+  points: Points;
+  bounded: boolean;
+};
 
 /** So many places of an index are looked up for `$in`; a longer list is tested document by document. */
 const MOST_POINTS = 1000;
@@ -137,7 +165,7 @@ function reachOf(index: IndexTable, conditions: readonly Condition[]): Reach {
     if (prefixes.length === 1) fixed.add(at);
   }
   const points = { depth: components.length, keys: prefixes };
-  return { ranges: inOrder(prefixes.map(startingWith)), used, fixed, points };
+  return { ranges: inOrder(prefixes.map(startingWith)), used, fixed, points, bounded: false };
 }
 
 /** The first component without a value: it may have bounds, and there the index ends to be of use. */
@@ -155,8 +183,8 @@ function beyond(
     // It holds just the documents that have the field.
     for (const condition of here) if (condition.operator === '$exists' && condition.value) used.add(condition);
   }
-  const points = bounds ? null : { depth: at, keys: prefixes };
-  return { ranges: inOrder(prefixes.map((prefix) => bounds?.after(prefix) ?? startingWith(prefix))), used, points };
+  const ranges = inOrder(prefixes.map((prefix) => bounds?.after(prefix) ?? startingWith(prefix)));
+  return { ranges, used, points: { depth: at, keys: prefixes }, bounded: bounds !== null };
 }
 
 /** Ranges that overlap become one. */
@@ -176,8 +204,16 @@ function inOrder(ranges: KeyRange[]): KeyRange[] {
   return filled.sort((left, right) => Buffer.compare(left.from, right.from));
 }
 
-/** Which way to read the index so that it gives `order`: 1, -1, or null when it cannot. */
-function directionFor(index: IndexTable, fixed: ReadonlySet<number>, order: readonly Component[]): 1 | -1 | null {
+/**
+ * Which way to read the index so that it gives `order`: 1, -1, or null when it cannot. `passed` are the components that have one value
+ * in each part of the index that is read, `fixed` those that have the same in all of them.
+ */
+function directionFor(
+  index: IndexTable,
+  fixed: ReadonlySet<number>,
+  passed: ReadonlySet<number>,
+  order: readonly Component[],
+): 1 | -1 | null {
   const { components } = index.spec;
   const isFixed = (path: string): boolean =>
     components.some((part, position) => part.path === path && fixed.has(position) && !index.isArrayAt(position));
@@ -185,7 +221,7 @@ function directionFor(index: IndexTable, fixed: ReadonlySet<number>, order: read
   let at = 0;
   for (const wanted of order) {
     if (isFixed(wanted.path)) continue;
-    while (fixed.has(at)) at += 1;
+    while (passed.has(at)) at += 1;
     const part = components[at];
     if (part?.path !== wanted.path || index.isArrayAt(at)) return null;
     const wayHere = part.direction === wanted.direction ? 1 : -1;

@@ -68,6 +68,9 @@ async function planOf(cursor: FindCursor<unknown>) {
   return { stage, index: inputStage?.indexName ?? inputStage?.inputStage?.indexName, ...executionStats };
 }
 
+type Place = { at: Date; _id: string };
+const afterPlace = ({ at, _id }: Place) => ({ $or: [{ at: { $lt: at } }, { at, _id: { $lt: _id } }] });
+
 describe('a plan of the embedded store', () => {
   type Scan = { _id: string; org: number; status: string; at: Date; tags: string[]; n: number };
   const SCANS = 5_000;
@@ -79,7 +82,7 @@ describe('a plan of the embedded store', () => {
     await scans.createIndexes([
       { key: { org: 1, at: -1, _id: -1 }, name: 'by_time', countedPrefix: 1 },
       { key: { org: 1, status: 1, at: -1, _id: -1 }, name: 'by_status', countedPrefix: 2 },
-      { key: { org: 1, tags: 1, at: -1 }, name: 'by_tag', countedPrefix: 2 },
+      { key: { org: 1, tags: 1, at: -1, _id: -1 }, name: 'by_tag', countedPrefix: 2 },
     ]);
     const scanOf = (n: number): Scan => ({
       _id: String(n).padStart(5, '0'),
@@ -102,8 +105,7 @@ describe('a plan of the embedded store', () => {
       [{ org: 0, status: 'failed' }, 'by_status'],
       [{ org: 1, tags: 'a' }, 'by_tag'],
     ] as const) {
-      const order = index === 'by_tag' ? { at: -1 as const } : newest;
-      const plan = await planOf(scans.find(filter).sort(order).limit(20));
+      const plan = await planOf(scans.find(filter).sort(newest).limit(20));
       assert.deepEqual(plan, { stage: 'FETCH', index, nReturned: 20, totalDocsExamined: 20 });
     }
   });
@@ -123,8 +125,7 @@ describe('a plan of the embedded store', () => {
   it('goes on after any document, however deep, without reading those before it', async () => {
     const all = await scans.find({ org: 1 }).sort(newest).toArray();
     for (const at of [0, 1, 2, 3, 1_000, 2_400]) {
-      const { at: moment, _id } = all[at]!;
-      const after = { $or: [{ at: { $lt: moment } }, { at: moment, _id: { $lt: _id } }] };
+      const after = afterPlace(all[at]!);
       for (const filter of [{ org: 1, ...after }, { $and: [{ org: 1 }, after] }]) {
         const page = scans.find(filter).sort(newest).limit(50);
         const expected = all.slice(at + 1, at + 51).map((scan) => scan._id);
@@ -135,6 +136,52 @@ describe('a plan of the embedded store', () => {
         const plan = await planOf(scans.find(filter).sort(newest).limit(50));
         assert.deepEqual(plan, { stage: 'FETCH', index: 'by_time', nReturned: 50, totalDocsExamined: 50 });
       }
+    }
+  });
+
+  it('merges the parts of an index that several values lead to, from any place on', async () => {
+    const everything = await scans.find().sort(newest).toArray();
+    for (const [filter, index, matches] of [
+      [{ org: 1, status: { $in: ['failed', 'completed'] } }, 'by_status', (scan: Scan) => scan.org === 1],
+      [{ org: { $in: [0, 1] } }, 'by_time', () => true],
+      [{ org: 1, tags: { $in: ['a', 'c', 'none'] } }, 'by_tag', ({ org, tags }: Scan) => org === 1 && tags.length > 0],
+    ] as const) {
+      const all = everything.filter(matches).filter(({ tags }) => index !== 'by_tag' || !/^b$/.test(tags.join()));
+      for (const at of [-1, 0, 3, 700]) {
+        const where = at < 0 ? filter : { ...filter, ...afterPlace(all[at]!) };
+        const page = await scans.find(where).sort(newest).limit(50).toArray();
+        assert.deepEqual(
+          page.map((scan) => scan._id),
+          all.slice(at + 1, at + 51).map((scan) => scan._id),
+        );
+        const plan = await planOf(scans.find(where).sort(newest).limit(50));
+        assert.deepEqual([plan.stage, plan.index, plan.nReturned], ['FETCH', index, 50]);
+        // A document with two of the values is met twice.
+        assert.ok(plan.totalDocsExamined <= 100, `${plan.totalDocsExamined} examined`);
+      }
+    }
+  });
+
+  it('walks along the index that has the fewest documents, as far as it has counted them', async () => {
+    const both = { org: 0, status: 'failed', at: { $gt: new Date(0) } };
+    const plan = await planOf(scans.find({ ...both, n: { $gte: 0 } }).sort(newest));
+    assert.deepEqual(plan, { stage: 'FETCH', index: 'by_status', nReturned: 50, totalDocsExamined: 50 });
+  });
+
+  it('lets other work go first while it reads and counts', async () => {
+    const things = store.collection<{ _id: number; at: number }>('things');
+    await things.createIndex({ at: 1 });
+    await things.insertMany(Array.from({ length: 25_000 }, (_, n) => ({ _id: n, at: n % 1000 })));
+    for (const work of [
+      () => things.find({ _id: { $gte: 0 } }).toArray(),
+      () => things.countDocuments({ at: { $gte: 1 } }),
+    ]) {
+      let turns = 0;
+      const timer = setInterval(() => turns++, 0);
+      const found = await work();
+      clearInterval(timer);
+      if (Array.isArray(found)) assert.ok(found.length === 25_000 && turns > 0, `${turns} turns`);
+      else assert.equal(found, 24_975);
     }
   });
 });
