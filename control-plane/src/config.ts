@@ -9,8 +9,23 @@ import {
 } from '@adsweep/shared/service/settings.ts';
 import { type Static, Type } from 'typebox';
 
+/** What the control plane does, in parts that a process may do or leave to others. */
+export const ROLES = ['api', 'node-api', 'checks', 'relay', 'reaper', 'refill', 'sweeper'] as const;
+export type RoleName = (typeof ROLES)[number];
+
+const splitRoles = (list: string): string[] => list.split(',').map((name) => name.trim());
+const isRole = (name: string): name is RoleName => ROLES.some((role) => role === name);
+
 /** Settings of the control plane. The README shows the same table; a test holds the two together. */
 export const ConfigSchema = Type.Object({
+  ADSWEEP_ROLES: Type.Refine(
+    Type.String({
+      default: '',
+      description: `What this process does, separated by commas: ${ROLES.map((role) => `\`${role}\``).join(', ')}. Empty: all of it.`,
+    }),
+    (list) => list === '' || splitRoles(list).every(isRole),
+    () => `must be some of ${ROLES.join(', ')}, separated by commas`,
+  ),
   ADSWEEP_HTTP_HOST: Type.String({ default: '127.0.0.1', description: 'Address that the API listens on.' }),
   ADSWEEP_HTTP_PORT: portSetting(8080, 'Port of the API. 0: any free port.'),
   ADSWEEP_NODE_API_HOST: Type.String({ default: '127.0.0.1', description: 'Address that the node API listens on.' }),
@@ -71,3 +86,7 @@ export type Config = Static<typeof ConfigSchema>;
 
 /** The settings of this process. Throws ConfigError with all problems. */
 export const readConfig = (env: NodeJS.ProcessEnv = process.env): Config => loadConfig(ConfigSchema, env);
+
+/** The roles of this process. */
+export const rolesOf = ({ ADSWEEP_ROLES: list }: Pick<Config, 'ADSWEEP_ROLES'>): ReadonlySet<RoleName> =>
+  new Set(list === '' ? ROLES : splitRoles(list).filter(isRole));

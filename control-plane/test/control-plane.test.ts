@@ -158,6 +158,23 @@ describe('a control plane', () => {
       assert.equal((await call('GET', `/api/v1/scans/${body.id}`, undefined, key)).status, status, key);
   });
 
+  test('a process with some roles does these alone, and is ready when they can be done', async () => {
+    await stop();
+    plane = await start('', {
+      ADSWEEP_ROLES: 'relay, checks',
+      REDIS_URL: 'unix:///nowhere/redis.sock',
+      ADSWEEP_PROXY_URL: 'http://127.0.0.1:9',
+    });
+    assert.equal(plane.ports.node_api, undefined);
+    assert.equal((await probe('/readyz')).status, 200, 'neither needs Redis or the catalogue');
+    for (const path of ['/api/v1/geos', '/docs', '/r/some-report-token-0000'])
+      assert.equal((await probe(path)).status, 404, path);
+    await stop();
+    plane = await start('', { ADSWEEP_ROLES: 'reaper', REDIS_URL: 'unix:///nowhere/redis.sock' });
+    assert.deepEqual((await (await probe('/readyz')).json()).missing, ['redis']);
+    assert.throws(() => readConfig({ ADSWEEP_ROLES: 'relay,cooking' }), /ADSWEEP_ROLES must be some of api, node-api/);
+  });
+
   test('it starts and serves without Redis and without a proxy-router', async () => {
     await stop();
     plane = await start('the-first-key-of-all', {

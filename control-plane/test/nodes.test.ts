@@ -2,8 +2,7 @@ import assert from 'node:assert/strict';
 import { EventEmitter } from 'node:events';
 import { after, afterEach, before, describe, it } from 'node:test';
 import type { Acquired, Registered } from '@adsweep/shared/lease/messages.ts';
-import { Registry } from 'prom-client';
-import { createFarm } from '../src/compose/farm.ts';
+import { createDomains } from '../src/compose/domains.ts';
 import { newIdentity } from '../src/crawling/fleet/node-credential.ts';
 import { leaseRoutes } from '../src/crawling/node-api/lease-routes.ts';
 import type { CrawlQueue } from '../src/crawling/queue/queue.ts';
@@ -86,7 +85,10 @@ describe('a node', () => {
   it('goes on when the join token it registered with is withdrawn, with which nobody registers any more', async () => {
     const credential = await register('one');
     await register('two', 4, NEXT_NODE_TOKEN);
-    const { admitNode } = createFarm({ ...farm.parts, joinTokens: NEXT_NODE_TOKEN, registry: new Registry() });
+    const { admit: admitNode } = createDomains(farm.parts, {
+      ...farm.parts,
+      joinTokens: NEXT_NODE_TOKEN,
+    }).crawling;
     assert.equal((await admitNode(`Bearer ${credential}`, 'node', {})).node?.nodeId, 'one');
     assert.equal((await admitNode(`Bearer ${credential}`, 'join', { id: 'one' })).node?.nodeId, 'one');
     assert.equal((await admitNode(`Bearer ${NEXT_NODE_TOKEN}`, 'join', { id: 'new' })).node, null);

@@ -5,15 +5,18 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import { createLogger } from '@adsweep/shared/service/logger.ts';
 import { until } from '../../shared/test/support/until.ts';
-import { startSweeping } from '../src/compose/start-sweeping.ts';
 import { type ObjectStore, openDiskObjects } from '../src/platform/object-store.ts';
+import type { RedisClient } from '../src/platform/redis.ts';
 import { openStore, type Store } from '../src/platform/store.ts';
 import type { ArtifactRecord } from '../src/scanning/artifacts/artifact.ts';
 import { artifactStore } from '../src/scanning/artifacts/artifact-store.ts';
+import { startSweeping } from '../src/scanning/artifacts/start-sweeping.ts';
 import { unrecordedSweep } from '../src/scanning/artifacts/sweep-unrecorded.ts';
 
 const HOUR_MS = 60 * 60 * 1000;
 const logger = createLogger('test', 'silent');
+/** A Redis that is away: whoever asks may sweep. */
+const redis = { evalsha: () => Promise.reject(new Error('away')) } as unknown as RedisClient;
 
 let folder: string;
 let store: Store;
@@ -60,7 +63,7 @@ describe('the sweeper', () => {
     await events.createIndex({ at: 1 }, { expireAfterSeconds: 60 });
     await events.insertMany(Array.from({ length: 300 }, (_, n) => ({ _id: n, at: new Date(0) })) as never);
 
-    const sweeping = startSweeping({ store, objects, artifacts, logger });
+    const sweeping = startSweeping({ store, objects, redis, artifacts, logger });
     try {
       await until('what has expired to be gone', async () => (await records().countDocuments()) === 1);
       await until('its files to be gone', async () => (await filesBelow()).length === 1);

@@ -27,7 +27,9 @@ export async function startRedis(): Promise<PrivateRedis> {
 
   const kill = async () => {
     if (server.exitCode !== null || server.signalCode !== null) return;
-    const gone = Promise.all([once(server, 'exit'), client.status === 'ready' ? once(client, 'close') : null]);
+    // A command that is on its way makes the connection end with an error.
+    const closed = new Promise<void>((resolve) => client.once('close', resolve));
+    const gone = Promise.all([once(server, 'exit'), client.status === 'ready' ? closed : null]);
     server.kill('SIGKILL');
     await gone;
   };

@@ -15,12 +15,14 @@ import { Registry } from 'prom-client';
 import sharp from 'sharp';
 import { ledgerStore } from '../../src/accounts/billing/ledger-store.ts';
 import { createApp } from '../../src/compose/create-app.ts';
-import { createFarm } from '../../src/compose/farm.ts';
+import { createDomains, createIndexes, type Domains } from '../../src/compose/domains.ts';
 import { shardKeys } from '../../src/crawling/queue/keys.ts';
 import { type EventRecord, eventStore } from '../../src/delivery/events/event-store.ts';
+import { farmMetrics } from '../../src/metrics.ts';
 import { openDiskObjects } from '../../src/platform/object-store.ts';
 import type { Loop } from '../../src/platform/start-loop.ts';
 import { openStore } from '../../src/platform/store.ts';
+import { openWakeHub } from '../../src/platform/wake-hub.ts';
 import { newScan } from '../../src/scanning/scans/request/new-scan.ts';
 import type { ScanRecord } from '../../src/scanning/scans/state/scan.ts';
 import { scanStore } from '../../src/scanning/scans/state/scan-store.ts';
@@ -45,9 +47,12 @@ export async function runningFarm() {
   ]);
   const objects = await openDiskObjects(folder);
   const secrets = { joinTokens: `${NODE_TOKEN},${NEXT_NODE_TOKEN}`, leaseSecret: 'a secret that signs leases' };
-  const parts = { store, redis: redis.client, objects, registry, logger, publicUrl: PUBLIC_URL, ...secrets };
-  const farm = createFarm(parts);
-  await farm.createIndexes();
+  const wake = openWakeHub(redis.client);
+  const platform = { store, redis: redis.client, objects, wake, metrics: farmMetrics(registry), logger };
+  const settings = { publicUrl: PUBLIC_URL, ...secrets };
+  const domains = createDomains(platform, settings);
+  await createIndexes(domains);
+  const farm = farmOf(domains);
 
   const server = await listen('127.0.0.1', 0);
   const app = createApp({
@@ -76,7 +81,7 @@ export async function runningFarm() {
     ledger,
     events,
     baseUrl,
-    parts,
+    parts: { ...platform, ...settings },
     node: new SimulatedNode(baseUrl, NODE_TOKEN),
 
     startLoops(): Loop {
@@ -144,8 +149,28 @@ export async function runningFarm() {
       await Promise.all(loops.map((loop) => loop.stop()));
       await server.close(0);
       await store.close();
+      wake.stop();
       await redis.stop();
       await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** The farm's side of the control plane: what nodes call, what the loops need, and all loops. */
+function farmOf({ crawling, analysis, delivery, scanning }: Domains) {
+  const { queue, nodes } = crawling.dependencies;
+  return {
+    ...crawling,
+    queue,
+    nodes,
+    nodeRoutes: crawling.routes,
+    admitNode: crawling.admit,
+    dependencies: { ...analysis.dependencies, ...delivery.dependencies, ...crawling.dependencies },
+    start(): Loop {
+      const { reaper, refill } = crawling.loops;
+      const starts = [refill, reaper, analysis.loops.checks, delivery.loops.relay, scanning.loops.sweeper];
+      const loops = starts.flatMap((start): Loop[] => start());
+      return { stop: async () => void (await Promise.all(loops.map((loop) => loop.stop()))) };
     },
   };
 }

@@ -6,9 +6,6 @@ import type { CrawlQueue, LeaseRef } from '../queue/queue.ts';
 import { crawlJobOf } from './crawl-job-of.ts';
 import { leaseIdOf, leaseToken } from './lease-token.ts';
 
-/** Work enqueued by another process is seen this late at most. */
-const LOOK_EVERY_MS = 1_000;
-
 export type AcquireDependencies = {
   queue: Pick<CrawlQueue, 'take' | 'end' | 'waitForWork'>;
   scans: Pick<FarmScans, 'findForWork' | 'apply'>;
@@ -38,7 +35,7 @@ export async function acquire(
     if (left <= 0 && taken instanceof QueueAway) throw taken;
     if (left <= 0) return [];
     const nobodyWaited = taken instanceof QueueAway || taken.length === 0;
-    if (nobodyWaited) await queue.waitForWork(Math.min(left, LOOK_EVERY_MS), gone);
+    if (nobodyWaited) await queue.waitForWork(left, gone);
   }
 }
 

@@ -1,5 +1,7 @@
 import type { Logger } from '@adsweep/shared/service/logger.ts';
+import type { RedisClient } from '../../platform/redis.ts';
 import { type Loop, startLoop } from '../../platform/start-loop.ts';
+import { takeTurns } from '../../platform/take-turns.ts';
 import type { FarmScans } from '../../scanning/scans/state/farm-scans.ts';
 import type { ScanInQueue } from '../../scanning/scans/state/scan.ts';
 import { enqueueScan } from '../queue/enqueue-scan.ts';
@@ -9,10 +11,13 @@ import { adoptLease } from './renew.ts';
 export type RefillDependencies = {
   queue: Pick<CrawlQueue, 'enqueue' | 'adopt' | 'shardOf' | 'depth'>;
   scans: Pick<FarmScans, 'pageInStatus' | 'countInStatus'>;
+  redis: RedisClient;
   logger: Logger;
 };
 
 const REFILL_EVERY_MS = 5_000;
+/** A process that refills no more is replaced by another one after this time. */
+const CLAIM_MS = 8_000;
 const PAGE = 500;
 /** Pages of pending scans looked at in one turn when nothing is amiss. */
 const PAGES_PER_TURN = 4;
@@ -22,7 +27,7 @@ const ON_THEIR_WAY_MAX = 100;
 /**
  * Makes Redis again what MongoDB says: every pending scan has a job, every running one a lease (which runs out when nobody renews
  * it). All at once at the start, after an outage and when Redis knows of fewer jobs than there are; otherwise a piece at each turn, so
- * that a long queue costs little.
+ * that a long queue costs little. Of several processes one does it.
  */
 export function startRefill(dependencies: RefillDependencies): Loop {
   let whole = true;
@@ -42,7 +47,18 @@ export function startRefill(dependencies: RefillDependencies): Loop {
       throw error;
     }
   };
-  return startLoop(dependencies.logger, { name: 'refill', everyMs: REFILL_EVERY_MS, turn });
+  const turns = takeTurns(dependencies.redis, 'refill', CLAIM_MS);
+  const loop = startLoop(dependencies.logger, {
+    name: 'refill',
+    everyMs: REFILL_EVERY_MS,
+    turn: () => turns.run(turn),
+  });
+  return {
+    async stop() {
+      await loop.stop();
+      await turns.release();
+    },
+  };
 }
 
 /** Whether Redis knows of clearly fewer jobs than MongoDB has pending and running scans. Fewer than that are found by the walk. */

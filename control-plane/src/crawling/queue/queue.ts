@@ -1,6 +1,6 @@
 import { LEASE_MS } from '@adsweep/shared/lease/messages.ts';
 import { loadScript, type RedisClient } from '../../platform/redis.ts';
-import { createWakeSignal } from '../../platform/wake-signal.ts';
+import { singleProcessHints, type WakeHub } from '../../platform/wake-hub.ts';
 import { BANDS, type Band, shardKeys, shardOf } from './keys.ts';
 
 /** What one lease is about: `fence` grows with every lease that is given. */
@@ -28,10 +28,17 @@ const [renew, adopt, end, drop, reap] = [
   script('reap'),
 ];
 
-export function crawlQueue(redis: RedisClient, shards = 1) {
+type WorkHints = Pick<WakeHub, 'signal' | 'announce' | 'isConnected'>;
+
+/** How often a waiting node looks by itself, in ms: rarely where hints of other processes arrive. */
+const LOOK_EVERY_MS = { withHints: 10_000, withoutHints: 1_000 };
+
+export function crawlQueue(redis: RedisClient, shards = 1, wake: WorkHints = singleProcessHints()) {
   const keysOf = Array.from({ length: shards }, (_, shard) => shardKeys(shard));
   const keysFor = (organizationId: string) => keysOf[shardOf(organizationId, shards)]!;
-  const work = createWakeSignal();
+  const work = wake.signal('jobs');
+  /** When the next delayed job is due as far as is known, on this process' own clock. */
+  let nextDueAt = Number.POSITIVE_INFINITY;
   let nextShard = 0;
   let connection = 0;
   redis.on('ready', () => {
@@ -44,10 +51,11 @@ export function crawlQueue(redis: RedisClient, shards = 1) {
   const takeFrom = async (shard: number, node: string, max: number, slots: number): Promise<LeaseRef[]> => {
     const { prefix, ring, leased, fence, delayed } = keysOf[shard]!;
     // Sent together: the connection keeps their order, and what has just become due is given out.
-    const [, given] = await Promise.all([
+    const [nextDueMs, given] = await Promise.all([
       promote(redis, [delayed, ring], [prefix, PROMOTED_MAX]),
       acquire(redis, [ring, leased, fence], [prefix, node, LEASE_MS, max, slots]),
     ]);
+    if (typeof nextDueMs === 'number' && nextDueMs >= 0) nextDueAt = Math.min(nextDueAt, performance.now() + nextDueMs);
     return refs(shard, given);
   };
 
@@ -68,7 +76,8 @@ export function crawlQueue(redis: RedisClient, shards = 1) {
         [keys.job(scanId), keys.ring, keys.delayed, ...queues, keys.leased],
         [scanId, organizationId, band, delay],
       );
-      if (added === 1 && delay === 0) work.raise();
+      // Whoever waits learns of a delayed job too, and when it is due.
+      if (added === 1) wake.announce('jobs');
       return added === 1;
     },
 
@@ -76,6 +85,7 @@ export function crawlQueue(redis: RedisClient, shards = 1) {
     async take(node: string, max: number, slots: number): Promise<LeaseRef[]> {
       const taken: LeaseRef[] = [];
       const first = nextShard++;
+      if (nextDueAt <= performance.now()) nextDueAt = Number.POSITIVE_INFINITY;
       // A shard counts what it leased itself; with one shard, and so usually, the count is exact whoever asks at the same time.
       const held = shards === 1 ? [0] : await leasesOf(node);
       const total = held.reduce((sum, count) => sum + count, 0);
@@ -87,8 +97,12 @@ export function crawlQueue(redis: RedisClient, shards = 1) {
       return taken;
     },
 
-    /** Resolves when a job may be waiting, or after `ms`. */
-    waitForWork: (ms: number, stop?: AbortSignal): Promise<void> => work.wait(ms, stop),
+    /** Resolves when a job may be waiting, or after `ms`. Without a hint it is time to look when a delayed job is due, and now and then. */
+    waitForWork(ms: number, stop?: AbortSignal): Promise<void> {
+      const lookMs = wake.isConnected() ? LOOK_EVERY_MS.withHints : LOOK_EVERY_MS.withoutHints;
+      const dueMs = Math.max(0, nextDueAt - performance.now());
+      return work.wait(Math.min(ms, lookMs, dueMs), stop);
+    },
 
     /** Gives a lease its full time again; false where this fence does not hold the job. */
     async renew({ shard, scanId, fence }: LeaseRef): Promise<boolean> {

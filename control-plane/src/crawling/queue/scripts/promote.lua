@@ -1,7 +1,7 @@
 -- delayed -> waiting, for those that are due.
 -- KEYS  1 delayed  2 ring
 -- ARGV  1 prefix of the shard's keys  2 the most jobs to move
--- Reply how many were moved
+-- Reply in how many ms the next one is due, -1 when none is delayed
 local prefix = ARGV[1]
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
@@ -17,4 +17,5 @@ for _, scan in ipairs(due) do
     if not redis.call('LPOS', KEYS[2], org) then redis.call('RPUSH', KEYS[2], org) end
   end
 end
-return #due
+local nextDue = redis.call('ZRANGE', KEYS[1], 0, 0, 'WITHSCORES')[2]
+return nextDue and math.max(0, tonumber(nextDue) - now) or -1

@@ -1,0 +1,24 @@
+import { accountsDomain } from '../accounts/accounts.ts';
+import { analysisDomain } from '../analysis/analysis.ts';
+import { type CrawlingSettings, crawlingDomain } from '../crawling/crawling.ts';
+import { deliveryDomain } from '../delivery/delivery.ts';
+import type { Platform } from '../platform/platform.ts';
+import { scanningDomain } from '../scanning/scanning.ts';
+
+/** Every domain, handed what it needs of those below it. Nothing is started yet: roles do that. */
+export type Domains = ReturnType<typeof createDomains>;
+
+export function createDomains(platform: Platform, settings: CrawlingSettings) {
+  const accounts = accountsDomain(platform);
+  const scanning = scanningDomain(platform);
+  const crawling = crawlingDomain(platform, scanning, settings);
+  const analysis = analysisDomain(platform, scanning, crawling);
+  const delivery = deliveryDomain(platform, scanning.outboxSources, accounts.outboxHandlers);
+  return { accounts, scanning, crawling, analysis, delivery };
+}
+
+/** Creates the indexes of all records; those that are there stay. */
+export async function createIndexes({ accounts, scanning, crawling, delivery }: Domains): Promise<void> {
+  const stores = [...accounts.stores, ...scanning.stores, ...crawling.stores, ...delivery.stores];
+  for (const one of stores) await one.createIndexes();
+}

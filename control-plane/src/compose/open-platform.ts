@@ -1,0 +1,32 @@
+import { join } from 'node:path';
+import type { Logger } from '@adsweep/shared/service/logger.ts';
+import { makePrivateFolder } from '@adsweep/shared/service/private-folder.ts';
+import type { Config } from '../config.ts';
+import { warnOfEviction } from '../crawling/queue/eviction-policy.ts';
+import { farmMetrics, type Metrics } from '../metrics.ts';
+import { bringUpToDate } from '../platform/migrations/bring-up-to-date.ts';
+import { openDiskObjects } from '../platform/object-store.ts';
+import type { Platform } from '../platform/platform.ts';
+import { openRedis, redisReady } from '../platform/redis.ts';
+import { openStore } from '../platform/store.ts';
+import { openWakeHub } from '../platform/wake-hub.ts';
+
+/** How long the start waits for Redis before it goes on without it. */
+const REDIS_WAIT_MS = 2_000;
+
+/** Opens the store, the files and the way to Redis, which may be away. Rejects without a store. */
+export async function openPlatform(config: Config, { registry }: Metrics, logger: Logger): Promise<Platform> {
+  const folder = config.ADSWEEP_DATA_DIR;
+  makePrivateFolder(folder);
+  const objects = await openDiskObjects(join(folder, 'objects'));
+  const store = await openStore({ mongodbUrl: config.MONGODB_URL, path: join(folder, 'store.db') });
+  await bringUpToDate(store, logger);
+  const redis = openRedis(config.REDIS_URL, logger);
+  return { store, objects, redis, wake: openWakeHub(redis), metrics: farmMetrics(registry), logger };
+}
+
+/** Resolves when Redis answers, or after two seconds: everything starts without it too. */
+export async function waitForRedis({ redis, logger }: Platform): Promise<void> {
+  await redisReady(redis, REDIS_WAIT_MS).catch((cause: unknown) => logger.warn({ cause }, 'started without redis'));
+  warnOfEviction(redis, logger);
+}

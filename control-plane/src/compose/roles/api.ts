@@ -1,0 +1,75 @@
+import { firstSecret } from '@adsweep/shared/service/bearer.ts';
+import { splitAddressBlocks } from '@adsweep/shared/urls/address-blocks.ts';
+import { AddressPolicy } from '@adsweep/shared/urls/address-policy.ts';
+import type { Config } from '../../config.ts';
+import type { Caller } from '../../http/caller.ts';
+import { idempotencyStore } from '../../http/idempotency-store.ts';
+import type { Route } from '../../http/route.ts';
+import type { Metrics } from '../../metrics.ts';
+import type { Platform } from '../../platform/platform.ts';
+import type { Loop } from '../../platform/start-loop.ts';
+import { fetchCatalogue } from '../../reference/catalogue/fetch-catalogue.ts';
+import { type CatalogueMirror, mirrorCatalogue } from '../../reference/catalogue/mirror-catalogue.ts';
+import { findTagDefinition } from '../../reference/tags/tag-definitions.ts';
+import { PicturePool } from '../../scanning/artifacts/picture-pool.ts';
+import { apiRoutes } from '../api-routes.ts';
+import type { Domains } from '../domains.ts';
+import type { Need } from '../readiness.ts';
+import { reportSources } from '../report-sources.ts';
+
+export const API_NEEDS: readonly Need[] = ['store', 'redis', 'catalogue'];
+
+/** The surface for clients and for readers of public reports, with what only it keeps running: the catalogue and resized pictures. */
+export type Api = Loop & { routes: Route<Caller>[]; hasCatalogue: () => boolean };
+
+export async function startApi(
+  config: Config,
+  platform: Platform,
+  metrics: Metrics,
+  domains: Domains,
+  publicUrl: string,
+): Promise<Api> {
+  const { accounts, scanning, crawling } = domains;
+  const idempotency = idempotencyStore(platform.store);
+  await idempotency.createIndexes();
+  await accounts.setFirstKey(config.ADSWEEP_API_KEY);
+  const catalogue = mirror(config, platform, metrics);
+  const pictures = new PicturePool();
+
+  const routes = apiRoutes({
+    scans: scanning.scans,
+    idempotency,
+    publicUrl,
+    log: platform.logger,
+    priceMicros: config.ADSWEEP_CHECK_PRICE_MICROS,
+    readCatalogue: catalogue.read,
+    addresses: new AddressPolicy(splitAddressBlocks(config.ADSWEEP_DENY_ADDRESSES)),
+    enqueue: crawling.enqueue,
+    unqueue: crawling.unqueue,
+    readEvidence: crawling.landingsOf,
+    tagWords: findTagDefinition,
+    outboxFilled: () => platform.wake.announce('outbox'),
+    submitted: () => metrics.submitted.inc(),
+    openScreenshot: async (organizationId, id, ord) => {
+      const scan = await scanning.scans.find(organizationId, id);
+      return scan && crawling.openScreenshot(scan, ord);
+    },
+    readLedger: accounts.readLedger,
+    pictures,
+    blockNode: crawling.blockNode,
+    unblockNode: crawling.unblockNode,
+    reports: reportSources(scanning.scans, crawling, pictures),
+  });
+  return {
+    routes,
+    hasCatalogue: () => catalogue.read() !== null,
+    stop: async () => void (await Promise.all([pictures.close(), catalogue.stop()])),
+  };
+}
+
+function mirror(config: Config, { logger }: Platform, metrics: Metrics): CatalogueMirror {
+  const proxyUrl = config.ADSWEEP_PROXY_URL.replace(/\/+$/, '');
+  const fetchIt = () => fetchCatalogue(proxyUrl, firstSecret(config.ADSWEEP_NODE_TOKEN));
+  const refreshed = () => metrics.catalogueRead.set(Date.now() / 1000);
+  return mirrorCatalogue(fetchIt, config.ADSWEEP_CATALOGUE_SECONDS * 1000, logger, refreshed);
+}

@@ -1,0 +1,79 @@
+import type { Platform } from '../platform/platform.ts';
+import type { ScanningDomain } from '../scanning/scanning.ts';
+import type { ScanRecord } from '../scanning/scans/state/scan.ts';
+import { bodyStore } from './captures/body-store.ts';
+import { captureStore } from './captures/capture-store.ts';
+import { openScreenshot } from './captures/open-screenshot.ts';
+import { landingsOf } from './captures/present-landings.ts';
+import { captureReader } from './captures/read-capture.ts';
+import { blockedNodes } from './fleet/blocked-nodes.ts';
+import { startCountingWork } from './fleet/count-work.ts';
+import { nodes as nodesIn } from './fleet/nodes.ts';
+import { blockNode } from './leases/block-node.ts';
+import { startReaper } from './leases/reaper.ts';
+import { startRefill } from './leases/refill.ts';
+import { admitNode } from './node-api/admit-node.ts';
+import { leaseRoutes } from './node-api/lease-routes.ts';
+import { uploadRoutes } from './node-api/upload-routes.ts';
+import { enqueueScan } from './queue/enqueue-scan.ts';
+import { crawlQueue } from './queue/queue.ts';
+
+export type CrawlingSettings = {
+  /** How clients reach the API, without a final slash. */
+  publicUrl: string;
+  /** Join tokens of nodes, separated by commas. */
+  joinTokens: string;
+  leaseSecret: string;
+  /** How many queues the organizations are spread over. */
+  shards?: number | undefined;
+};
+
+/** Crawl jobs, the nodes that do them, and what those saw. */
+export function crawlingDomain(
+  { store, redis, wake, metrics, logger }: Platform,
+  { scans, artifacts }: Pick<ScanningDomain, 'scans' | 'artifacts'>,
+  { publicUrl, joinTokens, leaseSecret, shards }: CrawlingSettings,
+) {
+  const captures = captureStore(store);
+  const [bodies, readCapture] = [bodyStore(artifacts), captureReader(captures)];
+  const queue = crawlQueue(redis, shards, wake);
+  const [nodes, blocked] = [nodesIn(redis), blockedNodes(store)];
+
+  const outboxFilled = () => wake.announce('outbox');
+  const accepted = () => {
+    wake.announce('checks');
+    outboxFilled();
+  };
+  const records = { scans, captures, artifacts, bodies, readCapture };
+  const dependencies = {
+    ...records,
+    ...{ queue, nodes, blocked, redis, metrics, logger, publicUrl, leaseSecret, outboxFilled, accepted },
+  };
+
+  return {
+    stores: [captures],
+    /** What the verbs of this domain need, for who calls one by itself. */
+    dependencies,
+    /** Routes of the node API and who may call them. */
+    routes: [...leaseRoutes(dependencies), ...uploadRoutes(dependencies)],
+    admit: admitNode({ joinTokens, leaseSecret, blocked }),
+    loops: {
+      reaper: () => [startReaper(dependencies)],
+      refill: () => [startRefill(dependencies), startCountingWork(dependencies)],
+    },
+
+    blockNode: (nodeId: string) => blockNode(dependencies, nodeId, new Date()),
+    unblockNode: (nodeId: string) => blocked.remove(nodeId),
+    /** Puts a pending scan's job into the index of work, or takes it out. */
+    enqueue: async (scan: ScanRecord): Promise<void> => void (await enqueueScan(queue, scan, new Date())),
+    unqueue: async (scan: ScanRecord): Promise<void> => void (await queue.drop(scan.organization_id, scan._id)),
+    /** The landings that a scan's capture tells of, none before there is one. */
+    landingsOf: async (scan: ScanRecord) => {
+      const record = await readCapture(scan);
+      return record ? landingsOf(record) : [];
+    },
+    openScreenshot: (scan: ScanRecord, ord: number) => openScreenshot(readCapture, artifacts, scan, ord),
+  };
+}
+
+export type CrawlingDomain = ReturnType<typeof crawlingDomain>;

@@ -1,0 +1,16 @@
+import type { Logger } from '@adsweep/shared/service/logger.ts';
+import type { FarmMetrics } from '../metrics.ts';
+import type { ObjectStore } from './object-store.ts';
+import type { RedisClient } from './redis.ts';
+import type { Store } from './store.ts';
+import type { WakeHub } from './wake-hub.ts';
+
+/** What every domain stands on. */
+export type Platform = {
+  store: Store;
+  objects: ObjectStore;
+  redis: RedisClient;
+  wake: WakeHub;
+  metrics: FarmMetrics;
+  logger: Logger;
+};
