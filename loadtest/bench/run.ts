@@ -7,6 +7,7 @@ const QUESTIONS = {
   store: 'operations a second of the embedded store',
   ledger: 'a page of the ledger with 10 and with 1,000,000 entries',
   'event-loop': 'the longest hold of an event loop by one request',
+  hostile: 'hostile pages on one node, and innocent ones between them',
   capture: 'a page scan beside a bare Playwright loop',
 };
 

@@ -1,0 +1,84 @@
+/** Pages that try to stop a node, spoil a neighbour's scan or hide, by name: the body of each, or what its server does. */
+export const HOSTILE_BODIES: Record<string, string> = {
+  'one console line of 552 MB': script(`console.log('\\x01'.repeat(9.2e7))`),
+  'console lines of 20 MB': script(`for (let i = 0; i < 200; i++) console.log('x'.repeat(2e7))`),
+  'debug lines of 20 MB': script(`for (let i = 0; i < 200; i++) console.debug('x'.repeat(2e7))`),
+  'errors of 20 MB': script(`for (let i = 0; i < 200; i++) setTimeout(() => { throw new Error('x'.repeat(2e7)) })`),
+  'console lines without end': script(
+    `const f = () => { for (let i = 0; i < 5000; i++) console.log(i); setTimeout(f) }; f()`,
+  ),
+  'addresses of 2 MB': script(`for (let i = 0; i < 300; i++) fetch('/' + 'a'.repeat(2e6) + i).catch(() => 0)`),
+  'host names of 14 KB': script(
+    `for (let i = 0; i < 5000; i++) fetch('http://' + 'a.'.repeat(7000) + i + '.hostile.example/').catch(() => 0)`,
+  ),
+  'requests without end': script(
+    `const f = () => { for (let i = 0; i < 200; i++) fetch('/r?' + Math.random()).catch(() => 0); setTimeout(f, 20) }; f()`,
+  ),
+  'a busy main thread': script('while (true);'),
+  'a busy main thread a second after load': script(`onload = () => setTimeout(() => { while (true); }, 1000)`),
+  'twenty busy workers': script(
+    `for (let i = 0; i < 20; i++) new Worker(URL.createObjectURL(new Blob(['while(true);'])))`,
+  ),
+  'an expression that backtracks': script(`/^(a+)+$/.test('a'.repeat(40) + 'b')`),
+  'alerts in a loop': script('while (true) alert(1)'),
+  'prompts and confirms in a loop': script('while (true) { confirm(1); prompt(2) }'),
+  'a question before it is left': script(`onbeforeunload = (event) => { event.preventDefault(); return 'stay' }`),
+  'tabs without end': script(`setInterval(() => open('/tab?' + Math.random()), 10)`),
+  'a tab that opens itself': script(`open(location.href)`),
+  'memory by arrays': script('const a = []; while (true) a.push(new Array(1e6).fill(Math.random()))'),
+  'memory by buffers': script('const a = []; while (true) a.push(new Uint8Array(1e8).fill(1))'),
+  'memory by WebAssembly': script('const a = []; while (true) a.push(new WebAssembly.Memory({ initial: 30000 }))'),
+  'memory by texts': script(`let s = 'x'; while (true) s += s + s.length`),
+  'a spiral of redirects by script': script(`location = '?' + (Number(location.search.slice(1)) + 1)`),
+  'a loop of refreshes': '<meta http-equiv="refresh" content="0">',
+  'history entries without end': script(
+    `setInterval(() => { for (let i = 0; i < 100; i++) history.pushState(i, '', '?' + i) }, 1)`,
+  ),
+  'fragments without end': script(`setInterval(() => { location.hash = Math.random() }, 0)`),
+  'itself in frames': script(
+    `const f = document.createElement('iframe'); f.src = location.href + '?' + Math.random(); document.body.append(f)`,
+  ),
+  'a thousand frames': script(
+    `for (let i = 0; i < 1000; i++) { const f = document.createElement('iframe'); f.src = 'http://f' + i + '.hostile.example/plain'; document.body.append(f) }`,
+  ),
+  'elements nested 20,000 deep': script(
+    `let at = document.body; for (let i = 0; i < 20000; i++) at = at.appendChild(document.createElement('div'))`,
+  ),
+  'a page of 300,000 pixels': '<div style="height:300000px;background:linear-gradient(red,blue)">tall</div>',
+  'a canvas of a gigapixel': script(
+    `const c = document.createElement('canvas'); c.width = c.height = 32000; c.getContext('2d').fillRect(0, 0, 32000, 32000); document.body.append(c)`,
+  ),
+  'a title of 50 MB': script(`document.title = 't'.repeat(5e7)`),
+  'no document element': script('document.documentElement.remove()'),
+  'a page that closes itself': script('close(); setTimeout(close, 500)'),
+  'replaced functions': script(
+    `for (const name of Object.getOwnPropertyNames(window)) try { if (typeof window[name] === 'function') window[name] = class {} } catch {}
+     Array.prototype.push = Array.prototype.map = Function.prototype.call = JSON.stringify = () => { throw 0 }`,
+  ),
+  'files and inner pages': script(
+    `for (const url of ['file:///etc/passwd', 'chrome://version', 'devtools://devtools/x', 'view-source:file:///etc/passwd']) { open(url); const f = document.createElement('iframe'); f.src = url; document.body.append(f) }`,
+  ),
+  'addresses of this machine': script(
+    `for (const url of ['http://127.0.0.1:8081/', 'http://[::1]/', 'http://169.254.169.254/latest/meta-data/', 'http://10.0.0.1/', 'http://168.63.129.16/']) { fetch(url, { mode: 'no-cors' }).catch(() => 0); new WebSocket(url.replace('http', 'ws')) }`,
+  ),
+  'sockets without end': script(
+    `setInterval(() => { for (let i = 0; i < 50; i++) new WebSocket('ws://' + location.host + '/' + Math.random()) }, 50)`,
+  ),
+  'messages between frames without end': `<iframe srcdoc="<script>onmessage = (e) => e.source.postMessage('x'.repeat(1e5), '*')</script>"></iframe>${script(
+    `onmessage = (e) => e.source.postMessage(e.data, '*'); onload = () => { for (let i = 0; i < 50; i++) frames[0].postMessage('x', '*') }`,
+  )}`,
+  'layout without end': script(
+    `for (let i = 0; i < 3000; i++) document.body.append(document.createElement('p')); const f = () => { for (const p of document.querySelectorAll('p')) p.style.width = p.offsetWidth + 1 + 'px'; requestAnimationFrame(f) }; f()`,
+  ),
+  'a service worker that never ends': script(`navigator.serviceWorker?.register('/worker.js').catch(() => 0)`),
+  'a proxy in the console': script(
+    `console.log(new Proxy({}, { get: () => { while (true); }, ownKeys: () => { while (true); } }))`,
+  ),
+  'downloads without end': script(
+    `setInterval(() => { const a = document.createElement('a'); a.href = URL.createObjectURL(new Blob(['x'.repeat(1e7)])); a.download = 'setup.exe'; a.click() }, 50)`,
+  ),
+};
+
+function script(code: string): string {
+  return `<script>${code}</script>`;
+}

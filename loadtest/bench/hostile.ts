@@ -1,0 +1,104 @@
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import http from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { RunningFarm, type Scan, writeExits } from '../../infra/farm/test/support/running-farm.ts';
+import { barChart } from './bar-chart.ts';
+import { HOSTILE_BODIES } from './hostile-bodies.ts';
+import { machine } from './machine.ts';
+import { saveResult } from './save-result.ts';
+
+/**
+ * Do hostile pages disturb anybody? One node scans all of them, one after the other and then four at once, with an innocent page beside
+ * each. Every innocent scan has to complete at its first attempt.
+ */
+const NEVER_ENDS_MS = 60_000;
+const WAIT_SECONDS = 600;
+
+type Result = { name: string; hostile: Scan; innocent: Scan & { exit: { attempts: number } | null }; seconds: number };
+
+const names = Object.keys(HOSTILE_BODIES);
+const hostOf = (name: string) => `page-${names.indexOf(name)}.hostile.example`;
+
+/** Serves every page by its host; `innocent.hostile.example` is an ordinary one. */
+async function serve(): Promise<http.Server> {
+  const server = http.createServer((request, response) => {
+    const name = names.find((one) => hostOf(one) === request.headers.host);
+    if (request.url === '/worker.js') response.setHeader('content-type', 'text/javascript').end('while(true);');
+    else if (request.url?.startsWith('/never')) setTimeout(() => response.end(), NEVER_ENDS_MS).unref();
+    else {
+      const body = name && request.url?.split('?')[0] === '/' ? HOSTILE_BODIES[name] : '<h1>A page like any other</h1>';
+      response
+        .setHeader('content-type', 'text/html; charset=utf-8')
+        .end(`<!doctype html><title>${name ? 'hostile' : 'innocent'}</title><body>${body}`);
+    }
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return server;
+}
+
+async function scanPair(farm: RunningFarm, name: string): Promise<Result> {
+  const began = performance.now();
+  const [hostile, innocent] = await Promise.all([
+    farm.submit({ url: `http://${hostOf(name)}/` }),
+    farm.submit({ url: `http://innocent.hostile.example/?beside=${names.indexOf(name)}` }),
+  ]);
+  const ended = await Promise.all([farm.finished(hostile.id, WAIT_SECONDS), farm.finished(innocent.id, WAIT_SECONDS)]);
+  const seconds = (performance.now() - began) / 1000;
+  console.log(`${name}: ${ended[0].status} ${ended[0].error}, ${seconds.toFixed(1)} s; beside it: ${ended[1].status}`);
+  return { name, hostile: ended[0], innocent: ended[1] as Result['innocent'], seconds };
+}
+
+/** All pages, `width` pairs at a time. */
+async function scanAll(farm: RunningFarm, width: number): Promise<Result[]> {
+  const waiting = [...names];
+  const results: Result[] = [];
+  const lane = async () => {
+    for (let name = waiting.shift(); name !== undefined; name = waiting.shift())
+      results.push(await scanPair(farm, name));
+  };
+  await Promise.all(Array.from({ length: width }, lane));
+  return results;
+}
+
+const isUndisturbed = ({ innocent }: Result): boolean =>
+  innocent.status === 'completed' && innocent.exit?.attempts === 1;
+
+const seconds = (value: number): string => value.toFixed(1);
+const verdict = (results: Result[]): string =>
+  `${results.filter(isUndisturbed).length} of ${results.length} innocent scans completed at their first attempt`;
+
+const server = await serve();
+const folder = mkdtempSync(join(tmpdir(), 'adsweep-hostile-'));
+const exits = writeExits(folder, { '*.hostile.example': `127.0.0.1:${(server.address() as AddressInfo).port}` });
+const farm = new RunningFarm({ ADSWEEP_EXITS_FILE: exits, ADSWEEP_SLOTS: '8' });
+try {
+  await farm.ready();
+  const inARow = await scanAll(farm, 1);
+  const fourAtOnce = await scanAll(farm, 4);
+  const rows = names.map((name) => {
+    const [row, wide] = [inARow, fourAtOnce].map((results) => results.find((result) => result.name === name)!);
+    const told = ({ hostile }: Result) => `${hostile.status} ${hostile.error}`.trim();
+    return `| ${name} | ${told(row!)} | ${seconds(row!.seconds)} | ${told(wide!)} | ${seconds(wide!.seconds)} |`;
+  });
+  saveResult('hostile', [
+    '# Hostile pages, with innocent ones between them',
+    `One node. ${names.length} hostile pages, each with an innocent one beside it: one pair after the other, then four pairs at once. ${machine()}.`,
+    `One after the other: ${verdict(inARow)}. Four at once: ${verdict(fourAtOnce)}.`,
+    ['| hostile page | in a row | seconds | four at once | seconds |', '|---|---|--:|---|--:|', ...rows].join('\n'),
+    barChart(
+      'Seconds, one pair after the other',
+      inARow.map((result) => [result.name, result.seconds]),
+    ),
+  ]);
+  const disturbed = [...inARow, ...fourAtOnce].filter((result) => !isUndisturbed(result));
+  for (const { name, innocent } of disturbed) console.log(`disturbed by ${name}: ${JSON.stringify(innocent)}`);
+  if (disturbed.length > 0) process.exitCode = 1;
+} finally {
+  await farm.close();
+  server.close();
+  rmSync(folder, { recursive: true, force: true });
+}
