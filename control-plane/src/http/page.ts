@@ -11,7 +11,7 @@ export const pageQuery = {
 };
 
 /** Which page is asked for; the first one of the usual size where nothing is said. */
-export type PageWish = { page?: number; limit?: number };
+export type PageQuery = { page?: number; limit?: number };
 
 /** The envelope of a page of `item`s. */
 export const pageSchema = (item: TSchema) =>
@@ -24,11 +24,11 @@ export const pageSchema = (item: TSchema) =>
   });
 
 /** Which rows a page holds. */
-export function rowsOf({ page = 1, limit = PAGE_LIMIT_DEFAULT }: PageWish): { skip: number; limit: number } {
+export function rowsOf({ page = 1, limit = PAGE_LIMIT_DEFAULT }: PageQuery): { skip: number; limit: number } {
   return { skip: (page - 1) * limit, limit };
 }
 
 /** The envelope of a page. */
-export function presentPage<T>(items: T[], total: number, { page = 1, limit = PAGE_LIMIT_DEFAULT }: PageWish) {
+export function presentPage<T>(items: T[], total: number, { page = 1, limit = PAGE_LIMIT_DEFAULT }: PageQuery) {
   return { items, total, page, limit, pages: Math.ceil(total / limit) };
 }

@@ -3,7 +3,7 @@ import type { Catalogue, CataloguePool, ProxyType } from '@adsweep/shared/target
 /** Answers the catalogue as it was last read; null before the first time. */
 export type ReadCatalogue = () => Catalogue | null;
 
-/** Texts that differ by letter case alone are the same wish (spec 2.2). */
+/** Texts that differ by letter case alone are the same value (spec 2.2). */
 export const fold = (text: string): string => text.normalize('NFKC').toLowerCase();
 
 /** The catalogue's own spelling of a value that was sent in any letter case; null where the list has no such value. */
@@ -17,7 +17,7 @@ export function countriesOf(catalogue: Catalogue): string[] {
   return [...new Set(catalogue.pools.map(({ country_code }) => country_code))].sort();
 }
 
-/** What can be wished in a country and pool; null where the country has no such pool. */
+/** What can be targeted in a country and pool; null where the country has no such pool. */
 export function poolOf(catalogue: Catalogue, countryCode: string, proxyType: ProxyType): CataloguePool | null {
   return catalogue.pools.find((pool) => pool.country_code === countryCode && pool.proxy_type === proxyType) ?? null;
 }

@@ -5,7 +5,7 @@ import type { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { BoundedQueue } from './bounded-queue.ts';
 import { PictureCache } from './picture-cache.ts';
-import type { Resized, ResizeWish } from './resize-process.ts';
+import type { Resized, ResizeRequest } from './resize-process.ts';
 import type { Size } from './resize-screenshot.ts';
 
 /** Resizes at once: a tall page costs a second of CPU and 100 MB. */
@@ -64,7 +64,7 @@ export class PicturePool {
     const { promise, resolve, reject } = Promise.withResolvers<Buffer>();
     this.#waiting.set(id, { resolve, reject });
     clearTimeout(this.#idle);
-    child.send({ id, bytes, original: { width: originalWidth, height }, width } satisfies ResizeWish);
+    child.send({ id, bytes, original: { width: originalWidth, height }, width } satisfies ResizeRequest);
     return promise;
   }
 

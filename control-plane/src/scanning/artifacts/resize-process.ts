@@ -5,13 +5,13 @@ import { resizeScreenshot, type Size } from './resize-screenshot.ts';
  * A process that resizes pictures and does nothing else: pictures come from hostile pages and cost seconds of CPU, and sharp takes the
  * threads that files and archives need too. It ends with the process that started it.
  */
-export type ResizeWish = { id: number; bytes: Uint8Array; original: Size; width: number };
+export type ResizeRequest = { id: number; bytes: Uint8Array; original: Size; width: number };
 export type Resized = { id: number; bytes: Uint8Array } | { id: number; error: string };
 
 sharp.concurrency(1);
 sharp.cache(false);
 
-process.on('message', async ({ id, bytes, original, width }: ResizeWish) => {
+process.on('message', async ({ id, bytes, original, width }: ResizeRequest) => {
   process.send?.(await resize(id, Buffer.from(bytes), original, width));
 });
 process.on('disconnect', () => process.exit());

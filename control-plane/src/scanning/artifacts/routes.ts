@@ -70,7 +70,7 @@ export function artifactRoutes(open: OpenScreenshot, pictures: PicturePool): Rou
   ];
 }
 
-/** The picture in the wished width; 404 where there is none, 304 where the client has it, 503 where too many wait for theirs. */
+/** The picture in the requested width; 404 where there is none, 304 where the client has it, 503 where too many wait for theirs. */
 export async function answerPicture(
   pictures: PicturePool,
   picture: OpenPicture | null,

@@ -10,7 +10,7 @@ import { pageSchema, presentPage, rowsOf } from '../../../http/page.ts';
 import { created, ok, type Route, route, type ValidPart } from '../../../http/route.ts';
 import type { ReadCatalogue } from '../../../reference/catalogue/lookup.ts';
 import { catalogueNotReady } from '../../../reference/catalogue/not-ready.ts';
-import { checkWish } from '../request/checks/index.ts';
+import { checkRequest } from '../request/checks/index.ts';
 import { estimate } from '../request/estimate.ts';
 import { newScan } from '../request/new-scan.ts';
 import { type ScanIn, ScanInSchema } from '../request/scan-in.ts';
@@ -97,13 +97,13 @@ function createRoute(parts: ScanParts): Route<Caller> {
       201: { description: 'The scan, `pending`.', schema: ScanSchema },
     },
     errors: [...VOCABULARY_ERRORS, 'catalogue.not_ready'],
-    refine: (request) => wishIssues(request, parts),
+    refine: (request) => requestIssues(request, parts),
     handle: async ({ caller, body, query, recordId }) => {
       const catalogue = readCatalogue();
       if (!catalogue) throw catalogueNotReady();
-      const order = { organizationId: caller.organizationId, priceMicros, scanId: recordId };
-      if (query.dry_run) return ok(estimate(newScan(body, catalogue, order, new Date()), catalogue));
-      const scan = await submit(parts, body, catalogue, order, new Date());
+      const options = { organizationId: caller.organizationId, priceMicros, scanId: recordId };
+      if (query.dry_run) return ok(estimate(newScan(body, catalogue, options, new Date()), catalogue));
+      const scan = await submit(parts, body, catalogue, options, new Date());
       return created(presentScan(scan, [], publicUrl));
     },
   });
@@ -118,7 +118,7 @@ const VOCABULARY_ERRORS = [
   'scanning.unsupported_proxy_isp',
 ] as const;
 
-function wishIssues(
+function requestIssues(
   { body, refused }: ValidPart<Caller, Partial<ScanIn>>,
   { readCatalogue, addresses }: ScanParts,
 ): Issue[] {
@@ -126,7 +126,7 @@ function wishIssues(
   const catalogue = readCatalogue();
   if (!catalogue) throw catalogueNotReady();
   const countries = body.country_code === undefined ? [] : [body.country_code.toUpperCase()];
-  return checkWish({ scan: body, refused, countries, catalogue, addresses });
+  return checkRequest({ scan: body, refused, countries, catalogue, addresses });
 }
 
 function readRoute({ scans, readEvidence, publicUrl }: ScanParts): Route<Caller> {

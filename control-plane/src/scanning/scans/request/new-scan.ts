@@ -13,32 +13,32 @@ import type { ScanIn } from './scan-in.ts';
  * Who asks, and what a check costs: in micros, charged with the scan's creation. `scanId` is the id it must have, where a client may
  * ask for it twice.
  */
-export type Order = { organizationId: string; priceMicros: number; scanId?: string | undefined };
+export type SubmitOptions = { organizationId: string; priceMicros: number; scanId?: string | undefined };
 
 const REPORT_TOKEN_BYTES = 16;
 
 /** The record of a scan that passed the checks: `pending`, its charge in its outbox. */
-export function newScan(wish: ScanIn, catalogue: Catalogue, order: Order, now: Date): ScanRecord {
-  const id = order.scanId ?? newId();
-  const target = targetOf(wish);
+export function newScan(request: ScanIn, catalogue: Catalogue, options: SubmitOptions, now: Date): ScanRecord {
+  const id = options.scanId ?? newId();
+  const target = targetOf(request);
   return {
     _id: id,
-    organization_id: order.organizationId,
+    organization_id: options.organizationId,
     job_id: id,
     job_kind: KIND_OF_TARGET[target.kind],
     parent_scan_id: null,
     report_token: newSecret(REPORT_TOKEN_BYTES),
     target,
-    country_code: wish.country_code.toUpperCase(),
-    emulator_id: wish.emulator_id,
-    proxy: wish.proxy ? spelledProxy(wish.proxy, wish.country_code.toUpperCase(), catalogue) : null,
-    referrer: wish.referrer ? new URL(wish.referrer).href : null,
-    ignore_first_n_domains: wish.ignore_first_n_domains ?? 0,
-    labels: wish.labels ?? {},
+    country_code: request.country_code.toUpperCase(),
+    emulator_id: request.emulator_id,
+    proxy: request.proxy ? spelledProxy(request.proxy, request.country_code.toUpperCase(), catalogue) : null,
+    referrer: request.referrer ? new URL(request.referrer).href : null,
+    ignore_first_n_domains: request.ignore_first_n_domains ?? 0,
+    labels: request.labels ?? {},
     campaign_id: null,
     run_id: null,
-    retry_max_attempts: wish.retry_max_attempts ?? 0,
-    price_micros: order.priceMicros,
+    retry_max_attempts: request.retry_max_attempts ?? 0,
+    price_micros: options.priceMicros,
     status: 'pending',
     error: '',
     retry_attempt: 0,
@@ -57,14 +57,14 @@ export function newScan(wish: ScanIn, catalogue: Catalogue, order: Order, now: D
     checks_claimed_until: null,
     completed_at: null,
     event_sequence: 0,
-    ...initialOutbox([{ id: `charge:${id}`, kind: 'charge', at: now, amount_micros: order.priceMicros }]),
+    ...initialOutbox([{ id: `charge:${id}`, kind: 'charge', at: now, amount_micros: options.priceMicros }]),
   };
 }
 
-function targetOf(wish: ScanIn): Target {
-  const kind = TARGET_KINDS.find((one) => typeof wish[one] === 'string');
+function targetOf(request: ScanIn): Target {
+  const kind = TARGET_KINDS.find((one) => typeof request[one] === 'string');
   if (!kind) throw new Error('a scan without a target passed its checks');
-  return { kind, value: wish[kind] ?? '' };
+  return { kind, value: request[kind] ?? '' };
 }
 
 function spelledProxy(proxy: NonNullable<ScanIn['proxy']>, country: string, catalogue: Catalogue): ScanProxy {

@@ -26,7 +26,7 @@ const ProxyInSchema = Type.Object(
     city: Type.Optional(name('Must belong to the region, or no exit will be found.')),
     isp: Type.Optional(name()),
   },
-  { ...strict, title: 'ProxyIn', description: 'Values of `GET /proxy/targeting`, in any letter case; empty: no wish.' },
+  { ...strict, title: 'ProxyIn', description: 'Values of `GET /proxy/targeting`, in any letter case; empty: any.' },
 );
 
 /**

@@ -2,7 +2,7 @@ import type { Logger } from '@adsweep/shared/service/logger.ts';
 import type { Catalogue } from '@adsweep/shared/targeting/catalogue.ts';
 import type { ScanRecord } from '../state/scan.ts';
 import type { ScanStore } from '../state/scan-store.ts';
-import { newScan, type Order } from './new-scan.ts';
+import { newScan, type SubmitOptions } from './new-scan.ts';
 import type { ScanIn } from './scan-in.ts';
 
 /** Puts a scan's crawl job into the index of work. */
@@ -23,12 +23,12 @@ export type SubmitParts = {
  */
 export async function submit(
   { scans, enqueue, submitted, outboxFilled, log }: SubmitParts,
-  wish: ScanIn,
+  request: ScanIn,
   catalogue: Catalogue,
-  order: Order,
+  options: SubmitOptions,
   now: Date,
 ): Promise<ScanRecord> {
-  const scan = newScan(wish, catalogue, order, now);
+  const scan = newScan(request, catalogue, options, now);
   const earlier = await scans.insertUnlessThere(scan);
   if (earlier) return earlier;
   submitted();

@@ -5,7 +5,7 @@ import type { ProxyType } from '@adsweep/shared/targeting/catalogue.ts';
 import type { Exit } from '@adsweep/shared/targeting/exit-ticket.ts';
 import type { OutboxFields } from '../../../platform/outbox/outbox-entry.ts';
 
-/** The proxy block as the client sent it, values in the catalogue's spelling, '' = no wish (spec 2.2). */
+/** The proxy block as the client sent it, values in the catalogue's spelling, '' = any (spec 2.2). */
 export type ScanProxy = { proxy_type: ProxyType; region: string; city: string; isp: string };
 
 /** The lease that may write this scan now: its fencing token and its node. */

@@ -4,13 +4,13 @@ const NOT_YET = 'This version scans single page URLs only.';
 
 /** What the interface has and this version cannot crawl yet: it is refused, never accepted and left lying. */
 export const checkAvailability: Check = ({ scan }) => {
-  const wished = {
+  const requested = {
     ad_tag: isSent(scan.ad_tag),
     vast_tag: isSent(scan.vast_tag),
     ad_discovery: scan.ad_discovery === true,
     repeat_count: (scan.repeat_count ?? 1) > 1,
   };
-  return (Object.keys(wished) as (keyof typeof wished)[])
-    .filter((field) => wished[field])
+  return (Object.keys(requested) as (keyof typeof requested)[])
+    .filter((field) => requested[field])
     .map((field) => issueAt(field, 'not_available', NOT_YET, scan[field]));
 };

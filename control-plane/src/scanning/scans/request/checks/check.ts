@@ -5,10 +5,10 @@ import type { Issue } from '../../../../http/errors.ts';
 import type { ScanIn } from '../scan-in.ts';
 
 /**
- * A wished scan, without the fields whose form was wrong. `refused` names those, so that a check does not call missing what was
+ * A requested scan, without the fields whose form was wrong. `refused` names those, so that a check does not call missing what was
  * there but wrong. `countries` in upper case, as far as the client named any.
  */
-export type Wish = {
+export type ScanRequest = {
   scan: Partial<ScanIn>;
   refused: ReadonlySet<string>;
   countries: string[];
@@ -17,7 +17,7 @@ export type Wish = {
 };
 
 /** One group of rules. Answers what is wrong, never throws for it. */
-export type Check = (wish: Wish) => Issue[];
+export type Check = (request: ScanRequest) => Issue[];
 
 /** An issue of one body field, `given` with what was sent there. */
 export function issueAt(
@@ -30,5 +30,5 @@ export function issueAt(
   return { loc: ['body', ...[field].flat()], msg, type, ctx: { ...given(value), ...ctx } };
 }
 
-/** Whether a field carries a wish: null says as much as leaving it out. */
+/** Whether a field carries a request: null says as much as leaving it out. */
 export const isSent = (value: unknown): boolean => value !== undefined && value !== null;

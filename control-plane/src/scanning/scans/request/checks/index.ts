@@ -2,7 +2,7 @@ import type { Issue } from '../../../../http/errors.ts';
 import { checkAdDiscovery } from './ad-discovery.ts';
 import { checkAvailability } from './availability.ts';
 import { checkCampaign } from './campaign.ts';
-import type { Check, Wish } from './check.ts';
+import type { Check, ScanRequest } from './check.ts';
 import { checkCountry } from './country.ts';
 import { checkEmulator } from './emulator.ts';
 import { checkLabels } from './labels.ts';
@@ -22,9 +22,9 @@ const CHECKS: [rules: string, check: Check][] = [
   ['what belongs to sweeps alone', checkAdDiscovery],
 ];
 
-/** All that is wrong with a wished scan. What this version cannot do is said of fields that are right otherwise. */
-export function checkWish(wish: Wish): Issue[] {
-  const issues = CHECKS.flatMap(([, check]) => check(wish));
+/** All that is wrong with a requested scan. What this version cannot do is said of fields that are right otherwise. */
+export function checkRequest(request: ScanRequest): Issue[] {
+  const issues = CHECKS.flatMap(([, check]) => check(request));
   const wrong = new Set(issues.map(({ loc }) => loc.join('.')));
-  return [...issues, ...checkAvailability(wish).filter(({ loc }) => !wrong.has(loc.join('.')))];
+  return [...issues, ...checkAvailability(request).filter(({ loc }) => !wrong.has(loc.join('.')))];
 }

@@ -5,7 +5,7 @@ import { countriesOf, poolOf, spelled } from '../../../../reference/catalogue/lo
 import { proxyTypeIssues, readProxyType } from '../../../../reference/catalogue/proxy-type.ts';
 import { type Check, issueAt } from './check.ts';
 
-const WISHES = [
+const PLACES = [
   ['region', 'regions', 'unsupported_proxy_region'],
   ['city', 'cities', 'unsupported_proxy_city'],
   ['isp', 'isps', 'unsupported_proxy_isp'],
@@ -22,19 +22,19 @@ export const checkProxy: Check = ({ scan: { proxy }, countries, catalogue }) => 
   // Without a country that is served, or a pool that exists, there are no values to hold these against.
   if (typeIssues.length > 0 || country === undefined || !countriesOf(catalogue).includes(country)) return typeIssues;
   const pool = poolOf(catalogue, country, readProxyType(proxy.proxy_type));
-  return WISHES.flatMap(([wish, list, type]) =>
-    valueIssues(proxy[wish] ?? '', wish, pool?.[list] ?? [], type, country),
+  return PLACES.flatMap(([field, list, type]) =>
+    valueIssues(proxy[field] ?? '', field, pool?.[list] ?? [], type, country),
   );
 };
 
 function valueIssues(
   value: string,
-  wish: 'region' | 'city' | 'isp',
+  field: 'region' | 'city' | 'isp',
   values: CataloguePool['regions'],
   type: string,
   country: string,
 ): Issue[] {
   if (value === '' || spelled(values, value) !== null) return [];
   const ctx = { country_codes: [country], valid_sample: closest(values, value), valid_total: values.length };
-  return [issueAt(['proxy', wish], type, `${country} has no such ${wish} in this pool.`, value, ctx)];
+  return [issueAt(['proxy', field], type, `${country} has no such ${field} in this pool.`, value, ctx)];
 }
