@@ -274,6 +274,6 @@ describe('the checks after a crawl', () => {
 
 /** Fails the write that finishes a scan, as a crash right before it would. */
 function crashAtFinish(scans: RunningFarm['scans']): RunningFarm['scans']['apply'] {
-  return (id, change) =>
-    change.set.status === 'completed' ? Promise.reject(new Error('killed')) : scans.apply(id, change);
+  return (scan, change) =>
+    change.set.status === 'completed' ? Promise.reject(new Error('killed')) : scans.apply(scan, change);
 }

@@ -1,6 +1,15 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { itemsOf, KEYS, ORGANIZATIONS, PAGE, type RunningApi, runningApi } from './support/running-api.ts';
+import {
+  EVERYTHING,
+  FIRST,
+  itemsOf,
+  KEYS,
+  ORGANIZATIONS,
+  PAGE,
+  type RunningApi,
+  runningApi,
+} from './support/running-api.ts';
 
 describe('sending a request twice', () => {
   let api: RunningApi;
@@ -11,7 +20,7 @@ describe('sending a request twice', () => {
 
   const create = (key: string, body: object = PAGE, sent = {}) =>
     api.post('/api/v1/scans', body, { headers: { 'idempotency-key': key }, ...sent });
-  const total = async () => (await api.scans.list(ORGANIZATIONS.ours, {}, 0, 1)).total;
+  const total = async () => (await api.scans.list(ORGANIZATIONS.ours, EVERYTHING, FIRST)).total;
 
   test('§4.2.18 the same key and body give the first answer again and create nothing', async () => {
     const first = await create('order-1');

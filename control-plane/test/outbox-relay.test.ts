@@ -117,7 +117,7 @@ describe('the outbox relay', () => {
       await real.event(one, origin);
       if (one.event !== COMPLETED) return;
       const change = { when: { status: 'completed' as const }, set: {}, follows: [entry] };
-      await farm.scans.apply(scan._id, change);
+      await farm.scans.apply(scan, change);
     };
     await relay({ ...dependencies(), handlers: { ...real, event } }, new Date());
     assert.deepEqual(kindsOf(await farm.read(scan._id)), ['refund']);

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import {
+  EVERYTHING,
+  FIRST,
   itemsOf,
   type Json,
   ORGANIZATIONS,
@@ -23,7 +25,7 @@ describe('creating a scan', () => {
     assert.equal(answer.status, 422, answer.text);
     return { items: itemsOf(answer), code: answer.body.code, detail: answer.body.detail };
   };
-  const storedScans = () => api.scans.list(ORGANIZATIONS.ours, {}, 0, 1);
+  const storedScans = () => api.scans.list(ORGANIZATIONS.ours, EVERYTHING, FIRST);
 
   test('§3.1 a valid request gives 201, an id and the status pending', async () => {
     const answer = await create(PAGE);

@@ -33,7 +33,9 @@ export type MergedPart = { prefixLength: number; ranges: KeyRange[] };
 export type Question = Conditions & { order: readonly Component[]; most: number };
 
 /** Counting further than this to find out which index is best costs more than it saves. */
-const COUNTED_ENTRIES = 512;
+const COUNTED_ENTRIES = 1000;
+/** More than any index holds: the last choice, unless the plan needs no sort and no test. */
+const UNKNOWN_ENTRIES = 1e12;
 
 /** The best index for a question; null: read everything, in the order it came. */
 export function planFor(indexes: readonly IndexTable[], question: Question): Plan | null {
@@ -59,8 +61,9 @@ export function countedBy(indexes: readonly IndexTable[], conditions: Conditions
 
 /** Entries to read, counted no further than what is known to be dearer; the rest is the price of a sort and of tests. */
 function cheapest(plans: readonly Plan[], { most }: Question): Plan {
-  let best = { plan: plans[0]!, cost: Number.POSITIVE_INFINITY };
-  for (const plan of plans.toSorted((left, right) => extraWork(left) - extraWork(right))) {
+  const ordered = plans.toSorted((left, right) => extraWork(left) - extraWork(right));
+  let best = { plan: ordered[0]!, cost: Number.POSITIVE_INFINITY };
+  for (const plan of ordered) {
     const wanted = extraWork(plan) === 0 ? most : Number.POSITIVE_INFINITY;
     const cost = entriesToRead(plan, Math.min(wanted, Math.ceil(best.cost))) + extraWork(plan);
     if (cost < best.cost) best = { plan, cost };
@@ -68,12 +71,13 @@ function cheapest(plans: readonly Plan[], { most }: Question): Plan {
   return best.plan;
 }
 
-/** How many entries a plan reads, `most` at most; where there are many, as far as the index has counted them. */
+/** How many entries a plan reads, `most` at most; where there are many, what the index has counted. */
 function entriesToRead({ index, ranges, points }: Plan, most: number): number {
-  const counted = Math.min(most, COUNTED_ENTRIES);
-  const entries = index.count(ranges, counted);
-  if (entries < counted || points.depth !== index.spec.countedPrefix) return entries;
-  return Math.max(entries, Math.min(most, index.counts?.sum(points.keys) ?? 0));
+  const limit = Math.min(most, COUNTED_ENTRIES);
+  const entries = index.count(ranges, limit);
+  if (entries < limit || limit === most) return entries;
+  const isCounted = index.counts && points.depth === index.spec.countedPrefix;
+  return isCounted ? Math.min(most, Math.max(entries, index.counts.sum(points.keys))) : UNKNOWN_ENTRIES;
 }
 
 /** Less than one entry, so that it makes a difference only where the entries are as many. */

@@ -19,7 +19,7 @@ import { PicturePool } from '../../src/scanning/artifacts/picture-pool.ts';
 import type { OpenPicture } from '../../src/scanning/artifacts/routes.ts';
 import type { EvidenceLanding } from '../../src/scanning/scans/api/evidence-landing.ts';
 import type { ScanRecord } from '../../src/scanning/scans/state/scan.ts';
-import { scanStore } from '../../src/scanning/scans/state/scan-store.ts';
+import { type ListQuestion, type ListWindow, scanStore } from '../../src/scanning/scans/state/scan-store.ts';
 
 export const PUBLIC_URL = 'https://adsweep.example';
 export const PRICE_MICROS = 10_000;
@@ -59,6 +59,10 @@ export const CATALOGUE: Catalogue = {
 
 /** The least body of a scan that is accepted. */
 export const PAGE = { url: 'https://shop.example/landing?x=1', country_code: 'US', emulator_id: 'windows_chrome' };
+
+/** The question for all scans, and the first of its rows. */
+export const EVERYTHING: ListQuestion = { filter: {}, isCounted: true };
+export const FIRST: ListWindow = { after: null, skip: 0, limit: 1 };
 
 export type Answered = { status: number; headers: Headers; body: Json; text: string };
 // biome-ignore lint/suspicious/noExplicitAny: tests look into answers whose shape is what they test

@@ -4,9 +4,11 @@ import { type DayRange, dayRangeIssues, momentsOf } from '../../../http/calendar
 import { given } from '../../../http/describe-schema-error.ts';
 import type { Issue } from '../../../http/errors.ts';
 import { pageQuery } from '../../../http/page.ts';
+import { CURSOR_DESCRIPTION, cursorIssues } from '../../../http/page-cursor.ts';
 import type { Filter } from '../../../platform/store.ts';
 import { LABEL_KEY } from '../request/label-key.ts';
-import type { ScanRecord, Tiers } from '../state/scan.ts';
+import { type FilterKind, filterKey, labelPair } from '../state/filter-keys.ts';
+import type { ListQuestion, StoredScan } from '../state/scan-store.ts';
 
 const TEXT_MAX = 4_096;
 const LIST_MAX = 20_000;
@@ -38,6 +40,7 @@ export const ScanListQuerySchema = Type.Object(
     ai_category: text('Tiers joined with /, broadest first.'),
     iab_v3_category: text('Tiers joined with /, broadest first.'),
     ...pageQuery,
+    cursor: text(CURSOR_DESCRIPTION),
   },
   {
     additionalProperties: false,
@@ -57,7 +60,7 @@ const listOf = (value: string): string[] =>
 /** What the forms of the parameters cannot say: unknown statuses and timezones, days in the wrong order. */
 export function listQueryIssues(query: Partial<ScanListQuery>): Issue[] {
   const unknown = listOf(query.status ?? '').filter((status) => !SCAN_STATUSES.some((known) => known === status));
-  const issues = dayRangeIssues(query as DayRange);
+  const issues = [...dayRangeIssues(query as DayRange), ...cursorIssues(query)];
   if (unknown.length > 0) {
     const msg = `Must be statuses: ${SCAN_STATUSES.join(', ')}.`;
     const ctx = { ...given(query.status), expected: SCAN_STATUSES };
@@ -67,44 +70,54 @@ export function listQueryIssues(query: Partial<ScanListQuery>): Issue[] {
 }
 
 /** The question a list query asks of the organization's scans: all its conditions must hold. */
-export function listFilter(query: ScanListQuery): Filter<ScanRecord> {
-  const conditions: Filter<ScanRecord>[] = [];
-  const { status, country_code, url, scan_id, tag, tag_match, brand } = query;
+export function listQuestion(query: ScanListQuery): ListQuestion {
+  const { status, country_code, url, scan_id, tag, tag_match } = query;
+  const conditions: Filter<StoredScan>[] = [];
+  if (scan_id) conditions.push({ _id: { $in: listOf(scan_id) } });
+  conditions.push(...keysOf(query).map((key) => ({ filter_keys: key })));
+  if (tag) conditions.push(...tagConditions(listOf(tag), tag_match));
   if (status) conditions.push({ status: { $in: listOf(status) as ScanStatus[] } });
   if (country_code) conditions.push({ country_code: { $in: listOf(country_code.toUpperCase()) } });
   if (url) conditions.push({ 'target.kind': 'url', 'target.value': containing(url) });
-  if (scan_id) conditions.push({ _id: { $in: listOf(scan_id) } });
-  if (tag) conditions.push({ 'tags.tag_slug': tag_match === 'all' ? { $all: listOf(tag) } : { $in: listOf(tag) } });
-  if (brand) conditions.push({ 'classification.brand': exactly(brand) });
-  if (query.run_id) conditions.push({ run_id: query.run_id });
-  if (query.campaign_id) conditions.push({ campaign_id: query.campaign_id });
-  // No scan of this version has a parent or a campaign's group.
-  if (query.group_id || query.parent_scan_id) conditions.push({ _id: { $in: [] } });
-  conditions.push(
-    ...tierConditions('ai_category', query.ai_category),
-    ...tierConditions('iab_v3', query.iab_v3_category),
-  );
-  conditions.push(...labelConditions(query));
+  // There are no groups of campaigns yet.
+  if (query.group_id) conditions.push({ _id: { $in: [] } });
   const created = momentsOf(query as DayRange);
   if (created) conditions.push({ created_at: created });
-  return conditions.length === 0 ? {} : { $and: conditions };
+  // The store counts one value of a field as it writes; all others are counted by a walk.
+  const isCounted = conditions.length < 2 && !url && !(tag && listOf(tag).length > 1);
+  return { filter: conditions.length === 0 ? {} : { $and: conditions }, isCounted };
 }
 
 const escapeRegex = (literal: string): string => literal.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&');
 const containing = (part: string) => ({ $regex: escapeRegex(part), $options: 'i' });
-const exactly = (whole: string) => ({ $regex: `^${escapeRegex(whole)}$`, $options: 'i' });
 
-const TIERS = ['tier1', 'tier2', 'tier3', 'tier4'] as const satisfies (keyof Tiers)[];
-
-function tierConditions(tree: 'ai_category' | 'iab_v3', path: string | undefined): Filter<ScanRecord>[] {
-  if (!path) return [];
-  const names = path.split('/').map((name) => name.trim());
-  if (names.length > TIERS.length) return [{ _id: { $in: [] } }];
-  return names.map((name, depth) => ({ [`classification.${tree}.${TIERS[depth]}`]: exactly(name) }));
+function tagConditions(slugs: string[], match: ScanListQuery['tag_match']): Filter<StoredScan>[] {
+  if (match === 'all') return slugs.map((slug) => ({ 'tags.tag_slug': slug }));
+  return [{ 'tags.tag_slug': slugs.length === 1 ? slugs[0]! : { $in: slugs } }];
 }
 
-function labelConditions(query: ScanListQuery): Filter<ScanRecord>[] {
+/** The rarer kinds first: a search walks along the first one. */
+function keysOf(query: ScanListQuery): string[] {
+  const one = (kind: FilterKind, value: string | undefined) => (value === undefined ? [] : [filterKey(kind, value)]);
+  return [
+    ...one('run', query.run_id),
+    ...one('parent', query.parent_scan_id),
+    ...one('campaign', query.campaign_id),
+    ...one('brand', query.brand),
+    ...labelsOf(query).map(([key, value]) => filterKey('label', labelPair(key, value))),
+    ...one('ai_category', trimmedPath(query.ai_category)),
+    ...one('iab_v3', trimmedPath(query.iab_v3_category)),
+  ];
+}
+
+const trimmedPath = (path: string | undefined): string | undefined =>
+  path
+    ?.split('/')
+    .map((name) => name.trim())
+    .join('/');
+
+function labelsOf(query: ScanListQuery): [key: string, value: string][] {
   return Object.entries(query)
     .filter(([name]) => new RegExp(LABEL_PARAMETER).test(name))
-    .map(([name, value]) => ({ [`labels.${name.slice('label_'.length)}`]: value }) as Filter<ScanRecord>);
+    .map(([name, value]) => [name.slice('label_'.length), String(value)]);
 }

@@ -1,6 +1,6 @@
 import { findEmulator } from '@adsweep/shared/scan/emulators.ts';
 import { isFinished } from '@adsweep/shared/scan/scan-status.ts';
-import type { ScanRecord } from '../state/scan.ts';
+import type { ListedScan, ScanRecord } from '../state/scan.ts';
 import { scanLinks } from '../state/scan-links.ts';
 import type { EvidenceLanding } from './evidence-landing.ts';
 import type { PresentedBrief, PresentedLanding, PresentedScan } from './responses.ts';
@@ -35,7 +35,7 @@ export function presentScan(scan: ScanRecord, evidence: EvidenceLanding[], publi
 }
 
 /** A scan as a row of a list. */
-export function presentBrief(scan: ScanRecord, publicUrl: string): PresentedBrief {
+export function presentBrief(scan: ListedScan, publicUrl: string): PresentedBrief {
   const emulator = findEmulator(scan.emulator_id);
   return {
     ...presentShared(scan, publicUrl),
@@ -62,7 +62,6 @@ const NO_CREATIVE = {
 /** What scans outside campaigns, sweeps and repeat groups never have. */
 const ALONE = {
   campaign_name: null,
-  parent_scan_id: null,
   ad_discovery: false,
   slot_index: null,
   ad_kind: null,
@@ -71,7 +70,7 @@ const ALONE = {
   repeat_session_id: null,
 };
 
-function presentShared(scan: ScanRecord, publicUrl: string) {
+function presentShared(scan: ListedScan, publicUrl: string) {
   const { target, capture, classification } = scan;
   const finished = isFinished(scan.status);
   const links = scanLinks(publicUrl, scan);
@@ -89,6 +88,7 @@ function presentShared(scan: ScanRecord, publicUrl: string) {
     elapsed_ms: capture?.crawl_ms ?? 0,
     created_at: scan.created_at.toISOString(),
     campaign_id: scan.campaign_id,
+    parent_scan_id: scan.parent_scan_id,
     ...ALONE,
     network: scan.network,
     network_host: scan.network_host,

@@ -6,7 +6,9 @@ import type { Caller } from '../../../http/caller.ts';
 import type { Issue } from '../../../http/errors.ts';
 import type { IdempotencyStore } from '../../../http/idempotency-store.ts';
 import { idempotent } from '../../../http/idempotent.ts';
+import { orNull } from '../../../http/or-null.ts';
 import { pageSchema, presentPage, rowsOf } from '../../../http/page.ts';
+import { decodeCursor, encodeCursor } from '../../../http/page-cursor.ts';
 import { created, ok, type Route, route, type ValidPart } from '../../../http/route.ts';
 import type { ReadCatalogue } from '../../../reference/catalogue/lookup.ts';
 import { catalogueNotReady } from '../../../reference/catalogue/not-ready.ts';
@@ -19,7 +21,7 @@ import { cancelScan } from '../state/cancel.ts';
 import type { ScanRecord } from '../state/scan.ts';
 import type { ScanStore } from '../state/scan-store.ts';
 import type { EvidenceLanding } from './evidence-landing.ts';
-import { listFilter, listQueryIssues, ScanListQuerySchema } from './list-query.ts';
+import { listQueryIssues, listQuestion, ScanListQuerySchema } from './list-query.ts';
 import { presentBrief, presentScan } from './present-scan.ts';
 import { type FindTagWords, presentTag } from './present-tag.ts';
 import { CancelledSchema, EstimateSchema, ScanBriefSchema, ScanSchema, ScanTagSchema } from './responses.ts';
@@ -60,16 +62,23 @@ function listRoute({ scans, publicUrl }: ScanParts): Route<Caller> {
     description: 'Newest first. `label_<key>=<value>` filters by a label. Filters are joined by "and".',
     permission: 'scans.read',
     query: ScanListQuerySchema,
-    replies: { 200: { description: 'A page of scans.', schema: pageSchema(ScanBriefSchema) } },
+    replies: { 200: { description: 'A page of scans.', schema: ScanPageSchema } },
     refine: ({ query }) => listQueryIssues(query),
     handle: async ({ caller, query }) => {
-      const { skip, limit } = rowsOf(query);
-      const { rows, total } = await scans.list(caller.organizationId, listFilter(query), skip, limit);
+      const after = query.cursor === undefined ? null : decodeCursor(query.cursor);
+      const window = { ...rowsOf(query), after };
+      const { rows, total, last } = await scans.list(caller.organizationId, listQuestion(query), window);
       const items = rows.map((scan) => presentBrief(scan, publicUrl));
-      return ok(presentPage(items, total, query));
+      return ok({ ...presentPage(items, total, query), next_cursor: last && encodeCursor(last) });
     },
   });
 }
+
+/** A page, and where the next one begins. */
+const ScanPageSchema = Type.Object({
+  ...pageSchema(ScanBriefSchema).properties,
+  next_cursor: orNull(Type.String({ description: 'For `cursor`: the page after this one; null on the last one.' })),
+});
 
 const CreateQuery = Type.Object(
   {

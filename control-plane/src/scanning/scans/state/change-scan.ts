@@ -15,7 +15,7 @@ export async function changeScan(
   events: EmittedEvent[] = [],
 ): Promise<ScanRecord | null> {
   const change = advance(scan, event, now);
-  return change && scans.apply(scan._id, withEvents(change, scan.event_sequence, events));
+  return change && scans.apply(scan, withEvents(change, scan.event_sequence, events));
 }
 
 /** Two changes that both emit events cannot take the same numbers: the sequence is compared as well. */

@@ -1,38 +1,79 @@
 import type { ScanStatus } from '@adsweep/shared/scan/scan-status.ts';
+import type { Place } from '../../../http/page-cursor.ts';
+import { inTurnByKey } from '../../../platform/in-turn.ts';
 import { insertOnce } from '../../../platform/insert-once.ts';
 import { OUTBOX_INDEXES, outboxSource, pushToOutbox } from '../../../platform/outbox/outbox-source.ts';
 import { pickAtRandom } from '../../../platform/pick-at-random.ts';
 import type { Collection, Filter, Store } from '../../../platform/store.ts';
 import type { ScanChange } from './advance.ts';
-import type { ScanInQueue, ScanRecord } from './scan.ts';
+import { type FilterSource, filterKeysOf } from './filter-keys.ts';
+import { LISTED_FIELDS, type ListedScan, type ScanInQueue, type ScanRecord } from './scan.ts';
 
 const CANDIDATES_PER_PICK = 4;
 
 /** The only code that touches the scans collection. Questions of clients name their organization first. */
 export type ScanStore = ReturnType<typeof scanStore>;
 
+/** A scan as it is stored: with the keys that lists are filtered by. */
+export type StoredScan = ScanRecord & { filter_keys: string[] };
+
+/** Which of an organization's scans are wanted; `isCounted`: an index knows how many they are. */
+export type ListQuestion = { filter: Filter<StoredScan>; isCounted: boolean };
+
+/** A page of a list: after a place or from the first row on, `skip` rows left out. */
+export type ListWindow = { after: Place | null; skip: number; limit: number };
+
+/** A scan by its organization and its id: together they can be a shard key. */
+type ScanKey = Pick<ScanRecord, '_id' | 'organization_id'>;
+
+/** Every list is in this order, and each of its indexes ends with it. */
+const NEWEST = { created_at: -1, _id: -1 } as const;
+const LISTED = Object.fromEntries(LISTED_FIELDS.map((field) => [field, 1]));
+
 export function scanStore(store: Store) {
-  const scans: Collection<ScanRecord> = store.collection<ScanRecord>('scans');
+  const scans: Collection<StoredScan> = store.collection<StoredScan>('scans');
+  const inTurn = inTurnByKey();
+
+  const readPage = async (where: Filter<StoredScan>, { after, skip, limit }: ListWindow) => {
+    const from: Filter<StoredScan> = after ? { $and: [where, olderThan(after)] } : where;
+    const [found, total] = await Promise.all([
+      scans
+        .find(from)
+        .sort(NEWEST)
+        .skip(skip)
+        .limit(limit + 1)
+        .project<ListedScan>(LISTED)
+        .toArray(),
+      scans.countDocuments(where),
+    ]);
+    const rows = found.slice(0, limit);
+    const end = found.length > limit ? rows.at(-1) : undefined;
+    return { rows, total, last: end ? { at: end.created_at, id: end._id } : null };
+  };
 
   return {
     async createIndexes(): Promise<void> {
       await scans.createIndexes([
-        { key: { organization_id: 1, created_at: -1, _id: -1 } },
-        { key: { organization_id: 1, 'tags.tag_slug': 1, created_at: -1 } },
+        { key: { organization_id: 1, ...NEWEST }, countedPrefix: 1 },
+        { key: { organization_id: 1, status: 1, ...NEWEST }, countedPrefix: 2 },
+        { key: { organization_id: 1, country_code: 1, ...NEWEST }, countedPrefix: 2 },
+        { key: { organization_id: 1, 'tags.tag_slug': 1, ...NEWEST }, countedPrefix: 2 },
+        { key: { organization_id: 1, filter_keys: 1, ...NEWEST }, countedPrefix: 2 },
         { key: { organization_id: 1, job_id: 1 } },
         { key: { status: 1, due_at: 1 } },
         { key: { status: 1, _id: 1 } },
-        { key: { report_token: 1 }, unique: true },
+        // 128 random bits need no unique index, which a sharded collection could not have.
+        { key: { report_token: 1 } },
         ...OUTBOX_INDEXES,
       ]);
     },
 
     /** Stores a new scan with what must follow its creation in its outbox; answers null, or the organization's scan of that id where there is one already. */
     async insertUnlessThere(record: ScanRecord): Promise<ScanRecord | null> {
-      if (await insertOnce(scans, record)) return null;
+      if (await insertOnce(scans, { ...record, filter_keys: filterKeysOf(record) })) return null;
       const { _id, organization_id } = record;
       const earlier = await scans.findOne({ _id, organization_id });
-      if (!earlier) throw new Error('another scan has the id or the report token of a new one');
+      if (!earlier) throw new Error('a scan of another organization has the id of a new one');
       return earlier;
     },
 
@@ -50,14 +91,13 @@ export function scanStore(store: Store) {
       return scans.findOne({ report_token: token });
     },
 
-    /** Rows `skip`.. of the organization's scans that match, newest first, and how many match in all. */
-    async list(organizationId: string, filter: Filter<ScanRecord>, skip: number, limit: number) {
-      const where = { ...filter, organization_id: organizationId };
-      const [rows, total] = await Promise.all([
-        scans.find(where).sort({ created_at: -1, _id: -1 }).skip(skip).limit(limit).toArray(),
-        scans.countDocuments(where),
-      ]);
-      return { rows, total };
+    /**
+     * A page of the organization's scans that match, newest first, how many match in all, and its last row where there are more. Searches
+     * that must walk are made one at a time for each organization, so that none takes more than its share of the process.
+     */
+    async list(organizationId: string, { filter, isCounted }: ListQuestion, window: ListWindow) {
+      const where: Filter<StoredScan> = { $and: [{ organization_id: organizationId }, filter] };
+      return isCounted ? readPage(where, window) : inTurn(organizationId, () => readPage(where, window));
     },
 
     /** The next `limit` scans in `status` by id after `afterId` ('' = from the first), for walks over all of them. */
@@ -88,31 +128,39 @@ export function scanStore(store: Store) {
             .find(waiting)
             .sort({ due_at: 1 })
             .limit(limit * CANDIDATES_PER_PICK)
-            .project<Pick<ScanRecord, '_id'>>({ _id: 1 })
+            .project<ScanKey>({ organization_id: 1 })
             .toArray(),
         ),
       );
-      const ids = pickAtRandom(found.flat(), limit).map(({ _id }) => _id);
-      return ids.length === 0 ? [] : scans.find({ _id: { $in: ids } }).toArray();
+      const picked = pickAtRandom(found.flat(), limit);
+      const read = await Promise.all(picked.map(({ _id, organization_id }) => scans.findOne({ _id, organization_id })));
+      return read.filter((scan) => scan !== null);
     },
 
     /**
-     * Writes a change as one compare-and-set. Answers the scan as it then stands, or null when the document no longer looks like
+     * Writes a change of `scan` as one compare-and-set. Answers the scan as it then stands, or null when the document no longer looks like
      * `change.when` (someone was faster).
      */
-    async apply(id: string, change: ScanChange): Promise<ScanRecord | null> {
+    async apply(scan: ScanKey & FilterSource, change: ScanChange): Promise<ScanRecord | null> {
+      const { _id, organization_id } = scan;
       const { fence, ...when } = change.when;
-      const filter: Filter<ScanRecord> = { _id: id, ...when };
+      const filter: Filter<StoredScan> = { _id, organization_id, ...when };
       if (fence !== undefined) filter['lease.fence'] = fence;
-      const update = { $set: change.set, ...pushToOutbox(change.follows) };
+      const keys = 'classification' in change.set ? { filter_keys: filterKeysOf({ ...scan, ...change.set }) } : {};
+      const update = { $set: { ...change.set, ...keys }, ...pushToOutbox(change.follows) };
       return scans.findOneAndUpdate(filter, update, { returnDocument: 'after' });
     },
 
     /** What follows changes of scans. */
-    outbox: outboxSource<ScanRecord>('scans', scans, ['campaign_id'], ({ _id, organization_id, campaign_id }) => ({
+    outbox: outboxSource<StoredScan>('scans', scans, ['campaign_id'], ({ _id, organization_id, campaign_id }) => ({
       organizationId: organization_id,
       scanId: _id,
       campaignId: campaign_id,
     })),
   };
 }
+
+/** The rows after a place in the order of lists. */
+const olderThan = ({ at, id }: Place): Filter<StoredScan> => ({
+  $or: [{ created_at: { $lt: at } }, { created_at: at, _id: { $lt: id } }],
+});

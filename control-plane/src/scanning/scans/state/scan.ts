@@ -119,3 +119,27 @@ export type ScanInQueue = Pick<
   | 'lost_requeues'
   | 'slot'
 >;
+
+/** The fields of {@link ListedScan}. */
+export const LISTED_FIELDS = [
+  '_id',
+  'report_token',
+  'target',
+  'country_code',
+  'emulator_id',
+  'proxy',
+  'labels',
+  'campaign_id',
+  'parent_scan_id',
+  'retry_attempt',
+  'retry_max_attempts',
+  'status',
+  'capture',
+  'network',
+  'network_host',
+  'classification',
+  'created_at',
+] as const satisfies (keyof ScanRecord)[];
+
+/** What a row of a list shows. */
+export type ListedScan = Pick<ScanRecord, (typeof LISTED_FIELDS)[number]>;

@@ -1,0 +1,38 @@
+import type { ScanRecord, Tiers } from './scan.ts';
+
+/** What lists can be filtered by one value at a time. */
+export type FilterKind = 'run' | 'parent' | 'campaign' | 'brand' | 'label' | 'ai_category' | 'iab_v3';
+
+/** What the keys follow from. */
+export type FilterSource = Pick<ScanRecord, 'run_id' | 'parent_scan_id' | 'campaign_id' | 'labels' | 'classification'>;
+
+/** The text that stands for a value in a scan's `filter_keys`; brands and categories match in any letter case. */
+export function filterKey(kind: FilterKind, value: string): string {
+  return `${kind}:${ANY_CASE.has(kind) ? value.toLowerCase() : value}`;
+}
+
+const ANY_CASE = new Set<FilterKind>(['brand', 'ai_category', 'iab_v3']);
+
+/** A label as the value of a filter key. */
+export const labelPair = (key: string, value: string): string => `${key}=${value}`;
+
+/** All keys of a scan: one index over them answers every such filter, and counts each value. */
+export function filterKeysOf({ run_id, parent_scan_id, campaign_id, labels, classification }: FilterSource): string[] {
+  const one = (kind: FilterKind, value: string | null | undefined) => (value ? [filterKey(kind, value)] : []);
+  return [
+    ...one('run', run_id),
+    ...one('parent', parent_scan_id),
+    ...one('campaign', campaign_id),
+    ...one('brand', classification?.brand),
+    ...Object.entries(labels).map(([key, value]) => filterKey('label', labelPair(key, value))),
+    ...pathsOf(classification?.ai_category).map((path) => filterKey('ai_category', path)),
+    ...pathsOf(classification?.iab_v3).map((path) => filterKey('iab_v3', path)),
+  ];
+}
+
+/** `Shopping`, `Shopping/Shoes`: a category is found by each path that leads to it. */
+function pathsOf(tiers: Tiers | null | undefined): string[] {
+  if (!tiers) return [];
+  const names = [tiers.tier1, tiers.tier2, tiers.tier3, tiers.tier4].filter((name) => name !== null);
+  return names.map((_, depth) => names.slice(0, depth + 1).join('/'));
+}
