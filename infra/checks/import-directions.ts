@@ -1,6 +1,6 @@
 import { matchesGlob } from 'node:path';
 import { mutualImports } from './mutual-imports.ts';
-import { packageOf, readSources, type SourceFile, withoutComments, workspaceOf } from './read-imports.ts';
+import { packageOf, readSources, type SourceFile, workspaceOf } from './read-imports.ts';
 
 /** What stands higher may import what stands lower or beside it, never the reverse. A path belongs to the first line that names it. */
 type Layers = [name: string, ...paths: string[]][];
@@ -73,9 +73,8 @@ const reserved: Record<string, string[]> = {
 };
 /** What infra may use beside Node.js and shared: settings are described in typebox, for the loader in shared asks for it. */
 const infraPackages: Record<string, string[]> = { typebox: ['infra/{farm,demo}/**'] };
-const readsEnvironment = ['**/config.ts', 'shared/src/service/load-config.ts', 'infra/{bootstrap,farm}/**'];
 
-/** Folders whose `index.ts` is a list of what is in them. Any other file that only passes things on is a barrel. */
+/** Folders whose `index.ts` is a list of what is in them; there is no other. Barrel files and cycles are left to Biome. */
 const registries = ['**/{checks,rule-types,behaviors,targets,collectors,providers,migrations}/index.ts'];
 
 /**
@@ -99,20 +98,8 @@ const isOneOf = (path: string, globs: string[]) => globs.some((glob) => matchesG
 /** All breaches of the drawing below `root`, one line each; empty when it holds. */
 export function checkDirections(root: string): string[] {
   const files = readSources(root);
-  const ofOneFile = [
-    outsideOwnWorkspace,
-    upward,
-    privateToDomain,
-    reservedPackage,
-    infraPackage,
-    readingEnvironment,
-    barrel,
-  ];
-  return [
-    ...files.flatMap((file) => ofOneFile.flatMap((rule) => rule(file))),
-    ...cycles(files),
-    ...mutualImports(files),
-  ];
+  const ofOneFile = [outsideOwnWorkspace, upward, privateToDomain, reservedPackage, infraPackage, indexFile];
+  return [...files.flatMap((file) => ofOneFile.flatMap((rule) => rule(file))), ...mutualImports(files)];
 }
 
 function outsideOwnWorkspace({ path, imports }: SourceFile): string[] {
@@ -184,36 +171,7 @@ function infraPackage({ path, imports }: SourceFile): string[] {
     .map(({ written }) => `${path}: must not import ${written}; infra uses Node.js and shared alone`);
 }
 
-function readingEnvironment({ path, text }: SourceFile): string[] {
-  if (isTest(path) || isOneOf(path, readsEnvironment)) return [];
-  const reads = /\bprocess\.env\b|\benv\b[^;]*\} from 'node:process'/.test(withoutComments(text));
-  return reads ? [`${path}: reads the environment; that is for config.ts`] : [];
-}
-
-function barrel({ path, text }: SourceFile): string[] {
-  if (isOneOf(path, registries)) return [];
-  const passesOn = /export\s+(?:type\s+)?(?:\*(?:\s+as\s+\w+)?|\{[^}]*\})\s*from\s*'[^']*';?/g;
-  const code = withoutComments(text);
-  const isBarrel = passesOn.test(code) && code.replace(passesOn, '').trim() === '';
-  const isIndex = path.endsWith('/index.ts');
-  return isBarrel || isIndex ? [`${path}: a barrel file; import from the files themselves`] : [];
-}
-
-/** Every ring of imports, once, named from its alphabetically first file on. */
-function cycles(files: SourceFile[]): string[] {
-  const targets = new Map(files.map(({ path, imports }) => [path, imports.map(({ file }) => file)]));
-  const done = new Set<string>();
-  const found = new Map<string, string>();
-  const walk = (path: string, trail: string[]) => {
-    const start = trail.indexOf(path);
-    if (start !== -1) {
-      const ring = trail.slice(start);
-      found.set([...ring].sort().join(), `${[...ring, path].join(' -> ')}: a ring of imports`);
-    } else if (!done.has(path)) {
-      for (const next of targets.get(path) ?? []) if (next !== null) walk(next, [...trail, path]);
-      done.add(path);
-    }
-  };
-  for (const { path } of files) walk(path, []);
-  return [...found.values()];
+function indexFile({ path }: SourceFile): string[] {
+  const isStray = path.endsWith('/index.ts') && !isOneOf(path, registries);
+  return isStray ? [`${path}: an index that is no registry; import from the files themselves`] : [];
 }

@@ -64,8 +64,3 @@ export function packageOf(written: string): string {
   const parts = written.split('/');
   return written.startsWith('@') ? parts.slice(0, 2).join('/') : parts[0]!;
 }
-
-/** Source text without comments, for rules that look at words in it. Good enough for formatted code; not a parser. */
-export function withoutComments(text: string): string {
-  return text.replace(/^\s*\/\*[\s\S]*?\*\//gm, '').replace(/(^|\s)\/\/.*$/gm, '$1');
-}

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { importsOf, packageOf, withoutComments, workspaces } from '../read-imports.ts';
+import { importsOf, packageOf, workspaces } from '../read-imports.ts';
 
 test('every form of import is seen', () => {
   const text = [
@@ -31,11 +31,6 @@ test('a package is named without the path inside it', () => {
   assert.equal(packageOf('@koa/router/types'), '@koa/router');
   assert.equal(packageOf('mingo/operators/update'), 'mingo');
   assert.equal(packageOf('node:fs/promises'), 'node:fs');
-});
-
-test('comments are left out, addresses in strings stay', () => {
-  const text = "/**\n * a\n */\nconst url = 'http://b/'; // c\n";
-  assert.equal(withoutComments(text).trim(), "const url = 'http://b/';");
 });
 
 test('the known workspaces are those of package.json', () => {
