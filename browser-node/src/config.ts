@@ -55,10 +55,11 @@ export const ConfigSchema = Type.Object({
       '`off`: Chromium runs without its sandbox, and a page that takes over its renderer can do what the user of Chromium can.',
   }),
   ADSWEEP_CAPTURE_SECONDS: Type.Integer({
-    default: 90,
+    default: 900,
     minimum: 1,
     maximum: 900,
-    description: 'Seconds that one attempt may take, from its exit to the end of its capture; then it fails.',
+    description:
+      'Seconds that one attempt may take at the most, from its exit to the end of its capture; the kind of job usually allows fewer.',
   }),
   ADSWEEP_DRAIN_SECONDS: Type.Integer({
     default: 0,

@@ -4,9 +4,9 @@ import { test } from 'node:test';
 import { Worker } from 'node:worker_threads';
 import type { Lease } from '@adsweep/shared/lease/messages.ts';
 import { Renewals } from '../src/lease/renewals.ts';
-import { FakeControlPlane, JOB } from './support/fake-control-plane.ts';
+import { FakeControlPlane, jobOf } from './support/fake-control-plane.ts';
 
-const lease = (id: string): Lease => ({ lease_id: id, token: 'token', expires_in_ms: 10_000, job: JOB });
+const lease = (id: string): Lease => ({ lease_id: id, token: 'token', expires_in_ms: 10_000, job: jobOf() });
 
 // A control plane in a thread of its own: the main thread of the test is what is busy.
 const COUNTING_PLANE = `

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { EventEmitter } from 'node:events';
 import { after, afterEach, before, describe, it } from 'node:test';
 import { NodeApiError } from '@adsweep/shared/lease/client.ts';
-import type { Lease } from '@adsweep/shared/lease/messages.ts';
 import { until } from '../../shared/test/support/until.ts';
 import { newIdentity } from '../src/crawling/fleet/node-credential.ts';
 import { backoffMs } from '../src/crawling/leases/end-attempt.ts';
@@ -14,6 +13,7 @@ import type { CrawlQueue } from '../src/crawling/queue/queue.ts';
 import { cancelScan } from '../src/scanning/scans/state/cancel.ts';
 import type { ScanRecord } from '../src/scanning/scans/state/scan.ts';
 import { captureOf, named, PRICE_MICROS, type RunningFarm, runningFarm, webp } from './support/running-farm.ts';
+import type { LeaseOfFirst } from './support/simulated-node.ts';
 
 const CHAIN = ['https://shop.example/'];
 const isLost = (error: unknown) => error instanceof NodeApiError && error.status === 409 && error.code === 'lease.lost';
@@ -29,10 +29,10 @@ after(() => farm.stop());
 const reapNow = () => reap(farm.farm.dependencies, new Date());
 const refillNow = () => refill(farm.farm.dependencies, new Date());
 
-async function leased(changes: Parameters<RunningFarm['submit']>[0] = {}): Promise<Lease> {
+async function leased(changes: Parameters<RunningFarm['submit']>[0] = {}): Promise<LeaseOfFirst> {
   const scan = await farm.submit(changes);
   const lease = await farm.acquireOne();
-  assert.equal(lease.job.scan_id, scan._id);
+  assert.equal(lease.scan_id, scan._id);
   return lease;
 }
 
@@ -40,14 +40,14 @@ describe('an attempt that fails', () => {
   it('§3.2 is tried again under the same scan id while retries remain, each time through another exit', async () => {
     const lease = await leased({ retry_max_attempts: 1 });
     await farm.node.fail(lease, { code: 'navigation: TIMEOUT', cause: 'slow', capture: null });
-    const waiting = await farm.read(lease.job.scan_id);
+    const waiting = await farm.read(lease.scan_id);
     assert.deepEqual([waiting.status, waiting.retry_attempt, waiting.error], ['pending', 1, '']);
     assert.ok(waiting.due_at.getTime() > Date.now() + 500, 'not before its backoff');
     await assert.rejects(farm.acquireOne(), /no work/);
 
     await farm.makeDue(waiting._id);
     const again = await farm.acquireOne();
-    assert.equal(again.job.attempt, 1);
+    assert.equal(again.job.members[0]?.attempt, 1);
     assert.notEqual(again.job.exit_session, lease.job.exit_session);
     await farm.node.fail(again, { code: 'navigation: TIMEOUT', cause: 'slow again', capture: null });
     const failed = await farm.read(waiting._id);
@@ -58,7 +58,7 @@ describe('an attempt that fails', () => {
   it('§3.3 is never tried again after a permanent failure', async () => {
     const lease = await leased({ retry_max_attempts: 5 });
     await farm.node.fail(lease, { code: 'proxy: NODE_NOT_FOUND', cause: 'no such place', capture: null });
-    assert.equal((await farm.read(lease.job.scan_id)).error, 'proxy: NODE_NOT_FOUND');
+    assert.equal((await farm.read(lease.scan_id)).error, 'proxy: NODE_NOT_FOUND');
   });
 
   it('keeps the evidence of the failure it ends with, and none of one that is tried again', async () => {
@@ -69,14 +69,14 @@ describe('an attempt that fails', () => {
     const failure = { code: 'browser: CRASHED' as const, cause: 'it fell', capture };
     await farm.node.upload(lease, 'landing-0.webp', 'image/webp', picture);
     await farm.node.fail(lease, failure);
-    assert.equal((await farm.read(lease.job.scan_id)).capture, null);
-    assert.equal(await farm.store.collection('artifacts').countDocuments({ scan_id: lease.job.scan_id }), 0);
+    assert.equal((await farm.read(lease.scan_id)).capture, null);
+    assert.equal(await farm.store.collection('artifacts').countDocuments({ scan_id: lease.scan_id }), 0);
 
-    await farm.makeDue(lease.job.scan_id);
+    await farm.makeDue(lease.scan_id);
     const again = await farm.acquireOne();
     await farm.node.upload(again, 'landing-0.webp', 'image/webp', picture);
     await farm.node.fail(again, failure);
-    const scan = await farm.read(lease.job.scan_id);
+    const scan = await farm.read(lease.scan_id);
     assert.equal(scan.status, 'failed');
     assert.equal((await farm.farm.landingsOf(scan))[0]?.final_url, 'https://loop.example/');
     const shown = await farm.farm.openScreenshot(scan, 0);
@@ -88,7 +88,7 @@ describe('an attempt that fails', () => {
     const lease = await leased();
     const capture = captureOf(CHAIN, { artifacts: [named('landing-0.webp', Buffer.from('never uploaded'))] });
     await farm.node.fail(lease, { code: 'navigation: DOWNLOAD', cause: '', capture });
-    const scan = await farm.read(lease.job.scan_id);
+    const scan = await farm.read(lease.scan_id);
     assert.deepEqual([scan.status, scan.capture], ['failed', null]);
   });
 
@@ -147,10 +147,10 @@ describe('a lost node', () => {
       for (const lease of others) await farm.node.release(lease);
       const together = first ? [first] : leases;
       if (first) await farm.node.beginAlone(first);
-      const isLost = together.some(({ job }) => job.scan_id === hostile._id);
+      const isLost = together.some(({ scan_id }) => scan_id === hostile._id);
       lostNodes += isLost ? 1 : 0;
       for (const lease of together) {
-        if (isLost) await lose(lease.job.scan_id);
+        if (isLost) await lose(lease.scan_id);
         else await farm.node.complete(lease, captureOf(CHAIN));
       }
     }
@@ -170,7 +170,7 @@ describe('a lost node', () => {
     const late = await leased();
     const picture = await webp();
     await farm.node.upload(late, 'landing-0.webp', 'image/webp', picture);
-    await farm.expireLease(late.job.scan_id);
+    await farm.expireLease(late.scan_id);
     await reapNow();
     const now = await farm.acquireOne();
     const capture = captureOf(['https://late.example/'], { artifacts: [named('landing-0.webp', picture)] });
@@ -180,15 +180,15 @@ describe('a lost node', () => {
     await assert.rejects(farm.node.beginAlone(late), isLost);
     await assert.rejects(farm.node.upload(late, 'landing-0.webp', 'image/webp', picture), isLost);
     assert.equal((await farm.node.renew(late)).outcome, 'lost');
-    assert.equal(await farm.store.collection('captures').countDocuments({ scan_id: late.job.scan_id }), 0);
-    assert.equal(await farm.store.collection('artifacts').countDocuments({ scan_id: late.job.scan_id }), 0);
+    assert.equal(await farm.store.collection('captures').countDocuments({ scan_id: late.scan_id }), 0);
+    assert.equal(await farm.store.collection('artifacts').countDocuments({ scan_id: late.scan_id }), 0);
     for (const call of ['alone', 'complete', 'fail', 'release', 'upload'])
       assert.equal(await farm.value('adsweep_late_results_total', { call }), 1, call);
 
     await farm.node.complete(now, captureOf(CHAIN));
-    assert.equal((await farm.read(late.job.scan_id)).capture?.offer_url, CHAIN[0]);
+    assert.equal((await farm.read(late.scan_id)).capture?.offer_url, CHAIN[0]);
     await assert.rejects(farm.node.complete(late, capture), isLost);
-    assert.equal((await farm.read(late.job.scan_id)).capture?.offer_url, CHAIN[0], 'what was accepted stays');
+    assert.equal((await farm.read(late.scan_id)).capture?.offer_url, CHAIN[0], 'what was accepted stays');
   });
 });
 
@@ -198,7 +198,7 @@ describe('a lease', () => {
     const capture = captureOf(CHAIN);
     await Promise.all([farm.node.complete(lease, capture), farm.node.complete(lease, capture)]);
     await farm.node.complete(lease, capture);
-    const scan = await farm.read(lease.job.scan_id);
+    const scan = await farm.read(lease.scan_id);
     assert.equal(scan.status, 'crawled');
     assert.ok((await farm.farm.landingsOf(scan)).length === 1);
     await assert.rejects(farm.node.fail(lease, { code: 'browser: CRASHED', cause: '', capture: null }), isLost);
@@ -209,8 +209,8 @@ describe('a lease', () => {
     const lease = await leased();
     await farm.node.release(lease);
     const again = await farm.acquireOne();
-    assert.equal(again.job.scan_id, lease.job.scan_id);
-    assert.equal(again.job.attempt, 0);
+    assert.equal(again.scan_id, lease.scan_id);
+    assert.equal(again.job.members[0]?.attempt, 0);
     await farm.node.complete(again, captureOf(CHAIN));
   });
 
@@ -228,7 +228,7 @@ describe('a lease', () => {
     const request = { caller, body: { node_id: 'gone', max: 1, wait_ms: 0 }, stream: { socket } };
     const answer = await acquire?.handle(request as never);
     assert.deepEqual(answer?.body, { leases: [] });
-    assert.equal((await farm.acquireOne()).job.scan_id, scan._id);
+    assert.equal((await farm.acquireOne()).scan_id, scan._id);
   });
 
   it('is not given for a scan that was cancelled while it waited, nor while it waits for a retry', async () => {
@@ -240,15 +240,15 @@ describe('a lease', () => {
 
     const lease = await leased({ retry_max_attempts: 1 });
     await farm.node.fail(lease, { code: 'browser: CRASHED', cause: '', capture: null });
-    await cancelScan(parts, await farm.read(lease.job.scan_id), new Date());
-    await farm.makeDue(lease.job.scan_id);
+    await cancelScan(parts, await farm.read(lease.scan_id), new Date());
+    await farm.makeDue(lease.scan_id);
     await assert.rejects(farm.acquireOne(), /no work/);
     assert.equal((await farm.node.renew(lease)).outcome, 'cancelled');
   });
 
   it('cannot be cancelled from outside while a node has it', async () => {
     const lease = await leased();
-    const scan = await farm.read(lease.job.scan_id);
+    const scan = await farm.read(lease.scan_id);
     const parts = { scans: farm.scans, unqueue: farm.farm.unqueue, outboxFilled: () => {}, log: farm.parts.logger };
     assert.equal(await cancelScan(parts, scan, new Date()), false);
     await farm.node.complete(lease, captureOf(CHAIN));
@@ -268,10 +268,10 @@ describe('after a crash', () => {
     await farm.redis.start();
     assert.equal((await farm.node.renew(lease)).outcome, 'renewed');
     await refillNow();
-    assert.equal((await farm.acquireOne()).job.scan_id, waiting._id);
+    assert.equal((await farm.acquireOne()).scan_id, waiting._id);
     assert.equal(await reapNow(), 0, 'both leases live');
     await farm.node.complete(lease, captureOf(CHAIN));
-    assert.equal((await farm.read(lease.job.scan_id)).status, 'crawled');
+    assert.equal((await farm.read(lease.scan_id)).status, 'crawled');
   });
 
   it('of Redis and a node, the scan is queued again: its lease is adopted and runs out', async () => {
@@ -279,9 +279,9 @@ describe('after a crash', () => {
     await farm.redis.client.flushall();
     await refillNow();
     await assert.rejects(farm.acquireOne(), /no work/);
-    await farm.expireLease(lease.job.scan_id);
+    await farm.expireLease(lease.scan_id);
     await reapNow();
-    assert.equal((await farm.acquireOne()).job.scan_id, lease.job.scan_id);
+    assert.equal((await farm.acquireOne()).scan_id, lease.scan_id);
   });
 
   it('of a control plane between Redis and MongoDB, the job is given again', async () => {
@@ -289,7 +289,7 @@ describe('after a crash', () => {
     await farm.farm.queue.take('node', 1, 1);
     await farm.expireLease(scan._id);
     await reapNow();
-    assert.equal((await farm.acquireOne()).job.scan_id, scan._id);
+    assert.equal((await farm.acquireOne()).scan_id, scan._id);
   });
 
   it('of a control plane between MongoDB and Redis, a new scan is queued by the refill', async () => {
@@ -299,7 +299,7 @@ describe('after a crash', () => {
     await refillNow();
     await refillNow();
     const lease = await farm.acquireOne();
-    assert.equal(lease.job.scan_id, scan._id);
+    assert.equal(lease.scan_id, scan._id);
     await assert.rejects(farm.acquireOne(), /no work/);
     await farm.node.complete(lease, captureOf(CHAIN));
   });
@@ -321,7 +321,7 @@ describe('after a crash', () => {
         const { leases } = await farm.node.acquire({ node_id: 'node', max: 1, wait_ms: 100 });
         return leases[0];
       });
-      assert.equal(again.job.scan_id, scan._id);
+      assert.equal(again.scan_id, scan._id);
       await farm.node.complete(again, captureOf(CHAIN));
       await until('everything to be in its queue', async () => {
         const depth = await dependencies.queue.depth();
@@ -350,13 +350,13 @@ describe('after a crash', () => {
 
   it('of all control planes for longer than a lease lives, nodes have the time to renew before anything is reaped', async () => {
     const lease = await leased();
-    await farm.expireLease(lease.job.scan_id);
+    await farm.expireLease(lease.scan_id);
     const reaper = startReaper(farm.farm.dependencies);
     assert.equal((await farm.node.renew(lease)).outcome, 'renewed');
     await reaper.stop();
-    await farm.expireLease(lease.job.scan_id);
+    await farm.expireLease(lease.scan_id);
     const impatient = startReaper(farm.farm.dependencies, { graceMs: 0 });
-    await until('the end of the lost attempt', async () => (await farm.read(lease.job.scan_id)).status === 'pending');
+    await until('the end of the lost attempt', async () => (await farm.read(lease.scan_id)).status === 'pending');
     await impatient.stop();
   });
 });

@@ -79,10 +79,10 @@ describe('a control plane', () => {
     assert.equal(status, 201);
     assert.ok(body.public_report_url.startsWith(`http://127.0.0.1:${plane.ports.http}/r/`));
     const lease = await until('a lease', async () =>
-      (await acquire()).leases.find(({ job }) => job.scan_id === body.id),
+      (await acquire()).leases.find(({ scan_id }) => scan_id === body.id),
     );
-    assert.equal(lease.job.target.value, PAGE.url);
-    assert.equal(lease.job.targeting.country_code, 'PT');
+    assert.equal(lease.job.members[0]?.target.value, PAGE.url);
+    assert.equal(lease.job.members[0]?.targeting.country_code, 'PT');
     assert.equal((await call('GET', `/api/v1/scans/${body.id}`)).body.status, 'running');
     const charged = await until('the charge', async () => {
       const { items } = (await call('GET', '/api/v1/billing/history')).body;
@@ -96,7 +96,7 @@ describe('a control plane', () => {
     const { body } = await call('POST', '/api/v1/scans', PAGE);
     assert.deepEqual((await call('POST', `/api/v1/scans/${body.id}/cancel`)).body, { cancelled_count: 1 });
     const { leases } = await until('an answer of the queue', async () => acquire().catch(() => null));
-    assert.ok(leases.every(({ job }) => job.scan_id !== body.id));
+    assert.ok(leases.every(({ scan_id }) => scan_id !== body.id));
     await until('the refund', async () => {
       const { items } = (await call('GET', '/api/v1/billing/history?type=refund')).body;
       return items.some(({ reference_id }: { reference_id: string }) => reference_id === body.id);
@@ -132,7 +132,7 @@ describe('a control plane', () => {
     await redis.start();
     await until('the scan to be leased', async () => {
       const { leases } = await acquire().catch(() => ({ leases: [] }));
-      return leases.some(({ job }) => job.scan_id === body.id);
+      return leases.some(({ scan_id }) => scan_id === body.id);
     });
     await until('readiness', async () => (await probe('/readyz')).status === 200);
   });

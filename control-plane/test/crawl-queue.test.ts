@@ -11,9 +11,9 @@ let redis: PrivateRedis;
 let queue: CrawlQueue;
 const keys = shardKeys(0);
 
-const enqueue = (scanId: string, organizationId = 'org', band: Band = 0, delayMs = 0) =>
-  queue.enqueue({ scanId, organizationId, band, delayMs });
-const idsOf = (refs: LeaseRef[]) => refs.map(({ scanId }) => scanId);
+const enqueue = (jobId: string, organizationId = 'org', band: Band = 0, delayMs = 0) =>
+  queue.enqueue({ jobId, organizationId, band, delayMs });
+const idsOf = (refs: LeaseRef[]) => refs.map(({ jobId }) => jobId);
 const take = (max: number) => queue.take('node', max, 256);
 const takeOne = async (): Promise<LeaseRef> => {
   const [ref] = await take(1);
@@ -21,7 +21,7 @@ const takeOne = async (): Promise<LeaseRef> => {
   return ref;
 };
 /** Makes a lease's deadline, or a delayed job's due time, lie in the past. */
-const expire = (sortedSet: string, scanId: string) => redis.client.zadd(sortedSet, 'XX', 1, scanId);
+const expire = (sortedSet: string, jobId: string) => redis.client.zadd(sortedSet, 'XX', 1, jobId);
 const everything = async () => (await redis.client.keys('*')).filter((key) => key !== keys.fence).sort();
 
 describe('the index of crawl jobs', () => {
@@ -35,7 +35,7 @@ describe('the index of crawl jobs', () => {
   it('gives a job to one node, and leaves nothing behind when it has ended', async () => {
     await enqueue('a');
     const ref = await takeOne();
-    assert.equal(ref.scanId, 'a');
+    assert.deepEqual([ref.jobId, ref.organizationId], ['a', 'org']);
     assert.deepEqual(await queue.take('other', 5, 256), []);
     assert.equal(await queue.end(ref), true);
     assert.deepEqual(await everything(), []);
@@ -102,7 +102,7 @@ describe('the index of crawl jobs', () => {
     assert.equal((await queue.take('neighbour', 1, 4)).length, 1);
     await queue.end(one[0]!);
     assert.equal((await queue.take('node', 3, 4)).length, 1);
-    for (const key of [keys.leased, keys.node('node')]) await expire(key, two[0]!.scanId);
+    for (const key of [keys.leased, keys.node('node')]) await expire(key, two[0]!.jobId);
     await queue.reap();
     assert.equal((await queue.take('node', 3, 4)).length, 1);
     await redis.client.del(keys.node('node'));
@@ -110,7 +110,7 @@ describe('the index of crawl jobs', () => {
     assert.equal((await queue.take('node', 3, 4)).length, 2, 'a count that was lost is made good by renewals');
 
     for (let n = 0; n < 20; n += 1)
-      await sharded.enqueue({ scanId: `sharded-${n}`, organizationId: `org-${n}`, band: 0, delayMs: 0 });
+      await sharded.enqueue({ jobId: `sharded-${n}`, organizationId: `org-${n}`, band: 0, delayMs: 0 });
     assert.equal((await sharded.take('many', 9, 7)).length, 7);
     assert.equal((await sharded.take('many', 9, 7)).length, 0);
   });
@@ -122,7 +122,7 @@ describe('the index of crawl jobs', () => {
     assert.equal(await queue.renew({ ...ref, fence: ref.fence - 1 }), false);
     assert.equal(await queue.renew(ref), true, 'late, but nobody reaped it');
     assert.deepEqual(await queue.reap(), []);
-    assert.equal(await queue.renew({ ...ref, scanId: 'unknown' }), false);
+    assert.equal(await queue.renew({ ...ref, jobId: 'unknown' }), false);
   });
 
   it('tells an expired lease to one of two reapers', async () => {
@@ -151,7 +151,7 @@ describe('the index of crawl jobs', () => {
     const ref = await takeOne();
     await redis.client.flushall();
     assert.equal(await queue.renew(ref), false);
-    const job = { organizationId: 'org', band: 0 as const, nodeId: 'node' };
+    const job = { band: 0 as const, nodeId: 'node' };
     assert.equal(await queue.adopt(ref, job), true);
     assert.equal(await queue.adopt(ref, job), false);
     assert.equal(await queue.adopt({ ...ref, fence: ref.fence - 1 }, job), false);
@@ -159,11 +159,11 @@ describe('the index of crawl jobs', () => {
   });
 
   it('adopts no job that waits: whoever takes it next asks MongoDB', async () => {
-    const job = { organizationId: 'org', band: 0 as const, nodeId: 'node' };
+    const job = { band: 0 as const, nodeId: 'node' };
     await enqueue('waiting');
     await enqueue('delayed', 'org', 0, 60_000);
-    assert.equal(await queue.adopt({ shard: 0, scanId: 'waiting', fence: 1 }, job), false);
-    assert.equal(await queue.adopt({ shard: 0, scanId: 'delayed', fence: 1 }, job), false);
+    assert.equal(await queue.adopt({ shard: 0, jobId: 'waiting', fence: 1, organizationId: 'org' }, job), false);
+    assert.equal(await queue.adopt({ shard: 0, jobId: 'delayed', fence: 1, organizationId: 'org' }, job), false);
     assert.deepEqual(idsOf(await take(5)), ['waiting']);
   });
 
@@ -209,7 +209,7 @@ describe('the index of crawl jobs', () => {
     await enqueue('a');
     const ref = await takeOne();
     await redis.client.del(keys.leased);
-    assert.equal(await queue.adopt(ref, { organizationId: 'org', band: 0, nodeId: 'node' }), true);
+    assert.equal(await queue.adopt(ref, { band: 0, nodeId: 'node' }), true);
     await expire(keys.leased, 'a');
     assert.deepEqual(await queue.reap(), [ref]);
   });
@@ -229,10 +229,10 @@ describe('the index of crawl jobs', () => {
     const sharded = crawlQueue(redis.client, 4);
     const organizations = Array.from({ length: 12 }, (_, n) => `org-${n}`);
     for (const organizationId of organizations)
-      await sharded.enqueue({ scanId: `of-${organizationId}`, organizationId, band: 0, delayMs: 0 });
+      await sharded.enqueue({ jobId: `of-${organizationId}`, organizationId, band: 0, delayMs: 0 });
     const taken = await sharded.take('node', 20, 256);
     assert.equal(taken.length, 12);
-    for (const { shard, scanId } of taken) assert.equal(shard, shardOf(scanId.slice(3), 4));
+    for (const { shard, jobId } of taken) assert.equal(shard, shardOf(jobId.slice(3), 4));
     for (const ref of taken) assert.equal(await sharded.end(ref), true);
   });
 
@@ -267,7 +267,7 @@ describe('PROTOCOL.md', () => {
     const { prefix: _, job, waiting, turns, node, ...fixed } = keys;
     const made = [
       node('<node>'),
-      job('<scan>'),
+      job('<job>'),
       waiting('<org>', 0).replace(':0:', ':<band>:'),
       turns('<org>'),
       ...Object.values(fixed),

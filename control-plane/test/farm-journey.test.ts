@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { buffer } from 'node:stream/consumers';
 import { after, before, describe, it } from 'node:test';
+import { JOB_LIMITS } from '@adsweep/shared/lease/job-limits.ts';
 import { Registry } from 'prom-client';
 import { until } from '../../shared/test/support/until.ts';
 import { countWork } from '../src/crawling/fleet/count-work.ts';
@@ -41,14 +42,21 @@ describe('the journey of a scan', { timeout: 20_000 }, () => {
     assert.deepEqual(
       { ...lease.job, exit_session: '' },
       {
-        scan_id: submitted._id,
-        attempt: 0,
-        target: submitted.target,
-        targeting: { country_code: 'US', proxy_type: 'mobile', region: 'Texas', city: '', isp: '' },
-        emulator_id: 'windows_chrome',
-        referrer: 'https://news.example/',
-        exit_session: '',
+        job_id: submitted._id,
+        kind: 'page',
         isolation: 'shared',
+        limits: JOB_LIMITS.page,
+        exit_session: '',
+        members: [
+          {
+            scan_id: submitted._id,
+            attempt: 0,
+            target: submitted.target,
+            targeting: { country_code: 'US', proxy_type: 'mobile', region: 'Texas', city: '', isp: '' },
+            emulator_id: 'windows_chrome',
+            referrer: 'https://news.example/',
+          },
+        ],
       },
     );
     assert.match(lease.job.exit_session, /^[a-z0-9]{20,60}$/);
@@ -115,7 +123,7 @@ describe('the journey of a scan', { timeout: 20_000 }, () => {
     await farm.farm.nodes.report(newIdentity('drained', 4), { ...report, draining: true }, new Date());
     const metrics = farmMetrics(new Registry());
     const { queue, nodes } = farm.farm;
-    await queue.enqueue({ scanId: 'a', organizationId: 'a', band: 1, delayMs: 60_000 });
+    await queue.enqueue({ jobId: 'a', organizationId: 'a', band: 1, delayMs: 60_000 });
     await countWork({ queue, nodes, metrics, logger: farm.parts.logger }, new Date());
     await queue.drop('a', 'a');
     const read = async (gauge: { get(): Promise<{ values: { value: number }[] }> }) =>
@@ -133,7 +141,7 @@ describe('the journey of a scan', { timeout: 20_000 }, () => {
     const [theirs, ours] = [await farm.submit(), await farm.submit()];
     const { leases } = await farm.node.acquire({ node_id: 'node-1', max: 5, wait_ms: 0 });
     for (const lease of leases) {
-      const code = lease.job.scan_id === ours._id ? ('internal: ERROR' as const) : ('navigation: DOWNLOAD' as const);
+      const code = lease.scan_id === ours._id ? ('internal: ERROR' as const) : ('navigation: DOWNLOAD' as const);
       await farm.node.fail(lease, { code, cause: 'a test', capture: null });
     }
     await until('the refund', async () => (await farm.ledgerOf(ours.organization_id)).length === 2);

@@ -75,8 +75,8 @@ describe('a scan of version 2', () => {
     await bringUpToDate(store, logger);
     const jobs = await scans.find({}).sort({ _id: 1 }).toArray();
     assert.partialDeepStrictEqual(jobs, [
-      { _id: 'a', job_id: 'a', job_kind: 'page', parent_scan_id: null },
-      { _id: 'b', job_id: 'b', job_kind: 'vast_tag', parent_scan_id: null },
+      { _id: 'a', job_id: 'a', job_kind: 'page', slot: 0, parent_scan_id: null },
+      { _id: 'b', job_id: 'b', job_kind: 'vast_tag', slot: 0, parent_scan_id: null },
     ]);
     await store.close();
   });

@@ -35,7 +35,8 @@ const acquire = (nodeId: string, credential: string, max = 32) =>
 async function leasesOf(nodeId: string, credential: string) {
   const answer = await acquire(nodeId, credential);
   assert.equal(answer.status, 200);
-  return ((await answer.json()) as Acquired).leases;
+  const { leases } = (await answer.json()) as Acquired;
+  return leases.map((lease) => ({ ...lease, scan_id: lease.job.job_id }));
 }
 const codeOf = async (answer: Response) => [answer.status, ((await answer.json()) as { code: string }).code];
 const submit = (count: number) => Promise.all(Array.from({ length: count }, () => farm.submit()));
@@ -116,7 +117,7 @@ describe('a node that the operator blocks', () => {
       assert.deepEqual(await codeOf(answer), [403, 'node.blocked']);
     assert.equal((await farm.node.renew(lease)).outcome, 'lost');
     assert.deepEqual(
-      (await leasesOf('other', other)).map(({ job }) => job.scan_id),
+      (await leasesOf('other', other)).map(({ scan_id }) => scan_id),
       [scan._id],
     );
 

@@ -8,7 +8,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Lease } from '@adsweep/shared/lease/messages.ts';
 import type { Ready } from '@adsweep/shared/service/announce-ready.ts';
 import { until } from '../../shared/test/support/until.ts';
 import { ReaperGrace } from '../src/crawling/leases/reaper-grace.ts';
@@ -16,7 +15,7 @@ import { shardKeys } from '../src/crawling/queue/keys.ts';
 import { type PrivateRedis, startRedis } from './support/private-redis.ts';
 import { CATALOGUE, PAGE } from './support/running-api.ts';
 import { captureOf } from './support/running-farm.ts';
-import { SimulatedNode } from './support/simulated-node.ts';
+import { type LeaseOfFirst, SimulatedNode } from './support/simulated-node.ts';
 
 describe('the grace of the reaper', () => {
   /** A grace of ten seconds with a turn each second, on a clock that the test sets. */
@@ -70,12 +69,12 @@ describe('a control plane that is stopped by SIGSTOP', () => {
     const redis = await startRedis();
     t.after(() => redis.stop());
     const { api, node, signal } = await startProcess(t, redis);
-    const acquire = async (): Promise<Lease> => {
+    const acquire = async (): Promise<LeaseOfFirst> => {
       const { leases } = await node.acquire({ node_id: 'node-1', max: 1, wait_ms: 1_000 });
       assert.ok(leases[0]);
       return leases[0];
     };
-    const expire = (lease: Lease) => redis.client.zadd(shardKeys(0).leased, 'XX', 1, lease.job.scan_id);
+    const expire = (lease: LeaseOfFirst) => redis.client.zadd(shardKeys(0).leased, 'XX', 1, lease.scan_id);
 
     const { id } = await until('the scan to be taken', async () => {
       const answer = await api('POST', '/api/v1/scans', PAGE);

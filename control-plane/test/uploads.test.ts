@@ -7,7 +7,7 @@ import { gzipSync } from 'node:zlib';
 import { ARTIFACT_BYTES_MAX } from '@adsweep/shared/capture/artifact.ts';
 import type { Capture } from '@adsweep/shared/capture/capture.ts';
 import { NodeApiError } from '@adsweep/shared/lease/client.ts';
-import type { Lease } from '@adsweep/shared/lease/messages.ts';
+import { JOB_LIMITS } from '@adsweep/shared/lease/job-limits.ts';
 import { BODY_LIFETIME_MS, CAPTURE_BYTES_MAX } from '@adsweep/shared/limits.ts';
 import sharp from 'sharp';
 import { until } from '../../shared/test/support/until.ts';
@@ -15,7 +15,6 @@ import { bodyStore } from '../src/crawling/captures/body-store.ts';
 import { attemptOf } from '../src/crawling/captures/capture-record.ts';
 import { landingsOf } from '../src/crawling/captures/present-landings.ts';
 import { parseLeaseId } from '../src/crawling/leases/lease-token.ts';
-import { ARTIFACTS_MAX } from '../src/scanning/artifacts/artifact.ts';
 import {
   captureOf,
   gzJson,
@@ -26,6 +25,7 @@ import {
   runningFarm,
   webp,
 } from './support/running-farm.ts';
+import type { LeaseOfFirst } from './support/simulated-node.ts';
 
 let farm: RunningFarm;
 before(async () => {
@@ -39,11 +39,11 @@ const refusedWith = (status: number) => (error: unknown) => {
   assert.equal(error.status, status, error.message);
   return true;
 };
-async function leased(): Promise<Lease> {
+async function leased(): Promise<LeaseOfFirst> {
   await farm.submit();
   return farm.acquireOne();
 }
-const complete = (lease: Lease, capture: unknown) => farm.node.complete(lease, capture as Capture);
+const complete = (lease: LeaseOfFirst, capture: unknown) => farm.node.complete(lease, capture as Capture);
 const send = (path: string, init: RequestInit) => fetch(`${farm.baseUrl}/node/v1${path}`, init);
 
 async function sweepAll(now: Date): Promise<void> {
@@ -53,9 +53,9 @@ async function sweepAll(now: Date): Promise<void> {
 type SlowUpload = { status: Promise<number>; finish(): void; breakOff(): void };
 
 /** Begins to upload `bytes`: the first of them are on disk, the others wait for `finish`. `status` 0: there was no answer. */
-async function slowUpload(lease: Lease, name: string, bytes: Uint8Array): Promise<SlowUpload> {
+async function slowUpload(lease: LeaseOfFirst, name: string, bytes: Uint8Array): Promise<SlowUpload> {
   const headers = { authorization: `Bearer ${lease.token}`, 'content-length': bytes.length };
-  const sending = request(`${farm.baseUrl}/node/v1/leases/${lease.lease_id}/artifacts/${name}`, {
+  const sending = request(`${farm.baseUrl}/node/v1/leases/${lease.lease_id}/scans/${lease.scan_id}/artifacts/${name}`, {
     method: 'PUT',
     headers,
     agent: false,
@@ -94,7 +94,7 @@ describe('what a node uploads', () => {
     ];
     for (const fake of fakes)
       await assert.rejects(farm.node.upload(lease, 'landing-0.webp', 'image/webp', fake), refusedWith(422));
-    assert.equal(await farm.store.collection('artifacts').countDocuments({ scan_id: lease.job.scan_id }), 0);
+    assert.equal(await farm.store.collection('artifacts').countDocuments({ scan_id: lease.scan_id }), 0);
   });
 
   it('must be gzip where its name says so, and no bomb', async () => {
@@ -119,12 +119,12 @@ describe('what a node uploads', () => {
       },
     });
     const headers = { authorization: `Bearer ${lease.token}` };
-    const path = `/leases/${lease.lease_id}/artifacts/bodies.json.gz`;
+    const path = `/leases/${lease.lease_id}/scans/${lease.scan_id}/artifacts/bodies.json.gz`;
     const sent = await send(path, { method: 'PUT', headers, body: stream, duplex: 'half' } as RequestInit).catch(
       () => null,
     );
     assert.ok(sent === null || sent.status === 413);
-    assert.equal(await farm.store.collection('artifacts').countDocuments({ scan_id: lease.job.scan_id }), 0);
+    assert.equal(await farm.store.collection('artifacts').countDocuments({ scan_id: lease.scan_id }), 0);
     assert.deepEqual(await farm.objectsOf(lease), []);
   });
 
@@ -141,10 +141,10 @@ describe('what a node uploads', () => {
       await assert.rejects(farm.node.upload(lease, name, 'image/webp', await webp()), NodeApiError, name);
   });
 
-  it(`is at most ${ARTIFACTS_MAX} files`, async () => {
+  it(`is at most ${JOB_LIMITS.page.artifacts} files`, async () => {
     const lease = await leased();
     const picture = await webp(2, 2);
-    for (let ord = 0; ord < ARTIFACTS_MAX; ord += 1)
+    for (let ord = 0; ord < JOB_LIMITS.page.artifacts; ord += 1)
       await farm.node.upload(lease, `landing-${ord}.webp`, 'image/webp', picture);
     await assert.rejects(farm.node.upload(lease, 'landing-900.webp', 'image/webp', picture), refusedWith(422));
     await farm.node.upload(lease, 'landing-0.webp', 'image/webp', picture);
@@ -158,15 +158,15 @@ describe('what a node uploads', () => {
     await complete(lease, captureOf(['https://shop.example/'], { artifacts: [named('landing-0.webp', kept)] }));
     const names = async (scanId: string) =>
       (await farm.store.collection('artifacts').find({ scan_id: scanId }).toArray()).map((one) => one.name);
-    assert.deepEqual((await names(lease.job.scan_id)).sort(), ['landing-0.webp', 'requests.json.gz']);
+    assert.deepEqual((await names(lease.scan_id)).sort(), ['landing-0.webp', 'requests.json.gz']);
 
     const forgotten = await leased();
     await farm.node.upload(forgotten, 'landing-0.webp', 'image/webp', kept);
     await sweepAll(new Date(Date.now() + 59 * 60_000));
-    assert.deepEqual(await names(forgotten.job.scan_id), ['landing-0.webp']);
+    assert.deepEqual(await names(forgotten.scan_id), ['landing-0.webp']);
     await sweepAll(new Date(Date.now() + 61 * 60_000));
-    assert.deepEqual(await names(forgotten.job.scan_id), []);
-    assert.ok((await names(lease.job.scan_id)).includes('landing-0.webp'), 'what was accepted stays');
+    assert.deepEqual(await names(forgotten.scan_id), []);
+    assert.ok((await names(lease.scan_id)).includes('landing-0.webp'), 'what was accepted stays');
   });
 
   for (const [ending, end] of [
@@ -184,7 +184,7 @@ describe('what a node uploads', () => {
       await until('the late bytes to be gone', async () => (await farm.objectsOf(lease)).length === 2);
       const { artifacts } = farm.farm.dependencies;
       await sweepAll(new Date(Date.now() + 61 * 60_000));
-      const { capture } = await farm.read(lease.job.scan_id);
+      const { capture } = await farm.read(lease.scan_id);
       assert.ok(capture);
       const stored = await artifacts.open(attemptOf(capture.id), 'landing-0.webp');
       assert.deepEqual(stored && (await buffer(stored.stream)), Buffer.from(accepted));
@@ -210,7 +210,7 @@ describe('what a node uploads', () => {
       lease,
       captureOf(['https://shop.example/'], { requests, artifacts: [named('bodies.json.gz', bodies)] }),
     );
-    const scan = await farm.read(lease.job.scan_id);
+    const scan = await farm.read(lease.scan_id);
     const record = await farm.farm.dependencies.readCapture(scan);
     assert.equal(record?.requests_seen, 1_000);
     assert.equal(record?.capture.requests.length, 200);
@@ -261,14 +261,14 @@ describe('a capture', () => {
     ];
     for (const capture of bad)
       await assert.rejects(complete(lease, capture), refusedWith(422), JSON.stringify(capture).slice(0, 200));
-    assert.equal((await farm.read(lease.job.scan_id)).status, 'running');
+    assert.equal((await farm.read(lease.scan_id)).status, 'running');
     await complete(lease, good);
   });
 
   it('makes a crawl no longer than its lease was held, so that the times of the scan add up', async () => {
     const lease = await leased();
     await complete(lease, captureOf(['https://shop.example/'], { elapsed_ms: 3_600_000 }));
-    const { capture, created_at } = await farm.read(lease.job.scan_id);
+    const { capture, created_at } = await farm.read(lease.scan_id);
     assert.ok(capture && capture.crawl_ms <= Date.now() - created_at.getTime());
   });
 
@@ -277,7 +277,7 @@ describe('a capture', () => {
     const capture = captureOf(['https://shop.example/']);
     Object.assign(capture.landings[0]!.redirect_chain[0]!, { extra: '<script>' });
     await complete(lease, capture);
-    const record = await farm.farm.dependencies.readCapture(await farm.read(lease.job.scan_id));
+    const record = await farm.farm.dependencies.readCapture(await farm.read(lease.scan_id));
     assert.ok(record);
     assert.doesNotMatch(JSON.stringify(landingsOf(record)), /extra/);
   });
@@ -295,7 +295,7 @@ describe('a capture', () => {
     const bytes = Buffer.byteLength(JSON.stringify(largest));
     assert.ok(bytes <= CAPTURE_BYTES_MAX && bytes > CAPTURE_BYTES_MAX * 0.98, `${bytes} bytes`);
     await complete(lease, largest);
-    const record = await farm.farm.dependencies.readCapture(await farm.read(lease.job.scan_id));
+    const record = await farm.farm.dependencies.readCapture(await farm.read(lease.scan_id));
     assert.equal(record?.capture.requests.length, 190);
   });
 
@@ -304,14 +304,14 @@ describe('a capture', () => {
     const capture = captureOf(['https://shop.example/']);
     capture.landings[0]!.page_title = 'half a pair: \ud83d, a zero: \0';
     await complete(lease, capture);
-    assert.equal((await farm.read(lease.job.scan_id)).capture?.page_title, 'half a pair: \ufffd, a zero: \0');
+    assert.equal((await farm.read(lease.scan_id)).capture?.page_title, 'half a pair: \ufffd, a zero: \0');
   });
 });
 
 describe('the node API', () => {
   it('lets in nodes by their own credential, and to a lease its own token alone', async () => {
     const [one, two] = [await leased(), await leased()];
-    const renew = (lease: Lease, token: string) =>
+    const renew = (lease: LeaseOfFirst, token: string) =>
       send(`/leases/${lease.lease_id}/renew`, { method: 'POST', headers: { authorization: `Bearer ${token}` } });
     assert.equal((await renew(one, one.token)).status, 200);
     for (const token of [two.token, NODE_TOKEN, '', `${one.token}x`])
@@ -337,9 +337,19 @@ describe('the node API', () => {
   });
 
   it('reads lease ids of the right form alone', () => {
-    const scanId = '0f8fad5b-d9cb-469f-a165-70867728950e';
-    assert.deepEqual(parseLeaseId(`3.1767000000000001.${scanId}`), { shard: 3, fence: 1767000000000001, scanId });
-    for (const text of ['', 'x', `1.2.${scanId}x`, `-1.2.${scanId}`, `1.9999999999999999.${scanId}`, `1.2.3.${scanId}`])
+    const jobId = '0f8fad5b-d9cb-469f-a165-70867728950e';
+    const parsed = { shard: 3, fence: 1767000000000001, jobId, organizationId: 'org-1' };
+    assert.deepEqual(parseLeaseId(`3.1767000000000001.${jobId}.org-1`), parsed);
+    for (const text of [
+      '',
+      'x',
+      `1.2.${jobId}x.o`,
+      `-1.2.${jobId}.o`,
+      `1.9999999999999999.${jobId}.o`,
+      `1.2.3.${jobId}.o`,
+      `1.2.${jobId}`,
+      `1.2.${jobId}.o.p`,
+    ])
       assert.equal(parseLeaseId(text), null, text);
   });
 });

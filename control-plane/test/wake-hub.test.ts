@@ -49,14 +49,14 @@ describe('two processes on one Redis', () => {
     const queues = [crawlQueue(redis.client, 1, hubs[0]), crawlQueue(other, 1, hubs[1])] as const;
     assert.deepEqual(await queues[1].take('node/1', 1, 1), []);
     const waiting = queues[1].waitForWork(LONG_MS);
-    await queues[0].enqueue({ scanId: 'scan', organizationId: 'organization', band: 0, delayMs: 0 });
+    await queues[0].enqueue({ jobId: 'scan', organizationId: 'organization', band: 0, delayMs: 0 });
     await waiting;
     assert.equal((await queues[1].take('node/1', 1, 1)).length, 1);
   });
 
   it('give out a delayed job when it is due, whoever enqueued it', async () => {
     const queues = [crawlQueue(redis.client, 1, hubs[0]), crawlQueue(other, 1, hubs[1])] as const;
-    await queues[0].enqueue({ scanId: 'later', organizationId: 'organization', band: 0, delayMs: 300 });
+    await queues[0].enqueue({ jobId: 'later', organizationId: 'organization', band: 0, delayMs: 300 });
     let looks = 0;
     for (let taken = 0; taken === 0; looks += 1) {
       taken = (await queues[1].take('node/2', 1, 1)).length;

@@ -1,3 +1,4 @@
+import { LeaseClient } from '@adsweep/shared/lease/client.ts';
 import { API_BODY_BYTES_MAX, CAPTURE_BYTES_MAX } from '@adsweep/shared/limits.ts';
 import { barChart } from './bar-chart.ts';
 import { machine, median } from './machine.ts';
@@ -28,18 +29,18 @@ async function send({ method, url, key, body }: Omit<Hostile, 'service' | 'surfa
   return answer;
 }
 
-/** A lease of a scan that was just created. */
-async function newLease(): Promise<{ lease_id: string; token: string }> {
+const node = new LeaseClient(nodeApi, NODE_TOKEN);
+const NODE = { slots: 256, busy: 0, draining: false, adsweep_version: 'bench', browser_version: 'none' };
+await node.report('bench', NODE);
+
+/** The path of a scan that was just created, under its lease, and the token of that lease. */
+async function newLease(): Promise<{ path: string; token: string }> {
   const scan = { url: 'https://shop.example/', country_code: 'US', emulator_id: 'windows_chrome' };
   await send({ method: 'POST', url: `${api}/api/v1/scans`, key: API_KEY, body: JSON.stringify(scan) });
-  const answer = await fetch(`${nodeApi}/node/v1/leases/acquire`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${NODE_TOKEN}` },
-    body: JSON.stringify({ node_id: 'bench', max: 1, wait_ms: 5_000 }),
-  });
-  const { leases } = (await answer.json()) as { leases: { lease_id: string; token: string }[] };
-  if (!leases[0]) throw new Error('there was no lease');
-  return leases[0];
+  const { leases } = await node.acquire({ node_id: 'bench', max: 1, wait_ms: 5_000 });
+  const [lease] = leases;
+  if (!lease) throw new Error('there was no lease');
+  return { path: `/leases/${lease.lease_id}/scans/${lease.job.job_id}`, token: lease.token };
 }
 
 /** The median of the longest holds of some rounds; each round's request is made anew. */
@@ -101,21 +102,21 @@ try {
       await measure('POST leases/acquire', what, () => nodeRequest('POST', '/leases/acquire', NODE_TOKEN, body)),
     );
   }
-  const { lease_id, token } = await newLease();
+  const { path: leased, token } = await newLease();
   const wrap = (body: string) => `{"capture":${body}}`;
   for (const [what, body] of Object.entries(worstBodies(CAPTURE_BYTES_MAX, 'requests')))
     for (const verb of ['complete', 'fail'])
       held.push(
-        await measure(`POST leases/{id}/${verb}`, what, () =>
-          nodeRequest('POST', `/leases/${lease_id}/${verb}`, token, wrap(body)),
+        await measure(`POST leases/{id}/scans/{scan}/${verb}`, what, () =>
+          nodeRequest('POST', `${leased}/${verb}`, token, wrap(body)),
         ),
       );
   for (const [what, capture] of Object.entries(worstCaptures(CAPTURE_BYTES_MAX))) {
     const body = JSON.stringify({ capture });
     held.push(
-      await measure('POST leases/{id}/complete', what, async () => {
+      await measure('POST leases/{id}/scans/{scan}/complete', what, async () => {
         const lease = await newLease();
-        return nodeRequest('POST', `/leases/${lease.lease_id}/complete`, lease.token, body);
+        return nodeRequest('POST', `${lease.path}/complete`, lease.token, body);
       }),
     );
   }

@@ -42,9 +42,10 @@ export const ConfigSchema = Type.Object({
   ADSWEEP_NODE_TOKEN: secretsSetting('Bearer credentials of calls to the API, separated by commas.'),
   ADSWEEP_TICKET_SECRET: secretSetting('Signs exit tickets; the same for all replicas.'),
   ADSWEEP_TICKET_BYTES_MAX: Type.Integer({
-    default: 200_000_000,
+    default: 600_000_000,
     minimum: 1,
-    description: 'Bytes that one ticket may transfer, both directions together.',
+    description:
+      'Bytes that one ticket may transfer at the most, both directions together; the kind of job usually allows fewer.',
   }),
   ADSWEEP_CONNECT_TIMEOUT_SECONDS: Type.Integer({
     default: 10,

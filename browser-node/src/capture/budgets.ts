@@ -37,10 +37,6 @@ export const LEAVE_MAX_MS = 6_000;
 /** The gateway's answer to what it carried: longer than the client waits for it. */
 export const TRAFFIC_MS = 6_000;
 
-/** Tabs that are kept and pictured, the page's own included; more are closed as they open. */
-export const TABS_MAX = 10;
-/** Tabs after which the page that opens them is stopped. */
-export const TABS_OPENED_MAX = 30;
 /** Dialogs after which a page's script is stopped: a loop of alerts shows hundreds per second. */
 export const DIALOGS_MAX = 5;
 /** Frames of a landing whose documents are kept, and characters of each document's HTML and text. */

@@ -1,6 +1,7 @@
 import type { Capture } from '@adsweep/shared/capture/capture.ts';
 import type { FailureCode } from '@adsweep/shared/failures.ts';
-import type { CrawlJob } from '@adsweep/shared/lease/crawl-job.ts';
+import type { JobMember } from '@adsweep/shared/lease/crawl-job.ts';
+import type { JobLimits } from '@adsweep/shared/lease/job-limits.ts';
 import type { Logger } from '@adsweep/shared/service/logger.ts';
 import type { TicketTraffic } from '@adsweep/shared/targeting/exit-ticket.ts';
 import type { OpenContext } from '../browser/open-context.ts';
@@ -17,9 +18,14 @@ export type CaptureFailure = { code: FailureCode; cause: string };
  */
 export type CaptureOutcome = { capture: Capture; files: CaptureFile[]; failure: CaptureFailure | null };
 
-/** Captures one job in an open context. `traffic` asks the gateway what it carried so far; `signal` ends the capture early. */
+/** What a capture needs to know of a job's member, and the limits that it keeps to. */
+export type CaptureRequest = Pick<JobMember, 'scan_id' | 'target' | 'referrer'> & {
+  limits: Pick<JobLimits, 'tabs' | 'landings' | 'capture_bytes'>;
+};
+
+/** Captures one member of a job in an open context. `traffic` asks the gateway what it carried so far; `signal` ends the capture early. */
 export type CapturePage = (
-  job: CrawlJob,
+  request: CaptureRequest,
   open: OpenContext,
   traffic: () => Promise<TicketTraffic | null>,
   signal: AbortSignal,

@@ -1,5 +1,4 @@
 import type { Capture, CapturedLanding } from '@adsweep/shared/capture/capture.ts';
-import type { CrawlJob } from '@adsweep/shared/lease/crawl-job.ts';
 import type { Logger } from '@adsweep/shared/service/logger.ts';
 import { withDeadline } from '@adsweep/shared/service/with-deadline.ts';
 import type { TicketTraffic } from '@adsweep/shared/targeting/exit-ticket.ts';
@@ -7,7 +6,7 @@ import type { OpenContext } from '../browser/open-context.ts';
 import { failureOfBrowser, failureOfVisit } from '../failures.ts';
 import { OBSERVATIONS_MAX } from './budgets.ts';
 import { calm } from './calm.ts';
-import type { CaptureFailure, CaptureOutcome } from './capture-outcome.ts';
+import type { CaptureFailure, CaptureOutcome, CaptureRequest } from './capture-outcome.ts';
 import type { Collect, Collector, Draft } from './collectors/collector.ts';
 import { afterwards, whileOpen } from './collectors/index.ts';
 import { causeText } from './ending.ts';
@@ -19,11 +18,11 @@ import { targets } from './targets/index.ts';
 import type { Visit } from './targets/visit.ts';
 
 /**
- * What the browser sees of one job's target. The evidence so far comes with every failure; when `signal` ends the capture, at once.
+ * What the browser sees of one target. The evidence so far comes with every failure; when `signal` ends the capture, at once.
  * The context stays open; its tabs are closed. Throws only for bugs.
  */
 export async function capturePage(
-  job: CrawlJob,
+  request: CaptureRequest,
   open: OpenContext,
   traffic: () => Promise<TicketTraffic | null>,
   signal: AbortSignal,
@@ -32,19 +31,19 @@ export async function capturePage(
   const startedAtMs = Date.now();
   let stage: Stage;
   try {
-    stage = await setStage(open, signal, logger);
+    stage = await setStage(open, request.limits, signal, logger);
   } catch (error) {
     return unobserved(open, startedAtMs, error);
   }
   try {
-    const { visit, seenOpen, seenAfterwards } = await seeTarget(stage, job);
+    const { visit, seenOpen, seenAfterwards } = await seeTarget(stage, request);
     await stage.ending.race(calm(stage));
     const draft = newDraft(stage);
     await collectAll(stage, seenOpen, draft);
     draft.traffic = await leave(stage, traffic);
     await collectAll(stage, seenAfterwards, draft);
     return {
-      capture: asCapture(stage, draft),
+      capture: asCapture(stage, draft, request.limits.capture_bytes),
       files: [...draft.files],
       failure: failureOf(stage, visit, draft.traffic),
     };
@@ -56,15 +55,15 @@ export async function capturePage(
 type Seen = { visit: Visit; seenOpen: Started[]; seenAfterwards: Started[] };
 
 /** Starts the collectors and loads the target. A browser that is gone, or does not answer, is a failed visit. */
-async function seeTarget(stage: Stage, job: CrawlJob): Promise<Seen> {
-  const visitTarget = targets[job.target.kind];
-  if (!visitTarget) throw new Error(`no target of kind ${job.target.kind} can be captured`);
+async function seeTarget(stage: Stage, request: CaptureRequest): Promise<Seen> {
+  const visitTarget = targets[request.target.kind];
+  if (!visitTarget) throw new Error(`no target of kind ${request.target.kind} can be captured`);
   const seen: Seen = { visit: { error: '', failure: null }, seenOpen: [], seenAfterwards: [] };
   try {
     seen.seenOpen = await startAll(stage, whileOpen);
     seen.seenAfterwards = await startAll(stage, afterwards);
     await stage.reports.start();
-    seen.visit = await visitTarget(stage, job);
+    seen.visit = await visitTarget(stage, request);
   } catch (error) {
     const code = failureOfBrowser(error);
     if (!code && !stage.ending.failure) throw error;
@@ -138,8 +137,8 @@ function unobserved(open: OpenContext, startedAtMs: number, error: unknown): Cap
   return { capture, files: [], failure: { code, cause: causeText(error) } };
 }
 
-function asCapture({ open, startedAtMs, startedAt, notes }: Stage, draft: Draft): Capture {
-  return fitCapture({
+function asCapture({ open, startedAtMs, startedAt, notes }: Stage, draft: Draft, bytesMax: number): Capture {
+  const capture = {
     started_at: new Date(startedAtMs).toISOString(),
     elapsed_ms: Math.round(performance.now() - startedAt),
     browser: { name: open.browserName, version: open.browserVersion },
@@ -150,5 +149,6 @@ function asCapture({ open, startedAtMs, startedAt, notes }: Stage, draft: Draft)
     observations: draft.observations.slice(0, OBSERVATIONS_MAX),
     artifacts: [],
     notes: notes.slice(0, OBSERVATIONS_MAX),
-  });
+  };
+  return fitCapture(capture, bytesMax);
 }

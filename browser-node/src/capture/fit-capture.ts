@@ -10,17 +10,17 @@ const WORTH = ['media', 'font', 'image', 'stylesheet', 'texttrack', 'manifest', 
 const URL_LENGTHS = [2_048, 512, 128];
 
 /**
- * A capture that the node API takes: below the agreed size as JSON. What is worth least is left out, and a note says so. A capture that
+ * A capture that the node API takes: below `bytesMax` as JSON. What is worth least is left out, and a note says so. A capture that
  * fits is returned as it is. Pure.
  */
-export function fitCapture(capture: Capture): Capture {
-  const { requests, left } = fitRequests(capture.requests, CAPTURE_REQUESTS_BYTES_MAX);
+export function fitCapture(capture: Capture, bytesMax = CAPTURE_BYTES_MAX): Capture {
+  const { requests, left } = fitRequests(capture.requests, Math.min(CAPTURE_REQUESTS_BYTES_MAX, bytesMax));
   const notes = [...capture.notes];
   if (left > 0)
     notes.unshift({ collector: 'requests', text: `${left} requests are left out: the capture was too large` });
   let fitted: Capture = left > 0 ? { ...capture, requests, notes } : capture;
   for (const length of URL_LENGTHS) {
-    if (bytesOf({ ...fitted, requests: [] }) + bytesOf(requests) + LATER_BYTES <= CAPTURE_BYTES_MAX) break;
+    if (bytesOf({ ...fitted, requests: [] }) + bytesOf(requests) + LATER_BYTES <= bytesMax) break;
     const text = `URLs of hops and observations are cut to ${length} characters: the capture was too large`;
     fitted = { ...withUrlsOf(fitted, length), notes: [{ collector: 'capture', text }, ...notes].slice(0, 200) };
   }

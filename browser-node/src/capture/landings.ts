@@ -1,6 +1,7 @@
 import { DeadlineError } from '@adsweep/shared/service/with-deadline.ts';
 import type { BrowserContext, Page } from 'playwright-core';
-import { COMMAND_MS, TABS_MAX, TABS_OPENED_MAX } from './budgets.ts';
+import { COMMAND_MS } from './budgets.ts';
+import type { CaptureRequest } from './capture-outcome.ts';
 import type { DevTools, TargetSession } from './devtools/devtools.ts';
 import type { Ending } from './ending.ts';
 import type { Tab } from './tab.ts';
@@ -16,9 +17,17 @@ export class Landings {
   readonly #devtools: DevTools;
   readonly #tabs: Map<string, Tab>;
   readonly #ending: Ending;
+  readonly #limits: CaptureRequest['limits'];
   #joining: Promise<unknown> = Promise.resolve();
 
-  constructor(context: BrowserContext, devtools: DevTools, tabs: Map<string, Tab>, ending: Ending) {
+  constructor(
+    context: BrowserContext,
+    devtools: DevTools,
+    tabs: Map<string, Tab>,
+    ending: Ending,
+    limits: CaptureRequest['limits'],
+  ) {
+    this.#limits = limits;
     this.#devtools = devtools;
     this.#tabs = tabs;
     this.#ending = ending;
@@ -40,7 +49,7 @@ export class Landings {
 
   #join(page: Page): void {
     this.opened += 1;
-    if (this.opened > TABS_MAX) this.#turnAway(page);
+    if (this.opened > this.#limits.landings) this.#turnAway(page);
     else this.#joining = Promise.all([this.#joining, this.#add(page)]);
   }
 
@@ -58,7 +67,7 @@ export class Landings {
 
   #turnAway(page: Page): void {
     page.close().catch(() => undefined);
-    if (this.opened !== TABS_OPENED_MAX) return;
+    if (this.opened !== this.#limits.tabs) return;
     for (const { tab } of this.all) void stopScript(tab.session);
   }
 }

@@ -1,5 +1,6 @@
 import type { Logger } from '@adsweep/shared/service/logger.ts';
 import type { OpenContext } from '../browser/open-context.ts';
+import type { CaptureRequest } from './capture-outcome.ts';
 import type { DevTools } from './devtools/devtools.ts';
 import { SecondClient } from './devtools/second-client.ts';
 import { Ending } from './ending.ts';
@@ -24,7 +25,12 @@ export type Stage = {
 };
 
 /** Sets up the observation of a context in which nothing was opened yet. Rejects when the browser is gone or does not answer in time. */
-export async function setStage(open: OpenContext, signal: AbortSignal, logger: Logger): Promise<Stage> {
+export async function setStage(
+  open: OpenContext,
+  limits: CaptureRequest['limits'],
+  signal: AbortSignal,
+  logger: Logger,
+): Promise<Stage> {
   const startedAtMs = Date.now();
   const startedAt = performance.now();
   const ending = new Ending();
@@ -38,7 +44,7 @@ export async function setStage(open: OpenContext, signal: AbortSignal, logger: L
     open,
     devtools,
     journal: new NetworkJournal(devtools, tabs),
-    landings: new Landings(open.context, devtools, tabs, ending),
+    landings: new Landings(open.context, devtools, tabs, ending, limits),
     reports: new PageReports(open.context),
     ending,
     logger,

@@ -4,7 +4,7 @@
  */
 export type StopReason = 'lost' | 'cancelled' | 'deadline' | 'drain' | 'declined';
 
-/** Ends one attempt early. */
+/** Ends a lease, or one of its attempts, early. */
 export class AttemptStop {
   readonly #any = new AbortController();
   readonly #gone = new AbortController();
@@ -31,6 +31,17 @@ export class AttemptStop {
     this.#reason = reason;
     this.#any.abort(new AttemptStopped(reason));
     if (isGone) this.#gone.abort(new AttemptStopped(reason));
+  }
+
+  /** For one attempt of the lease that this is for: it may end by itself, and ends with the lease. */
+  forAttempt(): AttemptStop {
+    const attempt = new AttemptStop();
+    for (const signal of [this.signal, this.gone]) {
+      const pass = () => void (this.#reason && attempt.stop(this.#reason));
+      if (signal.aborted) pass();
+      else signal.addEventListener('abort', pass, { once: true });
+    }
+    return attempt;
   }
 
   /** `work`, or {@link AttemptStopped} as soon as the attempt ends early; the work itself goes on, and `unwanted` gets what it gives. */

@@ -87,8 +87,7 @@ export class LeaseLoop {
   }
 
   #start(lease: Lease): void {
-    const { scan_id, attempt } = lease.job;
-    const logger = this.#logger.child({ scan_id, attempt, lease_id: lease.lease_id });
+    const logger = this.#logger.child({ job_id: lease.job.job_id, lease_id: lease.lease_id });
     const stop = new AttemptStop();
     // A lease that came while the drain began goes straight back.
     if (this.draining) stop.stop('drain');

@@ -1,5 +1,5 @@
 import type { Capture } from '@adsweep/shared/capture/capture.ts';
-import type { CrawlJob } from '@adsweep/shared/lease/crawl-job.ts';
+import type { CrawlJob, JobMember } from '@adsweep/shared/lease/crawl-job.ts';
 import { type Emulator, findEmulator } from '@adsweep/shared/scan/emulators.ts';
 import type { Logger } from '@adsweep/shared/service/logger.ts';
 import { withDeadline } from '@adsweep/shared/service/with-deadline.ts';
@@ -20,13 +20,10 @@ export type AttemptParts = {
   pool: BrowserPool;
   capturePage: CapturePage;
   metrics: NodeMetrics;
-  /** The longest an attempt may take, and how much longer a capture that was told to end may take to hand over its evidence. */
+  /** The longest an attempt may take whatever its job allows, and how much longer a capture that was told to end may take to hand over its evidence. */
   attemptMs: number;
   evidenceMs: number;
 };
-
-/** A ticket outlives the attempt by this much. */
-const TICKET_SPARE_SECONDS = 60;
 
 const failed = (code: CaptureFailure['code'], cause: unknown): Attempt => ({
   capture: null,
@@ -35,19 +32,20 @@ const failed = (code: CaptureFailure['code'], cause: unknown): Attempt => ({
 });
 
 /**
- * One attempt of a job: an exit, a context, the capture. When a browser that it shared ends under it, whoever's fault that is, it runs
+ * One attempt of a job's member: an exit, a context, the capture. When a browser that it shared ends under it, whoever's fault that is, it runs
  * once more in a browser of its own, within the same time. Throws `AttemptStopped` when it was stopped for another reason than time.
  */
 export async function makeAttempt(
   parts: AttemptParts,
   job: CrawlJob,
+  member: JobMember,
   stop: AttemptStop,
   logger: Logger,
 ): Promise<Attempt> {
   try {
-    const emulator = findEmulator(job.emulator_id);
-    if (!emulator) return failed('internal: ERROR', `this node knows no emulator ${job.emulator_id}`);
-    const run = { ...parts, job, emulator, isolated: job.isolation !== 'shared', stop, logger };
+    const emulator = findEmulator(member.emulator_id);
+    if (!emulator) return failed('internal: ERROR', `this node knows no emulator ${member.emulator_id}`);
+    const run = { ...parts, job, member, emulator, isolated: job.isolation !== 'shared', stop, logger };
     const { attempt, browserEnded } = await throughExit(run);
     if (!attempt.failure || !browserEnded || run.isolated || stop.reason) return attempt;
     logger.info(
@@ -64,7 +62,14 @@ export async function makeAttempt(
 }
 
 /** One run of an attempt; `isolated`: in a browser of its own. */
-type Run = AttemptParts & { job: CrawlJob; emulator: Emulator; isolated: boolean; stop: AttemptStop; logger: Logger };
+type Run = AttemptParts & {
+  job: CrawlJob;
+  member: JobMember;
+  emulator: Emulator;
+  isolated: boolean;
+  stop: AttemptStop;
+  logger: Logger;
+};
 /** What a run gave, and whether its browser ended before it did. */
 type Ran = { attempt: Attempt; browserEnded: boolean };
 
@@ -72,13 +77,14 @@ const notRun = (attempt: Attempt): Ran => ({ attempt, browserEnded: false });
 
 /** Each run has a ticket of its own, so that what the gateway carried for one is not taken for the other's; both leave by the same exit. */
 async function throughExit(run: Run): Promise<Ran> {
-  const { exits, metrics, attemptMs, job, stop } = run;
+  const { exits, metrics, job, member, stop } = run;
   const answer = await exits.request(
     {
-      targeting: job.targeting,
+      targeting: member.targeting,
       session: job.exit_session,
-      scan_id: job.scan_id,
-      ttl_seconds: Math.ceil(attemptMs / 1000) + TICKET_SPARE_SECONDS,
+      scan_id: member.scan_id,
+      ttl_seconds: job.limits.ticket_seconds,
+      bytes_max: job.limits.ticket_bytes,
     },
     stop.signal,
   );
@@ -99,8 +105,8 @@ async function throughExit(run: Run): Promise<Ran> {
 }
 
 async function inContext(run: Run, ticket: ExitTicket): Promise<Ran> {
-  const { pool, exits, capturePage, evidenceMs, job, emulator, isolated, stop, logger } = run;
-  const opening = pool.open({ emulator, countryCode: job.targeting.country_code, ticket, isolated });
+  const { pool, exits, capturePage, evidenceMs, job, member, emulator, isolated, stop, logger } = run;
+  const opening = pool.open({ emulator, countryCode: member.targeting.country_code, ticket, isolated });
   let open: OpenContext;
   try {
     open = await stop.race(opening, (late) => void late.close());
@@ -110,7 +116,8 @@ async function inContext(run: Run, ticket: ExitTicket): Promise<Ran> {
   }
   const traffic = () => exits.traffic(ticket.ticket_id);
   try {
-    const outcome = await captureUntilStopped(capturePage(job, open, traffic, stop.signal, logger), stop, evidenceMs);
+    const capturing = capturePage({ ...member, limits: job.limits }, open, traffic, stop.signal, logger);
+    const outcome = await captureUntilStopped(capturing, stop, evidenceMs);
     // Asked before the context is closed, which ends a browser that has no other.
     const browserEnded = open.browserEnded();
     await open.close();

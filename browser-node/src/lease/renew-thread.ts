@@ -2,37 +2,40 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { LeaseClient } from '@adsweep/shared/lease/client.ts';
 import type { Renewed } from '@adsweep/shared/lease/messages.ts';
 import { isLost } from '../upload/patiently.ts';
-import type { Hold, RenewThreadSettings } from './renewals.ts';
+import type { Extension, Hold, RenewThreadSettings } from './renewals.ts';
 
 /** Renews leases in a thread of its own, whose timers a busy main thread cannot stall. */
 const { nodeApiUrl, everyMs } = workerData as RenewThreadSettings;
 const port = parentPort;
 if (!port) throw new Error('renew-thread.ts runs as a worker thread');
 const client = new LeaseClient(nodeApiUrl, '');
-const held = new Map<string, NodeJS.Timeout>();
+const held = new Map<string, { timer: NodeJS.Timeout; untilMs: number }>();
 
-port.on('message', (message: Hold | { letGo: string }) => {
+port.on('message', (message: Hold | Extension | { letGo: string }) => {
   if ('letGo' in message) letGo(message.letGo);
+  else if ('extend' in message) extend(message);
   else hold(message);
 });
 
 function hold({ lease, untilMs }: Hold): void {
   const renew = async () => {
     // Whoever took the lease is stuck beyond its deadline: let another node have the job.
-    if (Date.now() > untilMs) return letGo(lease.lease_id);
+    if (Date.now() > (held.get(lease.lease_id)?.untilMs ?? 0)) return letGo(lease.lease_id);
     const outcome = await outcomeOf(lease);
     if (outcome === 'renewed' || !held.has(lease.lease_id)) return;
     letGo(lease.lease_id);
     port?.postMessage({ leaseId: lease.lease_id, outcome });
   };
-  held.set(
-    lease.lease_id,
-    setInterval(() => void renew(), everyMs),
-  );
+  held.set(lease.lease_id, { timer: setInterval(() => void renew(), everyMs), untilMs });
+}
+
+function extend({ extend: leaseId, untilMs }: Extension): void {
+  const one = held.get(leaseId);
+  if (one) one.untilMs = untilMs;
 }
 
 function letGo(leaseId: string): void {
-  clearInterval(held.get(leaseId));
+  clearInterval(held.get(leaseId)?.timer);
   held.delete(leaseId);
 }
 

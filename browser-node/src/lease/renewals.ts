@@ -5,6 +5,8 @@ import { type Lease, RENEW_EVERY_MS, type Renewed } from '@adsweep/shared/lease/
 export type RenewThreadSettings = { nodeApiUrl: string; everyMs: number };
 /** A lease to renew until `untilMs` (Unix time in milliseconds), when whoever holds it must be done. */
 export type Hold = { lease: Lease; untilMs: number };
+/** Another end for a lease that is held. */
+export type Extension = { extend: string; untilMs: number };
 type Ended = { leaseId: string; outcome: Renewed['outcome'] };
 
 /** Renews the leases that are held, and says when one is no longer ours. */
@@ -29,6 +31,11 @@ export class Renewals {
       this.#ended.delete(lease.lease_id);
       this.#thread.postMessage({ letGo: lease.lease_id });
     };
+  }
+
+  /** Renews a lease that is held until another time. */
+  extend({ lease_id }: Lease, untilMs: number): void {
+    this.#thread.postMessage({ extend: lease_id, untilMs } satisfies Extension);
   }
 
   async close(): Promise<void> {

@@ -1,6 +1,6 @@
 import type { Capture } from '@adsweep/shared/capture/capture.ts';
-import type { LeaseClient } from '@adsweep/shared/lease/client.ts';
-import type { Lease } from '@adsweep/shared/lease/messages.ts';
+import type { LeaseClient, MemberLease } from '@adsweep/shared/lease/client.ts';
+import type { JobLimits } from '@adsweep/shared/lease/job-limits.ts';
 import type { Logger } from '@adsweep/shared/service/logger.ts';
 import type { CaptureFile } from '../capture/capture-outcome.ts';
 import type { NodeMetrics } from '../metrics.ts';
@@ -12,6 +12,8 @@ const CAUSE_LENGTH_MAX = 4_000;
 
 /** What reporting needs; `patience`: how long it is tried again. */
 export type ReportParts = { api: LeaseClient; metrics: NodeMetrics; patience?: Patience };
+/** The member that a report is about, and the limits of its job. */
+export type LeasedMember = MemberLease & { limits: Pick<JobLimits, 'artifact_bytes'> };
 /** How a report ended; `unsaid`: nobody could be told. */
 export type Reported = 'completed' | 'failed' | 'lost' | 'unsaid';
 
@@ -21,13 +23,13 @@ export type Reported = 'completed' | 'failed' | 'lost' | 'unsaid';
  */
 export async function reportAttempt(
   parts: ReportParts,
-  lease: Lease,
+  member: LeasedMember,
   attempt: Attempt,
   signal: AbortSignal,
   logger: Logger,
 ): Promise<Reported> {
   try {
-    return await uploadAndSay(parts, lease, attempt, signal);
+    return await uploadAndSay(parts, member, attempt, signal);
   } catch (error) {
     signal.throwIfAborted();
     if (isLost(error)) return late(parts, logger);
@@ -36,26 +38,26 @@ export async function reportAttempt(
       return 'unsaid';
     }
     logger.error({ cause: error }, 'the control plane refused a result');
-    return giveUp(parts, lease, error as Error, signal, logger);
+    return giveUp(parts, member, error as Error, signal, logger);
   }
 }
 
 async function uploadAndSay(
   parts: ReportParts,
-  lease: Lease,
+  member: LeasedMember,
   attempt: Attempt,
   signal: AbortSignal,
 ): Promise<'completed' | 'failed'> {
   const { api, metrics, patience } = parts;
   const { failure } = attempt;
-  const capture = attempt.capture && (await upload(parts, lease, attempt.capture, attempt.files, signal));
+  const capture = attempt.capture && (await upload(parts, member, attempt.capture, attempt.files, signal));
   if (!failure && capture) {
-    await patiently(() => api.complete(lease, capture), signal, patience);
+    await patiently(() => api.complete(member, capture), signal, patience);
     return 'completed';
   }
   const code = failure?.code ?? 'internal: ERROR';
   const cause = (failure?.cause ?? '').slice(0, CAUSE_LENGTH_MAX);
-  await patiently(() => api.fail(lease, { code, cause, capture }), signal, patience);
+  await patiently(() => api.fail(member, { code, cause, capture }), signal, patience);
   metrics.failures.inc({ code });
   return 'failed';
 }
@@ -63,13 +65,13 @@ async function uploadAndSay(
 /** Uploads the files of a capture; answers the capture that names them. */
 async function upload(
   { api, metrics, patience }: ReportParts,
-  lease: Lease,
+  member: LeasedMember,
   capture: Capture,
   files: CaptureFile[],
   signal: AbortSignal,
 ): Promise<Capture> {
-  const kept = leaveOutOversized(capture, files);
-  const artifacts = await uploadFiles(api, lease, kept.files, signal, patience);
+  const kept = leaveOutOversized(capture, files, member.limits.artifact_bytes);
+  const artifacts = await uploadFiles(api, member, kept.files, signal, patience);
   metrics.uploadedBytes.inc(artifacts.reduce((sum, { bytes }) => sum + bytes, 0));
   return { ...kept.capture, artifacts };
 }
@@ -77,7 +79,7 @@ async function upload(
 /** A result that is refused for what it is would be refused again: the attempt fails by our own fault. */
 async function giveUp(
   { api, metrics, patience }: ReportParts,
-  lease: Lease,
+  member: LeasedMember,
   error: Error,
   signal: AbortSignal,
   logger: Logger,
@@ -85,7 +87,7 @@ async function giveUp(
   const code = 'internal: ERROR';
   try {
     await patiently(
-      () => api.fail(lease, { code, cause: error.message.slice(0, CAUSE_LENGTH_MAX), capture: null }),
+      () => api.fail(member, { code, cause: error.message.slice(0, CAUSE_LENGTH_MAX), capture: null }),
       signal,
       patience,
     );

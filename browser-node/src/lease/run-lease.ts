@@ -1,3 +1,4 @@
+import type { CrawlJob, JobMember } from '@adsweep/shared/lease/crawl-job.ts';
 import type { Lease } from '@adsweep/shared/lease/messages.ts';
 import type { Logger } from '@adsweep/shared/service/logger.ts';
 import type { LeaseEnd } from '../metrics.ts';
@@ -5,13 +6,16 @@ import { isLost, PATIENCE, patiently } from '../upload/patiently.ts';
 import type { AttemptStop } from './attempt-stop.ts';
 import { type AttemptParts, makeAttempt } from './make-attempt.ts';
 import type { Renewals } from './renewals.ts';
-import { type ReportParts, reportAttempt } from './report-attempt.ts';
+import { type Reported, type ReportParts, reportAttempt } from './report-attempt.ts';
 
 export type LeaseParts = AttemptParts & ReportParts & { renewals: Renewals };
 
+/** From the one that says most about what became of a lease. */
+const ENDS = ['unsaid', 'lost', 'failed', 'completed'] as const satisfies Reported[];
+
 /**
- * Runs one lease from its job to its result. Never throws: how it ended is the answer. A job that must be alone on its node is renewed
- * until `alone` resolves, and begins then.
+ * Runs one lease from its job to its results, one member after the other. Never throws: how it ended is the answer, the worst of its
+ * members' ends. A job that must be alone on its node is renewed until `alone` resolves, and begins then.
  */
 export async function runLease(
   parts: LeaseParts,
@@ -20,14 +24,22 @@ export async function runLease(
   logger: Logger,
   alone: Promise<void> | null = null,
 ): Promise<LeaseEnd> {
-  const patienceMs = (parts.patience ?? PATIENCE).forMs;
-  const lastsMs = parts.attemptMs + 2 * patienceMs;
-  // Before a job that waits for the others, each of them may last as long.
-  const untilMs = Date.now() + (alone ? 2 * lastsMs + patienceMs : lastsMs);
+  const retryMs = (parts.patience ?? PATIENCE).forMs;
+  const memberMs = attemptMsOf(parts, lease.job) + 2 * retryMs;
+  // Before a job that waits for the others, each of them may take its time.
+  const untilMs = Date.now() + memberMs + (alone ? parts.attemptMs + 3 * retryMs : 0);
   const letGo = parts.renewals.hold(lease, untilMs, (outcome) => stop.stop(outcome));
   try {
     if (alone) await beginAlone(parts, lease, stop, alone);
-    return await attemptAndReport(parts, lease, stop, logger);
+    const ends = new Set<Reported>();
+    for (const member of lease.job.members) {
+      stop.signal.throwIfAborted();
+      parts.renewals.extend(lease, Date.now() + memberMs);
+      const end = await runMember(parts, lease, member, stop, logger);
+      ends.add(end);
+      if (end === 'lost') stop.stop('lost');
+    }
+    return ENDS.find((end) => ends.has(end)) ?? 'completed';
   } catch (error) {
     if (stop.reason === 'lost' || stop.reason === 'cancelled') return stop.reason;
     if (stop.reason === 'drain' || stop.reason === 'declined') return await release(parts, lease, logger);
@@ -37,6 +49,10 @@ export async function runLease(
     letGo();
   }
 }
+
+/** What one attempt may take: what its job allows, or what this node does, if that is less. */
+const attemptMsOf = ({ attemptMs }: LeaseParts, { limits }: CrawlJob): number =>
+  Math.min(limits.seconds * 1000, attemptMs);
 
 /** Waits until the node has ended its other captures, then says so: only after that may this one end the node and be blamed for it. */
 async function beginAlone(
@@ -54,15 +70,26 @@ async function beginAlone(
   }
 }
 
-async function attemptAndReport(parts: LeaseParts, lease: Lease, stop: AttemptStop, logger: Logger): Promise<LeaseEnd> {
-  const { metrics, attemptMs } = parts;
+/** One member from its exit to its result. A deadline ends its own attempt alone; what ends the lease ends this too. */
+async function runMember(
+  parts: LeaseParts,
+  { lease_id, token, job }: Lease,
+  member: JobMember,
+  leaseStop: AttemptStop,
+  leaseLogger: Logger,
+): Promise<Reported> {
+  const { metrics } = parts;
+  const { scan_id, attempt: number } = member;
+  const logger = leaseLogger.child({ scan_id, attempt: number });
+  const stop = leaseStop.forAttempt();
   const endCapture = metrics.captureSeconds.startTimer();
-  const deadline = setTimeout(() => stop.stop('deadline'), attemptMs);
-  const attempt = await makeAttempt(parts, lease.job, stop, logger).finally(() => clearTimeout(deadline));
+  const deadline = setTimeout(() => stop.stop('deadline'), attemptMsOf(parts, job));
+  const attempt = await makeAttempt(parts, job, member, stop, logger).finally(() => clearTimeout(deadline));
   endCapture();
   if (attempt.failure) logger.info(attempt.failure, 'an attempt failed');
   const endUpload = metrics.uploadSeconds.startTimer();
-  const reported = await reportAttempt(parts, lease, attempt, stop.gone, logger);
+  const leased = { lease_id, token, scan_id, limits: job.limits };
+  const reported = await reportAttempt(parts, leased, attempt, stop.gone, logger);
   endUpload();
   return reported;
 }

@@ -1,36 +1,39 @@
 import { createHash } from 'node:crypto';
-import { ARTIFACT_BYTES_MAX, type Artifact } from '@adsweep/shared/capture/artifact.ts';
+import type { Artifact } from '@adsweep/shared/capture/artifact.ts';
 import type { Capture } from '@adsweep/shared/capture/capture.ts';
-import type { LeaseClient } from '@adsweep/shared/lease/client.ts';
-import type { Lease } from '@adsweep/shared/lease/messages.ts';
+import type { LeaseClient, MemberLease } from '@adsweep/shared/lease/client.ts';
 import type { CaptureFile } from '../capture/capture-outcome.ts';
 import { type Patience, patiently } from './patiently.ts';
 
-/** Uploads a lease's files one after the other and says what the capture must name. Throws as {@link patiently} does. */
+/** Uploads the files of a member's attempt one after the other and says what the capture must name. Throws as {@link patiently} does. */
 export async function uploadFiles(
   api: LeaseClient,
-  lease: Lease,
+  member: MemberLease,
   files: CaptureFile[],
   signal: AbortSignal,
   patience?: Patience,
 ): Promise<Artifact[]> {
   const artifacts: Artifact[] = [];
-  for (const file of files) artifacts.push(await patiently(() => uploadFile(api, lease, file), signal, patience));
+  for (const file of files) artifacts.push(await patiently(() => uploadFile(api, member, file), signal, patience));
   return artifacts;
 }
 
-async function uploadFile(api: LeaseClient, lease: Lease, file: CaptureFile): Promise<Artifact> {
+async function uploadFile(api: LeaseClient, member: MemberLease, file: CaptureFile): Promise<Artifact> {
   const sha256 = createHash('sha256').update(file.bytes).digest('hex');
-  const stored = await api.upload(lease, file.name, file.contentType, file.bytes);
+  const stored = await api.upload(member, file.name, file.contentType, file.bytes);
   if (stored.sha256 !== sha256 || stored.bytes !== file.bytes.length)
     throw new Error(`${file.name} arrived as ${stored.bytes} bytes with hash ${stored.sha256}, not ${sha256}`);
   const { name, contentType, width, height } = file;
   return { name, sha256, bytes: file.bytes.length, content_type: contentType, width, height };
 }
 
-/** The files that can be stored, and the capture without the others: a note says what is not there. */
-export function leaveOutOversized(capture: Capture, files: CaptureFile[]): { capture: Capture; files: CaptureFile[] } {
-  const oversized = new Set(files.filter((file) => file.bytes.length > ARTIFACT_BYTES_MAX).map((file) => file.name));
+/** The files of at most `bytesMax` bytes, and the capture without the others: a note says what is not there. */
+export function leaveOutOversized(
+  capture: Capture,
+  files: CaptureFile[],
+  bytesMax: number,
+): { capture: Capture; files: CaptureFile[] } {
+  const oversized = new Set(files.filter((file) => file.bytes.length > bytesMax).map((file) => file.name));
   if (oversized.size === 0) return { capture, files };
   const notes = [...oversized].map((name) => ({ collector: 'upload', text: `${name} was too large to keep` }));
   const landings = capture.landings.map((landing) =>

@@ -4,7 +4,8 @@ import { ARTIFACT_NAME, type CapturedBody, type CapturedDocument } from '@adswee
 import { CaptureSchema } from '@adsweep/shared/capture/capture.ts';
 import type { CapturedHop } from '@adsweep/shared/capture/hop.ts';
 import type { ObservationKind } from '@adsweep/shared/capture/observation.ts';
-import type { CrawlJob } from '@adsweep/shared/lease/crawl-job.ts';
+import type { CrawlJob, JobMember } from '@adsweep/shared/lease/crawl-job.ts';
+import { JOB_LIMITS } from '@adsweep/shared/lease/job-limits.ts';
 import { findEmulator } from '@adsweep/shared/scan/emulators.ts';
 import { createLogger } from '@adsweep/shared/service/logger.ts';
 import { Registry } from 'prom-client';
@@ -69,7 +70,13 @@ export class CaptureWorld {
     const startedAt = performance.now();
     try {
       const signal = options.signal ?? new AbortController().signal;
-      const outcome = await capturePage(jobFor(url, options.referrer ?? null), open, proxy.traffic, signal, silent);
+      const outcome = await capturePage(
+        { ...memberFor(url, options.referrer ?? null), limits: JOB_LIMITS.page },
+        open,
+        proxy.traffic,
+        signal,
+        silent,
+      );
       return new Captured(outcome, performance.now() - startedAt);
     } finally {
       await open.close();
@@ -88,7 +95,8 @@ export class CaptureWorld {
     const metrics = createMetrics(new Registry());
     const parts = { exits, pool: this.#pool, capturePage, metrics, attemptMs: 60_000, evidenceMs: 5_000 };
     try {
-      return await makeAttempt(parts, { ...jobFor(url, null), emulator_id: EMULATOR }, new AttemptStop(), silent);
+      const member = { ...memberFor(url, null), emulator_id: EMULATOR };
+      return await makeAttempt(parts, jobOf(member), member, new AttemptStop(), silent);
     } finally {
       await proxy.close();
     }
@@ -164,13 +172,20 @@ export class Captured {
   }
 }
 
-const jobFor = (value: string, referrer: string | null): CrawlJob => ({
+const memberFor = (value: string, referrer: string | null): JobMember => ({
   scan_id: 'scan',
   attempt: 0,
   target: { kind: 'url', value },
   targeting: { country_code: 'US', proxy_type: 'residential', region: '', city: '', isp: '' },
   emulator_id: 'desktop',
   referrer,
-  exit_session: 'session',
+});
+
+const jobOf = (member: JobMember): CrawlJob => ({
+  job_id: 'job',
+  kind: 'page',
   isolation: 'shared',
+  limits: JOB_LIMITS.page,
+  exit_session: 'session',
+  members: [member],
 });

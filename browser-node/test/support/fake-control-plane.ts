@@ -1,23 +1,35 @@
 import { createHash } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { CrawlJob } from '@adsweep/shared/lease/crawl-job.ts';
+import type { CrawlJob, JobMember } from '@adsweep/shared/lease/crawl-job.ts';
+import { JOB_LIMITS } from '@adsweep/shared/lease/job-limits.ts';
 import type { Lease } from '@adsweep/shared/lease/messages.ts';
 import { Conditions } from './conditions.ts';
 
-export type Said = { call: string; leaseId: string; body: unknown; credential: string };
+/** `scanId` '': the call was about the whole lease. */
+export type Said = { call: string; leaseId: string; scanId: string; body: unknown; credential: string };
 
 /** A page scan from Germany on a desktop. */
-export const JOB: CrawlJob = {
+export const MEMBER: JobMember = {
   scan_id: 'scan-1',
   attempt: 0,
   target: { kind: 'url', value: 'http://shop.example/' },
   targeting: { country_code: 'DE', proxy_type: 'residential', region: '', city: '', isp: '' },
   emulator_id: 'windows_chrome',
   referrer: null,
-  exit_session: 'session-1',
-  isolation: 'shared',
 };
+
+/** A job that has such a scan as its only member, unless it names others. */
+export type GivenJob = Partial<JobMember> & Partial<CrawlJob>;
+
+export const jobOf = ({ isolation, limits, members, ...member }: GivenJob = {}): CrawlJob => ({
+  job_id: member.job_id ?? 'job-1',
+  kind: 'page',
+  isolation: isolation ?? 'shared',
+  limits: limits ?? JOB_LIMITS.page,
+  exit_session: 'session-1',
+  members: members ?? [{ ...MEMBER, ...member }],
+});
 
 /** The node API as far as a node can see it: hands out the jobs it is given and writes down what nodes say. */
 export class FakeControlPlane extends Conditions {
@@ -50,10 +62,10 @@ export class FakeControlPlane extends Conditions {
   }
 
   /** Puts a job where the next acquire finds it; gives its lease's id. */
-  give(job: Partial<CrawlJob> = {}): string {
+  give(job: GivenJob = {}): string {
     this.#leases += 1;
     const lease_id = `lease-${this.#leases}`;
-    this.#waiting.push({ lease_id, token: `token-${this.#leases}`, expires_in_ms: 10_000, job: { ...JOB, ...job } });
+    this.#waiting.push({ lease_id, token: `token-${this.#leases}`, expires_in_ms: 10_000, job: jobOf(job) });
     this.changed();
     return lease_id;
   }
@@ -74,13 +86,14 @@ export class FakeControlPlane extends Conditions {
   }
 
   async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const [, , , kind = '', id = '', verb = '', name = ''] = (request.url ?? '').split('/');
+    const [, , , kind = '', id = '', ...rest] = (request.url ?? '').split('/');
+    const [scanId = '', verb = '', name = ''] = rest[0] === 'scans' ? rest.slice(1) : ['', ...rest];
     const call = kind === 'nodes' ? 'report' : id === 'acquire' ? 'acquire' : verb;
     const body = await bodyOf(request);
     const refusal = this.refusals[call]?.shift();
     if (refusal === 0) return void request.socket.destroy();
     const credential = request.headers.authorization?.replace('Bearer ', '') ?? '';
-    this.said.push({ call: refusal ? `refused ${call}` : call, leaseId: id, body: jsonOf(body), credential });
+    this.said.push({ call: refusal ? `refused ${call}` : call, leaseId: id, scanId, body: jsonOf(body), credential });
     this.changed();
     if (refusal) return send(response, refusal, { detail: 'no', code: 'refused' });
     if (call === 'report') return send(response, 200, { credential: 'node-credential' });

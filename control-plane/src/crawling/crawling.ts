@@ -12,10 +12,11 @@ import { nodes as nodesIn } from './fleet/nodes.ts';
 import { blockNode } from './leases/block-node.ts';
 import { startReaper } from './leases/reaper.ts';
 import { startRefill } from './leases/refill.ts';
+import { unqueue } from './leases/settle-job.ts';
 import { admitNode } from './node-api/admit-node.ts';
 import { leaseRoutes } from './node-api/lease-routes.ts';
 import { uploadRoutes } from './node-api/upload-routes.ts';
-import { enqueueScan } from './queue/enqueue-scan.ts';
+import { enqueueJob } from './queue/enqueue-job.ts';
 import { crawlQueue } from './queue/queue.ts';
 
 export type CrawlingSettings = {
@@ -64,9 +65,9 @@ export function crawlingDomain(
 
     blockNode: (nodeId: string) => blockNode(dependencies, nodeId, new Date()),
     unblockNode: (nodeId: string) => blocked.remove(nodeId),
-    /** Puts a pending scan's job into the index of work, or takes it out. */
-    enqueue: async (scan: ScanRecord): Promise<void> => void (await enqueueScan(queue, scan, new Date())),
-    unqueue: async (scan: ScanRecord): Promise<void> => void (await queue.drop(scan.organization_id, scan._id)),
+    /** Queues a pending scan's job, or takes it out of the queue unless another member waits. */
+    enqueue: async (scan: ScanRecord): Promise<void> => void (await enqueueJob(queue, scan, new Date())),
+    unqueue: (scan: ScanRecord): Promise<void> => unqueue(dependencies, scan),
     /** The landings that a scan's capture tells of, none before there is one. */
     landingsOf: async (scan: ScanRecord) => {
       const record = await readCapture(scan);

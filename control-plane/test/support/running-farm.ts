@@ -7,7 +7,7 @@ import type { Artifact } from '@adsweep/shared/capture/artifact.ts';
 import type { Capture } from '@adsweep/shared/capture/capture.ts';
 import type { NetworkRequest } from '@adsweep/shared/capture/network-request.ts';
 import { newId } from '@adsweep/shared/ids.ts';
-import type { Lease } from '@adsweep/shared/lease/messages.ts';
+import type { MemberLease } from '@adsweep/shared/lease/client.ts';
 import { listen } from '@adsweep/shared/service/listen.ts';
 import { createLogger } from '@adsweep/shared/service/logger.ts';
 import type { Catalogue } from '@adsweep/shared/targeting/catalogue.ts';
@@ -27,7 +27,7 @@ import { newScan } from '../../src/scanning/scans/request/new-scan.ts';
 import type { ScanRecord } from '../../src/scanning/scans/state/scan.ts';
 import { scanStore } from '../../src/scanning/scans/state/scan-store.ts';
 import { startRedis } from './private-redis.ts';
-import { SimulatedNode } from './simulated-node.ts';
+import { type LeaseOfFirst, SimulatedNode } from './simulated-node.ts';
 
 export const NODE_TOKEN = 'the-token-of-all-nodes';
 export const NEXT_NODE_TOKEN = 'the-next-token-of-all-nodes';
@@ -98,14 +98,14 @@ export async function runningFarm() {
       return scan;
     },
 
-    async acquireOne(): Promise<Lease> {
+    async acquireOne(): Promise<LeaseOfFirst> {
       const { leases } = await this.node.acquire({ node_id: 'node-1', max: 1, wait_ms: 0 });
       if (!leases[0]) throw new Error('there is no work');
       return leases[0];
     },
 
     async read(id: string): Promise<ScanRecord> {
-      const scan = await scans.findForWork(id);
+      const scan = await store.collection<ScanRecord>('scans').findOne({ _id: id });
       if (!scan) throw new Error('the scan is gone');
       return scan;
     },
@@ -116,18 +116,18 @@ export async function runningFarm() {
       await redis.client.flushall();
     },
 
-    /** Makes the deadline of a scan's lease lie in the past. */
-    expireLease: (scanId: string) => redis.client.zadd(shardKeys(0).leased, 'XX', 1, scanId),
+    /** Makes the deadline of a job's lease lie in the past. */
+    expireLease: (jobId: string) => redis.client.zadd(shardKeys(0).leased, 'XX', 1, jobId),
     /** Makes a delayed job due. */
-    makeDue: (scanId: string) => redis.client.zadd(shardKeys(0).delayed, 'XX', 1, scanId),
+    makeDue: (jobId: string) => redis.client.zadd(shardKeys(0).delayed, 'XX', 1, jobId),
 
     async ledgerOf(organizationId: string) {
       const { rows } = await ledger.list(organizationId, { types: null, created: null }, 0, 100);
       return rows.map(({ _id, amount_micros }) => [_id, amount_micros]);
     },
 
-    /** Names of the files stored for a lease's attempt, and how many uploads are being written. */
-    objectsOf: ({ lease_id }: Lease) => filesIn(join(folder, 'scans', ...lease_id.split('.').slice(1).reverse())),
+    /** Names of the files stored for the attempt of a lease's first member, and how many uploads are being written. */
+    objectsOf: ({ lease_id, scan_id }: MemberLease) => filesIn(join(folder, 'scans', scan_id, lease_id.split('.')[1]!)),
     incoming: async () => (await filesIn(join(folder, '.incoming'))).length,
 
     /** The organization's events, those of a scan in the order they occurred. */

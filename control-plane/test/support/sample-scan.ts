@@ -12,6 +12,7 @@ export function sampleScan(changes: Partial<ScanRecord> = {}): ScanRecord {
     organization_id: 'private-organization',
     job_id: 'private-job',
     job_kind: 'page',
+    slot: 0,
     parent_scan_id: null,
     report_token: 'AbCdEfGhIjKlMnOpQrStUv',
     target: { kind: 'url', value: 'http://go.redirects.example/parcel' },

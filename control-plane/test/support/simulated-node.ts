@@ -1,5 +1,5 @@
 import { LeaseClient } from '@adsweep/shared/lease/client.ts';
-import type { Acquire, Acquired, NodeReport } from '@adsweep/shared/lease/messages.ts';
+import type { Acquire, Lease, NodeReport } from '@adsweep/shared/lease/messages.ts';
 
 /** What a simulated node says of itself. */
 export const REPORT: NodeReport = {
@@ -10,6 +10,9 @@ export const REPORT: NodeReport = {
   browser_version: 'none',
 };
 
+/** A lease with its job's first member, the only one of most jobs: what is said of it is said of that member. */
+export type LeaseOfFirst = Lease & { scan_id: string };
+
 /** A node without a browser. It registers under each name that it asks for work by, unless the test has done so. */
 export class SimulatedNode extends LeaseClient {
   readonly #registered = new Set<string>();
@@ -19,8 +22,9 @@ export class SimulatedNode extends LeaseClient {
     this.#registered.add(nodeId);
   }
 
-  override async acquire(request: Acquire, signal?: AbortSignal): Promise<Acquired> {
+  override async acquire(request: Acquire, signal?: AbortSignal): Promise<{ leases: LeaseOfFirst[] }> {
     if (!this.#registered.has(request.node_id)) await this.report(request.node_id, REPORT);
-    return super.acquire(request, signal);
+    const { leases } = await super.acquire(request, signal);
+    return { leases: leases.map((lease) => ({ ...lease, scan_id: lease.job.members[0]!.scan_id })) };
   }
 }

@@ -17,7 +17,8 @@ export type TransferredBytes = Pick<TicketTraffic, 'bytes_sent' | 'bytes_receive
 /** A ticket in use: its open connections and its traffic so far. Its memory is bounded, whatever a page does. */
 export class ActiveTicket {
   readonly claims: TicketClaims;
-  readonly #bytesMax: number;
+  /** What it may transfer, both directions together. */
+  readonly bytesMax: number;
   readonly #hosts = new Map<string, TicketTraffic['hosts'][number]>();
   readonly #requests: TicketTraffic['requests'] = [];
   readonly #streams = new Set<TicketStream>();
@@ -29,10 +30,10 @@ export class ActiveTicket {
   /** Monotonic time of the last activity; null before the first. */
   #activeAt: number | null = null;
 
-  /** `bytesMax`: both directions together; `before`: the bytes from before this process started. */
+  /** `before`: the bytes from before this process started. */
   constructor(claims: TicketClaims, bytesMax: number, before: TransferredBytes = { bytes_sent: 0, bytes_received: 0 }) {
     this.claims = claims;
-    this.#bytesMax = bytesMax;
+    this.bytesMax = bytesMax;
     this.#bytesSent = before.bytes_sent;
     this.#bytesReceived = before.bytes_received;
   }
@@ -47,7 +48,7 @@ export class ActiveTicket {
 
   /** Whether the ticket has used up its byte limit. */
   get isSpent(): boolean {
-    return this.bytes > this.#bytesMax;
+    return this.bytes > this.bytesMax;
   }
 
   /** Whether the ticket was deleted, has expired or is spent. */

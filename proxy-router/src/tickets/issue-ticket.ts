@@ -19,7 +19,8 @@ export function issueTicket(
   const { exit } = picked;
   health.assigned(exit.id, now);
   const expires = now + request.ttl_seconds * 1000;
-  const claims = { id: newId(), exit: exit.id, session: request.session, scan: request.scan_id, expires };
+  const { session, scan_id: scan, bytes_max: bytes } = request;
+  const claims = { id: newId(), exit: exit.id, session, scan, expires, ...(bytes && { bytes }) };
   const reply = {
     ticket_id: claims.id,
     server,

@@ -20,7 +20,7 @@ export class TicketRegistry {
   readonly #entries = new Map<string, Entry>();
   #sweeping: NodeJS.Timeout | undefined;
 
-  /** `bytesMax`: what one ticket may transfer, both directions together. */
+  /** `bytesMax`: what one ticket may transfer at the most, both directions together. */
   constructor(bytesMax: number, journal: TicketJournal) {
     this.#bytesMax = bytesMax;
     this.#journal = journal;
@@ -35,7 +35,7 @@ export class TicketRegistry {
     if (known) return known;
     const record = this.#journal.find(claims.id);
     if (record?.deleted) return null;
-    const ticket = new ActiveTicket(claims, this.#bytesMax, record);
+    const ticket = new ActiveTicket(claims, Math.min(claims.bytes ?? this.#bytesMax, this.#bytesMax), record);
     this.#entries.set(claims.id, { ticket, journaledBytes: ticket.bytes });
     return ticket;
   }
@@ -76,7 +76,7 @@ export class TicketRegistry {
       ticket.count();
       ticket.close();
     }
-    this.#writeBytes(now, 1);
+    this.#writeBytes(now, 0);
     this.#journal.close();
   }
 
@@ -88,16 +88,16 @@ export class TicketRegistry {
       if (now >= expires) ticket.close();
       if (now >= expires + TRAFFIC_KEPT_MS) this.#entries.delete(id);
     }
-    this.#writeBytes(now, this.#bytesMax * JOURNALED_PART);
+    this.#writeBytes(now, JOURNALED_PART);
     this.#journal.sweep(now);
   }
 
-  /** Writes down the tickets that have transferred at least `bytes` more than the journal knows. */
-  #writeBytes(now: number, bytes: number): void {
+  /** Writes down the tickets that have transferred at least `part` of their limit more than the journal knows. */
+  #writeBytes(now: number, part: number): void {
     for (const entry of this.#entries.values()) {
       const { ticket, journaledBytes } = entry;
       const { id, expires } = ticket.claims;
-      if (now >= expires || ticket.bytes - journaledBytes < bytes) continue;
+      if (now >= expires || ticket.bytes - journaledBytes < Math.max(1, ticket.bytesMax * part)) continue;
       entry.journaledBytes = ticket.bytes;
       this.#journal.append({ id, expires, deleted: false, ...ticket.transferred });
     }

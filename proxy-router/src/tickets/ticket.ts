@@ -11,6 +11,8 @@ const TicketClaimsSchema = Type.Object(
     scan: Type.String(),
     /** Unix time in milliseconds at which the ticket expires. */
     expires: Type.Integer(),
+    /** Bytes that it may transfer, both directions together, where the router allows more. */
+    bytes: Type.Optional(Type.Integer()),
   },
   { additionalProperties: false },
 );

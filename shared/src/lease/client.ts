@@ -6,6 +6,9 @@ import {
   type Acquire,
   type Acquired,
   AcquiredSchema,
+  type AddedMembers,
+  AddedMembersSchema,
+  type AddMembers,
   type Fail,
   type Lease,
   type NodeReport,
@@ -27,6 +30,9 @@ export class NodeApiError extends Error {
     this.code = code;
   }
 }
+
+/** A lease and the member of its job that a call is about. */
+export type MemberLease = Pick<Lease, 'lease_id' | 'token'> & { scan_id: string };
 
 const CALL_DEADLINE_MS = 15_000;
 
@@ -79,20 +85,24 @@ export class LeaseClient {
     await this.#send('POST', `/leases/${lease.lease_id}/alone`, lease.token, {});
   }
 
-  async upload(lease: Lease, name: string, contentType: string, bytes: Uint8Array): Promise<Uploaded> {
-    const path = `/leases/${lease.lease_id}/artifacts/${encodeURIComponent(name)}`;
-    return this.#read(UploadedSchema, 'PUT', path, lease.token, { bytes, contentType, deadlineMs: 60_000 });
+  async upload(member: MemberLease, name: string, contentType: string, bytes: Uint8Array): Promise<Uploaded> {
+    const path = `${pathOf(member)}/artifacts/${encodeURIComponent(name)}`;
+    return this.#read(UploadedSchema, 'PUT', path, member.token, { bytes, contentType, deadlineMs: 60_000 });
   }
 
-  async complete(lease: Lease, capture: Capture): Promise<void> {
-    await this.#send('POST', `/leases/${lease.lease_id}/complete`, lease.token, {
-      json: { capture },
-      deadlineMs: 60_000,
-    });
+  async complete(member: MemberLease, capture: Capture): Promise<void> {
+    const call = { json: { capture }, deadlineMs: 60_000 };
+    await this.#send('POST', `${pathOf(member)}/complete`, member.token, call);
   }
 
-  async fail(lease: Lease, failure: Fail): Promise<void> {
-    await this.#send('POST', `/leases/${lease.lease_id}/fail`, lease.token, { json: failure, deadlineMs: 60_000 });
+  async fail(member: MemberLease, failure: Fail): Promise<void> {
+    await this.#send('POST', `${pathOf(member)}/fail`, member.token, { json: failure, deadlineMs: 60_000 });
+  }
+
+  /** Adds scans that were found to the job; a slot that is there already is answered as it stands. */
+  async addMembers(lease: Lease, found: AddMembers): Promise<AddedMembers> {
+    const call = { json: found, deadlineMs: 60_000 };
+    return this.#read(AddedMembersSchema, 'POST', `/leases/${lease.lease_id}/members`, lease.token, call);
   }
 
   async release(lease: Lease): Promise<void> {
@@ -126,6 +136,8 @@ export class LeaseClient {
     return text;
   }
 }
+
+const pathOf = ({ lease_id, scan_id }: MemberLease): string => `/leases/${lease_id}/scans/${scan_id}`;
 
 /** Texts of hostile pages hold halves of surrogate pairs, which no store takes. */
 const wellFormed = (_key: string, value: unknown): unknown =>

@@ -1,23 +1,33 @@
 import { type Static, Type } from 'typebox';
 import { TargetSchema } from '../scan/target.ts';
 import { TargetingSchema } from '../targeting/catalogue.ts';
+import { JOB_KINDS, JobLimitsSchema } from './job-limits.ts';
 
 /**
- * What an attempt may share with other captures: a browser, the node alone, or nothing, in which case the node does no other work
+ * What a job may share with other captures: a browser, the node alone, or nothing, in which case the node does no other work
  * meanwhile. Scans of lost nodes are kept apart, because one of them may have ended the node.
  */
 export const ISOLATIONS = ['shared', 'browser', 'node'] as const;
 export type Isolation = (typeof ISOLATIONS)[number];
 
-/** All that a node needs to know of one attempt. `attempt` counts from 0; `exit_session` is new for each attempt. */
-export const CrawlJobSchema = Type.Object({
+/** One scan of a job: all that a node needs to know of its attempt, whose number counts from 0. */
+export const JobMemberSchema = Type.Object({
   scan_id: Type.String(),
   attempt: Type.Integer({ minimum: 0 }),
   target: TargetSchema,
   targeting: TargetingSchema,
   emulator_id: Type.String(),
   referrer: Type.Union([Type.String(), Type.Null()]),
-  exit_session: Type.String(),
+});
+export type JobMember = Static<typeof JobMemberSchema>;
+
+/** What a node leases: scans that it runs one after the other, in this order. `exit_session` is new for each lease. */
+export const CrawlJobSchema = Type.Object({
+  job_id: Type.String(),
+  kind: Type.Enum(JOB_KINDS),
   isolation: Type.Enum(ISOLATIONS),
+  limits: JobLimitsSchema,
+  exit_session: Type.String(),
+  members: Type.Array(JobMemberSchema, { minItems: 1 }),
 });
 export type CrawlJob = Static<typeof CrawlJobSchema>;

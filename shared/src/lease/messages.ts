@@ -1,7 +1,9 @@
 import { type Static, Type } from 'typebox';
 import { CaptureSchema } from '../capture/capture.ts';
 import { FAILURE_CODES } from '../failures.ts';
-import { CrawlJobSchema } from './crawl-job.ts';
+import { DISCOVERED_ADS_MAX, REFERRER_LENGTH_MAX, TARGET_LENGTH_MAX } from '../limits.ts';
+import { TargetSchema } from '../scan/target.ts';
+import { CrawlJobSchema, JobMemberSchema } from './crawl-job.ts';
 
 /** The node API, `/node/v1`: see PROTOCOL.md beside this file for who says what when. */
 
@@ -63,14 +65,14 @@ export const RenewedSchema = Type.Object({
 });
 export type Renewed = Static<typeof RenewedSchema>;
 
-/** Answer of `PUT artifacts/{name}`. */
+/** Answer of `PUT scans/{scan}/artifacts/{name}`. */
 export const UploadedSchema = Type.Object({ name: Type.String(), sha256: Type.String(), bytes: Type.Integer() });
 export type Uploaded = Static<typeof UploadedSchema>;
 
 export const CompleteSchema = Type.Object({ capture: CaptureSchema }, { additionalProperties: false });
 export type Complete = Static<typeof CompleteSchema>;
 
-/** `POST fail`: the public code, the private cause (for our log alone) and the evidence so far. */
+/** `POST scans/{scan}/fail`: the public code, the private cause (for our log alone) and the evidence so far. */
 export const FailSchema = Type.Object(
   {
     code: Type.Enum(FAILURE_CODES),
@@ -80,3 +82,41 @@ export const FailSchema = Type.Object(
   { additionalProperties: false },
 );
 export type Fail = Static<typeof FailSchema>;
+
+/** `POST members`: scans that the node has found, each with its slot, from 1. */
+export const AddMembersSchema = Type.Object(
+  {
+    members: Type.Array(
+      Type.Object(
+        {
+          slot: Type.Integer({ minimum: 1, maximum: DISCOVERED_ADS_MAX }),
+          target: Type.Object(
+            { ...TargetSchema.properties, value: Type.String({ minLength: 1, maxLength: TARGET_LENGTH_MAX }) },
+            { additionalProperties: false },
+          ),
+          referrer: Type.Union([Type.String({ maxLength: REFERRER_LENGTH_MAX }), Type.Null()]),
+        },
+        { additionalProperties: false },
+      ),
+      { minItems: 1, maxItems: DISCOVERED_ADS_MAX },
+    ),
+  },
+  { additionalProperties: false },
+);
+export type AddMembers = Static<typeof AddMembersSchema>;
+
+/**
+ * Answer of `members`, in the order of the request. `leased`: `member` is to be run under this lease; it may be one that the lease has
+ * already. `waiting`: it will be leased again later. `ended`: it has its result.
+ */
+export const AddedMembersSchema = Type.Object({
+  members: Type.Array(
+    Type.Object({
+      slot: Type.Integer(),
+      scan_id: Type.String(),
+      state: Type.Union([Type.Literal('leased'), Type.Literal('waiting'), Type.Literal('ended')]),
+      member: Type.Union([JobMemberSchema, Type.Null()]),
+    }),
+  ),
+});
+export type AddedMembers = Static<typeof AddedMembersSchema>;

@@ -12,6 +12,8 @@ export const ExitRequestSchema = Type.Object(
     scan_id: Type.String({ minLength: 1, maxLength: 100 }),
     /** Seconds until the ticket expires. */
     ttl_seconds: Type.Integer({ minimum: 1, maximum: TICKET_SECONDS_MAX }),
+    /** Bytes that it may transfer, both directions together; at most what the router allows, which holds without this. */
+    bytes_max: Type.Optional(Type.Integer({ minimum: 1 })),
   },
   { additionalProperties: false },
 );

@@ -1,13 +1,13 @@
-import type { CrawlJob } from '@adsweep/shared/lease/crawl-job.ts';
 import type { Page } from 'playwright-core';
 import { NAVIGATION_MS } from '../budgets.ts';
+import type { CaptureRequest } from '../capture-outcome.ts';
 import { causeText } from '../ending.ts';
 import { settle } from '../settle.ts';
 import type { Stage } from '../stage.ts';
 import type { Visit } from './visit.ts';
 
 /** Loads a page as a visitor who came from the referrer would. */
-export async function visitUrl(stage: Stage, { target, referrer }: CrawlJob): Promise<Visit> {
+export async function visitUrl(stage: Stage, { target, referrer }: CaptureRequest): Promise<Visit> {
   // A browser opens file: and view-source: from its address bar; pages themselves are refused them by Chromium.
   if (!isWebUrl(target.value)) return blocked(`not an http(s) URL: ${target.value.slice(0, 200)}`);
   const page = await stage.ending.race(stage.open.context.newPage());

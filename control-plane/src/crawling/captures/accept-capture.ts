@@ -4,47 +4,50 @@ import { changeScan } from '../../scanning/scans/state/change-scan.ts';
 import type { FarmScans } from '../../scanning/scans/state/farm-scans.ts';
 import type { CaptureSummary, ScanRecord } from '../../scanning/scans/state/scan.ts';
 import { scanLinks } from '../../scanning/scans/state/scan-links.ts';
-import type { LeaseRef } from '../queue/queue.ts';
 import { captureIdOf } from './capture-record.ts';
 import { discardEvidence, type EvidenceDependencies, storeEvidence } from './store-evidence.ts';
 
 export type AcceptDependencies = EvidenceDependencies & {
-  scans: Pick<FarmScans, 'findForWork' | 'apply'>;
+  scans: Pick<FarmScans, 'find' | 'apply'>;
   publicUrl: string;
   /** Says that a scan has been crawled, and that there is something in its outbox. */
   accepted: () => void;
 };
 
 /**
- * Accepts a node's capture: at most one per attempt, whoever wakes up late. `repeated`: this very capture was accepted before, its
- * answer must have been lost. `lost`: the scan does not name this lease (any more), and nothing is kept.
+ * Accepts a node's capture of a scan: at most one per attempt, whoever wakes up late. `repeated`: this very capture was accepted before,
+ * its answer must have been lost. `lost`: the scan does not name the lease with this fence (any more), and nothing is kept.
  */
 export async function acceptCapture(
   dependencies: AcceptDependencies,
-  ref: LeaseRef,
+  scan: ScanRecord,
+  fence: number,
   capture: Capture,
   now: Date,
 ): Promise<'accepted' | 'repeated' | 'lost'> {
   const { scans, publicUrl } = dependencies;
-  const scan = await scans.findForWork(ref.scanId);
-  if (scan?.capture?.id === captureIdOf(ref)) return 'repeated';
-  if (scan?.status !== 'running' || scan.lease?.fence !== ref.fence) {
-    await discardEvidence(dependencies, ref);
+  if (scan.capture?.id === captureIdOf({ scanId: scan._id, fence })) return 'repeated';
+  if (scan.status !== 'running' || scan.lease?.fence !== fence) {
+    await discardEvidence(dependencies, scan, fence);
     return 'lost';
   }
-  const summary = await storeEvidence(dependencies, scan, ref, capture, now);
-  const event = { type: 'capture' as const, fence: ref.fence, capture: summary, exit: capture.exit };
+  const summary = await storeEvidence(dependencies, scan, fence, capture, now);
+  const event = { type: 'capture' as const, fence, capture: summary, exit: capture.exit };
   const crawled = await changeScan(scans, scan, event, now, screenshotEvent(publicUrl, scan, summary, now));
-  if (!crawled) return afterLostRace(dependencies, ref);
+  if (!crawled) return afterLostRace(dependencies, scan, fence);
   dependencies.accepted();
   return 'accepted';
 }
 
 /** Who was faster may have been this very call, sent twice: what the scan names stays. */
-async function afterLostRace(dependencies: AcceptDependencies, ref: LeaseRef): Promise<'repeated' | 'lost'> {
-  await discardEvidence(dependencies, ref);
-  const scan = await dependencies.scans.findForWork(ref.scanId);
-  return scan?.capture?.id === captureIdOf(ref) ? 'repeated' : 'lost';
+async function afterLostRace(
+  dependencies: AcceptDependencies,
+  { _id, organization_id }: ScanRecord,
+  fence: number,
+): Promise<'repeated' | 'lost'> {
+  await discardEvidence(dependencies, { _id, organization_id }, fence);
+  const scan = await dependencies.scans.find(organization_id, _id);
+  return scan?.capture?.id === captureIdOf({ scanId: _id, fence }) ? 'repeated' : 'lost';
 }
 
 /** Written with the end of the crawl, so that it is queued before the scan's completion (spec 6). */

@@ -1,4 +1,5 @@
 import type { Capture } from '@adsweep/shared/capture/capture.ts';
+import type { JobLimits } from '@adsweep/shared/lease/job-limits.ts';
 import type { Issue } from '../../http/errors.ts';
 import type { ArtifactRecord } from '../../scanning/artifacts/artifact.ts';
 
@@ -9,8 +10,12 @@ const FACT = /^[a-z][a-z0-9_]{0,49}$/;
  * What is wrong with a capture that the schema cannot say: it names artifacts that were not uploaded under this lease as they are, or
  * contradicts itself. Empty when it can be believed to be what the node sent.
  */
-export function checkCapture(capture: Capture, uploads: ArtifactRecord[]): Issue[] {
-  return [...artifactIssues(capture, uploads), ...landingIssues(capture), ...observationIssues(capture)];
+export function checkCapture(
+  capture: Capture,
+  uploads: ArtifactRecord[],
+  limits: Pick<JobLimits, 'landings'>,
+): Issue[] {
+  return [...artifactIssues(capture, uploads), ...landingIssues(capture, limits), ...observationIssues(capture)];
 }
 
 function artifactIssues({ artifacts }: Capture, uploads: ArtifactRecord[]): Issue[] {
@@ -28,7 +33,11 @@ function artifactIssues({ artifacts }: Capture, uploads: ArtifactRecord[]): Issu
 /** What to say where an upload was replaced while its capture was accepted. */
 export const replacedMeanwhile = (): Issue => issue(['artifacts'], OTHER_ARTIFACT);
 
-function landingIssues({ landings, artifacts }: Capture): Issue[] {
+function landingIssues(
+  { landings, artifacts }: Capture,
+  { landings: landingsMax }: Pick<JobLimits, 'landings'>,
+): Issue[] {
+  if (landings.length > landingsMax) return [issue(['landings'], `There are more than ${landingsMax} landings.`)];
   const pictures = new Set(artifacts.map(({ name }) => name).filter((name) => name.endsWith('.webp')));
   const ords = landings.map(({ ord }) => ord);
   return landings.flatMap(({ ord, screenshot }, at) => {

@@ -1,8 +1,8 @@
 import { type Artifact, BODIES } from '@adsweep/shared/capture/artifact.ts';
 import type { Capture } from '@adsweep/shared/capture/capture.ts';
+import { JOB_LIMITS } from '@adsweep/shared/lease/job-limits.ts';
 import { BODY_LIFETIME_MS } from '@adsweep/shared/limits.ts';
 import { refused } from '../../http/api-error.ts';
-import type { AttemptRef } from '../../scanning/artifacts/artifact.ts';
 import type { FarmArtifacts } from '../../scanning/artifacts/farm-artifacts.ts';
 import type { FarmScans } from '../../scanning/scans/state/farm-scans.ts';
 import type { CaptureSummary, ScanRecord } from '../../scanning/scans/state/scan.ts';
@@ -16,7 +16,7 @@ export type EvidenceDependencies = {
   captures: CaptureStore;
   bodies: BodyStore;
   artifacts: FarmArtifacts;
-  scans: Pick<FarmScans, 'findForWork'>;
+  scans: Pick<FarmScans, 'find'>;
 };
 
 const TITLE_LENGTH_MAX = 1_000;
@@ -28,13 +28,14 @@ const TITLE_LENGTH_MAX = 1_000;
 export async function storeEvidence(
   { captures, bodies, artifacts }: EvidenceDependencies,
   scan: ScanRecord,
-  ref: AttemptRef,
+  fence: number,
   capture: Capture,
   now: Date,
 ): Promise<CaptureSummary> {
+  const ref = { scanId: scan._id, fence };
   const uploads = await artifacts.listOf(ref);
   const stored = { ...capture, requests: chooseStored(capture.requests) };
-  const issues = checkCapture(capture, uploads);
+  const issues = checkCapture(capture, uploads, JOB_LIMITS[scan.job_kind]);
   if (issues.length > 0) throw refused(issues);
 
   const names = capture.artifacts.map(({ name }) => name);
@@ -46,7 +47,7 @@ export async function storeEvidence(
     _id: captureIdOf(ref),
     scan_id: scan._id,
     organization_id: scan.organization_id,
-    fence: ref.fence,
+    fence,
     capture: stored,
     requests_seen: capture.requests.length,
     artifacts: measured,
@@ -59,10 +60,12 @@ export async function storeEvidence(
 /** Takes away what an attempt uploaded and stored, unless the scan names it as its own. */
 export async function discardEvidence(
   { captures, artifacts, scans }: EvidenceDependencies,
-  ref: AttemptRef,
+  { _id, organization_id }: Pick<ScanRecord, '_id' | 'organization_id'>,
+  fence: number,
 ): Promise<void> {
+  const ref = { scanId: _id, fence };
   const id = captureIdOf(ref);
-  const scan = await scans.findForWork(ref.scanId);
+  const scan = await scans.find(organization_id, _id);
   if (scan?.capture?.id === id) return;
   await captures.remove(id);
   await artifacts.discard(ref);

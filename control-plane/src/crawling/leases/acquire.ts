@@ -1,15 +1,20 @@
 import { type Acquire, LEASE_MS, type Lease } from '@adsweep/shared/lease/messages.ts';
+import type { Logger } from '@adsweep/shared/service/logger.ts';
 import { changeScan } from '../../scanning/scans/state/change-scan.ts';
 import type { FarmScans } from '../../scanning/scans/state/farm-scans.ts';
+import type { JobRef, ScanLease, ScanRecord } from '../../scanning/scans/state/scan.ts';
 import { type NodeIdentity, nodeKeyOf } from '../fleet/node-credential.ts';
 import type { CrawlQueue, LeaseRef } from '../queue/queue.ts';
+import { chooseMembers } from './choose-members.ts';
 import { crawlJobOf } from './crawl-job-of.ts';
 import { leaseIdOf, leaseToken } from './lease-token.ts';
+import { settleJob } from './settle-job.ts';
 
 export type AcquireDependencies = {
-  queue: Pick<CrawlQueue, 'take' | 'end' | 'waitForWork'>;
-  scans: Pick<FarmScans, 'findForWork' | 'apply'>;
+  queue: Pick<CrawlQueue, 'take' | 'end' | 'enqueue' | 'waitForWork'>;
+  scans: Pick<FarmScans, 'membersOf' | 'findMember' | 'apply'>;
   leaseSecret: string;
+  logger: Logger;
 };
 
 /** What a node asks for. */
@@ -51,18 +56,17 @@ async function grantAll(dependencies: AcquireDependencies, taken: LeaseRef[], no
   return leases.filter((lease) => lease !== null);
 }
 
-/** Makes a job of the index a lease of the scan; null, and the job forgotten, where nobody wants the scan any more. */
-async function grant(
-  { queue, scans, leaseSecret }: AcquireDependencies,
-  ref: LeaseRef,
-  node: NodeIdentity,
-): Promise<Lease | null> {
-  const scan = await scans.findForWork(ref.scanId);
+/** Makes a job of the queue a lease of those of its members that wait; null where there is none, which settles the job. */
+async function grant(dependencies: AcquireDependencies, ref: LeaseRef, node: NodeIdentity): Promise<Lease | null> {
+  const { scans, leaseSecret } = dependencies;
   const now = new Date();
   const lease = { fence: ref.fence, node_id: node.nodeId, instance: node.instance, leased_at: now };
-  const running = scan && (await changeScan(scans, scan, { type: 'lease', lease }, now));
-  if (!running) {
-    await queue.end(ref);
+  const { isolation, chosen } = chooseMembers(await scans.membersOf(ref), ref.fence);
+  const taken = await Promise.all(chosen.map(({ _id }) => leaseMember(scans, ref, _id, lease)));
+  const members = taken.filter((member) => member !== null);
+  const [first] = members;
+  if (!first) {
+    await settleJob(dependencies, ref, now);
     return null;
   }
   const leaseId = leaseIdOf(ref);
@@ -70,6 +74,17 @@ async function grant(
     lease_id: leaseId,
     token: leaseToken(leaseSecret, leaseId),
     expires_in_ms: LEASE_MS,
-    job: crawlJobOf(running, ref.fence),
+    job: crawlJobOf(ref, first.job_kind, isolation, members),
   };
+}
+
+/** The member as it stands under `lease`; null where it was cancelled, or changed by someone else, meanwhile. */
+async function leaseMember(
+  scans: AcquireDependencies['scans'],
+  job: JobRef,
+  id: string,
+  lease: ScanLease,
+): Promise<ScanRecord | null> {
+  const scan = await scans.findMember(job, id);
+  return scan && changeScan(scans, scan, { type: 'lease', lease }, lease.leased_at);
 }

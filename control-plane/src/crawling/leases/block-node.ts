@@ -1,10 +1,11 @@
 import type { FarmScans } from '../../scanning/scans/state/farm-scans.ts';
 import type { BlockedNodes } from '../fleet/blocked-nodes.ts';
 import { type EndDependencies, releaseLease } from './end-attempt.ts';
+import { leaseRefOf } from './renew.ts';
 
 export type BlockDependencies = EndDependencies & {
   blocked: Pick<BlockedNodes, 'add'>;
-  scans: Pick<FarmScans, 'findForWork' | 'apply' | 'pageInStatus'>;
+  scans: EndDependencies['scans'] & Pick<FarmScans, 'pageInStatus'>;
   queue: EndDependencies['queue'] & { shardOf(organizationId: string): number };
 };
 
@@ -20,10 +21,9 @@ export async function blockNode(dependencies: BlockDependencies, nodeId: string,
   let requeued = 0;
   for (let last = '', more = true; more; ) {
     const running = await scans.pageInStatus('running', last, PAGE);
-    for (const { _id, organization_id, lease } of running) {
-      if (lease?.node_id !== nodeId) continue;
-      const ref = { shard: queue.shardOf(organization_id), scanId: _id, fence: lease.fence };
-      if ((await releaseLease(dependencies, ref, now)) === 'ended') requeued += 1;
+    for (const scan of running) {
+      const ref = scan.lease?.node_id === nodeId ? leaseRefOf(queue, scan) : null;
+      if (ref && (await releaseLease(dependencies, ref, now)) === 'ended') requeued += 1;
     }
     more = running.length === PAGE;
     last = running.at(-1)?._id ?? '';

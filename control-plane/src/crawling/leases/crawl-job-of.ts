@@ -1,12 +1,30 @@
-import type { CrawlJob } from '@adsweep/shared/lease/crawl-job.ts';
-import { isolationOf } from '../../scanning/scans/state/isolation.ts';
+import type { CrawlJob, Isolation, JobMember } from '@adsweep/shared/lease/crawl-job.ts';
+import { JOB_LIMITS, type JobKind } from '@adsweep/shared/lease/job-limits.ts';
 import type { ScanRecord } from '../../scanning/scans/state/scan.ts';
+import type { LeaseRef } from '../queue/queue.ts';
 
 /**
- * What a node needs to know of a scan's attempt under lease `fence`. The exit session is of letters and digits alone, for it ends up
- * in providers' user names, and new for each lease: an attempt that failed must not meet the same exit again.
+ * What a node needs to know of a job whose `members` it has leased. The exit session is of letters and digits alone, for it ends up in
+ * providers' user names, and new for each lease: an attempt that failed must not meet the same exit again.
  */
-export function crawlJobOf(scan: ScanRecord, fence: number): CrawlJob {
+export function crawlJobOf(
+  { jobId, fence }: LeaseRef,
+  kind: JobKind,
+  isolation: Isolation,
+  members: ScanRecord[],
+): CrawlJob {
+  return {
+    job_id: jobId,
+    kind,
+    isolation,
+    limits: JOB_LIMITS[kind],
+    exit_session: `${jobId.replaceAll('-', '')}${fence.toString(36)}`,
+    members: members.map(jobMemberOf),
+  };
+}
+
+/** What a node needs to know of one scan. */
+export function jobMemberOf(scan: ScanRecord): JobMember {
   return {
     scan_id: scan._id,
     attempt: scan.retry_attempt,
@@ -20,7 +38,5 @@ export function crawlJobOf(scan: ScanRecord, fence: number): CrawlJob {
     },
     emulator_id: scan.emulator_id,
     referrer: scan.referrer,
-    isolation: isolationOf(scan.lost_requeues),
-    exit_session: `${scan._id.replaceAll('-', '')}${fence.toString(36)}`,
   };
 }

@@ -9,11 +9,12 @@ import type { FarmScans } from '../../scanning/scans/state/farm-scans.ts';
 import type { CaptureSummary, ScanRecord } from '../../scanning/scans/state/scan.ts';
 import { discardEvidence, type EvidenceDependencies, storeEvidence } from '../captures/store-evidence.ts';
 import type { CrawlQueue, LeaseRef } from '../queue/queue.ts';
-import { forgetJob, putBack } from './mend-queue.ts';
+import { runsUnder } from './choose-members.ts';
+import { settleJob } from './settle-job.ts';
 
 export type EndDependencies = EvidenceDependencies & {
   queue: Pick<CrawlQueue, 'end' | 'enqueue'>;
-  scans: Pick<FarmScans, 'findForWork' | 'apply'>;
+  scans: Pick<FarmScans, 'find' | 'findMember' | 'membersOf' | 'apply'>;
   metrics: Pick<FarmMetrics, 'failedAttempts' | 'finishedScans'>;
   logger: Logger;
   /** Says that there is something in a scan's outbox. */
@@ -33,81 +34,86 @@ export function backoffMs(attempt: number, random = Math.random()): number {
 }
 
 /**
- * Ends a failed attempt: the one place where a scan is tried again or ends as `failed`. `lost`: the scan does not name this lease (any
- * more), nothing is changed or kept.
+ * Ends a failed attempt of one member: the one place where a scan is tried again or ends as `failed`. `lost`: the scan does not name the
+ * lease with this fence (any more), nothing is changed or kept. The job is settled by who calls this.
  */
 export async function endAttempt(
   dependencies: EndDependencies,
-  ref: LeaseRef,
+  scan: ScanRecord,
+  fence: number,
   attempt: FailedAttempt,
   now: Date,
 ): Promise<'ended' | 'lost'> {
-  const { scans, logger, metrics } = dependencies;
-  const scan = await scans.findForWork(ref.scanId);
-  const ended = scan && (await writeEnd(dependencies, scan, ref, attempt, now));
-  await forgetJob(dependencies, ref);
-  if (ended?.status !== 'failed') await discardEvidence(dependencies, ref);
+  const { logger, metrics } = dependencies;
+  const ended = await writeEnd(dependencies, scan, fence, attempt, now);
+  if (ended?.status !== 'failed') await discardEvidence(dependencies, scan, fence);
   if (!ended) return 'lost';
 
   const { code, cause } = attempt;
-  logger.info(
-    {
-      scan_id: ref.scanId,
-      fence: ref.fence,
-      code,
-      private_cause: cause,
-      status: ended.status,
-      error: ended.error,
-      lost_requeues: ended.lost_requeues,
-    },
-    'an attempt failed',
-  );
+  const { status, error, lost_requeues } = ended;
+  const about = { scan_id: scan._id, fence, code, private_cause: cause, status, error, lost_requeues };
+  logger.info(about, 'an attempt failed');
   metrics.failedAttempts.inc({ code });
-  if (ended.status === 'pending') return putBack(dependencies, ended, now).then(() => 'ended');
-  metrics.finishedScans.inc({ status: ended.status });
-  dependencies.outboxFilled();
+  if (status === 'failed') {
+    metrics.finishedScans.inc({ status });
+    dependencies.outboxFilled();
+  }
   return 'ended';
 }
 
-/** Notes that nothing else runs on the node of a lease; false where the scan does not name this lease (any more). */
+/** Notes that nothing else runs on the node of a lease; false where no member names this lease (any more). */
 export async function beginAlone(
   { scans }: Pick<EndDependencies, 'scans'>,
   ref: LeaseRef,
   now: Date,
 ): Promise<boolean> {
-  const scan = await scans.findForWork(ref.scanId);
-  return scan !== null && (await changeScan(scans, scan, { type: 'alone', fence: ref.fence }, now)) !== null;
+  const begun = await changeMembers(scans, ref, { type: 'alone', fence: ref.fence }, now);
+  return begun.length > 0;
 }
 
-/** Ends an attempt that leads to nothing, because it was not begun or its node stops: the job goes back at once. */
+/** Ends the attempts that lead to nothing, because they were not begun or their node stops: the job goes back at once. */
 export async function releaseLease(dependencies: EndDependencies, ref: LeaseRef, now: Date): Promise<'ended' | 'lost'> {
-  const scan = await dependencies.scans.findForWork(ref.scanId);
-  const released = scan && (await changeScan(dependencies.scans, scan, { type: 'release', fence: ref.fence }, now));
-  await forgetJob(dependencies, ref);
-  if (!released) return 'lost';
-  await discardEvidence(dependencies, ref);
-  await putBack(dependencies, released, now);
-  return 'ended';
+  const released = await changeMembers(dependencies.scans, ref, { type: 'release', fence: ref.fence }, now);
+  await Promise.all(released.map((scan) => discardEvidence(dependencies, scan, ref.fence)));
+  await settleJob(dependencies, ref, now);
+  return released.length > 0 ? 'ended' : 'lost';
+}
+
+/** Does something to every member that runs under the lease; answers those to which it was done. */
+async function changeMembers(
+  scans: EndDependencies['scans'],
+  ref: LeaseRef,
+  event: ScanEvent,
+  now: Date,
+): Promise<ScanRecord[]> {
+  const running = (await scans.membersOf(ref)).filter((member) => runsUnder(member, ref.fence));
+  const changed = await Promise.all(
+    running.map(async ({ _id }) => {
+      const scan = await scans.findMember(ref, _id);
+      return scan && changeScan(scans, scan, event, now);
+    }),
+  );
+  return changed.filter((scan) => scan !== null);
 }
 
 /** Evidence is stored, before the scan names it, only where the scan ends with this attempt. */
 async function writeEnd(
   dependencies: EndDependencies,
   scan: ScanRecord,
-  ref: LeaseRef,
+  fence: number,
   { code, capture }: FailedAttempt,
   now: Date,
 ): Promise<ScanRecord | null> {
   const event: Extract<ScanEvent, { type: 'failure' }> = {
     type: 'failure',
-    fence: ref.fence,
+    fence,
     code,
     capture: null,
     exit: capture?.exit ?? null,
     backoffMs: backoffMs(scan.retry_attempt),
   };
   const isLast = advance(scan, event, now)?.set.status === 'failed';
-  if (isLast && capture) event.capture = await evidenceOf(dependencies, scan, ref, capture, now);
+  if (isLast && capture) event.capture = await evidenceOf(dependencies, scan, fence, capture, now);
   return changeScan(dependencies.scans, scan, event, now);
 }
 
@@ -115,12 +121,12 @@ async function writeEnd(
 async function evidenceOf(
   dependencies: EndDependencies,
   scan: ScanRecord,
-  ref: LeaseRef,
+  fence: number,
   capture: Capture,
   now: Date,
 ): Promise<CaptureSummary | null> {
   try {
-    return await storeEvidence(dependencies, scan, ref, capture, now);
+    return await storeEvidence(dependencies, scan, fence, capture, now);
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
     dependencies.logger.info(

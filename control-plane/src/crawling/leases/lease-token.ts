@@ -3,16 +3,17 @@ import { isId } from '@adsweep/shared/ids.ts';
 import { sameSecret } from '@adsweep/shared/service/bearer.ts';
 import type { LeaseRef } from '../queue/queue.ts';
 
-/** `<shard>.<fence>.<scan id>`: everything a control plane needs to know of a lease, so that none has to remember it. */
-export const leaseIdOf = ({ shard, fence, scanId }: LeaseRef): string => `${shard}.${fence}.${scanId}`;
+/** `<shard>.<fence>.<job id>.<organization id>`: everything a control plane needs to know of a lease, so that none has to remember it. */
+export const leaseIdOf = ({ shard, fence, jobId, organizationId }: LeaseRef): string =>
+  `${shard}.${fence}.${jobId}.${organizationId}`;
 
-const LEASE_ID = /^(\d{1,4})\.(\d{1,16})\.([0-9a-f-]{36})$/;
+const LEASE_ID = /^(\d{1,4})\.(\d{1,16})\.([0-9a-f-]{36})\.([0-9A-Za-z-]{1,100})$/;
 
 /** What a lease id says, or null for what is none. */
 export function parseLeaseId(text: string): LeaseRef | null {
-  const [, shard, fence, scanId] = LEASE_ID.exec(text) ?? [];
-  if (scanId === undefined || !isId(scanId) || !Number.isSafeInteger(Number(fence))) return null;
-  return { shard: Number(shard), fence: Number(fence), scanId };
+  const [, shard, fence, jobId = '', organizationId = ''] = LEASE_ID.exec(text) ?? [];
+  if (!isId(jobId) || !Number.isSafeInteger(Number(fence))) return null;
+  return { shard: Number(shard), fence: Number(fence), jobId, organizationId };
 }
 
 /** The credential of one lease: HMAC-SHA256 of its id, in base64url. */

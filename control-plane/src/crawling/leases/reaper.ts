@@ -2,9 +2,10 @@ import { LEASE_MS } from '@adsweep/shared/lease/messages.ts';
 import type { FarmMetrics } from '../../metrics.ts';
 import { type Loop, startLoop } from '../../platform/start-loop.ts';
 import type { CrawlQueue, LeaseRef } from '../queue/queue.ts';
+import { runsUnder } from './choose-members.ts';
 import { type EndDependencies, endAttempt } from './end-attempt.ts';
-import { putBack } from './mend-queue.ts';
 import { ReaperGrace } from './reaper-grace.ts';
+import { settleJob } from './settle-job.ts';
 
 export type ReaperDependencies = EndDependencies & {
   queue: Pick<CrawlQueue, 'end' | 'enqueue' | 'reap' | 'depth' | 'connection'>;
@@ -41,7 +42,7 @@ async function takeTurn(dependencies: ReaperDependencies, grace: ReaperGrace): P
   }
 }
 
-/** Ends every attempt whose lease has run out; answers how many there were. */
+/** Ends every lease that has run out; answers how many there were. */
 export async function reap(dependencies: ReaperDependencies, now: Date): Promise<number> {
   const expired = await dependencies.queue.reap();
   await endAllLost(dependencies, expired, now);
@@ -52,11 +53,23 @@ async function endAllLost(dependencies: ReaperDependencies, expired: LeaseRef[],
   await Promise.all(expired.map((ref) => endLost(dependencies, ref, now)));
 }
 
+/** Ends the attempts of all members that ran under the lease. A crash between two steps may have left a job without any: it is settled. */
 async function endLost(dependencies: ReaperDependencies, ref: LeaseRef, now: Date): Promise<void> {
-  const cause = 'the lease ran out';
-  const end = await endAttempt(dependencies, ref, { code: 'node: LOST', cause, capture: null }, now);
-  if (end === 'ended') return dependencies.metrics.leases.inc({ outcome: 'lost' });
-  // A crash between two steps can leave a pending scan whose job was leased.
-  const scan = await dependencies.scans.findForWork(ref.scanId);
-  if (scan?.status === 'pending') await putBack(dependencies, scan, now);
+  const { scans, metrics } = dependencies;
+  const running = (await scans.membersOf(ref)).filter((member) => runsUnder(member, ref.fence));
+  const ends = await Promise.all(running.map(({ _id }) => endLostMember(dependencies, ref, _id, now)));
+  if (ends.includes('ended')) metrics.leases.inc({ outcome: 'lost' });
+  await settleJob(dependencies, ref, now);
+}
+
+async function endLostMember(
+  dependencies: ReaperDependencies,
+  ref: LeaseRef,
+  id: string,
+  now: Date,
+): Promise<'ended' | 'lost'> {
+  const scan = await dependencies.scans.findMember(ref, id);
+  if (!scan) return 'lost';
+  const failure = { code: 'node: LOST' as const, cause: 'the lease ran out', capture: null };
+  return endAttempt(dependencies, scan, ref.fence, failure, now);
 }

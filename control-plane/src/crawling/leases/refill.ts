@@ -3,14 +3,13 @@ import type { RedisClient } from '../../platform/redis.ts';
 import { type Loop, startLoop } from '../../platform/start-loop.ts';
 import { takeTurns } from '../../platform/take-turns.ts';
 import type { FarmScans } from '../../scanning/scans/state/farm-scans.ts';
-import type { ScanInQueue } from '../../scanning/scans/state/scan.ts';
-import { enqueueScan } from '../queue/enqueue-scan.ts';
+import { enqueueJob } from '../queue/enqueue-job.ts';
 import type { CrawlQueue } from '../queue/queue.ts';
-import { adoptLease } from './renew.ts';
+import { adoptLease, leaseRefOf } from './renew.ts';
 
 export type RefillDependencies = {
   queue: Pick<CrawlQueue, 'enqueue' | 'adopt' | 'shardOf' | 'depth'>;
-  scans: Pick<FarmScans, 'pageInStatus' | 'countInStatus'>;
+  scans: Pick<FarmScans, 'pageInStatus' | 'countJobsInStatus'>;
   redis: RedisClient;
   logger: Logger;
 };
@@ -39,8 +38,8 @@ export function startRefill(dependencies: RefillDependencies): Loop {
         await refill(dependencies, new Date());
         whole = false;
       } else {
-        position = await enqueuePending(dependencies, new Date(), position, PAGES_PER_TURN);
         await adoptRunning(dependencies);
+        position = await enqueuePending(dependencies, new Date(), position, PAGES_PER_TURN);
       }
     } catch (error) {
       whole = true;
@@ -61,17 +60,20 @@ export function startRefill(dependencies: RefillDependencies): Loop {
   };
 }
 
-/** Whether Redis knows of clearly fewer jobs than MongoDB has pending and running scans. Fewer than that are found by the walk. */
+/** Whether Redis knows of clearly fewer jobs than begin with a pending or running scan in MongoDB. Fewer than that are found by the walk. */
 async function jobsAreMissing({ queue, scans }: RefillDependencies): Promise<boolean> {
-  const [pending, running] = await Promise.all([scans.countInStatus('pending'), scans.countInStatus('running')]);
+  const [pending, running] = await Promise.all([
+    scans.countJobsInStatus('pending'),
+    scans.countJobsInStatus('running'),
+  ]);
   const { waiting, delayed, leased } = await queue.depth();
   return pending + running - (waiting[0] + waiting[1] + delayed + leased) > ON_THEIR_WAY_MAX;
 }
 
-/** The whole of it. */
+/** The whole of it. Leases go first: a job that a node has must not be queued for those of its members that wait. */
 export async function refill(dependencies: RefillDependencies, now: Date): Promise<void> {
-  await enqueuePending(dependencies, now, '', Number.POSITIVE_INFINITY);
   await adoptRunning(dependencies);
+  await enqueuePending(dependencies, now, '', Number.POSITIVE_INFINITY);
 }
 
 /** Looks at up to `pages` pages of pending scans after id `from`; answers where to go on, '' when it came to the end. */
@@ -84,7 +86,7 @@ async function enqueuePending(
   let last = from;
   for (let page = 0; page < pages; page += 1) {
     const pending = await scans.pageInStatus('pending', last, PAGE);
-    const added = await Promise.all(pending.map((scan) => enqueueScan(queue, scan, now)));
+    const added = await Promise.all(pending.map((scan) => enqueueJob(queue, scan, now)));
     const count = added.filter(Boolean).length;
     if (count > 0) logger.info({ scans: count }, 'pending scans were not in their queue');
     if (pending.length < PAGE) return '';
@@ -96,14 +98,13 @@ async function enqueuePending(
 async function adoptRunning({ queue, scans }: RefillDependencies): Promise<void> {
   for (let last = '', more = true; more; ) {
     const running = await scans.pageInStatus('running', last, PAGE);
-    await Promise.all(running.map((scan) => adopt(queue, scan)));
+    await Promise.all(
+      running.map((scan) => {
+        const ref = leaseRefOf(queue, scan);
+        return ref && adoptLease(queue, ref, scan);
+      }),
+    );
     more = running.length === PAGE;
     last = running.at(-1)?._id ?? '';
   }
-}
-
-async function adopt(queue: RefillDependencies['queue'], scan: ScanInQueue): Promise<void> {
-  if (!scan.lease) return;
-  const ref = { shard: queue.shardOf(scan.organization_id), scanId: scan._id, fence: scan.lease.fence };
-  await adoptLease(queue, ref, scan);
 }

@@ -1,23 +1,28 @@
+import type { IncomingMessage } from 'node:http';
 import { CAPTURE_BYTES_MAX, CAPTURE_VALUES_MAX } from '@adsweep/shared/limits.ts';
 import { bearerCredential, isOneOfSecrets } from '@adsweep/shared/service/bearer.ts';
 import { Type } from 'typebox';
-import { ApiError } from '../../http/api-error.ts';
+import { ApiError, notFound } from '../../http/api-error.ts';
 import type { BodyBounds } from '../../http/read-body.ts';
 import type { Admit } from '../../http/serve-routes.ts';
 import type { FarmMetrics, LateCall } from '../../metrics.ts';
+import type { FarmScans } from '../../scanning/scans/state/farm-scans.ts';
+import type { ScanRecord } from '../../scanning/scans/state/scan.ts';
 import type { BlockedNodes } from '../fleet/blocked-nodes.ts';
 import { type NodeIdentity, openNodeCredential } from '../fleet/node-credential.ts';
 import { openLease } from '../leases/lease-token.ts';
 import type { LeaseRef } from '../queue/queue.ts';
 
 /** Room beside the capture for its artifacts and a failure's cause. */
-const ENVELOPE_BYTES = 64 * 1024;
+export const ENVELOPE_BYTES = 64 * 1024;
 
-/** A capture in a request. */
+/** A capture in a request, of whatever kind of job. */
 export const CAPTURE_BODY: BodyBounds = { bytes: CAPTURE_BYTES_MAX + ENVELOPE_BYTES, values: CAPTURE_VALUES_MAX };
 
 /** Path parameters of a route about one lease; the id was checked with the token. */
 export const leaseParams = Type.Object({ id: Type.String() });
+/** Path parameters of a route about one member of a lease's job. */
+export const memberParams = Type.Object({ ...leaseParams.properties, scan: Type.String() });
 
 /** Who speaks to the node API: a node by its own credential, the holder of one lease, or, both null, of the join token. */
 export type NodeCaller = { node: NodeIdentity | null; lease: LeaseRef | null };
@@ -75,6 +80,23 @@ const notYours = (nodeId: string) => new ApiError('forbidden', `This is the cred
 export function leaseOf({ lease }: NodeCaller): LeaseRef {
   if (!lease) throw new Error('a route of a lease let someone in without one');
   return lease;
+}
+
+/** The scan that a route about one member of a lease's job is for. Throws a 404 for what is no member, whosever scan it is. */
+export async function memberOf(
+  { scans }: { scans: Pick<FarmScans, 'findMember'> },
+  lease: LeaseRef,
+  scanId: string,
+): Promise<ScanRecord> {
+  const scan = await scans.findMember(lease, scanId);
+  if (!scan) throw notFound('scan in the job of this lease');
+  return scan;
+}
+
+/** Throws a 413 for a request that says that it is larger than its job allows. */
+export function refuseLarger({ headers }: IncomingMessage, bytesMax: number, what: string): void {
+  if (Number(headers['content-length'] ?? 0) > bytesMax)
+    throw new ApiError('request_too_large', `${what} has at most ${bytesMax} bytes.`);
 }
 
 /** The refusal of a late call, counted. */

@@ -3,8 +3,6 @@ import {
   type Acquire,
   AcquiredSchema,
   AcquireSchema,
-  type Fail,
-  FailSchema,
   type Lease,
   NODE_ID,
   type NodeReport,
@@ -20,10 +18,10 @@ import type { BlockedNodes } from '../fleet/blocked-nodes.ts';
 import { newIdentity, nodeCredential } from '../fleet/node-credential.ts';
 import type { Nodes } from '../fleet/nodes.ts';
 import { type AcquireDependencies, type AskedWork, acquire, QueueAway } from '../leases/acquire.ts';
-import { beginAlone, type EndDependencies, endAttempt, releaseLease } from '../leases/end-attempt.ts';
+import { beginAlone, type EndDependencies, releaseLease } from '../leases/end-attempt.ts';
 import { parseLeaseId } from '../leases/lease-token.ts';
 import { type RenewDependencies, renew } from '../leases/renew.ts';
-import { blockedError, CAPTURE_BODY, leaseLost, leaseOf, leaseParams, type NodeCaller, nodeOf } from './admit-node.ts';
+import { blockedError, leaseLost, leaseOf, leaseParams, type NodeCaller, nodeOf } from './admit-node.ts';
 
 export type NodeApiDependencies = AcquireDependencies &
   RenewDependencies &
@@ -35,7 +33,7 @@ export type NodeApiDependencies = AcquireDependencies &
 
 const done = { 204: { description: 'Done.' } };
 
-/** What nodes say about themselves and their leases (shared/src/lease/PROTOCOL.md). */
+/** What nodes say about themselves and about leases as a whole (shared/src/lease/PROTOCOL.md). */
 export function leaseRoutes(dependencies: NodeApiDependencies): Route<NodeCaller>[] {
   return [reportNode(dependencies), acquireLeases(dependencies), ...routesOfOneLease(dependencies)];
 }
@@ -118,24 +116,6 @@ function routesOfOneLease(dependencies: NodeApiDependencies): Route<NodeCaller>[
         const end = await releaseLease(dependencies, leaseOf(caller), new Date());
         if (end === 'lost') throw leaseLost(metrics, 'release');
         metrics.leases.inc({ outcome: 'released' });
-        return noContent();
-      },
-    }),
-    route({
-      method: 'POST',
-      path: '/node/v1/leases/{id}/fail',
-      group: 'Leases',
-      summary: 'End an attempt that failed, with the evidence so far',
-      permission: 'lease',
-      params: leaseParams,
-      body: FailSchema,
-      bodyBounds: CAPTURE_BODY,
-      replies: done,
-      errors: ['lease.lost'],
-      handle: async ({ caller, body }: { caller: NodeCaller; body: Fail }) => {
-        const end = await endAttempt(dependencies, leaseOf(caller), body, new Date());
-        if (end === 'lost') throw leaseLost(metrics, 'fail');
-        metrics.leases.inc({ outcome: 'failed' });
         return noContent();
       },
     }),

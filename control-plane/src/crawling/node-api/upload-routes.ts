@@ -1,74 +1,94 @@
 import type { IncomingMessage } from 'node:http';
-import { ARTIFACT_BYTES_MAX, ARTIFACT_NAME } from '@adsweep/shared/capture/artifact.ts';
-import { type Complete, CompleteSchema, UploadedSchema } from '@adsweep/shared/lease/messages.ts';
-import type { Logger } from '@adsweep/shared/service/logger.ts';
+import { ARTIFACT_NAME } from '@adsweep/shared/capture/artifact.ts';
+import { JOB_LIMITS } from '@adsweep/shared/lease/job-limits.ts';
+import {
+  type Complete,
+  CompleteSchema,
+  type Fail,
+  FailSchema,
+  UploadedSchema,
+} from '@adsweep/shared/lease/messages.ts';
 import { ConnectionLost } from '@adsweep/shared/service/read-bytes.ts';
 import { Type } from 'typebox';
 import { ApiError, refused } from '../../http/api-error.ts';
 import { noContent, ok, type Route, route } from '../../http/route.ts';
 import type { FarmMetrics } from '../../metrics.ts';
-import { ARTIFACTS_MAX, ArtifactKept, ArtifactRefused } from '../../scanning/artifacts/artifact.ts';
+import { ArtifactKept, ArtifactRefused } from '../../scanning/artifacts/artifact.ts';
+import type { ScanRecord } from '../../scanning/scans/state/scan.ts';
 import { type AcceptDependencies, acceptCapture } from '../captures/accept-capture.ts';
-import { forgetJob } from '../leases/mend-queue.ts';
-import type { CrawlQueue, LeaseRef } from '../queue/queue.ts';
-import { CAPTURE_BODY, leaseLost, leaseOf, leaseParams, type NodeCaller } from './admit-node.ts';
+import { runsUnder } from '../leases/choose-members.ts';
+import { type EndDependencies, endAttempt } from '../leases/end-attempt.ts';
+import { settleJob } from '../leases/settle-job.ts';
+import type { LeaseRef } from '../queue/queue.ts';
+import {
+  CAPTURE_BODY,
+  ENVELOPE_BYTES,
+  leaseLost,
+  leaseOf,
+  memberOf,
+  memberParams,
+  type NodeCaller,
+  refuseLarger,
+} from './admit-node.ts';
 
-export type UploadDependencies = AcceptDependencies & {
-  queue: Pick<CrawlQueue, 'end'>;
-  metrics: Pick<FarmMetrics, 'leases' | 'lateResults' | 'uploadedBytes'>;
-  logger: Logger;
-};
+export type UploadDependencies = AcceptDependencies &
+  EndDependencies & {
+    metrics: EndDependencies['metrics'] & Pick<FarmMetrics, 'leases' | 'lateResults' | 'uploadedBytes'>;
+  };
 
-/** How a node hands in what it saw: the files first, the capture that names them last. */
+/** How a node hands in what it saw of one member: the files first, the capture that names them, or the failure, last. */
 export function uploadRoutes(dependencies: UploadDependencies): Route<NodeCaller>[] {
-  return [uploadArtifact(dependencies), completeLease(dependencies)];
+  return [uploadArtifact(dependencies), completeMember(dependencies), failMember(dependencies)];
 }
 
 function uploadArtifact(dependencies: UploadDependencies): Route<NodeCaller> {
   return route({
     method: 'PUT',
-    path: '/node/v1/leases/{id}/artifacts/{name}',
+    path: '/node/v1/leases/{id}/scans/{scan}/artifacts/{name}',
     group: 'Leases',
     summary: 'Upload a file of the attempt',
     permission: 'lease',
-    params: Type.Object({ ...leaseParams.properties, name: Type.String({ pattern: ARTIFACT_NAME }) }),
+    params: Type.Object({ ...memberParams.properties, name: Type.String({ pattern: ARTIFACT_NAME }) }),
     replies: { 200: { description: 'What arrived.', schema: UploadedSchema } },
-    errors: ['lease.lost', 'request_too_large', 'validation_error'],
+    errors: ['not_found', 'lease.lost', 'request_too_large', 'validation_error'],
     handle: async ({
       caller,
       params,
       stream,
     }: {
       caller: NodeCaller;
-      params: { name: string };
+      params: { scan: string; name: string };
       stream: IncomingMessage;
     }) => {
       const lease = leaseOf(caller);
-      await mayUpload(dependencies, lease, params.name, stream);
-      const { name, sha256, bytes } = await receive(dependencies, lease, params.name, stream);
+      const scan = await memberOf(dependencies, lease, params.scan);
+      await mayUpload(dependencies, lease, scan, params.name, stream);
+      const { name, sha256, bytes } = await receive(dependencies, lease, scan, params.name, stream);
       dependencies.metrics.uploadedBytes.inc(bytes);
       return ok({ name, sha256, bytes });
     },
   });
 }
 
-function completeLease(dependencies: UploadDependencies): Route<NodeCaller> {
+function completeMember(dependencies: UploadDependencies): Route<NodeCaller> {
   const { metrics } = dependencies;
   return route({
     method: 'POST',
-    path: '/node/v1/leases/{id}/complete',
+    path: '/node/v1/leases/{id}/scans/{scan}/complete',
     group: 'Leases',
     summary: 'Hand in the capture: the attempt is over',
     permission: 'lease',
-    params: leaseParams,
+    params: memberParams,
     body: CompleteSchema,
     bodyBounds: CAPTURE_BODY,
     replies: { 204: { description: 'Accepted, now or before.' } },
-    errors: ['lease.lost', 'validation_error'],
-    handle: async ({ caller, body }: { caller: NodeCaller; body: Complete }) => {
+    errors: ['not_found', 'lease.lost', 'request_too_large', 'validation_error'],
+    handle: async ({ caller, params, body, stream }: MemberCall<Complete>) => {
       const lease = leaseOf(caller);
-      const outcome = await acceptCapture(dependencies, lease, body.capture, new Date());
-      await forgetJob(dependencies, lease);
+      const scan = await memberOf(dependencies, lease, params.scan);
+      refuseLargeCapture(scan, stream);
+      const outcome = await acceptCapture(dependencies, scan, lease.fence, body.capture, new Date());
+      await settleJob(dependencies, lease, new Date());
       if (outcome === 'lost') throw leaseLost(metrics, 'complete');
       if (outcome === 'accepted') metrics.leases.inc({ outcome: 'completed' });
       return noContent();
@@ -76,30 +96,64 @@ function completeLease(dependencies: UploadDependencies): Route<NodeCaller> {
   });
 }
 
+function failMember(dependencies: UploadDependencies): Route<NodeCaller> {
+  const { metrics } = dependencies;
+  return route({
+    method: 'POST',
+    path: '/node/v1/leases/{id}/scans/{scan}/fail',
+    group: 'Leases',
+    summary: 'End an attempt that failed, with the evidence so far',
+    permission: 'lease',
+    params: memberParams,
+    body: FailSchema,
+    bodyBounds: CAPTURE_BODY,
+    replies: { 204: { description: 'Done.' } },
+    errors: ['not_found', 'lease.lost', 'request_too_large'],
+    handle: async ({ caller, params, body, stream }: MemberCall<Fail>) => {
+      const lease = leaseOf(caller);
+      const scan = await memberOf(dependencies, lease, params.scan);
+      refuseLargeCapture(scan, stream);
+      const end = await endAttempt(dependencies, scan, lease.fence, body, new Date());
+      await settleJob(dependencies, lease, new Date());
+      if (end === 'lost') throw leaseLost(metrics, 'fail');
+      metrics.leases.inc({ outcome: 'failed' });
+      return noContent();
+    },
+  });
+}
+
+type MemberCall<Body> = { caller: NodeCaller; params: { scan: string }; body: Body; stream: IncomingMessage };
+
+function refuseLargeCapture({ job_kind }: ScanRecord, stream: IncomingMessage): void {
+  refuseLarger(stream, JOB_LIMITS[job_kind].capture_bytes + ENVELOPE_BYTES, 'A capture');
+}
+
 /** Refuses before a byte is read: a lease that is over must not replace what was accepted under it. */
 async function mayUpload(
-  { scans, artifacts, metrics }: UploadDependencies,
-  lease: LeaseRef,
+  { artifacts, metrics }: UploadDependencies,
+  { fence }: LeaseRef,
+  scan: ScanRecord,
   name: string,
-  { headers }: IncomingMessage,
+  stream: IncomingMessage,
 ): Promise<void> {
-  if (Number(headers['content-length'] ?? 0) > ARTIFACT_BYTES_MAX)
-    throw new ApiError('request_too_large', `An artifact has at most ${ARTIFACT_BYTES_MAX} bytes.`);
-  const scan = await scans.findForWork(lease.scanId);
-  if (scan?.status !== 'running' || scan.lease?.fence !== lease.fence) throw leaseLost(metrics, 'upload');
-  const names = (await artifacts.listOf(lease)).map((artifact) => artifact.name);
-  if (names.length >= ARTIFACTS_MAX && !names.includes(name))
-    throw refusedArtifact(`An attempt has at most ${ARTIFACTS_MAX} artifacts.`);
+  const limits = JOB_LIMITS[scan.job_kind];
+  refuseLarger(stream, limits.artifact_bytes, 'An artifact');
+  if (!runsUnder(scan, fence)) throw leaseLost(metrics, 'upload');
+  const names = (await artifacts.listOf({ scanId: scan._id, fence })).map((artifact) => artifact.name);
+  if (names.length >= limits.artifacts && !names.includes(name))
+    throw refusedArtifact(`An attempt has at most ${limits.artifacts} artifacts.`);
 }
 
 async function receive(
   { artifacts, metrics }: UploadDependencies,
-  lease: LeaseRef,
+  { fence }: LeaseRef,
+  { _id, job_kind }: ScanRecord,
   name: string,
   stream: IncomingMessage,
 ) {
   try {
-    return await artifacts.receive(lease, name, stream, new Date());
+    const { artifact_bytes } = JOB_LIMITS[job_kind];
+    return await artifacts.receive({ scanId: _id, fence }, name, stream, artifact_bytes, new Date());
   } catch (error) {
     if (error instanceof ArtifactRefused && error.tooLarge) throw new ApiError('request_too_large', error.message);
     if (error instanceof ArtifactRefused) throw refusedArtifact(error.message);

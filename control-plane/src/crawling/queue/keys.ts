@@ -6,7 +6,7 @@ export function shardKeys(shard: number) {
   return {
     /** What every key of the shard begins with; scripts build the keys below from it. */
     prefix,
-    job: (scanId: string) => `${prefix}job:${scanId}`,
+    job: (jobId: string) => `${prefix}job:${jobId}`,
     waiting: (organizationId: string, band: Band) => `${prefix}waiting:${band}:${organizationId}`,
     turns: (organizationId: string) => `${prefix}turns:${organizationId}`,
     node: (node: string) => `${prefix}node:${node}`,

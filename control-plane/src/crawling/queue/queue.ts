@@ -3,11 +3,11 @@ import { loadScript, type RedisClient } from '../../platform/redis.ts';
 import { singleProcessHints, type WakeHub } from '../../platform/wake-hub.ts';
 import { BANDS, type Band, shardKeys, shardOf } from './keys.ts';
 
-/** What one lease is about: `fence` grows with every lease that is given. */
-export type LeaseRef = { shard: number; scanId: string; fence: number };
+/** What one lease is about: `fence` grows with every lease that is given in a shard. */
+export type LeaseRef = { shard: number; jobId: string; fence: number; organizationId: string };
 
-/** A scan's place in the queue. `delayMs` keeps it back, for a retry. */
-export type WaitingJob = { scanId: string; organizationId: string; band: Band; delayMs: number };
+/** A job's place in the queue. `delayMs` keeps it back, for a retry. */
+export type WaitingJob = { jobId: string; organizationId: string; band: Band; delayMs: number };
 
 /** How many jobs are in each state. */
 export type QueueDepth = { waiting: Record<Band, number>; delayed: number; leased: number };
@@ -66,15 +66,15 @@ export function crawlQueue(redis: RedisClient, shards = 1, wake: WorkHints = sin
     /** The shard that an organization's jobs are in. */
     shardOf: (organizationId: string): number => shardOf(organizationId, shards),
 
-    /** Puts a job in its organization's queue; false where the scan has one that is really in the queue its state names. */
-    async enqueue({ scanId, organizationId, band, delayMs }: WaitingJob): Promise<boolean> {
+    /** Puts a job in its organization's queue; false where it is really in the queue that its state names already. */
+    async enqueue({ jobId, organizationId, band, delayMs }: WaitingJob): Promise<boolean> {
       const keys = keysFor(organizationId);
       const queues = BANDS.map((one) => keys.waiting(organizationId, one));
       const delay = Math.max(0, Math.ceil(delayMs));
       const added = await enqueue(
         redis,
-        [keys.job(scanId), keys.ring, keys.delayed, ...queues, keys.leased],
-        [scanId, organizationId, band, delay],
+        [keys.job(jobId), keys.ring, keys.delayed, ...queues, keys.leased],
+        [jobId, organizationId, band, delay],
       );
       // Whoever waits learns of a delayed job too, and when it is due.
       if (added === 1) wake.announce('jobs');
@@ -105,31 +105,31 @@ export function crawlQueue(redis: RedisClient, shards = 1, wake: WorkHints = sin
     },
 
     /** Gives a lease its full time again; false where this fence does not hold the job. */
-    async renew({ shard, scanId, fence }: LeaseRef): Promise<boolean> {
+    async renew({ shard, jobId, fence }: LeaseRef): Promise<boolean> {
       const keys = keysOf[shard]!;
-      return (await renew(redis, [keys.job(scanId), keys.leased], [scanId, fence, LEASE_MS, keys.prefix])) === 1;
+      return (await renew(redis, [keys.job(jobId), keys.leased], [jobId, fence, LEASE_MS, keys.prefix])) === 1;
     },
 
     /** Leases the job to who holds it by MongoDB, for its full time; false where it is known already. */
     async adopt(
-      { shard, scanId, fence }: LeaseRef,
-      job: Omit<WaitingJob, 'delayMs' | 'scanId'> & { nodeId: string },
+      { shard, jobId, fence, organizationId }: LeaseRef,
+      { band, nodeId }: { band: Band; nodeId: string },
     ): Promise<boolean> {
       const keys = keysOf[shard]!;
-      const args = [scanId, job.organizationId, job.band, fence, job.nodeId, LEASE_MS, keys.prefix];
-      return (await adopt(redis, [keys.job(scanId), keys.leased, keys.fence], args)) === 1;
+      const args = [jobId, organizationId, band, fence, nodeId, LEASE_MS, keys.prefix];
+      return (await adopt(redis, [keys.job(jobId), keys.leased, keys.fence], args)) === 1;
     },
 
     /** Forgets a leased job; false where this fence does not hold it. */
-    async end({ shard, scanId, fence }: LeaseRef): Promise<boolean> {
+    async end({ shard, jobId, fence }: LeaseRef): Promise<boolean> {
       const keys = keysOf[shard]!;
-      return (await end(redis, [keys.job(scanId), keys.leased], [scanId, fence, keys.prefix])) === 1;
+      return (await end(redis, [keys.job(jobId), keys.leased], [jobId, fence, keys.prefix])) === 1;
     },
 
     /** Forgets a job that no node has; false where a node has it or there is none. */
-    async drop(organizationId: string, scanId: string): Promise<boolean> {
+    async drop(organizationId: string, jobId: string): Promise<boolean> {
       const keys = keysFor(organizationId);
-      return (await drop(redis, [keys.job(scanId), keys.ring, keys.delayed], [keys.prefix, scanId])) === 1;
+      return (await drop(redis, [keys.job(jobId), keys.ring, keys.delayed], [keys.prefix, jobId])) === 1;
     },
 
     /** Forgets jobs whose lease has run out and answers those leases; no two callers are told the same one. */
@@ -171,6 +171,7 @@ async function depthOf(redis: RedisClient, keys: ReturnType<typeof shardKeys>): 
 function refs(shard: number, reply: unknown): LeaseRef[] {
   const flat = reply as string[];
   const found: LeaseRef[] = [];
-  for (let at = 0; at + 1 < flat.length; at += 2) found.push({ shard, scanId: flat[at]!, fence: Number(flat[at + 1]) });
+  for (let at = 0; at + 2 < flat.length; at += 3)
+    found.push({ shard, jobId: flat[at]!, fence: Number(flat[at + 1]), organizationId: flat[at + 2]! });
   return found;
 }

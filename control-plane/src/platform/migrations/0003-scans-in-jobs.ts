@@ -9,10 +9,11 @@ export const scansInJobs: Migration = {
   name: 'scans in jobs',
   async run(store, checkpoint) {
     const scans = store.collection<Scan>('scans');
-    await inBatches(scans, { job_id: { $exists: false } }, checkpoint, async (documents) => {
+    await inBatches(scans, { slot: { $exists: false } }, checkpoint, async (documents) => {
       const writes = documents.map(({ _id, target }) => {
         const job_kind = target.kind === 'url' ? 'page' : target.kind;
-        return { updateOne: { filter: { _id }, update: { $set: { job_id: _id, job_kind, parent_scan_id: null } } } };
+        const $set = { job_id: _id, job_kind, slot: 0, parent_scan_id: null };
+        return { updateOne: { filter: { _id }, update: { $set } } };
       });
       await scans.bulkWrite(writes);
     });

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { ARTIFACT_BYTES_MAX, type Artifact } from '@adsweep/shared/capture/artifact.ts';
+import type { Artifact } from '@adsweep/shared/capture/artifact.ts';
 import { newId } from '@adsweep/shared/ids.ts';
 import type { ObjectStore, StoredObject } from '../../platform/object-store.ts';
 import { type Collection, isDuplicateKey, type Store } from '../../platform/store.ts';
@@ -56,11 +56,17 @@ export function artifactStore(store: Store, objects: ObjectStore) {
 
     /**
      * Stores what a node sends, to be removed again unless {@link keep} is called within an hour. Throws `ArtifactRefused` for more than
-     * 32 MiB, and for what is not the kind of file that its name says; `ArtifactKept` where the attempt was accepted meanwhile.
+     * `bytesMax` bytes, and for what is not the kind of file that its name says; `ArtifactKept` where the attempt was accepted meanwhile.
      */
-    async receive(ref: AttemptRef, name: string, source: Readable, now: Date): Promise<ArtifactRecord> {
+    async receive(
+      ref: AttemptRef,
+      name: string,
+      source: Readable,
+      bytesMax: number,
+      now: Date,
+    ): Promise<ArtifactRecord> {
       const about = newRecord(ref, name);
-      const measured = new Measure(ARTIFACT_BYTES_MAX);
+      const measured = new Measure(bytesMax);
       try {
         await Promise.all([pipeline(source, measured), objects.put(about.object, measured)]);
         const stored = await objects.get(about.object);

@@ -1,6 +1,3 @@
-/** Files that one attempt may leave. */
-export const ARTIFACTS_MAX = 60;
-
 /** The attempt whose node uploads: each lease writes under its own fence. */
 export type AttemptRef = { scanId: string; fence: number };
 

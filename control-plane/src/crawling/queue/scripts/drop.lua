@@ -1,14 +1,14 @@
--- waiting or delayed -> nothing: the scan was cancelled.
+-- waiting or delayed -> nothing: nobody wants it any more.
 -- KEYS  1 job  2 ring  3 delayed
--- ARGV  1 prefix of the shard's keys  2 scan
+-- ARGV  1 prefix of the shard's keys  2 job id
 -- Reply 1 dropped, 0 there was no such job, or a node has it
-local prefix, scan = ARGV[1], ARGV[2]
+local prefix, id = ARGV[1], ARGV[2]
 local org, band, state = unpack(redis.call('HMGET', KEYS[1], 'org', 'band', 'state'))
 
 if state == 'delayed' then
-  redis.call('ZREM', KEYS[3], scan)
+  redis.call('ZREM', KEYS[3], id)
 elseif state == 'waiting' then
-  redis.call('ZREM', prefix .. 'waiting:' .. band .. ':' .. org, scan)
+  redis.call('ZREM', prefix .. 'waiting:' .. band .. ':' .. org, id)
   local left = redis.call('ZCARD', prefix .. 'waiting:0:' .. org) + redis.call('ZCARD', prefix .. 'waiting:1:' .. org)
   if left == 0 then
     redis.call('LREM', KEYS[2], 1, org)

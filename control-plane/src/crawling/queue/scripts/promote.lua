@@ -7,13 +7,13 @@ local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 local due = redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', string.format('%.0f', now), 'LIMIT', 0, ARGV[2])
 
-for _, scan in ipairs(due) do
-  redis.call('ZREM', KEYS[1], scan)
-  local job = prefix .. 'job:' .. scan
-  local org, band, state = unpack(redis.call('HMGET', job, 'org', 'band', 'state'))
+for _, id in ipairs(due) do
+  redis.call('ZREM', KEYS[1], id)
+  local hash = prefix .. 'job:' .. id
+  local org, band, state = unpack(redis.call('HMGET', hash, 'org', 'band', 'state'))
   if state == 'delayed' then
-    redis.call('HSET', job, 'state', 'waiting')
-    redis.call('ZADD', prefix .. 'waiting:' .. band .. ':' .. org, string.format('%.0f', now * 1000), scan)
+    redis.call('HSET', hash, 'state', 'waiting')
+    redis.call('ZADD', prefix .. 'waiting:' .. band .. ':' .. org, string.format('%.0f', now * 1000), id)
     if not redis.call('LPOS', KEYS[2], org) then redis.call('RPUSH', KEYS[2], org) end
   end
 end

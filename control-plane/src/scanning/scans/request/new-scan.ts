@@ -26,6 +26,7 @@ export function newScan(request: ScanIn, catalogue: Catalogue, options: SubmitOp
     organization_id: options.organizationId,
     job_id: id,
     job_kind: KIND_OF_TARGET[target.kind],
+    slot: 0,
     parent_scan_id: null,
     report_token: newSecret(REPORT_TOKEN_BYTES),
     target,

@@ -58,8 +58,7 @@ export function advance(scan: ScanRecord, event: ScanEvent, now: Date): ScanChan
       if (scan.status !== 'pending') return null;
       return change({ status: 'pending' }, { status: 'cancelled', completed_at: now }, [refund(scan, now)]);
     case 'lease':
-      if (scan.status !== 'pending') return null;
-      return change({ status: 'pending' }, { status: 'running', lease: event.lease, started_at: now });
+      return takeLease(scan, event.lease, now);
     case 'alone':
       if (!holdsLease(scan, event.fence) || !scan.lease) return null;
       return change(
@@ -106,6 +105,14 @@ export function advance(scan: ScanRecord, event: ScanEvent, now: Date): ScanChan
         completed_at: now,
       });
   }
+}
+
+/** A scan that an earlier lease of its job left running is taken over by the later one; that attempt counts as lost. */
+function takeLease(scan: ScanRecord, lease: ScanLease, now: Date): ScanChange | null {
+  const leased = { status: 'running' as const, lease, started_at: now };
+  if (scan.status === 'pending') return change({ status: 'pending' }, leased);
+  if (scan.status !== 'running' || !scan.lease || scan.lease.fence >= lease.fence) return null;
+  return change({ status: 'running', fence: scan.lease.fence }, { ...leased, lost_requeues: scan.lost_requeues + 1 });
 }
 
 type Failure = Extract<ScanEvent, { type: 'failure' }>;

@@ -3,5 +3,13 @@ import type { ScanStore } from './scan-store.ts';
 /** What the farm's own work asks of the scans, whoever owns them. Never for a client's request. */
 export type FarmScans = Pick<
   ScanStore,
-  'findForWork' | 'apply' | 'pageInStatus' | 'countInStatus' | 'awaitingChecks' | 'outbox'
+  | 'find'
+  | 'findMember'
+  | 'membersOf'
+  | 'insertUnlessThere'
+  | 'apply'
+  | 'pageInStatus'
+  | 'countJobsInStatus'
+  | 'awaitingChecks'
+  | 'outbox'
 >;

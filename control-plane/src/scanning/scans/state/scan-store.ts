@@ -7,9 +7,18 @@ import { pickAtRandom } from '../../../platform/pick-at-random.ts';
 import type { Collection, Filter, Store } from '../../../platform/store.ts';
 import type { ScanChange } from './advance.ts';
 import { type FilterSource, filterKeysOf } from './filter-keys.ts';
-import { LISTED_FIELDS, type ListedScan, type ScanInQueue, type ScanRecord } from './scan.ts';
+import {
+  type JobRef,
+  LISTED_FIELDS,
+  type ListedScan,
+  QUEUE_FIELDS,
+  type ScanInQueue,
+  type ScanRecord,
+} from './scan.ts';
 
 const CANDIDATES_PER_PICK = 4;
+
+const IN_QUEUE = Object.fromEntries(QUEUE_FIELDS.map((field) => [field, 1]));
 
 /** The only code that touches the scans collection. Questions of clients name their organization first. */
 export type ScanStore = ReturnType<typeof scanStore>;
@@ -62,6 +71,7 @@ export function scanStore(store: Store) {
         { key: { organization_id: 1, job_id: 1 } },
         { key: { status: 1, due_at: 1 } },
         { key: { status: 1, _id: 1 } },
+        { key: { status: 1, slot: 1 } },
         // 128 random bits need no unique index, which a sharded collection could not have.
         { key: { report_token: 1 } },
         ...OUTBOX_INDEXES,
@@ -82,9 +92,14 @@ export function scanStore(store: Store) {
       return scans.findOne({ _id: id, organization_id: organizationId });
     },
 
-    /** A scan whoever owns it: for the farm's own work, never for a client's request. */
-    async findForWork(id: string): Promise<ScanRecord | null> {
-      return scans.findOne({ _id: id });
+    /** A member of a crawl job, or null: missing and another job's look the same. */
+    async findMember({ organizationId, jobId }: JobRef, id: string): Promise<ScanRecord | null> {
+      return scans.findOne({ _id: id, organization_id: organizationId, job_id: jobId });
+    },
+
+    /** The members of a crawl job. */
+    async membersOf({ organizationId, jobId }: JobRef): Promise<ScanInQueue[]> {
+      return scans.find({ organization_id: organizationId, job_id: jobId }).project<ScanInQueue>(IN_QUEUE).toArray();
     },
 
     async findByReportToken(token: string): Promise<ScanRecord | null> {
@@ -106,13 +121,13 @@ export function scanStore(store: Store) {
         .find({ status, _id: { $gt: afterId } })
         .sort({ _id: 1 })
         .limit(limit)
-        .project<ScanInQueue>({ organization_id: 1, band: 1, campaign_id: 1, due_at: 1, lease: 1 })
+        .project<ScanInQueue>(IN_QUEUE)
         .toArray();
     },
 
-    /** How many scans are in `status`. */
-    async countInStatus(status: ScanStatus): Promise<number> {
-      return scans.countDocuments({ status });
+    /** How many crawl jobs have their first member in `status`. */
+    async countJobsInStatus(status: ScanStatus): Promise<number> {
+      return scans.countDocuments({ status, slot: 0 });
     },
 
     /**

@@ -57,9 +57,10 @@ export type ScanRecord = OutboxFields & {
   job_id: string;
   /** The kind of that job, by which its limits go. */
   job_kind: JobKind;
-  /** The sweep that found it, and which of the ads found there it is, from 1. */
+  /** Its place among the members of the job, which run in this order; 0: the one whose id is the job's. */
+  slot: number;
+  /** The sweep that found it. */
   parent_scan_id: string | null;
-  slot?: number;
   report_token: string;
   target: Target;
   country_code: string;
@@ -105,20 +106,25 @@ export type ScanRecord = OutboxFields & {
   event_sequence: number;
 };
 
+/** A crawl job by its members' organization and the id that they name. */
+export type JobRef = { organizationId: string; jobId: string };
+
+/** The fields of {@link ScanInQueue}. */
+export const QUEUE_FIELDS = [
+  '_id',
+  'organization_id',
+  'job_id',
+  'slot',
+  'band',
+  'campaign_id',
+  'status',
+  'due_at',
+  'lease',
+  'lost_requeues',
+] as const satisfies (keyof ScanRecord)[];
+
 /** What the queue's work needs of a scan; its target may be large. */
-export type ScanInQueue = Pick<
-  ScanRecord,
-  | '_id'
-  | 'organization_id'
-  | 'job_id'
-  | 'band'
-  | 'campaign_id'
-  | 'status'
-  | 'due_at'
-  | 'lease'
-  | 'lost_requeues'
-  | 'slot'
->;
+export type ScanInQueue = Pick<ScanRecord, (typeof QUEUE_FIELDS)[number]>;
 
 /** The fields of {@link ListedScan}. */
 export const LISTED_FIELDS = [

@@ -8,14 +8,14 @@ export function bandOf({ band, campaign_id }: Pick<ScanInQueue, 'band' | 'campai
 }
 
 /**
- * Gives a pending scan its crawl job, kept back until it is due; false where it has one. Rejects while Redis is away: nothing is lost
- * then, the refill makes good for it.
+ * Queues the crawl job of a pending scan, kept back until the scan is due; false where the job is queued or leased already. Rejects while
+ * Redis is away: nothing is lost then, the refill queues it later.
  */
-export async function enqueueScan(
+export async function enqueueJob(
   queue: Pick<CrawlQueue, 'enqueue'>,
-  scan: Omit<ScanInQueue, 'lease'>,
+  scan: Pick<ScanInQueue, 'organization_id' | 'job_id' | 'band' | 'campaign_id' | 'due_at'>,
   now: Date,
 ): Promise<boolean> {
   const delayMs = scan.due_at.getTime() - now.getTime();
-  return queue.enqueue({ scanId: scan._id, organizationId: scan.organization_id, band: bandOf(scan), delayMs });
+  return queue.enqueue({ jobId: scan.job_id, organizationId: scan.organization_id, band: bandOf(scan), delayMs });
 }
