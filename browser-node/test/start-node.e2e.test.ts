@@ -27,6 +27,7 @@ test('a node registers, works through an exit, shows what it does, and says that
   const proxy = await CredentialProxy.start(site.port);
   router.ticket = proxy.ticket;
   const config = readConfig({
+    CHROMIUM_PATH: process.env.CHROMIUM_PATH ?? '',
     ADSWEEP_NODE_ID: 'node-1',
     ADSWEEP_NODE_TOKEN: 'the-token-of-all-nodes',
     ADSWEEP_NODE_API_URL: plane.url,
@@ -34,16 +35,17 @@ test('a node registers, works through an exit, shows what it does, and says that
     ADSWEEP_SLOTS: '1',
     ADSWEEP_METRICS_PORT: '0',
   });
-  const node = await startNode(config, loadPage, createLogger('test', 'silent'));
-  let stopped = false;
-  const stopAll = async () => {
-    if (!stopped) for (const [, stop] of node.stops) await stop();
-    stopped = true;
-  };
+  let stopAll = async () => {};
   t.after(async () => {
     await stopAll();
     await Promise.all([plane.close(), router.close(), proxy.close(), site.close()]);
   });
+  const node = await startNode(config, loadPage, createLogger('test', 'silent'));
+  let stopped = false;
+  stopAll = async () => {
+    if (!stopped) for (const [, stop] of node.stops) await stop();
+    stopped = true;
+  };
 
   const report = (await plane.heard('report')).body as NodeReport;
   assert.match(report.browser_version, /^Chromium \d+\./);

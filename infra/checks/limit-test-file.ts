@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { constants } from 'node:os';
 import { endGroup } from '../bootstrap/process-group.mjs';
+import { overdue } from './report-briefly.ts';
 
 /**
  * Preloaded (`--import .../limit-test-file.ts?ms=<limit>`) into the process that Node.js's runner starts for a test
@@ -34,7 +35,7 @@ function isThisPreload(option: string | undefined): boolean {
 function mustEnd(): Promise<string> {
   const runner = process.ppid;
   return new Promise((resolve) => {
-    setTimeout(() => resolve(`still running after ${limitMs / 1000} s: ended with every process it started`), limitMs);
+    setTimeout(() => resolve(`${overdue}${limitMs / 1000} s: ended with every process it started`), limitMs);
     setInterval(() => process.ppid !== runner && resolve('the test run was killed'), 500);
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => resolve(`stopped by ${signal}`));
   });

@@ -4,6 +4,9 @@ import type { EventData } from 'node:test';
 import { spec, type TestEvent } from 'node:test/reporters';
 import { closingLine } from './one-test-run.ts';
 
+/** How `limit-test-file.ts` begins to say that a file was ended; a file with a failed test is not named as a whole otherwise. */
+export const overdue = 'still running after ';
+
 /**
  * A report for someone who runs everything: a line per file as it ends; then what was left out and why, every failure
  * in full, and Node.js's own closing lines. Yields text.
@@ -15,6 +18,8 @@ export async function* reportBriefly(root: string, events: AsyncIterable<TestEve
   for await (const event of events) {
     if (event.type === 'test:fail' || closingLine(event)) atTheEnd.push(event);
     if (event.type === 'test:stderr') append(printed, event.data);
+    if (event.type === 'test:stderr' && event.data.message.startsWith(overdue))
+      yield `FAILED  ${relative(root, event.data.file)}: ${event.data.message}`;
     if (event.type === 'test:pass') countIfLeftOut(leftOut, event.data);
     if (event.type === 'test:summary' && event.data.file) yield fileLine(relative(root, event.data.file), event.data);
     if (event.type === 'test:fail' && isWholeFile(event.data))
