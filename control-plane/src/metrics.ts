@@ -47,7 +47,7 @@ export function createMetrics() {
 export type FarmMetrics = ReturnType<typeof farmMetrics>;
 
 const LEASE_OUTCOMES = ['granted', 'completed', 'failed', 'released', 'lost'] as const;
-const LATE_CALLS = ['alone', 'upload', 'complete', 'fail', 'release'] as const;
+const LATE_CALLS = ['alone', 'members', 'upload', 'complete', 'fail', 'release'] as const;
 const FINAL_STATES = ['completed', 'partial', 'failed'] as const;
 
 /** Calls that can come after their lease was lost. */
@@ -65,6 +65,7 @@ export function farmMetrics(registry: Registry) {
     leases: counter('adsweep_leases_total', 'Leases given, and how they ended.', ['outcome']),
     failedAttempts: counter('adsweep_failed_attempts_total', 'Attempts that failed, by failure code.', ['code']),
     lateResults: counter('adsweep_late_results_total', 'Calls of nodes that had lost their lease: refused.', ['call']),
+    addedMembers: counter('adsweep_added_members_total', 'Scans that nodes found: accepted and charged.', []),
     uploadedBytes: counter('adsweep_uploaded_artifact_bytes_total', 'Bytes of artifacts that nodes uploaded.', []),
     finishedScans: counter('adsweep_finished_scans_total', 'Scans that the farm brought to an end.', ['status']),
     outboxEntries: counter('adsweep_outbox_entries_total', 'Outbox entries carried out.', ['kind']),

@@ -15,6 +15,7 @@ import { startRefill } from './leases/refill.ts';
 import { unqueue } from './leases/settle-job.ts';
 import { admitNode } from './node-api/admit-node.ts';
 import { leaseRoutes } from './node-api/lease-routes.ts';
+import { memberRoutes } from './node-api/member-routes.ts';
 import { uploadRoutes } from './node-api/upload-routes.ts';
 import { enqueueJob } from './queue/enqueue-job.ts';
 import { crawlQueue } from './queue/queue.ts';
@@ -56,7 +57,7 @@ export function crawlingDomain(
     /** What the verbs of this domain need, for who calls one by itself. */
     dependencies,
     /** Routes of the node API and who may call them. */
-    routes: [...leaseRoutes(dependencies), ...uploadRoutes(dependencies)],
+    routes: [...leaseRoutes(dependencies), ...memberRoutes(dependencies), ...uploadRoutes(dependencies)],
     admit: admitNode({ joinTokens, leaseSecret, blocked }),
     loops: {
       reaper: () => [startReaper(dependencies)],

@@ -232,6 +232,10 @@ export function captureOf(chain: string[], changes: Partial<Capture> = {}): Capt
   };
 }
 
+/** So many landings, the page's own first. */
+export const sampleLandings = (count: number): Capture['landings'] =>
+  Array.from({ length: count }, (_, ord) => ({ ...captureOf(['https://shop.example/']).landings[0]!, ord }));
+
 /** Request `id` of landing 0's last hop. */
 export const requestOf = (id: number, changes: Partial<NetworkRequest> = {}): NetworkRequest => ({
   id,

@@ -21,14 +21,13 @@ const REPORT_TOKEN_BYTES = 16;
 export function newScan(request: ScanIn, catalogue: Catalogue, options: SubmitOptions, now: Date): ScanRecord {
   const id = options.scanId ?? newId();
   const target = targetOf(request);
-  return {
+  const requested: RequestedScan = {
     _id: id,
     organization_id: options.organizationId,
     job_id: id,
     job_kind: KIND_OF_TARGET[target.kind],
     slot: 0,
     parent_scan_id: null,
-    report_token: newSecret(REPORT_TOKEN_BYTES),
     target,
     country_code: request.country_code.toUpperCase(),
     emulator_id: request.emulator_id,
@@ -40,6 +39,39 @@ export function newScan(request: ScanIn, catalogue: Catalogue, options: SubmitOp
     run_id: null,
     retry_max_attempts: request.retry_max_attempts ?? 0,
     price_micros: options.priceMicros,
+  };
+  return unbegunScan(requested, now);
+}
+
+/** What is asked of a scan, and what does not change with its state. */
+export type RequestedScan = Pick<
+  ScanRecord,
+  | '_id'
+  | 'organization_id'
+  | 'job_id'
+  | 'job_kind'
+  | 'slot'
+  | 'parent_scan_id'
+  | 'target'
+  | 'country_code'
+  | 'emulator_id'
+  | 'proxy'
+  | 'referrer'
+  | 'ignore_first_n_domains'
+  | 'labels'
+  | 'campaign_id'
+  | 'run_id'
+  | 'band'
+  | 'retry_max_attempts'
+  | 'price_micros'
+>;
+
+/** The record of a scan of which nothing was done yet: `pending`, its charge in its outbox. */
+export function unbegunScan(requested: RequestedScan, now: Date): ScanRecord {
+  const { _id, price_micros } = requested;
+  return {
+    ...requested,
+    report_token: newSecret(REPORT_TOKEN_BYTES),
     status: 'pending',
     error: '',
     retry_attempt: 0,
@@ -58,7 +90,7 @@ export function newScan(request: ScanIn, catalogue: Catalogue, options: SubmitOp
     checks_claimed_until: null,
     completed_at: null,
     event_sequence: 0,
-    ...initialOutbox([{ id: `charge:${id}`, kind: 'charge', at: now, amount_micros: options.priceMicros }]),
+    ...initialOutbox([{ id: `charge:${_id}`, kind: 'charge', at: now, amount_micros: price_micros }]),
   };
 }
 

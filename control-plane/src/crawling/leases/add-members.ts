@@ -1,0 +1,77 @@
+import { JOB_LIMITS } from '@adsweep/shared/lease/job-limits.ts';
+import type { AddedMembers } from '@adsweep/shared/lease/messages.ts';
+import { refused } from '../../http/api-error.ts';
+import type { FarmMetrics } from '../../metrics.ts';
+import { type FoundScan, newChildScan } from '../../scanning/scans/request/new-child-scan.ts';
+import { changeScan } from '../../scanning/scans/state/change-scan.ts';
+import type { FarmScans } from '../../scanning/scans/state/farm-scans.ts';
+import type { ScanLease, ScanRecord } from '../../scanning/scans/state/scan.ts';
+import type { LeaseRef } from '../queue/queue.ts';
+import { runsUnder } from './choose-members.ts';
+import { jobMemberOf } from './crawl-job-of.ts';
+
+export type AddDependencies = {
+  scans: Pick<FarmScans, 'findMember' | 'insertUnlessThere' | 'apply'>;
+  metrics: Pick<FarmMetrics, 'addedMembers'>;
+  /** Says that there is something in a scan's outbox. */
+  outboxFilled: () => void;
+};
+
+type AddedMember = AddedMembers['members'][number];
+
+/**
+ * Adds scans that a sweep found to its job, each created, charged and leased in one write, and answers how each slot stands. `lost`: the
+ * sweep does not run under this lease (any more). Throws a 422 for slots that the job's kind does not have.
+ */
+export async function addMembers(
+  dependencies: AddDependencies,
+  ref: LeaseRef,
+  found: FoundScan[],
+  now: Date,
+): Promise<AddedMember[] | 'lost'> {
+  const parent = await dependencies.scans.findMember(ref, ref.jobId);
+  if (!parent?.lease || !runsUnder(parent, ref.fence)) return 'lost';
+  refuseSlots(parent, found);
+  const { fence, node_id, instance } = parent.lease;
+  const lease: ScanLease = { fence, node_id, ...(instance !== undefined && { instance }), leased_at: now };
+  return Promise.all(found.map((one) => addMember(dependencies, parent, one, lease, now)));
+}
+
+function refuseSlots({ job_kind }: ScanRecord, found: FoundScan[]): void {
+  const slots = JOB_LIMITS[job_kind].added_members;
+  const issues = found.flatMap(({ slot }, at) => {
+    if (slot <= slots) return [];
+    const msg = `A job of the kind ${job_kind} takes ${slots} more members.`;
+    return [{ loc: ['body', 'members', at, 'slot'], msg, type: 'too_many_members', ctx: { given: slot } }];
+  });
+  if (issues.length > 0) throw refused(issues);
+}
+
+async function addMember(
+  { scans, metrics, outboxFilled }: AddDependencies,
+  parent: ScanRecord,
+  found: FoundScan,
+  lease: ScanLease,
+  now: Date,
+): Promise<AddedMember> {
+  const child = newChildScan(parent, found, lease, now);
+  const earlier = await scans.insertUnlessThere(child);
+  if (earlier) return asItStands(scans, earlier, lease);
+  metrics.addedMembers.inc();
+  outboxFilled();
+  return leased(child);
+}
+
+/** One that an earlier lease of the job left running is leased again. */
+async function asItStands(scans: Pick<FarmScans, 'apply'>, scan: ScanRecord, lease: ScanLease): Promise<AddedMember> {
+  if (runsUnder(scan, lease.fence)) return leased(scan);
+  const isLeftRunning = scan.status === 'running';
+  const again = isLeftRunning && (await changeScan(scans, scan, { type: 'lease', lease }, lease.leased_at));
+  if (again) return leased(again);
+  const isWaiting = isLeftRunning || scan.status === 'pending';
+  return { slot: scan.slot, scan_id: scan._id, state: isWaiting ? 'waiting' : 'ended', member: null };
+}
+
+function leased(scan: ScanRecord): AddedMember {
+  return { slot: scan.slot, scan_id: scan._id, state: 'leased', member: jobMemberOf(scan) };
+}

@@ -1,0 +1,29 @@
+import { derivedId } from '@adsweep/shared/ids.ts';
+import type { AddMembers } from '@adsweep/shared/lease/messages.ts';
+import type { ScanLease, ScanRecord } from '../state/scan.ts';
+import { unbegunScan } from './new-scan.ts';
+
+/** A scan that a sweep found: its slot, its target, and the referrer it is loaded with. */
+export type FoundScan = AddMembers['members'][number];
+
+/**
+ * The record of a scan that `parent` found: `running` under the parent's lease, its charge in its outbox. Everything but its target and
+ * referrer it has from its parent. Its id is always the same for a slot, so that it is made and charged once however often it is found.
+ */
+export function newChildScan(
+  parent: ScanRecord,
+  { slot, target, referrer }: FoundScan,
+  lease: ScanLease,
+  now: Date,
+): ScanRecord {
+  const { organization_id, job_id, job_kind, country_code, emulator_id, proxy, labels, campaign_id, run_id } = parent;
+  const { ignore_first_n_domains, retry_max_attempts, price_micros, band } = parent;
+  const child = {
+    _id: derivedId(parent._id, slot),
+    ...{ organization_id, job_id, job_kind, slot, parent_scan_id: parent._id, target, referrer },
+    ...{ country_code, emulator_id, proxy, labels, campaign_id, run_id },
+    ...{ ignore_first_n_domains, retry_max_attempts, price_micros },
+    ...(band !== undefined && { band }),
+  };
+  return { ...unbegunScan(child, now), status: 'running', lease, started_at: now };
+}
