@@ -3,9 +3,10 @@ import { createHash } from 'node:crypto';
 import { test } from 'node:test';
 import type { Capture } from '@adsweep/shared/capture/capture.ts';
 import { LeaseClient } from '@adsweep/shared/lease/client.ts';
+import { JOB_LIMITS } from '@adsweep/shared/lease/job-limits.ts';
 import type { Fail } from '@adsweep/shared/lease/messages.ts';
 import type { CapturePage } from '../src/capture/capture-outcome.ts';
-import { FakeControlPlane } from './support/fake-control-plane.ts';
+import { FakeControlPlane, MEMBER } from './support/fake-control-plane.ts';
 import { emptyCapture, endlessCapture, goodOutcome, leaseBench, NODE_REPORT } from './support/lease-bench.ts';
 
 const FILE = {
@@ -267,6 +268,81 @@ test('a job that must be alone goes back where the control plane does not hear o
     await untilIdle(loop, plane);
     assert.deepEqual([began.length, plane.count('release')], [0, released]);
   }
+});
+
+/** The members of a job, by their ids. */
+const members = (...ids: string[]) => ids.map((scan_id) => ({ ...MEMBER, scan_id }));
+const scansOf = (plane: FakeControlPlane, ...calls: string[]) =>
+  plane.said.filter(({ call }) => calls.includes(call)).map(({ call, scanId }) => [call, scanId]);
+
+test('the members of a job are captured one after the other in one slot, and each is reported by itself', async (t) => {
+  const running = { now: 0, most: 0 };
+  const capture: CapturePage = async ({ scan_id }) => {
+    running.now += 1;
+    running.most = Math.max(running.most, running.now);
+    await plane.until(() => plane.count('renew') > 0);
+    running.now -= 1;
+    const failure = scan_id === 'two' ? { code: 'navigation: DNS' as const, cause: 'no such name' } : null;
+    return { ...goodOutcome(), files: [FILE], failure };
+  };
+  const { plane, pool, loop, metrics } = await leaseBench(t, capture);
+  plane.give({ members: members('one', 'two', 'three') });
+  await plane.until(() => plane.count('complete') === 2);
+  await untilIdle(loop, plane);
+  assert.deepEqual(scansOf(plane, 'artifacts', 'complete', 'fail'), [
+    ['artifacts', 'one'],
+    ['complete', 'one'],
+    ['artifacts', 'two'],
+    ['fail', 'two'],
+    ['artifacts', 'three'],
+    ['complete', 'three'],
+  ]);
+  assert.deepEqual([running.most, pool.opened, pool.live], [1, 3, 0]);
+  assert.match(await metrics.registry.metrics(), /adsweep_node_leases_total\{end="failed"\} 1/);
+});
+
+test('a member that takes too long, by its job or by what the node allows, leaves the others their time', async (t) => {
+  for (const [seconds, attemptMs] of [
+    [1, 30_000],
+    [90, 100],
+  ] as const) {
+    const capture: CapturePage = (request, ...rest) =>
+      request.scan_id === 'slow' ? endlessCapture(request, ...rest) : instantly(request, ...rest);
+    const { plane } = await leaseBench(t, capture, { attemptMs });
+    plane.give({ members: members('slow', 'next'), limits: { ...JOB_LIMITS.page, seconds } });
+    assert.equal(((await plane.heard('fail')).body as Fail).code, 'browser: TIMEOUT');
+    assert.equal((await plane.heard('complete')).scanId, 'next');
+  }
+});
+
+test('a lease that is lost or given back takes the members along that were not begun', async (t) => {
+  for (const end of ['lost', 'refused', 'drain'] as const) {
+    const { running, began, capture } = heldCaptures();
+    const { plane, loop } = await leaseBench(t, capture);
+    if (end === 'refused') plane.refusals.complete = [409];
+    const leaseId = plane.give({ members: members('one', 'two') });
+    await untilTrue(plane, () => began.length === 1);
+    if (end === 'lost') plane.renewals[leaseId] = 'lost';
+    if (end === 'refused') running.get('one')?.();
+    const drained = end === 'drain' ? loop.drain(0) : untilIdle(loop, plane);
+    await drained;
+    assert.deepEqual([began, plane.count('release')], [['one'], end === 'drain' ? 1 : 0]);
+  }
+});
+
+test('an exit is asked for with the limits of the job', async (t) => {
+  const { plane, router } = await leaseBench(t, instantly);
+  plane.give({ limits: JOB_LIMITS.sweep });
+  await plane.heard('complete');
+  const { ticket_seconds, ticket_bytes } = JOB_LIMITS.sweep;
+  assert.partialDeepStrictEqual(router.requests[0], { ttl_seconds: ticket_seconds, bytes_max: ticket_bytes });
+});
+
+test('a file that is larger than the job allows is left out, and a note says so', async (t) => {
+  const { plane } = await leaseBench(t, instantly);
+  plane.give({ limits: { ...JOB_LIMITS.page, artifact_bytes: FILE.bytes.length - 1 } });
+  const { capture } = (await plane.heard('complete')).body as { capture: Capture };
+  assert.deepEqual([capture.artifacts, capture.notes.at(-1)?.collector], [[], 'upload']);
 });
 
 for (const [isolation, isolated] of [

@@ -1,5 +1,6 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
 import type { ExitTicket, TicketTraffic } from '@adsweep/shared/targeting/exit-ticket.ts';
 import { Conditions } from './conditions.ts';
 import { ticketFor } from './ticket.ts';
@@ -20,6 +21,8 @@ export class FakeRouter extends Conditions {
   ticket: ExitTicket = ticketFor('http://127.0.0.1:1');
   refusal: { status: number; code: string } | null = null;
   readonly calls: string[] = [];
+  /** The bodies of requests for exits. */
+  readonly requests: unknown[] = [];
   readonly #server: Server;
 
   constructor() {
@@ -27,9 +30,11 @@ export class FakeRouter extends Conditions {
     this.#server = createServer((request, response) => {
       this.calls.push(`${request.method} ${request.url}`);
       this.changed();
-      request.resume();
-      const [status, body] = this.#answer(request.method ?? '');
-      response.writeHead(status, { 'content-type': 'application/json' }).end(body && JSON.stringify(body));
+      void text(request).then((sent) => {
+        if (request.method === 'POST') this.requests.push(JSON.parse(sent));
+        const [status, body] = this.#answer(request.method ?? '');
+        response.writeHead(status, { 'content-type': 'application/json' }).end(body && JSON.stringify(body));
+      });
     });
   }
 
