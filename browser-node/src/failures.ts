@@ -77,7 +77,10 @@ function failureOfAborted({ url, statusCode, attachment, fault }: LastHop): Fail
 
 /** What the gateway says of the host that was dialled: over https its own answer cannot reach the browser. */
 function outcomeOf(url: string, traffic: TicketTraffic | null): GatewayOutcome {
-  const { hostname, port, protocol } = new URL(url);
+  // An HTTP answer can lead to what is no URL at all.
+  const dialled = URL.parse(url);
+  if (!dialled) return 'ok';
+  const { hostname, port, protocol } = dialled;
   const number = Number(port) || (protocol === 'https:' ? 443 : 80);
   const bare = (host: string) => host.replace(/^\[|\]$/g, '');
   const entry = traffic?.hosts.find((host) => bare(host.host) === bare(hostname) && host.port === number);

@@ -4,6 +4,7 @@ import { failStart } from '@adsweep/shared/service/operator-error.ts';
 import { type Stop, stopOnSignal } from '@adsweep/shared/service/shutdown.ts';
 import { capturePage } from './capture/capture.ts';
 import { readConfig } from './config.ts';
+import { containFaults } from './node/contain-faults.ts';
 import { startNode } from './node/start-node.ts';
 
 /** How long each part may take to stop, beyond the time that running captures are given. */
@@ -16,6 +17,7 @@ try {
   stopOnSignal(logger, () => stops, config.ADSWEEP_DRAIN_SECONDS * 1000 + PART_STOPS_IN_MS);
   const node = await startNode(config, capturePage, logger);
   stops = node.stops;
+  containFaults(process, () => void node.endBrowsers(), logger);
   announceReady(logger, { metrics: node.metricsPort });
 } catch (error) {
   failStart(error);

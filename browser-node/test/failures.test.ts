@@ -68,6 +68,11 @@ describe('the failure of a visit', () => {
     assert.equal(failureOfVisit(error, ipv6, carried('private_address', '::1')), 'navigation: BLOCKED_URL');
   });
 
+  it('is told of what is no URL at all', () => {
+    const broken = hop({ url: 'https://', fault: 'net::ERR_INVALID_URL' });
+    assert.equal(failureOfVisit('net::ERR_INVALID_URL', broken, carried('dns')), 'navigation: BLOCKED_URL');
+  });
+
   it('is none for whatever status the target itself served', () => {
     for (const statusCode of [200, 404, 500, 599])
       assert.equal(failureOfVisit('', hop({ statusCode }), carried('ok')), null);

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { LEAVE_QUIET_MS } from '../src/capture/budgets.ts';
 import { Ending } from '../src/capture/ending.ts';
 import { leave, quietIn } from '../src/capture/leave.ts';
-import { stretch } from '../src/capture/machine-load.ts';
+import { stretch, stretched } from '../src/capture/machine-load.ts';
 
 const carried = (change: object) => ({
   ticket_id: 'ticket',
@@ -20,6 +20,7 @@ type Stage = Parameters<typeof leave>[0];
 const stageOf = (closed: () => void) =>
   ({
     landings: { all: [{ page: { close: async () => closed() } }], shown: () => [] },
+    startedAt: performance.now(),
     open: { context: { cookies: async () => [] } },
     ending: new Ending(),
     notes: [],
@@ -64,6 +65,12 @@ describe('an upper bound', () => {
     assert.equal(stretch(0, 2), 1);
     assert.equal(stretch(2, 2), 1);
     assert.equal(stretch(4, 2), 2);
-    assert.equal(stretch(100, 2), 3);
+    assert.equal(stretch(100, 2), 2);
+  });
+
+  it('no longer grows in a capture that has taken long already, however often it is asked for', () => {
+    assert.equal(stretched(6_000, 2, 0), 12_000);
+    assert.equal(stretched(6_000, 2, 21_000), 9_000);
+    assert.equal(stretched(6_000, 2, 60_000), 6_000);
   });
 });

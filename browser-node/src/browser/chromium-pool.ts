@@ -42,10 +42,15 @@ export class ChromiumPool implements BrowserPool {
     }
   }
 
-  /** Ends every browser, whatever it is doing. */
+  /** Ends every browser and opens no other. */
   async close(): Promise<void> {
     this.#closed = true;
     await this.#turn;
+    await this.endBrowsers();
+  }
+
+  /** Ends every browser, whatever it is doing; the next context is opened in a new one. */
+  async endBrowsers(): Promise<void> {
     await Promise.all([...this.#browsers].map((browser) => browser.kill()));
   }
 

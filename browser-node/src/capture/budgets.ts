@@ -7,6 +7,10 @@
 export const NAVIGATION_MS = 25_000;
 /** From there to a page that has come to rest. Pages that never do (long polls, endless answers) are taken as they are then. */
 export const SETTLE_MS = 12_000;
+/** Added to it, once, where the machine is late and not the page. */
+export const SETTLE_EXTENSION_MS = 6_000;
+/** The same for a page that leads on and on: it may be a loop, of which one is sure only after many navigations. */
+export const LOOP_EXTENSION_MS = 12_000;
 /** At rest: nothing asked for and nothing finished for this long. Playwright's networkidle uses the same. */
 export const QUIET_MS = 500;
 /** A tab that was loaded is watched at least this long, for timers that lead on. The longest that cloakers were seen to use is about 1 s. */
@@ -20,6 +24,8 @@ export const ANNOUNCED_REFRESH_MAX_MS = 8_000;
 export const ANSWER_MS = 2_000;
 /** A command to the browser that has no budget of its own. */
 export const COMMAND_MS = 5_000;
+/** All that is collected while the tabs are open, each collector's own budget aside. */
+export const COLLECT_MS = 20_000;
 /** The picture of one landing. A page of 16,383 pixels takes 1 to 2 s, one of 300,000 pixels (of which 16,383 are kept) 4 s. */
 export const SCREENSHOT_MS = 10_000;
 /** Chromium lays out and paints all of a page for a picture of any of it, 10 s per million pixels of text: beyond this, only what is in view. */
@@ -39,6 +45,8 @@ export const TRAFFIC_MS = 6_000;
 
 /** Dialogs after which a page's script is stopped: a loop of alerts shows hundreds per second. */
 export const DIALOGS_MAX = 5;
+/** How long each dialog beyond that is left open. */
+export const DIALOG_PAUSE_MS = 250;
 /** Frames of a landing whose documents are kept, and characters of each document's HTML and text. */
 export const FRAMES_MAX = 40;
 export const HTML_LENGTH_MAX = 1_000_000;

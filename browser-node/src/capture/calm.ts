@@ -5,18 +5,17 @@ import type { Stage } from './stage.ts';
 
 /** Stops the script of tabs that are too busy to answer: what they show can then be read and pictured. */
 export async function calm(stage: Stage): Promise<void> {
-  const busy = await Promise.all(stage.landings.all.map(isBusy));
+  const busy = await Promise.all(stage.landings.shown().map((landing) => isBusy(stage, landing)));
   if (busy.includes(true))
     stage.notes.push({ collector: 'page', text: 'a page kept its main thread busy and was stopped' });
 }
 
-async function isBusy({ page, tab }: Landing): Promise<boolean> {
-  if (page.isClosed()) return false;
+async function isBusy(stage: Stage, { tab }: Landing): Promise<boolean> {
   try {
-    await tab.session.send('Runtime.evaluate', { expression: '1' }, underLoad(ANSWER_MS));
+    await tab.session.send('Runtime.evaluate', { expression: '1' }, underLoad(stage, ANSWER_MS));
     return false;
   } catch {
-    await stopScript(tab.session);
+    await stopScript(tab);
     return true;
   }
 }

@@ -4,7 +4,7 @@ import { withDeadline } from '@adsweep/shared/service/with-deadline.ts';
 import type { TicketTraffic } from '@adsweep/shared/targeting/exit-ticket.ts';
 import type { OpenContext } from '../browser/open-context.ts';
 import { failureOfBrowser, failureOfVisit } from '../failures.ts';
-import { OBSERVATIONS_MAX } from './budgets.ts';
+import { COLLECT_MS, OBSERVATIONS_MAX } from './budgets.ts';
 import { calm } from './calm.ts';
 import type { CaptureFailure, CaptureOutcome, CaptureRequest } from './capture-outcome.ts';
 import type { Collect, Collector, Draft } from './collectors/collector.ts';
@@ -72,17 +72,23 @@ async function seeTarget(stage: Stage, request: CaptureRequest): Promise<Seen> {
   return seen;
 }
 
+/** The last collectors get this much even where the others took all the time. */
+const COLLECTOR_AT_LEAST_MS = 1_000;
+
 type Started = Pick<Collector, 'name' | 'budgetMs'> & { collect: Collect };
 
 async function startAll(stage: Stage, collectors: Collector[]): Promise<Started[]> {
   return Promise.all(collectors.map(async (collector) => ({ ...collector, collect: await collector.start(stage) })));
 }
 
-/** One after the other: a collector that fails leaves its part empty and a note. */
+/** One after the other, within one time for all: a collector that fails leaves its part empty and a note. */
 async function collectAll(stage: Stage, collectors: Started[], draft: Draft): Promise<void> {
+  const until = performance.now() + COLLECT_MS;
   for (const { name, budgetMs, collect } of collectors) {
+    const leftMs = Math.max(until - performance.now(), COLLECTOR_AT_LEAST_MS);
+    const deadlineMs = Math.min(underLoad(stage, budgetMs), leftMs);
     try {
-      const work = withDeadline(Promise.resolve(draft).then(collect), underLoad(budgetMs), `collecting ${name}`);
+      const work = withDeadline(Promise.resolve(draft).then(collect), deadlineMs, `collecting ${name}`);
       await stage.ending.race(work);
     } catch (cause) {
       stage.logger.info({ cause, collector: name }, 'a collector failed');

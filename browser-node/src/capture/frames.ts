@@ -16,7 +16,7 @@ export async function framesOf(stage: Stage, root: TargetSession): Promise<Frame
   const trees = await Promise.all(
     sessions.map(async (session) => {
       // A frame that is gone, or too busy to say what it holds, has nothing to look at.
-      const answer = await session.send('Page.getFrameTree', undefined, underLoad(ANSWER_MS)).catch(() => null);
+      const answer = await session.send('Page.getFrameTree', undefined, underLoad(stage, ANSWER_MS)).catch(() => null);
       return answer ? flat(answer.frameTree).map(({ id, url }) => ({ session, frameId: id, url })) : [];
     }),
   );

@@ -2,7 +2,7 @@ import { DeadlineError } from '@adsweep/shared/service/with-deadline.ts';
 import type { BrowserContext, Page } from 'playwright-core';
 import { COMMAND_MS } from './budgets.ts';
 import type { CaptureRequest } from './capture-outcome.ts';
-import type { DevTools, TargetSession } from './devtools/devtools.ts';
+import type { DevTools } from './devtools/devtools.ts';
 import type { Ending } from './ending.ts';
 import type { Tab } from './tab.ts';
 
@@ -68,12 +68,12 @@ export class Landings {
   #turnAway(page: Page): void {
     page.close().catch(() => undefined);
     if (this.opened !== this.#limits.tabs) return;
-    for (const { tab } of this.all) void stopScript(tab.session);
+    for (const { tab } of this.all) void stopScript(tab);
   }
 }
 
 /** Ends the script that a tab runs and lets it run no more, so that the tab can be looked at. Works on a spinning page too. */
-export async function stopScript(session: TargetSession): Promise<void> {
-  session.tell('Emulation.setScriptExecutionDisabled', { value: true });
-  await session.send('Runtime.terminateExecution', undefined, COMMAND_MS).catch(() => undefined);
+export async function stopScript(tab: Tab): Promise<void> {
+  tab.disableScript();
+  await tab.session.send('Runtime.terminateExecution', undefined, COMMAND_MS).catch(() => undefined);
 }

@@ -16,11 +16,11 @@ const CHECK_AT_LEAST_MS = 50;
  * carried, null = it did not tell.
  */
 export async function leave(stage: Stage, traffic: () => Promise<TicketTraffic | null>): Promise<TicketTraffic | null> {
-  const maxMs = underLoad(LEAVE_MAX_MS);
+  const maxMs = underLoad(stage, LEAVE_MAX_MS);
   const until = performance.now() + maxMs;
-  await stage.ending.race(Promise.all(stage.landings.shown().map(unload)));
+  await stage.ending.race(Promise.all(stage.landings.shown().map((landing) => unload(stage, landing))));
   const closing = Promise.all(stage.landings.all.map(({ page }) => page.close().catch(() => undefined)));
-  await stage.ending.race(withDeadline(closing, maxMs, 'the end of the tabs').catch(() => []));
+  await stage.ending.race(withDeadline(closing, until - performance.now(), 'the end of the tabs').catch(() => []));
   const closedAt = performance.now();
   while (true) {
     const askedAt = performance.now();
@@ -50,8 +50,8 @@ export function quietIn(
 }
 
 /** Chromium gives a tab that is closed half a second for its handlers of leaving; a document that leaves by itself has all it needs. */
-async function unload({ page, tab: { session } }: Landing): Promise<void> {
-  const timeout = underLoad(UNLOAD_MS);
+async function unload(stage: Stage, { page, tab: { session } }: Landing): Promise<void> {
+  const timeout = underLoad(stage, UNLOAD_MS);
   const left = page.waitForURL('about:blank', { waitUntil: 'commit', timeout });
   const leaving = evaluateApart(session, session.targetId, leaveDocument, null, timeout);
   // A tab that cannot be left is closed all the same.

@@ -1,5 +1,14 @@
 import { SCRIPT_NAVIGATIONS_MAX } from '@adsweep/shared/limits.ts';
-import { ANNOUNCED_REFRESH_MAX_MS, ANSWER_MS, DWELL_MS, LONG_REQUEST_MS, QUIET_MS, SETTLE_MS } from './budgets.ts';
+import {
+  ANNOUNCED_REFRESH_MAX_MS,
+  ANSWER_MS,
+  DWELL_MS,
+  LONG_REQUEST_MS,
+  LOOP_EXTENSION_MS,
+  QUIET_MS,
+  SETTLE_EXTENSION_MS,
+  SETTLE_MS,
+} from './budgets.ts';
 import { evaluateApart } from './evaluate-apart.ts';
 import type { Landing } from './landings.ts';
 import { underLoad } from './machine-load.ts';
@@ -23,6 +32,7 @@ export type Rest = 'settled' | 'loop';
  * their timers run; at most the budget, of which a note tells. A page that never stops leading on ends the capture.
  */
 export async function settle(stage: Stage, budgetMs = SETTLE_MS): Promise<Rest> {
+  const extraMs = underLoad(stage, budgetMs) - budgetMs;
   let until = performance.now() + budgetMs;
   let rest: Rest | null = null;
   let lateUntil = 0;
@@ -43,10 +53,9 @@ export async function settle(stage: Stage, budgetMs = SETTLE_MS): Promise<Rest> 
       // Timers of a page that runs late lead on later by as much.
       if (lateMs > PROMPT_MS) lateUntil = performance.now() + Math.min(lateMs, DWELL_MS);
       else if (restIn(tabs, stage.journal, performance.now()) <= 0) break;
-    } else if (now >= until && !isExtended && (await timersRun(stage, tabs)) > PROMPT_MS) {
-      // Late because of the machine, and not of the page alone.
+    } else if (now >= until && !isExtended && rest === null && (await isLate(stage, tabs))) {
       isExtended = true;
-      until += underLoad(budgetMs) - budgetMs;
+      until += Math.min(extraMs, tabs.some(leadsOn) ? LOOP_EXTENSION_MS : SETTLE_EXTENSION_MS);
     } else if (now >= until) {
       if (rest === null) stage.notes.push({ collector: 'settle', text: `not at rest after ${budgetMs / 1_000} s` });
       break;
@@ -55,11 +64,18 @@ export async function settle(stage: Stage, budgetMs = SETTLE_MS): Promise<Rest> 
   return rest ?? 'settled';
 }
 
-/** How long in ms the slowest tab took to run its timers that were due; a tab that is gone or moved on has none. */
+/** Whether the tabs make progress, but late, because of the machine and not of the page alone. An answer without end is no progress. */
+async function isLate(stage: Stage, tabs: Landing[]): Promise<boolean> {
+  const { journal } = stage;
+  const goesOn = journal.underWay(LONG_REQUEST_MS) > 0 || performance.now() - journal.lastActivityAt < LONG_REQUEST_MS;
+  return goesOn && (await timersRun(stage, tabs)) > PROMPT_MS;
+}
+
+/** How long in ms the slowest tab took to run its timers that were due; a tab that is gone, moved on or was stopped has none. */
 async function timersRun(stage: Stage, tabs: Landing[]): Promise<number> {
   const since = performance.now();
   const asking = tabs
-    .filter(({ tab }) => tab.committed && !tab.refused)
+    .filter(({ tab }) => tab.committed && !tab.refused && !tab.isScriptDisabled)
     .map(({ tab: { session } }) =>
       evaluateApart(session, session.targetId, runTimers, null, ANSWER_MS).catch(() => undefined),
     );
@@ -81,11 +97,12 @@ function tabRestsIn({ loadedAt, lastHopAt, refreshDueAt, refused }: Landing['tab
   return Math.max(dwelledIn, isAnnounced ? refreshDueAt + DWELL_MS - now : 0);
 }
 
+const leadsOn = ({ tab }: Landing): boolean => tab.ownNavigations > SCRIPT_NAVIGATIONS_MAX / 4;
 const leadsOnForever = ({ tab }: Landing): boolean => tab.ownNavigations > SCRIPT_NAVIGATIONS_MAX;
 
 /** Lets no script run in the tabs' next documents: they come to rest as they load, and can be pictured. */
 function stopLoops(tabs: Landing[]): Rest {
-  for (const { tab } of tabs) tab.session.tell('Emulation.setScriptExecutionDisabled', { value: true });
+  for (const { tab } of tabs) tab.disableScript();
   return tabs.some((landing) => landing.ord === 0 && leadsOnForever(landing)) ? 'loop' : 'settled';
 }
 

@@ -32,6 +32,8 @@ export class Tab {
   committed = false;
   /** What it shows is not a page: Chromium's own error, or an answer that the gateway made in place of the target. */
   refused = false;
+  /** No script of its runs any more, by our order. */
+  isScriptDisabled = false;
   /** Navigations that the page made by itself, not by an HTTP answer. */
   ownNavigations = 0;
   #requested = new Map<string, Requested['reason']>();
@@ -61,6 +63,12 @@ export class Tab {
     this.url = clipUrl(url);
     this.committed = true;
     if (state === 'complete') this.loadedAt = performance.now();
+  }
+
+  /** Lets no script run in this tab's present and next documents. */
+  disableScript(): void {
+    this.isScriptDisabled = true;
+    this.session.tell('Emulation.setScriptExecutionDisabled', { value: true });
   }
 
   hopped(loaderId: string): void {

@@ -16,8 +16,8 @@ import { createMetrics } from '../metrics.ts';
 import { Heartbeat } from './heartbeat.ts';
 import { type Readiness, serveProbes } from './serve-probes.ts';
 
-/** A node at work: where its probes listen, and what to stop, in order. */
-export type RunningNode = { metricsPort: number; stops: Stop[] };
+/** A node at work: where its probes listen, what to stop, in order, and what ends all browsers while the node goes on. */
+export type RunningNode = { metricsPort: number; stops: Stop[]; endBrowsers: () => Promise<void> };
 
 /** A capture that was told to end gets this long to hand over its evidence. */
 const EVIDENCE_MS = 5_000;
@@ -68,5 +68,5 @@ export async function startNode(config: Config, capturePage: CapturePage, logger
     ['browsers', () => pool.close()],
     ['probes', () => probes.close(0)],
   ];
-  return { metricsPort: probes.port, stops };
+  return { metricsPort: probes.port, stops, endBrowsers: () => pool.endBrowsers() };
 }

@@ -36,7 +36,7 @@ export const autosound: Collector = {
 
 /** What can be heard in a tab's documents, whatever their scripts hid: for where nothing audible was told. */
 async function audibleMedia(stage: Stage, { page, tab }: Landing): Promise<Attempt[]> {
-  if (page.isClosed()) return [];
+  if (page.isClosed() || !tab.committed) return [];
   const frames = (await framesOf(stage, tab.session)).slice(0, FRAMES_MAX);
   const found = await Promise.all(
     frames.map(({ session, frameId }) =>

@@ -101,7 +101,10 @@ async function probe(stage: Stage, session: TargetSession, { entries, currentInd
   if (!before || !landing) return '';
   const seen = new Set(entries.map(({ url }) => withoutFragment(url)));
   const isNew = (url: string) => !seen.has(withoutFragment(url));
-  const led = landing.page.waitForURL((url) => isNew(url.href), { timeout: underLoad(PROBE_MS), waitUntil: 'commit' });
+  const led = landing.page.waitForURL((url) => isNew(url.href), {
+    timeout: underLoad(stage, PROBE_MS),
+    waitUntil: 'commit',
+  });
   // What the tab does from here on is no part of the capture.
   stage.journal.close();
   session.tell('Page.navigateToHistoryEntry', { entryId: before.id });

@@ -1,5 +1,6 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import type { Dialog, Page } from 'playwright-core';
-import { DIALOGS_MAX } from '../budgets.ts';
+import { DIALOG_PAUSE_MS, DIALOGS_MAX } from '../budgets.ts';
 import { stopScript } from '../landings.ts';
 import type { Stage } from '../stage.ts';
 import type { Collector } from './collector.ts';
@@ -14,7 +15,7 @@ export const dialogs: Collector = {
       const page = dialog.page();
       // A dialog without a page belongs to a tab that is only just opening.
       if (page) shown.set(page, (shown.get(page) ?? 0) + 1);
-      void answer(stage, dialog, page !== null && shown.get(page) === DIALOGS_MAX + 1);
+      void answer(stage, dialog, page ? (shown.get(page) ?? 0) : 0);
     });
     return () => {
       const count = [...shown.values()].reduce((sum, each) => sum + each, 0);
@@ -23,10 +24,13 @@ export const dialogs: Collector = {
   },
 };
 
-async function answer(stage: Stage, dialog: Dialog, isTooMany: boolean): Promise<void> {
+/** `count`: the dialogs that its page has shown so far. */
+async function answer(stage: Stage, dialog: Dialog, count: number): Promise<void> {
   const landing = stage.landings.all.find(({ page }) => page === dialog.page());
   // Told before the dialog is closed: the next one would come first otherwise.
-  const stopping = isTooMany && landing ? stopScript(landing.tab.session) : null;
+  const stopping = count > DIALOGS_MAX && landing && !landing.tab.isScriptDisabled ? stopScript(landing.tab) : null;
+  // The page waits for its answer, and the browser has time to stop it.
+  if (count > DIALOGS_MAX) await pause(DIALOG_PAUSE_MS);
   const leaving = dialog.type() === 'beforeunload';
   // A dialog that is gone with its page needs no answer.
   await (leaving ? dialog.accept() : dialog.dismiss()).catch(() => undefined);

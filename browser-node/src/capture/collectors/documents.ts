@@ -47,7 +47,7 @@ const FRAME_READ_MS = 3_000;
 
 async function documentsOf(stage: Stage, { ord, tab }: Landing): Promise<(CapturedDocument & DocumentFacts)[]> {
   const frames = fairly(await framesOf(stage, tab.session));
-  const read = await Promise.all(frames.map((at) => readFrame(at)));
+  const read = await Promise.all(frames.map((at) => readFrame(stage, at)));
   return read.flatMap((facts, index) => {
     const { session, frameId } = frames[index] as FrameAt;
     const isOwn = session === tab.session && frameId === session.targetId;
@@ -62,9 +62,11 @@ function fairly(frames: FrameAt[]): FrameAt[] {
   return [...kept];
 }
 
-async function readFrame({ session, frameId }: FrameAt): Promise<DocumentFacts | null> {
+async function readFrame(stage: Stage, { session, frameId }: FrameAt): Promise<DocumentFacts | null> {
   const limits = { html: HTML_LENGTH_MAX, text: TEXT_LENGTH_MAX, title: TITLE_LENGTH_MAX, url: CAPTURE_URL_LENGTH_MAX };
-  const facts = await evaluateApart(session, frameId, readDocument, limits, underLoad(FRAME_READ_MS)).catch(() => null);
+  const facts = await evaluateApart(session, frameId, readDocument, limits, underLoad(stage, FRAME_READ_MS)).catch(
+    () => null,
+  );
   return facts && { ...facts, title: clean(facts.title), siteName: clean(facts.siteName) };
 }
 

@@ -36,12 +36,13 @@ export const screenshots: Collector = {
 async function picture(stage: Stage, landing: Landing): Promise<Buffer> {
   try {
     const size = await wholePage(stage, landing);
-    if (size.height <= PICTURED_HEIGHT_MAX) return await shootWhole(landing, size);
+    if (size.isEmpty) return await shootView(landing);
+    if (size.height <= PICTURED_HEIGHT_MAX) return await shootWhole(stage, landing, size);
     stage.notes.push({ collector: 'screenshots', text: `${size.height} pixels high: what is in view` });
   } catch (cause) {
     stage.logger.info({ cause }, 'a whole page could not be pictured');
     stage.notes.push({ collector: 'screenshots', text: 'the whole page could not be pictured: what is in view' });
-    await stopScript(landing.tab.session);
+    await stopScript(landing.tab);
   }
   return shootView(landing);
 }
@@ -50,7 +51,7 @@ async function picture(stage: Stage, landing: Landing): Promise<Buffer> {
 async function wholePage(stage: Stage, { ord, tab: { session } }: Landing): Promise<PageSize> {
   const screens = ord === 0 ? SCREENS_MAX : 0;
   const scroll = (most: number) =>
-    evaluateApart(session, session.targetId, scrollThrough, { screens: most }, underLoad(SCROLL_MS));
+    evaluateApart(session, session.targetId, scrollThrough, { screens: most }, underLoad(stage, SCROLL_MS));
   // A page that scrolls too slowly is pictured as it is.
   const size = await scroll(screens).catch(() => scroll(0));
   if (size.scrolled) await settle(stage, LAZY_MS);
@@ -61,10 +62,10 @@ async function wholePage(stage: Stage, { ord, tab: { session } }: Landing): Prom
  * The whole page. By Playwright's own session: the one that emulates the device is the one that can picture it in the device's pixels.
  * It grants the page user activation, so that observing is over by now.
  */
-function shootWhole({ page }: Landing, { width, height, ratio }: PageSize): Promise<Buffer> {
+function shootWhole(stage: Stage, { page }: Landing, { width, height, ratio }: PageSize): Promise<Buffer> {
   const longest = Math.floor(WEBP_SIDE_MAX / ratio);
   const clip = { x: 0, y: 0, width: Math.min(width, longest), height: Math.min(height, longest) };
-  return page.screenshot({ ...WEBP, fullPage: true, clip, caret: 'initial', timeout: underLoad(SCREENSHOT_MS) });
+  return page.screenshot({ ...WEBP, fullPage: true, clip, caret: 'initial', timeout: underLoad(stage, SCREENSHOT_MS) });
 }
 
 /** What is in view. */

@@ -1,5 +1,5 @@
-/** Size of a page in CSS pixels, and device pixels per CSS pixel. */
-export type PageSize = { width: number; height: number; viewportHeight: number; ratio: number };
+/** Size of a page in CSS pixels, and device pixels per CSS pixel. `isEmpty`: it has no document element. */
+export type PageSize = { width: number; height: number; viewportHeight: number; ratio: number; isEmpty: boolean };
 
 /**
  * Runs in the page, in a world of its own: scrolls down once, a screen at a time, so that what is loaded when seen is asked for, and
@@ -15,6 +15,7 @@ export async function scrollThrough({ screens }: { screens: number }): Promise<P
       height: Math.max(root?.scrollHeight ?? 0, innerHeight),
       viewportHeight: innerHeight,
       ratio: devicePixelRatio,
+      isEmpty: root === null,
     };
   };
   const painted = () => new Promise((resolve) => setTimeout(resolve, 60));

@@ -1,0 +1,34 @@
+import type { Logger } from '@adsweep/shared/service/logger.ts';
+
+/** The part of `process` that is needed here. */
+type FaultSource = {
+  on(event: 'uncaughtException', listener: (error: unknown) => void): unknown;
+  exit(code: number): void;
+};
+
+/**
+ * Whether an error was thrown by Playwright's own code: the innermost frame of its stack that is not Node.js itself is in
+ * playwright-core. Pure.
+ */
+export function isPlaywrightFault(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  const frames = (error.stack ?? '').split('\n').filter((line) => /^\s+at /.test(line) && !/\(?node:/.test(line));
+  return /[\\/]playwright-core[\\/]/.test(frames[0] ?? '');
+}
+
+/**
+ * Keeps the node alive when Playwright throws where nobody can catch it, as it does for messages it does not expect: all browsers end,
+ * and their captures run again in browsers of their own. Every other uncaught error, unhandled rejections included, ends the process
+ * with exit code 1, as it does by default.
+ */
+export function containFaults(source: FaultSource, endBrowsers: () => void, logger: Logger): void {
+  source.on('uncaughtException', (cause) => {
+    if (isPlaywrightFault(cause)) {
+      logger.error({ cause }, 'Playwright threw an error that nobody could catch: all browsers are ended');
+      endBrowsers();
+      return;
+    }
+    logger.fatal({ cause }, 'an uncaught error ends the node');
+    source.exit(1);
+  });
+}

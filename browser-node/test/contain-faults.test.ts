@@ -1,0 +1,47 @@
+import assert from 'node:assert/strict';
+import { EventEmitter } from 'node:events';
+import { describe, it } from 'node:test';
+import { createLogger } from '@adsweep/shared/service/logger.ts';
+import { containFaults } from '../src/node/contain-faults.ts';
+
+const PLAYWRIGHT = 'file:///srv/adsweep/node_modules/playwright-core/lib/coreBundle.js:1:2';
+const OURS = 'file:///srv/adsweep/browser-node/src/capture/capture.ts:3:4';
+
+/** An error whose stack names these places, the innermost first. */
+function thrownAt(...places: string[]): Error {
+  const error = new Error('Assertion error');
+  error.stack = `Error: Assertion error\n${places.map((place) => `    at someFunction (${place})`).join('\n')}`;
+  return error;
+}
+
+/** What a node does about an error that nobody caught: `browsers` end, or it exits with a code. */
+function reactionTo(error: unknown): string {
+  let reaction = '';
+  const source = Object.assign(new EventEmitter(), {
+    exit: (code: number) => {
+      reaction += `exit ${code}`;
+    },
+  });
+  containFaults(
+    source,
+    () => {
+      reaction += 'browsers';
+    },
+    createLogger('test', 'silent'),
+  );
+  source.emit('uncaughtException', error);
+  return reaction;
+}
+
+describe('an error that nobody caught', () => {
+  it('ends the browsers and not the node where Playwright threw it', () => {
+    assert.equal(reactionTo(thrownAt(PLAYWRIGHT, OURS)), 'browsers');
+    assert.equal(reactionTo(thrownAt('node:internal/process/task_queues:104:5', PLAYWRIGHT)), 'browsers');
+  });
+
+  it('ends the node where it is ours, though Playwright called us', () => {
+    assert.equal(reactionTo(thrownAt(OURS, PLAYWRIGHT)), 'exit 1');
+    assert.equal(reactionTo(new Error('ours')), 'exit 1');
+    assert.equal(reactionTo('no error at all'), 'exit 1');
+  });
+});
