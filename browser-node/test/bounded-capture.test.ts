@@ -84,7 +84,7 @@ describe('the size of a capture', () => {
         kind: 'back_button' as const,
         landing: 0,
         url: url(id, CAPTURE_URL_LENGTH_MAX),
-        facts: { probe_url: url(id, CAPTURE_URL_LENGTH_MAX) },
+        facts: { pushes: 1, copies: 1, popstate_listener: true, probe_url: url(id, CAPTURE_URL_LENGTH_MAX) },
       })),
       notes: Array.from({ length: 200 }, () => ({ collector: 'x'.repeat(100), text: 'x'.repeat(500) })),
     });

@@ -1,6 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { Observation, ObservationKind } from '@adsweep/shared/capture/observation.ts';
+import {
+  type Observation,
+  type ObservationKind,
+  type ObservationOf,
+  validObservations,
+} from '@adsweep/shared/capture/observations/index.ts';
 import { combine } from '../src/analysis/detectors/combine.ts';
 import { detect } from '../src/analysis/detectors/detect.ts';
 import { NO_EVIDENCE, withoutFirstDomains } from '../src/analysis/detectors/evidence.ts';
@@ -9,12 +14,19 @@ import { findTagDefinition, tagDefinitions } from '../src/reference/tags/tag-def
 import { captureOf, requestOf } from './support/running-farm.ts';
 
 const PAGE = 'https://win.example/lp';
-const observed = (kind: ObservationKind, facts: Observation['facts'], landing = 0, url = PAGE): Observation => ({
-  kind,
-  landing,
-  url,
-  facts,
-});
+const SOUND: ObservationOf<'autosound'>['facts'] = {
+  via: 'play',
+  muted: false,
+  volume: 1,
+  started: true,
+  has_audio: true,
+};
+const observed = <K extends ObservationKind>(
+  kind: K,
+  facts: ObservationOf<K>['facts'],
+  landing = 0,
+  url = PAGE,
+): Observation => ({ kind, landing, url, facts }) as ObservationOf<K>;
 const tagsOf = (...observations: Observation[]) => detect({ ...NO_EVIDENCE, observations }).findings;
 const slugsOf = (...observations: Observation[]) => tagsOf(...observations).map(({ tag_slug }) => tag_slug);
 
@@ -43,18 +55,19 @@ describe('back_button', () => {
   });
 
   it('is not found in facts that are no facts', () => {
-    assert.deepEqual(
-      slugsOf(
-        observed('back_button', {}),
-        observed('back_button', { copies: 'many', probe_url: 5, popstate_listener: 'yes' }),
-      ),
-      [],
-    );
+    const facts = { pushes: 9, copies: 9, popstate_listener: true, probe_url: offer };
+    const stored = (changed: object) => ({ kind: 'back_button', landing: 0, url: PAGE, facts: changed });
+    const slugs = (changed: object) => slugsOf(...validObservations([stored(changed)]));
+    assert.deepEqual(slugs(facts), ['back_button']);
+    assert.deepEqual(slugs({}), []);
+    assert.deepEqual(slugs({ ...facts, copies: 'many' }), []);
+    assert.deepEqual(slugs({ ...facts, another: 1 }), []);
   });
 });
 
 describe('autosound', () => {
-  const sound = (facts: Observation['facts']) => slugsOf(observed('autosound', { via: 'play', ...facts })).length === 1;
+  const sound = (facts: Omit<typeof SOUND, 'via'>) =>
+    slugsOf(observed('autosound', { ...SOUND, ...facts })).length === 1;
 
   it('§2.5.9 is a landing that tries to play sound on open, also when the browser blocked it', () => {
     assert.ok(sound({ muted: false, volume: 1, started: true, has_audio: true }));
@@ -68,8 +81,7 @@ describe('autosound', () => {
   });
 
   it('is one tag of the whole scan, however many landings try', () => {
-    const facts = { via: 'play', muted: false, volume: 1, started: true, has_audio: true };
-    const tags = tagsOf(observed('autosound', facts), observed('autosound', { ...facts, via: 'audio_context' }, 1));
+    const tags = tagsOf(observed('autosound', SOUND), observed('autosound', { ...SOUND, via: 'audio_context' }, 1));
     assert.deepEqual(tags, [
       {
         tag_slug: 'autosound',
@@ -131,7 +143,7 @@ describe('§4.2.11 ignore_first_n_domains', () => {
       requestOf(1, { url: 'https://cdn.pub.example/x.js' }),
       requestOf(2, { url: 'https://win.example/y.js' }),
     ],
-    observations: [observed('autosound', {}), observed('autosound', {}, 0, 'https://cdn.pub.example/frame')],
+    observations: [observed('autosound', SOUND), observed('autosound', SOUND, 0, 'https://cdn.pub.example/frame')],
   });
   const seen = (count: number) => {
     const { landings, requests, observations } = withoutFirstDomains({ ...NO_EVIDENCE, ...capture }, count);

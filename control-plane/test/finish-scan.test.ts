@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, describe, it } from 'node:test';
-import type { Observation } from '@adsweep/shared/capture/observation.ts';
+import type { Observation } from '@adsweep/shared/capture/observations/index.ts';
 import { until } from '../../shared/test/support/until.ts';
 import { detectors } from '../src/analysis/detectors/detect.ts';
 import type { Detector } from '../src/analysis/detectors/detector.ts';

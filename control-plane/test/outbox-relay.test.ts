@@ -10,7 +10,7 @@ const loud = {
   kind: 'autosound' as const,
   landing: 0,
   url: '',
-  facts: { via: 'play', muted: false, volume: 1, started: false, has_audio: true },
+  facts: { via: 'play' as const, muted: false, volume: 1, started: false, has_audio: true },
 };
 const TAGS = 'scanning.tags.detected';
 const COMPLETED = 'scanning.scan.completed';

@@ -243,13 +243,17 @@ describe('a capture', () => {
     const lease = await leased();
     const good = captureOf(['https://shop.example/']);
     const [landing] = good.landings;
-    const observation = { kind: 'autosound' as const, landing: 0, url: '' };
+    const facts = { via: 'play' as const, muted: false, volume: 1, started: true, has_audio: true };
+    const observation = { kind: 'autosound' as const, landing: 0, url: '', facts };
     const bad: Record<string, unknown>[] = [
       { ...good, landings: [landing, landing] },
       { ...good, landings: [{ ...landing, screenshot: 'landing-0.webp' }] },
       { ...good, landings: [{ ...landing, screenshot: '../../etc/passwd' }] },
-      { ...good, observations: [{ ...observation, facts: { $where: 'x' } }] },
-      { ...good, observations: [{ ...observation, facts: { 'a.b': 'x' } }] },
+      { ...good, observations: [{ ...observation, facts: { ...facts, $where: 'x' } }] },
+      { ...good, observations: [{ ...observation, facts: { ...facts, 'a.b': 'x' } }] },
+      { ...good, observations: [{ ...observation, facts: { ...facts, volume: 'loud' } }] },
+      { ...good, observations: [{ ...observation, kind: 'back_button' }] },
+      { ...good, observations: [{ ...observation, facts: { ...facts, volume: undefined, loudness: 1 } }] },
       { ...good, extra: true },
       { ...good, landings: 'none' },
       { ...good, elapsed_ms: -1 },
@@ -262,7 +266,7 @@ describe('a capture', () => {
     for (const capture of bad)
       await assert.rejects(complete(lease, capture), refusedWith(422), JSON.stringify(capture).slice(0, 200));
     assert.equal((await farm.read(lease.scan_id)).status, 'running');
-    await complete(lease, good);
+    await complete(lease, { ...good, observations: [observation] });
   });
 
   it('makes a crawl no longer than its lease was held, so that the times of the scan add up', async () => {

@@ -63,14 +63,17 @@ function withUrlsOf(capture: Capture, length: number): Capture {
         redirected_from: cut(hop.redirected_from),
       })),
     })),
-    observations: capture.observations.map((observation) => ({
-      ...observation,
-      url: cut(observation.url),
-      facts: Object.fromEntries(
-        Object.entries(observation.facts).map(([name, fact]) => [name, typeof fact === 'string' ? cut(fact) : fact]),
-      ),
-    })),
+    observations: capture.observations.map((observation) => cutStrings(observation, length)),
   };
+}
+
+/** A copy in which no string of it, or of an object in it, is longer than `length`. */
+function cutStrings<T extends object>(record: T, length: number): T {
+  const cut = (value: unknown): unknown => {
+    if (typeof value === 'string') return value.slice(0, length);
+    return typeof value === 'object' && value !== null ? cutStrings(value, length) : value;
+  };
+  return Object.fromEntries(Object.entries(record).map(([name, value]) => [name, cut(value)])) as T;
 }
 
 const bytesOf = (value: unknown): number => Buffer.byteLength(JSON.stringify(value));

@@ -3,7 +3,7 @@ import { gunzipSync } from 'node:zlib';
 import { ARTIFACT_NAME, type CapturedBody, type CapturedDocument } from '@adsweep/shared/capture/artifact.ts';
 import { CaptureSchema } from '@adsweep/shared/capture/capture.ts';
 import type { CapturedHop } from '@adsweep/shared/capture/hop.ts';
-import type { ObservationKind } from '@adsweep/shared/capture/observation.ts';
+import { type ObservationKind, observationsOf } from '@adsweep/shared/capture/observations/index.ts';
 import type { CrawlJob, JobMember } from '@adsweep/shared/lease/crawl-job.ts';
 import { JOB_LIMITS } from '@adsweep/shared/lease/job-limits.ts';
 import { findEmulator } from '@adsweep/shared/scan/emulators.ts';
@@ -150,8 +150,8 @@ export class Captured {
     return this.requests.map(({ url }) => url);
   }
 
-  observed(kind: ObservationKind) {
-    return this.outcome.capture.observations.filter((observation) => observation.kind === kind);
+  observed<K extends ObservationKind>(kind: K) {
+    return observationsOf(this.outcome.capture.observations, kind);
   }
 
   file(name: string) {

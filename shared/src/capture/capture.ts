@@ -5,7 +5,7 @@ import { ArtifactSchema } from './artifact.ts';
 import { Count, OPEN } from './count.ts';
 import { HopSchema } from './hop.ts';
 import { NetworkRequestSchema } from './network-request.ts';
-import { ObservationSchema } from './observation.ts';
+import { ObservationSchema } from './observations/index.ts';
 
 const Text = Type.String({ maxLength: 65_536 });
 

@@ -1,3 +1,5 @@
+import { AUTOSOUND_CALLS } from '@adsweep/shared/capture/observations/autosound.ts';
+import type { ObservationOf } from '@adsweep/shared/capture/observations/index.ts';
 import type { Page } from 'playwright-core';
 import { ATTEMPTS_MAX, COMMAND_MS, FRAMES_MAX } from '../budgets.ts';
 import { evaluateApart } from '../evaluate-apart.ts';
@@ -8,7 +10,7 @@ import type { Stage } from '../stage.ts';
 import type { Collector } from './collector.ts';
 
 /** An attempt to play, over all moments at which it was looked at. `volume` is that of its loudest moment that was not muted. */
-export type Attempt = { via: string; muted: boolean; volume: number; started: boolean; has_audio: boolean };
+export type Attempt = ObservationOf<'autosound'>['facts'];
 
 /** Attempts to play sound without a click, as the pages' own calls tell them: of each tab the loudest. */
 export const autosound: Collector = {
@@ -16,8 +18,9 @@ export const autosound: Collector = {
   budgetMs: 3_000,
   start(stage) {
     const byPage = new Map<Page, Map<string, Attempt>>();
-    stage.reports.on('sound', (page, [id, via, muted, volume, started, audio]) => {
-      if (!id || !via) return;
+    stage.reports.on('sound', (page, [id, call, muted, volume, started, audio]) => {
+      const via = AUTOSOUND_CALLS.find((known) => known === call);
+      if (!id || !via || !(Number(volume) >= 0)) return;
       const attempts = byPage.get(page) ?? new Map<string, Attempt>();
       byPage.set(page, attempts);
       const moment = { via, muted: muted === 'true', volume: Number(volume), started: started === 'true' };

@@ -1,3 +1,4 @@
+import type { CertificateProblem } from '@adsweep/shared/capture/observations/invalid-certificate.ts';
 import type { Entry } from '../network-journal.ts';
 import type { Collector } from './collector.ts';
 
@@ -26,7 +27,7 @@ export function certificateProblem({
   url,
   certificate,
   timestampMs,
-}: Pick<Entry, 'url' | 'certificate' | 'timestampMs'>) {
+}: Pick<Entry, 'url' | 'certificate' | 'timestampMs'>): CertificateProblem {
   if (!certificate) return 'unknown';
   const { validFrom, validTo, subjectName, sanList, issuer } = certificate;
   if (validTo * 1_000 < timestampMs) return 'expired';

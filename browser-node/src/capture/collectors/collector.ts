@@ -1,6 +1,6 @@
 import type { CapturedLanding } from '@adsweep/shared/capture/capture.ts';
 import type { NetworkRequest } from '@adsweep/shared/capture/network-request.ts';
-import type { Observation } from '@adsweep/shared/capture/observation.ts';
+import type { Observation } from '@adsweep/shared/capture/observations/index.ts';
 import type { TicketTraffic } from '@adsweep/shared/targeting/exit-ticket.ts';
 import type { CaptureFile } from '../capture-outcome.ts';
 import type { Stage } from '../stage.ts';

@@ -1,3 +1,4 @@
+import { interruptDialogs } from './interrupt-dialogs.ts';
 import { nativesScript } from './natives.ts';
 import { boundAttempts } from './tell-sound.ts';
 import { watchHistory } from './watch-history.ts';
@@ -16,5 +17,6 @@ const say = console.debug.bind(console);
 const begin = (${boundAttempts})((line) => say('${token}|sound|' + line));
 (${watchMedia})(natives, begin);
 (${watchWebAudio})(natives, begin);
+(${interruptDialogs})(natives);
 (${watchHistory})(natives, (event, count, copy) => say('${token}|history|' + event + '|' + count + '|' + copy));
 })();`;

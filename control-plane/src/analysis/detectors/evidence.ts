@@ -1,7 +1,7 @@
 import type { CapturedBody, CapturedDocument } from '@adsweep/shared/capture/artifact.ts';
 import type { CapturedLanding } from '@adsweep/shared/capture/capture.ts';
 import type { NetworkRequest } from '@adsweep/shared/capture/network-request.ts';
-import type { Observation } from '@adsweep/shared/capture/observation.ts';
+import type { Observation } from '@adsweep/shared/capture/observations/index.ts';
 import { registrableDomain } from '@adsweep/shared/urls/registrable-domain.ts';
 
 /** What detection may look at: the capture itself, and what is loaded for those who need it, else empty. */

@@ -1,3 +1,4 @@
+import { validObservations } from '@adsweep/shared/capture/observations/index.ts';
 import { attemptOf } from '../../crawling/captures/capture-record.ts';
 import type { ReadCapture, ReadContents } from '../../crawling/captures/read-capture.ts';
 import type { ScanRecord } from '../../scanning/scans/state/scan.ts';
@@ -17,7 +18,8 @@ export async function loadEvidence(
 ): Promise<Evidence | null> {
   const record = await readCapture(scan);
   if (!record) return null;
-  const { landings, observations, requests } = record.capture;
+  const { landings, requests } = record.capture;
+  const observations = validObservations(record.capture.observations);
   const attempt = attemptOf(record._id);
   const [all, documents, contents] = await Promise.all([
     needs.has('requests') ? bodies.requestsOf(attempt) : null,

@@ -4,7 +4,6 @@ import type { Issue } from '../../http/errors.ts';
 import type { ArtifactRecord } from '../../scanning/artifacts/artifact.ts';
 
 const OTHER_ARTIFACT = 'The artifact that was uploaded is another one.';
-const FACT = /^[a-z][a-z0-9_]{0,49}$/;
 
 /**
  * What is wrong with a capture that the schema cannot say: it names artifacts that were not uploaded under this lease as they are, or
@@ -15,7 +14,7 @@ export function checkCapture(
   uploads: ArtifactRecord[],
   limits: Pick<JobLimits, 'landings'>,
 ): Issue[] {
-  return [...artifactIssues(capture, uploads), ...landingIssues(capture, limits), ...observationIssues(capture)];
+  return [...artifactIssues(capture, uploads), ...landingIssues(capture, limits)];
 }
 
 function artifactIssues({ artifacts }: Capture, uploads: ArtifactRecord[]): Issue[] {
@@ -47,14 +46,6 @@ function landingIssues(
       issues.push(issue(['landings', at, 'screenshot'], 'The screenshot is no picture among the artifacts.'));
     return issues;
   });
-}
-
-function observationIssues({ observations }: Capture): Issue[] {
-  return observations.flatMap(({ facts }, at) =>
-    Object.keys(facts).every((name) => FACT.test(name))
-      ? []
-      : [issue(['observations', at, 'facts'], 'A fact has a name that no fact has.')],
-  );
 }
 
 function issue(loc: (string | number)[], msg: string): Issue {

@@ -1,0 +1,24 @@
+import { type Static, Type } from 'typebox';
+import { Value } from 'typebox/value';
+import { AutosoundObservation } from './autosound.ts';
+import { BackButtonObservation } from './back-button.ts';
+import { InvalidCertificateObservation } from './invalid-certificate.ts';
+
+/** A fact that the browser saw, before judgement. Judging it is the task of detection. */
+export const ObservationSchema = Type.Union([
+  BackButtonObservation,
+  AutosoundObservation,
+  InvalidCertificateObservation,
+]);
+export type Observation = Static<typeof ObservationSchema>;
+export type ObservationKind = Observation['kind'];
+/** An observation of kind `K`. */
+export type ObservationOf<K extends ObservationKind> = Extract<Observation, { kind: K }>;
+
+/** Those of one kind, in their order. */
+export const observationsOf = <K extends ObservationKind>(all: readonly Observation[], kind: K): ObservationOf<K>[] =>
+  all.filter((observation): observation is ObservationOf<K> => observation.kind === kind);
+
+/** Those that are what their kind says; a stored capture may have been written by another version of a node. */
+export const validObservations = (all: readonly unknown[]): Observation[] =>
+  all.filter((observation): observation is Observation => Value.Check(ObservationSchema, observation));
