@@ -244,7 +244,7 @@ describe('a sweep', () => {
     assert.deepEqual(await depth(), { waiting: { 0: 0, 1: 0 }, delayed: 0, leased: 0 });
   });
 
-  it('that dies half-way and runs again makes and bills nothing twice', async () => {
+  it('§4.2.9 that dies half-way and runs again makes and bills nothing twice', async () => {
     const [lease, sweep] = await leaseSweep();
     await add(lease, 1, 2, 3);
     const before = await children(sweep);

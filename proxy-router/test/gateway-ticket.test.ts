@@ -133,6 +133,23 @@ test('a ticket cannot transfer more bytes than its limit, down or up', async (t)
   await until('all connections to be closed', () => endless.connections.size === 0 && sink.connections.size === 0);
 });
 
+test('a ticket that asked for fewer bytes than the router allows has that many, and none has more than the router allows', async (t) => {
+  const large = await startTarget(t, (_, response) => response.end(Buffer.alloc(300_000)));
+  const router = await startTestRouter(t, {
+    hosts: { 'large.example': large.address },
+    config: { ADSWEEP_TICKET_BYTES_MAX: 1_000_000 },
+  });
+  const answersOf = async (bytes_max: number) => {
+    const ticket = await router.ticket({ bytes_max });
+    const fetched = async () => (await request(ticket, 'http://large.example/').catch(() => ({ status: 0 }))).status;
+    let answers = 0;
+    while (answers < 10 && (await fetched()) === 200) answers += 1;
+    return answers;
+  };
+  assert.deepEqual([await answersOf(500_000), await answersOf(9_000_000)], [1, 3]);
+  await assert.rejects(router.ticket({ bytes_max: 0 }), /answered 422/);
+});
+
 test('thousands of requests of one ticket are forwarded; the first 5000 are recorded', async (t) => {
   const target = await startTarget(t, (_, response) => response.end());
   const router = await startTestRouter(t, { hosts: hosts(target.address) });

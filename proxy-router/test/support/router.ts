@@ -108,7 +108,9 @@ export function apiClient(base: string) {
     });
   return {
     call,
-    async ticket(more: { targeting?: Targeting; session?: string; ttl_seconds?: number } = {}): Promise<ExitTicket> {
+    async ticket(
+      more: { targeting?: Targeting; session?: string; ttl_seconds?: number; bytes_max?: number } = {},
+    ): Promise<ExitTicket> {
       const asked = { targeting: targeting(), session: 'session-1', scan_id: 'scan-1', ttl_seconds: 60, ...more };
       const answer = await call('POST', '/exits', asked);
       if (answer.status !== 201) throw new Error(`POST /exits was answered ${answer.status}: ${await answer.text()}`);
