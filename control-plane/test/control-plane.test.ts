@@ -1,7 +1,5 @@
 import assert from 'node:assert/strict';
 import { mkdtemp, rm } from 'node:fs/promises';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
@@ -9,37 +7,28 @@ import { createLogger } from '@adsweep/shared/service/logger.ts';
 import { until } from '../../shared/test/support/until.ts';
 import { type ControlPlane, startControlPlane } from '../src/compose/start-control-plane.ts';
 import { readConfig } from '../src/config.ts';
+import { startCatalogueServer } from './support/catalogue-server.ts';
 import { type PrivateRedis, startRedis } from './support/private-redis.ts';
-import { CATALOGUE, PAGE } from './support/running-api.ts';
+import { PAGE } from './support/running-api.ts';
 import { SimulatedNode } from './support/simulated-node.ts';
 
 const NODE_TOKEN = 'node-token-of-this-test';
 
-/** A stand-in for the proxy-router: its catalogue, for those who have the token. */
-async function startRouter(): Promise<{ url: string; server: Server }> {
-  const server = createServer((request, answer) => {
-    const isNode = request.headers.authorization === `Bearer ${NODE_TOKEN}`;
-    answer.writeHead(isNode ? 200 : 401).end(JSON.stringify(CATALOGUE));
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, server };
-}
-
 describe('a control plane', () => {
   let redis: PrivateRedis;
-  let router: Awaited<ReturnType<typeof startRouter>>;
+  let router: Awaited<ReturnType<typeof startCatalogueServer>>;
   let folder: string;
   let plane: ControlPlane;
   before(async () => {
     redis = await startRedis();
-    router = await startRouter();
+    router = await startCatalogueServer(NODE_TOKEN);
     folder = await mkdtemp(join(tmpdir(), 'adsweep-plane-'));
     plane = await start('the-first-key-of-all');
     await until('readiness', async () => (await probe('/readyz')).status === 200);
   });
   after(async () => {
     await stop();
-    router.server.close();
+    router.stop();
     await redis.stop();
     await rm(folder, { recursive: true, force: true });
   });
