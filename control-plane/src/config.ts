@@ -16,6 +16,8 @@ export type RoleName = (typeof ROLES)[number];
 const splitRoles = (list: string): string[] => list.split(',').map((name) => name.trim());
 const isRole = (name: string): name is RoleName => ROLES.some((role) => role === name);
 
+const daysSetting = (description: string) => Type.Integer({ default: 0, minimum: 0, maximum: 36_500, description });
+
 /** Settings of the control plane. The README shows the same table; a test holds the two together. */
 export const ConfigSchema = Type.Object({
   ADSWEEP_ROLES: Type.Refine(
@@ -77,6 +79,12 @@ export const ConfigSchema = Type.Object({
     maximum: 1_000_000_000_000,
     description: 'What a check costs, in millionths of the currency.',
   }),
+  ADSWEEP_KEEP_SCANS_DAYS: daysSetting(
+    'Days after its end at which a scan is removed, with its report, capture and pictures. The ledger stays. 0: never.',
+  ),
+  ADSWEEP_KEEP_EVIDENCE_DAYS: daysSetting(
+    "Days after a scan's end at which its capture and pictures are removed, and the scan stays. 0: with the scan.",
+  ),
   ADSWEEP_DENY_ADDRESSES: denyAddressesSetting,
   ADSWEEP_METRICS_TOKEN: metricsTokenSetting,
   ADSWEEP_LOG_LEVEL: logLevelSetting,

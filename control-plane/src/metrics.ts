@@ -48,6 +48,7 @@ export type FarmMetrics = ReturnType<typeof farmMetrics>;
 
 const LEASE_OUTCOMES = ['granted', 'completed', 'failed', 'released', 'lost'] as const;
 const LATE_CALLS = ['alone', 'members', 'upload', 'complete', 'fail', 'release'] as const;
+const REMOVED = ['scan', 'evidence', 'unreferenced'] as const;
 const FINAL_STATES = ['completed', 'partial', 'failed'] as const;
 
 /** Calls that can come after their lease was lost. */
@@ -76,6 +77,11 @@ export function farmMetrics(registry: Registry) {
     outboxAge: gauge('adsweep_outbox_oldest_seconds', 'Age of the oldest entry in an outbox; 0: all are empty.', [
       'source',
     ]),
+    removed: counter(
+      'adsweep_removed_total',
+      'Scans, evidence of scans, and attempts that no scan names, removed for good.',
+      ['what'],
+    ),
     jobs: gauge('adsweep_crawl_jobs', 'Crawl jobs in the queue.', ['state']),
     nodes: gauge('adsweep_nodes', 'Browser nodes that reported themselves lately.', ['state']),
     slots: gauge('adsweep_fleet_slots', 'Slots of the browser nodes that take work.', ['state']),
@@ -91,6 +97,7 @@ export function farmMetrics(registry: Registry) {
   for (const outcome of LEASE_OUTCOMES) metrics.leases.inc({ outcome }, 0);
   for (const code of FAILURE_CODES) metrics.failedAttempts.inc({ code }, 0);
   for (const call of LATE_CALLS) metrics.lateResults.inc({ call }, 0);
+  for (const what of REMOVED) metrics.removed.inc({ what }, 0);
   for (const status of FINAL_STATES) metrics.finishedScans.inc({ status }, 0);
   return metrics;
 }

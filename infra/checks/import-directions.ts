@@ -11,7 +11,7 @@ const controlPlaneLayers: Layers = [
   ['analysis', 'analysis/**'],
   ['node API', 'crawling/{node-api/**,*.ts}'],
   ['leases', 'crawling/leases/**'],
-  ['captures and fleet', 'crawling/{captures,fleet}/**'],
+  ['captures, fleet, retention', 'crawling/{captures,fleet,retention}/**'],
   ['queue', 'crawling/queue/**'],
   ['reports', 'scanning/{reports/**,*.ts}'],
   ['scanning', 'scanning/**'],

@@ -44,6 +44,7 @@ export async function startControlPlane(config: Config, logger: Logger): Promise
     publicUrl,
     joinTokens: config.ADSWEEP_NODE_TOKEN,
     leaseSecret: config.ADSWEEP_LEASE_SECRET,
+    retention: { scans: config.ADSWEEP_KEEP_SCANS_DAYS, evidence: config.ADSWEEP_KEEP_EVIDENCE_DAYS },
   });
   await createIndexes(domains);
 

@@ -19,6 +19,9 @@ import { memberRoutes } from './node-api/member-routes.ts';
 import { uploadRoutes } from './node-api/upload-routes.ts';
 import { enqueueJob } from './queue/enqueue-job.ts';
 import { crawlQueue } from './queue/queue.ts';
+import type { RetentionDays } from './retention/remove-old.ts';
+import { retentionStore } from './retention/retention-store.ts';
+import { startRetention } from './retention/start-retention.ts';
 
 export type CrawlingSettings = {
   /** How clients reach the API, without a final slash. */
@@ -28,13 +31,17 @@ export type CrawlingSettings = {
   leaseSecret: string;
   /** How many queues the organizations are spread over. */
   shards?: number | undefined;
+  /** For how long scans are kept; unset: for ever. */
+  retention?: RetentionDays;
 };
+
+const KEEP_FOR_EVER: RetentionDays = { scans: 0, evidence: 0 };
 
 /** Crawl jobs, the nodes that do them, and what those saw. */
 export function crawlingDomain(
   { store, redis, wake, metrics, logger }: Platform,
   { scans, artifacts }: Pick<ScanningDomain, 'scans' | 'artifacts'>,
-  { publicUrl, joinTokens, leaseSecret, shards }: CrawlingSettings,
+  { publicUrl, joinTokens, leaseSecret, shards, retention = KEEP_FOR_EVER }: CrawlingSettings,
 ) {
   const captures = captureStore(store);
   const [bodies, readCapture] = [bodyStore(artifacts), captureReader(captures)];
@@ -46,7 +53,7 @@ export function crawlingDomain(
     wake.announce('checks');
     outboxFilled();
   };
-  const records = { scans, captures, artifacts, bodies, readCapture };
+  const records = { scans, captures, artifacts, bodies, readCapture, positions: retentionStore(store) };
   const dependencies = {
     ...records,
     ...{ queue, nodes, blocked, redis, metrics, logger, publicUrl, leaseSecret, outboxFilled, accepted },
@@ -62,6 +69,7 @@ export function crawlingDomain(
     loops: {
       reaper: () => [startReaper(dependencies)],
       refill: () => [startRefill(dependencies), startCountingWork(dependencies)],
+      sweeper: () => [startRetention(dependencies, retention)],
     },
 
     blockNode: (nodeId: string) => blockNode(dependencies, nodeId, new Date()),

@@ -128,6 +128,7 @@ export async function runningFarm() {
 
     /** Names of the files stored for the attempt of a lease's first member, and how many uploads are being written. */
     objectsOf: ({ lease_id, scan_id }: MemberLease) => filesIn(join(folder, 'scans', scan_id, lease_id.split('.')[1]!)),
+    filesOf: (scanId: string) => filesIn(join(folder, 'scans', scanId), true),
     incoming: async () => (await filesIn(join(folder, '.incoming'))).length,
 
     /** The organization's events, those of a scan in the order they occurred. */
@@ -175,11 +176,15 @@ function farmOf({ crawling, analysis, delivery, scanning }: Domains) {
   };
 }
 
-const filesIn = (folder: string): Promise<string[]> =>
-  readdir(folder).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return [];
+async function filesIn(folder: string, recursive = false): Promise<string[]> {
+  try {
+    const found = await readdir(folder, { recursive, withFileTypes: true });
+    return found.filter((entry) => !entry.isDirectory()).map(({ name }) => name);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
     throw error;
-  });
+  }
+}
 
 const WISH = { url: 'https://shop.example/landing', country_code: 'US', emulator_id: 'windows_chrome' };
 const NOTHING_TO_WISH: Catalogue = { refreshed_at: '2026-01-02T03:04:05.000Z', pools: [] };

@@ -41,6 +41,17 @@ export function captureStore(store: Store) {
     async remove(id: string): Promise<void> {
       await captures.deleteOne({ _id: id });
     },
+
+    async removeOfScan(scanId: string): Promise<void> {
+      await captures.deleteMany({ scan_id: scanId });
+    },
+
+    /** The next `limit` ids after `afterId` ('' = from the first). */
+    async pageOfIds(afterId: string, limit: number): Promise<string[]> {
+      const page = captures.find({ _id: { $gt: afterId } }).sort({ _id: 1 });
+      const found = await page.limit(limit).project<{ _id: string }>({ _id: 1 }).toArray();
+      return found.map(({ _id }) => _id);
+    },
   };
 }
 

@@ -129,6 +129,22 @@ export function artifactStore(store: Store, objects: ObjectStore) {
       await artifacts.deleteMany({ scan_id: ref.scanId, fence: ref.fence });
     },
 
+    /** Removes everything that any attempt of a scan left. */
+    async removeOfScan(scanId: string): Promise<void> {
+      await objects.delete(`scans/${scanId}`);
+      await artifacts.deleteMany({ scan_id: scanId });
+    },
+
+    /** The next `limit` files that are kept, by id after `afterId` ('' = from the first). */
+    async pageOfKept(afterId: string, limit: number): Promise<Pick<ArtifactRecord, '_id' | 'scan_id' | 'fence'>[]> {
+      return artifacts
+        .find({ _id: { $gt: afterId }, kept: true })
+        .sort({ _id: 1 })
+        .limit(limit)
+        .project<Pick<ArtifactRecord, '_id' | 'scan_id' | 'fence'>>({ scan_id: 1, fence: 1 })
+        .toArray();
+    },
+
     /** Removes a part of what has expired by `now`; answers how many files it was, 0 when nothing is left. */
     async sweep(now: Date): Promise<number> {
       const expired = await artifacts

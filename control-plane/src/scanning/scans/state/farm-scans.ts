@@ -1,5 +1,7 @@
 import type { ScanStore } from './scan-store.ts';
 
+export type { EndedScan } from './scan-store.ts';
+
 /** What the farm's own work asks of the scans, whoever owns them. Never for a client's request. */
 export type FarmScans = Pick<
   ScanStore,
@@ -12,4 +14,9 @@ export type FarmScans = Pick<
   | 'countJobsInStatus'
   | 'awaitingChecks'
   | 'outbox'
+  | 'endedUntil'
+  | 'endedWithEvidence'
+  | 'forgetEvidence'
+  | 'remove'
+  | 'endsOf'
 >;

@@ -35,6 +35,9 @@ export type ListWindow = { after: Place | null; skip: number; limit: number };
 /** A scan by its organization and its id: together they can be a shard key. */
 type ScanKey = Pick<ScanRecord, '_id' | 'organization_id'>;
 
+/** A scan that has ended. */
+export type EndedScan = ScanKey & { completed_at: Date };
+
 /** Every list is in this order, and each of its indexes ends with it. */
 const NEWEST = { created_at: -1, _id: -1 } as const;
 const LISTED = Object.fromEntries(LISTED_FIELDS.map((field) => [field, 1]));
@@ -60,6 +63,15 @@ export function scanStore(store: Store) {
     return { rows, total, last: end ? { at: end.created_at, id: end._id } : null };
   };
 
+  // A scan that is checked again keeps the time at which it ended first.
+  const findEnded = (where: Filter<StoredScan>, limit: number): Promise<EndedScan[]> =>
+    scans
+      .find({ ...where, status: { $ne: 'rechecking' } })
+      .sort({ completed_at: 1 })
+      .limit(limit)
+      .project<EndedScan>({ organization_id: 1, completed_at: 1 })
+      .toArray();
+
   return {
     async createIndexes(): Promise<void> {
       await scans.createIndexes([
@@ -72,6 +84,7 @@ export function scanStore(store: Store) {
         { key: { status: 1, due_at: 1 } },
         { key: { status: 1, _id: 1 } },
         { key: { status: 1, slot: 1 } },
+        { key: { completed_at: 1 } },
         // 128 random bits need no unique index, which a sharded collection could not have.
         { key: { report_token: 1 } },
         ...OUTBOX_INDEXES,
@@ -164,6 +177,37 @@ export function scanStore(store: Store) {
       const keys = 'classification' in change.set ? { filter_keys: filterKeysOf({ ...scan, ...change.set }) } : {};
       const update = { $set: { ...change.set, ...keys }, ...pushToOutbox(change.follows) };
       return scans.findOneAndUpdate(filter, update, { returnDocument: 'after' });
+    },
+
+    /** Scans that ended at `until` or before, the earliest first; those whose outbox holds something are left out. */
+    async endedUntil(until: Date, limit: number): Promise<EndedScan[]> {
+      return findEnded({ completed_at: { $lte: until }, outbox_at: { $exists: false } }, limit);
+    },
+
+    /** Scans that ended from `from` to `until` and whose evidence was not removed yet, the earliest first. */
+    async endedWithEvidence(from: Date, until: Date, limit: number): Promise<EndedScan[]> {
+      return findEnded({ completed_at: { $gte: from, $lte: until }, evidence_removed_at: { $exists: false } }, limit);
+    },
+
+    /** Notes that a scan's capture and pictures are gone. */
+    async forgetEvidence({ _id, organization_id }: ScanKey, now: Date): Promise<void> {
+      const key = { _id, organization_id };
+      await scans.updateOne(key, { $set: { evidence_removed_at: now } });
+      await scans.updateOne({ ...key, capture: { $ne: null } }, { $set: { 'capture.has_screenshot': false } });
+    },
+
+    /** Removes a scan that has ended. */
+    async remove({ _id, organization_id }: ScanKey): Promise<void> {
+      await scans.deleteOne({ _id, organization_id, completed_at: { $ne: null } });
+    },
+
+    /** When these scans ended and which capture they name, by their ids; those that are gone are missing. */
+    async endsOf(ids: string[]): Promise<Map<string, Pick<ScanRecord, 'completed_at' | 'capture'>>> {
+      const found = await scans
+        .find({ _id: { $in: ids } })
+        .project<Pick<ScanRecord, '_id' | 'completed_at' | 'capture'>>({ completed_at: 1, 'capture.id': 1 })
+        .toArray();
+      return new Map(found.map((scan) => [scan._id, scan]));
     },
 
     /** What follows changes of scans. */

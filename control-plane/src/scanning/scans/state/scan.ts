@@ -101,6 +101,8 @@ export type ScanRecord = OutboxFields & {
   /** How often its checks were begun; absent: never. While `checking` it tells the claims of two workers apart. */
   checks_attempts?: number;
   completed_at: Date | null;
+  /** When its capture and pictures were removed, because they are kept for a shorter time than the scan; absent: they are there. */
+  evidence_removed_at?: Date;
 
   /** The number of its last event. */
   event_sequence: number;

@@ -1,0 +1,65 @@
+import type { FarmMetrics } from '../../metrics.ts';
+import type { FarmArtifacts } from '../../scanning/artifacts/farm-artifacts.ts';
+import type { EndedScan, FarmScans } from '../../scanning/scans/state/farm-scans.ts';
+import type { CaptureStore } from '../captures/capture-store.ts';
+import type { RetentionStore } from './retention-store.ts';
+
+/** For how many days scans and their evidence are kept after a scan has ended; 0: for ever. */
+export type RetentionDays = { scans: number; evidence: number };
+
+export type RetentionDependencies = {
+  scans: Pick<FarmScans, 'endedUntil' | 'endedWithEvidence' | 'forgetEvidence' | 'remove'>;
+  captures: Pick<CaptureStore, 'removeOfScan'>;
+  artifacts: Pick<FarmArtifacts, 'removeOfScan'>;
+  positions: RetentionStore;
+  metrics: Pick<FarmMetrics, 'removed'>;
+};
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+const SCANS_AT_ONCE = 20;
+
+/**
+ * Removes a part of what is older than it is kept; answers how many scans it was about, 0 when nothing is left. Evidence goes before its
+ * scan, so that a step that is interrupted is simply repeated. The ledger and the events stay as they are.
+ */
+export async function removeOld(dependencies: RetentionDependencies, days: RetentionDays, now: Date): Promise<number> {
+  const scans = days.scans > 0 ? await removeScans(dependencies, daysBefore(now, days.scans)) : 0;
+  const evidence = days.evidence > 0 ? await removeEvidence(dependencies, daysBefore(now, days.evidence), now) : 0;
+  return scans + evidence;
+}
+
+const daysBefore = (now: Date, days: number) => new Date(now.getTime() - days * DAY_MS);
+
+async function removeScans(dependencies: RetentionDependencies, until: Date): Promise<number> {
+  const { scans, metrics } = dependencies;
+  const ended = await scans.endedUntil(until, SCANS_AT_ONCE);
+  await Promise.all(
+    ended.map(async (scan) => {
+      await removeEvidenceOf(dependencies, scan);
+      await scans.remove(scan);
+    }),
+  );
+  metrics.removed.inc({ what: 'scan' }, ended.length);
+  return ended.length;
+}
+
+async function removeEvidence(dependencies: RetentionDependencies, until: Date, now: Date): Promise<number> {
+  const { scans, positions, metrics } = dependencies;
+  const from = await positions.readPosition();
+  if (from >= until) return 0;
+  const ended = await scans.endedWithEvidence(from, until, SCANS_AT_ONCE);
+  await Promise.all(
+    ended.map(async (scan) => {
+      await removeEvidenceOf(dependencies, scan);
+      await scans.forgetEvidence(scan, now);
+    }),
+  );
+  await positions.writePosition(ended.at(-1)?.completed_at ?? until);
+  metrics.removed.inc({ what: 'evidence' }, ended.length);
+  return ended.length;
+}
+
+async function removeEvidenceOf({ captures, artifacts }: RetentionDependencies, { _id }: EndedScan): Promise<void> {
+  await artifacts.removeOfScan(_id);
+  await captures.removeOfScan(_id);
+}
