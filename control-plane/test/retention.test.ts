@@ -42,7 +42,7 @@ async function removeAllOld(kept: RetentionDays, now: Date): Promise<number> {
 const countOf = (collection: string, scan_id: string) => farm.store.collection(collection).countDocuments({ scan_id });
 async function whatIsLeftOf({ _id, report_token, organization_id }: ScanRecord) {
   return {
-    scan: (await farm.scans.findForWork(_id)) !== null,
+    scan: (await farm.scans.find(organization_id, _id)) !== null,
     report: (await farm.scans.findByReportToken(report_token)) !== null,
     captures: await countOf('captures', _id),
     artifacts: await countOf('artifacts', _id),
@@ -99,7 +99,7 @@ describe('retention', () => {
     const unbooked = await farm.submit({ status: 'cancelled', completed_at: new Date() });
     assert.ok(unbooked.outbox.length > 0);
     await removeAllOld({ scans: 1, evidence: 1 }, days(1_000));
-    for (const { _id } of [pending, running, unbooked]) assert.ok(await farm.scans.findForWork(_id), 'it is there');
+    for (const { _id } of [pending, running, unbooked]) assert.ok(await farm.read(_id), 'it is there');
   });
 
   it('goes in small steps, looks at nothing twice, and goes on after a step that failed', async () => {

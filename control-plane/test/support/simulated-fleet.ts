@@ -1,8 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { NodeApiError } from '@adsweep/shared/lease/client.ts';
-import { type Lease, RENEW_EVERY_MS } from '@adsweep/shared/lease/messages.ts';
+import { RENEW_EVERY_MS } from '@adsweep/shared/lease/messages.ts';
 import { captureOf } from './running-farm.ts';
-import { REPORT, SimulatedNode } from './simulated-node.ts';
+import { type LeaseOfFirst, REPORT, SimulatedNode } from './simulated-node.ts';
 
 /** How a fleet behaves: chances are from 0 to 1, `random` answers numbers of that range. */
 export type FleetPlan = { urls: string[]; joinToken: string; nodes: number; slots: number; random: () => number };
@@ -32,7 +32,7 @@ async function runNode(plan: FleetPlan, nodeId: string, stopping: AbortSignal): 
     await client.report(nodeId, { ...REPORT, slots: plan.slots }).catch(() => undefined);
     const { leases } = await client
       .acquire({ node_id: nodeId, max: Math.max(1, max), wait_ms: 2_000 }, stopping)
-      .catch(() => pause(50, { leases: [] as Lease[] }));
+      .catch(() => pause(50, { leases: [] as LeaseOfFirst[] }));
     for (const lease of leases) {
       const work = capture(plan, any, lease, stopping).finally(() => running.delete(work));
       running.add(work);
@@ -41,7 +41,12 @@ async function runNode(plan: FleetPlan, nodeId: string, stopping: AbortSignal): 
   await Promise.all(running);
 }
 
-async function capture(plan: FleetPlan, any: () => SimulatedNode, lease: Lease, stopping: AbortSignal): Promise<void> {
+async function capture(
+  plan: FleetPlan,
+  any: () => SimulatedNode,
+  lease: LeaseOfFirst,
+  stopping: AbortSignal,
+): Promise<void> {
   const isFirstTry = lease.job.isolation === 'shared';
   if (isFirstTry && plan.random() * FORGOTTEN_ONE_IN < 1) return;
   const renewing = setInterval(
