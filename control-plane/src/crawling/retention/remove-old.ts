@@ -1,7 +1,6 @@
 import type { FarmMetrics } from '../../metrics.ts';
 import type { FarmArtifacts } from '../../scanning/artifacts/farm-artifacts.ts';
 import type { EndedScan, FarmScans } from '../../scanning/scans/state/farm-scans.ts';
-import type { CaptureStore } from '../captures/capture-store.ts';
 import type { RetentionStore } from './retention-store.ts';
 
 /** For how many days scans and their evidence are kept after a scan has ended; 0: for ever. */
@@ -9,7 +8,7 @@ export type RetentionDays = { scans: number; evidence: number };
 
 export type RetentionDependencies = {
   scans: Pick<FarmScans, 'endedUntil' | 'endedWithEvidence' | 'forgetEvidence' | 'remove'>;
-  captures: Pick<CaptureStore, 'removeOfScan'>;
+  captures: { removeOfScan(scanId: string): Promise<void> };
   artifacts: Pick<FarmArtifacts, 'removeOfScan'>;
   positions: RetentionStore;
   metrics: Pick<FarmMetrics, 'removed'>;

@@ -3,11 +3,10 @@ import type { AttemptRef } from '../../scanning/artifacts/artifact.ts';
 import type { FarmArtifacts } from '../../scanning/artifacts/farm-artifacts.ts';
 import type { FarmScans } from '../../scanning/scans/state/farm-scans.ts';
 import { attemptOf, captureIdOf } from '../captures/capture-record.ts';
-import type { CaptureStore } from '../captures/capture-store.ts';
 
 export type UnreferencedDependencies = {
   scans: Pick<FarmScans, 'endsOf'>;
-  captures: Pick<CaptureStore, 'pageOfIds' | 'remove'>;
+  captures: { pageOfIds(afterId: string, limit: number): Promise<string[]>; remove(id: string): Promise<void> };
   artifacts: Pick<FarmArtifacts, 'pageOfKept' | 'discard'>;
   metrics: Pick<FarmMetrics, 'removed'>;
 };
