@@ -8,14 +8,13 @@ import { COLLECT_MS, OBSERVATIONS_MAX } from './budgets.ts';
 import { calm } from './calm.ts';
 import type { CaptureFailure, CaptureOutcome, CaptureRequest } from './capture-outcome.ts';
 import type { Collect, Collector, Draft } from './collectors/collector.ts';
-import { afterwards, whileOpen } from './collectors/index.ts';
 import { causeText } from './ending.ts';
 import { fitCapture } from './fit-capture.ts';
 import { leave } from './leave.ts';
 import { underLoad } from './machine-load.ts';
 import { type Stage, setStage } from './stage.ts';
 import { targets } from './targets/index.ts';
-import type { Visit } from './targets/visit.ts';
+import type { CaptureTarget, Visit } from './targets/target.ts';
 
 /**
  * What the browser sees of one target. The evidence so far comes with every failure; when `signal` ends the capture, at once.
@@ -29,14 +28,16 @@ export async function capturePage(
   logger: Logger,
 ): Promise<CaptureOutcome> {
   const startedAtMs = Date.now();
+  const target = targets[request.target.kind];
+  if (!target) throw new Error(`no target of kind ${request.target.kind} can be captured`);
   let stage: Stage;
   try {
-    stage = await setStage(open, request.limits, signal, logger);
+    stage = await setStage(open, request.limits, target.subject, signal, logger);
   } catch (error) {
     return unobserved(open, startedAtMs, error);
   }
   try {
-    const { visit, seenOpen, seenAfterwards } = await seeTarget(stage, request);
+    const { visit, seenOpen, seenAfterwards } = await seeTarget(stage, target, request);
     await stage.ending.race(calm(stage));
     const draft = newDraft(stage);
     await collectAll(stage, seenOpen, draft);
@@ -55,15 +56,13 @@ export async function capturePage(
 type Seen = { visit: Visit; seenOpen: Started[]; seenAfterwards: Started[] };
 
 /** Starts the collectors and loads the target. A browser that is gone, or does not answer, is a failed visit. */
-async function seeTarget(stage: Stage, request: CaptureRequest): Promise<Seen> {
-  const visitTarget = targets[request.target.kind];
-  if (!visitTarget) throw new Error(`no target of kind ${request.target.kind} can be captured`);
+async function seeTarget(stage: Stage, target: CaptureTarget, request: CaptureRequest): Promise<Seen> {
   const seen: Seen = { visit: { error: '', failure: null }, seenOpen: [], seenAfterwards: [] };
   try {
-    seen.seenOpen = await startAll(stage, whileOpen);
-    seen.seenAfterwards = await startAll(stage, afterwards);
+    seen.seenOpen = await startAll(stage, target.collectors.whileOpen);
+    seen.seenAfterwards = await startAll(stage, target.collectors.afterwards);
     await stage.reports.start();
-    seen.visit = await visitTarget(stage, request);
+    seen.visit = await target.visit(stage, request);
   } catch (error) {
     const code = failureOfBrowser(error);
     if (!code && !stage.ending.failure) throw error;
@@ -118,8 +117,8 @@ function newDraft({ landings, startedAt }: Stage): Draft {
 function failureOf(stage: Stage, visit: Visit, traffic: TicketTraffic | null): CaptureFailure | null {
   const known = visit.failure ?? stage.ending.failure;
   if (known) return known;
-  const [own] = stage.landings.all;
-  const hop = own ? stage.journal.hopsOf(own.tab.session.targetId).at(-1) : undefined;
+  const subject = stage.subject();
+  const hop = subject && stage.journal.hopsOf(subject.tab.session.targetId).at(-1);
   const code = failureOfVisit(visit.error, hop ?? null, traffic);
   return code && { code, cause: visit.error || `${hop?.url} ended with ${hop?.fault || hop?.statusCode}` };
 }

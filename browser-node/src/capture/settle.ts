@@ -42,7 +42,7 @@ export async function settle(stage: Stage, budgetMs = SETTLE_MS): Promise<Rest> 
     const now = performance.now();
     const tabs = stage.landings.all.filter((landing) => !landing.page.isClosed());
     if (rest === null && tabs.some(leadsOnForever)) {
-      rest = stopLoops(tabs);
+      rest = stopLoops(stage, tabs);
       until = now + LOOP_REST_MS;
     }
     const restMs = Math.max(restIn(tabs, stage.journal, now), lateUntil - now);
@@ -101,9 +101,10 @@ const leadsOn = ({ tab }: Landing): boolean => tab.ownNavigations > SCRIPT_NAVIG
 const leadsOnForever = ({ tab }: Landing): boolean => tab.ownNavigations > SCRIPT_NAVIGATIONS_MAX;
 
 /** Lets no script run in the tabs' next documents: they come to rest as they load, and can be pictured. */
-function stopLoops(tabs: Landing[]): Rest {
+function stopLoops(stage: Stage, tabs: Landing[]): Rest {
   for (const { tab } of tabs) tab.disableScript();
-  return tabs.some((landing) => landing.ord === 0 && leadsOnForever(landing)) ? 'loop' : 'settled';
+  const subject = stage.subject();
+  return subject && leadsOnForever(subject) ? 'loop' : 'settled';
 }
 
 function pause(stage: Stage, ms: number): Promise<void> {

@@ -4,7 +4,7 @@ import type { CaptureRequest } from './capture-outcome.ts';
 import type { DevTools } from './devtools/devtools.ts';
 import { SecondClient } from './devtools/second-client.ts';
 import { Ending } from './ending.ts';
-import { Landings } from './landings.ts';
+import { type Landing, Landings } from './landings.ts';
 import { NetworkJournal } from './network-journal.ts';
 import { PageReports } from './page-reports.ts';
 import { watchTabs } from './tab.ts';
@@ -17,6 +17,8 @@ export type Stage = {
   landings: Landings;
   reports: PageReports;
   ending: Ending;
+  /** The tab that the capture is about, undefined = it has not opened. */
+  subject: () => Landing | undefined;
   logger: Logger;
   /** Unix time in ms, and the same moment of `performance.now()`. */
   startedAtMs: number;
@@ -24,10 +26,11 @@ export type Stage = {
   notes: { collector: string; text: string }[];
 };
 
-/** Sets up the observation of a context in which nothing was opened yet. Rejects when the browser is gone or does not answer in time. */
+/** Sets up the observation of a context in which nothing was opened yet. `subject` finds the tab that the capture is about. Rejects when the browser is gone or does not answer in time. */
 export async function setStage(
   open: OpenContext,
   limits: CaptureRequest['limits'],
+  subject: (landings: readonly Landing[]) => Landing | undefined,
   signal: AbortSignal,
   logger: Logger,
 ): Promise<Stage> {
@@ -40,11 +43,13 @@ export async function setStage(
   open.context.on('close', () => ending.end('browser: CRASHED', 'the browser context was closed'));
   const devtools = await SecondClient.connect(open);
   const tabs = watchTabs(devtools);
+  const landings = new Landings(open.context, devtools, tabs, ending, limits);
   return {
     open,
     devtools,
     journal: new NetworkJournal(devtools, tabs),
-    landings: new Landings(open.context, devtools, tabs, ending, limits),
+    landings,
+    subject: () => subject(landings.all),
     reports: new PageReports(open.context),
     ending,
     logger,

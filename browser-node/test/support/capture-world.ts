@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { gunzipSync } from 'node:zlib';
-import { ARTIFACT_NAME, type CapturedBody, type CapturedDocument } from '@adsweep/shared/capture/artifact.ts';
+import type { CapturedBody } from '@adsweep/shared/capture/artifacts/bodies.ts';
+import type { CapturedDocument } from '@adsweep/shared/capture/artifacts/documents.ts';
+import { ARTIFACT_NAME } from '@adsweep/shared/capture/artifacts/index.ts';
 import { CaptureSchema } from '@adsweep/shared/capture/capture.ts';
 import type { CapturedHop } from '@adsweep/shared/capture/hop.ts';
 import { type ObservationKind, observationsOf } from '@adsweep/shared/capture/observations/index.ts';

@@ -1,6 +1,6 @@
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
-import { type CapturedDocument, DOCUMENTS } from '@adsweep/shared/capture/artifact.ts';
+import { type CapturedDocument, DOCUMENTS } from '@adsweep/shared/capture/artifacts/documents.ts';
 import { CAPTURE_URL_LENGTH_MAX } from '@adsweep/shared/limits.ts';
 import { DOCUMENTS_LENGTH_MAX, FRAMES_MAX, HTML_LENGTH_MAX, TEXT_LENGTH_MAX, TITLE_LENGTH_MAX } from '../budgets.ts';
 import { evaluateApart } from '../evaluate-apart.ts';

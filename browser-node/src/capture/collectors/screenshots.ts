@@ -1,4 +1,4 @@
-import { landingScreenshot } from '@adsweep/shared/capture/artifact.ts';
+import { landingScreenshot } from '@adsweep/shared/capture/artifacts/screenshot.ts';
 import { webpSize } from '@adsweep/shared/capture/webp-size.ts';
 import { WEBP_SIDE_MAX } from '@adsweep/shared/limits.ts';
 import { COMMAND_MS, PICTURED_HEIGHT_MAX, SCREENSHOT_MS, SCROLL_MS } from '../budgets.ts';
@@ -48,8 +48,9 @@ async function picture(stage: Stage, landing: Landing): Promise<Buffer> {
 }
 
 /** The page's size, once it was scrolled through for what it loads when seen. */
-async function wholePage(stage: Stage, { ord, tab: { session } }: Landing): Promise<PageSize> {
-  const screens = ord === 0 ? SCREENS_MAX : 0;
+async function wholePage(stage: Stage, landing: Landing): Promise<PageSize> {
+  const { session } = landing.tab;
+  const screens = landing === stage.subject() ? SCREENS_MAX : 0;
   const scroll = (most: number) =>
     evaluateApart(session, session.targetId, scrollThrough, { screens: most }, underLoad(stage, SCROLL_MS));
   // A page that scrolls too slowly is pictured as it is.

@@ -1,13 +1,18 @@
+import { subjectLanding } from '@adsweep/shared/capture/subject-landing.ts';
 import type { Page } from 'playwright-core';
 import { NAVIGATION_MS } from '../budgets.ts';
 import type { CaptureRequest } from '../capture-outcome.ts';
+import { afterwards, whileOpen } from '../collectors/index.ts';
 import { causeText } from '../ending.ts';
 import { settle } from '../settle.ts';
 import type { Stage } from '../stage.ts';
-import type { Visit } from './visit.ts';
+import type { CaptureTarget, Visit } from './target.ts';
+
+/** A page: all collectors look at it, and it is about its own tab. */
+export const url: CaptureTarget = { visit, collectors: { whileOpen, afterwards }, subject: subjectLanding };
 
 /** Loads a page as a visitor who came from the referrer would. */
-export async function visitUrl(stage: Stage, { target, referrer }: CaptureRequest): Promise<Visit> {
+async function visit(stage: Stage, { target, referrer }: CaptureRequest): Promise<Visit> {
   // A browser opens file: and view-source: from its address bar; pages themselves are refused them by Chromium.
   if (!isWebUrl(target.value)) return blocked(`not an http(s) URL: ${target.value.slice(0, 200)}`);
   const page = await stage.ending.race(stage.open.context.newPage());

@@ -1,4 +1,5 @@
 import type { CapturedLanding } from '@adsweep/shared/capture/capture.ts';
+import { subjectLanding } from '@adsweep/shared/capture/subject-landing.ts';
 import { brandOf } from './brand.ts';
 import { type Network, networkOf } from './network-name.ts';
 
@@ -8,7 +9,7 @@ export type Verdict = Network & { brand: string | null; ai_category: null; iab_v
 /** Classifies the landings that are left to be judged: the brand by the first of them, the network by the whole chain before it. */
 export function classify(judged: CapturedLanding[], captured: CapturedLanding[]): Verdict {
   const first = judged.toSorted((a, b) => a.ord - b.ord)[0];
-  const chain = captured.find(({ ord }) => ord === 0)?.redirect_chain ?? [];
+  const chain = subjectLanding(captured)?.redirect_chain ?? [];
   return {
     brand: first ? brandOf(first) : null,
     ai_category: null,

@@ -1,7 +1,9 @@
-import type { CapturedBody, CapturedDocument } from '@adsweep/shared/capture/artifact.ts';
+import type { CapturedBody } from '@adsweep/shared/capture/artifacts/bodies.ts';
+import type { CapturedDocument } from '@adsweep/shared/capture/artifacts/documents.ts';
 import type { CapturedLanding } from '@adsweep/shared/capture/capture.ts';
 import type { NetworkRequest } from '@adsweep/shared/capture/network-request.ts';
 import type { Observation } from '@adsweep/shared/capture/observations/index.ts';
+import { subjectLanding } from '@adsweep/shared/capture/subject-landing.ts';
 import { registrableDomain } from '@adsweep/shared/urls/registrable-domain.ts';
 
 /** What detection may look at: the capture itself, and what is loaded for those who need it, else empty. */
@@ -46,7 +48,7 @@ export function withoutFirstDomains(evidence: Evidence, count: number): Evidence
 }
 
 function firstDomains(landings: CapturedLanding[], count: number): Set<string> {
-  const chain = landings.find(({ ord }) => ord === 0)?.redirect_chain ?? [];
+  const chain = subjectLanding(landings)?.redirect_chain ?? [];
   const domains = chain.map(({ url }) => registrableDomain(url)).filter((domain) => domain !== '');
   return new Set([...new Set(domains)].slice(0, count));
 }

@@ -1,7 +1,8 @@
 import { buffer } from 'node:stream/consumers';
 import { promisify } from 'node:util';
 import { gunzip, gzip } from 'node:zlib';
-import { BODIES, type CapturedBody, type CapturedDocument, DOCUMENTS } from '@adsweep/shared/capture/artifact.ts';
+import { BODIES, type CapturedBody } from '@adsweep/shared/capture/artifacts/bodies.ts';
+import { type CapturedDocument, DOCUMENTS } from '@adsweep/shared/capture/artifacts/documents.ts';
 import type { NetworkRequest } from '@adsweep/shared/capture/network-request.ts';
 import { BODY_LIFETIME_MS } from '@adsweep/shared/limits.ts';
 import type { AttemptRef } from '../../scanning/artifacts/artifact.ts';

@@ -1,3 +1,4 @@
+import { artifactKindOf } from '@adsweep/shared/capture/artifacts/index.ts';
 import type { Capture } from '@adsweep/shared/capture/capture.ts';
 import type { JobLimits } from '@adsweep/shared/lease/job-limits.ts';
 import type { Issue } from '../../http/errors.ts';
@@ -37,7 +38,7 @@ function landingIssues(
   { landings: landingsMax }: Pick<JobLimits, 'landings'>,
 ): Issue[] {
   if (landings.length > landingsMax) return [issue(['landings'], `There are more than ${landingsMax} landings.`)];
-  const pictures = new Set(artifacts.map(({ name }) => name).filter((name) => name.endsWith('.webp')));
+  const pictures = new Set(artifacts.map(({ name }) => name).filter((name) => artifactKindOf(name)?.format === 'webp'));
   const ords = landings.map(({ ord }) => ord);
   return landings.flatMap(({ ord, screenshot }, at) => {
     const issues: Issue[] = [];

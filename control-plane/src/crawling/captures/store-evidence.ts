@@ -1,7 +1,7 @@
-import { type Artifact, BODIES } from '@adsweep/shared/capture/artifact.ts';
+import type { Artifact } from '@adsweep/shared/capture/artifact.ts';
 import type { Capture } from '@adsweep/shared/capture/capture.ts';
+import { subjectLanding } from '@adsweep/shared/capture/subject-landing.ts';
 import { JOB_LIMITS } from '@adsweep/shared/lease/job-limits.ts';
-import { BODY_LIFETIME_MS } from '@adsweep/shared/limits.ts';
 import { refused } from '../../http/api-error.ts';
 import type { FarmArtifacts } from '../../scanning/artifacts/farm-artifacts.ts';
 import type { FarmScans } from '../../scanning/scans/state/farm-scans.ts';
@@ -39,7 +39,7 @@ export async function storeEvidence(
   if (issues.length > 0) throw refused(issues);
 
   const names = capture.artifacts.map(({ name }) => name);
-  const areKept = await artifacts.keep(ref, capture.artifacts, { [BODIES]: BODY_LIFETIME_MS }, now);
+  const areKept = await artifacts.keep(ref, capture.artifacts, now);
   if (!areKept) throw refused([replacedMeanwhile()]);
   await bodies.writeRequests(ref, capture.requests, now);
   const measured = uploads.filter(({ name }) => names.includes(name)).map(asArtifact);
@@ -73,7 +73,7 @@ export async function discardEvidence(
 
 /** A node's clock is its own: a crawl took no longer than its lease was held, so that a scan's times add up. */
 function summaryOf({ _id, capture }: CaptureRecord, { started_at }: ScanRecord, now: Date): CaptureSummary {
-  const page = capture.landings.find(({ ord }) => ord === 0);
+  const page = subjectLanding(capture.landings);
   return {
     id: _id,
     offer_url: page?.final_url ?? '',

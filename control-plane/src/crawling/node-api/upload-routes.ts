@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { ARTIFACT_NAME } from '@adsweep/shared/capture/artifact.ts';
+import { ARTIFACT_NAME } from '@adsweep/shared/capture/artifacts/index.ts';
 import { JOB_LIMITS } from '@adsweep/shared/lease/job-limits.ts';
 import {
   type Complete,

@@ -2,6 +2,8 @@ import { createHash } from 'node:crypto';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { Artifact } from '@adsweep/shared/capture/artifact.ts';
+import { CONTENT_TYPES } from '@adsweep/shared/capture/artifacts/artifact-kind.ts';
+import { artifactKindOf } from '@adsweep/shared/capture/artifacts/index.ts';
 import { newId } from '@adsweep/shared/ids.ts';
 import type { ObjectStore, StoredObject } from '../../platform/object-store.ts';
 import { type Collection, isDuplicateKey, type Store } from '../../platform/store.ts';
@@ -90,7 +92,7 @@ export function artifactStore(store: Store, objects: ObjectStore) {
       await objects.put(about.object, bytes);
       const expires_at = new Date(now.getTime() + lifetimeMs);
       const sha256 = createHash('sha256').update(bytes).digest('hex');
-      const kind = { content_type: 'application/gzip', width: 0, height: 0 };
+      const kind = { content_type: CONTENT_TYPES.gzipped_json, width: 0, height: 0 };
       await save({ ...about, sha256, bytes: bytes.length, ...kind, expires_at });
     },
 
@@ -102,20 +104,15 @@ export function artifactStore(store: Store, objects: ObjectStore) {
     },
 
     /**
-     * Makes uploads stay, for ever or, where `lifetimes` names them, for so many ms; the attempt's other uploads go. Answers whether they
+     * Makes uploads stay, for as long as their kind says; the attempt's other uploads go. Answers whether they
      * were still what `wanted` says.
      */
-    async keep(
-      ref: AttemptRef,
-      wanted: Pick<Artifact, 'name' | 'sha256'>[],
-      lifetimes: Record<string, number>,
-      now: Date,
-    ): Promise<boolean> {
+    async keep(ref: AttemptRef, wanted: Pick<Artifact, 'name' | 'sha256'>[], now: Date): Promise<boolean> {
       const names = wanted.map(({ name }) => name);
       await remove((await listOf(ref)).filter(({ name }) => !names.includes(name)));
       for (const { name, sha256 } of wanted) {
-        const lifetime = lifetimes[name];
-        const expires_at = lifetime === undefined ? null : new Date(now.getTime() + lifetime);
+        const lifetimeMs = artifactKindOf(name)?.lifetimeMs ?? null;
+        const expires_at = lifetimeMs === null ? null : new Date(now.getTime() + lifetimeMs);
         const $set = { kept: true, expires_at };
         const { matchedCount } = await artifacts.updateOne({ _id: idOf(ref, name), sha256 }, { $set });
         if (matchedCount === 0) return false;

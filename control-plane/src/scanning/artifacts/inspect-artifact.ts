@@ -2,6 +2,8 @@ import { createHash } from 'node:crypto';
 import { type Readable, Transform, type TransformCallback } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
+import { type ArtifactFormat, CONTENT_TYPES } from '@adsweep/shared/capture/artifacts/artifact-kind.ts';
+import { artifactKindOf } from '@adsweep/shared/capture/artifacts/index.ts';
 import { webpSize } from '@adsweep/shared/capture/webp-size.ts';
 import { ArtifactRefused } from './artifact.ts';
 import { PIXELS_MAX } from './resize-screenshot.ts';
@@ -39,17 +41,23 @@ export class Measure extends Transform {
 
 /** Type and size in pixels of an artifact called `name`. Throws {@link ArtifactRefused} where it is not what the name says. */
 export async function inspect(name: string, stream: Readable) {
-  if (name.endsWith('.webp')) return inspectPicture(stream);
-  await inspectGzip(stream);
-  return { content_type: 'application/gzip', width: 0, height: 0 };
+  const kind = artifactKindOf(name);
+  if (!kind) throw new ArtifactRefused('no artifact has such a name');
+  return { content_type: CONTENT_TYPES[kind.format], ...(await inspectors[kind.format](stream)) };
 }
+
+/** How each format is looked at; what is no picture has the size 0. */
+const inspectors: Record<ArtifactFormat, (stream: Readable) => Promise<{ width: number; height: number }>> = {
+  webp: inspectPicture,
+  gzipped_json: inspectGzip,
+};
 
 /** Looks at the header alone: nothing of a node's picture is decoded before someone asks for it in another size. */
 async function inspectPicture(stream: Readable) {
   const size = webpSize(await firstBytes(stream));
   if (!size) throw new ArtifactRefused('the artifact is no WebP picture');
   if (size.width * size.height > PIXELS_MAX) throw new ArtifactRefused('the picture has too many pixels', true);
-  return { content_type: 'image/webp', ...size };
+  return size;
 }
 
 async function firstBytes(stream: Readable): Promise<Buffer> {
@@ -64,7 +72,7 @@ async function firstBytes(stream: Readable): Promise<Buffer> {
 }
 
 /** Unzips without keeping anything: a node's archive is opened for real only when someone reads it. */
-async function inspectGzip(stream: Readable): Promise<void> {
+async function inspectGzip(stream: Readable) {
   let bytes = 0;
   const count = async (chunks: AsyncIterable<Buffer>) => {
     for await (const chunk of chunks) {
@@ -75,4 +83,5 @@ async function inspectGzip(stream: Readable): Promise<void> {
   await pipeline(stream, createGunzip(), count).catch((error: unknown) => {
     throw error instanceof ArtifactRefused ? error : new ArtifactRefused('the artifact is no gzip archive');
   });
+  return { width: 0, height: 0 };
 }

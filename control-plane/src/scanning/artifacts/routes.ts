@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { Readable } from 'node:stream';
+import { SUBJECT_ORD } from '@adsweep/shared/capture/subject-landing.ts';
 import { SCREENSHOT_WIDTH_MAX, SCREENSHOT_WIDTH_MIN } from '@adsweep/shared/limits.ts';
 import { ConnectionLost } from '@adsweep/shared/service/read-bytes.ts';
 import { Type } from 'typebox';
@@ -52,7 +53,7 @@ export function artifactRoutes(open: OpenScreenshot, pictures: PicturePool): Rou
       replies,
       errors: ['not_found', 'unavailable'],
       handle: async ({ caller, params, query, stream }) =>
-        answerPicture(pictures, await open(caller.organizationId, params.id, 0), query.w, stream),
+        answerPicture(pictures, await open(caller.organizationId, params.id, SUBJECT_ORD), query.w, stream),
     }),
     route({
       method: 'GET',

@@ -1,3 +1,4 @@
+import { openedLandings, subjectLanding } from '@adsweep/shared/capture/subject-landing.ts';
 import { type Html, html } from './html.ts';
 import type { Report, ReportLanding } from './report.ts';
 import { chainWords, showChain } from './show-chain.ts';
@@ -8,26 +9,24 @@ const PICTURE_WIDTH = 800;
 
 /** The page's own tab: what it looked like at the end. */
 export function showPicture({ token, landings }: Report): Html | null {
-  const page = mainOf(landings);
+  const page = subjectLanding(landings);
   return page ? showFrame(page, `${token}/screenshot`) : null;
 }
 
 /** How the browser got to the page. */
 export function showMainChain({ landings }: Report): Html | null {
-  const chain = mainOf(landings)?.chain ?? [];
+  const chain = subjectLanding(landings)?.chain ?? [];
   if (chain.length === 0) return null;
   return html`<section class="card" id="chain"><h2>Redirect chain <span class="count">${chainWords(chain)}</span></h2>${showChain(chain)}</section>`;
 }
 
 /** Tabs that the page opened. */
 export function showTabs({ token, landings }: Report): Html | null {
-  const tabs = landings.filter(({ ord }) => ord > 0);
+  const tabs = openedLandings(landings);
   if (tabs.length === 0) return null;
   const shown = tabs.map((tab) => showTab(tab, `${token}/landings/${tab.ord}/screenshot`));
   return html`<section class="card" id="tabs"><h2>Tabs that opened <span class="count">${tabs.length}</span></h2>${shown}</section>`;
 }
-
-const mainOf = (landings: readonly ReportLanding[]) => landings.find(({ ord }) => ord === 0);
 
 function showTab(tab: ReportLanding, picture: string): Html {
   return html`<article class="tab">${showFrame(tab, picture)}<div><h3><bdi>${tab.title || 'A page without a title'}</bdi></h3>

@@ -1,3 +1,4 @@
+import { subjectLanding } from '@adsweep/shared/capture/subject-landing.ts';
 import { findEmulator } from '@adsweep/shared/scan/emulators.ts';
 import { isFinished } from '@adsweep/shared/scan/scan-status.ts';
 import type { ListedScan, ScanRecord } from '../state/scan.ts';
@@ -15,7 +16,7 @@ export function presentScan(scan: ScanRecord, evidence: EvidenceLanding[], publi
     emulator_id: scan.emulator_id,
     max_discovered_ads: null,
     ad_formats: null,
-    redirect_chain: landings.find(({ ord }) => ord === 0)?.redirect_chain ?? [],
+    redirect_chain: subjectLanding(landings)?.redirect_chain ?? [],
     ad_tag: target.kind === 'ad_tag' ? target.value : null,
     vast_tag: target.kind === 'vast_tag' ? target.value : null,
     referrer: scan.referrer,

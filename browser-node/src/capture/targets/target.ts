@@ -1,0 +1,20 @@
+import type { CaptureFailure, CaptureRequest } from '../capture-outcome.ts';
+import type { Collector } from '../collectors/collector.ts';
+import type { Landing } from '../landings.ts';
+import type { Stage } from '../stage.ts';
+
+/**
+ * How loading a target ended, once it came to rest. `error` is what the first navigation ended with, '' = a document came; `failure` is
+ * set where the reason is known already.
+ */
+export type Visit = { error: string; failure: CaptureFailure | null };
+
+/** How one kind of target is captured. */
+export type CaptureTarget = {
+  /** Loads it until it has come to rest. */
+  visit(stage: Stage, request: CaptureRequest): Promise<Visit>;
+  /** What runs while the tabs are open, and what when they are closed; each list in its order. */
+  collectors: { whileOpen: Collector[]; afterwards: Collector[] };
+  /** The tab that the capture is about, undefined = it has not opened. */
+  subject(landings: readonly Landing[]): Landing | undefined;
+};

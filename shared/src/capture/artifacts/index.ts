@@ -1,0 +1,14 @@
+import type { ArtifactKind } from './artifact-kind.ts';
+import { bodies } from './bodies.ts';
+import { documents } from './documents.ts';
+import { screenshot } from './screenshot.ts';
+
+/** All that a node may upload. */
+const ARTIFACT_KINDS: readonly ArtifactKind[] = [screenshot, documents, bodies];
+
+/** Names a node may upload under, as the source of a regular expression. */
+export const ARTIFACT_NAME = `^(${ARTIFACT_KINDS.map(({ pattern }) => pattern).join('|')})$`;
+
+/** The kind of the artifact called `name`, undefined where no kind has such a name. */
+export const artifactKindOf = (name: string): ArtifactKind | undefined =>
+  ARTIFACT_KINDS.find(({ pattern }) => new RegExp(`^${pattern}$`).test(name));
