@@ -11,7 +11,7 @@ import { type ControlPlane, startControlPlane } from '../src/compose/start-contr
 import { readConfig } from '../src/config.ts';
 import { bringUpToDate } from '../src/platform/migrations/bring-up-to-date.ts';
 import type { Migration } from '../src/platform/migrations/migration.ts';
-import { openStore, type Store } from '../src/platform/store.ts';
+import { type Document, openStore, type Store } from '../src/platform/store.ts';
 import { filterKeysOf } from '../src/scanning/scans/state/filter-keys.ts';
 import { type StoredScan, scanStore } from '../src/scanning/scans/state/scan-store.ts';
 import { type PrivateRedis, startRedis } from './support/private-redis.ts';
@@ -96,6 +96,29 @@ describe('a scan of version 3', () => {
     assert.ok(filter_keys.includes('ai_category:shopping/sweepstakes'));
     const index = (await scans.indexes()).find(({ name }) => name === 'report_token_1');
     assert.deepEqual([index?.key, index?.unique], [{ report_token: 1 }, undefined]);
+    await store.close();
+  });
+});
+
+describe('an ad tag of version 4', () => {
+  it('stands apart from its scan, also where the move was interrupted', async () => {
+    const store = await openStore({ path: ':memory:' });
+    await store.collection<{ _id: string; version: number }>('meta').insertOne({ _id: 'store', version: 4 });
+    const scans = store.collection<StoredScan>('scans');
+    const scan = { ...sampleScan({ target: { kind: 'ad_tag', value: '<b>ad</b>' } }), filter_keys: [] };
+    const moved = { ...scan, _id: 'moved', target: { kind: 'vast_tag' as const, value: '<VAST/>' } };
+    await scans.insertMany([scan, moved]);
+    const { organization_id } = scan;
+    await store
+      .collection<Document & { _id: string }>('scan_targets')
+      .insertOne({ _id: 'moved', organization_id, text: '<VAST/>' });
+    await bringUpToDate(store, logger);
+    const read = scanStore(store);
+    for (const { _id, target } of [scan, moved]) {
+      const stored = await read.find(organization_id, _id);
+      assert.equal(stored?.target.value, '');
+      assert.deepEqual((await read.withTarget(stored!)).target, target);
+    }
     await store.close();
   });
 });

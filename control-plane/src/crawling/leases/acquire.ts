@@ -12,7 +12,7 @@ import { settleJob } from './settle-job.ts';
 
 export type AcquireDependencies = {
   queue: Pick<CrawlQueue, 'take' | 'end' | 'enqueue' | 'waitForWork'>;
-  scans: Pick<FarmScans, 'membersOf' | 'findMember' | 'apply'>;
+  scans: Pick<FarmScans, 'membersOf' | 'findMember' | 'withTarget' | 'apply'>;
   leaseSecret: string;
   logger: Logger;
 };
@@ -78,7 +78,7 @@ async function grant(dependencies: AcquireDependencies, ref: LeaseRef, node: Nod
   };
 }
 
-/** The member as it stands under `lease`; null where it was cancelled, or changed by someone else, meanwhile. */
+/** The member as it stands under `lease`, with its whole target; null where it was cancelled, or changed by someone else, meanwhile. */
 async function leaseMember(
   scans: AcquireDependencies['scans'],
   job: JobRef,
@@ -86,5 +86,6 @@ async function leaseMember(
   lease: ScanLease,
 ): Promise<ScanRecord | null> {
   const scan = await scans.findMember(job, id);
-  return scan && changeScan(scans, scan, { type: 'lease', lease }, lease.leased_at);
+  const leased = scan && (await changeScan(scans, scan, { type: 'lease', lease }, lease.leased_at));
+  return leased && scans.withTarget(leased);
 }

@@ -113,7 +113,7 @@ function createRoute(parts: ScanParts): Route<Caller> {
       const options = { organizationId: caller.organizationId, priceMicros, scanId: recordId };
       if (query.dry_run) return ok(estimate(newScan(body, catalogue, options, new Date()), catalogue));
       const scan = await submit(parts, body, catalogue, options, new Date());
-      return created(presentScan(scan, [], publicUrl));
+      return created(presentScan(await parts.scans.withTarget(scan), [], publicUrl));
     },
   });
   return idempotent(idempotency, create, ({ query }) => (query as { dry_run?: boolean }).dry_run !== true);
@@ -150,7 +150,8 @@ function readRoute({ scans, readEvidence, publicUrl }: ScanParts): Route<Caller>
     errors: ['not_found'],
     handle: async ({ caller, params }) => {
       const scan = await findScan(scans, caller, params.id);
-      return ok(presentScan(scan, await readEvidence(scan), publicUrl));
+      const [whole, evidence] = await Promise.all([scans.withTarget(scan), readEvidence(scan)]);
+      return ok(presentScan(whole, evidence, publicUrl));
     },
   });
 }

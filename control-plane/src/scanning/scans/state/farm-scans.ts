@@ -7,6 +7,7 @@ export type FarmScans = Pick<
   ScanStore,
   | 'find'
   | 'findMember'
+  | 'withTarget'
   | 'membersOf'
   | 'insertUnlessThere'
   | 'apply'

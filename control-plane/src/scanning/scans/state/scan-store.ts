@@ -13,8 +13,10 @@ import {
   type ListedScan,
   QUEUE_FIELDS,
   type ScanInQueue,
+  type ScanKey,
   type ScanRecord,
 } from './scan.ts';
+import { targetTexts } from './target-texts.ts';
 
 const CANDIDATES_PER_PICK = 4;
 
@@ -32,9 +34,6 @@ export type ListQuestion = { filter: Filter<StoredScan>; isCounted: boolean };
 /** A page of a list: after a place or from the first row on, `skip` rows left out. */
 export type ListWindow = { after: Place | null; skip: number; limit: number };
 
-/** A scan by its organization and its id: together they can be a shard key. */
-type ScanKey = Pick<ScanRecord, '_id' | 'organization_id'>;
-
 /** A scan that has ended. */
 export type EndedScan = ScanKey & { completed_at: Date };
 
@@ -44,6 +43,7 @@ const LISTED = Object.fromEntries(LISTED_FIELDS.map((field) => [field, 1]));
 
 export function scanStore(store: Store) {
   const scans: Collection<StoredScan> = store.collection<StoredScan>('scans');
+  const texts = targetTexts(store);
   const inTurn = inTurnByKey();
 
   const readPage = async (where: Filter<StoredScan>, { after, skip, limit }: ListWindow) => {
@@ -93,7 +93,8 @@ export function scanStore(store: Store) {
 
     /** Stores a new scan with what must follow its creation in its outbox; answers null, or the organization's scan of that id where there is one already. */
     async insertUnlessThere(record: ScanRecord): Promise<ScanRecord | null> {
-      if (await insertOnce(scans, { ...record, filter_keys: filterKeysOf(record) })) return null;
+      const stored = { ...(await texts.putApart(record)), filter_keys: filterKeysOf(record) };
+      if (await insertOnce(scans, stored)) return null;
       const { _id, organization_id } = record;
       const earlier = await scans.findOne({ _id, organization_id });
       if (!earlier) throw new Error('a scan of another organization has the id of a new one');
@@ -113,6 +114,11 @@ export function scanStore(store: Store) {
     /** The members of a crawl job. */
     async membersOf({ organizationId, jobId }: JobRef): Promise<ScanInQueue[]> {
       return scans.find({ organization_id: organizationId, job_id: jobId }).project<ScanInQueue>(IN_QUEUE).toArray();
+    },
+
+    /** A scan with the whole of its target. */
+    async withTarget(scan: ScanRecord): Promise<ScanRecord> {
+      return { ...scan, target: await texts.read(scan) };
     },
 
     async findByReportToken(token: string): Promise<ScanRecord | null> {
@@ -196,8 +202,9 @@ export function scanStore(store: Store) {
       await scans.updateOne({ ...key, capture: { $ne: null } }, { $set: { 'capture.has_screenshot': false } });
     },
 
-    /** Removes a scan that has ended. */
+    /** Removes a scan that has ended, the text of its target first, so that an interrupted removal is simply repeated. */
     async remove({ _id, organization_id }: ScanKey): Promise<void> {
+      await texts.remove(organization_id, _id);
       await scans.deleteOne({ _id, organization_id, completed_at: { $ne: null } });
     },
 

@@ -62,6 +62,7 @@ export type ScanRecord = OutboxFields & {
   /** The sweep that found it. */
   parent_scan_id: string | null;
   report_token: string;
+  /** The value of an ad tag or a VAST tag is '' as it is stored: its text stands apart (`ScanStore.withTarget`). */
   target: Target;
   country_code: string;
   emulator_id: string;
@@ -148,6 +149,9 @@ export const LISTED_FIELDS = [
   'classification',
   'created_at',
 ] as const satisfies (keyof ScanRecord)[];
+
+/** A scan by its organization and its id: together they can be a shard key. */
+export type ScanKey = Pick<ScanRecord, '_id' | 'organization_id'>;
 
 /** What a row of a list shows. */
 export type ListedScan = Pick<ScanRecord, (typeof LISTED_FIELDS)[number]>;
