@@ -87,7 +87,10 @@ const registries = [
 const acrossWorkspaces = [
   { from: 'control-plane/src/platform/**', to: 'control-plane/embedded-store/src/**' },
   { from: 'control-plane/test/**', to: 'control-plane/embedded-store/test/conformance/**' },
-  { from: 'loadtest/bench/**', to: 'control-plane/src/{platform,accounts/billing,scanning/scans/api,scanning/scans/state}/**' },
+  {
+    from: 'loadtest/bench/**',
+    to: 'control-plane/src/{platform,accounts/billing,scanning/scans/api,scanning/scans/state}/**',
+  },
   { from: 'loadtest/bench/**', to: 'infra/farm/test/support/**' },
   { from: 'infra/farm/farm.ts', to: '{control-plane,proxy-router,browser-node}/src/config.ts' },
   { from: 'browser-node/test/support/site.ts', to: 'infra/demo/self-signed.ts' },

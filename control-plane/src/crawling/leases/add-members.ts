@@ -11,7 +11,7 @@ import { runsUnder } from './choose-members.ts';
 import { jobMemberOf } from './crawl-job-of.ts';
 
 export type AddDependencies = {
-  scans: Pick<FarmScans, 'findMember' | 'insertUnlessThere' | 'apply'>;
+  scans: Pick<FarmScans, 'findMember' | 'insertUnlessThere' | 'withTarget' | 'apply'>;
   metrics: Pick<FarmMetrics, 'addedMembers'>;
   /** Says that there is something in a scan's outbox. */
   outboxFilled: () => void;
@@ -63,11 +63,11 @@ async function addMember(
 }
 
 /** One that an earlier lease of the job left running is leased again. */
-async function asItStands(scans: Pick<FarmScans, 'apply'>, scan: ScanRecord, lease: ScanLease): Promise<AddedMember> {
-  if (runsUnder(scan, lease.fence)) return leased(scan);
+async function asItStands(scans: AddDependencies['scans'], scan: ScanRecord, lease: ScanLease): Promise<AddedMember> {
+  if (runsUnder(scan, lease.fence)) return leased(await scans.withTarget(scan));
   const isLeftRunning = scan.status === 'running';
   const again = isLeftRunning && (await changeScan(scans, scan, { type: 'lease', lease }, lease.leased_at));
-  if (again) return leased(again);
+  if (again) return leased(await scans.withTarget(again));
   const isWaiting = isLeftRunning || scan.status === 'pending';
   return { slot: scan.slot, scan_id: scan._id, state: isWaiting ? 'waiting' : 'ended', member: null };
 }
