@@ -79,6 +79,13 @@ export const ConfigSchema = Type.Object({
     maximum: 1_000_000_000_000,
     description: 'What a check costs, in millionths of the currency.',
   }),
+  ADSWEEP_DISK_FLOOR_MB: Type.Integer({
+    default: 256,
+    minimum: 0,
+    maximum: 1_000_000_000,
+    description:
+      'Free megabytes on the disk of `ADSWEEP_DATA_DIR` below which it counts as full: no jobs are leased, uploads are refused. 0: none.',
+  }),
   ADSWEEP_KEEP_SCANS_DAYS: daysSetting(
     'Days after its end at which a scan is removed, with its report, capture and pictures. The ledger stays. 0: never.',
   ),

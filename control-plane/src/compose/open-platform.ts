@@ -4,12 +4,15 @@ import { makePrivateFolder } from '@adsweep/shared/service/private-folder.ts';
 import type { Config } from '../config.ts';
 import { warnOfEviction } from '../crawling/queue/eviction-policy.ts';
 import { farmMetrics, type Metrics } from '../metrics.ts';
+import { diskSpace } from '../platform/disk-space.ts';
 import { bringUpToDate } from '../platform/migrations/bring-up-to-date.ts';
 import { openDiskObjects } from '../platform/object-store.ts';
 import type { Platform } from '../platform/platform.ts';
 import { openRedis, redisReady } from '../platform/redis.ts';
 import { openStore } from '../platform/store.ts';
 import { openWakeHub } from '../platform/wake-hub.ts';
+
+const MEGABYTE = 1024 * 1024;
 
 /** How long the start waits for Redis before it goes on without it. */
 const REDIS_WAIT_MS = 2_000;
@@ -22,7 +25,8 @@ export async function openPlatform(config: Config, { registry }: Metrics, logger
   const store = await openStore({ mongodbUrl: config.MONGODB_URL, path: join(folder, 'store.db') });
   await bringUpToDate(store, logger);
   const redis = openRedis(config.REDIS_URL, logger);
-  return { store, objects, redis, wake: openWakeHub(redis), metrics: farmMetrics(registry), logger };
+  const disk = diskSpace(folder, config.ADSWEEP_DISK_FLOOR_MB * MEGABYTE);
+  return { store, objects, disk, redis, wake: openWakeHub(redis), metrics: farmMetrics(registry), logger };
 }
 
 /** Resolves when Redis answers, or after two seconds: everything starts without it too. */

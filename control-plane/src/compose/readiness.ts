@@ -3,11 +3,11 @@ import type { ReadyCheck } from '../http/probes.ts';
 import type { Platform } from '../platform/platform.ts';
 
 /** What a role cannot work without. */
-export type Need = 'store' | 'redis' | 'catalogue';
+export type Need = 'store' | 'disk' | 'redis' | 'catalogue';
 
 /** The checks of `/readyz` for what the roles of this process need together. */
 export function readyChecks(
-  { store, redis }: Platform,
+  { store, disk, redis }: Platform,
   needs: ReadonlySet<Need>,
   hasCatalogue: () => boolean,
   draining: AbortSignal,
@@ -17,13 +17,15 @@ export function readyChecks(
   };
   const checks: Record<Need, ReadyCheck[]> = {
     store: [['store', () => store.ping()]],
+    disk: [['disk', () => disk.requireFree()]],
     redis: [
-      ['redis', async () => void (await redis.ping())],
+      // A Redis that is full answers a ping and takes no job.
+      ['redis', async () => void (await redis.set('adsweep:ready', '1', 'PX', 60_000))],
       ['redis maxmemory-policy noeviction', () => (redis.status === 'ready' ? requireNoEviction(redis) : undefined)],
     ],
     catalogue: [['catalogue', () => unless(!hasCatalogue(), 'the catalogue was not read yet')]],
   };
-  const order: Need[] = ['store', 'redis', 'catalogue'];
+  const order: Need[] = ['store', 'disk', 'redis', 'catalogue'];
   return [
     ['draining', () => unless(draining.aborted, 'the process is stopping')],
     ...order.filter((need) => needs.has(need)).flatMap((need) => checks[need]),

@@ -39,7 +39,7 @@ const KEEP_FOR_EVER: RetentionDays = { scans: 0, evidence: 0 };
 
 /** Crawl jobs, the nodes that do them, and what those saw. */
 export function crawlingDomain(
-  { store, redis, wake, metrics, logger }: Platform,
+  { store, disk, redis, wake, metrics, logger }: Platform,
   { scans, artifacts }: Pick<ScanningDomain, 'scans' | 'artifacts'>,
   { publicUrl, joinTokens, leaseSecret, shards, retention = KEEP_FOR_EVER }: CrawlingSettings,
 ) {
@@ -56,7 +56,7 @@ export function crawlingDomain(
   const records = { scans, captures, artifacts, bodies, readCapture, positions: retentionStore(store) };
   const dependencies = {
     ...records,
-    ...{ queue, nodes, blocked, redis, metrics, logger, publicUrl, leaseSecret, outboxFilled, accepted },
+    ...{ queue, nodes, blocked, disk, redis, metrics, logger, publicUrl, leaseSecret, outboxFilled, accepted },
   };
 
   return {

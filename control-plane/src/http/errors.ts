@@ -65,6 +65,11 @@ export const ERRORS = {
     detail: 'text',
     means: 'The operator has blocked this node; its leases went back to the queue.',
   },
+  'storage.full': {
+    status: 503,
+    detail: 'text',
+    means: 'There is no room left to store this; nothing of it was kept. Try again when there is.',
+  },
   unavailable: {
     status: 503,
     detail: 'text',

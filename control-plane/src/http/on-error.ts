@@ -1,6 +1,7 @@
 import type { Logger } from '@adsweep/shared/service/logger.ts';
 import { ConnectionLost } from '@adsweep/shared/service/read-bytes.ts';
 import type { Context } from 'koa';
+import { isDiskFull } from '../platform/disk-space.ts';
 import { ApiError } from './api-error.ts';
 
 /** The one place where an error becomes an answer: public text to the client, the cause to the log. */
@@ -25,5 +26,9 @@ export function answerError(context: Context, error: unknown, log: Logger): void
 function asApiError(error: unknown): ApiError {
   const status = error instanceof Error && 'status' in error ? error.status : 500;
   if (status === 400 || status === 404) return new ApiError('not_found', 'There is nothing at this path.');
+  if (isDiskFull(error)) return storageFull(error);
   return new ApiError('internal_error', 'Something broke on our side.', { cause: error });
 }
+
+const storageFull = (cause: unknown) =>
+  new ApiError('storage.full', 'There is no room left to store this.', { cause, headers: { 'Retry-After': '10' } });

@@ -1,5 +1,6 @@
 import type { Logger } from '@adsweep/shared/service/logger.ts';
 import type { FarmMetrics } from '../metrics.ts';
+import type { DiskSpace } from './disk-space.ts';
 import type { ObjectStore } from './object-store.ts';
 import type { RedisClient } from './redis.ts';
 import type { Store } from './store.ts';
@@ -9,6 +10,7 @@ import type { WakeHub } from './wake-hub.ts';
 export type Platform = {
   store: Store;
   objects: ObjectStore;
+  disk: DiskSpace;
   redis: RedisClient;
   wake: WakeHub;
   metrics: FarmMetrics;

@@ -19,6 +19,7 @@ import { createDomains, createIndexes, type Domains } from '../../src/compose/do
 import { shardKeys } from '../../src/crawling/queue/keys.ts';
 import { type EventRecord, eventStore } from '../../src/delivery/events/event-store.ts';
 import { farmMetrics } from '../../src/metrics.ts';
+import type { DiskSpace } from '../../src/platform/disk-space.ts';
 import { openDiskObjects } from '../../src/platform/object-store.ts';
 import type { Loop } from '../../src/platform/start-loop.ts';
 import { openStore } from '../../src/platform/store.ts';
@@ -47,8 +48,10 @@ export async function runningFarm() {
   ]);
   const objects = await openDiskObjects(folder);
   const secrets = { joinTokens: `${NODE_TOKEN},${NEXT_NODE_TOKEN}`, leaseSecret: 'a secret that signs leases' };
+  /** A disk with room, until a test says otherwise. */
+  const disk: DiskSpace = { requireFree: async () => {} };
   const wake = openWakeHub(redis.client);
-  const platform = { store, redis: redis.client, objects, wake, metrics: farmMetrics(registry), logger };
+  const platform = { store, redis: redis.client, objects, disk, wake, metrics: farmMetrics(registry), logger };
   const settings = { publicUrl: PUBLIC_URL, ...secrets };
   const domains = createDomains(platform, settings);
   await createIndexes(domains);

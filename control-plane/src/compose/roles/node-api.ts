@@ -6,7 +6,7 @@ import { createApp } from '../create-app.ts';
 import type { Domains } from '../domains.ts';
 import type { Need } from '../readiness.ts';
 
-export const NODE_API_NEEDS: readonly Need[] = ['store', 'redis'];
+export const NODE_API_NEEDS: readonly Need[] = ['store', 'disk', 'redis'];
 
 /** The surface for browser nodes, on a port of its own: leases, uploads, captures. */
 export function nodeApi(

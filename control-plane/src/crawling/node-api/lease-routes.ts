@@ -14,6 +14,7 @@ import { Type } from 'typebox';
 import { ApiError } from '../../http/api-error.ts';
 import { noContent, ok, type Route, route } from '../../http/route.ts';
 import type { FarmMetrics } from '../../metrics.ts';
+import type { DiskSpace } from '../../platform/disk-space.ts';
 import type { BlockedNodes } from '../fleet/blocked-nodes.ts';
 import { newIdentity, nodeCredential } from '../fleet/node-credential.ts';
 import type { Nodes } from '../fleet/nodes.ts';
@@ -28,6 +29,7 @@ export type NodeApiDependencies = AcquireDependencies &
   EndDependencies & {
     nodes: Pick<Nodes, 'report'>;
     blocked: Pick<BlockedNodes, 'has'>;
+    disk: DiskSpace;
     metrics: EndDependencies['metrics'] & Pick<FarmMetrics, 'leases' | 'lateResults'>;
   };
 
@@ -66,7 +68,7 @@ function acquireLeases(dependencies: NodeApiDependencies) {
     permission: 'node',
     body: AcquireSchema,
     replies: { 200: { description: 'Leases, possibly none.', schema: AcquiredSchema } },
-    errors: ['node.blocked', 'unavailable'],
+    errors: ['node.blocked', 'storage.full', 'unavailable'],
     handle: async ({ caller, body, stream }: { caller: NodeCaller; body: Acquire; stream: IncomingMessage }) => {
       const node = nodeOf(caller, body.node_id);
       const leases = await acquireWhileThere(dependencies, { ...body, node }, stream);
@@ -128,6 +130,8 @@ async function acquireWhileThere(
   request: AskedWork,
   { socket }: IncomingMessage,
 ): Promise<Lease[]> {
+  // What a node brings back could not be stored.
+  await dependencies.disk.requireFree();
   const gone = new AbortController();
   const onClose = () => gone.abort();
   socket.once('close', onClose);

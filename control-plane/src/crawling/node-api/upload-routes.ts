@@ -13,6 +13,7 @@ import { Type } from 'typebox';
 import { ApiError, refused } from '../../http/api-error.ts';
 import { noContent, ok, type Route, route } from '../../http/route.ts';
 import type { FarmMetrics } from '../../metrics.ts';
+import { type DiskSpace, isDiskFull } from '../../platform/disk-space.ts';
 import { ArtifactKept, ArtifactRefused } from '../../scanning/artifacts/artifact.ts';
 import type { ScanRecord } from '../../scanning/scans/state/scan.ts';
 import { type AcceptDependencies, acceptCapture } from '../captures/accept-capture.ts';
@@ -33,6 +34,7 @@ import {
 
 export type UploadDependencies = AcceptDependencies &
   EndDependencies & {
+    disk: DiskSpace;
     metrics: EndDependencies['metrics'] & Pick<FarmMetrics, 'leases' | 'lateResults' | 'uploadedBytes'>;
   };
 
@@ -50,7 +52,7 @@ function uploadArtifact(dependencies: UploadDependencies): Route<NodeCaller> {
     permission: 'lease',
     params: Type.Object({ ...memberParams.properties, name: Type.String({ pattern: ARTIFACT_NAME }) }),
     replies: { 200: { description: 'What arrived.', schema: UploadedSchema } },
-    errors: ['not_found', 'lease.lost', 'request_too_large', 'validation_error'],
+    errors: ['not_found', 'lease.lost', 'request_too_large', 'storage.full', 'validation_error'],
     handle: async ({
       caller,
       params,
@@ -130,7 +132,7 @@ function refuseLargeCapture({ job_kind }: ScanRecord, stream: IncomingMessage): 
 
 /** Refuses before a byte is read: a lease that is over must not replace what was accepted under it. */
 async function mayUpload(
-  { artifacts, metrics }: UploadDependencies,
+  { artifacts, disk, metrics }: UploadDependencies,
   { fence }: LeaseRef,
   scan: ScanRecord,
   name: string,
@@ -139,6 +141,7 @@ async function mayUpload(
   const limits = JOB_LIMITS[scan.job_kind];
   refuseLarger(stream, limits.artifact_bytes, 'An artifact');
   if (!runsUnder(scan, fence)) throw leaseLost(metrics, 'upload');
+  await disk.requireFree();
   const names = (await artifacts.listOf({ scanId: scan._id, fence })).map((artifact) => artifact.name);
   if (names.length >= limits.artifacts && !names.includes(name))
     throw refusedArtifact(`An attempt has at most ${limits.artifacts} artifacts.`);
@@ -158,7 +161,7 @@ async function receive(
     if (error instanceof ArtifactRefused && error.tooLarge) throw new ApiError('request_too_large', error.message);
     if (error instanceof ArtifactRefused) throw refusedArtifact(error.message);
     if (error instanceof ArtifactKept) throw leaseLost(metrics, 'upload');
-    throw stream.readableAborted ? new ConnectionLost(error) : error;
+    throw stream.readableAborted && !isDiskFull(error) ? new ConnectionLost(error) : error;
   }
 }
 

@@ -5,6 +5,7 @@ import type { Artifact } from '@adsweep/shared/capture/artifact.ts';
 import { CONTENT_TYPES } from '@adsweep/shared/capture/artifacts/artifact-kind.ts';
 import { artifactKindOf } from '@adsweep/shared/capture/artifacts/index.ts';
 import { newId } from '@adsweep/shared/ids.ts';
+import { isDiskFull } from '../../platform/disk-space.ts';
 import type { ObjectStore, StoredObject } from '../../platform/object-store.ts';
 import { type Collection, isDuplicateKey, type Store } from '../../platform/store.ts';
 import { ArtifactKept, type ArtifactRecord, type AttemptRef } from './artifact.ts';
@@ -70,7 +71,7 @@ export function artifactStore(store: Store, objects: ObjectStore) {
       const about = newRecord(ref, name);
       const measured = new Measure(bytesMax);
       try {
-        await Promise.all([pipeline(source, measured), objects.put(about.object, measured)]);
+        await allDone([pipeline(source, measured), objects.put(about.object, measured)]);
         const stored = await objects.get(about.object);
         if (!stored) throw new Error('an object is gone right after it was stored');
         const kind = await inspect(name, stored.stream);
@@ -152,6 +153,13 @@ export function artifactStore(store: Store, objects: ObjectStore) {
       return expired.length;
     },
   };
+}
+
+/** Waits for all of it. Of several failures the one that says that the disk is full is thrown: the others follow from it. */
+async function allDone(work: Promise<unknown>[]): Promise<void> {
+  const outcomes = await Promise.allSettled(work);
+  const reasons: unknown[] = outcomes.flatMap((one) => (one.status === 'rejected' ? [one.reason] : []));
+  if (reasons.length > 0) throw reasons.find(isDiskFull) ?? reasons[0];
 }
 
 const folderOf = ({ scanId, fence }: AttemptRef): string => `scans/${scanId}/${fence}`;

@@ -105,7 +105,7 @@ function createRoute(parts: ScanParts): Route<Caller> {
       200: { description: 'What it would do (`dry_run=true`).', schema: EstimateSchema },
       201: { description: 'The scan, `pending`.', schema: ScanSchema },
     },
-    errors: [...VOCABULARY_ERRORS, 'catalogue.not_ready'],
+    errors: [...VOCABULARY_ERRORS, 'catalogue.not_ready', 'storage.full'],
     refine: (request) => requestIssues(request, parts),
     handle: async ({ caller, body, query, recordId }) => {
       const catalogue = readCatalogue();
