@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { newApiKey } from '@adsweep/shared/ids.ts';
-import { addFirstOrganization, FIRST_ORGANIZATION_ID } from '../src/accounts/organizations/add-organization.ts';
-import { type ApiKeyRecord, apiKeyRecord, hashApiKey } from '../src/accounts/organizations/api-key.ts';
-import { findCaller } from '../src/accounts/organizations/find-caller.ts';
-import { KEYS, ORGANIZATIONS, PAGE, type RunningApi, runningApi } from './support/running-api.ts';
+import { addFirstOrganization, FIRST_ORGANIZATION_ID } from '../src/accounts/add-organization.ts';
+import { type ApiKeyRecord, apiKeyRecord, hashApiKey } from '../src/accounts/keys/api-key.ts';
+import { findCaller } from '../src/accounts/keys/find-caller.ts';
+import { ORGANIZATION_STATUSES, type OrganizationRecord } from '../src/accounts/organizations/organization.ts';
+import { PERMISSIONS } from '../src/http/permissions.ts';
+import { KEYS, ORGANIZATIONS, PAGE, PRICE_MICROS, type RunningApi, runningApi } from './support/running-api.ts';
 
 describe('who may do what', () => {
   let api: RunningApi;
@@ -12,6 +14,9 @@ describe('who may do what', () => {
     api = await runningApi();
   });
   after(() => api.stop());
+
+  const changeOurs = (changes: Partial<OrganizationRecord>) =>
+    api.store.collection<OrganizationRecord>('organizations').updateOne({ _id: ORGANIZATIONS.ours }, { $set: changes });
 
   test('§5.1 without a valid bearer key there is 401 with a challenge', async () => {
     const challenges: [Parameters<RunningApi['get']>[1], RegExp][] = [
@@ -72,10 +77,10 @@ describe('who may do what', () => {
       { organization_id: 'o', name: 'n', source: 'api', permissions: [] },
       new Date(),
     );
-    await api.accounts.insertKey({ ...record, expires_at: new Date('2026-01-01T00:00:00Z') });
-    assert.equal(await findCaller(api.accounts, 'key-of-yesterday', new Date('2026-01-01T00:00:00Z')), null);
+    await api.accounts.keys.insert({ ...record, expires_at: new Date('2026-01-01T00:00:00Z') });
+    assert.equal(await findCaller(api.accounts.keys, 'key-of-yesterday', new Date('2026-01-01T00:00:00Z')), null);
     assert.equal(
-      (await findCaller(api.accounts, 'key-of-yesterday', new Date('2025-12-31T23:59:59Z')))?.organizationId,
+      (await findCaller(api.accounts.keys, 'key-of-yesterday', new Date('2025-12-31T23:59:59Z')))?.organizationId,
       'o',
     );
   });
@@ -93,11 +98,11 @@ describe('who may do what', () => {
 
   test('a key from the environment replaces its predecessor, and no other key', async () => {
     const now = new Date();
-    const ownerOf = async (key: string) => (await findCaller(api.accounts, key, now))?.organizationId ?? null;
+    const ownerOf = async (key: string) => (await findCaller(api.accounts.keys, key, now))?.organizationId ?? null;
     const of = { organization_id: FIRST_ORGANIZATION_ID, name: 'made by hand', permissions: [] };
-    await api.accounts.insertKey(apiKeyRecord('key-made-by-hand', { ...of, source: 'api' }, now));
+    await api.accounts.keys.insert(apiKeyRecord('key-made-by-hand', { ...of, source: 'api' }, now));
     const { source: _, ...ofEarlierVersion } = apiKeyRecord('key-of-before', { ...of, source: 'environment' }, now);
-    await api.accounts.insertKey(ofEarlierVersion as ApiKeyRecord);
+    await api.accounts.keys.insert(ofEarlierVersion as ApiKeyRecord);
     for (const key of ['first-secret-key', 'first-secret-key', 'second-secret-key']) {
       await addFirstOrganization(api.accounts, key, now);
       assert.equal(await ownerOf(key), FIRST_ORGANIZATION_ID);
@@ -109,6 +114,43 @@ describe('who may do what', () => {
     assert.equal(await api.store.collection('organizations').countDocuments({}), 3);
     await addFirstOrganization(api.accounts, 'first-secret-key', now);
     assert.equal(await ownerOf('first-secret-key'), FIRST_ORGANIZATION_ID);
+  });
+
+  test("the key of the environment is the operator's; another organization's key can do everything within it", async () => {
+    await addFirstOrganization(api.accounts, 'key-of-the-operator', new Date());
+    const mayDo = async (key: string) => (await findCaller(api.accounts.keys, key, new Date()))?.permissions;
+    assert.deepEqual(await mayDo('key-of-the-operator'), new Set(PERMISSIONS));
+    const missing = new Set(PERMISSIONS).difference((await mayDo(KEYS.ours))!);
+    assert.deepEqual([...missing].sort(), ['fleet.manage', 'fleet.read', 'organizations.manage']);
+  });
+
+  test('§5.4 an organization that is not active reads what it has, and creates nothing', async () => {
+    const { body: scan } = await api.post('/api/v1/scans', PAGE);
+    for (const status of ORGANIZATION_STATUSES.filter((one) => one !== 'active')) {
+      await changeOurs({ status });
+      for (const query of ['', '?dry_run=true']) {
+        const answer = await api.post(`/api/v1/scans${query}`, PAGE);
+        assert.deepEqual([answer.status, answer.body.code], [403, 'billing.suspended'], status);
+        assert.equal(typeof answer.body.detail, 'string');
+      }
+      assert.equal((await api.get(`/api/v1/scans/${scan.id}`)).status, 200);
+      assert.equal((await api.get('/api/v1/scans')).status, 200);
+    }
+    assert.equal((await api.post('/api/v1/scans', PAGE, { key: KEYS.theirs })).status, 201);
+    await changeOurs({ status: 'active' });
+    assert.equal((await api.post('/api/v1/scans', PAGE)).status, 201);
+  });
+
+  test('a check costs what the organization has agreed on, also nothing', async () => {
+    for (const price of [25_000, 0, null]) {
+      await changeOurs({ check_price_micros: price });
+      const { body } = await api.post('/api/v1/scans', PAGE);
+      const scan = await api.scans.find(ORGANIZATIONS.ours, body.id);
+      assert.deepEqual(
+        [scan?.price_micros, scan?.outbox[0]],
+        [price ?? PRICE_MICROS, { ...scan?.outbox[0], amount_micros: price ?? PRICE_MICROS }],
+      );
+    }
   });
 
   test('several control planes that start at once make one organization', async () => {

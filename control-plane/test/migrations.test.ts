@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { createLogger } from '@adsweep/shared/service/logger.ts';
+import { newOrganization, type OrganizationRecord } from '../src/accounts/organizations/organization.ts';
 import { type ControlPlane, startControlPlane } from '../src/compose/start-control-plane.ts';
 import { readConfig } from '../src/config.ts';
 import { bringUpToDate } from '../src/platform/migrations/bring-up-to-date.ts';
@@ -119,6 +120,36 @@ describe('an ad tag of version 4', () => {
       assert.equal(stored?.target.value, '');
       assert.deepEqual((await read.withTarget(stored!)).target, target);
     }
+    await store.close();
+  });
+});
+
+describe('accounts of version 5', () => {
+  it("have a status and no limits, and the key of the environment is the operator's", async () => {
+    const store = await openStore({ path: ':memory:' });
+    await store.collection<{ _id: string; version: number }>('meta').insertOne({ _id: 'store', version: 5 });
+    const keys = store.collection<{ _id: string; source?: string; permissions: string[] }>('api_keys');
+    const permissions = ['scans.read', 'fleet.manage'];
+    await keys.insertMany([
+      { _id: 'older', permissions },
+      { _id: 'first', source: 'environment', permissions },
+      { _id: 'other', source: 'api', permissions },
+    ]);
+    const organizations = store.collection<OrganizationRecord>('organizations');
+    const organization = newOrganization({ _id: 'one', name: 'One' }, new Date(0));
+    const { _id, name, created_at } = organization;
+    await organizations.insertOne({ _id, name, created_at } as OrganizationRecord);
+    await bringUpToDate(store, logger);
+    assert.deepEqual(await organizations.findOne({}), organization);
+    const operators = [...permissions, 'organizations.manage', 'fleet.read'];
+    assert.deepEqual(
+      (await keys.find({}).sort({ _id: 1 }).toArray()).map((key) => [key._id, key.permissions]),
+      [
+        ['first', operators],
+        ['older', operators],
+        ['other', permissions],
+      ],
+    );
     await store.close();
   });
 });

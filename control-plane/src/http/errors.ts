@@ -50,6 +50,11 @@ export const ERRORS = {
     detail: 'text',
     means: 'Something broke on our side; the log has it under the request id.',
   },
+  'billing.suspended': {
+    status: 403,
+    detail: 'text',
+    means: 'The organization is not active: it can read what it has, and create nothing.',
+  },
   'catalogue.not_ready': {
     status: 503,
     detail: 'text',

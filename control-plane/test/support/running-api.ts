@@ -2,11 +2,13 @@ import { listen } from '@adsweep/shared/service/listen.ts';
 import { createLogger } from '@adsweep/shared/service/logger.ts';
 import type { Catalogue } from '@adsweep/shared/targeting/catalogue.ts';
 import { AddressPolicy } from '@adsweep/shared/urls/address-policy.ts';
+import { addOrganization } from '../../src/accounts/add-organization.ts';
 import { ledgerStore } from '../../src/accounts/billing/ledger-store.ts';
-import { accountStore } from '../../src/accounts/organizations/account-store.ts';
-import { addOrganization } from '../../src/accounts/organizations/add-organization.ts';
-import { apiKeyRecord } from '../../src/accounts/organizations/api-key.ts';
-import { findCaller } from '../../src/accounts/organizations/find-caller.ts';
+import { apiKeyRecord } from '../../src/accounts/keys/api-key.ts';
+import { findCaller } from '../../src/accounts/keys/find-caller.ts';
+import { keyStore } from '../../src/accounts/keys/key-store.ts';
+import { organizationStore } from '../../src/accounts/organizations/organization-store.ts';
+import { priceOfCheck } from '../../src/accounts/organizations/price-of-check.ts';
 import { apiRoutes } from '../../src/compose/api-routes.ts';
 import { createApp } from '../../src/compose/create-app.ts';
 import { authenticate } from '../../src/http/authenticate.ts';
@@ -83,9 +85,10 @@ export type Surroundings = {
 /** The API of the control plane on a free port, over a store in memory, with two organizations. */
 export async function runningApi() {
   const store = await openStore({ path: ':memory:' });
-  const [accounts, scans, ledger] = [accountStore(store), scanStore(store), ledgerStore(store)];
+  const [scans, ledger] = [scanStore(store), ledgerStore(store)];
+  const accounts = { organizations: organizationStore(store), keys: keyStore(store) };
   const idempotency = idempotencyStore(store);
-  for (const one of [accounts, scans, ledger, idempotency]) await one.createIndexes();
+  for (const one of [accounts.keys, scans, ledger, idempotency]) await one.createIndexes();
   for (const who of ['ours', 'theirs'] as const)
     await addOrganization(accounts, { _id: ORGANIZATIONS[who], name: who }, KEYS[who], new Date());
 
@@ -125,13 +128,13 @@ export async function runningApi() {
     blockNode: (nodeId) => around.fleet('block', nodeId),
     unblockNode: (nodeId) => around.fleet('unblock', nodeId),
     publicUrl: PUBLIC_URL,
-    priceMicros: PRICE_MICROS,
+    priceOfCheck: (organizationId) => priceOfCheck(accounts.organizations, organizationId, PRICE_MICROS),
     log: logger,
   });
   const app = createApp({
     routes,
     admit: (authorization, permission) =>
-      authenticate((key) => findCaller(accounts, key, new Date()), authorization, permission),
+      authenticate((key) => findCaller(accounts.keys, key, new Date()), authorization, permission),
     readyChecks: [['surroundings', () => Promise.all(around.readyChecks.map(([, check]) => check())).then(() => {})]],
     registry: metrics.registry,
     metricsToken: 'metrics-token',
@@ -169,7 +172,7 @@ export async function runningApi() {
     /** Makes a key of our organization that may do only this, and answers it. */
     async keyThatMay(...permissions: Permission[]): Promise<string> {
       const key = `key-that-may-${permissions.join('-')}-${crypto.randomUUID()}`;
-      await accounts.insertKey(
+      await accounts.keys.insert(
         apiKeyRecord(
           key,
           { organization_id: ORGANIZATIONS.ours, name: 'test', source: 'api', permissions },

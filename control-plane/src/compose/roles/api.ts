@@ -41,7 +41,7 @@ export async function startApi(
     idempotency,
     publicUrl,
     log: platform.logger,
-    priceMicros: config.ADSWEEP_CHECK_PRICE_MICROS,
+    priceOfCheck: (organizationId) => accounts.priceOfCheck(organizationId, config.ADSWEEP_CHECK_PRICE_MICROS),
     readCatalogue: catalogue.read,
     addresses: new AddressPolicy(splitAddressBlocks(config.ADSWEEP_DENY_ADDRESSES)),
     enqueue: crawling.enqueue,

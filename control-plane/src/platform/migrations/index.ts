@@ -3,7 +3,15 @@ import { ledgerInSequence } from './0002-ledger-in-sequence.ts';
 import { scansInJobs } from './0003-scans-in-jobs.ts';
 import { scansByFilter } from './0004-scans-by-filter.ts';
 import { targetsApart } from './0005-targets-apart.ts';
+import { operatorsKey } from './0006-operators-key.ts';
 import type { Migration } from './migration.ts';
 
 /** Every migration, oldest first. A store that has been through the last one is of this version of the code. */
-export const MIGRATIONS: Migration[] = [eventsInSequence, ledgerInSequence, scansInJobs, scansByFilter, targetsApart];
+export const MIGRATIONS: Migration[] = [
+  eventsInSequence,
+  ledgerInSequence,
+  scansInJobs,
+  scansByFilter,
+  targetsApart,
+  operatorsKey,
+];

@@ -41,7 +41,8 @@ export type ScanParts = {
   submitted: () => void;
   outboxFilled: () => void;
   publicUrl: string;
-  priceMicros: number;
+  /** What a check costs the organization, in micros; throws where it may create none. */
+  priceOfCheck: (organizationId: string) => Promise<number>;
   log: Logger;
 };
 
@@ -90,7 +91,7 @@ const CreateQuery = Type.Object(
 );
 
 function createRoute(parts: ScanParts): Route<Caller> {
-  const { readCatalogue, publicUrl, priceMicros, idempotency } = parts;
+  const { readCatalogue, publicUrl, priceOfCheck, idempotency } = parts;
   const create = route<Caller, TObject, typeof CreateQuery, typeof ScanInSchema>({
     method: 'POST',
     path: '/api/v1/scans',
@@ -105,12 +106,13 @@ function createRoute(parts: ScanParts): Route<Caller> {
       200: { description: 'What it would do (`dry_run=true`).', schema: EstimateSchema },
       201: { description: 'The scan, `pending`.', schema: ScanSchema },
     },
-    errors: [...VOCABULARY_ERRORS, 'catalogue.not_ready', 'storage.full'],
+    errors: [...VOCABULARY_ERRORS, 'billing.suspended', 'catalogue.not_ready', 'storage.full'],
     refine: (request) => requestIssues(request, parts),
     handle: async ({ caller, body, query, recordId }) => {
       const catalogue = readCatalogue();
       if (!catalogue) throw catalogueNotReady();
-      const options = { organizationId: caller.organizationId, priceMicros, scanId: recordId };
+      const { organizationId } = caller;
+      const options = { organizationId, priceMicros: await priceOfCheck(organizationId), scanId: recordId };
       if (query.dry_run) return ok(estimate(newScan(body, catalogue, options, new Date()), catalogue));
       const scan = await submit(parts, body, catalogue, options, new Date());
       return created(presentScan(await parts.scans.withTarget(scan), [], publicUrl));

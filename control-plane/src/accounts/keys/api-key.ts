@@ -20,8 +20,6 @@ export type ApiKeyRecord = {
   expires_at: Date | null;
 };
 
-export type OrganizationRecord = { _id: string; name: string; created_at: Date };
-
 const PREFIX_LENGTH = 8;
 
 /** What is stored of a key: its SHA-256 in hex. Keys are random and long, so that no slow hash is needed. */

@@ -1,10 +1,10 @@
 import type { Caller } from '../../http/caller.ts';
-import type { AccountStore } from './account-store.ts';
 import { hashApiKey } from './api-key.ts';
+import type { KeyStore } from './key-store.ts';
 
 /** Whose key this is at `now`; null for one that is unknown, revoked or expired. */
-export async function findCaller(accounts: AccountStore, key: string, now: Date): Promise<Caller | null> {
-  const record = await accounts.findKeyByHash(hashApiKey(key));
+export async function findCaller(keys: KeyStore, key: string, now: Date): Promise<Caller | null> {
+  const record = await keys.findByHash(hashApiKey(key));
   if (!record || (record.expires_at && record.expires_at <= now)) return null;
   return { organizationId: record.organization_id, keyId: record._id, permissions: new Set(record.permissions) };
 }

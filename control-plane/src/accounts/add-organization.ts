@@ -1,0 +1,42 @@
+import { PERMISSIONS, type Permission } from '../http/permissions.ts';
+import { type ApiKeyRecord, apiKeyRecord, type KeySource } from './keys/api-key.ts';
+import type { KeyStore } from './keys/key-store.ts';
+import { newOrganization, type OrganizationRecord } from './organizations/organization.ts';
+import type { OrganizationStore } from './organizations/organization-store.ts';
+
+/** The organization a deployment starts with; a fixed id, so that several control planes that start at once make one. */
+export const FIRST_ORGANIZATION_ID = '00000000-0000-4000-8000-000000000001';
+
+/** What only the operator's key may do. */
+const OPERATOR_ONLY: ReadonlySet<Permission> = new Set(['organizations.manage', 'fleet.manage', 'fleet.read']);
+const ORGANIZATION_PERMISSIONS: Permission[] = PERMISSIONS.filter((one) => !OPERATOR_ONLY.has(one));
+
+export type AccountStores = { organizations: OrganizationStore; keys: KeyStore };
+
+/**
+ * Stores an organization with a key from `source`, and answers the key: the operator's, from the environment, may do everything, any other
+ * one everything within its organization. Doing it again changes nothing.
+ */
+export async function addOrganization(
+  { organizations, keys }: AccountStores,
+  organization: Pick<OrganizationRecord, '_id' | 'name'>,
+  apiKey: string,
+  now: Date,
+  source: KeySource = 'api',
+): Promise<ApiKeyRecord> {
+  await organizations.insert(newOrganization(organization, now));
+  const permissions = source === 'environment' ? [...PERMISSIONS] : ORGANIZATION_PERMISSIONS;
+  const key = apiKeyRecord(apiKey, { organization_id: organization._id, name: 'First key', source, permissions }, now);
+  await keys.insert(key);
+  return key;
+}
+
+/**
+ * The first organization with `apiKey`, the operator's key, from the environment. It replaces its predecessor, which works no longer; keys
+ * made otherwise stay. Of replicas that start with different keys, the last one wins.
+ */
+export async function addFirstOrganization(accounts: AccountStores, apiKey: string, now: Date): Promise<void> {
+  const organization = { _id: FIRST_ORGANIZATION_ID, name: 'First organization' };
+  const key = await addOrganization(accounts, organization, apiKey, now, 'environment');
+  await accounts.keys.removeOthersOfEnvironment(key);
+}
