@@ -2,13 +2,13 @@ import { FAILURE_CODES } from '@adsweep/shared/failures.ts';
 import { createRegistry } from '@adsweep/shared/service/metrics.ts';
 import { EXIT_REFUSALS } from '@adsweep/shared/targeting/exit-ticket.ts';
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
-import { LAUNCH_REASONS } from './browser/wear.ts';
+import { LAUNCH_REASONS } from './browser/recycle-policy.ts';
 
 /** How a lease ended: what the control plane was told, or why it was told nothing. */
-const LEASE_ENDS = ['completed', 'failed', 'lost', 'cancelled', 'released', 'unsaid'] as const;
+const LEASE_ENDS = ['completed', 'failed', 'lost', 'cancelled', 'released', 'unreported'] as const;
 export type LeaseEnd = (typeof LEASE_ENDS)[number];
 
-/** What the proxy-router answered to a wish for an exit. */
+/** What the proxy-router answered to a request for an exit. */
 const EXIT_ANSWERS = ['granted', ...EXIT_REFUSALS, 'unreachable'] as const;
 
 export type NodeMetrics = ReturnType<typeof createMetrics>;
@@ -56,13 +56,13 @@ export function createMetrics(registry: Registry = createRegistry('browser-node'
     }),
     exits: new Counter({
       name: 'adsweep_node_exit_requests_total',
-      help: 'Wishes for an exit by what the proxy-router answered.',
+      help: 'Requests for an exit by what the proxy-router answered.',
       labelNames: ['answer'] as const,
       registers,
     }),
     browserLaunches: new Counter({
       name: 'adsweep_node_browser_launches_total',
-      help: 'Browsers started, by why: the first one, the wear of the one before, or a capture that must be alone.',
+      help: 'Browsers started, by why: the first one, a limit that the one before reached, or a capture that must be alone.',
       labelNames: ['reason'] as const,
       registers,
     }),

@@ -4,10 +4,10 @@ import { type Capture, CaptureSchema } from '@adsweep/shared/capture/capture.ts'
 import type { NetworkRequest } from '@adsweep/shared/capture/network-request.ts';
 import { CAPTURE_BYTES_MAX, CAPTURE_URL_LENGTH_MAX } from '@adsweep/shared/limits.ts';
 import { Value } from 'typebox/value';
-import { clipUrl, hasImpossibleHost } from '../src/capture/clip-url.ts';
 import { type Attempt, keepLoudest } from '../src/capture/collectors/autosound.ts';
-import { FairList } from '../src/capture/fair-list.ts';
 import { fitCapture } from '../src/capture/fit-capture.ts';
+import { clipUrl, hasImpossibleHost } from '../src/capture/session/clip-url.ts';
+import { FairList } from '../src/capture/session/fair-list.ts';
 
 const bytesOf = (value: unknown) => Buffer.byteLength(JSON.stringify(value));
 const url = (id: number, length: number) => `https://host-${id}.example/`.padEnd(length, 'x');

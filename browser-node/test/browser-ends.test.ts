@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Fail } from '@adsweep/shared/lease/messages.ts';
-import type { CaptureFailure, CapturePage } from '../src/capture/capture-outcome.ts';
+import type { CaptureFailure, CapturePage } from '../src/capture/session/capture-outcome.ts';
 import { goodOutcome, leaseBench } from './support/lease-bench.ts';
 
 const CRASH: CaptureFailure = { code: 'browser: CRASHED', cause: 'the browser context was closed' };

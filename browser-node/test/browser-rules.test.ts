@@ -8,8 +8,8 @@ import { ConfigError } from '@adsweep/shared/service/load-config.ts';
 import { chromiumFlags } from '../src/browser/chromium-flags.ts';
 import { profilePrefix } from '../src/browser/chromium-process.ts';
 import { brandsOf, userAgentMetadata } from '../src/browser/client-hints.ts';
+import { RECYCLE_LIMITS, recycleReason } from '../src/browser/recycle-policy.ts';
 import { sweepProfiles } from '../src/browser/sweep-profiles.ts';
-import { WEAR_LIMITS, wearReason } from '../src/browser/wear.ts';
 import { readConfig } from '../src/config.ts';
 
 // As Chrome 120 and 131 really sent them.
@@ -38,12 +38,12 @@ test('client hints carry the version of the Chromium that runs, Safari has none'
 
 test('a browser is worn by contexts, age, memory or a fault, and not before', () => {
   const fresh = { broken: false, contexts: 299, ageMs: 1_799_999, idleMemory: 100, memory: 200 };
-  assert.equal(wearReason(fresh, WEAR_LIMITS), null);
-  assert.equal(wearReason({ ...fresh, contexts: 300 }, WEAR_LIMITS), 'contexts');
-  assert.equal(wearReason({ ...fresh, ageMs: 1_800_000 }, WEAR_LIMITS), 'age');
-  assert.equal(wearReason({ ...fresh, memory: 201 }, WEAR_LIMITS), 'memory');
-  assert.equal(wearReason({ ...fresh, memory: null }, WEAR_LIMITS), null);
-  assert.equal(wearReason({ ...fresh, broken: true }, WEAR_LIMITS), 'broken');
+  assert.equal(recycleReason(fresh, RECYCLE_LIMITS), null);
+  assert.equal(recycleReason({ ...fresh, contexts: 300 }, RECYCLE_LIMITS), 'contexts');
+  assert.equal(recycleReason({ ...fresh, ageMs: 1_800_000 }, RECYCLE_LIMITS), 'age');
+  assert.equal(recycleReason({ ...fresh, memory: 201 }, RECYCLE_LIMITS), 'memory');
+  assert.equal(recycleReason({ ...fresh, memory: null }, RECYCLE_LIMITS), null);
+  assert.equal(recycleReason({ ...fresh, broken: true }, RECYCLE_LIMITS), 'broken');
 });
 
 test('the sandbox is given up where the operator asks for it alone', () => {

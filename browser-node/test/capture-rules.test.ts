@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { webpSize } from '@adsweep/shared/capture/webp-size.ts';
-import { DWELL_MS, QUIET_MS } from '../src/capture/budgets.ts';
 import { historyGrowth } from '../src/capture/collectors/back-button.ts';
 import { certificateProblem } from '../src/capture/collectors/certificates.ts';
 import { chainOf } from '../src/capture/collectors/redirect-chain.ts';
 import { missingIn } from '../src/capture/collectors/requests.ts';
-import { emptyEntry } from '../src/capture/network-journal.ts';
-import { restIn } from '../src/capture/settle.ts';
+import { DWELL_MS, QUIET_MS } from '../src/capture/session/budgets.ts';
+import { emptyEntry } from '../src/capture/session/network-journal.ts';
+import { restIn } from '../src/capture/session/settle.ts';
 
 describe('a page at rest', () => {
   const NOW = 100_000;

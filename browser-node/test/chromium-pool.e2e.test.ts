@@ -10,21 +10,21 @@ import { createLogger } from '@adsweep/shared/service/logger.ts';
 import { ChromiumPool } from '../src/browser/chromium-pool.ts';
 import { profilePrefix } from '../src/browser/chromium-process.ts';
 import type { OpenContext } from '../src/browser/open-context.ts';
+import type { LaunchReason } from '../src/browser/recycle-policy.ts';
+import { RECYCLE_LIMITS, type RecycleLimits } from '../src/browser/recycle-policy.ts';
 import { sweepProfiles } from '../src/browser/sweep-profiles.ts';
-import type { LaunchReason } from '../src/browser/wear.ts';
-import { WEAR_LIMITS, type WearLimits } from '../src/browser/wear.ts';
 import { chromiumOfRun } from './support/chromium-of-run.ts';
 import { CredentialProxy } from './support/credential-proxy.ts';
 import { DeviceSite } from './support/device-site.ts';
 import { groupEnded, groupMembers } from './support/processes.ts';
 
-async function poolBench(t: TestContext, limits: Partial<WearLimits> = {}) {
+async function poolBench(t: TestContext, limits: Partial<RecycleLimits> = {}) {
   const site = await DeviceSite.start();
   const proxy = await CredentialProxy.start(site.port);
   const launches: LaunchReason[] = [];
   const logger = createLogger('test', 'silent');
   const launched = (reason: LaunchReason) => void launches.push(reason);
-  const pool = new ChromiumPool(await chromiumOfRun(), logger, launched, { ...WEAR_LIMITS, ...limits });
+  const pool = new ChromiumPool(await chromiumOfRun(), logger, launched, { ...RECYCLE_LIMITS, ...limits });
   t.after(async () => {
     await pool.close();
     await proxy.close();

@@ -5,7 +5,7 @@ import type { Capture } from '@adsweep/shared/capture/capture.ts';
 import { LeaseClient } from '@adsweep/shared/lease/client.ts';
 import { JOB_LIMITS } from '@adsweep/shared/lease/job-limits.ts';
 import type { Fail } from '@adsweep/shared/lease/messages.ts';
-import type { CapturePage } from '../src/capture/capture-outcome.ts';
+import type { CapturePage } from '../src/capture/session/capture-outcome.ts';
 import { FakeControlPlane, MEMBER } from './support/fake-control-plane.ts';
 import { emptyCapture, endlessCapture, goodOutcome, leaseBench, NODE_REPORT } from './support/lease-bench.ts';
 

@@ -38,9 +38,9 @@ test('a lease that was let go of is not renewed any more, others are', async (t)
   const plane = await FakeControlPlane.start();
   const renewals = new Renewals(plane.url, 10);
   t.after(() => Promise.all([renewals.close(), plane.close()]));
-  const letGo = renewals.hold(lease('lease-1'), Date.now() + 60_000, () => undefined);
+  const release = renewals.hold(lease('lease-1'), Date.now() + 60_000, () => undefined);
   await plane.heard('renew');
-  letGo();
+  release();
   renewals.hold(lease('lease-2'), Date.now() + 60_000, () => undefined);
   const of = (id: string) => plane.said.filter(({ leaseId }) => leaseId === id).length;
   await plane.until(() => of('lease-2') > 0);

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { Capture } from '@adsweep/shared/capture/capture.ts';
 import type { NodeReport } from '@adsweep/shared/lease/messages.ts';
 import { createLogger } from '@adsweep/shared/service/logger.ts';
-import type { CapturePage } from '../src/capture/capture-outcome.ts';
+import type { CapturePage } from '../src/capture/session/capture-outcome.ts';
 import { readConfig } from '../src/config.ts';
 import { startNode } from '../src/node/start-node.ts';
 import { CredentialProxy } from './support/credential-proxy.ts';

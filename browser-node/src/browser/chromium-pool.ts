@@ -2,16 +2,16 @@ import type { Logger } from '@adsweep/shared/service/logger.ts';
 import type { Chromium } from './chromium-path.ts';
 import { LiveBrowser } from './live-browser.ts';
 import type { BrowserPool, OpenContext, OpenOptions } from './open-context.ts';
-import { type LaunchReason, WEAR_LIMITS, type WearLimits } from './wear.ts';
+import { type LaunchReason, RECYCLE_LIMITS, type RecycleLimits } from './recycle-policy.ts';
 
 /**
- * Opens contexts in one Chromium at a time. A worn one serves the contexts it has until they are closed, while new ones go to its
+ * Opens contexts in one Chromium at a time. One that must be replaced serves the contexts it has until they are closed, while new ones go to its
  * successor.
  */
 export class ChromiumPool implements BrowserPool {
   readonly #where: Chromium;
   readonly #logger: Logger;
-  readonly #limits: WearLimits;
+  readonly #limits: RecycleLimits;
   readonly #launched: (reason: LaunchReason) => void;
   readonly #browsers = new Set<LiveBrowser>();
   #current: LiveBrowser | null = null;
@@ -22,7 +22,7 @@ export class ChromiumPool implements BrowserPool {
     where: Chromium,
     logger: Logger,
     launched: (reason: LaunchReason) => void,
-    limits: WearLimits = WEAR_LIMITS,
+    limits: RecycleLimits = RECYCLE_LIMITS,
   ) {
     this.#limits = limits;
     this.#where = where;
@@ -82,11 +82,11 @@ export class ChromiumPool implements BrowserPool {
   }
 
   async #currentOrNext(): Promise<LiveBrowser> {
-    const worn = this.#current ? await this.#current.wear(this.#limits) : 'first';
-    if (this.#current && worn === null) return this.#current;
+    const reason = this.#current ? await this.#current.recycleReason(this.#limits) : 'first';
+    if (this.#current && reason === null) return this.#current;
     this.#current?.retire();
     this.#current = null;
-    this.#current = await this.#launch(worn ?? 'first');
+    this.#current = await this.#launch(reason ?? 'first');
     return this.#current;
   }
 

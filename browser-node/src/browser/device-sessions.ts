@@ -72,13 +72,13 @@ export class DeviceSessions implements ProtocolFilter {
       case 'Emulation.setTouchEmulationEnabled':
         return [{ ...message, params: { ...message.params, maxTouchPoints: identity.maxTouchPoints } }];
       case 'Runtime.runIfWaitingForDebugger':
-        return WORKERS.has(session.type) ? [...this.#dressWorker(message, identity), message] : [message];
+        return WORKERS.has(session.type) ? [...this.#overrideWorker(message, identity), message] : [message];
       default:
         return [message];
     }
   }
 
-  #dressWorker({ sessionId }: ProtocolMessage, identity: Identity): ProtocolMessage[] {
+  #overrideWorker({ sessionId }: ProtocolMessage, identity: Identity): ProtocolMessage[] {
     const say = (method: string, params: Record<string, unknown>) => ({
       id: ++this.#lastOwnId,
       sessionId,

@@ -4,18 +4,18 @@ import { type Browser, type BrowserContext, chromium } from 'playwright-core';
 import type { Chromium } from './chromium-path.ts';
 import { type ChromiumProcess, startChromium } from './chromium-process.ts';
 import { DeviceSessions } from './device-sessions.ts';
-import { type Dress, dressContext } from './dress-context.ts';
+import { type EmulationProfile, emulationProfile } from './emulation-profile.ts';
 import { lastingMemory } from './group-memory.ts';
 import type { OpenContext, OpenOptions } from './open-context.ts';
 import { PipeTransport } from './pipe-transport.ts';
+import { type RecycleLimits, type RecycleReason, recycleReason } from './recycle-policy.ts';
 import { SchemeGuard } from './scheme-guard.ts';
-import { type WearLimits, type WearReason, wearReason } from './wear.ts';
 
 const CONNECT_DEADLINE_MS = 15_000;
 const OPEN_DEADLINE_MS = 15_000;
 const CLOSE_DEADLINE_MS = 5_000;
 /** How long a browser that does not close a context may go on for the sake of its other contexts. */
-const SICK_GRACE_MS = 20_000;
+const UNHEALTHY_GRACE_MS = 20_000;
 const MEMORY_EVERY_MS = 10_000;
 
 /** One running Chromium and its contexts. It ends when it was retired and its last context is closed, or when it is killed. */
@@ -82,19 +82,19 @@ export class LiveBrowser {
   }
 
   /** Why this browser must not get another context; null = it may. */
-  async wear(limits: WearLimits, now = Date.now()): Promise<WearReason | null> {
+  async recycleReason(limits: RecycleLimits, now = Date.now()): Promise<RecycleReason | null> {
     if (now - this.#measuredAt > MEMORY_EVERY_MS) {
       this.#measuredAt = now;
       this.#memory = await lastingMemory(this.#process.pid);
     }
-    const wear = {
+    const usage = {
       broken: this.#broken,
       contexts: this.#contexts,
       ageMs: now - this.#startedAt,
       idleMemory: this.#idleMemory,
       memory: this.#memory,
     };
-    return wearReason(wear, limits);
+    return recycleReason(usage, limits);
   }
 
   /** Announces an {@link open}, so that the browser does not end before it. */
@@ -105,12 +105,12 @@ export class LiveBrowser {
 
   /** Opens a context that was claimed; throws when the browser does not answer in time, and counts as broken from then on. */
   async open({ emulator, countryCode, ticket }: OpenOptions): Promise<OpenContext> {
-    const dress = dressContext(emulator, countryCode, ticket, this.version);
+    const profile = emulationProfile(emulator, countryCode, ticket, this.version);
     try {
-      const [context, contextId] = await withDeadline(this.#inTurn(dress), OPEN_DEADLINE_MS, 'a browser context');
+      const [context, contextId] = await withDeadline(this.#inTurn(profile), OPEN_DEADLINE_MS, 'a browser context');
       return this.#present(context, contextId);
     } catch (error) {
-      this.#sicken();
+      this.#markUnhealthy();
       this.#disclaim();
       throw error;
     }
@@ -132,17 +132,17 @@ export class LiveBrowser {
   }
 
   /** One at a time: the identity that is announced belongs to the context that Playwright creates next. */
-  #inTurn(dress: Dress): Promise<[BrowserContext, string]> {
-    const mine = this.#opening.then(() => this.#create(dress));
+  #inTurn(profile: EmulationProfile): Promise<[BrowserContext, string]> {
+    const mine = this.#opening.then(() => this.#create(profile));
     // A failure is its caller's; the next in turn starts anyway.
     this.#opening = mine.catch(() => undefined);
     return mine;
   }
 
-  async #create(dress: Dress): Promise<[BrowserContext, string]> {
-    const expected = this.#sessions.expectContext(dress.identity);
-    const context = await this.#browser.newContext(dress.options);
-    await context.addInitScript(dress.initScript);
+  async #create(profile: EmulationProfile): Promise<[BrowserContext, string]> {
+    const expected = this.#sessions.expectContext(profile.identity);
+    const context = await this.#browser.newContext(profile.options);
+    await context.addInitScript(profile.initScript);
     return [context, await expected];
   }
 
@@ -168,7 +168,7 @@ export class LiveBrowser {
       await withDeadline(context.close(), CLOSE_DEADLINE_MS, 'the end of a browser context');
     } catch (cause) {
       if (!this.#broken) this.#logger.warn({ cause }, 'a browser context did not close');
-      this.#sicken();
+      this.#markUnhealthy();
     }
     this.#sessions.forgetContext(contextId);
     // Only now are all of its lasting processes there: before its first context a browser has half the memory of an idle one.
@@ -181,9 +181,9 @@ export class LiveBrowser {
     if (this.#retired && this.#claims === 0) void this.kill();
   }
 
-  #sicken(): void {
+  #markUnhealthy(): void {
     if (this.#broken) return;
     this.#broken = true;
-    setTimeout(() => void this.kill(), SICK_GRACE_MS).unref();
+    setTimeout(() => void this.kill(), UNHEALTHY_GRACE_MS).unref();
   }
 }

@@ -4,7 +4,7 @@ import type { Browser, BrowserContext } from 'playwright-core';
 import type { BrowserSession } from './own-sessions.ts';
 
 /**
- * A browser context for one capture: it leaves by the ticket's exit and looks like the wished device, from the first request and the
+ * A browser context for one capture: it leaves by the ticket's exit and looks like the requested device, from the first request and the
  * first script of every page, popup, frame and worker on.
  */
 export type OpenContext = {
@@ -28,7 +28,7 @@ export type OpenContext = {
  */
 export type OpenOptions = { emulator: Emulator; countryCode: string; ticket: ExitTicket; isolated: boolean };
 
-/** Hands out contexts of a Chromium that is replaced before it wears out. */
+/** Hands out contexts of a Chromium that is replaced before it grows too old or too large. */
 export interface BrowserPool {
   open(options: OpenOptions): Promise<OpenContext>;
   close(): Promise<void>;

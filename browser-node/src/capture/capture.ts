@@ -4,15 +4,15 @@ import { withDeadline } from '@adsweep/shared/service/with-deadline.ts';
 import type { TicketTraffic } from '@adsweep/shared/targeting/exit-ticket.ts';
 import type { OpenContext } from '../browser/open-context.ts';
 import { failureOfBrowser, failureOfVisit } from '../failures.ts';
-import { COLLECT_MS, OBSERVATIONS_MAX } from './budgets.ts';
-import { calm } from './calm.ts';
-import type { CaptureFailure, CaptureOutcome, CaptureRequest } from './capture-outcome.ts';
 import type { Collect, Collector, Draft } from './collectors/collector.ts';
-import { causeText } from './ending.ts';
 import { fitCapture } from './fit-capture.ts';
-import { leave } from './leave.ts';
-import { underLoad } from './machine-load.ts';
-import { type Stage, setStage } from './stage.ts';
+import { COLLECT_MS, OBSERVATIONS_MAX } from './session/budgets.ts';
+import type { CaptureFailure, CaptureOutcome, CaptureRequest } from './session/capture-outcome.ts';
+import { type CaptureSession, openCaptureSession } from './session/capture-session.ts';
+import { closeTabs } from './session/close-tabs.ts';
+import { causeText } from './session/ending.ts';
+import { underLoad } from './session/machine-load.ts';
+import { stopBusyScripts } from './session/stop-busy-scripts.ts';
 import { targets } from './targets/index.ts';
 import type { CaptureTarget, Visit } from './targets/target.ts';
 
@@ -30,43 +30,47 @@ export async function capturePage(
   const startedAtMs = Date.now();
   const target = targets[request.target.kind];
   if (!target) throw new Error(`no target of kind ${request.target.kind} can be captured`);
-  let stage: Stage;
+  let captureSession: CaptureSession;
   try {
-    stage = await setStage(open, request.limits, target.subject, signal, logger);
+    captureSession = await openCaptureSession(open, request.limits, target.subject, signal, logger);
   } catch (error) {
     return unobserved(open, startedAtMs, error);
   }
   try {
-    const { visit, seenOpen, seenAfterwards } = await seeTarget(stage, target, request);
-    await stage.ending.race(calm(stage));
-    const draft = newDraft(stage);
-    await collectAll(stage, seenOpen, draft);
-    draft.traffic = await leave(stage, traffic);
-    await collectAll(stage, seenAfterwards, draft);
+    const { visit, seenOpen, seenAfterwards } = await seeTarget(captureSession, target, request);
+    await captureSession.ending.race(stopBusyScripts(captureSession));
+    const draft = newDraft(captureSession);
+    await collectAll(captureSession, seenOpen, draft);
+    draft.traffic = await closeTabs(captureSession, traffic);
+    await collectAll(captureSession, seenAfterwards, draft);
     return {
-      capture: asCapture(stage, draft, request.limits.capture_bytes),
+      capture: asCapture(captureSession, draft, request.limits.capture_bytes),
       files: [...draft.files],
-      failure: failureOf(stage, visit, draft.traffic),
+      failure: failureOf(captureSession, visit, draft.traffic),
     };
   } finally {
-    stage.devtools.close();
+    captureSession.devtools.close();
   }
 }
 
 type Seen = { visit: Visit; seenOpen: Started[]; seenAfterwards: Started[] };
 
 /** Starts the collectors and loads the target. A browser that is gone, or does not answer, is a failed visit. */
-async function seeTarget(stage: Stage, target: CaptureTarget, request: CaptureRequest): Promise<Seen> {
+async function seeTarget(
+  captureSession: CaptureSession,
+  target: CaptureTarget,
+  request: CaptureRequest,
+): Promise<Seen> {
   const seen: Seen = { visit: { error: '', failure: null }, seenOpen: [], seenAfterwards: [] };
   try {
-    seen.seenOpen = await startAll(stage, target.collectors.whileOpen);
-    seen.seenAfterwards = await startAll(stage, target.collectors.afterwards);
-    await stage.reports.start();
-    seen.visit = await target.visit(stage, request);
+    seen.seenOpen = await startAll(captureSession, target.collectors.whileOpen);
+    seen.seenAfterwards = await startAll(captureSession, target.collectors.afterwards);
+    await captureSession.reports.start();
+    seen.visit = await target.visit(captureSession, request);
   } catch (error) {
     const code = failureOfBrowser(error);
-    if (!code && !stage.ending.failure) throw error;
-    if (code) stage.ending.end(code, error);
+    if (!code && !captureSession.ending.failure) throw error;
+    if (code) captureSession.ending.end(code, error);
   }
   return seen;
 }
@@ -76,27 +80,29 @@ const COLLECTOR_AT_LEAST_MS = 1_000;
 
 type Started = Pick<Collector, 'name' | 'budgetMs'> & { collect: Collect };
 
-async function startAll(stage: Stage, collectors: Collector[]): Promise<Started[]> {
-  return Promise.all(collectors.map(async (collector) => ({ ...collector, collect: await collector.start(stage) })));
+async function startAll(captureSession: CaptureSession, collectors: Collector[]): Promise<Started[]> {
+  return Promise.all(
+    collectors.map(async (collector) => ({ ...collector, collect: await collector.start(captureSession) })),
+  );
 }
 
 /** One after the other, within one time for all: a collector that fails leaves its part empty and a note. */
-async function collectAll(stage: Stage, collectors: Started[], draft: Draft): Promise<void> {
+async function collectAll(captureSession: CaptureSession, collectors: Started[], draft: Draft): Promise<void> {
   const until = performance.now() + COLLECT_MS;
   for (const { name, budgetMs, collect } of collectors) {
     const leftMs = Math.max(until - performance.now(), COLLECTOR_AT_LEAST_MS);
-    const deadlineMs = Math.min(underLoad(stage, budgetMs), leftMs);
+    const deadlineMs = Math.min(underLoad(captureSession, budgetMs), leftMs);
     try {
       const work = withDeadline(Promise.resolve(draft).then(collect), deadlineMs, `collecting ${name}`);
-      await stage.ending.race(work);
+      await captureSession.ending.race(work);
     } catch (cause) {
-      stage.logger.info({ cause, collector: name }, 'a collector failed');
-      stage.notes.push({ collector: name, text: String(cause).slice(0, 500) });
+      captureSession.logger.info({ cause, collector: name }, 'a collector failed');
+      captureSession.notes.push({ collector: name, text: String(cause).slice(0, 500) });
     }
   }
 }
 
-function newDraft({ landings, startedAt }: Stage): Draft {
+function newDraft({ landings, startedAt }: CaptureSession): Draft {
   const at = (moment: number) => Math.max(0, Math.round(moment));
   const captured = landings.all.map(
     ({ ord, tab }): CapturedLanding => ({
@@ -114,11 +120,11 @@ function newDraft({ landings, startedAt }: Stage): Draft {
   return { landings: captured, requests: [], observations: [], files: [], traffic: null };
 }
 
-function failureOf(stage: Stage, visit: Visit, traffic: TicketTraffic | null): CaptureFailure | null {
-  const known = visit.failure ?? stage.ending.failure;
+function failureOf(captureSession: CaptureSession, visit: Visit, traffic: TicketTraffic | null): CaptureFailure | null {
+  const known = visit.failure ?? captureSession.ending.failure;
   if (known) return known;
-  const subject = stage.subject();
-  const hop = subject && stage.journal.hopsOf(subject.tab.session.targetId).at(-1);
+  const subject = captureSession.subject();
+  const hop = subject && captureSession.journal.hopsOf(subject.tab.session.targetId).at(-1);
   const code = failureOfVisit(visit.error, hop ?? null, traffic);
   return code && { code, cause: visit.error || `${hop?.url} ended with ${hop?.fault || hop?.statusCode}` };
 }
@@ -142,7 +148,7 @@ function unobserved(open: OpenContext, startedAtMs: number, error: unknown): Cap
   return { capture, files: [], failure: { code, cause: causeText(error) } };
 }
 
-function asCapture({ open, startedAtMs, startedAt, notes }: Stage, draft: Draft, bytesMax: number): Capture {
+function asCapture({ open, startedAtMs, startedAt, notes }: CaptureSession, draft: Draft, bytesMax: number): Capture {
   const capture = {
     started_at: new Date(startedAtMs).toISOString(),
     elapsed_ms: Math.round(performance.now() - startedAt),

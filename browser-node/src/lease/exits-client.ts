@@ -10,7 +10,7 @@ import {
 } from '@adsweep/shared/targeting/exit-ticket.ts';
 import { Value } from 'typebox/value';
 
-/** A ticket, a refusal of the wish, or that the proxy-router could not be asked; `cause` is for our log. */
+/** A ticket, a refusal of the request, or that the proxy-router could not be asked; `cause` is for our log. */
 export type ExitAnswer =
   | { ticket: ExitTicket }
   | { refusal: ExitRefusal; cause: string }
@@ -30,9 +30,9 @@ export class ExitsClient {
   }
 
   /** Asks for an exit. Throws only when `signal` ends the asking. */
-  async request(wish: ExitRequest, signal: AbortSignal): Promise<ExitAnswer> {
+  async request(request: ExitRequest, signal: AbortSignal): Promise<ExitAnswer> {
     try {
-      const { status, body } = await this.#call('POST', '/exits', REQUEST_DEADLINE_MS, signal, wish);
+      const { status, body } = await this.#call('POST', '/exits', REQUEST_DEADLINE_MS, signal, request);
       if (status === 201) return { ticket: Value.Parse(ExitTicketSchema, body) };
       const { code, detail } = (body ?? {}) as { code?: unknown; detail?: unknown };
       const cause = `POST /exits was answered ${status}: ${String(detail).slice(0, 300)}`;

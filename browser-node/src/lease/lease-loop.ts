@@ -82,8 +82,8 @@ export class LeaseLoop {
   }
 
   async #acquire(free: number): Promise<Lease[]> {
-    const wish = { node_id: this.#nodeId, max: Math.min(free, ACQUIRE_MAX), wait_ms: ACQUIRE_WAIT_MAX_MS };
-    return (await this.#parts.api.acquire(wish, this.#polling.signal)).leases;
+    const request = { node_id: this.#nodeId, max: Math.min(free, ACQUIRE_MAX), wait_ms: ACQUIRE_WAIT_MAX_MS };
+    return (await this.#parts.api.acquire(request, this.#polling.signal)).leases;
   }
 
   #start(lease: Lease): void {

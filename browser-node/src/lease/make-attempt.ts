@@ -5,7 +5,7 @@ import type { Logger } from '@adsweep/shared/service/logger.ts';
 import { withDeadline } from '@adsweep/shared/service/with-deadline.ts';
 import type { Exit, ExitTicket } from '@adsweep/shared/targeting/exit-ticket.ts';
 import type { BrowserPool, OpenContext } from '../browser/open-context.ts';
-import type { CaptureFailure, CaptureFile, CaptureOutcome, CapturePage } from '../capture/capture-outcome.ts';
+import type { CaptureFailure, CaptureFile, CaptureOutcome, CapturePage } from '../capture/session/capture-outcome.ts';
 import type { NodeMetrics } from '../metrics.ts';
 import type { AttemptStop } from './attempt-stop.ts';
 import type { ExitsClient } from './exits-client.ts';

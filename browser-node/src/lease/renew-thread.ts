@@ -1,7 +1,7 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { LeaseClient } from '@adsweep/shared/lease/client.ts';
 import type { Renewed } from '@adsweep/shared/lease/messages.ts';
-import { isLost } from '../upload/patiently.ts';
+import { isLost } from '../upload/retry-call.ts';
 import type { Extension, Hold, RenewThreadSettings } from './renewals.ts';
 
 /** Renews leases in a thread of its own, whose timers a busy main thread cannot stall. */
@@ -11,8 +11,8 @@ if (!port) throw new Error('renew-thread.ts runs as a worker thread');
 const client = new LeaseClient(nodeApiUrl, '');
 const held = new Map<string, { timer: NodeJS.Timeout; untilMs: number }>();
 
-port.on('message', (message: Hold | Extension | { letGo: string }) => {
-  if ('letGo' in message) letGo(message.letGo);
+port.on('message', (message: Hold | Extension | { release: string }) => {
+  if ('release' in message) release(message.release);
   else if ('extend' in message) extend(message);
   else hold(message);
 });
@@ -20,10 +20,10 @@ port.on('message', (message: Hold | Extension | { letGo: string }) => {
 function hold({ lease, untilMs }: Hold): void {
   const renew = async () => {
     // Whoever took the lease is stuck beyond its deadline: let another node have the job.
-    if (Date.now() > (held.get(lease.lease_id)?.untilMs ?? 0)) return letGo(lease.lease_id);
+    if (Date.now() > (held.get(lease.lease_id)?.untilMs ?? 0)) return release(lease.lease_id);
     const outcome = await outcomeOf(lease);
     if (outcome === 'renewed' || !held.has(lease.lease_id)) return;
-    letGo(lease.lease_id);
+    release(lease.lease_id);
     port?.postMessage({ leaseId: lease.lease_id, outcome });
   };
   held.set(lease.lease_id, { timer: setInterval(() => void renew(), everyMs), untilMs });
@@ -34,7 +34,7 @@ function extend({ extend: leaseId, untilMs }: Extension): void {
   if (one) one.untilMs = untilMs;
 }
 
-function letGo(leaseId: string): void {
+function release(leaseId: string): void {
   clearInterval(held.get(leaseId)?.timer);
   held.delete(leaseId);
 }

@@ -29,7 +29,7 @@ export class Renewals {
     this.#thread.postMessage({ lease, untilMs } satisfies Hold);
     return () => {
       this.#ended.delete(lease.lease_id);
-      this.#thread.postMessage({ letGo: lease.lease_id });
+      this.#thread.postMessage({ release: lease.lease_id });
     };
   }
 

@@ -2,7 +2,7 @@ import type { CrawlJob, JobMember } from '@adsweep/shared/lease/crawl-job.ts';
 import type { Lease } from '@adsweep/shared/lease/messages.ts';
 import type { Logger } from '@adsweep/shared/service/logger.ts';
 import type { LeaseEnd } from '../metrics.ts';
-import { isLost, PATIENCE, patiently } from '../upload/patiently.ts';
+import { isLost, RETRY_POLICY, retryCall } from '../upload/retry-call.ts';
 import type { AttemptStop } from './attempt-stop.ts';
 import { type AttemptParts, makeAttempt } from './make-attempt.ts';
 import type { Renewals } from './renewals.ts';
@@ -11,7 +11,7 @@ import { type Reported, type ReportParts, reportAttempt } from './report-attempt
 export type LeaseParts = AttemptParts & ReportParts & { renewals: Renewals };
 
 /** From the one that says most about what became of a lease. */
-const ENDS = ['unsaid', 'lost', 'failed', 'completed'] as const satisfies Reported[];
+const ENDS = ['unreported', 'lost', 'failed', 'completed'] as const satisfies Reported[];
 
 /**
  * Runs one lease from its job to its results, one member after the other. Never throws: how it ended is the answer, the worst of its
@@ -24,11 +24,11 @@ export async function runLease(
   logger: Logger,
   alone: Promise<void> | null = null,
 ): Promise<LeaseEnd> {
-  const retryMs = (parts.patience ?? PATIENCE).forMs;
+  const retryMs = (parts.retryPolicy ?? RETRY_POLICY).forMs;
   const memberMs = attemptMsOf(parts, lease.job) + 2 * retryMs;
   // Before a job that waits for the others, each of them may take its time.
   const untilMs = Date.now() + memberMs + (alone ? parts.attemptMs + 3 * retryMs : 0);
-  const letGo = parts.renewals.hold(lease, untilMs, (outcome) => stop.stop(outcome));
+  const endRenewal = parts.renewals.hold(lease, untilMs, (outcome) => stop.stop(outcome));
   try {
     if (alone) await beginAlone(parts, lease, stop, alone);
     const ends = new Set<Reported>();
@@ -44,9 +44,9 @@ export async function runLease(
     if (stop.reason === 'lost' || stop.reason === 'cancelled') return stop.reason;
     if (stop.reason === 'drain' || stop.reason === 'declined') return await release(parts, lease, logger);
     logger.error({ cause: error }, 'a lease ended by our own fault');
-    return 'unsaid';
+    return 'unreported';
   } finally {
-    letGo();
+    endRenewal();
   }
 }
 
@@ -56,14 +56,14 @@ const attemptMsOf = ({ attemptMs }: LeaseParts, { limits }: CrawlJob): number =>
 
 /** Waits until the node has ended its other captures, then says so: only after that may this one end the node and be blamed for it. */
 async function beginAlone(
-  { api, patience }: LeaseParts,
+  { api, retryPolicy }: LeaseParts,
   lease: Lease,
   stop: AttemptStop,
   alone: Promise<void>,
 ): Promise<void> {
   await stop.race(alone);
   try {
-    await patiently(() => api.beginAlone(lease), stop.signal, patience);
+    await retryCall(() => api.beginAlone(lease), stop.signal, retryPolicy);
   } catch (error) {
     stop.stop(isLost(error) ? 'lost' : 'declined');
     throw error;

@@ -7,7 +7,7 @@ import { locateChromium } from '../browser/chromium-path.ts';
 import { ChromiumPool } from '../browser/chromium-pool.ts';
 import { sweepProfiles } from '../browser/sweep-profiles.ts';
 import { tryChromium } from '../browser/try-chromium.ts';
-import type { CapturePage } from '../capture/capture-outcome.ts';
+import type { CapturePage } from '../capture/session/capture-outcome.ts';
 import type { Config } from '../config.ts';
 import { ExitsClient } from '../lease/exits-client.ts';
 import { LeaseLoop } from '../lease/lease-loop.ts';

@@ -2,19 +2,20 @@ import { createHash } from 'node:crypto';
 import type { Artifact } from '@adsweep/shared/capture/artifact.ts';
 import type { Capture } from '@adsweep/shared/capture/capture.ts';
 import type { LeaseClient, MemberLease } from '@adsweep/shared/lease/client.ts';
-import type { CaptureFile } from '../capture/capture-outcome.ts';
-import { type Patience, patiently } from './patiently.ts';
+import type { RetryPolicy } from '@adsweep/shared/service/retry.ts';
+import type { CaptureFile } from '../capture/session/capture-outcome.ts';
+import { retryCall } from './retry-call.ts';
 
-/** Uploads the files of a member's attempt one after the other and says what the capture must name. Throws as {@link patiently} does. */
+/** Uploads the files of a member's attempt one after the other and says what the capture must name. Throws as {@link retryCall} does. */
 export async function uploadFiles(
   api: LeaseClient,
   member: MemberLease,
   files: CaptureFile[],
   signal: AbortSignal,
-  patience?: Patience,
+  retryPolicy?: RetryPolicy,
 ): Promise<Artifact[]> {
   const artifacts: Artifact[] = [];
-  for (const file of files) artifacts.push(await patiently(() => uploadFile(api, member, file), signal, patience));
+  for (const file of files) artifacts.push(await retryCall(() => uploadFile(api, member, file), signal, retryPolicy));
   return artifacts;
 }
 

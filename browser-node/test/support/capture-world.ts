@@ -15,7 +15,7 @@ import { Value } from 'typebox/value';
 import { ChromiumPool } from '../../src/browser/chromium-pool.ts';
 import type { BrowserPool, OpenContext } from '../../src/browser/open-context.ts';
 import { capturePage } from '../../src/capture/capture.ts';
-import type { CaptureOutcome } from '../../src/capture/capture-outcome.ts';
+import type { CaptureOutcome } from '../../src/capture/session/capture-outcome.ts';
 import { AttemptStop } from '../../src/lease/attempt-stop.ts';
 import type { ExitsClient } from '../../src/lease/exits-client.ts';
 import { type Attempt, makeAttempt } from '../../src/lease/make-attempt.ts';

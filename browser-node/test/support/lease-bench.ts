@@ -4,7 +4,7 @@ import { LeaseClient } from '@adsweep/shared/lease/client.ts';
 import { createLogger } from '@adsweep/shared/service/logger.ts';
 import { Registry } from 'prom-client';
 import type { BrowserPool, OpenContext, OpenOptions } from '../../src/browser/open-context.ts';
-import type { CaptureOutcome, CapturePage } from '../../src/capture/capture-outcome.ts';
+import type { CaptureOutcome, CapturePage } from '../../src/capture/session/capture-outcome.ts';
 import { ExitsClient } from '../../src/lease/exits-client.ts';
 import { LeaseLoop } from '../../src/lease/lease-loop.ts';
 import { Renewals } from '../../src/lease/renewals.ts';
@@ -80,7 +80,7 @@ export async function leaseBench(
     renewals,
     attemptMs: options.attemptMs ?? 30_000,
     evidenceMs: 300,
-    patience: { forMs: 5_000, firstPauseMs: 5, lastPauseMs: 20 },
+    retryPolicy: { forMs: 5_000, minMs: 5, maxMs: 20 },
   };
   const loop = new LeaseLoop(parts, 'node-1', options.slots ?? 2, createLogger('test', 'silent'));
   t.after(async () => {

@@ -1,3 +1,5 @@
+import { setTimeout as pause } from 'node:timers/promises';
+
 /** How long to wait between tries, in ms: from `minMs`, doubling, up to `maxMs`. */
 export type Backoff = { minMs: number; maxMs: number };
 
@@ -8,4 +10,32 @@ export type Backoff = { minMs: number; maxMs: number };
 export function backoffMs({ minMs, maxMs }: Backoff, failures: number, random = Math.random()): number {
   const whole = Math.min(minMs * 2 ** failures, maxMs);
   return Math.round(whole * (1 - random / 2));
+}
+
+/** For how long, in ms, a call is retried, and the waits in between. */
+export type RetryPolicy = Backoff & { forMs: number };
+
+/**
+ * Calls until it succeeds, `isRetryable` says no, `signal` is aborted, or the next try would come later than `policy.forMs` after the
+ * first; throws the last error then.
+ */
+export async function retry<T>(
+  call: () => Promise<T>,
+  {
+    policy,
+    isRetryable,
+    signal,
+  }: { policy: RetryPolicy; isRetryable: (error: unknown) => boolean; signal: AbortSignal },
+): Promise<T> {
+  const until = Date.now() + policy.forMs;
+  for (let failures = 0; ; failures++) {
+    try {
+      signal.throwIfAborted();
+      return await call();
+    } catch (error) {
+      const waitMs = backoffMs(policy, failures);
+      if (signal.aborted || !isRetryable(error) || Date.now() + waitMs > until) throw error;
+      await pause(waitMs, undefined, { signal });
+    }
+  }
 }

@@ -1,12 +1,13 @@
 import { AUTOSOUND_CALLS } from '@adsweep/shared/capture/observations/autosound.ts';
 import type { ObservationOf } from '@adsweep/shared/capture/observations/index.ts';
 import type { Page } from 'playwright-core';
-import { ATTEMPTS_MAX, COMMAND_MS, FRAMES_MAX } from '../budgets.ts';
-import { evaluateApart } from '../evaluate-apart.ts';
-import { framesOf } from '../frames.ts';
-import type { Landing } from '../landings.ts';
+import { COMMAND_MS } from '../devtools/devtools.ts';
+import { evaluateInIsolatedWorld } from '../devtools/isolated-world.ts';
 import { readMedia } from '../page-scripts/read-media.ts';
-import type { Stage } from '../stage.ts';
+import { ATTEMPTS_MAX, FRAMES_MAX } from '../session/budgets.ts';
+import type { CaptureSession } from '../session/capture-session.ts';
+import { framesOf } from '../session/frames.ts';
+import type { Landing } from '../session/landings.ts';
 import type { Collector } from './collector.ts';
 
 /** An attempt to play, over all moments at which it was looked at. `volume` is that of its loudest moment that was not muted. */
@@ -16,9 +17,9 @@ export type Attempt = ObservationOf<'autosound'>['facts'];
 export const autosound: Collector = {
   name: 'autosound',
   budgetMs: 3_000,
-  start(stage) {
+  start(captureSession) {
     const byPage = new Map<Page, Map<string, Attempt>>();
-    stage.reports.on('sound', (page, [id, call, muted, volume, started, audio]) => {
+    captureSession.reports.on('sound', (page, [id, call, muted, volume, started, audio]) => {
       const via = AUTOSOUND_CALLS.find((known) => known === call);
       if (!id || !via || !(Number(volume) >= 0)) return;
       const attempts = byPage.get(page) ?? new Map<string, Attempt>();
@@ -27,9 +28,9 @@ export const autosound: Collector = {
       keepLoudest(attempts, id, { ...moment, has_audio: audio === 'true' });
     });
     return async (draft) => {
-      for (const landing of stage.landings.all) {
+      for (const landing of captureSession.landings.all) {
         const told = [...(byPage.get(landing.page)?.values() ?? [])];
-        const attempts = told.some(isSound) ? told : [...told, ...(await audibleMedia(stage, landing))];
+        const attempts = told.some(isSound) ? told : [...told, ...(await audibleMedia(captureSession, landing))];
         const url = landing.tab.url;
         for (const facts of attempts) draft.observations.push({ kind: 'autosound', landing: landing.ord, url, facts });
       }
@@ -38,13 +39,13 @@ export const autosound: Collector = {
 };
 
 /** What can be heard in a tab's documents, whatever their scripts hid: for where nothing audible was told. */
-async function audibleMedia(stage: Stage, { page, tab }: Landing): Promise<Attempt[]> {
+async function audibleMedia(captureSession: CaptureSession, { page, tab }: Landing): Promise<Attempt[]> {
   if (page.isClosed() || !tab.committed) return [];
-  const frames = (await framesOf(stage, tab.session)).slice(0, FRAMES_MAX);
+  const frames = (await framesOf(captureSession, tab.session)).slice(0, FRAMES_MAX);
   const found = await Promise.all(
     frames.map(({ session, frameId }) =>
       // A frame that is gone cannot be heard any more.
-      evaluateApart(session, frameId, readMedia, { max: ATTEMPTS_MAX }, COMMAND_MS).catch(() => []),
+      evaluateInIsolatedWorld(session, frameId, readMedia, { max: ATTEMPTS_MAX }, COMMAND_MS).catch(() => []),
     ),
   );
   const attempts = found.flat().map(({ autoplay, volume, started }): Attempt => {

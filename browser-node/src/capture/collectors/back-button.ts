@@ -1,11 +1,11 @@
 import type { Page } from 'playwright-core';
-import { FRAMES_MAX, PROBE_MS } from '../budgets.ts';
-import { clipUrl } from '../clip-url.ts';
 import type { CommandAnswer, TargetSession } from '../devtools/devtools.ts';
-import { type FrameAt, framesOf } from '../frames.ts';
-import type { Landing } from '../landings.ts';
-import { underLoad } from '../machine-load.ts';
-import type { Stage } from '../stage.ts';
+import { FRAMES_MAX, PROBE_MS } from '../session/budgets.ts';
+import type { CaptureSession } from '../session/capture-session.ts';
+import { clipUrl } from '../session/clip-url.ts';
+import { type FrameAt, framesOf } from '../session/frames.ts';
+import type { Landing } from '../session/landings.ts';
+import { underLoad } from '../session/machine-load.ts';
 import type { Collector } from './collector.ts';
 
 type History = CommandAnswer<'Page.getNavigationHistory'>;
@@ -22,9 +22,9 @@ const BACK_EVENTS = new Set(['popstate', 'hashchange', 'navigate']);
 export const backButton: Collector = {
   name: 'back_button',
   budgetMs: 8_000,
-  start(stage) {
+  start(captureSession) {
     const growths = new Map<Page, Growth>();
-    stage.reports.on('history', (page, [event, count, copy]) => {
+    captureSession.reports.on('history', (page, [event, count, copy]) => {
       if (event === 'length') growths.set(page, { lengthAtStart: Number(count), pushes: 0, movedFrames: 0 });
       const growth = growths.get(page);
       if (event !== 'push' || !growth) return;
@@ -32,22 +32,22 @@ export const backButton: Collector = {
       if (copy !== 'true') growth.movedFrames += 1;
     });
     return async (draft) => {
-      for (const landing of stage.landings.shown()) {
+      for (const landing of captureSession.landings.shown()) {
         const growth = growths.get(landing.page);
         if (!growth || growth.pushes === 0) continue;
         const url = landing.tab.url;
-        const facts = await historyFacts(stage, landing, growth);
+        const facts = await historyFacts(captureSession, landing, growth);
         if (facts.pushes > 0) draft.observations.push({ kind: 'back_button', landing: landing.ord, url, facts });
       }
     };
   },
 };
 
-async function historyFacts(stage: Stage, { tab }: Landing, growth: Growth) {
+async function historyFacts(captureSession: CaptureSession, { tab }: Landing, growth: Growth) {
   const history = await tab.session.send('Page.getNavigationHistory');
   const { pushes, copies } = historyGrowth(history, growth);
-  const listens = pushes > 0 && (await listensForBack(stage, tab.session));
-  const probe_url = listens ? await probe(stage, tab.session, history) : '';
+  const listens = pushes > 0 && (await listensForBack(captureSession, tab.session));
+  const probe_url = listens ? await probe(captureSession, tab.session, history) : '';
   return { pushes, copies, popstate_listener: listens, probe_url };
 }
 
@@ -62,8 +62,8 @@ export function historyGrowth({ entries, currentIndex }: History, growth: Growth
   return { pushes, copies: Math.max(0, added.length - growth.movedFrames) };
 }
 
-async function listensForBack(stage: Stage, root: TargetSession): Promise<boolean> {
-  const frames = (await framesOf(stage, root)).slice(0, FRAMES_MAX);
+async function listensForBack(captureSession: CaptureSession, root: TargetSession): Promise<boolean> {
+  const frames = (await framesOf(captureSession, root)).slice(0, FRAMES_MAX);
   const listening = await Promise.all(frames.map((frame) => frameListensForBack(frame).catch(() => false)));
   return listening.includes(true);
 }
@@ -95,18 +95,22 @@ async function documentOf(session: TargetSession, frameId: string): Promise<stri
 }
 
 /** Goes Back once; the address it leads to, '' where that is one the visitor has seen already. */
-async function probe(stage: Stage, session: TargetSession, { entries, currentIndex }: History): Promise<string> {
+async function probe(
+  captureSession: CaptureSession,
+  session: TargetSession,
+  { entries, currentIndex }: History,
+): Promise<string> {
   const before = entries[currentIndex - 1];
-  const landing = stage.landings.all.find(({ tab }) => tab.session === session);
+  const landing = captureSession.landings.all.find(({ tab }) => tab.session === session);
   if (!before || !landing) return '';
   const seen = new Set(entries.map(({ url }) => withoutFragment(url)));
   const isNew = (url: string) => !seen.has(withoutFragment(url));
   const led = landing.page.waitForURL((url) => isNew(url.href), {
-    timeout: underLoad(stage, PROBE_MS),
+    timeout: underLoad(captureSession, PROBE_MS),
     waitUntil: 'commit',
   });
   // What the tab does from here on is no part of the capture.
-  stage.journal.close();
+  captureSession.journal.close();
   session.tell('Page.navigateToHistoryEntry', { entryId: before.id });
   // Where nothing comes of it, Back leads to what was there before.
   await led.catch(() => undefined);

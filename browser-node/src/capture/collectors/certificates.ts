@@ -1,5 +1,5 @@
 import type { CertificateProblem } from '@adsweep/shared/capture/observations/invalid-certificate.ts';
-import type { Entry } from '../network-journal.ts';
+import type { Entry } from '../session/network-journal.ts';
 import type { Collector } from './collector.ts';
 
 /** Hosts of one tab that are told: a chain of bad certificates must not leave other observations without room. */
@@ -9,9 +9,9 @@ const HOSTS_MAX = 15;
 export const certificates: Collector = {
   name: 'certificates',
   budgetMs: 1_000,
-  start: (stage) => (draft) => {
-    const documents = stage.journal.entries().filter(({ resourceType }) => resourceType === 'document');
-    for (const { ord, tab } of stage.landings.all) {
+  start: (captureSession) => (draft) => {
+    const documents = captureSession.journal.entries().filter(({ resourceType }) => resourceType === 'document');
+    for (const { ord, tab } of captureSession.landings.all) {
       const bad = documents.filter((entry) => entry.certificate && entry.tab === tab.session.targetId);
       const byHost = new Map(bad.map((entry) => [new URL(entry.url).host, entry]));
       for (const [host, entry] of [...byHost].slice(0, HOSTS_MAX)) {

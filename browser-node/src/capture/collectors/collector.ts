@@ -2,8 +2,8 @@ import type { CapturedLanding } from '@adsweep/shared/capture/capture.ts';
 import type { NetworkRequest } from '@adsweep/shared/capture/network-request.ts';
 import type { Observation } from '@adsweep/shared/capture/observations/index.ts';
 import type { TicketTraffic } from '@adsweep/shared/targeting/exit-ticket.ts';
-import type { CaptureFile } from '../capture-outcome.ts';
-import type { Stage } from '../stage.ts';
+import type { CaptureFile } from '../session/capture-outcome.ts';
+import type { CaptureSession } from '../session/capture-session.ts';
 
 /** A capture that is being put together. `traffic` is known once the tabs are closed. */
 export type Draft = {
@@ -18,4 +18,8 @@ export type Draft = {
 export type Collect = (draft: Draft) => Promise<void> | void;
 
 /** Sees one thing. `start` comes before the first page is opened. */
-export type Collector = { name: string; budgetMs: number; start(stage: Stage): Promise<Collect> | Collect };
+export type Collector = {
+  name: string;
+  budgetMs: number;
+  start(captureSession: CaptureSession): Promise<Collect> | Collect;
+};

@@ -3,9 +3,9 @@ import { gzip } from 'node:zlib';
 import { BODIES, type CapturedBody } from '@adsweep/shared/capture/artifacts/bodies.ts';
 import { BODIES_BYTES_MAX, BODIES_MAX, BODY_BYTES_MAX } from '@adsweep/shared/limits.ts';
 import { registrableDomain } from '@adsweep/shared/urls/registrable-domain.ts';
-import { COMMAND_MS } from '../budgets.ts';
-import { FairList } from '../fair-list.ts';
-import type { Finished } from '../network-journal.ts';
+import { COMMAND_MS } from '../devtools/devtools.ts';
+import { FairList } from '../session/fair-list.ts';
+import type { Finished } from '../session/network-journal.ts';
 import type { Collector } from './collector.ts';
 
 const KINDS = new Set(['script', 'xhr', 'fetch', 'document']);
@@ -14,9 +14,9 @@ const KINDS = new Set(['script', 'xhr', 'fetch', 'document']);
 export const contents: Collector = {
   name: 'contents',
   budgetMs: 6_000,
-  start(stage) {
+  start(captureSession) {
     const shelf = new Shelf();
-    stage.journal.onFinished((finished) => shelf.take(finished));
+    captureSession.journal.onFinished((finished) => shelf.take(finished));
     return async (draft) => {
       const bodies = await shelf.bodies();
       if (bodies.length === 0) return;

@@ -1,32 +1,32 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Dialog, Page } from 'playwright-core';
-import { DIALOG_PAUSE_MS, DIALOGS_MAX } from '../budgets.ts';
-import { stopScript } from '../landings.ts';
-import type { Stage } from '../stage.ts';
+import { DIALOG_PAUSE_MS, DIALOGS_MAX } from '../session/budgets.ts';
+import type { CaptureSession } from '../session/capture-session.ts';
+import { stopScript } from '../session/landings.ts';
 import type { Collector } from './collector.ts';
 
 /** Answers dialogs as a visitor who wants to be left alone; a page that goes on showing them is stopped. */
 export const dialogs: Collector = {
   name: 'dialogs',
   budgetMs: 1_000,
-  start(stage) {
+  start(captureSession) {
     const shown = new Map<Page, number>();
-    stage.open.context.on('dialog', (dialog) => {
+    captureSession.open.context.on('dialog', (dialog) => {
       const page = dialog.page();
       // A dialog without a page belongs to a tab that is only just opening.
       if (page) shown.set(page, (shown.get(page) ?? 0) + 1);
-      void answer(stage, dialog, page ? (shown.get(page) ?? 0) : 0);
+      void answer(captureSession, dialog, page ? (shown.get(page) ?? 0) : 0);
     });
     return () => {
       const count = [...shown.values()].reduce((sum, each) => sum + each, 0);
-      if (count > 0) stage.notes.push({ collector: 'dialogs', text: `${count} dialogs were answered` });
+      if (count > 0) captureSession.notes.push({ collector: 'dialogs', text: `${count} dialogs were answered` });
     };
   },
 };
 
 /** `count`: the dialogs that its page has shown so far. */
-async function answer(stage: Stage, dialog: Dialog, count: number): Promise<void> {
-  const landing = stage.landings.all.find(({ page }) => page === dialog.page());
+async function answer(captureSession: CaptureSession, dialog: Dialog, count: number): Promise<void> {
+  const landing = captureSession.landings.all.find(({ page }) => page === dialog.page());
   // Told before the dialog is closed: the next one would come first otherwise.
   const stopping = count > DIALOGS_MAX && landing && !landing.tab.isScriptDisabled ? stopScript(landing.tab) : null;
   // The page waits for its answer, and the browser has time to stop it.

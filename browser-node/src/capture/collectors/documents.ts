@@ -2,25 +2,31 @@ import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import { type CapturedDocument, DOCUMENTS } from '@adsweep/shared/capture/artifacts/documents.ts';
 import { CAPTURE_URL_LENGTH_MAX } from '@adsweep/shared/limits.ts';
-import { DOCUMENTS_LENGTH_MAX, FRAMES_MAX, HTML_LENGTH_MAX, TEXT_LENGTH_MAX, TITLE_LENGTH_MAX } from '../budgets.ts';
-import { evaluateApart } from '../evaluate-apart.ts';
-import { FairList } from '../fair-list.ts';
-import { type FrameAt, framesOf } from '../frames.ts';
-import type { Landing } from '../landings.ts';
-import { underLoad } from '../machine-load.ts';
+import { evaluateInIsolatedWorld } from '../devtools/isolated-world.ts';
 import { type DocumentFacts, readDocument } from '../page-scripts/read-document.ts';
-import type { Stage } from '../stage.ts';
+import {
+  DOCUMENTS_LENGTH_MAX,
+  FRAMES_MAX,
+  HTML_LENGTH_MAX,
+  TEXT_LENGTH_MAX,
+  TITLE_LENGTH_MAX,
+} from '../session/budgets.ts';
+import type { CaptureSession } from '../session/capture-session.ts';
+import { FairList } from '../session/fair-list.ts';
+import { type FrameAt, framesOf } from '../session/frames.ts';
+import type { Landing } from '../session/landings.ts';
+import { underLoad } from '../session/machine-load.ts';
 import type { Collector } from './collector.ts';
 
 /** What landings and their frames say: title, visible text, HTML as rendered. */
 export const documents: Collector = {
   name: 'documents',
   budgetMs: 8_000,
-  start: (stage) => async (draft) => {
+  start: (captureSession) => async (draft) => {
     const kept: CapturedDocument[] = [];
     let room = DOCUMENTS_LENGTH_MAX;
-    for (const landing of stage.landings.shown()) {
-      for (const document of await documentsOf(stage, landing)) {
+    for (const landing of captureSession.landings.shown()) {
+      for (const document of await documentsOf(captureSession, landing)) {
         const captured = draft.landings.find(({ ord }) => ord === landing.ord);
         if (captured && document.frame === '') {
           captured.page_title = document.title;
@@ -45,9 +51,12 @@ export const documents: Collector = {
 /** Reading one frame. */
 const FRAME_READ_MS = 3_000;
 
-async function documentsOf(stage: Stage, { ord, tab }: Landing): Promise<(CapturedDocument & DocumentFacts)[]> {
-  const frames = fairly(await framesOf(stage, tab.session));
-  const read = await Promise.all(frames.map((at) => readFrame(stage, at)));
+async function documentsOf(
+  captureSession: CaptureSession,
+  { ord, tab }: Landing,
+): Promise<(CapturedDocument & DocumentFacts)[]> {
+  const frames = fairly(await framesOf(captureSession, tab.session));
+  const read = await Promise.all(frames.map((at) => readFrame(captureSession, at)));
   return read.flatMap((facts, index) => {
     const { session, frameId } = frames[index] as FrameAt;
     const isOwn = session === tab.session && frameId === session.targetId;
@@ -62,11 +71,15 @@ function fairly(frames: FrameAt[]): FrameAt[] {
   return [...kept];
 }
 
-async function readFrame(stage: Stage, { session, frameId }: FrameAt): Promise<DocumentFacts | null> {
+async function readFrame(captureSession: CaptureSession, { session, frameId }: FrameAt): Promise<DocumentFacts | null> {
   const limits = { html: HTML_LENGTH_MAX, text: TEXT_LENGTH_MAX, title: TITLE_LENGTH_MAX, url: CAPTURE_URL_LENGTH_MAX };
-  const facts = await evaluateApart(session, frameId, readDocument, limits, underLoad(stage, FRAME_READ_MS)).catch(
-    () => null,
-  );
+  const facts = await evaluateInIsolatedWorld(
+    session,
+    frameId,
+    readDocument,
+    limits,
+    underLoad(captureSession, FRAME_READ_MS),
+  ).catch(() => null);
   return facts && { ...facts, title: clean(facts.title), siteName: clean(facts.siteName) };
 }
 

@@ -1,16 +1,20 @@
 import type { CapturedHop } from '@adsweep/shared/capture/hop.ts';
-import { HOPS_MAX } from '../budgets.ts';
-import type { Entry } from '../network-journal.ts';
+import { HOPS_MAX } from '../session/budgets.ts';
+import type { Entry } from '../session/network-journal.ts';
 import type { Collector } from './collector.ts';
 
 /** Every step of each landing's way, in order. */
 export const redirectChain: Collector = {
   name: 'redirect_chain',
   budgetMs: 1_000,
-  start: (stage) => (draft) => {
+  start: (captureSession) => (draft) => {
     for (const landing of draft.landings) {
-      const tab = stage.landings.all.find(({ ord }) => ord === landing.ord)?.tab;
-      if (tab) landing.redirect_chain = chainOf(stage.journal.hopsOf(tab.session.targetId), stage.startedAtMs);
+      const tab = captureSession.landings.all.find(({ ord }) => ord === landing.ord)?.tab;
+      if (tab)
+        landing.redirect_chain = chainOf(
+          captureSession.journal.hopsOf(tab.session.targetId),
+          captureSession.startedAtMs,
+        );
     }
   },
 };

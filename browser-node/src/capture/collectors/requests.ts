@@ -2,9 +2,9 @@ import type { NetworkRequest } from '@adsweep/shared/capture/network-request.ts'
 import { REQUEST_URLS_MAX } from '@adsweep/shared/limits.ts';
 import type { TicketTraffic } from '@adsweep/shared/targeting/exit-ticket.ts';
 import type { Request } from 'playwright-core';
-import { clipUrl } from '../clip-url.ts';
-import { type Entry, emptyEntry } from '../network-journal.ts';
-import type { Stage } from '../stage.ts';
+import type { CaptureSession } from '../session/capture-session.ts';
+import { clipUrl } from '../session/clip-url.ts';
+import { type Entry, emptyEntry } from '../session/network-journal.ts';
 import type { Collector } from './collector.ts';
 
 /**
@@ -15,14 +15,14 @@ import type { Collector } from './collector.ts';
 export const requests: Collector = {
   name: 'requests',
   budgetMs: 2_000,
-  start(stage) {
+  start(captureSession) {
     const seen = new Set<Seen>();
-    stage.open.context.on('request', (request) => {
-      if (seen.size >= REQUEST_URLS_MAX || stage.journal.closedAtMs !== null) return;
+    captureSession.open.context.on('request', (request) => {
+      if (seen.size >= REQUEST_URLS_MAX || captureSession.journal.closedAtMs !== null) return;
       seen.add({ request, atMs: Date.now() });
     });
     return (draft) => {
-      const { journal, landings } = stage;
+      const { journal, landings } = captureSession;
       const byPage = new Map(landings.all.map(({ page, tab }) => [page, tab.session.targetId]));
       const witnessed = [...seen].map((one) => entryOfSeen(one, (page) => byPage.get(page) ?? null));
       for (const entry of missingIn(journal.entries(), witnessed)) journal.add(entry);
@@ -31,9 +31,10 @@ export const requests: Collector = {
       const carried = entriesOfTraffic(draft.traffic, known).filter(({ timestampMs }) => timestampMs < until);
       for (const entry of missingIn(known, carried)) journal.add(entry);
       const entries = journal.entries();
-      draft.requests = asRequests(entries, stage);
+      draft.requests = asRequests(entries, captureSession);
       const left = entries.length - draft.requests.length + journal.dropped;
-      if (left > 0) stage.notes.push({ collector: 'requests', text: `${left} further requests are not listed` });
+      if (left > 0)
+        captureSession.notes.push({ collector: 'requests', text: `${left} further requests are not listed` });
     };
   },
 };
@@ -89,9 +90,9 @@ function entriesOfTraffic(traffic: TicketTraffic | null, entries: Entry[]): Entr
   });
 }
 
-function asRequests(entries: Entry[], stage: Stage): NetworkRequest[] {
-  const ordOf = new Map(stage.landings.all.map(({ ord, tab }) => [tab.session.targetId, ord]));
-  const hopsOf = new Map([...ordOf.keys()].map((tab) => [tab, stage.journal.hopsOf(tab)]));
+function asRequests(entries: Entry[], captureSession: CaptureSession): NetworkRequest[] {
+  const ordOf = new Map(captureSession.landings.all.map(({ ord, tab }) => [tab.session.targetId, ord]));
+  const hopsOf = new Map([...ordOf.keys()].map((tab) => [tab, captureSession.journal.hopsOf(tab)]));
   const lastOfUrl = new Map<string, number>();
   return entries.slice(0, REQUEST_URLS_MAX).map((entry, id) => {
     const initiator = lastOfUrl.get(withoutFragment(entry.initiatorUrl)) ?? null;
@@ -104,7 +105,7 @@ function asRequests(entries: Entry[], stage: Stage): NetworkRequest[] {
       status_code: entry.statusCode,
       content_type: entry.contentType,
       body_size: entry.bodySize,
-      timestamp_ms: Math.max(0, Math.round(entry.timestampMs - stage.startedAtMs)),
+      timestamp_ms: Math.max(0, Math.round(entry.timestampMs - captureSession.startedAtMs)),
       landing: ordOf.get(entry.tab ?? '') ?? null,
       hop: hopOf(entry, hopsOf.get(entry.tab ?? '') ?? []),
       initiator,

@@ -1,13 +1,14 @@
 import { landingScreenshot } from '@adsweep/shared/capture/artifacts/screenshot.ts';
 import { webpSize } from '@adsweep/shared/capture/webp-size.ts';
 import { WEBP_SIDE_MAX } from '@adsweep/shared/limits.ts';
-import { COMMAND_MS, PICTURED_HEIGHT_MAX, SCREENSHOT_MS, SCROLL_MS } from '../budgets.ts';
-import { evaluateApart } from '../evaluate-apart.ts';
-import { type Landing, stopScript } from '../landings.ts';
-import { underLoad } from '../machine-load.ts';
+import { COMMAND_MS } from '../devtools/devtools.ts';
+import { evaluateInIsolatedWorld } from '../devtools/isolated-world.ts';
 import { type PageSize, scrollThrough } from '../page-scripts/scroll-through.ts';
-import { settle } from '../settle.ts';
-import type { Stage } from '../stage.ts';
+import { PICTURED_HEIGHT_MAX, SCREENSHOT_MS, SCROLL_MS } from '../session/budgets.ts';
+import type { CaptureSession } from '../session/capture-session.ts';
+import { type Landing, stopScript } from '../session/landings.ts';
+import { underLoad } from '../session/machine-load.ts';
+import { settle } from '../session/settle.ts';
 import type { Collector } from './collector.ts';
 
 const WEBP = { type: 'webp', quality: 80 } as const;
@@ -20,9 +21,9 @@ const LAZY_MS = 1_500;
 export const screenshots: Collector = {
   name: 'screenshots',
   budgetMs: SCREENSHOT_MS * 3,
-  start: (stage) => async (draft) => {
-    for (const landing of stage.landings.shown()) {
-      const bytes = await picture(stage, landing);
+  start: (captureSession) => async (draft) => {
+    for (const landing of captureSession.landings.shown()) {
+      const bytes = await picture(captureSession, landing);
       const size = webpSize(bytes);
       const captured = draft.landings.find(({ ord }) => ord === landing.ord);
       // A side beyond what WebP holds gives an empty picture and no error.
@@ -33,29 +34,38 @@ export const screenshots: Collector = {
   },
 };
 
-async function picture(stage: Stage, landing: Landing): Promise<Buffer> {
+async function picture(captureSession: CaptureSession, landing: Landing): Promise<Buffer> {
   try {
-    const size = await wholePage(stage, landing);
+    const size = await wholePage(captureSession, landing);
     if (size.isEmpty) return await shootView(landing);
-    if (size.height <= PICTURED_HEIGHT_MAX) return await shootWhole(stage, landing, size);
-    stage.notes.push({ collector: 'screenshots', text: `${size.height} pixels high: what is in view` });
+    if (size.height <= PICTURED_HEIGHT_MAX) return await shootWhole(captureSession, landing, size);
+    captureSession.notes.push({ collector: 'screenshots', text: `${size.height} pixels high: what is in view` });
   } catch (cause) {
-    stage.logger.info({ cause }, 'a whole page could not be pictured');
-    stage.notes.push({ collector: 'screenshots', text: 'the whole page could not be pictured: what is in view' });
+    captureSession.logger.info({ cause }, 'a whole page could not be pictured');
+    captureSession.notes.push({
+      collector: 'screenshots',
+      text: 'the whole page could not be pictured: what is in view',
+    });
     await stopScript(landing.tab);
   }
   return shootView(landing);
 }
 
 /** The page's size, once it was scrolled through for what it loads when seen. */
-async function wholePage(stage: Stage, landing: Landing): Promise<PageSize> {
+async function wholePage(captureSession: CaptureSession, landing: Landing): Promise<PageSize> {
   const { session } = landing.tab;
-  const screens = landing === stage.subject() ? SCREENS_MAX : 0;
+  const screens = landing === captureSession.subject() ? SCREENS_MAX : 0;
   const scroll = (most: number) =>
-    evaluateApart(session, session.targetId, scrollThrough, { screens: most }, underLoad(stage, SCROLL_MS));
+    evaluateInIsolatedWorld(
+      session,
+      session.targetId,
+      scrollThrough,
+      { screens: most },
+      underLoad(captureSession, SCROLL_MS),
+    );
   // A page that scrolls too slowly is pictured as it is.
   const size = await scroll(screens).catch(() => scroll(0));
-  if (size.scrolled) await settle(stage, LAZY_MS);
+  if (size.scrolled) await settle(captureSession, LAZY_MS);
   return size;
 }
 
@@ -63,10 +73,20 @@ async function wholePage(stage: Stage, landing: Landing): Promise<PageSize> {
  * The whole page. By Playwright's own session: the one that emulates the device is the one that can picture it in the device's pixels.
  * It grants the page user activation, so that observing is over by now.
  */
-function shootWhole(stage: Stage, { page }: Landing, { width, height, ratio }: PageSize): Promise<Buffer> {
+function shootWhole(
+  captureSession: CaptureSession,
+  { page }: Landing,
+  { width, height, ratio }: PageSize,
+): Promise<Buffer> {
   const longest = Math.floor(WEBP_SIDE_MAX / ratio);
   const clip = { x: 0, y: 0, width: Math.min(width, longest), height: Math.min(height, longest) };
-  return page.screenshot({ ...WEBP, fullPage: true, clip, caret: 'initial', timeout: underLoad(stage, SCREENSHOT_MS) });
+  return page.screenshot({
+    ...WEBP,
+    fullPage: true,
+    clip,
+    caret: 'initial',
+    timeout: underLoad(captureSession, SCREENSHOT_MS),
+  });
 }
 
 /** What is in view. */

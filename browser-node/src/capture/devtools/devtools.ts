@@ -13,6 +13,9 @@ export type EventName =
   | `Page.${'navigatedWithinDocument' | 'loadEventFired'}`;
 export type EventPayload<E extends EventName> = Parameters<Parameters<typeof typed.on<E>>[1]>[0];
 
+/** A command to the browser that has no budget of its own, in ms. */
+export const COMMAND_MS = 5_000;
+
 /** One thing that runs in the context - a tab (`page`), a frame of another site (`iframe`), a worker - and the line to it. */
 export interface TargetSession {
   readonly targetId: string;

@@ -2,8 +2,8 @@ import { withDeadline } from '@adsweep/shared/service/with-deadline.ts';
 import type { Page } from 'playwright-core';
 import type { OpenContext } from '../../browser/open-context.ts';
 import type { BrowserSession } from '../../browser/own-sessions.ts';
-import { COMMAND_MS } from '../budgets.ts';
 import {
+  COMMAND_MS,
   type Command,
   type CommandAnswer,
   type CommandParams,

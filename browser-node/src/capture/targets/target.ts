@@ -1,7 +1,7 @@
-import type { CaptureFailure, CaptureRequest } from '../capture-outcome.ts';
 import type { Collector } from '../collectors/collector.ts';
-import type { Landing } from '../landings.ts';
-import type { Stage } from '../stage.ts';
+import type { CaptureFailure, CaptureRequest } from '../session/capture-outcome.ts';
+import type { CaptureSession } from '../session/capture-session.ts';
+import type { Landing } from '../session/landings.ts';
 
 /**
  * How loading a target ended, once it came to rest. `error` is what the first navigation ended with, '' = a document came; `failure` is
@@ -12,7 +12,7 @@ export type Visit = { error: string; failure: CaptureFailure | null };
 /** How one kind of target is captured. */
 export type CaptureTarget = {
   /** Loads it until it has come to rest. */
-  visit(stage: Stage, request: CaptureRequest): Promise<Visit>;
+  visit(captureSession: CaptureSession, request: CaptureRequest): Promise<Visit>;
   /** What runs while the tabs are open, and what when they are closed; each list in its order. */
   collectors: { whileOpen: Collector[]; afterwards: Collector[] };
   /** The tab that the capture is about, undefined = it has not opened. */

@@ -1,28 +1,28 @@
 import { subjectLanding } from '@adsweep/shared/capture/subject-landing.ts';
 import type { Page } from 'playwright-core';
-import { NAVIGATION_MS } from '../budgets.ts';
-import type { CaptureRequest } from '../capture-outcome.ts';
 import { afterwards, whileOpen } from '../collectors/index.ts';
-import { causeText } from '../ending.ts';
-import { settle } from '../settle.ts';
-import type { Stage } from '../stage.ts';
+import { NAVIGATION_MS } from '../session/budgets.ts';
+import type { CaptureRequest } from '../session/capture-outcome.ts';
+import type { CaptureSession } from '../session/capture-session.ts';
+import { causeText } from '../session/ending.ts';
+import { settle } from '../session/settle.ts';
 import type { CaptureTarget, Visit } from './target.ts';
 
 /** A page: all collectors look at it, and it is about its own tab. */
 export const url: CaptureTarget = { visit, collectors: { whileOpen, afterwards }, subject: subjectLanding };
 
 /** Loads a page as a visitor who came from the referrer would. */
-async function visit(stage: Stage, { target, referrer }: CaptureRequest): Promise<Visit> {
+async function visit(captureSession: CaptureSession, { target, referrer }: CaptureRequest): Promise<Visit> {
   // A browser opens file: and view-source: from its address bar; pages themselves are refused them by Chromium.
   if (!isWebUrl(target.value)) return blocked(`not an http(s) URL: ${target.value.slice(0, 200)}`);
-  const page = await stage.ending.race(stage.open.context.newPage());
-  if (!page) return { error: '', failure: stage.ending.failure };
-  await stage.landings.first();
-  const error = (await stage.ending.race(navigate(page, target.value, referrer))) ?? '';
+  const page = await captureSession.ending.race(captureSession.open.context.newPage());
+  if (!page) return { error: '', failure: captureSession.ending.failure };
+  await captureSession.landings.first();
+  const error = (await captureSession.ending.race(navigate(page, target.value, referrer))) ?? '';
   // Where no document came there is nothing to wait for.
-  const rest = error ? 'settled' : await settle(stage);
+  const rest = error ? 'settled' : await settle(captureSession);
   if (rest === 'loop') return { error, failure: { code: 'navigation: TOO_MANY_REDIRECTS', cause: 'a loop by script' } };
-  return { error, failure: stage.ending.failure };
+  return { error, failure: captureSession.ending.failure };
 }
 
 /** The error the navigation ended with, '' = a document came. A page that never ends is there as soon as it begins. */

@@ -3,9 +3,9 @@ import { REQUEST_URLS_MAX } from '@adsweep/shared/limits.ts';
 import type { GatewayOutcome } from '@adsweep/shared/targeting/exit-ticket.ts';
 import { gatewayOutcome } from '@adsweep/shared/targeting/gateway-status.ts';
 import { registrableDomain } from '@adsweep/shared/urls/registrable-domain.ts';
+import type { DevTools, EventPayload, TargetSession } from '../devtools/devtools.ts';
 import { CONTENT_TYPE_LENGTH_MAX, HOPS_MAX } from './budgets.ts';
 import { clipUrl, hasImpossibleHost } from './clip-url.ts';
-import type { DevTools, EventPayload, TargetSession } from './devtools/devtools.ts';
 import { FairList } from './fair-list.ts';
 import type { Tab } from './tab.ts';
 

@@ -22,8 +22,6 @@ export const ANNOUNCED_REFRESH_MAX_MS = 8_000;
 
 /** Answer of a page's renderer to a trivial question; later, its script is stopped so that it can be looked at. */
 export const ANSWER_MS = 2_000;
-/** A command to the browser that has no budget of its own. */
-export const COMMAND_MS = 5_000;
 /** All that is collected while the tabs are open, each collector's own budget aside. */
 export const COLLECT_MS = 20_000;
 /** The picture of one landing. A page of 16,383 pixels takes 1 to 2 s, one of 300,000 pixels (of which 16,383 are kept) 4 s. */

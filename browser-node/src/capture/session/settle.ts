@@ -1,4 +1,6 @@
 import { SCRIPT_NAVIGATIONS_MAX } from '@adsweep/shared/limits.ts';
+import { evaluateInIsolatedWorld } from '../devtools/isolated-world.ts';
+import { runTimers } from '../page-scripts/run-timers.ts';
 import {
   ANNOUNCED_REFRESH_MAX_MS,
   ANSWER_MS,
@@ -9,12 +11,10 @@ import {
   SETTLE_EXTENSION_MS,
   SETTLE_MS,
 } from './budgets.ts';
-import { evaluateApart } from './evaluate-apart.ts';
+import type { CaptureSession } from './capture-session.ts';
 import type { Landing } from './landings.ts';
 import { underLoad } from './machine-load.ts';
 import type { NetworkJournal } from './network-journal.ts';
-import { runTimers } from './page-scripts/run-timers.ts';
-import type { Stage } from './stage.ts';
 
 const CHECK_AT_LEAST_MS = 50;
 /** Time for a loop that was stopped to show its last document. */
@@ -31,55 +31,56 @@ export type Rest = 'settled' | 'loop';
  * Waits until the tabs have come to rest: each loaded and watched for a while, nothing asked for, no refresh announced, and
  * their timers run; at most the budget, of which a note tells. A page that never stops leading on ends the capture.
  */
-export async function settle(stage: Stage, budgetMs = SETTLE_MS): Promise<Rest> {
-  const extraMs = underLoad(stage, budgetMs) - budgetMs;
+export async function settle(captureSession: CaptureSession, budgetMs = SETTLE_MS): Promise<Rest> {
+  const extraMs = underLoad(captureSession, budgetMs) - budgetMs;
   let until = performance.now() + budgetMs;
   let rest: Rest | null = null;
   let lateUntil = 0;
   let asked = 0;
   let isExtended = false;
-  while (!stage.ending.failure) {
+  while (!captureSession.ending.failure) {
     const now = performance.now();
-    const tabs = stage.landings.all.filter((landing) => !landing.page.isClosed());
+    const tabs = captureSession.landings.all.filter((landing) => !landing.page.isClosed());
     if (rest === null && tabs.some(leadsOnForever)) {
-      rest = stopLoops(stage, tabs);
+      rest = stopLoops(captureSession, tabs);
       until = now + LOOP_REST_MS;
     }
-    const restMs = Math.max(restIn(tabs, stage.journal, now), lateUntil - now);
+    const restMs = Math.max(restIn(tabs, captureSession.journal, now), lateUntil - now);
     if (tabs.length === 0 || (restMs <= 0 && (rest !== null || asked >= ASKED_MAX))) break;
     if (restMs <= 0) {
       asked += 1;
-      const lateMs = await timersRun(stage, tabs);
+      const lateMs = await timersRun(captureSession, tabs);
       // Timers of a page that runs late lead on later by as much.
       if (lateMs > PROMPT_MS) lateUntil = performance.now() + Math.min(lateMs, DWELL_MS);
-      else if (restIn(tabs, stage.journal, performance.now()) <= 0) break;
-    } else if (now >= until && !isExtended && rest === null && (await isLate(stage, tabs))) {
+      else if (restIn(tabs, captureSession.journal, performance.now()) <= 0) break;
+    } else if (now >= until && !isExtended && rest === null && (await isLate(captureSession, tabs))) {
       isExtended = true;
       until += Math.min(extraMs, tabs.some(leadsOn) ? LOOP_EXTENSION_MS : SETTLE_EXTENSION_MS);
     } else if (now >= until) {
-      if (rest === null) stage.notes.push({ collector: 'settle', text: `not at rest after ${budgetMs / 1_000} s` });
+      if (rest === null)
+        captureSession.notes.push({ collector: 'settle', text: `not at rest after ${budgetMs / 1_000} s` });
       break;
-    } else await pause(stage, Math.max(Math.min(restMs, until - now), CHECK_AT_LEAST_MS));
+    } else await pause(captureSession, Math.max(Math.min(restMs, until - now), CHECK_AT_LEAST_MS));
   }
   return rest ?? 'settled';
 }
 
 /** Whether the tabs make progress, but late, because of the machine and not of the page alone. An answer without end is no progress. */
-async function isLate(stage: Stage, tabs: Landing[]): Promise<boolean> {
-  const { journal } = stage;
+async function isLate(captureSession: CaptureSession, tabs: Landing[]): Promise<boolean> {
+  const { journal } = captureSession;
   const goesOn = journal.underWay(LONG_REQUEST_MS) > 0 || performance.now() - journal.lastActivityAt < LONG_REQUEST_MS;
-  return goesOn && (await timersRun(stage, tabs)) > PROMPT_MS;
+  return goesOn && (await timersRun(captureSession, tabs)) > PROMPT_MS;
 }
 
 /** How long in ms the slowest tab took to run its timers that were due; a tab that is gone, moved on or was stopped has none. */
-async function timersRun(stage: Stage, tabs: Landing[]): Promise<number> {
+async function timersRun(captureSession: CaptureSession, tabs: Landing[]): Promise<number> {
   const since = performance.now();
   const asking = tabs
     .filter(({ tab }) => tab.committed && !tab.refused && !tab.isScriptDisabled)
     .map(({ tab: { session } }) =>
-      evaluateApart(session, session.targetId, runTimers, null, ANSWER_MS).catch(() => undefined),
+      evaluateInIsolatedWorld(session, session.targetId, runTimers, null, ANSWER_MS).catch(() => undefined),
     );
-  await stage.ending.race(Promise.all(asking));
+  await captureSession.ending.race(Promise.all(asking));
   return performance.now() - since;
 }
 
@@ -101,16 +102,16 @@ const leadsOn = ({ tab }: Landing): boolean => tab.ownNavigations > SCRIPT_NAVIG
 const leadsOnForever = ({ tab }: Landing): boolean => tab.ownNavigations > SCRIPT_NAVIGATIONS_MAX;
 
 /** Lets no script run in the tabs' next documents: they come to rest as they load, and can be pictured. */
-function stopLoops(stage: Stage, tabs: Landing[]): Rest {
+function stopLoops(captureSession: CaptureSession, tabs: Landing[]): Rest {
   for (const { tab } of tabs) tab.disableScript();
-  const subject = stage.subject();
+  const subject = captureSession.subject();
   return subject && leadsOnForever(subject) ? 'loop' : 'settled';
 }
 
-function pause(stage: Stage, ms: number): Promise<void> {
+function pause(captureSession: CaptureSession, ms: number): Promise<void> {
   return new Promise((resolve) => {
     const timer = setTimeout(resolve, ms);
-    void stage.ending.came.then(() => {
+    void captureSession.ending.came.then(() => {
       clearTimeout(timer);
       resolve();
     });

@@ -1,8 +1,8 @@
 import type { Logger } from '@adsweep/shared/service/logger.ts';
-import type { OpenContext } from '../browser/open-context.ts';
+import type { OpenContext } from '../../browser/open-context.ts';
+import type { DevTools } from '../devtools/devtools.ts';
+import { SecondClient } from '../devtools/second-client.ts';
 import type { CaptureRequest } from './capture-outcome.ts';
-import type { DevTools } from './devtools/devtools.ts';
-import { SecondClient } from './devtools/second-client.ts';
 import { Ending } from './ending.ts';
 import { type Landing, Landings } from './landings.ts';
 import { NetworkJournal } from './network-journal.ts';
@@ -10,7 +10,7 @@ import { PageReports } from './page-reports.ts';
 import { watchTabs } from './tab.ts';
 
 /** What all steps of one capture share. */
-export type Stage = {
+export type CaptureSession = {
   open: OpenContext;
   devtools: DevTools;
   journal: NetworkJournal;
@@ -27,13 +27,13 @@ export type Stage = {
 };
 
 /** Sets up the observation of a context in which nothing was opened yet. `subject` finds the tab that the capture is about. Rejects when the browser is gone or does not answer in time. */
-export async function setStage(
+export async function openCaptureSession(
   open: OpenContext,
   limits: CaptureRequest['limits'],
   subject: (landings: readonly Landing[]) => Landing | undefined,
   signal: AbortSignal,
   logger: Logger,
-): Promise<Stage> {
+): Promise<CaptureSession> {
   const startedAtMs = Date.now();
   const startedAt = performance.now();
   const ending = new Ending();

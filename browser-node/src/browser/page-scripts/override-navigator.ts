@@ -1,7 +1,7 @@
 import type { WrapGetter } from './wrap-getter.ts';
 
 /** What `navigator` says where Chromium's own would say otherwise. */
-export type NavigatorDress = {
+export type NavigatorOverrides = {
   /** Properties that are texts or lists of texts. */
   answers: Record<string, string | string[]>;
   /** Names that this browser's `navigator` does not have at all. */
@@ -9,11 +9,11 @@ export type NavigatorDress = {
 };
 
 /** For pages, frames and workers. */
-export function dressNavigator(dress: NavigatorDress, wrapGetter: WrapGetter): void {
+export function overrideNavigator(overrides: NavigatorOverrides, wrapGetter: WrapGetter): void {
   const prototype = Object.getPrototypeOf(navigator);
-  for (const [name, value] of Object.entries(dress.answers)) {
+  for (const [name, value] of Object.entries(overrides.answers)) {
     if (String(Reflect.get(navigator, name)) === String(value)) continue;
     wrapGetter(prototype, name, Array.isArray(value) ? Object.freeze(value) : value);
   }
-  for (const name of dress.missing) Reflect.deleteProperty(prototype, name);
+  for (const name of overrides.missing) Reflect.deleteProperty(prototype, name);
 }

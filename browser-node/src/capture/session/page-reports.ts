@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { BrowserContext, ConsoleMessage, Page } from 'playwright-core';
-import { observationScript } from './page-scripts/observation-script.ts';
+import { observationScript } from '../page-scripts/observation-script.ts';
 
 type Subject = 'sound' | 'history';
 type Listener = (page: Page, fields: string[]) => void;

@@ -1,11 +1,11 @@
 import { withDeadline } from '@adsweep/shared/service/with-deadline.ts';
 import type { TicketTraffic } from '@adsweep/shared/targeting/exit-ticket.ts';
+import { evaluateInIsolatedWorld } from '../devtools/isolated-world.ts';
+import { leaveDocument } from '../page-scripts/leave-document.ts';
 import { LEAVE_MAX_MS, LEAVE_QUIET_MS, TRAFFIC_MS, UNLOAD_MS } from './budgets.ts';
-import { evaluateApart } from './evaluate-apart.ts';
+import type { CaptureSession } from './capture-session.ts';
 import type { Landing } from './landings.ts';
 import { underLoad } from './machine-load.ts';
-import { leaveDocument } from './page-scripts/leave-document.ts';
-import type { Stage } from './stage.ts';
 
 /** How many times what a round trip takes it must be quiet: on a busy machine everything takes longer, silence too. */
 const ROUND_TRIPS = 4;
@@ -15,27 +15,36 @@ const CHECK_AT_LEAST_MS = 50;
  * Closes the tabs, which makes them send their last beacons, and waits until these have reached the gateway. Answers what the gateway
  * carried, null = it did not tell.
  */
-export async function leave(stage: Stage, traffic: () => Promise<TicketTraffic | null>): Promise<TicketTraffic | null> {
-  const maxMs = underLoad(stage, LEAVE_MAX_MS);
+export async function closeTabs(
+  captureSession: CaptureSession,
+  traffic: () => Promise<TicketTraffic | null>,
+): Promise<TicketTraffic | null> {
+  const maxMs = underLoad(captureSession, LEAVE_MAX_MS);
   const until = performance.now() + maxMs;
-  await stage.ending.race(Promise.all(stage.landings.shown().map((landing) => unload(stage, landing))));
-  const closing = Promise.all(stage.landings.all.map(({ page }) => page.close().catch(() => undefined)));
-  await stage.ending.race(withDeadline(closing, until - performance.now(), 'the end of the tabs').catch(() => []));
+  await captureSession.ending.race(
+    Promise.all(captureSession.landings.shown().map((landing) => unload(captureSession, landing))),
+  );
+  const closing = Promise.all(captureSession.landings.all.map(({ page }) => page.close().catch(() => undefined)));
+  await captureSession.ending.race(
+    withDeadline(closing, until - performance.now(), 'the end of the tabs').catch(() => []),
+  );
   const closedAt = performance.now();
   while (true) {
     const askedAt = performance.now();
-    await networkAnswers(stage);
-    const carried = await askGateway(stage, traffic);
+    await networkAnswers(captureSession);
+    const carried = await askGateway(captureSession, traffic);
     const now = performance.now();
-    if (!carried || stage.ending.failure) return carried;
+    if (!carried || captureSession.ending.failure) return carried;
     const restInMs = quietIn(carried, { sinceClosedMs: askedAt - closedAt, roundTripMs: now - askedAt });
     if (restInMs === 0) return carried;
     if (now >= until) {
       const text = `requests were still under way ${Math.round(maxMs / 1_000)} s after the tabs were closed`;
-      stage.notes.push({ collector: 'gateway', text });
+      captureSession.notes.push({ collector: 'gateway', text });
       return carried;
     }
-    await stage.ending.race(new Promise((resolve) => setTimeout(resolve, Math.max(restInMs, CHECK_AT_LEAST_MS))));
+    await captureSession.ending.race(
+      new Promise((resolve) => setTimeout(resolve, Math.max(restInMs, CHECK_AT_LEAST_MS))),
+    );
   }
 }
 
@@ -50,25 +59,28 @@ export function quietIn(
 }
 
 /** Chromium gives a tab that is closed half a second for its handlers of leaving; a document that leaves by itself has all it needs. */
-async function unload(stage: Stage, { page, tab: { session } }: Landing): Promise<void> {
-  const timeout = underLoad(stage, UNLOAD_MS);
+async function unload(captureSession: CaptureSession, { page, tab: { session } }: Landing): Promise<void> {
+  const timeout = underLoad(captureSession, UNLOAD_MS);
   const left = page.waitForURL('about:blank', { waitUntil: 'commit', timeout });
-  const leaving = evaluateApart(session, session.targetId, leaveDocument, null, timeout);
+  const leaving = evaluateInIsolatedWorld(session, session.targetId, leaveDocument, null, timeout);
   // A tab that cannot be left is closed all the same.
   await Promise.all([left, leaving]).catch(() => undefined);
 }
 
 /** The browser's network service answered: it has taken what tabs handed it before. */
-async function networkAnswers({ open, ending }: Stage): Promise<void> {
+async function networkAnswers({ open, ending }: CaptureSession): Promise<void> {
   await ending.race(withDeadline(open.context.cookies(), TRAFFIC_MS, 'the network service').catch(() => []));
 }
 
-async function askGateway(stage: Stage, traffic: () => Promise<TicketTraffic | null>): Promise<TicketTraffic | null> {
+async function askGateway(
+  captureSession: CaptureSession,
+  traffic: () => Promise<TicketTraffic | null>,
+): Promise<TicketTraffic | null> {
   try {
-    return await stage.ending.race(withDeadline(traffic(), TRAFFIC_MS, 'the gateway'));
+    return await captureSession.ending.race(withDeadline(traffic(), TRAFFIC_MS, 'the gateway'));
   } catch (cause) {
-    stage.logger.warn({ cause }, 'the gateway did not tell what it carried');
-    stage.notes.push({ collector: 'gateway', text: 'it did not tell what it carried' });
+    captureSession.logger.warn({ cause }, 'the gateway did not tell what it carried');
+    captureSession.notes.push({ collector: 'gateway', text: 'it did not tell what it carried' });
     return null;
   }
 }

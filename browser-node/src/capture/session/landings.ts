@@ -1,8 +1,7 @@
 import { DeadlineError } from '@adsweep/shared/service/with-deadline.ts';
 import type { BrowserContext, Page } from 'playwright-core';
-import { COMMAND_MS } from './budgets.ts';
+import { COMMAND_MS, type DevTools } from '../devtools/devtools.ts';
 import type { CaptureRequest } from './capture-outcome.ts';
-import type { DevTools } from './devtools/devtools.ts';
 import type { Ending } from './ending.ts';
 import type { Tab } from './tab.ts';
 

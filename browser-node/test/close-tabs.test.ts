@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { LEAVE_QUIET_MS } from '../src/capture/budgets.ts';
-import { Ending } from '../src/capture/ending.ts';
-import { leave, quietIn } from '../src/capture/leave.ts';
-import { stretch, stretched } from '../src/capture/machine-load.ts';
+import { LEAVE_QUIET_MS } from '../src/capture/session/budgets.ts';
+import { closeTabs, quietIn } from '../src/capture/session/close-tabs.ts';
+import { Ending } from '../src/capture/session/ending.ts';
+import { stretch, stretched } from '../src/capture/session/machine-load.ts';
 
 const carried = (change: object) => ({
   ticket_id: 'ticket',
@@ -16,8 +16,8 @@ const carried = (change: object) => ({
   quiet_ms: 60_000,
   ...change,
 });
-type Stage = Parameters<typeof leave>[0];
-const stageOf = (closed: () => void) =>
+type CaptureSession = Parameters<typeof closeTabs>[0];
+const sessionWith = (closed: () => void) =>
   ({
     landings: { all: [{ page: { close: async () => closed() } }], shown: () => [] },
     startedAt: performance.now(),
@@ -25,7 +25,7 @@ const stageOf = (closed: () => void) =>
     ending: new Ending(),
     notes: [],
     logger: { warn: () => undefined },
-  }) as unknown as Stage;
+  }) as unknown as CaptureSession;
 
 describe('the traffic of pages that are left', () => {
   it('has passed when it has been quiet since the tabs were closed, longer where answers take long', () => {
@@ -40,23 +40,23 @@ describe('the traffic of pages that are left', () => {
   it('is waited for while a target is being dialled', async () => {
     let closed = false;
     let asked = 0;
-    const stage = stageOf(() => {
+    const captureSession = sessionWith(() => {
       closed = true;
     });
-    const answer = await leave(stage, async () => {
+    const answer = await closeTabs(captureSession, async () => {
       assert.ok(closed);
       asked += 1;
       const requests = asked < 4 ? [] : [{ method: 'POST', url: 'http://beacon.example/', at_ms: 0 }];
       return carried({ connecting_streams: asked < 4 ? 1 : 0, requests });
     });
     assert.equal(answer?.requests.length, 1);
-    assert.deepEqual(stage.notes, []);
+    assert.deepEqual(captureSession.notes, []);
   });
 
   it('is not there where the gateway does not tell, which a note says', async () => {
-    const stage = stageOf(() => undefined);
-    assert.equal(await leave(stage, () => Promise.reject(new Error('gone'))), null);
-    assert.match(stage.notes[0]?.text ?? '', /did not tell/);
+    const captureSession = sessionWith(() => undefined);
+    assert.equal(await closeTabs(captureSession, () => Promise.reject(new Error('gone'))), null);
+    assert.match(captureSession.notes[0]?.text ?? '', /did not tell/);
   });
 });
 

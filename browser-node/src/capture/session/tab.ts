@@ -1,6 +1,6 @@
 import type { HopKind } from '@adsweep/shared/capture/hop.ts';
+import type { DevTools, EventPayload, TargetSession } from '../devtools/devtools.ts';
 import { clipUrl } from './clip-url.ts';
-import type { DevTools, EventPayload, TargetSession } from './devtools/devtools.ts';
 
 type Requested = EventPayload<'Page.frameRequestedNavigation'>;
 type Started = EventPayload<'Page.frameStartedNavigating'>;

@@ -1,22 +1,24 @@
+import type { CommandAnswer, TargetSession } from '../devtools/devtools.ts';
 import { ANSWER_MS } from './budgets.ts';
-import type { CommandAnswer, TargetSession } from './devtools/devtools.ts';
+import type { CaptureSession } from './capture-session.ts';
 import { underLoad } from './machine-load.ts';
-import type { Stage } from './stage.ts';
 
 type FrameTree = CommandAnswer<'Page.getFrameTree'>['frameTree'];
 /** A frame by the session that leads to it. */
 export type FrameAt = { session: TargetSession; frameId: string; url: string };
 
 /** The frames of a tab, its main one first, those of other sites by their own targets. */
-export async function framesOf(stage: Stage, root: TargetSession): Promise<FrameAt[]> {
+export async function framesOf(captureSession: CaptureSession, root: TargetSession): Promise<FrameAt[]> {
   const sessions = [
     root,
-    ...[...stage.devtools.sessions()].filter((one) => one.type === 'iframe' && isUnder(one, root)),
+    ...[...captureSession.devtools.sessions()].filter((one) => one.type === 'iframe' && isUnder(one, root)),
   ];
   const trees = await Promise.all(
     sessions.map(async (session) => {
       // A frame that is gone, or too busy to say what it holds, has nothing to look at.
-      const answer = await session.send('Page.getFrameTree', undefined, underLoad(stage, ANSWER_MS)).catch(() => null);
+      const answer = await session
+        .send('Page.getFrameTree', undefined, underLoad(captureSession, ANSWER_MS))
+        .catch(() => null);
       return answer ? flat(answer.frameTree).map(({ id, url }) => ({ session, frameId: id, url })) : [];
     }),
   );

@@ -4,10 +4,10 @@ import type { ExitTicket } from '@adsweep/shared/targeting/exit-ticket.ts';
 import type { BrowserContextOptions } from 'playwright-core';
 import { userAgentMetadata, userAgentOf } from './client-hints.ts';
 import type { Identity } from './device-sessions.ts';
-import { type DeviceDress, deviceScript } from './page-scripts/device-script.ts';
+import { type DeviceOverrides, deviceScript } from './page-scripts/device-script.ts';
 
 /** All that makes a context look like one device in one country: Playwright's options, what CDP is told, and the init script. */
-export type Dress = { options: BrowserContextOptions; identity: Identity; initScript: string };
+export type EmulationProfile = { options: BrowserContextOptions; identity: Identity; initScript: string };
 
 // Safari has none of these; where its pages look for them, they find out.
 const NOT_IN_SAFARI = [
@@ -22,16 +22,16 @@ const NOT_IN_SAFARI = [
   'serial',
 ];
 
-/** The dress of a context on a Chromium of version `browserVersion` that leaves by the ticket's exit. Pure. */
-export function dressContext(
+/** The emulation profile of a context on a Chromium of version `browserVersion` that leaves by the ticket's exit. Pure. */
+export function emulationProfile(
   { device }: Emulator,
   countryCode: string,
   ticket: ExitTicket,
   browserVersion: string,
-): Dress {
+): EmulationProfile {
   const locale = countryLocale(countryCode);
   const userAgent = userAgentOf(device, browserVersion);
-  const script = deviceScript(deviceDress(device, userAgent, locale.languages));
+  const script = deviceScript(deviceOverrides(device, userAgent, locale.languages));
   return {
     options: {
       ...contextOptions(device, locale),
@@ -69,7 +69,7 @@ function contextOptions(device: Device, locale: CountryLocale): BrowserContextOp
   };
 }
 
-function deviceDress(device: Device, userAgent: string, languages: string[]): DeviceDress {
+function deviceOverrides(device: Device, userAgent: string, languages: string[]): DeviceOverrides {
   const isChromium = device.clientHints !== null;
   const answers = {
     userAgent,

@@ -1,10 +1,10 @@
-import type { TargetSession } from './devtools/devtools.ts';
+import type { TargetSession } from './devtools.ts';
 
 /**
  * Runs `script` in a frame, in a world apart: it sees the page's DOM but none of what the page did to JavaScript, and it grants the page
  * no user activation, which Playwright's evaluate does. `script` must stand alone; argument and result travel as JSON.
  */
-export async function evaluateApart<Argument, Result>(
+export async function evaluateInIsolatedWorld<Argument, Result>(
   session: TargetSession,
   frameId: string,
   script: (argument: Argument) => Result,

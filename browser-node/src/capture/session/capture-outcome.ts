@@ -4,7 +4,7 @@ import type { JobMember } from '@adsweep/shared/lease/crawl-job.ts';
 import type { JobLimits } from '@adsweep/shared/lease/job-limits.ts';
 import type { Logger } from '@adsweep/shared/service/logger.ts';
 import type { TicketTraffic } from '@adsweep/shared/targeting/exit-ticket.ts';
-import type { OpenContext } from '../browser/open-context.ts';
+import type { OpenContext } from '../../browser/open-context.ts';
 
 /** A file to upload with a capture; `width` and `height` in pixels, 0 where it is no picture. */
 export type CaptureFile = { name: string; contentType: string; bytes: Uint8Array; width: number; height: number };

@@ -1,0 +1,28 @@
+/** When a browser has served enough; `memoryGrowth` as a multiple of its idle memory. */
+export type RecycleLimits = { contexts: number; ageMs: number; memoryGrowth: number };
+export const RECYCLE_LIMITS: RecycleLimits = { contexts: 300, ageMs: 30 * 60_000, memoryGrowth: 2 };
+
+/** What a browser has been through; memory in bytes of its lasting processes, null = not known. */
+export type BrowserUsage = {
+  broken: boolean;
+  contexts: number;
+  ageMs: number;
+  idleMemory: number | null;
+  memory: number | null;
+};
+
+const RECYCLE_REASONS = ['broken', 'contexts', 'age', 'memory'] as const;
+export type RecycleReason = (typeof RECYCLE_REASONS)[number];
+
+/** Why a browser starts: it is the first, the one before it must be replaced, or a context must not share one. */
+export const LAUNCH_REASONS = ['first', ...RECYCLE_REASONS, 'isolated'] as const;
+export type LaunchReason = (typeof LAUNCH_REASONS)[number];
+
+/** Why a browser must not get another context; null = it may. */
+export function recycleReason(usage: BrowserUsage, limits: RecycleLimits): RecycleReason | null {
+  if (usage.broken) return 'broken';
+  if (usage.contexts >= limits.contexts) return 'contexts';
+  if (usage.ageMs >= limits.ageMs) return 'age';
+  if (usage.idleMemory && usage.memory && usage.memory > usage.idleMemory * limits.memoryGrowth) return 'memory';
+  return null;
+}
