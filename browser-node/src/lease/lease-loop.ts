@@ -1,14 +1,14 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { ACQUIRE_WAIT_MAX_MS, type Lease } from '@adsweep/shared/lease/messages.ts';
 import type { Logger } from '@adsweep/shared/service/logger.ts';
+import { type Backoff, backoffMs } from '@adsweep/shared/service/retry.ts';
 import { DeadlineError, withDeadline } from '@adsweep/shared/service/with-deadline.ts';
 import { AttemptStop } from './attempt-stop.ts';
 import { type LeaseParts, runLease } from './run-lease.ts';
 
 /** An acquire takes at most this many (the node API's own limit). */
 const ACQUIRE_MAX = 32;
-const FIRST_PAUSE_MS = 250;
-const LAST_PAUSE_MS = 10_000;
+const BACKOFF: Backoff = { minMs: 250, maxMs: 10_000 };
 
 type Running = { stop: AttemptStop; done: Promise<void> };
 /** A job that must be alone on this node; `begin` is called once it is, and null from then on. */
@@ -59,7 +59,7 @@ export class LeaseLoop {
   }
 
   async #loop(): Promise<void> {
-    let pauseMs = FIRST_PAUSE_MS;
+    let failures = 0;
     while (!this.draining) {
       const free = this.#exclusive ? 0 : this.#slots - this.#running.size;
       if (free === 0) {
@@ -69,14 +69,12 @@ export class LeaseLoop {
       try {
         for (const lease of await this.#acquire(free)) this.#start(lease);
         this.#beginExclusive();
-        pauseMs = FIRST_PAUSE_MS;
+        failures = 0;
       } catch (cause) {
         if (this.draining) return;
+        const pauseMs = backoffMs(BACKOFF, failures++);
         this.#logger.warn({ cause, pause_ms: pauseMs }, 'no work could be asked for');
-        await pause(pauseMs * (0.5 + Math.random() / 2), undefined, { signal: this.#polling.signal }).catch(
-          () => undefined,
-        );
-        pauseMs = Math.min(pauseMs * 2, LAST_PAUSE_MS);
+        await pause(pauseMs, undefined, { signal: this.#polling.signal }).catch(() => undefined);
       }
     }
   }

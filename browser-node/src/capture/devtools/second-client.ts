@@ -27,7 +27,7 @@ const FILTER = [
 
 /**
  * A second CDP client beside Playwright, on the same pipe. It sees what Playwright's events leave out: shared workers, requests of
- * workers' workers, prefetches. Targets of other contexts are let go at once.
+ * workers' workers, prefetches. It detaches from targets of other contexts at once.
  */
 export class SecondClient implements DevTools {
   readonly #browser: BrowserSession;

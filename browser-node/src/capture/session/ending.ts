@@ -1,6 +1,6 @@
 import type { CaptureFailure } from './capture-outcome.ts';
 
-/** Why a capture cannot go on, the first reason of all; everything that waits is let go by it. */
+/** Why a capture cannot go on, the first reason of all; everything that waits is released by it. */
 export class Ending {
   #failure: CaptureFailure | null = null;
   #announce: () => void = () => undefined;
