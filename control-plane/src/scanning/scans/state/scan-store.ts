@@ -41,6 +41,15 @@ export type EndedScan = ScanKey & { completed_at: Date };
 const NEWEST = { created_at: -1, _id: -1 } as const;
 const LISTED = Object.fromEntries(LISTED_FIELDS.map((field) => [field, 1]));
 
+/** What lists stand on: the whole list, and each of its filters. */
+export const LIST_INDEXES = [
+  { key: { organization_id: 1, ...NEWEST }, countedPrefix: 1 },
+  { key: { organization_id: 1, status: 1, ...NEWEST }, countedPrefix: 2 },
+  { key: { organization_id: 1, country_code: 1, ...NEWEST }, countedPrefix: 2 },
+  { key: { organization_id: 1, 'tags.tag_slug': 1, ...NEWEST }, countedPrefix: 2 },
+  { key: { organization_id: 1, filter_keys: 1, ...NEWEST }, countedPrefix: 2 },
+];
+
 export function scanStore(store: Store) {
   const scans: Collection<StoredScan> = store.collection<StoredScan>('scans');
   const texts = targetTexts(store);
@@ -75,11 +84,7 @@ export function scanStore(store: Store) {
   return {
     async createIndexes(): Promise<void> {
       await scans.createIndexes([
-        { key: { organization_id: 1, ...NEWEST }, countedPrefix: 1 },
-        { key: { organization_id: 1, status: 1, ...NEWEST }, countedPrefix: 2 },
-        { key: { organization_id: 1, country_code: 1, ...NEWEST }, countedPrefix: 2 },
-        { key: { organization_id: 1, 'tags.tag_slug': 1, ...NEWEST }, countedPrefix: 2 },
-        { key: { organization_id: 1, filter_keys: 1, ...NEWEST }, countedPrefix: 2 },
+        ...LIST_INDEXES,
         { key: { organization_id: 1, job_id: 1 } },
         { key: { status: 1, due_at: 1 } },
         { key: { status: 1, _id: 1 } },
