@@ -76,8 +76,10 @@ function testReplicas(mongodb: MongodbServer): void {
   async function createScan(): Promise<string> {
     const headers = { authorization: `Bearer ${API_KEY}`, 'idempotency-key': randomUUID() };
     for (;;) {
+      stopping.signal.throwIfAborted();
       const { apiUrl } = replicas[Math.floor(random() * replicas.length)]!;
-      const init = { method: 'POST', headers, body: JSON.stringify(PAGE) };
+      const signal = AbortSignal.any([stopping.signal, AbortSignal.timeout(10_000)]);
+      const init = { method: 'POST', headers, body: JSON.stringify(PAGE), signal };
       const answer = await fetch(`${apiUrl}/api/v1/scans`, init).catch(() => null);
       if (answer?.status === 201) return ((await answer.json()) as { id: string }).id;
       assert.ok(!answer || answer.status >= 500 || answer.status === 409, `a scan was refused: ${answer?.status}`);
@@ -98,7 +100,9 @@ function testReplicas(mongodb: MongodbServer): void {
     }
   }
 
-  it(`bring ${SCANS} scans to their end, each once, while they are killed (seed ${SEED})`, async (t) => {
+  it(`bring ${SCANS} scans to their end, each once, while they are killed (seed ${SEED})`, {
+    timeout: 150_000,
+  }, async (t) => {
     t.diagnostic(`seed ${SEED}; the same again: ADSWEEP_TEST_SEED=${SEED}`);
     const createAll = async () => {
       const ids: string[] = [];

@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import type { Ready } from '@adsweep/shared/service/announce-ready.ts';
 
 const MAIN = join(import.meta.dirname, '../../src/main.ts');
@@ -24,8 +25,21 @@ export class Replica {
     return `http://127.0.0.1:${this.#ports.ADSWEEP_NODE_API_PORT}`;
   }
 
-  /** Resolves when it can work; rejects with its last words when it cannot. */
-  async start(): Promise<void> {
+  /**
+   * Resolves when it can work; rejects with its last words when it cannot. It is tried a few times: while it was down, a connection of
+   * another process may have taken its port.
+   */
+  async start(tries = 10): Promise<void> {
+    try {
+      await this.#launch();
+    } catch (error) {
+      if (tries === 1) throw error;
+      await pause(200);
+      await this.start(tries - 1);
+    }
+  }
+
+  async #launch(): Promise<void> {
     const env = { PATH: process.env.PATH, ...this.#env, ...this.#ports };
     const child = spawn(process.execPath, [MAIN], { env, stdio: ['ignore', 'pipe', 'pipe', 'ipc'] });
     this.#child = child;
