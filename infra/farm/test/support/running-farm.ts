@@ -21,6 +21,9 @@ export type Scan = {
 };
 export type SubRequest = { url: string; resource_type: string; children: SubRequest[] };
 
+/** The longest that a call of the API may take, in ms. */
+const CALL_MS = 10_000;
+
 const FINAL = ['completed', 'partial', 'failed', 'cancelled'];
 
 /** A farm started as `npm start` does once the machine is set up, on free ports and in a data folder of its own. */
@@ -89,7 +92,11 @@ export class RunningFarm {
   }
 
   async call(method: string, path: string, body?: unknown, key = this.apiKey): Promise<Response> {
+    // fetch may wait for ever for a process that was killed at the wrong moment.
+    const late = new AbortController();
+    setTimeout(() => late.abort(new Error(`${method} ${path} was not answered in time`)), CALL_MS).unref();
     return fetch(this.baseUrl + path, {
+      signal: late.signal,
       method,
       headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
       ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
