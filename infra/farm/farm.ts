@@ -2,6 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { fetchInTime } from '@adsweep/shared/service/fetch-in-time.ts';
 import type { TObject } from 'typebox';
 import { ConfigSchema as BrowserNodeConfig } from '../../browser-node/src/config.ts';
 import { ConfigSchema as ControlPlaneConfig } from '../../control-plane/src/config.ts';
@@ -15,6 +16,9 @@ import { privateRedis } from './private-redis.ts';
 import { farmSecrets } from './secrets.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
+
+/** How long the control plane may take to say what it lacks. */
+const READY_ANSWER_MS = 5_000;
 
 /** How long the farm waits in silence. */
 const PATIENCE_MS = 2_000;
@@ -196,8 +200,8 @@ async function untilReady(url: string, say: (text: string) => void): Promise<voi
 /** What the control plane lacks; itself while it is being started again. */
 async function missingAt(url: string): Promise<string[]> {
   try {
-    const answer = await fetch(url);
-    return ((await answer.json()) as { missing: string[] }).missing;
+    const { text } = await fetchInTime(url, {}, READY_ANSWER_MS);
+    return (JSON.parse(text) as { missing: string[] }).missing;
   } catch {
     return ['control-plane'];
   }
