@@ -144,7 +144,7 @@ function describeMainJob(store: string, env: () => NodeJS.ProcessEnv, skip: fals
 
     test('each scan is charged once', async () => {
       const scan = await farm.scanned({ url: 'http://quiet.shop.example/' });
-      assert.deepEqual(await farm.ledgerOf(scan.id), [{ type: 'usage_charge', amount_micros: -10_000 }]);
+      assert.deepEqual(await farm.charged(scan.id), [{ type: 'usage_charge', amount_micros: -10_000 }]);
     });
 
     test('20 scans at once all finish, and no process is left of them', async () => {

@@ -149,6 +149,15 @@ export class RunningFarm {
       .map(({ type, amount_micros }) => ({ type, amount_micros }));
   }
 
+  /**
+   * The same, once there is an entry. A control plane that is killed while it carries out a scan's outbox keeps the claim on it for 15 s;
+   * scans may end sooner than that.
+   */
+  async charged(id: string): Promise<{ type: string; amount_micros: number }[]> {
+    const entries = () => this.ledgerOf(id).then((found) => (found.length > 0 ? found : null));
+    return until(`a ledger entry of scan ${id}`, entries, 60);
+  }
+
   /** Stops it as a service manager would; answers the exit code. */
   async stop(signal: NodeJS.Signals = 'SIGTERM'): Promise<number | null> {
     const gone = new Promise<number | null>((done) => {
