@@ -1,15 +1,9 @@
 import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { debianSources, packagesAboutDebian } from './debian-archive.mjs';
 import { runCommand } from './run-command.mjs';
 import { unpackedFolder, writeStarters } from './unpacked-programs.mjs';
 
 /** @typedef {import('./decide.mjs').Machine} Machine */
-
-/** Debian's packages for machines whose own distribution has none; its keyring comes from the machine's distribution. */
-const debianSources = (
-  /** @type {string} */ keyring,
-) => `deb [signed-by=${keyring}] http://deb.debian.org/debian bookworm main
-deb [signed-by=${keyring}] http://deb.debian.org/debian-security bookworm-security main
-`;
 
 /**
  * Downloads packages with all that they need and is not installed here, and unpacks them into the checkout: no root
@@ -20,40 +14,39 @@ export async function unpackPackages(root, machine, packages, fromDebian) {
   const folder = unpackedFolder(root, machine, fromDebian);
   const state = `${root}/.tools/apt.partial`;
   rmSync(state, { recursive: true, force: true });
-  await download(root, state, fromDebian ? ['--reinstall', 'debian-archive-keyring'] : packages, []);
-  if (fromDebian) {
-    await unpack(root, `${state}/keyring`, archivesIn(state));
-    rmSync(`${state}/archives`, { recursive: true });
-    await download(root, state, packages, debianOnly(state));
-  }
+  const sources = fromDebian ? await fetchDebianSources(root, state, machine) : [];
+  const withDependencies = ['install', '--download-only', '-y', '-q', '--no-install-recommends'];
+  await download(root, state, [...withDependencies, ...packages], sources);
   await unpack(root, folder, archivesIn(state));
   writeStarters(folder, packages);
   rmSync(state, { recursive: true, force: true });
 }
 
-/** @param {string} root @param {string} state @param {string[]} packages @param {string[]} options */
-async function download(root, state, packages, options) {
+/** @param {string} root @param {string} state @param {string[]} get @param {string[]} options */
+async function download(root, state, get, options) {
   for (const path of ['lists/partial', 'archives/partial']) mkdirSync(`${state}/${path}`, { recursive: true });
   const own = { 'Dir::State::lists': 'lists', 'Dir::Cache': '', 'Dir::Cache::archives': 'archives' };
   const set = Object.entries(own).flatMap(([name, path]) => ['-o', `${name}=${state}/${path}`]);
   const apt = [...set, '-o', 'Debug::NoLocking=1', '-o', 'APT::Sandbox::User=', ...options];
   const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
-  const log = (/** @type {string} */ name) => ({ env, log: `${root}/.tools/log/apt-${name}.log` });
-  await runCommand('apt-get', [...apt, 'update', '-q'], log('update'));
-  const get = ['install', '--download-only', '-y', '-q', '--no-install-recommends', ...packages];
-  await runCommand('apt-get', [...apt, ...get], log('download'));
+  const run = (/** @type {string} */ name) => ({
+    env,
+    cwd: `${state}/archives`,
+    log: `${root}/.tools/log/apt-${name}.log`,
+  });
+  await runCommand('apt-get', [...apt, 'update', '-q'], run('update'));
+  await runCommand('apt-get', [...apt, ...get], run('download'));
 }
 
-/** Options that show apt Debian's packages alone, on a machine that has none of them installed. @param {string} state */
-function debianOnly(state) {
+/** Options that show apt Debian's packages alone, on a machine that has none of them installed. @param {string} root @param {string} state @param {Machine} machine */
+async function fetchDebianSources(root, state, machine) {
+  await download(root, state, ['download', '-q', ...packagesAboutDebian], []);
+  await unpack(root, `${state}/about-debian`, archivesIn(state));
+  rmSync(`${state}/archives`, { recursive: true });
   writeFileSync(`${state}/status`, '');
-  writeFileSync(
-    `${state}/debian.list`,
-    debianSources(`${state}/keyring/usr/share/keyrings/debian-archive-keyring.gpg`),
-  );
-  const own = ['Dir::State::status=status', 'Dir::Etc::sourcelist=debian.list'];
-  const set = own.map((option) => option.replace('=', `=${state}/`));
-  return [...set, 'Dir::Etc::sourceparts=/dev/null'].flatMap((option) => ['-o', option]);
+  writeFileSync(`${state}/debian.list`, debianSources(`${state}/about-debian`, machine.env.ADSWEEP_DEBIAN_MIRROR));
+  const own = [`Dir::State::status=${state}/status`, `Dir::Etc::sourcelist=${state}/debian.list`];
+  return [...own, 'Dir::Etc::sourceparts=/dev/null'].flatMap((option) => ['-o', option]);
 }
 
 /** The downloaded archives, but for the C library: its version has to be that of the machine's dynamic linker. @param {string} state */

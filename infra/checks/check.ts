@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
+import { checkTexts } from './check-texts.ts';
 import { checkDirections } from './import-directions.ts';
-import { checkTexts } from './project-speaks-of-itself.ts';
 
 /** `npm run check`: types, lint and format, import directions, texts. All run at once; any breach gives exit code 1. */
 

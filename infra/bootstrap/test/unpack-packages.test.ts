@@ -42,9 +42,15 @@ function program(name: string, script: string): void {
   writeFileSync(join(root, 'stand-in', name), `#!/bin/sh\n${script}\n`, { mode: 0o755 });
 }
 
-/** An apt-get whose packages are a Redis that prints where its libraries are, a library and a C library. */
-function packagesOfRedis(): void {
+/** Packages of Ubuntu's that say where Debian's archive is, as the real debootstrap does. */
+const ABOUT_DEBIAN = {
+  debootstrap_1_all: ['usr/sbin/debootstrap', '#!/bin/sh\nDEF_MIRROR="http://archive.example/debian"\n'],
+};
+
+/** An apt-get whose packages are a Redis that prints where its libraries are, a library, a C library and `others`. */
+function packagesOfRedis(others: Record<string, string[]> = {}): void {
   const files = {
+    ...others,
     'redis-server_7_amd64': ['usr/bin/redis-server', '#!/bin/sh\necho "$LD_LIBRARY_PATH $1"\n'],
     libpulse0_16_amd64: ['usr/lib/x86_64-linux-gnu/pulseaudio/libpulsecommon-16.1.so', ''],
     libc6_2_amd64: ['lib/x86_64-linux-gnu/libc.so.6', ''],
@@ -57,7 +63,7 @@ function packagesOfRedis(): void {
   }
   program(
     'apt-get',
-    `echo "$@" >>${root}/asked\ncase "$*" in *--download-only*) cp ${root}/made/*.deb ${archives()};; esac`,
+    `echo "$@" >>${root}/asked\ncase "$*" in *download*) cp ${root}/made/*.deb ${archives()}; cp ${archives()}/../debian.list ${root} || :;; esac`,
   );
   program('dpkg-deb', 'tar -xf "$2" -C "$3"');
 }
@@ -100,11 +106,41 @@ test('where apt refuses, its words are told and nothing looks as if it were ther
   assert.equal(existsSync(join(home(), 'bin')), false);
 });
 
-test("on Ubuntu Chromium comes from Debian's signed packages, with the keyring that Ubuntu has of them", async () => {
-  packagesOfRedis();
-  await unpackPackages(root, { ...user, distribution: 'ubuntu', release: 'ubuntu-24.04' }, ['redis-server'], true);
+const ubuntu: Machine = { ...user, distribution: 'ubuntu', release: 'ubuntu-24.04' };
+/** The list that apt was given at the last download. */
+const sourcesOfDebian = () => readFileSync(join(root, 'debian.list'), 'utf8');
+
+test("on Ubuntu Chromium comes from Debian's signed packages, with the keyring and the address that Ubuntu's own packages have", async () => {
+  packagesOfRedis(ABOUT_DEBIAN);
+  await unpackPackages(root, ubuntu, ['redis-server'], true);
   const asked = readFileSync(join(root, 'asked'), 'utf8').trim().split('\n');
-  assert.match(asked[1]!, /debian-archive-keyring$/);
+  assert.match(asked[1]!, /download -q debian-archive-keyring debootstrap$/);
   assert.ok(existsSync(join(root, '.tools/ubuntu-24.04-x64-from-debian/bin/redis-server')));
   assert.match(asked[3]!, /sourceparts=\/dev\/null .*redis-server$/);
+  assert.deepEqual(
+    sourcesOfDebian()
+      .trim()
+      .replaceAll(/signed-by=\S+\/(?=debian)/g, '')
+      .split('\n'),
+    [
+      'deb [debian-archive-keyring.gpg] http://archive.example/debian bookworm main',
+      'deb [debian-archive-keyring.gpg] http://archive.example/debian-security bookworm-security main',
+    ],
+  );
+});
+
+test("a mirror that is set is where Debian's packages come from", async () => {
+  packagesOfRedis(ABOUT_DEBIAN);
+  const set = (mirror: string): Machine => ({ ...ubuntu, env: { ADSWEEP_DEBIAN_MIRROR: mirror } });
+  await unpackPackages(root, set('https://mirror.example/debian/'), ['redis-server'], true);
+  assert.match(sourcesOfDebian(), / https:\/\/mirror\.example\/debian bookworm main$/m);
+  const refused = unpackPackages(root, set('mirror.example] http://other.example'), ['redis-server'], true);
+  await assert.rejects(refused, /ADSWEEP_DEBIAN_MIRROR must be an address/);
+});
+
+test("where no package names Debian's archive, the setting is named", async () => {
+  packagesOfRedis({ debootstrap_2_all: ['usr/sbin/debootstrap', '#!/bin/sh\n'] });
+  await assert.rejects(unpackPackages(root, ubuntu, ['redis-server'], true), (error: { lines: string[] }) =>
+    error.lines.join().includes('ADSWEEP_DEBIAN_MIRROR=http'),
+  );
 });

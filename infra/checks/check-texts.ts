@@ -8,6 +8,10 @@ const foreign: { pattern: RegExp; why: string }[] = [
   { pattern: /(?<![\w.-])\/(?:home|Users)\/(?!node\b)[a-z][\w.-]*\//, why: "a path in somebody's home folder" },
   { pattern: /\bhttps?:\/\/(?:registry\.(?:npmjs|yarnpkg)\.|npm\.pkg\.)[\w.-]+/, why: 'a registry host' },
   { pattern: /\bhttps?:\/\/[\w.-]*(?:artifactory|verdaccio|nexus|npm-?mirror)[\w.-]*/, why: 'a registry host' },
+  {
+    pattern: /\bhttps?:\/\/(?:deb|security|archive|ports)\.(?:debian\.org|ubuntu\.com)/,
+    why: 'a mirror of a distribution',
+  },
 ];
 
 const resolvedUrl = /"resolved":\s*"(?:https?|git[\w+]*):[^"]*"/;

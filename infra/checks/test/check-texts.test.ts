@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
-import { checkText, checkTexts } from '../project-speaks-of-itself.ts';
+import { checkText, checkTexts } from '../check-texts.ts';
 
 // Put together here, so that this file passes the check that it tests.
 const slash = '/';
@@ -28,8 +28,11 @@ test('paths that only resemble one are no breach', () => {
     assert.deepEqual(checkText('a.md', text), [], text);
 });
 
-test('a registry host is found', () => {
+const mirror = ['http:', '', ['deb', 'debian', 'org'].join('.'), 'debian'].join(slash);
+
+test('a registry host and the mirror of a distribution are found', () => {
   assert.equal(checkText('.npmrc', `registry=${registry}`).length, 1);
+  assert.equal(checkText('sources.list', `deb ${mirror} bookworm main`).length, 1);
 });
 
 test('an address in the lock file is found, a link to a workspace is none', () => {
