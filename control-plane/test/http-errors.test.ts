@@ -156,6 +156,8 @@ describe('requests that cannot be taken', () => {
     assert.equal(answer.status, 405);
     assert.equal(answer.body.code, 'method_not_allowed');
     assert.equal(answer.headers.get('allow'), 'HEAD, GET, POST');
+    const bulk = await api.get('/api/v1/scans/bulk');
+    assert.deepEqual([bulk.status, bulk.headers.get('allow')], [405, 'POST']);
     assert.equal((await api.call('FOO', '/api/v1/scans').catch(() => ({ status: 400 }))).status, 400);
   });
 

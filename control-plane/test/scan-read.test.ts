@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
+import { newId } from '@adsweep/shared/ids.ts';
 import { newScan } from '../src/scanning/scans/request/new-scan.ts';
 import type { ScanRecord } from '../src/scanning/scans/state/scan.ts';
 import {
@@ -20,7 +21,8 @@ const later = (ms: number) => new Date(CREATED.getTime() + ms);
 
 /** A scan as it is stored, `change` applied. */
 function record(change: Partial<ScanRecord> = {}): ScanRecord {
-  const scan = newScan(PAGE, CATALOGUE, { organizationId: ORGANIZATIONS.ours, priceMicros: PRICE_MICROS }, CREATED);
+  const options = { organizationId: ORGANIZATIONS.ours, priceMicros: PRICE_MICROS };
+  const scan = newScan(PAGE, { id: newId(), country: 'US' }, CATALOGUE, options, CREATED);
   return { ...scan, ...change };
 }
 
@@ -227,7 +229,8 @@ describe('listing scans', () => {
       }),
     });
     for (const scan of Object.values(stored)) await api.scans.insertUnlessThere(scan);
-    const theirs = newScan(PAGE, CATALOGUE, { organizationId: ORGANIZATIONS.theirs, priceMicros: 0 }, CREATED);
+    const options = { organizationId: ORGANIZATIONS.theirs, priceMicros: 0 };
+    const theirs = newScan(PAGE, { id: newId(), country: 'US' }, CATALOGUE, options, CREATED);
     await api.scans.insertUnlessThere(theirs);
   });
   after(() => api.stop());

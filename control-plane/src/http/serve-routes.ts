@@ -2,7 +2,7 @@ import { API_BODY_BYTES_MAX, API_BODY_VALUES_MAX } from '@adsweep/shared/limits.
 import type { Logger } from '@adsweep/shared/service/logger.ts';
 import Router from '@koa/router';
 import type { Context, Middleware } from 'koa';
-import { refused } from './api-error.ts';
+import { ApiError, refused } from './api-error.ts';
 import type { Issue, Place } from './errors.ts';
 import type { RoutePermission } from './permissions.ts';
 import { type BodyBounds, readJson } from './read-body.ts';
@@ -27,10 +27,35 @@ export type RequestState = { requestId: string; log: Logger; route?: string };
  */
 export function serveRoutes<Caller>(routes: Route<Caller>[], admit: Admit<Caller>): Middleware[] {
   const router = new Router();
+  for (const path of fixedPathsAmongOthers(routes)) {
+    const taken = routes.filter((route) => route.path === path).map(({ method }) => method);
+    router.register(
+      path,
+      METHODS.filter((method) => !taken.includes(method)),
+      refuseMethod(taken),
+    );
+  }
   for (const route of routes) {
     router.register(koaPath(route.path), [route.method], serveRoute(route, admit));
   }
   return [router.routes() as Middleware, router.allowedMethods() as Middleware];
+}
+
+const METHODS: Route['method'][] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
+
+/** Paths such as `/scans/bulk`, which `/scans/{id}` would answer for the methods that they do not take. */
+function fixedPathsAmongOthers(routes: { path: string }[]): string[] {
+  const [open, fixed] = [true, false].map((isOpen) => routes.filter(({ path }) => path.includes('{') === isOpen));
+  const patterns = open!.map(({ path }) => new RegExp(`^${path.replaceAll(/\{\w+\}/g, '[^/]+')}$`));
+  const paths = new Set(fixed!.map(({ path }) => path));
+  return [...paths].filter((path) => patterns.some((pattern) => pattern.test(path)));
+}
+
+function refuseMethod(taken: Route['method'][]) {
+  const headers = { Allow: (taken.includes('GET') ? ['HEAD', ...taken] : taken).join(', ') };
+  return () => {
+    throw new ApiError('method_not_allowed', 'This path does not take this method.', { headers });
+  };
 }
 
 function koaPath(path: string): string {

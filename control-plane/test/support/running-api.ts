@@ -20,6 +20,7 @@ import { openStore } from '../../src/platform/store.ts';
 import { PicturePool } from '../../src/scanning/artifacts/picture-pool.ts';
 import type { OpenPicture } from '../../src/scanning/artifacts/routes.ts';
 import type { EvidenceLanding } from '../../src/scanning/scans/api/evidence-landing.ts';
+import { type FindCampaign, findNoCampaign } from '../../src/scanning/scans/request/find-campaign.ts';
 import type { ScanRecord } from '../../src/scanning/scans/state/scan.ts';
 import { type ListQuestion, type ListWindow, scanStore } from '../../src/scanning/scans/state/scan-store.ts';
 
@@ -79,6 +80,7 @@ export type Surroundings = {
   picture: (organizationId: string, scanId: string, ord: number) => Promise<OpenPicture | null>;
   enqueue: (scan: ScanRecord) => Promise<void>;
   readyChecks: ReadyCheck[];
+  findCampaign: FindCampaign;
   fleet: (verb: 'block' | 'unblock', nodeId: string) => Promise<void>;
 };
 
@@ -99,6 +101,7 @@ export async function runningApi() {
     picture: async () => null,
     enqueue: async (scan) => void enqueued.push(scan),
     readyChecks: [],
+    findCampaign: findNoCampaign,
     fleet: async () => {},
   };
   const pictures = new PicturePool();
@@ -108,6 +111,7 @@ export async function runningApi() {
     scans,
     idempotency,
     readCatalogue: () => around.catalogue,
+    findCampaign: (...of) => around.findCampaign(...of),
     addresses: new AddressPolicy(['198.41.0.0/24', '2a02:500::/32'], () => ['198.41.9.9', '2a02:900::9']),
     enqueue: (scan) => around.enqueue(scan),
     unqueue: async () => {},

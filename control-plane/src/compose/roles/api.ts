@@ -12,6 +12,7 @@ import { fetchCatalogue } from '../../reference/catalogue/fetch-catalogue.ts';
 import { type CatalogueMirror, mirrorCatalogue } from '../../reference/catalogue/mirror-catalogue.ts';
 import { findTagDefinition } from '../../reference/tags/tag-definitions.ts';
 import { PicturePool } from '../../scanning/artifacts/picture-pool.ts';
+import { findNoCampaign } from '../../scanning/scans/request/find-campaign.ts';
 import { apiRoutes } from '../api-routes.ts';
 import type { Domains } from '../domains.ts';
 import type { Need } from '../readiness.ts';
@@ -43,6 +44,7 @@ export async function startApi(
     log: platform.logger,
     priceOfCheck: (organizationId) => accounts.priceOfCheck(organizationId, config.ADSWEEP_CHECK_PRICE_MICROS),
     readCatalogue: catalogue.read,
+    findCampaign: findNoCampaign,
     addresses: new AddressPolicy(splitAddressBlocks(config.ADSWEEP_DENY_ADDRESSES)),
     enqueue: crawling.enqueue,
     unqueue: crawling.unqueue,

@@ -88,6 +88,12 @@ export function listQuestion(query: ScanListQuery): ListQuestion {
   return { filter: conditions.length === 0 ? {} : { $and: conditions }, isCounted };
 }
 
+/** The question for the ads that a sweep found. */
+export const childrenOf = (scanId: string): ListQuestion => ({
+  filter: { filter_keys: filterKey('parent', scanId) },
+  isCounted: true,
+});
+
 const escapeRegex = (literal: string): string => literal.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&');
 const containing = (part: string) => ({ $regex: escapeRegex(part), $options: 'i' });
 

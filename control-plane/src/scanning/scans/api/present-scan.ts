@@ -35,6 +35,12 @@ export function presentScan(scan: ScanRecord, evidence: EvidenceLanding[], publi
   };
 }
 
+/** A scan as the call that created it answers it: of a group, the leader with the ids of the others. `scan` is the leader with its target. */
+export function presentCreated(scan: ScanRecord, group: ScanRecord[], publicUrl: string): PresentedScan {
+  const others = group.slice(1).map(({ _id }) => _id);
+  return { ...presentScan(scan, [], publicUrl), ...(others.length > 0 && { repeat_scan_ids: others }) };
+}
+
 /** A scan as a row of a list. */
 export function presentBrief(scan: ListedScan, publicUrl: string): PresentedBrief {
   const emulator = findEmulator(scan.emulator_id);
@@ -60,15 +66,12 @@ const NO_CREATIVE = {
   video: null,
 };
 
-/** What scans outside campaigns, sweeps and repeat groups never have. */
+/** What scans outside campaigns and sweeps never have. */
 const ALONE = {
   campaign_name: null,
   ad_discovery: false,
   slot_index: null,
   ad_kind: null,
-  repeat_index: 0,
-  repeat_total: 1,
-  repeat_session_id: null,
 };
 
 function presentShared(scan: ListedScan, publicUrl: string) {
@@ -91,6 +94,9 @@ function presentShared(scan: ListedScan, publicUrl: string) {
     campaign_id: scan.campaign_id,
     parent_scan_id: scan.parent_scan_id,
     ...ALONE,
+    repeat_index: scan.repeat?.index ?? 0,
+    repeat_total: scan.repeat?.total ?? 1,
+    repeat_session_id: scan.repeat?.session_id ?? null,
     network: scan.network,
     network_host: scan.network_host,
     retry_attempt: scan.retry_attempt,

@@ -172,6 +172,9 @@ export const ScanSchema = Type.Object(
     campaign_group_name: StringOrNull,
     completed_at: TimeOrNull,
     landings: Type.Array(LandingSchema),
+    repeat_scan_ids: Type.Optional(
+      Type.Array(Type.String(), { description: 'The other scans of a group of repeats, when it is created.' }),
+    ),
   },
   { title: 'Scan' },
 );

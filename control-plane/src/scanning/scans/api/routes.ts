@@ -1,57 +1,41 @@
-import type { Logger } from '@adsweep/shared/service/logger.ts';
-import type { AddressPolicy } from '@adsweep/shared/urls/address-policy.ts';
-import { type TObject, Type } from 'typebox';
+import { Type } from 'typebox';
 import { notFound } from '../../../http/api-error.ts';
 import type { Caller } from '../../../http/caller.ts';
-import type { Issue } from '../../../http/errors.ts';
-import type { IdempotencyStore } from '../../../http/idempotency-store.ts';
-import { idempotent } from '../../../http/idempotent.ts';
 import { orNull } from '../../../http/or-null.ts';
-import { pageSchema, presentPage, rowsOf } from '../../../http/page.ts';
-import { decodeCursor, encodeCursor } from '../../../http/page-cursor.ts';
-import { created, ok, type Route, route, type ValidPart } from '../../../http/route.ts';
-import type { ReadCatalogue } from '../../../reference/catalogue/lookup.ts';
-import { catalogueNotReady } from '../../../reference/catalogue/not-ready.ts';
-import { checkRequest } from '../request/checks/index.ts';
-import { estimate } from '../request/estimate.ts';
-import { newScan } from '../request/new-scan.ts';
-import { type ScanIn, ScanInSchema } from '../request/scan-in.ts';
-import { type Enqueue, submit } from '../request/submit.ts';
-import { cancelScan } from '../state/cancel.ts';
+import { type PageQuery, pageQuery, pageSchema, presentPage, rowsOf } from '../../../http/page.ts';
+import {
+  CURSOR_DESCRIPTION,
+  type CursorQuery,
+  cursorIssues,
+  decodeCursor,
+  encodeCursor,
+} from '../../../http/page-cursor.ts';
+import { ok, type Route, route } from '../../../http/route.ts';
+import { type CancelParts, cancelScan } from '../state/cancel.ts';
 import type { ScanRecord } from '../state/scan.ts';
-import type { ScanStore } from '../state/scan-store.ts';
+import type { ListQuestion, ScanStore } from '../state/scan-store.ts';
+import { type CreateParts, createRoutes } from './create-routes.ts';
 import type { EvidenceLanding } from './evidence-landing.ts';
-import { listQueryIssues, listQuestion, ScanListQuerySchema } from './list-query.ts';
+import { childrenOf, listQueryIssues, listQuestion, ScanListQuerySchema } from './list-query.ts';
 import { presentBrief, presentScan } from './present-scan.ts';
 import { type FindTagWords, presentTag } from './present-tag.ts';
-import { CancelledSchema, EstimateSchema, ScanBriefSchema, ScanSchema, ScanTagSchema } from './responses.ts';
+import { CancelledSchema, ScanBriefSchema, ScanSchema, ScanTagSchema } from './responses.ts';
 
-/** What the operations on scans need; `readEvidence` answers the landings of its capture, none before there is one; `submitted` counts;
- * `outboxFilled` says that there is something to carry out. */
-export type ScanParts = {
-  scans: ScanStore;
-  idempotency: IdempotencyStore;
-  readCatalogue: ReadCatalogue;
-  /** The addresses that targets and referrers may have. */
-  addresses: AddressPolicy;
-  enqueue: Enqueue;
-  unqueue: (scan: ScanRecord) => Promise<void>;
-  readEvidence: (scan: ScanRecord) => Promise<EvidenceLanding[]>;
-  tagWords: FindTagWords;
-  submitted: () => void;
-  outboxFilled: () => void;
-  publicUrl: string;
-  /** What a check costs the organization, in micros; throws where it may create none. */
-  priceOfCheck: (organizationId: string) => Promise<number>;
-  log: Logger;
-};
+/** What the operations on scans need; `readEvidence` answers the landings of a scan's capture, none before there is one. */
+export type ScanParts = CreateParts &
+  CancelParts & {
+    scans: ScanStore;
+    readEvidence: (scan: ScanRecord) => Promise<EvidenceLanding[]>;
+    tagWords: FindTagWords;
+  };
 
 const ScanPath = Type.Object({ id: Type.String({ description: 'The scan.' }) });
 const group = 'Scans';
 
 /** Operations on scans (spec 4.2). */
 export function scanRoutes(parts: ScanParts): Route<Caller>[] {
-  return [listRoute(parts), createRoute(parts), readRoute(parts), tagsRoute(parts), cancelRoute(parts)];
+  const create = createRoutes(parts);
+  return [listRoute(parts), ...create, readRoute(parts), childrenRoute(parts), tagsRoute(parts), cancelRoute(parts)];
 }
 
 function listRoute({ scans, publicUrl }: ScanParts): Route<Caller> {
@@ -65,13 +49,8 @@ function listRoute({ scans, publicUrl }: ScanParts): Route<Caller> {
     query: ScanListQuerySchema,
     replies: { 200: { description: 'A page of scans.', schema: ScanPageSchema } },
     refine: ({ query }) => listQueryIssues(query),
-    handle: async ({ caller, query }) => {
-      const after = query.cursor === undefined ? null : decodeCursor(query.cursor);
-      const window = { ...rowsOf(query), after };
-      const { rows, total, last } = await scans.list(caller.organizationId, listQuestion(query), window);
-      const items = rows.map((scan) => presentBrief(scan, publicUrl));
-      return ok({ ...presentPage(items, total, query), next_cursor: last && encodeCursor(last) });
-    },
+    handle: async ({ caller, query }) =>
+      ok(await readPage(scans, caller.organizationId, listQuestion(query), query, publicUrl)),
   });
 }
 
@@ -81,63 +60,25 @@ const ScanPageSchema = Type.Object({
   next_cursor: orNull(Type.String({ description: 'For `cursor`: the page after this one; null on the last one.' })),
 });
 
-const CreateQuery = Type.Object(
+const PageOfScansQuery = Type.Object(
   {
-    dry_run: Type.Optional(
-      Type.Boolean({ default: false, description: 'All checks, and what it would cost; nothing is written.' }),
-    ),
+    ...pageQuery,
+    cursor: Type.Optional(Type.String({ minLength: 1, maxLength: 4_096, description: CURSOR_DESCRIPTION })),
   },
   { additionalProperties: false },
 );
 
-function createRoute(parts: ScanParts): Route<Caller> {
-  const { readCatalogue, publicUrl, priceOfCheck, idempotency } = parts;
-  const create = route<Caller, TObject, typeof CreateQuery, typeof ScanInSchema>({
-    method: 'POST',
-    path: '/api/v1/scans',
-    group,
-    summary: 'Create a scan',
-    description:
-      'Exactly one of `url`, `ad_tag` and `vast_tag`. The scan is checked in full, charged and queued; it is crawled later. This version crawls single page URLs: `ad_tag`, `vast_tag`, `ad_discovery` and `repeat_count` above 1 are refused with the type `not_available`.',
-    permission: 'scans.write',
-    query: CreateQuery,
-    body: ScanInSchema,
-    replies: {
-      200: { description: 'What it would do (`dry_run=true`).', schema: EstimateSchema },
-      201: { description: 'The scan, `pending`.', schema: ScanSchema },
-    },
-    errors: [...VOCABULARY_ERRORS, 'billing.suspended', 'catalogue.not_ready', 'storage.full'],
-    refine: (request) => requestIssues(request, parts),
-    handle: async ({ caller, body, query, recordId }) => {
-      const catalogue = readCatalogue();
-      if (!catalogue) throw catalogueNotReady();
-      const { organizationId } = caller;
-      const options = { organizationId, priceMicros: await priceOfCheck(organizationId), scanId: recordId };
-      if (query.dry_run) return ok(estimate(newScan(body, catalogue, options, new Date()), catalogue));
-      const scan = await submit(parts, body, catalogue, options, new Date());
-      return created(presentScan(await parts.scans.withTarget(scan), [], publicUrl));
-    },
-  });
-  return idempotent(idempotency, create, ({ query }) => (query as { dry_run?: boolean }).dry_run !== true);
-}
-
-const VOCABULARY_ERRORS = [
-  'scanning.unsupported_country_code',
-  'scanning.unknown_emulator_id',
-  'scanning.unsupported_proxy_region',
-  'scanning.unsupported_proxy_city',
-  'scanning.unsupported_proxy_isp',
-] as const;
-
-function requestIssues(
-  { body, refused }: ValidPart<Caller, Partial<ScanIn>>,
-  { readCatalogue, addresses }: ScanParts,
-): Issue[] {
-  if (!refused) return [];
-  const catalogue = readCatalogue();
-  if (!catalogue) throw catalogueNotReady();
-  const countries = body.country_code === undefined ? [] : [body.country_code.toUpperCase()];
-  return checkRequest({ scan: body, refused, countries, catalogue, addresses });
+async function readPage(
+  scans: Pick<ScanStore, 'list'>,
+  organizationId: string,
+  question: ListQuestion,
+  query: PageQuery & CursorQuery,
+  publicUrl: string,
+) {
+  const after = query.cursor === undefined ? null : decodeCursor(query.cursor);
+  const { rows, total, last } = await scans.list(organizationId, question, { ...rowsOf(query), after });
+  const items = rows.map((scan) => presentBrief(scan, publicUrl));
+  return { ...presentPage(items, total, query), next_cursor: last && encodeCursor(last) };
 }
 
 function readRoute({ scans, readEvidence, publicUrl }: ScanParts): Route<Caller> {
@@ -154,6 +95,26 @@ function readRoute({ scans, readEvidence, publicUrl }: ScanParts): Route<Caller>
       const scan = await findScan(scans, caller, params.id);
       const [whole, evidence] = await Promise.all([scans.withTarget(scan), readEvidence(scan)]);
       return ok(presentScan(whole, evidence, publicUrl));
+    },
+  });
+}
+
+function childrenRoute({ scans, publicUrl }: ScanParts): Route<Caller> {
+  return route({
+    method: 'GET',
+    path: '/api/v1/scans/{id}/children',
+    group,
+    summary: 'Ads that a sweep found',
+    description: 'Each ad is a scan of its own, and in the list as soon as it is found. Newest first.',
+    permission: 'scans.read',
+    params: ScanPath,
+    query: PageOfScansQuery,
+    replies: { 200: { description: 'A page of scans.', schema: ScanPageSchema } },
+    errors: ['not_found'],
+    refine: ({ query }) => cursorIssues(query),
+    handle: async ({ caller, params, query }) => {
+      const { _id } = await findScan(scans, caller, params.id);
+      return ok(await readPage(scans, caller.organizationId, childrenOf(_id), query, publicUrl));
     },
   });
 }
@@ -181,7 +142,8 @@ function cancelRoute(parts: ScanParts): Route<Caller> {
     path: '/api/v1/scans/{id}/cancel',
     group,
     summary: 'Cancel a pending scan',
-    description: 'Gives back its charge. A scan that is not pending is left as it is.',
+    description:
+      'Gives back its charge. A scan that is not pending is left as it is; so are the other scans of its group.',
     permission: 'scans.write',
     params: ScanPath,
     replies: { 200: { description: 'How many scans were cancelled.', schema: CancelledSchema } },

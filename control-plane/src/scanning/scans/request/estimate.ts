@@ -2,7 +2,7 @@ import type { Catalogue } from '@adsweep/shared/targeting/catalogue.ts';
 import { poolOf } from '../../../reference/catalogue/lookup.ts';
 import type { ScanRecord } from '../state/scan.ts';
 
-/** What creating a scan would do. `routable` null: that shows at the crawl alone. */
+/** What creating scans would do. `routable` false: not in every country; null: that shows at the crawl alone. */
 export type Estimate = {
   dry_run: true;
   scans: number;
@@ -12,18 +12,24 @@ export type Estimate = {
   warnings: string[];
 };
 
-/** The scan as it would be created, judged and not written. */
-export function estimate(scan: ScanRecord, catalogue: Catalogue): Estimate {
-  const { routable, warnings } = route(scan, catalogue);
-  const cost = scan.price_micros;
+/** Scans as they would be created, a group for each country, judged and not written. */
+export function estimate(groups: ScanRecord[][], catalogue: Catalogue): Estimate {
+  const scans = groups.flat();
+  const routes = groups.flatMap(([leader]) => (leader ? [route(leader, catalogue)] : []));
+  const cost = scans.reduce((sum, { price_micros }) => sum + price_micros, 0);
   return {
     dry_run: true,
-    scans: 1,
-    checks: { min: 1, max: 1 },
+    scans: scans.length,
+    checks: { min: scans.length, max: scans.length },
     cost_micros: { min: cost, max: cost },
-    routable,
-    warnings,
+    routable: allOf(routes.map(({ routable }) => routable)),
+    warnings: routes.flatMap(({ warnings }) => warnings),
   };
+}
+
+function allOf(answers: (boolean | null)[]): boolean | null {
+  if (answers.includes(false)) return false;
+  return answers.includes(null) ? null : true;
 }
 
 function route({ proxy, country_code }: ScanRecord, catalogue: Catalogue): Pick<Estimate, 'routable' | 'warnings'> {

@@ -1,4 +1,4 @@
-import { newId, newSecret } from '@adsweep/shared/ids.ts';
+import { derivedId, newId, newSecret } from '@adsweep/shared/ids.ts';
 import { KIND_OF_TARGET } from '@adsweep/shared/lease/job-limits.ts';
 import type { Target } from '@adsweep/shared/scan/target.ts';
 import type { Catalogue } from '@adsweep/shared/targeting/catalogue.ts';
@@ -7,19 +7,48 @@ import { poolOf, spelled } from '../../../reference/catalogue/lookup.ts';
 import { readProxyType } from '../../../reference/catalogue/proxy-type.ts';
 import type { ScanProxy, ScanRecord } from '../state/scan.ts';
 import { TARGET_KINDS } from './checks/target.ts';
-import type { ScanIn } from './scan-in.ts';
+import type { ScanSettings } from './scan-in.ts';
+
+/** What a request that passed the checks asks for: a scan, or a group of repeats, in each of `countries` (upper case). */
+export type ScanOrder = { settings: ScanSettings; countries: string[] };
 
 /**
- * Who asks, and what a check costs: in micros, charged with the scan's creation. `scanId` is the id it must have, where a client may
- * ask for it twice.
+ * Who asks, and what a check costs: in micros, charged with the scan's creation. The ids of all scans follow from `requestId`, so that a
+ * request which is run again makes the same ones.
  */
-export type SubmitOptions = { organizationId: string; priceMicros: number; scanId?: string | undefined };
+export type SubmitOptions = { organizationId: string; priceMicros: number; requestId?: string | undefined };
+
+/** A request for several scans is one that nobody waits for. */
+const MANY = { band: 1 as const };
 
 const REPORT_TOKEN_BYTES = 16;
 
-/** The record of a scan that passed the checks: `pending`, its charge in its outbox. */
-export function newScan(request: ScanIn, catalogue: Catalogue, options: SubmitOptions, now: Date): ScanRecord {
-  const id = options.scanId ?? newId();
+/** The records of the scans that an order makes, a group for each country with its leader first: `pending`, each with its charge in its outbox. */
+export function newScans(order: ScanOrder, catalogue: Catalogue, options: SubmitOptions, now: Date): ScanRecord[][] {
+  const { settings, countries } = order;
+  const total = settings.repeat_count ?? 1;
+  const requestId = options.requestId ?? newId();
+  const queued = countries.length * total > 1 ? MANY : {};
+  return countries.map((country) =>
+    Array.from({ length: total }, (_, index) => {
+      const repeat = total > 1 ? { repeat: { index, total, session_id: null } } : {};
+      const place = { id: derivedId(`${requestId}/${country}`, index), country, ...queued, ...repeat };
+      return newScan(settings, place, catalogue, options, now);
+    }),
+  );
+}
+
+/** What tells the scans of one order apart; `country` in upper case. */
+export type PlaceInOrder = { id: string; country: string } & Pick<ScanRecord, 'band' | 'repeat'>;
+
+/** The record of one scan of an order. */
+export function newScan(
+  request: ScanSettings,
+  { id, country, ...place }: PlaceInOrder,
+  catalogue: Catalogue,
+  options: Omit<SubmitOptions, 'requestId'>,
+  now: Date,
+): ScanRecord {
   const target = targetOf(request);
   const requested: RequestedScan = {
     _id: id,
@@ -29,16 +58,17 @@ export function newScan(request: ScanIn, catalogue: Catalogue, options: SubmitOp
     slot: 0,
     parent_scan_id: null,
     target,
-    country_code: request.country_code.toUpperCase(),
+    country_code: country,
     emulator_id: request.emulator_id,
-    proxy: request.proxy ? spelledProxy(request.proxy, request.country_code.toUpperCase(), catalogue) : null,
+    proxy: request.proxy ? spelledProxy(request.proxy, country, catalogue) : null,
     referrer: request.referrer ? new URL(request.referrer).href : null,
     ignore_first_n_domains: request.ignore_first_n_domains ?? 0,
     labels: request.labels ?? {},
-    campaign_id: null,
-    run_id: null,
+    campaign_id: request.campaign_id ?? null,
+    run_id: request.run_id ?? null,
     retry_max_attempts: request.retry_max_attempts ?? 0,
     price_micros: options.priceMicros,
+    ...place,
   };
   return unbegunScan(requested, now);
 }
@@ -62,6 +92,7 @@ export type RequestedScan = Pick<
   | 'campaign_id'
   | 'run_id'
   | 'band'
+  | 'repeat'
   | 'retry_max_attempts'
   | 'price_micros'
 >;
@@ -94,13 +125,13 @@ export function unbegunScan(requested: RequestedScan, now: Date): ScanRecord {
   };
 }
 
-function targetOf(request: ScanIn): Target {
+function targetOf(request: ScanSettings): Target {
   const kind = TARGET_KINDS.find((one) => typeof request[one] === 'string');
   if (!kind) throw new Error('a scan without a target passed its checks');
   return { kind, value: request[kind] ?? '' };
 }
 
-function spelledProxy(proxy: NonNullable<ScanIn['proxy']>, country: string, catalogue: Catalogue): ScanProxy {
+function spelledProxy(proxy: NonNullable<ScanSettings['proxy']>, country: string, catalogue: Catalogue): ScanProxy {
   const proxyType = readProxyType(proxy.proxy_type);
   const pool = poolOf(catalogue, country, proxyType);
   return {

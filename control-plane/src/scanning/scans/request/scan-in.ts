@@ -6,11 +6,14 @@ import {
   RETRY_ATTEMPTS_MAX,
   TARGET_LENGTH_MAX,
 } from '@adsweep/shared/limits.ts';
-import { type Static, Type } from 'typebox';
+import { type Static, type TProperties, Type } from 'typebox';
 import { orNull } from '../../../http/or-null.ts';
 
 /** The longest page URL. Click trackers carry long ones; what is longer is no URL a browser was ever sent to. */
 const URL_LENGTH_MAX = 32_768;
+
+/** The most countries that one request may name; there are fewer. */
+const COUNTRIES_MAX = 250;
 
 const strict = { additionalProperties: false };
 
@@ -30,55 +33,71 @@ const ProxyInSchema = Type.Object(
 );
 
 /**
- * Body of `POST /scans` (spec 2.1). What the forms cannot say is in checks/; so is what the validator is slow at, such as `uniqueItems`,
- * which compares every pair.
+ * The fields of a request (spec 2.1), with `country` among them. What the forms cannot say is in checks/; so is what the validator is slow
+ * at, such as `uniqueItems`, which compares every pair.
  */
-export const ScanInSchema = Type.Object(
-  {
-    url: Type.Optional(orNull(Type.String({ maxLength: URL_LENGTH_MAX, description: 'An http(s) page.' }))),
-    ad_tag: Type.Optional(
-      orNull(Type.String({ maxLength: TARGET_LENGTH_MAX, description: 'An HTML snippet or an http(s) URL.' })),
-    ),
-    vast_tag: Type.Optional(
-      orNull(Type.String({ maxLength: TARGET_LENGTH_MAX, description: 'An http(s) URL or a VAST document.' })),
-    ),
-    country_code: name('ISO 3166-1 alpha-2, any letter case; see `GET /geos`.'),
-    emulator_id: name('See `GET /emulators`.'),
-    proxy: Type.Optional(ProxyInSchema),
-    referrer: Type.Optional(
-      orNull(Type.String({ maxLength: URL_LENGTH_MAX, description: 'The publisher page the check is made from.' })),
-    ),
-    ignore_first_n_domains: Type.Optional(
-      Type.Integer({ minimum: 0, maximum: IGNORE_FIRST_N_DOMAINS_MAX, default: 0 }),
-    ),
-    labels: Type.Optional(
-      Type.Record(Type.String(), Type.String(), {
-        maxProperties: LABELS_MAX,
-        description: 'Returned on finished scans.',
+const requestFields = <Country extends TProperties>(country: Country) => ({
+  url: Type.Optional(orNull(Type.String({ maxLength: URL_LENGTH_MAX, description: 'An http(s) page.' }))),
+  ad_tag: Type.Optional(
+    orNull(Type.String({ maxLength: TARGET_LENGTH_MAX, description: 'An HTML snippet or an http(s) URL.' })),
+  ),
+  vast_tag: Type.Optional(
+    orNull(Type.String({ maxLength: TARGET_LENGTH_MAX, description: 'An http(s) URL or a VAST document.' })),
+  ),
+  ...country,
+  emulator_id: name('See `GET /emulators`.'),
+  proxy: Type.Optional(ProxyInSchema),
+  referrer: Type.Optional(
+    orNull(Type.String({ maxLength: URL_LENGTH_MAX, description: 'The publisher page the check is made from.' })),
+  ),
+  ignore_first_n_domains: Type.Optional(Type.Integer({ minimum: 0, maximum: IGNORE_FIRST_N_DOMAINS_MAX, default: 0 })),
+  labels: Type.Optional(
+    Type.Record(Type.String(), Type.String(), {
+      maxProperties: LABELS_MAX,
+      description: 'Returned on finished scans.',
+    }),
+  ),
+  campaign_id: Type.Optional(orNull(Type.String())),
+  run_id: Type.Optional(orNull(Type.String())),
+  ad_discovery: Type.Optional(Type.Boolean({ default: false })),
+  max_discovered_ads: Type.Optional(orNull(Type.Integer({ minimum: 1, maximum: DISCOVERED_ADS_MAX }))),
+  ad_formats: Type.Optional(
+    orNull(
+      Type.Array(Type.Enum(['banner', 'video', 'pop']), {
+        minItems: 1,
+        maxItems: 10,
+        description: 'None twice; null: all.',
       }),
     ),
-    campaign_id: Type.Optional(orNull(Type.String())),
-    run_id: Type.Optional(orNull(Type.String())),
-    ad_discovery: Type.Optional(Type.Boolean({ default: false })),
-    max_discovered_ads: Type.Optional(orNull(Type.Integer({ minimum: 1, maximum: DISCOVERED_ADS_MAX }))),
-    ad_formats: Type.Optional(
-      orNull(
-        Type.Array(Type.Enum(['banner', 'video', 'pop']), {
-          minItems: 1,
-          maxItems: 10,
-          description: 'None twice; null: all.',
-        }),
-      ),
-    ),
-    repeat_count: Type.Optional(Type.Integer({ minimum: 1, maximum: REPEAT_COUNT_MAX, default: 1 })),
-    repeat_mode: Type.Optional(Type.Enum(['isolated', 'shared'], { default: 'isolated' })),
-    retry_max_attempts: Type.Optional(Type.Integer({ minimum: 0, maximum: RETRY_ATTEMPTS_MAX, default: 0 })),
-  },
-  {
-    ...strict,
-    title: 'ScanIn',
-    examples: [{ url: 'https://example.com/', country_code: 'US', emulator_id: 'android_phone_pixel_8' }],
-  },
-);
+  ),
+  repeat_count: Type.Optional(Type.Integer({ minimum: 1, maximum: REPEAT_COUNT_MAX, default: 1 })),
+  repeat_mode: Type.Optional(Type.Enum(['isolated', 'shared'], { default: 'isolated' })),
+  retry_max_attempts: Type.Optional(Type.Integer({ minimum: 0, maximum: RETRY_ATTEMPTS_MAX, default: 0 })),
+});
 
+const COUNTRY = 'ISO 3166-1 alpha-2, any letter case; see `GET /geos`.';
+
+/** Body of `POST /scans`. */
+export const ScanInSchema = Type.Object(requestFields({ country_code: name(COUNTRY) }), {
+  ...strict,
+  title: 'ScanIn',
+  examples: [{ url: 'https://example.com/', country_code: 'US', emulator_id: 'android_phone_pixel_8' }],
+});
 export type ScanIn = Static<typeof ScanInSchema>;
+
+const CountryCodes = Type.Array(name(), {
+  minItems: 1,
+  maxItems: COUNTRIES_MAX,
+  description: `None twice. ${COUNTRY}`,
+});
+
+/** Body of `POST /scans/bulk`: as `POST /scans`, in several countries. */
+export const BulkScanInSchema = Type.Object(requestFields({ country_codes: CountryCodes }), {
+  ...strict,
+  title: 'BulkScanIn',
+  examples: [{ url: 'https://example.com/', country_codes: ['US', 'PT'], emulator_id: 'android_phone_pixel_8' }],
+});
+export type BulkScanIn = Static<typeof BulkScanInSchema>;
+
+/** What is asked of a scan in any country. */
+export type ScanSettings = Omit<ScanIn, 'country_code'>;

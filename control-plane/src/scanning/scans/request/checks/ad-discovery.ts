@@ -1,5 +1,5 @@
 import type { Issue } from '../../../../http/errors.ts';
-import type { ScanIn } from '../scan-in.ts';
+import type { ScanSettings } from '../scan-in.ts';
 import { type Check, isSent, issueAt } from './check.ts';
 
 const ONLY_WITH = 'Only with ad_discovery: true.';
@@ -29,7 +29,7 @@ export const checkAdDiscovery: Check = ({ scan, refused }) => {
 };
 
 /** What is left of the list where the schema refused some of its items is judged too. */
-function duplicateFormats(formats: ScanIn['ad_formats']): Issue[] {
+function duplicateFormats(formats: ScanSettings['ad_formats']): Issue[] {
   const named = (formats ?? []).filter((format) => format !== undefined);
   if (new Set(named).size === named.length) return [];
   const given = named.length === formats?.length ? formats : undefined;

@@ -1,6 +1,6 @@
 import { type Check, isSent, issueAt } from './check.ts';
 
-const NOT_YET = 'This version scans single page URLs only.';
+const NOT_YET = 'This version cannot scan this yet.';
 
 /** What the interface has and this version cannot crawl yet: it is refused, never accepted and left lying. */
 export const checkAvailability: Check = ({ scan }) => {
@@ -8,7 +8,7 @@ export const checkAvailability: Check = ({ scan }) => {
     ad_tag: isSent(scan.ad_tag),
     vast_tag: isSent(scan.vast_tag),
     ad_discovery: scan.ad_discovery === true,
-    repeat_count: (scan.repeat_count ?? 1) > 1,
+    repeat_mode: scan.repeat_mode === 'shared' && (scan.repeat_count ?? 1) > 1,
   };
   return (Object.keys(requested) as (keyof typeof requested)[])
     .filter((field) => requested[field])

@@ -2,19 +2,25 @@ import type { Catalogue } from '@adsweep/shared/targeting/catalogue.ts';
 import type { AddressPolicy } from '@adsweep/shared/urls/address-policy.ts';
 import { given } from '../../../../http/describe-schema-error.ts';
 import type { Issue } from '../../../../http/errors.ts';
-import type { ScanIn } from '../scan-in.ts';
+import type { FoundCampaign } from '../find-campaign.ts';
+import type { ScanSettings } from '../scan-in.ts';
 
 /**
  * A requested scan, without the fields whose form was wrong. `refused` names those, so that a check does not call missing what was
- * there but wrong. `countries` in upper case, as far as the client named any.
+ * there but wrong. `countries` in upper case, as far as the client named any; `sentCountries` as they were sent.
  */
 export type ScanRequest = {
-  scan: Partial<ScanIn>;
+  scan: Partial<ScanSettings>;
   refused: ReadonlySet<string>;
+  sentCountries: SentCountries;
   countries: string[];
+  campaign: FoundCampaign;
   catalogue: Catalogue;
   addresses: AddressPolicy;
 };
+
+/** The field that names the country or the countries, and what was sent there. */
+export type SentCountries = { field: 'country_code'; value: unknown } | { field: 'country_codes'; value: unknown };
 
 /** One group of rules. Answers what is wrong, never throws for it. */
 export type Check = (request: ScanRequest) => Issue[];

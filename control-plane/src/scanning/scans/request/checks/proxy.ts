@@ -18,23 +18,28 @@ const PLACES = [
 export const checkProxy: Check = ({ scan: { proxy }, countries, catalogue }) => {
   if (!proxy) return [];
   const typeIssues = proxyTypeIssues(proxy.proxy_type, ['body', 'proxy', 'proxy_type']);
-  const [country] = countries;
-  // Without a country that is served, or a pool that exists, there are no values to hold these against.
-  if (typeIssues.length > 0 || country === undefined || !countriesOf(catalogue).includes(country)) return typeIssues;
-  const pool = poolOf(catalogue, country, readProxyType(proxy.proxy_type));
-  return PLACES.flatMap(([field, list, type]) =>
-    valueIssues(proxy[field] ?? '', field, pool?.[list] ?? [], type, country),
-  );
+  if (typeIssues.length > 0) return typeIssues;
+  // Without a country that is served there are no values to hold these against.
+  const served = [...new Set(countries)].filter((country) => countriesOf(catalogue).includes(country));
+  const proxyType = readProxyType(proxy.proxy_type);
+  return PLACES.flatMap(([field, list, type]) => {
+    const valuesOf = (country: string) => poolOf(catalogue, country, proxyType)?.[list] ?? [];
+    return valueIssues(proxy[field] ?? '', field, type, served, valuesOf);
+  });
 };
 
+/** One issue for all countries that do not have the value. */
 function valueIssues(
   value: string,
   field: 'region' | 'city' | 'isp',
-  values: CataloguePool['regions'],
   type: string,
-  country: string,
+  countries: string[],
+  valuesOf: (country: string) => CataloguePool['regions'],
 ): Issue[] {
-  if (value === '' || spelled(values, value) !== null) return [];
-  const ctx = { country_codes: [country], valid_sample: closest(values, value), valid_total: values.length };
-  return [issueAt(['proxy', field], type, `${country} has no such ${field} in this pool.`, value, ctx)];
+  const lacking = value === '' ? [] : countries.filter((country) => spelled(valuesOf(country), value) === null);
+  if (lacking.length === 0) return [];
+  const values = [...new Set(lacking.flatMap(valuesOf))];
+  const ctx = { country_codes: lacking, valid_sample: closest(values, value), valid_total: values.length };
+  const msg = `${lacking.join(', ')} ${lacking.length === 1 ? 'has' : 'have'} no such ${field} in this pool.`;
+  return [issueAt(['proxy', field], type, msg, value, ctx)];
 }

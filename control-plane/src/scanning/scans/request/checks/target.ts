@@ -8,10 +8,13 @@ import { type Check, isSent, issueAt } from './check.ts';
 export const TARGET_KINDS = ['url', 'ad_tag', 'vast_tag'] as const satisfies TargetKind[];
 
 const IS_URL = /^\s*https?:/i;
+/** Characters that the targets of one request's answers may have together: each country's repeats it. */
+const ANSWERED_LENGTH_MAX = 2_500_000;
+
 const VAST_ELEMENT = /<(?:[\w.-]+:)?VAST[\s/>]/;
 
 /** Exactly one of url, ad_tag and vast_tag (spec 4.2 rule 1), each of its own form (spec 2.1). */
-export const checkTarget: Check = ({ scan, refused, addresses }) => {
+export const checkTarget: Check = ({ scan, refused, addresses, countries }) => {
   const sent = TARGET_KINDS.filter((kind) => isSent(scan[kind]));
   const forms = sent.flatMap((kind) => formIssues(kind, scan[kind] ?? '', addresses));
   const tooMuch = sent
@@ -19,8 +22,14 @@ export const checkTarget: Check = ({ scan, refused, addresses }) => {
     .map((kind) => issueAt(kind, 'invalid_combination', `Send either ${sent[0]} or ${kind}, not both.`, scan[kind]));
   const isMissing = sent.length === 0 && !TARGET_KINDS.some((kind) => refused.has(kind));
   const missing = isMissing ? [issueAt('url', 'missing', 'Send one of url, ad_tag and vast_tag.', undefined)] : [];
-  return [...missing, ...tooMuch, ...forms];
+  return [...missing, ...tooMuch, ...forms, ...sent.flatMap((kind) => lengthIssues(kind, scan[kind] ?? '', countries))];
 };
+
+function lengthIssues(kind: TargetKind, { length }: string, countries: string[]): Issue[] {
+  if (length * countries.length <= ANSWERED_LENGTH_MAX) return [];
+  const msg = `Must have at most ${Math.floor(ANSWERED_LENGTH_MAX / countries.length)} characters in so many countries.`;
+  return [issueAt(kind, 'string_too_long', msg, undefined)];
+}
 
 function formIssues(kind: TargetKind, value: string, addresses: AddressPolicy): Issue[] {
   if (kind === 'url' || IS_URL.test(value)) {

@@ -1,0 +1,159 @@
+import type { Catalogue } from '@adsweep/shared/targeting/catalogue.ts';
+import type { AddressPolicy } from '@adsweep/shared/urls/address-policy.ts';
+import { type Static, type TObject, Type } from 'typebox';
+import type { Caller } from '../../../http/caller.ts';
+import type { Issue } from '../../../http/errors.ts';
+import type { IdempotencyStore } from '../../../http/idempotency-store.ts';
+import { idempotent } from '../../../http/idempotent.ts';
+import { created, type Incoming, ok, type Route, route, type ValidPart } from '../../../http/route.ts';
+import type { ReadCatalogue } from '../../../reference/catalogue/lookup.ts';
+import { catalogueNotReady } from '../../../reference/catalogue/not-ready.ts';
+import type { SentCountries } from '../request/checks/check.ts';
+import { checkRequest } from '../request/checks/index.ts';
+import { estimate } from '../request/estimate.ts';
+import type { FindCampaign } from '../request/find-campaign.ts';
+import { newScans, type ScanOrder } from '../request/new-scan.ts';
+import { type BulkScanIn, BulkScanInSchema, type ScanIn, ScanInSchema } from '../request/scan-in.ts';
+import { type SubmitParts, submit } from '../request/submit.ts';
+import type { ScanStore } from '../state/scan-store.ts';
+import { presentCreated } from './present-scan.ts';
+import { EstimateSchema, type PresentedScan, ScanSchema } from './responses.ts';
+
+/** What creating scans needs; `submitted` counts, `outboxFilled` says that there is something to carry out. */
+export type CreateParts = SubmitParts & {
+  scans: Pick<ScanStore, 'withTarget'>;
+  idempotency: IdempotencyStore;
+  readCatalogue: ReadCatalogue;
+  findCampaign: FindCampaign;
+  /** The addresses that targets and referrers may have. */
+  addresses: AddressPolicy;
+  publicUrl: string;
+  /** What a check costs the organization, in micros; throws where it may create none. */
+  priceOfCheck: (organizationId: string) => Promise<number>;
+};
+
+const shared = { method: 'POST', group: 'Scans', permission: 'scans.write' } as const;
+
+const CreateQuery = Type.Object(
+  {
+    dry_run: Type.Optional(
+      Type.Boolean({ default: false, description: 'All checks, and what it would cost; nothing is written.' }),
+    ),
+  },
+  { additionalProperties: false },
+);
+
+const ERRORS = [
+  'scanning.unsupported_country_code',
+  'scanning.unknown_emulator_id',
+  'scanning.unsupported_proxy_region',
+  'scanning.unsupported_proxy_city',
+  'scanning.unsupported_proxy_isp',
+  'billing.suspended',
+  'catalogue.not_ready',
+  'storage.full',
+] as const;
+
+const estimated = { description: 'What it would do (`dry_run=true`).', schema: EstimateSchema };
+
+/** Operations that create scans (spec 4.2). */
+export function createRoutes(parts: CreateParts): Route<Caller>[] {
+  const isRemembered = ({ query }: Incoming<Caller>) => (query as { dry_run?: boolean }).dry_run !== true;
+  return [createRoute(parts), bulkRoute(parts)].map((one) => idempotent(parts.idempotency, one, isRemembered));
+}
+
+function createRoute(parts: CreateParts): Route<Caller> {
+  return route<Caller, TObject, typeof CreateQuery, typeof ScanInSchema>({
+    ...shared,
+    path: '/api/v1/scans',
+    summary: 'Create a scan',
+    description:
+      'Exactly one of `url`, `ad_tag` and `vast_tag`. The scan is checked in full, charged and queued; it is crawled later. With `repeat_count` above 1 as many scans are made: the answer is the first of them, and names the others. This version crawls single page URLs: `ad_tag`, `vast_tag`, `ad_discovery` and repeats that share a browser are refused with the type `not_available`.',
+    query: CreateQuery,
+    body: ScanInSchema,
+    replies: { 200: estimated, 201: { description: 'The scan, `pending`.', schema: ScanSchema } },
+    errors: ERRORS,
+    refine: (request) => requestIssues(request, { field: 'country_code', value: request.body.country_code }, parts),
+    handle: async ({ caller, body, query, recordId }) => {
+      const { country_code, ...settings } = body satisfies ScanIn;
+      const order = { settings, countries: [country_code.toUpperCase()] };
+      const { groups, catalogue } = await prepare(parts, caller, order, recordId);
+      if (query.dry_run) return ok(estimate(groups, catalogue));
+      const [answered] = await createGroups(parts, groups);
+      return created(answered);
+    },
+  });
+}
+
+function bulkRoute(parts: CreateParts): Route<Caller> {
+  return route<Caller, TObject, typeof CreateQuery, typeof BulkScanInSchema>({
+    ...shared,
+    path: '/api/v1/scans/bulk',
+    summary: 'Create scans in several countries',
+    description:
+      'As `POST /scans`, with `country_codes` instead of `country_code`: a scan in each country, or a group of repeats. What is refused in one country is refused before any scan is made. Where the answer does not arrive, send the request again with the same `Idempotency-Key`: it makes what is missing and nothing twice.',
+    query: CreateQuery,
+    body: BulkScanInSchema,
+    replies: {
+      200: estimated,
+      201: { description: 'The scan of each country, or the first one of its group.', schema: Type.Array(ScanSchema) },
+    },
+    errors: ERRORS,
+    refine: (request) => requestIssues(request, { field: 'country_codes', value: request.body.country_codes }, parts),
+    handle: async ({ caller, body, query, recordId }) => {
+      const { country_codes, ...settings } = body satisfies BulkScanIn;
+      const order = { settings, countries: country_codes.map((code) => code.toUpperCase()) };
+      const { groups, catalogue } = await prepare(parts, caller, order, recordId);
+      if (query.dry_run) return ok(estimate(groups, catalogue));
+      return created(await createGroups(parts, groups));
+    },
+  });
+}
+
+/** The scans of an order, of which nothing is written yet, and the catalogue they were made with. */
+async function prepare(
+  { readCatalogue, priceOfCheck }: CreateParts,
+  { organizationId }: Caller,
+  order: ScanOrder,
+  requestId: string | undefined,
+) {
+  const catalogue = readNow(readCatalogue);
+  const options = { organizationId, priceMicros: await priceOfCheck(organizationId), requestId };
+  return { groups: newScans(order, catalogue, options, new Date()), catalogue };
+}
+
+/** Stores the groups and answers the leader of each. */
+async function createGroups(parts: CreateParts, groups: ReturnType<typeof newScans>): Promise<PresentedScan[]> {
+  const stored = new Map((await submit(parts, groups.flat())).map((scan) => [scan._id, scan]));
+  const answers = groups.map(async (group) => {
+    const leader = await parts.scans.withTarget(stored.get(group[0]!._id)!);
+    return presentCreated(leader, group, parts.publicUrl);
+  });
+  return Promise.all(answers);
+}
+
+type SentRequest = Partial<Static<typeof ScanInSchema>> | Partial<Static<typeof BulkScanInSchema>>;
+
+async function requestIssues(
+  { caller, body, refused }: ValidPart<Caller, SentRequest>,
+  sentCountries: SentCountries,
+  { readCatalogue, addresses, findCampaign }: CreateParts,
+): Promise<Issue[]> {
+  if (!refused) return [];
+  const catalogue = readNow(readCatalogue);
+  const countries = countriesIn(sentCountries);
+  const campaign = await findCampaign(caller.organizationId, body.campaign_id ?? null, body.run_id ?? null);
+  return checkRequest({ scan: body, refused, sentCountries, countries, campaign, catalogue, addresses });
+}
+
+/** The countries that were sent, in upper case; those whose form was wrong are missing. */
+function countriesIn({ value }: SentCountries): string[] {
+  const sent = Array.isArray(value) ? (value as unknown[]) : [value];
+  return sent.filter((one) => typeof one === 'string').map((code) => code.toUpperCase());
+}
+
+function readNow(readCatalogue: ReadCatalogue): Catalogue {
+  const catalogue = readCatalogue();
+  if (!catalogue) throw catalogueNotReady();
+  return catalogue;
+}
