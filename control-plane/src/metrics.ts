@@ -79,7 +79,7 @@ export function farmMetrics(registry: Registry) {
     ]),
     removed: counter(
       'adsweep_removed_total',
-      'Scans, evidence of scans, and attempts that no scan names, removed for good.',
+      'Scans, evidence of scans, and attempts and targets that no scan names, removed for good.',
       ['what'],
     ),
     jobs: gauge('adsweep_crawl_jobs', 'Crawl jobs in the queue.', ['state']),

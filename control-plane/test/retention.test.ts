@@ -1,11 +1,17 @@
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import { finishCrawled } from '../src/analysis/pipeline/worker.ts';
+import { captureStore } from '../src/crawling/captures/capture-store.ts';
 import { type RetentionDays, removeOld } from '../src/crawling/retention/remove-old.ts';
 import { unreferencedSweep } from '../src/crawling/retention/unreferenced-sweep.ts';
 import { relay } from '../src/delivery/outbox/relay.ts';
+import type { Document, Store } from '../src/platform/store.ts';
+import { artifactStore } from '../src/scanning/artifacts/artifact-store.ts';
 import type { ScanRecord } from '../src/scanning/scans/state/scan.ts';
+import { scanStore } from '../src/scanning/scans/state/scan-store.ts';
+import { explaining } from './support/explaining-store.ts';
 import { captureOf, named, PRICE_MICROS, type RunningFarm, runningFarm, webp } from './support/running-farm.ts';
+import { sampleScan } from './support/sample-scan.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 const LANDING = 'landing-0.webp';
@@ -154,5 +160,90 @@ describe('captures and files that no scan names', () => {
       [await countOf('captures', 'a-scan-that-is-gone'), await farm.filesOf('a-scan-that-is-gone')],
       [0, []],
     );
+  });
+
+  it('so do texts of targets; one whose scan may be about to be stored stays, and one of an earlier version is dated first', async () => {
+    const target = { kind: 'ad_tag' as const, value: '<p>ad</p>' };
+    const kept = await farm.submit({ target });
+    const lost = await farm.submit({ target });
+    const earlier = await farm.submit({ target });
+    const texts = farm.store.collection<{ _id: string } & Document>('scan_targets');
+    await farm.store.collection<ScanRecord>('scans').deleteMany({ _id: { $in: [lost._id, earlier._id] } });
+    await texts.updateOne({ _id: earlier._id }, { $unset: { put_at: '' } });
+    const left = async () => (await texts.find({}).toArray()).map(({ _id }) => _id).sort();
+
+    await sweep(new Date());
+    assert.deepEqual(await left(), [kept._id, lost._id, earlier._id].sort(), 'their scans may be about to be stored');
+    // A request that is sent again, its text stored, its scan not yet.
+    const again = scanStore(withoutScans(farm.store));
+    const { dependencies } = farm.farm;
+    const page = async (after: string, limit: number) => {
+      const found = await farm.scans.texts.page(after, limit);
+      await assert.rejects(again.insertUnlessThere(lost), /killed/);
+      return found;
+    };
+    const racing = { ...farm.scans, texts: { ...farm.scans.texts, page } };
+    await unreferencedSweep({ ...dependencies, scans: racing })(days(1));
+    assert.deepEqual(await left(), [kept._id, lost._id].sort());
+    await sweep(days(1));
+    assert.deepEqual(await left(), [kept._id]);
+  });
+});
+
+/** A store that takes no scan. */
+const withoutScans = (store: Store): Store => ({
+  ...store,
+  collection: ((name: string) =>
+    name === 'scans'
+      ? { insertOne: () => Promise.reject(new Error('killed')) }
+      : store.collection(name)) as unknown as Store['collection'],
+});
+
+describe('what retention asks of the store', () => {
+  const SCANS = 300;
+
+  it('is answered along an index: each step reads no more than it handles', async () => {
+    const ended = new Date('2026-01-01');
+    const scans = Array.from({ length: SCANS }, (_, n) => {
+      const { outbox_at, outbox_due_at, ...scan }: ScanRecord = sampleScan({
+        _id: `scan-${String(n).padStart(4, '0')}`,
+        completed_at: n % 3 === 0 ? null : new Date(ended.getTime() + n * 1000),
+        status: n % 3 === 0 ? 'running' : 'completed',
+      });
+      return scan;
+    });
+    await farm.store.collection<ScanRecord>('scans').insertMany(scans);
+    const about = scans.map(({ _id }) => ({ scan_id: _id, fence: 1, kept: true, expires_at: null }));
+    await farm.store
+      .collection('captures')
+      .insertMany(about.map((one) => ({ ...one, _id: `${one.scan_id}:1` }) as never));
+    await farm.store.collection('artifacts').insertMany(about.map((one) => ({ ...one, _id: one.scan_id }) as never));
+    await farm.store
+      .collection('scan_targets')
+      .insertMany(about.map((one) => ({ _id: one.scan_id, organization_id: 'o' }) as never));
+
+    const plans: Document[] = [];
+    const store = explaining(farm.store, plans);
+    const [records, captures, artifacts] = [scanStore(store), captureStore(store), artifactStore(store, farm.objects)];
+    const LIMIT = 20;
+    const middle = new Date(ended.getTime() + (SCANS / 2) * 1000);
+    const questions: Record<string, () => Promise<unknown>> = {
+      'scans that have ended': () => records.endedUntil(days(0), LIMIT),
+      'scans with evidence': () => records.endedWithEvidence(middle, days(0), LIMIT),
+      'when scans ended': () => records.endsOf(scans.slice(100, 120).map(({ _id }) => _id)),
+      'ids of captures': () => captures.pageOfIds('scan-0200', LIMIT),
+      'kept files': () => artifacts.pageOfKept('scan-0200', LIMIT),
+      'files of an attempt': () => artifacts.listOf({ scanId: 'scan-0200', fence: 1 }),
+      'expired files': () => artifacts.sweep(days(0)),
+      'texts of targets': () => records.texts.page('scan-0200', LIMIT),
+    };
+    for (const [name, ask] of Object.entries(questions)) {
+      plans.length = 0;
+      await ask();
+      const [plan] = plans;
+      assert.equal(plan?.queryPlanner.winningPlan.stage, 'FETCH', name);
+      const { totalDocsExamined } = plan.executionStats;
+      assert.ok(totalDocsExamined <= LIMIT, `${name}: ${totalDocsExamined} examined`);
+    }
   });
 });

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import type { Document, FindCursor, Store } from '../src/platform/store.ts';
+import type { Document } from '../src/platform/store.ts';
 import { listQuestion, type ScanListQuery } from '../src/scanning/scans/api/list-query.ts';
 import { filterKeysOf } from '../src/scanning/scans/state/filter-keys.ts';
 import type { ScanRecord } from '../src/scanning/scans/state/scan.ts';
 import { type ListWindow, type StoredScan, scanStore } from '../src/scanning/scans/state/scan-store.ts';
+import { explaining } from './support/explaining-store.ts';
 import { itemsOf, type Json, ORGANIZATIONS, type RunningApi, runningApi } from './support/running-api.ts';
 import { sampleScan, sampleTag } from './support/sample-scan.ts';
 
@@ -27,29 +28,6 @@ function scanOf(n: number): StoredScan {
     tags: n % 4 === 0 ? [sampleTag('autosound', ''), ...(n % 8 === 0 ? [sampleTag('back_button', '')] : [])] : [],
   });
   return { ...scan, filter_keys: filterKeysOf(scan) };
-}
-
-/** A store whose lists tell how they were found. */
-function telling(store: Store, plans: Document[]): Store {
-  const wrap = (cursor: FindCursor<Document>): FindCursor<Document> =>
-    new Proxy(cursor, {
-      get: (target, name: keyof FindCursor<Document>) => {
-        const method = (target[name] as (...of: unknown[]) => unknown).bind(target);
-        if (name !== 'toArray') return (...of: unknown[]) => wrap(method(...of) as FindCursor<Document>);
-        return async () => {
-          plans.push(await target.explain());
-          return method();
-        };
-      },
-    });
-  const collection = (name: string) =>
-    new Proxy(store.collection(name), {
-      get: (target, key: 'find') => {
-        const method = target[key].bind(target);
-        return key === 'find' ? (filter: Document) => wrap(method(filter)) : method;
-      },
-    });
-  return { ...store, collection: collection as Store['collection'] };
 }
 
 describe('a list of scans', () => {
@@ -121,7 +99,7 @@ describe('a list of scans', () => {
     });
 
     it(`by ${query || 'nothing'}: the first page and a deep one read no more than a page along their index`, async () => {
-      const scans = scanStore(telling(api.store, plans));
+      const scans = scanStore(explaining(api.store, plans));
       const deep = matching[Math.floor(matching.length / 2)]!;
       const windows: ListWindow[] = [
         { after: null, skip: 0, limit: 20 },
@@ -141,7 +119,7 @@ describe('a list of scans', () => {
   }
 
   it('filters together walk along the one that matches least', async () => {
-    const scans = scanStore(telling(api.store, plans));
+    const scans = scanStore(explaining(api.store, plans));
     plans.length = 0;
     const question = questionOf('status=completed&parent_scan_id=sweep&url=shop-0.example');
     const { total } = await scans.list(OURS, question, { after: null, skip: 0, limit: 200 });
@@ -156,7 +134,7 @@ describe('a list of scans', () => {
   });
 
   it('searches of a text walk along the index of the organization alone', async () => {
-    const scans = scanStore(telling(api.store, plans));
+    const scans = scanStore(explaining(api.store, plans));
     plans.length = 0;
     const question = questionOf('url=SHOP-4.');
     const { total } = await scans.list(OURS, question, { after: null, skip: 0, limit: 10 });

@@ -5,37 +5,70 @@ import type { FarmScans } from '../../scanning/scans/state/farm-scans.ts';
 import { attemptOf, captureIdOf } from '../captures/capture-record.ts';
 
 export type UnreferencedDependencies = {
-  scans: Pick<FarmScans, 'endsOf'>;
+  scans: Pick<FarmScans, 'endsOf' | 'texts'>;
   captures: { pageOfIds(afterId: string, limit: number): Promise<string[]>; remove(id: string): Promise<void> };
   artifacts: Pick<FarmArtifacts, 'pageOfKept' | 'discard'>;
   metrics: Pick<FarmMetrics, 'removed'>;
 };
 
-/** Whoever writes late for an attempt of a scan that has ended finds out within this time that the scan does not name it. */
+/**
+ * Whoever writes late for an attempt of a scan that has ended finds out within this time that the scan does not name it, and a scan whose
+ * target has been stored is there.
+ */
 const LATE_WRITES_MS = 60 * 60 * 1000;
 const PAGE = 200;
 
+/** Looks at a page after the id `after` ('' = from the first); answers the last id that it saw, null at the end. */
+type Walk = (after: string, now: Date) => Promise<string | null>;
+
 /**
- * Finds captures and kept files that no scan names, left by a process that was killed between storing them and writing the scan. Each call
- * looks at one page of each where the last one stopped, and answers whether there is more; after the last page the walk begins anew.
+ * Finds captures, kept files and texts of targets that no scan names, left by a process that was killed between storing them and writing
+ * the scan. Each call looks at one page of each where the last one stopped, and answers whether there is more; after the last page the
+ * walk begins anew.
  */
 export function unreferencedSweep(dependencies: UnreferencedDependencies): (now: Date) => Promise<boolean> {
-  const { captures, artifacts } = dependencies;
-  /** After which id each walk goes on; null: it is at its end. */
-  let [captureId, artifactId]: [string | null, string | null] = ['', ''];
+  const walks = [walkCaptures, walkKeptFiles, walkTargetTexts].map((walk) => walk(dependencies));
+  const start = walks.map(() => '');
+  let places: (string | null)[] = start;
 
   return async (now) => {
-    const ids = captureId === null ? [] : await captures.pageOfIds(captureId, PAGE);
-    const kept = artifactId === null ? [] : await artifacts.pageOfKept(artifactId, PAGE);
-    const attempts = [...ids.map(attemptOf), ...kept.map(({ scan_id, fence }) => ({ scanId: scan_id, fence }))];
-    await removeUnreferenced(dependencies, attempts, now);
-    captureId = ids.at(-1) ?? null;
-    artifactId = kept.at(-1)?._id ?? null;
-    const hasMore = captureId !== null || artifactId !== null;
-    if (!hasMore) [captureId, artifactId] = ['', ''];
+    const next: (string | null)[] = [];
+    // One after the other: what the first one removes, the second one does not find.
+    for (const [at, walk] of walks.entries()) next.push(places[at] == null ? null : await walk(places[at], now));
+    const hasMore = next.some((place) => place !== null);
+    places = hasMore ? next : start;
     return hasMore;
   };
 }
+
+const walkCaptures =
+  (dependencies: UnreferencedDependencies): Walk =>
+  async (after, now) => {
+    const ids = await dependencies.captures.pageOfIds(after, PAGE);
+    await removeUnreferenced(dependencies, ids.map(attemptOf), now);
+    return ids.at(-1) ?? null;
+  };
+
+const walkKeptFiles =
+  (dependencies: UnreferencedDependencies): Walk =>
+  async (after, now) => {
+    const kept = await dependencies.artifacts.pageOfKept(after, PAGE);
+    const attempts = kept.map(({ scan_id, fence }) => ({ scanId: scan_id, fence }));
+    await removeUnreferenced(dependencies, attempts, now);
+    return kept.at(-1)?._id ?? null;
+  };
+
+const walkTargetTexts =
+  ({ scans, metrics }: UnreferencedDependencies): Walk =>
+  async (after, now) => {
+    const texts = await scans.texts.page(after, PAGE);
+    const ends = await scans.endsOf(texts.map(({ _id }) => _id));
+    const putBefore = new Date(now.getTime() - LATE_WRITES_MS);
+    for (const text of texts)
+      if (!ends.has(text._id) && (await scans.texts.removeOrphan(text, putBefore)))
+        metrics.removed.inc({ what: 'unreferenced' });
+    return texts.at(-1)?._id ?? null;
+  };
 
 async function removeUnreferenced(
   { scans, captures, artifacts, metrics }: UnreferencedDependencies,

@@ -20,4 +20,5 @@ export type FarmScans = Pick<
   | 'forgetEvidence'
   | 'remove'
   | 'endsOf'
+  | 'texts'
 >;

@@ -222,6 +222,9 @@ export function scanStore(store: Store) {
       return new Map(found.map((scan) => [scan._id, scan]));
     },
 
+    /** The texts of targets, for the sweep of those that no scan has. */
+    texts: { page: texts.page, removeOrphan: texts.removeOrphan },
+
     /** What follows changes of scans. */
     outbox: outboxSource<StoredScan>('scans', scans, ['campaign_id'], ({ _id, organization_id, campaign_id }) => ({
       organizationId: organization_id,
