@@ -16,6 +16,7 @@ const scans = [mine, other];
 const PNG = Buffer.from('not really a picture');
 
 const routes = reportRoutes({
+  findDemoReport: async () => null,
   findByReportToken: async (token) => scans.find((scan) => scan.report_token === token) ?? null,
   landingsOf: async (scan) => (scan === mine ? [sampleLanding(0)] : hostileLandings()),
   answerScreenshot: async (scan: ScanRecord, ord, width) => {

@@ -12,8 +12,8 @@ type Scan = {
 };
 type Tag = { tag_slug: string; severity: string };
 
-/** Scans a page of the local ad world as a client would and says what came of it. Throws where the API refuses. */
-export async function demoScan(baseUrl: string, apiKey: string, say: (text: string) => void): Promise<void> {
+/** Scans a page of the local ad world as a client would, says what came of it and answers the report's address. Throws where the API refuses. */
+export async function demoScan(baseUrl: string, apiKey: string, say: (text: string) => void): Promise<string> {
   const call = async <T>(method: string, path: string, body?: unknown): Promise<T> => {
     const headers = { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' };
     const answer = await fetch(baseUrl + path, { method, headers, ...(body ? { body: JSON.stringify(body) } : {}) });
@@ -35,4 +35,5 @@ export async function demoScan(baseUrl: string, apiKey: string, say: (text: stri
     `  ${scan.status}${scan.error ? ` ${scan.error}` : ''}: ${scan.redirect_chain.length} hops, ${found}, ${scan.elapsed_ms} ms`,
   );
   say(`  report: ${scan.public_report_url}`);
+  return scan.public_report_url;
 }

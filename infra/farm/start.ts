@@ -1,3 +1,5 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { ConfigError, loadConfig } from '@adsweep/shared/service/load-config.ts';
 import { FarmConfigSchema } from './config.ts';
 import { lockDataDir } from './data-dir-lock.ts';
@@ -11,6 +13,10 @@ const say = (text: string) => console.log(text);
 
 /** The farm works all the same: an exits file of one's own need not lead to the ad world. */
 const tellOfDemo = (error: Error) => say(`  the demo scan came to nothing: ${error.message}`);
+
+/** The page at the root of the API links to the report. */
+const keepReport = (url: string, dataDir: string) =>
+  writeFileSync(join(dataDir, 'demo-report'), new URL(url).pathname.replace(/^.*(?=r\/)/, ''));
 
 async function main(): Promise<void> {
   const config = loadConfig(FarmConfigSchema, process.env);
@@ -29,7 +35,8 @@ async function main(): Promise<void> {
   try {
     const { baseUrl, localUrl, apiKey } = await farm.start();
     say(`adsweep ready ${baseUrl} key ${apiKey}`);
-    if (config.ADSWEEP_DEMO === 1) await demoScan(localUrl, apiKey, say).catch(tellOfDemo);
+    if (config.ADSWEEP_DEMO === 1)
+      await demoScan(localUrl, apiKey, say).then((url) => keepReport(url, config.ADSWEEP_DATA_DIR), tellOfDemo);
   } catch (error) {
     if (stopping) return;
     console.error(`adsweep could not start: ${(error as Error).message}`);

@@ -4,6 +4,7 @@ import { makePrivateFolder } from '@adsweep/shared/service/private-folder.ts';
 import type { Config } from '../config.ts';
 import { warnOfEviction } from '../crawling/queue/eviction-policy.ts';
 import { farmMetrics, type Metrics } from '../metrics.ts';
+import { openBroadcast } from '../platform/broadcast.ts';
 import { diskSpace } from '../platform/disk-space.ts';
 import { bringUpToDate } from '../platform/migrations/bring-up-to-date.ts';
 import { openDiskObjects } from '../platform/object-store.ts';
@@ -26,7 +27,8 @@ export async function openPlatform(config: Config, { registry }: Metrics, logger
   await bringUpToDate(store, logger);
   const redis = openRedis(config.REDIS_URL, logger);
   const disk = diskSpace(folder, config.ADSWEEP_DISK_FLOOR_MB * MEGABYTE);
-  return { store, objects, disk, redis, wake: openWakeHub(redis), metrics: farmMetrics(registry), logger };
+  const [wake, broadcast] = [openWakeHub(redis), openBroadcast(redis)];
+  return { store, objects, disk, redis, wake, broadcast, metrics: farmMetrics(registry), logger };
 }
 
 /** Resolves when Redis answers, or after two seconds: everything starts without it too. */

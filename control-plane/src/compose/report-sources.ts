@@ -4,14 +4,17 @@ import type { PicturePool } from '../scanning/artifacts/picture-pool.ts';
 import { answerPicture } from '../scanning/artifacts/routes.ts';
 import type { ReportSources } from '../scanning/reports/routes.ts';
 import type { ScanStore } from '../scanning/scans/state/scan-store.ts';
+import { findDemoReport } from './demo-report.ts';
 
 /** What public reports ask of the scans, their captures and the tags. */
 export function reportSources(
   scans: Pick<ScanStore, 'findByReportToken'>,
   crawling: Pick<CrawlingDomain, 'landingsOf' | 'openScreenshot'>,
   pictures: PicturePool,
+  dataDir: string,
 ): ReportSources {
   return {
+    findDemoReport: () => findDemoReport(dataDir),
     findByReportToken: (token) => scans.findByReportToken(token),
     landingsOf: (scan) => crawling.landingsOf(scan),
     answerScreenshot: async (scan, ord, width, request) =>

@@ -49,7 +49,7 @@ export async function startControlPlane(config: Config, logger: Logger): Promise
   await createIndexes(domains);
 
   const draining = new AbortController();
-  const api = roles.has('api') ? await startApi(config, platform, metrics, domains, publicUrl) : null;
+  const api = roles.has('api') ? await startApi(config, platform, metrics, domains, publicUrl, draining.signal) : null;
   const needs = needsOf(roles, loopRoles);
   const ready = readyChecks(platform, needs, () => api?.hasCatalogue() ?? false, draining.signal);
   serveApi(config, platform, metrics, domains, { server: http, api, ready });
@@ -67,6 +67,7 @@ export async function startControlPlane(config: Config, logger: Logger): Promise
     ['catalogue and pictures', () => api?.stop()],
     ['loops', async () => void (await Promise.all(loops.map((loop) => loop.stop())))],
     ['wake hints', () => platform.wake.stop()],
+    ['broadcasts', () => platform.broadcast.stop()],
     ['redis', () => platform.redis.disconnect()],
     ['store', () => platform.store.close()],
   ];

@@ -1,5 +1,6 @@
 import type { Logger } from '@adsweep/shared/service/logger.ts';
 import type { FarmMetrics } from '../metrics.ts';
+import type { Broadcast } from './broadcast.ts';
 import type { DiskSpace } from './disk-space.ts';
 import type { ObjectStore } from './object-store.ts';
 import type { RedisClient } from './redis.ts';
@@ -13,6 +14,7 @@ export type Platform = {
   disk: DiskSpace;
   redis: RedisClient;
   wake: WakeHub;
+  broadcast: Broadcast;
   metrics: FarmMetrics;
   logger: Logger;
 };

@@ -1,15 +1,19 @@
 import type { Platform } from '../platform/platform.ts';
 import { artifactStore } from './artifacts/artifact-store.ts';
 import { startSweeping } from './artifacts/start-sweeping.ts';
+import { stateOf } from './scans/state/scan-state.ts';
 import { scanStore } from './scans/state/scan-store.ts';
+import { stateBroadcast } from './scans/state/state-broadcast.ts';
 
 /** Scans and the files that belong to them. */
-export function scanningDomain({ store, objects, redis, logger }: Platform) {
-  const [scans, artifacts] = [scanStore(store), artifactStore(store, objects)];
+export function scanningDomain({ store, objects, redis, broadcast, logger }: Platform) {
+  const [states, artifacts] = [stateBroadcast(broadcast), artifactStore(store, objects)];
+  const scans = scanStore(store, (scan) => states.announce(stateOf(scan)));
   return {
     stores: [scans, artifacts],
     scans,
     artifacts,
+    watchScan: states.watch,
     outboxSources: [scans.outbox],
     loops: { sweeper: () => [startSweeping({ store, objects, redis, artifacts, logger })] },
   };

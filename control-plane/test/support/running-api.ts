@@ -16,13 +16,16 @@ import { idempotencyStore } from '../../src/http/idempotency-store.ts';
 import type { Permission } from '../../src/http/permissions.ts';
 import type { ReadyCheck } from '../../src/http/probes.ts';
 import { createMetrics } from '../../src/metrics.ts';
+import { processBroadcast } from '../../src/platform/broadcast.ts';
 import { openStore } from '../../src/platform/store.ts';
 import { PicturePool } from '../../src/scanning/artifacts/picture-pool.ts';
 import type { OpenPicture } from '../../src/scanning/artifacts/routes.ts';
 import type { EvidenceLanding } from '../../src/scanning/scans/api/evidence-landing.ts';
 import { type FindCampaign, findNoCampaign } from '../../src/scanning/scans/request/find-campaign.ts';
 import type { ScanRecord } from '../../src/scanning/scans/state/scan.ts';
+import { stateOf } from '../../src/scanning/scans/state/scan-state.ts';
 import { type ListQuestion, type ListWindow, scanStore } from '../../src/scanning/scans/state/scan-store.ts';
+import { stateBroadcast } from '../../src/scanning/scans/state/state-broadcast.ts';
 
 export const PUBLIC_URL = 'https://adsweep.example';
 export const PRICE_MICROS = 10_000;
@@ -81,13 +84,16 @@ export type Surroundings = {
   enqueue: (scan: ScanRecord) => Promise<void>;
   readyChecks: ReadyCheck[];
   findCampaign: FindCampaign;
+  demoReport: string | null;
   fleet: (verb: 'block' | 'unblock', nodeId: string) => Promise<void>;
 };
 
 /** The API of the control plane on a free port, over a store in memory, with two organizations. */
 export async function runningApi() {
   const store = await openStore({ path: ':memory:' });
-  const [scans, ledger] = [scanStore(store), ledgerStore(store)];
+  const [states, closing] = [stateBroadcast(processBroadcast()), new AbortController()];
+  const scans = scanStore(store, (scan) => states.announce(stateOf(scan)));
+  const ledger = ledgerStore(store);
   const accounts = { organizations: organizationStore(store), keys: keyStore(store) };
   const idempotency = idempotencyStore(store);
   for (const one of [accounts.keys, scans, ledger, idempotency]) await one.createIndexes();
@@ -102,6 +108,7 @@ export async function runningApi() {
     enqueue: async (scan) => void enqueued.push(scan),
     readyChecks: [],
     findCampaign: findNoCampaign,
+    demoReport: null,
     fleet: async () => {},
   };
   const pictures = new PicturePool();
@@ -119,8 +126,11 @@ export async function runningApi() {
     tagWords: (slug) =>
       slug === 'archived' ? null : { display_name: slug.toUpperCase(), category: 'behavior', severity: 'medium' },
     submitted: () => metrics.submitted.inc(),
+    watchScan: states.watch,
+    closing: closing.signal,
     outboxFilled: () => {},
     reports: {
+      findDemoReport: async () => around.demoReport,
       findByReportToken: async () => null,
       landingsOf: async () => [],
       answerScreenshot: async () => ({ status: 404 }),
@@ -186,6 +196,7 @@ export async function runningApi() {
       return key;
     },
     async stop(): Promise<void> {
+      closing.abort();
       await server.close(0);
       await pictures.close();
       await store.close();

@@ -19,6 +19,7 @@ import { createDomains, createIndexes, type Domains } from '../../src/compose/do
 import { shardKeys } from '../../src/crawling/queue/keys.ts';
 import { type EventRecord, eventStore } from '../../src/delivery/events/event-store.ts';
 import { farmMetrics } from '../../src/metrics.ts';
+import { openBroadcast } from '../../src/platform/broadcast.ts';
 import type { DiskSpace } from '../../src/platform/disk-space.ts';
 import { openDiskObjects } from '../../src/platform/object-store.ts';
 import type { Loop } from '../../src/platform/start-loop.ts';
@@ -50,8 +51,17 @@ export async function runningFarm() {
   const secrets = { joinTokens: `${NODE_TOKEN},${NEXT_NODE_TOKEN}`, leaseSecret: 'a secret that signs leases' };
   /** A disk with room, until a test says otherwise. */
   const disk: DiskSpace = { requireFree: async () => {} };
-  const wake = openWakeHub(redis.client);
-  const platform = { store, redis: redis.client, objects, disk, wake, metrics: farmMetrics(registry), logger };
+  const [wake, broadcast] = [openWakeHub(redis.client), openBroadcast(redis.client)];
+  const platform = {
+    store,
+    redis: redis.client,
+    objects,
+    disk,
+    wake,
+    broadcast,
+    metrics: farmMetrics(registry),
+    logger,
+  };
   const settings = { publicUrl: PUBLIC_URL, ...secrets };
   const domains = createDomains(platform, settings);
   await createIndexes(domains);
@@ -154,6 +164,7 @@ export async function runningFarm() {
       await server.close(0);
       await store.close();
       wake.stop();
+      broadcast.stop();
       await redis.stop();
       await rm(folder, { recursive: true, force: true });
     },

@@ -29,6 +29,7 @@ export async function startApi(
   metrics: Metrics,
   domains: Domains,
   publicUrl: string,
+  closing: AbortSignal,
 ): Promise<Api> {
   const { accounts, scanning, crawling } = domains;
   const idempotency = idempotencyStore(platform.store);
@@ -50,6 +51,8 @@ export async function startApi(
     unqueue: crawling.unqueue,
     readEvidence: crawling.landingsOf,
     tagWords: findTagDefinition,
+    watchScan: scanning.watchScan,
+    closing,
     outboxFilled: () => platform.wake.announce('outbox'),
     submitted: () => metrics.submitted.inc(),
     openScreenshot: async (organizationId, id, ord) => {
@@ -60,7 +63,7 @@ export async function startApi(
     pictures,
     blockNode: crawling.blockNode,
     unblockNode: crawling.unblockNode,
-    reports: reportSources(scanning.scans, crawling, pictures),
+    reports: reportSources(scanning.scans, crawling, pictures, config.ADSWEEP_DATA_DIR),
   });
   return {
     routes,

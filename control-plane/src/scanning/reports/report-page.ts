@@ -1,4 +1,5 @@
 import { type Html, html } from './html.ts';
+import { type Assets, pageDocument } from './page-document.ts';
 import type { Report } from './report.ts';
 import { showClassification, showFacts, showTiming } from './show-facts.ts';
 import { showMainChain, showPicture, showTabs } from './show-landings.ts';
@@ -9,8 +10,9 @@ import { STATUSES } from './words.ts';
 /** How often the page of a scan under way looks again. */
 const RENEW_SECONDS = 5;
 
-/** Paths of ours that every page refers to. */
-export type Assets = { stylesheet: string; icon: string };
+const FOOTER =
+  'A read-only report. Whoever has its link can read it; it names nobody. Addresses in it may be harmful, so none of them is a link.';
+const PAGE = { heading: 'Scan report', footer: FOOTER };
 
 /** The public report as an HTML document: no scripts, no forms, no links to what was scanned. */
 export function reportPage(report: Report, assets: Assets): string {
@@ -20,14 +22,14 @@ export function reportPage(report: Report, assets: Assets): string {
   const judged = [showFindings(report), showClassification(report)].filter((part) => part !== null);
   const body = html`${showVerdict(report, verdict)}${showFacts(report)}${showColumns(seen, judged)}
 ${showMainChain(report)}${showTabs(report)}`;
-  return documentOf(`${verdict.title} - Adsweep report`, assets, body, renew || null);
+  return pageDocument({ ...PAGE, title: `${verdict.title} - Adsweep report`, renew }, assets, body);
 }
 
 /** What a wrong or outdated link shows. */
 export function missingReportPage(assets: Assets): string {
   const body = html`<section class="verdict cancelled">${SIGNS.cancelled}<div><h1>There is no such report</h1>
 <p class="summary">The link may be incomplete. Ask whoever sent it for the whole of it.</p></div></section>`;
-  return documentOf('No such report - Adsweep', assets, body, null);
+  return pageDocument({ ...PAGE, title: 'No such report - Adsweep' }, assets, body);
 }
 
 function showVerdict({ status, error, tags }: Report, { tone, title, text }: Verdict): Html {
@@ -43,27 +45,6 @@ function showColumns(left: Html[], right: Html[]): Html | null {
   return html`<div class="columns-${columns.length}">${columns.map((column) => html`<div class="stack">${column}</div>`)}</div>`;
 }
 
-function documentOf(title: string, assets: Assets, body: Html, renew: Html | null): string {
-  return html`<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="robots" content="noindex, nofollow">
-<meta name="color-scheme" content="light dark">${renew}
-<title>${title}</title>
-<link rel="icon" type="image/svg+xml" href="${assets.icon}">
-<link rel="stylesheet" href="${assets.stylesheet}">
-</head>
-<body>
-<header class="top"><span class="brand">${LOGO}Adsweep</span><span>Scan report</span></header>
-<main>${body}</main>
-<footer>A read-only report. Whoever has its link can read it; it names nobody. Addresses in it may be harmful, so none of them is a link.</footer>
-</body>
-</html>
-`.toString();
-}
-
 const sign = (path: Html): Html =>
   html`<svg class="sign" viewBox="0 0 48 48" aria-hidden="true"><circle cx="24" cy="24" r="22"/>${path}</svg>`;
 const exclamation = sign(html`<path d="M24 12v15M24 34.5v.5"/>`);
@@ -77,5 +58,3 @@ const SIGNS: Record<Verdict['tone'], Html> = {
   failed: sign(html`<path d="m16 16 16 16M32 16 16 32"/>`),
   cancelled: sign(html`<path d="M14 24h20"/>`),
 };
-
-const LOGO = html`<svg viewBox="0 0 24 24" width="22" height="22" aria-hidden="true"><circle cx="12" cy="12" r="10"/><path d="M12 12 19 5M12 6a6 6 0 1 0 6 6"/></svg>`;

@@ -10,11 +10,14 @@ import { conditional } from '../../http/conditional-get.ts';
 import { type Answer, type Route, route } from '../../http/route.ts';
 import type { ScanRecord } from '../scans/state/scan.ts';
 import { buildReport, type SeenLanding, type TagWords } from './build-report.ts';
+import { homePage } from './home-page.ts';
 import { missingReportPage, reportPage } from './report-page.ts';
 
 /** What reports ask of the rest of the house. */
 export type ReportSources = {
   findByReportToken(token: string): Promise<ScanRecord | null>;
+  /** The path of the demo's report; null where there is none. */
+  findDemoReport(): Promise<string | null>;
   /** Landings of the scan's accepted capture, none before there is one. */
   landingsOf(scan: ScanRecord): Promise<readonly SeenLanding[]>;
   /** The WebP screenshot of a landing, in this width or (undefined) as it was taken; throws 404 where there is none. */
@@ -44,6 +47,8 @@ const ASSETS = {
   icon: `assets/icon.svg?v=${version(ICON)}`,
 };
 
+const ASSETS_FROM_ROOT = { stylesheet: `r/${ASSETS.stylesheet}`, icon: `r/${ASSETS.icon}` };
+
 const WIDTH_STEP = 100;
 const Token = Type.String({ description: "The scan's report token." });
 /** Links get parameters appended on their way through mail and chat; they mean nothing here. */
@@ -66,10 +71,18 @@ const pictureReplies = {
   304: { description: 'The picture is the one that the client has.' },
 };
 
-/** The login-free report of a scan, its pictures, and what its page is made with (spec 1, 5). Whoever knows the token may read. */
+/** The page at the root, the login-free report of a scan, its pictures, and what pages are made with (spec 1, 5). Whoever knows the token may read. */
 export function reportRoutes(sources: ReportSources): Route<Caller>[] {
   const shared = { method: 'GET', group: 'Reports', permission: 'none' } as const;
   return [
+    route({
+      ...shared,
+      path: '/',
+      summary: 'What this is',
+      query: AnyQuery,
+      replies: { 200: { description: 'A page for people.', content: 'text/html' } },
+      handle: async () => page(200, homePage(await sources.findDemoReport(), ASSETS_FROM_ROOT)),
+    }),
     route({
       ...shared,
       path: '/r/{token}',

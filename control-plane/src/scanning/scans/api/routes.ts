@@ -15,6 +15,7 @@ import { type CancelParts, cancelScan } from '../state/cancel.ts';
 import type { ScanRecord } from '../state/scan.ts';
 import type { ListQuestion, ScanStore } from '../state/scan-store.ts';
 import { type CreateParts, createRoutes } from './create-routes.ts';
+import { type EventsParts, eventsRoute } from './events-route.ts';
 import type { EvidenceLanding } from './evidence-landing.ts';
 import { childrenOf, listQueryIssues, listQuestion, ScanListQuerySchema } from './list-query.ts';
 import { presentBrief, presentScan } from './present-scan.ts';
@@ -23,7 +24,8 @@ import { CancelledSchema, ScanBriefSchema, ScanSchema, ScanTagSchema } from './r
 
 /** What the operations on scans need; `readEvidence` answers the landings of a scan's capture, none before there is one. */
 export type ScanParts = CreateParts &
-  CancelParts & {
+  CancelParts &
+  EventsParts & {
     scans: ScanStore;
     readEvidence: (scan: ScanRecord) => Promise<EvidenceLanding[]>;
     tagWords: FindTagWords;
@@ -35,7 +37,8 @@ const group = 'Scans';
 /** Operations on scans (spec 4.2). */
 export function scanRoutes(parts: ScanParts): Route<Caller>[] {
   const create = createRoutes(parts);
-  return [listRoute(parts), ...create, readRoute(parts), childrenRoute(parts), tagsRoute(parts), cancelRoute(parts)];
+  const readOne = [readRoute(parts), eventsRoute(parts), childrenRoute(parts), tagsRoute(parts)];
+  return [listRoute(parts), ...create, ...readOne, cancelRoute(parts)];
 }
 
 function listRoute({ scans, publicUrl }: ScanParts): Route<Caller> {

@@ -15,7 +15,13 @@ export async function changeScan(
   events: EmittedEvent[] = [],
 ): Promise<ScanRecord | null> {
   const change = advance(scan, event, now);
-  return change && scans.apply(scan, withEvents(change, scan.event_sequence, events));
+  return change && scans.apply(scan, withEvents(inNextStatus(change, scan, now), scan.event_sequence, events));
+}
+
+/** A status that follows another one is numbered, so that whoever hears of several knows their order. */
+function inNextStatus(change: ScanChange, { status, status_sequence = 0 }: ScanRecord, now: Date): ScanChange {
+  if (change.set.status === undefined || change.set.status === status) return change;
+  return { ...change, set: { ...change.set, status_at: now, status_sequence: status_sequence + 1 } };
 }
 
 /** Two changes that both emit events cannot take the same numbers: the sequence is compared as well. */

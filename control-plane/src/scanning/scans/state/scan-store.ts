@@ -50,7 +50,8 @@ export const LIST_INDEXES = [
   { key: { organization_id: 1, filter_keys: 1, ...NEWEST }, countedPrefix: 2 },
 ];
 
-export function scanStore(store: Store) {
+/** `changed` is told each scan whose status has changed. */
+export function scanStore(store: Store, changed: (scan: ScanRecord) => void = () => {}) {
   const scans: Collection<StoredScan> = store.collection<StoredScan>('scans');
   const texts = targetTexts(store);
   const inTurn = inTurnByKey();
@@ -187,7 +188,9 @@ export function scanStore(store: Store) {
       if (fence !== undefined) filter['lease.fence'] = fence;
       const keys = 'classification' in change.set ? { filter_keys: filterKeysOf({ ...scan, ...change.set }) } : {};
       const update = { $set: { ...change.set, ...keys }, ...pushToOutbox(change.follows) };
-      return scans.findOneAndUpdate(filter, update, { returnDocument: 'after' });
+      const after = await scans.findOneAndUpdate(filter, update, { returnDocument: 'after' });
+      if (after && change.set.status !== undefined) changed(after);
+      return after;
     },
 
     /** Scans that ended at `until` or before, the earliest first; those whose outbox holds something are left out. */

@@ -81,6 +81,9 @@ export type ScanRecord = OutboxFields & {
   price_micros: number;
 
   status: ScanStatus;
+  /** When it came into this status, and how many it had before. Absent: its first one, or of an earlier version. */
+  status_at?: Date;
+  status_sequence?: number;
   error: string;
   /** Number of the attempt under way, or of the one that produced the result. */
   retry_attempt: number;
