@@ -24,7 +24,7 @@ describe('a hostile page', { concurrency: 4 }, () => {
     const next = await world.capture('http://plain.example/');
     assert.deepEqual(
       [next.failure, next.landings[0]?.page_title, next.landings[0]?.screenshot],
-      [null, 'plain', 'landing-0.webp'],
+      [null, 'plain', 'landing-0.jpeg'],
     );
     return captured;
   }
@@ -80,7 +80,7 @@ describe('a hostile page', { concurrency: 4 }, () => {
       );
       assert.equal(captured.failure, 'navigation: TOO_MANY_REDIRECTS');
       assert.ok(captured.chain().length > 40 && captured.chain().length <= 200, `${captured.chain().length}`);
-      assert.equal(captured.landings[0]?.screenshot, 'landing-0.webp');
+      assert.equal(captured.landings[0]?.screenshot, 'landing-0.jpeg');
     });
 
     it('refreshes itself in a loop', async () => {
@@ -208,7 +208,7 @@ describe('a hostile page', { concurrency: 4 }, () => {
   describe('that is captured all the same', { concurrency: 4 }, () => {
     const good = (captured: Captured) => {
       assert.equal(captured.failure, null, captured.outcome.failure?.cause);
-      assert.equal(captured.landings[0]?.screenshot, 'landing-0.webp', captured.notes);
+      assert.equal(captured.landings[0]?.screenshot, 'landing-0.jpeg', captured.notes);
     };
 
     it('never ends its answer', async () => {
@@ -293,7 +293,7 @@ describe('a hostile page', { concurrency: 4 }, () => {
       const captured = await survive(page('huge', paragraph.repeat(5_000)));
       good(captured);
       assert.equal(captured.documents()[0]?.html.length, 1_000_000);
-      assert.equal(captured.file('landing-0.webp')?.height, 633);
+      assert.equal(captured.file('landing-0.jpeg')?.height, 633);
       assert.match(captured.notes, /pixels high: what is in view/);
     });
 

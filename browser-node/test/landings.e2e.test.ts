@@ -37,8 +37,8 @@ describe('the landings of a capture', { concurrency: 4 }, () => {
     ]);
     assert.deepEqual(captured.steps(2), ['initial http://second.example/']);
     assert.deepEqual(
-      captured.outcome.files.filter(({ contentType }) => contentType === 'image/webp').map(({ name }) => name),
-      ['landing-0.webp', 'landing-1.webp', 'landing-2.webp'],
+      captured.outcome.files.filter(({ contentType }) => contentType === 'image/jpeg').map(({ name }) => name),
+      ['landing-0.jpeg', 'landing-1.jpeg', 'landing-2.jpeg'],
     );
     const offer = captured.requests.find(({ url }) => url === 'http://first.example/offer');
     assert.deepEqual([offer?.landing, offer?.hop], [1, 2]);
@@ -52,7 +52,7 @@ describe('the landings of a capture', { concurrency: 4 }, () => {
       <img loading=lazy src=/lazy.png width=10 height=10><div style="height:1000px"></div>`,
     );
     const captured = await world.capture('http://long.example/');
-    const picture = captured.file('landing-0.webp');
+    const picture = captured.file('landing-0.jpeg');
     assert.equal(picture?.width, 1366);
     assert.ok(picture && picture.height >= 6_010 && picture.height < 6_050, `${picture?.height}`);
     assert.ok(captured.urls().includes('http://long.example/lazy.png'));
@@ -65,7 +65,7 @@ describe('the landings of a capture', { concurrency: 4 }, () => {
       '<body style="margin:0"><div style="height:40000px;background:green"></div>',
     );
     const captured = await world.capture('http://endless.example/');
-    const picture = captured.file('landing-0.webp');
+    const picture = captured.file('landing-0.jpeg');
     assert.deepEqual([picture?.width, picture?.height], [1366, 16_383]);
   });
 
@@ -76,7 +76,7 @@ describe('the landings of a capture', { concurrency: 4 }, () => {
       '<meta name=viewport content="width=device-width"><body style="margin:0;height:1000px">',
     );
     const captured = await world.capture('http://phone.example/', { emulator: 'iphone_15' });
-    const picture = captured.file('landing-0.webp');
+    const picture = captured.file('landing-0.jpeg');
     assert.deepEqual([picture?.width, picture?.height], [393 * 3, 1_000 * 3]);
   });
 

@@ -268,7 +268,7 @@ describe('the contents and documents of a capture', { concurrency: 4 }, () => {
     );
     assert.equal(captured.landings[0]?.page_title, 'The true title');
     assert.equal(captured.landings[0]?.site_name, 'True & Sons');
-    assert.equal(captured.landings[0]?.screenshot, 'landing-0.webp');
+    assert.equal(captured.landings[0]?.screenshot, 'landing-0.jpeg');
     assert.equal(captured.failure, null);
   });
 });

@@ -6,15 +6,15 @@ import sharp from 'sharp';
 import { resizedSize } from '../src/scanning/artifacts/resize-screenshot.ts';
 import { itemsOf, ORGANIZATIONS, type RunningApi, runningApi } from './support/running-api.ts';
 
-/** A WebP picture: the upper half red, the lower half blue. */
-async function picture(width: number, height: number): Promise<Buffer> {
+/** A picture: the upper half red, the lower half blue. */
+async function picture(width: number, height: number, format: 'webp' | 'jpeg'): Promise<Buffer> {
   const half = await sharp({ create: { width, height: Math.ceil(height / 2), channels: 3, background: 'red' } })
     .png()
     .toBuffer();
-  return sharp({ create: { width, height, channels: 3, background: 'blue' } })
-    .composite([{ input: half, top: 0, left: 0 }])
-    .webp({ lossless: true })
-    .toBuffer();
+  const whole = sharp({ create: { width, height, channels: 3, background: 'blue' } }).composite([
+    { input: half, top: 0, left: 0 },
+  ]);
+  return (format === 'webp' ? whole.webp({ lossless: true }) : whole.jpeg()).toBuffer();
 }
 
 describe('§4.3.3 screenshots', () => {
@@ -28,14 +28,14 @@ describe('§4.3.3 screenshots', () => {
   after(() => api.stop());
 
   /** From now on every scan of ours has this picture at its landings 0 and 1. */
-  async function show(width: number, height: number): Promise<void> {
-    stored = await picture(width, height);
+  async function show(width: number, height: number, format: 'webp' | 'jpeg' = 'webp'): Promise<void> {
+    stored = await picture(width, height, format);
     const sha256 = createHash('sha256').update(stored).digest('hex');
     api.around.picture = async (organizationId, _, ord) => {
       if (organizationId !== ORGANIZATIONS.ours || ord > 1) return null;
       const stream = Readable.from([stored]);
       streams.push(stream);
-      return { stream, artifact: { sha256, bytes: stored.length, width, height } };
+      return { stream, artifact: { sha256, bytes: stored.length, content_type: `image/${format}`, width, height } };
     };
   }
 
@@ -51,7 +51,21 @@ describe('§4.3.3 screenshots', () => {
     return [format, width, height];
   };
 
-  test('without w the stored picture is streamed as it is', async () => {
+  test('are WebP in every size, also where they are stored as JPEG', async () => {
+    await show(800, 4000, 'jpeg');
+    const { answer } = await fetchPicture('screenshot');
+    assert.equal(answer.headers.get('content-type'), 'image/webp');
+    assert.deepEqual(await sizeOf('screenshot'), ['webp', 800, 4000]);
+    assert.deepEqual(await sizeOf('screenshot?w=400'), ['webp', 400, 1000]);
+    const again = await fetchPicture('screenshot', { 'If-None-Match': answer.headers.get('etag') ?? '' });
+    assert.equal(again.answer.status, 304);
+    assert.ok(streams.every((stream) => stream.destroyed));
+    await show(300, 200, 'jpeg');
+    assert.deepEqual(await sizeOf('screenshot?w=1200'), ['webp', 300, 200]);
+    await show(800, 4000);
+  });
+
+  test('without w a stored WebP picture is streamed as it is', async () => {
     const { answer, bytes } = await fetchPicture('screenshot');
     assert.equal(answer.status, 200);
     assert.equal(answer.headers.get('content-type'), 'image/webp');
@@ -134,7 +148,7 @@ describe('§4.3.3 screenshots', () => {
     const open = api.around.picture;
     api.around.picture = async () => ({
       stream: Readable.from([Buffer.from('RIFF not a picture')]),
-      artifact: { sha256: 'a'.repeat(64), bytes: 18, width: 800, height: 4000 },
+      artifact: { sha256: 'a'.repeat(64), bytes: 18, content_type: 'image/webp', width: 800, height: 4000 },
     });
     assert.equal((await api.get('/api/v1/scans/s/screenshot?w=400')).status, 500);
     api.around.picture = open;

@@ -97,6 +97,21 @@ describe('what a node uploads', () => {
     assert.equal(await farm.store.collection('artifacts').countDocuments({ scan_id: lease.scan_id }), 0);
   });
 
+  it('must be a JPEG picture where its name says so', async () => {
+    const lease = await leased();
+    const jpeg = await sharp(await webp(12, 34))
+      .withExif({ IFD0: { ImageDescription: 'x'.repeat(40_000) } })
+      .jpeg()
+      .toBuffer();
+    await farm.node.upload(lease, 'landing-0.jpeg', 'text/html', jpeg);
+    const stored = await farm.store.collection('artifacts').findOne({ scan_id: lease.scan_id });
+    assert.deepEqual([stored?.width, stored?.height, stored?.content_type], [12, 34, 'image/jpeg']);
+    const endless = Buffer.alloc(1024 * 1024, Buffer.from([0xff, 0xfe, 0x00, 0x02]));
+    endless.writeUInt16BE(0xffd8);
+    for (const fake of [await webp(), jpeg.subarray(0, 20), endless, Buffer.alloc(0)])
+      await assert.rejects(farm.node.upload(lease, 'landing-1.jpeg', 'image/jpeg', fake), refusedWith(422));
+  });
+
   it('must be gzip where its name says so, and no bomb', async () => {
     const lease = await leased();
     const upload = (bytes: Buffer) => farm.node.upload(lease, 'documents.json.gz', 'application/gzip', bytes);

@@ -10,6 +10,8 @@ const DISABLED_FEATURES = [
   // Redirected cross-origin requests survive while requests are intercepted.
   'AvoidCorsURLLoaderRestartOnRedirect',
   'AvoidUnnecessaryBeforeUnloadCheckSync',
+  // No renderer is started before a page needs one: most would serve nobody and cost a tenth of a capture's CPU.
+  'SpareRendererForSitePerProcess',
   // Traffic of the browser's own.
   'MediaRouter',
   'OptimizationHints',

@@ -1,5 +1,6 @@
+import { CONTENT_TYPES } from '@adsweep/shared/capture/artifacts/artifact-kind.ts';
 import { landingScreenshot } from '@adsweep/shared/capture/artifacts/screenshot.ts';
-import { webpSize } from '@adsweep/shared/capture/webp-size.ts';
+import { jpegSize } from '@adsweep/shared/capture/jpeg-size.ts';
 import { WEBP_SIDE_MAX } from '@adsweep/shared/limits.ts';
 import { COMMAND_MS } from '../devtools/devtools.ts';
 import { evaluateInIsolatedWorld } from '../devtools/isolated-world.ts';
@@ -11,7 +12,8 @@ import { underLoad } from '../session/machine-load.ts';
 import { settle } from '../session/settle.ts';
 import type { Collector } from './collector.ts';
 
-const WEBP = { type: 'webp', quality: 80 } as const;
+/** Encoded again as WebP when it is read: a little better than what is served then. */
+const JPEG = { type: 'jpeg', quality: 90 } as const;
 /** Screens a page is scrolled through. Beyond, what is loaded when seen stays as it is. */
 const SCREENS_MAX = 8;
 /** Time for what scrolling asked for. */
@@ -24,12 +26,12 @@ export const screenshots: Collector = {
   start: (captureSession) => async (draft) => {
     for (const landing of captureSession.landings.shown()) {
       const bytes = await picture(captureSession, landing);
-      const size = webpSize(bytes);
+      const size = jpegSize(bytes);
       const captured = draft.landings.find(({ ord }) => ord === landing.ord);
       // A side beyond what WebP holds gives an empty picture and no error.
       if (!size || !captured) continue;
       captured.screenshot = landingScreenshot(landing.ord);
-      draft.files.push({ name: captured.screenshot, contentType: 'image/webp', bytes, ...size });
+      draft.files.push({ name: captured.screenshot, contentType: CONTENT_TYPES.jpeg, bytes, ...size });
     }
   },
 };
@@ -81,7 +83,7 @@ function shootWhole(
   const longest = Math.floor(WEBP_SIDE_MAX / ratio);
   const clip = { x: 0, y: 0, width: Math.min(width, longest), height: Math.min(height, longest) };
   return page.screenshot({
-    ...WEBP,
+    ...JPEG,
     fullPage: true,
     clip,
     caret: 'initial',
@@ -93,7 +95,7 @@ function shootWhole(
 async function shootView({ tab }: Landing): Promise<Buffer> {
   const { data } = await tab.session.send(
     'Page.captureScreenshot',
-    { format: WEBP.type, quality: WEBP.quality },
+    { format: JPEG.type, quality: JPEG.quality },
     COMMAND_MS,
   );
   return Buffer.from(data, 'base64');

@@ -18,7 +18,10 @@ export async function scrollThrough({ screens }: { screens: number }): Promise<P
       isEmpty: root === null,
     };
   };
-  const painted = () => new Promise((resolve) => setTimeout(resolve, 60));
+  const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+  const frame = () => new Promise((resolve) => requestAnimationFrame(resolve));
+  // What is in view is known once a frame was drawn, and told to the page with the next; pages that wait for a pause need some time more.
+  const painted = () => Promise.all([pause(60), Promise.race([frame().then(frame), pause(500)])]);
   const { viewportHeight, height } = size();
   const waits = Document.prototype.querySelector.call(document, WAITING) !== null;
   if (screens === 0 || height < viewportHeight * 1.5 || !waits) return { ...size(), scrolled: false };

@@ -1,3 +1,4 @@
+import { isPicture } from '@adsweep/shared/capture/artifacts/artifact-kind.ts';
 import { artifactKindOf } from '@adsweep/shared/capture/artifacts/index.ts';
 import type { Capture } from '@adsweep/shared/capture/capture.ts';
 import type { JobLimits } from '@adsweep/shared/lease/job-limits.ts';
@@ -38,7 +39,7 @@ function landingIssues(
   { landings: landingsMax }: Pick<JobLimits, 'landings'>,
 ): Issue[] {
   if (landings.length > landingsMax) return [issue(['landings'], `There are more than ${landingsMax} landings.`)];
-  const pictures = new Set(artifacts.map(({ name }) => name).filter((name) => artifactKindOf(name)?.format === 'webp'));
+  const pictures = new Set(artifacts.map(({ name }) => name).filter(isPictureName));
   const ords = landings.map(({ ord }) => ord);
   return landings.flatMap(({ ord, screenshot }, at) => {
     const issues: Issue[] = [];
@@ -47,6 +48,11 @@ function landingIssues(
       issues.push(issue(['landings', at, 'screenshot'], 'The screenshot is no picture among the artifacts.'));
     return issues;
   });
+}
+
+function isPictureName(name: string): boolean {
+  const kind = artifactKindOf(name);
+  return kind !== undefined && isPicture(kind.format);
 }
 
 function issue(loc: (string | number)[], msg: string): Issue {

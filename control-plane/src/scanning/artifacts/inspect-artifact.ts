@@ -2,8 +2,13 @@ import { createHash } from 'node:crypto';
 import { type Readable, Transform, type TransformCallback } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
-import { type ArtifactFormat, CONTENT_TYPES } from '@adsweep/shared/capture/artifacts/artifact-kind.ts';
+import {
+  type ArtifactFormat,
+  CONTENT_TYPES,
+  type PictureFormat,
+} from '@adsweep/shared/capture/artifacts/artifact-kind.ts';
 import { artifactKindOf } from '@adsweep/shared/capture/artifacts/index.ts';
+import { jpegSize } from '@adsweep/shared/capture/jpeg-size.ts';
 import { webpSize } from '@adsweep/shared/capture/webp-size.ts';
 import { ArtifactRefused } from './artifact.ts';
 import { PIXELS_MAX } from './resize-screenshot.ts';
@@ -11,8 +16,11 @@ import { PIXELS_MAX } from './resize-screenshot.ts';
 /** Gzipped JSON may become this large, in bytes; a bomb ends there. */
 export const UNZIPPED_BYTES_MAX = 64 * 1024 * 1024;
 
-/** A WebP picture tells its size in its first bytes (RFC 9649). */
-const HEADER_BYTES = 30;
+/** How each kind of picture tells its size, and in how many of its first bytes: a JPEG has what its maker says of itself before it. */
+const HEADERS = {
+  webp: { bytes: 30, sizeIn: webpSize },
+  jpeg: { bytes: 256 * 1024, sizeIn: jpegSize },
+};
 
 /** Passes bytes on while it counts and hashes them; fails with {@link ArtifactRefused} above `bytesMax`. */
 export class Measure extends Transform {
@@ -48,25 +56,27 @@ export async function inspect(name: string, stream: Readable) {
 
 /** How each format is looked at; what is no picture has the size 0. */
 const inspectors: Record<ArtifactFormat, (stream: Readable) => Promise<{ width: number; height: number }>> = {
-  webp: inspectPicture,
+  jpeg: (stream) => inspectPicture(stream, 'jpeg'),
+  webp: (stream) => inspectPicture(stream, 'webp'),
   gzipped_json: inspectGzip,
 };
 
 /** Looks at the header alone: nothing of a node's picture is decoded before someone asks for it in another size. */
-async function inspectPicture(stream: Readable) {
-  const size = webpSize(await firstBytes(stream));
-  if (!size) throw new ArtifactRefused('the artifact is no WebP picture');
+async function inspectPicture(stream: Readable, format: PictureFormat) {
+  const { bytes, sizeIn } = HEADERS[format];
+  const size = sizeIn(await firstBytes(stream, bytes));
+  if (!size) throw new ArtifactRefused(`the artifact is no ${CONTENT_TYPES[format]}`);
   if (size.width * size.height > PIXELS_MAX) throw new ArtifactRefused('the picture has too many pixels', true);
   return size;
 }
 
-async function firstBytes(stream: Readable): Promise<Buffer> {
+async function firstBytes(stream: Readable, most: number): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let bytes = 0;
   for await (const chunk of stream as AsyncIterable<Buffer>) {
     chunks.push(chunk);
     bytes += chunk.length;
-    if (bytes >= HEADER_BYTES) break;
+    if (bytes >= most) break;
   }
   return Buffer.concat(chunks);
 }

@@ -33,8 +33,8 @@ export class PicturePool {
   #lastId = 0;
   #idle: NodeJS.Timeout | undefined;
 
-  /** The picture `width` pixels wide. `signal` frees the place of a client that went away. */
-  async resize(picture: StoredPicture, width: number, signal: AbortSignal): Promise<Buffer> {
+  /** The picture as WebP, `width` pixels wide or in its own size (null). `signal` frees the place of a client that went away. */
+  async resize(picture: StoredPicture, width: number | null, signal: AbortSignal): Promise<Buffer> {
     const name = `${picture.sha256} ${width}`;
     const kept = this.#cache.get(name);
     if (kept) return kept;
@@ -57,7 +57,7 @@ export class PicturePool {
     await gone;
   }
 
-  #ask(bytes: Buffer, { width: originalWidth, height }: Size, width: number): Promise<Buffer> {
+  #ask(bytes: Buffer, { width: originalWidth, height }: Size, width: number | null): Promise<Buffer> {
     this.#child ??= this.#start();
     const child = this.#child;
     const id = ++this.#lastId;

@@ -5,7 +5,7 @@ import { resizeScreenshot, type Size } from './resize-screenshot.ts';
  * A process that resizes pictures and does nothing else: pictures come from hostile pages and cost seconds of CPU, and sharp takes the
  * threads that files and archives need too. It ends with the process that started it.
  */
-export type ResizeRequest = { id: number; bytes: Uint8Array; original: Size; width: number };
+export type ResizeRequest = { id: number; bytes: Uint8Array; original: Size; width: number | null };
 export type Resized = { id: number; bytes: Uint8Array } | { id: number; error: string };
 
 sharp.concurrency(1);
@@ -16,7 +16,7 @@ process.on('message', async ({ id, bytes, original, width }: ResizeRequest) => {
 });
 process.on('disconnect', () => process.exit());
 
-async function resize(id: number, bytes: Buffer, original: Size, width: number): Promise<Resized> {
+async function resize(id: number, bytes: Buffer, original: Size, width: number | null): Promise<Resized> {
   try {
     return { id, bytes: await resizeScreenshot(bytes, original, width) };
   } catch (error) {

@@ -8,9 +8,10 @@ export type Size = { width: number; height: number };
 
 /**
  * The size a screenshot is served in when `width` is asked for: never larger than it is, and cut at the foot where it would be
- * higher than 2.5 times its width (spec 4.3). `sourceHeight` says how much of the original is shown.
+ * higher than 2.5 times its width (spec 4.3). `sourceHeight` says how much of the original is shown. null = as it is.
  */
-export function resizedSize(original: Size, width: number): Size & { sourceHeight: number } {
+export function resizedSize(original: Size, width: number | null): Size & { sourceHeight: number } {
+  if (width === null) return { ...original, sourceHeight: original.height };
   const shown = Math.min(width, original.width);
   const scale = shown / original.width;
   const height = Math.min(Math.max(1, Math.round(original.height * scale)), Math.floor(shown * SCREENSHOT_CROP_RATIO));
@@ -19,14 +20,17 @@ export function resizedSize(original: Size, width: number): Size & { sourceHeigh
 
 /** Seconds that one picture may take. */
 const RESIZE_SECONDS = 10;
+/** How hard the encoder tries, 0 to 6. */
+const RESIZED_EFFORT = 4;
+const WHOLE_EFFORT = 2;
 
 /** A WebP screenshot of `original` size as {@link resizedSize} says. Rejects for what is no picture of that size. */
-export async function resizeScreenshot(bytes: Buffer, original: Size, width: number): Promise<Buffer> {
+export async function resizeScreenshot(bytes: Buffer, original: Size, width: number | null): Promise<Buffer> {
   const size = resizedSize(original, width);
   return sharp(bytes, { limitInputPixels: PIXELS_MAX })
     .extract({ left: 0, top: 0, width: original.width, height: size.sourceHeight })
     .resize({ width: size.width, height: size.height, fit: 'fill' })
-    .webp({ quality: 80 })
+    .webp({ quality: 80, effort: width === null ? WHOLE_EFFORT : RESIZED_EFFORT })
     .timeout({ seconds: RESIZE_SECONDS })
     .toBuffer();
 }

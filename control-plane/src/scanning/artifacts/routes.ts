@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { Readable } from 'node:stream';
+import { CONTENT_TYPES } from '@adsweep/shared/capture/artifacts/artifact-kind.ts';
 import { SUBJECT_ORD } from '@adsweep/shared/capture/subject-landing.ts';
 import { SCREENSHOT_WIDTH_MAX, SCREENSHOT_WIDTH_MIN } from '@adsweep/shared/limits.ts';
 import { ConnectionLost } from '@adsweep/shared/service/read-bytes.ts';
@@ -12,10 +13,10 @@ import { QueueFull } from './bounded-queue.ts';
 import type { PicturePool } from './picture-pool.ts';
 import { resizedSize } from './resize-screenshot.ts';
 
-/** A stored picture: its bytes, its hash and its size in pixels. Whoever opens it reads or destroys the stream. */
+/** A stored picture: its bytes, its hash, its media type and its size in pixels. Whoever opens it reads or destroys the stream. */
 export type OpenPicture = {
   stream: Readable;
-  artifact: { sha256: string; bytes: number; width: number; height: number };
+  artifact: { sha256: string; bytes: number; content_type: string; width: number; height: number };
 };
 
 /** Opens the screenshot of a landing of the organization's scan; null where there is none, or no such scan. */
@@ -81,19 +82,20 @@ export async function answerPicture(
   if (!picture) throw notFound('screenshot');
   const { headers } = request;
   const { stream, artifact } = picture;
-  const asStored = width === undefined || isAsStored(artifact, width);
-  const etag = `"${artifact.sha256.slice(0, 32)}${asStored ? '' : `-${width}`}"`;
+  const shown = width === undefined || isWhole(artifact, width) ? null : width;
+  const asStored = shown === null && artifact.content_type === CONTENT_TYPES.webp;
+  const etag = `"${artifact.sha256.slice(0, 32)}${shown === null ? '' : `-${shown}`}"`;
   const caching = { 'Cache-Control': 'private, max-age=3600' };
   if (matches(headers['if-none-match'], etag)) {
     stream.destroy();
     return conditional(headers, etag, ok('', caching));
   }
-  const body = asStored ? stream : await resize(pictures, picture, width, request);
+  const body = asStored ? stream : await resize(pictures, picture, shown, request);
   const length: Record<string, string> = asStored ? { 'Content-Length': String(artifact.bytes) } : {};
-  return { ...conditional(headers, etag, ok(body, { ...caching, ...length })), type: 'image/webp' };
+  return { ...conditional(headers, etag, ok(body, { ...caching, ...length })), type: CONTENT_TYPES.webp };
 }
 
-function isAsStored(picture: { width: number; height: number }, width: number): boolean {
+function isWhole(picture: { width: number; height: number }, width: number): boolean {
   const size = resizedSize(picture, width);
   return size.width === picture.width && size.height === picture.height;
 }
@@ -101,7 +103,7 @@ function isAsStored(picture: { width: number; height: number }, width: number): 
 async function resize(
   pictures: PicturePool,
   { stream, artifact }: OpenPicture,
-  width: number,
+  width: number | null,
   { socket }: IncomingMessage,
 ): Promise<Buffer> {
   const gone = new AbortController();

@@ -1,8 +1,15 @@
-/** What is in a file, which says how it is inspected: a WebP picture, or a JSON array as a gzip archive (RFC 1952). */
-export type ArtifactFormat = 'webp' | 'gzipped_json';
+/** What is in a file, which says how it is inspected: a picture, or a JSON array as a gzip archive (RFC 1952). */
+export type ArtifactFormat = PictureFormat | 'gzipped_json';
+export type PictureFormat = 'jpeg' | 'webp';
 
 /** The media type of each format. */
-export const CONTENT_TYPES: Record<ArtifactFormat, string> = { webp: 'image/webp', gzipped_json: 'application/gzip' };
+export const CONTENT_TYPES: Record<ArtifactFormat, string> = {
+  jpeg: 'image/jpeg',
+  webp: 'image/webp',
+  gzipped_json: 'application/gzip',
+};
+
+export const isPicture = (format: ArtifactFormat): format is PictureFormat => format === 'jpeg' || format === 'webp';
 
 /**
  * A kind of file that a node may upload. `pattern`: its names, as the source of a regular expression without anchors; `lifetimeMs`: how
