@@ -230,3 +230,19 @@ describe('migrations', () => {
     await fresh.close();
   });
 });
+
+describe('a list of version 6', () => {
+  it('stands on one index, which has the URL too', async () => {
+    const store = await openStore({ path: ':memory:' });
+    await store.collection<{ _id: string; version: number }>('meta').insertOne({ _id: 'store', version: 6 });
+    const scans = store.collection<StoredScan>('scans');
+    await scans.createIndex({ organization_id: 1, created_at: -1, _id: -1 });
+    await bringUpToDate(store, logger);
+    await scanStore(store).createIndexes();
+    const lists = (await scans.indexes())
+      .map(({ key }) => Object.keys(key))
+      .filter(([, second]) => second === 'created_at');
+    assert.deepEqual(lists, [['organization_id', 'created_at', '_id', 'target.value']]);
+    await store.close();
+  });
+});

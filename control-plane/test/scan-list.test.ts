@@ -11,6 +11,7 @@ import { sampleScan, sampleTag } from './support/sample-scan.ts';
 
 const SCANS = 4_000;
 const OURS = ORGANIZATIONS.ours;
+const WHOLE_LIST = 'organization_id_1_created_at_-1__id_-1_target.value_1';
 
 /** Scan number `n` of two organizations that share the collection; four of each have the same moment. */
 function scanOf(n: number): StoredScan {
@@ -43,7 +44,7 @@ describe('a list of scans', () => {
   after(() => api.stop());
 
   const FILTERS: Record<string, [index: string, matches: (scan: ScanRecord) => boolean]> = {
-    '': ['organization_id_1_created_at_-1__id_-1', () => true],
+    '': [WHOLE_LIST, () => true],
     'status=failed': ['organization_id_1_status_1_created_at_-1__id_-1', ({ status }) => status === 'failed'],
     'status=completed,partial': [
       'organization_id_1_status_1_created_at_-1__id_-1',
@@ -133,14 +134,37 @@ describe('a list of scans', () => {
     assert.equal(executionStats.totalDocsExamined, SCANS / 40);
   });
 
-  it('searches of a text walk along the index of the organization alone', async () => {
+  it('§4.2.20 a search for a part of the URL, any letter case, reads the index and only scans that match', async () => {
+    const scans = scanStore(explaining(api.store, plans));
+    const question = questionOf('url=SHOP-4.');
+    const matching = ours.filter(({ target }) => target.value === 'https://shop-4.example/').map(({ _id }) => _id);
+    for (const [skip, limit, examined] of [
+      [0, 10, 11],
+      [0, 200, matching.length],
+      [matching.length - 3, 10, matching.length],
+      [matching.length + 5, 10, matching.length],
+    ] as const) {
+      plans.length = 0;
+      const { rows, total } = await scans.list(OURS, question, { after: null, skip, limit });
+      assert.equal(total, matching.length);
+      assert.deepEqual(
+        rows.map(({ _id }) => _id),
+        matching.slice(skip, skip + limit),
+      );
+      const [{ queryPlanner, executionStats }] = plans as [Document];
+      assert.equal(queryPlanner.winningPlan.inputStage.indexName, WHOLE_LIST);
+      assert.equal(executionStats.totalDocsExamined, examined);
+    }
+  });
+
+  it('ids lead to their scans, and to no one else’s', async () => {
     const scans = scanStore(explaining(api.store, plans));
     plans.length = 0;
-    const question = questionOf('url=SHOP-4.');
-    const { total } = await scans.list(OURS, question, { after: null, skip: 0, limit: 10 });
-    assert.equal(total, ours.filter(({ target }) => target.value === 'https://shop-4.example/').length);
-    const [{ queryPlanner }] = plans as [Document];
-    assert.equal(queryPlanner.winningPlan.inputStage.indexName, 'organization_id_1_created_at_-1__id_-1');
+    const ids = [ours[5]!._id, ours[700]!._id, scanOf(1)._id, 'none'];
+    const { rows, total } = await scans.list(OURS, questionOf(`scan_id=${ids}`), { after: null, skip: 0, limit: 50 });
+    assert.deepEqual([total, rows.map(({ _id }) => _id)], [2, ids.slice(0, 2)]);
+    const [{ executionStats }] = plans as [Document];
+    assert.ok(executionStats.totalDocsExamined <= ids.length);
   });
 
   it('§4.2.20 a text that is no cursor, and a cursor together with a page, are refused', async () => {

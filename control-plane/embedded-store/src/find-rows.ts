@@ -1,3 +1,4 @@
+import type { EntryTest } from './entry-test.ts';
 import { type Conditions, conditionsOf, filterOf } from './filter-conditions.ts';
 import type { KeyRange, Place, StoredRow } from './index-table.ts';
 import { type Matcher, matcherOf } from './matcher.ts';
@@ -13,7 +14,9 @@ export type Found = { row: number; bytes: Uint8Array; fields: Fields };
 const ROWS_AT_ONCE = 128;
 /** Of each part of an index that is merged with others: most are left when the page is full. */
 const MERGED_ROWS_AT_ONCE = 16;
+const ENTRIES_TESTED_AT_FIRST = 64;
 const ENTRIES_COUNTED_AT_ONCE = 10_000;
+const ENTRIES_TESTED_AT_ONCE = 512;
 
 /** Is told of each document that a search looks at, and by which plan. */
 export type Examine = (plan: Plan | null) => void;
@@ -49,7 +52,7 @@ export function* search(
   const matches = rest && matcherOf(rest);
   const isSorted = plan ? plan.sorted : order.length === 0;
   const atMost = matches || !isSorted ? Number.POSITIVE_INFINITY : most;
-  const rows = examined(plan ? indexRows(plan, atMost) : allRows(records, atMost), plan, examine);
+  const rows = examined(plan ? indexRows(records, plan, atMost) : allRows(records, atMost), plan, examine);
   yield* windowOf(isSorted ? matching(rows, matches) : inOrder(records, matching(rows, matches), order), skip, limit);
 }
 
@@ -61,6 +64,7 @@ export function* countRows(records: Records, filter: object): Generator<typeof P
   if (counted !== null) return counted;
   const plan = planFor(records.indexes, { ...conditions, order: [], most: Number.POSITIVE_INFINITY });
   if (plan && plan.rest === null && plan.isOnce) return yield* countEntries(plan);
+  if (plan?.entryTest?.rest === null && plan.isOnce) return yield* countTested(records, plan, plan.entryTest);
   let total = 0;
   for (const found of search(records, filter)) {
     if (found) total += 1;
@@ -85,6 +89,19 @@ function* countEntries({ index, ranges }: Plan): Generator<typeof PAUSE, number>
   return total;
 }
 
+/** Counts entries that pass; a document is read only where its entry does not tell. */
+function* countTested(records: Records, plan: Plan, { passes }: EntryTest): Generator<typeof PAUSE, number> {
+  const matches = matcherOf(plan.rest ?? {});
+  const isMatch = ({ key, row }: Place): boolean =>
+    passes(key) ?? storedAt(records, row).some(({ bytes }) => matches(fromBytes(bytes)));
+  let total = 0;
+  for (const entries of pagesOfEntries(plan)) {
+    total += entries.filter(isMatch).length;
+    yield PAUSE;
+  }
+  return total;
+}
+
 /** A row that is turned into a document when somebody looks at it: those that are skipped never are. */
 type Candidate = { row: number; bytes: Uint8Array; fields: () => Fields };
 
@@ -100,14 +117,47 @@ function candidate({ row, bytes }: StoredRow): Candidate {
   };
 }
 
-function* indexRows(plan: Plan, most: number): Paused<Candidate> {
+function* indexRows(records: Records, plan: Plan, most: number): Paused<Candidate> {
   const seen = new Set<number>();
-  for (const stored of plan.merged ? mergedRows(plan, plan.merged) : rowsIn(plan, plan.ranges, most, ROWS_AT_ONCE)) {
+  for (const stored of storedRows(records, plan, most)) {
     if (stored && plan.index.isMultikey) {
       if (seen.has(stored.row)) continue;
       seen.add(stored.row);
     }
     yield stored && candidate(stored);
+  }
+}
+
+function storedRows(records: Records, plan: Plan, most: number): Paused<StoredRow> {
+  if (plan.merged) return mergedRows(plan, plan.merged);
+  if (plan.entryTest) return testedRows(records, plan, plan.entryTest);
+  return rowsIn(plan, plan.ranges, most, ROWS_AT_ONCE);
+}
+
+/** The documents whose entries pass, and those whose entries do not tell. */
+function* testedRows(records: Records, plan: Plan, { passes }: EntryTest): Paused<StoredRow> {
+  for (const entries of pagesOfEntries(plan)) {
+    yield* entries.filter(({ key }) => passes(key) !== false).flatMap(({ row }) => storedAt(records, row));
+    yield PAUSE;
+  }
+}
+
+function storedAt(records: Records, row: number): StoredRow[] {
+  const stored = records.get(row);
+  return stored ? [stored] : [];
+}
+
+/** Small pages first: a short list may be full soon. */
+function* pagesOfEntries({ index, ranges, reverse }: Plan): Generator<Place[]> {
+  let count = ENTRIES_TESTED_AT_FIRST;
+  for (const range of reverse ? ranges.toReversed() : ranges) {
+    for (let after: Place | undefined; ; ) {
+      const page = index.entries(range, reverse, after, count);
+      yield page;
+      if (page.length < count) break;
+      after = page.at(-1);
+      count = Math.min(count * 2, ENTRIES_TESTED_AT_ONCE);
+    }
   }
 }
 

@@ -26,7 +26,8 @@ export class IndexTable {
   #count: StatementSync;
   #countFrom: StatementSync;
   #further: StatementSync;
-  #pages: Readonly<Record<'up' | 'down', { first: StatementSync; next: StatementSync }>>;
+  #documents: Pages;
+  #entries: Pages;
   #remember: StatementSync;
   #recall: StatementSync;
   /** Null where the index has no counters. */
@@ -52,20 +53,8 @@ export class IndexTable {
     );
     this.#remember = db.prepare('UPDATE indexes SET arrays = ? WHERE id = ?');
     this.#recall = db.prepare('SELECT arrays FROM indexes WHERE id = ?');
-    const page = (from: string, order: string): StatementSync =>
-      db.prepare(
-        `SELECT i.k, i.r, d.d FROM ${table} i CROSS JOIN ${documents} d ON d.r = i.r WHERE ${from} ORDER BY ${order} LIMIT ?`,
-      );
-    this.#pages = {
-      up: {
-        first: page('i.k >= ? AND i.k < ?', 'i.k, i.r'),
-        next: page('(i.k, i.r) > (?, ?) AND i.k < ?', 'i.k, i.r'),
-      },
-      down: {
-        first: page('i.k < ? AND i.k >= ?', 'i.k DESC, i.r DESC'),
-        next: page('(i.k, i.r) < (?, ?) AND i.k >= ?', 'i.k DESC, i.r DESC'),
-      },
-    };
+    this.#documents = pagesOf(db, 'i.k, i.r, d.d', `${table} i CROSS JOIN ${documents} d ON d.r = i.r`);
+    this.#entries = pagesOf(db, 'i.k, i.r', `${table} i`);
   }
 
   /** Whether any document ever had an array at this component. */
@@ -135,15 +124,43 @@ export class IndexTable {
   }
 
   /** The next `count` documents of a range in the order of their keys, after `after`. Holds nothing open. */
-  page({ from, to }: KeyRange, reverse: boolean, after: Place | undefined, count: number): Required<StoredRow>[] {
-    const { first, next } = this.#pages[reverse ? 'down' : 'up'];
-    const [start, end] = reverse ? [to, from] : [from, to];
-    const rows = after ? next.all(after.key, after.row, end, count) : first.all(start, end, count);
-    return (rows as RawRow[]).map(({ k, r, d }) => ({ key: k, row: r, bytes: d }));
+  page(range: KeyRange, reverse: boolean, after: Place | undefined, count: number): Required<StoredRow>[] {
+    const rows = readPage(this.#documents, range, reverse, after, count) as RawRow[];
+    return rows.map(({ k, r, d }) => ({ key: k, row: r, bytes: d }));
+  }
+
+  /** As `page`, without reading the documents. */
+  entries(range: KeyRange, reverse: boolean, after: Place | undefined, count: number): Place[] {
+    const rows = readPage(this.#entries, range, reverse, after, count) as Pick<RawRow, 'k' | 'r'>[];
+    return rows.map(({ k, r }) => ({ key: k, row: r }));
   }
 
   drop(db: DatabaseSync): void {
     db.exec(`DROP TABLE index_${this.id}`);
     this.counts?.drop(db);
   }
+}
+
+/** Reads a range of an index up and down, from its start and from after a place. */
+type Pages = Readonly<Record<'up' | 'down', { first: StatementSync; next: StatementSync }>>;
+
+function pagesOf(db: DatabaseSync, columns: string, tables: string): Pages {
+  const page = (from: string, order: string): StatementSync =>
+    db.prepare(`SELECT ${columns} FROM ${tables} WHERE ${from} ORDER BY ${order} LIMIT ?`);
+  return {
+    up: {
+      first: page('i.k >= ? AND i.k < ?', 'i.k, i.r'),
+      next: page('(i.k, i.r) > (?, ?) AND i.k < ?', 'i.k, i.r'),
+    },
+    down: {
+      first: page('i.k < ? AND i.k >= ?', 'i.k DESC, i.r DESC'),
+      next: page('(i.k, i.r) < (?, ?) AND i.k >= ?', 'i.k DESC, i.r DESC'),
+    },
+  };
+}
+
+function readPage(pages: Pages, { from, to }: KeyRange, reverse: boolean, after: Place | undefined, count: number) {
+  const { first, next } = pages[reverse ? 'down' : 'up'];
+  const [start, end] = reverse ? [to, from] : [from, to];
+  return after ? next.all(after.key, after.row, end, count) : first.all(start, end, count);
 }

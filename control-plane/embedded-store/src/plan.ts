@@ -1,3 +1,4 @@
+import { type EntryTest, entryTestOf } from './entry-test.ts';
 import { type Condition, type Conditions, filterOf, partsOf } from './filter-conditions.ts';
 import type { IndexTable, KeyRange } from './index-table.ts';
 import { boundsOf, pointsOf, startingWith } from './key-bounds.ts';
@@ -14,6 +15,8 @@ export type Plan = {
   sorted: boolean;
   /** What the index does not answer; null when it answers all. */
   rest: Fields | null;
+  /** The part of `rest` that entries are asked before their documents are read; null where they cannot answer any. */
+  entryTest: EntryTest | null;
   /** The values of the first fields, and whether more is asked of the index than these values. */
   points: Points;
   bounded: boolean;
@@ -101,6 +104,7 @@ function planWith(index: IndexTable, question: Question): Plan | null {
     reverse: side === -1,
     sorted: side !== null,
     rest: filterOf({ conditions, others }),
+    entryTest: entryTestOf(index, { conditions, others }),
     points,
     bounded: byOr !== null || reach.bounded,
     isOnce: index.arraysAreIn(fixed),

@@ -16,7 +16,27 @@ function dice(seed: number): (sides: number) => number {
   };
 }
 
-const VALUES = [0, 1, 2, 3, -1, 1.5, 'a', 'b', 'ab', '', null, true, new Date(0), new Date(5), undefined, { x: 1 }];
+const VALUES = [
+  0,
+  1,
+  2,
+  3,
+  -1,
+  1.5,
+  'a',
+  'b',
+  'ab',
+  '',
+  null,
+  true,
+  new Date(0),
+  new Date(5),
+  undefined,
+  { x: 1 },
+  'b\0a',
+  'Bä',
+  /b/,
+];
 const FIELDS = ['p', 'q', 'r.s'];
 const INDEXES: Record<string, 1 | -1>[] = [
   { p: 1 },
@@ -48,6 +68,7 @@ function randomFilter(roll: (sides: number) => number): Document {
     () => ({ $ne: value() }),
     () => ({ $exists: roll(2) === 1 }),
     () => ({ $gt: plain(), $in: [plain(), plain()] }),
+    () => ({ $regex: ['A', 'b', '^$'][roll(3)]!, $options: 'i' }),
   ];
   const some = (): Document => {
     const fields = FIELDS.filter(() => roll(2) === 0);
@@ -160,6 +181,30 @@ describe('a plan of the embedded store', () => {
         assert.ok(plan.totalDocsExamined <= 100, `${plan.totalDocsExamined} examined`);
       }
     }
+  });
+
+  it('tests a pattern on the entries of an index that has the text, and reads the documents that match', async () => {
+    const pages = store.collection<{ _id: string; owner: string; at: Date; url: string }>('pages');
+    await pages.createIndex({ owner: 1, at: -1, _id: -1, url: 1 });
+    await pages.insertMany(
+      Array.from({ length: 2_000 }, (_, n) => ({
+        _id: String(n),
+        owner: n % 2 === 0 ? 'ours' : 'theirs',
+        at: new Date(n),
+        url: `https://Shop-${n}.example/`,
+      })),
+    );
+    const filter = { owner: 'ours', url: { $regex: 'shop-17\\d\\d?\\.', $options: 'i' } };
+    const plan = await planOf(pages.find(filter).sort({ at: -1, _id: -1 }).limit(50));
+    assert.deepEqual(plan, {
+      stage: 'FETCH',
+      index: 'owner_1_at_-1__id_-1_url_1',
+      nReturned: 50,
+      totalDocsExamined: 50,
+    });
+    assert.equal(await pages.countDocuments(filter), 55);
+    const found = await pages.find(filter).sort({ at: -1, _id: -1 }).toArray();
+    assert.deepEqual([found.length, found[0]?._id, found.at(-1)?._id], [55, '1798', '170']);
   });
 
   it('walks along the index that has the fewest documents, as far as it has counted them', async () => {

@@ -4,6 +4,7 @@ import { scansInJobs } from './0003-scans-in-jobs.ts';
 import { scansByFilter } from './0004-scans-by-filter.ts';
 import { targetsApart } from './0005-targets-apart.ts';
 import { operatorsKey } from './0006-operators-key.ts';
+import { listsWithUrls } from './0007-lists-with-urls.ts';
 import type { Migration } from './migration.ts';
 
 /** Every migration, oldest first. A store that has been through the last one is of this version of the code. */
@@ -14,4 +15,5 @@ export const MIGRATIONS: Migration[] = [
   scansByFilter,
   targetsApart,
   operatorsKey,
+  listsWithUrls,
 ];

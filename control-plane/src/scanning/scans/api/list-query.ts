@@ -78,7 +78,8 @@ export function listQuestion(query: ScanListQuery): ListQuestion {
   if (tag) conditions.push(...tagConditions(listOf(tag), tag_match));
   if (status) conditions.push({ status: { $in: listOf(status) as ScanStatus[] } });
   if (country_code) conditions.push({ country_code: { $in: listOf(country_code.toUpperCase()) } });
-  if (url) conditions.push({ 'target.kind': 'url', 'target.value': containing(url) });
+  // Of other targets the value is '', which contains nothing.
+  if (url) conditions.push({ 'target.value': containing(url) });
   // There are no groups of campaigns yet.
   if (query.group_id) conditions.push({ _id: { $in: [] } });
   const created = momentsOf(query as DayRange);

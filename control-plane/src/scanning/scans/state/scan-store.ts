@@ -43,7 +43,8 @@ const LISTED = Object.fromEntries(LISTED_FIELDS.map((field) => [field, 1]));
 
 /** What lists stand on: the whole list, and each of its filters. */
 export const LIST_INDEXES = [
-  { key: { organization_id: 1, ...NEWEST }, countedPrefix: 1 },
+  // With the URL, so that a search for a part of it reads the index and no scan that does not match.
+  { key: { organization_id: 1, ...NEWEST, 'target.value': 1 }, countedPrefix: 1 },
   { key: { organization_id: 1, status: 1, ...NEWEST }, countedPrefix: 2 },
   { key: { organization_id: 1, country_code: 1, ...NEWEST }, countedPrefix: 2 },
   { key: { organization_id: 1, 'tags.tag_slug': 1, ...NEWEST }, countedPrefix: 2 },
@@ -58,16 +59,16 @@ export function scanStore(store: Store, changed: (scan: ScanRecord) => void = ()
 
   const readPage = async (where: Filter<StoredScan>, { after, skip, limit }: ListWindow) => {
     const from: Filter<StoredScan> = after ? { $and: [where, olderThan(after)] } : where;
-    const [found, total] = await Promise.all([
-      scans
-        .find(from)
-        .sort(NEWEST)
-        .skip(skip)
-        .limit(limit + 1)
-        .project<ListedScan>(LISTED)
-        .toArray(),
-      scans.countDocuments(where),
-    ]);
+    const found = await scans
+      .find(from)
+      .sort(NEWEST)
+      .skip(skip)
+      .limit(limit + 1)
+      .project<ListedScan>(LISTED)
+      .toArray();
+    // All that match have been seen: what a search for few walked along need not be walked again.
+    const isWhole = !after && found.length <= limit && (found.length > 0 || skip === 0);
+    const total = isWhole ? skip + found.length : await scans.countDocuments(where);
     const rows = found.slice(0, limit);
     const end = found.length > limit ? rows.at(-1) : undefined;
     return { rows, total, last: end ? { at: end.created_at, id: end._id } : null };

@@ -1,0 +1,38 @@
+import { type Conditions, filterOf } from './filter-conditions.ts';
+import type { IndexTable } from './index-table.ts';
+import { textIn } from './key-reader.ts';
+import { matcherOf } from './matcher.ts';
+import type { Fields } from './stored-document.ts';
+
+/**
+ * What entries of an index are asked before any document is read. `passes` is undefined where the key does not tell; `rest` is what is
+ * left to test of a document whose entry passes, null when nothing is.
+ */
+export type EntryTest = { passes: (key: Uint8Array) => boolean | undefined; rest: Fields | null };
+
+type Pattern = { part: Fields; at: number; matches: (text: string) => boolean };
+
+/** Patterns for texts that the index holds in an ascending component; null where there is none. */
+export function entryTestOf(index: IndexTable, { conditions, others }: Conditions): EntryTest | null {
+  const patterns = others.flatMap((part) => patternOn(index, part) ?? []);
+  if (patterns.length === 0) return null;
+  const directions = index.spec.components.map(({ direction }) => direction);
+  const passes = (key: Uint8Array): boolean | undefined => {
+    for (const { at, matches } of patterns) {
+      const text = textIn(key, directions, at);
+      if (text === undefined) return undefined;
+      if (!matches(text)) return false;
+    }
+    return true;
+  };
+  const left = others.filter((other) => !patterns.some(({ part }) => part === other));
+  return { passes, rest: filterOf({ conditions, others: left }) };
+}
+
+function patternOn(index: IndexTable, part: Fields): Pattern | null {
+  const [path = ''] = Object.keys(part);
+  const at = index.spec.components.findIndex((component) => component.path === path && component.direction > 0);
+  if (at < 0 || index.isArrayAt(at)) return null;
+  const test = matcherOf({ text: part[path] });
+  return { part, at, matches: (text) => test({ text }) };
+}
