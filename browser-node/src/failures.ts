@@ -26,6 +26,10 @@ const OUTCOMES: Record<Exclude<GatewayOutcome, 'ok'>, FailureCode> = {
   connection_failed: 'navigation: CONNECTION_FAILED',
   timeout: 'navigation: TIMEOUT',
   upstream_failed: 'proxy: UPSTREAM_FAILED',
+  rate_limited: 'proxy: RATE_LIMITED',
+  account_refused: 'proxy: ACCOUNT_REFUSED',
+  no_exit: 'proxy: NODE_NOT_FOUND',
+  denied_host: 'navigation: BLOCKED_URL',
   too_large: 'navigation: CONNECTION_FAILED',
 };
 

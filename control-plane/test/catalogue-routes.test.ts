@@ -88,6 +88,17 @@ describe('what can be asked for', () => {
     assert.equal((await api.get('/api/v1/geos')).status, 503);
   });
 
+  test('§2.3.3 each country has a time of its own; one that nobody serves has none until every provider was read', async () => {
+    const [us, ...others] = CATALOGUE.pools;
+    const refreshed_at = '2026-02-02T00:00:00.000Z';
+    api.around.catalogue = { refreshed_at: null, pools: [{ ...us!, refreshed_at }, ...others.slice(1)] };
+    const times = async (country: string) => (await targeting(`country_code=${country}`)).body.refreshed_at;
+    assert.equal(await times('US'), refreshed_at);
+    assert.equal(await times('PT'), CATALOGUE.refreshed_at);
+    const { body } = await targeting('country_code=DE');
+    assert.deepEqual([body.refreshed_at, body.ttl_seconds], [null, 60]);
+  });
+
   test('a country is needed, the pool must be known', async () => {
     assert.deepEqual(itemsOf(await targeting('')), ['query.country_code missing']);
     assert.deepEqual(itemsOf(await targeting('country_code=')), ['query.country_code string_too_short']);
@@ -110,7 +121,8 @@ describe('what can be asked for', () => {
   test('§4.1.6 a check moves refreshed_at but not the ETag; a change of the contents moves the ETag', async () => {
     const etag = async () => (await targeting('country_code=US')).headers.get('etag');
     const before = await etag();
-    api.around.catalogue = { ...CATALOGUE, refreshed_at: '2026-02-02T00:00:00.000Z' };
+    const refreshed_at = '2026-02-02T00:00:00.000Z';
+    api.around.catalogue = { refreshed_at, pools: CATALOGUE.pools.map((pool) => ({ ...pool, refreshed_at })) };
     assert.equal(await etag(), before);
     assert.equal((await targeting('country_code=US')).body.refreshed_at, '2026-02-02T00:00:00.000Z');
     const [first, ...rest] = CATALOGUE.pools;

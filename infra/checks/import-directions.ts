@@ -93,7 +93,10 @@ const acrossWorkspaces = [
   },
   { from: 'loadtest/bench/**', to: 'infra/farm/test/support/**' },
   { from: 'infra/farm/farm.ts', to: '{control-plane,proxy-router,browser-node}/src/config.ts' },
-  { from: 'browser-node/test/support/site.ts', to: 'infra/demo/self-signed.ts' },
+  {
+    from: '{browser-node/test/support/site,proxy-router/test/support/simulated-vendor}.ts',
+    to: 'infra/demo/self-signed.ts',
+  },
   { from: 'infra/farm/test/**', to: 'control-plane/test/support/mongodb-server.ts' },
 ];
 

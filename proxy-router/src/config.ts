@@ -35,6 +35,12 @@ export const ConfigSchema = Type.Object({
     maximum: 3600,
     description: 'Seconds between two reads of the exits file.',
   }),
+  ADSWEEP_CATALOGUE_REFRESH_SECONDS: Type.Integer({
+    default: 21_600,
+    minimum: 1,
+    maximum: 604_800,
+    description: 'Seconds between two fetches of a provider’s catalogue from its URL.',
+  }),
   ADSWEEP_DATA_DIR: Type.String({
     default: './.adsweep',
     description: 'Folder for the snapshot of the exits and the journal of tickets. Each replica needs its own.',

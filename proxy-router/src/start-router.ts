@@ -12,6 +12,9 @@ import { createApp } from './api/create-app.ts';
 import type { Config } from './config.ts';
 import { ExitHealth } from './exits/exit-health.ts';
 import { ExitSource } from './exits/exit-source.ts';
+import { fetchCatalogue } from './exits/fetch-catalogue.ts';
+import { SessionExits } from './exits/session-exits.ts';
+import { TicketCounts } from './exits/ticket-counts.ts';
 import { Gateway } from './gateway/gateway.ts';
 import { createMetrics } from './metrics.ts';
 import type { Provider } from './providers/provider.ts';
@@ -36,12 +39,12 @@ export async function startRouter(
   const registry = createRegistry('proxy-router');
   const metrics = createMetrics(registry);
   const health = new ExitHealth();
-  const tickets = new TicketRegistry(config.ADSWEEP_TICKET_BYTES_MAX, openJournal(config.ADSWEEP_DATA_DIR));
+  const counts = new TicketCounts();
+  const tickets = new TicketRegistry(config.ADSWEEP_TICKET_BYTES_MAX, openJournal(config.ADSWEEP_DATA_DIR), counts);
   const policy = new AddressPolicy(splitAddressBlocks(config.ADSWEEP_DENY_ADDRESSES));
-  const providers = createProviders(policy);
-  const source = openSource(config, providers, logger);
+  const source = openSource(config, createProviders(policy), logger);
   const { ADSWEEP_PROXY_HOST: host, ADSWEEP_PROXY_PORT: port, ADSWEEP_TICKET_SECRET: ticketSecret } = config;
-  const shared = { source, providers, policy, health, tickets, metrics, ticketSecret, logger };
+  const shared = { source, policy, health, tickets, metrics, ticketSecret, logger };
   const gateway = new Gateway({
     ...shared,
     host,
@@ -53,6 +56,8 @@ export async function startRouter(
   const draining = new AbortController();
   const app = createApp({
     ...shared,
+    counts,
+    sessions: new SessionExits(),
     registry,
     nodeTokens: config.ADSWEEP_NODE_TOKEN,
     metricsToken: config.ADSWEEP_METRICS_TOKEN || config.ADSWEEP_NODE_TOKEN,
@@ -77,8 +82,16 @@ export async function startRouter(
 }
 
 function openSource(config: Config, providers: Record<string, Provider>, logger: Logger): ExitSource {
-  const file = config.ADSWEEP_EXITS_FILE || BUILT_IN_EXITS;
-  return new ExitSource({ file, snapshot: join(config.ADSWEEP_DATA_DIR, 'exits-snapshot.json'), providers }, logger);
+  const inDataDir = (name: string) => join(config.ADSWEEP_DATA_DIR, name);
+  const options = {
+    file: config.ADSWEEP_EXITS_FILE || BUILT_IN_EXITS,
+    snapshot: inDataDir('exits-snapshot.json'),
+    catalogueSnapshot: inDataDir('catalogues-snapshot.json'),
+    catalogueRefreshMs: config.ADSWEEP_CATALOGUE_REFRESH_SECONDS * 1000,
+    fetchCatalogue,
+    providers,
+  };
+  return new ExitSource(options, logger);
 }
 
 function openJournal(folder: string): TicketJournal {

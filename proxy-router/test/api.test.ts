@@ -64,7 +64,7 @@ test('§4.1.3 a place without an exit is 404 NODE_NOT_FOUND', async (t) => {
 
 test('an exit that fails goes out of service: 503 NODE_BUSY until it may be tried again', async (t) => {
   const provider = {
-    catalogue: <T>(listed: T) => listed,
+    resolvesNames: true,
     dial: () => Promise.reject(new ConnectionFailure('upstream_failed', 'the vendor is down')),
   };
   const router = await startTestRouter(t, { provider });
@@ -77,7 +77,7 @@ test('an exit that fails goes out of service: 503 NODE_BUSY until it may be trie
 
 test('a provider that breaks is an upstream failure, not a page', async (t) => {
   const provider = {
-    catalogue: <T>(listed: T) => listed,
+    resolvesNames: true,
     dial: () => Promise.reject(new Error('secret of the vendor')),
   };
   const router = await startTestRouter(t, { provider });

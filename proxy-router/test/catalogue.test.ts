@@ -4,9 +4,10 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import type { Catalogue } from '@adsweep/shared/targeting/catalogue.ts';
 import { until } from '../../shared/test/support/until.ts';
-import { buildCatalogue } from '../src/exits/build-catalogue.ts';
+import { buildCatalogue, buildPools, type PlaceSource } from '../src/exits/build-catalogue.ts';
 import { ExitSource } from '../src/exits/exit-source.ts';
 import { parseExitsFile } from '../src/exits/exits-file.ts';
+import { listProvider } from '../src/providers/list.ts';
 import type { ListedExit } from '../src/providers/listed-exit.ts';
 import { closedProvider, exitIn, logger, startTestRouter, temporaryFolder } from './support/router.ts';
 
@@ -21,7 +22,7 @@ const exits = [
 ];
 
 test('§2.3.1 a pool’s values are ordered by size, largest first, and told apart without letter case', () => {
-  const { pools } = buildCatalogue(exits, new Date(0));
+  const pools = buildPools([{ places: exits, refreshedAt: new Date(0) }]);
   const us = pools.find((pool) => pool.country_code === 'US' && pool.proxy_type === 'residential');
   assert.deepEqual(us?.regions, ['Texas', 'Ohio']);
   assert.deepEqual(us?.cities, ['Dayton', 'Dallas', 'Austin', 'Abilene', 'Waco']);
@@ -30,7 +31,7 @@ test('§2.3.1 a pool’s values are ordered by size, largest first, and told apa
 });
 
 test('§4.1.4 residential and mobile pools are apart, and a pool without places has empty lists', () => {
-  const { pools } = buildCatalogue(exits, new Date(0));
+  const pools = buildPools([{ places: exits, refreshedAt: new Date(0) }]);
   assert.deepEqual(
     pools.map(({ country_code, proxy_type, isps }) => [country_code, proxy_type, isps]),
     [
@@ -44,7 +45,14 @@ test('§4.1.4 residential and mobile pools are apart, and a pool without places 
 function sourceIn(folder: string): ExitSource {
   const file = join(folder, 'exits.json');
   return new ExitSource(
-    { file, snapshot: join(folder, 'data', 'exits-snapshot.json'), providers: { direct: closedProvider() } },
+    {
+      file,
+      snapshot: join(folder, 'data', 'exits-snapshot.json'),
+      catalogueSnapshot: join(folder, 'data', 'catalogues-snapshot.json'),
+      catalogueRefreshMs: 60_000,
+      fetchCatalogue: () => Promise.reject(new Error('this test fetches nothing')),
+      providers: { direct: closedProvider(), list: listProvider },
+    },
     logger,
   );
 }
@@ -74,10 +82,24 @@ test('§4.1.6 refreshed_at moves with every look at the file, the contents only 
   const router = await startTestRouter(t);
   const catalogue = async () => (await (await router.call('GET', '/catalogue')).json()) as Catalogue;
   const first = await catalogue();
-  await until('another look at the file', async () => (await catalogue()).refreshed_at > first.refreshed_at);
-  assert.deepEqual((await catalogue()).pools, first.pools);
+  await until('another look at the file', async () => (await catalogue()).refreshed_at! > first.refreshed_at!);
+  const contents = ({ pools }: Catalogue) => pools.map(({ refreshed_at: _, ...lists }) => lists);
+  assert.deepEqual(contents(await catalogue()), contents(first));
   writeFileSync(router.file, JSON.stringify({ exits }));
   await until('the changed exits', async () => (await catalogue()).pools.length === 3);
+});
+
+test('§2.3.3 a country’s time is that of the last provider that was read; without all read, who serves nobody is not known', () => {
+  const sources = [
+    { places: [exitIn('US'), exitIn('DE')], refreshedAt: new Date(1_000) },
+    { places: [exitIn('US')], refreshedAt: new Date(2_000) },
+  ];
+  const times = (all: PlaceSource[]) => {
+    const { pools, refreshed_at } = buildCatalogue(buildPools(all), all);
+    return [...pools.map((pool) => `${pool.country_code} ${Date.parse(pool.refreshed_at)}`), refreshed_at];
+  };
+  assert.deepEqual(times(sources), ['DE 1000', 'US 2000', '1970-01-01T00:00:02.000Z']);
+  assert.deepEqual(times([...sources, { places: [], refreshedAt: null }]), ['DE 1000', 'US 2000', null]);
 });
 
 test('a file that becomes unusable, or goes away, leaves the last good one in use', (t) => {
@@ -94,14 +116,14 @@ test('a file that becomes unusable, or goes away, leaves the last good one in us
   write(folder, [exitIn('FR')]);
   source.refresh();
   assert.deepEqual(
-    source.exits.map(({ country_code }) => country_code),
+    source.catalogue().pools.map(({ country_code }) => country_code),
     ['FR'],
   );
 });
 
 test('the built-in exits are usable and cover many countries in both pools', () => {
   const text = readFileSync(new URL('../exits.default.json', import.meta.url), 'utf8');
-  const { pools } = buildCatalogue(parseExitsFile(text, ['direct']).exits, new Date());
+  const pools = buildPools([{ places: parseExitsFile(text, ['direct']).exits, refreshedAt: new Date() }]);
   for (const country of ['US', 'GB', 'DE', 'FR', 'ES', 'IT', 'NL', 'PL', 'BR', 'IN', 'JP', 'AU']) {
     assert.equal(pools.filter(({ country_code }) => country_code === country).length, 2, country);
   }

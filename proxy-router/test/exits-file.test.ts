@@ -1,12 +1,15 @@
 import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { test } from 'node:test';
 import { ExitsFileError, parseExitsFile } from '../src/exits/exits-file.ts';
 import { mappedAddress } from '../src/exits/host-mapping.ts';
-import { exitIn } from './support/router.ts';
+import { loadExits } from '../src/exits/load-exits.ts';
+import { exitIn, temporaryFolder, vendorConfig } from './support/router.ts';
 
 const problemsOf = (content: unknown): string[] => {
   try {
-    parseExitsFile(typeof content === 'string' ? content : JSON.stringify(content), ['direct']);
+    parseExitsFile(typeof content === 'string' ? content : JSON.stringify(content), ['direct', 'list']);
   } catch (error) {
     assert.ok(error instanceof ExitsFileError);
     return error.problems;
@@ -15,7 +18,7 @@ const problemsOf = (content: unknown): string[] => {
 };
 
 test('an exits file may leave out places and hosts, and write countries in any letter case', () => {
-  const { exits, hosts } = parseExitsFile(JSON.stringify({ exits: [exitIn('us')] }), ['direct']);
+  const { exits, hosts } = parseExitsFile(JSON.stringify({ exits: [exitIn('us')] }), ['direct', 'list']);
   assert.deepEqual([exits[0]?.country_code, hosts], ['US', {}]);
 });
 
@@ -44,7 +47,7 @@ test('all problems of the contents are told at once', () => {
   });
   assert.deepEqual(problems, [
     '/exits/1/id direct-us is used twice',
-    '/exits/1/provider acme is unknown; known: direct',
+    '/exits/1/provider acme is unknown; known: direct, list',
     '/hosts/a b.example is not a name, *.name or name:port',
     '/hosts/shop.example leads to localhost:80, which is not ip:port',
     '/hosts/x.example leads to 127.0.0.1:99999, which is not ip:port',
@@ -73,4 +76,50 @@ test('a host is mapped by its own name before a wildcard, by its port before all
   assert.equal(portFor('shop.test', 443), undefined);
   assert.equal(portFor('eshop.test'), undefined);
   assert.equal(portFor('constructor'), undefined);
+});
+
+test('all problems of upstreams and providers are told at once, and no text of the file with them', () => {
+  const problems = problemsOf({
+    exits: [exitIn('US', { provider: 'list' }), exitIn('DE', { upstream: 'http://x' })],
+    providers: [
+      vendorConfig({ id: 'direct', endpoint: 'ftp://x', username: '{land}' }),
+      vendorConfig({ id: 'b', endpoint: 'http://me:hunter2@x', password_file: 'also' }),
+      vendorConfig({ id: 'b', kind: 'oxylabs', username: 'x[-{city}]' }),
+    ],
+  });
+  assert.deepEqual(problems, [
+    '/exits/0/upstream is not http://user:pass@host:port, https://... or socks5://...',
+    '/exits/1/upstream belongs to the provider list',
+    '/providers/0 endpoint is not http://host:port, https://host:port or socks5://host:port',
+    '/providers/0 username: {land} is unknown; known: {country} {region} {city} {isp} {session} {proxy_type}',
+    '/providers/0 id direct is used twice',
+    '/providers/1 endpoint has credentials in it; they belong to username and password',
+    '/providers/1 needs either password or password_file',
+    '/providers/2 username is the name of the account; a pattern needs the kind template',
+    '/providers/2 id b is used twice',
+  ]);
+  assert.doesNotMatch(problemsOf('{ "password": "hunter2" x').join(), /hunter2/);
+  assert.deepEqual(problemsOf({ hosts: {} }), ['/exits is missing, and there are no /providers']);
+});
+
+test('a password file or a catalogue that cannot be used is named too, without what is in it', (t) => {
+  const folder = temporaryFolder(t);
+  const { password: _, ...account } = vendorConfig();
+  const providers = [
+    { ...account, id: 'a', password_file: 'none', catalogue: 'wrong.json' },
+    { ...account, id: 'b', password_file: 'empty', catalogue: 'none.json' },
+  ];
+  writeFileSync(join(folder, 'exits.json'), JSON.stringify({ providers }));
+  writeFileSync(join(folder, 'empty'), '\n');
+  writeFileSync(join(folder, 'wrong.json'), JSON.stringify({ places: [{ ...exitIn('US'), pool_size: 0 }] }));
+  const load = () => loadExits(join(folder, 'exits.json'), ['direct']);
+  assert.throws(load, (error: ExitsFileError) => {
+    assert.deepEqual(error.problems, [
+      '/providers/0/password_file cannot be read: ENOENT',
+      '/providers/0/catalogue /places/0/pool_size must be >= 1',
+      '/providers/1/password_file is empty',
+      '/providers/1/catalogue cannot be read: ENOENT',
+    ]);
+    return true;
+  });
 });

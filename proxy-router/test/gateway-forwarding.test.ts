@@ -161,7 +161,7 @@ test('a target that accepts and never answers is 598, and holds nothing open', a
 test('a name server or target that takes too long to connect is 598', async (t) => {
   let aborted = 0;
   const provider = {
-    catalogue: <T>(listed: T) => listed,
+    resolvesNames: true,
     dial: (_exit: unknown, _to: unknown, signal: AbortSignal) =>
       new Promise<never>((_, reject) => {
         signal.addEventListener('abort', () => {
@@ -180,7 +180,7 @@ test('a name server or target that takes too long to connect is 598', async (t) 
 test('a client that leaves while its target is dialled ends the dialling', async (t) => {
   let reason: unknown;
   const provider = {
-    catalogue: <T>(listed: T) => listed,
+    resolvesNames: true,
     dial: (_exit: unknown, _to: unknown, signal: AbortSignal) =>
       new Promise<never>((_, reject) => {
         signal.addEventListener('abort', () => {

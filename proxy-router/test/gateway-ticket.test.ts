@@ -211,7 +211,7 @@ test('traffic tells which streams are open, which still connect, and how long no
   const target = await startRawTarget(t, (socket) => socket.pipe(socket));
   const dialled = Promise.withResolvers<void>();
   const provider = {
-    catalogue: <T>(listed: T) => listed,
+    resolvesNames: true,
     dial: async () => {
       await dialled.promise;
       throw new ConnectionFailure('connection_failed', 'unreachable');

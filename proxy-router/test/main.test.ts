@@ -40,7 +40,7 @@ test('an exits file that cannot be used ends the start with all its problems', a
   const child = start(t, { ADSWEEP_EXITS_FILE: file });
   const [said, [status]] = await Promise.all([text(child.stderr!), once(child, 'exit')]);
   assert.equal(status, 1);
-  assert.match(said, /acme is unknown; known: direct[\s\S]*\/hosts\/x leads to y/);
+  assert.match(said, /acme is unknown; known: direct, list[\s\S]*\/hosts\/x leads to y/);
 });
 
 test('settings that cannot be used end the start with all their problems', async (t) => {

@@ -13,7 +13,7 @@ test('the README’s settings are those of the code', () => {
 });
 
 test('the README’s statuses are those of the gateway', () => {
-  const rows = [...readme.matchAll(/^\| (59\d) \| `(\w+)` \|/gm)].map(([, status, outcome]) => [
+  const rows = [...readme.matchAll(/^\| (5[89]\d) \| `(\w+)` \|/gm)].map(([, status, outcome]) => [
     outcome,
     Number(status),
   ]);
@@ -22,6 +22,6 @@ test('the README’s statuses are those of the gateway', () => {
 
 test('the README’s exits file can be used', () => {
   const example = /```json\n([\s\S]*?)```/.exec(readme)?.[1] ?? '';
-  const { exits, hosts } = parseExitsFile(example, ['direct']);
-  assert.deepEqual([exits.length, Object.keys(hosts).length], [2, 3]);
+  const { exits, providers, hosts } = parseExitsFile(example, ['direct', 'list']);
+  assert.deepEqual([exits.length, providers.length, Object.keys(hosts).length], [2, 1, 3]);
 });

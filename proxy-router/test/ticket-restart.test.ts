@@ -79,11 +79,11 @@ test('a ticket that is deleted while its target is dialled opens nothing', async
   const [dialling, dialled] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   const [host = '', port] = target.address.split(':');
   const provider = {
-    catalogue: <T>(listed: T) => listed,
+    resolvesNames: true,
     dial: async (_exit: unknown, _to: unknown, signal: AbortSignal) => {
       dialling.resolve();
       await dialled.promise;
-      return connectTo([host], Number(port), signal);
+      return { socket: await connectTo([host], Number(port), signal), address: host };
     },
   };
   const router = await startTestRouter(t, { provider });

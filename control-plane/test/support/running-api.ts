@@ -32,9 +32,11 @@ export const PRICE_MICROS = 10_000;
 export const KEYS = { ours: 'key-of-our-organization', theirs: 'key-of-their-organization' };
 export const ORGANIZATIONS = { ours: 'organization-ours', theirs: 'organization-theirs' };
 
+const CATALOGUE_READ_AT = '2026-01-02T03:04:05.000Z';
+
 /** Two countries; the United States have both pools, Portugal has no mobile one. */
 export const CATALOGUE: Catalogue = {
-  refreshed_at: '2026-01-02T03:04:05.000Z',
+  refreshed_at: CATALOGUE_READ_AT,
   pools: [
     {
       country_code: 'US',
@@ -43,6 +45,7 @@ export const CATALOGUE: Catalogue = {
       cities: ['Los Angeles', 'Houston', 'New York City'],
       isps: ['Comcast', 'Verizon Fios'],
       cities_by_region: { California: ['Los Angeles'], Texas: ['Houston'], 'New York': ['New York City'] },
+      refreshed_at: CATALOGUE_READ_AT,
     },
     {
       country_code: 'US',
@@ -51,6 +54,7 @@ export const CATALOGUE: Catalogue = {
       cities: ['Los Angeles'],
       isps: ['T-Mobile'],
       cities_by_region: { California: ['Los Angeles'] },
+      refreshed_at: CATALOGUE_READ_AT,
     },
     {
       country_code: 'PT',
@@ -59,6 +63,7 @@ export const CATALOGUE: Catalogue = {
       cities: ['Lisboa', 'Sintra'],
       isps: ['MEO'],
       cities_by_region: { Lisboa: ['Lisboa', 'Sintra'] },
+      refreshed_at: CATALOGUE_READ_AT,
     },
   ],
 };

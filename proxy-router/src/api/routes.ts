@@ -4,6 +4,8 @@ import Router from '@koa/router';
 import type { Context, Middleware } from 'koa';
 import type { ExitHealth } from '../exits/exit-health.ts';
 import type { ExitSource } from '../exits/exit-source.ts';
+import type { SessionExits } from '../exits/session-exits.ts';
+import type { TicketCounts } from '../exits/ticket-counts.ts';
 import type { RouterMetrics } from '../metrics.ts';
 import { issueTicket } from '../tickets/issue-ticket.ts';
 import type { TicketRegistry } from '../tickets/ticket-registry.ts';
@@ -13,6 +15,8 @@ import { readJson } from './read-json.ts';
 export type ApiDependencies = {
   source: ExitSource;
   health: ExitHealth;
+  counts: TicketCounts;
+  sessions: SessionExits;
   tickets: TicketRegistry;
   metrics: RouterMetrics;
   /** Separated by commas. */
@@ -59,9 +63,9 @@ function requireToken(nodeTokens: string): Middleware {
 }
 
 async function createTicket(dependencies: ApiDependencies, context: Context): Promise<void> {
-  const { source, health, tickets, metrics, ticketSecret, gatewayUrl } = dependencies;
+  const { source, health, counts, sessions, tickets, metrics, ticketSecret, gatewayUrl } = dependencies;
   const request = await readJson(ExitRequestSchema, context.req);
-  const issuer = { exits: source.exits, health, secret: ticketSecret };
+  const issuer = { index: source.index, health, counts, sessions, secret: ticketSecret };
   const issued = issueTicket(issuer, request, gatewayUrl(context.hostname), Date.now());
   if ('refusal' in issued) {
     const [status, text] = REFUSALS[issued.refusal];

@@ -1,38 +1,67 @@
 import type { Catalogue, CataloguePool } from '@adsweep/shared/targeting/catalogue.ts';
-import type { ListedExit } from '../providers/listed-exit.ts';
+import type { Place } from '../providers/place.ts';
+
+/** Places of one origin and when they were last verified; null: not yet. */
+export type PlaceSource = { places: readonly Place[]; refreshedAt: Date | null };
+
+/** What can be targeted; without the times, which move without it. */
+export type TargetingPools = Omit<CataloguePool, 'refreshed_at'>[];
 
 /**
  * The targeting that is available (spec 2.3): one pool for each country and proxy type that has an exit, values ordered by the number
  * of addresses behind them, largest first. Values that differ only in letter case are one; the first spelling is shown.
  */
-export function buildCatalogue(exits: ListedExit[], refreshedAt: Date): Catalogue {
-  const pools = Map.groupBy(exits, (exit) => `${exit.country_code} ${exit.proxy_type}`);
+export function buildPools(sources: readonly PlaceSource[]): TargetingPools {
+  const places = sources.flatMap(({ places }) => places);
+  const pools = Map.groupBy(places, (place) => `${place.country_code} ${place.proxy_type}`);
+  return [...pools.keys()].sort().map((key) => buildPool(pools.get(key)!));
+}
+
+/**
+ * The catalogue: a country was verified when the last of those was that offer it. Without a source that was not read yet, the
+ * countries that nobody offers were verified too.
+ */
+export function buildCatalogue(pools: TargetingPools, sources: readonly PlaceSource[]): Catalogue {
+  const times = new Map<string, Date>();
+  for (const { places, refreshedAt } of sources)
+    if (refreshedAt) for (const { country_code } of places) keepLatest(times, country_code, refreshedAt);
+  const all = sources.map(({ refreshedAt }) => refreshedAt);
+  const latest = all.includes(null) ? null : new Date(Math.max(...all.map(Number)));
   return {
-    refreshed_at: refreshedAt.toISOString(),
-    pools: [...pools.keys()].sort().map((key) => buildPool(pools.get(key)!)),
+    refreshed_at: latest?.toISOString() ?? null,
+    pools: pools.map((pool) => ({ ...pool, refreshed_at: times.get(pool.country_code)!.toISOString() })),
   };
 }
 
-function buildPool(exits: ListedExit[]): CataloguePool {
-  const [{ country_code, proxy_type }] = exits as [ListedExit];
-  const regions = largestFirst(exits, 'region');
-  const citiesOf = (region: string) => exits.filter((exit) => exit.region?.toLowerCase() === region.toLowerCase());
+function keepLatest(times: Map<string, Date>, key: string, time: Date): void {
+  const known = times.get(key);
+  if (!known || known < time) times.set(key, time);
+}
+
+function buildPool(places: Place[]): TargetingPools[number] {
+  const [{ country_code, proxy_type }] = places as [Place];
+  const regions = largestFirst(places, 'region');
+  const byRegion = Map.groupBy(places, ({ region }) => region?.toLowerCase());
   return {
     country_code,
     proxy_type,
     regions,
-    cities: largestFirst(exits, 'city'),
-    isps: largestFirst(exits, 'isp'),
-    cities_by_region: Object.fromEntries(regions.map((region) => [region, largestFirst(citiesOf(region), 'city')])),
+    cities: largestFirst(places, 'city'),
+    isps: largestFirst(places, 'isp'),
+    cities_by_region: Object.fromEntries(
+      regions.map((region) => [region, largestFirst(byRegion.get(region.toLowerCase())!, 'city')]),
+    ),
   };
 }
 
-function largestFirst(exits: ListedExit[], field: 'region' | 'city' | 'isp'): string[] {
+function largestFirst(places: Place[], field: 'region' | 'city' | 'isp'): string[] {
   const sizes = new Map<string, { shown: string; size: number }>();
-  for (const { [field]: value, pool_size } of exits) {
+  for (const { [field]: value, pool_size } of places) {
     if (value === undefined) continue;
-    const known = sizes.get(value.toLowerCase()) ?? { shown: value, size: 0 };
-    sizes.set(value.toLowerCase(), { ...known, size: known.size + pool_size });
+    const key = value.toLowerCase();
+    const known = sizes.get(key);
+    if (known) known.size += pool_size;
+    else sizes.set(key, { shown: value, size: pool_size });
   }
   return [...sizes.values()].sort((a, b) => b.size - a.size || (a.shown < b.shown ? -1 : 1)).map(({ shown }) => shown);
 }

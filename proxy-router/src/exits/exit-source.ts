@@ -1,110 +1,169 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import type { Logger } from '@adsweep/shared/service/logger.ts';
 import type { Catalogue } from '@adsweep/shared/targeting/catalogue.ts';
-import type { ListedExit } from '../providers/listed-exit.ts';
+import type { Exit } from '../providers/exit.ts';
+import type { Place } from '../providers/place.ts';
 import type { Provider } from '../providers/provider.ts';
-import { buildCatalogue } from './build-catalogue.ts';
-import { type ExitsFile, ExitsFileError, parseExitsFile } from './exits-file.ts';
-import { readSnapshot, type Snapshot, writeSnapshot } from './snapshot.ts';
+import { buildCatalogue, buildPools, type PlaceSource, type TargetingPools } from './build-catalogue.ts';
+import { ExitIndex } from './exit-index.ts';
+import { ExitsFileError } from './exits-file.ts';
+import type { HostMapping } from './host-mapping.ts';
+import { completeExits, type LoadedExits, type LoadedVendor, loadExits, versionsOf } from './load-exits.ts';
+import { readSnapshot, writeSnapshot } from './snapshot.ts';
+import { VendorCatalogues } from './vendor-catalogues.ts';
+import { readVendorExitId, vendorExit } from './vendor-exit.ts';
 
-/** The exits file, the copy of it for a start without the file, and the providers that it may name. */
-export type ExitSourceOptions = { file: string; snapshot: string; providers: Record<string, Provider> };
+/** The exits file and the copies for a start without it; `providers` by the names that exits may give. */
+export type ExitSourceOptions = {
+  file: string;
+  snapshot: string;
+  catalogueSnapshot: string;
+  catalogueRefreshMs: number;
+  fetchCatalogue: (url: string) => Promise<Place[]>;
+  providers: Record<string, Provider>;
+};
 
-/** The exits in use. They follow the exits file while the process runs. */
+/** What is derived from the exits file and the catalogues; made anew when one of them changes. */
+type Derived = { exits: Map<string, Exit>; index: ExitIndex; pools: TargetingPools };
+
+/** The exits in use. They follow the exits file and the catalogues of vendors while the process runs. */
 export class ExitSource {
   readonly #options: ExitSourceOptions;
   readonly #logger: Logger;
-  #text: string | null = null;
-  #current: Snapshot;
-  #exits = new Map<string, ListedExit>();
+  readonly #catalogues: VendorCatalogues;
+  #loaded!: LoadedExits;
+  /** When the exits file was last found to be good. */
+  #checkedAt = new Date();
+  #derived!: Derived;
   #timer: NodeJS.Timeout | undefined;
 
   /** Throws ExitsFileError when the file cannot be used, or when there is neither a file nor a snapshot. */
   constructor(options: ExitSourceOptions, logger: Logger) {
     this.#options = options;
     this.#logger = logger;
-    this.#current = this.#start();
-    this.#collect();
+    this.#catalogues = new VendorCatalogues(
+      {
+        snapshot: options.catalogueSnapshot,
+        refreshMs: options.catalogueRefreshMs,
+        fetchCatalogue: options.fetchCatalogue,
+        changed: () => this.#derive(),
+      },
+      logger,
+    );
+    if (existsSync(options.file)) this.#use(loadExits(options.file, this.#builtIn));
+    else this.#useSnapshot();
   }
 
-  get file(): ExitsFile {
-    return this.#current.file;
+  get hosts(): HostMapping {
+    return this.#loaded.file.hosts;
   }
 
-  get exits(): ListedExit[] {
-    return [...this.#exits.values()];
+  /** The exits by targeting. */
+  get index(): ExitIndex {
+    return this.#derived.index;
   }
 
-  exit(id: string): ListedExit | undefined {
-    return this.#exits.get(id);
+  /** The exit with an id, undefined where it is not offered any more. */
+  exit(id: string): Exit | undefined {
+    const listed = this.#derived.exits.get(id);
+    const named = listed ? null : readVendorExitId(id);
+    const vendor = named && this.#vendor(named.provider);
+    return listed ?? (vendor ? vendorExit(vendor.config, named.place) : undefined);
+  }
+
+  provider(name: string): Provider | undefined {
+    return this.#options.providers[name] ?? this.#vendor(name)?.provider;
   }
 
   catalogue(): Catalogue {
-    return buildCatalogue(this.exits, this.#current.refreshedAt);
+    return buildCatalogue(this.#derived.pools, this.#sources());
   }
 
-  /** Reads the file again every `ms` milliseconds. A file that has become unusable changes nothing: the last good one stays in use. */
+  /** Begins to fetch the catalogues of vendors, and to read the file again every `ms` milliseconds. */
   watch(ms: number): void {
     this.#timer = setInterval(() => this.refresh(), ms);
+    this.#followVendors();
   }
 
   stop(): void {
     clearInterval(this.#timer);
+    this.#timer = undefined;
+    this.#catalogues.stop();
   }
 
+  /** A file that has become unusable changes nothing: the last good one stays in use. */
   refresh(): void {
+    const { file } = this.#options;
+    const versions = versionsOf(file, this.#loaded.file);
+    if (versions !== '' && versions === this.#loaded.versions) {
+      this.#checkedAt = new Date();
+      return;
+    }
     try {
-      const changed = this.#read();
-      if (changed) this.#logger.info({ exits: this.exits.length }, 'the exits changed');
-    } catch (cause) {
-      this.#logger.error(
-        { file: this.#options.file, cause },
-        'the exits file cannot be used, the last good one stays in use',
+      this.#use(loadExits(file, this.#builtIn));
+      this.#followVendors();
+      this.#logger.info(
+        { exits: this.#derived.exits.size, providers: this.#loaded.vendors.length },
+        'the exits changed',
       );
+    } catch (cause) {
+      this.#logger.error({ file, cause }, 'the exits file cannot be used, the last good one stays in use');
     }
   }
 
-  #start(): Snapshot {
-    if (existsSync(this.#options.file)) return this.#parse(readFileSync(this.#options.file, 'utf8'));
-    const snapshot = readSnapshot(this.#options.snapshot, Object.keys(this.#options.providers));
-    if (snapshot === null) throw new ExitsFileError([`there is neither ${this.#options.file} nor a snapshot of it`]);
-    this.#logger.warn(
-      { file: this.#options.file, refreshed_at: snapshot.refreshedAt },
-      'exits taken from the snapshot',
-    );
-    return snapshot;
+  get #builtIn(): string[] {
+    return Object.keys(this.#options.providers);
   }
 
-  #read(): boolean {
-    const text = readFileSync(this.#options.file, 'utf8');
-    if (text === this.#text) {
-      this.#current = { ...this.#current, refreshedAt: new Date() };
-      return false;
-    }
-    this.#current = this.#parse(text);
-    this.#collect();
-    return true;
+  #vendor(id: string): LoadedVendor | undefined {
+    return this.#loaded.vendors.find(({ config }) => config.id === id);
   }
 
-  #parse(text: string): Snapshot {
-    const snapshot = { refreshedAt: new Date(), file: parseExitsFile(text, Object.keys(this.#options.providers)) };
-    this.#text = text;
-    this.#saveSnapshot(snapshot);
-    return snapshot;
-  }
-
-  #saveSnapshot(snapshot: Snapshot): void {
+  #use(loaded: LoadedExits): void {
+    this.#loaded = loaded;
+    this.#checkedAt = new Date();
+    this.#derive();
     try {
-      writeSnapshot(this.#options.snapshot, snapshot);
+      writeSnapshot(this.#options.snapshot, { refreshedAt: this.#checkedAt, file: loaded.file });
     } catch (cause) {
       this.#logger.error({ path: this.#options.snapshot, cause }, 'the snapshot of the exits cannot be written');
     }
   }
 
-  /** Asks each provider which of the exits listed for it can be used. */
-  #collect(): void {
-    const listed = Object.groupBy(this.file.exits, (exit) => exit.provider);
-    const offered = Object.entries(this.#options.providers).flatMap(([name, one]) => one.catalogue(listed[name] ?? []));
-    this.#exits = new Map(offered.map((exit) => [exit.id, exit]));
+  #useSnapshot(): void {
+    const { file, snapshot } = this.#options;
+    const saved = readSnapshot(snapshot, this.#builtIn);
+    if (saved === null) throw new ExitsFileError([`there is neither ${file} nor a snapshot of it`]);
+    this.#logger.warn({ file, refreshed_at: saved.refreshedAt }, 'exits taken from the snapshot');
+    this.#loaded = completeExits(saved.file, file, '');
+    this.#checkedAt = saved.refreshedAt;
+    this.#derive();
+  }
+
+  #followVendors(): void {
+    if (this.#timer === undefined) return;
+    this.#catalogues.follow(this.#loaded.vendors.filter(({ places }) => places === null).map(({ config }) => config));
+  }
+
+  #sourceOf({ config, places }: LoadedVendor): PlaceSource {
+    return places ? { places, refreshedAt: this.#checkedAt } : this.#catalogues.sourceOf(config);
+  }
+
+  #sources(): PlaceSource[] {
+    const { file, vendors } = this.#loaded;
+    return [{ places: file.exits, refreshedAt: this.#checkedAt }, ...vendors.map((vendor) => this.#sourceOf(vendor))];
+  }
+
+  #derive(): void {
+    const { file, vendors } = this.#loaded;
+    const places = vendors.map((vendor) => ({
+      places: this.#sourceOf(vendor).places,
+      exitFor: (place: Place) => vendorExit(vendor.config, place),
+    }));
+    this.#derived = {
+      exits: new Map(file.exits.map((exit) => [exit.id, exit])),
+      index: new ExitIndex(file.exits, places),
+      pools: buildPools(this.#sources()),
+    };
   }
 }

@@ -2,18 +2,21 @@ import { OperatorError } from '@adsweep/shared/service/operator-error.ts';
 import { Type } from 'typebox';
 import { Value } from 'typebox/value';
 import { type ListedExit, ListedExitSchema } from '../providers/listed-exit.ts';
+import { type ProviderConfig, ProviderConfigSchema, providerConfigProblems } from '../providers/provider-config.ts';
+import { parseUpstream } from '../providers/upstream.ts';
 import { type HostMapping, hostMappingProblems } from './host-mapping.ts';
 
 const ExitsFileSchema = Type.Object(
   {
-    exits: Type.Array(ListedExitSchema),
+    exits: Type.Optional(Type.Array(ListedExitSchema)),
+    providers: Type.Optional(Type.Array(ProviderConfigSchema)),
     hosts: Type.Optional(Type.Record(Type.String(), Type.String())),
   },
   { additionalProperties: false },
 );
 
 /** The content of an exits file, with country codes in upper case. */
-export type ExitsFile = { exits: ListedExit[]; hosts: HostMapping };
+export type ExitsFile = { exits: ListedExit[]; providers: ProviderConfig[]; hosts: HostMapping };
 
 /** An exits file that cannot be used: `problems` names every one of them. */
 export class ExitsFileError extends OperatorError {
@@ -25,25 +28,30 @@ export class ExitsFileError extends OperatorError {
   }
 }
 
-/** Reads the JSON of an exits file; `providers` are the names an exit may give. Throws {@link ExitsFileError} with all problems. */
-export function parseExitsFile(text: string, providers: readonly string[]): ExitsFile {
+/** Reads the JSON of an exits file; `builtIn` are the providers an exit may give. Throws {@link ExitsFileError} with all problems. */
+export function parseExitsFile(text: string, builtIn: readonly string[]): ExitsFile {
   const parsed = parseJson(text);
   const problems = schemaProblems(parsed);
   if (problems.length > 0) throw new ExitsFileError(problems);
-  const file = Value.Parse(ExitsFileSchema, parsed);
-  const hosts = file.hosts ?? {};
-  problems.push(...exitProblems(file.exits, providers), ...hostMappingProblems(hosts));
+  const { exits, providers = [], hosts = {} } = Value.Parse(ExitsFileSchema, parsed);
+  if (!exits && providers.length === 0) problems.push('/exits is missing, and there are no /providers');
+  problems.push(...exitProblems(exits ?? [], builtIn), ...providerProblems(providers, builtIn));
+  problems.push(...hostMappingProblems(hosts));
   if (problems.length > 0) throw new ExitsFileError(problems);
-  return { exits: file.exits.map((exit) => ({ ...exit, country_code: exit.country_code.toUpperCase() })), hosts };
+  const listed = (exits ?? []).map((exit) => ({ ...exit, country_code: exit.country_code.toUpperCase() }));
+  return { exits: listed, providers, hosts };
 }
 
 function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {
-    throw new ExitsFileError([`it is not valid JSON: ${(error as Error).message}`]);
+    throw new ExitsFileError([`it is not valid JSON: ${withoutExcerpt((error as Error).message)}`]);
   }
 }
+
+/** V8 shows the text around the fault, which may be a password. */
+const withoutExcerpt = (message: string): string => message.replace(/, (\.\.\.)?".*is not valid JSON$/s, '');
 
 function schemaProblems(parsed: unknown): string[] {
   return Value.Errors(ExitsFileSchema, parsed).map(({ instancePath, message, params }) => {
@@ -52,15 +60,29 @@ function schemaProblems(parsed: unknown): string[] {
   });
 }
 
-function exitProblems(exits: ListedExit[], providers: readonly string[]): string[] {
+function exitProblems(exits: ListedExit[], builtIn: readonly string[]): string[] {
   const ids = new Set<string>();
-  return exits.flatMap(({ id, provider }, index) => {
+  return exits.flatMap(({ id, provider, upstream }, index) => {
     const problems: string[] = [];
     if (ids.has(id)) problems.push(`/exits/${index}/id ${id} is used twice`);
-    if (!providers.includes(provider)) {
-      problems.push(`/exits/${index}/provider ${provider} is unknown; known: ${providers.join(', ')}`);
+    if (!builtIn.includes(provider)) {
+      problems.push(`/exits/${index}/provider ${provider} is unknown; known: ${builtIn.join(', ')}`);
     }
+    if (provider === 'list' && !parseUpstream(upstream ?? ''))
+      problems.push(`/exits/${index}/upstream is not http://user:pass@host:port, https://... or socks5://...`);
+    if (provider === 'direct' && upstream !== undefined)
+      problems.push(`/exits/${index}/upstream belongs to the provider list`);
     ids.add(id);
     return problems;
+  });
+}
+
+function providerProblems(providers: ProviderConfig[], builtIn: readonly string[]): string[] {
+  const ids = new Set<string>(builtIn);
+  return providers.flatMap((config, index) => {
+    const problems = providerConfigProblems(config);
+    if (ids.has(config.id)) problems.push(`id ${config.id} is used twice`);
+    ids.add(config.id);
+    return problems.map((problem) => `/providers/${index} ${problem}`);
   });
 }

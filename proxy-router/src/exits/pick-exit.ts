@@ -1,44 +1,80 @@
 import { createHash } from 'node:crypto';
-import type { Targeting } from '@adsweep/shared/targeting/catalogue.ts';
-import type { ListedExit } from '../providers/listed-exit.ts';
+import type { ExitRefusal } from '@adsweep/shared/targeting/exit-ticket.ts';
+import type { Exit } from '../providers/exit.ts';
+import type { ExitState } from './exit-health.ts';
+import type { Selection } from './exit-index.ts';
 
 /** The exit to use, or why there is none. */
-export type Pick = { exit: ListedExit } | { refusal: 'NODE_NOT_FOUND' | 'NODE_BUSY' };
+export type Pick = { exit: Exit } | { refusal: ExitRefusal };
+
+/** What a pick needs to know of an exit: `full` has all the tickets that it may have; the score is from 0 to 1. */
+export type ExitConditions = { stateOf: (exit: Exit) => ExitState | 'full'; scoreOf: (exit: Exit) => number };
+
+/** Draws before every exit is looked at in turn, which is rare: most exits have failed then, or are full. */
+const DRAWS = 8;
 
 /**
- * Picks the exit for a targeting and a session. A session keeps its exit for as long as that is available, and only the sessions of an
- * exit that becomes unavailable move; exits share the sessions in proportion to `pool_size`. Region, city and ISP must all match the
- * same exit, in any letter case, so that a region with a city outside it finds none (spec 4.1 rule 5).
+ * Picks an exit for a session. The session leads to the same draws each time, so that it keeps its exit for as long as that is available,
+ * and only the sessions of an exit that becomes unavailable move; exits share the sessions in proportion to `pool_size` and score. The
+ * exit with the id `preferred` goes first.
  */
 export function pickExit(
-  exits: ListedExit[],
-  targeting: Targeting,
+  { exits, upTo }: Selection,
   session: string,
-  isUnavailable: (exitId: string) => boolean,
+  { stateOf, scoreOf }: ExitConditions,
+  preferred?: string,
 ): Pick {
-  const matching = exits.filter((exit) => matches(exit, targeting));
-  if (matching.length === 0) return { refusal: 'NODE_NOT_FOUND' };
-  const available = matching.filter(({ id }) => !isUnavailable(id));
-  if (available.length === 0) return { refusal: 'NODE_BUSY' };
-  const ranked = available.map((exit) => ({ exit, distance: distance(exit, session) }));
-  return { exit: ranked.reduce((best, one) => (one.distance < best.distance ? one : best)).exit };
+  if (exits.length === 0) return { refusal: 'NODE_NOT_FOUND' };
+  const isAvailable = (exit: Exit) => stateOf(exit) === 'available';
+  const before = preferred === undefined ? undefined : findById(exits, preferred);
+  if (before && isAvailable(before)) return { exit: before };
+  let at = 0;
+  for (let draw = 0; draw < DRAWS; draw += 1) {
+    const { position, acceptance } = drawn(session, draw);
+    at = firstAbove(upTo, position * upTo[upTo.length - 1]!);
+    const exit = exits[at]!;
+    if (isAvailable(exit) && acceptance < scoreOf(exit)) return { exit };
+  }
+  const states = new Set<ExitState | 'full'>();
+  for (let step = 0; step < exits.length; step += 1) {
+    const exit = exits[(at + step) % exits.length]!;
+    const state = stateOf(exit);
+    if (state === 'available') return { exit };
+    states.add(state);
+  }
+  return { refusal: refusalOf(states) };
 }
 
-function matches(exit: ListedExit, targeting: Targeting): boolean {
-  const accepts = (wanted: string, actual: string | undefined) =>
-    wanted === '' || wanted.toLowerCase() === actual?.toLowerCase();
-  return (
-    exit.country_code === targeting.country_code &&
-    exit.proxy_type === targeting.proxy_type &&
-    accepts(targeting.region, exit.region) &&
-    accepts(targeting.city, exit.city) &&
-    accepts(targeting.isp, exit.isp)
-  );
+/** What may work later goes before what a person must see to, and that before what does not exist. */
+function refusalOf(states: Set<ExitState | 'full'>): ExitRefusal {
+  const lasting = [...states].filter((state) => state === 'account_refused' || state === 'no_exit');
+  if (lasting.length < states.size) return 'NODE_BUSY';
+  return states.has('account_refused') ? 'ACCOUNT_REFUSED' : 'NODE_NOT_FOUND';
 }
 
-/** Weighted rendezvous hashing: the smallest of `-ln(hash) / weight` falls on each exit in proportion to its weight. */
-function distance(exit: ListedExit, session: string): number {
-  const hash = createHash('sha256').update(`${session}\n${exit.id}`).digest();
-  const fraction = (hash.readUIntBE(0, 6) + 1) / (2 ** 48 + 1);
-  return -Math.log(fraction) / exit.pool_size;
+/** Two numbers from 0 up to 1, spread evenly over all sessions. */
+function drawn(session: string, draw: number): { position: number; acceptance: number } {
+  const hash = createHash('sha256').update(`${session}\n${draw}`).digest();
+  return { position: hash.readUIntBE(0, 6) / 2 ** 48, acceptance: hash.readUIntBE(6, 6) / 2 ** 48 };
+}
+
+/** The first index whose value is above `wanted`; the values grow. */
+function firstAbove(values: Float64Array, wanted: number): number {
+  let [low, high] = [0, values.length - 1];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (values[middle]! > wanted) high = middle;
+    else low = middle + 1;
+  }
+  return low;
+}
+
+function findById(exits: readonly Exit[], id: string): Exit | undefined {
+  let [low, high] = [0, exits.length - 1];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (exits[middle]!.id >= id) high = middle;
+    else low = middle + 1;
+  }
+  return exits[low]?.id === id ? exits[low] : undefined;
 }

@@ -1,31 +1,36 @@
-import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { parseUpstream } from '../providers/upstream.ts';
 import { type ExitsFile, ExitsFileError, parseExitsFile } from './exits-file.ts';
+import { readIfPresent, writeWhole } from './snapshot-file.ts';
 
 /** The exits file as it was last read, and when that was. */
 export type Snapshot = { refreshedAt: Date; file: ExitsFile };
 
-/** Writes the snapshot so that a crash leaves the old one or the new one, never half of one. */
+/** Writes the snapshot, without any credential. Throws the system's errors. */
 export function writeSnapshot(path: string, { refreshedAt, file }: Snapshot): void {
-  mkdirSync(dirname(path), { recursive: true });
-  const draft = `${path}.${process.pid}.new`;
-  writeFileSync(draft, JSON.stringify({ refreshed_at: refreshedAt.toISOString(), file }), { mode: 0o600 });
-  renameSync(draft, path);
+  writeWhole(path, JSON.stringify({ refreshed_at: refreshedAt.toISOString(), file: withoutCredentials(file) }));
 }
 
-/** The snapshot at `path`, null where there is none that can be used. */
-export function readSnapshot(path: string, providers: readonly string[]): Snapshot | null {
+/** Exits and accounts whose credentials stand in the file itself are of no use without it, and are left out. */
+function withoutCredentials({ exits, providers, hosts }: ExitsFile): ExitsFile {
+  const isOpen = (upstream: string) => /^\w+:\/\/[^@]*$/.test(upstream) && parseUpstream(upstream) !== null;
+  return {
+    exits: exits.filter(({ upstream }) => upstream === undefined || isOpen(upstream)),
+    providers: providers.filter(({ password, catalogue }) => password === undefined && !catalogue.includes('@')),
+    hosts,
+  };
+}
+
+/** The snapshot at `path`, null where there is none that can be used; `builtIn` as in {@link parseExitsFile}. Throws the system's errors. */
+export function readSnapshot(path: string, builtIn: readonly string[]): Snapshot | null {
   try {
-    const { refreshed_at, file } = JSON.parse(readFileSync(path, 'utf8')) as { refreshed_at: string; file: unknown };
+    const text = readIfPresent(path);
+    if (text === null) return null;
+    const { refreshed_at, file } = JSON.parse(text) as { refreshed_at: string; file: unknown };
     const refreshedAt = new Date(refreshed_at);
     if (Number.isNaN(refreshedAt.getTime())) return null;
-    return { refreshedAt, file: parseExitsFile(JSON.stringify(file ?? null), providers) };
+    return { refreshedAt, file: parseExitsFile(JSON.stringify(file ?? null), builtIn) };
   } catch (error) {
-    if (isMissing(error) || error instanceof SyntaxError || error instanceof TypeError) return null;
-    if (error instanceof ExitsFileError) return null;
+    if (error instanceof SyntaxError || error instanceof TypeError || error instanceof ExitsFileError) return null;
     throw error;
   }
 }
-
-/** Whether an error says that a file is not there. */
-const isMissing = (error: unknown): boolean => (error as NodeJS.ErrnoException).code === 'ENOENT';

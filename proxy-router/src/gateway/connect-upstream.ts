@@ -1,16 +1,18 @@
 import type { Socket } from 'node:net';
-import type { GatewayOutcome } from '@adsweep/shared/targeting/exit-ticket.ts';
+import type { Logger } from '@adsweep/shared/service/logger.ts';
 import { type DialDependencies, dialTarget } from '../exits/dial-target.ts';
 import type { ExitHealth } from '../exits/exit-health.ts';
 import type { RouterMetrics } from '../metrics.ts';
 import { ConnectionFailure } from '../providers/connection-failure.ts';
-import type { Destination } from '../providers/provider.ts';
+import type { Exit, ExitSession } from '../providers/exit.ts';
+import type { Connected, Destination } from '../providers/provider.ts';
 import type { ActiveTicket } from '../tickets/active-ticket.ts';
 import { UpstreamConnection } from './upstream-connection.ts';
 
 export type UpstreamDependencies = DialDependencies & {
   health: ExitHealth;
   metrics: RouterMetrics;
+  logger: Logger;
   connectTimeoutMs: number;
   idleMs: number;
 };
@@ -25,19 +27,24 @@ export async function connectUpstream(
   destination: Destination,
   client: Socket,
 ): Promise<UpstreamConnection> {
+  const exit = dependencies.source.exit(ticket.claims.exit);
   ticket.connectBegan();
   try {
     if (ticket.isSpent) throw new ConnectionFailure('too_large', 'the ticket has no bytes left');
-    const socket = await dialInTime(dependencies, ticket.claims.exit, destination, client);
-    dependencies.health.succeeded(ticket.claims.exit);
+    if (ticket.claims.deny?.includes(destination.host))
+      throw new ConnectionFailure('denied_host', 'the ticket denies this host');
+    if (!exit) throw new ConnectionFailure('upstream_failed', 'the exit is no longer listed');
+    const use = { exit, session: ticket.claims.session };
+    const connected = await dialInTime(dependencies, use, destination, client);
+    dependencies.health.succeeded(exit);
     if (ticket.isClosed) {
-      socket.destroy();
+      connected.socket.destroy();
       throw new ConnectionFailure('connection_failed', 'the ticket ended while its target was being dialled');
     }
-    return track(dependencies, ticket, destination, socket);
+    return track(dependencies, ticket, destination, connected);
   } catch (error) {
     if (!(error instanceof ConnectionFailure)) throw error;
-    recordFailure(dependencies, ticket, destination, error.outcome);
+    recordFailure(dependencies, ticket, exit, destination, error);
     throw error;
   } finally {
     ticket.connectEnded();
@@ -46,19 +53,19 @@ export async function connectUpstream(
 
 async function dialInTime(
   dependencies: UpstreamDependencies,
-  exitId: string,
+  use: ExitSession,
   destination: Destination,
   client: Socket,
-): Promise<Socket> {
+): Promise<Connected> {
   const abort = new AbortController();
   const onTimeout = () => abort.abort(new ConnectionFailure('timeout', 'the target did not answer in time'));
   const onClientClose = () => abort.abort(new ConnectionFailure('connection_failed', 'the client closed'));
   const timer = setTimeout(onTimeout, dependencies.connectTimeoutMs);
   client.once('close', onClientClose);
   try {
-    const socket = await dialTarget(dependencies, exitId, destination, abort.signal);
-    if (!client.destroyed) return socket;
-    socket.destroy();
+    const connected = await dialTarget(dependencies, use, destination, abort.signal);
+    if (!client.destroyed) return connected;
+    connected.socket.destroy();
     throw new ConnectionFailure('connection_failed', 'the client closed');
   } finally {
     clearTimeout(timer);
@@ -67,12 +74,15 @@ async function dialInTime(
 }
 
 function recordFailure(
-  { health, metrics }: UpstreamDependencies,
+  { health, metrics, logger }: UpstreamDependencies,
   ticket: ActiveTicket,
+  exit: Exit | undefined,
   destination: Destination,
-  outcome: GatewayOutcome,
+  failure: ConnectionFailure,
 ): void {
-  if (outcome === 'upstream_failed') health.failed(ticket.claims.exit, Date.now());
+  const { outcome, message: detail } = failure;
+  const isExits = exit !== undefined && health.failed(exit, failure, Date.now());
+  if (isExits) logger.warn({ exit_id: exit.id, outcome, detail, scan_id: ticket.claims.scan }, 'an exit failed');
   ticket.recordConnection(destination, null, outcome);
   metrics.connections.inc({ outcome });
 }
@@ -82,7 +92,7 @@ function track(
   { metrics, idleMs }: UpstreamDependencies,
   ticket: ActiveTicket,
   destination: Destination,
-  socket: Socket,
+  { socket, address }: Connected,
 ): UpstreamConnection {
   const connection: UpstreamConnection = new UpstreamConnection(socket, idleMs, {
     onBytes(sent, received) {
@@ -98,7 +108,7 @@ function track(
     },
   });
   metrics.openConnections.inc();
-  ticket.recordConnection(destination, socket.remoteAddress ?? null, 'ok');
+  ticket.recordConnection(destination, address, 'ok');
   ticket.streamOpened(connection);
   return connection;
 }

@@ -14,7 +14,10 @@ export function forwardRequest(
 ): void {
   const outgoing = send(request, url, connection, undefined);
   // The parser of the answer begins to read in the next tick; counting must not make the bytes flow before that.
-  process.nextTick(() => connection.countFrom(connection.socket, request));
+  process.nextTick(() => {
+    connection.countFrom(connection.socket, request);
+    connection.socket.resume();
+  });
   outgoing.on('response', (incoming) => sendAnswer(incoming, response, connection));
   outgoing.on('error', () => sendFailure(response, connection));
   response.on('close', () => connection.socket.destroy());
@@ -34,6 +37,7 @@ export function forwardUpgrade(
 ): void {
   const response = new ServerResponse(request);
   const outgoing = send(request, url, connection, request.headers.upgrade);
+  process.nextTick(() => connection.socket.resume());
   const useResponse = () => {
     response.shouldKeepAlive = false;
     // The client is a socket: 'upgrade' is typed for servers over any stream.

@@ -1,6 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import type { Logger } from '@adsweep/shared/service/logger.ts';
 import { GATEWAY_OUTCOME_HEADER, GATEWAY_STATUS } from '@adsweep/shared/targeting/gateway-status.ts';
 import { canonicalHost, hasNameLength } from '@adsweep/shared/urls/public-host.ts';
 import { RequestError, Server } from 'proxy-chain';
@@ -18,7 +17,6 @@ export type GatewayDependencies = UpstreamDependencies & {
   port: number;
   tickets: TicketRegistry;
   ticketSecret: string;
-  logger: Logger;
 };
 
 /**

@@ -11,16 +11,20 @@ export type UpstreamObserver = {
 export class UpstreamConnection {
   readonly socket: Socket;
   readonly #observer: UpstreamObserver;
-  #sent = 0;
-  #received = 0;
+  #sent: number;
+  #received: number;
   #outcome: GatewayOutcome = 'ok';
 
   /** `idleMs`: how long no byte may move in either direction. */
   constructor(socket: Socket, idleMs: number, observer: UpstreamObserver) {
     this.socket = socket;
     this.#observer = observer;
+    // What an upstream proxy was asked and answered before is not the target's.
+    const { bytesRead, bytesWritten } = socket;
+    this.#sent = bytesWritten;
+    this.#received = bytesRead - socket.readableLength;
     // A target that has answered may fall silent or hang up; one that never sent a byte has failed.
-    const unlessAnswered = (failure: GatewayOutcome) => (socket.bytesRead === 0 ? failure : 'ok');
+    const unlessAnswered = (failure: GatewayOutcome) => (socket.bytesRead === bytesRead ? failure : 'ok');
     socket.setTimeout(idleMs, () => this.close(unlessAnswered('timeout')));
     socket.on('error', () => this.close(unlessAnswered('connection_failed')));
     socket.once('close', () => {

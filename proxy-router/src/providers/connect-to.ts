@@ -10,26 +10,31 @@ const OUTCOMES: Record<string, ConnectionFailure['outcome']> = {
  * Connects to one of the addresses, tried in order with a head start for each (RFC 8305). Throws ConnectionFailure, or the signal's
  * reason when it aborts first.
  */
-export function connectTo(addresses: string[], port: number, signal: AbortSignal): Promise<Socket> {
+export async function connectTo(addresses: string[], port: number, signal: AbortSignal): Promise<Socket> {
   signal.throwIfAborted();
   const given = addresses.map((address) => ({ address, family: isIP(address) }));
   // The name is a placeholder: Node.js asks only this lookup, which answers with the addresses that were passed in.
   const lookup: LookupFunction = (_name, _options, done) => done(null, given);
+  const socket = connect({ host: 'target.invalid', port, lookup, autoSelectFamily: true, signal });
+  return once(socket, 'connect', signal).catch((error: NodeJS.ErrnoException) => {
+    throw signal.aborted ? signal.reason : asFailure(error);
+  });
+}
+
+/** The socket once it has emitted `event`. Rejects with its error. */
+export function once<S extends Socket>(socket: S, event: string, signal: AbortSignal): Promise<S> {
   return new Promise((resolve, reject) => {
-    const socket = connect({ host: 'target.invalid', port, lookup, autoSelectFamily: true, signal });
-    const fail = (error: NodeJS.ErrnoException) => reject(signal.aborted ? signal.reason : asFailure(error));
+    const fail = (error: Error) => reject(signal.aborted ? signal.reason : error);
     socket.once('error', fail);
-    socket.once('connect', () => {
+    socket.once(event, () => {
       socket.off('error', fail);
       resolve(socket);
     });
   });
 }
 
-function asFailure(error: NodeJS.ErrnoException): ConnectionFailure {
-  return new ConnectionFailure(
-    OUTCOMES[error.code ?? ''] ?? 'connection_failed',
-    'the target cannot be reached',
-    error,
-  );
+function asFailure(cause: NodeJS.ErrnoException): ConnectionFailure {
+  return new ConnectionFailure(OUTCOMES[cause.code ?? ''] ?? 'connection_failed', 'the target cannot be reached', {
+    cause,
+  });
 }

@@ -1,7 +1,7 @@
 import { isIP, type Socket } from 'node:net';
 import type { AddressPolicy } from '@adsweep/shared/urls/address-policy.ts';
 import { ConnectionFailure } from './connection-failure.ts';
-import type { Destination, Provider } from './provider.ts';
+import type { Provider } from './provider.ts';
 
 /** Resolves a name to all its addresses. Throws ConnectionFailure `dns`. */
 export type Resolve = (name: string) => Promise<string[]>;
@@ -16,13 +16,14 @@ export type Connect = (addresses: string[], port: number, signal: AbortSignal) =
  */
 export function directProvider(resolve: Resolve, connect: Connect, policy: AddressPolicy): Provider {
   return {
-    catalogue: (listed) => listed,
-    async dial(_exit, { host, port }: Destination, signal) {
+    resolvesNames: true,
+    async dial(_use, { host, port }, signal) {
       const addresses = isIP(host) === 0 ? await abortable(resolve(host), signal) : [host];
       if (addresses.length === 0) throw new ConnectionFailure('dns', 'the name has no address');
       if (!addresses.every((address) => policy.allowsAddress(address)))
         throw new ConnectionFailure('private_address', 'the name resolves to an address that scans may not reach');
-      return connect(addresses, port, signal);
+      const socket = await connect(addresses, port, signal);
+      return { socket, address: socket.remoteAddress ?? null };
     },
   };
 }

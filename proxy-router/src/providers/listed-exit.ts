@@ -1,18 +1,17 @@
-import { ProxyTypeSchema } from '@adsweep/shared/targeting/catalogue.ts';
 import { type Static, Type } from 'typebox';
+import { placeProperties } from './place.ts';
 
-const Place = Type.Optional(Type.String({ minLength: 1, maxLength: 200 }));
+export const PriceSchema = Type.Optional(Type.Number({ minimum: 0 }));
+export const TicketsMaxSchema = Type.Optional(Type.Integer({ minimum: 1 }));
 
 export const ListedExitSchema = Type.Object(
   {
     id: Type.String({ pattern: '^[A-Za-z0-9._-]{1,64}$' }),
-    country_code: Type.String({ pattern: '^[A-Za-z]{2}$' }),
-    proxy_type: ProxyTypeSchema,
-    region: Place,
-    city: Place,
-    isp: Place,
-    pool_size: Type.Integer({ minimum: 1 }),
+    ...placeProperties,
     provider: Type.String({ minLength: 1 }),
+    upstream: Type.Optional(Type.String({ minLength: 1 })),
+    tickets_max: TicketsMaxSchema,
+    price_per_gb: PriceSchema,
   },
   { additionalProperties: false },
 );

@@ -1,16 +1,19 @@
 import type { Socket } from 'node:net';
-import type { ListedExit } from './listed-exit.ts';
+import type { ExitSession } from './exit.ts';
 
 /** The target of a request; `host` in its canonical spelling (see `canonicalHost`), already allowed by the address policy as written. */
 export type Destination = { host: string; port: number };
 
-/** A vendor of exits. */
+/** A connection to a target: bytes written to the socket arrive there. `address` is the target's, null where only the upstream knows it. */
+export type Connected = { socket: Socket; address: string | null };
+
+/** A way to connect through exits. */
 export type Provider = {
-  /** The exits it offers, given those that the exits file lists for it. */
-  catalogue(listed: ListedExit[]): ListedExit[];
   /**
    * Connects to the destination through the exit. A provider that resolves the name checks every address and dials only what it has
    * checked. `signal` aborts with the failure to throw. Throws ConnectionFailure: `upstream_failed` when the exit is at fault.
    */
-  dial(exit: ListedExit, destination: Destination, signal: AbortSignal): Promise<Socket>;
+  dial(use: ExitSession, destination: Destination, signal: AbortSignal): Promise<Connected>;
+  /** Whether it resolves names itself, so that `hosts` of the exits file apply to it. */
+  resolvesNames: boolean;
 };

@@ -15,6 +15,6 @@ export function resolveNames(servers?: string[]): Resolve {
     const addresses = answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []));
     if (addresses.length > 0) return addresses;
     const [failed] = answers as PromiseRejectedResult[];
-    throw new ConnectionFailure('dns', 'the name cannot be resolved', failed?.reason);
+    throw new ConnectionFailure('dns', 'the name cannot be resolved', { cause: failed?.reason });
   };
 }

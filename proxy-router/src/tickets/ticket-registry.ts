@@ -1,6 +1,7 @@
 import { isId } from '@adsweep/shared/ids.ts';
 import type { Logger } from '@adsweep/shared/service/logger.ts';
 import { TICKET_SECONDS_MAX } from '@adsweep/shared/targeting/exit-ticket.ts';
+import type { TicketCounts } from '../exits/ticket-counts.ts';
 import { ActiveTicket } from './active-ticket.ts';
 import type { TicketClaims } from './ticket.ts';
 import type { TicketJournal } from './ticket-journal.ts';
@@ -11,19 +12,22 @@ const TRAFFIC_KEPT_MS = 600_000;
 const JOURNALED_PART = 1 / 20;
 const SWEEP_MS = 1_000;
 
-type Entry = { ticket: ActiveTicket; journaledBytes: number };
+/** `isCounted`: among the tickets in use of its exit. */
+type Entry = { ticket: ActiveTicket; journaledBytes: number; isCounted: boolean };
 
 /** The tickets that this process has issued or served. Times are Unix milliseconds. */
 export class TicketRegistry {
   readonly #bytesMax: number;
   readonly #journal: TicketJournal;
+  readonly #counts: TicketCounts;
   readonly #entries = new Map<string, Entry>();
   #sweeping: NodeJS.Timeout | undefined;
 
   /** `bytesMax`: what one ticket may transfer at the most, both directions together. */
-  constructor(bytesMax: number, journal: TicketJournal) {
+  constructor(bytesMax: number, journal: TicketJournal, counts: TicketCounts) {
     this.#bytesMax = bytesMax;
     this.#journal = journal;
+    this.#counts = counts;
   }
 
   /**
@@ -36,7 +40,8 @@ export class TicketRegistry {
     const record = this.#journal.find(claims.id);
     if (record?.deleted) return null;
     const ticket = new ActiveTicket(claims, Math.min(claims.bytes ?? this.#bytesMax, this.#bytesMax), record);
-    this.#entries.set(claims.id, { ticket, journaledBytes: ticket.bytes });
+    this.#entries.set(claims.id, { ticket, journaledBytes: ticket.bytes, isCounted: true });
+    this.#counts.opened(claims.exit);
     return ticket;
   }
 
@@ -49,9 +54,11 @@ export class TicketRegistry {
    * the disk. A ticket that only another router knows is deleted here too. Throws the system's errors.
    */
   async delete(ticketId: string, now: number): Promise<void> {
-    const ticket = this.find(ticketId);
+    const entry = this.#entries.get(ticketId);
+    const ticket = entry?.ticket;
     if (!ticket && !isId(ticketId)) return;
     ticket?.close();
+    if (entry) this.#uncount(entry);
     this.#entries.delete(ticketId);
     const expires = ticket?.claims.expires ?? now + TICKET_SECONDS_MAX * 1000;
     this.#journal.append({ id: ticketId, expires, deleted: true, bytes_sent: 0, bytes_received: 0 });
@@ -82,14 +89,21 @@ export class TicketRegistry {
 
   /** Counts open connections, closes those of expired tickets, drops old tickets and tidies the journal. */
   #sweep(now: number): void {
-    for (const { ticket } of this.#entries.values()) {
+    for (const entry of this.#entries.values()) {
+      const { ticket } = entry;
       const { id, expires } = ticket.claims;
       ticket.count();
       if (now >= expires) ticket.close();
+      if (ticket.isClosed) this.#uncount(entry);
       if (now >= expires + TRAFFIC_KEPT_MS) this.#entries.delete(id);
     }
     this.#writeBytes(now, JOURNALED_PART);
     this.#journal.sweep(now);
+  }
+
+  #uncount(entry: Entry): void {
+    if (entry.isCounted) this.#counts.closed(entry.ticket.claims.exit);
+    entry.isCounted = false;
   }
 
   /** Writes down the tickets that have transferred at least `part` of their limit more than the journal knows. */

@@ -13,6 +13,8 @@ const TicketClaimsSchema = Type.Object(
     expires: Type.Integer(),
     /** Bytes that it may transfer, both directions together, where the router allows more. */
     bytes: Type.Optional(Type.Integer()),
+    /** Hosts that it may not reach. */
+    deny: Type.Optional(Type.Array(Type.String())),
   },
   { additionalProperties: false },
 );

@@ -4,13 +4,15 @@ import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { createLogger } from '@adsweep/shared/service/logger.ts';
 import type { Targeting } from '@adsweep/shared/targeting/catalogue.ts';
-import type { ExitTicket, TicketTraffic } from '@adsweep/shared/targeting/exit-ticket.ts';
+import type { ExitRequest, ExitTicket, TicketTraffic } from '@adsweep/shared/targeting/exit-ticket.ts';
 import { AddressPolicy } from '@adsweep/shared/urls/address-policy.ts';
 import type { Config } from '../../src/config.ts';
 import { connectTo } from '../../src/providers/connect-to.ts';
 import { directProvider } from '../../src/providers/direct.ts';
+import { listProvider } from '../../src/providers/list.ts';
 import type { ListedExit } from '../../src/providers/listed-exit.ts';
 import type { Provider } from '../../src/providers/provider.ts';
+import type { ProviderConfig } from '../../src/providers/provider-config.ts';
 import { startRouter } from '../../src/start-router.ts';
 
 export const NODE_TOKEN = 'node-token-of-the-tests';
@@ -24,6 +26,17 @@ export const exitIn = (country_code: string, more: Partial<ListedExit> = {}): Li
   proxy_type: 'residential',
   pool_size: 1,
   provider: 'direct',
+  ...more,
+});
+
+/** A vendor's account that nobody has. */
+export const vendorConfig = (more: Partial<ProviderConfig> = {}): ProviderConfig => ({
+  id: 'vendor',
+  kind: 'template',
+  endpoint: 'http://127.0.0.1:9',
+  username: 'cust-42-cc-{country}[-city-{city}][-s-{session}]',
+  password: 'secret',
+  catalogue: 'places.json',
   ...more,
 });
 
@@ -45,6 +58,7 @@ export function temporaryFolder(t: TestContext): string {
 
 export type RouterOptions = {
   exits?: ListedExit[];
+  providers?: ProviderConfig[];
   hosts?: Record<string, string>;
   config?: Partial<Config>;
   /** The provider `direct`, or how to make it for the router's address policy. */
@@ -68,7 +82,8 @@ export const closedProvider = (): Provider =>
 export async function startTestRouter(t: TestContext, options: RouterOptions = {}) {
   const folder = temporaryFolder(t);
   const file = join(folder, 'exits.json');
-  writeFileSync(file, JSON.stringify({ exits: options.exits ?? [exitIn('US')], hosts: options.hosts ?? {} }));
+  const { exits = options.providers ? [] : [exitIn('US')], providers = [], hosts = {} } = options;
+  writeFileSync(file, JSON.stringify({ exits, providers, hosts }));
   const config: Config = {
     ADSWEEP_PROXY_HOST: '127.0.0.1',
     ADSWEEP_PROXY_PORT: 0,
@@ -76,6 +91,7 @@ export async function startTestRouter(t: TestContext, options: RouterOptions = {
     ADSWEEP_GATEWAY_URL: '',
     ADSWEEP_EXITS_FILE: file,
     ADSWEEP_EXITS_CHECK_SECONDS: 0.02,
+    ADSWEEP_CATALOGUE_REFRESH_SECONDS: 21_600,
     ADSWEEP_DATA_DIR: join(folder, 'data'),
     ADSWEEP_NODE_TOKEN: NODE_TOKEN,
     ADSWEEP_TICKET_SECRET: TICKET_SECRET,
@@ -89,7 +105,7 @@ export async function startTestRouter(t: TestContext, options: RouterOptions = {
   };
   const { provider = closedProvider() } = options;
   const direct = (addresses: AddressPolicy) => (typeof provider === 'function' ? provider(addresses) : provider);
-  const createProviders = (addresses: AddressPolicy) => ({ direct: direct(addresses) });
+  const createProviders = (addresses: AddressPolicy) => ({ direct: direct(addresses), list: listProvider });
   const { ports, stops } = await startRouter(config, createProviders, logger);
   const stop = async () => {
     for (const [, stopPart] of stops.splice(0)) await stopPart();
@@ -108,9 +124,7 @@ export function apiClient(base: string) {
     });
   return {
     call,
-    async ticket(
-      more: { targeting?: Targeting; session?: string; ttl_seconds?: number; bytes_max?: number } = {},
-    ): Promise<ExitTicket> {
+    async ticket(more: Partial<ExitRequest> = {}): Promise<ExitTicket> {
       const asked = { targeting: targeting(), session: 'session-1', scan_id: 'scan-1', ttl_seconds: 60, ...more };
       const answer = await call('POST', '/exits', asked);
       if (answer.status !== 201) throw new Error(`POST /exits was answered ${answer.status}: ${await answer.text()}`);

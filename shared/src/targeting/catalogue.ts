@@ -26,12 +26,17 @@ const CataloguePoolSchema = Type.Object({
   isps: Type.Array(Type.String()),
   /** Cities of each region, same order. */
   cities_by_region: Type.Record(Type.String(), Type.Array(Type.String())),
+  /** When the lists of the country were last verified against a provider, ISO 8601. */
+  refreshed_at: Type.String(),
 });
 export type CataloguePool = Static<typeof CataloguePoolSchema>;
 
-/** Answer of the proxy-router's `GET /catalogue`; `refreshed_at` ISO 8601. */
+/**
+ * Answer of the proxy-router's `GET /catalogue`. `refreshed_at`, ISO 8601, is when it was last verified which countries nobody serves;
+ * null: a provider's catalogue has never been read.
+ */
 export const CatalogueSchema = Type.Object({
-  refreshed_at: Type.String(),
+  refreshed_at: Type.Union([Type.String(), Type.Null()]),
   pools: Type.Array(CataloguePoolSchema),
 });
 export type Catalogue = Static<typeof CatalogueSchema>;

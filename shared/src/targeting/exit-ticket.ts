@@ -14,6 +14,8 @@ export const ExitRequestSchema = Type.Object(
     ttl_seconds: Type.Integer({ minimum: 1, maximum: TICKET_SECONDS_MAX }),
     /** Bytes that it may transfer, both directions together; at most what the router allows, which holds without this. */
     bytes_max: Type.Optional(Type.Integer({ minimum: 1 })),
+    /** Hosts that it may not reach, each in lower case and without its subdomains. */
+    deny_hosts: Type.Optional(Type.Array(Type.String({ minLength: 1, maxLength: 253 }), { maxItems: 20 })),
   },
   { additionalProperties: false },
 );
@@ -55,7 +57,10 @@ export type ExitTicket = Static<typeof ExitTicketSchema>;
 export const EXIT_REFUSALS = ['NODE_NOT_FOUND', 'NODE_BUSY', 'ACCOUNT_REFUSED'] as const;
 export type ExitRefusal = (typeof EXIT_REFUSALS)[number];
 
-/** Why the gateway could not connect to a target; `ok`: it could. */
+/**
+ * Why the gateway could not connect to a target; `ok`: it could. `upstream_failed`, `rate_limited`, `account_refused` and `no_exit` (the
+ * provider has none at the place) are the exit's, the others the target's or the ticket's.
+ */
 export const GATEWAY_OUTCOMES = [
   'ok',
   'dns',
@@ -64,6 +69,10 @@ export const GATEWAY_OUTCOMES = [
   'connection_failed',
   'timeout',
   'upstream_failed',
+  'rate_limited',
+  'account_refused',
+  'no_exit',
+  'denied_host',
   'too_large',
 ] as const;
 export type GatewayOutcome = (typeof GATEWAY_OUTCOMES)[number];

@@ -1,15 +1,19 @@
 import { GATEWAY_OUTCOMES, type GatewayOutcome } from './exit-ticket.ts';
 
 /**
- * The HTTP status of the gateway's own answer for each outcome, to a CONNECT and to a plain http request alike. All are 59x, which no
- * registry assigns, so that a failure of ours is never mistaken for a page.
+ * The HTTP status of the gateway's own answer for each outcome, to a CONNECT and to a plain http request alike. All are from 589 to 599,
+ * which no registry assigns, so that a failure of ours is never mistaken for a page.
  */
 export const GATEWAY_STATUS = {
+  denied_host: 589,
   too_large: 590,
   private_address: 591,
+  account_refused: 592,
   dns: 593,
   connection_refused: 594,
   connection_failed: 595,
+  no_exit: 596,
+  rate_limited: 597,
   timeout: 598,
   upstream_failed: 599,
 } as const satisfies Record<Exclude<GatewayOutcome, 'ok'>, number>;

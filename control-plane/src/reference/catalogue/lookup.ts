@@ -17,6 +17,13 @@ export function countriesOf(catalogue: Catalogue): string[] {
   return [...new Set(catalogue.pools.map(({ country_code }) => country_code))].sort();
 }
 
+/** When the lists of a country were last verified, of one that nobody serves when that was; null: not yet. */
+export function refreshedAt(catalogue: Catalogue, countryCode: string): string | null {
+  return (
+    catalogue.pools.find(({ country_code }) => country_code === countryCode)?.refreshed_at ?? catalogue.refreshed_at
+  );
+}
+
 /** What can be targeted in a country and pool; null where the country has no such pool. */
 export function poolOf(catalogue: Catalogue, countryCode: string, proxyType: ProxyType): CataloguePool | null {
   return catalogue.pools.find((pool) => pool.country_code === countryCode && pool.proxy_type === proxyType) ?? null;

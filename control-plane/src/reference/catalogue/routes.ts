@@ -6,7 +6,7 @@ import { Type } from 'typebox';
 import type { Caller } from '../../http/caller.ts';
 import { conditional } from '../../http/conditional-get.ts';
 import { ok, type Route, route } from '../../http/route.ts';
-import { countriesOf, fold, poolOf, type ReadCatalogue, spelled } from './lookup.ts';
+import { countriesOf, fold, poolOf, type ReadCatalogue, refreshedAt, spelled } from './lookup.ts';
 import { catalogueNotReady } from './not-ready.ts';
 import { proxyTypeIssues, readProxyType } from './proxy-type.ts';
 
@@ -120,6 +120,7 @@ function targetingRoute(readCatalogue: ReadCatalogue): Route<Caller> {
 function targeting(catalogue: Catalogue | null, country: string, proxyType: ProxyType, region?: string) {
   const pool = catalogue && poolOf(catalogue, country, proxyType);
   const regionName = region === undefined ? null : spelled(pool?.regions ?? [], fold(region));
+  const refreshed_at = catalogue && refreshedAt(catalogue, country);
   const citiesOfRegion = regionName === null ? [] : (pool?.cities_by_region[regionName] ?? []);
   return {
     country_code: country,
@@ -127,7 +128,7 @@ function targeting(catalogue: Catalogue | null, country: string, proxyType: Prox
     regions: pool?.regions ?? [],
     cities: region === undefined ? (pool?.cities ?? []) : citiesOfRegion,
     isps: pool?.isps ?? [],
-    refreshed_at: catalogue?.refreshed_at ?? null,
-    ttl_seconds: catalogue ? TTL_SECONDS : TTL_WITHOUT_LISTS_SECONDS,
+    refreshed_at,
+    ttl_seconds: refreshed_at ? TTL_SECONDS : TTL_WITHOUT_LISTS_SECONDS,
   };
 }

@@ -1,0 +1,91 @@
+import type { Socket } from 'node:net';
+import { ConnectionFailure } from './connection-failure.ts';
+import type { Destination } from './provider.ts';
+import type { UpstreamAnswer } from './upstream-refusal.ts';
+
+const HEAD_BYTES_MAX = 32_768;
+const BODY_BYTES_MAX = 4_096;
+/** How long the words of a refusal are waited for once its head is there. */
+const BODY_MS = 500;
+
+/** `host:port` as a request target, IPv6 in brackets. */
+const authorityOf = ({ host, port }: Destination): string =>
+  host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
+
+/**
+ * Asks the HTTP proxy at the other end of `socket` for a tunnel (RFC 9110 9.3.6). null: the tunnel stands, and the socket is paused with
+ * whatever the target sent first. Otherwise what the proxy answered. Throws ConnectionFailure `upstream_failed`.
+ */
+export async function requestTunnel(
+  socket: Socket,
+  destination: Destination,
+  authorization: string,
+): Promise<UpstreamAnswer | null> {
+  const authority = authorityOf(destination);
+  const lines = [`CONNECT ${authority} HTTP/1.1`, `Host: ${authority}`];
+  if (authorization) lines.push(`Proxy-Authorization: ${authorization}`);
+  socket.write(`${lines.join('\r\n')}\r\n\r\n`);
+  const { head, rest } = await readHead(socket);
+  const answer = parseHead(head);
+  if (answer.status >= 200 && answer.status < 300) {
+    if (rest.length > 0) socket.unshift(rest);
+    return null;
+  }
+  const body = await readSome(socket, BODY_BYTES_MAX, BODY_MS);
+  return { ...answer, body: Buffer.concat([rest, body]).toString('latin1') };
+}
+
+/** Reads up to the empty line; the socket is paused afterwards. */
+function readHead(socket: Socket): Promise<{ head: string; rest: Buffer }> {
+  const chunks: Buffer[] = [];
+  return new Promise((resolve, reject) => {
+    const settle = (then: () => void) => {
+      socket.pause().off('data', onData).off('close', onClose).off('end', onClose).off('error', onClose);
+      then();
+    };
+    const onClose = (cause?: unknown) => settle(() => reject(failure('the upstream closed without an answer', cause)));
+    const onData = (chunk: Buffer) => {
+      chunks.push(chunk);
+      const bytes = Buffer.concat(chunks);
+      const end = bytes.indexOf('\r\n\r\n');
+      if (end >= 0)
+        return settle(() =>
+          resolve({ head: bytes.subarray(0, end).toString('latin1'), rest: bytes.subarray(end + 4) }),
+        );
+      if (bytes.length > HEAD_BYTES_MAX) settle(() => reject(failure('the upstream’s answer has no end')));
+    };
+    socket.on('data', onData).on('close', onClose).on('end', onClose).on('error', onClose);
+  });
+}
+
+/** What comes within `ms`, at most about `bytesMax`. */
+function readSome(socket: Socket, bytesMax: number, ms: number): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  return new Promise((resolve) => {
+    const done = () => {
+      clearTimeout(timer);
+      socket.off('data', onData).off('end', done).off('close', done);
+      resolve(Buffer.concat(chunks));
+    };
+    const onData = (chunk: Buffer) => {
+      chunks.push(chunk);
+      if (chunks.reduce((sum, { length }) => sum + length, 0) >= bytesMax) done();
+    };
+    const timer = setTimeout(done, ms);
+    socket.on('data', onData).on('end', done).on('close', done).on('error', done);
+  });
+}
+
+function parseHead(head: string): UpstreamAnswer {
+  const [first = '', ...lines] = head.split('\r\n');
+  const [, status, reason = ''] = /^HTTP\/1\.[01] (\d{3})(?: (.*))?$/.exec(first) ?? [];
+  if (status === undefined) throw failure('the upstream does not speak HTTP');
+  const headers = new Map<string, string>();
+  for (const line of lines) {
+    const [, name, value] = /^([^:\s]+):\s*(.*?)\s*$/.exec(line) ?? [];
+    if (name !== undefined) headers.set(name.toLowerCase(), value ?? '');
+  }
+  return { status: Number(status), reason, headers, body: '' };
+}
+
+const failure = (text: string, cause?: unknown) => new ConnectionFailure('upstream_failed', text, { cause });

@@ -1,0 +1,43 @@
+import { type Static, Type } from 'typebox';
+import { PriceSchema, TicketsMaxSchema } from './listed-exit.ts';
+import { parseUpstream } from './upstream.ts';
+import { templateProblems } from './user-name.ts';
+import { VENDOR_KINDS } from './vendors.ts';
+
+/** A vendor's account as the exits file describes it. */
+export const ProviderConfigSchema = Type.Object(
+  {
+    id: Type.String({ pattern: '^[A-Za-z0-9._-]{1,64}$' }),
+    kind: Type.Enum(VENDOR_KINDS),
+    endpoint: Type.String({ minLength: 1 }),
+    username: Type.String({ minLength: 1, maxLength: 500 }),
+    password: Type.Optional(Type.String({ minLength: 1 })),
+    password_file: Type.Optional(Type.String({ minLength: 1 })),
+    catalogue: Type.String({ minLength: 1 }),
+    tickets_max: TicketsMaxSchema,
+    price_per_gb: PriceSchema,
+  },
+  { additionalProperties: false },
+);
+export type ProviderConfig = Static<typeof ProviderConfigSchema>;
+
+/** Whether a catalogue is fetched and not read. */
+export const isUrl = (catalogue: string): boolean => /^https?:\/\//i.test(catalogue);
+
+/** What is wrong with an account beyond its shape, one text for each problem. */
+export function providerConfigProblems(config: ProviderConfig): string[] {
+  const { kind, endpoint, username, password, password_file, catalogue } = config;
+  const problems: string[] = [];
+  const upstream = parseUpstream(endpoint);
+  if (!upstream) problems.push('endpoint is not http://host:port, https://host:port or socks5://host:port');
+  if (upstream?.username || upstream?.password)
+    problems.push('endpoint has credentials in it; they belong to username and password');
+  if ((password === undefined) === (password_file === undefined))
+    problems.push('needs either password or password_file');
+  const isAccountName = kind !== 'template';
+  if (isAccountName && /[[\]{}:]/.test(username))
+    problems.push('username is the name of the account; a pattern needs the kind template');
+  if (!isAccountName) problems.push(...templateProblems(username).map((problem) => `username: ${problem}`));
+  if (isUrl(catalogue) && !URL.canParse(catalogue)) problems.push('catalogue is not a valid URL');
+  return problems;
+}

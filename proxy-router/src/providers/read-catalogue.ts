@@ -1,0 +1,50 @@
+import { Type } from 'typebox';
+import { Value } from 'typebox/value';
+import { type Place, placeProperties } from './place.ts';
+
+/** Problems that are told of one catalogue; a wrong one has the same in every place. */
+const PROBLEMS_MAX = 5;
+const PLACES_MAX = 500_000;
+
+/** A vendor adds to its catalogue what it likes; '' and null say that a place has no such name. */
+const text = Type.Optional(Type.Union([Type.String({ maxLength: 200 }), Type.Null()]));
+const SourceSchema = Type.Object({
+  places: Type.Array(Type.Object({ ...placeProperties, region: text, city: text, isp: text }), {
+    maxItems: PLACES_MAX,
+  }),
+});
+
+/** A vendor's catalogue that cannot be used. */
+export class CatalogueError extends Error {
+  readonly problems: string[];
+
+  constructor(problems: string[]) {
+    super(problems.join('; '));
+    this.problems = problems;
+  }
+}
+
+/** Reads the JSON of a vendor's catalogue, `{ places: [...] }`. Throws {@link CatalogueError}. */
+export function readCatalogue(json: string): Place[] {
+  const source = parseJson(json);
+  if (!Value.Check(SourceSchema, source)) {
+    const errors = Value.Errors(SourceSchema, source).slice(0, PROBLEMS_MAX);
+    throw new CatalogueError(errors.map(({ instancePath, message }) => `${instancePath || '/'} ${message}`));
+  }
+  return source.places.map(({ country_code, proxy_type, region, city, isp, pool_size }) => ({
+    country_code: country_code.toUpperCase(),
+    proxy_type,
+    pool_size,
+    ...(region && { region }),
+    ...(city && { city }),
+    ...(isp && { isp }),
+  }));
+}
+
+function parseJson(json: string): unknown {
+  try {
+    return JSON.parse(json);
+  } catch (error) {
+    throw new CatalogueError([`it is not valid JSON: ${(error as Error).message}`]);
+  }
+}

@@ -1,0 +1,76 @@
+import { ConnectionFailure } from './connection-failure.ts';
+
+type Outcome = ConnectionFailure['outcome'];
+
+/** What an upstream answered to a CONNECT, in place of 2xx. Header names are in lower case. */
+export type UpstreamAnswer = { status: number; reason: string; headers: Map<string, string>; body: string };
+
+/** Words of a vendor's answer and what they mean; the first that matches counts. */
+export type RefusalTexts = [pattern: RegExp, outcome: Outcome][];
+
+/** Statuses that mean the same with every upstream; 593 to 598 are those of proxy-chain. */
+const STATUSES: Record<number, Outcome> = {
+  401: 'account_refused',
+  402: 'account_refused',
+  407: 'account_refused',
+  429: 'rate_limited',
+  593: 'dns',
+  594: 'connection_refused',
+  595: 'connection_failed',
+  597: 'account_refused',
+  598: 'timeout',
+};
+
+/** Statuses that mean this where no text says more. */
+const WITHOUT_TEXT: Record<number, Outcome> = { 403: 'account_refused', 404: 'no_exit' };
+
+/** `error` of `Proxy-Status` (RFC 9209 2.3). */
+const PROXY_STATUS_ERRORS: Record<string, Outcome> = {
+  dns_timeout: 'dns',
+  dns_error: 'dns',
+  connection_refused: 'connection_refused',
+  connection_terminated: 'connection_failed',
+  connection_timeout: 'timeout',
+  destination_ip_unroutable: 'connection_failed',
+};
+
+/** Words that vendors have in common. */
+const TEXTS: RefusalTexts = [
+  [/\b(no such|unknown|unsupported|invalid) (place|location|country|region|state|city|isp|asn)\b/i, 'no_exit'],
+  [/\bno (exit|peer|proxy|proxies|ip|node)s?( node)?s? (found|match\w*)\b/i, 'no_exit'],
+  [/\b(could not|cannot|can't|failed to|unable to) (be )?resolve|ENOTFOUND|\bdns (error|failure|lookup)/i, 'dns'],
+  [/\brate.?limit|too many (requests|connections|sessions)|throttl/i, 'rate_limited'],
+  [
+    /\b(account|customer|zone|user)\b.{0,40}\b(suspended|disabled|blocked|expired)\b|insufficient (balance|funds)/i,
+    'account_refused',
+  ],
+];
+
+const ERROR_HEADER = /^(proxy-status|x-.*err(or)?(-.*)?)$/;
+const TEXT_MAX = 200;
+const RETRY_AFTER_SECONDS_MAX = 60;
+
+/**
+ * Why an upstream did not connect to a target. Its status, its vendor's words and `Proxy-Status` are looked at; what is not known is the
+ * upstream's own failure. The text is for our log and has no credentials in it. Pure.
+ */
+export function upstreamRefusal(answer: UpstreamAnswer, vendorTexts: RefusalTexts): ConnectionFailure {
+  const told = wordsOf(answer);
+  const text = `the upstream answered ${told.slice(0, TEXT_MAX)}`;
+  const outcome = outcomeOf(answer, told, vendorTexts);
+  const isAccount = outcome === 'account_refused' || outcome === 'rate_limited';
+  const wait = Number(answer.headers.get('retry-after'));
+  const retryAfterSeconds = wait > 0 ? Math.min(wait, RETRY_AFTER_SECONDS_MAX) : undefined;
+  return new ConnectionFailure(outcome, text, { isAccount, ...(retryAfterSeconds && { retryAfterSeconds }) });
+}
+
+function outcomeOf({ status, headers }: UpstreamAnswer, told: string, vendorTexts: RefusalTexts): Outcome {
+  const standard = /\berror="?([a-z_]+)/.exec(headers.get('proxy-status') ?? '')?.[1];
+  const texts = [...vendorTexts, ...TEXTS].find(([pattern]) => pattern.test(told))?.[1];
+  return STATUSES[status] ?? PROXY_STATUS_ERRORS[standard ?? ''] ?? texts ?? WITHOUT_TEXT[status] ?? 'upstream_failed';
+}
+
+function wordsOf({ status, reason, headers, body }: UpstreamAnswer): string {
+  const errors = [...headers].filter(([name]) => ERROR_HEADER.test(name)).map(([, value]) => value);
+  return [status, reason, ...errors, body].join(' ').replace(/\s+/g, ' ').trim();
+}

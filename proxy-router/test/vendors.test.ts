@@ -1,0 +1,204 @@
+import assert from 'node:assert/strict';
+import { readFileSync, writeFileSync } from 'node:fs';
+import http from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { dirname, join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import type { Catalogue } from '@adsweep/shared/targeting/catalogue.ts';
+import { until } from '../../shared/test/support/until.ts';
+import { upstreamRefusal } from '../src/providers/upstream-refusal.ts';
+import { fillTemplate, templateProblems, type UserNameValues, userNameValues } from '../src/providers/user-name.ts';
+import { VENDORS } from '../src/providers/vendors.ts';
+import { request } from './support/proxy-client.ts';
+import { exitIn, startTestRouter, targeting, temporaryFolder, vendorConfig } from './support/router.ts';
+import { startVendor } from './support/simulated-vendor.ts';
+import { startTarget } from './support/target.ts';
+
+const nothing: UserNameValues = { country: 'us', region: '', city: '', isp: '', session: '', proxy_type: 'mobile' };
+
+test('a user name leaves out the parts in brackets that have an empty value', () => {
+  const template = 'cust-42[-cc-{country}][-city-{city}][-s-{session}]';
+  assert.equal(fillTemplate(template, nothing), 'cust-42-cc-us');
+  assert.equal(fillTemplate(template, { ...nothing, city: 'austin', session: 's1' }), 'cust-42-cc-us-city-austin-s-s1');
+  assert.equal(fillTemplate('a[-{region}_{city}]-{proxy_type}', { ...nothing, city: 'austin' }), 'a-mobile');
+  assert.equal(fillTemplate('plain{isp}', nothing), 'plain');
+});
+
+test('all that is wrong with a template is told', () => {
+  assert.deepEqual(templateProblems('a[-{country}]-{session}'), []);
+  assert.equal(templateProblems('a:{land}[[b]]{').length, 5);
+});
+
+test('values are in lower case with `_` for spaces; a session is letters and digits, whatever was sent', () => {
+  const exit = exitIn('US', { region: 'New York', city: 'St. Louis: East', isp: 'AT&T' });
+  const values = userNameValues({ exit, session: 's-1:x' }, VENDORS.template.spelling);
+  assert.deepEqual(
+    [values.country, values.region, values.city, values.isp],
+    ['us', 'new_york', 'st._louis_east', 'at&t'],
+  );
+  assert.match(values.session, /^[0-9a-f]{16}$/);
+  assert.equal(userNameValues({ exit, session: 'abc1' }, VENDORS.template.spelling).session, 'abc1');
+});
+
+test('each vendor is addressed in its own way', () => {
+  const exit = exitIn('US', { region: 'New York', city: 'New York' });
+  const name = (kind: 'brightdata' | 'oxylabs' | 'netnut') =>
+    fillTemplate(`me${VENDORS[kind].suffix}`, userNameValues({ exit, session: 'abc' }, VENDORS[kind].spelling));
+  assert.equal(name('brightdata'), 'me-country-us-state-newyork-city-newyork-session-abc');
+  assert.equal(name('oxylabs'), 'me-cc-us-st-us_new_york-city-new_york-sessid-abc');
+  assert.match(name('netnut'), /^me-res-us-state-newyork-city-newyork-sid-\d{8}$/);
+});
+
+test('each vendor’s own words for a refusal are understood', () => {
+  const outcome = (kind: keyof typeof VENDORS, status: number, body: string) =>
+    upstreamRefusal({ status, reason: '', headers: new Map(), body }, VENDORS[kind].texts).outcome;
+  assert.equal(outcome('brightdata', 502, 'x: client_10100'), 'account_refused');
+  assert.equal(outcome('brightdata', 502, 'no_peer'), 'no_exit');
+  assert.equal(outcome('oxylabs', 525, ''), 'no_exit');
+  assert.equal(outcome('oxylabs', 502, ''), 'upstream_failed');
+  assert.equal(outcome('netnut', 500, 'quota exceeded'), 'account_refused');
+});
+
+const places = (more: object[] = []) => ({
+  places: [
+    { country_code: 'us', proxy_type: 'residential', region: 'Texas', city: 'Austin', isp: null, pool_size: 50 },
+    { country_code: 'US', proxy_type: 'residential', region: 'New York', city: 'New York', pool_size: 500 },
+    ...more,
+  ],
+});
+
+/** A router with one vendor's account, whose catalogue is a file, and a target that the vendor knows as `shop.example`. */
+async function routerWithVendor(t: TestContext, config: Parameters<typeof vendorConfig>[0] = {}) {
+  const target = await startTarget(t);
+  const vendor = await startVendor(t);
+  vendor.hosts['shop.example'] = target.address;
+  const catalogue = join(temporaryFolder(t), 'places.json');
+  writeFileSync(catalogue, JSON.stringify(places()));
+  const account = vendorConfig({ endpoint: `http://${vendor.address}`, catalogue, ...config });
+  const router = await startTestRouter(t, { providers: [account] });
+  const read = async () => (await (await router.call('GET', '/catalogue')).json()) as Catalogue;
+  return { target, vendor, router, catalogue, account, read };
+}
+
+test('a vendor is told the place and the session, and the same session by every ticket', async (t) => {
+  const { vendor, router } = await routerWithVendor(t);
+  const wanted = { targeting: targeting({ region: 'New york', city: 'NEW YORK' }), session: 'abc' };
+  for (const ticket of [await router.ticket(wanted), await router.ticket(wanted)]) {
+    assert.equal((await request(ticket, 'http://shop.example/')).body, 'a page');
+    const { provider, exit_id, country_code, region, city, isp } = ticket.exit;
+    assert.deepEqual([provider, country_code, region, city, isp], ['vendor', 'US', 'New York', 'New York', null]);
+    assert.equal(exit_id, 'vendor/US/residential/New%20York/New%20York/');
+  }
+  const asked = { account: 'cust-42', country: 'us', city: 'new_york', session: 'abc', authority: 'shop.example:80' };
+  assert.deepEqual(vendor.asked, [asked, asked]);
+  await router.ticket({ targeting: targeting({ country_code: 'FR' }) }).then(
+    () => assert.fail('France is not in the catalogue'),
+    (error: Error) => assert.match(error.message, /404.*NODE_NOT_FOUND/),
+  );
+});
+
+test('what a vendor does not have after all is no_exit, then 404 NODE_NOT_FOUND', async (t) => {
+  const { router, catalogue } = await routerWithVendor(t);
+  writeFileSync(catalogue, JSON.stringify(places([{ ...places().places[0], city: 'Waco' }])));
+  const wanted = { targeting: targeting({ city: 'Waco' }) };
+  const ticket = await until('the changed catalogue', () => router.ticket(wanted).catch(() => null));
+  assert.equal((await request(ticket, 'http://shop.example/')).status, 596);
+  await assert.rejects(router.ticket(wanted), /404.*NODE_NOT_FOUND/);
+});
+
+test('an account has no more tickets in use than it may, over all its places', async (t) => {
+  const { router } = await routerWithVendor(t, { tickets_max: 2 });
+  await router.ticket({ session: 'a' });
+  await router.ticket({ session: 'b', targeting: targeting({ city: 'Austin' }) });
+  await assert.rejects(router.ticket({ session: 'c' }), /503.*NODE_BUSY/);
+});
+
+test('§2.3.1 the catalogue is the vendor’s, largest first; a change of its file is taken up, a wrong one is not', async (t) => {
+  const { catalogue, read } = await routerWithVendor(t);
+  const cities = async () => (await read()).pools[0]?.cities;
+  assert.deepEqual(await cities(), ['New York', 'Austin']);
+  writeFileSync(catalogue, JSON.stringify(places([{ ...places().places[0], city: 'Waco', pool_size: 7_000 }])));
+  await until('the changed catalogue', async () => (await cities())?.[0] === 'Waco');
+  const before = await read();
+  writeFileSync(catalogue, JSON.stringify({ places: [{ country_code: 'US' }] }));
+  await new Promise((resolve) => setImmediate(resolve));
+  assert.deepEqual((await read()).pools[0]?.cities, before.pools[0]?.cities);
+});
+
+test('a password comes from a file beside the exits file, without its last newline', async (t) => {
+  const { vendor, router, account } = await routerWithVendor(t);
+  writeFileSync(join(dirname(router.file), 'password'), 'secret\n');
+  const { password: _, ...rest } = account;
+  writeFileSync(router.file, JSON.stringify({ providers: [{ ...rest, id: 'other', password_file: 'password' }] }));
+  const ticket = await until('the changed file', async () => {
+    const one = await router.ticket();
+    return one.exit.provider === 'other' && one;
+  });
+  assert.equal((await request(ticket, 'http://shop.example/')).status, 200);
+  assert.equal(vendor.asked.length, 1);
+});
+
+/** A server of catalogues; `answer` is what it says next. */
+async function startCatalogueServer(t: TestContext, answer: { status: number; body: string }) {
+  const seen: http.IncomingMessage[] = [];
+  const server = http.createServer((incoming, response) => {
+    seen.push(incoming);
+    response.writeHead(answer.status).end(answer.body);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  t.after(() => server.close());
+  return { host: `127.0.0.1:${(server.address() as AddressInfo).port}`, seen };
+}
+
+test('§2.3.3 a catalogue at a URL is fetched on a schedule; its countries have no time before the first', async (t) => {
+  const answer = { status: 503, body: '' };
+  const { host, seen } = await startCatalogueServer(t, answer);
+  const account = vendorConfig({ catalogue: `http://me:pass@${host}/places` });
+  const config = { ADSWEEP_CATALOGUE_REFRESH_SECONDS: 0.05 };
+  const router = await startTestRouter(t, { providers: [account], config });
+  const read = async () => (await (await router.call('GET', '/catalogue')).json()) as Catalogue;
+  await until('a failed fetch', () => seen.length > 0);
+  assert.equal(seen[0]?.headers.authorization, `Basic ${Buffer.from('me:pass').toString('base64')}`);
+  assert.deepEqual(await read(), { refreshed_at: null, pools: [] });
+  Object.assign(answer, { status: 200, body: JSON.stringify(places()) });
+  const first = await until('the catalogue', async () => {
+    const now = await read();
+    return now.pools.length > 0 && now;
+  });
+  await until('another fetch', async () => (await read()).pools[0]!.refreshed_at > first.pools[0]!.refreshed_at);
+  answer.body = '{ "places": [ {} ] }';
+  const before = seen.length;
+  await until('a wrong catalogue', () => seen.length > before + 1);
+  assert.deepEqual((await read()).pools[0]?.cities, ['New York', 'Austin']);
+});
+
+test('a fetched catalogue outlives a restart while the vendor is away', async (t) => {
+  const answer = { status: 200, body: JSON.stringify(places()) };
+  const { host } = await startCatalogueServer(t, answer);
+  const folder = temporaryFolder(t);
+  const account = vendorConfig({ catalogue: `http://${host}/places` });
+  const options = { providers: [account], config: { ADSWEEP_DATA_DIR: folder } };
+  const router = await startTestRouter(t, options);
+  const pools = async (one: typeof router) => ((await (await one.call('GET', '/catalogue')).json()) as Catalogue).pools;
+  await until('the catalogue', async () => (await pools(router)).length > 0);
+  const before = await pools(router);
+  await router.stop();
+  Object.assign(answer, { status: 500 });
+  assert.deepEqual(await pools(await startTestRouter(t, options)), before);
+});
+
+test('no credential is in a snapshot', async (t) => {
+  const folder = temporaryFolder(t);
+  const { router, account } = await routerWithVendor(t);
+  await router.stop();
+  const listed = { provider: 'list', upstream: 'http://user:hunter2@proxy.example:8080' };
+  await startTestRouter(t, {
+    exits: [exitIn('US'), exitIn('DE', listed), exitIn('FR', { provider: 'list', upstream: 'http://proxy.example' })],
+    providers: [account],
+    config: { ADSWEEP_DATA_DIR: folder },
+  });
+  const text = readFileSync(join(folder, 'exits-snapshot.json'), 'utf8');
+  assert.doesNotMatch(text, /secret|hunter2/);
+  const { file } = JSON.parse(text) as { file: { exits: { country_code: string }[]; providers: unknown[] } };
+  assert.deepEqual([file.exits.map(({ country_code }) => country_code), file.providers], [['US', 'FR'], []]);
+});
