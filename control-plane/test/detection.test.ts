@@ -10,7 +10,7 @@ import { combine } from '../src/analysis/detectors/combine.ts';
 import { detect } from '../src/analysis/detectors/detect.ts';
 import { NO_EVIDENCE, withoutFirstDomains } from '../src/analysis/detectors/evidence.ts';
 import { SYSTEM_TAGS } from '../src/reference/tags/system-tags.ts';
-import { findTagDefinition, tagDefinitions } from '../src/reference/tags/tag-definitions.ts';
+import { inService, mergeDefinitions } from '../src/reference/tags/tag-definitions.ts';
 import { captureOf, requestOf } from './support/running-farm.ts';
 
 const PAGE = 'https://win.example/lp';
@@ -125,9 +125,10 @@ describe('findings together', () => {
       'autosound behavior medium',
       'invalid_certificate security low',
     ]);
-    assert.equal(tagDefinitions().length, SYSTEM_TAGS.length);
-    assert.equal(findTagDefinition('autosound')?.scope, 'system');
-    assert.equal(findTagDefinition('unknown'), null);
+    const tags = mergeDefinitions([]);
+    assert.equal(tags.size, SYSTEM_TAGS.length);
+    assert.equal(inService(tags, 'autosound')?.organization_id, null);
+    assert.equal(inService(tags, 'unknown'), null);
   });
 });
 

@@ -52,6 +52,19 @@ describe('the checks after a crawl', () => {
     assert.equal((await farm.read(clean._id)).status, 'completed');
   });
 
+  it('§2.5.4 do not assign an archived tag; restoring it tags no scan of the meantime', async () => {
+    const autosound = (await farm.tags.visibleTo(null)).get('autosound')!;
+    await farm.tags.setArchived(autosound, new Date(), new Date());
+    const scan = await crawled();
+    await work();
+    await farm.tags.setArchived(autosound, null, new Date());
+    const later = await crawled();
+    await work();
+    assert.deepEqual((await farm.read(scan._id)).tags, []);
+    assert.deepEqual(kindsOf(await farm.read(scan._id)), ['charge', COMPLETED], 'no event names it');
+    assert.equal((await farm.read(later._id)).tags.length, 1);
+  });
+
   it('end when they are done, not when they began', async () => {
     const scan = await crawled();
     const slow = { ...farm.farm.dependencies, readCapture: slowly(farm.farm.dependencies.readCapture, 60) };

@@ -6,12 +6,14 @@ import type { Caller } from '../http/caller.ts';
 import { openapi } from '../http/openapi.ts';
 import { ok, type Route, route } from '../http/route.ts';
 import { catalogueRoutes } from '../reference/catalogue/routes.ts';
+import { type TagParts, tagRoutes } from '../reference/tags/routes.ts';
 import type { PicturePool } from '../scanning/artifacts/picture-pool.ts';
 import { artifactRoutes, type OpenScreenshot } from '../scanning/artifacts/routes.ts';
 import { type ReportSources, reportRoutes } from '../scanning/reports/routes.ts';
 import { type ScanParts, scanRoutes } from '../scanning/scans/api/routes.ts';
 
 export type ApiParts = ScanParts &
+  TagParts &
   FleetVerbs & {
     openScreenshot: OpenScreenshot;
     pictures: PicturePool;
@@ -35,6 +37,7 @@ export function apiRoutes(parts: ApiParts): Route<Caller>[] {
     ...scanRoutes(parts),
     ...artifactRoutes(parts.openScreenshot, parts.pictures),
     ...catalogueRoutes(parts.readCatalogue),
+    ...tagRoutes(parts),
     ...billingRoutes(parts.readLedger),
     ...fleetRoutes(parts),
   ];

@@ -3,6 +3,7 @@ import { analysisDomain } from '../analysis/analysis.ts';
 import { type CrawlingSettings, crawlingDomain } from '../crawling/crawling.ts';
 import { deliveryDomain } from '../delivery/delivery.ts';
 import type { Platform } from '../platform/platform.ts';
+import { referenceDomain } from '../reference/reference.ts';
 import { scanningDomain } from '../scanning/scanning.ts';
 
 /** Every domain, handed what it needs of those below it. Nothing is started yet: roles do that. */
@@ -10,15 +11,16 @@ export type Domains = ReturnType<typeof createDomains>;
 
 export function createDomains(platform: Platform, settings: CrawlingSettings) {
   const accounts = accountsDomain(platform);
+  const reference = referenceDomain(platform);
   const scanning = scanningDomain(platform);
   const crawling = crawlingDomain(platform, scanning, settings);
-  const analysis = analysisDomain(platform, scanning, crawling);
+  const analysis = analysisDomain(platform, reference, scanning, crawling);
   const delivery = deliveryDomain(platform, scanning.outboxSources, accounts.outboxHandlers);
-  return { accounts, scanning, crawling, analysis, delivery };
+  return { accounts, reference, scanning, crawling, analysis, delivery };
 }
 
 /** Creates the indexes of all records; those that are there stay. */
-export async function createIndexes({ accounts, scanning, crawling, delivery }: Domains): Promise<void> {
-  const stores = [...accounts.stores, ...scanning.stores, ...crawling.stores, ...delivery.stores];
+export async function createIndexes({ accounts, reference, scanning, crawling, delivery }: Domains): Promise<void> {
+  const stores = [...accounts.stores, ...reference.stores, ...scanning.stores, ...crawling.stores, ...delivery.stores];
   for (const one of stores) await one.createIndexes();
 }

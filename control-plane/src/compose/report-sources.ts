@@ -1,5 +1,5 @@
 import type { CrawlingDomain } from '../crawling/crawling.ts';
-import { findTagDefinition } from '../reference/tags/tag-definitions.ts';
+import { inService, type ReadTags } from '../reference/tags/tag-definitions.ts';
 import type { PicturePool } from '../scanning/artifacts/picture-pool.ts';
 import { answerPicture } from '../scanning/artifacts/routes.ts';
 import type { ReportSources } from '../scanning/reports/routes.ts';
@@ -10,6 +10,7 @@ import { findDemoReport } from './demo-report.ts';
 export function reportSources(
   scans: Pick<ScanStore, 'findByReportToken'>,
   crawling: Pick<CrawlingDomain, 'landingsOf' | 'openScreenshot'>,
+  readTags: ReadTags,
   pictures: PicturePool,
   dataDir: string,
 ): ReportSources {
@@ -19,6 +20,9 @@ export function reportSources(
     landingsOf: (scan) => crawling.landingsOf(scan),
     answerScreenshot: async (scan, ord, width, request) =>
       answerPicture(pictures, await crawling.openScreenshot(scan, ord), width, request),
-    tagWordsFor: async () => findTagDefinition,
+    tagWordsFor: async ({ organization_id }) => {
+      const known = await readTags(organization_id);
+      return (slug) => inService(known, slug);
+    },
   };
 }

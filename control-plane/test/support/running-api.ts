@@ -18,9 +18,11 @@ import type { ReadyCheck } from '../../src/http/probes.ts';
 import { createMetrics } from '../../src/metrics.ts';
 import { processBroadcast } from '../../src/platform/broadcast.ts';
 import { openStore } from '../../src/platform/store.ts';
+import { tagDefinitionStore } from '../../src/reference/tags/tag-definition-store.ts';
 import { PicturePool } from '../../src/scanning/artifacts/picture-pool.ts';
 import type { OpenPicture } from '../../src/scanning/artifacts/routes.ts';
 import type { EvidenceLanding } from '../../src/scanning/scans/api/evidence-landing.ts';
+import type { FindTagWords } from '../../src/scanning/scans/api/present-tag.ts';
 import { type FindCampaign, findNoCampaign } from '../../src/scanning/scans/request/find-campaign.ts';
 import type { ScanRecord } from '../../src/scanning/scans/state/scan.ts';
 import { stateOf } from '../../src/scanning/scans/state/scan-state.ts';
@@ -87,6 +89,7 @@ export type Surroundings = {
   evidence: EvidenceLanding[];
   picture: (organizationId: string, scanId: string, ord: number) => Promise<OpenPicture | null>;
   enqueue: (scan: ScanRecord) => Promise<void>;
+  tagWordsFor: (organizationId: string) => Promise<FindTagWords>;
   readyChecks: ReadyCheck[];
   findCampaign: FindCampaign;
   demoReport: string | null;
@@ -100,8 +103,8 @@ export async function runningApi() {
   const scans = scanStore(store, (scan) => states.announce(stateOf(scan)));
   const ledger = ledgerStore(store);
   const accounts = { organizations: organizationStore(store), keys: keyStore(store) };
-  const idempotency = idempotencyStore(store);
-  for (const one of [accounts.keys, scans, ledger, idempotency]) await one.createIndexes();
+  const [idempotency, tags] = [idempotencyStore(store), tagDefinitionStore(store)];
+  for (const one of [accounts.keys, scans, ledger, idempotency, tags]) await one.createIndexes();
   for (const who of ['ours', 'theirs'] as const)
     await addOrganization(accounts, { _id: ORGANIZATIONS[who], name: who }, KEYS[who], new Date());
 
@@ -111,6 +114,8 @@ export async function runningApi() {
     evidence: [],
     picture: async () => null,
     enqueue: async (scan) => void enqueued.push(scan),
+    tagWordsFor: async () => (slug) =>
+      slug === 'archived' ? null : { display_name: slug.toUpperCase(), category: 'behavior', severity: 'medium' },
     readyChecks: [],
     findCampaign: findNoCampaign,
     demoReport: null,
@@ -128,8 +133,9 @@ export async function runningApi() {
     enqueue: (scan) => around.enqueue(scan),
     unqueue: async () => {},
     readEvidence: async () => around.evidence,
-    tagWords: (slug) =>
-      slug === 'archived' ? null : { display_name: slug.toUpperCase(), category: 'behavior', severity: 'medium' },
+    tagWordsFor: (organizationId) => around.tagWordsFor(organizationId),
+    tags,
+    countScans: scans.countWithTag,
     submitted: () => metrics.submitted.inc(),
     watchScan: states.watch,
     closing: closing.signal,
@@ -180,6 +186,7 @@ export async function runningApi() {
     store,
     accounts,
     scans,
+    tags,
     ledger,
     idempotency,
     routes,

@@ -90,6 +90,7 @@ export async function runningFarm() {
     store,
     objects,
     registry,
+    tags: domains.reference.tags,
     scans,
     ledger,
     events,

@@ -2,7 +2,7 @@ import { newId } from '@adsweep/shared/ids.ts';
 import type { Logger } from '@adsweep/shared/service/logger.ts';
 import type { FarmMetrics } from '../../metrics.ts';
 import { type EmittedEvent, emit } from '../../platform/outbox/emit.ts';
-import { findTagDefinition } from '../../reference/tags/tag-definitions.ts';
+import { inService, type ReadTags } from '../../reference/tags/tag-definitions.ts';
 import { changeScan } from '../../scanning/scans/state/change-scan.ts';
 import type { FarmScans } from '../../scanning/scans/state/farm-scans.ts';
 import type { ScanRecord, ScanTag } from '../../scanning/scans/state/scan.ts';
@@ -16,6 +16,7 @@ import { runWithin } from './run-within.ts';
 
 export type FinishDependencies = EvidenceSources & {
   scans: Pick<FarmScans, 'apply'>;
+  readTags: ReadTags;
   metrics: Pick<FarmMetrics, 'stepSeconds' | 'finishedScans'>;
   logger: Logger;
   /** Another choice than all of them, for tests. */
@@ -122,8 +123,9 @@ function classifyLandings(
 }
 
 /** Findings whose tag is in service become the scan's tags. */
-function assignTags(_: FinishDependencies, { findings, now }: Checks): Partial<Checks> {
-  const known = findings.filter(({ tag_slug }) => findTagDefinition(tag_slug) !== null);
+async function assignTags({ readTags }: FinishDependencies, { scan, findings, now }: Checks): Promise<Partial<Checks>> {
+  const definitions = await readTags(scan.organization_id);
+  const known = findings.filter(({ tag_slug }) => inService(definitions, tag_slug) !== null);
   return { tags: known.map((finding) => ({ id: newId(), ...finding, created_at: now })) };
 }
 

@@ -10,7 +10,7 @@ import type { Platform } from '../../platform/platform.ts';
 import type { Loop } from '../../platform/start-loop.ts';
 import { fetchCatalogue } from '../../reference/catalogue/fetch-catalogue.ts';
 import { type CatalogueMirror, mirrorCatalogue } from '../../reference/catalogue/mirror-catalogue.ts';
-import { findTagDefinition } from '../../reference/tags/tag-definitions.ts';
+import { inService } from '../../reference/tags/tag-definitions.ts';
 import { PicturePool } from '../../scanning/artifacts/picture-pool.ts';
 import { findNoCampaign } from '../../scanning/scans/request/find-campaign.ts';
 import { apiRoutes } from '../api-routes.ts';
@@ -31,7 +31,7 @@ export async function startApi(
   publicUrl: string,
   closing: AbortSignal,
 ): Promise<Api> {
-  const { accounts, scanning, crawling } = domains;
+  const { accounts, reference, scanning, crawling } = domains;
   const idempotency = idempotencyStore(platform.store);
   await idempotency.createIndexes();
   await accounts.setFirstKey(config.ADSWEEP_API_KEY);
@@ -50,9 +50,14 @@ export async function startApi(
     enqueue: crawling.enqueue,
     unqueue: crawling.unqueue,
     readEvidence: crawling.landingsOf,
-    tagWords: findTagDefinition,
     watchScan: scanning.watchScan,
     closing,
+    tags: reference.tags,
+    countScans: scanning.scans.countWithTag,
+    tagWordsFor: async (organizationId) => {
+      const known = await reference.readTags(organizationId);
+      return (slug) => inService(known, slug);
+    },
     outboxFilled: () => platform.wake.announce('outbox'),
     submitted: () => metrics.submitted.inc(),
     openScreenshot: async (organizationId, id, ord) => {
@@ -63,7 +68,7 @@ export async function startApi(
     pictures,
     blockNode: crawling.blockNode,
     unblockNode: crawling.unblockNode,
-    reports: reportSources(scanning.scans, crawling, pictures, config.ADSWEEP_DATA_DIR),
+    reports: reportSources(scanning.scans, crawling, reference.readTags, pictures, config.ADSWEEP_DATA_DIR),
   });
   return {
     routes,

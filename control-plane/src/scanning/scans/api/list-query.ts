@@ -69,13 +69,16 @@ export function listQueryIssues(query: Partial<ScanListQuery>): Issue[] {
   return issues;
 }
 
-/** The question a list query asks of the organization's scans: all its conditions must hold. */
-export function listQuestion(query: ScanListQuery): ListQuestion {
+/**
+ * The question a list query asks of the organization's scans: all its conditions must hold. A tag that is not in service is on no scan
+ * (spec 2.5).
+ */
+export function listQuestion(query: ScanListQuery, isInService: IsInService = () => true): ListQuestion {
   const { status, country_code, url, scan_id, tag, tag_match } = query;
   const conditions: Filter<StoredScan>[] = [];
   if (scan_id) conditions.push({ _id: { $in: listOf(scan_id) } });
   conditions.push(...keysOf(query).map((key) => ({ filter_keys: key })));
-  if (tag) conditions.push(...tagConditions(listOf(tag), tag_match));
+  if (tag) conditions.push(...tagConditions(listOf(tag), tag_match, isInService));
   if (status) conditions.push({ status: { $in: listOf(status) as ScanStatus[] } });
   if (country_code) conditions.push({ country_code: { $in: listOf(country_code.toUpperCase()) } });
   // Of other targets the value is '', which contains nothing.
@@ -95,12 +98,20 @@ export const childrenOf = (scanId: string): ListQuestion => ({
   isCounted: true,
 });
 
+const NONE: Filter<StoredScan> = { _id: { $in: [] } };
 const escapeRegex = (literal: string): string => literal.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&');
 const containing = (part: string) => ({ $regex: escapeRegex(part), $options: 'i' });
 
-function tagConditions(slugs: string[], match: ScanListQuery['tag_match']): Filter<StoredScan>[] {
-  if (match === 'all') return slugs.map((slug) => ({ 'tags.tag_slug': slug }));
-  return [{ 'tags.tag_slug': slugs.length === 1 ? slugs[0]! : { $in: slugs } }];
+type IsInService = (slug: string) => boolean;
+
+function tagConditions(
+  slugs: string[],
+  match: ScanListQuery['tag_match'],
+  isInService: IsInService,
+): Filter<StoredScan>[] {
+  const known = slugs.filter(isInService);
+  if (match === 'all') return known.length < slugs.length ? [NONE] : slugs.map((slug) => ({ 'tags.tag_slug': slug }));
+  return [{ 'tags.tag_slug': known.length === 1 ? known[0]! : { $in: known } }];
 }
 
 /** The rarer kinds first: a search walks along the first one. */

@@ -28,7 +28,8 @@ export type ScanParts = CreateParts &
   EventsParts & {
     scans: ScanStore;
     readEvidence: (scan: ScanRecord) => Promise<EvidenceLanding[]>;
-    tagWords: FindTagWords;
+    /** What the definitions that an organization can use say of their tags. */
+    tagWordsFor: (organizationId: string) => Promise<FindTagWords>;
   };
 
 const ScanPath = Type.Object({ id: Type.String({ description: 'The scan.' }) });
@@ -41,7 +42,7 @@ export function scanRoutes(parts: ScanParts): Route<Caller>[] {
   return [listRoute(parts), ...create, ...readOne, cancelRoute(parts)];
 }
 
-function listRoute({ scans, publicUrl }: ScanParts): Route<Caller> {
+function listRoute({ scans, publicUrl, tagWordsFor }: ScanParts): Route<Caller> {
   return route({
     method: 'GET',
     path: '/api/v1/scans',
@@ -52,8 +53,12 @@ function listRoute({ scans, publicUrl }: ScanParts): Route<Caller> {
     query: ScanListQuerySchema,
     replies: { 200: { description: 'A page of scans.', schema: ScanPageSchema } },
     refine: ({ query }) => listQueryIssues(query),
-    handle: async ({ caller, query }) =>
-      ok(await readPage(scans, caller.organizationId, listQuestion(query), query, publicUrl)),
+    handle: async ({ caller, query }) => {
+      const { organizationId } = caller;
+      const tagWords = query.tag === undefined ? null : await tagWordsFor(organizationId);
+      const question = listQuestion(query, (slug) => tagWords?.(slug) !== null);
+      return ok(await readPage(scans, organizationId, question, query, publicUrl));
+    },
   });
 }
 
@@ -122,7 +127,7 @@ function childrenRoute({ scans, publicUrl }: ScanParts): Route<Caller> {
   });
 }
 
-function tagsRoute({ scans, tagWords }: ScanParts): Route<Caller> {
+function tagsRoute({ scans, tagWordsFor }: ScanParts): Route<Caller> {
   return route({
     method: 'GET',
     path: '/api/v1/scans/{id}/tags',
@@ -134,6 +139,7 @@ function tagsRoute({ scans, tagWords }: ScanParts): Route<Caller> {
     errors: ['not_found'],
     handle: async ({ caller, params }) => {
       const scan = await findScan(scans, caller, params.id);
+      const tagWords = await tagWordsFor(caller.organizationId);
       return ok(scan.tags.flatMap((tag) => presentTag(scan, tag, tagWords)));
     },
   });

@@ -141,6 +141,11 @@ export function scanStore(store: Store, changed: (scan: ScanRecord) => void = ()
       return isCounted ? readPage(where, window) : inTurn(organizationId, () => readPage(where, window));
     },
 
+    /** How many of the organization's scans carry a tag. */
+    async countWithTag(organizationId: string, slug: string): Promise<number> {
+      return scans.countDocuments({ organization_id: organizationId, 'tags.tag_slug': slug });
+    },
+
     /** The next `limit` scans in `status` by id after `afterId` ('' = from the first), for walks over all of them. */
     async pageInStatus(status: ScanStatus, afterId: string, limit: number): Promise<ScanInQueue[]> {
       return scans
