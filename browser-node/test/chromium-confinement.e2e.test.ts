@@ -52,7 +52,8 @@ test('no variable of ours reaches a process of Chromium, but for the few that it
 
 test('a page is confined: system calls are filtered, and it has namespaces and a root folder of its own', async (t) => {
   const { pid, renderer } = await chromiumWithPage(t);
-  assert.equal(await statusOf(renderer, 'Seccomp'), '2');
+  // A renderer puts itself under the filter a moment after it has begun.
+  await until('a filter of system calls', async () => (await statusOf(renderer, 'Seccomp')) === '2');
   assert.equal(await statusOf(renderer, 'NoNewPrivs'), '1');
   if (isRoot)
     for (const kind of ['user', 'pid', 'net'])

@@ -76,7 +76,7 @@ type ChangeWrite = Extract<
 
 function runChange(records: Records, write: ChangeWrite, index: number, counts: Counts): void {
   const [kind, of] = Object.entries(write)[0]!;
-  onlyOptions(of, 'filter', 'update', 'replacement', 'upsert', 'arrayFilters', 'sort');
+  onlyOptions(of, 'filter', 'update', 'replacement', 'upsert', 'sort');
   const result = updateResult(changeDocuments(records, { ...of, limit: kind === 'updateMany' ? 0 : 1 }));
   counts.matchedCount += result.matchedCount;
   counts.modifiedCount += result.modifiedCount;

@@ -118,12 +118,12 @@ export class EmbeddedCollection {
     update: unknown,
     options?: driver.UpdateOptions & { sort?: driver.Sort },
   ): Promise<driver.UpdateResult> {
-    onlyOptions(options, 'upsert', 'arrayFilters', 'sort');
+    onlyOptions(options, 'upsert', 'sort');
     return updateResult(await this.#change({ ...options, filter, update, limit: 1 }));
   }
 
   async updateMany(filter: object, update: unknown, options?: driver.UpdateOptions): Promise<driver.UpdateResult> {
-    onlyOptions(options, 'upsert', 'arrayFilters');
+    onlyOptions(options, 'upsert');
     return updateResult(await this.#change({ ...options, filter, update, limit: 0 }));
   }
 
@@ -146,7 +146,7 @@ export class EmbeddedCollection {
 
   async #findAndChange(change: Change, options: FindAndChangeOptions = {}): Promise<unknown> {
     const { returnDocument = 'before', projection, includeResultMetadata, ...others } = options;
-    onlyOptions(others, 'upsert', 'arrayFilters', 'sort');
+    onlyOptions(others, 'upsert', 'sort');
     const project = projectionOf(projection);
     const [written] = await this.#change({ ...change, ...others });
     const answer = written?.[returnDocument];

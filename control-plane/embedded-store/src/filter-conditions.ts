@@ -5,7 +5,7 @@ import { asStored, type Fields } from './stored-document.ts';
 
 /** One thing that must hold of a field: `{ path: { operator: value } }`. */
 export type Condition = { path: string; operator: string; value: unknown };
-/** A filter as a list of things that must all hold; `others` are `$or`, `$nor`, `$expr` and patterns, whole. */
+/** A filter as a list of things that must all hold; `others` are `$or` and patterns, whole. */
 export type Conditions = { conditions: Condition[]; others: Fields[] };
 
 /**

@@ -1,4 +1,3 @@
-import { Decimal128, Long } from 'mongodb';
 import { CODE, refusal } from './refusals.ts';
 import { compareValues, keyOf, TAG, tagOf } from './value-key.ts';
 
@@ -40,46 +39,4 @@ export function matching(pattern: RegExp): LeafTest {
   const regex = pattern.global ? new RegExp(pattern.source, pattern.flags.replace('g', 's')) : pattern;
   return (value) =>
     typeof value === 'string' ? regex.test(value) : value instanceof RegExp && value.source === regex.source;
-}
-
-export function remainder(operand: unknown): LeafTest {
-  if (!Array.isArray(operand) || operand.length !== 2 || operand[0] === 0) {
-    throw refusal(CODE.badValue, '$mod needs a divisor and a remainder');
-  }
-  const [divisor, rest] = operand;
-  return (value) => typeof value === 'number' && Math.trunc(value) % divisor === rest;
-}
-
-const isInt32 = (value: unknown): boolean => Number.isInteger(value) && (value as number) === ((value as number) | 0);
-const hasTag =
-  (tag: number): LeafTest =>
-  (value) =>
-    value !== undefined && tagOf(value) === tag;
-
-const TYPES: Readonly<Record<string, LeafTest>> = {
-  double: (value) => typeof value === 'number' && !isInt32(value),
-  int: isInt32,
-  long: (value) => value instanceof Long,
-  decimal: (value) => value instanceof Decimal128,
-  number: hasTag(TAG.number),
-  string: hasTag(TAG.string),
-  object: hasTag(TAG.object),
-  array: Array.isArray,
-  binData: hasTag(TAG.binary),
-  objectId: hasTag(TAG.objectId),
-  bool: hasTag(TAG.boolean),
-  date: hasTag(TAG.date),
-  null: hasTag(TAG.null),
-  regex: hasTag(TAG.regex),
-  timestamp: hasTag(TAG.timestamp),
-};
-
-/** `$type`, by name. */
-export function ofType(names: unknown): LeafTest {
-  const tests = [names].flat().map((name) => {
-    const test = Object.hasOwn(TYPES, String(name)) ? TYPES[String(name)] : undefined;
-    if (!test) throw refusal(CODE.badValue, `no name of a type: ${String(name)}`);
-    return test;
-  });
-  return (value) => tests.some((test) => test(value));
 }

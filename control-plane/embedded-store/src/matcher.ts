@@ -9,7 +9,7 @@ import type { ExpressionOperator, QueryOperator } from 'mingo/types';
 import { MongoError } from 'mongodb';
 import { $dateToString } from './date-to-string.ts';
 import { hasOperators } from './filter-conditions.ts';
-import { compared, equalTo, type LeafTest, matching, ofType, oneOf, remainder } from './leaf-tests.ts';
+import { compared, equalTo, type LeafTest, matching, oneOf } from './leaf-tests.ts';
 import { isFields, splitPath, valuesAt } from './path-values.ts';
 import { CODE, refusal } from './refusals.ts';
 import type { Fields } from './stored-document.ts';
@@ -71,7 +71,7 @@ const $all: Operator = (path, operand) => {
 
 /**
  * What mingo leaves to its own idea of order and of paths is answered here by MongoDB's: values compare as their index
- * keys do. mingo compiles filters and has the logic (`$and $or $nor $not $expr`).
+ * keys do. mingo compiles filters and has the logic (`$and $or`).
  */
 const LEAF_OPERATORS: Readonly<Record<`$${string}`, Operator>> = {
   $eq,
@@ -83,15 +83,13 @@ const LEAF_OPERATORS: Readonly<Record<`$${string}`, Operator>> = {
   $gt: some((operand) => compared(operand, (order) => order > 0)),
   $gte: some((operand) => compared(operand, (order) => order >= 0)),
   $regex: some((operand) => matching(operand as RegExp)),
-  $mod: some(remainder),
-  $type: some(ofType),
   $exists,
   $all,
   $elemMatch,
   $size: someWhole((size) => (value) => Array.isArray(value) && value.length === size),
 };
 
-const { $and, $or, $nor, $not, $expr } = query;
+const { $and, $or } = query;
 const { $out, $merge, $documents, ...reading } = pipeline;
 
 /** mingo types an operator as the intersection of all its own ones, which no function is. */
@@ -100,7 +98,7 @@ const leafOperators = LEAF_OPERATORS as unknown as Record<`$${string}`, QueryOpe
 /** All that a filter or a pipeline may use: it reads, and runs no script. */
 export const MINGO_OPTIONS = {
   context: Context.init({
-    query: { $and, $or, $nor, $not, $expr, ...leafOperators },
+    query: { $and, $or, ...leafOperators },
     expression: { ...expression, $dateToString: $dateToString as ExpressionOperator },
     accumulator,
     window,
@@ -121,7 +119,7 @@ const ASKS_OF_ARRAYS = new Set(['$size', '$all', '$elemMatch']);
 
 /** A test of one element of an array: as a document where the condition names fields, else as a value. */
 export function elementTest(condition: unknown): LeafTest {
-  if (!hasOperators(condition) || Object.keys(condition).every((name) => ['$and', '$or', '$nor'].includes(name))) {
+  if (!hasOperators(condition) || Object.keys(condition).every((name) => ['$and', '$or'].includes(name))) {
     const matches = matcherOf(condition as Fields);
     return (element) => isFields(element) && matches(element);
   }

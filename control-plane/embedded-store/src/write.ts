@@ -17,7 +17,6 @@ export type Change = Selection & {
   update?: unknown;
   replacement?: object;
   upsert?: boolean | undefined;
-  arrayFilters?: readonly object[] | undefined;
 };
 /** A document before and after a write. Undefined where there was none. */
 export type Written = { before?: Fields; after?: Fields; modified: boolean };
@@ -35,14 +34,14 @@ export function insertDocument(records: Records, document: object): unknown {
 /** Updates or replaces what the selection finds; upserts where it finds nothing and may. */
 export function changeDocuments(records: Records, change: Change): Written[] {
   const conditions = conditionsOf(change.filter);
-  const apply = applyOf(change, conditions);
+  const apply = applyOf(change);
   const found = [...select(records, change)];
   if (found.length > 0) return found.map((one) => changeOne(records, one, apply));
   return change.upsert ? [upsert(records, conditions, apply)] : [];
 }
 
-function applyOf({ update, replacement, arrayFilters }: Change, conditions: Conditions): Apply {
-  if (!replacement) return updateOf(update, conditions, arrayFilters);
+function applyOf({ update, replacement }: Change): Apply {
+  if (!replacement) return updateOf(update);
   if (Object.keys(replacement).some((name) => name.startsWith('$'))) {
     throw new MongoInvalidArgumentError('Replacement document must not contain atomic operators');
   }

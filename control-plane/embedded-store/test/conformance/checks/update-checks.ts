@@ -33,16 +33,10 @@ export const updateChecks: readonly Check[] = [
     },
   ],
   [
-    '$inc and $mul start at zero and keep 64 bits',
+    '$inc starts at zero and keeps 64 bits',
     async (things) => {
-      const changes = { $inc: { n: 2, fresh: -1, 'deep.n': 1 }, $mul: { m: 3, none: 5 } };
-      assert.deepEqual(await updated(things, { n: 1.5, m: 2 }, changes), {
-        n: 3.5,
-        m: 6,
-        none: 0,
-        fresh: -1,
-        deep: { n: 1 },
-      });
+      const changes = { $inc: { n: 2, fresh: -1, 'deep.n': 1 } };
+      assert.deepEqual(await updated(things, { n: 1.5 }, changes), { n: 3.5, fresh: -1, deep: { n: 1 } });
       const big = await updated(
         things,
         { n: Long.fromString('9007199254740993') },
@@ -68,19 +62,10 @@ export const updateChecks: readonly Check[] = [
     },
   ],
   [
-    '$push appends one or $each, at a $position, cut by $slice, ordered by $sort',
+    '$push appends one or $each',
     async (things) => {
       assert.deepEqual(await updated(things, {}, { $push: { v: 1 } }), { v: [1] });
       assert.deepEqual(await updated(things, { v: [1] }, { $push: { v: { $each: [2, 3] } } }), { v: [1, 2, 3] });
-      assert.deepEqual(await updated(things, { v: [1] }, { $push: { v: { $each: [0], $position: 0 } } }), {
-        v: [0, 1],
-      });
-      assert.deepEqual(await updated(things, { v: [1, 2] }, { $push: { v: { $each: [3], $slice: -2 } } }), {
-        v: [2, 3],
-      });
-      const scores = { v: [{ n: 3 }, { n: 1 }] };
-      const sorted = await updated(things, scores, { $push: { v: { $each: [{ n: 2 }], $sort: { n: 1 }, $slice: 2 } } });
-      assert.deepEqual(sorted, { v: [{ n: 1 }, { n: 2 }] });
       assert.deepEqual(await updated(things, { v: [] }, { $push: { v: [1, 2] } }), { v: [[1, 2]] });
     },
   ],
@@ -104,58 +89,10 @@ export const updateChecks: readonly Check[] = [
     },
   ],
   [
-    '$addToSet adds what is not there, $pullAll and $pop take away',
+    '$addToSet adds what is not there',
     async (things) => {
       assert.deepEqual(await updated(things, { v: [1] }, { $addToSet: { v: { $each: [1, 2, 2] } } }), { v: [1, 2] });
       assert.deepEqual(await updated(things, { v: [{ a: 1 }] }, { $addToSet: { v: { a: 1 } } }), { v: [{ a: 1 }] });
-      assert.deepEqual(await updated(things, { v: [1, 2, 3] }, { $pullAll: { v: [1, 3] } }), { v: [2] });
-      assert.deepEqual(await updated(things, { v: [1, 2, 3] }, { $pop: { v: -1 } }), { v: [2, 3] });
-    },
-  ],
-  [
-    '$rename moves a field',
-    async (things) => {
-      assert.deepEqual(await updated(things, { old: 1, b: 2 }, { $rename: { old: 'deep.fresh' } }), {
-        b: 2,
-        deep: { fresh: 1 },
-      });
-    },
-  ],
-  [
-    'the element that the filter found is changed by $',
-    async (things) => {
-      await things.insertOne({
-        _id: 'a',
-        v: [
-          { id: 1, n: 0 },
-          { id: 2, n: 0 },
-        ],
-        w: [5, 6],
-      });
-      await things.updateOne({ _id: 'a', 'v.id': 2 }, { $set: { 'v.$.n': 9 } });
-      await things.updateOne({ _id: 'a', w: 6 }, { $inc: { 'w.$': 10 } });
-      await things.updateOne({ _id: 'a', v: { $elemMatch: { id: 1, n: 0 } } }, { $set: { 'v.$.n': 7 } });
-      assert.deepEqual(await things.findOne({}), {
-        _id: 'a',
-        v: [
-          { id: 1, n: 7 },
-          { id: 2, n: 9 },
-        ],
-        w: [5, 16],
-      });
-    },
-  ],
-  [
-    'all elements are changed by $[], some by $[name] and array filters',
-    async (things) => {
-      await things.insertOne({ _id: 'a', v: [{ n: 1 }, { n: 5 }, { n: 9 }] });
-      await things.updateOne({ _id: 'a' }, { $inc: { 'v.$[].n': 1 } });
-      await things.updateOne(
-        { _id: 'a' },
-        { $set: { 'v.$[big].hit': true } },
-        { arrayFilters: [{ 'big.n': { $gt: 5 } }] },
-      );
-      assert.deepEqual((await things.findOne({}))?.v, [{ n: 2 }, { n: 6, hit: true }, { n: 10, hit: true }]);
     },
   ],
   [
