@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import { PROXY_TYPES, type ProxyType } from '@adsweep/shared/targeting/catalogue.ts';
 import { PARCEL_CHAIN } from './parcel-chain.ts';
 
@@ -101,13 +100,11 @@ const DOMAINS = [
 
 /**
  * An exits file for trying things out: exits that leave from this machine whatever place they claim, and the names of the ad world
- * mapped to `127.0.0.1:<port>`. `ownFile` is the path of the operator's exits file: its exits
- * stay and its mappings win; '' where there is none.
+ * mapped to `127.0.0.1:<port>`. The operator's own exits and mappings go before these.
  */
-export function demoExits(port: number, ownFile = ''): ExitsFile {
-  const own = ownFile ? (JSON.parse(readFileSync(ownFile, 'utf8')) as Partial<ExitsFile>) : {};
-  const world = Object.fromEntries(DOMAINS.map((domain) => [`*.${domain}`, `127.0.0.1:${port}`]));
-  return { ...own, exits: own.exits ?? directExits(), hosts: { ...world, ...own.hosts } };
+export function demoExits(port: number): ExitsFile {
+  const hosts = Object.fromEntries(DOMAINS.map((domain) => [`*.${domain}`, `127.0.0.1:${port}`]));
+  return { exits: directExits(), hosts };
 }
 
 function directExits(): DemoExit[] {

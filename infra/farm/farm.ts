@@ -66,14 +66,15 @@ export class Farm {
     const config = this.#config;
     const secrets = farmSecrets(this.#dataDir);
     const apiKey = config.ADSWEEP_API_KEY || secrets.api_key;
-    const [redisUrl, exitsFile] = await Promise.all([this.#redis(), this.#exitsFile()]);
+    const [redisUrl, demoExitsFile] = await Promise.all([this.#redis(), this.#demoExitsFile()]);
 
     const router = await this.#service(
       'proxy-router',
       {
         ADSWEEP_DATA_DIR: this.#dataDir,
         ADSWEEP_PROXY_PORT: String(config.ADSWEEP_PROXY_PORT),
-        ADSWEEP_EXITS_FILE: exitsFile,
+        ADSWEEP_EXITS_FILE: config.ADSWEEP_EXITS_FILE,
+        ADSWEEP_EXITS_BASE_FILE: demoExitsFile,
         ADSWEEP_NODE_TOKEN: secrets.node_token,
         ADSWEEP_TICKET_SECRET: secrets.ticket_secret,
       },
@@ -124,15 +125,14 @@ export class Farm {
     return url;
   }
 
-  /** The operator's exits file; with the ad world, one that maps its names where the operator has none of his own. */
-  async #exitsFile(): Promise<string> {
-    const own = this.#config.ADSWEEP_EXITS_FILE;
-    if (this.#config.ADSWEEP_DEMO === 0) return own;
+  /** Starts the ad world; answers an exits file with its names and exits for trying things out. '' where it is not wanted. */
+  async #demoExitsFile(): Promise<string> {
+    if (this.#config.ADSWEEP_DEMO === 0) return '';
     const { http } = await this.#service('ad world', { ADSWEEP_DEMO_PORT: '0' }, ({ http }) => ({
       ADSWEEP_DEMO_PORT: String(http),
     }));
     const file = join(this.#dataDir, 'demo-exits.json');
-    writeFileSync(file, JSON.stringify(demoExits(http ?? 0, own), null, 2));
+    writeFileSync(file, JSON.stringify(demoExits(http ?? 0), null, 2));
     return file;
   }
 

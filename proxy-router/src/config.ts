@@ -29,6 +29,11 @@ export const ConfigSchema = Type.Object({
       'URL under which nodes reach the gateway. Empty: the host they call the API by, and the gateway’s port.',
   }),
   ADSWEEP_EXITS_FILE: Type.String({ default: '', description: 'The exits file. Empty: the built-in direct exits.' }),
+  ADSWEEP_EXITS_BASE_FILE: Type.String({
+    default: '',
+    description:
+      'An exits file for what the other one leaves out: its host mappings, and its exits where that has neither exits nor providers.',
+  }),
   ADSWEEP_EXITS_CHECK_SECONDS: Type.Integer({
     default: 10,
     minimum: 1,

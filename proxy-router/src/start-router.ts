@@ -13,6 +13,7 @@ import type { Config } from './config.ts';
 import { ExitHealth } from './exits/exit-health.ts';
 import { ExitSource } from './exits/exit-source.ts';
 import { fetchCatalogue } from './exits/fetch-catalogue.ts';
+import { loadExits } from './exits/load-exits.ts';
 import { SessionExits } from './exits/session-exits.ts';
 import { TicketCounts } from './exits/ticket-counts.ts';
 import { Gateway } from './gateway/gateway.ts';
@@ -83,8 +84,10 @@ export async function startRouter(
 
 function openSource(config: Config, providers: Record<string, Provider>, logger: Logger): ExitSource {
   const inDataDir = (name: string) => join(config.ADSWEEP_DATA_DIR, name);
+  const { ADSWEEP_EXITS_FILE: own, ADSWEEP_EXITS_BASE_FILE: base } = config;
   const options = {
-    file: config.ADSWEEP_EXITS_FILE || BUILT_IN_EXITS,
+    file: own || base || BUILT_IN_EXITS,
+    base: own && base ? loadExits(base, Object.keys(providers), null).file : null,
     snapshot: inDataDir('exits-snapshot.json'),
     catalogueSnapshot: inDataDir('catalogues-snapshot.json'),
     catalogueRefreshMs: config.ADSWEEP_CATALOGUE_REFRESH_SECONDS * 1000,

@@ -47,6 +47,7 @@ function sourceIn(folder: string): ExitSource {
   return new ExitSource(
     {
       file,
+      base: null,
       snapshot: join(folder, 'data', 'exits-snapshot.json'),
       catalogueSnapshot: join(folder, 'data', 'catalogues-snapshot.json'),
       catalogueRefreshMs: 60_000,

@@ -112,7 +112,7 @@ test('a password file or a catalogue that cannot be used is named too, without w
   writeFileSync(join(folder, 'exits.json'), JSON.stringify({ providers }));
   writeFileSync(join(folder, 'empty'), '\n');
   writeFileSync(join(folder, 'wrong.json'), JSON.stringify({ places: [{ ...exitIn('US'), pool_size: 0 }] }));
-  const load = () => loadExits(join(folder, 'exits.json'), ['direct']);
+  const load = () => loadExits(join(folder, 'exits.json'), ['direct'], null);
   assert.throws(load, (error: ExitsFileError) => {
     assert.deepEqual(error.problems, [
       '/providers/0/password_file cannot be read: ENOENT',
@@ -122,4 +122,16 @@ test('a password file or a catalogue that cannot be used is named too, without w
     ]);
     return true;
   });
+});
+
+test('what a file leaves out is the base’s: exits where it has none, and the hosts that it does not map itself', () => {
+  const base = { exits: [exitIn('SE')], hosts: { 'a.test': '127.0.0.1:1', 'b.test': '127.0.0.1:1' } };
+  const parse = (content: object) => parseExitsFile(JSON.stringify(content), ['direct'], base);
+  assert.deepEqual(parse({ hosts: { 'b.test': '127.0.0.1:2' } }), {
+    exits: base.exits,
+    providers: [],
+    hosts: { 'a.test': '127.0.0.1:1', 'b.test': '127.0.0.1:2' },
+  });
+  assert.deepEqual(parse({ exits: [] }).exits, []);
+  assert.deepEqual(parse({ providers: [vendorConfig()] }).exits, []);
 });

@@ -1,7 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join, matchesGlob } from 'node:path';
+import { matchesGlob } from 'node:path';
 import { describe, it } from 'node:test';
 import { findEmulator } from '@adsweep/shared/scan/emulators.ts';
 import { DEMO_PAGE, demoExits } from '../exits.ts';
@@ -28,18 +26,6 @@ describe('the exits of the demo', () => {
       assert.deepEqual(patterns.find(([pattern]) => matchesGlob(host, pattern))?.[1], place, host);
     }
     await world.close();
-  });
-
-  it("leave an operator's own exits and mappings in place", () => {
-    const dir = mkdtempSync(join(tmpdir(), 'adsweep-exits-'));
-    const file = join(dir, 'exits.json');
-    const mine = { id: 'mine', country_code: 'SE', proxy_type: 'mobile', pool_size: 1, provider: 'direct' };
-    writeFileSync(file, JSON.stringify({ exits: [mine], hosts: { '*.shop.example': '10.0.0.7:80' } }));
-    const merged = demoExits(8090, file);
-    rmSync(dir, { recursive: true });
-    assert.deepEqual(merged.exits, [mine]);
-    assert.equal(merged.hosts['*.shop.example'], '10.0.0.7:80');
-    assert.equal(merged.hosts['*.offers.example'], '127.0.0.1:8090');
   });
 
   it('serve the country of the page that is scanned first, on an emulator that exists', () => {

@@ -6,7 +6,7 @@ import type { Place } from '../providers/place.ts';
 import type { Provider } from '../providers/provider.ts';
 import { buildCatalogue, buildPools, type PlaceSource, type TargetingPools } from './build-catalogue.ts';
 import { ExitIndex } from './exit-index.ts';
-import { ExitsFileError } from './exits-file.ts';
+import { type ExitsBase, ExitsFileError } from './exits-file.ts';
 import type { HostMapping } from './host-mapping.ts';
 import { completeExits, type LoadedExits, type LoadedVendor, loadExits, versionsOf } from './load-exits.ts';
 import { readSnapshot, writeSnapshot } from './snapshot.ts';
@@ -16,6 +16,7 @@ import { readVendorExitId, vendorExit } from './vendor-exit.ts';
 /** The exits file and the copies for a start without it; `providers` by the names that exits may give. */
 export type ExitSourceOptions = {
   file: string;
+  base: ExitsBase | null;
   snapshot: string;
   catalogueSnapshot: string;
   catalogueRefreshMs: number;
@@ -50,7 +51,7 @@ export class ExitSource {
       },
       logger,
     );
-    if (existsSync(options.file)) this.#use(loadExits(options.file, this.#builtIn));
+    if (existsSync(options.file)) this.#use(loadExits(options.file, this.#builtIn, options.base));
     else this.#useSnapshot();
   }
 
@@ -93,14 +94,14 @@ export class ExitSource {
 
   /** A file that has become unusable changes nothing: the last good one stays in use. */
   refresh(): void {
-    const { file } = this.#options;
+    const { file, base } = this.#options;
     const versions = versionsOf(file, this.#loaded.file);
     if (versions !== '' && versions === this.#loaded.versions) {
       this.#checkedAt = new Date();
       return;
     }
     try {
-      this.#use(loadExits(file, this.#builtIn));
+      this.#use(loadExits(file, this.#builtIn, base));
       this.#followVendors();
       this.#logger.info(
         { exits: this.#derived.exits.size, providers: this.#loaded.vendors.length },

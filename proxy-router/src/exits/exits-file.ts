@@ -28,18 +28,25 @@ export class ExitsFileError extends OperatorError {
   }
 }
 
-/** Reads the JSON of an exits file; `builtIn` are the providers an exit may give. Throws {@link ExitsFileError} with all problems. */
-export function parseExitsFile(text: string, builtIn: readonly string[]): ExitsFile {
+/** What an exits file leaves out: mappings of hosts, and exits where it has neither exits nor providers. */
+export type ExitsBase = Pick<ExitsFile, 'exits' | 'hosts'>;
+
+/**
+ * Reads the JSON of an exits file; `builtIn` are the providers an exit may give. Without a `base` it needs exits or providers. Throws
+ * {@link ExitsFileError} with all problems.
+ */
+export function parseExitsFile(text: string, builtIn: readonly string[], base: ExitsBase | null = null): ExitsFile {
   const parsed = parseJson(text);
   const problems = schemaProblems(parsed);
   if (problems.length > 0) throw new ExitsFileError(problems);
-  const { exits, providers = [], hosts = {} } = Value.Parse(ExitsFileSchema, parsed);
-  if (!exits && providers.length === 0) problems.push('/exits is missing, and there are no /providers');
+  const { exits: own, providers = [], hosts = {} } = Value.Parse(ExitsFileSchema, parsed);
+  const exits = own ?? (providers.length === 0 ? base?.exits : []);
+  if (!exits) problems.push('/exits is missing, and there are no /providers');
   problems.push(...exitProblems(exits ?? [], builtIn), ...providerProblems(providers, builtIn));
   problems.push(...hostMappingProblems(hosts));
   if (problems.length > 0) throw new ExitsFileError(problems);
   const listed = (exits ?? []).map((exit) => ({ ...exit, country_code: exit.country_code.toUpperCase() }));
-  return { exits: listed, providers, hosts };
+  return { exits: listed, providers, hosts: { ...base?.hosts, ...hosts } };
 }
 
 function parseJson(text: string): unknown {

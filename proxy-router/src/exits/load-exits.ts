@@ -5,7 +5,7 @@ import type { Provider } from '../providers/provider.ts';
 import { isUrl, type ProviderConfig } from '../providers/provider-config.ts';
 import { CatalogueError, readCatalogue } from '../providers/read-catalogue.ts';
 import { vendorProvider } from '../providers/vendor.ts';
-import { type ExitsFile, ExitsFileError, parseExitsFile } from './exits-file.ts';
+import { type ExitsBase, type ExitsFile, ExitsFileError, parseExitsFile } from './exits-file.ts';
 
 /** A vendor's account in use; `places` null where its catalogue is fetched. */
 export type LoadedVendor = { config: ProviderConfig; provider: Provider; places: Place[] | null };
@@ -17,10 +17,10 @@ export type LoadedExits = { file: ExitsFile; vendors: LoadedVendor[]; versions: 
  * Reads an exits file, and the passwords and catalogues that it names by paths relative to itself. Throws {@link ExitsFileError} with
  * all problems, or the system's error where the exits file itself cannot be read.
  */
-export function loadExits(path: string, builtIn: readonly string[]): LoadedExits {
+export function loadExits(path: string, builtIn: readonly string[], base: ExitsBase | null): LoadedExits {
   // Asked for before the file is read: a change in between is then seen the next time.
   const version = versionOf(path);
-  const file = parseExitsFile(readFileSync(path, 'utf8'), builtIn);
+  const file = parseExitsFile(readFileSync(path, 'utf8'), builtIn, base);
   return completeExits(file, path, [version, ...namedVersions(path, file)].join('\n'));
 }
 

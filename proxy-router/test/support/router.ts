@@ -90,6 +90,7 @@ export async function startTestRouter(t: TestContext, options: RouterOptions = {
     ADSWEEP_GATEWAY_PORT: 0,
     ADSWEEP_GATEWAY_URL: '',
     ADSWEEP_EXITS_FILE: file,
+    ADSWEEP_EXITS_BASE_FILE: '',
     ADSWEEP_EXITS_CHECK_SECONDS: 0.02,
     ADSWEEP_CATALOGUE_REFRESH_SECONDS: 21_600,
     ADSWEEP_DATA_DIR: join(folder, 'data'),

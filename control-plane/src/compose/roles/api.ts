@@ -8,6 +8,7 @@ import type { Route } from '../../http/route.ts';
 import type { Metrics } from '../../metrics.ts';
 import type { Platform } from '../../platform/platform.ts';
 import type { Loop } from '../../platform/start-loop.ts';
+import { catalogueStore } from '../../reference/catalogue/catalogue-store.ts';
 import { fetchCatalogue } from '../../reference/catalogue/fetch-catalogue.ts';
 import { type CatalogueMirror, mirrorCatalogue } from '../../reference/catalogue/mirror-catalogue.ts';
 import { inService } from '../../reference/tags/tag-definitions.ts';
@@ -35,7 +36,7 @@ export async function startApi(
   const idempotency = idempotencyStore(platform.store);
   await idempotency.createIndexes();
   await accounts.setFirstKey(config.ADSWEEP_API_KEY);
-  const catalogue = mirror(config, platform, metrics);
+  const catalogue = await mirror(config, platform, metrics);
   const pictures = new PicturePool();
 
   const routes = apiRoutes({
@@ -77,9 +78,9 @@ export async function startApi(
   };
 }
 
-function mirror(config: Config, { logger }: Platform, metrics: Metrics): CatalogueMirror {
+function mirror(config: Config, { store, logger }: Platform, metrics: Metrics): Promise<CatalogueMirror> {
   const proxyUrl = config.ADSWEEP_PROXY_URL.replace(/\/+$/, '');
   const fetchIt = () => fetchCatalogue(proxyUrl, firstSecret(config.ADSWEEP_NODE_TOKEN));
   const refreshed = () => metrics.catalogueRead.set(Date.now() / 1000);
-  return mirrorCatalogue(fetchIt, config.ADSWEEP_CATALOGUE_SECONDS * 1000, logger, refreshed);
+  return mirrorCatalogue(fetchIt, catalogueStore(store), config.ADSWEEP_CATALOGUE_SECONDS * 1000, logger, refreshed);
 }

@@ -1,0 +1,29 @@
+import { type Catalogue, CatalogueSchema } from '@adsweep/shared/targeting/catalogue.ts';
+import { Value } from 'typebox/value';
+import { insertOnce } from '../../platform/insert-once.ts';
+import type { Collection, Store } from '../../platform/store.ts';
+
+/** The catalogue as text: names of regions are keys in it, and not every name is one in a store. */
+type CatalogueRecord = { _id: 'last'; json: string; read_at: Date };
+
+/** The only code that touches the stored copy of the catalogue. */
+export type CatalogueStore = ReturnType<typeof catalogueStore>;
+
+export function catalogueStore(store: Store) {
+  const catalogues: Collection<CatalogueRecord> = store.collection<CatalogueRecord>('catalogue');
+
+  return {
+    async save(catalogue: Catalogue, now: Date): Promise<void> {
+      const record: CatalogueRecord = { _id: 'last', json: JSON.stringify(catalogue), read_at: now };
+      if (await insertOnce(catalogues, record)) return;
+      await catalogues.updateOne({ _id: 'last' }, { $set: { json: record.json, read_at: now } });
+    },
+
+    /** The catalogue that was saved last; null for none, and for one of another version of the code. */
+    async load(): Promise<Catalogue | null> {
+      const record = await catalogues.findOne({ _id: 'last' });
+      const catalogue: unknown = record && JSON.parse(record.json);
+      return Value.Check(CatalogueSchema, catalogue) ? catalogue : null;
+    },
+  };
+}
