@@ -1,11 +1,11 @@
-import { availableParallelism, hostname } from 'node:os';
+import { availableParallelism, hostname, totalmem } from 'node:os';
 import { NODE_ID } from '@adsweep/shared/lease/messages.ts';
 import { loadConfig } from '@adsweep/shared/service/load-config.ts';
 import { logLevelSetting, metricsTokenSetting, portSetting, secretsSetting } from '@adsweep/shared/service/settings.ts';
 import { type Static, Type } from 'typebox';
 import { CHROMIUM_UID } from './browser/chromium-account.ts';
+import { defaultSlots, usableMemory } from './default-slots.ts';
 
-const SLOTS_PER_CORE = 2;
 const ownId = () =>
   `${hostname().replace(/[^A-Za-z0-9._-]/g, '-')}-${process.pid}`.replace(/^[^A-Za-z0-9]+/, '').slice(-100);
 
@@ -31,8 +31,11 @@ export const ConfigSchema = Type.Object({
     description: "Base URL of the proxy-router's API.",
   }),
   ADSWEEP_SLOTS: Type.Integer({
-    default: availableParallelism() * SLOTS_PER_CORE,
-    defaultInWords: `${SLOTS_PER_CORE} per core`,
+    default: defaultSlots({
+      cores: availableParallelism(),
+      memoryBytes: usableMemory(process.constrainedMemory(), totalmem()),
+    }),
+    defaultInWords: '5 per core, as far as memory allows (256 MiB each)',
     minimum: 1,
     maximum: 256,
     description: 'Captures at the same time.',

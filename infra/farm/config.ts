@@ -26,7 +26,12 @@ export const FarmConfigSchema = Type.Object({
   }),
   ADSWEEP_NODES: Type.Integer({ minimum: 0, maximum: 64, default: 1, description: 'Browser nodes to run.' }),
   ADSWEEP_SLOTS: Type.Optional(
-    Type.Integer({ minimum: 1, maximum: 256, defaultInWords: '2 per core', description: 'Captures at once per node.' }),
+    Type.Integer({
+      minimum: 1,
+      maximum: 256,
+      defaultInWords: '5 per core, as far as memory allows',
+      description: 'Captures at once per node.',
+    }),
   ),
   ADSWEEP_DEMO: Type.Integer({
     minimum: 0,

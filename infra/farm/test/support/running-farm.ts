@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { isFinal, type ScanStatus } from '../../../../shared/src/scan/scan-status.ts';
 import { until } from '../../../../shared/test/support/until.ts';
 import { temporaryFolder } from './processes-of.ts';
 
@@ -9,7 +10,7 @@ const START = resolve(import.meta.dirname, '../../start.ts');
 
 export type Scan = {
   id: string;
-  status: string;
+  status: ScanStatus;
   error: string;
   public_report_url: string;
   screenshot_url: string;
@@ -23,8 +24,6 @@ export type SubRequest = { url: string; resource_type: string; children: SubRequ
 
 /** The longest that a call of the API may take, in ms. */
 const CALL_MS = 10_000;
-
-const FINAL = ['completed', 'partial', 'failed', 'cancelled'];
 
 /** A farm started as `npm start` does once the machine is set up, on free ports and in a data folder of its own. */
 export class RunningFarm {
@@ -123,7 +122,7 @@ export class RunningFarm {
       `an end of scan ${id}`,
       async () => {
         const scan = await this.scan(id).catch(() => null);
-        return scan && FINAL.includes(scan.status) ? scan : null;
+        return scan && isFinal(scan.status) ? scan : null;
       },
       seconds,
     );

@@ -1,0 +1,19 @@
+/** A capture waits for its page most of the time: so many keep a core busy. */
+const SLOTS_PER_CORE = 5;
+/** What a capture's renderers take at most places, and Chromium's own processes once. Bytes. */
+const BYTES_PER_SLOT = 256 * 1024 * 1024;
+const OWN_BYTES = 512 * 1024 * 1024;
+const SLOTS_MAX = 256;
+
+/**
+ * How many captures a node runs at once where nobody says it. `cores` and `memoryBytes` are what this process may use, in a container
+ * less than the machine has.
+ */
+export function defaultSlots({ cores, memoryBytes }: { cores: number; memoryBytes: number }): number {
+  const inMemory = Math.floor((memoryBytes - OWN_BYTES) / BYTES_PER_SLOT);
+  return Math.min(SLOTS_MAX, Math.max(1, Math.min(Math.floor(cores * SLOTS_PER_CORE), inMemory)));
+}
+
+/** The memory that this process may use, in bytes: the limit of its control group, or all that the machine has. */
+export const usableMemory = (limitBytes: number, totalBytes: number): number =>
+  limitBytes > 0 ? Math.min(limitBytes, totalBytes) : totalBytes;
