@@ -19,7 +19,7 @@ const carried = (change: object) => ({
 type CaptureSession = Parameters<typeof closeTabs>[0];
 const sessionWith = (closed: () => void) =>
   ({
-    landings: { all: [{ page: { close: async () => closed() } }], shown: () => [] },
+    landings: { tabs: [{ page: { isClosed: () => true, close: async () => closed() } }] },
     startedAt: performance.now(),
     open: { context: { cookies: async () => [] } },
     ending: new Ending(),

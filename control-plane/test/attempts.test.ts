@@ -78,8 +78,8 @@ describe('an attempt that fails', () => {
     await farm.node.fail(again, failure);
     const scan = await farm.read(lease.scan_id);
     assert.equal(scan.status, 'failed');
-    assert.equal((await farm.farm.landingsOf(scan))[0]?.final_url, 'https://loop.example/');
-    const shown = await farm.farm.openScreenshot(scan, 0);
+    assert.equal((await farm.farm.evidenceOf(scan)).landings[0]?.final_url, 'https://loop.example/');
+    const shown = await farm.farm.openPicture(scan, 0);
     assert.equal(shown?.bytes, picture.length);
     shown?.stream.destroy();
   });
@@ -200,9 +200,9 @@ describe('a lease', () => {
     await farm.node.complete(lease, capture);
     const scan = await farm.read(lease.scan_id);
     assert.equal(scan.status, 'crawled');
-    assert.ok((await farm.farm.landingsOf(scan)).length === 1);
+    assert.ok((await farm.farm.evidenceOf(scan)).landings.length === 1);
     await assert.rejects(farm.node.fail(lease, { code: 'browser: CRASHED', cause: '', capture: null }), isLost);
-    assert.ok((await farm.farm.landingsOf(scan)).length === 1, 'a failure told afterwards takes nothing away');
+    assert.ok((await farm.farm.evidenceOf(scan)).landings.length === 1, 'a failure told afterwards takes nothing away');
   });
 
   it('can be given back unbegun, for another node to take at once', async () => {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { SubRequest } from '@adsweep/shared/capture/hop.ts';
 import { chooseStored } from '../src/crawling/captures/choose-requests.ts';
-import { landingsOf } from '../src/crawling/captures/present-landings.ts';
+import { landingsOf } from '../src/crawling/captures/present-evidence.ts';
 import { captureOf, requestOf } from './support/running-farm.ts';
 
 describe('the requests that are stored with a scan', () => {

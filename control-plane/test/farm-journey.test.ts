@@ -110,13 +110,13 @@ describe('the journey of a scan', { timeout: 20_000 }, () => {
     assert.deepEqual([...later.keys()].sort(), ['scanning.scan.completed', 'scanning.tags.detected']);
     assert.deepEqual(later.get('scanning.tags.detected'), { scan_id: scan._id, tag_slugs: ['autosound'] });
 
-    const [landing] = await farm.farm.landingsOf(scan);
+    const [landing] = (await farm.farm.evidenceOf(scan)).landings;
     assert.equal(landing?.redirect_chain[1]?.sub_requests[0]?.children[0]?.url, 'https://shop.example/file-2');
-    const stored = await farm.farm.openScreenshot(scan, 0);
+    const stored = await farm.farm.openPicture(scan, 0);
     assert.ok(stored);
     assert.deepEqual([stored.artifact.width, stored.artifact.height], [40, 30], 'as measured, not as the node says');
     assert.deepEqual(await buffer(stored.stream), picture);
-    assert.equal(await farm.farm.openScreenshot(scan, 1), null);
+    assert.equal(await farm.farm.openPicture(scan, 1), null);
   });
 
   it('counts the queue, the nodes and what became of leases', async () => {

@@ -277,7 +277,7 @@ describe('the checks after a crawl', () => {
     await work();
     const finished = await farm.read(scan._id);
     assert.deepEqual([finished.tags, finished.classification?.brand], [[], null]);
-    const [landing] = await farm.farm.landingsOf(finished);
+    const [landing] = (await farm.farm.evidenceOf(finished)).landings;
     assert.deepEqual(
       landing?.redirect_chain.map(({ url }) => url),
       chain,

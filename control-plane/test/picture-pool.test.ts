@@ -7,6 +7,7 @@ import { PictureCache } from '../src/scanning/artifacts/picture-cache.ts';
 import { PicturePool } from '../src/scanning/artifacts/picture-pool.ts';
 
 const never = new AbortController().signal;
+const wide = (width: number | null) => ({ width, isWhole: false });
 
 describe('pictures in another width', () => {
   const pool = new PicturePool();
@@ -22,17 +23,20 @@ describe('pictures in another width', () => {
       return Readable.from([stored]);
     };
     const picture = { sha256: 'a', width: 400, height: 300, open };
-    const [first, second] = await Promise.all([pool.resize(picture, 200, never), pool.resize(picture, 100, never)]);
+    const [first, second] = await Promise.all([
+      pool.resize(picture, wide(200), never),
+      pool.resize(picture, wide(100), never),
+    ]);
     assert.equal((await sharp(first).metadata()).width, 200);
     assert.equal((await sharp(second).metadata()).width, 100);
-    assert.ok((await pool.resize(picture, 200, never)).equals(first));
+    assert.ok((await pool.resize(picture, wide(200), never)).equals(first));
     assert.equal(opened, 2);
   });
 
   test('that cannot be read are an error, and the next one is served', async () => {
     const broken = { sha256: 'b', width: 400, height: 300, open: () => Readable.from([Buffer.from('RIFF....WEBP')]) };
-    await assert.rejects(pool.resize(broken, 200, never), /could not be resized/);
-    await assert.rejects(pool.resize(broken, 200, never), /could not be resized/);
+    await assert.rejects(pool.resize(broken, wide(200), never), /could not be resized/);
+    await assert.rejects(pool.resize(broken, wide(200), never), /could not be resized/);
   });
 });
 

@@ -12,6 +12,7 @@ import type { ScanRecord } from '../src/scanning/scans/state/scan.ts';
 import {
   HOSTILE,
   hostileLandings,
+  sampleEvidence,
   sampleHop,
   sampleLanding,
   sampleScan,
@@ -22,7 +23,7 @@ import {
 const ASSETS = { stylesheet: 'assets/report.css', icon: 'assets/icon.svg' };
 
 function render(changes: Partial<ScanRecord> = {}, landings: SeenLanding[] = [sampleLanding(0)]): string {
-  return reportPage(buildReport(sampleScan(changes), landings, sampleTagWords), ASSETS);
+  return reportPage(buildReport(sampleScan(changes), sampleEvidence(landings), sampleTagWords), ASSETS);
 }
 
 /** Every tag of a document with its attributes, as a tokenizer sees them. */

@@ -8,7 +8,7 @@ import { createApp } from '../src/compose/create-app.ts';
 import { notFound } from '../src/http/api-error.ts';
 import { reportRoutes } from '../src/scanning/reports/routes.ts';
 import type { ScanRecord } from '../src/scanning/scans/state/scan.ts';
-import { hostileLandings, sampleLanding, sampleScan, sampleTagWords } from './support/sample-scan.ts';
+import { hostileLandings, sampleEvidence, sampleLanding, sampleScan, sampleTagWords } from './support/sample-scan.ts';
 
 const mine = sampleScan();
 const other = sampleScan({ _id: 'other', report_token: 'ZzZzZzZzZzZzZzZzZzZzZz' });
@@ -18,9 +18,9 @@ const PNG = Buffer.from('not really a picture');
 const routes = reportRoutes({
   findDemoReport: async () => null,
   findByReportToken: async (token) => scans.find((scan) => scan.report_token === token) ?? null,
-  landingsOf: async (scan) => (scan === mine ? [sampleLanding(0)] : hostileLandings()),
-  answerScreenshot: async (scan: ScanRecord, ord, width) => {
-    if (ord > 0) throw notFound('screenshot');
+  evidenceOf: async (scan) => sampleEvidence(scan === mine ? [sampleLanding(0)] : hostileLandings()),
+  answerPicture: async (scan: ScanRecord, of, width) => {
+    if (of !== 'page' && of !== 0) throw notFound('screenshot');
     return { status: 200, body: PNG, type: 'image/webp', headers: { ETag: `"${scan._id}-${width}"` } };
   },
   tagWordsFor: async () => sampleTagWords,

@@ -94,8 +94,8 @@ describe('retention', () => {
       [bare.status, bare.capture?.has_screenshot, bare.capture?.page_title],
       ['completed', false, 'A page'],
     );
-    assert.deepEqual(await farm.farm.landingsOf(bare), []);
-    assert.equal(await farm.farm.openScreenshot(bare, 0), null);
+    assert.deepEqual((await farm.farm.evidenceOf(bare)).landings, []);
+    assert.equal(await farm.farm.openPicture(bare, 0), null);
   });
 
   it('leaves scans alone that have not ended, and those whose charge is still to be booked', async () => {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { newId } from '@adsweep/shared/ids.ts';
+import { NO_SCAN_EVIDENCE } from '../src/scanning/scans/api/evidence.ts';
 import { newScan } from '../src/scanning/scans/request/new-scan.ts';
 import type { ScanRecord } from '../src/scanning/scans/state/scan.ts';
 import {
@@ -154,18 +155,48 @@ describe('reading scans', () => {
       elapsed_ms: 20,
       created_at: later(3_500),
     };
-    api.around.evidence = [
-      { ...landing, ord: 0, screenshot: 'landing-0.webp', redirect_chain: [hop] },
-      { ...landing, ord: 1, screenshot: null, redirect_chain: [], created_at: new Date(Number.NaN) },
-    ];
+    api.around.evidence = {
+      ...NO_SCAN_EVIDENCE,
+      landings: [
+        { ...landing, ord: 0, screenshot: 'landing-0.webp', redirect_chain: [hop] },
+        { ...landing, ord: 1, screenshot: null, redirect_chain: [], created_at: new Date(Number.NaN) },
+      ],
+    };
     const scan = finished();
     const body = await read(scan);
-    api.around.evidence = [];
+    api.around.evidence = NO_SCAN_EVIDENCE;
     assert.deepEqual(body.redirect_chain, [hop]);
     assert.equal(body.landings[0].screenshot_url, `${PUBLIC_URL}/api/v1/scans/${scan._id}/landings/0/screenshot`);
     assert.equal(body.landings[0].created_at, later(3_500).toISOString());
     assert.equal(body.landings[1].screenshot_url, '');
     assert.equal(body.landings[1].created_at, CREATED.toISOString(), "a node's nonsense is no time");
+  });
+
+  test('§2.1.8 the creative of an ad tag has its size, its artifacts and a chain of its own', async () => {
+    const pixel = {
+      url: 'https://ads.example/pixel.gif',
+      resource_type: 'image',
+      status_code: 200,
+      content_type: 'image/gif',
+      body_size: 43,
+      timestamp_ms: 60,
+      children: [],
+    };
+    const { children: _, resource_type: __, ...request } = pixel;
+    const frame = { ...request, kind: 'initial' as const, redirected_from: '', sub_requests: [pixel] };
+    const artifacts = new Set(['creative.jpeg', 'creative.html']);
+    const creative = { width: 300, height: 250, redirect_chain: [frame] };
+    api.around.evidence = { landings: [], creative, artifacts };
+    const scan = finished({ target: { kind: 'ad_tag', value: '<b>an ad</b>' } });
+    const body = await read(scan);
+    api.around.evidence = NO_SCAN_EVIDENCE;
+    assert.deepEqual([body.creative_width, body.creative_height], [300, 250]);
+    assert.deepEqual(body.creative_redirect_chain, [frame]);
+    assert.deepEqual(body.redirect_chain, []);
+    assert.equal(body.creative_screenshot_url, `${PUBLIC_URL}/api/v1/scans/${scan._id}/creative-screenshot`);
+    assert.equal(body.creative_html_url, `${PUBLIC_URL}/api/v1/scans/${scan._id}/creative-html`);
+    const page = await read(finished());
+    assert.deepEqual([page.creative_redirect_chain, page.creative_screenshot_url, page.creative_width], [[], '', 0]);
   });
 
   test('§4.2.17 tags are read apart from the scan, without those whose definition is archived', async () => {

@@ -31,8 +31,9 @@ describe('§4.3.3 screenshots', () => {
   async function show(width: number, height: number, format: 'webp' | 'jpeg' = 'webp'): Promise<void> {
     stored = await picture(width, height, format);
     const sha256 = createHash('sha256').update(stored).digest('hex');
-    api.around.picture = async (organizationId, _, ord) => {
-      if (organizationId !== ORGANIZATIONS.ours || ord > 1) return null;
+    api.around.picture = async (organizationId, _, of) => {
+      const has = of === 'page' || of === 0 || of === 1;
+      if (organizationId !== ORGANIZATIONS.ours || !has) return null;
       const stream = Readable.from([stored]);
       streams.push(stream);
       return { stream, artifact: { sha256, bytes: stored.length, content_type: `image/${format}`, width, height } };
@@ -104,6 +105,38 @@ describe('§4.3.3 screenshots', () => {
       assert.deepEqual(itemsOf(await api.get(`/api/v1/scans/s/screenshot?w=${w}`)), [`query.w ${type}`], w);
   });
 
+  test('§4.3.4 a resized creative is never cut', async () => {
+    const sha256 = createHash('sha256').update(stored).digest('hex');
+    const landings = api.around.picture;
+    api.around.picture = async (_, __, of) =>
+      of === 'creative'
+        ? {
+            stream: Readable.from([stored]),
+            artifact: { sha256, bytes: stored.length, content_type: 'image/webp', width: 800, height: 4000 },
+          }
+        : null;
+    assert.deepEqual(await sizeOf('creative-screenshot?w=400'), ['webp', 400, 2000]);
+    assert.deepEqual(await sizeOf('creative-screenshot?w=1200'), ['webp', 800, 4000]);
+    api.around.picture = landings;
+  });
+
+  test('§4.3.5 the markup of a creative is plain text that no browser sniffs', async () => {
+    const markup = Buffer.from('<script>alert(1)</script>');
+    api.around.file = async (organizationId, _, name) =>
+      organizationId === ORGANIZATIONS.ours && name === 'creative.html'
+        ? { stream: Readable.from([markup]), artifact: { sha256: 'ab'.repeat(32), bytes: markup.length } }
+        : null;
+    const { answer, bytes } = await fetchPicture('creative-html');
+    assert.equal(answer.headers.get('content-type'), 'text/plain; charset=utf-8');
+    assert.equal(answer.headers.get('x-content-type-options'), 'nosniff');
+    assert.match(answer.headers.get('content-security-policy') ?? '', /sandbox/);
+    assert.ok(bytes.equals(markup));
+    const etag = answer.headers.get('etag') ?? '';
+    assert.equal((await fetchPicture('creative-html', { 'if-none-match': etag })).answer.status, 304);
+    api.around.file = async () => null;
+    assert.equal((await fetchPicture('creative-html')).answer.status, 404);
+  });
+
   test('§4.3.2 a landing is found by its ordinal; what is not there gives 404', async () => {
     assert.deepEqual(await sizeOf('landings/1/screenshot?w=200'), ['webp', 200, 500]);
     for (const path of ['landings/2/screenshot', 'landings/999/screenshot', 'creative-screenshot', 'vast-xml'])
@@ -155,12 +188,20 @@ describe('§4.3.3 screenshots', () => {
   });
 
   test('sizes follow from the original alone', () => {
-    assert.deepEqual(resizedSize({ width: 1920, height: 945 }, 400), {
+    assert.deepEqual(resizedSize({ width: 1920, height: 945 }, { width: 400, isWhole: false }), {
       width: 400,
       height: 197,
       sourceHeight: 945,
     });
-    assert.deepEqual(resizedSize({ width: 1000, height: 1 }, 100), { width: 100, height: 1, sourceHeight: 1 });
-    assert.deepEqual(resizedSize({ width: 412, height: 16_383 }, 333), { width: 333, height: 832, sourceHeight: 1029 });
+    assert.deepEqual(resizedSize({ width: 1000, height: 1 }, { width: 100, isWhole: false }), {
+      width: 100,
+      height: 1,
+      sourceHeight: 1,
+    });
+    assert.deepEqual(resizedSize({ width: 412, height: 16_383 }, { width: 333, isWhole: false }), {
+      width: 333,
+      height: 832,
+      sourceHeight: 1029,
+    });
   });
 });

@@ -13,6 +13,7 @@ export const FAILURES = {
   'navigation: TOO_MANY_REDIRECTS': 'permanent',
   'navigation: DOWNLOAD': 'permanent',
   'navigation: NO_CONTENT': 'permanent',
+  'ad_tag: INVALID': 'permanent',
   'browser: CRASHED': 'transient',
   'browser: OUT_OF_MEMORY': 'transient',
   'browser: TIMEOUT': 'transient',

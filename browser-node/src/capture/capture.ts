@@ -32,7 +32,7 @@ export async function capturePage(
   if (!target) throw new Error(`no target of kind ${request.target.kind} can be captured`);
   let captureSession: CaptureSession;
   try {
-    captureSession = await openCaptureSession(open, request.limits, target.subject, signal, logger);
+    captureSession = await openCaptureSession(open, request.limits, target, signal, logger);
   } catch (error) {
     return unobserved(open, startedAtMs, error);
   }
@@ -102,7 +102,7 @@ async function collectAll(captureSession: CaptureSession, collectors: Started[],
   }
 }
 
-function newDraft({ landings, startedAt }: CaptureSession): Draft {
+function newDraft({ landings, creative, startedAt }: CaptureSession): Draft {
   const at = (moment: number) => Math.max(0, Math.round(moment));
   const captured = landings.all.map(
     ({ ord, tab }): CapturedLanding => ({
@@ -117,7 +117,9 @@ function newDraft({ landings, startedAt }: CaptureSession): Draft {
       elapsed_ms: at(performance.now() - tab.openedAt),
     }),
   );
-  return { landings: captured, requests: [], observations: [], files: [], traffic: null };
+  const seen = creative && { ...creative.facts, redirect_chain: [] };
+  const files = [...(creative?.files ?? [])];
+  return { landings: captured, creative: seen, requests: [], observations: [], files, traffic: null };
 }
 
 function failureOf(captureSession: CaptureSession, visit: Visit, traffic: TicketTraffic | null): CaptureFailure | null {
@@ -156,6 +158,7 @@ function asCapture({ open, startedAtMs, startedAt, notes }: CaptureSession, draf
     exit: null,
     traffic: null,
     landings: [...draft.landings],
+    ...(draft.creative && { creative: draft.creative }),
     requests: draft.requests,
     observations: draft.observations.slice(0, OBSERVATIONS_MAX),
     artifacts: [],

@@ -1,4 +1,5 @@
 import type { Capture } from '@adsweep/shared/capture/capture.ts';
+import type { CapturedHop } from '@adsweep/shared/capture/hop.ts';
 import type { NetworkRequest } from '@adsweep/shared/capture/network-request.ts';
 import { CAPTURE_BYTES_MAX, CAPTURE_REQUESTS_BYTES_MAX } from '@adsweep/shared/limits.ts';
 
@@ -52,16 +53,17 @@ function worthOf({ resource_type }: NetworkRequest): number {
 
 function withUrlsOf(capture: Capture, length: number): Capture {
   const cut = (url: string) => url.slice(0, length);
+  const cutChain = (chain: CapturedHop[]) =>
+    chain.map((hop) => ({ ...hop, url: cut(hop.url), redirected_from: cut(hop.redirected_from) }));
   return {
     ...capture,
+    ...(capture.creative && {
+      creative: { ...cutStrings(capture.creative, length), redirect_chain: cutChain(capture.creative.redirect_chain) },
+    }),
     landings: capture.landings.map((landing) => ({
       ...landing,
       opener_url: cut(landing.opener_url),
-      redirect_chain: landing.redirect_chain.map((hop) => ({
-        ...hop,
-        url: cut(hop.url),
-        redirected_from: cut(hop.redirected_from),
-      })),
+      redirect_chain: cutChain(landing.redirect_chain),
     })),
     observations: capture.observations.map((observation) => cutStrings(observation, length)),
   };
@@ -71,6 +73,7 @@ function withUrlsOf(capture: Capture, length: number): Capture {
 function cutStrings<T extends object>(record: T, length: number): T {
   const cut = (value: unknown): unknown => {
     if (typeof value === 'string') return value.slice(0, length);
+    if (Array.isArray(value)) return value.map(cut);
     return typeof value === 'object' && value !== null ? cutStrings(value, length) : value;
   };
   return Object.fromEntries(Object.entries(record).map(([name, value]) => [name, cut(value)])) as T;

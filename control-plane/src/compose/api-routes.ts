@@ -8,14 +8,14 @@ import { ok, type Route, route } from '../http/route.ts';
 import { catalogueRoutes } from '../reference/catalogue/routes.ts';
 import { type TagParts, tagRoutes } from '../reference/tags/routes.ts';
 import type { PicturePool } from '../scanning/artifacts/picture-pool.ts';
-import { artifactRoutes, type OpenScreenshot } from '../scanning/artifacts/routes.ts';
+import { type ArtifactSource, artifactRoutes } from '../scanning/artifacts/routes.ts';
 import { type ReportSources, reportRoutes } from '../scanning/reports/routes.ts';
 import { type ScanParts, scanRoutes } from '../scanning/scans/api/routes.ts';
 
 export type ApiParts = ScanParts &
   TagParts &
   FleetVerbs & {
-    openScreenshot: OpenScreenshot;
+    artifacts: ArtifactSource;
     pictures: PicturePool;
     readLedger: ReadLedger;
     reports: ReportSources;
@@ -35,7 +35,7 @@ are answered together, as 422 with one item each.`;
 export function apiRoutes(parts: ApiParts): Route<Caller>[] {
   const routes = [
     ...scanRoutes(parts),
-    ...artifactRoutes(parts.openScreenshot, parts.pictures),
+    ...artifactRoutes(parts.artifacts, parts.pictures),
     ...catalogueRoutes(parts.readCatalogue),
     ...tagRoutes(parts),
     ...billingRoutes(parts.readLedger),

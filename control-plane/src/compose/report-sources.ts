@@ -1,7 +1,7 @@
 import type { CrawlingDomain } from '../crawling/crawling.ts';
 import { inService, type ReadTags } from '../reference/tags/tag-definitions.ts';
 import type { PicturePool } from '../scanning/artifacts/picture-pool.ts';
-import { answerPicture } from '../scanning/artifacts/routes.ts';
+import { answerPicture, wantedSize } from '../scanning/artifacts/routes.ts';
 import type { ReportSources } from '../scanning/reports/routes.ts';
 import type { ScanStore } from '../scanning/scans/state/scan-store.ts';
 import { findDemoReport } from './demo-report.ts';
@@ -9,7 +9,7 @@ import { findDemoReport } from './demo-report.ts';
 /** What public reports ask of the scans, their captures and the tags. */
 export function reportSources(
   scans: Pick<ScanStore, 'findByReportToken'>,
-  crawling: Pick<CrawlingDomain, 'landingsOf' | 'openScreenshot'>,
+  crawling: Pick<CrawlingDomain, 'evidenceOf' | 'openPicture'>,
   readTags: ReadTags,
   pictures: PicturePool,
   dataDir: string,
@@ -17,9 +17,9 @@ export function reportSources(
   return {
     findDemoReport: () => findDemoReport(dataDir),
     findByReportToken: (token) => scans.findByReportToken(token),
-    landingsOf: (scan) => crawling.landingsOf(scan),
-    answerScreenshot: async (scan, ord, width, request) =>
-      answerPicture(pictures, await crawling.openScreenshot(scan, ord), width, request),
+    evidenceOf: (scan) => crawling.evidenceOf(scan),
+    answerPicture: async (scan, of, width, request) =>
+      answerPicture(pictures, await crawling.openPicture(scan, of), wantedSize(width, of), request),
     tagWordsFor: async ({ organization_id }) => {
       const known = await readTags(organization_id);
       return (slug) => inService(known, slug);

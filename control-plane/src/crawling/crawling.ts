@@ -1,10 +1,12 @@
 import type { Platform } from '../platform/platform.ts';
+import type { PictureOf } from '../scanning/artifacts/artifact.ts';
 import type { ScanningDomain } from '../scanning/scanning.ts';
+import { NO_SCAN_EVIDENCE, type ScanEvidence } from '../scanning/scans/api/evidence.ts';
 import type { ScanRecord } from '../scanning/scans/state/scan.ts';
 import { bodyStore } from './captures/body-store.ts';
 import { captureStore } from './captures/capture-store.ts';
-import { openScreenshot } from './captures/open-screenshot.ts';
-import { landingsOf } from './captures/present-landings.ts';
+import { openFile, openPicture } from './captures/open-artifact.ts';
+import { evidenceOf } from './captures/present-evidence.ts';
 import { captureReader } from './captures/read-capture.ts';
 import { blockedNodes } from './fleet/blocked-nodes.ts';
 import { startCountingWork } from './fleet/count-work.ts';
@@ -77,12 +79,13 @@ export function crawlingDomain(
     /** Queues a pending scan's job, or takes it out of the queue unless another member waits. */
     enqueue: async (scan: ScanRecord): Promise<void> => void (await enqueueJob(queue, scan, new Date())),
     unqueue: (scan: ScanRecord): Promise<void> => unqueue(dependencies, scan),
-    /** The landings that a scan's capture tells of, none before there is one. */
-    landingsOf: async (scan: ScanRecord) => {
+    /** What a scan's capture tells of it, nothing before there is one. */
+    evidenceOf: async (scan: ScanRecord): Promise<ScanEvidence> => {
       const record = await readCapture(scan);
-      return record ? landingsOf(record) : [];
+      return record ? evidenceOf(record) : NO_SCAN_EVIDENCE;
     },
-    openScreenshot: (scan: ScanRecord, ord: number) => openScreenshot(readCapture, artifacts, scan, ord),
+    openPicture: (scan: ScanRecord, of: PictureOf) => openPicture(readCapture, artifacts, scan, of),
+    openFile: (scan: ScanRecord, name: string) => openFile(readCapture, artifacts, scan, name),
   };
 }
 

@@ -20,8 +20,8 @@ import { processBroadcast } from '../../src/platform/broadcast.ts';
 import { openStore } from '../../src/platform/store.ts';
 import { tagDefinitionStore } from '../../src/reference/tags/tag-definition-store.ts';
 import { PicturePool } from '../../src/scanning/artifacts/picture-pool.ts';
-import type { OpenPicture } from '../../src/scanning/artifacts/routes.ts';
-import type { EvidenceLanding } from '../../src/scanning/scans/api/evidence-landing.ts';
+import type { ArtifactSource } from '../../src/scanning/artifacts/routes.ts';
+import { NO_SCAN_EVIDENCE, type ScanEvidence } from '../../src/scanning/scans/api/evidence.ts';
 import type { FindTagWords } from '../../src/scanning/scans/api/present-tag.ts';
 import { type FindCampaign, findNoCampaign } from '../../src/scanning/scans/request/find-campaign.ts';
 import type { ScanRecord } from '../../src/scanning/scans/state/scan.ts';
@@ -86,8 +86,9 @@ type Sent = { key?: string | null; body?: unknown; raw?: BodyInit; headers?: Rec
 /** What stands around the API in a test; each may be replaced while it runs. */
 export type Surroundings = {
   catalogue: Catalogue | null;
-  evidence: EvidenceLanding[];
-  picture: (organizationId: string, scanId: string, ord: number) => Promise<OpenPicture | null>;
+  evidence: ScanEvidence;
+  picture: ArtifactSource['openPicture'];
+  file: ArtifactSource['openFile'];
   enqueue: (scan: ScanRecord) => Promise<void>;
   tagWordsFor: (organizationId: string) => Promise<FindTagWords>;
   readyChecks: ReadyCheck[];
@@ -111,8 +112,9 @@ export async function runningApi() {
   const enqueued: ScanRecord[] = [];
   const around: Surroundings = {
     catalogue: CATALOGUE,
-    evidence: [],
+    evidence: NO_SCAN_EVIDENCE,
     picture: async () => null,
+    file: async () => null,
     enqueue: async (scan) => void enqueued.push(scan),
     tagWordsFor: async () => (slug) =>
       slug === 'archived' ? null : { display_name: slug.toUpperCase(), category: 'behavior', severity: 'medium' },
@@ -143,11 +145,11 @@ export async function runningApi() {
     reports: {
       findDemoReport: async () => around.demoReport,
       findByReportToken: async () => null,
-      landingsOf: async () => [],
-      answerScreenshot: async () => ({ status: 404 }),
+      evidenceOf: async () => NO_SCAN_EVIDENCE,
+      answerPicture: async () => ({ status: 404 }),
       tagWordsFor: async () => () => null,
     },
-    openScreenshot: (...of) => around.picture(...of),
+    artifacts: { openPicture: (...of) => around.picture(...of), openFile: (...of) => around.file(...of) },
     pictures,
     readLedger: ledger.list,
     blockNode: (nodeId) => around.fleet('block', nodeId),

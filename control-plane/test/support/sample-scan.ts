@@ -1,6 +1,6 @@
 import type { CapturedLanding } from '@adsweep/shared/capture/capture.ts';
 import type { CapturedHop, HopKind } from '@adsweep/shared/capture/hop.ts';
-import type { TagWords } from '../../src/scanning/reports/build-report.ts';
+import type { SeenEvidence, SeenLanding, TagWords } from '../../src/scanning/reports/build-report.ts';
 import type { ScanRecord } from '../../src/scanning/scans/state/scan.ts';
 
 const at = (seconds: number): Date => new Date(Date.UTC(2025, 10, 21, 20, 7, seconds));
@@ -117,6 +117,13 @@ export function sampleLanding(ord: number, changes: Partial<CapturedLanding> = {
     ...changes,
   };
 }
+
+/** What a capture with these landings, and nothing else, tells. */
+export const sampleEvidence = (landings: readonly SeenLanding[]): SeenEvidence => ({
+  landings,
+  creative: null,
+  artifacts: new Set(),
+});
 
 const WORDS: Record<string, TagWords> = {
   back_button: {

@@ -3,13 +3,17 @@ import { REQUEST_URLS_MAX } from '../limits.ts';
 import { ExitSchema } from '../targeting/exit-ticket.ts';
 import { ArtifactSchema } from './artifact.ts';
 import { Count, OPEN } from './count.ts';
+import { CreativeSchema } from './creative.ts';
 import { HopSchema } from './hop.ts';
 import { NetworkRequestSchema } from './network-request.ts';
 import { ObservationSchema } from './observations/index.ts';
 
 const Text = Type.String({ maxLength: 65_536 });
 
-/** A tab, by ordinal: 0 is the page's own, 1.. those it opened. `screenshot` names an artifact, null = none could be taken. */
+/**
+ * A tab, by ordinal: of a page, 0 is its own and 1.. those it opened; of an ad tag or VAST tag, those that the click opened, then those
+ * that opened by themselves. `screenshot` names an artifact, null = none could be taken.
+ */
 const LandingSchema = Type.Object(
   {
     ord: Type.Integer({ minimum: 0, maximum: 999 }),
@@ -36,7 +40,8 @@ const TrafficSchema = Type.Object(
 );
 
 /**
- * What the browser saw in one attempt. Times are ms since `started_at` (ISO 8601). `notes` say what a collector could not do.
+ * What the browser saw in one attempt. Times are ms since `started_at` (ISO 8601). `creative` is there for ad tags and VAST tags alone.
+ * `notes` say what a collector could not do.
  * A failed attempt's capture holds the evidence so far.
  */
 export const CaptureSchema = Type.Object(
@@ -47,6 +52,7 @@ export const CaptureSchema = Type.Object(
     exit: Type.Union([ExitSchema, Type.Null()]),
     traffic: Type.Union([TrafficSchema, Type.Null()]),
     landings: Type.Array(LandingSchema, { maxItems: 50 }),
+    creative: Type.Optional(CreativeSchema),
     requests: Type.Array(NetworkRequestSchema, { maxItems: REQUEST_URLS_MAX }),
     observations: Type.Array(ObservationSchema, { maxItems: 200 }),
     artifacts: Type.Array(ArtifactSchema, { maxItems: 60 }),

@@ -1,9 +1,14 @@
 import { type Static, Type } from 'typebox';
 import { Count, OPEN } from './count.ts';
 
+/** Where a request was made: in a landing, or in the tab that shows the creative of an ad tag or VAST tag. */
+export const SURFACES = ['page', 'creative'] as const;
+export type Surface = (typeof SURFACES)[number];
+
 /**
  * One request any frame or worker of the capture made. `hop` is the index in the chain of landing `landing` of the hop whose document
- * made it (null: not attributable); `initiator` is the `id` of the request that caused it.
+ * made it (null: not attributable); `initiator` is the `id` of the request that caused it. With the surface `creative`, `landing` is null
+ * and `hop` an index in the chain of the creative; without a surface it was made in a page.
  */
 export const NetworkRequestSchema = Type.Object(
   {
@@ -18,6 +23,7 @@ export const NetworkRequestSchema = Type.Object(
     landing: Type.Union([Count, Type.Null()]),
     hop: Type.Union([Count, Type.Null()]),
     initiator: Type.Union([Count, Type.Null()]),
+    surface: Type.Optional(Type.Enum(SURFACES)),
   },
   OPEN,
 );

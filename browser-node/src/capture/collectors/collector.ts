@@ -1,4 +1,5 @@
 import type { CapturedLanding } from '@adsweep/shared/capture/capture.ts';
+import type { CapturedCreative } from '@adsweep/shared/capture/creative.ts';
 import type { NetworkRequest } from '@adsweep/shared/capture/network-request.ts';
 import type { Observation } from '@adsweep/shared/capture/observations/index.ts';
 import type { TicketTraffic } from '@adsweep/shared/targeting/exit-ticket.ts';
@@ -8,6 +9,7 @@ import type { CaptureSession } from '../session/capture-session.ts';
 /** A capture that is being put together. `traffic` is known once the tabs are closed. */
 export type Draft = {
   landings: CapturedLanding[];
+  creative: CapturedCreative | null;
   requests: NetworkRequest[];
   observations: Observation[];
   files: CaptureFile[];

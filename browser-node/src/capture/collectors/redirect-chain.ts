@@ -1,20 +1,23 @@
 import type { CapturedHop } from '@adsweep/shared/capture/hop.ts';
 import { HOPS_MAX } from '../session/budgets.ts';
 import type { Entry } from '../session/network-journal.ts';
+import { creativeDocuments, landingHops } from '../session/request-places.ts';
 import type { Collector } from './collector.ts';
 
-/** Every step of each landing's way, in order. */
+/** Every step of each landing's way, and of the way of the document that shows the creative, in order. */
 export const redirectChain: Collector = {
   name: 'redirect_chain',
   budgetMs: 1_000,
   start: (captureSession) => (draft) => {
     for (const landing of draft.landings) {
       const tab = captureSession.landings.all.find(({ ord }) => ord === landing.ord)?.tab;
-      if (tab)
-        landing.redirect_chain = chainOf(
-          captureSession.journal.hopsOf(tab.session.targetId),
-          captureSession.startedAtMs,
-        );
+      if (tab) landing.redirect_chain = chainOf(landingHops(captureSession.journal, tab), captureSession.startedAtMs);
+    }
+    const { creative } = captureSession;
+    if (draft.creative && creative) {
+      const documents = creativeDocuments(captureSession.journal, creative);
+      const madeNone = documents.length < 2 && !draft.requests.some(({ surface }) => surface === 'creative');
+      draft.creative.redirect_chain = madeNone ? [] : chainOf(documents, captureSession.startedAtMs);
     }
   },
 };
@@ -23,7 +26,7 @@ export const redirectChain: Collector = {
 export function chainOf(navigations: Entry[], startedAtMs: number): CapturedHop[] {
   return navigations.slice(0, HOPS_MAX).map((entry, index) => ({
     url: entry.url,
-    kind: index === 0 ? 'initial' : (entry.hop ?? 'other'),
+    kind: index === 0 ? 'initial' : (entry.hop ?? (entry.isRedirect ? 'http' : 'other')),
     status_code: entry.statusCode,
     content_type: entry.contentType,
     body_size: entry.bodySize,

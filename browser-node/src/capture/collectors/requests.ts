@@ -5,6 +5,7 @@ import type { Request } from 'playwright-core';
 import type { CaptureSession } from '../session/capture-session.ts';
 import { clipUrl } from '../session/clip-url.ts';
 import { type Entry, emptyEntry } from '../session/network-journal.ts';
+import { requestPlaces } from '../session/request-places.ts';
 import type { Collector } from './collector.ts';
 
 /**
@@ -23,16 +24,16 @@ export const requests: Collector = {
     });
     return (draft) => {
       const { journal, landings } = captureSession;
-      const byPage = new Map(landings.all.map(({ page, tab }) => [page, tab.session.targetId]));
+      const byPage = new Map(landings.tabs.map(({ page, tab }) => [page, tab.session.targetId]));
       const witnessed = [...seen].map((one) => entryOfSeen(one, (page) => byPage.get(page) ?? null));
-      for (const entry of missingIn(journal.entries(), witnessed)) journal.add(entry);
+      for (const entry of missingIn(journal.written(), witnessed)) journal.add(entry);
       const known = journal.entries();
       const until = journal.closedAtMs ?? Number.POSITIVE_INFINITY;
       const carried = entriesOfTraffic(draft.traffic, known).filter(({ timestampMs }) => timestampMs < until);
       for (const entry of missingIn(known, carried)) journal.add(entry);
       const entries = journal.entries();
       draft.requests = asRequests(entries, captureSession);
-      const left = entries.length - draft.requests.length + journal.dropped;
+      const left = Math.max(0, entries.length - REQUEST_URLS_MAX) + journal.dropped;
       if (left > 0)
         captureSession.notes.push({ collector: 'requests', text: `${left} further requests are not listed` });
     };
@@ -91,10 +92,12 @@ function entriesOfTraffic(traffic: TicketTraffic | null, entries: Entry[]): Entr
 }
 
 function asRequests(entries: Entry[], captureSession: CaptureSession): NetworkRequest[] {
-  const ordOf = new Map(captureSession.landings.all.map(({ ord, tab }) => [tab.session.targetId, ord]));
-  const hopsOf = new Map([...ordOf.keys()].map((tab) => [tab, captureSession.journal.hopsOf(tab)]));
+  const placeOf = requestPlaces(captureSession);
   const lastOfUrl = new Map<string, number>();
-  return entries.slice(0, REQUEST_URLS_MAX).map((entry, id) => {
+  const pageUrl = captureSession.creative?.facts.page_url;
+  // The page that a creative stands on is ours: nobody was asked for it.
+  const sent = entries.filter((entry) => entry.hop === null || pageUrl === undefined || entry.url !== pageUrl);
+  return sent.slice(0, REQUEST_URLS_MAX).map((entry, id) => {
     const initiator = lastOfUrl.get(withoutFragment(entry.initiatorUrl)) ?? null;
     lastOfUrl.set(withoutFragment(entry.url), id);
     return {
@@ -106,20 +109,10 @@ function asRequests(entries: Entry[], captureSession: CaptureSession): NetworkRe
       content_type: entry.contentType,
       body_size: entry.bodySize,
       timestamp_ms: Math.max(0, Math.round(entry.timestampMs - captureSession.startedAtMs)),
-      landing: ordOf.get(entry.tab ?? '') ?? null,
-      hop: hopOf(entry, hopsOf.get(entry.tab ?? '') ?? []),
       initiator,
+      ...placeOf(entry),
     };
   });
-}
-
-/** The index of the hop whose document made a request: by its load, else the last one before it. A hop is its own. */
-function hopOf(entry: Entry, hops: Entry[]): number | null {
-  const own = entry.hop
-    ? hops.indexOf(entry)
-    : hops.findLastIndex((hop) => hop.loaderId === entry.loaderId && hop.loaderId);
-  const index = own >= 0 ? own : hops.findLastIndex((hop) => hop.timestampMs <= entry.timestampMs);
-  return index >= 0 ? index : null;
 }
 
 const withoutFragment = (url: string): string => url.split('#')[0] as string;

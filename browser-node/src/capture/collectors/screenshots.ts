@@ -1,6 +1,7 @@
 import { CONTENT_TYPES } from '@adsweep/shared/capture/artifacts/artifact-kind.ts';
 import { landingScreenshot } from '@adsweep/shared/capture/artifacts/screenshot.ts';
 import { jpegSize } from '@adsweep/shared/capture/jpeg-size.ts';
+import { SUBJECT_ORD } from '@adsweep/shared/capture/subject-landing.ts';
 import { WEBP_SIDE_MAX } from '@adsweep/shared/limits.ts';
 import { COMMAND_MS } from '../devtools/devtools.ts';
 import { evaluateInIsolatedWorld } from '../devtools/isolated-world.ts';
@@ -56,7 +57,7 @@ async function picture(captureSession: CaptureSession, landing: Landing): Promis
 /** The page's size, once it was scrolled through for what it loads when seen. */
 async function wholePage(captureSession: CaptureSession, landing: Landing): Promise<PageSize> {
   const { session } = landing.tab;
-  const screens = landing === captureSession.subject() ? SCREENS_MAX : 0;
+  const screens = landing.ord === SUBJECT_ORD ? SCREENS_MAX : 0;
   const scroll = (most: number) =>
     evaluateInIsolatedWorld(
       session,

@@ -4,9 +4,10 @@ import type { DevTools } from '../devtools/devtools.ts';
 import { SecondClient } from '../devtools/second-client.ts';
 import type { CaptureRequest } from './capture-outcome.ts';
 import { Ending } from './ending.ts';
-import { type Landing, Landings } from './landings.ts';
+import { type ChooseLandings, Landings, type OpenTab } from './landings.ts';
 import { NetworkJournal } from './network-journal.ts';
 import { PageReports } from './page-reports.ts';
+import type { SeenCreative } from './seen-creative.ts';
 import { watchTabs } from './tab.ts';
 
 /** What all steps of one capture share. */
@@ -17,8 +18,10 @@ export type CaptureSession = {
   landings: Landings;
   reports: PageReports;
   ending: Ending;
-  /** The tab that the capture is about, undefined = it has not opened. */
-  subject: () => Landing | undefined;
+  /** The tab whose own failure is the capture's, undefined = there is none. */
+  subject: () => OpenTab | undefined;
+  /** The creative of an ad tag or VAST tag, null before it was looked for and on pages. */
+  creative: SeenCreative | null;
   logger: Logger;
   /** Unix time in ms, and the same moment of `performance.now()`. */
   startedAtMs: number;
@@ -26,11 +29,11 @@ export type CaptureSession = {
   notes: { collector: string; text: string }[];
 };
 
-/** Sets up the observation of a context in which nothing was opened yet. `subject` finds the tab that the capture is about. Rejects when the browser is gone or does not answer in time. */
+/** Sets up the observation of a context in which nothing was opened yet. `target` says which tabs are landings. Rejects when the browser is gone or does not answer in time. */
 export async function openCaptureSession(
   open: OpenContext,
   limits: CaptureRequest['limits'],
-  subject: (landings: readonly Landing[]) => Landing | undefined,
+  target: { landings: ChooseLandings; subject: (tabs: readonly OpenTab[]) => OpenTab | undefined },
   signal: AbortSignal,
   logger: Logger,
 ): Promise<CaptureSession> {
@@ -43,15 +46,16 @@ export async function openCaptureSession(
   open.context.on('close', () => ending.end('browser: CRASHED', 'the browser context was closed'));
   const devtools = await SecondClient.connect(open);
   const tabs = watchTabs(devtools);
-  const landings = new Landings(open.context, devtools, tabs, ending, limits);
+  const landings = new Landings(open.context, devtools, tabs, ending, limits, target.landings);
   return {
     open,
     devtools,
     journal: new NetworkJournal(devtools, tabs),
     landings,
-    subject: () => subject(landings.all),
+    subject: () => target.subject(landings.tabs),
     reports: new PageReports(open.context),
     ending,
+    creative: null,
     logger,
     startedAtMs,
     startedAt,

@@ -4,7 +4,7 @@ import { evaluateInIsolatedWorld } from '../devtools/isolated-world.ts';
 import { leaveDocument } from '../page-scripts/leave-document.ts';
 import { LEAVE_MAX_MS, LEAVE_QUIET_MS, TRAFFIC_MS, UNLOAD_MS } from './budgets.ts';
 import type { CaptureSession } from './capture-session.ts';
-import type { Landing } from './landings.ts';
+import { isShown, type OpenTab } from './landings.ts';
 import { underLoad } from './machine-load.ts';
 
 /** How many times what a round trip takes it must be quiet: on a busy machine everything takes longer, silence too. */
@@ -22,9 +22,9 @@ export async function closeTabs(
   const maxMs = underLoad(captureSession, LEAVE_MAX_MS);
   const until = performance.now() + maxMs;
   await captureSession.ending.race(
-    Promise.all(captureSession.landings.shown().map((landing) => unload(captureSession, landing))),
+    Promise.all(captureSession.landings.tabs.filter(isShown).map((tab) => unload(captureSession, tab))),
   );
-  const closing = Promise.all(captureSession.landings.all.map(({ page }) => page.close().catch(() => undefined)));
+  const closing = Promise.all(captureSession.landings.tabs.map(({ page }) => page.close().catch(() => undefined)));
   await captureSession.ending.race(
     withDeadline(closing, until - performance.now(), 'the end of the tabs').catch(() => []),
   );
@@ -59,7 +59,7 @@ export function quietIn(
 }
 
 /** Chromium gives a tab that is closed half a second for its handlers of leaving; a document that leaves by itself has all it needs. */
-async function unload(captureSession: CaptureSession, { page, tab: { session } }: Landing): Promise<void> {
+async function unload(captureSession: CaptureSession, { page, tab: { session } }: OpenTab): Promise<void> {
   const timeout = underLoad(captureSession, UNLOAD_MS);
   const left = page.waitForURL('about:blank', { waitUntil: 'commit', timeout });
   const leaving = evaluateInIsolatedWorld(session, session.targetId, leaveDocument, null, timeout);

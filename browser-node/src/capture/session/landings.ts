@@ -5,16 +5,22 @@ import type { CaptureRequest } from './capture-outcome.ts';
 import type { Ending } from './ending.ts';
 import type { Tab } from './tab.ts';
 
-/** A tab of the capture: `ord` 0 is the page's own, 1.. those that it opened by itself. */
-export type Landing = { ord: number; page: Page; tab: Tab };
+/** A tab of the capture. */
+export type OpenTab = { page: Page; tab: Tab };
+/** A tab that has an ordinal: which those are, and in which order, is for the kind of target to say. */
+export type Landing = OpenTab & { ord: number };
+/** The tabs among those of a capture, in the order in which they opened, that are landings, in the order of their ordinals. Pure. */
+export type ChooseLandings = (tabs: readonly OpenTab[]) => readonly OpenTab[];
 
-/** The tabs of a capture in the order in which they opened. */
+/** The tabs of a capture, and the landings among them. */
 export class Landings {
-  readonly all: Landing[] = [];
+  /** All tabs that are kept, in the order in which they opened. */
+  readonly tabs: OpenTab[] = [];
   /** Tabs that opened, those that were closed at once included. */
   opened = 0;
+  readonly #choose: ChooseLandings;
   readonly #devtools: DevTools;
-  readonly #tabs: Map<string, Tab>;
+  readonly #known: Map<string, Tab>;
   readonly #ending: Ending;
   readonly #limits: CaptureRequest['limits'];
   #joining: Promise<unknown> = Promise.resolve();
@@ -22,28 +28,40 @@ export class Landings {
   constructor(
     context: BrowserContext,
     devtools: DevTools,
-    tabs: Map<string, Tab>,
+    known: Map<string, Tab>,
     ending: Ending,
     limits: CaptureRequest['limits'],
+    choose: ChooseLandings,
   ) {
+    this.#choose = choose;
     this.#limits = limits;
     this.#devtools = devtools;
-    this.#tabs = tabs;
+    this.#known = known;
     this.#ending = ending;
     context.on('page', (page) => this.#join(page));
   }
 
-  /** The page's own tab, once it joined. Throws `DeadlineError` when it does not. */
-  async first(): Promise<Landing> {
+  /** The landings by ordinal. */
+  get all(): Landing[] {
+    return this.#choose(this.tabs).map(({ page, tab }, ord) => ({ ord, page, tab }));
+  }
+
+  /** The first tab, once it joined. Throws `DeadlineError` when it does not. */
+  async first(): Promise<OpenTab> {
     await this.#joining;
-    const [first] = this.all;
+    const [first] = this.tabs;
     if (!first) throw new DeadlineError('the first tab', COMMAND_MS);
     return first;
   }
 
+  /** Resolves when the tabs that have opened so far have joined. */
+  async joined(): Promise<void> {
+    await this.#joining;
+  }
+
   /** Those that show a page of their target's and can be looked at. */
   shown(): Landing[] {
-    return this.all.filter(({ page, tab }) => !page.isClosed() && tab.committed && !tab.refused);
+    return this.all.filter(isShown);
   }
 
   #join(page: Page): void {
@@ -56,20 +74,22 @@ export class Landings {
     if (this.opened === 1) page.on('crash', () => this.#ending.end('browser: CRASHED', 'the page crashed'));
     // A tab that is gone before it was attached has nothing to show.
     const session = await this.#devtools.sessionOf(page).catch(() => null);
-    const tab = session && this.#tabs.get(session.targetId);
+    const tab = session && this.#known.get(session.targetId);
     if (!tab) return;
-    this.all.push({ ord: 0, page, tab });
+    this.tabs.push({ page, tab });
     // Playwright tells of a tab when it begins to show something, which is not always the order in which they opened.
-    this.all.sort((a, b) => a.tab.openedAt - b.tab.openedAt);
-    for (const [ord, landing] of this.all.entries()) landing.ord = ord;
+    this.tabs.sort((a, b) => a.tab.openedAt - b.tab.openedAt);
   }
 
   #turnAway(page: Page): void {
     page.close().catch(() => undefined);
     if (this.opened !== this.#limits.tabs) return;
-    for (const { tab } of this.all) void stopScript(tab);
+    for (const { tab } of this.tabs) void stopScript(tab);
   }
 }
+
+/** Whether a tab shows a page of its target's and can be looked at. */
+export const isShown = ({ page, tab }: OpenTab): boolean => !page.isClosed() && tab.committed && !tab.refused;
 
 /** Ends the script that a tab runs and lets it run no more, so that the tab can be looked at. Works on a spinning page too. */
 export async function stopScript(tab: Tab): Promise<void> {

@@ -25,6 +25,10 @@ export type Entry = {
   tab: string | null;
   /** How the tab came here, where this is a navigation of the tab itself; null for everything else. `other` for its first. */
   hop: HopKind | null;
+  /** Whether an HTTP answer led here. */
+  isRedirect: boolean;
+  /** The frame it was made for, '' = none. */
+  frameId: string;
   /** The document that made it, by the id of its load. */
   loaderId: string;
   /** The URL of the script or document that caused it. */
@@ -36,6 +40,8 @@ export type Entry = {
   /** Says that the response is to be kept as a file. */
   attachment: boolean;
   certificate: Response['securityDetails'] | null;
+  /** We stopped it inside the browser: it never reached the network. */
+  isStopped: boolean;
 };
 
 export const emptyEntry = (url: string, method: string, timestampMs: number): Entry => ({
@@ -48,12 +54,15 @@ export const emptyEntry = (url: string, method: string, timestampMs: number): En
   timestampMs,
   tab: null,
   hop: null,
+  isRedirect: false,
+  frameId: '',
   loaderId: '',
   initiatorUrl: '',
   fault: '',
   gateway: null,
   attachment: false,
   certificate: null,
+  isStopped: false,
 });
 
 /** A request whose contents can be asked for now. */
@@ -72,6 +81,8 @@ export class NetworkJournal {
   readonly #tabs: Map<string, Tab>;
   readonly #open = new Map<string, Open>();
   readonly #sockets = new Map<string, Entry>();
+  /** URLs of document requests that we stopped and that were not written down yet. */
+  readonly #stopped: string[] = [];
   readonly #finished: ((finished: Finished) => void)[] = [];
   /** Unix time in ms from which on nothing is written down, null = it still is. */
   closedAtMs: number | null = null;
@@ -108,7 +119,14 @@ export class NetworkJournal {
 
   /** Navigations of a tab's own document, in order. */
   hopsOf(targetId: string): Entry[] {
-    return this.#hops.filter((entry) => entry.tab === targetId);
+    return this.#hops.filter((entry) => entry.tab === targetId && !entry.isStopped);
+  }
+
+  /** We stop a document request for this URL: it is no part of the record. */
+  stopped(url: string): void {
+    const known = this.written().findLast((entry) => isUnanswered(entry) && isSameUrl(entry.url, url));
+    if (known) known.isStopped = true;
+    else this.#stopped.push(url);
   }
 
   #sent(event: Sent, session: TargetSession): void {
@@ -134,6 +152,8 @@ export class NetworkJournal {
       resourceType: (event.type ?? 'Other').toLowerCase(),
       tab,
       hop: this.#hopKind(event, session, isRedirect),
+      isRedirect,
+      frameId: event.frameId ?? '',
       loaderId: event.loaderId,
       initiatorUrl: clipUrl(initiatorUrl(event.initiator)),
     };
@@ -167,7 +187,14 @@ export class NetworkJournal {
   }
 
   #keep(entry: Entry): void {
+    entry.isStopped = this.#isStopped(entry);
     if (this.closedAtMs === null) this.add(entry);
+  }
+
+  #isStopped(entry: Entry): boolean {
+    const index = isUnanswered(entry) ? this.#stopped.findIndex((url) => isSameUrl(url, entry.url)) : -1;
+    if (index >= 0) this.#stopped.splice(index, 1);
+    return index >= 0;
   }
 
   /** Hops are kept beyond the limit of requests: a page that asks for a lot must not hide where it goes. */
@@ -179,6 +206,11 @@ export class NetworkJournal {
 
   /** What is kept so far, in the order of time. */
   entries(): Entry[] {
+    return this.written().filter(({ isStopped }) => !isStopped);
+  }
+
+  /** The same with requests that were stopped inside the browser. */
+  written(): Entry[] {
     return [...this.#hops, ...this.#requests].sort((a, b) => a.timestampMs - b.timestampMs);
   }
 
@@ -218,6 +250,11 @@ function fill(entry: Entry, response: Response): void {
 
 const lowerCased = (headers: Record<string, string>): Record<string, string> =>
   Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
+
+const isUnanswered = ({ resourceType, statusCode, isStopped }: Entry): boolean =>
+  resourceType === 'document' && statusCode === 0 && !isStopped;
+
+const isSameUrl = (a: string, b: string): boolean => a.split('#')[0] === clipUrl(b).split('#')[0];
 
 /** The tab or worker at the top of a frame or worker. */
 function rootOf(session: TargetSession): TargetSession {

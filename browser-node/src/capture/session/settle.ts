@@ -12,7 +12,7 @@ import {
   SETTLE_MS,
 } from './budgets.ts';
 import type { CaptureSession } from './capture-session.ts';
-import type { Landing } from './landings.ts';
+import type { OpenTab } from './landings.ts';
 import { underLoad } from './machine-load.ts';
 import type { NetworkJournal } from './network-journal.ts';
 
@@ -40,7 +40,7 @@ export async function settle(captureSession: CaptureSession, budgetMs = SETTLE_M
   let isExtended = false;
   while (!captureSession.ending.failure) {
     const now = performance.now();
-    const tabs = captureSession.landings.all.filter((landing) => !landing.page.isClosed());
+    const tabs = captureSession.landings.tabs.filter(({ page }) => !page.isClosed());
     if (rest === null && tabs.some(leadsOnForever)) {
       rest = stopLoops(captureSession, tabs);
       until = now + LOOP_REST_MS;
@@ -66,14 +66,14 @@ export async function settle(captureSession: CaptureSession, budgetMs = SETTLE_M
 }
 
 /** Whether the tabs make progress, but late, because of the machine and not of the page alone. An answer without end is no progress. */
-async function isLate(captureSession: CaptureSession, tabs: Landing[]): Promise<boolean> {
+async function isLate(captureSession: CaptureSession, tabs: OpenTab[]): Promise<boolean> {
   const { journal } = captureSession;
   const goesOn = journal.underWay(LONG_REQUEST_MS) > 0 || performance.now() - journal.lastActivityAt < LONG_REQUEST_MS;
   return goesOn && (await timersRun(captureSession, tabs)) > PROMPT_MS;
 }
 
 /** How long in ms the slowest tab took to run its timers that were due; a tab that is gone, moved on or was stopped has none. */
-async function timersRun(captureSession: CaptureSession, tabs: Landing[]): Promise<number> {
+async function timersRun(captureSession: CaptureSession, tabs: OpenTab[]): Promise<number> {
   const since = performance.now();
   const asking = tabs
     .filter(({ tab }) => tab.committed && !tab.refused && !tab.isScriptDisabled)
@@ -85,12 +85,12 @@ async function timersRun(captureSession: CaptureSession, tabs: Landing[]): Promi
 }
 
 /** In how many ms the tabs can be at rest at the earliest, 0 = they are. Pure. */
-export function restIn(tabs: Landing[], journal: NetworkJournal, now: number): number {
+export function restIn(tabs: OpenTab[], journal: NetworkJournal, now: number): number {
   const quietIn = journal.underWay(LONG_REQUEST_MS) > 0 ? QUIET_MS : journal.lastActivityAt + QUIET_MS - now;
   return Math.max(0, quietIn, ...tabs.map(({ tab }) => tabRestsIn(tab, now)));
 }
 
-function tabRestsIn({ loadedAt, lastHopAt, refreshDueAt, refused }: Landing['tab'], now: number): number {
+function tabRestsIn({ loadedAt, lastHopAt, refreshDueAt, refused }: OpenTab['tab'], now: number): number {
   if (refused) return 0;
   if (loadedAt === null) return QUIET_MS;
   const dwelledIn = Math.max(loadedAt, lastHopAt) + DWELL_MS - now;
@@ -98,11 +98,11 @@ function tabRestsIn({ loadedAt, lastHopAt, refreshDueAt, refused }: Landing['tab
   return Math.max(dwelledIn, isAnnounced ? refreshDueAt + DWELL_MS - now : 0);
 }
 
-const leadsOn = ({ tab }: Landing): boolean => tab.ownNavigations > SCRIPT_NAVIGATIONS_MAX / 4;
-const leadsOnForever = ({ tab }: Landing): boolean => tab.ownNavigations > SCRIPT_NAVIGATIONS_MAX;
+const leadsOn = ({ tab }: OpenTab): boolean => tab.ownNavigations > SCRIPT_NAVIGATIONS_MAX / 4;
+const leadsOnForever = ({ tab }: OpenTab): boolean => tab.ownNavigations > SCRIPT_NAVIGATIONS_MAX;
 
 /** Lets no script run in the tabs' next documents: they come to rest as they load, and can be pictured. */
-function stopLoops(captureSession: CaptureSession, tabs: Landing[]): Rest {
+function stopLoops(captureSession: CaptureSession, tabs: OpenTab[]): Rest {
   for (const { tab } of tabs) tab.disableScript();
   const subject = captureSession.subject();
   return subject && leadsOnForever(subject) ? 'loop' : 'settled';

@@ -1,16 +1,18 @@
 import { ANSWER_MS } from './budgets.ts';
 import type { CaptureSession } from './capture-session.ts';
-import { type Landing, stopScript } from './landings.ts';
+import { isShown, type OpenTab, stopScript } from './landings.ts';
 import { underLoad } from './machine-load.ts';
 
 /** Stops the script of tabs that are too busy to answer: what they show can then be read and pictured. */
 export async function stopBusyScripts(captureSession: CaptureSession): Promise<void> {
-  const busy = await Promise.all(captureSession.landings.shown().map((landing) => isBusy(captureSession, landing)));
+  const busy = await Promise.all(
+    captureSession.landings.tabs.filter(isShown).map((tab) => isBusy(captureSession, tab)),
+  );
   if (busy.includes(true))
     captureSession.notes.push({ collector: 'page', text: 'a page kept its main thread busy and was stopped' });
 }
 
-async function isBusy(captureSession: CaptureSession, { tab }: Landing): Promise<boolean> {
+async function isBusy(captureSession: CaptureSession, { tab }: OpenTab): Promise<boolean> {
   try {
     await tab.session.send('Runtime.evaluate', { expression: '1' }, underLoad(captureSession, ANSWER_MS));
     return false;

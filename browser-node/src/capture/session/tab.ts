@@ -34,6 +34,10 @@ export class Tab {
   refused = false;
   /** No script of its runs any more, by our order. */
   isScriptDisabled = false;
+  /** Who opened it: a page by itself, or a click of ours. */
+  openedBy: 'page' | 'click' = 'page';
+  /** The first of its hops that belongs to a landing; null: it shows a creative, and is none. */
+  landingHop: number | null = 0;
   /** Navigations that the page made by itself, not by an HTTP answer. */
   ownNavigations = 0;
   #requested = new Map<string, Requested['reason']>();

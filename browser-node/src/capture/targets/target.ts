@@ -1,7 +1,7 @@
 import type { Collector } from '../collectors/collector.ts';
 import type { CaptureFailure, CaptureRequest } from '../session/capture-outcome.ts';
 import type { CaptureSession } from '../session/capture-session.ts';
-import type { Landing } from '../session/landings.ts';
+import type { ChooseLandings, OpenTab } from '../session/landings.ts';
 
 /**
  * How loading a target ended, once it came to rest. `error` is what the first navigation ended with, '' = a document came; `failure` is
@@ -15,6 +15,7 @@ export type CaptureTarget = {
   visit(captureSession: CaptureSession, request: CaptureRequest): Promise<Visit>;
   /** What runs while the tabs are open, and what when they are closed; each list in its order. */
   collectors: { whileOpen: Collector[]; afterwards: Collector[] };
-  /** The tab that the capture is about, undefined = it has not opened. */
-  subject(landings: readonly Landing[]): Landing | undefined;
+  landings: ChooseLandings;
+  /** The tab whose own failure is the capture's, undefined = there is none. */
+  subject(tabs: readonly OpenTab[]): OpenTab | undefined;
 };

@@ -1,4 +1,3 @@
-import { subjectLanding } from '@adsweep/shared/capture/subject-landing.ts';
 import type { Page } from 'playwright-core';
 import { afterwards, whileOpen } from '../collectors/index.ts';
 import { NAVIGATION_MS } from '../session/budgets.ts';
@@ -8,8 +7,13 @@ import { causeText } from '../session/ending.ts';
 import { settle } from '../session/settle.ts';
 import type { CaptureTarget, Visit } from './target.ts';
 
-/** A page: all collectors look at it, and it is about its own tab. */
-export const url: CaptureTarget = { visit, collectors: { whileOpen, afterwards }, subject: subjectLanding };
+/** A page: all collectors look at it, every tab is a landing, and it is about its own, the first. */
+export const url: CaptureTarget = {
+  visit,
+  collectors: { whileOpen, afterwards },
+  landings: (tabs) => tabs,
+  subject: ([own]) => own,
+};
 
 /** Loads a page as a visitor who came from the referrer would. */
 async function visit(captureSession: CaptureSession, { target, referrer }: CaptureRequest): Promise<Visit> {

@@ -1,6 +1,7 @@
 import type { CapturedBody } from '@adsweep/shared/capture/artifacts/bodies.ts';
 import type { CapturedDocument } from '@adsweep/shared/capture/artifacts/documents.ts';
 import type { CapturedLanding } from '@adsweep/shared/capture/capture.ts';
+import type { CapturedCreative } from '@adsweep/shared/capture/creative.ts';
 import type { NetworkRequest } from '@adsweep/shared/capture/network-request.ts';
 import type { Observation } from '@adsweep/shared/capture/observations/index.ts';
 import { subjectLanding } from '@adsweep/shared/capture/subject-landing.ts';
@@ -9,6 +10,8 @@ import { registrableDomain } from '@adsweep/shared/urls/registrable-domain.ts';
 /** What detection may look at: the capture itself, and what is loaded for those who need it, else empty. */
 export type Evidence = {
   landings: CapturedLanding[];
+  /** That of an ad tag or VAST tag, null on page scans. */
+  creative: CapturedCreative | null;
   observations: Observation[];
   /** All requests on a fresh scan, up to 5,000; the stored ones after a day (spec 8). */
   requests: NetworkRequest[];
@@ -21,14 +24,21 @@ export type Evidence = {
 /** Evidence that is loaded for those alone who need it. */
 export type Need = 'requests' | 'documents' | 'bodies';
 
-export const NO_EVIDENCE: Evidence = { landings: [], observations: [], requests: [], documents: [], bodies: [] };
+export const NO_EVIDENCE: Evidence = {
+  landings: [],
+  creative: null,
+  observations: [],
+  requests: [],
+  documents: [],
+  bodies: [],
+};
 
 /**
  * Evidence without the first `count` unique domains of the redirect chain, counted from the entry point (spec 4.2.11):
  * their hops, every other request to them and what it gave, and all of a landing that ended on one. The capture itself stays whole.
  */
 export function withoutFirstDomains(evidence: Evidence, count: number): Evidence {
-  const { landings, requests, observations, documents, bodies } = evidence;
+  const { landings, creative, requests, observations, documents, bodies } = evidence;
   const skipped = firstDomains(landings, count);
   if (skipped.size === 0) return evidence;
 
@@ -40,8 +50,12 @@ export function withoutFirstDomains(evidence: Evidence, count: number): Evidence
       ...landing,
       redirect_chain: landing.redirect_chain.filter(({ url }) => !isSkipped(url)),
     })),
+    creative: creative && {
+      ...creative,
+      redirect_chain: creative.redirect_chain.filter(({ url }) => !isSkipped(url)),
+    },
     requests: requests.filter(({ url }) => !isSkipped(url)),
-    observations: observations.filter(({ landing, url }) => ords.has(landing) && !isSkipped(url)),
+    observations: observations.filter(({ landing, url }) => (landing === null || ords.has(landing)) && !isSkipped(url)),
     documents: documents.filter(({ landing, url }) => ords.has(landing) && !isSkipped(url)),
     bodies: bodies.filter(({ url }) => !isSkipped(url)),
   };

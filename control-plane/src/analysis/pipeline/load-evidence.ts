@@ -18,7 +18,7 @@ export async function loadEvidence(
 ): Promise<Evidence | null> {
   const record = await readCapture(scan);
   if (!record) return null;
-  const { landings, requests } = record.capture;
+  const { landings, requests, creative = null } = record.capture;
   const observations = validObservations(record.capture.observations);
   const attempt = attemptOf(record._id);
   const [all, documents, contents] = await Promise.all([
@@ -26,5 +26,6 @@ export async function loadEvidence(
     needs.has('documents') ? bodies.documentsOf(attempt) : null,
     needs.has('bodies') ? bodies.bodiesOf(attempt) : null,
   ]);
-  return { landings, observations, requests: all ?? requests, documents: documents ?? [], bodies: contents ?? [] };
+  const large = { requests: all ?? requests, documents: documents ?? [], bodies: contents ?? [] };
+  return { landings, creative, observations, ...large };
 }

@@ -15,6 +15,7 @@ import { inService } from '../../reference/tags/tag-definitions.ts';
 import { PicturePool } from '../../scanning/artifacts/picture-pool.ts';
 import { findNoCampaign } from '../../scanning/scans/request/find-campaign.ts';
 import { apiRoutes } from '../api-routes.ts';
+import { artifactSource } from '../artifact-source.ts';
 import type { Domains } from '../domains.ts';
 import type { Need } from '../readiness.ts';
 import { reportSources } from '../report-sources.ts';
@@ -50,7 +51,7 @@ export async function startApi(
     addresses: new AddressPolicy(splitAddressBlocks(config.ADSWEEP_DENY_ADDRESSES)),
     enqueue: crawling.enqueue,
     unqueue: crawling.unqueue,
-    readEvidence: crawling.landingsOf,
+    readEvidence: crawling.evidenceOf,
     watchScan: scanning.watchScan,
     closing,
     tags: reference.tags,
@@ -61,10 +62,7 @@ export async function startApi(
     },
     outboxFilled: () => platform.wake.announce('outbox'),
     submitted: () => metrics.submitted.inc(),
-    openScreenshot: async (organizationId, id, ord) => {
-      const scan = await scanning.scans.find(organizationId, id);
-      return scan && crawling.openScreenshot(scan, ord);
-    },
+    artifacts: artifactSource(scanning.scans, crawling),
     readLedger: accounts.readLedger,
     pictures,
     blockNode: crawling.blockNode,

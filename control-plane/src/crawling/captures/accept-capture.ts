@@ -52,12 +52,12 @@ async function afterLostRace(
 
 /** Written with the end of the crawl, so that it is queued before the scan's completion (spec 6). */
 function screenshotEvent(publicUrl: string, scan: ScanRecord, capture: CaptureSummary, now: Date): EmittedEvent[] {
-  if (!capture.has_screenshot) return [];
+  if (!capture.has_screenshot && !capture.has_creative_screenshot) return [];
   const links = scanLinks(publicUrl, scan);
   const payload = {
     scan_id: scan._id,
-    screenshot_url: links.screenshot,
-    creative_screenshot_url: '',
+    screenshot_url: capture.has_screenshot ? links.screenshot : '',
+    creative_screenshot_url: capture.has_creative_screenshot ? links.creativeScreenshot : '',
     page_title: capture.page_title,
     report_url: links.report,
     public_report_url: links.publicReport,

@@ -11,6 +11,7 @@ import { type CaptureRecord, captureIdOf } from './capture-record.ts';
 import type { CaptureStore } from './capture-store.ts';
 import { checkCapture, replacedMeanwhile } from './check-capture.ts';
 import { chooseStored } from './choose-requests.ts';
+import { pictureName } from './open-artifact.ts';
 
 export type EvidenceDependencies = {
   captures: CaptureStore;
@@ -72,13 +73,16 @@ export async function discardEvidence(
 }
 
 /** A node's clock is its own: a crawl took no longer than its lease was held, so that a scan's times add up. */
-function summaryOf({ _id, capture }: CaptureRecord, { started_at }: ScanRecord, now: Date): CaptureSummary {
+function summaryOf(record: CaptureRecord, { started_at }: ScanRecord, now: Date): CaptureSummary {
+  const { _id, capture } = record;
   const page = subjectLanding(capture.landings);
+  const title = page ? page.page_title : (capture.creative?.page_title ?? '');
   return {
     id: _id,
     offer_url: page?.final_url ?? '',
-    page_title: (page?.page_title ?? '').slice(0, TITLE_LENGTH_MAX).toWellFormed(),
-    has_screenshot: typeof page?.screenshot === 'string',
+    page_title: title.slice(0, TITLE_LENGTH_MAX).toWellFormed(),
+    has_screenshot: pictureName(record, 'page') !== null,
+    has_creative_screenshot: pictureName(record, 'creative') !== null,
     crawl_ms: Math.min(capture.elapsed_ms, Math.max(0, now.getTime() - (started_at ?? now).getTime())),
     landings: capture.landings.length,
   };

@@ -20,6 +20,9 @@ export type ArtifactRecord = {
   expires_at: Date | null;
 };
 
+/** Whose picture: the page's, the creative's, or that of the landing with this ordinal. */
+export type PictureOf = 'page' | 'creative' | number;
+
 /** What cannot be an artifact: `reason` is for the node that sent it. */
 export class ArtifactRefused extends Error {
   readonly tooLarge: boolean;

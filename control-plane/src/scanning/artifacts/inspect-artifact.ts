@@ -59,6 +59,7 @@ const inspectors: Record<ArtifactFormat, (stream: Readable) => Promise<{ width: 
   jpeg: (stream) => inspectPicture(stream, 'jpeg'),
   webp: (stream) => inspectPicture(stream, 'webp'),
   gzipped_json: inspectGzip,
+  text: inspectText,
 };
 
 /** Looks at the header alone: nothing of a node's picture is decoded before someone asks for it in another size. */
@@ -79,6 +80,12 @@ async function firstBytes(stream: Readable, most: number): Promise<Buffer> {
     if (bytes >= most) break;
   }
   return Buffer.concat(chunks);
+}
+
+/** Text is served as text alone and never parsed here: any bytes may be it. */
+async function inspectText(stream: Readable) {
+  stream.destroy();
+  return { width: 0, height: 0 };
 }
 
 /** Unzips without keeping anything: a node's archive is opened for real only when someone reads it. */

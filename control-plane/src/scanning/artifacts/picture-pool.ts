@@ -6,7 +6,7 @@ import { buffer } from 'node:stream/consumers';
 import { BoundedQueue } from './bounded-queue.ts';
 import { PictureCache } from './picture-cache.ts';
 import type { Resized, ResizeRequest } from './resize-process.ts';
-import type { Size } from './resize-screenshot.ts';
+import type { Size, WantedSize } from './resize-screenshot.ts';
 
 /** Resizes at once: a tall page costs a second of CPU and 100 MB. */
 const RUNNING_MAX = 2;
@@ -33,15 +33,15 @@ export class PicturePool {
   #lastId = 0;
   #idle: NodeJS.Timeout | undefined;
 
-  /** The picture as WebP, `width` pixels wide or in its own size (null). `signal` frees the place of a client that went away. */
-  async resize(picture: StoredPicture, width: number | null, signal: AbortSignal): Promise<Buffer> {
-    const name = `${picture.sha256} ${width}`;
+  /** The picture as WebP in this size. `signal` frees the place of a client that went away. */
+  async resize(picture: StoredPicture, wanted: WantedSize, signal: AbortSignal): Promise<Buffer> {
+    const name = `${picture.sha256} ${wanted.width} ${wanted.isWhole}`;
     const kept = this.#cache.get(name);
     if (kept) return kept;
     return this.#queue.run(async () => {
       const sinceThen = this.#cache.get(name);
       if (sinceThen) return sinceThen;
-      const resized = await this.#ask(await buffer(picture.open()), picture, width);
+      const resized = await this.#ask(await buffer(picture.open()), picture, wanted);
       this.#cache.set(name, resized);
       return resized;
     }, signal);
@@ -57,14 +57,14 @@ export class PicturePool {
     await gone;
   }
 
-  #ask(bytes: Buffer, { width: originalWidth, height }: Size, width: number | null): Promise<Buffer> {
+  #ask(bytes: Buffer, { width, height }: Size, wanted: WantedSize): Promise<Buffer> {
     this.#child ??= this.#start();
     const child = this.#child;
     const id = ++this.#lastId;
     const { promise, resolve, reject } = Promise.withResolvers<Buffer>();
     this.#waiting.set(id, { resolve, reject });
     clearTimeout(this.#idle);
-    child.send({ id, bytes, original: { width: originalWidth, height }, width } satisfies ResizeRequest);
+    child.send({ id, bytes, original: { width, height }, wanted } satisfies ResizeRequest);
     return promise;
   }
 

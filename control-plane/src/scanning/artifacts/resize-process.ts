@@ -1,24 +1,24 @@
 import sharp from 'sharp';
-import { resizeScreenshot, type Size } from './resize-screenshot.ts';
+import { resizeScreenshot, type Size, type WantedSize } from './resize-screenshot.ts';
 
 /**
  * A process that resizes pictures and does nothing else: pictures come from hostile pages and cost seconds of CPU, and sharp takes the
  * threads that files and archives need too. It ends with the process that started it.
  */
-export type ResizeRequest = { id: number; bytes: Uint8Array; original: Size; width: number | null };
+export type ResizeRequest = { id: number; bytes: Uint8Array; original: Size; wanted: WantedSize };
 export type Resized = { id: number; bytes: Uint8Array } | { id: number; error: string };
 
 sharp.concurrency(1);
 sharp.cache(false);
 
-process.on('message', async ({ id, bytes, original, width }: ResizeRequest) => {
-  process.send?.(await resize(id, Buffer.from(bytes), original, width));
+process.on('message', async ({ id, bytes, original, wanted }: ResizeRequest) => {
+  process.send?.(await resize(id, Buffer.from(bytes), original, wanted));
 });
 process.on('disconnect', () => process.exit());
 
-async function resize(id: number, bytes: Buffer, original: Size, width: number | null): Promise<Resized> {
+async function resize(id: number, bytes: Buffer, original: Size, wanted: WantedSize): Promise<Resized> {
   try {
-    return { id, bytes: await resizeScreenshot(bytes, original, width) };
+    return { id, bytes: await resizeScreenshot(bytes, original, wanted) };
   } catch (error) {
     return { id, error: (error as Error).message };
   }

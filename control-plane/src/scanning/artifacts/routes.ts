@@ -1,7 +1,7 @@
-import type { IncomingMessage } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type { Readable } from 'node:stream';
 import { CONTENT_TYPES } from '@adsweep/shared/capture/artifacts/artifact-kind.ts';
-import { SUBJECT_ORD } from '@adsweep/shared/capture/subject-landing.ts';
+import { CREATIVE_HTML } from '@adsweep/shared/capture/artifacts/creative-html.ts';
 import { SCREENSHOT_WIDTH_MAX, SCREENSHOT_WIDTH_MIN } from '@adsweep/shared/limits.ts';
 import { ConnectionLost } from '@adsweep/shared/service/read-bytes.ts';
 import { Type } from 'typebox';
@@ -9,18 +9,26 @@ import { ApiError, notFound } from '../../http/api-error.ts';
 import type { Caller } from '../../http/caller.ts';
 import { conditional, matches } from '../../http/conditional-get.ts';
 import { type Answer, ok, type Route, route } from '../../http/route.ts';
+import type { PictureOf } from './artifact.ts';
 import { QueueFull } from './bounded-queue.ts';
 import type { PicturePool } from './picture-pool.ts';
-import { resizedSize } from './resize-screenshot.ts';
+import { resizedSize, type Size, type WantedSize } from './resize-screenshot.ts';
 
 /** A stored picture: its bytes, its hash, its media type and its size in pixels. Whoever opens it reads or destroys the stream. */
 export type OpenPicture = {
   stream: Readable;
-  artifact: { sha256: string; bytes: number; content_type: string; width: number; height: number };
+  artifact: Size & { sha256: string; bytes: number; content_type: string };
 };
 
-/** Opens the screenshot of a landing of the organization's scan; null where there is none, or no such scan. */
-export type OpenScreenshot = (organizationId: string, scanId: string, ord: number) => Promise<OpenPicture | null>;
+/** A stored file: its bytes, their hash and number. Whoever opens it reads or destroys the stream. */
+export type OpenFile = { stream: Readable; artifact: { sha256: string; bytes: number } };
+
+/** What artifacts are read from: pictures and files of the organization's scans; null where there is none, or no such scan. */
+export type ArtifactSource = {
+  openPicture(organizationId: string, scanId: string, of: PictureOf): Promise<OpenPicture | null>;
+  /** The file with this name. */
+  openFile(organizationId: string, scanId: string, name: string): Promise<OpenFile | null>;
+};
 
 const group = 'Artifacts';
 const WidthQuery = Type.Object(
@@ -29,88 +37,144 @@ const WidthQuery = Type.Object(
       Type.Integer({
         minimum: SCREENSHOT_WIDTH_MIN,
         maximum: SCREENSHOT_WIDTH_MAX,
-        description: 'Width in pixels. A picture is never enlarged; it is cut at 2.5 times its width.',
+        description: 'Width in pixels. A picture is never enlarged; that of a page is cut at 2.5 times its width.',
       }),
     ),
   },
   { additionalProperties: false },
 );
-const replies = {
-  200: { description: 'The picture.', content: 'image/webp' },
-  304: { description: 'The picture is the one that the client has.' },
-};
+const Id = Type.Object({ id: Type.String() });
+const WithOrd = Type.Object({ id: Type.String(), ord: Type.String({ pattern: '^[0-9]{1,3}$' }) });
+const NOT_MODIFIED = { description: 'It is the one that the client has.' };
 
-/** Pictures of scans, streamed under the same authorisation as everything else (spec 4.3). */
-export function artifactRoutes(open: OpenScreenshot, pictures: PicturePool): Route<Caller>[] {
+/** Pictures: the end of the path, what they show, and whose they are. */
+const PICTURES = [
+  { path: 'screenshot', summary: 'Screenshot of the page', params: Id, of: 'page' },
+  { path: 'creative-screenshot', summary: 'Screenshot of the creative', params: Id, of: 'creative' },
+  { path: 'landings/{ord}/screenshot', summary: 'Screenshot of a landing', params: WithOrd, of: 'landing' },
+] as const;
+
+/** Files that are sent as they are stored: the end of the path, what they are, and the name and type of the artifact. */
+const FILES: { path: string; summary: string; name: string; type: string }[] = [
+  {
+    path: 'creative-html',
+    summary: 'Markup of the creative as it was rendered',
+    name: CREATIVE_HTML,
+    type: CONTENT_TYPES.text,
+  },
+];
+
+/** Artifacts of scans, streamed under the same authorisation as everything else (spec 4.3). */
+export function artifactRoutes(source: ArtifactSource, pictures: PicturePool): Route<Caller>[] {
   return [
-    route({
-      method: 'GET',
-      path: '/api/v1/scans/{id}/screenshot',
-      group,
-      summary: 'Screenshot of the page',
-      permission: 'scans.read',
-      params: Type.Object({ id: Type.String() }),
-      query: WidthQuery,
-      replies,
-      errors: ['not_found', 'unavailable'],
-      handle: async ({ caller, params, query, stream }) =>
-        answerPicture(pictures, await open(caller.organizationId, params.id, SUBJECT_ORD), query.w, stream),
-    }),
-    route({
-      method: 'GET',
-      path: '/api/v1/scans/{id}/landings/{ord}/screenshot',
-      group,
-      summary: 'Screenshot of a landing',
-      permission: 'scans.read',
-      params: Type.Object({ id: Type.String(), ord: Type.String({ pattern: '^[0-9]{1,3}$' }) }),
-      query: WidthQuery,
-      replies,
-      errors: ['not_found', 'unavailable'],
-      handle: async ({ caller, params, query, stream }) =>
-        answerPicture(pictures, await open(caller.organizationId, params.id, Number(params.ord)), query.w, stream),
-    }),
+    ...PICTURES.map((picture) => pictureRoute(source, pictures, picture)),
+    ...FILES.map((file) => fileRoute(source, file)),
   ];
 }
 
-/** The picture in the requested width; 404 where there is none, 304 where the client has it, 503 where too many wait for theirs. */
+function pictureRoute(
+  { openPicture }: ArtifactSource,
+  pictures: PicturePool,
+  { path, summary, params, of }: (typeof PICTURES)[number],
+): Route<Caller> {
+  return route({
+    method: 'GET',
+    path: `/api/v1/scans/{id}/${path}`,
+    group,
+    summary,
+    permission: 'scans.read',
+    params,
+    query: WidthQuery,
+    replies: { 200: { description: 'The picture.', content: 'image/webp' }, 304: NOT_MODIFIED },
+    errors: ['not_found', 'unavailable'],
+    handle: async ({ caller, params: named, query, stream }) => {
+      const { id, ord } = named as { id: string; ord?: string };
+      const wanted = of === 'landing' ? Number(ord) : of;
+      const picture = await openPicture(caller.organizationId, id, wanted);
+      return answerPicture(pictures, picture, wantedSize(query.w, wanted), stream);
+    },
+  });
+}
+
+/** A creative is never cut (spec 4.3). */
+export const wantedSize = (width: number | undefined, of: PictureOf): WantedSize => ({
+  width: width ?? null,
+  isWhole: of === 'creative',
+});
+
+function fileRoute({ openFile }: ArtifactSource, { path, summary, name, type }: (typeof FILES)[number]): Route<Caller> {
+  return route({
+    method: 'GET',
+    path: `/api/v1/scans/{id}/${path}`,
+    group,
+    summary,
+    permission: 'scans.read',
+    params: Id,
+    replies: { 200: { description: 'The file.', content: type.split(';')[0]! }, 304: NOT_MODIFIED },
+    errors: ['not_found'],
+    handle: async ({ caller, params, headers }) => {
+      const file = await openFile(caller.organizationId, params.id, name);
+      if (!file) throw notFound(path);
+      return answerFile(file, type, headers);
+    },
+  });
+}
+
+/** A file as it is stored. What it holds comes from a hostile page: it is never shown as a document of ours. */
+function answerFile({ stream, artifact }: OpenFile, type: string, headers: IncomingHttpHeaders): Answer {
+  const etag = `"${artifact.sha256.slice(0, 32)}"`;
+  if (matches(headers['if-none-match'], etag)) {
+    stream.destroy();
+    return conditional(headers, etag, ok('', CACHING));
+  }
+  const length = { 'Content-Length': String(artifact.bytes) };
+  return { ...conditional(headers, etag, ok(stream, { ...CACHING, ...FILE_HEADERS, ...length })), type };
+}
+
+const CACHING = { 'Cache-Control': 'private, max-age=3600' };
+const FILE_HEADERS = {
+  'X-Content-Type-Options': 'nosniff',
+  'Content-Security-Policy': "default-src 'none'; sandbox",
+};
+
+/** The picture in the wanted size; 404 where there is none, 304 where the client has it, 503 where too many wait for theirs. */
 export async function answerPicture(
   pictures: PicturePool,
   picture: OpenPicture | null,
-  width: number | undefined,
+  wanted: WantedSize,
   request: IncomingMessage,
 ): Promise<Answer> {
   if (!picture) throw notFound('screenshot');
   const { headers } = request;
   const { stream, artifact } = picture;
-  const shown = width === undefined || isWhole(artifact, width) ? null : width;
-  const asStored = shown === null && artifact.content_type === CONTENT_TYPES.webp;
-  const etag = `"${artifact.sha256.slice(0, 32)}${shown === null ? '' : `-${shown}`}"`;
-  const caching = { 'Cache-Control': 'private, max-age=3600' };
+  const shown = isWhole(artifact, wanted) ? { width: null, isWhole: true } : wanted;
+  const asStored = shown.width === null && artifact.content_type === CONTENT_TYPES.webp;
+  const etag = `"${artifact.sha256.slice(0, 32)}${shown.width === null ? '' : `-${shown.width}`}"`;
   if (matches(headers['if-none-match'], etag)) {
     stream.destroy();
-    return conditional(headers, etag, ok('', caching));
+    return conditional(headers, etag, ok('', CACHING));
   }
   const body = asStored ? stream : await resize(pictures, picture, shown, request);
   const length: Record<string, string> = asStored ? { 'Content-Length': String(artifact.bytes) } : {};
-  return { ...conditional(headers, etag, ok(body, { ...caching, ...length })), type: CONTENT_TYPES.webp };
+  return { ...conditional(headers, etag, ok(body, { ...CACHING, ...length })), type: CONTENT_TYPES.webp };
 }
 
-function isWhole(picture: { width: number; height: number }, width: number): boolean {
-  const size = resizedSize(picture, width);
+function isWhole(picture: Size, wanted: WantedSize): boolean {
+  const size = resizedSize(picture, wanted);
   return size.width === picture.width && size.height === picture.height;
 }
 
 async function resize(
   pictures: PicturePool,
   { stream, artifact }: OpenPicture,
-  width: number | null,
+  wanted: WantedSize,
   { socket }: IncomingMessage,
 ): Promise<Buffer> {
   const gone = new AbortController();
   const onClose = () => gone.abort(new ConnectionLost(undefined));
   socket.once('close', onClose);
   try {
-    return await pictures.resize({ ...artifact, open: () => stream }, width, gone.signal);
+    return await pictures.resize({ ...artifact, open: () => stream }, wanted, gone.signal);
   } catch (error) {
     if (!(error instanceof QueueFull)) throw error;
     throw new ApiError('unavailable', 'Too many pictures are being resized.', { headers: { 'Retry-After': '2' } });

@@ -2,6 +2,7 @@ import type { CapturedLanding } from '@adsweep/shared/capture/capture.ts';
 import type { CapturedHop } from '@adsweep/shared/capture/hop.ts';
 import { findEmulator } from '@adsweep/shared/scan/emulators.ts';
 import { SEVERITIES, type SystemTag } from '../../reference/tags/system-tags.ts';
+import type { ScanEvidence } from '../scans/api/evidence.ts';
 import { timingOf } from '../scans/api/timing.ts';
 import type { Classification, ScanRecord, ScanTag, Tiers } from '../scans/state/scan.ts';
 import type { Report, ReportHop, ReportLanding, ReportTag } from './report.ts';
@@ -16,16 +17,19 @@ const TYPE_MAX = 60;
 /** How a tag is described; only a `public` one may be named in a report. */
 export type TagWords = Omit<SystemTag, 'slug'>;
 
+/** What a report needs of a capture. */
+export type SeenEvidence = Omit<ScanEvidence, 'landings'> & { landings: readonly SeenLanding[] };
+
 /** What a report needs of a landing. */
 export type SeenLanding = Pick<CapturedLanding, 'ord' | 'final_url' | 'page_title' | 'screenshot' | 'redirect_chain'>;
 
 /**
  * The public view of a scan (spec 1, 2.5): it names every field it takes, so that a new field of the record stays private.
- * `landings` are those of its capture, none before there is one; `tagWords` knows no archived tag.
+ * `evidence` is what its capture tells; `tagWords` knows no archived tag.
  */
 export function buildReport(
   scan: ScanRecord,
-  landings: readonly SeenLanding[],
+  evidence: SeenEvidence,
   tagWords: (slug: string) => TagWords | null,
 ): Report {
   const exitCountry = scan.exit?.observed_country_code ?? scan.exit?.country_code;
@@ -40,7 +44,7 @@ export function buildReport(
     created_at: scan.created_at,
     retries: scan.retry_attempt,
     tags: scan.tags.flatMap((tag) => publicTag(tag, tagWords)).sort(bySeverity),
-    landings: landings.map(publicLanding).sort((one, other) => one.ord - other.ord),
+    landings: evidence.landings.map(publicLanding).sort((one, other) => one.ord - other.ord),
     classification: classificationRows(scan.classification),
     timing: timingOf(scan),
   };

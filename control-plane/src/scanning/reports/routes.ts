@@ -8,8 +8,9 @@ import { notFound } from '../../http/api-error.ts';
 import type { Caller } from '../../http/caller.ts';
 import { conditional } from '../../http/conditional-get.ts';
 import { type Answer, type Route, route } from '../../http/route.ts';
+import type { PictureOf } from '../artifacts/artifact.ts';
 import type { ScanRecord } from '../scans/state/scan.ts';
-import { buildReport, type SeenLanding, type TagWords } from './build-report.ts';
+import { buildReport, type SeenEvidence, type TagWords } from './build-report.ts';
 import { homePage } from './home-page.ts';
 import { missingReportPage, reportPage } from './report-page.ts';
 
@@ -18,10 +19,10 @@ export type ReportSources = {
   findByReportToken(token: string): Promise<ScanRecord | null>;
   /** The path of the demo's report; null where there is none. */
   findDemoReport(): Promise<string | null>;
-  /** Landings of the scan's accepted capture, none before there is one. */
-  landingsOf(scan: ScanRecord): Promise<readonly SeenLanding[]>;
-  /** The WebP screenshot of a landing, in this width or (undefined) as it was taken; throws 404 where there is none. */
-  answerScreenshot(scan: ScanRecord, ord: number, width: number | undefined, request: IncomingMessage): Promise<Answer>;
+  /** What the scan's accepted capture tells, nothing before there is one. */
+  evidenceOf(scan: ScanRecord): Promise<SeenEvidence>;
+  /** A WebP picture in this width or (undefined) as it was taken; throws 404 where there is none. */
+  answerPicture(scan: ScanRecord, of: PictureOf, width: number | undefined, request: IncomingMessage): Promise<Answer>;
   /** Descriptions of the tags of this scan; null for an archived or unknown one. */
   tagWordsFor(scan: ScanRecord): Promise<(slug: string) => TagWords | null>;
 };
@@ -100,7 +101,17 @@ export function reportRoutes(sources: ReportSources): Route<Caller>[] {
       query: Width,
       replies: pictureReplies,
       errors: ['not_found', 'unavailable'],
-      handle: ({ params, query, stream }) => answerPicture(sources, params.token, 0, query.w, stream),
+      handle: ({ params, query, stream }) => answerPicture(sources, params.token, 'page', query.w, stream),
+    }),
+    route({
+      ...shared,
+      path: '/r/{token}/creative-screenshot',
+      summary: 'Screenshot of the creative, as the public report shows it',
+      params: Type.Object({ token: Token }),
+      query: Width,
+      replies: pictureReplies,
+      errors: ['not_found', 'unavailable'],
+      handle: ({ params, query, stream }) => answerPicture(sources, params.token, 'creative', query.w, stream),
     }),
     route({
       ...shared,
@@ -120,8 +131,8 @@ export function reportRoutes(sources: ReportSources): Route<Caller>[] {
 async function answerPage(sources: ReportSources, token: string, headers: IncomingHttpHeaders): Promise<Answer> {
   const scan = await findScan(sources, token);
   if (!scan) return page(404, missingReportPage(ASSETS));
-  const [landings, tagWords] = await Promise.all([sources.landingsOf(scan), sources.tagWordsFor(scan)]);
-  const html = reportPage(buildReport(scan, landings, tagWords), ASSETS);
+  const [evidence, tagWords] = await Promise.all([sources.evidenceOf(scan), sources.tagWordsFor(scan)]);
+  const html = reportPage(buildReport(scan, evidence, tagWords), ASSETS);
   return conditional(headers, `"${version(html)}"`, page(200, html));
 }
 
@@ -135,13 +146,13 @@ const page = (status: number, body: string): Answer => ({
 async function answerPicture(
   sources: ReportSources,
   token: string,
-  ord: number,
+  of: PictureOf,
   width: number | undefined,
   request: IncomingMessage,
 ): Promise<Answer> {
   const scan = await findScan(sources, token);
   if (!scan) throw notFound('report');
-  const answer = await sources.answerScreenshot(scan, ord, width && inSteps(width), request);
+  const answer = await sources.answerPicture(scan, of, width && inSteps(width), request);
   return { ...answer, headers: { ...answer.headers, 'X-Robots-Tag': 'noindex' } };
 }
 

@@ -45,6 +45,7 @@ const FAILURES: Record<FailureCode, string> = {
   'navigation: TOO_MANY_REDIRECTS': 'The target went on redirecting and never arrived anywhere.',
   'navigation: DOWNLOAD': 'The target is a file that wants to be downloaded, not a page.',
   'navigation: NO_CONTENT': 'The target answered that it has nothing to show.',
+  'ad_tag: INVALID': 'The ad tag holds nothing that a browser could show.',
   'browser: CRASHED': 'The page crashed the browser.',
   'browser: OUT_OF_MEMORY': 'The page used up all the memory that it may have.',
   'browser: TIMEOUT': 'The page kept the browser so busy that the scan could not be finished.',

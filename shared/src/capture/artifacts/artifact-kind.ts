@@ -1,5 +1,5 @@
-/** What is in a file, which says how it is inspected: a picture, or a JSON array as a gzip archive (RFC 1952). */
-export type ArtifactFormat = PictureFormat | 'gzipped_json';
+/** What is in a file, which says how it is inspected: a picture, a JSON array as a gzip archive (RFC 1952), or UTF-8 text. */
+export type ArtifactFormat = PictureFormat | 'gzipped_json' | 'text';
 export type PictureFormat = 'jpeg' | 'webp';
 
 /** The media type of each format. */
@@ -7,6 +7,7 @@ export const CONTENT_TYPES: Record<ArtifactFormat, string> = {
   jpeg: 'image/jpeg',
   webp: 'image/webp',
   gzipped_json: 'application/gzip',
+  text: 'text/plain; charset=utf-8',
 };
 
 export const isPicture = (format: ArtifactFormat): format is PictureFormat => format === 'jpeg' || format === 'webp';

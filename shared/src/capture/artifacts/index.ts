@@ -1,10 +1,21 @@
 import type { ArtifactKind } from './artifact-kind.ts';
 import { bodies } from './bodies.ts';
+import { creativeHtml } from './creative-html.ts';
+import { creativeScreenshot } from './creative-screenshot.ts';
 import { documents } from './documents.ts';
+import { pageScreenshot } from './page-screenshot.ts';
 import { screenshot, webpScreenshot } from './screenshot.ts';
 
 /** All that a node may upload. */
-const ARTIFACT_KINDS: readonly ArtifactKind[] = [screenshot, webpScreenshot, documents, bodies];
+const ARTIFACT_KINDS: readonly ArtifactKind[] = [
+  screenshot,
+  webpScreenshot,
+  pageScreenshot,
+  creativeScreenshot,
+  creativeHtml,
+  documents,
+  bodies,
+];
 
 /** Names a node may upload under, as the source of a regular expression. */
 export const ARTIFACT_NAME = `^(${ARTIFACT_KINDS.map(({ pattern }) => pattern).join('|')})$`;

@@ -5,14 +5,14 @@ import { Count, OPEN } from '../count.ts';
 export const ObservedUrl = Type.String({ maxLength: 65_536 });
 
 /**
- * The schema of one kind of observation: what the browser saw of the tab with ordinal `landing`, in the document at `url`. All `facts`
- * are there, and no others.
+ * The schema of one kind of observation: what the browser saw of the tab with ordinal `landing` (null: the tab that shows the creative of
+ * an ad tag or VAST tag), in the document at `url`. All `facts` are there, and no others.
  */
 export const observationOf = <K extends string, F extends TProperties>(kind: K, facts: F) =>
   Type.Object(
     {
       kind: Type.Literal(kind),
-      landing: Count,
+      landing: Type.Union([Count, Type.Null()]),
       url: ObservedUrl,
       facts: Type.Object(facts, { additionalProperties: false }),
     },

@@ -1,16 +1,18 @@
+import { CREATIVE_HTML } from '@adsweep/shared/capture/artifacts/creative-html.ts';
+import { CREATIVE_SCREENSHOT } from '@adsweep/shared/capture/artifacts/creative-screenshot.ts';
 import { subjectLanding } from '@adsweep/shared/capture/subject-landing.ts';
 import { findEmulator } from '@adsweep/shared/scan/emulators.ts';
 import { isFinished } from '@adsweep/shared/scan/scan-status.ts';
 import type { ListedScan, ScanRecord } from '../state/scan.ts';
 import { scanLinks } from '../state/scan-links.ts';
-import type { EvidenceLanding } from './evidence-landing.ts';
+import { type EvidenceLanding, NO_SCAN_EVIDENCE, type ScanEvidence } from './evidence.ts';
 import type { PresentedBrief, PresentedLanding, PresentedScan } from './responses.ts';
 import { timingOf } from './timing.ts';
 
 /** A scan as `GET /scans/{id}` answers it (spec 2.1); every field is always there. `publicUrl` without a final slash. */
-export function presentScan(scan: ScanRecord, evidence: EvidenceLanding[], publicUrl: string): PresentedScan {
+export function presentScan(scan: ScanRecord, evidence: ScanEvidence, publicUrl: string): PresentedScan {
   const { target, proxy } = scan;
-  const landings = evidence.map((landing) => presentLanding(landing, scan, publicUrl));
+  const landings = evidence.landings.map((landing) => presentLanding(landing, scan, publicUrl));
   return {
     ...presentShared(scan, publicUrl),
     emulator_id: scan.emulator_id,
@@ -22,7 +24,7 @@ export function presentScan(scan: ScanRecord, evidence: EvidenceLanding[], publi
     referrer: scan.referrer,
     ignore_first_n_domains: scan.ignore_first_n_domains,
     creative_kind: target.kind === 'vast_tag' ? 'video' : 'banner',
-    ...NO_CREATIVE,
+    ...presentCreative(scan, evidence, publicUrl),
     proxy: proxy && { proxy_type: proxy.proxy_type, region: proxy.region, city: proxy.city, isp: proxy.isp },
     exit: scan.exit && presentExit(scan.exit),
     timing: isFinished(scan.status) ? timingOf(scan) : null,
@@ -38,7 +40,7 @@ export function presentScan(scan: ScanRecord, evidence: EvidenceLanding[], publi
 /** A scan as the call that created it answers it: of a group, the leader with the ids of the others. `scan` is the leader with its target. */
 export function presentCreated(scan: ScanRecord, group: ScanRecord[], publicUrl: string): PresentedScan {
   const others = group.slice(1).map(({ _id }) => _id);
-  return { ...presentScan(scan, [], publicUrl), ...(others.length > 0 && { repeat_scan_ids: others }) };
+  return { ...presentScan(scan, NO_SCAN_EVIDENCE, publicUrl), ...(others.length > 0 && { repeat_scan_ids: others }) };
 }
 
 /** A scan as a row of a list. */
@@ -54,17 +56,20 @@ export function presentBrief(scan: ListedScan, publicUrl: string): PresentedBrie
   };
 }
 
-/** What page scans never have: they load no creative of their own. */
-const NO_CREATIVE = {
-  creative_screenshot_url: '',
-  creative_video_url: '',
-  vast_xml_url: '',
-  creative_html_url: '',
-  creative_width: 0,
-  creative_height: 0,
-  creative_redirect_chain: [],
-  video: null,
-};
+/** The creative and its artifacts. Page scans have none: they load no creative of their own. */
+function presentCreative(scan: ScanRecord, { creative, artifacts }: ScanEvidence, publicUrl: string) {
+  const links = scanLinks(publicUrl, scan);
+  return {
+    creative_screenshot_url: artifacts.has(CREATIVE_SCREENSHOT) ? links.creativeScreenshot : '',
+    creative_video_url: '',
+    vast_xml_url: '',
+    creative_html_url: artifacts.has(CREATIVE_HTML) ? links.creativeHtml : '',
+    creative_width: creative?.width ?? 0,
+    creative_height: creative?.height ?? 0,
+    creative_redirect_chain: creative?.redirect_chain ?? [],
+    video: null,
+  };
+}
 
 /** What scans outside campaigns and sweeps never have. */
 const ALONE = {

@@ -16,18 +16,18 @@ import type { ScanRecord } from '../state/scan.ts';
 import type { ListQuestion, ScanStore } from '../state/scan-store.ts';
 import { type CreateParts, createRoutes } from './create-routes.ts';
 import { type EventsParts, eventsRoute } from './events-route.ts';
-import type { EvidenceLanding } from './evidence-landing.ts';
+import type { ScanEvidence } from './evidence.ts';
 import { childrenOf, listQueryIssues, listQuestion, ScanListQuerySchema } from './list-query.ts';
 import { presentBrief, presentScan } from './present-scan.ts';
 import { type FindTagWords, presentTag } from './present-tag.ts';
 import { CancelledSchema, ScanBriefSchema, ScanSchema, ScanTagSchema } from './responses.ts';
 
-/** What the operations on scans need; `readEvidence` answers the landings of a scan's capture, none before there is one. */
+/** What the operations on scans need; `readEvidence` answers what a scan's capture tells, nothing before there is one. */
 export type ScanParts = CreateParts &
   CancelParts &
   EventsParts & {
     scans: ScanStore;
-    readEvidence: (scan: ScanRecord) => Promise<EvidenceLanding[]>;
+    readEvidence: (scan: ScanRecord) => Promise<ScanEvidence>;
     /** What the definitions that an organization can use say of their tags. */
     tagWordsFor: (organizationId: string) => Promise<FindTagWords>;
   };

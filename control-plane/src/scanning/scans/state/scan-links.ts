@@ -3,6 +3,8 @@ export function scanLinks(publicUrl: string, scan: { _id: string; report_token: 
   const report = `${publicUrl}/r/${scan.report_token}`;
   return {
     screenshot: `${publicUrl}/api/v1/scans/${scan._id}/screenshot`,
+    creativeScreenshot: `${publicUrl}/api/v1/scans/${scan._id}/creative-screenshot`,
+    creativeHtml: `${publicUrl}/api/v1/scans/${scan._id}/creative-html`,
     landingScreenshot: (ord: number) => `${publicUrl}/api/v1/scans/${scan._id}/landings/${ord}/screenshot`,
     /** The same as the public one until there is a console. */
     report,

@@ -45,6 +45,8 @@ export type CaptureSummary = {
   offer_url: string;
   page_title: string;
   has_screenshot: boolean;
+  /** Absent: it has none. */
+  has_creative_screenshot?: boolean;
   crawl_ms: number;
   landings: number;
 };

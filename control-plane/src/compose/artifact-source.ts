@@ -1,0 +1,20 @@
+import type { CrawlingDomain } from '../crawling/crawling.ts';
+import type { ArtifactSource } from '../scanning/artifacts/routes.ts';
+import type { ScanStore } from '../scanning/scans/state/scan-store.ts';
+
+/** The artifacts of an organization's own scans. */
+export function artifactSource(
+  scans: Pick<ScanStore, 'find'>,
+  crawling: Pick<CrawlingDomain, 'openPicture' | 'openFile'>,
+): ArtifactSource {
+  return {
+    openPicture: async (organizationId, scanId, of) => {
+      const scan = await scans.find(organizationId, scanId);
+      return scan && crawling.openPicture(scan, of);
+    },
+    openFile: async (organizationId, scanId, name) => {
+      const scan = await scans.find(organizationId, scanId);
+      return scan && crawling.openFile(scan, name);
+    },
+  };
+}

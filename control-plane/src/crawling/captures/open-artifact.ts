@@ -1,0 +1,39 @@
+import { CREATIVE_SCREENSHOT } from '@adsweep/shared/capture/artifacts/creative-screenshot.ts';
+import { PAGE_SCREENSHOT } from '@adsweep/shared/capture/artifacts/page-screenshot.ts';
+import { SUBJECT_ORD } from '@adsweep/shared/capture/subject-landing.ts';
+import type { PictureOf } from '../../scanning/artifacts/artifact.ts';
+import type { FarmArtifacts } from '../../scanning/artifacts/farm-artifacts.ts';
+import type { ScanRecord } from '../../scanning/scans/state/scan.ts';
+import { attemptOf, type CaptureRecord } from './capture-record.ts';
+import type { ReadCapture } from './read-capture.ts';
+
+type Artifacts = Pick<FarmArtifacts, 'open'>;
+type Scan = Pick<ScanRecord, 'capture'>;
+
+/** A picture of a scan as it was taken; null where there is none. Whoever opens it reads or destroys the stream. */
+export async function openPicture(readCapture: ReadCapture, artifacts: Artifacts, scan: Scan, of: PictureOf) {
+  const record = await readCapture(scan);
+  const name = record && pictureName(record, of);
+  return name ? artifacts.open(attemptOf(record._id), name) : null;
+}
+
+/** A file of a scan by its name; null where there is none. Whoever opens it reads or destroys the stream. */
+export async function openFile(readCapture: ReadCapture, artifacts: Artifacts, scan: Scan, name: string) {
+  const record = await readCapture(scan);
+  return record && has(record, name) ? artifacts.open(attemptOf(record._id), name) : null;
+}
+
+/**
+ * The name of the artifact that shows this; null where there is none. The page of an ad tag is its first landing, or where no click led
+ * anywhere the page that the creative stood on. Pure.
+ */
+export function pictureName(record: Pick<CaptureRecord, 'capture' | 'artifacts'>, of: PictureOf): string | null {
+  if (of === 'creative') return has(record, CREATIVE_SCREENSHOT) ? CREATIVE_SCREENSHOT : null;
+  const ord = of === 'page' ? SUBJECT_ORD : of;
+  const landing = record.capture.landings.find((one) => one.ord === ord);
+  if (landing || of !== 'page') return landing?.screenshot ?? null;
+  return has(record, PAGE_SCREENSHOT) ? PAGE_SCREENSHOT : null;
+}
+
+const has = ({ artifacts }: Pick<CaptureRecord, 'artifacts'>, name: string): boolean =>
+  artifacts.some((artifact) => artifact.name === name);

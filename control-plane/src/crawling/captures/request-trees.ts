@@ -1,0 +1,58 @@
+import type { Capture } from '@adsweep/shared/capture/capture.ts';
+import type { CapturedHop, Hop, SubRequest } from '@adsweep/shared/capture/hop.ts';
+import type { NetworkRequest } from '@adsweep/shared/capture/network-request.ts';
+
+/** Whose chain a hop belongs to: that of the landing with this ordinal, or the creative's. */
+export type ChainOwner = number | 'creative';
+
+/** The requests of each hop as trees of who caused whom; none where a hop made none. */
+export type RequestTrees = (owner: ChainOwner, hop: number) => SubRequest[];
+
+/**
+ * What a node says of initiators is not believed: a request caused by itself, by a later one or by one of another hop stands at the top.
+ * A request of unknown origin, such as a beacon that only the gateway saw when the page was left, stands with the last hop of its tab; where
+ * the tab is unknown too, with that of the creative, or of the page's own tab.
+ */
+export function requestTrees({ requests, landings, creative }: Capture): RequestTrees {
+  const lastHops = new Map<ChainOwner, number>(
+    landings.map(({ ord, redirect_chain }) => [ord, redirect_chain.length - 1]),
+  );
+  if (creative) lastHops.set('creative', creative.redirect_chain.length - 1);
+  const [roots, seen] = [new Map<string, SubRequest[]>(), new Map<string, SubRequest>()];
+  for (const request of requests) {
+    const owner = ownerOf(request, creative !== undefined);
+    const place = placeOf(owner, request.hop ?? lastHops.get(owner) ?? 0);
+    const node = presentRequest(request);
+    const cause = request.initiator === null ? undefined : seen.get(`${place}:${request.initiator}`);
+    if (cause) cause.children.push(node);
+    else roots.set(place, [...(roots.get(place) ?? []), node]);
+    seen.set(`${place}:${request.id}`, node);
+  }
+  return (owner, hop) => roots.get(placeOf(owner, hop)) ?? [];
+}
+
+/** Each hop of a chain with its requests. Names every field it takes: what else a node wrote into a hop is nobody's business. */
+export const presentChain = (chain: readonly CapturedHop[], owner: ChainOwner, trees: RequestTrees): Hop[] =>
+  chain.map((hop, at) => {
+    const { url, kind, status_code, content_type, body_size, timestamp_ms, redirected_from } = hop;
+    const sub_requests = trees(owner, at);
+    return { url, kind, status_code, content_type, body_size, timestamp_ms, redirected_from, sub_requests };
+  });
+
+function ownerOf({ surface, landing }: NetworkRequest, hasCreative: boolean): ChainOwner {
+  if (surface === 'creative') return 'creative';
+  return landing ?? (hasCreative ? 'creative' : 0);
+}
+
+const placeOf = (owner: ChainOwner, hop: number): string => `${owner}:${hop}`;
+
+function presentRequest({
+  url,
+  resource_type,
+  status_code,
+  content_type,
+  body_size,
+  timestamp_ms,
+}: NetworkRequest): SubRequest {
+  return { url, resource_type, status_code, content_type, body_size, timestamp_ms, children: [] };
+}

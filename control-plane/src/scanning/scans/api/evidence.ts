@@ -1,0 +1,28 @@
+import type { CapturedCreative } from '@adsweep/shared/capture/creative.ts';
+import type { Hop } from '@adsweep/shared/capture/hop.ts';
+
+/** A landing as its capture tells it: each hop with the requests its document made; `screenshot` names its artifact, null = there is none. */
+export type EvidenceLanding = {
+  ord: number;
+  opener_url: string;
+  final_url: string;
+  offer_url: string;
+  page_title: string;
+  screenshot: string | null;
+  redirect_chain: Hop[];
+  elapsed_ms: number;
+  created_at: Date;
+};
+
+/** The creative of an ad tag or VAST tag as its capture tells it. */
+export type EvidenceCreative = Pick<CapturedCreative, 'width' | 'height'> & { redirect_chain: Hop[] };
+
+/** What a scan's capture tells clients: landings by ordinal, the creative where there is one, and the names of its artifacts. */
+export type ScanEvidence = {
+  landings: EvidenceLanding[];
+  creative: EvidenceCreative | null;
+  artifacts: ReadonlySet<string>;
+};
+
+/** Before there is a capture, and when it was removed. */
+export const NO_SCAN_EVIDENCE: ScanEvidence = { landings: [], creative: null, artifacts: new Set() };
