@@ -17,7 +17,7 @@ import type { Permission } from '../../src/http/permissions.ts';
 import type { ReadyCheck } from '../../src/http/probes.ts';
 import { createMetrics } from '../../src/metrics.ts';
 import { processBroadcast } from '../../src/platform/broadcast.ts';
-import { openStore } from '../../src/platform/store.ts';
+import { openStore, type Store } from '../../src/platform/store.ts';
 import { tagDefinitionStore } from '../../src/reference/tags/tag-definition-store.ts';
 import { PicturePool } from '../../src/scanning/artifacts/picture-pool.ts';
 import type { ArtifactSource } from '../../src/scanning/artifacts/routes.ts';
@@ -97,9 +97,9 @@ export type Surroundings = {
   fleet: (verb: 'block' | 'unblock', nodeId: string) => Promise<void>;
 };
 
-/** The API of the control plane on a free port, over a store in memory, with two organizations. */
-export async function runningApi() {
-  const store = await openStore({ path: ':memory:' });
+/** The API of the control plane on a free port, over a store of its own, with two organizations. */
+export async function runningApi(open: () => Promise<Store> = () => openStore({ path: ':memory:' })) {
+  const store = await open();
   const [states, closing] = [stateBroadcast(processBroadcast()), new AbortController()];
   const scans = scanStore(store, (scan) => states.announce(stateOf(scan)));
   const ledger = ledgerStore(store);
