@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
+import { createConfig, lintFromString } from '@redocly/openapi-core';
+import { ERRORS } from '../src/http/errors.ts';
 import { type Json, KEYS, type RunningApi, runningApi } from './support/running-api.ts';
 
 /** Every object of a document, with the path that leads to it. */
@@ -17,6 +19,11 @@ describe('the OpenAPI document', () => {
     document = (await api.get('/api/v1/openapi.json', { key: null })).body;
   });
   after(() => api.stop());
+
+  const resolved = (response: Json): Json =>
+    response.$ref ? document.components.responses[response.$ref.split('/').at(-1)] : response;
+  const contentOf = (response: Json): Json => resolved(response).content;
+  const describedIn = (response: Json): string => resolved(response).description;
 
   const operations = (): Json[] => Object.values(document.paths as Json).flatMap((path) => Object.values(path as Json));
 
@@ -44,8 +51,8 @@ describe('the OpenAPI document', () => {
       assert.equal($id, undefined, path);
       assert.equal($defs, undefined, path);
       if ($ref === undefined) continue;
-      const [, components, schemas, name] = $ref.split('/');
-      assert.ok(document[components]?.[schemas]?.[name], `${path}: ${$ref}`);
+      const [, components, kind, name] = $ref.split('/');
+      assert.ok(document[components]?.[kind]?.[name], `${path}: ${$ref}`);
     }
   });
 
@@ -80,11 +87,40 @@ describe('the OpenAPI document', () => {
     assert.deepEqual(ValidationError.required, ['detail', 'code']);
     assert.deepEqual(ValidationError.properties.detail.items.required, ['loc', 'msg', 'type', 'ctx']);
     assert.ok('valid_sample' in ValidationError.properties.detail.items.properties.ctx.properties);
-    for (const { responses, requestBody, parameters, operationId } of operations()) {
-      const refusable = requestBody || parameters.some((one: Json) => one.in === 'query');
-      const schema = responses[422]?.content['application/json'].schema.$ref;
-      assert.equal(schema, refusable ? '#/components/schemas/ValidationError' : undefined, operationId);
+    for (const { responses, operationId } of operations()) {
+      const { $ref } = contentOf(responses[422])['application/json'].schema;
+      assert.equal($ref, '#/components/schemas/ValidationError', operationId);
     }
+  });
+
+  test('§9.2 a third-party linter finds nothing', async () => {
+    const config = await createConfig({ extends: ['recommended'] });
+    const problems = await lintFromString({ source: JSON.stringify(document), absoluteRef: 'openapi.json', config });
+    assert.deepEqual(
+      problems.map(({ ruleId, message }) => `${ruleId}: ${message}`),
+      [],
+    );
+  });
+
+  test('§7.2.4 every error of the catalogue is declared by an operation, with its status and the shape of its body', () => {
+    const declared = new Map<string, Set<string>>();
+    for (const { responses } of operations())
+      for (const [status, response] of Object.entries(responses as Json))
+        for (const [, code = ''] of describedIn(response).matchAll(/^`([a-z_.]+)`:/gm)) {
+          const { $ref } = contentOf(response)['application/json'].schema;
+          declared.set(code, (declared.get(code) ?? new Set()).add(`${status} ${$ref.split('/').at(-1)}`));
+        }
+    // A path that is not there has no operation; leases are the nodes' own API, which is no part of this document.
+    const undeclared = ['method_not_allowed', 'lease.lost', 'node.blocked'];
+    const catalogue = Object.entries(ERRORS).filter(([code]) => !undeclared.includes(code));
+    for (const [code, { status, detail }] of catalogue) {
+      const shape = `${status} ${detail === 'items' ? 'ValidationError' : 'Error'}`;
+      assert.deepEqual([...(declared.get(code) ?? [])], [shape], code);
+    }
+    assert.deepEqual(
+      [...declared.keys()].filter((code) => !Object.hasOwn(ERRORS, code)),
+      [],
+    );
   });
 
   test('operations that need a key say so, with their permission', () => {

@@ -31,6 +31,15 @@ where it leads, and says what it found.
 Every request carries \`Authorization: Bearer <API_KEY>\`. Times are ISO 8601, money is integer micros, lists are pages. Refused fields
 are answered together, as 422 with one item each.`;
 
+const GROUPS = {
+  Scans: 'Checks of one target each: created, followed, listed and cancelled.',
+  Artifacts: 'What was captured of a scan, under the same authorization as everything else.',
+  Reference: 'What a scan can ask for, and this document.',
+  Tags: 'What can be found of a scan.',
+  Billing: 'What was charged and given back.',
+  Fleet: 'The browser nodes, for the operator.',
+};
+
 /** Every operation of the API with the document that describes them, and the public reports, which are for people. */
 export function apiRoutes(parts: ApiParts): Route<Caller>[] {
   const routes = [
@@ -61,6 +70,7 @@ function documentRoute(routes: Route<Caller>[], publicUrl: string): Route<Caller
     version,
     description: DESCRIPTION,
     publicUrl,
+    groups: GROUPS,
   });
   return own;
 }

@@ -36,9 +36,10 @@ export function idempotent(
     errors: [...route.errors, 'idempotency.key_reused', 'idempotency.in_progress'],
     handle: async (request) => {
       const key = request.headers['idempotency-key'];
-      if (key === undefined || !isRemembered(request)) return route.handle(request);
+      if (key === undefined) return route.handle(request);
       if (typeof key !== 'string' || key.length < 1 || key.length > KEY_LENGTH_MAX)
         throw refusedKey('string_length', LENGTH_RULE);
+      if (!isRemembered(request)) return route.handle(request);
       const scope = `${request.caller.organizationId} ${route.method} ${route.path}`;
       return once(store, scope, key, route, request);
     },

@@ -30,32 +30,53 @@ const ValidationErrorSchema = Type.Object(
 
 const ErrorSchema = Type.Object({ detail: Type.String(), code: Type.String() }, { title: 'Error' });
 
-type Described = { title: string; version: string; description: string; publicUrl: string };
+/** What is said of the whole; `groups` describes each group of operations. */
+type Described = {
+  title: string;
+  version: string;
+  description: string;
+  publicUrl: string;
+  groups: Record<string, string>;
+};
 type Json = Record<string, unknown>;
 
+/** What several operations refer to, by name. */
+type Components = { schemas: Json; responses: Json };
+
+/** What may become of any request before or while it is looked at. */
+const REFUSED_ANYWHERE: readonly ErrorCode[] = [
+  'bad_request',
+  'request_timeout',
+  'url_too_long',
+  'headers_too_large',
+  'internal_error',
+];
+
 /** The OpenAPI 3.1 document of these routes. Schemas with a `title` stand once, under components. */
-export function openapi(routes: Route<never>[], { title, version, description, publicUrl }: Described): Json {
-  const schemas: Json = {};
+export function openapi(routes: Route<never>[], about: Described): Json {
+  const { title, version, description, publicUrl, groups } = about;
+  const components: Components = { schemas: {}, responses: {} };
   const paths: Record<string, Json> = {};
   for (const route of routes) {
     paths[route.path] ??= {};
-    paths[route.path]![route.method.toLowerCase()] = operation(route, schemas);
+    paths[route.path]![route.method.toLowerCase()] = operation(route, components);
   }
   return {
     openapi: '3.1.0',
     info: { title, version, description, license: { name: 'Apache 2.0', identifier: 'Apache-2.0' } },
     servers: [{ url: publicUrl }],
-    tags: [...new Set(routes.map(({ group }) => group))].map((name) => ({ name })),
+    tags: [...new Set(routes.map(({ group }) => group))].map((name) => ({ name, description: groups[name] ?? '' })),
     security: [{ apiKey: [] }],
     paths,
     components: {
       securitySchemes: { apiKey: { type: 'http', scheme: 'bearer', description: 'An API key of your organization.' } },
-      schemas,
+      ...components,
     },
   };
 }
 
-function operation(route: Route<never>, schemas: Json): Json {
+function operation(route: Route<never>, components: Components): Json {
+  const { schemas } = components;
   const needs = ['none', 'any'].includes(route.permission) ? '' : `Needs the permission \`${route.permission}\`.`;
   return {
     tags: [route.group],
@@ -69,7 +90,7 @@ function operation(route: Route<never>, schemas: Json): Json {
       ...(route.headers ? parameters(route.headers, 'header', schemas) : []),
     ],
     ...(route.body ? { requestBody: { required: true, content: json(route.body, schemas) } } : {}),
-    responses: { ...replies(route, schemas), ...refusals(route, schemas) },
+    responses: { ...replies(route, schemas), ...refusals(route, components) },
   };
 }
 
@@ -96,24 +117,33 @@ function replies(route: Route<never>, schemas: Json): Json {
 
 /** What an operation can refuse: what it names, and what follows from how it is written. */
 function refusalsOf(route: Route<never>): ErrorCode[] {
-  const checked = route.body !== null || Object.keys(route.query.properties).length > 0;
   return [
     ...(route.permission === 'none' ? [] : (['unauthorized'] as const)),
     ...(['none', 'any'].includes(route.permission) ? [] : (['forbidden'] as const)),
-    ...(checked ? (['validation_error'] as const) : []),
-    ...(route.body ? (['request_too_large'] as const) : []),
+    // Unknown query parameters are refused everywhere.
+    'validation_error',
+    ...(route.body ? (['request_too_large', 'unsupported_media_type'] as const) : []),
     ...route.errors,
+    ...REFUSED_ANYWHERE,
   ];
 }
 
-function refusals(route: Route<never>, schemas: Json): Json {
+/** The refusals by status. One that is its status's only one here is referred to, for it is the same for many operations. */
+function refusals(route: Route<never>, { schemas, responses }: Components): Json {
   const byStatus = Map.groupBy(refusalsOf(route), (code) => ERRORS[code].status);
   const entries = [...byStatus].map(([status, codes]) => {
-    const description = codes.map((code) => `\`${code}\`: ${ERRORS[code].means}`).join('\n\n');
-    const schema = ERRORS[codes[0]!].detail === 'items' ? ValidationErrorSchema : ErrorSchema;
-    return [status, { description, content: json(schema, schemas) }];
+    const [code, ...others] = codes;
+    if (others.length > 0) return [status, refusal(codes, schemas)];
+    responses[code!] ??= refusal(codes, schemas);
+    return [status, { $ref: `#/components/responses/${code}` }];
   });
   return Object.fromEntries(entries);
+}
+
+function refusal(codes: ErrorCode[], schemas: Json): Json {
+  const description = codes.map((code) => `\`${code}\`: ${ERRORS[code].means}`).join('\n\n');
+  const schema = ERRORS[codes[0]!].detail === 'items' ? ValidationErrorSchema : ErrorSchema;
+  return { description, content: json(schema, schemas) };
 }
 
 function json(schema: TSchema, schemas: Json): Json {

@@ -27,34 +27,26 @@ export type RequestState = { requestId: string; log: Logger; route?: string };
  */
 export function serveRoutes<Caller>(routes: Route<Caller>[], admit: Admit<Caller>): Middleware[] {
   const router = new Router();
-  for (const path of fixedPathsAmongOthers(routes)) {
-    const taken = routes.filter((route) => route.path === path).map(({ method }) => method);
-    router.register(
-      path,
-      METHODS.filter((method) => !taken.includes(method)),
-      refuseMethod(taken),
-    );
-  }
   for (const route of routes) {
     router.register(koaPath(route.path), [route.method], serveRoute(route, admit));
   }
-  return [router.routes() as Middleware, router.allowedMethods() as Middleware];
+  return [keepToMethods(routes), router.routes() as Middleware, router.allowedMethods() as Middleware];
 }
 
-const METHODS: Route['method'][] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
-
-/** Paths such as `/scans/bulk`, which `/scans/{id}` would answer for the methods that they do not take. */
-function fixedPathsAmongOthers(routes: { path: string }[]): string[] {
-  const [open, fixed] = [true, false].map((isOpen) => routes.filter(({ path }) => path.includes('{') === isOpen));
-  const patterns = open!.map(({ path }) => new RegExp(`^${path.replaceAll(/\{\w+\}/g, '[^/]+')}$`));
-  const paths = new Set(fixed!.map(({ path }) => path));
-  return [...paths].filter((path) => patterns.some((pattern) => pattern.test(path)));
-}
-
-function refuseMethod(taken: Route['method'][]) {
-  const headers = { Allow: (taken.includes('GET') ? ['HEAD', ...taken] : taken).join(', ') };
-  return () => {
-    throw new ApiError('method_not_allowed', 'This path does not take this method.', { headers });
+/** Paths such as `/scans/bulk` take their own methods alone: `/scans/{id}` would take others for them. */
+function keepToMethods(routes: { method: string; path: string }[]): Middleware {
+  const patterns = routes
+    .filter(({ path }) => path.includes('{'))
+    .map(({ path }) => new RegExp(`^${path.replaceAll(/\{\w+\}/g, '[^/]+')}$`));
+  const fixed = routes.filter(({ path }) => !path.includes('{') && patterns.some((pattern) => pattern.test(path)));
+  const methodsOf = Map.groupBy(fixed, ({ path }) => path);
+  return async (context, next) => {
+    const taken = methodsOf.get(context.path)?.flatMap(({ method }) => (method === 'GET' ? ['HEAD', 'GET'] : [method]));
+    if (!taken || taken.includes(context.method)) return next();
+    context.set('Allow', taken.join(', '));
+    if (context.method !== 'OPTIONS') throw new ApiError('method_not_allowed', 'This path does not take this method.');
+    context.status = 200;
+    context.body = '';
   };
 }
 
