@@ -6,6 +6,7 @@ import {
   type ObservationOf,
   validObservations,
 } from '@adsweep/shared/capture/observations/index.ts';
+import type { Exit } from '@adsweep/shared/targeting/exit-ticket.ts';
 import { combine } from '../src/analysis/detectors/combine.ts';
 import { detect } from '../src/analysis/detectors/detect.ts';
 import { NO_EVIDENCE, withoutFirstDomains } from '../src/analysis/detectors/evidence.ts';
@@ -29,6 +30,42 @@ const observed = <K extends ObservationKind>(
 ): Observation => ({ kind, landing, url, facts }) as ObservationOf<K>;
 const tagsOf = (...observations: Observation[]) => detect({ ...NO_EVIDENCE, observations }).findings;
 const slugsOf = (...observations: Observation[]) => tagsOf(...observations).map(({ tag_slug }) => tag_slug);
+
+describe('exit_mismatch', () => {
+  const exit: Exit = {
+    provider: 'acme',
+    exit_id: 'acme/DE',
+    country_code: 'DE',
+    proxy_type: 'residential',
+    region: null,
+    city: null,
+    isp: null,
+    session: 's',
+    ip: '203.0.113.7',
+    observed_country_code: 'AT',
+    asn: null,
+  };
+  const found = (one: Exit | null) => detect({ ...NO_EVIDENCE, exit: one }).findings;
+
+  it('is an exit that was found in another country than was asked for, and tells no address', () => {
+    const detail = 'An exit in DE was asked for, and this one was found in AT.';
+    assert.deepEqual(found(exit), [{ tag_slug: 'exit_mismatch', detail, url: '', surface: 'page' }]);
+    const tag = SYSTEM_TAGS.find(({ slug }) => slug === 'exit_mismatch');
+    assert.deepEqual([tag?.category, tag?.severity], ['proxy', 'medium']);
+  });
+
+  it('is no exit that was found where it should be, that was not checked, or that there was none of', () => {
+    assert.deepEqual(found({ ...exit, observed_country_code: 'DE' }), []);
+    assert.deepEqual(found({ ...exit, observed_country_code: null }), []);
+    assert.deepEqual(found(null), []);
+  });
+
+  it('stays when first domains are left out of the judgement', () => {
+    const { landings, requests } = captureOf(['https://first.example/', 'https://second.example/']);
+    const evidence = withoutFirstDomains({ ...NO_EVIDENCE, landings, requests, exit }, 1);
+    assert.equal(evidence.exit, exit);
+  });
+});
 
 describe('back_button', () => {
   const back = (pushes: number, copies: number, popstate_listener: boolean, probe_url: string) =>
@@ -124,6 +161,7 @@ describe('findings together', () => {
       'back_button behavior medium',
       'autosound behavior medium',
       'invalid_certificate security low',
+      'exit_mismatch proxy medium',
     ]);
     const tags = mergeDefinitions([]);
     assert.equal(tags.size, SYSTEM_TAGS.length);

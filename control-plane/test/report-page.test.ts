@@ -93,6 +93,14 @@ describe('a public report', () => {
     assert.match(page, /<img src="AbCdEfGhIjKlMnOpQrStUv\/screenshot\?w=800"/);
   });
 
+  it('shows what was asked of the exit and what was got, and that it was not checked', () => {
+    assert.match(render(), /Country<\/th><td><bdi>Germany<\/bdi><\/td><td><bdi>Austria/);
+    assert.match(render(), /Pool<\/th><td><bdi>mobile<\/bdi><\/td><td><bdi>mobile/);
+    const unchecked = { ...sampleScan().exit!, observed_country_code: null };
+    assert.match(render({ exit: unchecked }), /Germany<\/bdi><\/td><td><bdi>not checked/);
+    assert.doesNotMatch(render({ exit: null }), /Asked for<\/th>/);
+  });
+
   it('puts the gravest finding first and takes its colour', () => {
     const page = render({ tags: [sampleTag('creative_interactive', ''), sampleTag('ios_exploit', '')] });
     assert.match(page, /class="verdict high"/);

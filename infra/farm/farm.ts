@@ -75,6 +75,8 @@ export class Farm {
         ADSWEEP_PROXY_PORT: String(config.ADSWEEP_PROXY_PORT),
         ADSWEEP_EXITS_FILE: config.ADSWEEP_EXITS_FILE,
         ADSWEEP_EXITS_BASE_FILE: demoExitsFile,
+        // Nodes stop first: nothing of theirs is left then.
+        ADSWEEP_DRAIN_SECONDS: '1',
         ADSWEEP_NODE_TOKEN: secrets.node_token,
         ADSWEEP_TICKET_SECRET: secrets.ticket_secret,
       },

@@ -28,6 +28,12 @@ export const ConfigSchema = Type.Object({
     description:
       'URL under which nodes reach the gateway. Empty: the host they call the API by, and the gateway’s port.',
   }),
+  ADSWEEP_REPLICA_URL: Type.String({
+    default: '',
+    pattern: '^(https?://[^/?#]+/?)?$',
+    description:
+      'URL of this replica’s API for the other replicas; its gateway is reached by the same host. Empty: there is one replica.',
+  }),
   ADSWEEP_EXITS_FILE: Type.String({ default: '', description: 'The exits file. Empty: the built-in direct exits.' }),
   ADSWEEP_EXITS_BASE_FILE: Type.String({
     default: '',
@@ -45,6 +51,12 @@ export const ConfigSchema = Type.Object({
     minimum: 1,
     maximum: 604_800,
     description: 'Seconds between two fetches of a provider’s catalogue from its URL.',
+  }),
+  ADSWEEP_EXIT_CHECK_URL: Type.String({
+    default: '',
+    pattern: '^(https?://.+)?$',
+    description:
+      'Service that answers `{ "ip", "country_code", "asn", "isp" }` of whoever asks, fetched through each new exit session. Empty: exits are not checked.',
   }),
   ADSWEEP_DATA_DIR: Type.String({
     default: './.adsweep',
@@ -69,6 +81,19 @@ export const ConfigSchema = Type.Object({
     minimum: 1,
     maximum: 3600,
     description: 'Seconds without any byte after which a connection is closed.',
+  }),
+  ADSWEEP_GATEWAY_CONNECTIONS_MAX: Type.Integer({
+    default: 10_000,
+    minimum: 1,
+    maximum: 1_000_000,
+    description: 'Connections of browsers to the gateway at the same time; further ones are closed.',
+  }),
+  ADSWEEP_DRAIN_SECONDS: Type.Integer({
+    default: 30,
+    minimum: 0,
+    maximum: 3600,
+    description:
+      'Seconds that open connections are given to end when the router stops; new ones are refused meanwhile.',
   }),
   ADSWEEP_DENY_ADDRESSES: denyAddressesSetting,
   ADSWEEP_METRICS_TOKEN: metricsTokenSetting,

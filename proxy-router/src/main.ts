@@ -10,7 +10,8 @@ try {
   const config = readConfig();
   const logger = createLogger('proxy-router', config.ADSWEEP_LOG_LEVEL);
   const router = await startRouter(config, createProviders, logger);
-  stopOnSignal(logger, () => router.stops);
+  // A part may take the time that tunnels are given, and then some.
+  stopOnSignal(logger, () => router.stops, config.ADSWEEP_DRAIN_SECONDS * 1000 + 4_000);
   announceReady(logger, router.ports);
 } catch (error) {
   failStart(error);

@@ -6,6 +6,7 @@ export type RouterMetrics = ReturnType<typeof createMetrics>;
 
 export function createMetrics(registry: Registry) {
   const registers = [registry];
+  const perPool = ['provider', 'proxy_type'];
   const tickets = new Counter({
     name: 'adsweep_exit_tickets_total',
     help: 'Requests for an exit ticket, by outcome: issued, or the code of the refusal.',
@@ -42,6 +43,24 @@ export function createMetrics(registry: Registry) {
       help: 'Requests without a valid ticket, answered 407.',
       registers,
     }),
+    providerBytes: new Counter({
+      name: 'adsweep_provider_bytes_total',
+      help: 'Bytes exchanged with targets through exits of a provider, by proxy type and direction.',
+      labelNames: [...perPool, 'direction'],
+      registers,
+    }),
+    providerCost: new Counter({
+      name: 'adsweep_provider_cost_total',
+      help: 'What these bytes cost at the price_per_gb of the exits file, in its currency.',
+      labelNames: perPool,
+      registers,
+    }),
+    providerFailures: new Counter({
+      name: 'adsweep_provider_failures_total',
+      help: 'Failures of exits and accounts of a provider, by outcome.',
+      labelNames: ['provider', 'outcome'],
+      registers,
+    }),
     requestSeconds: new Histogram({
       name: 'adsweep_http_request_duration_seconds',
       help: 'Time to answer a request of the API.',
@@ -51,3 +70,31 @@ export function createMetrics(registry: Registry) {
     }),
   };
 }
+
+/** Has each scrape say how the providers stand: `read` answers that, at the time of the scrape. */
+export function measureProviders(registry: Registry, read: () => ProviderMeasures[]): void {
+  const registers = [registry];
+  new Gauge({
+    name: 'adsweep_exits',
+    help: 'Exits of a provider by state; the account of a vendor counts as one.',
+    labelNames: ['provider', 'state'],
+    registers,
+    collect() {
+      this.reset();
+      for (const { provider, exits } of read())
+        for (const [state, count] of Object.entries(exits)) this.set({ provider, state }, count);
+    },
+  });
+  new Gauge({
+    name: 'adsweep_provider_catalogue_refreshed_timestamp_seconds',
+    help: 'Unix time at which the places of a provider were last verified; 0: not yet.',
+    labelNames: ['provider'],
+    registers,
+    collect() {
+      this.reset();
+      for (const { provider, refreshedAt } of read()) this.set({ provider }, (refreshedAt?.getTime() ?? 0) / 1000);
+    },
+  });
+}
+
+type ProviderMeasures = { provider: string; exits: Record<string, number>; refreshedAt: Date | null };

@@ -10,6 +10,8 @@ import { splitAddressBlocks } from '@adsweep/shared/urls/address-blocks.ts';
 import { AddressPolicy } from '@adsweep/shared/urls/address-policy.ts';
 import { createApp } from './api/create-app.ts';
 import type { Config } from './config.ts';
+import { describeProviders } from './exits/describe-providers.ts';
+import { ExitCheck } from './exits/exit-check.ts';
 import { ExitHealth } from './exits/exit-health.ts';
 import { ExitSource } from './exits/exit-source.ts';
 import { fetchCatalogue } from './exits/fetch-catalogue.ts';
@@ -17,7 +19,7 @@ import { loadExits } from './exits/load-exits.ts';
 import { SessionExits } from './exits/session-exits.ts';
 import { TicketCounts } from './exits/ticket-counts.ts';
 import { Gateway } from './gateway/gateway.ts';
-import { createMetrics } from './metrics.ts';
+import { createMetrics, measureProviders } from './metrics.ts';
 import type { Provider } from './providers/provider.ts';
 import { TicketJournal } from './tickets/ticket-journal.ts';
 import { TicketRegistry } from './tickets/ticket-registry.ts';
@@ -46,10 +48,14 @@ export async function startRouter(
   const source = openSource(config, createProviders(policy), logger);
   const { ADSWEEP_PROXY_HOST: host, ADSWEEP_PROXY_PORT: port, ADSWEEP_TICKET_SECRET: ticketSecret } = config;
   const shared = { source, policy, health, tickets, metrics, ticketSecret, logger };
+  const ownApi = config.ADSWEEP_REPLICA_URL.replace(/\/+$/, '');
+  measureProviders(registry, () => describeProviders(source, health, Date.now()));
   const gateway = new Gateway({
     ...shared,
     host,
     port: config.ADSWEEP_GATEWAY_PORT || (port === 0 ? 0 : port + 1),
+    ownApi,
+    connectionsMax: config.ADSWEEP_GATEWAY_CONNECTIONS_MAX,
     connectTimeoutMs: config.ADSWEEP_CONNECT_TIMEOUT_SECONDS * 1000,
     idleMs: config.ADSWEEP_GATEWAY_IDLE_SECONDS * 1000,
   });
@@ -59,6 +65,8 @@ export async function startRouter(
     ...shared,
     counts,
     sessions: new SessionExits(),
+    check: new ExitCheck(source, config.ADSWEEP_EXIT_CHECK_URL),
+    replica: ownApi === '' ? null : { api: ownApi, gateway: `http://${new URL(ownApi).hostname}:${gateway.port}` },
     registry,
     nodeTokens: config.ADSWEEP_NODE_TOKEN,
     metricsToken: config.ADSWEEP_METRICS_TOKEN || config.ADSWEEP_NODE_TOKEN,
@@ -75,8 +83,9 @@ export async function startRouter(
   const stops: Stop[] = [
     ['readiness', () => draining.abort()],
     ['watching the exits', () => source.stop()],
+    // Nodes still ask what the tunnels carried that end meanwhile.
+    ['the gateway', () => gateway.drain(config.ADSWEEP_DRAIN_SECONDS * 1000)],
     ['the API', () => api.close(API_GRACE_MS)],
-    ['the gateway', () => gateway.close(true)],
     ['the tickets', () => tickets.stop(Date.now())],
   ];
   return { ports: { api: api.port, gateway: gateway.port }, stops };

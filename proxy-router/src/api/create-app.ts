@@ -4,12 +4,12 @@ import Koa, { type Middleware } from 'koa';
 import type { Registry } from 'prom-client';
 import type { RouterMetrics } from '../metrics.ts';
 import { answerErrors } from './answer-errors.ts';
+import { overview } from './overview.ts';
 import { type ApiDependencies, exitRoutes } from './routes.ts';
 
 export type AppDependencies = ApiDependencies & {
   registry: Registry;
   logger: Logger;
-  isReady: () => boolean;
   metricsToken: string;
 };
 
@@ -25,21 +25,32 @@ export function createApp(dependencies: AppDependencies): Koa {
   return app;
 }
 
-/** `/healthz` (the process runs), `/readyz` (503 while starting or stopping) need no credential; `/metrics` needs its token. */
-function serveProbes({ registry, isReady, metricsToken }: AppDependencies): Middleware {
+/** `/healthz` (the process runs) and `/readyz` need no credential; `/metrics` and `/overview` need their token. */
+function serveProbes(dependencies: AppDependencies): Middleware {
+  const { registry, metricsToken } = dependencies;
   return async (context, next) => {
+    const isMeasure = context.path === '/metrics' || context.path === '/overview';
     if (context.path === '/healthz') context.body = { status: 'ok' };
     else if (context.path === '/readyz') {
-      context.status = isReady() ? 200 : 503;
-      context.body = { status: isReady() ? 'ready' : 'not ready' };
-    } else if (context.path === '/metrics' && !mayReadMetrics(context.get('authorization'), metricsToken)) {
+      const missing = missingFor(dependencies);
+      context.status = missing.length === 0 ? 200 : 503;
+      context.body = { status: missing.length === 0 ? 'ready' : 'not ready', missing };
+    } else if (isMeasure && !mayReadMetrics(context.get('authorization'), metricsToken)) {
       context.status = 401;
       context.body = METRICS_REFUSAL;
     } else if (context.path === '/metrics') {
       context.type = registry.contentType;
       context.body = await registry.metrics();
-    } else await next();
+    } else if (context.path === '/overview') context.body = await overview(dependencies);
+    else await next();
   };
+}
+
+/** What the router lacks to be of use: a process that is not stopping, and an exit of any kind. */
+function missingFor({ isReady, source }: AppDependencies): string[] {
+  const missing = isReady() ? [] : ['the process is starting or stopping'];
+  if (source.catalogue().pools.length === 0) missing.push('an exit: no exit is listed and no catalogue was read yet');
+  return missing;
 }
 
 function measure({ requestSeconds }: RouterMetrics): Middleware {

@@ -2,28 +2,22 @@ import { bearerCredential, isOneOfSecrets } from '@adsweep/shared/service/bearer
 import { type ExitRefusal, ExitRequestSchema } from '@adsweep/shared/targeting/exit-ticket.ts';
 import Router from '@koa/router';
 import type { Context, Middleware } from 'koa';
-import type { ExitHealth } from '../exits/exit-health.ts';
-import type { ExitSource } from '../exits/exit-source.ts';
-import type { SessionExits } from '../exits/session-exits.ts';
-import type { TicketCounts } from '../exits/ticket-counts.ts';
 import type { RouterMetrics } from '../metrics.ts';
-import { issueTicket } from '../tickets/issue-ticket.ts';
+import { type IssueDependencies, issueTicket } from '../tickets/issue-ticket.ts';
 import type { TicketRegistry } from '../tickets/ticket-registry.ts';
 import { ApiError } from './api-error.ts';
+import { passOn } from './other-replica.ts';
 import { readJson } from './read-json.ts';
 
-export type ApiDependencies = {
-  source: ExitSource;
-  health: ExitHealth;
-  counts: TicketCounts;
-  sessions: SessionExits;
+export type ApiDependencies = IssueDependencies & {
   tickets: TicketRegistry;
   metrics: RouterMetrics;
   /** Separated by commas. */
   nodeTokens: string;
-  ticketSecret: string;
   /** URL of the gateway for a caller who reached this API by `hostname`. */
   gatewayUrl(hostname: string): string;
+  /** False while the process starts or stops: no tickets are issued. */
+  isReady: () => boolean;
 };
 
 const REFUSALS: Record<ExitRefusal, [status: number, text: string]> = {
@@ -34,9 +28,9 @@ const REFUSALS: Record<ExitRefusal, [status: number, text: string]> = {
 
 /** The API for nodes and the control plane; every call needs the node token. */
 export function exitRoutes(dependencies: ApiDependencies): Router {
-  const { source, tickets, nodeTokens } = dependencies;
+  const { source, tickets, nodeTokens, replica, ticketSecret } = dependencies;
   const router = new Router();
-  router.use(requireToken(nodeTokens));
+  router.use(requireToken(nodeTokens), passOn(replica, ticketSecret));
   router.get('/catalogue', (context) => {
     context.body = source.catalogue();
   });
@@ -63,10 +57,11 @@ function requireToken(nodeTokens: string): Middleware {
 }
 
 async function createTicket(dependencies: ApiDependencies, context: Context): Promise<void> {
-  const { source, health, counts, sessions, tickets, metrics, ticketSecret, gatewayUrl } = dependencies;
+  const { tickets, metrics, gatewayUrl, isReady } = dependencies;
   const request = await readJson(ExitRequestSchema, context.req);
-  const issuer = { index: source.index, health, counts, sessions, secret: ticketSecret };
-  const issued = issueTicket(issuer, request, gatewayUrl(context.hostname), Date.now());
+  const issued = isReady()
+    ? await issueTicket(dependencies, request, gatewayUrl(context.hostname))
+    : { refusal: 'NODE_BUSY' as const };
   if ('refusal' in issued) {
     const [status, text] = REFUSALS[issued.refusal];
     metrics.tickets.inc({ outcome: issued.refusal });

@@ -27,6 +27,14 @@ const TROUBLED_MAX = 10_000;
 type Trouble = { fault: ExitFault; failures: number; until: number; isProbing: boolean; score: number };
 
 export type ExitState = 'available' | 'probing' | ExitFault;
+export const EXIT_STATES: readonly ExitState[] = [
+  'available',
+  'probing',
+  'upstream_failed',
+  'rate_limited',
+  'account_refused',
+  'no_exit',
+];
 
 /**
  * Which exits and accounts are unavailable, a circuit breaker for each. An exit that fails is unavailable for 30 s; then one request probes
@@ -37,7 +45,7 @@ export class ExitHealth {
   readonly #troubles = new Map<string, Trouble>();
 
   /** Of the exit itself, or of the account that it needs. */
-  state({ id, account }: Exit, now: number): ExitState {
+  state({ id, account }: Pick<Exit, 'id' | 'account'>, now: number): ExitState {
     const own = this.#stateOf(id, now);
     return own === 'available' && account !== undefined ? this.#stateOf(account, now) : own;
   }

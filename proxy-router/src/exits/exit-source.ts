@@ -76,6 +76,19 @@ export class ExitSource {
     return this.#options.providers[name] ?? this.#vendor(name)?.provider;
   }
 
+  /** The providers in use: the ids of their exits, or of the account, and what is known of their places. */
+  providers(): { provider: string; exitIds: string[]; places: number; refreshedAt: Date | null }[] {
+    const { file, vendors } = this.#loaded;
+    const listed = [...Map.groupBy(file.exits, ({ provider }) => provider)].map(([provider, exits]) => {
+      return { provider, exitIds: exits.map(({ id }) => id), places: exits.length, refreshedAt: this.#checkedAt };
+    });
+    const accounts = vendors.map((vendor) => {
+      const { places, refreshedAt } = this.#sourceOf(vendor);
+      return { provider: vendor.config.id, exitIds: [vendor.config.id], places: places.length, refreshedAt };
+    });
+    return [...listed, ...accounts];
+  }
+
   catalogue(): Catalogue {
     return buildCatalogue(this.#derived.pools, this.#sources());
   }

@@ -7,6 +7,7 @@ import { ConnectionFailure } from '../providers/connection-failure.ts';
 import type { Exit, ExitSession } from '../providers/exit.ts';
 import type { Connected, Destination } from '../providers/provider.ts';
 import type { ActiveTicket } from '../tickets/active-ticket.ts';
+import { MeasuredBytes } from './measured-bytes.ts';
 import { UpstreamConnection } from './upstream-connection.ts';
 
 export type UpstreamDependencies = DialDependencies & {
@@ -41,7 +42,7 @@ export async function connectUpstream(
       connected.socket.destroy();
       throw new ConnectionFailure('connection_failed', 'the ticket ended while its target was being dialled');
     }
-    return track(dependencies, ticket, destination, connected);
+    return track(dependencies, ticket, exit, destination, connected);
   } catch (error) {
     if (!(error instanceof ConnectionFailure)) throw error;
     recordFailure(dependencies, ticket, exit, destination, error);
@@ -82,6 +83,7 @@ function recordFailure(
 ): void {
   const { outcome, message: detail } = failure;
   const isExits = exit !== undefined && health.failed(exit, failure, Date.now());
+  if (isExits) metrics.providerFailures.inc({ provider: exit.provider, outcome });
   if (isExits) logger.warn({ exit_id: exit.id, outcome, detail, scan_id: ticket.claims.scan }, 'an exit failed');
   ticket.recordConnection(destination, null, outcome);
   metrics.connections.inc({ outcome });
@@ -91,16 +93,18 @@ function recordFailure(
 function track(
   { metrics, idleMs }: UpstreamDependencies,
   ticket: ActiveTicket,
+  exit: Exit,
   destination: Destination,
   { socket, address }: Connected,
 ): UpstreamConnection {
+  const measured = new MeasuredBytes(metrics, exit);
   const connection: UpstreamConnection = new UpstreamConnection(socket, idleMs, {
     onBytes(sent, received) {
-      metrics.bytes.inc({ direction: 'sent' }, sent);
-      metrics.bytes.inc({ direction: 'received' }, received);
+      measured.add(sent, received);
       ticket.addBytes(sent, received);
     },
     onClose(outcome) {
+      measured.flush();
       ticket.streamClosed(connection);
       if (outcome !== 'ok') ticket.recordOutcome(destination, outcome);
       metrics.connections.inc({ outcome });

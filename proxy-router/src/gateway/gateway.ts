@@ -1,15 +1,18 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import { HEADER_BYTES_MAX, refuseUnreadable } from '@adsweep/shared/service/refuse-request.ts';
 import { GATEWAY_OUTCOME_HEADER, GATEWAY_STATUS } from '@adsweep/shared/targeting/gateway-status.ts';
 import { canonicalHost, hasNameLength } from '@adsweep/shared/urls/public-host.ts';
 import { RequestError, Server } from 'proxy-chain';
 import { ConnectionFailure } from '../providers/connection-failure.ts';
 import type { ActiveTicket } from '../tickets/active-ticket.ts';
 import { verifyTicket } from '../tickets/ticket.ts';
+import { type Replica, replicaOf } from '../tickets/ticket-id.ts';
 import type { TicketRegistry } from '../tickets/ticket-registry.ts';
 import { connectUpstream, type UpstreamDependencies } from './connect-upstream.ts';
 import { forwardRequest, forwardUpgrade } from './forward-request.ts';
 import { pipe } from './pipe.ts';
+import { relayRequest, relayStream } from './relay.ts';
 import type { UpstreamConnection } from './upstream-connection.ts';
 
 export type GatewayDependencies = UpstreamDependencies & {
@@ -17,7 +20,22 @@ export type GatewayDependencies = UpstreamDependencies & {
   port: number;
   tickets: TicketRegistry;
   ticketSecret: string;
+  /** Connections of clients at the same time. */
+  connectionsMax: number;
+  /** URL of this replica's API, '' where there is only one. */
+  ownApi: string;
 };
+
+/** How long the headers of a request may take, and how often that is looked at. */
+const HEADERS_MS = 15_000;
+const CHECK_MS = 1_000;
+const UNREADABLE: Record<string, string> = { [GATEWAY_OUTCOME_HEADER]: 'connection_failed' };
+
+/** Whose a request is: a ticket whose account we keep, or another replica that keeps it. */
+type Bearer = { ticket: ActiveTicket } | { keeper: Replica };
+
+/** What is done with a request: it goes to its target, or to the gateway (URL) of the replica that keeps its ticket's account. */
+type Handling = { use: (connection: UpstreamConnection, url: URL) => void; relay: (gateway: string) => void };
 
 /**
  * The forward proxy that browsers use. proxy-chain's server parses requests, asks for credentials and sends refusals. Connections to
@@ -26,44 +44,86 @@ export type GatewayDependencies = UpstreamDependencies & {
  */
 export class Gateway extends Server {
   readonly #dependencies: GatewayDependencies;
+  #isDraining = false;
 
   constructor(dependencies: GatewayDependencies) {
-    const { host, port, tickets, ticketSecret, metrics, idleMs } = dependencies;
+    const { host, port, metrics, idleMs, connectionsMax } = dependencies;
     super({ host, port, authRealm: 'Adsweep' });
     this.#dependencies = dependencies;
     this.prepareRequestFunction = ({ username, password }) => {
-      const claims = verifyTicket({ username, password }, ticketSecret, Date.now());
-      const ticket = claims && tickets.open(claims);
-      if (ticket === null) metrics.refusedCredentials.inc();
-      return ticket === null ? { requestAuthentication: true } : { customTag: ticket };
+      const bearer = this.#bearerOf(username, password);
+      if (bearer === null) metrics.refusedCredentials.inc();
+      return bearer === null ? { requestAuthentication: true } : { customTag: bearer };
     };
     this.server.on('upgrade', (request, socket: Socket, head) => void this.#onUpgrade(request, socket, head));
+    this.server.maxConnections = connectionsMax;
+    this.server.headersTimeout = HEADERS_MS;
     // Longer than a target's limit, so that the client can be told that the target was silent.
     this.server.timeout = 2 * idleMs;
+    // Node.js reads these two when the server begins to listen.
+    Object.assign(this.server, { maxHeaderSize: HEADER_BYTES_MAX, connectionsCheckingInterval: CHECK_MS });
+  }
+
+  /** Takes no more connections and requests; ends when all tunnels have, or after `ms` milliseconds with those that are left. */
+  async drain(ms: number): Promise<void> {
+    this.#isDraining = true;
+    const { promise: ended, resolve } = Promise.withResolvers<void>();
+    this.server.close(() => resolve());
+    this.server.closeIdleConnections();
+    const timer = setTimeout(() => this.closeConnections(), ms);
+    await ended;
+    clearTimeout(timer);
+  }
+
+  override onClientError(error: NodeJS.ErrnoException, socket: Socket): void {
+    refuseUnreadable(error, socket, UNREADABLE);
   }
 
   override async onRequest(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    await this.#handle(request, (connection, url) => forwardRequest(request, response, url, connection));
+    await this.#handle(request, {
+      use: (connection, url) => forwardRequest(request, response, url, connection),
+      relay: (gateway) => relayRequest(request, response, gateway),
+    });
   }
 
   override async onConnect(request: IncomingMessage, socket: Socket, head: Buffer): Promise<void> {
-    await this.#handle(request, (connection) => {
-      socket.write('HTTP/1.1 200 Connection Established\r\n\r\n');
-      if (head.length > 0) socket.unshift(head);
-      pipe(socket, connection);
+    await this.#handle(request, {
+      use: (connection) => {
+        socket.write('HTTP/1.1 200 Connection Established\r\n\r\n');
+        if (head.length > 0) socket.unshift(head);
+        pipe(socket, connection);
+      },
+      relay: (gateway) => relayStream(request, socket, head, gateway, this.#dependencies.idleMs),
     });
   }
 
   async #onUpgrade(request: IncomingMessage, socket: Socket, head: Buffer): Promise<void> {
-    await this.#handle(request, (connection, url) => forwardUpgrade(request, socket, head, url, connection));
+    await this.#handle(request, {
+      use: (connection, url) => forwardUpgrade(request, socket, head, url, connection),
+      relay: (gateway) => relayStream(request, socket, head, gateway, this.#dependencies.idleMs),
+    });
   }
 
-  /** Checks a request, connects to its target and calls `use`; answers the refusal where either fails. */
-  async #handle(request: IncomingMessage, use: (connection: UpstreamConnection, url: URL) => void): Promise<void> {
+  /** The bearer of a ticket, null for one that is not valid. */
+  #bearerOf(username: string, password: string): Bearer | null {
+    const { tickets, ticketSecret, ownApi } = this.#dependencies;
+    const claims = verifyTicket({ username, password }, ticketSecret, Date.now());
+    if (claims === null) return null;
+    const keeper = ownApi === '' ? null : replicaOf(claims.id, ticketSecret);
+    if (keeper && keeper.api !== ownApi) return { keeper };
+    const ticket = tickets.open(claims);
+    return ticket && { ticket };
+  }
+
+  /** Checks a request, connects to its target and hands it over; answers the refusal where either fails. */
+  async #handle(request: IncomingMessage, { use, relay }: Handling): Promise<void> {
     try {
+      if (this.#isDraining) throw refusal('upstream_failed');
       const { trgParsed: url, customTag } = await this.prepareRequestHandling(request);
       if (url === null) throw new RequestError('The request names no target.', 400);
-      const ticket = customTag as ActiveTicket;
+      const bearer = customTag as Bearer;
+      if ('keeper' in bearer) return relay(bearer.keeper.gateway);
+      const { ticket } = bearer;
       const host = targetHost(url);
       ticket.recordRequest(request.method ?? '', recordedUrl(request, url), Date.now());
       const destination = { host, port: Number(url.port || 80) };

@@ -1,52 +1,97 @@
-import { newId } from '@adsweep/shared/ids.ts';
 import type { ExitRefusal, ExitRequest, ExitTicket } from '@adsweep/shared/targeting/exit-ticket.ts';
+import type { ExitCheck } from '../exits/exit-check.ts';
+import type { ExitEvidence } from '../exits/exit-evidence.ts';
 import type { ExitHealth } from '../exits/exit-health.ts';
-import { type ExitIndex, targetingKey } from '../exits/exit-index.ts';
-import { pickExit } from '../exits/pick-exit.ts';
+import { targetingKey } from '../exits/exit-index.ts';
+import type { ExitSource } from '../exits/exit-source.ts';
+import { type Pick, pickExit } from '../exits/pick-exit.ts';
 import type { SessionExits } from '../exits/session-exits.ts';
 import type { TicketCounts } from '../exits/ticket-counts.ts';
+import { ConnectionFailure } from '../providers/connection-failure.ts';
 import type { Exit } from '../providers/exit.ts';
 import { signTicket, type TicketClaims } from './ticket.ts';
+import { newTicketId, type Replica } from './ticket-id.ts';
 
 export type IssueDependencies = {
-  index: ExitIndex;
+  source: ExitSource;
   health: ExitHealth;
   counts: TicketCounts;
   sessions: SessionExits;
-  secret: string;
+  check: ExitCheck;
+  ticketSecret: string;
+  /** This replica, where there are several. */
+  replica: Replica | null;
 };
 
-/** Issues a ticket for an exit that matches the request, or tells why there is none. `server`: URL of the gateway; `now`: Unix milliseconds. */
-export function issueTicket(
-  { index, health, counts, sessions, secret }: IssueDependencies,
+/** A ticket with the exit that it is for, or why there is none. */
+export type Issued = { claims: TicketClaims; exit: Exit; reply: ExitTicket } | { refusal: ExitRefusal };
+
+/** Exits that are tried for one ticket before the node is told to come back. */
+const EXITS_MAX = 3;
+
+/**
+ * Issues a ticket for an exit that matches the request, or tells why there is none. An exit that is found to be at fault when it is checked
+ * is passed over. `server`: URL of the gateway.
+ */
+export async function issueTicket(
+  dependencies: IssueDependencies,
   request: ExitRequest,
   server: string,
+): Promise<Issued> {
+  const { check, health } = dependencies;
+  for (let tried = 0; tried < EXITS_MAX; tried += 1) {
+    const picked = pick(dependencies, request, Date.now());
+    if ('refusal' in picked) return picked;
+    const { exit } = picked;
+    try {
+      const evidence = await check.evidenceOf({ exit, session: request.session });
+      return sign(dependencies, request, exit, evidence, server);
+    } catch (error) {
+      if (!(error instanceof ConnectionFailure) || !health.failed(exit, error, Date.now())) throw error;
+    }
+  }
+  return { refusal: 'NODE_BUSY' };
+}
+
+function pick(
+  { source, health, counts, sessions }: IssueDependencies,
+  { targeting, session, ttl_seconds }: ExitRequest,
   now: number,
-): { claims: TicketClaims; reply: ExitTicket } | { refusal: ExitRefusal } {
-  const { targeting, session, scan_id: scan, bytes_max: bytes, deny_hosts: deny } = request;
+): Pick {
   const memory = `${session}\n${targetingKey(targeting)}`;
   const conditions = {
     stateOf: (exit: Exit) => (counts.isFull(exit) ? 'full' : health.state(exit, now)),
     scoreOf: (exit: Exit) => health.score(exit),
   } as const;
-  const picked = pickExit(index.select(targeting), session, conditions, sessions.find(memory, now));
+  const picked = pickExit(source.index.select(targeting), session, conditions, sessions.find(memory, now));
   if ('refusal' in picked) return picked;
-  const { exit } = picked;
-  health.assigned(exit, now);
-  const expires = now + request.ttl_seconds * 1000;
-  sessions.remember(memory, exit.id, expires);
-  const claims = { id: newId(), exit: exit.id, session, scan, expires, ...(bytes && { bytes }), ...(deny && { deny }) };
-  const reply = {
-    ticket_id: claims.id,
-    server,
-    ...signTicket(claims, secret),
-    expires_at: new Date(expires).toISOString(),
-    exit: presentExit(exit, request.session),
-  };
-  return { claims, reply };
+  health.assigned(picked.exit, now);
+  sessions.remember(memory, picked.exit.id, now + ttl_seconds * 1000);
+  return picked;
 }
 
-function presentExit(exit: Exit, session: string): ExitTicket['exit'] {
+function sign(
+  { ticketSecret, replica }: IssueDependencies,
+  request: ExitRequest,
+  exit: Exit,
+  evidence: ExitEvidence,
+  server: string,
+): Issued {
+  const { session, scan_id: scan, bytes_max: bytes, deny_hosts: deny, ttl_seconds } = request;
+  const expires = Date.now() + ttl_seconds * 1000;
+  const id = newTicketId(replica, ticketSecret);
+  const claims = { id, exit: exit.id, session, scan, expires, ...(bytes && { bytes }), ...(deny && { deny }) };
+  const reply = {
+    ticket_id: id,
+    server,
+    ...signTicket(claims, ticketSecret),
+    expires_at: new Date(expires).toISOString(),
+    exit: presentExit(exit, session, evidence),
+  };
+  return { claims, exit, reply };
+}
+
+function presentExit(exit: Exit, session: string, { isp, ...evidence }: ExitEvidence): ExitTicket['exit'] {
   return {
     provider: exit.provider,
     exit_id: exit.id,
@@ -54,10 +99,8 @@ function presentExit(exit: Exit, session: string): ExitTicket['exit'] {
     proxy_type: exit.proxy_type,
     region: exit.region ?? null,
     city: exit.city ?? null,
-    isp: exit.isp ?? null,
+    isp: exit.isp ?? isp,
     session,
-    ip: null,
-    observed_country_code: null,
-    asn: null,
+    ...evidence,
   };
 }

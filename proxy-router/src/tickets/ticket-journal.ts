@@ -13,9 +13,10 @@ import { dirname } from 'node:path';
 import { promisify } from 'node:util';
 import { type Static, Type } from 'typebox';
 import { Value } from 'typebox/value';
+import { TICKET_ID_LENGTH_MAX } from './ticket-id.ts';
 
 const TicketRecordSchema = Type.Object({
-  id: Type.String({ maxLength: 100 }),
+  id: Type.String({ maxLength: TICKET_ID_LENGTH_MAX }),
   /** Unix time in milliseconds after which the record is of no use. */
   expires: Type.Integer(),
   deleted: Type.Boolean(),

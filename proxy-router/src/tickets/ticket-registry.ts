@@ -1,9 +1,9 @@
-import { isId } from '@adsweep/shared/ids.ts';
 import type { Logger } from '@adsweep/shared/service/logger.ts';
 import { TICKET_SECONDS_MAX } from '@adsweep/shared/targeting/exit-ticket.ts';
 import type { TicketCounts } from '../exits/ticket-counts.ts';
 import { ActiveTicket } from './active-ticket.ts';
 import type { TicketClaims } from './ticket.ts';
+import { isTicketId } from './ticket-id.ts';
 import type { TicketJournal } from './ticket-journal.ts';
 
 /** How long after its expiry a ticket's traffic can still be read. */
@@ -56,7 +56,7 @@ export class TicketRegistry {
   async delete(ticketId: string, now: number): Promise<void> {
     const entry = this.#entries.get(ticketId);
     const ticket = entry?.ticket;
-    if (!ticket && !isId(ticketId)) return;
+    if (!ticket && !isTicketId(ticketId)) return;
     ticket?.close();
     if (entry) this.#uncount(entry);
     this.#entries.delete(ticketId);

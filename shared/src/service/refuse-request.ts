@@ -39,12 +39,16 @@ export function refuseLongUrl({ url = '' }: IncomingMessage, response: ServerRes
 
 type ClientError = Error & { code?: string; rawPacket?: Buffer };
 
-/** Answers what could not be read as a request (an HTTP server's `clientError`), with the body that every refusal has, and ends the connection. */
-export function refuseUnreadable(error: ClientError, socket: Duplex): void {
+/**
+ * Answers what could not be read as a request (an HTTP server's `clientError`), with the body that every refusal has and `headers` of its
+ * own, and ends the connection.
+ */
+export function refuseUnreadable(error: ClientError, socket: Duplex, headers: Record<string, string> = {}): void {
   if (!socket.writable || error.code === 'ECONNRESET') return void socket.destroy();
   const { status, code, detail } = refusalFor(error);
   const body = JSON.stringify({ detail, code });
-  const head = `HTTP/1.1 ${status}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\nConnection: close\r\n\r\n`;
+  const own = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+  const head = `HTTP/1.1 ${status}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n${own.join('')}Connection: close\r\n\r\n`;
   // The parser would report every further packet once more.
   socket
     .removeAllListeners('data')

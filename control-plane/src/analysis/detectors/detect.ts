@@ -2,6 +2,7 @@ import { behaviors } from './behaviors/index.ts';
 import { combine } from './combine.ts';
 import type { Detector } from './detector.ts';
 import type { Evidence, Need } from './evidence.ts';
+import { exitMismatch } from './exit-mismatch.ts';
 import type { Finding } from './finding.ts';
 
 /** All findings, and the detectors that threw or took too long: they found nothing, the others did all the same. */
@@ -11,7 +12,7 @@ export type Detection = { findings: Finding[]; failed: { name: string; cause: un
 export type RunDetector = (work: () => Finding[]) => Finding[];
 
 /** What a scan can be judged by. */
-export const detectors: Detector<Need>[] = behaviors;
+export const detectors: Detector<Need>[] = [...behaviors, exitMismatch];
 
 /** The evidence that `among` need together. */
 export const needsOf = (among: Detector<Need>[]): Set<Need> => new Set(among.flatMap(({ needs }) => needs));

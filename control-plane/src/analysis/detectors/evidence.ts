@@ -5,6 +5,7 @@ import type { CapturedCreative } from '@adsweep/shared/capture/creative.ts';
 import type { NetworkRequest } from '@adsweep/shared/capture/network-request.ts';
 import type { Observation } from '@adsweep/shared/capture/observations/index.ts';
 import { subjectLanding } from '@adsweep/shared/capture/subject-landing.ts';
+import type { Exit } from '@adsweep/shared/targeting/exit-ticket.ts';
 import { registrableDomain } from '@adsweep/shared/urls/registrable-domain.ts';
 
 /** What detection may look at: the capture itself, and what is loaded for those who need it, else empty. */
@@ -12,6 +13,8 @@ export type Evidence = {
   landings: CapturedLanding[];
   /** That of an ad tag or VAST tag, null on page scans. */
   creative: CapturedCreative | null;
+  /** Where the traffic left, as far as it is known. */
+  exit: Exit | null;
   observations: Observation[];
   /** All requests on a fresh scan, up to 5,000; the stored ones after a day (spec 8). */
   requests: NetworkRequest[];
@@ -27,6 +30,7 @@ export type Need = 'requests' | 'documents' | 'bodies';
 export const NO_EVIDENCE: Evidence = {
   landings: [],
   creative: null,
+  exit: null,
   observations: [],
   requests: [],
   documents: [],
@@ -38,7 +42,7 @@ export const NO_EVIDENCE: Evidence = {
  * their hops, every other request to them and what it gave, and all of a landing that ended on one. The capture itself stays whole.
  */
 export function withoutFirstDomains(evidence: Evidence, count: number): Evidence {
-  const { landings, creative, requests, observations, documents, bodies } = evidence;
+  const { landings, creative, exit, requests, observations, documents, bodies } = evidence;
   const skipped = firstDomains(landings, count);
   if (skipped.size === 0) return evidence;
 
@@ -54,6 +58,7 @@ export function withoutFirstDomains(evidence: Evidence, count: number): Evidence
       ...creative,
       redirect_chain: creative.redirect_chain.filter(({ url }) => !isSkipped(url)),
     },
+    exit,
     requests: requests.filter(({ url }) => !isSkipped(url)),
     observations: observations.filter(({ landing, url }) => (landing === null || ords.has(landing)) && !isSkipped(url)),
     documents: documents.filter(({ landing, url }) => ords.has(landing) && !isSkipped(url)),

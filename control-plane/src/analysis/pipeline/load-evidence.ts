@@ -18,7 +18,7 @@ export async function loadEvidence(
 ): Promise<Evidence | null> {
   const record = await readCapture(scan);
   if (!record) return null;
-  const { landings, requests, creative = null } = record.capture;
+  const { landings, requests, creative = null, exit } = record.capture;
   const observations = validObservations(record.capture.observations);
   const attempt = attemptOf(record._id);
   const [all, documents, contents] = await Promise.all([
@@ -27,5 +27,5 @@ export async function loadEvidence(
     needs.has('bodies') ? bodies.bodiesOf(attempt) : null,
   ]);
   const large = { requests: all ?? requests, documents: documents ?? [], bodies: contents ?? [] };
-  return { landings, creative, observations, ...large };
+  return { landings, creative, exit, observations, ...large };
 }

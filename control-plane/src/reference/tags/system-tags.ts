@@ -39,4 +39,13 @@ export const SYSTEM_TAGS = [
     display_name: 'Invalid certificate',
     description: 'A document was served with a certificate that browsers do not trust for its host.',
   },
+  {
+    slug: 'exit_mismatch',
+    category: 'proxy',
+    severity: 'medium',
+    visibility: 'public',
+    display_name: 'Exit in another country',
+    description:
+      'The traffic of the scan left in another country than was asked for, so visitors of that one may see something else.',
+  },
 ] as const satisfies SystemTag[];

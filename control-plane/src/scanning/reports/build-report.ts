@@ -32,14 +32,13 @@ export function buildReport(
   evidence: SeenEvidence,
   tagWords: (slug: string) => TagWords | null,
 ): Report {
-  const exitCountry = scan.exit?.observed_country_code ?? scan.exit?.country_code;
   return {
     token: scan.report_token,
     status: scan.status,
     error: scan.error,
     target: { kind: scan.target.kind, url: scan.target.kind === 'url' ? clip(scan.target.value, URL_MAX) : null },
     country: countryName(scan.country_code),
-    exit_country: exitCountry ? countryName(exitCountry) : null,
+    exit: exitRows(scan),
     device: findEmulator(scan.emulator_id)?.display_name ?? scan.emulator_id,
     created_at: scan.created_at,
     retries: scan.retry_attempt,
@@ -48,6 +47,15 @@ export function buildReport(
     classification: classificationRows(scan.classification),
     timing: timingOf(scan),
   };
+}
+
+function exitRows({ country_code, proxy, exit }: ScanRecord): Report['exit'] {
+  if (!exit) return [];
+  const found = exit.observed_country_code;
+  return [
+    ['Country', countryName(country_code), found ? countryName(found) : 'not checked'],
+    ['Pool', proxy?.proxy_type ?? 'residential', exit.proxy_type],
+  ];
 }
 
 function publicTag(tag: ScanTag, tagWords: (slug: string) => TagWords | null): ReportTag[] {

@@ -1,7 +1,7 @@
 import { type Html, html } from './html.ts';
 import { type Assets, pageDocument } from './page-document.ts';
 import type { Report } from './report.ts';
-import { showClassification, showFacts, showTiming } from './show-facts.ts';
+import { showClassification, showExit, showFacts, showTiming } from './show-facts.ts';
 import { showMainChain, showPicture, showTabs } from './show-landings.ts';
 import { showChips, showFindings } from './show-tags.ts';
 import { isUnderWay, type Verdict, verdictOf } from './verdict.ts';
@@ -19,7 +19,7 @@ export function reportPage(report: Report, assets: Assets): string {
   const verdict = verdictOf(report);
   const renew = isUnderWay(report) && html`<meta http-equiv="refresh" content="${RENEW_SECONDS}">`;
   const seen = [showPicture(report), showTiming(report)].filter((part) => part !== null);
-  const judged = [showFindings(report), showClassification(report)].filter((part) => part !== null);
+  const judged = [showFindings(report), showClassification(report), showExit(report)].filter((part) => part !== null);
   const body = html`${showVerdict(report, verdict)}${showFacts(report)}${showColumns(seen, judged)}
 ${showMainChain(report)}${showTabs(report)}`;
   return pageDocument({ ...PAGE, title: `${verdict.title} - Adsweep report`, renew }, assets, body);

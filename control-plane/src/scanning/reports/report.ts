@@ -34,8 +34,8 @@ export type Report = {
   /** `url` null where the target is a tag: its text is the client's own. */
   target: { kind: TargetKind; url: string | null };
   country: string;
-  /** Country that the exit is known to be in; null before there is one. */
-  exit_country: string | null;
+  /** What was asked of the exit and what was got; none before there is one. Its address, place and provider stay private. */
+  exit: [what: string, asked: string, got: string][];
   device: string;
   created_at: Date;
   /** Attempts after the first. */

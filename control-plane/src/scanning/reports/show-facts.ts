@@ -6,10 +6,10 @@ import { durationWords, TARGETS, timeWords } from './words.ts';
 
 /** What was scanned, from where, with what, and when. */
 export function showFacts(report: Report): Html {
-  const { target, country, exit_country, device, created_at, timing, retries } = report;
+  const { target, country, device, created_at, timing, retries } = report;
   const text = target.url === null ? 'its text is not part of a public report' : showUrl(target.url);
   return html`<dl class="facts card">${fact(TARGETS[target.kind], text, true)}${fact('Country', country)}
-${exit_country && fact('Exit in', exit_country)}${fact('Device', device)}
+${fact('Device', device)}
 ${fact('Asked for', showTime(created_at))}${timing && fact('Took', durationWords(timing.total_ms))}
 ${retries > 0 && fact('Attempts', String(retries + 1))}</dl>`;
 }
@@ -18,6 +18,16 @@ const fact = (term: string, value: string | Html, wide = false): Html =>
   html`<div${wide && html` class="wide"`}><dt>${term}</dt><dd><bdi>${value}</bdi></dd></div>`;
 
 const showTime = (at: Date): Html => html`<time datetime="${at.toISOString()}">${timeWords(at)}</time>`;
+
+/** Where the traffic left; nothing before it did. */
+export function showExit({ exit }: Report): Html | null {
+  if (exit.length === 0) return null;
+  const rows = exit.map(
+    ([what, asked, got]) =>
+      html`<tr><th scope="row">${what}</th><td><bdi>${asked}</bdi></td><td><bdi>${got}</bdi></td></tr>`,
+  );
+  return html`<section class="card exit"><h2>Exit</h2><table><thead><tr><th></th><th scope="col">Asked for</th><th scope="col">Got</th></tr></thead><tbody>${rows}</tbody></table></section>`;
+}
 
 /** What the landing is about; nothing where nobody could say. */
 export function showClassification({ classification }: Report): Html | null {

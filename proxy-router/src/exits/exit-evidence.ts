@@ -1,0 +1,110 @@
+import http from 'node:http';
+import { connect, type Socket } from 'node:net';
+import { text } from 'node:stream/consumers';
+import tls from 'node:tls';
+import { Type } from 'typebox';
+import { Value } from 'typebox/value';
+import { once } from '../providers/connect-to.ts';
+import { ConnectionFailure } from '../providers/connection-failure.ts';
+import type { ExitSession } from '../providers/exit.ts';
+import type { Destination } from '../providers/provider.ts';
+import type { ExitSource } from './exit-source.ts';
+import { mappedAddress } from './host-mapping.ts';
+
+/** What an exit was found to be; null: not known. */
+export type ExitEvidence = {
+  ip: string | null;
+  observed_country_code: string | null;
+  asn: string | null;
+  isp: string | null;
+};
+
+export const NO_EVIDENCE: ExitEvidence = { ip: null, observed_country_code: null, asn: null, isp: null };
+
+const Nullable = (schema: Parameters<typeof Type.Union>[0][number]) => Type.Optional(Type.Union([schema, Type.Null()]));
+const AnswerSchema = Type.Object({
+  ip: Type.String({ maxLength: 50 }),
+  country_code: Type.String({ pattern: '^[A-Za-z]{2}$' }),
+  asn: Nullable(Type.Union([Type.Integer({ minimum: 0 }), Type.String({ maxLength: 50 })])),
+  isp: Nullable(Type.String({ maxLength: 200 })),
+});
+
+const ANSWER_BYTES_MAX = 65_536;
+const DEADLINE_MS = 6_000;
+
+/**
+ * Fetches the check service at `url` through an exit: it answers JSON with the address that it sees. A service that is not reached or says
+ * something else leaves everything unknown. Throws ConnectionFailure where the exit is at fault.
+ */
+export async function readEvidence(source: ExitSource, url: URL, use: ExitSession): Promise<ExitEvidence> {
+  const late = new AbortController();
+  const timer = setTimeout(() => late.abort(new ConnectionFailure('timeout', 'the check took too long')), DEADLINE_MS);
+  let socket: Socket | undefined;
+  late.signal.addEventListener('abort', () => socket?.destroy());
+  try {
+    socket = await dialService(source, url, use, late.signal);
+    return evidenceOf(await get(url, socket));
+  } catch (error) {
+    if (error instanceof ConnectionFailure) throw error;
+    return NO_EVIDENCE;
+  } finally {
+    clearTimeout(timer);
+    socket?.destroy();
+  }
+}
+
+/** The service is the operator's own choice and may have a private address. */
+async function dialService(source: ExitSource, url: URL, use: ExitSession, signal: AbortSignal): Promise<Socket> {
+  const host = url.hostname.replace(/^\[|\]$/g, '');
+  const destination = { host, port: Number(url.port) || (url.protocol === 'https:' ? 443 : 80) };
+  const provider = source.provider(use.exit.provider);
+  if (!provider) throw new ConnectionFailure('upstream_failed', 'the provider of the exit is no longer listed');
+  const socket = provider.resolvesNames
+    ? await dialDirectly(mappedAddress(source.hosts, destination) ?? destination, signal)
+    : (await provider.dial(use, destination, signal)).socket;
+  if (url.protocol !== 'https:') return socket;
+  return once(tls.connect({ socket, servername: host }), 'secureConnect', signal);
+}
+
+const dialDirectly = ({ host, port }: Destination, signal: AbortSignal): Promise<Socket> =>
+  once(connect({ host, port, signal }), 'connect', signal);
+
+function get(url: URL, socket: Socket): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const headers = { host: url.host, accept: 'application/json', connection: 'close' };
+    const request = http.get({ path: url.pathname + url.search, headers, createConnection: () => socket });
+    process.nextTick(() => socket.resume());
+    socket.on('close', () => reject(new Error('the check service closed')));
+    request.on('error', reject);
+    request.on('response', (response) => {
+      if (Number(response.headers['content-length'] ?? 0) > ANSWER_BYTES_MAX) return void socket.destroy();
+      text(response).then(resolve, reject);
+    });
+  });
+}
+
+/** What the service's answer says; nothing where it is none. */
+export function evidenceOf(answer: string): ExitEvidence {
+  const value = parse(answer);
+  if (!Value.Check(AnswerSchema, value)) return NO_EVIDENCE;
+  const { ip, country_code, asn, isp } = value as {
+    ip: string;
+    country_code: string;
+    asn?: string | number;
+    isp?: string;
+  };
+  return {
+    ip,
+    observed_country_code: country_code.toUpperCase(),
+    asn: typeof asn === 'number' ? `AS${asn}` : asn || null,
+    isp: isp || null,
+  };
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}
