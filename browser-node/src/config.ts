@@ -3,8 +3,10 @@ import { NODE_ID } from '@adsweep/shared/lease/messages.ts';
 import { loadConfig } from '@adsweep/shared/service/load-config.ts';
 import { logLevelSetting, metricsTokenSetting, portSetting, secretsSetting } from '@adsweep/shared/service/settings.ts';
 import { type Static, Type } from 'typebox';
-import { CHROMIUM_UID } from './browser/chromium-account.ts';
 import { defaultSlots, usableMemory } from './default-slots.ts';
+
+/** In the range that Linux distributions leave to nobody, and within the 65,536 ids of a container with a user namespace. */
+export const CHROMIUM_UID = 65_530;
 
 const ownId = () =>
   `${hostname().replace(/[^A-Za-z0-9._-]/g, '-')}-${process.pid}`.replace(/^[^A-Za-z0-9]+/, '').slice(-100);

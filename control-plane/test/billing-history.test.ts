@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { type LedgerMotion, scanMotion } from '../src/accounts/billing/ledger-entry.ts';
+import { type LedgerPosting, scanPosting } from '../src/accounts/billing/ledger-entry.ts';
 import { itemsOf, KEYS, ORGANIZATIONS, type RunningApi, runningApi } from './support/running-api.ts';
 
 const on = (day: number, hour = 12) => new Date(Date.UTC(2026, 2, day, hour));
@@ -10,8 +10,8 @@ describe('the billing history', () => {
   let api: RunningApi;
   before(async () => {
     api = await runningApi();
-    const topUp: LedgerMotion = {
-      ...scanMotion('refund', ours(''), 50_000, on(1)),
+    const topUp: LedgerPosting = {
+      ...scanPosting('refund', ours(''), 50_000, on(1)),
       _id: 'top-up',
       type: 'top_up_manual',
       description: 'Top-up',
@@ -20,11 +20,11 @@ describe('the billing history', () => {
     };
     const entries = [
       topUp,
-      scanMotion('charge', ours('a'), 10_000, on(2)),
-      scanMotion('charge', ours('b'), 10_000, on(3)),
-      scanMotion('refund', ours('b'), 10_000, on(4, 23)),
-      scanMotion('charge', ours('free'), 0, on(5)),
-      scanMotion('charge', { organizationId: ORGANIZATIONS.theirs, scanId: 'c' }, 10_000, on(3)),
+      scanPosting('charge', ours('a'), 10_000, on(2)),
+      scanPosting('charge', ours('b'), 10_000, on(3)),
+      scanPosting('refund', ours('b'), 10_000, on(4, 23)),
+      scanPosting('charge', ours('free'), 0, on(5)),
+      scanPosting('charge', { organizationId: ORGANIZATIONS.theirs, scanId: 'c' }, 10_000, on(3)),
     ];
     for (const entry of [...entries, ...entries]) await api.ledger.book(entry);
   });

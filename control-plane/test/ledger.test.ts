@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { type LedgerEntry, type LedgerMotion, scanMotion } from '../src/accounts/billing/ledger-entry.ts';
+import { type LedgerEntry, type LedgerPosting, scanPosting } from '../src/accounts/billing/ledger-entry.ts';
 import { type LedgerStore, ledgerStore } from '../src/accounts/billing/ledger-store.ts';
 import { openStore, type Store } from '../src/platform/store.ts';
 
 const at = (minute: number) => new Date(Date.UTC(2026, 0, 1, 0, minute));
-const motion = (number: number, organizationId: string): LedgerMotion =>
-  scanMotion(
+const posting = (number: number, organizationId: string): LedgerPosting =>
+  scanPosting(
     number % 5 === 0 ? 'refund' : 'charge',
     { organizationId, scanId: `${organizationId}-${number}` },
     10,
@@ -25,15 +25,15 @@ describe('the ledger', () => {
   after(() => store.close());
 
   it('§4.5.3 numbers an organization’s entries without gaps and sums them up, whoever books at once', async () => {
-    const motions = Array.from({ length: 40 }, (_, number) => motion(number, 'busy'));
+    const postings = Array.from({ length: 40 }, (_, number) => posting(number, 'busy'));
     const writers = [ledgerStore(store), ledgerStore(store), ledgerStore(store)];
-    await Promise.all([...motions, ...motions].map((one, index) => writers[index % writers.length]!.book(one)));
+    await Promise.all([...postings, ...postings].map((one, index) => writers[index % writers.length]!.book(one)));
     const { rows, total } = await ledger.list('busy', ALL, 0, 200);
     assert.equal(total, 40);
     const oldestFirst = rows.toReversed();
     assert.deepEqual(
       oldestFirst.map(({ sequence }) => sequence),
-      motions.map((_, index) => index + 1),
+      postings.map((_, index) => index + 1),
     );
     let balance = 0;
     for (const entry of oldestFirst) {
@@ -43,7 +43,7 @@ describe('the ledger', () => {
   });
 
   it('gives the same pages as a walk over all entries, by type and by day', async () => {
-    for (let number = 0; number < 60; number += 1) await ledger.book(motion(number, 'paged'));
+    for (let number = 0; number < 60; number += 1) await ledger.book(posting(number, 'paged'));
     const all = (await ledger.list('paged', ALL, 0, 200)).rows;
     const types = [null, ['refund' as const], ['usage_charge' as const, 'refund' as const], ['top_up_manual' as const]];
     const spans = [null, { $gte: at(10) }, { $lt: at(31) }, { $gte: at(10), $lt: at(31) }, { $gte: at(90) }];
@@ -61,8 +61,8 @@ describe('the ledger', () => {
   });
 
   it('an entry is never older than the one before it', async () => {
-    await ledger.book(motion(9, 'late'));
-    const entry = await ledger.book(motion(3, 'late'));
+    await ledger.book(posting(9, 'late'));
+    const entry = await ledger.book(posting(3, 'late'));
     assert.deepEqual([entry.sequence, entry.created_at], [2, at(9)]);
   });
 });

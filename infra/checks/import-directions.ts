@@ -24,7 +24,9 @@ const browserNodeLayers: Layers = [
   ['leases', 'lease/**'],
   ['uploads', 'upload/**'],
   ['captures', 'capture/**'],
-  ['browsers', 'browser/**', '*.ts'],
+  ['metrics', 'metrics.ts'],
+  ['browsers', 'browser/**'],
+  ['foundations', '*.ts'],
 ];
 
 const proxyRouterLayers: Layers = [

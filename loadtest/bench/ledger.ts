@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { entryAfter, type LedgerEntry, scanMotion } from '../../control-plane/src/accounts/billing/ledger-entry.ts';
+import { entryAfter, type LedgerEntry, scanPosting } from '../../control-plane/src/accounts/billing/ledger-entry.ts';
 import { type LedgerStore, ledgerStore } from '../../control-plane/src/accounts/billing/ledger-store.ts';
 import { openStore } from '../../control-plane/src/platform/store.ts';
 import { barChart } from './bar-chart.ts';
@@ -21,12 +21,12 @@ const QUESTIONS: Record<string, (ledger: LedgerStore, size: number) => Promise<u
   'first page of refunds': (ledger) => ledger.list(ORGANIZATION, { types: ['refund'], created: null }, 0, 1),
   'refunds in the middle': (ledger, size) =>
     ledger.list(ORGANIZATION, { types: ['refund'], created: null }, Math.floor(size / 20), 1),
-  'booking an entry': async (ledger) => ledger.book(motion(++booked)),
+  'booking an entry': async (ledger) => ledger.book(posting(++booked)),
 };
 
 let booked = 0;
-const motion = (number: number) =>
-  scanMotion(
+const posting = (number: number) =>
+  scanPosting(
     number % 10 === 0 ? 'refund' : 'charge',
     { organizationId: ORGANIZATION, scanId: `scan-${number}` },
     10_000,
@@ -45,7 +45,7 @@ async function measure(size: number): Promise<Map<string, number>> {
     for (let from = 0; from < size; from += BATCH) {
       const batch: LedgerEntry[] = [];
       for (let number = from; number < Math.min(size, from + BATCH); number += 1) {
-        last = entryAfter(last, motion(number + 1));
+        last = entryAfter(last, posting(number + 1));
         batch.push(last);
       }
       await entries.insertMany(batch);

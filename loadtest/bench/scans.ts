@@ -176,6 +176,6 @@ saveResult('scans', [
     `Microseconds, ${number(SIZES[1]!)} scans`,
     [...pages].map(([name, times]) => [name, times[1]!] as [string, number]),
   ),
-  `Inserted in batches of ${number(BATCH)}: ${loaded.map(({ perSecond }) => number(perSecond)).join(' and ')} scans a second. A search for a part of a URL, which walks along all scans, took ${searches.map(number).join(' and ')} ms.`,
+  `Inserted in batches of ${number(BATCH)}: ${loaded.map(({ perSecond }) => number(perSecond)).join(' and ')} scans a second. A search for a part of a URL, which reads the whole index of URLs, took ${searches.map(number).join(' and ')} ms.`,
   `Machine: ${machine()}.`,
 ]);

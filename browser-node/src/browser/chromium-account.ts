@@ -7,9 +7,6 @@ import { promisify } from 'node:util';
 /** A system user and its group, by number; nothing else is known of them, and no supplementary groups. */
 export type Account = { uid: number; gid: number };
 
-/** In the range that Linux distributions leave to nobody, and within the 65,536 ids of a container with a user namespace. */
-export const CHROMIUM_UID = 65_530;
-
 const isRoot = (): boolean => process.getuid?.() === 0;
 
 /** The account that Chromium runs under; null: that of this process, which is not root and may choose none. */

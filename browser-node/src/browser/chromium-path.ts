@@ -2,8 +2,8 @@ import { execFile } from 'node:child_process';
 import { accessSync, constants } from 'node:fs';
 import { promisify } from 'node:util';
 import { OperatorError } from '@adsweep/shared/service/operator-error.ts';
-import { chromiumEnvironment } from '../config.ts';
-import { type Account, CHROMIUM_UID, chromiumAccount } from './chromium-account.ts';
+import { CHROMIUM_UID, chromiumEnvironment } from '../config.ts';
+import { type Account, chromiumAccount } from './chromium-account.ts';
 import { startProblem } from './chromium-start-problem.ts';
 
 const KNOWN_PLACES = [

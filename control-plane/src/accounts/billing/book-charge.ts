@@ -1,5 +1,5 @@
 import type { Origin, OutboxEntry } from '../../platform/outbox/outbox-entry.ts';
-import { scanMotion } from './ledger-entry.ts';
+import { scanPosting } from './ledger-entry.ts';
 import type { LedgerStore } from './ledger-store.ts';
 
 /** Books what a scan's creation charged or what is refunded; booked once, however often it is called for the same entry. */
@@ -8,5 +8,5 @@ export async function bookCharge(
   { kind, amount_micros, at }: OutboxEntry<'charge' | 'refund'>,
   origin: Origin,
 ): Promise<void> {
-  await ledger.book(scanMotion(kind, origin, amount_micros, at));
+  await ledger.book(scanPosting(kind, origin, amount_micros, at));
 }

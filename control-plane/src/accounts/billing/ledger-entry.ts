@@ -1,4 +1,4 @@
-/** Kinds of ledger entries. The list is open: clients take an unknown one as a motion of its signed amount (spec 7.2). */
+/** Kinds of ledger entries. The list is open: clients take an unknown one as a posting of its signed amount (spec 7.2). */
 export const LEDGER_TYPES = [
   'initial_balance',
   'top_up_manual',
@@ -15,7 +15,7 @@ export const LEDGER_TYPES = [
 export type LedgerType = (typeof LEDGER_TYPES)[number];
 
 /** One signed amount in micros, about to be booked. `_id` follows from what caused it (`charge:<scan>`), so that it is booked once. */
-export type LedgerMotion = {
+export type LedgerPosting = {
   _id: string;
   organization_id: string;
   type: LedgerType;
@@ -28,34 +28,34 @@ export type LedgerMotion = {
 };
 
 /**
- * A booked motion: the entry number `sequence` of its organization (from 1, without gaps), with the balance after it and how many
+ * A booked posting: the entry number `sequence` of its organization (from 1, without gaps), with the balance after it and how many
  * entries of each type there are up to it. Entries are only ever added.
  */
-export type LedgerEntry = LedgerMotion & {
+export type LedgerEntry = LedgerPosting & {
   sequence: number;
   balance_after_micros: number;
   counts: Partial<Record<LedgerType, number>>;
 };
 
-/** The entry that `motion` becomes after `last`, the organization's newest one; null: it is the first. */
-export function entryAfter(last: LedgerEntry | null, motion: LedgerMotion): LedgerEntry {
+/** The entry that `posting` becomes after `last`, the organization's newest one; null: it is the first. */
+export function entryAfter(last: LedgerEntry | null, posting: LedgerPosting): LedgerEntry {
   const counts = last?.counts ?? {};
   return {
-    ...motion,
-    created_at: last && last.created_at > motion.created_at ? last.created_at : motion.created_at,
+    ...posting,
+    created_at: last && last.created_at > posting.created_at ? last.created_at : posting.created_at,
     sequence: (last?.sequence ?? 0) + 1,
-    balance_after_micros: (last?.balance_after_micros ?? 0) + motion.amount_micros,
-    counts: { ...counts, [motion.type]: (counts[motion.type] ?? 0) + 1 },
+    balance_after_micros: (last?.balance_after_micros ?? 0) + posting.amount_micros,
+    counts: { ...counts, [posting.type]: (counts[posting.type] ?? 0) + 1 },
   };
 }
 
 /** What a scan's creation charges, or what is refunded. `amountMicros` is what the check costs, 0 or more. */
-export function scanMotion(
+export function scanPosting(
   kind: 'charge' | 'refund',
   of: { organizationId: string; scanId: string },
   amountMicros: number,
   at: Date,
-): LedgerMotion {
+): LedgerPosting {
   return {
     _id: `${kind}:${of.scanId}`,
     organization_id: of.organizationId,

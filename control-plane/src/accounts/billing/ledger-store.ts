@@ -1,7 +1,7 @@
 import { inTurnByKey } from '../../platform/in-turn.ts';
 import { insertOnce } from '../../platform/insert-once.ts';
 import type { Collection, Store } from '../../platform/store.ts';
-import { entryAfter, type LedgerEntry, type LedgerMotion, type LedgerType } from './ledger-entry.ts';
+import { entryAfter, type LedgerEntry, type LedgerPosting, type LedgerType } from './ledger-entry.ts';
 
 /** Which entries a client asks for: of these types, within these moments; null: all. */
 export type LedgerFilter = { types: LedgerType[] | null; created: { $gte?: Date; $lt?: Date } | null };
@@ -67,16 +67,16 @@ export function ledgerStore(store: Store) {
     },
 
     /**
-     * Books a motion as the organization's next entry; one that was booked before stays as it is. The unique sequence lets one writer
+     * Books a posting as the organization's next entry; one that was booked before stays as it is. The unique sequence lets one writer
      * win where several book at once; the others try again behind it.
      */
-    async book(motion: LedgerMotion): Promise<LedgerEntry> {
-      const { _id, organization_id } = motion;
+    async book(posting: LedgerPosting): Promise<LedgerEntry> {
+      const { _id, organization_id } = posting;
       return inTurn(organization_id, async () => {
         for (;;) {
           const known = await entries.findOne({ _id, organization_id });
           if (known) return known;
-          const entry = entryAfter(await newest(organization_id, null), motion);
+          const entry = entryAfter(await newest(organization_id, null), posting);
           if (await insertOnce(entries, entry)) return entry;
         }
       });

@@ -9,8 +9,9 @@ import {
   UploadedSchema,
 } from '@adsweep/shared/lease/messages.ts';
 import { ConnectionLost } from '@adsweep/shared/service/read-bytes.ts';
-import { Type } from 'typebox';
+import { type TSchema, Type } from 'typebox';
 import { ApiError, refused } from '../../http/api-error.ts';
+import type { ErrorCode } from '../../http/errors.ts';
 import { noContent, ok, type Route, route } from '../../http/route.ts';
 import type { FarmMetrics } from '../../metrics.ts';
 import { type DiskSpace, isDiskFull } from '../../platform/disk-space.ts';
@@ -73,61 +74,68 @@ function uploadArtifact(dependencies: UploadDependencies): Route<NodeCaller> {
 }
 
 function completeMember(dependencies: UploadDependencies): Route<NodeCaller> {
-  const { metrics } = dependencies;
-  return route({
-    method: 'POST',
-    path: '/node/v1/leases/{id}/scans/{scan}/complete',
-    group: 'Leases',
+  return endOfAttempt<Complete>(dependencies, {
+    verb: 'complete',
     summary: 'Hand in the capture: the attempt is over',
-    permission: 'lease',
-    params: memberParams,
     body: CompleteSchema,
-    bodyBounds: CAPTURE_BODY,
-    replies: { 204: { description: 'Accepted, now or before.' } },
-    errors: ['not_found', 'lease.lost', 'request_too_large', 'validation_error'],
-    handle: async ({ caller, params, body, stream }: MemberCall<Complete>) => {
-      const lease = leaseOf(caller);
-      const scan = await memberOf(dependencies, lease, params.scan);
-      refuseLargeCapture(scan, stream);
-      const outcome = await acceptCapture(dependencies, scan, lease.fence, body.capture, new Date());
-      await settleJob(dependencies, lease, new Date());
-      if (outcome === 'lost') throw leaseLost(metrics, 'complete');
-      if (outcome === 'accepted') metrics.leases.inc({ outcome: 'completed' });
-      return noContent();
+    done: 'Accepted, now or before.',
+    errors: ['validation_error'],
+    async end(scan, fence, { capture }, now) {
+      const outcome = await acceptCapture(dependencies, scan, fence, capture, now);
+      return outcome === 'accepted' ? 'completed' : outcome;
     },
   });
 }
 
 function failMember(dependencies: UploadDependencies): Route<NodeCaller> {
-  const { metrics } = dependencies;
-  return route({
-    method: 'POST',
-    path: '/node/v1/leases/{id}/scans/{scan}/fail',
-    group: 'Leases',
+  return endOfAttempt<Fail>(dependencies, {
+    verb: 'fail',
     summary: 'End an attempt that failed, with the evidence so far',
-    permission: 'lease',
-    params: memberParams,
     body: FailSchema,
-    bodyBounds: CAPTURE_BODY,
-    replies: { 204: { description: 'Done.' } },
-    errors: ['not_found', 'lease.lost', 'request_too_large'],
-    handle: async ({ caller, params, body, stream }: MemberCall<Fail>) => {
-      const lease = leaseOf(caller);
-      const scan = await memberOf(dependencies, lease, params.scan);
-      refuseLargeCapture(scan, stream);
-      const end = await endAttempt(dependencies, scan, lease.fence, body, new Date());
-      await settleJob(dependencies, lease, new Date());
-      if (end === 'lost') throw leaseLost(metrics, 'fail');
-      metrics.leases.inc({ outcome: 'failed' });
-      return noContent();
+    done: 'Done.',
+    async end(scan, fence, failure, now) {
+      return (await endAttempt(dependencies, scan, fence, failure, now)) === 'lost' ? 'lost' : 'failed';
     },
   });
 }
 
-type MemberCall<Body> = { caller: NodeCaller; params: { scan: string }; body: Body; stream: IncomingMessage };
+type AttemptEnd<Body> = {
+  verb: 'complete' | 'fail';
+  summary: string;
+  body: TSchema;
+  /** What an answer without a body says. */
+  done: string;
+  errors?: ErrorCode[];
+  /** Ends the attempt; `lost`: this lease may not; `repeated`: it had ended before, and is not counted again. */
+  end(scan: ScanRecord, fence: number, body: Body, now: Date): Promise<'lost' | 'completed' | 'failed' | 'repeated'>;
+};
 
-function refuseLargeCapture({ job_kind }: ScanRecord, stream: IncomingMessage): void {
-  refuseLarger(stream, JOB_LIMITS[job_kind].capture_bytes + ENVELOPE_BYTES, 'A capture');
+/** What complete and fail have in common: the last message about a member, after which its job may be over. */
+function endOfAttempt<Body>(dependencies: UploadDependencies, about: AttemptEnd<Body>): Route<NodeCaller> {
+  const { verb, summary, body: schema, done, errors = [], end } = about;
+  const { metrics } = dependencies;
+  return route({
+    method: 'POST',
+    path: `/node/v1/leases/{id}/scans/{scan}/${verb}`,
+    group: 'Leases',
+    summary,
+    permission: 'lease',
+    params: memberParams,
+    body: schema,
+    bodyBounds: CAPTURE_BODY,
+    replies: { 204: { description: done } },
+    errors: ['not_found', 'lease.lost', 'request_too_large', ...errors],
+    handle: async ({ caller, params, body, stream }) => {
+      const lease = leaseOf(caller);
+      const scan = await memberOf(dependencies, lease, params.scan);
+      refuseLarger(stream, JOB_LIMITS[scan.job_kind].capture_bytes + ENVELOPE_BYTES, 'A capture');
+      const outcome = await end(scan, lease.fence, body as Body, new Date());
+      await settleJob(dependencies, lease, new Date());
+      if (outcome === 'lost') throw leaseLost(metrics, verb);
+      if (outcome !== 'repeated') metrics.leases.inc({ outcome });
+      return noContent();
+    },
+  });
 }
 
 /** Refuses before a byte is read: a lease that is over must not replace what was accepted under it. */
