@@ -124,7 +124,12 @@ describe('§4.3.3 screenshots', () => {
     const markup = Buffer.from('<script>alert(1)</script>');
     api.around.file = async (organizationId, _, name) =>
       organizationId === ORGANIZATIONS.ours && name === 'creative.html'
-        ? { stream: Readable.from([markup]), artifact: { sha256: 'ab'.repeat(32), bytes: markup.length } }
+        ? {
+            sha256: 'ab'.repeat(32),
+            bytes: markup.length,
+            content_type: 'text/html',
+            read: async () => Readable.from([markup]),
+          }
         : null;
     const { answer, bytes } = await fetchPicture('creative-html');
     assert.equal(answer.headers.get('content-type'), 'text/plain; charset=utf-8');

@@ -5,16 +5,16 @@ import type { ScanStore } from '../scanning/scans/state/scan-store.ts';
 /** The artifacts of an organization's own scans. */
 export function artifactSource(
   scans: Pick<ScanStore, 'find'>,
-  crawling: Pick<CrawlingDomain, 'openPicture' | 'openFile'>,
+  crawling: Pick<CrawlingDomain, 'openPicture' | 'findFile'>,
 ): ArtifactSource {
   return {
     openPicture: async (organizationId, scanId, of) => {
       const scan = await scans.find(organizationId, scanId);
       return scan && crawling.openPicture(scan, of);
     },
-    openFile: async (organizationId, scanId, name) => {
+    findFile: async (organizationId, scanId, name) => {
       const scan = await scans.find(organizationId, scanId);
-      return scan && crawling.openFile(scan, name);
+      return scan && crawling.findFile(scan, name);
     },
   };
 }

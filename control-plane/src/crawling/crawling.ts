@@ -5,7 +5,7 @@ import { NO_SCAN_EVIDENCE, type ScanEvidence } from '../scanning/scans/api/evide
 import type { ScanRecord } from '../scanning/scans/state/scan.ts';
 import { bodyStore } from './captures/body-store.ts';
 import { captureStore } from './captures/capture-store.ts';
-import { openFile, openPicture } from './captures/open-artifact.ts';
+import { findFile, openPicture } from './captures/open-artifact.ts';
 import { evidenceOf } from './captures/present-evidence.ts';
 import { captureReader } from './captures/read-capture.ts';
 import { blockedNodes } from './fleet/blocked-nodes.ts';
@@ -85,7 +85,7 @@ export function crawlingDomain(
       return record ? evidenceOf(record) : NO_SCAN_EVIDENCE;
     },
     openPicture: (scan: ScanRecord, of: PictureOf) => openPicture(readCapture, artifacts, scan, of),
-    openFile: (scan: ScanRecord, name: string) => openFile(readCapture, artifacts, scan, name),
+    findFile: (scan: ScanRecord, name: string) => findFile(readCapture, artifacts, scan, name),
   };
 }
 

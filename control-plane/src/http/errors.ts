@@ -40,6 +40,7 @@ export const ERRORS = {
   not_found: { status: 404, detail: 'text', means: 'There is no such thing, or it belongs to another organization.' },
   method_not_allowed: { status: 405, detail: 'text', means: 'The path exists, with other methods.' },
   request_too_large: { status: 413, detail: 'text', means: 'The body is larger than the operation takes.' },
+  range_not_satisfiable: { status: 416, detail: 'text', means: 'The file has no byte in the range.' },
   url_too_long: { status: 414, detail: 'text', means: 'The URL has more than 24,576 characters.' },
   headers_too_large: { status: 431, detail: 'text', means: 'The line and headers have more than 48 KiB together.' },
   bad_request: { status: 400, detail: 'text', means: 'What arrived is no HTTP request.' },

@@ -14,8 +14,8 @@ export type ObjectStore = {
    * power cut from then on.
    */
   put(key: string, source: Readable | Uint8Array): Promise<void>;
-  /** The bytes and how many they are, or null where there is nothing under `key`. */
-  get(key: string): Promise<StoredObject | null>;
+  /** The bytes, or those of `range` alone, and how many there are in all; null where there is nothing under `key`. */
+  get(key: string, range?: ByteRange): Promise<StoredObject | null>;
   /** Removes what is under `key`, or all keys below it. Nothing there is no error. */
   delete(key: string): Promise<void>;
   /** All that is stored below `key`, folder by folder, in no order. May leave out what is stored or removed meanwhile. */
@@ -25,6 +25,9 @@ export type ObjectStore = {
   /** Removes what uploads left that broke off, last written to before `before`; answers how many files went. */
   removeTemporary(before: Date): Promise<number>;
 };
+
+/** The first and the last byte of a part, counted from 0. */
+export type ByteRange = { start: number; end: number };
 
 /** A stored object; whoever asked for it reads or destroys the stream. */
 export type StoredObject = { stream: Readable; bytes: number };
@@ -66,11 +69,11 @@ export async function openDiskObjects(root: string): Promise<ObjectStore> {
       }
     },
 
-    async get(key) {
+    async get(key, range) {
       try {
         const file = await open(pathOf(root, key), 'r');
         const { size } = await file.stat();
-        return { stream: createReadStream('', { fd: file }), bytes: size };
+        return { stream: createReadStream('', { fd: file, ...range }), bytes: size };
       } catch (error) {
         if (isMissing(error)) return null;
         throw error;

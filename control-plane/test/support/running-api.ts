@@ -88,7 +88,7 @@ export type Surroundings = {
   catalogue: Catalogue | null;
   evidence: ScanEvidence;
   picture: ArtifactSource['openPicture'];
-  file: ArtifactSource['openFile'];
+  file: ArtifactSource['findFile'];
   enqueue: (scan: ScanRecord) => Promise<void>;
   tagWordsFor: (organizationId: string) => Promise<FindTagWords>;
   readyChecks: ReadyCheck[];
@@ -149,7 +149,7 @@ export async function runningApi(open: () => Promise<Store> = () => openStore({ 
       answerPicture: async () => ({ status: 404 }),
       tagWordsFor: async () => () => null,
     },
-    artifacts: { openPicture: (...of) => around.picture(...of), openFile: (...of) => around.file(...of) },
+    artifacts: { openPicture: (...of) => around.picture(...of), findFile: (...of) => around.file(...of) },
     pictures,
     readLedger: ledger.list,
     blockNode: (nodeId) => around.fleet('block', nodeId),

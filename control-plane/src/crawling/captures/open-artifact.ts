@@ -1,4 +1,5 @@
 import { CREATIVE_SCREENSHOT } from '@adsweep/shared/capture/artifacts/creative-screenshot.ts';
+import { artifactKindOf } from '@adsweep/shared/capture/artifacts/index.ts';
 import { PAGE_SCREENSHOT } from '@adsweep/shared/capture/artifacts/page-screenshot.ts';
 import { SUBJECT_ORD } from '@adsweep/shared/capture/subject-landing.ts';
 import type { PictureOf } from '../../scanning/artifacts/artifact.ts';
@@ -7,7 +8,7 @@ import type { ScanRecord } from '../../scanning/scans/state/scan.ts';
 import { attemptOf, type CaptureRecord } from './capture-record.ts';
 import type { ReadCapture } from './read-capture.ts';
 
-type Artifacts = Pick<FarmArtifacts, 'open'>;
+type Artifacts = Pick<FarmArtifacts, 'open' | 'find'>;
 type Scan = Pick<ScanRecord, 'capture'>;
 
 /** A picture of a scan as it was taken; null where there is none. Whoever opens it reads or destroys the stream. */
@@ -17,10 +18,17 @@ export async function openPicture(readCapture: ReadCapture, artifacts: Artifacts
   return name ? artifacts.open(attemptOf(record._id), name) : null;
 }
 
-/** A file of a scan by its name; null where there is none. Whoever opens it reads or destroys the stream. */
-export async function openFile(readCapture: ReadCapture, artifacts: Artifacts, scan: Scan, name: string) {
+/** A file of a scan by its name; null where there is none. */
+export async function findFile(readCapture: ReadCapture, artifacts: Artifacts, scan: Scan, name: string) {
   const record = await readCapture(scan);
-  return record && has(record, name) ? artifacts.open(attemptOf(record._id), name) : null;
+  const file = record && has(record, name) ? await artifacts.find(attemptOf(record._id), name) : null;
+  return record && file && { ...file, content_type: sentTypeOf(record, name) ?? file.content_type };
+}
+
+/** The type that a media file's server sent, as the node tells it; null for other files, whose type follows from their kind. */
+function sentTypeOf({ capture }: Pick<CaptureRecord, 'capture'>, name: string): string | null {
+  if (artifactKindOf(name)?.format !== 'media') return null;
+  return capture.artifacts.find((artifact) => artifact.name === name)?.content_type ?? null;
 }
 
 /**

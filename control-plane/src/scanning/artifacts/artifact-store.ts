@@ -8,7 +8,7 @@ import { newId } from '@adsweep/shared/ids.ts';
 import { isDiskFull } from '../../platform/disk-space.ts';
 import type { ObjectStore, StoredObject } from '../../platform/object-store.ts';
 import { type Collection, isDuplicateKey, type Store } from '../../platform/store.ts';
-import { ArtifactKept, type ArtifactRecord, type AttemptRef } from './artifact.ts';
+import { ArtifactKept, type ArtifactRecord, type AttemptRef, type FoundFile } from './artifact.ts';
 import { inspect, Measure } from './inspect-artifact.ts';
 
 /** An upload whose attempt nobody accepted is removed after this time; no lease lives as long. */
@@ -102,6 +102,13 @@ export function artifactStore(store: Store, objects: ObjectStore) {
       const artifact = await artifacts.findOne({ _id: idOf(ref, name) });
       const stored = artifact && (await objects.get(artifact.object));
       return stored ? { ...stored, artifact } : null;
+    },
+
+    /** Description of one artifact, and a way to read it or a part of it; null where the attempt left none of this name. */
+    async find(ref: AttemptRef, name: string): Promise<FoundFile | null> {
+      const artifact = await artifacts.findOne({ _id: idOf(ref, name) });
+      if (!artifact) return null;
+      return { ...artifact, read: async (range) => (await objects.get(artifact.object, range))?.stream ?? null };
     },
 
     /**

@@ -1,3 +1,6 @@
+import type { Readable } from 'node:stream';
+import type { ByteRange } from '../../platform/object-store.ts';
+
 /** The attempt whose node uploads: each lease writes under its own fence. */
 export type AttemptRef = { scanId: string; fence: number };
 
@@ -18,6 +21,14 @@ export type ArtifactRecord = {
   width: number;
   height: number;
   expires_at: Date | null;
+};
+
+/**
+ * A stored file that was not opened yet. `read` opens it, or a part of it; null where it was removed meanwhile. Whoever opens it reads or
+ * destroys the stream.
+ */
+export type FoundFile = Pick<ArtifactRecord, 'sha256' | 'bytes' | 'content_type'> & {
+  read(range?: ByteRange): Promise<Readable | null>;
 };
 
 /** Whose picture: the page's, the creative's, or that of the landing with this ordinal. */

@@ -59,7 +59,8 @@ const inspectors: Record<ArtifactFormat, (stream: Readable) => Promise<{ width: 
   jpeg: (stream) => inspectPicture(stream, 'jpeg'),
   webp: (stream) => inspectPicture(stream, 'webp'),
   gzipped_json: inspectGzip,
-  text: inspectText,
+  text: inspectNothing,
+  media: inspectNothing,
 };
 
 /** Looks at the header alone: nothing of a node's picture is decoded before someone asks for it in another size. */
@@ -82,8 +83,8 @@ async function firstBytes(stream: Readable, most: number): Promise<Buffer> {
   return Buffer.concat(chunks);
 }
 
-/** Text is served as text alone and never parsed here: any bytes may be it. */
-async function inspectText(stream: Readable) {
+/** Text and media are never parsed here, and served so that no browser takes them for anything else: any bytes may be it. */
+async function inspectNothing(stream: Readable) {
   stream.destroy();
   return { width: 0, height: 0 };
 }

@@ -1,7 +1,6 @@
-import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import type { Readable } from 'node:stream';
 import { CONTENT_TYPES } from '@adsweep/shared/capture/artifacts/artifact-kind.ts';
-import { CREATIVE_HTML } from '@adsweep/shared/capture/artifacts/creative-html.ts';
 import { SCREENSHOT_WIDTH_MAX, SCREENSHOT_WIDTH_MIN } from '@adsweep/shared/limits.ts';
 import { ConnectionLost } from '@adsweep/shared/service/read-bytes.ts';
 import { Type } from 'typebox';
@@ -9,8 +8,9 @@ import { ApiError, notFound } from '../../http/api-error.ts';
 import type { Caller } from '../../http/caller.ts';
 import { conditional, matches } from '../../http/conditional-get.ts';
 import { type Answer, ok, type Route, route } from '../../http/route.ts';
-import type { PictureOf } from './artifact.ts';
+import type { FoundFile, PictureOf } from './artifact.ts';
 import { QueueFull } from './bounded-queue.ts';
+import { CACHING, fileRoutes } from './file-routes.ts';
 import type { PicturePool } from './picture-pool.ts';
 import { resizedSize, type Size, type WantedSize } from './resize-screenshot.ts';
 
@@ -20,14 +20,11 @@ export type OpenPicture = {
   artifact: Size & { sha256: string; bytes: number; content_type: string };
 };
 
-/** A stored file: its bytes, their hash and number. Whoever opens it reads or destroys the stream. */
-export type OpenFile = { stream: Readable; artifact: { sha256: string; bytes: number } };
-
 /** What artifacts are read from: pictures and files of the organization's scans; null where there is none, or no such scan. */
 export type ArtifactSource = {
   openPicture(organizationId: string, scanId: string, of: PictureOf): Promise<OpenPicture | null>;
   /** The file with this name. */
-  openFile(organizationId: string, scanId: string, name: string): Promise<OpenFile | null>;
+  findFile(organizationId: string, scanId: string, name: string): Promise<FoundFile | null>;
 };
 
 const group = 'Artifacts';
@@ -54,22 +51,9 @@ const PICTURES = [
   { path: 'landings/{ord}/screenshot', summary: 'Screenshot of a landing', params: WithOrd, of: 'landing' },
 ] as const;
 
-/** Files that are sent as they are stored: the end of the path, what they are, and the name and type of the artifact. */
-const FILES: { path: string; summary: string; name: string; type: string }[] = [
-  {
-    path: 'creative-html',
-    summary: 'Markup of the creative as it was rendered',
-    name: CREATIVE_HTML,
-    type: CONTENT_TYPES.text,
-  },
-];
-
 /** Artifacts of scans, streamed under the same authorisation as everything else (spec 4.3). */
 export function artifactRoutes(source: ArtifactSource, pictures: PicturePool): Route<Caller>[] {
-  return [
-    ...PICTURES.map((picture) => pictureRoute(source, pictures, picture)),
-    ...FILES.map((file) => fileRoute(source, file)),
-  ];
+  return [...PICTURES.map((picture) => pictureRoute(source, pictures, picture)), ...fileRoutes(source.findFile)];
 }
 
 function pictureRoute(
@@ -101,41 +85,6 @@ export const wantedSize = (width: number | undefined, of: PictureOf): WantedSize
   width: width ?? null,
   isWhole: of === 'creative',
 });
-
-function fileRoute({ openFile }: ArtifactSource, { path, summary, name, type }: (typeof FILES)[number]): Route<Caller> {
-  return route({
-    method: 'GET',
-    path: `/api/v1/scans/{id}/${path}`,
-    group,
-    summary,
-    permission: 'scans.read',
-    params: Id,
-    replies: { 200: { description: 'The file.', content: type.split(';')[0]! }, 304: NOT_MODIFIED },
-    errors: ['not_found'],
-    handle: async ({ caller, params, headers }) => {
-      const file = await openFile(caller.organizationId, params.id, name);
-      if (!file) throw notFound(path);
-      return answerFile(file, type, headers);
-    },
-  });
-}
-
-/** A file as it is stored. What it holds comes from a hostile page: it is never shown as a document of ours. */
-function answerFile({ stream, artifact }: OpenFile, type: string, headers: IncomingHttpHeaders): Answer {
-  const etag = `"${artifact.sha256.slice(0, 32)}"`;
-  if (matches(headers['if-none-match'], etag)) {
-    stream.destroy();
-    return conditional(headers, etag, ok('', CACHING));
-  }
-  const length = { 'Content-Length': String(artifact.bytes) };
-  return { ...conditional(headers, etag, ok(stream, { ...CACHING, ...FILE_HEADERS, ...length })), type };
-}
-
-const CACHING = { 'Cache-Control': 'private, max-age=3600' };
-const FILE_HEADERS = {
-  'X-Content-Type-Options': 'nosniff',
-  'Content-Security-Policy': "default-src 'none'; sandbox",
-};
 
 /** The picture in the wanted size; 404 where there is none, 304 where the client has it, 503 where too many wait for theirs. */
 export async function answerPicture(

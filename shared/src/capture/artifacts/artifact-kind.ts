@@ -1,5 +1,5 @@
-/** What is in a file, which says how it is inspected: a picture, a JSON array as a gzip archive (RFC 1952), or UTF-8 text. */
-export type ArtifactFormat = PictureFormat | 'gzipped_json' | 'text';
+/** What is in a file, which says how it is inspected: a picture, a JSON array as a gzip archive (RFC 1952), UTF-8 text, or a media file of any kind. */
+export type ArtifactFormat = PictureFormat | 'gzipped_json' | 'text' | 'media';
 export type PictureFormat = 'jpeg' | 'webp';
 
 /** The media type of each format. */
@@ -8,6 +8,7 @@ export const CONTENT_TYPES: Record<ArtifactFormat, string> = {
   webp: 'image/webp',
   gzipped_json: 'application/gzip',
   text: 'text/plain; charset=utf-8',
+  media: 'application/octet-stream',
 };
 
 export const isPicture = (format: ArtifactFormat): format is PictureFormat => format === 'jpeg' || format === 'webp';

@@ -2,9 +2,11 @@ import type { ArtifactKind } from './artifact-kind.ts';
 import { bodies } from './bodies.ts';
 import { creativeHtml } from './creative-html.ts';
 import { creativeScreenshot } from './creative-screenshot.ts';
+import { creativeVideo } from './creative-video.ts';
 import { documents } from './documents.ts';
 import { pageScreenshot } from './page-screenshot.ts';
 import { screenshot, webpScreenshot } from './screenshot.ts';
+import { vastXml } from './vast-xml.ts';
 
 /** All that a node may upload. */
 const ARTIFACT_KINDS: readonly ArtifactKind[] = [
@@ -13,6 +15,8 @@ const ARTIFACT_KINDS: readonly ArtifactKind[] = [
   pageScreenshot,
   creativeScreenshot,
   creativeHtml,
+  creativeVideo,
+  vastXml,
   documents,
   bodies,
 ];

@@ -1,5 +1,7 @@
 import { CREATIVE_HTML } from '@adsweep/shared/capture/artifacts/creative-html.ts';
 import { CREATIVE_SCREENSHOT } from '@adsweep/shared/capture/artifacts/creative-screenshot.ts';
+import { CREATIVE_VIDEO } from '@adsweep/shared/capture/artifacts/creative-video.ts';
+import { VAST_XML } from '@adsweep/shared/capture/artifacts/vast-xml.ts';
 import { subjectLanding } from '@adsweep/shared/capture/subject-landing.ts';
 import { findEmulator } from '@adsweep/shared/scan/emulators.ts';
 import { isFinished } from '@adsweep/shared/scan/scan-status.ts';
@@ -61,8 +63,8 @@ function presentCreative(scan: ScanRecord, { creative, artifacts }: ScanEvidence
   const links = scanLinks(publicUrl, scan);
   return {
     creative_screenshot_url: artifacts.has(CREATIVE_SCREENSHOT) ? links.creativeScreenshot : '',
-    creative_video_url: '',
-    vast_xml_url: '',
+    creative_video_url: artifacts.has(CREATIVE_VIDEO) ? links.creativeVideo : '',
+    vast_xml_url: artifacts.has(VAST_XML) ? links.vastXml : '',
     creative_html_url: artifacts.has(CREATIVE_HTML) ? links.creativeHtml : '',
     creative_width: creative?.width ?? 0,
     creative_height: creative?.height ?? 0,

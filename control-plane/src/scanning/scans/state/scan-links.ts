@@ -4,6 +4,8 @@ export function scanLinks(publicUrl: string, scan: { _id: string; report_token: 
   return {
     screenshot: `${publicUrl}/api/v1/scans/${scan._id}/screenshot`,
     creativeScreenshot: `${publicUrl}/api/v1/scans/${scan._id}/creative-screenshot`,
+    creativeVideo: `${publicUrl}/api/v1/scans/${scan._id}/creative-video`,
+    vastXml: `${publicUrl}/api/v1/scans/${scan._id}/vast-xml`,
     creativeHtml: `${publicUrl}/api/v1/scans/${scan._id}/creative-html`,
     landingScreenshot: (ord: number) => `${publicUrl}/api/v1/scans/${scan._id}/landings/${ord}/screenshot`,
     /** The same as the public one until there is a console. */

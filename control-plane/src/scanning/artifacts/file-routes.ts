@@ -1,0 +1,105 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { CONTENT_TYPES } from '@adsweep/shared/capture/artifacts/artifact-kind.ts';
+import { CREATIVE_HTML } from '@adsweep/shared/capture/artifacts/creative-html.ts';
+import { CREATIVE_VIDEO } from '@adsweep/shared/capture/artifacts/creative-video.ts';
+import { VAST_XML } from '@adsweep/shared/capture/artifacts/vast-xml.ts';
+import { Type } from 'typebox';
+import { ApiError, notFound } from '../../http/api-error.ts';
+import { byteRange } from '../../http/byte-range.ts';
+import type { Caller } from '../../http/caller.ts';
+import { conditional, matches } from '../../http/conditional-get.ts';
+import { type Answer, ok, type Route, route } from '../../http/route.ts';
+import type { FoundFile } from './artifact.ts';
+
+type FindFile = (organizationId: string, scanId: string, name: string) => Promise<FoundFile | null>;
+
+/** The end of a path, what is there, the artifact's name, its type in the document, and the type that it is sent with. */
+type Served = { path: string; summary: string; name: string; content: string; typeOf: (file: FoundFile) => string };
+
+const FILES: Served[] = [
+  {
+    path: 'creative-html',
+    summary: 'Markup of the creative as it was rendered',
+    name: CREATIVE_HTML,
+    content: 'text/plain',
+    typeOf: () => CONTENT_TYPES.text,
+  },
+  {
+    path: 'creative-video',
+    summary: 'Media file of a VAST tag, with the type that its server sent',
+    name: CREATIVE_VIDEO,
+    content: '*/*',
+    typeOf: ({ content_type }) => mediaType(content_type),
+  },
+  {
+    path: 'vast-xml',
+    summary: 'VAST document, its wrappers resolved',
+    name: VAST_XML,
+    content: 'application/xml',
+    typeOf: () => 'application/xml; charset=utf-8',
+  },
+];
+
+/** Files of scans as they are stored, whole or in part (spec 4.3). */
+export const fileRoutes = (findFile: FindFile): Route<Caller>[] => FILES.map((served) => fileRoute(findFile, served));
+
+function fileRoute(findFile: FindFile, { path, summary, name, content, typeOf }: Served): Route<Caller> {
+  return route({
+    method: 'GET',
+    path: `/api/v1/scans/{id}/${path}`,
+    group: 'Artifacts',
+    summary,
+    description: '`Range` asks for a part of it, `If-Range` with the ETag for a part of this very file.',
+    permission: 'scans.read',
+    params: Type.Object({ id: Type.String() }),
+    replies: {
+      200: { description: 'The file.', content },
+      206: { description: 'The part that was asked for.', content },
+      304: { description: 'It is the one that the client has.' },
+    },
+    errors: ['not_found', 'range_not_satisfiable'],
+    handle: async ({ caller, params, headers }) => {
+      const file = await findFile(caller.organizationId, params.id, name);
+      const answer = file && (await answerFile(file, headers));
+      if (!file || !answer) throw notFound(path);
+      return { ...answer, type: typeOf(file) };
+    },
+  });
+}
+
+export const CACHING = { 'Cache-Control': 'private, max-age=3600' };
+
+/** What a file holds comes from a hostile page: it is never shown as a document of ours. */
+const FILE_HEADERS = {
+  ...CACHING,
+  'Accept-Ranges': 'bytes',
+  'X-Content-Type-Options': 'nosniff',
+  'Content-Security-Policy': "default-src 'none'; sandbox",
+};
+
+/** The file, a part of it, or 304 where the client has it; null where it was removed meanwhile. */
+async function answerFile(file: FoundFile, headers: IncomingHttpHeaders): Promise<Answer | null> {
+  const etag = `"${file.sha256.slice(0, 32)}"`;
+  if (matches(headers['if-none-match'], etag)) return conditional(headers, etag, ok('', FILE_HEADERS));
+  const isThisFile = headers['if-range'] === undefined || headers['if-range'] === etag;
+  const range = byteRange(isThisFile ? headers.range : undefined, file.bytes);
+  if (range === 'none') throw notInFile(file.bytes);
+  const stream = await file.read(range === 'whole' ? undefined : range);
+  if (!stream) return null;
+  const all = { ...FILE_HEADERS, ETag: etag };
+  if (range === 'whole') return ok(stream, { ...all, 'Content-Length': String(file.bytes) });
+  const { start, end } = range;
+  const part = { 'Content-Length': String(end - start + 1), 'Content-Range': `bytes ${start}-${end}/${file.bytes}` };
+  return { status: 206, body: stream, headers: { ...all, ...part } };
+}
+
+function notInFile(bytes: number): ApiError {
+  const headers = { 'Content-Range': `bytes */${bytes}` };
+  return new ApiError('range_not_satisfiable', `The file has ${bytes} bytes, and none of them lies in this range.`, {
+    headers,
+  });
+}
+
+/** A server can name anything as its file's type; what is no sound or video is told as mere bytes. */
+const mediaType = (sent: string): string =>
+  /^(audio|video)\/[a-z0-9][a-z0-9.+-]{0,60}$/i.test(sent) ? sent.toLowerCase() : CONTENT_TYPES.media;
