@@ -1,5 +1,6 @@
 import { chromium } from 'playwright-core';
 import { benchConfig } from './config.ts';
+import { exchange } from './process-turn.ts';
 
 /**
  * The loop that a scan is measured against: the same pages, the same browser, one context a page, the whole-page screenshot, nothing
@@ -15,15 +16,6 @@ const browser = await chromium.launch({
 await exchange({});
 const began = performance.now();
 const waiting = [...urls];
-
-/** Says a word to the parent and waits for its answer, or its end. */
-function exchange(word: { seconds?: number }): Promise<void> {
-  process.send?.(word);
-  return new Promise((resolve) => {
-    process.once('message', () => resolve());
-    process.once('disconnect', () => resolve());
-  });
-}
 
 async function loadOneAfterAnother(): Promise<void> {
   for (let url = waiting.shift(); url !== undefined; url = waiting.shift()) {

@@ -10,6 +10,7 @@ const QUESTIONS = {
   'event-loop': 'the longest hold of an event loop by one request',
   hostile: 'hostile pages on one node, and innocent ones between them',
   capture: 'a page scan beside a bare Playwright loop',
+  crawlee: "pages a minute beside Crawlee's PlaywrightCrawler",
 };
 
 const asked = process.argv.slice(2);

@@ -1,0 +1,74 @@
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { barChart } from './bar-chart.ts';
+import { machine, median } from './machine.ts';
+import { MeasuredFarm, type Turn } from './measured-farm.ts';
+import { processTurn } from './process-turn.ts';
+import { saveResult } from './save-result.ts';
+
+/**
+ * Pages a minute of the whole farm and of Crawlee's PlaywrightCrawler, each at several concurrencies, and each judged by its best one:
+ * the same pages, browser, viewport and picture, in turn, medians. Crawlee is installed when this is run; Adsweep does not need it.
+ */
+const PAGES = ['http://news.publisher.example/', 'http://quiet.shop.example/', 'http://go.redirects.example/by/302'];
+const CRAWLEE = '@crawlee/playwright@3.18.1';
+const PAGES_A_TURN = Number(process.argv[2] ?? 60);
+const TURNS = Number(process.argv[3] ?? 3);
+const FARM_SLOTS = [6, 10, 16];
+const CRAWLEE_PAGES = [4, 6, 8];
+
+const urls = Array.from({ length: PAGES_A_TURN }, (_, index) => PAGES[index % PAGES.length]!);
+
+/** Where Crawlee is installed, beside the other programs that are brought for this checkout alone. */
+function installCrawlee(): string {
+  const folder = join(import.meta.dirname, '../../.tools/crawlee');
+  if (existsSync(join(folder, 'node_modules/@crawlee/playwright'))) return folder;
+  mkdirSync(folder, { recursive: true });
+  const args = ['install', '--prefix', folder, '--no-audit', '--no-fund', '--ignore-scripts', CRAWLEE, 'playwright'];
+  if (spawnSync('npm', args, { stdio: 'inherit' }).status !== 0) throw new Error(`${CRAWLEE} could not be installed`);
+  return folder;
+}
+
+const folder = installCrawlee();
+const turns = new Map<string, Turn[]>();
+const measured = (name: string, turn: Turn) => {
+  turns.set(name, [...(turns.get(name) ?? []), turn]);
+  const perMinute = (60 * PAGES_A_TURN) / turn.seconds;
+  console.log(`${name}: ${perMinute.toFixed(0)} pages a minute, ${(turn.cpu / PAGES_A_TURN).toFixed(2)} s CPU a page`);
+};
+
+for (let turn = 0; turn < TURNS; turn++)
+  for (const [at, slots] of FARM_SLOTS.entries()) {
+    const farm = await new MeasuredFarm(slots).ready();
+    try {
+      await farm.says(/report: /);
+      measured(`whole farm, ${slots} slots`, await farm.scanAll(urls));
+      const atOnce = String(CRAWLEE_PAGES[at]);
+      const script = join(import.meta.dirname, 'crawlee-loop.ts');
+      measured(`Crawlee, ${atOnce} pages at once`, await processTurn(script, [folder, farm.adWorld, atOnce, ...urls]));
+    } finally {
+      await farm.close();
+    }
+  }
+
+const rows = [...turns].map(([name, all]) => ({
+  name,
+  perMinute: median(all.map(({ seconds }) => (60 * PAGES_A_TURN) / seconds)),
+  cpu: median(all.map(({ cpu }) => cpu / PAGES_A_TURN)),
+}));
+const best = (start: string) =>
+  Math.max(...rows.filter(({ name }) => name.startsWith(start)).map(({ perMinute }) => perMinute));
+const ratio = best('whole farm') / best('Crawlee');
+saveResult('crawlee', [
+  '# Pages a minute beside Crawlee',
+  `${machine()}; ${TURNS} turns of ${PAGES_A_TURN} pages (${PAGES.length} different ones), in turn, medians. ${CRAWLEE}, with the same browser, viewport and whole-page picture. A scan watches each page for 1.5 s after it has loaded, and keeps its requests, chain and documents.`,
+  ['| what | pages a minute | CPU seconds a page |', '|---|---|---|']
+    .concat(rows.map(({ name, perMinute, cpu }) => `| ${name} | ${perMinute.toFixed(0)} | ${cpu.toFixed(2)} |`))
+    .join('\n'),
+  `Each at its best: the farm does ${ratio.toFixed(2)} times Crawlee's pages a minute.`,
+  barChart(
+    'pages a minute',
+    rows.map(({ name, perMinute }) => [name, perMinute]),
+  ),
+]);
