@@ -19,6 +19,9 @@ const ERRORS: [RegExp, FailureCode][] = [
   [/ERR_OUT_OF_MEMORY/, 'browser: OUT_OF_MEMORY'],
 ];
 
+/** Playwright's own deadline, not one of the network's. */
+const OUR_TIMEOUT = /Timeout \d+ms exceeded/;
+
 const OUTCOMES: Record<Exclude<GatewayOutcome, 'ok'>, FailureCode> = {
   dns: 'navigation: DNS',
   private_address: 'navigation: BLOCKED_URL',
@@ -54,6 +57,7 @@ export function failureOfVisit(error: string, hop: LastHop | null, traffic: Tick
   if (hop) {
     const outcome = hop.gateway ?? (isBroken(hop) ? outcomeOf(hop.url, traffic) : 'ok');
     if (outcome !== 'ok') return OUTCOMES[outcome];
+    if (isBrowserLate(error, hop, traffic)) return 'browser: TIMEOUT';
     // A later navigation that was called off leaves the page as it was.
     if (error) return failureOfAborted(hop) ?? failureOfError(isBroken(hop) ? hop.fault : error);
     if (isBroken(hop)) return failureOfError(hop.fault);
@@ -71,6 +75,12 @@ export function failureOfBrowser(error: unknown): FailureCode | null {
 
 const isBroken = ({ fault }: LastHop): boolean => fault !== '' && !fault.includes('ERR_ABORTED');
 
+/** Whether our time for a navigation passed although the target answered, or before the browser had asked it. */
+function isBrowserLate(error: string, hop: LastHop, traffic: TicketTraffic | null): boolean {
+  if (!OUR_TIMEOUT.test(error) || isBroken(hop)) return false;
+  return hop.statusCode > 0 || (traffic !== null && hostIn(traffic, hop.url) === undefined);
+}
+
 /** Chromium calls navigations off that lead to nothing it can show. */
 function failureOfAborted({ url, statusCode, attachment, fault }: LastHop): FailureCode | null {
   if (!fault.includes('ERR_ABORTED')) return null;
@@ -80,13 +90,15 @@ function failureOfAborted({ url, statusCode, attachment, fault }: LastHop): Fail
 }
 
 /** What the gateway says of the host that was dialled: over https its own answer cannot reach the browser. */
-function outcomeOf(url: string, traffic: TicketTraffic | null): GatewayOutcome {
+const outcomeOf = (url: string, traffic: TicketTraffic | null): GatewayOutcome =>
+  (traffic && hostIn(traffic, url)?.outcome) ?? 'ok';
+
+function hostIn(traffic: TicketTraffic, url: string): TicketTraffic['hosts'][number] | undefined {
   // An HTTP answer can lead to what is no URL at all.
   const dialled = URL.parse(url);
-  if (!dialled) return 'ok';
+  if (!dialled) return undefined;
   const { hostname, port, protocol } = dialled;
   const number = Number(port) || (protocol === 'https:' ? 443 : 80);
   const bare = (host: string) => host.replace(/^\[|\]$/g, '');
-  const entry = traffic?.hosts.find((host) => bare(host.host) === bare(hostname) && host.port === number);
-  return entry?.outcome ?? 'ok';
+  return traffic.hosts.find((host) => bare(host.host) === bare(hostname) && host.port === number);
 }

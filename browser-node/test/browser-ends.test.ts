@@ -23,6 +23,26 @@ test('a capture whose shared browser ends runs again in one of its own, with a n
   assert.equal(exitsAskedFor(router.calls), 2);
 });
 
+const TIMEOUT: CaptureFailure = { code: 'browser: TIMEOUT', cause: 'Target.setAutoAttach took longer than 5000 ms' };
+
+test('a capture whose shared browser does not answer runs again in one of its own', async (t) => {
+  let captures = 0;
+  const { plane, pool } = await leaseBench(t, async () => {
+    captures += 1;
+    return { ...goodOutcome(), failure: captures === 1 ? TIMEOUT : null };
+  });
+  plane.give();
+  await plane.heard('complete');
+  assert.deepEqual(pool.isolated, [false, true]);
+});
+
+test('a capture whose own browser does not answer either has failed', async (t) => {
+  const { plane, pool } = await leaseBench(t, async () => ({ ...goodOutcome(), failure: TIMEOUT }));
+  plane.give();
+  assert.equal(((await plane.heard('fail')).body as Fail).code, 'browser: TIMEOUT');
+  assert.deepEqual(pool.isolated, [false, true]);
+});
+
 test('a capture whose own browser ends too has failed', async (t) => {
   const { plane, pool } = await leaseBench(t, whileItLives);
   pool.ending = ['shared', 'own'];

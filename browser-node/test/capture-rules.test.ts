@@ -5,9 +5,17 @@ import { historyGrowth } from '../src/capture/collectors/back-button.ts';
 import { certificateProblem } from '../src/capture/collectors/certificates.ts';
 import { chainOf } from '../src/capture/collectors/redirect-chain.ts';
 import { missingIn } from '../src/capture/collectors/requests.ts';
-import { DWELL_MS, QUIET_MS } from '../src/capture/session/budgets.ts';
+import {
+  DWELL_MS,
+  FLOOD_REQUESTS,
+  QUIET_MS,
+  SETTLE_EXTENSION_MS,
+  SETTLE_STRETCH_MAX,
+} from '../src/capture/session/budgets.ts';
+import type { OpenTab } from '../src/capture/session/landings.ts';
 import { emptyEntry } from '../src/capture/session/network-journal.ts';
 import { restIn } from '../src/capture/session/settle.ts';
+import { SettleExtension } from '../src/capture/session/settle-extension.ts';
 
 describe('a page at rest', () => {
   const NOW = 100_000;
@@ -34,6 +42,51 @@ describe('a page at rest', () => {
 
   it('is one that shows nothing of the target', () => {
     assert.equal(restIn(tabs({ loadedAt: null, refused: true }), quiet, NOW), 0);
+  });
+});
+
+describe('the time of tabs that are not at rest', () => {
+  const BUDGET_MS = 12_000;
+  const landings = (promptNavigations: number) => [{ tab: { promptNavigations } }] as OpenTab[];
+  const extensionFor = (change: Partial<{ isLate: boolean; lateMs: number; underWay: number }>) => {
+    const { isLate = false, lateMs = 0, underWay = 0 } = change;
+    const journal = { ended: 0, underWay: () => underWay };
+    const parts = { budgetMs: BUDGET_MS, lateMs, journal, isLate: async () => isLate };
+    const requestsEnd = () => {
+      journal.ended += 1;
+    };
+    return { requestsEnd, extension: new SettleExtension(parts) };
+  };
+  /** The sum of all that is added, each time after `step`. */
+  async function total(extension: SettleExtension, tabs: OpenTab[], step: () => void = () => undefined) {
+    let sum = 0;
+    for (let ms = 1; ms > 0; sum += ms) {
+      step();
+      ms = await extension.next(tabs);
+    }
+    return sum;
+  }
+
+  it('is not extended for a page that goes on at its own pace', async () => {
+    const { extension, requestsEnd } = extensionFor({ underWay: FLOOD_REQUESTS });
+    assert.equal(await total(extension, landings(10), requestsEnd), 0);
+  });
+
+  it('is extended once where the machine is late', async () => {
+    assert.equal(await total(extensionFor({ isLate: true, lateMs: 4_000 }).extension, landings(0)), 4_000);
+    assert.equal(
+      await total(extensionFor({ isLate: true, lateMs: 12_000 }).extension, landings(0)),
+      SETTLE_EXTENSION_MS,
+    );
+  });
+
+  it('is extended while a flood is worked off, and while a tab leads on, up to the limit', async () => {
+    const limit = BUDGET_MS * (SETTLE_STRETCH_MAX - 1);
+    const flood = () => extensionFor({ underWay: FLOOD_REQUESTS + 1 });
+    const { extension, requestsEnd } = flood();
+    assert.equal(await total(extension, landings(0), requestsEnd), limit);
+    assert.equal(await total(flood().extension, landings(0)), 0);
+    assert.equal(await total(extensionFor({}).extension, landings(11)), limit);
   });
 });
 

@@ -118,6 +118,21 @@ test('a browser that hangs keeps nobody waiting for ever: its context counts as 
   await second.close();
 });
 
+test('a pool whose browsers are all ended opens the next context in a new one', async (t) => {
+  const { open, pool, launches } = await poolBench(t);
+  const [shared, isolated] = [await open(), await open(true)];
+  await Promise.all([loadPage(shared), loadPage(isolated)]);
+  const pids = [await pidOf(shared), await pidOf(isolated)];
+  await pool.endBrowsers();
+  assert.deepEqual([shared.browserEnded(), isolated.browserEnded()], [true, true]);
+  for (const pid of pids) await groupEnded(pid);
+  const next = await open();
+  assert.ok(!pids.includes(await pidOf(next)));
+  assert.equal(await loadPage(next), 'http://shop.localhost/popup');
+  assert.deepEqual(launches, ['first', 'isolated', 'broken']);
+  await Promise.all([shared, isolated, next].map((each) => each.close()));
+});
+
 test('nothing is left of a closed pool: no process and no profile', async (t) => {
   const { open, pool } = await poolBench(t);
   const context = await open();

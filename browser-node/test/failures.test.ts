@@ -60,6 +60,15 @@ describe('the failure of a visit', () => {
       );
     });
 
+  it('is a browser that was too busy, where the target answered in time or was never asked', () => {
+    const error = 'page.goto: Timeout 25000ms exceeded.';
+    assert.equal(failureOfVisit(error, hop({ statusCode: 200 }), carried('ok')), 'browser: TIMEOUT');
+    assert.equal(failureOfVisit(error, hop(), carried('ok', 'other.example')), 'browser: TIMEOUT');
+    assert.equal(failureOfVisit(error, hop(), carried('ok')), 'navigation: TIMEOUT');
+    assert.equal(failureOfVisit(error, hop(), null), 'navigation: TIMEOUT');
+    assert.equal(failureOfVisit(error, hop(TUNNEL), carried('timeout')), 'navigation: TIMEOUT');
+  });
+
   it('goes by host and port', () => {
     const error = 'net::ERR_TUNNEL_CONNECTION_FAILED';
     assert.equal(failureOfVisit(error, hop(TUNNEL), carried('dns', 'other.example')), 'proxy: UPSTREAM_FAILED');

@@ -4,10 +4,11 @@ import { test } from 'node:test';
 import { createLogger } from '@adsweep/shared/service/logger.ts';
 import { PipeTransport } from '../src/browser/pipe-transport.ts';
 import type { ProtocolMessage } from '../src/browser/protocol-message.ts';
-import { SchemeGuard } from '../src/browser/scheme-guard.ts';
+import { RequestGuard } from '../src/browser/request-guard.ts';
 import { Conditions } from './support/conditions.ts';
 
 const MIB = 1024 * 1024;
+const CREDENTIALS = new Map([['S', { username: 'ticket-1', password: 'secret' }]]);
 
 /** A transport between a Chromium that a test plays, and a Playwright that keeps what it gets. */
 class Pipe extends Conditions {
@@ -16,7 +17,7 @@ class Pipe extends Conditions {
   readonly transport = new PipeTransport(
     this.toChromium,
     this.fromChromium,
-    [new SchemeGuard()],
+    [new RequestGuard((sessionId) => CREDENTIALS.get(sessionId) ?? null)],
     createLogger('test', 'silent'),
   );
   readonly received: ProtocolMessage[] = [];
@@ -147,19 +148,72 @@ test('a session of our own, and those beneath it, are kept from Playwright', asy
   await cut;
 });
 
-test('an intercepted request for a file is failed, in place of being continued', async () => {
+test('a paused request for a file is failed at once, any other goes on, where nobody routes requests', async () => {
   const pipe = new Pipe();
-  for (const [requestId, url] of [
-    ['1', 'file:///etc/passwd'],
-    ['2', 'https://x.example/'],
-  ])
+  const pause = (requestId: string, url: string) =>
     pipe.say({ ...event('Fetch.requestPaused', { requestId, request: { url } }), sessionId: 'S' });
-  await pipe.until(() => pipe.received.length === 2);
-  for (const requestId of ['1', '2'])
-    pipe.transport.send({ id: 1, method: 'Fetch.continueRequest', params: { requestId }, sessionId: 'S' });
+  pause('1', 'file:///etc/passwd');
+  pause('2', 'https://x.example/');
   await pipe.until(() => pipe.sent.length === 2);
+  pipe.transport.send({ id: 1, method: 'Fetch.enable', params: {}, sessionId: 'S' });
+  pause('3', 'https://x.example/');
+  pause('4', 'file:///etc/passwd');
+  await pipe.until(() => pipe.received.length === 1 && pipe.sent.length === 4);
   assert.deepEqual(
-    pipe.sent.map(({ method }) => method),
-    ['Fetch.failRequest', 'Fetch.continueRequest'],
+    pipe.sent.map(({ method, params }) => [method, params?.requestId]),
+    [
+      ['Fetch.failRequest', '1'],
+      ['Fetch.continueRequest', '2'],
+      ['Fetch.enable', undefined],
+      ['Fetch.failRequest', '4'],
+    ],
   );
+  assert.equal(pipe.received[0]?.params?.requestId, '3');
+});
+
+test('a target of a context pauses documents and what is not of the web alone, and reads from the network', async () => {
+  const pipe = new Pipe();
+  pipe.transport.send({ id: 1, method: 'Network.enable', sessionId: 'S' });
+  pipe.transport.send({ id: 2, method: 'Fetch.disable', sessionId: 'S' });
+  pipe.transport.send({ id: 3, method: 'Network.setCacheDisabled', params: { cacheDisabled: false }, sessionId: 'S' });
+  pipe.transport.send({ id: 4, method: 'Network.enable', sessionId: 'OF NO CONTEXT' });
+  await pipe.until(() => pipe.sent.length === 6);
+  const said = pipe.sent.map(({ method, params }) => [method, params?.cacheDisabled ?? params?.handleAuthRequests]);
+  const [enable, uncached, guarded] = [
+    ['Network.enable', undefined],
+    ['Network.setCacheDisabled', true],
+    ['Fetch.enable', true],
+  ];
+  assert.deepEqual(said, [enable, uncached, guarded, guarded, uncached, enable]);
+  const patterns = pipe.sent[2]?.params?.patterns as { urlPattern: string; resourceType?: string }[];
+  assert.deepEqual(
+    patterns.filter(({ urlPattern }) => /^(\*|http)/.test(urlPattern)),
+    [{ urlPattern: '*', resourceType: 'Document' }],
+  );
+  for (const { id } of pipe.sent) pipe.say({ id, sessionId: 'S', result: {} });
+  await pipe.until(() => pipe.received.length === 4);
+  assert.deepEqual(
+    pipe.received.map(({ id }) => id),
+    [1, 2, 3, 4],
+  );
+});
+
+test('the challenge of a proxy is answered once a request, that of a site never', async () => {
+  const pipe = new Pipe();
+  const challenge = (requestId: string, source: string) =>
+    pipe.say({ ...event('Fetch.authRequired', { requestId, authChallenge: { source } }), sessionId: 'S' });
+  for (const [requestId, source] of [
+    ['1', 'Proxy'],
+    ['1', 'Proxy'],
+    ['2', 'Server'],
+    ['3', 'Proxy'],
+  ] as const)
+    challenge(requestId, source);
+  await pipe.until(() => pipe.sent.length === 4);
+  const provided = { response: 'ProvideCredentials', username: 'ticket-1', password: 'secret' };
+  assert.deepEqual(
+    pipe.sent.map(({ params }) => params?.authChallengeResponse),
+    [provided, { response: 'CancelAuth' }, { response: 'Default' }, provided],
+  );
+  assert.deepEqual(pipe.received, []);
 });

@@ -127,7 +127,7 @@ describe('the requests of a capture', { concurrency: 4 }, () => {
     assert.equal(captured.failure, null);
   });
 
-  it('hold the beacons that arrive from a page and its frames when they are left', async () => {
+  it('hold the beacons that a page and its frames send when they are left', async () => {
     const { site } = world;
     const beacon = (to: string) => `<script>addEventListener('pagehide', () => navigator.sendBeacon('${to}'))</script>`;
     site.setPage(
@@ -142,13 +142,8 @@ describe('the requests of a capture', { concurrency: 4 }, () => {
     const paths = ['leaving.example/first', 'leaving.example/second', 'leaving-frame.example/third'];
     const beacons = paths.map((path) => `http://${path}`);
     const captured = await world.capture('http://leaving.example/');
-    const arrived = (url: string) => site.arrivals.filter((arrival) => arrival.url === url).length;
-    assert.ok(
-      beacons.some((url) => arrived(url) === 1),
-      'the browser sent beacons',
-    );
     for (const url of beacons)
-      assert.equal(captured.urls().filter((one) => one === url).length, arrived(url), `${url}, ${captured.notes}`);
+      assert.equal(captured.urls().filter((one) => one === url).length, 1, `${url}, ${captured.notes}`);
   });
 
   it('name a host that only the gateway saw', async () => {

@@ -1,7 +1,9 @@
-import type { ProtocolFilter, ProtocolMessage } from './protocol-message.ts';
+import { addedCommand, type ProtocolFilter, type ProtocolMessage } from './protocol-message.ts';
+import type { ProxyCredentials } from './request-guard.ts';
 
-/** What every target of a context is told about the device before its first script and its first request. */
+/** What every target of a context is told about the device before its first script and its first request, and how it passes its proxy. */
 export type Identity = {
+  credentials: ProxyCredentials;
   /** Parameters of `Emulation.setUserAgentOverride`. */
   userAgentOverride: Record<string, unknown>;
   maxTouchPoints: number;
@@ -13,8 +15,6 @@ type Session = { identity: Identity | null; type: string };
 type Expected = { identity: Identity; resolve: (contextId: string) => void };
 
 const WORKERS = new Set(['worker', 'shared_worker', 'service_worker']);
-// Ids of the messages we add; Playwright counts from 1 and never comes this far.
-const FIRST_OWN_ID = 1_000_000_000;
 
 /**
  * Makes Playwright say the truth about the device to every target. Playwright pauses each page, popup, frame and worker at its start
@@ -26,13 +26,17 @@ export class DeviceSessions implements ProtocolFilter {
   readonly #identities = new Map<string, Identity>();
   readonly #creating = new Map<number, Expected>();
   #expected: Expected | null = null;
-  #lastOwnId = FIRST_OWN_ID;
 
   /** The next context that Playwright creates has this identity; gives CDP's id of it. One at a time. */
   expectContext(identity: Identity): Promise<string> {
     return new Promise((resolve) => {
       this.#expected = { identity, resolve };
     });
+  }
+
+  /** How the context of a session passes its proxy, null = the session is of no context of ours. */
+  credentialsOf(sessionId: string): ProxyCredentials | null {
+    return this.#sessions.get(sessionId)?.identity?.credentials ?? null;
   }
 
   forgetContext(contextId: string): void {
@@ -55,7 +59,7 @@ export class DeviceSessions implements ProtocolFilter {
   }
 
   incoming(message: ProtocolMessage): boolean {
-    if (message.id !== undefined) return this.#isForPlaywright(message, message.id);
+    if (message.id !== undefined) this.#answered(message, message.id);
     if (message.method === 'Target.attachedToTarget') this.#attached(message);
     if (message.method === 'Target.detachedFromTarget') this.#sessions.delete(message.params?.sessionId as string);
     return true;
@@ -79,24 +83,17 @@ export class DeviceSessions implements ProtocolFilter {
   }
 
   #overrideWorker({ sessionId }: ProtocolMessage, identity: Identity): ProtocolMessage[] {
-    const say = (method: string, params: Record<string, unknown>) => ({
-      id: ++this.#lastOwnId,
-      sessionId,
-      method,
-      params,
-    });
     return [
-      say('Emulation.setUserAgentOverride', identity.userAgentOverride),
-      say('Runtime.evaluate', { expression: identity.workerScript }),
-    ];
+      { method: 'Emulation.setUserAgentOverride', params: identity.userAgentOverride },
+      { method: 'Runtime.evaluate', params: { expression: identity.workerScript } },
+    ].map((command) => addedCommand(sessionId, command));
   }
 
-  #isForPlaywright(message: ProtocolMessage, id: number): boolean {
+  #answered(message: ProtocolMessage, id: number): void {
     const creating = this.#creating.get(id);
     if (creating) this.#created(id, creating, message);
     // The user agent of our command line hides that the browser is headless from pages, not from Playwright, which relies on it.
     if (message.result?.product && message.result.userAgent) message.result.userAgent = 'Headless';
-    return id <= FIRST_OWN_ID;
   }
 
   #created(id: number, { identity, resolve }: Expected, { result }: ProtocolMessage): void {

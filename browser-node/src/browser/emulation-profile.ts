@@ -31,14 +31,17 @@ export function emulationProfile(
 ): EmulationProfile {
   const locale = countryLocale(countryCode);
   const userAgent = userAgentOf(device, browserVersion);
+  const { server, username, password } = ticket;
   const script = deviceScript(deviceOverrides(device, userAgent, locale.languages));
   return {
     options: {
       ...contextOptions(device, locale),
-      proxy: { server: ticket.server, username: ticket.username, password: ticket.password },
+      // Without its password, for which Playwright would pause every request.
+      proxy: { server },
       userAgent,
     },
     identity: {
+      credentials: { username, password },
       userAgentOverride: {
         userAgent,
         platform: device.platform,

@@ -9,7 +9,7 @@ import { lastingMemory } from './group-memory.ts';
 import type { OpenContext, OpenOptions } from './open-context.ts';
 import { PipeTransport } from './pipe-transport.ts';
 import { type RecycleLimits, type RecycleReason, recycleReason } from './recycle-policy.ts';
-import { SchemeGuard } from './scheme-guard.ts';
+import { RequestGuard } from './request-guard.ts';
 
 const CONNECT_DEADLINE_MS = 15_000;
 const OPEN_DEADLINE_MS = 15_000;
@@ -62,7 +62,8 @@ export class LiveBrowser {
     const process = await startChromium(where, logger);
     try {
       const sessions = new DeviceSessions();
-      const transport = new PipeTransport(process.write, process.read, [new SchemeGuard(), sessions], logger);
+      const guard = new RequestGuard((sessionId) => sessions.credentialsOf(sessionId));
+      const transport = new PipeTransport(process.write, process.read, [guard, sessions], logger);
       const connecting = chromium.connectOverCDP(transport, { noDefaults: true, timeout: CONNECT_DEADLINE_MS });
       const browser = await withDeadline(connecting, CONNECT_DEADLINE_MS, 'the connection to Chromium');
       return new LiveBrowser(process, transport, browser, sessions, logger);

@@ -1,6 +1,6 @@
 import type { Logger } from '@adsweep/shared/service/logger.ts';
 import { DeadlineError } from '@adsweep/shared/service/with-deadline.ts';
-import type { ProtocolMessage } from './protocol-message.ts';
+import { LAST_ADDED_ID, type ProtocolMessage } from './protocol-message.ts';
 
 /**
  * A session with the browser itself, beside Playwright's: what it attaches to automatically, and the sessions that come of it, are its
@@ -22,8 +22,6 @@ export interface BrowserSession {
 type EventListener = (method: string, params: unknown, sessionId: string | undefined) => void;
 type Pending = { method: string; settle: (answer: ProtocolMessage | Error) => void };
 
-// Ids belong to the connection, not to a session: Playwright counts from 1, and the commands added to its own from 1,000,000,000.
-const FIRST_ID = 1_500_000_000;
 const CLOSE_MS = 5_000;
 
 /** The sessions of our own on a browser's connection. */
@@ -32,7 +30,7 @@ export class OwnSessions {
   readonly #logger: Logger;
   readonly #pending = new Map<number, Pending>();
   readonly #owners = new Map<string, OwnSession>();
-  #lastId = FIRST_ID;
+  #lastId = LAST_ADDED_ID;
   #ended = false;
 
   constructor(say: (message: ProtocolMessage) => void, logger: Logger) {
@@ -64,7 +62,7 @@ export class OwnSessions {
 
   /** Whether a message was for one of our sessions; it is handled then. */
   take(message: ProtocolMessage): boolean {
-    if (message.id !== undefined && message.id > FIRST_ID) {
+    if (message.id !== undefined && message.id > LAST_ADDED_ID) {
       this.#settle(message.id, message);
       return true;
     }

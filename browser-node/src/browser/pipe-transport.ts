@@ -4,7 +4,7 @@ import type { ConnectOverCDPTransport } from 'playwright-core';
 import { MessageReader } from './message-reader.ts';
 import { OwnSessions } from './own-sessions.ts';
 import { trimStrings } from './page-events.ts';
-import type { ProtocolFilter, ProtocolMessage } from './protocol-message.ts';
+import { answersAdded, type ProtocolFilter, type ProtocolMessage } from './protocol-message.ts';
 
 /** An event whose JSON is longer than this may carry strings that are worth cutting. */
 const LONG_EVENT = 16_384;
@@ -80,8 +80,9 @@ export class PipeTransport implements ConnectOverCDPTransport {
     try {
       const message = JSON.parse(text) as ProtocolMessage;
       if (message.id === undefined && text.length > LONG_EVENT) trimStrings(message);
-      if (this.own.take(message)) return;
-      if (this.#filters.every((filter) => filter.incoming(message))) this.onmessage?.(message);
+      if (answersAdded(message) || this.own.take(message)) return;
+      const say = (reply: ProtocolMessage) => this.#say(reply);
+      if (this.#filters.every((filter) => filter.incoming(message, say))) this.onmessage?.(message);
     } catch (cause) {
       this.#abandon('a message could not be handled', cause);
     }

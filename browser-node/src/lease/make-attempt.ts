@@ -32,8 +32,8 @@ const failed = (code: CaptureFailure['code'], cause: unknown): Attempt => ({
 });
 
 /**
- * One attempt of a job's member: an exit, a context, the capture. When a browser that it shared ends under it, whoever's fault that is, it runs
- * once more in a browser of its own, within the same time. Throws `AttemptStopped` when it was stopped for another reason than time.
+ * One attempt of a job's member: an exit, a context, the capture. When a browser that it shared ends under it or does not answer, whoever's
+ * fault that is, it runs once more in a browser of its own, within the same time. Throws `AttemptStopped` when it was stopped for another reason than time.
  */
 export async function makeAttempt(
   parts: AttemptParts,
@@ -46,11 +46,11 @@ export async function makeAttempt(
     const emulator = findEmulator(member.emulator_id);
     if (!emulator) return failed('internal: ERROR', `this node knows no emulator ${member.emulator_id}`);
     const run = { ...parts, job, member, emulator, isolated: job.isolation !== 'shared', stop, logger };
-    const { attempt, browserEnded } = await throughExit(run);
-    if (!attempt.failure || !browserEnded || run.isolated || stop.reason) return attempt;
+    const { attempt, browserFailed } = await throughExit(run);
+    if (!attempt.failure || !browserFailed || run.isolated || stop.reason) return attempt;
     logger.info(
       { cause: attempt.failure.cause },
-      'a browser ended under a capture, which runs again in one of its own',
+      'a browser ended under a capture or did not answer: the capture runs again in one of its own',
     );
     return (await throughExit({ ...run, isolated: true })).attempt;
   } catch (error) {
@@ -70,10 +70,10 @@ type Run = AttemptParts & {
   stop: AttemptStop;
   logger: Logger;
 };
-/** What a run gave, and whether its browser ended before it did. */
-type Ran = { attempt: Attempt; browserEnded: boolean };
+/** What a run gave, and whether its browser ended before it did or failed to answer. */
+type Ran = { attempt: Attempt; browserFailed: boolean };
 
-const notRun = (attempt: Attempt): Ran => ({ attempt, browserEnded: false });
+const notRun = (attempt: Attempt): Ran => ({ attempt, browserFailed: false });
 
 /** Each run has a ticket of its own, so that what the gateway carried for one is not taken for the other's; both leave by the same exit. */
 async function throughExit(run: Run): Promise<Ran> {
@@ -119,9 +119,9 @@ async function inContext(run: Run, ticket: ExitTicket): Promise<Ran> {
     const capturing = capturePage({ ...member, limits: job.limits }, open, traffic, stop.signal, logger);
     const outcome = await captureUntilStopped(capturing, stop, evidenceMs);
     // Asked before the context is closed, which ends a browser that has no other.
-    const browserEnded = open.browserEnded();
+    const browserFailed = open.browserEnded() || outcome.failure?.code === 'browser: TIMEOUT';
     await open.close();
-    return { attempt: finish(outcome, ticket.exit, await traffic(), stop), browserEnded };
+    return { attempt: finish(outcome, ticket.exit, await traffic(), stop), browserFailed };
   } finally {
     // A node that drains gives the job back before it tidies up.
     const closed = open.close();

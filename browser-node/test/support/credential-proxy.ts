@@ -8,7 +8,7 @@ import {
 import { type AddressInfo, connect } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { ExitTicket } from '@adsweep/shared/targeting/exit-ticket.ts';
-import { ticketFor } from './ticket.ts';
+import { CHALLENGE, challenge, hasTicket, ticketFor } from './ticket.ts';
 
 /** A forward proxy that asks for a ticket's credentials and takes every name to one local port. */
 export class CredentialProxy {
@@ -41,8 +41,7 @@ export class CredentialProxy {
   }
 
   #forward(request: IncomingMessage, response: ServerResponse): void {
-    if (!isAuthorized(request))
-      return void response.writeHead(407, { 'proxy-authenticate': 'Basic realm="exit"' }).end();
+    if (!hasTicket(request)) return void response.writeHead(407, CHALLENGE).end();
     const { pathname, search } = new URL(request.url ?? '');
     const { 'proxy-authorization': _, ...headers } = request.headers;
     const onward = httpRequest(
@@ -59,8 +58,7 @@ export class CredentialProxy {
 
   #tunnel(request: IncomingMessage, socket: Duplex): void {
     this.#sockets.add(socket.on('error', () => undefined));
-    if (!isAuthorized(request))
-      return void socket.end('HTTP/1.1 407 \r\nproxy-authenticate: Basic realm="exit"\r\ncontent-length: 0\r\n\r\n');
+    if (!hasTicket(request)) return void challenge(socket);
     const onward = connect(this.#target, '127.0.0.1', () => {
       socket.write('HTTP/1.1 200 \r\n\r\n');
       onward.pipe(socket).pipe(onward);
@@ -68,6 +66,3 @@ export class CredentialProxy {
     this.#sockets.add(onward.on('error', () => socket.destroy()));
   }
 }
-
-const isAuthorized = ({ headers }: IncomingMessage): boolean =>
-  headers['proxy-authorization'] === `Basic ${Buffer.from('ticket-1:secret').toString('base64')}`;

@@ -4,6 +4,7 @@ import type { Duplex } from 'node:stream';
 import type { TicketTraffic } from '@adsweep/shared/targeting/exit-ticket.ts';
 import { GATEWAY_OUTCOME_HEADER, GATEWAY_STATUS } from '@adsweep/shared/targeting/gateway-status.ts';
 import type { Site } from './site.ts';
+import { CHALLENGE, challenge, hasTicket } from './ticket.ts';
 
 type Fault = keyof typeof GATEWAY_STATUS;
 
@@ -15,7 +16,7 @@ const FAULTS: [RegExp, Fault][] = [
   [/(^|\.)upstream\.example$/, 'upstream_failed'],
 ];
 
-/** A stand-in for the gateway: every public name is the site, faults are made by name, and it keeps a ticket's traffic. */
+/** A stand-in for the gateway: it asks for a ticket, every public name is the site, faults are made by name, and it keeps a ticket's traffic. */
 export class ForwardProxy {
   readonly #site: Site;
   readonly #server: http.Server;
@@ -57,6 +58,7 @@ export class ForwardProxy {
   }
 
   #forward(request: IncomingMessage, response: ServerResponse): void {
+    if (!hasTicket(request)) return void response.writeHead(407, CHALLENGE).end();
     this.#open(response);
     const url = new URL(request.url ?? '');
     this.#traffic.requests.push({ method: request.method ?? '', url: url.href, at_ms: Date.now() });
@@ -66,7 +68,7 @@ export class ForwardProxy {
       response.writeHead(GATEWAY_STATUS[fault], told).end('the gateway could not do that');
       return;
     }
-    const { 'proxy-connection': _, ...headers } = request.headers;
+    const { 'proxy-connection': _, 'proxy-authorization': __, ...headers } = request.headers;
     const onward = http.request(
       { port: this.#site.httpPort, method: request.method, path: url.pathname + url.search, headers },
       (answer) => {
@@ -80,6 +82,7 @@ export class ForwardProxy {
   }
 
   #tunnel(request: IncomingMessage, socket: Duplex): void {
+    if (!hasTicket(request)) return void challenge(socket);
     this.#open(socket);
     const [host = '', port = ''] = (request.url ?? '').split(/:(?=\d+$)/);
     this.#traffic.requests.push({ method: 'CONNECT', url: `https://${host}:${port}/`, at_ms: Date.now() });

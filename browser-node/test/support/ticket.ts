@@ -1,3 +1,5 @@
+import type { IncomingMessage } from 'node:http';
+import type { Duplex } from 'node:stream';
 import type { ExitTicket } from '@adsweep/shared/targeting/exit-ticket.ts';
 
 /** A ticket for the forward proxy at `server`, `http://host:port`. */
@@ -21,3 +23,16 @@ export const ticketFor = (server: string): ExitTicket => ({
     asn: null,
   },
 });
+
+/** What a proxy sends to who shows no ticket. */
+export const CHALLENGE = { 'proxy-authenticate': 'Basic realm="exit"', 'content-length': '0' };
+
+/** Whether a proxy request carries the credentials of {@link ticketFor}. */
+export const hasTicket = ({ headers }: IncomingMessage): boolean =>
+  headers['proxy-authorization'] === `Basic ${Buffer.from('ticket-1:secret').toString('base64')}`;
+
+/** Asks for a ticket on a connection that is to be a tunnel, and ends it. */
+export function challenge(socket: Duplex): void {
+  const headers = Object.entries(CHALLENGE).map(([name, value]) => `${name}: ${value}\r\n`);
+  socket.end(`HTTP/1.1 407 \r\n${headers.join('')}\r\n`);
+}

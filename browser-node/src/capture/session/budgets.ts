@@ -9,8 +9,10 @@ export const NAVIGATION_MS = 25_000;
 export const SETTLE_MS = 12_000;
 /** Added to it, once, where the machine is late and not the page. */
 export const SETTLE_EXTENSION_MS = 6_000;
-/** The same for a page that leads on and on: it may be a loop, of which one is sure only after many navigations. */
-export const LOOP_EXTENSION_MS = 12_000;
+/** A page that leads on and on, or works off a flood of requests, is watched for up to this many times {@link SETTLE_MS}. */
+export const SETTLE_STRETCH_MAX = 2.5;
+/** More requests under way than this are a flood: what the page asks for behind them has to wait for its turn. */
+export const FLOOD_REQUESTS = 100;
 /** At rest: nothing asked for and nothing finished for this long. Playwright's networkidle uses the same. */
 export const QUIET_MS = 500;
 /** A tab that was loaded is watched at least this long, for timers that lead on. The longest that cloakers were seen to use is about 1 s. */

@@ -77,6 +77,8 @@ export class NetworkJournal {
   readonly #hops: Entry[] = [];
   /** Requests beyond those that are kept. */
   dropped = 0;
+  /** Requests that have ended, well or not. */
+  ended = 0;
   lastActivityAt = performance.now();
   readonly #tabs: Map<string, Tab>;
   readonly #open = new Map<string, Open>();
@@ -110,7 +112,7 @@ export class NetworkJournal {
   }
 
   /** Requests under way that are younger than `ms`. */
-  underWay(ms: number): number {
+  underWay(ms = Number.POSITIVE_INFINITY): number {
     const since = performance.now() - ms;
     let count = 0;
     for (const { startedAt } of this.#open.values()) if (startedAt > since) count += 1;
@@ -180,6 +182,7 @@ export class NetworkJournal {
     const open = this.#open.get(requestId);
     if (!open) return;
     this.#open.delete(requestId);
+    this.ended += 1;
     this.lastActivityAt = performance.now();
     open.entry.fault = fault;
     if (!fault && this.closedAtMs === null)

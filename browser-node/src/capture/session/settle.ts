@@ -1,20 +1,12 @@
 import { SCRIPT_NAVIGATIONS_MAX } from '@adsweep/shared/limits.ts';
 import { evaluateInIsolatedWorld } from '../devtools/isolated-world.ts';
 import { runTimers } from '../page-scripts/run-timers.ts';
-import {
-  ANNOUNCED_REFRESH_MAX_MS,
-  ANSWER_MS,
-  DWELL_MS,
-  LONG_REQUEST_MS,
-  LOOP_EXTENSION_MS,
-  QUIET_MS,
-  SETTLE_EXTENSION_MS,
-  SETTLE_MS,
-} from './budgets.ts';
+import { ANNOUNCED_REFRESH_MAX_MS, ANSWER_MS, DWELL_MS, LONG_REQUEST_MS, QUIET_MS, SETTLE_MS } from './budgets.ts';
 import type { CaptureSession } from './capture-session.ts';
 import type { OpenTab } from './landings.ts';
 import { underLoad } from './machine-load.ts';
 import type { NetworkJournal } from './network-journal.ts';
+import { leadsOn, SettleExtension } from './settle-extension.ts';
 
 const CHECK_AT_LEAST_MS = 50;
 /** Time for a loop that was stopped to show its last document. */
@@ -29,38 +21,49 @@ export type Rest = 'settled' | 'loop';
 
 /**
  * Waits until the tabs have come to rest: each loaded and watched for a while, nothing asked for, no refresh announced, and
- * their timers run; at most the budget, of which a note tells. A page that never stops leading on ends the capture.
+ * their timers run; at most the budget, of which a note tells, and longer only where there is progress worth it. A page that never
+ * stops leading on ends the capture.
  */
 export async function settle(captureSession: CaptureSession, budgetMs = SETTLE_MS): Promise<Rest> {
-  const extraMs = underLoad(captureSession, budgetMs) - budgetMs;
-  let until = performance.now() + budgetMs;
+  const { journal } = captureSession;
+  let tabs: OpenTab[] = [];
+  const extension = new SettleExtension({
+    budgetMs,
+    lateMs: underLoad(captureSession, budgetMs) - budgetMs,
+    journal,
+    isLate: () => isLate(captureSession, tabs),
+  });
+  const startedAt = performance.now();
+  let until = startedAt + budgetMs;
   let rest: Rest | null = null;
   let lateUntil = 0;
   let asked = 0;
-  let isExtended = false;
   while (!captureSession.ending.failure) {
     const now = performance.now();
-    const tabs = captureSession.landings.tabs.filter(({ page }) => !page.isClosed());
+    tabs = captureSession.landings.tabs.filter(({ page }) => !page.isClosed());
     if (rest === null && tabs.some(leadsOnForever)) {
       rest = stopLoops(captureSession, tabs);
       until = now + LOOP_REST_MS;
     }
-    const restMs = Math.max(restIn(tabs, captureSession.journal, now), lateUntil - now);
+    const restMs = Math.max(restIn(tabs, journal, now), lateUntil - now);
     if (tabs.length === 0 || (restMs <= 0 && (rest !== null || asked >= ASKED_MAX))) break;
     if (restMs <= 0) {
       asked += 1;
       const lateMs = await timersRun(captureSession, tabs);
       // Timers of a page that runs late lead on later by as much.
       if (lateMs > PROMPT_MS) lateUntil = performance.now() + Math.min(lateMs, DWELL_MS);
-      else if (restIn(tabs, captureSession.journal, performance.now()) <= 0) break;
-    } else if (now >= until && !isExtended && rest === null && (await isLate(captureSession, tabs))) {
-      isExtended = true;
-      until += Math.min(extraMs, tabs.some(leadsOn) ? LOOP_EXTENSION_MS : SETTLE_EXTENSION_MS);
-    } else if (now >= until) {
-      if (rest === null)
-        captureSession.notes.push({ collector: 'settle', text: `not at rest after ${budgetMs / 1_000} s` });
-      break;
-    } else await pause(captureSession, Math.max(Math.min(restMs, until - now), CHECK_AT_LEAST_MS));
+      else if (restIn(tabs, journal, performance.now()) <= 0) break;
+    } else if (now < until) await pause(captureSession, Math.max(Math.min(restMs, until - now), CHECK_AT_LEAST_MS));
+    else if (rest !== null) break;
+    else {
+      const moreMs = await extension.next(tabs);
+      until = performance.now() + (moreMs || LOOP_REST_MS);
+      if (moreMs > 0) continue;
+      const afterSeconds = Math.round((now - startedAt) / 1_000);
+      captureSession.notes.push({ collector: 'settle', text: `not at rest after ${afterSeconds} s` });
+      if (!tabs.some(leadsOn)) break;
+      rest = stopLoops(captureSession, tabs);
+    }
   }
   return rest ?? 'settled';
 }
@@ -98,14 +101,13 @@ function tabRestsIn({ loadedAt, lastHopAt, refreshDueAt, refused }: OpenTab['tab
   return Math.max(dwelledIn, isAnnounced ? refreshDueAt + DWELL_MS - now : 0);
 }
 
-const leadsOn = ({ tab }: OpenTab): boolean => tab.ownNavigations > SCRIPT_NAVIGATIONS_MAX / 4;
 const leadsOnForever = ({ tab }: OpenTab): boolean => tab.ownNavigations > SCRIPT_NAVIGATIONS_MAX;
 
 /** Lets no script run in the tabs' next documents: they come to rest as they load, and can be pictured. */
 function stopLoops(captureSession: CaptureSession, tabs: OpenTab[]): Rest {
   for (const { tab } of tabs) tab.disableScript();
   const subject = captureSession.subject();
-  return subject && leadsOnForever(subject) ? 'loop' : 'settled';
+  return subject && (leadsOnForever(subject) || leadsOn(subject)) ? 'loop' : 'settled';
 }
 
 function pause(captureSession: CaptureSession, ms: number): Promise<void> {

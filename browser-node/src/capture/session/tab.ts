@@ -1,5 +1,6 @@
 import type { HopKind } from '@adsweep/shared/capture/hop.ts';
 import type { DevTools, EventPayload, TargetSession } from '../devtools/devtools.ts';
+import { QUIET_MS } from './budgets.ts';
 import { clipUrl } from './clip-url.ts';
 
 type Requested = EventPayload<'Page.frameRequestedNavigation'>;
@@ -40,6 +41,8 @@ export class Tab {
   landingHop: number | null = 0;
   /** Navigations that the page made by itself, not by an HTTP answer. */
   ownNavigations = 0;
+  /** Those of them that came before their document had loaded, or as soon as it had. */
+  promptNavigations = 0;
   #requested = new Map<string, Requested['reason']>();
   #started = new Map<string, Started['navigationType']>();
 
@@ -52,9 +55,14 @@ export class Tab {
     const type = this.#started.get(loaderId);
     const reason = this.#requested.get(withoutFragment(url));
     this.#requested.delete(withoutFragment(url));
-    if (!isFirst) this.ownNavigations += 1;
+    if (!isFirst) this.#countNavigation();
     if (type === 'historyDifferentDocument' || type === 'restore') return 'history';
     return (reason && KIND_OF_REASON[reason]) ?? 'other';
+  }
+
+  #countNavigation(): void {
+    this.ownNavigations += 1;
+    if (this.loadedAt === null || performance.now() - this.loadedAt < QUIET_MS) this.promptNavigations += 1;
   }
 
   /** Catches up with a tab that was on its way before it was watched. */

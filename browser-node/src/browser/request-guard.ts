@@ -1,0 +1,114 @@
+import { addedCommand, type ProtocolFilter, type ProtocolMessage, type Say } from './protocol-message.ts';
+
+/** What a proxy's challenge is answered with. */
+export type ProxyCredentials = { username: string; password: string };
+
+const NAVIGATIONS = new Set(['Page.navigate', 'Target.createTarget']);
+/** What a tab may show; `about:` is where every tab begins. */
+const ALLOWED = /^(https?|about|data|blob|javascript):/i;
+// Chromium answers that it is invalid.
+const INVALID_URL = 'http://';
+/** The beginnings of what is not of the web and has a loader in Chromium. */
+const INSIDE = ['file:', 'filesystem:', 'chrome:', 'chrome-', 'devtools:', 'view-source:', 'content:'];
+/**
+ * What Chromium pauses for us. It asks for a proxy's credentials only on behalf of what it may pause; the first document of a context
+ * brings them, and they serve all other requests.
+ */
+const PAUSED = [{ urlPattern: '*', resourceType: 'Document' }, ...INSIDE.map((start) => ({ urlPattern: `${start}*` }))];
+
+/**
+ * Stands between a browser's requests and the network. It answers the proxy's challenge with the credentials of the session's context,
+ * and refuses what is not of the web (`file:`, `chrome:`, `devtools:`, `view-source:`...): commands that would open it, and requests for
+ * it that Chromium was about to make.
+ *
+ * Playwright would pause every request for the sake of a proxy's password, and let it go on once the renderer has told of it. A renderer
+ * that goes away before it does leaves its last beacons paused for ever. So Playwright is told of no password; documents go on at once,
+ * and nothing else of the web is paused, but where somebody routes requests.
+ */
+export class RequestGuard implements ProtocolFilter {
+  readonly #credentialsOf: (sessionId: string) => ProxyCredentials | null;
+  /** Challenges that were answered, by session: the second of the same request says that the answer was wrong. */
+  readonly #answered = new Map<string, Set<unknown>>();
+  /** Sessions in which somebody routes requests. */
+  readonly #routed = new Set<string>();
+
+  constructor(credentialsOf: (sessionId: string) => ProxyCredentials | null) {
+    this.#credentialsOf = credentialsOf;
+  }
+
+  outgoing(message: ProtocolMessage): ProtocolMessage[] {
+    const { method, params, sessionId = '' } = message;
+    if (NAVIGATIONS.has(method ?? '') && !ALLOWED.test(String(params?.url)))
+      return [{ ...message, params: { ...params, url: INVALID_URL } }];
+    if (!this.#credentialsOf(sessionId)) return [message];
+    switch (method) {
+      case 'Network.enable':
+        return [message, addedCommand(sessionId, withoutCache), addedCommand(sessionId, guarded)];
+      case 'Network.setCacheDisabled':
+        return [{ ...message, ...withoutCache }];
+      case 'Fetch.enable':
+        this.#routed.add(sessionId);
+        return [message];
+      case 'Fetch.disable':
+        this.#routed.delete(sessionId);
+        return [{ ...message, ...guarded }];
+      default:
+        return [message];
+    }
+  }
+
+  incoming(message: ProtocolMessage, say: Say): boolean {
+    switch (message.method) {
+      case 'Target.detachedFromTarget':
+        this.#forget(message.params?.sessionId as string);
+        return true;
+      case 'Fetch.authRequired':
+        return this.#answer(message, say);
+      case 'Fetch.requestPaused':
+        return this.#decide(message, say);
+      default:
+        return true;
+    }
+  }
+
+  #forget(sessionId: string): void {
+    this.#answered.delete(sessionId);
+    this.#routed.delete(sessionId);
+  }
+
+  #decide(message: ProtocolMessage, say: Say): boolean {
+    const { params, sessionId = '' } = message;
+    const requestId = params?.requestId;
+    if (!ALLOWED.test(requestedUrl(message)))
+      say(
+        addedCommand(sessionId, { method: 'Fetch.failRequest', params: { requestId, errorReason: 'BlockedByClient' } }),
+      );
+    else if (this.#routed.has(sessionId)) return true;
+    else say(addedCommand(sessionId, { method: 'Fetch.continueRequest', params: { requestId } }));
+    return false;
+  }
+
+  #answer({ params, sessionId = '' }: ProtocolMessage, say: Say): false {
+    const requestId = params?.requestId;
+    const isOfProxy = (params?.authChallenge as { source?: unknown } | undefined)?.source === 'Proxy';
+    const answer = { requestId, authChallengeResponse: this.#responseTo(sessionId, requestId, isOfProxy) };
+    say(addedCommand(sessionId, { method: 'Fetch.continueWithAuth', params: answer }));
+    return false;
+  }
+
+  #responseTo(sessionId: string, requestId: unknown, isOfProxy: boolean): object {
+    const credentials = isOfProxy && this.#credentialsOf(sessionId);
+    if (!credentials) return { response: 'Default' };
+    const answered = this.#answered.get(sessionId) ?? new Set();
+    this.#answered.set(sessionId, answered);
+    if (answered.delete(requestId)) return { response: 'CancelAuth' };
+    answered.add(requestId);
+    return { response: 'ProvideCredentials', ...credentials };
+  }
+}
+
+/** Every request reaches the network, where it is recorded. */
+const withoutCache = { method: 'Network.setCacheDisabled', params: { cacheDisabled: true } };
+const guarded = { method: 'Fetch.enable', params: { handleAuthRequests: true, patterns: PAUSED } };
+
+const requestedUrl = ({ params }: ProtocolMessage): string => String((params?.request as { url?: unknown })?.url);
