@@ -104,6 +104,15 @@ describe('the size of a capture', () => {
 });
 
 describe('a fair list', () => {
+  it('makes room at the cost of the largest group', () => {
+    const list = new FairList<string>(6);
+    for (const one of ['a1', 'a2', 'a3', 'a4', 'b1', 'c1']) list.add(one, one.slice(0, 1));
+    assert.equal(list.limitTo(5), 1);
+    assert.equal(list.limitTo(3), 2);
+    assert.deepEqual([...list], ['a1', 'b1', 'c1']);
+    assert.equal(list.add('a5', 'a'), 'a5');
+  });
+
   it('lets one group crowd out only itself', () => {
     const list = new FairList<{ of: string }>(10);
     const add = (of: string) => list.add({ of }, of);

@@ -3,7 +3,7 @@
  * smaller group: whoever floods it crowds out only himself.
  */
 export class FairList<T> {
-  readonly #max: number;
+  #max: number;
   readonly #groups = new Map<string, T[]>();
   readonly #all = new Set<T>();
   #largest: T[] = [];
@@ -24,6 +24,14 @@ export class FairList<T> {
     return out;
   }
 
+  /** From now on at most `max`; how many had to be left out. */
+  limitTo(max: number): number {
+    this.#max = max;
+    let out = 0;
+    for (; this.#all.size > max; out += 1) this.#removeNewestOfLargest();
+    return out;
+  }
+
   get size(): number {
     return this.#all.size;
   }
@@ -33,7 +41,10 @@ export class FairList<T> {
   }
 
   #makeRoom(ownSize: number, thing: T): T {
-    if (this.#largest.length <= ownSize) return thing;
+    return this.#largest.length <= ownSize ? thing : this.#removeNewestOfLargest();
+  }
+
+  #removeNewestOfLargest(): T {
     const out = this.#largest.pop() as T;
     this.#all.delete(out);
     for (const group of this.#groups.values()) if (group.length > this.#largest.length) this.#largest = group;

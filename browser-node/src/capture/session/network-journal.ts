@@ -200,10 +200,12 @@ export class NetworkJournal {
     return index >= 0;
   }
 
-  /** Hops are kept beyond the limit of requests: a page that asks for a lot must not hide where it goes. */
+  /** Hops take the place of requests: a page that asks for a lot must not hide where it goes. */
   add(entry: Entry): void {
-    if (entry.hop && this.#hops.length < HOPS_MAX) this.#hops.push(entry);
-    else if (entry.hop || hasImpossibleHost(entry.url)) this.dropped += 1;
+    if (entry.hop && this.#hops.length < HOPS_MAX) {
+      this.#hops.push(entry);
+      this.dropped += this.#requests.limitTo(REQUEST_URLS_MAX - this.#hops.length);
+    } else if (entry.hop || hasImpossibleHost(entry.url)) this.dropped += 1;
     else if (this.#requests.add(entry, `${entry.resourceType} ${registrableDomain(entry.url)}`)) this.dropped += 1;
   }
 
