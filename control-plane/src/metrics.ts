@@ -43,8 +43,8 @@ export function createMetrics() {
   };
 }
 
-/** What the farm's side measures: leases, attempts, the queue, the checks. Labels are closed sets; a scrape asks nobody. */
-export type FarmMetrics = ReturnType<typeof farmMetrics>;
+/** What the work on scans measures: leases, attempts, the queue, the checks. Labels are closed sets; a scrape reads no store. */
+export type WorkMetrics = ReturnType<typeof workMetrics>;
 
 const LEASE_OUTCOMES = ['granted', 'completed', 'failed', 'released', 'lost'] as const;
 const LATE_CALLS = ['alone', 'members', 'upload', 'complete', 'fail', 'release'] as const;
@@ -54,8 +54,8 @@ const FINAL_STATES = ['completed', 'partial', 'failed'] as const;
 /** Calls that can come after their lease was lost. */
 export type LateCall = (typeof LATE_CALLS)[number];
 
-/** The farm's metrics, in `registry`. */
-export function farmMetrics(registry: Registry) {
+/** The metrics of the work on scans, in `registry`. */
+export function workMetrics(registry: Registry) {
   const registers = [registry];
   const counter = <L extends string>(name: string, help: string, labelNames: L[]) =>
     new Counter({ name, help, labelNames, registers });
@@ -68,7 +68,11 @@ export function farmMetrics(registry: Registry) {
     lateResults: counter('adsweep_late_results_total', 'Calls of nodes that had lost their lease: refused.', ['call']),
     addedMembers: counter('adsweep_added_members_total', 'Scans that nodes found: accepted and charged.', []),
     uploadedBytes: counter('adsweep_uploaded_artifact_bytes_total', 'Bytes of artifacts that nodes uploaded.', []),
-    finishedScans: counter('adsweep_finished_scans_total', 'Scans that the farm brought to an end.', ['status']),
+    finishedScans: counter(
+      'adsweep_finished_scans_total',
+      'Scans that were brought to an end by a capture or a failure.',
+      ['status'],
+    ),
     outboxEntries: counter('adsweep_outbox_entries_total', 'Outbox entries carried out.', ['kind']),
     outboxFailures: counter('adsweep_outbox_failures_total', 'Tries of outbox entries that failed.', ['kind']),
     outboxRecords: gauge('adsweep_outbox_records', 'Records with entries in their outbox, counted up to 10,000.', [

@@ -6,7 +6,7 @@ import { Registry } from 'prom-client';
 import { until } from '../../shared/test/support/until.ts';
 import { countWork } from '../src/crawling/fleet/count-work.ts';
 import { newIdentity } from '../src/crawling/fleet/node-credential.ts';
-import { farmMetrics } from '../src/metrics.ts';
+import { workMetrics } from '../src/metrics.ts';
 import {
   captureOf,
   gzJson,
@@ -121,7 +121,7 @@ describe('the journey of a scan', { timeout: 20_000 }, () => {
 
   it('counts the queue, the nodes and what became of leases', async () => {
     await farm.farm.nodes.report(newIdentity('drained', 4), { ...report, draining: true }, new Date());
-    const metrics = farmMetrics(new Registry());
+    const metrics = workMetrics(new Registry());
     const { queue, nodes } = farm.farm;
     await queue.enqueue({ jobId: 'a', organizationId: 'a', band: 1, delayMs: 60_000 });
     await countWork({ queue, nodes, metrics, logger: farm.parts.logger }, new Date());

@@ -3,7 +3,7 @@ import type { Logger } from '@adsweep/shared/service/logger.ts';
 import { makePrivateFolder } from '@adsweep/shared/service/private-folder.ts';
 import type { Config } from '../config.ts';
 import { warnOfEviction } from '../crawling/queue/eviction-policy.ts';
-import { farmMetrics, type Metrics } from '../metrics.ts';
+import { type Metrics, workMetrics } from '../metrics.ts';
 import { openBroadcast } from '../platform/broadcast.ts';
 import { diskSpace } from '../platform/disk-space.ts';
 import { bringUpToDate } from '../platform/migrations/bring-up-to-date.ts';
@@ -28,7 +28,7 @@ export async function openPlatform(config: Config, { registry }: Metrics, logger
   const redis = openRedis(config.REDIS_URL, logger);
   const disk = diskSpace(folder, config.ADSWEEP_DISK_FLOOR_MB * MEGABYTE);
   const [wake, broadcast] = [openWakeHub(redis), openBroadcast(redis)];
-  return { store, objects, disk, redis, wake, broadcast, metrics: farmMetrics(registry), logger };
+  return { store, objects, disk, redis, wake, broadcast, metrics: workMetrics(registry), logger };
 }
 
 /** Resolves when Redis answers, or after two seconds: everything starts without it too. */

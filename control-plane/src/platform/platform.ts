@@ -1,5 +1,5 @@
 import type { Logger } from '@adsweep/shared/service/logger.ts';
-import type { FarmMetrics } from '../metrics.ts';
+import type { WorkMetrics } from '../metrics.ts';
 import type { Broadcast } from './broadcast.ts';
 import type { DiskSpace } from './disk-space.ts';
 import type { ObjectStore } from './object-store.ts';
@@ -15,6 +15,6 @@ export type Platform = {
   redis: RedisClient;
   wake: WakeHub;
   broadcast: Broadcast;
-  metrics: FarmMetrics;
+  metrics: WorkMetrics;
   logger: Logger;
 };

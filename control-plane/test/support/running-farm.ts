@@ -18,7 +18,7 @@ import { createApp } from '../../src/compose/create-app.ts';
 import { createDomains, createIndexes, type Domains } from '../../src/compose/domains.ts';
 import { shardKeys } from '../../src/crawling/queue/keys.ts';
 import { type EventRecord, eventStore } from '../../src/delivery/events/event-store.ts';
-import { farmMetrics } from '../../src/metrics.ts';
+import { workMetrics } from '../../src/metrics.ts';
 import { openBroadcast } from '../../src/platform/broadcast.ts';
 import type { DiskSpace } from '../../src/platform/disk-space.ts';
 import { openDiskObjects } from '../../src/platform/object-store.ts';
@@ -59,7 +59,7 @@ export async function runningFarm() {
     disk,
     wake,
     broadcast,
-    metrics: farmMetrics(registry),
+    metrics: workMetrics(registry),
     logger,
   };
   const settings = { publicUrl: PUBLIC_URL, ...secrets };

@@ -1,10 +1,10 @@
 import { newId } from '@adsweep/shared/ids.ts';
 import type { Logger } from '@adsweep/shared/service/logger.ts';
-import type { FarmMetrics } from '../../metrics.ts';
+import type { WorkMetrics } from '../../metrics.ts';
 import { type EmittedEvent, emit } from '../../platform/outbox/emit.ts';
 import { inService, type ReadTags } from '../../reference/tags/tag-definitions.ts';
 import { changeScan } from '../../scanning/scans/state/change-scan.ts';
-import type { FarmScans } from '../../scanning/scans/state/farm-scans.ts';
+import type { InternalScans } from '../../scanning/scans/state/internal-scans.ts';
 import type { ScanRecord, ScanTag } from '../../scanning/scans/state/scan.ts';
 import { classify, type Verdict } from '../classification/classify.ts';
 import { detectors as allDetectors, detect, needsOf } from '../detectors/detect.ts';
@@ -15,9 +15,9 @@ import { type EvidenceSources, loadEvidence } from './load-evidence.ts';
 import { runWithin } from './run-within.ts';
 
 export type FinishDependencies = EvidenceSources & {
-  scans: Pick<FarmScans, 'apply'>;
+  scans: Pick<InternalScans, 'apply'>;
   readTags: ReadTags;
-  metrics: Pick<FarmMetrics, 'stepSeconds' | 'finishedScans'>;
+  metrics: Pick<WorkMetrics, 'stepSeconds' | 'finishedScans'>;
   logger: Logger;
   /** Another choice than all of them, for tests. */
   detectors?: Detector<Need>[];

@@ -2,12 +2,12 @@ import { withDeadline } from '@adsweep/shared/service/with-deadline.ts';
 import { type Loop, startLoop } from '../../platform/start-loop.ts';
 import type { WakeSignal } from '../../platform/wake-signal.ts';
 import { changeScan } from '../../scanning/scans/state/change-scan.ts';
-import type { FarmScans } from '../../scanning/scans/state/farm-scans.ts';
+import type { InternalScans } from '../../scanning/scans/state/internal-scans.ts';
 import type { ScanRecord } from '../../scanning/scans/state/scan.ts';
 import { abandonChecks, type FinishDependencies, finishScan } from './finish-scan.ts';
 
 export type WorkerDependencies = FinishDependencies & {
-  scans: Pick<FarmScans, 'apply' | 'awaitingChecks'>;
+  scans: Pick<InternalScans, 'apply' | 'awaitingChecks'>;
   /** Says that there is something in a scan's outbox. */
   outboxFilled: () => void;
 };

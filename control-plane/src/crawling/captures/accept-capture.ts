@@ -1,14 +1,14 @@
 import type { Capture } from '@adsweep/shared/capture/capture.ts';
 import { type EmittedEvent, emit } from '../../platform/outbox/emit.ts';
 import { changeScan } from '../../scanning/scans/state/change-scan.ts';
-import type { FarmScans } from '../../scanning/scans/state/farm-scans.ts';
+import type { InternalScans } from '../../scanning/scans/state/internal-scans.ts';
 import type { CaptureSummary, ScanRecord } from '../../scanning/scans/state/scan.ts';
 import { scanLinks } from '../../scanning/scans/state/scan-links.ts';
 import { captureIdOf } from './capture-record.ts';
 import { discardEvidence, type EvidenceDependencies, storeEvidence } from './store-evidence.ts';
 
 export type AcceptDependencies = EvidenceDependencies & {
-  scans: Pick<FarmScans, 'find' | 'apply'>;
+  scans: Pick<InternalScans, 'find' | 'apply'>;
   publicUrl: string;
   /** Says that a scan has been crawled, and that there is something in its outbox. */
   accepted: () => void;

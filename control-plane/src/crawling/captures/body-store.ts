@@ -6,8 +6,8 @@ import { type CapturedDocument, DOCUMENTS } from '@adsweep/shared/capture/artifa
 import type { NetworkRequest } from '@adsweep/shared/capture/network-request.ts';
 import { BODY_LIFETIME_MS } from '@adsweep/shared/limits.ts';
 import type { AttemptRef } from '../../scanning/artifacts/artifact.ts';
-import type { FarmArtifacts } from '../../scanning/artifacts/farm-artifacts.ts';
 import { UNZIPPED_BYTES_MAX } from '../../scanning/artifacts/inspect-artifact.ts';
+import type { InternalArtifacts } from '../../scanning/artifacts/internal-artifacts.ts';
 
 const zip = promisify(gzip);
 const unzip = promisify(gunzip);
@@ -18,7 +18,7 @@ const REQUESTS = 'requests.json.gz';
 /** The large parts of a capture, apart from its record: all requests and the contents of sub-resources for a day (spec 8), documents. */
 export type BodyStore = ReturnType<typeof bodyStore>;
 
-export function bodyStore(artifacts: FarmArtifacts) {
+export function bodyStore(artifacts: InternalArtifacts) {
   const read = async <T>(ref: AttemptRef, name: string): Promise<T[] | null> => {
     const stored = await artifacts.open(ref, name);
     if (!stored) return null;

@@ -3,12 +3,12 @@ import { artifactKindOf } from '@adsweep/shared/capture/artifacts/index.ts';
 import { PAGE_SCREENSHOT } from '@adsweep/shared/capture/artifacts/page-screenshot.ts';
 import { SUBJECT_ORD } from '@adsweep/shared/capture/subject-landing.ts';
 import type { PictureOf } from '../../scanning/artifacts/artifact.ts';
-import type { FarmArtifacts } from '../../scanning/artifacts/farm-artifacts.ts';
+import type { InternalArtifacts } from '../../scanning/artifacts/internal-artifacts.ts';
 import type { ScanRecord } from '../../scanning/scans/state/scan.ts';
 import { attemptOf, type CaptureRecord } from './capture-record.ts';
 import type { ReadCapture } from './read-capture.ts';
 
-type Artifacts = Pick<FarmArtifacts, 'open' | 'find'>;
+type Artifacts = Pick<InternalArtifacts, 'open' | 'find'>;
 type Scan = Pick<ScanRecord, 'capture'>;
 
 /** A picture of a scan as it was taken; null where there is none. Whoever opens it reads or destroys the stream. */

@@ -3,8 +3,8 @@ import type { Capture } from '@adsweep/shared/capture/capture.ts';
 import { subjectLanding } from '@adsweep/shared/capture/subject-landing.ts';
 import { JOB_LIMITS } from '@adsweep/shared/lease/job-limits.ts';
 import { refused } from '../../http/api-error.ts';
-import type { FarmArtifacts } from '../../scanning/artifacts/farm-artifacts.ts';
-import type { FarmScans } from '../../scanning/scans/state/farm-scans.ts';
+import type { InternalArtifacts } from '../../scanning/artifacts/internal-artifacts.ts';
+import type { InternalScans } from '../../scanning/scans/state/internal-scans.ts';
 import type { CaptureSummary, ScanRecord } from '../../scanning/scans/state/scan.ts';
 import type { BodyStore } from './body-store.ts';
 import { type CaptureRecord, captureIdOf } from './capture-record.ts';
@@ -16,8 +16,8 @@ import { pictureName } from './open-artifact.ts';
 export type EvidenceDependencies = {
   captures: CaptureStore;
   bodies: BodyStore;
-  artifacts: FarmArtifacts;
-  scans: Pick<FarmScans, 'find'>;
+  artifacts: InternalArtifacts;
+  scans: Pick<InternalScans, 'find'>;
 };
 
 const TITLE_LENGTH_MAX = 1_000;

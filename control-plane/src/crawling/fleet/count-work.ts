@@ -1,5 +1,5 @@
 import type { Logger } from '@adsweep/shared/service/logger.ts';
-import type { FarmMetrics } from '../../metrics.ts';
+import type { WorkMetrics } from '../../metrics.ts';
 import { type Loop, startLoop } from '../../platform/start-loop.ts';
 import type { CrawlQueue } from '../queue/queue.ts';
 import type { Nodes } from './nodes.ts';
@@ -7,7 +7,7 @@ import type { Nodes } from './nodes.ts';
 export type CountDependencies = {
   queue: Pick<CrawlQueue, 'depth'>;
   nodes: Pick<Nodes, 'list'>;
-  metrics: Pick<FarmMetrics, 'jobs' | 'nodes' | 'slots' | 'desiredNodes'>;
+  metrics: Pick<WorkMetrics, 'jobs' | 'nodes' | 'slots' | 'desiredNodes'>;
   logger: Logger;
 };
 

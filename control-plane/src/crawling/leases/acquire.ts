@@ -1,7 +1,7 @@
 import { type Acquire, LEASE_MS, type Lease } from '@adsweep/shared/lease/messages.ts';
 import type { Logger } from '@adsweep/shared/service/logger.ts';
 import { changeScan } from '../../scanning/scans/state/change-scan.ts';
-import type { FarmScans } from '../../scanning/scans/state/farm-scans.ts';
+import type { InternalScans } from '../../scanning/scans/state/internal-scans.ts';
 import type { JobRef, ScanLease, ScanRecord } from '../../scanning/scans/state/scan.ts';
 import { type NodeIdentity, nodeKeyOf } from '../fleet/node-credential.ts';
 import type { CrawlQueue, LeaseRef } from '../queue/queue.ts';
@@ -12,7 +12,7 @@ import { settleJob } from './settle-job.ts';
 
 export type AcquireDependencies = {
   queue: Pick<CrawlQueue, 'take' | 'end' | 'enqueue' | 'waitForWork'>;
-  scans: Pick<FarmScans, 'membersOf' | 'findMember' | 'withTarget' | 'apply'>;
+  scans: Pick<InternalScans, 'membersOf' | 'findMember' | 'withTarget' | 'apply'>;
   leaseSecret: string;
   logger: Logger;
 };

@@ -1,18 +1,18 @@
 import { JOB_LIMITS } from '@adsweep/shared/lease/job-limits.ts';
 import type { AddedMembers } from '@adsweep/shared/lease/messages.ts';
 import { refused } from '../../http/api-error.ts';
-import type { FarmMetrics } from '../../metrics.ts';
+import type { WorkMetrics } from '../../metrics.ts';
 import { type FoundScan, newChildScan } from '../../scanning/scans/request/new-child-scan.ts';
 import { changeScan } from '../../scanning/scans/state/change-scan.ts';
-import type { FarmScans } from '../../scanning/scans/state/farm-scans.ts';
+import type { InternalScans } from '../../scanning/scans/state/internal-scans.ts';
 import type { ScanLease, ScanRecord } from '../../scanning/scans/state/scan.ts';
 import type { LeaseRef } from '../queue/queue.ts';
 import { runsUnder } from './choose-members.ts';
 import { jobMemberOf } from './crawl-job-of.ts';
 
 export type AddDependencies = {
-  scans: Pick<FarmScans, 'findMember' | 'insertUnlessThere' | 'withTarget' | 'apply'>;
-  metrics: Pick<FarmMetrics, 'addedMembers'>;
+  scans: Pick<InternalScans, 'findMember' | 'insertUnlessThere' | 'withTarget' | 'apply'>;
+  metrics: Pick<WorkMetrics, 'addedMembers'>;
   /** Says that there is something in a scan's outbox. */
   outboxFilled: () => void;
 };

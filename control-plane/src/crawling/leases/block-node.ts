@@ -1,11 +1,11 @@
-import type { FarmScans } from '../../scanning/scans/state/farm-scans.ts';
+import type { InternalScans } from '../../scanning/scans/state/internal-scans.ts';
 import type { BlockedNodes } from '../fleet/blocked-nodes.ts';
 import { type EndDependencies, releaseLease } from './end-attempt.ts';
 import { leaseRefOf } from './renew.ts';
 
 export type BlockDependencies = EndDependencies & {
   blocked: Pick<BlockedNodes, 'add'>;
-  scans: EndDependencies['scans'] & Pick<FarmScans, 'pageInStatus'>;
+  scans: EndDependencies['scans'] & Pick<InternalScans, 'pageInStatus'>;
   queue: EndDependencies['queue'] & { shardOf(organizationId: string): number };
 };
 

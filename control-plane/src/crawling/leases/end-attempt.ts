@@ -2,10 +2,10 @@ import type { Capture } from '@adsweep/shared/capture/capture.ts';
 import type { FailureCode } from '@adsweep/shared/failures.ts';
 import type { Logger } from '@adsweep/shared/service/logger.ts';
 import { ApiError } from '../../http/api-error.ts';
-import type { FarmMetrics } from '../../metrics.ts';
+import type { WorkMetrics } from '../../metrics.ts';
 import { advance, type ScanEvent } from '../../scanning/scans/state/advance.ts';
 import { changeScan } from '../../scanning/scans/state/change-scan.ts';
-import type { FarmScans } from '../../scanning/scans/state/farm-scans.ts';
+import type { InternalScans } from '../../scanning/scans/state/internal-scans.ts';
 import type { CaptureSummary, ScanRecord } from '../../scanning/scans/state/scan.ts';
 import { discardEvidence, type EvidenceDependencies, storeEvidence } from '../captures/store-evidence.ts';
 import type { CrawlQueue, LeaseRef } from '../queue/queue.ts';
@@ -14,8 +14,8 @@ import { settleJob } from './settle-job.ts';
 
 export type EndDependencies = EvidenceDependencies & {
   queue: Pick<CrawlQueue, 'end' | 'enqueue'>;
-  scans: Pick<FarmScans, 'find' | 'findMember' | 'membersOf' | 'apply'>;
-  metrics: Pick<FarmMetrics, 'failedAttempts' | 'finishedScans'>;
+  scans: Pick<InternalScans, 'find' | 'findMember' | 'membersOf' | 'apply'>;
+  metrics: Pick<WorkMetrics, 'failedAttempts' | 'finishedScans'>;
   logger: Logger;
   /** Says that there is something in a scan's outbox. */
   outboxFilled: () => void;

@@ -1,5 +1,5 @@
 import { LEASE_MS } from '@adsweep/shared/lease/messages.ts';
-import type { FarmMetrics } from '../../metrics.ts';
+import type { WorkMetrics } from '../../metrics.ts';
 import { type Loop, startLoop } from '../../platform/start-loop.ts';
 import type { CrawlQueue, LeaseRef } from '../queue/queue.ts';
 import { runsUnder } from './choose-members.ts';
@@ -9,7 +9,7 @@ import { settleJob } from './settle-job.ts';
 
 export type ReaperDependencies = EndDependencies & {
   queue: Pick<CrawlQueue, 'end' | 'enqueue' | 'reap' | 'depth' | 'connection'>;
-  metrics: EndDependencies['metrics'] & Pick<FarmMetrics, 'leases'>;
+  metrics: EndDependencies['metrics'] & Pick<WorkMetrics, 'leases'>;
 };
 
 const REAP_EVERY_MS = 1_000;

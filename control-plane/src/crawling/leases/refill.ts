@@ -2,14 +2,14 @@ import type { Logger } from '@adsweep/shared/service/logger.ts';
 import type { RedisClient } from '../../platform/redis.ts';
 import { type Loop, startLoop } from '../../platform/start-loop.ts';
 import { takeTurns } from '../../platform/take-turns.ts';
-import type { FarmScans } from '../../scanning/scans/state/farm-scans.ts';
+import type { InternalScans } from '../../scanning/scans/state/internal-scans.ts';
 import { enqueueJob } from '../queue/enqueue-job.ts';
 import type { CrawlQueue } from '../queue/queue.ts';
 import { adoptLease, leaseRefOf } from './renew.ts';
 
 export type RefillDependencies = {
   queue: Pick<CrawlQueue, 'enqueue' | 'adopt' | 'shardOf' | 'depth'>;
-  scans: Pick<FarmScans, 'pageInStatus' | 'countJobsInStatus'>;
+  scans: Pick<InternalScans, 'pageInStatus' | 'countJobsInStatus'>;
   redis: RedisClient;
   logger: Logger;
 };

@@ -1,6 +1,6 @@
 import { LEASE_MS, type Renewed } from '@adsweep/shared/lease/messages.ts';
 import type { Logger } from '@adsweep/shared/service/logger.ts';
-import type { FarmScans } from '../../scanning/scans/state/farm-scans.ts';
+import type { InternalScans } from '../../scanning/scans/state/internal-scans.ts';
 import type { ScanInQueue } from '../../scanning/scans/state/scan.ts';
 import { nodeKeyOf } from '../fleet/node-credential.ts';
 import { bandOf } from '../queue/enqueue-job.ts';
@@ -9,7 +9,7 @@ import { runsUnder } from './choose-members.ts';
 
 export type RenewDependencies = {
   queue: Pick<CrawlQueue, 'renew' | 'adopt'>;
-  scans: Pick<FarmScans, 'membersOf'>;
+  scans: Pick<InternalScans, 'membersOf'>;
   logger: Logger;
 };
 

@@ -1,5 +1,5 @@
 import type { Logger } from '@adsweep/shared/service/logger.ts';
-import type { FarmScans } from '../../scanning/scans/state/farm-scans.ts';
+import type { InternalScans } from '../../scanning/scans/state/internal-scans.ts';
 import type { ScanRecord } from '../../scanning/scans/state/scan.ts';
 import { enqueueJob } from '../queue/enqueue-job.ts';
 import type { CrawlQueue, LeaseRef } from '../queue/queue.ts';
@@ -7,7 +7,7 @@ import { runsUnder } from './choose-members.ts';
 
 export type SettleDependencies = {
   queue: Pick<CrawlQueue, 'end' | 'enqueue'>;
-  scans: Pick<FarmScans, 'membersOf'>;
+  scans: Pick<InternalScans, 'membersOf'>;
   logger: Logger;
 };
 
@@ -32,7 +32,7 @@ export async function settleJob({ queue, scans, logger }: SettleDependencies, re
 
 /** Takes the job of a scan that nobody wants any more out of the queue, unless another member waits in it. */
 export async function unqueue(
-  { queue, scans }: { queue: Pick<CrawlQueue, 'drop'>; scans: Pick<FarmScans, 'membersOf'> },
+  { queue, scans }: { queue: Pick<CrawlQueue, 'drop'>; scans: Pick<InternalScans, 'membersOf'> },
   { _id, organization_id, job_id }: Pick<ScanRecord, '_id' | 'organization_id' | 'job_id'>,
 ): Promise<void> {
   const members = await scans.membersOf({ organizationId: organization_id, jobId: job_id });

@@ -5,8 +5,8 @@ import { Type } from 'typebox';
 import { ApiError, notFound } from '../../http/api-error.ts';
 import type { BodyBounds } from '../../http/read-body.ts';
 import type { Admit } from '../../http/serve-routes.ts';
-import type { FarmMetrics, LateCall } from '../../metrics.ts';
-import type { FarmScans } from '../../scanning/scans/state/farm-scans.ts';
+import type { LateCall, WorkMetrics } from '../../metrics.ts';
+import type { InternalScans } from '../../scanning/scans/state/internal-scans.ts';
 import type { ScanRecord } from '../../scanning/scans/state/scan.ts';
 import type { BlockedNodes } from '../fleet/blocked-nodes.ts';
 import { type NodeIdentity, openNodeCredential } from '../fleet/node-credential.ts';
@@ -84,7 +84,7 @@ export function leaseOf({ lease }: NodeCaller): LeaseRef {
 
 /** The scan that a route about one member of a lease's job is for. Throws a 404 for what is no member, whosever scan it is. */
 export async function memberOf(
-  { scans }: { scans: Pick<FarmScans, 'findMember'> },
+  { scans }: { scans: Pick<InternalScans, 'findMember'> },
   lease: LeaseRef,
   scanId: string,
 ): Promise<ScanRecord> {
@@ -100,7 +100,7 @@ export function refuseLarger({ headers }: IncomingMessage, bytesMax: number, wha
 }
 
 /** The refusal of a late call, counted. */
-export function leaseLost({ lateResults }: Pick<FarmMetrics, 'lateResults'>, call: LateCall): ApiError {
+export function leaseLost({ lateResults }: Pick<WorkMetrics, 'lateResults'>, call: LateCall): ApiError {
   lateResults.inc({ call });
   return new ApiError('lease.lost', 'This lease may not write the scan any more.');
 }

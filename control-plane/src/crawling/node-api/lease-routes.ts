@@ -13,7 +13,7 @@ import {
 import { Type } from 'typebox';
 import { ApiError } from '../../http/api-error.ts';
 import { noContent, ok, type Route, route } from '../../http/route.ts';
-import type { FarmMetrics } from '../../metrics.ts';
+import type { WorkMetrics } from '../../metrics.ts';
 import type { DiskSpace } from '../../platform/disk-space.ts';
 import type { BlockedNodes } from '../fleet/blocked-nodes.ts';
 import { newIdentity, nodeCredential } from '../fleet/node-credential.ts';
@@ -30,7 +30,7 @@ export type NodeApiDependencies = AcquireDependencies &
     nodes: Pick<Nodes, 'report'>;
     blocked: Pick<BlockedNodes, 'has'>;
     disk: DiskSpace;
-    metrics: EndDependencies['metrics'] & Pick<FarmMetrics, 'leases' | 'lateResults'>;
+    metrics: EndDependencies['metrics'] & Pick<WorkMetrics, 'leases' | 'lateResults'>;
   };
 
 const done = { 204: { description: 'Done.' } };

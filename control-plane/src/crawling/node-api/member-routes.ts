@@ -1,11 +1,11 @@
 import { AddedMembersSchema, type AddMembers, AddMembersSchema } from '@adsweep/shared/lease/messages.ts';
 import { ok, type Route, route } from '../../http/route.ts';
-import type { FarmMetrics } from '../../metrics.ts';
+import type { WorkMetrics } from '../../metrics.ts';
 import { type AddDependencies, addMembers } from '../leases/add-members.ts';
 import { CAPTURE_BODY, leaseLost, leaseOf, leaseParams, type NodeCaller } from './admit-node.ts';
 
 export type MemberDependencies = AddDependencies & {
-  metrics: AddDependencies['metrics'] & Pick<FarmMetrics, 'lateResults'>;
+  metrics: AddDependencies['metrics'] & Pick<WorkMetrics, 'lateResults'>;
 };
 
 /** How a node adds the scans that it has found to the job that it has leased. */

@@ -13,7 +13,7 @@ import { type TSchema, Type } from 'typebox';
 import { ApiError, refused } from '../../http/api-error.ts';
 import type { ErrorCode } from '../../http/errors.ts';
 import { noContent, ok, type Route, route } from '../../http/route.ts';
-import type { FarmMetrics } from '../../metrics.ts';
+import type { WorkMetrics } from '../../metrics.ts';
 import { type DiskSpace, isDiskFull } from '../../platform/disk-space.ts';
 import { ArtifactKept, ArtifactRefused } from '../../scanning/artifacts/artifact.ts';
 import type { ScanRecord } from '../../scanning/scans/state/scan.ts';
@@ -36,7 +36,7 @@ import {
 export type UploadDependencies = AcceptDependencies &
   EndDependencies & {
     disk: DiskSpace;
-    metrics: EndDependencies['metrics'] & Pick<FarmMetrics, 'leases' | 'lateResults' | 'uploadedBytes'>;
+    metrics: EndDependencies['metrics'] & Pick<WorkMetrics, 'leases' | 'lateResults' | 'uploadedBytes'>;
   };
 
 /** How a node hands in what it saw of one member: the files first, the capture that names them, or the failure, last. */

@@ -1,17 +1,17 @@
-import type { FarmMetrics } from '../../metrics.ts';
-import type { FarmArtifacts } from '../../scanning/artifacts/farm-artifacts.ts';
-import type { EndedScan, FarmScans } from '../../scanning/scans/state/farm-scans.ts';
+import type { WorkMetrics } from '../../metrics.ts';
+import type { InternalArtifacts } from '../../scanning/artifacts/internal-artifacts.ts';
+import type { EndedScan, InternalScans } from '../../scanning/scans/state/internal-scans.ts';
 import type { RetentionStore } from './retention-store.ts';
 
 /** For how many days scans and their evidence are kept after a scan has ended; 0: for ever. */
 export type RetentionDays = { scans: number; evidence: number };
 
 export type RetentionDependencies = {
-  scans: Pick<FarmScans, 'endedUntil' | 'endedWithEvidence' | 'forgetEvidence' | 'remove'>;
+  scans: Pick<InternalScans, 'endedUntil' | 'endedWithEvidence' | 'forgetEvidence' | 'remove'>;
   captures: { removeOfScan(scanId: string): Promise<void> };
-  artifacts: Pick<FarmArtifacts, 'removeOfScan'>;
+  artifacts: Pick<InternalArtifacts, 'removeOfScan'>;
   positions: RetentionStore;
-  metrics: Pick<FarmMetrics, 'removed'>;
+  metrics: Pick<WorkMetrics, 'removed'>;
 };
 
 const DAY_MS = 24 * 60 * 60 * 1000;

@@ -1,14 +1,14 @@
-import type { FarmMetrics } from '../../metrics.ts';
+import type { WorkMetrics } from '../../metrics.ts';
 import type { AttemptRef } from '../../scanning/artifacts/artifact.ts';
-import type { FarmArtifacts } from '../../scanning/artifacts/farm-artifacts.ts';
-import type { FarmScans } from '../../scanning/scans/state/farm-scans.ts';
+import type { InternalArtifacts } from '../../scanning/artifacts/internal-artifacts.ts';
+import type { InternalScans } from '../../scanning/scans/state/internal-scans.ts';
 import { attemptOf, captureIdOf } from '../captures/capture-record.ts';
 
 export type UnreferencedDependencies = {
-  scans: Pick<FarmScans, 'endsOf' | 'texts'>;
+  scans: Pick<InternalScans, 'endsOf' | 'texts'>;
   captures: { pageOfIds(afterId: string, limit: number): Promise<string[]>; remove(id: string): Promise<void> };
-  artifacts: Pick<FarmArtifacts, 'pageOfKept' | 'discard'>;
-  metrics: Pick<FarmMetrics, 'removed'>;
+  artifacts: Pick<InternalArtifacts, 'pageOfKept' | 'discard'>;
+  metrics: Pick<WorkMetrics, 'removed'>;
 };
 
 /**

@@ -1,6 +1,6 @@
 import type { Logger } from '@adsweep/shared/service/logger.ts';
 import { type Backoff, backoffMs } from '@adsweep/shared/service/retry.ts';
-import type { FarmMetrics } from '../../metrics.ts';
+import type { WorkMetrics } from '../../metrics.ts';
 import type { Origin, OutboxEntry, OutboxHandlers } from '../../platform/outbox/outbox-entry.ts';
 import type { ClaimedOutbox, OutboxSource } from '../../platform/outbox/outbox-source.ts';
 import { type Loop, startLoop } from '../../platform/start-loop.ts';
@@ -9,7 +9,7 @@ import type { WakeSignal } from '../../platform/wake-signal.ts';
 export type RelayDependencies = {
   sources: OutboxSource[];
   handlers: OutboxHandlers;
-  metrics: Pick<FarmMetrics, 'outboxEntries' | 'outboxFailures' | 'outboxRecords' | 'outboxAge'>;
+  metrics: Pick<WorkMetrics, 'outboxEntries' | 'outboxFailures' | 'outboxRecords' | 'outboxAge'>;
   logger: Logger;
 };
 

@@ -12,7 +12,7 @@ export type SystemTag = {
   description: string;
 };
 
-/** What the farm itself can find (spec 2.5). */
+/** What Adsweep itself can find (spec 2.5). */
 export const SYSTEM_TAGS = [
   {
     slug: 'back_button',

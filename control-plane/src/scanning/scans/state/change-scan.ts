@@ -1,6 +1,6 @@
 import { type EmittedEvent, inSequence } from '../../../platform/outbox/emit.ts';
 import { advance, type ScanChange, type ScanEvent } from './advance.ts';
-import type { FarmScans } from './farm-scans.ts';
+import type { InternalScans } from './internal-scans.ts';
 import type { ScanRecord } from './scan.ts';
 
 /**
@@ -8,7 +8,7 @@ import type { ScanRecord } from './scan.ts';
  * it then stands, or null where the event means nothing in this state or someone was faster.
  */
 export async function changeScan(
-  scans: Pick<FarmScans, 'apply'>,
+  scans: Pick<InternalScans, 'apply'>,
   scan: ScanRecord,
   event: ScanEvent,
   now: Date,

@@ -2,8 +2,8 @@ import type { ScanStore } from './scan-store.ts';
 
 export type { EndedScan } from './scan-store.ts';
 
-/** What the farm's own work asks of the scans, whoever owns them. Never for a client's request. */
-export type FarmScans = Pick<
+/** What crawling, checks and retention ask of the scans, whichever organization owns them. Never for a client's request. */
+export type InternalScans = Pick<
   ScanStore,
   | 'find'
   | 'findMember'
