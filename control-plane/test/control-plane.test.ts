@@ -164,12 +164,14 @@ describe('a control plane', () => {
     assert.throws(() => readConfig({ ADSWEEP_ROLES: 'relay,cooking' }), /ADSWEEP_ROLES must be some of api, node-api/);
   });
 
-  test('it starts and serves without Redis and without a proxy-router', async () => {
+  test('it starts and serves without Redis and without a proxy-router, by the catalogue that it read last', async () => {
+    const alone = { REDIS_URL: 'unix:///nowhere/redis.sock', ADSWEEP_PROXY_URL: 'http://127.0.0.1:9' };
     await stop();
-    plane = await start('the-first-key-of-all', {
-      REDIS_URL: 'unix:///nowhere/redis.sock',
-      ADSWEEP_PROXY_URL: 'http://127.0.0.1:9',
-    });
+    plane = await start('the-first-key-of-all', alone);
+    assert.deepEqual((await (await probe('/readyz')).json()).missing, ['redis']);
+    assert.equal((await call('POST', '/api/v1/scans', PAGE)).status, 201);
+    await stop();
+    plane = await start('the-first-key-of-all', { ...alone, ADSWEEP_DATA_DIR: join(folder, 'new') });
     assert.equal((await probe('/healthz')).status, 200);
     assert.deepEqual((await (await probe('/readyz')).json()).missing, ['redis', 'catalogue']);
     assert.equal((await call('GET', '/api/v1/scans')).status, 200);
