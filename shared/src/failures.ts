@@ -1,4 +1,4 @@
-/** What can end an attempt, in one table: the code is the public text of a failed scan (`error`), spec 3 and 7.2. */
+/** What can end an attempt, in one table; {@link publicTextOf} of a code is what a failed scan says (spec 3 and 7.2). */
 export const FAILURES = {
   'proxy: NODE_NOT_FOUND': 'permanent',
   'proxy: ACCOUNT_REFUSED': 'permanent',
@@ -14,6 +14,11 @@ export const FAILURES = {
   'navigation: DOWNLOAD': 'permanent',
   'navigation: NO_CONTENT': 'permanent',
   'ad_tag: INVALID': 'permanent',
+  'vast: INVALID': 'permanent',
+  'vast: NO_AD': 'permanent',
+  'vast: WRAPPER_LIMIT': 'permanent',
+  'vast: WRAPPER_UNREACHABLE': 'permanent',
+  'vast: WRAPPER_UNANSWERED': 'transient',
   'browser: CRASHED': 'transient',
   'browser: OUT_OF_MEMORY': 'transient',
   'browser: TIMEOUT': 'transient',
@@ -22,6 +27,14 @@ export const FAILURES = {
 } as const satisfies Record<string, 'transient' | 'permanent'>;
 
 export type FailureCode = keyof typeof FAILURES;
+
+/** Clients are told the same of a wrapper whose server refuses it and of one whose server may answer at another time. */
+const PUBLIC_TEXTS: Partial<Record<FailureCode, FailureCode>> = {
+  'vast: WRAPPER_UNANSWERED': 'vast: WRAPPER_UNREACHABLE',
+};
+
+/** What a scan that failed says (`error`, spec 7.2). */
+export const publicTextOf = (code: FailureCode): string => PUBLIC_TEXTS[code] ?? code;
 
 /** Whether another attempt may clear this failure (spec 3, retry rules). */
 export const isTransient = (code: FailureCode): boolean => FAILURES[code] === 'transient';

@@ -7,6 +7,7 @@ import { CreativeSchema } from './creative.ts';
 import { HopSchema } from './hop.ts';
 import { NetworkRequestSchema } from './network-request.ts';
 import { ObservationSchema } from './observations/index.ts';
+import { VastSchema } from './vast.ts';
 
 const Text = Type.String({ maxLength: 65_536 });
 
@@ -53,6 +54,7 @@ export const CaptureSchema = Type.Object(
     traffic: Type.Union([TrafficSchema, Type.Null()]),
     landings: Type.Array(LandingSchema, { maxItems: 50 }),
     creative: Type.Optional(CreativeSchema),
+    vast: Type.Optional(VastSchema),
     requests: Type.Array(NetworkRequestSchema, { maxItems: REQUEST_URLS_MAX }),
     observations: Type.Array(ObservationSchema, { maxItems: 200 }),
     artifacts: Type.Array(ArtifactSchema, { maxItems: 60 }),

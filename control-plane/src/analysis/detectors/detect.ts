@@ -4,6 +4,7 @@ import type { Detector } from './detector.ts';
 import type { Evidence, Need } from './evidence.ts';
 import { exitMismatch } from './exit-mismatch.ts';
 import type { Finding } from './finding.ts';
+import { vastDetectors } from './vast/index.ts';
 
 /** All findings, and the detectors that threw or took too long: they found nothing, the others did all the same. */
 export type Detection = { findings: Finding[]; failed: { name: string; cause: unknown }[] };
@@ -12,7 +13,7 @@ export type Detection = { findings: Finding[]; failed: { name: string; cause: un
 export type RunDetector = (work: () => Finding[]) => Finding[];
 
 /** What a scan can be judged by. */
-export const detectors: Detector<Need>[] = [...behaviors, exitMismatch];
+export const detectors: Detector<Need>[] = [...behaviors, ...vastDetectors, exitMismatch];
 
 /** The evidence that `among` need together. */
 export const needsOf = (among: Detector<Need>[]): Set<Need> => new Set(among.flatMap(({ needs }) => needs));

@@ -1,11 +1,13 @@
 import type { CapturedBody } from '@adsweep/shared/capture/artifacts/bodies.ts';
 import type { CapturedDocument } from '@adsweep/shared/capture/artifacts/documents.ts';
+import type { CapturedVastDocument } from '@adsweep/shared/capture/artifacts/vast-documents.ts';
 import type { CapturedLanding } from '@adsweep/shared/capture/capture.ts';
 import type { CapturedCreative } from '@adsweep/shared/capture/creative.ts';
 import type { NetworkRequest } from '@adsweep/shared/capture/network-request.ts';
 import type { Observation } from '@adsweep/shared/capture/observations/index.ts';
 import { subjectLanding } from '@adsweep/shared/capture/subject-landing.ts';
 import type { Exit } from '@adsweep/shared/targeting/exit-ticket.ts';
+import type { CapturedVast } from '@adsweep/shared/capture/vast.ts';
 import { registrableDomain } from '@adsweep/shared/urls/registrable-domain.ts';
 
 /** What detection may look at: the capture itself, and what is loaded for those who need it, else empty. */
@@ -16,25 +18,31 @@ export type Evidence = {
   /** Where the traffic left, as far as it is known. */
   exit: Exit | null;
   observations: Observation[];
+  /** What came of a VAST tag, null for other targets. */
+  vast: CapturedVast | null;
   /** All requests on a fresh scan, up to 5,000; the stored ones after a day (spec 8). */
   requests: NetworkRequest[];
   /** What the landings and their frames said and showed. */
   documents: CapturedDocument[];
   /** Contents of scripts, fetch and XHR answers and frame documents, for a day. */
   bodies: CapturedBody[];
+  /** The documents of a VAST tag. */
+  vastDocuments: CapturedVastDocument[];
 };
 
 /** Evidence that is loaded for those alone who need it. */
-export type Need = 'requests' | 'documents' | 'bodies';
+export type Need = 'requests' | 'documents' | 'bodies' | 'vastDocuments';
 
 export const NO_EVIDENCE: Evidence = {
   landings: [],
   creative: null,
   exit: null,
   observations: [],
+  vast: null,
   requests: [],
   documents: [],
   bodies: [],
+  vastDocuments: [],
 };
 
 /**
@@ -42,7 +50,7 @@ export const NO_EVIDENCE: Evidence = {
  * their hops, every other request to them and what it gave, and all of a landing that ended on one. The capture itself stays whole.
  */
 export function withoutFirstDomains(evidence: Evidence, count: number): Evidence {
-  const { landings, creative, exit, requests, observations, documents, bodies } = evidence;
+  const { landings, creative, exit, requests, observations, documents, bodies, vast, vastDocuments } = evidence;
   const skipped = firstDomains(landings, count);
   if (skipped.size === 0) return evidence;
 
@@ -63,6 +71,8 @@ export function withoutFirstDomains(evidence: Evidence, count: number): Evidence
     observations: observations.filter(({ landing, url }) => (landing === null || ords.has(landing)) && !isSkipped(url)),
     documents: documents.filter(({ landing, url }) => ords.has(landing) && !isSkipped(url)),
     bodies: bodies.filter(({ url }) => !isSkipped(url)),
+    vast: vast && { ...vast, trackers: vast.trackers.filter(({ url }) => !isSkipped(url)) },
+    vastDocuments: vastDocuments.filter(({ rung }) => !isSkipped(vast?.rungs[rung]?.url ?? '')),
   };
 }
 

@@ -18,14 +18,24 @@ export async function loadEvidence(
 ): Promise<Evidence | null> {
   const record = await readCapture(scan);
   if (!record) return null;
-  const { landings, requests, creative = null, exit } = record.capture;
+  const { landings, requests, creative = null, vast = null, exit } = record.capture;
   const observations = validObservations(record.capture.observations);
   const attempt = attemptOf(record._id);
-  const [all, documents, contents] = await Promise.all([
+  const [all, documents, contents, vastDocuments] = await Promise.all([
     needs.has('requests') ? bodies.requestsOf(attempt) : null,
     needs.has('documents') ? bodies.documentsOf(attempt) : null,
     needs.has('bodies') ? bodies.bodiesOf(attempt) : null,
+    needs.has('vastDocuments') && vast ? bodies.vastDocumentsOf(attempt) : null,
   ]);
-  const large = { requests: all ?? requests, documents: documents ?? [], bodies: contents ?? [] };
-  return { landings, creative, exit, observations, ...large };
+  return {
+    landings,
+    creative,
+    exit,
+    observations,
+    vast,
+    requests: all ?? requests,
+    documents: documents ?? [],
+    bodies: contents ?? [],
+    vastDocuments: vastDocuments ?? [],
+  };
 }

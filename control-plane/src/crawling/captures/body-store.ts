@@ -3,6 +3,7 @@ import { promisify } from 'node:util';
 import { gunzip, gzip } from 'node:zlib';
 import { BODIES, type CapturedBody } from '@adsweep/shared/capture/artifacts/bodies.ts';
 import { type CapturedDocument, DOCUMENTS } from '@adsweep/shared/capture/artifacts/documents.ts';
+import { type CapturedVastDocument, VAST_DOCUMENTS } from '@adsweep/shared/capture/artifacts/vast-documents.ts';
 import type { NetworkRequest } from '@adsweep/shared/capture/network-request.ts';
 import { BODY_LIFETIME_MS } from '@adsweep/shared/limits.ts';
 import type { AttemptRef } from '../../scanning/artifacts/artifact.ts';
@@ -37,6 +38,9 @@ export function bodyStore(artifacts: InternalArtifacts) {
 
     /** What the landings and their frames said and showed; null where the capture has none. */
     documentsOf: (ref: AttemptRef) => read<CapturedDocument>(ref, DOCUMENTS),
+
+    /** The documents of a VAST tag; null where the capture has none. */
+    vastDocumentsOf: (ref: AttemptRef) => read<CapturedVastDocument>(ref, VAST_DOCUMENTS),
 
     /** Contents of sub-resources, or null after a day. */
     bodiesOf: (ref: AttemptRef) => read<CapturedBody>(ref, BODIES),

@@ -13,4 +13,4 @@ export const captureReader =
     capture && captures.find(capture.id);
 
 /** Reads the large parts of a capture, which stand apart from it; null where there are none (any more). */
-export type ReadContents = Pick<BodyStore, 'requestsOf' | 'documentsOf' | 'bodiesOf'>;
+export type ReadContents = Pick<BodyStore, 'requestsOf' | 'documentsOf' | 'bodiesOf' | 'vastDocumentsOf'>;

@@ -1,4 +1,4 @@
-import { type FailureCode, isOurFault, isTransient } from '@adsweep/shared/failures.ts';
+import { type FailureCode, isOurFault, isTransient, publicTextOf } from '@adsweep/shared/failures.ts';
 import type { ScanStatus } from '@adsweep/shared/scan/scan-status.ts';
 import type { Exit } from '@adsweep/shared/targeting/exit-ticket.ts';
 import type { OutboxEntry } from '../../../platform/outbox/outbox-entry.ts';
@@ -129,7 +129,7 @@ function endFailedAttempt(scan: ScanRecord, failure: Failure, now: Date): ScanCh
   }
   const end = {
     status: 'failed' as const,
-    error: afterIt,
+    error: publicTextOf(afterIt),
     lease: null,
     completed_at: now,
     ...seen(scan, failure),

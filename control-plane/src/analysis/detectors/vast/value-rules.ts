@@ -1,0 +1,113 @@
+import { parseClock, parseOffset } from '@adsweep/shared/vast/clock.ts';
+
+/** What a value must be, in words, where it must, and the section of VAST 4.3 that says so. `value` '' = it is not there. */
+export type ValueRule = {
+  of: string;
+  section: string;
+  required?: boolean;
+  must: string;
+  holds: (value: string) => boolean;
+};
+
+const oneOf = (...values: string[]) => ({
+  must: `one of ${values.join(', ')}`,
+  holds: (value: string) => values.some((one) => one.toLowerCase() === value.toLowerCase()),
+});
+const BOOLEAN = { must: 'true or false', holds: (value: string) => /^(true|false|1|0)$/i.test(value) };
+const PIXELS = { must: 'a number of pixels', holds: (value: string) => /^\d{1,5}$/.test(value) };
+const TIME = { must: 'a time as HH:MM:SS or HH:MM:SS.mmm', holds: (value: string) => parseClock(value) !== null };
+const OFFSET = { must: 'a time or a percentage', holds: (value: string) => parseOffset(value, 1) !== null };
+const MIME = { must: 'a media type', holds: (value: string) => /^[\w.+-]+\/[\w.+-]+\s*(;.*)?$/.test(value) };
+const NUMBER = { must: 'a number', holds: (value: string) => /^\d+(\.\d+)?$/.test(value) };
+const POSITIVE = { must: 'a positive whole number', holds: (value: string) => /^[1-9]\d{0,8}$/.test(value) };
+
+/** The events of VAST 2.0 to 4.3: 3.14.1, and those of earlier versions. */
+const EVENTS =
+  'mute unmute pause resume rewind skip playerExpand playerCollapse notUsed loaded start firstQuartile midpoint thirdQuartile complete ' +
+  'otherAdInteraction progress closeLinear creativeView acceptInvitation adExpand adCollapse minimize close overlayViewDuration ' +
+  'interactiveStart fullscreen exitFullscreen expand collapse acceptInvitationLinear timeSpentViewing verificationNotExecuted';
+
+/** Attributes by their element (`MediaFile@type`), and texts of elements (`Duration`). */
+export const VALUE_RULES: readonly ValueRule[] = [
+  {
+    of: 'VAST@version',
+    section: '3.2',
+    required: true,
+    must: 'a version from 1.0 to 4.3',
+    holds: (value) => /^[1-4]\.\d(\.\d)?$/.test(value),
+  },
+  { of: 'Ad@sequence', section: '3.3.2', ...POSITIVE },
+  { of: 'Ad@conditionalAd', section: '3.3.2', ...BOOLEAN },
+  { of: 'Ad@adType', section: '3.3.2', ...oneOf('video', 'audio', 'hybrid') },
+  { of: 'Pricing@model', section: '3.4.8', required: true, ...oneOf('CPM', 'CPC', 'CPE', 'CPV') },
+  {
+    of: 'Pricing@currency',
+    section: '3.4.8',
+    required: true,
+    must: 'an ISO 4217 code',
+    holds: (value) => /^[a-z]{3}$/i.test(value),
+  },
+  { of: 'Creative@sequence', section: '3.7', must: 'a whole number', holds: (value) => /^\d{1,9}$/.test(value) },
+  { of: 'Linear@skipoffset', section: '3.8', ...OFFSET },
+  { of: 'Duration', section: '3.8.1', required: true, ...TIME },
+  { of: 'MediaFile@delivery', section: '3.9.1', required: true, ...oneOf('progressive', 'streaming') },
+  { of: 'MediaFile@type', section: '3.9.1', required: true, ...MIME },
+  { of: 'MediaFile@width', section: '3.9.1', required: true, ...PIXELS },
+  { of: 'MediaFile@height', section: '3.9.1', required: true, ...PIXELS },
+  { of: 'MediaFile@bitrate', section: '3.9.1', ...NUMBER },
+  { of: 'MediaFile@minBitrate', section: '3.9.1', ...NUMBER },
+  { of: 'MediaFile@maxBitrate', section: '3.9.1', ...NUMBER },
+  { of: 'MediaFile@scalable', section: '3.9.1', ...BOOLEAN },
+  { of: 'MediaFile@maintainAspectRatio', section: '3.9.1', ...BOOLEAN },
+  { of: 'InteractiveCreativeFile@variableDuration', section: '3.9.3', ...BOOLEAN },
+  { of: 'Icon@duration', section: '3.11.1', ...TIME },
+  { of: 'Icon@offset', section: '3.11.1', ...TIME },
+  {
+    of: 'Icon@xPosition',
+    section: '3.11.1',
+    must: 'left, right or a number',
+    holds: (value) => /^(left|right|\d{1,5})$/i.test(value),
+  },
+  {
+    of: 'Icon@yPosition',
+    section: '3.11.1',
+    must: 'top, bottom or a number',
+    holds: (value) => /^(top|bottom|\d{1,5})$/i.test(value),
+  },
+  { of: 'NonLinear@width', section: '3.12.1', required: true, ...PIXELS },
+  { of: 'NonLinear@height', section: '3.12.1', required: true, ...PIXELS },
+  { of: 'NonLinear@minSuggestedDuration', section: '3.12.1', ...TIME },
+  { of: 'CompanionAds@required', section: '3.13', ...oneOf('all', 'any', 'none') },
+  { of: 'Companion@width', section: '3.13.1', required: true, ...PIXELS },
+  { of: 'Companion@height', section: '3.13.1', required: true, ...PIXELS },
+  { of: 'Companion@renderingMode', section: '3.13.1', ...oneOf('default', 'end-card', 'concurrent') },
+  {
+    of: 'Tracking@event',
+    section: '3.14.1',
+    required: true,
+    ...oneOf(...EVENTS.split(' ')),
+    must: 'an event of the standard',
+  },
+  { of: 'Tracking@offset', section: '3.14.3', ...OFFSET },
+  { of: 'StaticResource@creativeType', section: '3.15.1', required: true, ...MIME },
+  { of: 'Wrapper@followAdditionalWrappers', section: '3.19', ...BOOLEAN },
+  { of: 'Wrapper@allowMultipleAds', section: '3.19', ...BOOLEAN },
+  { of: 'Wrapper@fallbackOnNoAd', section: '3.19', ...BOOLEAN },
+];
+
+/** An element that another must have; `since`: the first version that says so. */
+export type ElementRule = { in: string; element: string; section: string; since: number };
+
+export const ELEMENT_RULES: readonly ElementRule[] = [
+  { in: 'InLine', element: 'AdSystem', section: '3.4.1', since: 2 },
+  { in: 'InLine', element: 'AdTitle', section: '3.4.2', since: 2 },
+  { in: 'InLine', element: 'AdServingId', section: '3.4.3', since: 4.1 },
+  { in: 'InLine', element: 'Impression', section: '3.4.4', since: 2 },
+  { in: 'InLine', element: 'Creatives', section: '3.6', since: 2 },
+  { in: 'Creatives', element: 'Creative', section: '3.7', since: 2 },
+  { in: 'InLine/Creative', element: 'UniversalAdId', section: '3.7.1', since: 4 },
+  { in: 'InLine/Linear', element: 'Duration', section: '3.8.1', since: 2 },
+  { in: 'InLine/Linear', element: 'MediaFiles', section: '3.9', since: 2 },
+  { in: 'Wrapper', element: 'Impression', section: '3.4.4', since: 2 },
+  { in: 'Wrapper', element: 'VASTAdTagURI', section: '3.19.1', since: 2 },
+];

@@ -1,0 +1,210 @@
+import type {
+  VastAd,
+  VastDisplay,
+  VastDocument,
+  VastIcon,
+  VastLinear,
+  VastResource,
+  VastTracker,
+  VastVerification,
+  VastWrapper,
+} from './vast-document.ts';
+import { parseXml, type XmlElement } from './xml.ts';
+
+/** Ads, and trackers of one part of an ad, that are read. */
+const ADS_MAX = 50;
+const TRACKERS_MAX = 200;
+
+/** What a text says as VAST 2.0 to 4.3, or as the VideoAdServingTemplate before it; null where it is neither. Lenient as players are. Pure. */
+export function parseVast(text: string): VastDocument | null {
+  const root = parseXml(text);
+  return root && readVast(root);
+}
+
+/** The same of a root element. */
+export function readVast(root: XmlElement): VastDocument | null {
+  if (root.name !== 'VAST' && root.name !== 'VideoAdServingTemplate') return null;
+  return {
+    version: root.name === 'VAST' ? attribute(root, 'version') : '1.x',
+    errors: urlsOf(root, 'Error'),
+    ads: all(root, 'Ad').slice(0, ADS_MAX).flatMap(readAd),
+  };
+}
+
+function readAd(element: XmlElement): VastAd[] {
+  const wrapped = child(element, 'Wrapper');
+  const body = child(element, 'InLine') ?? wrapped;
+  if (!body) return [];
+  const creatives = all(child(body, 'Creatives'), 'Creative');
+  const viewable = child(body, 'ViewableImpression');
+  const sequence = Number(attribute(element, 'sequence') || Number.NaN);
+  return [
+    {
+      id: attribute(element, 'id'),
+      sequence: Number.isInteger(sequence) ? sequence : null,
+      wrapper: body === wrapped ? readWrapper(body) : null,
+      adSystem: textOf(child(body, 'AdSystem')),
+      adTitle: textOf(child(body, 'AdTitle')),
+      advertiser: textOf(child(body, 'Advertiser')),
+      categories: all(body, 'Category').map(textOf),
+      trackers: [
+        ...pings(body, 'Impression', 'impression'),
+        ...pings(viewable, 'Viewable', 'viewable'),
+        ...pings(viewable, 'NotViewable', 'notViewable'),
+        ...pings(viewable, 'ViewUndetermined', 'viewUndetermined'),
+        ...pings(body, 'Error', 'error'),
+      ],
+      // VideoAdServingTemplate has its video in the ad itself.
+      linears: [...creatives.flatMap((one) => all(one, 'Linear')), ...all(body, 'Video')].map(readLinear),
+      nonLinears: creatives.flatMap((one) => all(one, 'NonLinearAds')).flatMap(readNonLinears),
+      companions: creatives.flatMap((one) => all(child(one, 'CompanionAds'), 'Companion')).map(readCompanion),
+      verifications: all(child(body, 'AdVerifications'), 'Verification').map(readVerification),
+      extensions: all(child(body, 'Extensions'), 'Extension').length,
+    },
+  ];
+}
+
+function readWrapper(body: XmlElement): VastWrapper {
+  // VAST 1.0 says URL, and wraps it once more.
+  const uri = child(body, 'VASTAdTagURI') ?? child(body, 'VASTAdTagURL');
+  return {
+    uri: locationOf(uri),
+    followAdditionalWrappers: booleanOf(attribute(body, 'followAdditionalWrappers')),
+    allowMultipleAds: booleanOf(attribute(body, 'allowMultipleAds')),
+    fallbackOnNoAd: booleanOf(attribute(body, 'fallbackOnNoAd')),
+  };
+}
+
+function readLinear(element: XmlElement): VastLinear {
+  const media = child(element, 'MediaFiles');
+  const clicks = child(element, 'VideoClicks');
+  const duration = child(element, 'Duration');
+  return {
+    duration: duration ? textOf(duration) : null,
+    skipOffset: attribute(element, 'skipoffset') || null,
+    adParameters: textOf(child(element, 'AdParameters')),
+    mediaFiles: all(media, 'MediaFile').map((file) => ({
+      url: locationOf(file),
+      type: attribute(file, 'type'),
+      delivery: attribute(file, 'delivery'),
+      width: numberOf(attribute(file, 'width')),
+      height: numberOf(attribute(file, 'height')),
+      bitrate: numberOf(attribute(file, 'bitrate')),
+      codec: attribute(file, 'codec'),
+      apiFramework: attribute(file, 'apiFramework'),
+    })),
+    interactiveFiles: all(media, 'InteractiveCreativeFile').map((file) => ({
+      url: textOf(file),
+      type: attribute(file, 'type'),
+      apiFramework: attribute(file, 'apiFramework'),
+    })),
+    mezzanines: all(media, 'Mezzanine').length,
+    closedCaptionFiles: all(child(media, 'ClosedCaptionFiles'), 'ClosedCaptionFile').length,
+    clickThrough: locationOf(child(clicks, 'ClickThrough')),
+    trackers: [
+      ...events(element),
+      ...pings(clicks, 'ClickTracking', 'clickTracking'),
+      ...pings(clicks, 'CustomClick', 'customClick'),
+    ],
+    icons: all(child(element, 'Icons'), 'Icon').map(readIcon),
+  };
+}
+
+function readIcon(element: XmlElement): VastIcon {
+  const clicks = child(element, 'IconClicks');
+  return {
+    program: attribute(element, 'program'),
+    resources: resourcesOf(element),
+    offset: attribute(element, 'offset') || null,
+    clickThrough: textOf(child(clicks, 'IconClickThrough')),
+    trackers: [...pings(element, 'IconViewTracking', 'iconView'), ...pings(clicks, 'IconClickTracking', 'iconClick')],
+  };
+}
+
+/** The events of all nonlinear forms stand beside them: the first has them. A wrapper may have nothing but events. */
+function readNonLinears(element: XmlElement): VastDisplay[] {
+  const forms = all(element, 'NonLinear');
+  const own = events(element);
+  if (forms.length === 0 && own.length > 0)
+    return [{ ...readDisplay(element, 'NonLinearClickThrough'), trackers: own }];
+  return forms.map((form, at) => ({
+    ...readDisplay(form, 'NonLinearClickThrough'),
+    trackers: [...(at === 0 ? own : []), ...pings(form, 'NonLinearClickTracking', 'clickTracking')],
+  }));
+}
+
+const readCompanion = (element: XmlElement): VastDisplay => ({
+  ...readDisplay(element, 'CompanionClickThrough'),
+  trackers: [...events(element), ...pings(element, 'CompanionClickTracking', 'clickTracking')],
+});
+
+function readDisplay(element: XmlElement, clickThrough: string): VastDisplay {
+  return {
+    width: numberOf(attribute(element, 'width')),
+    height: numberOf(attribute(element, 'height')),
+    apiFramework: attribute(element, 'apiFramework'),
+    adParameters: textOf(child(element, 'AdParameters')),
+    resources: resourcesOf(element),
+    clickThrough: textOf(child(element, clickThrough)),
+    trackers: [],
+  };
+}
+
+function readVerification(element: XmlElement): VastVerification {
+  const resources = [...all(element, 'JavaScriptResource'), ...all(element, 'ExecutableResource')];
+  return {
+    vendor: attribute(element, 'vendor'),
+    resources: resources.map((one) => ({ url: textOf(one), apiFramework: attribute(one, 'apiFramework') })),
+    trackers: events(element),
+  };
+}
+
+const resourcesOf = (element: XmlElement): VastResource[] => [
+  ...all(element, 'StaticResource').map((one) => ({
+    form: 'static' as const,
+    value: textOf(one),
+    creativeType: attribute(one, 'creativeType'),
+  })),
+  ...all(element, 'IFrameResource').map((one) => ({ form: 'iframe' as const, value: textOf(one), creativeType: '' })),
+  ...all(element, 'HTMLResource').map((one) => ({ form: 'html' as const, value: textOf(one), creativeType: '' })),
+];
+
+const events = (element: XmlElement | undefined): VastTracker[] =>
+  all(child(element, 'TrackingEvents'), 'Tracking')
+    .slice(0, TRACKERS_MAX)
+    .map((one) => ({
+      event: attribute(one, 'event'),
+      url: locationOf(one),
+      offset: attribute(one, 'offset') || null,
+    }))
+    .filter(({ url }) => url !== '');
+
+const pings = (element: XmlElement | undefined, name: string, event: string): VastTracker[] =>
+  urlsOf(element, name).map((url) => ({ event, url, offset: null }));
+
+const urlsOf = (element: XmlElement | undefined, name: string): string[] =>
+  all(element, name)
+    .slice(0, TRACKERS_MAX)
+    .map(locationOf)
+    .filter((url) => url !== '');
+
+/** The URL in an element; VAST 1.0 has it in one of its own. */
+const locationOf = (element: XmlElement | undefined): string => textOf(child(element, 'URL') ?? element);
+
+const child = (element: XmlElement | undefined, name: string): XmlElement | undefined =>
+  element?.children.find((one) => one.name === name);
+
+const all = (element: XmlElement | undefined, name: string): XmlElement[] =>
+  element?.children.filter((one) => one.name === name) ?? [];
+
+const textOf = (element: XmlElement | undefined): string => element?.text.trim() ?? '';
+
+/** Attributes are found whatever their letter case: `adID` and `AdID` are common. '' = it is not there. */
+function attribute({ attributes }: XmlElement, name: string): string {
+  const found = Object.keys(attributes).find((key) => key.toLowerCase() === name.toLowerCase());
+  return found === undefined ? '' : (attributes[found] as string).trim();
+}
+
+const numberOf = (text: string): number | null => (/^\d{1,9}(\.\d+)?$/.test(text) ? Number(text) : null);
+
+const booleanOf = (text: string): boolean | null => (text === '' ? null : /^(true|1)$/i.test(text));

@@ -1,0 +1,176 @@
+import assert from 'node:assert/strict';
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, it } from 'node:test';
+import { parseClock } from '../src/vast/clock.ts';
+import { parseVast } from '../src/vast/read-vast.ts';
+import type { VastDocument, VastLinear } from '../src/vast/vast-document.ts';
+import { parseXml, type XmlElement } from '../src/vast/xml.ts';
+
+/** Documents that others wrote, with values that were computed by another parser. */
+const DATA = join(import.meta.dirname, '../../../shared/data/vast');
+const skip = existsSync(DATA) ? false : `there is no ${DATA}`;
+
+type ExpectedLinear = {
+  duration: string | null;
+  durationSeconds: number | null;
+  skipoffset: string | null;
+  mediaFiles: {
+    url: string;
+    type: string;
+    apiFramework: string | null;
+    width: string | null;
+    bitrate: string | null;
+  }[];
+  interactiveCreativeFiles: unknown[];
+  mezzanine: number;
+  closedCaptionFiles: number;
+  clickThrough: string | null;
+  icons: number;
+};
+type ExpectedAd = {
+  id: string | null;
+  sequence: string | null;
+  kind: 'inline' | 'wrapper';
+  adSystem: string | null;
+  adTitle: string | null;
+  advertiser: string | null;
+  categories: unknown[];
+  vastAdTagURI?: string;
+  followAdditionalWrappers?: string | null;
+  allowMultipleAds?: string | null;
+  fallbackOnNoAd?: string | null;
+  impressions: number;
+  trackingEvents: number;
+  linear: ExpectedLinear[];
+  nonLinear: number;
+  companions: number;
+  verifications: number;
+  extensions: number;
+};
+type Expected = {
+  file: string;
+  wellFormed: boolean;
+  root: string;
+  vastVersion: string | null;
+  rootErrors: string[];
+  ads?: ExpectedAd[];
+};
+
+describe('the documents of real players and servers', { skip }, () => {
+  const all: Expected[] = skip ? [] : JSON.parse(readFileSync(join(DATA, 'expected.json'), 'utf8'));
+
+  for (const expected of all) {
+    it(`${expected.file} is read as another parser reads it`, () => {
+      const text = readFileSync(join(DATA, expected.file), 'utf8');
+      const root = parseXml(text);
+      assert.equal(root !== null, expected.wellFormed, 'well-formed');
+      const document = parseVast(text);
+      const isVast = root?.name === 'VAST' || root?.name === 'VideoAdServingTemplate';
+      assert.equal(document !== null, isVast);
+      if (!document) return;
+      assert.equal(document.version, expected.vastVersion);
+      assert.deepEqual(document.errors, expected.rootErrors);
+      assert.deepEqual(document.ads.map(asExpected), (expected.ads ?? []).map(comparable));
+      const elements = root?.children.filter(({ name }) => name === 'Ad') ?? [];
+      const counted = elements.map((ad) => [count(ad, 'Impression'), count(ad, 'Tracking'), count(ad, 'Extension')]);
+      assert.deepEqual(
+        counted,
+        (expected.ads ?? []).map(({ impressions, trackingEvents, extensions }) => [
+          impressions,
+          trackingEvents,
+          extensions,
+        ]),
+      );
+    });
+  }
+});
+
+/** Elements of this name anywhere in an element: the expected values count those inside of extensions too. */
+const count = (element: XmlElement, name: string): number =>
+  element.children.reduce((sum, child) => sum + count(child, name) + (child.name === name ? 1 : 0), 0);
+
+/** An ad as the expected values put it. */
+function asExpected(ad: VastDocument['ads'][number]) {
+  return {
+    id: ad.id,
+    sequence: ad.sequence === null ? null : String(ad.sequence),
+    kind: ad.wrapper ? 'wrapper' : 'inline',
+    adSystem: ad.adSystem,
+    adTitle: ad.adTitle,
+    advertiser: ad.advertiser,
+    categories: ad.categories.length,
+    wrapper: ad.wrapper,
+    linear: ad.linears.map(linearAsExpected),
+    nonLinear: ad.nonLinears.length,
+    companions: ad.companions.length,
+    verifications: ad.verifications.length,
+  };
+}
+
+const seconds = (duration: string | null): number | null => {
+  const ms = parseClock(duration ?? '');
+  return ms === null ? null : ms / 1_000;
+};
+
+function linearAsExpected(linear: VastLinear) {
+  return {
+    duration: linear.duration,
+    durationSeconds: seconds(linear.duration),
+    skipoffset: linear.skipOffset,
+    mediaFiles: linear.mediaFiles.map(({ url, type, width, bitrate, apiFramework }) => ({
+      url,
+      type,
+      width,
+      bitrate,
+      apiFramework,
+    })),
+    interactive: linear.interactiveFiles.length,
+    mezzanine: linear.mezzanines,
+    closedCaptionFiles: linear.closedCaptionFiles,
+    clickThrough: linear.clickThrough,
+    icons: linear.icons.length,
+  };
+}
+
+function comparable(ad: ExpectedAd) {
+  const asBoolean = (text: string | null | undefined) => (text == null ? null : /^(true|1)$/i.test(text));
+  return {
+    id: ad.id ?? '',
+    sequence: ad.sequence,
+    kind: ad.kind,
+    adSystem: ad.adSystem ?? '',
+    adTitle: ad.adTitle ?? '',
+    advertiser: ad.advertiser ?? '',
+    categories: ad.categories.length,
+    wrapper:
+      ad.kind === 'wrapper'
+        ? {
+            uri: ad.vastAdTagURI,
+            followAdditionalWrappers: asBoolean(ad.followAdditionalWrappers),
+            allowMultipleAds: asBoolean(ad.allowMultipleAds),
+            fallbackOnNoAd: asBoolean(ad.fallbackOnNoAd),
+          }
+        : null,
+    linear: ad.linear.map((linear) => ({
+      duration: linear.duration,
+      durationSeconds: linear.durationSeconds,
+      skipoffset: linear.skipoffset,
+      mediaFiles: linear.mediaFiles.map(({ url, type, width, bitrate, apiFramework }) => ({
+        url,
+        type: type ?? '',
+        width: width === null ? null : Number(width),
+        bitrate: bitrate === null ? null : Number(bitrate),
+        apiFramework: apiFramework ?? '',
+      })),
+      interactive: linear.interactiveCreativeFiles.length,
+      mezzanine: linear.mezzanine,
+      closedCaptionFiles: linear.closedCaptionFiles,
+      clickThrough: linear.clickThrough ?? '',
+      icons: linear.icons,
+    })),
+    nonLinear: ad.nonLinear,
+    companions: ad.companions,
+    verifications: ad.verifications,
+  };
+}
