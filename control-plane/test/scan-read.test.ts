@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { newId } from '@adsweep/shared/ids.ts';
+import { presentVast } from '../src/crawling/captures/present-vast.ts';
 import { NO_SCAN_EVIDENCE } from '../src/scanning/scans/api/evidence.ts';
 import { newScan } from '../src/scanning/scans/request/new-scan.ts';
 import type { ScanRecord } from '../src/scanning/scans/state/scan.ts';
@@ -16,6 +17,7 @@ import {
   type RunningApi,
   runningApi,
 } from './support/running-api.ts';
+import { sampleVast } from './support/sample-vast.ts';
 
 const CREATED = new Date('2026-03-10T12:00:00.000Z');
 const later = (ms: number) => new Date(CREATED.getTime() + ms);
@@ -94,7 +96,7 @@ describe('reading scans', () => {
     const declared = (await api.get('/api/v1/openapi.json')).body.components.schemas.Scan.required;
     assert.deepEqual(Object.keys(body).sort(), [...declared].sort());
     assert.equal('repeat_scan_ids' in body, false);
-    for (const field of ['classification', 'timing', 'exit', 'completed_at', 'video', 'parent_scan_id'])
+    for (const field of ['classification', 'timing', 'exit', 'completed_at', 'video', 'vast', 'parent_scan_id'])
       assert.equal(body[field], null, field);
     for (const field of ['offer_url', 'screenshot_url', 'page_title', 'error', 'network', 'network_host'])
       assert.equal(body[field], '', field);
@@ -186,7 +188,7 @@ describe('reading scans', () => {
     const frame = { ...request, kind: 'initial' as const, redirected_from: '', sub_requests: [pixel] };
     const artifacts = new Set(['creative.jpeg', 'creative.html']);
     const creative = { width: 300, height: 250, redirect_chain: [frame] };
-    api.around.evidence = { landings: [], creative, artifacts };
+    api.around.evidence = { ...NO_SCAN_EVIDENCE, creative, artifacts };
     const scan = finished({ target: { kind: 'ad_tag', value: '<b>an ad</b>' } });
     const body = await read(scan);
     api.around.evidence = NO_SCAN_EVIDENCE;
@@ -197,6 +199,49 @@ describe('reading scans', () => {
     assert.equal(body.creative_html_url, `${PUBLIC_URL}/api/v1/scans/${scan._id}/creative-html`);
     const page = await read(finished());
     assert.deepEqual([page.creative_redirect_chain, page.creative_screenshot_url, page.creative_width], [[], '', 0]);
+  });
+
+  test('§2.1.11 §2.1.13 a VAST tag is a video, with its metadata, its wrappers and its trackers declared against fired', async () => {
+    const vast = presentVast(sampleVast());
+    api.around.evidence = { ...NO_SCAN_EVIDENCE, vast, artifacts: new Set(['vast.xml', 'creative-video']) };
+    const scan = finished({ target: { kind: 'vast_tag', value: 'https://exchange.example/tag' } });
+    const body = await read(scan);
+    api.around.evidence = NO_SCAN_EVIDENCE;
+    assert.equal(body.creative_kind, 'video');
+    assert.deepEqual(body.video, {
+      duration_ms: 10_000,
+      mediafile_url: 'https://cdn.example/a.mp4',
+      vast_version: '4.2',
+      ad_system: 'server',
+      is_vpaid: false,
+      wrapper_depth: 1,
+      click_through: 'https://shop.example/',
+    });
+    assert.deepEqual(
+      body.vast.wrappers.map(({ parent, depth, outcome, url }: Record<string, unknown>) => [
+        parent,
+        depth,
+        outcome,
+        url,
+      ]),
+      [
+        [null, 0, 'ads', 'https://exchange.example/tag'],
+        [0, 1, 'ads', 'https://server.example/inline'],
+      ],
+    );
+    assert.deepEqual(
+      body.vast.trackers.map(({ event, requested_at_ms, status_code }: Record<string, unknown>) => [
+        event,
+        requested_at_ms,
+        status_code,
+      ]),
+      [
+        ['impression', 1_200, 200],
+        ['skip', null, 0],
+      ],
+    );
+    assert.deepEqual(body.creative_redirect_chain, []);
+    assert.equal(body.vast_xml_url, `${PUBLIC_URL}/api/v1/scans/${scan._id}/vast-xml`);
   });
 
   test('§4.2.17 tags are read apart from the scan, without those whose definition is archived', async () => {

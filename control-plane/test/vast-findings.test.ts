@@ -2,67 +2,15 @@ import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import type { CapturedTracker, CapturedVast, PlayedAd, TriedMedia } from '@adsweep/shared/capture/vast.ts';
+import type { CapturedVast } from '@adsweep/shared/capture/vast.ts';
 import { detect } from '../src/analysis/detectors/detect.ts';
 import { NO_EVIDENCE } from '../src/analysis/detectors/evidence.ts';
+import { sampleAd, sampleMedia, sampleTracker, sampleVast } from './support/sample-vast.ts';
 
-const AD: PlayedAd = {
-  rung: 0,
-  wrappers: [],
-  position: 0,
-  id: '1',
-  sequence: null,
-  ad_system: 'server',
-  title: '',
-  advertiser: '',
-  shown: 'video',
-  duration_ms: 10_000,
-  played_ms: 10_000,
-  click_through: '',
-  error_code: null,
-  mediafile_url: 'https://cdn.example/a.mp4',
-  media: [],
-  media_files: 1,
-  companions: [],
-  verifications: [],
-  interactive: [],
-  is_vpaid: false,
-};
-const MEDIA: TriedMedia = {
-  url: 'https://cdn.example/a.mp4',
-  type: 'video/mp4',
-  delivery: 'progressive',
-  bitrate: 800,
-  width: 640,
-  height: 360,
-  outcome: 'played',
-  status_code: 200,
-  content_type: 'video/mp4',
-  bytes: 1_000_000,
-  duration_ms: 10_000,
-  actual_width: 640,
-  actual_height: 360,
-};
-const TRACKER: CapturedTracker = {
-  ad: 0,
-  rung: 0,
-  part: 'ad',
-  event: 'impression',
-  offset: null,
-  url: 'https://track.example/i',
-  requested_url: 'https://track.example/i',
-  requested_at_ms: 100,
-  playhead_ms: 0,
-  status_code: 200,
-};
-const vast = (parts: Partial<CapturedVast> = {}): CapturedVast => ({
-  failure: null,
-  rungs: [],
-  ads: [{ ...AD, media: [MEDIA] }],
-  trackers: [TRACKER],
-  trackers_left_out: 0,
-  ...parts,
-});
+const AD = { ...sampleAd, media: [] };
+const [MEDIA, TRACKER] = [sampleMedia, sampleTracker];
+const vast = (parts: Partial<CapturedVast> = {}): CapturedVast =>
+  sampleVast({ rungs: [], ads: [{ ...AD, media: [MEDIA] }], trackers: [TRACKER], ...parts });
 const found = (record: CapturedVast, ...documents: string[]) => {
   const vastDocuments = documents.map((text, rung) => ({ rung, text }));
   return detect({ ...NO_EVIDENCE, vast: record, vastDocuments }).findings.map(({ tag_slug, detail }) => [

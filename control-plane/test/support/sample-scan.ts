@@ -122,6 +122,7 @@ export function sampleLanding(ord: number, changes: Partial<CapturedLanding> = {
 export const sampleEvidence = (landings: readonly SeenLanding[]): SeenEvidence => ({
   landings,
   creative: null,
+  vast: null,
   artifacts: new Set(),
 });
 

@@ -4,7 +4,7 @@ import type { Detector } from './detector.ts';
 import type { Evidence, Need } from './evidence.ts';
 import { exitMismatch } from './exit-mismatch.ts';
 import type { Finding } from './finding.ts';
-import { vastDetectors } from './vast/index.ts';
+import { vastDetectors } from './vast/vast-detectors.ts';
 
 /** All findings, and the detectors that threw or took too long: they found nothing, the others did all the same. */
 export type Detection = { findings: Finding[]; failed: { name: string; cause: unknown }[] };

@@ -6,8 +6,8 @@ import type { CapturedCreative } from '@adsweep/shared/capture/creative.ts';
 import type { NetworkRequest } from '@adsweep/shared/capture/network-request.ts';
 import type { Observation } from '@adsweep/shared/capture/observations/index.ts';
 import { subjectLanding } from '@adsweep/shared/capture/subject-landing.ts';
-import type { Exit } from '@adsweep/shared/targeting/exit-ticket.ts';
 import type { CapturedVast } from '@adsweep/shared/capture/vast.ts';
+import type { Exit } from '@adsweep/shared/targeting/exit-ticket.ts';
 import { registrableDomain } from '@adsweep/shared/urls/registrable-domain.ts';
 
 /** What detection may look at: the capture itself, and what is loaded for those who need it, else empty. */

@@ -1,6 +1,7 @@
 import type { Capture, CapturedLanding } from '@adsweep/shared/capture/capture.ts';
 import type { EvidenceCreative, EvidenceLanding, ScanEvidence } from '../../scanning/scans/api/evidence.ts';
 import type { CaptureRecord } from './capture-record.ts';
+import { presentVast } from './present-vast.ts';
 import { presentChain, type RequestTrees, requestTrees } from './request-trees.ts';
 
 /** What a capture tells of its scan: landings by ordinal and the creative, each hop with the tree of requests that its document made. */
@@ -9,6 +10,7 @@ export function evidenceOf({ capture, artifacts }: Pick<CaptureRecord, 'capture'
   return {
     landings: presentLandings(capture, trees),
     creative: presentCreative(capture, trees),
+    vast: capture.vast ? presentVast(capture.vast) : null,
     artifacts: new Set(artifacts.map(({ name }) => name)),
   };
 }

@@ -1,11 +1,12 @@
+import { CREATIVE_SCREENSHOT } from '@adsweep/shared/capture/artifacts/creative-screenshot.ts';
 import type { CapturedLanding } from '@adsweep/shared/capture/capture.ts';
 import type { CapturedHop } from '@adsweep/shared/capture/hop.ts';
 import { findEmulator } from '@adsweep/shared/scan/emulators.ts';
 import { SEVERITIES, type SystemTag } from '../../reference/tags/system-tags.ts';
-import type { ScanEvidence } from '../scans/api/evidence.ts';
+import type { EvidenceVast, ScanEvidence } from '../scans/api/evidence.ts';
 import { timingOf } from '../scans/api/timing.ts';
 import type { Classification, ScanRecord, ScanTag, Tiers } from '../scans/state/scan.ts';
-import type { Report, ReportHop, ReportLanding, ReportTag } from './report.ts';
+import type { Report, ReportHop, ReportLanding, ReportTag, ReportVast, ReportVideoAd } from './report.ts';
 import { countryName } from './words.ts';
 
 /** Longest texts of a page that a report repeats, in UTF-16 units. */
@@ -44,6 +45,7 @@ export function buildReport(
     retries: scan.retry_attempt,
     tags: scan.tags.flatMap((tag) => publicTag(tag, tagWords)).sort(bySeverity),
     landings: evidence.landings.map(publicLanding).sort((one, other) => one.ord - other.ord),
+    vast: evidence.vast && publicVast(evidence.vast, evidence.artifacts.has(CREATIVE_SCREENSHOT)),
     classification: classificationRows(scan.classification),
     timing: timingOf(scan),
   };
@@ -82,6 +84,47 @@ function publicLanding({ ord, final_url, page_title, redirect_chain, screenshot 
 function publicHop({ url, kind, status_code, content_type, timestamp_ms }: CapturedHop): ReportHop {
   const type = content_type.split(';')[0]!.trim();
   return { url: clip(url, URL_MAX), kind, status_code, content_type: clip(type, TYPE_MAX), at_ms: timestamp_ms };
+}
+
+function publicVast({ video, wrappers, ads, trackers }: EvidenceVast, picture: boolean): ReportVast {
+  return {
+    picture,
+    version: clip(video?.vast_version ?? '', TYPE_MAX),
+    ad_system: clip(video?.ad_system ?? '', TITLE_MAX),
+    rungs: wrappers.map(({ depth, outcome, url, vast_version, ad_system, status_code, elapsed_ms }) => ({
+      depth,
+      outcome,
+      url: clip(url, URL_MAX),
+      version: clip(vast_version, TYPE_MAX),
+      ad_system: clip(ad_system, TITLE_MAX),
+      status_code,
+      elapsed_ms,
+    })),
+    ads: ads.map(publicVideoAd),
+    trackers: trackers.map(({ event, offset, url, wrapper, requested_at_ms, playhead_ms, status_code }) => ({
+      event: clip(event, TYPE_MAX),
+      offset: offset && clip(offset, TYPE_MAX),
+      url: clip(url, URL_MAX),
+      rung: wrapper,
+      at_ms: requested_at_ms,
+      playhead_ms,
+      status_code,
+    })),
+  };
+}
+
+function publicVideoAd({
+  title,
+  shown,
+  media,
+  duration_ms,
+  played_ms,
+  error_code,
+}: EvidenceVast['ads'][number]): ReportVideoAd {
+  const last = media.at(-1);
+  const size = last && last.width > 0 ? `${last.width} × ${last.height}` : '';
+  const media_url = clip(last?.url ?? '', URL_MAX);
+  return { title: clip(title, TITLE_MAX), shown, media_url, size, declared_ms: duration_ms, played_ms, error_code };
 }
 
 function classificationRows(classification: Classification | null): Report['classification'] {

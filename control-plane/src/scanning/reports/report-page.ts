@@ -4,6 +4,7 @@ import type { Report } from './report.ts';
 import { showClassification, showExit, showFacts, showTiming } from './show-facts.ts';
 import { showMainChain, showPicture, showTabs } from './show-landings.ts';
 import { showChips, showFindings } from './show-tags.ts';
+import { showVast } from './show-vast.ts';
 import { isUnderWay, type Verdict, verdictOf } from './verdict.ts';
 import { STATUSES } from './words.ts';
 
@@ -21,7 +22,7 @@ export function reportPage(report: Report, assets: Assets): string {
   const seen = [showPicture(report), showTiming(report)].filter((part) => part !== null);
   const judged = [showFindings(report), showClassification(report), showExit(report)].filter((part) => part !== null);
   const body = html`${showVerdict(report, verdict)}${showFacts(report)}${showColumns(seen, judged)}
-${showMainChain(report)}${showTabs(report)}`;
+${showVast(report)}${showMainChain(report)}${showTabs(report)}`;
   return pageDocument({ ...PAGE, title: `${verdict.title} - Adsweep report`, renew }, assets, body);
 }
 

@@ -1,4 +1,5 @@
 import type { HopKind } from '@adsweep/shared/capture/hop.ts';
+import type { PlayedAd, VastOutcome } from '@adsweep/shared/capture/vast.ts';
 import type { ScanStatus } from '@adsweep/shared/scan/scan-status.ts';
 import type { TargetKind } from '@adsweep/shared/scan/target.ts';
 import type { Severity } from '../../reference/tags/system-tags.ts';
@@ -21,6 +22,49 @@ export type ReportHop = { url: string; kind: HopKind; status_code: number; conte
 /** A tab; `picture` says whether a screenshot of it can be had. */
 export type ReportLanding = { ord: number; title: string; url: string; chain: ReportHop[]; picture: boolean };
 
+/** A document on the way from the tag to the ad; `outcome` in words. */
+export type ReportRung = {
+  depth: number;
+  outcome: VastOutcome;
+  url: string;
+  version: string;
+  ad_system: string;
+  status_code: number;
+  elapsed_ms: number;
+};
+
+/** A tracker, declared against fired: `at_ms` since the crawl began, null = it was not asked for. */
+export type ReportTracker = {
+  event: string;
+  offset: string | null;
+  url: string;
+  rung: number;
+  at_ms: number | null;
+  playhead_ms: number | null;
+  status_code: number;
+};
+
+/** A video ad: how it was shown and what its player told; `error_code` null = nothing went wrong. */
+export type ReportVideoAd = {
+  title: string;
+  shown: PlayedAd['shown'];
+  media_url: string;
+  size: string;
+  declared_ms: number | null;
+  played_ms: number;
+  error_code: number | null;
+};
+
+/** `picture`: whether a frame can be shown. */
+export type ReportVast = {
+  picture: boolean;
+  version: string;
+  ad_system: string;
+  rungs: ReportRung[];
+  ads: ReportVideoAd[];
+  trackers: ReportTracker[];
+};
+
 /**
  * All that a public report says of a scan, and nothing else: no organization, campaign, label, key, address, or other scan.
  * Texts are as the hostile page gave them; the page escapes them.
@@ -42,6 +86,8 @@ export type Report = {
   retries: number;
   tags: ReportTag[];
   landings: ReportLanding[];
+  /** What came of a video ad tag, null for other targets and where nothing was fetched. */
+  vast: ReportVast | null;
   /** Kind of classification and its value, such as `['Brand', 'Evenlight']`. */
   classification: [kind: string, value: string][];
   timing: ScanTiming | null;

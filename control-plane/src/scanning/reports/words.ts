@@ -1,4 +1,5 @@
 import type { HopKind } from '@adsweep/shared/capture/hop.ts';
+import type { PlayedAd, VastOutcome } from '@adsweep/shared/capture/vast.ts';
 import { FAILURE_CODES, type FailureCode } from '@adsweep/shared/failures.ts';
 import type { ScanStatus } from '@adsweep/shared/scan/scan-status.ts';
 import type { TargetKind } from '@adsweep/shared/scan/target.ts';
@@ -28,6 +29,26 @@ export const HOPS: Record<Exclude<HopKind, 'initial' | 'http'>, string> = {
   anchor: 'link',
   history: 'history',
   other: 'navigation',
+};
+
+/** What became of a document of a video ad tag. */
+export const VAST_OUTCOMES: Record<VastOutcome, string> = {
+  ads: 'has an ad',
+  no_ad: 'has no ad',
+  invalid: 'is no VAST document',
+  refused: 'was refused by its server',
+  unanswered: 'did not come: no answer',
+  loop: 'leads in a circle',
+  limit: 'was not asked for: too many wrappers',
+  not_followed: 'is a wrapper, where the one before allows none',
+};
+
+/** How a video ad was shown. */
+export const SHOWN: Record<PlayedAd['shown'], string> = {
+  video: 'played as a video',
+  vpaid: 'ran as a script in the player (VPAID)',
+  nonlinear: 'shown over the content',
+  nothing: 'not shown',
 };
 
 const FAILURES: Record<FailureCode, string> = {

@@ -1,11 +1,13 @@
 import type { ArtifactKind } from './artifact-kind.ts';
 import { bodies } from './bodies.ts';
+import { companionScreenshotKind } from './companion-screenshot.ts';
 import { creativeHtml } from './creative-html.ts';
 import { creativeScreenshot } from './creative-screenshot.ts';
 import { creativeVideo } from './creative-video.ts';
 import { documents } from './documents.ts';
 import { pageScreenshot } from './page-screenshot.ts';
 import { screenshot, webpScreenshot } from './screenshot.ts';
+import { vastDocuments } from './vast-documents.ts';
 import { vastXml } from './vast-xml.ts';
 
 /** All that a node may upload. */
@@ -17,6 +19,8 @@ const ARTIFACT_KINDS: readonly ArtifactKind[] = [
   creativeHtml,
   creativeVideo,
   vastXml,
+  vastDocuments,
+  companionScreenshotKind,
   documents,
   bodies,
 ];

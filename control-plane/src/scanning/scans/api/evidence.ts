@@ -1,5 +1,7 @@
 import type { CapturedCreative } from '@adsweep/shared/capture/creative.ts';
 import type { Hop } from '@adsweep/shared/capture/hop.ts';
+import type { Static } from 'typebox';
+import type { VastOutSchema, VideoSchema } from './vast-responses.ts';
 
 /** A landing as its capture tells it: each hop with the requests its document made; `screenshot` names its artifact, null = there is none. */
 export type EvidenceLanding = {
@@ -17,12 +19,19 @@ export type EvidenceLanding = {
 /** The creative of an ad tag or VAST tag as its capture tells it. */
 export type EvidenceCreative = Pick<CapturedCreative, 'width' | 'height'> & { redirect_chain: Hop[] };
 
+/** The metadata of a video ad (spec 2.1). */
+export type Video = Static<typeof VideoSchema>;
+
+/** What came of a VAST tag: its metadata (null: it has no ad), its wrapper ladder, its ads, and every tracker declared against fired. */
+export type EvidenceVast = { video: Video | null } & Static<typeof VastOutSchema>;
+
 /** What a scan's capture tells clients: landings by ordinal, the creative where there is one, and the names of its artifacts. */
 export type ScanEvidence = {
   landings: EvidenceLanding[];
   creative: EvidenceCreative | null;
+  vast: EvidenceVast | null;
   artifacts: ReadonlySet<string>;
 };
 
 /** Before there is a capture, and when it was removed. */
-export const NO_SCAN_EVIDENCE: ScanEvidence = { landings: [], creative: null, artifacts: new Set() };
+export const NO_SCAN_EVIDENCE: ScanEvidence = { landings: [], creative: null, vast: null, artifacts: new Set() };

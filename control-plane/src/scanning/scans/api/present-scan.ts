@@ -59,7 +59,7 @@ export function presentBrief(scan: ListedScan, publicUrl: string): PresentedBrie
 }
 
 /** The creative and its artifacts. Page scans have none: they load no creative of their own. */
-function presentCreative(scan: ScanRecord, { creative, artifacts }: ScanEvidence, publicUrl: string) {
+function presentCreative(scan: ScanRecord, { creative, vast, artifacts }: ScanEvidence, publicUrl: string) {
   const links = scanLinks(publicUrl, scan);
   return {
     creative_screenshot_url: artifacts.has(CREATIVE_SCREENSHOT) ? links.creativeScreenshot : '',
@@ -69,7 +69,8 @@ function presentCreative(scan: ScanRecord, { creative, artifacts }: ScanEvidence
     creative_width: creative?.width ?? 0,
     creative_height: creative?.height ?? 0,
     creative_redirect_chain: creative?.redirect_chain ?? [],
-    video: null,
+    video: vast?.video ?? null,
+    vast: vast && { wrappers: vast.wrappers, ads: vast.ads, trackers: vast.trackers },
   };
 }
 

@@ -4,6 +4,7 @@ import { PROXY_TYPES } from '@adsweep/shared/targeting/catalogue.ts';
 import { type Static, Type } from 'typebox';
 import { orNull } from '../../../http/or-null.ts';
 import { SEVERITIES } from '../../../reference/tags/system-tags.ts';
+import { VastOutSchema, VideoSchema } from './vast-responses.ts';
 
 const Time = Type.String({ format: 'date-time' });
 const StringOrNull = orNull(Type.String());
@@ -98,19 +99,6 @@ const TimingSchema = Type.Object(
   { title: 'Timing' },
 );
 
-const VideoSchema = Type.Object(
-  {
-    duration_ms: Type.Integer(),
-    mediafile_url: Type.String(),
-    vast_version: Type.String(),
-    ad_system: Type.String(),
-    is_vpaid: Type.Boolean(),
-    wrapper_depth: Type.Integer(),
-    click_through: Type.String(),
-  },
-  { title: 'Video' },
-);
-
 /** What the scan itself and its row in a list both say. */
 const shared = {
   id: Type.String(),
@@ -160,6 +148,7 @@ export const ScanSchema = Type.Object(
     creative_height: Type.Integer(),
     creative_redirect_chain: Type.Array(HopSchema),
     video: orNull(VideoSchema),
+    vast: orNull(VastOutSchema),
     proxy: orNull(ProxyOutSchema),
     exit: orNull(ExitSchema),
     timing: orNull(TimingSchema),

@@ -1,0 +1,79 @@
+import type { CapturedVast, PlayedAd } from '@adsweep/shared/capture/vast.ts';
+import type { EvidenceVast, Video } from '../../scanning/scans/api/evidence.ts';
+
+/** What came of a VAST tag, as clients see it. Names every field it takes: what else a node wrote is nobody's business. */
+export function presentVast(vast: CapturedVast): EvidenceVast {
+  return {
+    video: videoOf(vast),
+    wrappers: vast.rungs.map((rung) => ({
+      parent: rung.parent,
+      depth: rung.depth,
+      outcome: rung.outcome,
+      url: rung.url || rung.requested_url,
+      status_code: rung.status_code,
+      content_type: rung.content_type,
+      bytes: rung.bytes,
+      readable: rung.readable,
+      vast_version: rung.vast_version,
+      ad_system: rung.ad_system,
+      at_ms: rung.at_ms,
+      elapsed_ms: rung.elapsed_ms,
+    })),
+    ads: vast.ads.map((ad) => ({
+      id: ad.id,
+      sequence: ad.sequence,
+      title: ad.title,
+      advertiser: ad.advertiser,
+      shown: ad.shown,
+      duration_ms: ad.duration_ms,
+      played_ms: ad.played_ms,
+      error_code: ad.error_code,
+      wrapper_depth: ad.wrappers.length,
+      media: ad.media.map(({ url, type, outcome, status_code, bytes, duration_ms, actual_width, actual_height }) => ({
+        url,
+        type,
+        outcome,
+        status_code,
+        bytes,
+        duration_ms,
+        width: actual_width,
+        height: actual_height,
+      })),
+    })),
+    trackers: vast.trackers.map((tracker) => ({
+      ad: tracker.ad,
+      wrapper: tracker.rung,
+      part: tracker.part,
+      event: tracker.event,
+      offset: tracker.offset,
+      url: tracker.url,
+      requested_url: tracker.requested_url,
+      requested_at_ms: tracker.requested_at_ms,
+      playhead_ms: tracker.playhead_ms,
+      status_code: tracker.status_code,
+    })),
+  };
+}
+
+/**
+ * The metadata of the inline document (spec 2.1): of its first ad that has a video, else of its first. Of a pod that is the first in the
+ * document, whichever is played first. null: no ad came of the tag. Pure.
+ */
+export function videoOf({ ads, rungs }: CapturedVast): Video | null {
+  const ad = firstInDocument(ads);
+  if (!ad) return null;
+  return {
+    duration_ms: ad.duration_ms ?? 0,
+    mediafile_url: ad.mediafile_url,
+    vast_version: rungs[ad.rung]?.vast_version ?? '',
+    ad_system: ad.ad_system,
+    is_vpaid: ad.is_vpaid,
+    wrapper_depth: ad.wrappers.length,
+    click_through: ad.click_through,
+  };
+}
+
+function firstInDocument(ads: readonly PlayedAd[]): PlayedAd | undefined {
+  const ofDocument = ads.filter(({ rung }) => rung === ads[0]?.rung).toSorted((a, b) => a.position - b.position);
+  return ofDocument.find(({ media_files }) => media_files > 0) ?? ofDocument[0];
+}
