@@ -205,8 +205,8 @@ test('a host that a ticket denies is refused, and that host alone', async (t) =>
   const target = await startTarget(t);
   const router = await startTestRouter(t, { hosts: { '*.example': target.address } });
   const ticket = await router.ticket({ deny_hosts: ['publisher.example'] });
-  assert.equal((await request(ticket, 'http://publisher.example/')).status, 589);
-  assert.equal(await tunnelStatus(ticket, 'PUBLISHER.example:443'), 589);
+  assert.equal((await request(ticket, 'http://publisher.example/')).status, 591);
+  assert.equal(await tunnelStatus(ticket, 'PUBLISHER.example:443'), 591);
   assert.equal((await request(ticket, 'http://cdn.publisher.example/')).status, 200);
   assert.equal((await request(await router.ticket(), 'http://publisher.example/')).status, 200);
 });

@@ -1,11 +1,11 @@
 import { GATEWAY_OUTCOMES, type GatewayOutcome } from './exit-ticket.ts';
 
 /**
- * The HTTP status of the gateway's own answer for each outcome, to a CONNECT and to a plain http request alike. All are from 589 to 599,
- * which no registry assigns, so that a failure of ours is never mistaken for a page.
+ * The HTTP status of the gateway's own answer for each outcome, to a CONNECT and to a plain http request alike. All are from 590 to 599,
+ * which no registry assigns, so that a failure of ours is never mistaken for a page. The two refusals of a host share one.
  */
 export const GATEWAY_STATUS = {
-  denied_host: 589,
+  denied_host: 591,
   too_large: 590,
   private_address: 591,
   account_refused: 592,
