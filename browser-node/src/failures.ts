@@ -59,7 +59,7 @@ export function failureOfVisit(error: string, hop: LastHop | null, traffic: Tick
     if (outcome !== 'ok') return OUTCOMES[outcome];
     if (isBrowserLate(error, hop, traffic)) return 'browser: TIMEOUT';
     // A later navigation that was called off leaves the page as it was.
-    if (error) return failureOfAborted(hop) ?? failureOfError(isBroken(hop) ? hop.fault : error);
+    if (error) return failureOfAborted(hop, error) ?? failureOfError(isBroken(hop) ? hop.fault : error);
     if (isBroken(hop)) return failureOfError(hop.fault);
     return null;
   }
@@ -82,11 +82,13 @@ function isBrowserLate(error: string, hop: LastHop, traffic: TicketTraffic | nul
 }
 
 /** Chromium calls navigations off that lead to nothing it can show. */
-function failureOfAborted({ url, statusCode, attachment, fault }: LastHop): FailureCode | null {
+function failureOfAborted({ url, statusCode, attachment, fault }: LastHop, error: string): FailureCode | null {
   if (!fault.includes('ERR_ABORTED')) return null;
   if (statusCode === 204 || statusCode === 205) return 'navigation: NO_CONTENT';
   if (!/^https?:/.test(url)) return 'navigation: BLOCKED_URL';
-  return attachment || statusCode > 0 ? 'navigation: DOWNLOAD' : null;
+  if (attachment || statusCode > 0) return 'navigation: DOWNLOAD';
+  // Of a redirect to `javascript:` nothing is told, not even that there was an answer.
+  return error.includes('ERR_ABORTED') ? 'navigation: BLOCKED_URL' : null;
 }
 
 /** What the gateway says of the host that was dialled: over https its own answer cannot reach the browser. */

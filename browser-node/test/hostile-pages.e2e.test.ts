@@ -3,9 +3,14 @@ import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { after, before, describe, it } from 'node:test';
 import { JOB_LIMITS } from '@adsweep/shared/lease/job-limits.ts';
+import { createLogger } from '@adsweep/shared/service/logger.ts';
 import type { Browser, BrowserContext } from 'playwright-core';
+import { ChromiumPool } from '../src/browser/chromium-pool.ts';
 import type { OpenContext } from '../src/browser/open-context.ts';
+import { RECYCLE_LIMITS } from '../src/browser/recycle-policy.ts';
 import { type Captured, type CaptureOptions, CaptureWorld } from './support/capture-world.ts';
+import { chromiumOfRun } from './support/chromium-of-run.ts';
+import { Site } from './support/site.ts';
 
 /** No page may hold a capture for longer than an attempt lasts, which would end it as a timeout. */
 const ATTEMPT_MS = JOB_LIMITS.page.seconds * 1_000;
@@ -139,7 +144,14 @@ describe('a hostile page', { concurrency: 4 }, () => {
       }
     });
 
-    const leaps = ['file:///etc/passwd', 'chrome://version/', 'intent://x#Intent;end', 'itms-apps://x/'];
+    const leaps = [
+      'file:///etc/passwd',
+      'chrome://version/',
+      'intent://x#Intent;end',
+      'itms-apps://x/',
+      'javascript:alert(1)',
+      'data:text/html,x',
+    ];
     for (const to of leaps)
       it(`redirects to ${to}`, async () => {
         const from = `http://leap-${leaps.indexOf(to)}.example/`;
@@ -182,6 +194,33 @@ describe('a hostile page', { concurrency: 4 }, () => {
       assert.equal(captured.failure, 'browser: CRASHED');
       assert.equal(captured.chain().length, 1);
     });
+  });
+
+  it('that takes more memory than a page may fails as out of memory, and no neighbour with it', async () => {
+    const pool = new ChromiumPool(
+      await chromiumOfRun(),
+      createLogger('test', 'fatal'),
+      () => undefined,
+      RECYCLE_LIMITS,
+      400_000_000,
+    );
+    const small = new CaptureWorld(await Site.start(), pool, async () => undefined);
+    try {
+      small.site.setPage('http://plain.example/', '<title>plain</title>');
+      small.site.setPage(
+        'http://insatiable.example/',
+        '<script>const kept = []; setInterval(() => kept.push(new Uint8Array(2e7).fill(1)), 20)</script>',
+      );
+      const [captured, neighbour] = await Promise.all([
+        small.capture('http://insatiable.example/'),
+        small.capture('http://plain.example/'),
+      ]);
+      assert.equal(captured.failure, 'browser: OUT_OF_MEMORY');
+      assert.equal(captured.chain().length, 1);
+      assert.equal(neighbour.failure, null);
+    } finally {
+      await small.close();
+    }
   });
 
   it('that takes the whole browser down fails as a crash, and another browser goes on', async () => {

@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { countryLocale } from '../src/scan/country-locale.ts';
-import { EMULATOR_CATEGORIES, EMULATORS, type Emulator, findEmulator } from '../src/scan/emulators.ts';
+import { EMULATOR_CATEGORIES, type Emulator } from '../src/scan/devices/device.ts';
+import { EMULATORS, findEmulator } from '../src/scan/emulators.ts';
 
 const withCategory = (category: string) => EMULATORS.filter((emulator) => emulator.category === category);
 
-test('every category has an emulator, phones and desktops two, and ids are unique', () => {
-  for (const category of EMULATOR_CATEGORIES) {
-    const least = category.endsWith('tablet') || category === 'ipad' ? 1 : 2;
-    assert.ok(withCategory(category).length >= least, category);
-  }
+test('there are more than forty devices, seven of each category, and ids and names are unique', () => {
+  assert.ok(EMULATORS.length >= 40);
+  for (const category of EMULATOR_CATEGORIES) assert.ok(withCategory(category).length >= 7, category);
+  assert.equal(new Set(EMULATORS.map(({ display_name }) => display_name)).size, EMULATORS.length);
   assert.equal(new Set(EMULATORS.map(({ id }) => id)).size, EMULATORS.length);
   for (const emulator of EMULATORS) assert.equal(findEmulator(emulator.id), emulator);
   assert.equal(findEmulator('toaster'), null);
@@ -24,7 +24,9 @@ const STORIES: Record<string, { agent: RegExp; platform: RegExp; hints: string |
   ipad: { agent: /iPad; CPU OS/, platform: /^iPad$/, hints: null, touch: true },
 };
 
-function believe({ device, browser, category }: Emulator): void {
+function believe({ id, device, browser, category, released }: Emulator): void {
+  assert.match(id, /^[a-z0-9_]+$/);
+  assert.match(released, /^20[12]\d-(0[1-9]|1[0-2])$/);
   const story = STORIES[category];
   assert.ok(story);
   assert.match(device.userAgent, story.agent);
@@ -37,6 +39,8 @@ function believe({ device, browser, category }: Emulator): void {
   assert.equal(device.userAgent.includes('Edg/'), browser === 'edge');
   if (device.clientHints) assert.equal(device.clientHints.platform, story.hints);
   if (device.clientHints) assert.equal(device.clientHints.mobile, category === 'android_phone');
+  assert.ok(device.deviceScaleFactor >= (device.mobile ? 1.5 : 1) && device.cores >= 4);
+  assert.equal(device.screen.width < device.screen.height, device.mobile, 'held upright, or standing on a table');
   assert.ok(device.viewport.width <= device.screen.width && device.viewport.height < device.screen.height);
 }
 

@@ -12,6 +12,7 @@ export class ChromiumPool implements BrowserPool {
   readonly #where: Chromium;
   readonly #logger: Logger;
   readonly #limits: RecycleLimits;
+  readonly #rendererBytes: number | undefined;
   readonly #launched: (reason: LaunchReason) => void;
   readonly #browsers = new Set<LiveBrowser>();
   #current: LiveBrowser | null = null;
@@ -23,7 +24,9 @@ export class ChromiumPool implements BrowserPool {
     logger: Logger,
     launched: (reason: LaunchReason) => void,
     limits: RecycleLimits = RECYCLE_LIMITS,
+    rendererBytes?: number,
   ) {
+    this.#rendererBytes = rendererBytes;
     this.#limits = limits;
     this.#where = where;
     this.#logger = logger;
@@ -93,7 +96,7 @@ export class ChromiumPool implements BrowserPool {
   async #launch(reason: LaunchReason): Promise<LiveBrowser> {
     if (this.#closed) throw new Error('the browser pool is closed');
     this.#forgetEnded();
-    const browser = await LiveBrowser.launch(this.#where, this.#logger);
+    const browser = await LiveBrowser.launch(this.#where, this.#logger, this.#rendererBytes);
     this.#browsers.add(browser);
     this.#launched(reason);
     this.#logger.info({ chromium_pid: browser.pid, version: browser.version, reason }, 'a browser started');

@@ -1,4 +1,4 @@
-import type { ClientHints, Device } from '@adsweep/shared/scan/emulators.ts';
+import type { ClientHints, Device } from '@adsweep/shared/scan/devices/device.ts';
 
 type Brand = { brand: string; version: string };
 

@@ -1,5 +1,5 @@
 import { type CountryLocale, countryLocale } from '@adsweep/shared/scan/country-locale.ts';
-import type { Device, Emulator } from '@adsweep/shared/scan/emulators.ts';
+import type { Device, Emulator } from '@adsweep/shared/scan/devices/device.ts';
 import type { ExitTicket } from '@adsweep/shared/targeting/exit-ticket.ts';
 import type { BrowserContextOptions } from 'playwright-core';
 import { userAgentMetadata, userAgentOf } from './client-hints.ts';
@@ -20,6 +20,7 @@ const NOT_IN_SAFARI = [
   'usb',
   'hid',
   'serial',
+  'vibrate',
 ];
 
 /** The emulation profile of a context on a Chromium of version `browserVersion` that leaves by the ticket's exit. Pure. */
@@ -81,6 +82,9 @@ function deviceOverrides(device: Device, userAgent: string, languages: string[])
     vendor: device.vendor,
     language: languages[0] as string,
     languages,
+    hardwareConcurrency: device.cores,
+    // The most that a browser of this kind tells.
+    deviceMemory: 8,
   };
   return {
     navigator: { answers, missing: isChromium ? [] : NOT_IN_SAFARI },

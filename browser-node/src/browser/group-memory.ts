@@ -15,15 +15,21 @@ export async function lastingMemory(groupId: number): Promise<number | null> {
 }
 
 async function residentBytes(pid: string, groupId: number): Promise<number> {
-  try {
-    const stat = await readFile(`/proc/${pid}/stat`, 'latin1');
-    // After the name in parentheses: state, parent, group, ...; resident pages is the 24th field of all (proc_pid_stat(5)).
-    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-    if (Number(fields[2]) !== groupId) return 0;
-    const command = await readFile(`/proc/${pid}/cmdline`, 'latin1');
-    return command.includes('--type=renderer') ? 0 : Number(fields[21]) * PAGE_BYTES;
-  } catch {
-    // The process ended while we looked.
-    return 0;
-  }
+  const process = await readProcess(pid);
+  if (process?.groupId !== groupId) return 0;
+  return (await isRenderer(pid)) ? 0 : process.bytes;
+}
+
+/** The process group of a process and the bytes of memory that it holds; null = it has ended. */
+export async function readProcess(pid: string): Promise<{ groupId: number; bytes: number } | null> {
+  const stat = await readFile(`/proc/${pid}/stat`, 'latin1').catch(() => null);
+  if (stat === null) return null;
+  // After the name in parentheses: state, parent, group, ...; resident pages is the 24th field of all (proc_pid_stat(5)).
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  return { groupId: Number(fields[2]), bytes: Number(fields[21]) * PAGE_BYTES };
+}
+
+/** Whether a process shows pages, by its command line. */
+export async function isRenderer(pid: string): Promise<boolean> {
+  return (await readFile(`/proc/${pid}/cmdline`, 'latin1').catch(() => '')).includes('--type=renderer');
 }

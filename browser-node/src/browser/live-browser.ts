@@ -9,6 +9,7 @@ import { lastingMemory } from './group-memory.ts';
 import type { OpenContext, OpenOptions } from './open-context.ts';
 import { PipeTransport } from './pipe-transport.ts';
 import { type RecycleLimits, type RecycleReason, recycleReason } from './recycle-policy.ts';
+import { RENDERER_BYTES_MAX, RendererMemory } from './renderer-memory.ts';
 import { RequestGuard } from './request-guard.ts';
 
 const CONNECT_DEADLINE_MS = 15_000;
@@ -26,6 +27,7 @@ export class LiveBrowser {
   readonly #browser: Browser;
   readonly #sessions: DeviceSessions;
   readonly #logger: Logger;
+  readonly #renderers: RendererMemory;
   readonly #startedAt = Date.now();
   #opening: Promise<unknown> = Promise.resolve();
   #contexts = 0;
@@ -43,8 +45,10 @@ export class LiveBrowser {
     transport: PipeTransport,
     browser: Browser,
     sessions: DeviceSessions,
+    renderers: RendererMemory,
     logger: Logger,
   ) {
+    this.#renderers = renderers;
     this.version = browser.version();
     this.#process = process;
     this.#transport = transport;
@@ -57,8 +61,11 @@ export class LiveBrowser {
     });
   }
 
-  /** Starts a Chromium. Throws when it does not come up in time; nothing of it is left then. */
-  static async launch(where: Chromium, logger: Logger): Promise<LiveBrowser> {
+  /**
+   * Starts a Chromium whose renderers may hold so many bytes of memory each. Throws when it does not come up in time; nothing of it is
+   * left then.
+   */
+  static async launch(where: Chromium, logger: Logger, rendererBytes = RENDERER_BYTES_MAX): Promise<LiveBrowser> {
     const process = await startChromium(where, logger);
     try {
       const sessions = new DeviceSessions();
@@ -66,7 +73,8 @@ export class LiveBrowser {
       const transport = new PipeTransport(process.write, process.read, [guard, sessions], logger);
       const connecting = chromium.connectOverCDP(transport, { noDefaults: true, timeout: CONNECT_DEADLINE_MS });
       const browser = await withDeadline(connecting, CONNECT_DEADLINE_MS, 'the connection to Chromium');
-      return new LiveBrowser(process, transport, browser, sessions, logger);
+      const renderers = new RendererMemory(process.pid, rendererBytes);
+      return new LiveBrowser(process, transport, browser, sessions, renderers, logger);
     } catch (error) {
       await process.kill();
       throw error;
@@ -126,6 +134,7 @@ export class LiveBrowser {
   /** Ends the browser and all it started, at once. */
   kill(): Promise<void> {
     this.#broken = true;
+    this.#renderers.stop();
     this.#killed ??= this.#process.kill().then(() => {
       this.#ended = true;
     });
@@ -156,6 +165,7 @@ export class LiveBrowser {
       browserVersion: this.version,
       attach: () => this.#transport.own.attach(OPEN_DEADLINE_MS),
       browserContextId: contextId,
+      crashedForMemory: () => this.#renderers.endedForMemory(),
       browserEnded: () => this.#killed !== null || this.#transport.closed,
       close: () => {
         closing ??= this.#close(context, contextId);

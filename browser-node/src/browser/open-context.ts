@@ -1,4 +1,4 @@
-import type { Emulator } from '@adsweep/shared/scan/emulators.ts';
+import type { Emulator } from '@adsweep/shared/scan/devices/device.ts';
 import type { ExitTicket } from '@adsweep/shared/targeting/exit-ticket.ts';
 import type { Browser, BrowserContext } from 'playwright-core';
 import type { BrowserSession } from './own-sessions.ts';
@@ -16,6 +16,8 @@ export type OpenContext = {
   attach(): Promise<BrowserSession>;
   /** CDP's id of this context, by which the observing client sorts targets. */
   browserContextId: string;
+  /** Whether a page that crashed just now did so because it took too much memory. */
+  crashedForMemory(): Promise<boolean>;
   /** Whether the browser itself is gone, or was given up; its other contexts went with it. */
   browserEnded(): boolean;
   /** Bounded by a deadline; never throws. */

@@ -1,13 +1,15 @@
 /** This much of a message tells which event it is. */
-export const HEAD_BYTES = 80;
+export const HEAD_BYTES = 120;
 
 const MESSAGE_BYTES_MAX = 64 * 1024 * 1024;
 const CONSOLE_BYTES_MAX = 4 * 1024 * 1024;
+const REFUSAL_BYTES_MAX = 16_384;
 const STRING_LENGTH_MAX = 16_384;
 
 // Chromium writes `method` first, and the type of a console call first among its parameters.
 const UNREAD =
-  /^\{"method":"(Runtime\.exceptionThrown|Log\.entryAdded|Network\.(webSocketFrame|eventSource)\w+|Runtime\.consoleAPICalled","params":\{"type":"(?!debug"))/;
+  /^\{"method":"(Runtime\.exceptionThrown|Log\.entryAdded(?!","params":\{"entry":\{"source":"javascript","level":"error","text":"Unsafe attempt to initiate)|Network\.(webSocketFrame|eventSource)\w+|Runtime\.consoleAPICalled","params":\{"type":"(?!debug"))/;
+const REFUSAL = /^\{"method":"Log\.entryAdded"/;
 const CONSOLE = /^\{"method":"Runtime\.consoleAPICalled"/;
 
 /** The most bytes that a message may have, and what becomes of a larger one; `overflow` ends the browser. */
@@ -15,10 +17,12 @@ export type MessageLimit = { bytes: number; beyond: 'drop' | 'overflow' };
 
 /**
  * The limit of a message that begins with `head`. Events that a page can send without end and that no capture reads are not kept at
- * all: errors, frames of sockets, and all console lines but `debug`, by which the page scripts report. Pure.
+ * all: errors, frames of sockets, what is logged, but that a frame may not lead its page away, and all console lines but `debug`, by which the
+ * page scripts report. Pure.
  */
 export function limitOf(head: string): MessageLimit {
   if (UNREAD.test(head)) return { bytes: 0, beyond: 'drop' };
+  if (REFUSAL.test(head)) return { bytes: REFUSAL_BYTES_MAX, beyond: 'drop' };
   if (CONSOLE.test(head)) return { bytes: CONSOLE_BYTES_MAX, beyond: 'drop' };
   return { bytes: MESSAGE_BYTES_MAX, beyond: 'overflow' };
 }

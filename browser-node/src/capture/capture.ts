@@ -46,7 +46,7 @@ export async function capturePage(
     return {
       capture: asCapture(captureSession, draft, request.limits.capture_bytes),
       files: [...draft.files],
-      failure: failureOf(captureSession, visit, draft.traffic),
+      failure: await withCrashReason(open, failureOf(captureSession, visit, draft.traffic)),
     };
   } finally {
     captureSession.devtools.close();
@@ -129,6 +129,12 @@ function failureOf(captureSession: CaptureSession, visit: Visit, traffic: Ticket
   const hop = subject && captureSession.journal.hopsOf(subject.tab.session.targetId).at(-1);
   const code = failureOfVisit(visit.error, hop ?? null, traffic);
   return code && { code, cause: visit.error || `${hop?.url} ended with ${hop?.fault || hop?.statusCode}` };
+}
+
+/** A crash by its reason, where that is memory. */
+async function withCrashReason(open: OpenContext, failure: CaptureFailure | null): Promise<CaptureFailure | null> {
+  if (failure?.code !== 'browser: CRASHED' || !(await open.crashedForMemory())) return failure;
+  return { code: 'browser: OUT_OF_MEMORY', cause: `${failure.cause}: its renderer held too much memory` };
 }
 
 /** The capture of a browser that was gone, or did not answer, before anything was opened in it. */

@@ -1,6 +1,7 @@
 import type { Capture } from '@adsweep/shared/capture/capture.ts';
 import type { CrawlJob, JobMember } from '@adsweep/shared/lease/crawl-job.ts';
-import { type Emulator, findEmulator } from '@adsweep/shared/scan/emulators.ts';
+import type { Emulator } from '@adsweep/shared/scan/devices/device.ts';
+import { findEmulator } from '@adsweep/shared/scan/emulators.ts';
 import type { Logger } from '@adsweep/shared/service/logger.ts';
 import { withDeadline } from '@adsweep/shared/service/with-deadline.ts';
 import type { Exit, ExitTicket } from '@adsweep/shared/targeting/exit-ticket.ts';

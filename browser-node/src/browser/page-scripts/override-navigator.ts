@@ -2,8 +2,8 @@ import type { WrapGetter } from './wrap-getter.ts';
 
 /** What `navigator` says where Chromium's own would say otherwise. */
 export type NavigatorOverrides = {
-  /** Properties that are texts or lists of texts. */
-  answers: Record<string, string | string[]>;
+  /** Properties that are texts, numbers or lists of texts. One that a document does not have stays away. */
+  answers: Record<string, string | number | string[]>;
   /** Names that this browser's `navigator` does not have at all. */
   missing: string[];
 };

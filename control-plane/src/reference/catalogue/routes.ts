@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
-import { EMULATOR_CATEGORIES, EMULATORS } from '@adsweep/shared/scan/emulators.ts';
+import { EMULATOR_CATEGORIES } from '@adsweep/shared/scan/devices/device.ts';
+import { EMULATORS } from '@adsweep/shared/scan/emulators.ts';
 import { GEO_REGIONS, geoOf } from '@adsweep/shared/scan/geos.ts';
 import { type Catalogue, PROXY_TYPES, type ProxyType } from '@adsweep/shared/targeting/catalogue.ts';
 import { Type } from 'typebox';
