@@ -3,8 +3,10 @@ import { describe, it } from 'node:test';
 import { webpSize } from '@adsweep/shared/capture/webp-size.ts';
 import { historyGrowth } from '../src/capture/collectors/back-button.ts';
 import { certificateProblem } from '../src/capture/collectors/certificates.ts';
+import { busyShare } from '../src/capture/collectors/main-thread.ts';
 import { chainOf } from '../src/capture/collectors/redirect-chain.ts';
 import { missingIn } from '../src/capture/collectors/requests.ts';
+import { busyShareOf } from '../src/capture/collectors/worker-load.ts';
 import {
   DWELL_MS,
   FLOOD_REQUESTS,
@@ -87,6 +89,26 @@ describe('the time of tabs that are not at rest', () => {
     assert.equal(await total(extension, landings(0), requestsEnd), limit);
     assert.equal(await total(flood().extension, landings(0)), 0);
     assert.equal(await total(extensionFor({}).extension, landings(11)), limit);
+  });
+});
+
+describe('how busy a thread is', () => {
+  const times = (at: number, inTasks: number, onProcessor: number) => ({ at, inTasks, onProcessor });
+
+  it('is the same for a main thread that must share its processor', () => {
+    assert.equal(busyShare(times(10, 1, 1), times(14, 5, 5)), 1, 'on its own');
+    assert.equal(busyShare(times(10, 1, 1), times(14, 5, 2)), 1, 'a quarter of a processor, all of it used');
+    assert.equal(busyShare(times(10, 0, 0), times(14, 1, 1)), 0.25);
+    assert.ok(busyShare(times(10, 0, 0), times(14, 3, 1)) < 0.6, 'light work that takes long');
+    assert.equal(busyShare(times(10, 0, 0), times(14, 0, 0)), 0);
+  });
+
+  it('is the time that a worker is not idle, by what its samples stand for', () => {
+    const node = (id: number, functionName: string) => ({ id, callFrame: { functionName } });
+    const nodes = [node(1, '(root)'), node(2, '(idle)'), node(3, '(program)'), node(4, 'mine')] as never;
+    assert.equal(busyShareOf({ nodes, samples: [4, 3, 2], timeDeltas: [600, 200, 200] }), 0.8);
+    assert.equal(busyShareOf({ nodes, samples: [2, 2], timeDeltas: [10, 10] }), 0);
+    assert.equal(busyShareOf({ nodes, samples: [], timeDeltas: [] }), 0);
   });
 });
 

@@ -88,6 +88,33 @@ describe('the redirect chain of a capture', { concurrency: 4 }, () => {
     assert.equal(captured.failure, null);
   });
 
+  it('waits for a timer that leads on, however it is written, and for no other', async () => {
+    const { site } = world;
+    site.setPage('http://late.example/', html('late'));
+    const timers: [string, string[]][] = [
+      [
+        'const go = () => location.assign("http://late.example/"); setTimeout(go, 4000)',
+        ['script http://late.example/'],
+      ],
+      [
+        'let left = 4; setInterval(() => { if (--left === 0) location.href = "http://late.example/" }, 1000)',
+        ['script http://late.example/'],
+      ],
+      ['const pretty = () => (document.title = "later"); setTimeout(() => pretty(location.href), 4000)', []],
+    ];
+    const seen = await Promise.all(
+      timers.map(async ([script], index) => {
+        const url = `http://timer-${index}.example/`;
+        site.setPage(url, html(`<script>${script}</script>`));
+        return (await world.capture(url)).steps().slice(1);
+      }),
+    );
+    assert.deepEqual(
+      seen,
+      timers.map(([, expected]) => expected),
+    );
+  });
+
   it('tells a step back through the history from a link', async () => {
     const { site } = world;
     site.setPage(

@@ -130,6 +130,91 @@ describe('autosound', () => {
   });
 });
 
+describe('§2.5.11 behaviours with a threshold', () => {
+  const cases: [string, Observation[], Observation[]][] = [
+    [
+      'auto_redirect',
+      [
+        observed('auto_redirect', { to: 'https://other.example/', after_load_ms: 1_001, refused: false }),
+        observed('auto_redirect', { to: '', after_load_ms: 0, refused: true }),
+      ],
+      [
+        observed('auto_redirect', { to: 'https://other.example/', after_load_ms: 1_000, refused: false }),
+        observed('auto_redirect', { to: 'https://www.win.example/2', after_load_ms: 5_000, refused: false }),
+      ],
+    ],
+    [
+      'app_store_redirect',
+      [
+        observed('auto_redirect', { to: 'itms-apps://apps.apple.com/app/id1', after_load_ms: 0, refused: false }),
+        observed('auto_redirect', { to: 'https://play.google.com/store/apps/x', after_load_ms: 0, refused: false }),
+        observed('popups', { windows: 1, without_gesture: 1, urls: ['market://details?id=x'] }),
+      ],
+      [
+        observed('auto_redirect', { to: 'https://play.google.com/log', after_load_ms: 0, refused: false }),
+        observed('auto_redirect', { to: 'tel:123', after_load_ms: 0, refused: false }),
+        observed('popups', { windows: 1, without_gesture: 0, urls: ['market://details?id=x'] }),
+        observed(
+          'auto_redirect',
+          { to: 'https://apps.apple.com/us/app', after_load_ms: 0, refused: false },
+          0,
+          'https://apps.apple.com/app',
+        ),
+      ],
+    ],
+    [
+      'popup_bomb',
+      [
+        observed('popups', { windows: 1, without_gesture: 1, urls: [] }),
+        observed('popups', { windows: 3, without_gesture: 0, urls: [] }),
+      ],
+      [observed('popups', { windows: 2, without_gesture: 0, urls: [] })],
+    ],
+    ['dialog_loop', [observed('dialogs', { count: 3 })], [observed('dialogs', { count: 2 })]],
+    [
+      'cpu_hog',
+      [observed('main_thread', { busy_share: 0.8, over_ms: 4_000 })],
+      [
+        observed('main_thread', { busy_share: 0.79, over_ms: 9_000 }),
+        observed('main_thread', { busy_share: 1, over_ms: 3_999 }),
+      ],
+    ],
+    [
+      'crypto_mining',
+      [observed('worker_load', { workers: 1, busy_share: 0.8, over_ms: 3_000, socket_url: 'wss://pool.example/' })],
+      [observed('worker_load', { workers: 1, busy_share: 0.7, over_ms: 3_000, socket_url: 'wss://pool.example/' })],
+    ],
+    [
+      'heavy_ad',
+      [observed('frame_weight', { bytes: 4_194_304, width: 300, height: 250 })],
+      [
+        observed('frame_weight', { bytes: 4_194_303, width: 300, height: 250 }),
+        observed('frame_weight', { bytes: 9_000_000, width: 1_280, height: 720 }),
+      ],
+    ],
+    ['vibrate', [observed('unprompted_call', { demand: 'vibration', trigger: 'none' })], []],
+    ['push_prompt', [observed('unprompted_call', { demand: 'push', trigger: 'none' })], []],
+    ['fullscreen_lock', [observed('unprompted_call', { demand: 'fullscreen', trigger: 'click_anywhere' })], []],
+  ];
+  for (const [slug, guilty, innocent] of cases)
+    it(`${slug} is found from its threshold on, and not below`, () => {
+      for (const observation of guilty)
+        assert.ok(slugsOf(observation).includes(slug), JSON.stringify(observation.facts));
+      for (const observation of innocent)
+        assert.ok(!slugsOf(observation).includes(slug), JSON.stringify(observation.facts));
+    });
+
+  it('crypto_mining is found by a request to a known pool', () => {
+    const requests = ['https://pool.coinhive.com/x', 'https://nothing.example/'].map((url, id) =>
+      requestOf(id, { url }),
+    );
+    const slugs = (request: (typeof requests)[number] | undefined) =>
+      detect({ ...NO_EVIDENCE, requests: request ? [request] : [] }).findings.map(({ tag_slug }) => tag_slug);
+    assert.deepEqual(slugs(requests[0]), ['crypto_mining']);
+    assert.deepEqual(slugs(requests[1]), []);
+  });
+});
+
 describe('invalid_certificate', () => {
   it('is a tag of each document that was served so, once', () => {
     const bad = (url: string) =>
@@ -156,12 +241,24 @@ describe('findings together', () => {
   });
 
   it('§2.5.1 have a definition each', () => {
-    const severities = SYSTEM_TAGS.map(({ slug, category, severity }) => `${slug} ${category} ${severity}`);
+    const others = SYSTEM_TAGS.filter(({ category }) => category !== 'video');
+    const severities = others.map(({ slug, category, severity }) => `${slug} ${category} ${severity}`);
     assert.deepEqual(severities, [
       'back_button behavior medium',
       'autosound behavior medium',
       'invalid_certificate security low',
       'exit_mismatch proxy medium',
+      'auto_redirect behavior high',
+      'auto_download behavior high',
+      'popup_bomb behavior high',
+      'crypto_mining behavior high',
+      'dialog_loop behavior medium',
+      'fullscreen_lock behavior medium',
+      'app_store_redirect behavior medium',
+      'cpu_hog behavior medium',
+      'vibrate behavior low',
+      'push_prompt behavior low',
+      'heavy_ad behavior low',
     ]);
     const tags = mergeDefinitions([]);
     assert.equal(tags.size, SYSTEM_TAGS.length);

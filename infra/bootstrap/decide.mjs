@@ -2,7 +2,7 @@
  * What this machine lacks and what to do about it: decisions only, nothing here looks at or changes the machine.
  * All of infra/bootstrap runs on Node.js >= 18 without a dependency, for it is what brings everything else.
  *
- * @typedef {'start' | 'test' | 'check' | 'bench' | 'spec-coverage'} Verb
+ * @typedef {'start' | 'test' | 'check' | 'bench' | 'corpus' | 'spec-coverage'} Verb
  * @typedef {'chromium' | 'redis' | 'ffmpeg'} PartName
  * @typedef {'debian' | 'ubuntu' | 'fedora' | 'arch' | 'other'} Distribution
  * @typedef {{ platform: string, arch: string, nodeVersion: string, distribution: Distribution, release: string,
@@ -20,6 +20,7 @@ export const verbs = {
   check: { entry: 'infra/checks/check.ts', parts: [] },
   'spec-coverage': { entry: 'infra/checks/spec-coverage.ts', parts: [] },
   bench: { entry: 'loadtest/bench/run.ts', parts: ['chromium', 'redis'] },
+  corpus: { entry: 'loadtest/corpus/run.ts', parts: ['chromium'] },
 };
 
 /** The parts, in the order they are named to people. `setting` is the environment variable that stands in for one. @type {Record<PartName, Part>} */

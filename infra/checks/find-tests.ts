@@ -10,7 +10,10 @@ export interface TestFiles {
   alone: string[];
 }
 
-const places = [...workspaces.map((name) => `${name}/{test,bench/test}/**/*.test.ts`), 'infra/*/test/**/*.test.ts'];
+const places = [
+  ...workspaces.map((name) => `${name}/{test,bench/test,corpus/test}/**/*.test.ts`),
+  'infra/*/test/**/*.test.ts',
+];
 
 /** All test files below `root`; with words, those that a word names: a file, a folder, a glob or a piece of the path. */
 export function findTests(root: string, words: string[]): TestFiles {

@@ -83,7 +83,8 @@ const registries = [
 
 /**
  * The exceptions to "workspaces import shared only": the embedded store is one of two engines behind the platform and both pass the same
- * conformance suite, a bench measures a part itself or a farm started as in tests, the farm hands each part the settings that it describes, the whole farm is tested on
+ * conformance suite, a bench measures a part itself or a farm started as in tests, the corpus captures with a node's browser and judges with
+ * the control plane's detectors, the farm hands each part the settings that it describes, the whole farm is tested on
  * each store, and a careless site has the same kind of certificate in tests as in the ad world.
  */
 const acrossWorkspaces = [
@@ -94,6 +95,10 @@ const acrossWorkspaces = [
     to: 'control-plane/src/{platform,accounts/billing,scanning/scans/api,scanning/scans/state}/**',
   },
   { from: 'loadtest/bench/**', to: 'infra/farm/test/support/**' },
+  {
+    from: 'loadtest/corpus/**',
+    to: '{browser-node/test/support,control-plane/src/analysis/detectors}/**',
+  },
   { from: 'infra/farm/farm.ts', to: '{control-plane,proxy-router,browser-node}/src/config.ts' },
   {
     from: '{browser-node/test/support/site,proxy-router/test/support/simulated-vendor}.ts',

@@ -3,6 +3,7 @@ import type { CommandAnswer, TargetSession } from '../devtools/devtools.ts';
 import { FRAMES_MAX, PROBE_MS } from '../session/budgets.ts';
 import type { CaptureSession } from '../session/capture-session.ts';
 import { clipUrl } from '../session/clip-url.ts';
+import { documentOf, inRealmOf, listenersOf } from '../session/event-listeners.ts';
 import { type FrameAt, framesOf } from '../session/frames.ts';
 import type { Landing } from '../session/landings.ts';
 import { underLoad } from '../session/machine-load.ts';
@@ -73,25 +74,14 @@ async function listensForBack(captureSession: CaptureSession, root: TargetSessio
  * `navigation` has something to hide there.
  */
 async function frameListensForBack({ session, frameId }: FrameAt): Promise<boolean> {
-  const documentId = await documentOf(session, frameId);
+  const documentId = await documentOf({ session, frameId });
   for (const name of ['window', 'window.navigation']) {
-    const functionDeclaration = `function () { return ${name}; }`;
-    const { result } = await session.send('Runtime.callFunctionOn', { objectId: documentId, functionDeclaration });
-    if (name === 'window.navigation' && result.className !== 'Navigation') return true;
-    const objectId = result.objectId ?? '';
-    const { listeners } = await session.send('DOMDebugger.getEventListeners', { objectId });
+    const owner = await inRealmOf(session, documentId, name);
+    if (name === 'window.navigation' && owner.className !== 'Navigation') return true;
+    const listeners = await listenersOf(session, owner.objectId ?? '');
     if (listeners.some(({ type }) => BACK_EVENTS.has(type))) return true;
   }
   return false;
-}
-
-/** A frame's document as its own scripts know it. Only the listeners of that world are told. */
-async function documentOf(session: TargetSession, frameId: string): Promise<string> {
-  const { executionContextId } = await session.send('Page.createIsolatedWorld', { frameId });
-  const apart = await session.send('Runtime.evaluate', { expression: 'document', contextId: executionContextId });
-  const { node } = await session.send('DOM.describeNode', { objectId: apart.result.objectId ?? '' });
-  const { object } = await session.send('DOM.resolveNode', { backendNodeId: node.backendNodeId });
-  return object.objectId ?? '';
 }
 
 /** Goes Back once; the address it leads to, '' where that is one the visitor has seen already. */

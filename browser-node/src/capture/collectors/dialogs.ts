@@ -1,23 +1,30 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Dialog, Page } from 'playwright-core';
 import { DIALOG_PAUSE_MS, DIALOGS_MAX } from '../session/budgets.ts';
-import type { CaptureSession } from '../session/capture-session.ts';
+import { actsByItself, type CaptureSession } from '../session/capture-session.ts';
 import { stopScript } from '../session/landings.ts';
 import type { Collector } from './collector.ts';
 
-/** Answers dialogs as a visitor who wants to be left alone; a page that goes on showing them is stopped. */
+/** Counts dialogs and answers them as a visitor who wants to be left alone; a page that goes on showing them is stopped. */
 export const dialogs: Collector = {
   name: 'dialogs',
   budgetMs: 1_000,
   start(captureSession) {
     const shown = new Map<Page, number>();
+    const unprompted = new Map<Page, number>();
     captureSession.open.context.on('dialog', (dialog) => {
       const page = dialog.page();
       // A dialog without a page belongs to a tab that is only just opening.
       if (page) shown.set(page, (shown.get(page) ?? 0) + 1);
+      if (page && dialog.type() !== 'beforeunload' && actsByItself(captureSession))
+        unprompted.set(page, (unprompted.get(page) ?? 0) + 1);
       void answer(captureSession, dialog, page ? (shown.get(page) ?? 0) : 0);
     });
-    return () => {
+    return (draft) => {
+      for (const { ord, page, tab } of captureSession.landings.placed()) {
+        const facts = { count: unprompted.get(page) ?? 0 };
+        if (facts.count > 0) draft.observations.push({ kind: 'dialogs', landing: ord, url: tab.url, facts });
+      }
       const count = [...shown.values()].reduce((sum, each) => sum + each, 0);
       if (count > 0) captureSession.notes.push({ collector: 'dialogs', text: `${count} dialogs were answered` });
     };

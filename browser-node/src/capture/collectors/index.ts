@@ -1,19 +1,41 @@
+import { autoDownload } from './auto-download.ts';
+import { autoRedirect } from './auto-redirect.ts';
 import { autosound } from './autosound.ts';
 import { backButton } from './back-button.ts';
 import { certificates } from './certificates.ts';
 import type { Collector } from './collector.ts';
 import { contents } from './contents.ts';
+import { demands } from './demands.ts';
 import { dialogs } from './dialogs.ts';
 import { documents } from './documents.ts';
+import { frameWeight } from './frame-weight.ts';
+import { mainThread } from './main-thread.ts';
+import { popups } from './popups.ts';
 import { redirectChain } from './redirect-chain.ts';
 import { requests } from './requests.ts';
 import { screenshots } from './screenshots.ts';
+import { workerLoad } from './worker-load.ts';
 
 /**
- * What is collected while the tabs are open, in this order: a picture may grant the page user activation, after which nothing it does
- * is observed, and the Back probe leaves the page.
+ * What is collected while the tabs are open, in this order: processors are measured before we use them ourselves, a picture may grant the
+ * page user activation, after which nothing it does is observed, then one click may be tried, and the Back probe leaves the page.
  */
-export const whileOpen: Collector[] = [dialogs, certificates, documents, autosound, screenshots, contents, backButton];
+export const whileOpen: Collector[] = [
+  mainThread,
+  workerLoad,
+  autoRedirect,
+  autoDownload,
+  popups,
+  dialogs,
+  certificates,
+  documents,
+  autosound,
+  frameWeight,
+  screenshots,
+  contents,
+  demands,
+  backButton,
+];
 
 /** What is collected when the tabs are closed and the gateway has told what it carried. Requests fill in hops that were missed. */
 export const afterwards: Collector[] = [requests, redirectChain];

@@ -10,7 +10,8 @@ export type EventName =
   | `Network.${'requestWillBeSent' | 'responseReceived' | 'dataReceived' | 'loadingFinished' | 'loadingFailed'}`
   | `Network.${'webSocketCreated' | 'webSocketHandshakeResponseReceived' | 'webTransportCreated'}`
   | `Page.${'frameRequestedNavigation' | 'frameStartedNavigating' | 'frameScheduledNavigation' | 'frameNavigated'}`
-  | `Page.${'navigatedWithinDocument' | 'loadEventFired'}`;
+  | `Page.${'navigatedWithinDocument' | 'loadEventFired' | 'frameAttached' | 'downloadWillBegin' | 'windowOpen'}`
+  | 'Log.entryAdded';
 export type EventPayload<E extends EventName> = Parameters<Parameters<typeof typed.on<E>>[1]>[0];
 
 /** A command to the browser that has no budget of its own, in ms. */
@@ -67,6 +68,13 @@ export class Listeners {
   }
 }
 
+/** The tab or worker at the top of a frame or worker. */
+export function rootOf(session: TargetSession): TargetSession {
+  let root = session;
+  while (root.parent) root = root.parent;
+  return root;
+}
+
 /** Switches on what a capture wants to hear of a target. */
 export function observeTarget(session: TargetSession): void {
   // Durable messages keep the contents of frames that were navigated away; sizes as the contents that a scan keeps need them.
@@ -75,7 +83,7 @@ export function observeTarget(session: TargetSession): void {
     maxResourceBufferSize: 512_000,
     enableDurableMessages: true,
   });
-  if (session.type === 'page') session.tell('Page.enable');
+  if (session.type === 'page' || session.type === 'iframe') session.tell('Page.enable');
 }
 
 /** CDP's id of a tab. */

@@ -1,4 +1,4 @@
-type Before = (self: unknown, argument: unknown) => void;
+type Before = (self: unknown, argument: unknown, second: unknown) => void;
 
 /**
  * What page scripts use later on, taken before a page can redefine it. Page scripts look up nothing by name once the page runs, use no
@@ -13,6 +13,8 @@ export type Natives = {
   /** Calls `before` first whenever `owner[name]` is called, or set where it is an attribute. */
   precede(owner: object, name: string, before: Before): void;
   listen(target: EventTarget, event: string, listener: (event: Event) => void, capture: boolean): void;
+  /** The beginning of a script's or function's source; '' for anything else. */
+  sourceOf(script: unknown): string;
   /** Calls `sample` when the running script has ended, soon after, and then for some seconds until it returns true. */
   watch(sample: () => boolean): void;
   /** Whether the visitor clicked or typed just now: what a page does then is not done by itself. */
@@ -26,6 +28,7 @@ const SCHEDULE = { soonMs: 60, everyMs: 250, times: 40 };
  * notice where it would look first.
  */
 export function takeNatives(schedule: { soonMs: number; everyMs: number; times: number }): Natives {
+  const SOURCE_LENGTH_MAX = 20_000;
   const { soonMs, everyMs, times } = schedule;
   const { apply } = Reflect;
   const call = Function.prototype.call;
@@ -63,7 +66,7 @@ export function takeNatives(schedule: { soonMs: number; everyMs: number; times: 
       native,
       bare({
         apply(target: typeof native, self: unknown, args: unknown[]) {
-          before(self, args.length > 0 ? args[0] : undefined);
+          before(self, args.length > 0 ? args[0] : undefined, args.length > 1 ? args[1] : undefined);
           return apply(target, self, args);
         },
       }),
@@ -72,6 +75,7 @@ export function takeNatives(schedule: { soonMs: number; everyMs: number; times: 
     return proxy;
   };
   const asText = Function.prototype.toString;
+  const slice = call.bind(String.prototype.slice) as (text: string, from: number, to: number) => string;
   const told = new Proxy(
     asText,
     bare({
@@ -88,6 +92,10 @@ export function takeNatives(schedule: { soonMs: number; everyMs: number; times: 
       const property = Object.getOwnPropertyDescriptor(owner, name);
       if (property?.value) Object.defineProperty(owner, name, { ...property, value: proxied(property.value, before) });
       else if (property?.set) Object.defineProperty(owner, name, { ...property, set: proxied(property.set, before) });
+    },
+    sourceOf(script) {
+      const source = typeof script === 'function' ? apply(asText, original.of(script) ?? script, []) : script;
+      return typeof source === 'string' ? slice(source, 0, SOURCE_LENGTH_MAX) : '';
     },
     listen: (target, event, listener, capture) => apply(addListener, target, [event, listener, capture]),
     watch(sample) {

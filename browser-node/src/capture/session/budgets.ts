@@ -43,6 +43,17 @@ export const LEAVE_MAX_MS = 6_000;
 /** The gateway's answer to what it carried: longer than the client waits for it. */
 export const TRAFFIC_MS = 6_000;
 
+/** A main thread that seems busy after load is watched for this long; workers beside a WebSocket for that long. */
+export const MAIN_THREAD_WATCHED_MS = 4_200;
+export const WORKERS_WATCHED_MS = 3_000;
+/** A main thread is busy enough to be watched for longer, and to be told of, from this share of the time on. */
+export const BUSY_SHARE_SUSPECT = 0.6;
+/** Workers of a tab that are watched. */
+export const WORKERS_PROFILED_MAX = 8;
+/** Frames that weigh this much, in bytes, are told of: of each tab so many. */
+export const CONSPICUOUS_FRAME_BYTES = 2_000_000;
+export const HEAVY_FRAMES_MAX = 5;
+
 /** Dialogs after which a page's script is stopped: a loop of alerts shows hundreds per second. */
 export const DIALOGS_MAX = 5;
 /** How long each dialog beyond that is left open. */

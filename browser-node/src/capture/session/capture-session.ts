@@ -27,7 +27,13 @@ export type CaptureSession = {
   startedAtMs: number;
   startedAt: number;
   notes: { collector: string; text: string }[];
+  /** Unix time in ms at which the capture itself first clicked, null = it has not. */
+  clickedAtMs: number | null;
 };
+
+/** Whether what pages do now, they do by themselves: nothing was clicked, and no probe is under way. */
+export const actsByItself = ({ clickedAtMs, journal }: CaptureSession): boolean =>
+  clickedAtMs === null && journal.closedAtMs === null;
 
 /** Sets up the observation of a context in which nothing was opened yet. `target` says which tabs are landings. Rejects when the browser is gone or does not answer in time. */
 export async function openCaptureSession(
@@ -47,18 +53,23 @@ export async function openCaptureSession(
   const devtools = await SecondClient.connect(open);
   const tabs = watchTabs(devtools);
   const landings = new Landings(open.context, devtools, tabs, ending, limits, target.landings);
+  const reports = new PageReports(open.context);
+  reports.on('timer', (page, [ms]) => {
+    landings.tabs.find((one) => one.page === page)?.tab.announced(Number(ms) || 0);
+  });
   return {
     open,
     devtools,
     journal: new NetworkJournal(devtools, tabs),
     landings,
     subject: () => target.subject(landings.tabs),
-    reports: new PageReports(open.context),
+    reports,
     ending,
     creative: null,
     logger,
     startedAtMs,
     startedAt,
     notes: [],
+    clickedAtMs: null,
   };
 }

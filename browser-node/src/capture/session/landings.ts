@@ -9,6 +9,8 @@ import type { Tab } from './tab.ts';
 export type OpenTab = { page: Page; tab: Tab };
 /** A tab that has an ordinal: which those are, and in which order, is for the kind of target to say. */
 export type Landing = OpenTab & { ord: number };
+/** A tab with its ordinal; null = it is no landing, as the one that shows a creative. */
+export type PlacedTab = OpenTab & { ord: number | null };
 /** The tabs among those of a capture, in the order in which they opened, that are landings, in the order of their ordinals. Pure. */
 export type ChooseLandings = (tabs: readonly OpenTab[]) => readonly OpenTab[];
 
@@ -44,6 +46,12 @@ export class Landings {
   /** The landings by ordinal. */
   get all(): Landing[] {
     return this.#choose(this.tabs).map(({ page, tab }, ord) => ({ ord, page, tab }));
+  }
+
+  /** All tabs that are kept, in the order in which they opened. */
+  placed(): PlacedTab[] {
+    const landings = this.all;
+    return this.tabs.map((one) => ({ ...one, ord: landings.find(({ tab }) => tab === one.tab)?.ord ?? null }));
   }
 
   /** The first tab, once it joined. Throws `DeadlineError` when it does not. */

@@ -3,7 +3,7 @@ import { REQUEST_URLS_MAX } from '@adsweep/shared/limits.ts';
 import type { GatewayOutcome } from '@adsweep/shared/targeting/exit-ticket.ts';
 import { gatewayOutcome } from '@adsweep/shared/targeting/gateway-status.ts';
 import { registrableDomain } from '@adsweep/shared/urls/registrable-domain.ts';
-import type { DevTools, EventPayload, TargetSession } from '../devtools/devtools.ts';
+import { type DevTools, type EventPayload, rootOf, type TargetSession } from '../devtools/devtools.ts';
 import { CONTENT_TYPE_LENGTH_MAX, HOPS_MAX } from './budgets.ts';
 import { clipUrl, hasImpossibleHost } from './clip-url.ts';
 import { FairList } from './fair-list.ts';
@@ -260,13 +260,6 @@ const isUnanswered = ({ resourceType, statusCode, isStopped }: Entry): boolean =
   resourceType === 'document' && statusCode === 0 && !isStopped;
 
 const isSameUrl = (a: string, b: string): boolean => a.split('#')[0] === clipUrl(b).split('#')[0];
-
-/** The tab or worker at the top of a frame or worker. */
-function rootOf(session: TargetSession): TargetSession {
-  let root = session;
-  while (root.parent) root = root.parent;
-  return root;
-}
 
 function initiatorUrl({ url, stack }: Sent['initiator']): string {
   return url ?? stack?.callFrames.find((frame) => frame.url)?.url ?? '';

@@ -27,7 +27,7 @@ export class Tab {
   lastHopAt = performance.now();
   /** The load of the last navigation, '' before the first. */
   lastLoaderId = '';
-  /** When a refresh that the page announced will come, 0 = none was announced. */
+  /** When a navigation that the page announced, by a refresh or a timer, will come; 0 = none was announced. */
   refreshDueAt = 0;
   /** Whether a document of this tab ever came. */
   committed = false;
@@ -90,6 +90,11 @@ export class Tab {
     this.refreshDueAt = 0;
   }
 
+  /** The present document will lead on in so many ms. */
+  announced(ms: number): void {
+    this.refreshDueAt = Math.max(this.refreshDueAt, performance.now() + ms);
+  }
+
   requested({ url, reason }: Requested): void {
     if (this.#requested.size < 1_000) this.#requested.set(withoutFragment(url), reason);
   }
@@ -137,8 +142,7 @@ export function watchTabs(devtools: DevTools): Map<string, Tab> {
   });
   devtools.on('Page.frameScheduledNavigation', ({ frameId, reason, delay }, session) => {
     const tab = own(session, frameId);
-    if (tab && (reason === 'metaTagRefresh' || reason === 'httpHeaderRefresh'))
-      tab.refreshDueAt = performance.now() + delay * 1_000;
+    if (tab && (reason === 'metaTagRefresh' || reason === 'httpHeaderRefresh')) tab.announced(delay * 1_000);
   });
   return tabs;
 }

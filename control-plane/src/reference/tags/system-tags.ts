@@ -1,16 +1,5 @@
-/** How grave a tag is, gravest first. */
-export const SEVERITIES = ['high', 'medium', 'low'] as const;
-export type Severity = (typeof SEVERITIES)[number];
-
-/** A tag that every installation has. `visibility`: whether a public report names it. */
-export type SystemTag = {
-  slug: string;
-  category: string;
-  severity: Severity;
-  visibility: 'hidden' | 'internal' | 'public';
-  display_name: string;
-  description: string;
-};
+import { BEHAVIOR_TAGS } from './behavior-tags.ts';
+import type { SystemTag } from './system-tag.ts';
 
 /** What Adsweep itself can find (spec 2.5). */
 export const SYSTEM_TAGS = [
@@ -144,4 +133,7 @@ export const SYSTEM_TAGS = [
     display_name: 'Tracker does not answer',
     description: 'A tracker of the ad was asked for and did not answer, or refused.',
   },
+  ...BEHAVIOR_TAGS,
 ] as const satisfies SystemTag[];
+
+export type SystemTagSlug = (typeof SYSTEM_TAGS)[number]['slug'];

@@ -1,4 +1,5 @@
-import { SYSTEM_TAGS, type SystemTag } from './system-tags.ts';
+import type { SystemTag } from './system-tag.ts';
+import { SYSTEM_TAGS } from './system-tags.ts';
 
 /** What a tag means. System ones belong to no organization. `archived_at`: since when it is out of service (spec 2.5). */
 export type TagDefinition = SystemTag & { organization_id: string | null; archived_at: Date | null };

@@ -2,7 +2,7 @@ import { CREATIVE_SCREENSHOT } from '@adsweep/shared/capture/artifacts/creative-
 import type { CapturedLanding } from '@adsweep/shared/capture/capture.ts';
 import type { CapturedHop } from '@adsweep/shared/capture/hop.ts';
 import { findEmulator } from '@adsweep/shared/scan/emulators.ts';
-import { SEVERITIES, type SystemTag } from '../../reference/tags/system-tags.ts';
+import { SEVERITIES, type SystemTag } from '../../reference/tags/system-tag.ts';
 import type { EvidenceVast, ScanEvidence } from '../scans/api/evidence.ts';
 import { timingOf } from '../scans/api/timing.ts';
 import type { Classification, ScanRecord, ScanTag, Tiers } from '../scans/state/scan.ts';

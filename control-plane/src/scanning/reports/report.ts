@@ -2,7 +2,7 @@ import type { HopKind } from '@adsweep/shared/capture/hop.ts';
 import type { PlayedAd, VastOutcome } from '@adsweep/shared/capture/vast.ts';
 import type { ScanStatus } from '@adsweep/shared/scan/scan-status.ts';
 import type { TargetKind } from '@adsweep/shared/scan/target.ts';
-import type { Severity } from '../../reference/tags/system-tags.ts';
+import type { Severity } from '../../reference/tags/system-tag.ts';
 import type { ScanTiming } from '../scans/api/timing.ts';
 
 /** A finding as readers see it; `url` '' = it is about the whole scan. */

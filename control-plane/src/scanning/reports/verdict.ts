@@ -1,5 +1,5 @@
 import { isFinal } from '@adsweep/shared/scan/scan-status.ts';
-import type { Severity } from '../../reference/tags/system-tags.ts';
+import type { Severity } from '../../reference/tags/system-tag.ts';
 import type { Report } from './report.ts';
 import { failureWords } from './words.ts';
 

@@ -1,14 +1,30 @@
 import { type Static, Type } from 'typebox';
 import { Value } from 'typebox/value';
+import { AutoDownloadObservation } from './auto-download.ts';
+import { AutoRedirectObservation } from './auto-redirect.ts';
 import { AutosoundObservation } from './autosound.ts';
 import { BackButtonObservation } from './back-button.ts';
+import { DialogsObservation } from './dialogs.ts';
+import { FrameWeightObservation } from './frame-weight.ts';
 import { InvalidCertificateObservation } from './invalid-certificate.ts';
+import { MainThreadObservation } from './main-thread.ts';
+import { PopupsObservation } from './popups.ts';
+import { UnpromptedCallObservation } from './unprompted-call.ts';
+import { WorkerLoadObservation } from './worker-load.ts';
 
 /** A fact that the browser saw, before judgement. Judging it is the task of detection. */
 export const ObservationSchema = Type.Union([
   BackButtonObservation,
   AutosoundObservation,
   InvalidCertificateObservation,
+  AutoRedirectObservation,
+  AutoDownloadObservation,
+  DialogsObservation,
+  UnpromptedCallObservation,
+  PopupsObservation,
+  MainThreadObservation,
+  WorkerLoadObservation,
+  FrameWeightObservation,
 ]);
 export type Observation = Static<typeof ObservationSchema>;
 export type ObservationKind = Observation['kind'];

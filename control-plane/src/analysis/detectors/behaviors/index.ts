@@ -1,7 +1,32 @@
 import type { Detector } from '../detector.ts';
+import type { Need } from '../evidence.ts';
+import { appStoreRedirect } from './app-store-redirect.ts';
+import { autoDownload } from './auto-download.ts';
+import { autoRedirect } from './auto-redirect.ts';
 import { autosound } from './autosound.ts';
 import { backButton } from './back-button.ts';
+import { cpuHog } from './cpu-hog.ts';
+import { cryptoMining } from './crypto-mining.ts';
+import { dialogLoop } from './dialog-loop.ts';
+import { heavyAd } from './heavy-ad.ts';
 import { invalidCertificate } from './invalid-certificate.ts';
+import { popupBomb } from './popup-bomb.ts';
+import { fullscreenLock, pushPrompt, vibrate } from './unprompted-calls.ts';
 
 /** What is read from a landing's own behaviour, in the order in which tags are listed. */
-export const behaviors: Detector[] = [backButton, autosound, invalidCertificate];
+export const behaviors: Detector<Need>[] = [
+  autoRedirect,
+  autoDownload,
+  popupBomb,
+  cryptoMining,
+  backButton,
+  autosound,
+  dialogLoop,
+  fullscreenLock,
+  appStoreRedirect,
+  cpuHog,
+  vibrate,
+  pushPrompt,
+  heavyAd,
+  invalidCertificate,
+];

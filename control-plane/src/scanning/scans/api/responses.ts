@@ -3,7 +3,7 @@ import { SCAN_STATUSES } from '@adsweep/shared/scan/scan-status.ts';
 import { PROXY_TYPES } from '@adsweep/shared/targeting/catalogue.ts';
 import { type Static, Type } from 'typebox';
 import { orNull } from '../../../http/or-null.ts';
-import { SEVERITIES } from '../../../reference/tags/system-tags.ts';
+import { SEVERITIES } from '../../../reference/tags/system-tag.ts';
 import { VastOutSchema, VideoSchema } from './vast-responses.ts';
 
 const Time = Type.String({ format: 'date-time' });

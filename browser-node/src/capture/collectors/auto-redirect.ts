@@ -1,0 +1,91 @@
+import type { ObservationOf } from '@adsweep/shared/capture/observations/index.ts';
+import { registrableDomain } from '@adsweep/shared/urls/registrable-domain.ts';
+import { type EventPayload, rootOf, type TargetSession } from '../devtools/devtools.ts';
+import { actsByItself, type CaptureSession } from '../session/capture-session.ts';
+import { clipUrl } from '../session/clip-url.ts';
+import { FairList } from '../session/fair-list.ts';
+import type { Collector } from './collector.ts';
+
+type Sent = EventPayload<'Network.requestWillBeSent'>;
+type Facts = ObservationOf<'auto_redirect'>['facts'];
+/** A navigation of the tab `tab` away from `url`; `loaderId` '' = it is no load, such as a link to an app. */
+type Departure = { tab: string; url: string; loaderId: string; facts: Facts };
+
+/** Departures of one capture that are kept: each site's in turn, so that a loop does not hide the others. */
+const DEPARTURES_MAX = 15;
+const WEB = /^(https?|about|data|blob|javascript):/i;
+/** What Chromium logs of a frame that tried to take the page along. */
+const REFUSED = /^Unsafe attempt to initiate navigation for frame .* targeting its top-level window/;
+
+/** Where tabs were led without a click: by their documents, by a frame of theirs, to a page or to an app. */
+export const autoRedirect: Collector = {
+  name: 'auto_redirect',
+  budgetMs: 1_000,
+  start(captureSession) {
+    const departures = watchDepartures(captureSession);
+    return (draft) => {
+      for (const { tab, url, facts } of departures) {
+        const landing = captureSession.landings.placed().find((one) => one.tab.session.targetId === tab);
+        // A scan's own navigation leads away where an HTTP answer does.
+        if (landing && facts.to !== url)
+          draft.observations.push({ kind: 'auto_redirect', landing: landing.ord, url, facts });
+      }
+    };
+  },
+};
+
+function watchDepartures(captureSession: CaptureSession): Iterable<Departure> {
+  const { devtools } = captureSession;
+  const departures = new FairList<Departure>(DEPARTURES_MAX);
+  const documents = new Documents();
+  const depart = (departure: Departure) => {
+    if (actsByItself(captureSession)) departures.add(departure, registrableDomain(departure.facts.to));
+  };
+  devtools.on('Page.loadEventFired', ({ timestamp }, session) => documents.loaded(session.targetId, timestamp));
+  devtools.on('Page.frameNavigated', ({ frame }, session) => {
+    if (frame.id === session.targetId) documents.came(session.targetId, frame.url + (frame.urlFragment ?? ''));
+  });
+  devtools.on('Network.requestWillBeSent', (event, session) => {
+    if (!isOwnDocument(event, session) || event.hasUserGesture) return;
+    const to = clipUrl(event.request.url);
+    const known = event.redirectResponse && [...departures].find(({ loaderId }) => loaderId === event.loaderId);
+    if (known) known.facts.to = to;
+    else if (WEB.test(to)) depart(documents.departure(session.targetId, event.loaderId, to, event.timestamp));
+  });
+  devtools.on('Page.frameRequestedNavigation', ({ url }, session) => {
+    if (!WEB.test(url)) depart(documents.departure(rootOf(session).targetId, '', clipUrl(url), null));
+  });
+  devtools.onAttached((session) => {
+    if (session.type === 'page' || session.type === 'iframe') session.tell('Log.enable');
+  });
+  devtools.on('Log.entryAdded', ({ entry }, session) => {
+    if (!REFUSED.test(entry.text)) return;
+    // Where the frame wanted to go to, Chromium does not say.
+    const departure = documents.departure(rootOf(session).targetId, '', '', null);
+    depart({ ...departure, facts: { ...departure.facts, refused: true } });
+  });
+  return departures;
+}
+
+const isOwnDocument = ({ type, requestId, loaderId, frameId }: Sent, session: TargetSession): boolean =>
+  type === 'Document' && requestId === loaderId && session.type === 'page' && frameId === session.targetId;
+
+/** The documents that tabs show, and when those had loaded, in the browser's monotonic seconds; null = not yet. */
+class Documents {
+  readonly #byTab = new Map<string, { url: string; loadedAt: number | null }>();
+
+  came(tab: string, url: string): void {
+    this.#byTab.set(tab, { url: clipUrl(url), loadedAt: null });
+  }
+
+  loaded(tab: string, at: number): void {
+    const document = this.#byTab.get(tab);
+    if (document) document.loadedAt = at;
+  }
+
+  departure(tab: string, loaderId: string, to: string, at: number | null): Departure {
+    const { url, loadedAt } = this.#byTab.get(tab) ?? { url: to, loadedAt: null };
+    const after_load_ms = at === null || loadedAt === null ? 0 : Math.max(0, Math.round((at - loadedAt) * 1_000));
+    return { tab, url, loaderId, facts: { to, after_load_ms, refused: false } };
+  }
+}

@@ -1,0 +1,53 @@
+import { DEMANDS, type Demand } from '@adsweep/shared/capture/observations/unprompted-call.ts';
+import type { Page } from 'playwright-core';
+import { actsByItself, type CaptureSession } from '../session/capture-session.ts';
+import { clickAnywhere, handlesClicksAnywhere } from '../session/click-anywhere.ts';
+import type { Landing } from '../session/landings.ts';
+import type { Collector } from './collector.ts';
+
+/** A function that a click runs and that has to do with the whole screen. */
+const FULLSCREEN = /full_?screen/i;
+
+/**
+ * What pages demand of a visitor's device without being asked, as their own calls tell it. Where a handler of clicks anywhere speaks of
+ * the whole screen, one click on a plain place shows what it does.
+ */
+export const demands: Collector = {
+  name: 'demands',
+  budgetMs: 6_000,
+  start(captureSession) {
+    const byItself = new Map<Page, Set<Demand>>();
+    const afterClick = new Map<Page, Set<Demand>>();
+    captureSession.reports.on('demand', (page, [name, byUser]) => {
+      const demand = DEMANDS.find((known) => known === name);
+      if (!demand || (byUser !== 'true' && !actsByItself(captureSession))) return;
+      const heard = byUser === 'true' ? afterClick : byItself;
+      heard.set(page, (heard.get(page) ?? new Set()).add(demand));
+    });
+    return async (draft) => {
+      for (const { page, ord, tab } of captureSession.landings.placed())
+        for (const demand of byItself.get(page) ?? []) {
+          const facts = { demand, trigger: 'none' } as const;
+          draft.observations.push({ kind: 'unprompted_call', landing: ord, url: tab.url, facts });
+        }
+      const landing = captureSession.landings.shown().find(({ tab }) => tab === captureSession.subject()?.tab);
+      if (!landing || byItself.get(landing.page)?.has('fullscreen')) return;
+      const { url } = landing.tab;
+      if (!(await clicksFor(captureSession, landing, afterClick))) return;
+      const facts = { demand: 'fullscreen', trigger: 'click_anywhere' } as const;
+      draft.observations.push({ kind: 'unprompted_call', landing: landing.ord, url, facts });
+    };
+  },
+};
+
+/** Whether a click on a plain place makes the page ask for the whole screen. */
+async function clicksFor(
+  captureSession: CaptureSession,
+  landing: Landing,
+  afterClick: Map<Page, Set<Demand>>,
+): Promise<boolean> {
+  if (landing.tab.isScriptDisabled || !(await handlesClicksAnywhere(landing, FULLSCREEN))) return false;
+  afterClick.delete(landing.page);
+  await clickAnywhere(captureSession, landing);
+  return afterClick.get(landing.page)?.has('fullscreen') === true;
+}

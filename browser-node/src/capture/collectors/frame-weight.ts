@@ -1,0 +1,106 @@
+import { rootOf } from '../devtools/devtools.ts';
+import { evaluateInIsolatedWorld } from '../devtools/isolated-world.ts';
+import { ANSWER_MS, CONSPICUOUS_FRAME_BYTES, HEAVY_FRAMES_MAX } from '../session/budgets.ts';
+import type { CaptureSession } from '../session/capture-session.ts';
+import { clipUrl } from '../session/clip-url.ts';
+import { framesOf } from '../session/frames.ts';
+import { isShown } from '../session/landings.ts';
+import type { Collector } from './collector.ts';
+
+/** What the frames of pages weigh, each with those in it. */
+export const frameWeight: Collector = {
+  name: 'frame_weight',
+  budgetMs: 3_000,
+  start(captureSession) {
+    const weights = new FrameWeights();
+    weights.watch(captureSession);
+    return async (draft) => {
+      for (const { ord, tab } of captureSession.landings.placed().filter(isShown)) {
+        if (ord === null) {
+          // All that the tab of a creative loads, the creative loads.
+          const bytes = weights.ofTab(tab.session.targetId);
+          if (bytes >= CONSPICUOUS_FRAME_BYTES)
+            draft.observations.push({ kind: 'frame_weight', landing: ord, url: tab.url, facts: { bytes, ...NO_SIZE } });
+          continue;
+        }
+        for (const { frameId, bytes } of weights.heaviestOf(tab.session.targetId)) {
+          const at = (await framesOf(captureSession, tab.session)).find((frame) => frame.frameId === frameId);
+          if (!at) continue;
+          // A frame that is too busy to say its size is told without it.
+          const size = await evaluateInIsolatedWorld(at.session, frameId, readViewport, null, ANSWER_MS).catch(
+            () => NO_SIZE,
+          );
+          const facts = { bytes, ...size };
+          draft.observations.push({ kind: 'frame_weight', landing: ord, url: clipUrl(at.url), facts });
+        }
+      }
+    };
+  },
+};
+
+/** Frames of a capture whose place is remembered. */
+const FRAMES_KNOWN_MAX = 10_000;
+const NO_SIZE = { width: 0, height: 0 };
+/** Runs in the page, in a world of its own. */
+const readViewport = () => ({ width: innerWidth, height: innerHeight });
+
+/** Bytes by the frame that is directly in a tab's own document, or by that document itself. */
+class FrameWeights {
+  readonly #parents = new Map<string, string>();
+  readonly #frames = new Map<string, string>();
+  readonly #received = new Map<string, number>();
+  readonly #bytes = new Map<string, { tab: string; bytes: number }>();
+
+  watch({ devtools, journal }: CaptureSession): void {
+    devtools.on('Page.frameAttached', ({ frameId, parentFrameId }) => {
+      if (this.#parents.size < FRAMES_KNOWN_MAX) this.#parents.set(frameId, parentFrameId);
+    });
+    devtools.on('Network.requestWillBeSent', ({ requestId, frameId }) => {
+      if (frameId && journal.closedAtMs === null) this.#frames.set(requestId, frameId);
+    });
+    devtools.on('Network.dataReceived', ({ requestId, encodedDataLength }, session) => {
+      if (!this.#frames.has(requestId)) return;
+      this.#received.set(requestId, (this.#received.get(requestId) ?? 0) + encodedDataLength);
+      this.#add(rootOf(session).targetId, this.#frames.get(requestId), encodedDataLength);
+    });
+    devtools.on('Network.loadingFinished', ({ requestId, encodedDataLength }, session) => {
+      const received = this.#received.get(requestId) ?? 0;
+      this.#add(rootOf(session).targetId, this.#frames.get(requestId), Math.max(0, encodedDataLength - received));
+      this.#forget(requestId);
+    });
+    devtools.on('Network.loadingFailed', ({ requestId }) => this.#forget(requestId));
+  }
+
+  ofTab(tab: string): number {
+    return [...this.#bytes.values()].reduce((sum, weight) => sum + (weight.tab === tab ? weight.bytes : 0), 0);
+  }
+
+  /** The conspicuous frames of a tab, the heaviest first. */
+  heaviestOf(tab: string): { frameId: string; bytes: number }[] {
+    return [...this.#bytes]
+      .filter(([frame, { tab: own, bytes }]) => own === tab && frame !== tab && bytes >= CONSPICUOUS_FRAME_BYTES)
+      .map(([frameId, { bytes }]) => ({ frameId, bytes }))
+      .sort((a, b) => b.bytes - a.bytes)
+      .slice(0, HEAVY_FRAMES_MAX);
+  }
+
+  #add(tab: string, frame: string | undefined, bytes: number): void {
+    const outer = frame && this.#outermost(frame, tab);
+    if (!outer) return;
+    const weight = this.#bytes.get(outer) ?? { tab, bytes: 0 };
+    weight.bytes += bytes;
+    this.#bytes.set(outer, weight);
+  }
+
+  /** The frame directly in the tab's own document that holds `frame`. */
+  #outermost(frame: string, tab: string): string {
+    let at = frame;
+    for (let parent = this.#parents.get(at); parent && parent !== tab; parent = this.#parents.get(at)) at = parent;
+    return at;
+  }
+
+  #forget(requestId: string): void {
+    this.#frames.delete(requestId);
+    this.#received.delete(requestId);
+  }
+}

@@ -1,0 +1,66 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { rootOf, type TargetSession } from '../devtools/devtools.ts';
+import { ANSWER_MS, BUSY_SHARE_SUSPECT, MAIN_THREAD_WATCHED_MS } from '../session/budgets.ts';
+import type { CaptureSession } from '../session/capture-session.ts';
+import type { Collector } from './collector.ts';
+
+/** Seconds since some moment: the time itself, time spent in tasks, and processor time of the main thread. */
+export type ThreadTimes = { at: number; inTasks: number; onProcessor: number };
+
+/** How busy the main threads of tabs and of their frames are after load. Only one that seems busy is watched for longer. */
+export const mainThread: Collector = {
+  name: 'main_thread',
+  budgetMs: MAIN_THREAD_WATCHED_MS + 4_000,
+  start(captureSession) {
+    const { devtools } = captureSession;
+    const since = new Map<TargetSession, ThreadTimes>();
+    devtools.onAttached((session) => {
+      if (session.type === 'page' || session.type === 'iframe') session.tell('Performance.enable');
+    });
+    devtools.on('Page.loadEventFired', async (_, session) => {
+      const times = await readTimes(session);
+      if (times) since.set(session, times);
+    });
+    return async (draft) => {
+      const seen = await Promise.all([...since].map(([session, times]) => watch(captureSession, session, times)));
+      for (const { ord, tab } of captureSession.landings.placed()) {
+        const busiest = seen
+          .filter(({ session, busy_share }) => rootOf(session) === tab.session && busy_share >= BUSY_SHARE_SUSPECT)
+          .sort((a, b) => b.busy_share - a.busy_share)[0];
+        if (!busiest) continue;
+        const { busy_share, over_ms } = busiest;
+        const facts = { busy_share, over_ms };
+        draft.observations.push({ kind: 'main_thread', landing: ord, url: tab.url, facts });
+      }
+    };
+  },
+};
+
+async function watch(captureSession: CaptureSession, session: TargetSession, since: ThreadTimes) {
+  let until = await readTimes(session);
+  const leftMs = until ? MAIN_THREAD_WATCHED_MS - (until.at - since.at) * 1_000 : 0;
+  if (until && leftMs > 0 && busyShare(since, until) >= BUSY_SHARE_SUSPECT) {
+    await captureSession.ending.race(pause(leftMs));
+    until = (await readTimes(session)) ?? until;
+  }
+  if (!until) return { session, busy_share: 0, over_ms: 0 };
+  return { session, busy_share: busyShare(since, until), over_ms: Math.round((until.at - since.at) * 1_000) };
+}
+
+/** null where the target is gone or too busy to answer. */
+async function readTimes(session: TargetSession): Promise<ThreadTimes | null> {
+  const answer = await session.send('Performance.getMetrics', undefined, ANSWER_MS).catch(() => null);
+  if (!answer) return null;
+  const of = (name: string) => answer.metrics.find((metric) => metric.name === name)?.value ?? 0;
+  return { at: of('Timestamp'), inTasks: of('TaskDuration'), onProcessor: of('ThreadTime') };
+}
+
+/**
+ * The share of the time, 0 to 1, that a thread would have been busy on a processor of its own: time that its tasks wait for a processor
+ * counts neither as busy nor as idle. Pure.
+ */
+export function busyShare(since: ThreadTimes, until: ThreadTimes): number {
+  const idle = Math.max(0, until.at - since.at - (until.inTasks - since.inTasks));
+  const busy = Math.max(0, until.onProcessor - since.onProcessor);
+  return busy === 0 ? 0 : Math.min(1, busy / (busy + idle));
+}

@@ -1,0 +1,69 @@
+import { randomBytes } from 'node:crypto';
+import { globSync, readFileSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { type Captured, CaptureWorld } from '../../browser-node/test/support/capture-world.ts';
+import { detect } from '../../control-plane/src/analysis/detectors/detect.ts';
+import { NO_EVIDENCE } from '../../control-plane/src/analysis/detectors/evidence.ts';
+import type { Corpus, CorpusCase } from './corpus.ts';
+
+const PAGES = join(import.meta.dirname, '../../browser-node/test/pages/behaviors');
+/** More than an ad may load. */
+const HEAVY_BYTES = 5_000_000;
+
+/**
+ * The pages of `browser-node/test/pages/behaviors/<behaviour>/`, captured by a real browser and judged by all detectors. A page says in
+ * `<meta name="expected-tags">` which tags it is to get; one without is an innocent look-alike. `<meta name="emulator">` names a device.
+ */
+export const behaviorPages: Corpus = { name: 'behaviors', open };
+
+async function open() {
+  const world = await CaptureWorld.start();
+  serveSurroundings(world);
+  const files = globSync('*/*.html', { cwd: PAGES }).filter((file) => dirname(file) !== 'frames');
+  return { cases: files.sort().map((file) => pageCase(world, file)), close: () => world.close() };
+}
+
+function pageCase(world: CaptureWorld, file: string): CorpusCase {
+  const html = readFileSync(join(PAGES, file), 'utf8');
+  const [subject, name] = [dirname(file), basename(file, '.html')];
+  const origin = `http://${name}.${subject}.example`;
+  world.site.setPage(`${origin}/`, html);
+  world.site.setText(`${origin}/replace-everything.js`, 'text/javascript', read('replace-everything.js'));
+  const expected = metaOf(html, 'expected-tags').split(' ').filter(Boolean);
+  const emulator = metaOf(html, 'emulator') || 'windows_edge';
+  return {
+    subject: subject.replaceAll('-', '_'),
+    name,
+    expected,
+    run: async () => judge(await world.capture(`${origin}/`, { emulator })),
+  };
+}
+
+const metaOf = (html: string, name: string): string =>
+  new RegExp(`<meta name="${name}" content="([^"]*)">`).exec(html)?.[1] ?? '';
+
+const read = (file: string): Buffer => readFileSync(join(PAGES, file));
+
+/** What the pages lead to and hold. */
+function serveSurroundings({ site }: CaptureWorld): void {
+  for (const path of ['out', 'landing', 'window', 'frame', 'taken'])
+    site.setPage(`http://elsewhere.example/${path}`, '<title>elsewhere</title>');
+  for (const file of globSync('frames/*.html', { cwd: PAGES }))
+    site.setPage(`http://frames.example/${basename(file, '.html')}`, read(file).toString());
+  site.setPage('http://appgallery.huawei.com/app/C1', '<title>a store</title>');
+  const heavy = randomBytes(HEAVY_BYTES);
+  site.setText('http://pictures.example/heavy.bin', 'application/octet-stream', heavy);
+  site.setRoute('http://files.example/setup.exe', (_, response) => {
+    const headers = { 'content-type': 'application/octet-stream', 'content-disposition': 'attachment' };
+    response.writeHead(200, headers).end('not a program');
+  });
+}
+
+/** The slugs of what detection finds, as after a crawl. A capture that failed is told as such. */
+function judge(captured: Captured): string[] {
+  const { landings, requests, observations } = captured.outcome.capture;
+  const [documents, bodies] = [captured.documents(), captured.bodies()];
+  const { findings, failed } = detect({ ...NO_EVIDENCE, landings, requests, observations, documents, bodies });
+  const faults = [captured.failure ?? [], failed.map(({ name }) => `detector ${name}`)].flat();
+  return [...new Set([...findings.map(({ tag_slug }) => tag_slug), ...faults])];
+}

@@ -1,0 +1,9 @@
+/**
+ * One thing to scan whose outcome is known. `subject` groups cases in the score: a behaviour, or a class of documents. `expected` and what
+ * `run` gives are the slugs that are found, in any order; what is in `expected` must be found, and nothing else.
+ */
+export type CorpusCase = { subject: string; name: string; expected: string[]; run(): Promise<string[]> };
+
+/** Cases that share what they run on. `open` answers null, and prints why, where something they need is not there. */
+export type Corpus = { name: string; open(): Promise<OpenCorpus | null> };
+export type OpenCorpus = { cases: CorpusCase[]; close(): Promise<void> };

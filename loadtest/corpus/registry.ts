@@ -1,0 +1,5 @@
+import { behaviorPages } from './behavior-pages.ts';
+import type { Corpus } from './corpus.ts';
+
+/** Everything that is scored, in this order. */
+export const CORPORA: readonly Corpus[] = [behaviorPages];

@@ -1,0 +1,62 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { machine } from '../bench/machine.ts';
+import { drawScores } from './draw-scores.ts';
+import { CORPORA } from './registry.ts';
+import { describeFault, type Outcome, runCases, type Score, scoresOf } from './score.ts';
+
+/**
+ * `npm run corpus [runs] [at once] [corpus]`: everything whose outcome is known, scanned again and again. Prints recall, false positives
+ * and flaky cases of each subject, and keeps them in `loadtest/results`. Ends with 1 where a score is not full.
+ */
+const [times = 10, atOnce = 4] = process.argv.slice(2, 4).map(Number);
+const only = process.argv[4];
+
+const scores: Score[] = [];
+const faults: string[] = [];
+for (const corpus of CORPORA.filter(({ name }) => !only || name === only)) {
+  const open = await corpus.open();
+  if (!open) continue;
+  try {
+    scores.push(...scoresOf(await runCases(open.cases, { times, atOnce }, tell)));
+  } finally {
+    await open.close();
+  }
+}
+save();
+process.exit(scores.every(isFull) ? 0 : 1);
+
+function tell(outcome: Outcome): void {
+  const fault = describeFault(outcome);
+  if (fault) faults.push(fault);
+  console.log(fault || `${outcome.subject}/${outcome.name} as expected`);
+}
+
+function isFull({ recall, falsePositives, flaky }: Score): boolean {
+  return (recall ?? 1) === 1 && falsePositives === 0 && flaky.length === 0;
+}
+
+function save(): void {
+  const date = new Date().toISOString().slice(0, 10);
+  const dir = join(import.meta.dirname, '../results');
+  mkdirSync(dir, { recursive: true });
+  const title = `Corpus, ${date}: ${times} runs of each case, ${atOnce} at once`;
+  writeFileSync(join(dir, `${date}-corpus.svg`), drawScores(title, scores));
+  const rows = scores.map(
+    ({ subject, runs, recall, falsePositives, flaky }) =>
+      `| ${subject} | ${runs} | ${recall?.toFixed(3) ?? '-'} | ${falsePositives} | ${flaky.join(', ') || '-'} |`,
+  );
+  const text = [
+    `# ${title}`,
+    `![scores](${date}-corpus.svg)`,
+    ['| subject | runs | recall | false positives | flaky cases |', '| --- | --- | --- | --- | --- |', ...rows].join(
+      '\n',
+    ),
+    faults.length === 0
+      ? 'Every run gave what was expected.'
+      : ['Otherwise:', ...faults.map((one) => `- ${one}`)].join('\n'),
+    machine(),
+  ].join('\n\n');
+  writeFileSync(join(dir, `${date}-corpus.md`), `${text}\n`);
+  console.log(`\n${text}`);
+}

@@ -1,0 +1,56 @@
+import type { CorpusCase } from './corpus.ts';
+
+/** What one run of a case found. */
+export type Outcome = { subject: string; name: string; expected: string[]; found: string[] };
+
+/**
+ * How well one subject was found: of all that was expected how much was found (0 to 1, null = nothing was), how many runs found
+ * something else, and the cases whose runs did not agree.
+ */
+export type Score = { subject: string; runs: number; recall: number | null; falsePositives: number; flaky: string[] };
+
+/** The scores by subject, in the order in which subjects came. Pure. */
+export function scoresOf(outcomes: Outcome[]): Score[] {
+  return [...Map.groupBy(outcomes, ({ subject }) => subject)].map(([subject, own]) => {
+    const wanted = own.reduce((sum, { expected }) => sum + expected.length, 0);
+    const found = own.reduce((sum, one) => sum + one.expected.filter((slug) => one.found.includes(slug)).length, 0);
+    const byCase = Map.groupBy(own, ({ name }) => name);
+    return {
+      subject,
+      runs: own.length,
+      recall: wanted === 0 ? null : found / wanted,
+      falsePositives: own.filter((one) => one.found.some((slug) => !one.expected.includes(slug))).length,
+      flaky: [...byCase].filter(([, runs]) => !agree(runs)).map(([name]) => name),
+    };
+  });
+}
+
+const agree = (runs: Outcome[]): boolean => new Set(runs.map(({ found }) => [...found].sort().join(' '))).size === 1;
+
+/** Runs every case `times`, so many at once, and tells each outcome. A case that throws has found its error. */
+export async function runCases(
+  cases: CorpusCase[],
+  { times, atOnce }: { times: number; atOnce: number },
+  tell: (outcome: Outcome) => void = () => undefined,
+): Promise<Outcome[]> {
+  const queue = Array.from({ length: times }, () => cases).flat();
+  const outcomes: Outcome[] = [];
+  const take = async () => {
+    for (let next = queue.shift(); next; next = queue.shift()) {
+      const { subject, name, expected } = next;
+      const found = await next.run().catch((error) => [`error: ${error}`]);
+      const outcome = { subject, name, expected, found };
+      outcomes.push(outcome);
+      tell(outcome);
+    }
+  };
+  await Promise.all(Array.from({ length: atOnce }, take));
+  return outcomes;
+}
+
+/** What an outcome lacks and has too much, in words; '' = it is as expected. Pure. */
+export function describeFault({ subject, name, expected, found }: Outcome): string {
+  const lacks = expected.filter((slug) => !found.includes(slug)).map((slug) => `lacks ${slug}`);
+  const extra = found.filter((slug) => !expected.includes(slug)).map((slug) => `has ${slug}`);
+  return lacks.length + extra.length === 0 ? '' : `${subject}/${name} ${[...lacks, ...extra].join(', ')}`;
+}
