@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { type Capture, CaptureSchema } from '@adsweep/shared/capture/capture.ts';
+import { emptyCapture } from '@adsweep/shared/capture/empty-capture.ts';
 import type { NetworkRequest } from '@adsweep/shared/capture/network-request.ts';
 import { CAPTURE_BYTES_MAX, CAPTURE_URL_LENGTH_MAX } from '@adsweep/shared/limits.ts';
 import { Value } from 'typebox/value';
@@ -25,16 +26,11 @@ const request = (id: number, resource_type: string, length: number): NetworkRequ
   initiator: id === 0 ? null : 0,
 });
 const capture = (change: Partial<Capture>): Capture => ({
-  started_at: '2026-11-22T00:00:00.000Z',
-  elapsed_ms: 1,
-  browser: { name: 'chromium', version: '1' },
-  exit: null,
-  traffic: null,
-  landings: [],
-  requests: [],
-  observations: [],
-  artifacts: [],
-  notes: [],
+  ...emptyCapture({
+    started_at: '2026-11-22T00:00:00.000Z',
+    elapsed_ms: 1,
+    browser: { name: 'chromium', version: '1' },
+  }),
   ...change,
 });
 const landing = (ord: number, hops: number) => ({

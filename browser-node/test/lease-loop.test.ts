@@ -7,7 +7,7 @@ import { JOB_LIMITS } from '@adsweep/shared/lease/job-limits.ts';
 import type { Fail } from '@adsweep/shared/lease/messages.ts';
 import type { CapturePage } from '../src/capture/session/capture-outcome.ts';
 import { FakeControlPlane, MEMBER } from './support/fake-control-plane.ts';
-import { emptyCapture, endlessCapture, goodOutcome, leaseBench, NODE_REPORT } from './support/lease-bench.ts';
+import { endlessCapture, goodOutcome, leaseBench, NODE_REPORT, uneventfulCapture } from './support/lease-bench.ts';
 
 const FILE = {
   name: 'landing-0.webp',
@@ -94,7 +94,7 @@ test('an attempt that takes too long fails with browser: TIMEOUT and its evidenc
   plane.give();
   const fail = (await plane.heard('fail')).body as Fail;
   assert.equal(fail.code, 'browser: TIMEOUT');
-  assert.deepEqual(fail.capture?.browser, emptyCapture().browser);
+  assert.deepEqual(fail.capture?.browser, uneventfulCapture().browser);
 });
 
 test('a capture that does not even end when told to fails with browser: TIMEOUT and gives its slot back', async (t) => {

@@ -10,14 +10,14 @@ import { CredentialProxy } from './support/credential-proxy.ts';
 import { DeviceSite } from './support/device-site.ts';
 import { FakeControlPlane } from './support/fake-control-plane.ts';
 import { FakeRouter } from './support/fake-router.ts';
-import { emptyCapture } from './support/lease-bench.ts';
+import { uneventfulCapture } from './support/lease-bench.ts';
 
 /** Loads the job's page and notes its address. */
 const loadPage: CapturePage = async (job, { context }) => {
   const page = await context.newPage();
   const answer = await page.goto(job.target.value);
   const notes = [{ collector: 'test', text: `${answer?.status()} ${page.url()}` }];
-  return { capture: { ...emptyCapture(), notes }, files: [], failure: null };
+  return { capture: { ...uneventfulCapture(), notes }, files: [], failure: null };
 };
 
 test('a node registers, works through an exit, shows what it does, and says that it drains', async (t) => {

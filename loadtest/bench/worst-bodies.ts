@@ -1,4 +1,5 @@
 import type { Capture } from '@adsweep/shared/capture/capture.ts';
+import { emptyCapture } from '@adsweep/shared/capture/empty-capture.ts';
 
 /** Fills up to `bytes` with as many `piece`s as fit between `before` and `after`. */
 function filled(bytes: number, before: string, piece: string, after: string): string {
@@ -71,16 +72,12 @@ export function worstCaptures(bytes: number): Record<string, unknown> {
     elapsed_ms: 0,
   });
   const capture = (changes: Partial<Capture>): Capture => ({
-    started_at: '2026-01-02T03:04:05.000Z',
-    elapsed_ms: 1,
-    browser: { name: 'Chromium', version: '1' },
-    exit: null,
-    traffic: null,
+    ...emptyCapture({
+      started_at: '2026-01-02T03:04:05.000Z',
+      elapsed_ms: 1,
+      browser: { name: 'Chromium', version: '1' },
+    }),
     landings: [landing(0, [])],
-    requests: [],
-    observations: [],
-    artifacts: [],
-    notes: [],
     ...changes,
   });
   const wrong = requestsOf(5_000).map((one) => ({ ...one, id: -1, status_code: 'x', landing: 'x' }));

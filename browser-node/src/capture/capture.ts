@@ -1,4 +1,5 @@
 import type { Capture, CapturedLanding } from '@adsweep/shared/capture/capture.ts';
+import { emptyCapture } from '@adsweep/shared/capture/empty-capture.ts';
 import type { Logger } from '@adsweep/shared/service/logger.ts';
 import { withDeadline } from '@adsweep/shared/service/with-deadline.ts';
 import type { TicketTraffic } from '@adsweep/shared/targeting/exit-ticket.ts';
@@ -141,33 +142,23 @@ async function withCrashReason(open: OpenContext, failure: CaptureFailure | null
 function unobserved(open: OpenContext, startedAtMs: number, error: unknown): CaptureOutcome {
   const code = failureOfBrowser(error);
   if (!code) throw error;
-  const capture: Capture = {
-    started_at: new Date(startedAtMs).toISOString(),
-    elapsed_ms: Date.now() - startedAtMs,
-    browser: { name: open.browserName, version: open.browserVersion },
-    exit: null,
-    traffic: null,
-    landings: [],
-    requests: [],
-    observations: [],
-    artifacts: [],
-    notes: [],
-  };
+  const capture = emptyCapture(aboutCapture(open, startedAtMs, Date.now() - startedAtMs));
   return { capture, files: [], failure: { code, cause: causeText(error) } };
 }
 
+const aboutCapture = ({ browserName, browserVersion }: OpenContext, startedAtMs: number, elapsed_ms: number) => ({
+  started_at: new Date(startedAtMs).toISOString(),
+  elapsed_ms,
+  browser: { name: browserName, version: browserVersion },
+});
+
 function asCapture({ open, startedAtMs, startedAt, notes }: CaptureSession, draft: Draft, bytesMax: number): Capture {
   const capture = {
-    started_at: new Date(startedAtMs).toISOString(),
-    elapsed_ms: Math.round(performance.now() - startedAt),
-    browser: { name: open.browserName, version: open.browserVersion },
-    exit: null,
-    traffic: null,
+    ...emptyCapture(aboutCapture(open, startedAtMs, Math.round(performance.now() - startedAt))),
     landings: [...draft.landings],
     ...(draft.creative && { creative: draft.creative }),
     requests: draft.requests,
     observations: draft.observations.slice(0, OBSERVATIONS_MAX),
-    artifacts: [],
     notes: notes.slice(0, OBSERVATIONS_MAX),
   };
   return fitCapture(capture, bytesMax);

@@ -1,5 +1,6 @@
 import type { TestContext } from 'node:test';
 import type { Capture } from '@adsweep/shared/capture/capture.ts';
+import { emptyCapture } from '@adsweep/shared/capture/empty-capture.ts';
 import { LeaseClient } from '@adsweep/shared/lease/client.ts';
 import { createLogger } from '@adsweep/shared/service/logger.ts';
 import { Registry } from 'prom-client';
@@ -43,20 +44,15 @@ class CountingPool implements BrowserPool {
   async close(): Promise<void> {}
 }
 
-export const emptyCapture = (): Capture => ({
-  started_at: '2026-01-01T00:00:00.000Z',
-  elapsed_ms: 1,
-  browser: { name: 'Chromium', version: '1.0.0.0' },
-  exit: null,
-  traffic: null,
-  landings: [],
-  requests: [],
-  observations: [],
-  artifacts: [],
-  notes: [],
-});
+/** The capture of a page on which nothing was seen. */
+export const uneventfulCapture = (): Capture =>
+  emptyCapture({
+    started_at: '2026-01-01T00:00:00.000Z',
+    elapsed_ms: 1,
+    browser: { name: 'Chromium', version: '1.0.0.0' },
+  });
 
-export const goodOutcome = (): CaptureOutcome => ({ capture: emptyCapture(), files: [], failure: null });
+export const goodOutcome = (): CaptureOutcome => ({ capture: uneventfulCapture(), files: [], failure: null });
 
 export const NODE_REPORT = { slots: 2, busy: 0, draining: false, adsweep_version: 'test', browser_version: 'none' };
 
