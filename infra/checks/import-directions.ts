@@ -99,12 +99,14 @@ const acrossWorkspaces = [
     from: 'loadtest/corpus/**',
     to: '{browser-node/test/support,control-plane/src/analysis/detectors}/**',
   },
+  { from: 'loadtest/bench/**', to: 'proxy-router/src/exits/**' },
   { from: 'infra/farm/farm.ts', to: '{control-plane,proxy-router,browser-node}/src/config.ts' },
   {
     from: '{browser-node/test/support/site,proxy-router/test/support/simulated-vendor}.ts',
     to: 'infra/demo/self-signed.ts',
   },
   { from: 'infra/farm/test/**', to: 'control-plane/test/support/mongodb-server.ts' },
+  { from: 'infra/farm/test/**', to: 'proxy-router/test/support/simulated-vendor.ts' },
 ];
 
 const isTest = (path: string) => path.split('/').includes('test');

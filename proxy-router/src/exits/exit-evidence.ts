@@ -39,32 +39,38 @@ const DEADLINE_MS = 6_000;
 export async function readEvidence(source: ExitSource, url: URL, use: ExitSession): Promise<ExitEvidence> {
   const late = new AbortController();
   const timer = setTimeout(() => late.abort(new ConnectionFailure('timeout', 'the check took too long')), DEADLINE_MS);
-  let socket: Socket | undefined;
-  late.signal.addEventListener('abort', () => socket?.destroy());
+  const sockets: Socket[] = [];
+  late.signal.addEventListener('abort', () => destroyAll(sockets));
   try {
-    socket = await dialService(source, url, use, late.signal);
-    return evidenceOf(await get(url, socket));
+    sockets.push(await dialService(source, url, use, late.signal));
+    if (url.protocol === 'https:') sockets.push(await encrypt(url, sockets[0]!, late.signal));
+    return evidenceOf(await get(url, sockets.at(-1)!));
   } catch (error) {
     if (error instanceof ConnectionFailure) throw error;
     return NO_EVIDENCE;
   } finally {
     clearTimeout(timer);
-    socket?.destroy();
+    destroyAll(sockets);
   }
 }
 
+const destroyAll = (sockets: Socket[]): void => {
+  for (const socket of sockets) socket.destroy();
+};
+
+const hostOf = ({ hostname }: URL): string => hostname.replace(/^\[|\]$/g, '');
+
 /** The service is the operator's own choice and may have a private address. */
 async function dialService(source: ExitSource, url: URL, use: ExitSession, signal: AbortSignal): Promise<Socket> {
-  const host = url.hostname.replace(/^\[|\]$/g, '');
-  const destination = { host, port: Number(url.port) || (url.protocol === 'https:' ? 443 : 80) };
+  const destination = { host: hostOf(url), port: Number(url.port) || (url.protocol === 'https:' ? 443 : 80) };
   const provider = source.provider(use.exit.provider);
   if (!provider) throw new ConnectionFailure('upstream_failed', 'the provider of the exit is no longer listed');
-  const socket = provider.resolvesNames
-    ? await dialDirectly(mappedAddress(source.hosts, destination) ?? destination, signal)
-    : (await provider.dial(use, destination, signal)).socket;
-  if (url.protocol !== 'https:') return socket;
-  return once(tls.connect({ socket, servername: host }), 'secureConnect', signal);
+  if (provider.resolvesNames) return dialDirectly(mappedAddress(source.hosts, destination) ?? destination, signal);
+  return (await provider.dial(use, destination, signal)).socket;
 }
+
+const encrypt = (url: URL, socket: Socket, signal: AbortSignal): Promise<Socket> =>
+  once(tls.connect({ socket, servername: hostOf(url) }), 'secureConnect', signal);
 
 const dialDirectly = ({ host, port }: Destination, signal: AbortSignal): Promise<Socket> =>
   once(connect({ host, port, signal }), 'connect', signal);

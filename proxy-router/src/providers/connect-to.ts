@@ -21,13 +21,14 @@ export async function connectTo(addresses: string[], port: number, signal: Abort
   });
 }
 
-/** The socket once it has emitted `event`. Rejects with its error. */
+/** The socket once it has emitted `event`. Rejects with its error, or the signal's reason, when it ends before. */
 export function once<S extends Socket>(socket: S, event: string, signal: AbortSignal): Promise<S> {
   return new Promise((resolve, reject) => {
     const fail = (error: Error) => reject(signal.aborted ? signal.reason : error);
-    socket.once('error', fail);
+    const close = () => fail(new Error('the connection was closed'));
+    socket.once('error', fail).once('close', close);
     socket.once(event, () => {
-      socket.off('error', fail);
+      socket.off('error', fail).off('close', close);
       resolve(socket);
     });
   });

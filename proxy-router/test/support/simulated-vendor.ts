@@ -16,6 +16,8 @@ export type SimulatedVendor = {
   address: string;
   asked: AskedExit[];
   behavior: VendorBehavior;
+  /** A host that it serves well however it behaves otherwise. */
+  spared: string;
   /** `ip:port` by the name that clients ask for; anything else cannot be resolved. */
   hosts: Record<string, string>;
   /** Of a secure one, for `localhost`, as PEM text. */
@@ -44,14 +46,24 @@ export async function startVendor(
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   t.after(() => close(server, connections));
   const address = `127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const vendor: SimulatedVendor = { address, asked: [], behavior: 'works', hosts: {}, certificate: cert, connections };
+  const vendor: SimulatedVendor = {
+    address,
+    asked: [],
+    behavior: 'works',
+    spared: '',
+    hosts: {},
+    certificate: cert,
+    connections,
+  };
   server.on('connect', (request: IncomingMessage, client: Socket, head: Buffer) => {
     client.on('error', () => client.destroy());
-    const refusal = refusalOf(vendor, request, inventory);
-    if (vendor.behavior === 'dies') client.destroy();
-    else if (vendor.behavior === 'hangs') client.resume();
+    const isSpared = vendor.spared !== '' && request.url?.startsWith(`${vendor.spared}:`);
+    const now = isSpared ? { ...vendor, behavior: 'works' as const } : vendor;
+    const refusal = refusalOf(now, request, inventory);
+    if (now.behavior === 'dies') client.destroy();
+    else if (now.behavior === 'hangs') client.resume();
     else if (refusal) client.end(messageOf(refusal));
-    else connectThrough(vendor, request.url ?? '', client, head);
+    else connectThrough(now, request.url ?? '', client, head);
   });
   return vendor;
 }

@@ -1,0 +1,97 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import http, { type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { startVendor, type VendorBehavior } from '../../../proxy-router/test/support/simulated-vendor.ts';
+import { RunningFarm } from './support/running-farm.ts';
+
+/** How the vendor of each country behaves, first those that are scanned over http. All their addresses are in the United States. */
+const GOOD: Record<string, VendorBehavior> = { US: 'works', ES: 'works' };
+const OVER_HTTP: Record<string, VendorBehavior> = {
+  DE: { status: 407 },
+  FR: { status: 429, text: 'slow down', headers: { 'Retry-After': '1' } },
+  GB: 'dies',
+  IT: { status: 404, text: 'no such place' },
+};
+const OVER_HTTPS: Record<string, VendorBehavior> = {
+  AT: { status: 403, text: 'zone suspended' },
+  BE: { status: 503, text: 'too many requests' },
+  NL: { status: 502 },
+  PT: { status: 502, text: 'no exits found' },
+};
+const VENDORS = { ...GOOD, ...OVER_HTTP, ...OVER_HTTPS };
+
+async function listening(t: TestContext, answer: string): Promise<string> {
+  const server: Server = http.createServer((_, response) => {
+    response.setHeader('content-type', 'text/html').end(answer);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  t.after(() => new Promise((resolve) => server.close(resolve)));
+  return `127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+const listed = (id: string, country_code: string, upstream: string) => {
+  return { id, country_code, proxy_type: 'residential', pool_size: 1, provider: 'list', upstream };
+};
+
+test('what vendors do becomes the failure class, the tag or nothing at all that it should', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'adsweep-exits-'));
+  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  const page = await listening(t, '<title>A shop</title><p>Nothing to see.</p>');
+  const check = await listening(t, JSON.stringify({ ip: '203.0.113.7', country_code: 'US', asn: 64500 }));
+  const exits = [];
+  for (const [country, behavior] of Object.entries(VENDORS)) {
+    const vendor = await startVendor(t);
+    const hosts = { 'shop.example': page, 'check.example': check };
+    Object.assign(vendor, { behavior, hosts, spared: 'check.example' });
+    exits.push(listed(country.toLowerCase(), country, `http://cust-42-cc-us:secret@${vendor.address}`));
+    if (country === 'US') exits.push(listed('us-2', 'US', `http://cust-42-cc-us:secret@${vendor.address}`));
+  }
+  exits.push(listed('us-dead', 'US', 'http://cust-42-cc-us:secret@127.0.0.1:1'));
+  const file = join(folder, 'exits.json');
+  writeFileSync(file, JSON.stringify({ exits }));
+  const farm = await new RunningFarm({
+    ADSWEEP_EXITS_FILE: file,
+    ADSWEEP_EXIT_CHECK_URL: 'http://check.example/',
+  }).ready();
+  t.after(() => farm.close());
+
+  const scan = (country_code: string, retry_max_attempts = 0, scheme = 'http') =>
+    farm.scanned({ url: `${scheme}://shop.example/`, country_code, retry_max_attempts });
+  const outcomes = async (countries: string[], scheme: string) => {
+    const scans = await Promise.all(countries.map((country) => scan(country, 0, scheme)));
+    return scans.map(({ status, error }) => `${status} ${error}`);
+  };
+  await t.test('each way of a vendor to fail is told apart, over http and https', async () => {
+    const codes = ['ACCOUNT_REFUSED', 'RATE_LIMITED', 'UPSTREAM_FAILED', 'NODE_NOT_FOUND'];
+    const expected = codes.map((code) => `failed proxy: ${code}`);
+    assert.deepEqual(await outcomes(Object.keys(OVER_HTTP), 'http'), expected);
+    assert.deepEqual(await outcomes(Object.keys(OVER_HTTPS), 'https'), expected);
+  });
+
+  await t.test('with one dead exit in three and three retries, every scan completes', async () => {
+    const scans = await Promise.all(Array.from({ length: 6 }, () => scan('US', 3)));
+    assert.deepEqual(
+      scans.map(({ status, error }) => `${status} ${error}`),
+      Array(6).fill('completed '),
+    );
+  });
+
+  await t.test('§2.2.4 an exit in another country than was asked for is told of, with its address', async () => {
+    const lying = await scan('ES');
+    assert.equal(lying.status, 'completed', lying.error);
+    assert.deepEqual(await farm.tagsOf(lying.id), ['exit_mismatch']);
+    const { exit } = (await (await farm.call('GET', `/api/v1/scans/${lying.id}`)).json()) as {
+      exit: Record<string, unknown>;
+    };
+    assert.deepEqual(
+      [exit.country_code, exit.observed_country_code, exit.ip, exit.asn, exit.provider, exit.attempts],
+      ['ES', 'US', '203.0.113.7', 'AS64500', 'list', 1],
+    );
+    const report = await (await fetch(lying.public_report_url)).text();
+    assert.match(report, /Spain<\/bdi><\/td><td><bdi>United States/);
+  });
+});

@@ -1,0 +1,11 @@
+import { Server } from 'proxy-chain';
+
+/** A proxy-chain server and nothing else, to measure ours beside; it says its port to its parent. */
+const server = new Server({
+  port: 0,
+  host: '127.0.0.1',
+  prepareRequestFunction: ({ username }) => ({ requestAuthentication: !username }),
+});
+await server.listen();
+process.send?.({ port: server.port });
+process.on('disconnect', () => process.exit());
