@@ -37,7 +37,7 @@ test('client hints carry the version of the Chromium that runs, Safari has none'
   assert.equal(userAgentMetadata(iphone.device, '156.0.8078.79'), undefined);
 });
 
-test('a browser is worn by contexts, age, memory or a fault, and not before', () => {
+test('a browser must be recycled after its contexts, age, memory or a fault, and not before', () => {
   const fresh = { broken: false, contexts: 299, ageMs: 1_799_999, idleMemory: 100, memory: 200 };
   assert.equal(recycleReason(fresh, RECYCLE_LIMITS), null);
   assert.equal(recycleReason({ ...fresh, contexts: 300 }, RECYCLE_LIMITS), 'contexts');

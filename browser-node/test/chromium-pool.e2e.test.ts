@@ -61,18 +61,18 @@ test('contexts of one browser serve side by side, each with an id of its own', a
   await Promise.all(contexts.map((each) => each.close()));
 });
 
-test('a worn browser serves the contexts it has, new ones go to its successor, and it ends with its last one', async (t) => {
+test('a browser that must be recycled serves the contexts it has, new ones go to its successor, and it ends with its last one', async (t) => {
   const { open, launches } = await poolBench(t, { contexts: 2 });
   const [first, second] = [await open(), await open()];
-  const worn = await pidOf(first);
+  const recycled = await pidOf(first);
   const third = await open();
   assert.deepEqual(launches, ['first', 'contexts']);
-  assert.notEqual(await pidOf(third), worn);
+  assert.notEqual(await pidOf(third), recycled);
   assert.equal(await loadPage(first), 'http://shop.localhost/popup');
   await first.close();
   assert.equal(await loadPage(second), 'http://shop.localhost/popup');
   await second.close();
-  await groupEnded(worn);
+  await groupEnded(recycled);
   await third.close();
 });
 

@@ -38,7 +38,7 @@ for (const [code, status] of [
   ['NODE_BUSY', 503],
   ['ACCOUNT_REFUSED', 403],
 ] as const) {
-  test(`a wish for an exit refused with ${code} fails the attempt with proxy: ${code}`, async (t) => {
+  test(`a request for an exit that is refused with ${code} fails the attempt with proxy: ${code}`, async (t) => {
     const { plane, router, pool } = await leaseBench(t, instantly);
     router.refusal = { status, code };
     plane.give();

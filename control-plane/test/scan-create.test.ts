@@ -97,7 +97,7 @@ describe('creating a scan', () => {
     assert.equal(detail[0].ctx.given, 'Nevadda');
   });
 
-  test('a country without the pool is accepted as long as no place in it is wished', async () => {
+  test('a country without the pool is accepted as long as no place in it is asked for', async () => {
     assert.equal((await create({ ...PAGE, country_code: 'PT', proxy: { proxy_type: 'mobile' } })).status, 201);
     const { items } = await refused({ country_code: 'PT', proxy: { proxy_type: 'mobile', city: 'Lisboa' } });
     assert.deepEqual(items, ['body.proxy.city unsupported_proxy_city']);

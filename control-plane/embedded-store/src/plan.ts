@@ -11,7 +11,7 @@ export type Plan = {
   /** In the order of their keys, not overlapping. */
   ranges: KeyRange[];
   reverse: boolean;
-  /** The index gives the wished order. */
+  /** The index gives the order that was asked for. */
   sorted: boolean;
   /** What the index does not answer; null when it answers all. */
   rest: Fields | null;
@@ -22,14 +22,14 @@ export type Plan = {
   bounded: boolean;
   /** No document has two entries in the ranges. */
   isOnce: boolean;
-  /** Parts that are each in the wished order and are to be merged; null: the ranges one after the other are. */
+  /** Parts that are each in that order and are to be merged; null: the ranges one after the other are. */
   merged: MergedPart[] | null;
 };
 
 /** The values of the first `depth` fields of an index, one key for each combination. */
 type Points = { depth: number; keys: Buffer[] };
 
-/** The entries with one value in the first fields; after these `prefixLength` bytes their keys are in the wished order. */
+/** The entries with one value in the first fields; after these `prefixLength` bytes their keys are in the order that was asked for. */
 export type MergedPart = { prefixLength: number; ranges: KeyRange[] };
 
 /** What is asked: what must hold, in which order, and how many documents will be read at most. */

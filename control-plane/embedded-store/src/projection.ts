@@ -13,13 +13,13 @@ type Tree = Map<string, Tree>;
  * whoever needs a part of an array reads it with an aggregation.
  */
 export function projectionOf(projection: object | undefined): Projection | null {
-  const wishes = Object.entries(projection ?? {});
-  if (wishes.length === 0) return null;
-  for (const [path, shown] of wishes) {
+  const fields = Object.entries(projection ?? {});
+  if (fields.length === 0) return null;
+  for (const [path, shown] of fields) {
     if (![0, 1, true, false].includes(shown)) throw refusal(CODE.badValue, `'${path}' is shown (1) or left out (0)`);
   }
-  const others = wishes.filter(([path]) => path !== '_id');
-  const showId = wishes.find(([path]) => path === '_id')?.[1];
+  const others = fields.filter(([path]) => path !== '_id');
+  const showId = fields.find(([path]) => path === '_id')?.[1];
   const isInclusion = others.length > 0 ? Boolean(others[0]![1]) : Boolean(showId);
   if (others.some(([, shown]) => Boolean(shown) !== isInclusion)) {
     throw refusal(CODE.badValue, 'a projection shows fields or leaves them out, not both');

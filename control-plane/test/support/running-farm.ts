@@ -201,14 +201,14 @@ async function filesIn(folder: string, recursive = false): Promise<string[]> {
   }
 }
 
-const WISH = { url: 'https://shop.example/landing', emulator_id: 'windows_chrome' };
-const NOTHING_TO_WISH: Catalogue = { refreshed_at: '2026-01-02T03:04:05.000Z', pools: [] };
+const REQUESTED = { url: 'https://shop.example/landing', emulator_id: 'windows_chrome' };
+const NO_POOLS: Catalogue = { refreshed_at: '2026-01-02T03:04:05.000Z', pools: [] };
 
 /** A scan of an organization of its own. */
 function pendingScan(changes: Partial<ScanRecord> = {}): ScanRecord {
   const scanId = changes._id ?? newId();
   const order = { organizationId: `organization-of-${scanId}`, priceMicros: PRICE_MICROS };
-  const scan = newScan(WISH, { id: scanId, country: 'US' }, NOTHING_TO_WISH, order, new Date());
+  const scan = newScan(REQUESTED, { id: scanId, country: 'US' }, NO_POOLS, order, new Date());
   return { ...scan, report_token: `report-${scanId}`, ...changes };
 }
 

@@ -10,7 +10,7 @@ type Exit = { id: string; country_code: string; proxy_type: string; region: stri
 describe('the exits of the demo', () => {
   const exits = demoExits(8090).exits as Exit[];
 
-  it('are there for at least twelve countries, residential and mobile, with places and providers to wish for', () => {
+  it('are there for at least twelve countries, residential and mobile, with places and providers to target', () => {
     assert.ok(new Set(exits.map((exit) => exit.country_code)).size >= 12);
     for (const pool of Map.groupBy(exits, (exit) => `${exit.country_code} ${exit.proxy_type}`).values()) {
       assert.ok(new Set(pool.map((exit) => exit.city)).size >= 2);
