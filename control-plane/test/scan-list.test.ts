@@ -25,7 +25,7 @@ else {
   describeListOfScans('a list of scans in MongoDB', () => openStore({ mongodbUrl: server.url }));
 }
 
-describe('the plan of a list of scans', () => {
+describe('§4.2.20 the plan of a list of scans', () => {
   let store: Store;
   const plans: Document[] = [];
   before(async () => {

@@ -18,14 +18,18 @@ export class MeasuredService {
   readonly #child: ChildProcess;
   readonly ports: Record<string, number>;
 
+  get pid(): number {
+    return this.#child.pid!;
+  }
+
   private constructor(child: ChildProcess, ports: Record<string, number>) {
     this.#child = child;
     this.ports = ports;
   }
 
   /** Starts `script` with these settings; answers when it says that it is ready. */
-  static async start(script: string, settings: NodeJS.ProcessEnv): Promise<MeasuredService> {
-    const child = fork(join(ROOT, script), {
+  static async start(script: string, settings: NodeJS.ProcessEnv, args: string[] = []): Promise<MeasuredService> {
+    const child = fork(join(ROOT, script), args, {
       execArgv: ['--import', join(import.meta.dirname, 'loop-probe.ts')],
       env: environmentWith({ ...settings, ADSWEEP_LOG_LEVEL: 'error' }),
     });
@@ -65,8 +69,8 @@ function answerOf<T>(child: ChildProcess, type: string): Promise<T> {
   });
 }
 
-/** Control plane and proxy-router with a Redis of their own, without nodes. */
-export async function startServices() {
+/** Control plane (with these settings on top) and proxy-router with a Redis of their own, without nodes. */
+export async function startServices(settings: NodeJS.ProcessEnv = {}) {
   const folder = mkdtempSync(join(tmpdir(), 'adsweep-bench-'));
   const socket = join(folder, 'redis.sock');
   const redis = spawn('redis-server', ['--port', '0', '--unixsocket', socket, '--save', '', '--dir', folder], {
@@ -87,6 +91,7 @@ export async function startServices() {
     ADSWEEP_NODE_TOKEN: NODE_TOKEN,
     ADSWEEP_LEASE_SECRET: 'signs the leases of the benchmark',
     REDIS_URL: `unix://${socket}`,
+    ...settings,
   });
   while ((await fetch(`http://127.0.0.1:${control.ports.http}/readyz`)).status !== 200) await sleep(100);
   return {

@@ -1,5 +1,6 @@
 import type { OutboxHandlers } from '../platform/outbox/outbox-entry.ts';
 import type { Platform } from '../platform/platform.ts';
+import { rememberBriefly } from '../platform/remember-briefly.ts';
 import { addFirstOrganization } from './add-organization.ts';
 import { bookCharge } from './billing/book-charge.ts';
 import { ledgerStore } from './billing/ledger-store.ts';
@@ -8,6 +9,9 @@ import { keyStore } from './keys/key-store.ts';
 import { organizationStore } from './organizations/organization-store.ts';
 import { priceOfCheck } from './organizations/price-of-check.ts';
 
+/** A key or an organization that changes is known everywhere after this time; each request asks for both. */
+const REMEMBERED_MS = 1_000;
+
 /** Organizations, their keys and the ledger. */
 export function accountsDomain({ store, logger }: Pick<Platform, 'store' | 'logger'>) {
   const [organizations, keys, ledger] = [organizationStore(store), keyStore(store), ledgerStore(store)];
@@ -15,13 +19,14 @@ export function accountsDomain({ store, logger }: Pick<Platform, 'store' | 'logg
     charge: (entry, origin) => bookCharge(ledger, entry, origin),
     refund: (entry, origin) => bookCharge(ledger, entry, origin),
   };
+  const findByHash = rememberBriefly((hash) => keys.findByHash(hash), REMEMBERED_MS);
+  const find = rememberBriefly((id) => organizations.find(id), REMEMBERED_MS);
   return {
     stores: [keys, ledger],
     outboxHandlers,
     readLedger: ledger.list,
-    findCaller: (key: string) => findCaller(keys, key, new Date()),
-    priceOfCheck: (organizationId: string, usualMicros: number) =>
-      priceOfCheck(organizations, organizationId, usualMicros),
+    findCaller: (key: string) => findCaller({ findByHash }, key, new Date()),
+    priceOfCheck: (organizationId: string, usualMicros: number) => priceOfCheck({ find }, organizationId, usualMicros),
 
     /** Gives the first organization the key of the settings; '' for none. */
     async setFirstKey(apiKey: string): Promise<void> {

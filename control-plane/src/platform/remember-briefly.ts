@@ -1,0 +1,29 @@
+/** The most answers that are remembered. */
+const REMEMBERED_MAX = 10_000;
+
+type Remembered<T> = { answer: Promise<T>; until: number };
+
+/**
+ * `load`, asked at most once in `ms` milliseconds for each key: whoever asks meanwhile gets the same answer, and a change takes effect
+ * that much later. What fails is asked again. `now` in ms.
+ */
+export function rememberBriefly<T>(
+  load: (key: string) => Promise<T>,
+  ms: number,
+  now: () => number = () => performance.now(),
+) {
+  const remembered = new Map<string, Remembered<T>>();
+
+  return (key: string): Promise<T> => {
+    const known = remembered.get(key);
+    if (known && known.until > now()) return known.answer;
+    // All of them are old before long; nobody can make this grow without end.
+    if (remembered.size >= REMEMBERED_MAX) remembered.clear();
+    const answer = load(key);
+    remembered.set(key, { answer, until: now() + ms });
+    answer.catch(() => {
+      if (remembered.get(key)?.answer === answer) remembered.delete(key);
+    });
+    return answer;
+  };
+}
