@@ -90,6 +90,12 @@ describe('any request to any operation', () => {
       '/api/v1/scans/{id}',
       async () => ({ id: (await api.post('/api/v1/scans', PAGE, { key: KEYS.theirs })).body.id, ord: '0' }),
     ],
+    [
+      '/api/v1/account/api-keys/{key_id}',
+      async () => ({
+        key_id: (await api.post('/api/v1/account/api-keys', { name: 'Theirs' }, { key: KEYS.theirs })).body.id,
+      }),
+    ],
     ['/api/v1/tag-definitions/{slug}', async () => ({ slug: await registerTheirTag('their_tag') })],
   ];
   const registerTheirTag = async (slug: string) => {

@@ -65,7 +65,7 @@ const ownBusiness = ['**/*-store.ts', '**/{routes,*-routes}.ts', '**/{present-*,
 
 /** Who may use what. Whatever is not named here may be imported anywhere. */
 const reserved: Record<string, string[]> = {
-  koa: ['control-plane/src/{http,compose}/**', 'proxy-router/src/api/**'],
+  koa: ['control-plane/src/{http,compose}/**', 'proxy-router/src/api/**', 'loadtest/bench/bare-create.ts'],
   '@koa/router': ['control-plane/src/{http,compose}/**', 'proxy-router/src/api/**'],
   mongodb: ['control-plane/src/{platform/**,**/*-store.ts}', 'control-plane/embedded-store/src/**'],
   mingo: ['control-plane/embedded-store/src/**'],
@@ -93,6 +93,10 @@ const acrossWorkspaces = [
   {
     from: 'loadtest/bench/**',
     to: 'control-plane/src/{platform,accounts/billing,scanning/scans/api,scanning/scans/state}/**',
+  },
+  {
+    from: 'loadtest/bench/bare-create.ts',
+    to: 'control-plane/src/{http/validate.ts,reference/catalogue/fetch-catalogue.ts,scanning/scans/request/**}',
   },
   { from: 'loadtest/bench/**', to: 'infra/farm/test/support/**' },
   {

@@ -6,6 +6,7 @@ import { bookCharge } from './billing/book-charge.ts';
 import { ledgerStore } from './billing/ledger-store.ts';
 import { findCaller } from './keys/find-caller.ts';
 import { keyStore } from './keys/key-store.ts';
+import { noteUse } from './keys/note-use.ts';
 import { organizationStore } from './organizations/organization-store.ts';
 import { priceOfCheck } from './organizations/price-of-check.ts';
 
@@ -19,11 +20,18 @@ export function accountsDomain({ store, logger }: Pick<Platform, 'store' | 'logg
     charge: (entry, origin) => bookCharge(ledger, entry, origin),
     refund: (entry, origin) => bookCharge(ledger, entry, origin),
   };
-  const findByHash = rememberBriefly((hash) => keys.findByHash(hash), REMEMBERED_MS);
+  const readKey = async (hash: string) => {
+    const key = await keys.findByHash(hash);
+    // Nobody waits for it, and the next use notes it as well.
+    if (key) noteUse(keys, key, new Date()).catch((cause: unknown) => logger.debug({ cause }, 'a use was not noted'));
+    return key;
+  };
+  const findByHash = rememberBriefly(readKey, REMEMBERED_MS);
   const find = rememberBriefly((id) => organizations.find(id), REMEMBERED_MS);
   return {
     stores: [keys, ledger],
     outboxHandlers,
+    keys,
     readLedger: ledger.list,
     findCaller: (key: string) => findCaller({ findByHash }, key, new Date()),
     priceOfCheck: (organizationId: string, usualMicros: number) => priceOfCheck({ find }, organizationId, usualMicros),

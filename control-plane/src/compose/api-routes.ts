@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { Type } from 'typebox';
 import { billingRoutes, type ReadLedger } from '../accounts/billing/routes.ts';
+import { type KeyParts, keyRoutes } from '../accounts/keys/key-routes.ts';
 import { type FleetVerbs, fleetRoutes } from '../crawling/fleet/fleet-routes.ts';
 import type { Caller } from '../http/caller.ts';
 import { openapi } from '../http/openapi.ts';
@@ -14,7 +15,8 @@ import { type ScanParts, scanRoutes } from '../scanning/scans/api/routes.ts';
 
 export type ApiParts = ScanParts &
   TagParts &
-  FleetVerbs & {
+  FleetVerbs &
+  KeyParts & {
     artifacts: ArtifactSource;
     pictures: PicturePool;
     readLedger: ReadLedger;
@@ -36,6 +38,7 @@ const GROUPS = {
   Artifacts: 'What was captured of a scan, under the same authorization as everything else.',
   Reference: 'What a scan can ask for, and this document.',
   Tags: 'What can be found of a scan.',
+  Account: 'The keys of your organization.',
   Billing: 'What was charged and given back.',
   Fleet: 'The browser nodes, for the operator.',
 };
@@ -47,6 +50,7 @@ export function apiRoutes(parts: ApiParts): Route<Caller>[] {
     ...artifactRoutes(parts.artifacts, parts.pictures),
     ...catalogueRoutes(parts.readCatalogue),
     ...tagRoutes(parts),
+    ...keyRoutes(parts),
     ...billingRoutes(parts.readLedger),
     ...fleetRoutes(parts),
   ];

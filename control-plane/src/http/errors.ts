@@ -51,6 +51,11 @@ export const ERRORS = {
     detail: 'text',
     means: 'Something broke on our side; the log has it under the request id.',
   },
+  'account.key_of_settings': {
+    status: 409,
+    detail: 'text',
+    means: 'The key comes from the settings of the service; it is changed there.',
+  },
   'billing.suspended': {
     status: 403,
     detail: 'text',

@@ -154,11 +154,15 @@ function json(schema: TSchema, schemas: Json): Json {
 function lift(schema: unknown, schemas: Json): unknown {
   if (Array.isArray(schema)) return schema.map((item) => lift(item, schemas));
   if (typeof schema !== 'object' || schema === null) return schema;
-  const { $defs, $id: _, title, ...rest } = schema as Json & { $defs?: Json; title?: string };
+  const { $defs, $id: _, ...named } = schema as Json & { $defs?: Json };
+  // A property can be called `title` too.
+  const title = typeof named.title === 'string' ? named.title : null;
+  const { title: __, ...untitled } = named;
+  const rest: Json = title === null ? named : untitled;
   for (const [name, definition] of Object.entries($defs ?? {})) schemas[name] ??= lift(definition, schemas);
   if (typeof rest.$ref === 'string') return { $ref: `#/components/schemas/${rest.$ref}` };
   const own = () => Object.fromEntries(Object.entries(rest).map(([key, value]) => [key, lift(value, schemas)]));
-  if (typeof title !== 'string') return own();
+  if (title === null) return own();
   schemas[title] ??= own();
   return { $ref: `#/components/schemas/${title}` };
 }

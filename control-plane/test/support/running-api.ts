@@ -152,6 +152,7 @@ export async function runningApi(open: () => Promise<Store> = () => openStore({ 
     artifacts: { openPicture: (...of) => around.picture(...of), findFile: (...of) => around.file(...of) },
     pictures,
     readLedger: ledger.list,
+    keys: accounts.keys,
     blockNode: (nodeId) => around.fleet('block', nodeId),
     unblockNode: (nodeId) => around.fleet('unblock', nodeId),
     publicUrl: PUBLIC_URL,

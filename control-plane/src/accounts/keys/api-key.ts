@@ -18,6 +18,8 @@ export type ApiKeyRecord = {
   permissions: Permission[];
   created_at: Date;
   expires_at: Date | null;
+  /** To the minute. Absent: it was never used, or not since this is noted. */
+  last_used_at?: Date;
 };
 
 const PREFIX_LENGTH = 8;
@@ -30,6 +32,7 @@ export function apiKeyRecord(
   key: string,
   of: Pick<ApiKeyRecord, 'organization_id' | 'name' | 'source' | 'permissions'>,
   now: Date,
+  expiresAt: Date | null = null,
 ): ApiKeyRecord {
   const hash = hashApiKey(key);
   return {
@@ -41,7 +44,7 @@ export function apiKeyRecord(
     source: of.source,
     permissions: of.permissions,
     created_at: now,
-    expires_at: null,
+    expires_at: expiresAt,
   };
 }
 

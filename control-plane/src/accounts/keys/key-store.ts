@@ -29,6 +29,26 @@ export function keyStore(store: Store) {
       return keys.findOne({ key_hash: hash });
     },
 
+    /** A key of this organization, or null: missing and someone else's look the same. */
+    async find(organizationId: string, id: string): Promise<ApiKeyRecord | null> {
+      return keys.findOne({ _id: id, organization_id: organizationId });
+    },
+
+    /** The organization's keys, oldest first. */
+    async listOf(organizationId: string): Promise<ApiKeyRecord[]> {
+      return keys.find({ organization_id: organizationId }).sort({ created_at: 1 }).toArray();
+    },
+
+    /** Revokes a key. */
+    async remove({ _id, organization_id }: ApiKeyRecord): Promise<void> {
+      await keys.deleteOne({ _id, organization_id });
+    },
+
+    /** Notes when a key was in use. */
+    async noteUse(id: string, now: Date): Promise<void> {
+      await keys.updateOne({ _id: id }, { $set: { last_used_at: now } });
+    },
+
     async isEmpty(): Promise<boolean> {
       return (await keys.findOne({}, { projection: { _id: 1 } })) === null;
     },

@@ -64,6 +64,7 @@ export async function startApi(
     submitted: () => metrics.submitted.inc(),
     artifacts: artifactSource(scanning.scans, crawling),
     readLedger: accounts.readLedger,
+    keys: accounts.keys,
     pictures,
     blockNode: crawling.blockNode,
     unblockNode: crawling.unblockNode,

@@ -1,0 +1,134 @@
+import { newApiKey } from '@adsweep/shared/ids.ts';
+import { Type } from 'typebox';
+import { ApiError, notFound } from '../../http/api-error.ts';
+import type { Caller } from '../../http/caller.ts';
+import { given } from '../../http/describe-schema-error.ts';
+import type { Issue } from '../../http/errors.ts';
+import { orNull } from '../../http/or-null.ts';
+import { PERMISSIONS, type Permission } from '../../http/permissions.ts';
+import { created, noContent, ok, type Route, route } from '../../http/route.ts';
+import { type ApiKeyRecord, apiKeyRecord } from './api-key.ts';
+import type { KeyStore } from './key-store.ts';
+
+/** What the operations on keys need. */
+export type KeyParts = { keys: Pick<KeyStore, 'insert' | 'find' | 'listOf' | 'remove'> };
+
+const Time = Type.String({ format: 'date-time' });
+const PermissionList = Type.Array(Type.Enum(PERMISSIONS), { maxItems: PERMISSIONS.length, description: 'None twice.' });
+
+const shown = {
+  id: Type.String(),
+  key_prefix: Type.String({ description: 'The beginning of the key, to tell keys apart.' }),
+  name: Type.String(),
+  permissions: Type.Array(Type.Enum(PERMISSIONS)),
+  expires_at: orNull(Time),
+  created_at: Time,
+};
+const ApiKeySchema = Type.Object(
+  {
+    ...shown,
+    last_used_at: orNull(Type.String({ format: 'date-time', description: 'To the minute; null: never.' })),
+    is_operators: Type.Boolean({ description: 'It comes from the settings of the service.' }),
+  },
+  { title: 'ApiKey' },
+);
+const ApiKeyNewSchema = Type.Object(
+  { ...shown, full_key: Type.String({ description: 'The key. It is shown here and never again.' }) },
+  { title: 'ApiKeyNew' },
+);
+const ApiKeyInSchema = Type.Object(
+  {
+    name: Type.String({ minLength: 1, maxLength: 200 }),
+    expires_at: Type.Optional(
+      orNull(Type.String({ format: 'date-time', description: 'It works until then; null: until it is revoked.' })),
+    ),
+    permissions: Type.Optional(orNull(PermissionList)),
+  },
+  { additionalProperties: false, title: 'ApiKeyIn', examples: [{ name: 'Reader', permissions: ['scans.read'] }] },
+);
+
+const shared = { group: 'Account', permission: 'account.manage' } as const;
+
+/** The keys of the caller's organization. */
+export function keyRoutes({ keys }: KeyParts): Route<Caller>[] {
+  return [
+    route({
+      ...shared,
+      method: 'GET',
+      path: '/api/v1/account/api-keys',
+      summary: 'API keys',
+      replies: {
+        200: { description: 'The keys of the organization, oldest first.', schema: Type.Array(ApiKeySchema) },
+      },
+      handle: async ({ caller }) => ok((await keys.listOf(caller.organizationId)).map(presentKey)),
+    }),
+    route({
+      ...shared,
+      method: 'POST',
+      path: '/api/v1/account/api-keys',
+      summary: 'Create an API key',
+      description:
+        'A key may do at most what the key that creates it may: `permissions` narrows it, without them it may do the same. It is stored as a hash and shown once.',
+      body: ApiKeyInSchema,
+      replies: { 201: { description: 'The key.', schema: ApiKeyNewSchema } },
+      refine: ({ caller, body }) => [
+        ...permissionIssues(caller, body.permissions ?? []),
+        ...expiryIssues(body.expires_at ?? null, new Date()),
+      ],
+      handle: async ({ caller, body }) => {
+        const { name, expires_at } = body;
+        const [fullKey, permissions] = [newApiKey(), body.permissions ?? [...caller.permissions]];
+        const of = { organization_id: caller.organizationId, name, source: 'api' as const, permissions };
+        const record = apiKeyRecord(fullKey, of, new Date(), expires_at ? new Date(expires_at) : null);
+        await keys.insert(record);
+        return created({ ...presentShared(record), full_key: fullKey });
+      },
+    }),
+    route({
+      ...shared,
+      method: 'DELETE',
+      path: '/api/v1/account/api-keys/{key_id}',
+      summary: 'Revoke an API key',
+      description: 'It works no longer, after a second at the most. The key of the settings is changed there.',
+      params: Type.Object({ key_id: Type.String() }),
+      replies: { 204: { description: 'The key is gone.' } },
+      errors: ['not_found', 'account.key_of_settings'],
+      handle: async ({ caller, params }) => {
+        const key = await keys.find(caller.organizationId, params.key_id);
+        if (!key) throw notFound('API key');
+        if (isOperators(key)) throw new ApiError('account.key_of_settings', 'This key is that of ADSWEEP_API_KEY.');
+        await keys.remove(key);
+        return noContent();
+      },
+    }),
+  ];
+}
+
+const isOperators = ({ source }: ApiKeyRecord): boolean => source !== 'api';
+
+function permissionIssues({ permissions: own }: Caller, wanted: Permission[]): Issue[] {
+  const loc = ['body', 'permissions'];
+  const lacking = wanted.filter((permission) => permission !== undefined && !own.has(permission));
+  if (lacking.length > 0) {
+    const msg = `The key that creates it lacks ${lacking.join(', ')}.`;
+    return [{ loc, msg, type: 'permission_lacking', ctx: { ...given(wanted), expected: [...own] } }];
+  }
+  if (new Set(wanted).size === wanted.length) return [];
+  return [{ loc, msg: 'Must not name anything twice.', type: 'duplicate_items', ctx: given(wanted) }];
+}
+
+function expiryIssues(expiresAt: string | null, now: Date): Issue[] {
+  if (expiresAt === null || Date.parse(expiresAt) > now.getTime()) return [];
+  return [{ loc: ['body', 'expires_at'], msg: 'Must be in the future.', type: 'date_past', ctx: given(expiresAt) }];
+}
+
+function presentShared({ _id, key_prefix, name, permissions, expires_at, created_at }: ApiKeyRecord) {
+  const times = { expires_at: expires_at?.toISOString() ?? null, created_at: created_at.toISOString() };
+  return { id: _id, key_prefix, name, permissions, ...times };
+}
+
+const presentKey = (key: ApiKeyRecord) => ({
+  ...presentShared(key),
+  last_used_at: key.last_used_at?.toISOString() ?? null,
+  is_operators: isOperators(key),
+});
