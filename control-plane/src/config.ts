@@ -92,6 +92,13 @@ export const ConfigSchema = Type.Object({
   ADSWEEP_KEEP_EVIDENCE_DAYS: daysSetting(
     "Days after a scan's end at which its capture and pictures are removed, and the scan stays. 0: with the scan.",
   ),
+  ADSWEEP_RULE_BUDGET_MS: Type.Integer({
+    default: 2_000,
+    minimum: 10,
+    maximum: 60_000,
+    description:
+      "Milliseconds of CPU that the rules of one scan may take together; the platform's run first, and rules beyond it are skipped.",
+  }),
   ADSWEEP_DENY_ADDRESSES: denyAddressesSetting,
   ADSWEEP_METRICS_TOKEN: metricsTokenSetting,
   ADSWEEP_LOG_LEVEL: logLevelSetting,

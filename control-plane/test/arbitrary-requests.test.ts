@@ -96,8 +96,13 @@ describe('any request to any operation', () => {
         key_id: (await api.post('/api/v1/account/api-keys', { name: 'Theirs' }, { key: KEYS.theirs })).body.id,
       }),
     ],
+    ['/api/v1/custom-rules/{id}', async () => ({ id: await theirRule() })],
     ['/api/v1/tag-definitions/{slug}', async () => ({ slug: await registerTheirTag('their_tag') })],
   ];
+  const theirRule = async () => {
+    const rule = { name: 'Theirs', tag_slug: 'theirs', rule_type: 'stopword_url', config: { contains: ['x'] } };
+    return (await api.post('/api/v1/custom-rules', rule, { key: KEYS.theirs })).body.id;
+  };
   const registerTheirTag = async (slug: string) => {
     const words = {
       display_name: 'Theirs',

@@ -248,6 +248,7 @@ describe('findings together', () => {
       'autosound behavior medium',
       'invalid_certificate security low',
       'exit_mismatch proxy medium',
+      'ios_exploit_attempt security high',
       'auto_redirect behavior high',
       'auto_download behavior high',
       'popup_bomb behavior high',

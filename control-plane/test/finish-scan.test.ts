@@ -8,8 +8,10 @@ import type { Evidence, Need } from '../src/analysis/detectors/evidence.ts';
 import { finishScan } from '../src/analysis/pipeline/finish-scan.ts';
 import { runWithin } from '../src/analysis/pipeline/run-within.ts';
 import { finishCrawled, startWorker } from '../src/analysis/pipeline/worker.ts';
+import type { RuleRecord } from '../src/analysis/rules/rule.ts';
 import type { ReadCapture } from '../src/crawling/captures/read-capture.ts';
 import { createWakeSignal } from '../src/platform/wake-signal.ts';
+import type { TagDefinition } from '../src/reference/tags/tag-definitions.ts';
 import type { AttemptRef } from '../src/scanning/artifacts/artifact.ts';
 import { changeScan } from '../src/scanning/scans/state/change-scan.ts';
 import type { ScanRecord } from '../src/scanning/scans/state/scan.ts';
@@ -35,6 +37,11 @@ async function crawled(observations: Observation[] = [loud], chain = ['https://s
   await farm.node.complete(lease, captureOf(chain, { observations }));
   return farm.read(scan._id);
 }
+
+const tagOf = (slug: string, organization_id: string): TagDefinition => ({
+  ...{ slug, organization_id, category: 'custom', severity: 'low', visibility: 'internal' },
+  ...{ display_name: slug, description: '', archived_at: null },
+});
 
 const work = (now = new Date()) => finishCrawled(farm.farm.dependencies, now);
 const kindsOf = ({ outbox }: ScanRecord) => outbox.map((entry) => (entry.kind === 'event' ? entry.event : entry.kind));
@@ -63,6 +70,67 @@ describe('the checks after a crawl', () => {
     assert.deepEqual((await farm.read(scan._id)).tags, []);
     assert.deepEqual(kindsOf(await farm.read(scan._id)), ['charge', COMPLETED], 'no event names it');
     assert.equal((await farm.read(later._id)).tags.length, 1);
+  });
+
+  it('§2.6.8 assign the tags of rules, which say where they found something', async () => {
+    const { rules, tags } = farm;
+    const scan = await farm.submit();
+    const { organization_id } = scan;
+    const own = (tag_slug: string, rest: object) => ({
+      ...{ _id: `${tag_slug}-${scan._id}`, owner: organization_id, organization_id, name: tag_slug, tag_slug },
+      ...{ target: 'page' as const, is_active: true, created_at: new Date(), ...rest },
+    });
+    const found = [
+      own('kit', { rule_type: 'regexp_request_url', config: { pattern: 'exploit-\\d+' } }),
+      own('loud-kit', { rule_type: 'combo', config: { all_of: ['kit', 'autosound'] } }),
+      own('quiet', { rule_type: 'combo', config: { none_of: ['autosound'] } }),
+    ] as RuleRecord[];
+    for (const rule of found) {
+      await rules.insert(rule);
+      await tags.register(tagOf(rule.tag_slug, organization_id), new Date());
+    }
+    const requests = [requestOf(1, { url: 'https://cdn.example/exploit-42.js' })];
+    await farm.node.complete(
+      await farm.acquireOne(),
+      captureOf(['https://shop.example/'], { observations: [loud], requests }),
+    );
+    await work();
+    const finished = await farm.read(scan._id);
+    assert.deepEqual([finished.status, finished.error], ['completed', '']);
+    assert.deepEqual(
+      finished.tags.map(({ tag_slug }) => tag_slug),
+      ['autosound', 'kit', 'loud-kit'],
+    );
+    const { url, match } = finished.tags[1]!;
+    assert.equal(url, 'https://cdn.example/exploit-42.js');
+    const { rule_id, place, offset, excerpt } = match!;
+    assert.deepEqual([rule_id, place, offset], [`kit-${scan._id}`, 'request', 20]);
+    assert.equal(excerpt, 'https://cdn.example/«exploit-42».js');
+  });
+
+  it('§2.5.3 a combo with an archived input does not fire, not even where it asks for its absence', async () => {
+    const { rules, tags } = farm;
+    const scan = await farm.submit();
+    const { organization_id } = scan;
+    const config = { none_of: ['old'] };
+    await rules.insert({
+      ...{ _id: `combo-${scan._id}`, owner: organization_id, organization_id, name: 'combo', tag_slug: 'new' },
+      ...{ rule_type: 'combo', config, target: 'page', is_active: true, created_at: new Date() },
+    });
+    await tags.register(tagOf('new', organization_id), new Date());
+    await tags.register({ ...tagOf('old', organization_id), archived_at: new Date() }, new Date());
+    await farm.node.complete(await farm.acquireOne(), captureOf(['https://shop.example/']));
+    await work();
+    assert.deepEqual((await farm.read(scan._id)).tags, []);
+  });
+
+  it('§8.4 end as partial and say which rules were skipped, where the budget was spent', async () => {
+    const scan = await crawled();
+    const missing = ['rules skipped, the time budget was spent: "Casino words"'];
+    const judgeByRules = async () => ({ findings: [], missing });
+    await finishCrawled({ ...farm.farm.dependencies, judgeByRules }, new Date());
+    const { status, error, tags } = await farm.read(scan._id);
+    assert.deepEqual([status, error, tags.length], ['partial', `checks: ${missing[0]}`, 1]);
   });
 
   it('end when they are done, not when they began', async () => {

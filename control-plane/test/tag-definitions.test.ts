@@ -70,6 +70,8 @@ describe('tag definitions', () => {
       visibility: 'internal',
       severity: 'high',
       scans_count: 1,
+      rules_count: 0,
+      linked_rules: [],
       archived_at: null,
     });
     assert.ok((await slugs()).includes('casino') && (await slugs()).includes('autosound'));

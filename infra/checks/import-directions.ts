@@ -92,7 +92,7 @@ const acrossWorkspaces = [
   { from: 'control-plane/test/**', to: 'control-plane/embedded-store/test/conformance/**' },
   {
     from: 'loadtest/bench/**',
-    to: 'control-plane/src/{platform,accounts/billing,scanning/scans/api,scanning/scans/state}/**',
+    to: 'control-plane/src/{platform,accounts/billing,analysis/rules/evaluation,scanning/scans/api,scanning/scans/state}/**',
   },
   {
     from: 'loadtest/bench/bare-create.ts',

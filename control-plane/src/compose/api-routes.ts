@@ -2,6 +2,8 @@ import { readFileSync } from 'node:fs';
 import { Type } from 'typebox';
 import { billingRoutes, type ReadLedger } from '../accounts/billing/routes.ts';
 import { type KeyParts, keyRoutes } from '../accounts/keys/key-routes.ts';
+import { ruleRoutes } from '../analysis/rules/routes.ts';
+import type { RuleVerbParts } from '../analysis/rules/rule-verbs.ts';
 import { type FleetVerbs, fleetRoutes } from '../crawling/fleet/fleet-routes.ts';
 import type { Caller } from '../http/caller.ts';
 import { openapi } from '../http/openapi.ts';
@@ -15,6 +17,7 @@ import { type ScanParts, scanRoutes } from '../scanning/scans/api/routes.ts';
 
 export type ApiParts = ScanParts &
   TagParts &
+  RuleVerbParts &
   FleetVerbs &
   KeyParts & {
     artifacts: ArtifactSource;
@@ -39,6 +42,7 @@ const GROUPS = {
   Reference: 'What a scan can ask for, and this document.',
   Tags: 'What can be found of a scan.',
   Account: 'The keys of your organization.',
+  'Custom rules': 'Conditions of your own that assign tags.',
   Billing: 'What was charged and given back.',
   Fleet: 'The browser nodes, for the operator.',
 };
@@ -51,6 +55,7 @@ export function apiRoutes(parts: ApiParts): Route<Caller>[] {
     ...catalogueRoutes(parts.readCatalogue),
     ...tagRoutes(parts),
     ...keyRoutes(parts),
+    ...ruleRoutes(parts),
     ...billingRoutes(parts.readLedger),
     ...fleetRoutes(parts),
   ];

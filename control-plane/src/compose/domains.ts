@@ -1,5 +1,5 @@
 import { accountsDomain } from '../accounts/accounts.ts';
-import { analysisDomain } from '../analysis/analysis.ts';
+import { type AnalysisSettings, analysisDomain } from '../analysis/analysis.ts';
 import { type CrawlingSettings, crawlingDomain } from '../crawling/crawling.ts';
 import { deliveryDomain } from '../delivery/delivery.ts';
 import type { Platform } from '../platform/platform.ts';
@@ -9,18 +9,18 @@ import { scanningDomain } from '../scanning/scanning.ts';
 /** Every domain, handed what it needs of those below it. Nothing is started yet: roles do that. */
 export type Domains = ReturnType<typeof createDomains>;
 
-export function createDomains(platform: Platform, settings: CrawlingSettings) {
+export function createDomains(platform: Platform, settings: CrawlingSettings & AnalysisSettings) {
   const accounts = accountsDomain(platform);
   const reference = referenceDomain(platform);
   const scanning = scanningDomain(platform);
   const crawling = crawlingDomain(platform, scanning, settings);
-  const analysis = analysisDomain(platform, reference, scanning, crawling);
+  const analysis = analysisDomain(platform, reference, scanning, crawling, settings);
   const delivery = deliveryDomain(platform, scanning.outboxSources, accounts.outboxHandlers);
   return { accounts, reference, scanning, crawling, analysis, delivery };
 }
 
 /** Creates the indexes of all records; those that are there stay. */
-export async function createIndexes({ accounts, reference, scanning, crawling, delivery }: Domains): Promise<void> {
-  const stores = [...accounts.stores, ...reference.stores, ...scanning.stores, ...crawling.stores, ...delivery.stores];
+export async function createIndexes(domains: Domains): Promise<void> {
+  const stores: { createIndexes(): Promise<void> }[] = Object.values(domains).flatMap((domain) => [...domain.stores]);
   for (const one of stores) await one.createIndexes();
 }

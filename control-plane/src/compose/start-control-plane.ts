@@ -45,8 +45,10 @@ export async function startControlPlane(config: Config, logger: Logger): Promise
     joinTokens: config.ADSWEEP_NODE_TOKEN,
     leaseSecret: config.ADSWEEP_LEASE_SECRET,
     retention: { scans: config.ADSWEEP_KEEP_SCANS_DAYS, evidence: config.ADSWEEP_KEEP_EVIDENCE_DAYS },
+    ruleBudgetMs: config.ADSWEEP_RULE_BUDGET_MS,
   });
   await createIndexes(domains);
+  await domains.analysis.addPlatformRules();
 
   const draining = new AbortController();
   const api = roles.has('api') ? await startApi(config, platform, metrics, domains, publicUrl, draining.signal) : null;

@@ -66,6 +66,26 @@ export const ERRORS = {
     detail: 'text',
     means: 'The targeting catalogue has not been read yet; try again shortly.',
   },
+  'checking.system_slug_reserved': {
+    status: 422,
+    detail: 'items',
+    means: 'The system has a tag of this slug.',
+  },
+  'checking.tag_in_use': {
+    status: 409,
+    detail: 'text',
+    means: 'An active rule assigns this tag.',
+  },
+  'checking.too_many_rules': {
+    status: 409,
+    detail: 'text',
+    means: 'There can be 500 rules at the most.',
+  },
+  'checking.built_in_rule': {
+    status: 409,
+    detail: 'text',
+    means: 'The rule comes with Adsweep: it can be made inactive, and not deleted.',
+  },
   'lease.lost': {
     status: 409,
     detail: 'text',
@@ -98,6 +118,7 @@ const CODE_OF_TYPE: Record<string, ErrorCode> = {
   unsupported_proxy_city: 'scanning.unsupported_proxy_city',
   unsupported_proxy_isp: 'scanning.unsupported_proxy_isp',
   key_reused: 'idempotency.key_reused',
+  system_slug_reserved: 'checking.system_slug_reserved',
 };
 
 /** Where a checked value stands in the request: the first step of each `loc`. */

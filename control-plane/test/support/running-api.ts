@@ -9,6 +9,9 @@ import { findCaller } from '../../src/accounts/keys/find-caller.ts';
 import { keyStore } from '../../src/accounts/keys/key-store.ts';
 import { organizationStore } from '../../src/accounts/organizations/organization-store.ts';
 import { priceOfCheck } from '../../src/accounts/organizations/price-of-check.ts';
+import { RuleThreads } from '../../src/analysis/rules/evaluation/rule-threads.ts';
+import { ruleStore } from '../../src/analysis/rules/rule-store.ts';
+import { rulesWithTag } from '../../src/analysis/rules/rules-with-tag.ts';
 import { apiRoutes } from '../../src/compose/api-routes.ts';
 import { createApp } from '../../src/compose/create-app.ts';
 import { authenticate } from '../../src/http/authenticate.ts';
@@ -104,8 +107,8 @@ export async function runningApi(open: () => Promise<Store> = () => openStore({ 
   const scans = scanStore(store, (scan) => states.announce(stateOf(scan)));
   const ledger = ledgerStore(store);
   const accounts = { organizations: organizationStore(store), keys: keyStore(store) };
-  const [idempotency, tags] = [idempotencyStore(store), tagDefinitionStore(store)];
-  for (const one of [accounts.keys, scans, ledger, idempotency, tags]) await one.createIndexes();
+  const [idempotency, tags, rules] = [idempotencyStore(store), tagDefinitionStore(store), ruleStore(store)];
+  for (const one of [accounts.keys, scans, ledger, idempotency, tags, rules]) await one.createIndexes();
   for (const who of ['ours', 'theirs'] as const)
     await addOrganization(accounts, { _id: ORGANIZATIONS[who], name: who }, KEYS[who], new Date());
 
@@ -124,6 +127,7 @@ export async function runningApi(open: () => Promise<Store> = () => openStore({ 
     fleet: async () => {},
   };
   const pictures = new PicturePool();
+  const threads = new RuleThreads(1);
   const metrics = createMetrics();
   const logger = createLogger('test', 'silent');
   const routes = apiRoutes({
@@ -136,8 +140,16 @@ export async function runningApi(open: () => Promise<Store> = () => openStore({ 
     unqueue: async () => {},
     readEvidence: async () => around.evidence,
     tagWordsFor: (organizationId) => around.tagWordsFor(organizationId),
-    tags,
+    readTags: tags.visibleTo,
+    registerTag: tags.register,
+    changeTag: tags.change,
+    setTagArchived: tags.setArchived,
+    removeTag: tags.remove,
+    rules,
+    problemsOf: (patterns) => threads.problemsOf(patterns),
+    rulesWithTag: (organizationId, slug) => rulesWithTag(rules, organizationId, slug),
     countScans: scans.countWithTag,
+    removeTagFromScans: scans.removeTag,
     submitted: () => metrics.submitted.inc(),
     watchScan: states.watch,
     closing: closing.signal,
@@ -190,6 +202,7 @@ export async function runningApi(open: () => Promise<Store> = () => openStore({ 
     accounts,
     scans,
     tags,
+    rules,
     ledger,
     idempotency,
     routes,
@@ -214,6 +227,7 @@ export async function runningApi(open: () => Promise<Store> = () => openStore({ 
       closing.abort();
       await server.close(0);
       await pictures.close();
+      await threads.close();
       await store.close();
     },
   };

@@ -35,6 +35,7 @@ export const NODE_TOKEN = 'the-token-of-all-nodes';
 export const NEXT_NODE_TOKEN = 'the-next-token-of-all-nodes';
 export const PUBLIC_URL = 'https://adsweep.example';
 export const PRICE_MICROS = 10_000;
+const RULE_BUDGET_MS = 2_000;
 
 export type RunningFarm = Awaited<ReturnType<typeof runningFarm>>;
 
@@ -62,7 +63,7 @@ export async function runningFarm() {
     metrics: workMetrics(registry),
     logger,
   };
-  const settings = { publicUrl: PUBLIC_URL, ...secrets };
+  const settings = { publicUrl: PUBLIC_URL, ruleBudgetMs: RULE_BUDGET_MS, ...secrets };
   const domains = createDomains(platform, settings);
   await createIndexes(domains);
   const farm = farmOf(domains);
@@ -91,6 +92,7 @@ export async function runningFarm() {
     objects,
     registry,
     tags: domains.reference.tags,
+    rules: domains.analysis.rules,
     scans,
     ledger,
     events,

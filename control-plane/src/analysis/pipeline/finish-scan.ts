@@ -7,16 +7,19 @@ import { changeScan } from '../../scanning/scans/state/change-scan.ts';
 import type { InternalScans } from '../../scanning/scans/state/internal-scans.ts';
 import type { ScanRecord, ScanTag } from '../../scanning/scans/state/scan.ts';
 import { classify, type Verdict } from '../classification/classify.ts';
+import { combine } from '../detectors/combine.ts';
 import { detectors as allDetectors, detect, needsOf } from '../detectors/detect.ts';
 import type { Detector } from '../detectors/detector.ts';
 import { type Evidence, type Need, NO_EVIDENCE, withoutFirstDomains } from '../detectors/evidence.ts';
 import type { Finding } from '../detectors/finding.ts';
+import type { JudgeByRules } from '../rules/judge-by-rules.ts';
 import { type EvidenceSources, loadEvidence } from './load-evidence.ts';
 import { runWithin } from './run-within.ts';
 
 export type FinishDependencies = EvidenceSources & {
   scans: Pick<InternalScans, 'apply'>;
   readTags: ReadTags;
+  judgeByRules: JudgeByRules;
   metrics: Pick<WorkMetrics, 'stepSeconds' | 'finishedScans'>;
   logger: Logger;
   /** Another choice than all of them, for tests. */
@@ -47,6 +50,7 @@ const STEPS: [name: string, step: Step][] = [
   ['load_evidence', loadNeededEvidence],
   ['leave_out_domains', leaveOutDomains],
   ['detect', detectTags],
+  ['run_rules', runRules],
   ['classify', classifyLandings],
   ['assign_tags', assignTags],
   ['finish', finish],
@@ -107,6 +111,14 @@ function detectTags({ logger, detectors }: FinishDependencies, { scan, judged, m
   const { findings, failed } = detect(judged, detectors, (work) => runWithin(JUDGE_MS, work));
   for (const { name, cause } of failed) logger.error({ scan_id: scan._id, detector: name, cause }, 'a detector failed');
   return { findings, missing: [...missing, ...failed.map(({ name }) => name)] };
+}
+
+/** Rules are run elsewhere, so that no expression holds up the process; those that were skipped are told. */
+async function runRules({ judgeByRules }: FinishDependencies, checks: Checks): Promise<Partial<Checks>> {
+  const { scan, judged, findings, missing } = checks;
+  const links = judged.landings.flatMap(({ redirect_chain }) => redirect_chain.map(({ url }) => url));
+  const byRules = await judgeByRules(scan, findings, links);
+  return { findings: combine([...findings, ...byRules.findings]), missing: [...missing, ...byRules.missing] };
 }
 
 /** Classifying is pure: what fails or takes too long once does so always, so that the judgement is missing. */

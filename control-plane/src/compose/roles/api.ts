@@ -1,6 +1,7 @@
 import { firstSecret } from '@adsweep/shared/service/bearer.ts';
 import { splitAddressBlocks } from '@adsweep/shared/urls/address-blocks.ts';
 import { AddressPolicy } from '@adsweep/shared/urls/address-policy.ts';
+import { RuleThreads } from '../../analysis/rules/evaluation/rule-threads.ts';
 import type { Config } from '../../config.ts';
 import type { Caller } from '../../http/caller.ts';
 import { idempotencyStore } from '../../http/idempotency-store.ts';
@@ -20,6 +21,9 @@ import type { Domains } from '../domains.ts';
 import type { Need } from '../readiness.ts';
 import { reportSources } from '../report-sources.ts';
 
+/** Threads for the rules that clients write and try; those of scans have their own. */
+const RULE_THREADS = 1;
+
 export const API_NEEDS: readonly Need[] = ['store', 'redis', 'catalogue'];
 
 /** The surface for clients and for readers of public reports, with what only it keeps running: the catalogue and resized pictures. */
@@ -33,12 +37,13 @@ export async function startApi(
   publicUrl: string,
   closing: AbortSignal,
 ): Promise<Api> {
-  const { accounts, reference, scanning, crawling } = domains;
+  const { accounts, reference, scanning, crawling, analysis } = domains;
   const idempotency = idempotencyStore(platform.store);
   await idempotency.createIndexes();
   await accounts.setFirstKey(config.ADSWEEP_API_KEY);
   const catalogue = await mirror(config, platform, metrics);
   const pictures = new PicturePool();
+  const threads = new RuleThreads(RULE_THREADS);
 
   const routes = apiRoutes({
     scans: scanning.scans,
@@ -54,8 +59,12 @@ export async function startApi(
     readEvidence: crawling.evidenceOf,
     watchScan: scanning.watchScan,
     closing,
-    tags: reference.tags,
+    ...reference.tagVerbs,
+    rules: analysis.rules,
+    problemsOf: (patterns) => threads.problemsOf(patterns),
+    rulesWithTag: analysis.rulesWithTag,
     countScans: scanning.scans.countWithTag,
+    removeTagFromScans: scanning.scans.removeTag,
     tagWordsFor: async (organizationId) => {
       const known = await reference.readTags(organizationId);
       return (slug) => inService(known, slug);
@@ -73,7 +82,7 @@ export async function startApi(
   return {
     routes,
     hasCatalogue: () => catalogue.read() !== null,
-    stop: async () => void (await Promise.all([pictures.close(), catalogue.stop()])),
+    stop: async () => void (await Promise.all([pictures.close(), threads.close(), catalogue.stop()])),
   };
 }
 

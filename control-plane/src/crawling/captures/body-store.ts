@@ -2,6 +2,7 @@ import { buffer } from 'node:stream/consumers';
 import { promisify } from 'node:util';
 import { gunzip, gzip } from 'node:zlib';
 import { BODIES, type CapturedBody } from '@adsweep/shared/capture/artifacts/bodies.ts';
+import { CREATIVE_HTML } from '@adsweep/shared/capture/artifacts/creative-html.ts';
 import { type CapturedDocument, DOCUMENTS } from '@adsweep/shared/capture/artifacts/documents.ts';
 import { type CapturedVastDocument, VAST_DOCUMENTS } from '@adsweep/shared/capture/artifacts/vast-documents.ts';
 import type { NetworkRequest } from '@adsweep/shared/capture/network-request.ts';
@@ -16,14 +17,20 @@ const unzip = promisify(gunzip);
 /** Every request that a capture saw; ours, so that no node can upload one. */
 const REQUESTS = 'requests.json.gz';
 
+const NAMES = { requests: REQUESTS, documents: DOCUMENTS, bodies: BODIES, creative_html: CREATIVE_HTML };
+
 /** The large parts of a capture, apart from its record: all requests and the contents of sub-resources for a day (spec 8), documents. */
 export type BodyStore = ReturnType<typeof bodyStore>;
 
 export function bodyStore(artifacts: InternalArtifacts) {
-  const read = async <T>(ref: AttemptRef, name: string): Promise<T[] | null> => {
+  const readPacked = async (ref: AttemptRef, name: string): Promise<Buffer | null> => {
     const stored = await artifacts.open(ref, name);
-    if (!stored) return null;
-    const text = await unzip(await buffer(stored.stream), { maxOutputLength: UNZIPPED_BYTES_MAX });
+    return stored && buffer(stored.stream);
+  };
+  const read = async <T>(ref: AttemptRef, name: string): Promise<T[] | null> => {
+    const packed = await readPacked(ref, name);
+    if (!packed) return null;
+    const text = await unzip(packed, { maxOutputLength: UNZIPPED_BYTES_MAX });
     return JSON.parse(text.toString()) as T[];
   };
 
@@ -44,5 +51,9 @@ export function bodyStore(artifacts: InternalArtifacts) {
 
     /** Contents of sub-resources, or null after a day. */
     bodiesOf: (ref: AttemptRef) => read<CapturedBody>(ref, BODIES),
+
+    /** One of these parts as it is stored (gzipped JSON; markup: UTF-8), for whoever unpacks it elsewhere. */
+    packed: (ref: AttemptRef, part: keyof typeof NAMES) => readPacked(ref, NAMES[part]),
+    unpackedBytesMax: UNZIPPED_BYTES_MAX,
   };
 }

@@ -13,4 +13,7 @@ export const captureReader =
     capture && captures.find(capture.id);
 
 /** Reads the large parts of a capture, which stand apart from it; null where there are none (any more). */
-export type ReadContents = Pick<BodyStore, 'requestsOf' | 'documentsOf' | 'bodiesOf' | 'vastDocumentsOf'>;
+export type ReadContents = Pick<
+  BodyStore,
+  'requestsOf' | 'documentsOf' | 'bodiesOf' | 'vastDocumentsOf' | 'packed' | 'unpackedBytesMax'
+>;

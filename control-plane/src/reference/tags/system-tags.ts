@@ -133,6 +133,14 @@ export const SYSTEM_TAGS = [
     display_name: 'Tracker does not answer',
     description: 'A tracker of the ad was asked for and did not answer, or refused.',
   },
+  {
+    slug: 'ios_exploit_attempt',
+    category: 'security',
+    severity: 'high',
+    visibility: 'public',
+    display_name: 'iOS exploit attempt',
+    description: 'A request looks like one of a known kit that attacks browsers of iOS.',
+  },
   ...BEHAVIOR_TAGS,
 ] as const satisfies SystemTag[];
 

@@ -180,6 +180,19 @@ export const ScanBriefSchema = Type.Object(
   { title: 'ScanBrief' },
 );
 
+const TagMatchSchema = Type.Object(
+  {
+    rule_id: Type.String(),
+    rule_type: Type.String(),
+    place: Type.Enum(['hop', 'request', 'title', 'text', 'html', 'content'], { description: 'What it was found in.' }),
+    landing: orNull(Type.Integer()),
+    offset: Type.Integer({ description: 'UTF-16 units before the hit.' }),
+    excerpt: Type.String({ description: 'Its surroundings, the hit between « and ».' }),
+    elapsed_ms: Type.Integer({ description: 'CPU that the rule took by itself.' }),
+  },
+  { title: 'TagMatch' },
+);
+
 export const ScanTagSchema = Type.Object(
   {
     id: Type.String(),
@@ -191,6 +204,7 @@ export const ScanTagSchema = Type.Object(
     display_name: Type.String(),
     category: Type.String(),
     severity: Type.Enum(SEVERITIES),
+    match: Type.Union([TagMatchSchema, Type.Null()], { description: 'Where a rule found it.' }),
     created_at: Time,
   },
   { title: 'ScanTag' },

@@ -146,6 +146,12 @@ export function scanStore(store: Store, changed: (scan: ScanRecord) => void = ()
       return scans.countDocuments({ organization_id: organizationId, 'tags.tag_slug': slug });
     },
 
+    /** Takes a tag off all of the organization's scans. */
+    async removeTag(organizationId: string, slug: string): Promise<void> {
+      const carries = { organization_id: organizationId, 'tags.tag_slug': slug };
+      await scans.updateMany(carries, { $pull: { tags: { tag_slug: slug } } });
+    },
+
     /** The next `limit` scans in `status` by id after `afterId` ('' = from the first), for walks over all of them. */
     async pageInStatus(status: ScanStatus, afterId: string, limit: number): Promise<ScanInQueue[]> {
       return scans

@@ -26,7 +26,23 @@ export type ScanTag = {
   detail: string;
   url: string;
   surface: 'page' | 'creative';
+  /** Where a rule found it; absent: no rule did, or it combines other tags. */
+  match?: TagMatch;
   created_at: Date;
+};
+
+/**
+ * Why a rule assigned a tag: `place` says in what it was found, `offset` after how many UTF-16 units, `excerpt` its surroundings with the
+ * hit between « and »; `elapsed_ms` is the CPU that the rule took by itself.
+ */
+export type TagMatch = {
+  rule_id: string;
+  rule_type: string;
+  place: 'hop' | 'request' | 'title' | 'text' | 'html' | 'content';
+  landing: number | null;
+  offset: number;
+  excerpt: string;
+  elapsed_ms: number;
 };
 
 /** A path in a category tree, broadest first; the deeper tiers may be null. */

@@ -1,0 +1,105 @@
+import type { Tags } from '../../reference/tags/tag-definitions.ts';
+import { inService } from '../../reference/tags/tag-definitions.ts';
+import type { Finding } from '../detectors/finding.ts';
+import { type FoundTag, matchCombo, slugsOf } from './evaluation/combos.ts';
+import type { SearchRule } from './evaluation/compiled-rules.ts';
+import type { PackedEvidence } from './evaluation/rule-job.ts';
+import type { GroupOutcome, RuleThreads } from './evaluation/rule-threads.ts';
+import type { RuleMatch } from './evaluation/run-rules.ts';
+import type { Place } from './evaluation/texts.ts';
+import { type ComboConfig, isCombo, type Rule } from './rule.ts';
+
+/** What the rules of a scan found; `skipped`: those that did not see everything before the budget was spent. */
+export type RuleFindings = { findings: Finding[]; skipped: Rule[] };
+
+/** Rules whose tag is in service, and whose inputs are (spec 2.5): no other can fire. */
+export function rulesInService(rules: Rule[], tags: Tags): Rule[] {
+  return rules
+    .filter(({ tag_slug }) => inService(tags, tag_slug) !== null)
+    .filter((rule) => !isCombo(rule) || slugsOf(rule.config).every((slug) => inService(tags, slug) !== null));
+}
+
+/**
+ * Runs the rules that search texts, the platform's before the organization's, within one budget (in ms of CPU). Rules that were not
+ * through when it was spent, and found nothing until then, are skipped.
+ */
+export async function searchTexts(
+  threads: Pick<RuleThreads, 'run'>,
+  rules: Rule[],
+  evidence: PackedEvidence,
+  budgetMs: number,
+): Promise<RuleFindings> {
+  const search = rules.filter((rule): rule is SearchRule => !isCombo(rule));
+  if (search.length === 0) return { findings: [], skipped: [] };
+  const groups = [search.filter(isOfPlatform), search.filter((rule) => !isOfPlatform(rule))];
+  const job = { evidence, groups: groups.map((group) => JSON.stringify(group)), budgetMs, shared: true };
+  const outcomes = await threads.run(job);
+  return {
+    findings: outcomes.flatMap(({ matches }) => findingsOf(search, matches)),
+    skipped: groups.flatMap((group, at) => unfinished(group, outcomes[at]!)),
+  };
+}
+
+const isOfPlatform = ({ organization_id }: Rule): boolean => organization_id === null;
+
+/** Rules that saw not everything and found nothing in what they saw. */
+function unfinished(rules: SearchRule[], { finished, matches }: GroupOutcome): SearchRule[] {
+  const through = new Set([...finished, ...matches.map(({ rule_id }) => rule_id)]);
+  return rules.filter(({ id }) => !through.has(id));
+}
+
+/** The findings that matches of these rules are, with what explains them. */
+export function findingsOf(rules: Rule[], matches: RuleMatch[]): Finding[] {
+  const byId = new Map(rules.map((rule) => [rule.id, rule]));
+  return matches.flatMap((match): Finding[] => {
+    const rule = byId.get(match.rule_id);
+    if (!rule) return [];
+    const { surface, place, landing, start, excerpt, elapsed_ms, url } = match;
+    const detail = `Rule "${rule.name}": ${WORDS[place]}${landing === null ? '' : ` of landing ${landing}`}, at ${start}: ${excerpt}`;
+    const explained = {
+      rule_id: rule.id,
+      rule_type: rule.rule_type,
+      place,
+      landing,
+      offset: start,
+      excerpt,
+      elapsed_ms,
+    };
+    return [{ tag_slug: rule.tag_slug, detail, url, surface, match: explained }];
+  });
+}
+
+const WORDS: Record<Place, string> = {
+  hop: 'a step of the chain',
+  request: 'a request',
+  title: 'the title',
+  text: 'the visible text',
+  html: 'the HTML',
+  content: 'the content of a resource',
+};
+
+/** What combos find among the tags that everything else found. They run once, so that none is the input of another. */
+export function matchCombos(rules: Rule[], found: Finding[], tags: Tags, links: string[]): Finding[] {
+  const inputs = found.flatMap(({ tag_slug, url }): FoundTag[] => {
+    const tag = inService(tags, tag_slug);
+    return tag ? [{ tag_slug, url, category: tag.category }] : [];
+  });
+  return rules.filter(isCombo).flatMap((rule) =>
+    matchCombo(rule.config, inputs, links).map((url): Finding => {
+      const detail = `Rule "${rule.name}": ${comboWords(rule.config)}`;
+      return { tag_slug: rule.tag_slug, detail, url, surface: 'page' };
+    }),
+  );
+}
+
+function comboWords(config: ComboConfig): string {
+  const { all_of, any_of, any_of_min = 1, none_of, tag_category, count_gte = 1 } = config;
+  return [
+    all_of && `all of ${all_of.join(', ')}`,
+    any_of && `at least ${any_of_min} of ${any_of.join(', ')}`,
+    none_of && `none of ${none_of.join(', ')}`,
+    tag_category && `at least ${count_gte} of category ${tag_category}`,
+  ]
+    .filter(Boolean)
+    .join('; ');
+}

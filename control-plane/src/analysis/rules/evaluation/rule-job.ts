@@ -1,0 +1,40 @@
+import type { CapturedLanding } from '@adsweep/shared/capture/capture.ts';
+import type { CapturedCreative } from '@adsweep/shared/capture/creative.ts';
+import type { NetworkRequest } from '@adsweep/shared/capture/network-request.ts';
+import type { RuleMatch } from './run-rules.ts';
+
+/**
+ * What rules look at, as it travels to their thread: large parts stay gzipped JSON until they are there. null: there is none (any more),
+ * or none is needed.
+ */
+export type PackedEvidence = {
+  landings: CapturedLanding[];
+  creative: CapturedCreative | null;
+  /** UTF-8. */
+  creative_html: Uint8Array | null;
+  /** The stored requests, which stand in for all of them after a day (spec 8). */
+  requests: NetworkRequest[];
+  ignore_first_n_domains: number;
+  packed: Record<'requests' | 'documents' | 'bodies', Uint8Array | null>;
+  unpackedBytesMax: number;
+};
+
+/**
+ * Groups of rules to run over one scan, one after the other; each is a JSON array of search rules, by which its compiled form is known
+ * again. `shared`: one budget for all of them (a scan), or one for each (rule tests). In ms of CPU.
+ */
+export type RuleJob = { evidence: PackedEvidence; groups: string[]; budgetMs: number; shared: boolean };
+
+/** What one group found; `finished` names the rules that saw everything. */
+export type GroupResult = { matches: RuleMatch[]; finished: string[]; elapsed_ms: number };
+
+/** What a thread is asked. */
+export type ThreadRequest = { job: RuleJob } | { patterns: string[] };
+
+/** What a thread says, in this order: that it begins a group, how far that is, that all is done. */
+export type ThreadMessage =
+  | { began: number }
+  | { group: number; result: GroupResult }
+  | { done: true }
+  | { problems: (string | null)[] }
+  | { failed: string };

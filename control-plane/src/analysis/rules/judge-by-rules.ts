@@ -1,0 +1,57 @@
+import type { Logger } from '@adsweep/shared/service/logger.ts';
+import type { ReadTags } from '../../reference/tags/tag-definitions.ts';
+import type { ScanRecord } from '../../scanning/scans/state/scan.ts';
+import { combine } from '../detectors/combine.ts';
+import type { Finding } from '../detectors/finding.ts';
+import { matchCombos, rulesInService, searchTexts } from './evaluate-rules.ts';
+import type { RuleThreads } from './evaluation/rule-threads.ts';
+import { type PackedSources, packEvidence } from './packed-evidence.ts';
+import { type Rule, type RuleRecord, ruleOf } from './rule.ts';
+
+export type JudgeParts = PackedSources & {
+  readRules: (organizationId: string) => Promise<RuleRecord[]>;
+  readTags: ReadTags;
+  threads: Pick<RuleThreads, 'run'>;
+  /** What the rules of one scan may cost together, in ms of CPU. */
+  budgetMs: number;
+  logger: Logger;
+};
+
+/**
+ * Judges a scan by the rules of the platform and of its organization. `found` is what detectors found, and `links` are its links: combos
+ * look at both.
+ */
+export type JudgeByRules = (
+  scan: ScanRecord,
+  found: Finding[],
+  links: string[],
+) => Promise<{ findings: Finding[]; missing: string[] }>;
+
+/** Names of skipped rules that a scan tells; of more it tells how many. */
+const SKIPPED_TOLD_MAX = 5;
+
+export function judgeByRules(parts: JudgeParts): JudgeByRules {
+  return async (scan, found, links) => {
+    const { organization_id } = scan;
+    const [records, tags] = await Promise.all([parts.readRules(organization_id), parts.readTags(organization_id)]);
+    const rules = rulesInService(records.filter(({ is_active }) => is_active).map(ruleOf), tags);
+    if (rules.length === 0) return { findings: [], missing: [] };
+    const evidence = await packEvidence(parts, scan, rules);
+    if (!evidence) return { findings: [], missing: [] };
+    try {
+      const { findings, skipped } = await searchTexts(parts.threads, rules, evidence, parts.budgetMs);
+      const combos = matchCombos(rules, combine([...found, ...findings]), tags, links);
+      return { findings: [...findings, ...combos], missing: tellSkipped(skipped) };
+    } catch (cause) {
+      parts.logger.error({ scan_id: scan._id, cause }, 'the rules of a scan could not be run');
+      return { findings: [], missing: ['rules'] };
+    }
+  };
+}
+
+function tellSkipped(skipped: Rule[]): string[] {
+  if (skipped.length === 0) return [];
+  const told = skipped.slice(0, SKIPPED_TOLD_MAX).map(({ name }) => `"${name}"`);
+  const more = skipped.length > told.length ? [`${skipped.length - told.length} more`] : [];
+  return [`rules skipped, the time budget was spent: ${[...told, ...more].join(' ')}`];
+}

@@ -1,0 +1,82 @@
+import { type Static, Type } from 'typebox';
+import { orNull } from '../../http/or-null.ts';
+import { SEVERITIES } from '../../reference/tags/system-tag.ts';
+import { RULE_TARGETS, RULE_TYPES } from './rule.ts';
+
+const Visibility = Type.Enum(['hidden', 'internal', 'public']);
+const Name = Type.String({ minLength: 1, maxLength: 200 });
+const Slug = Type.String({ pattern: '^[a-z0-9][a-z0-9_-]{0,99}$', description: 'The tag that a match assigns.' });
+const Target = Type.Enum(RULE_TARGETS, { default: 'page' });
+const Visibilities = Type.Record(Type.String(), Visibility, { description: 'The visibility of `tag_slug`.' });
+
+/** A type, a configuration and a target, as rules and rule tests send them. */
+export const conditionFields = {
+  rule_type: Type.Enum(RULE_TYPES),
+  config: Type.Object({}, { additionalProperties: true, description: 'By `rule_type`; other keys are refused.' }),
+  target: Type.Optional(Target),
+};
+
+export const RuleInSchema = Type.Object(
+  {
+    name: Name,
+    tag_slug: Slug,
+    ...conditionFields,
+    tag_visibility: Type.Optional(orNull(Visibilities)),
+    tag_category: Type.Optional(Type.String({ minLength: 1, maxLength: 100, default: 'custom' })),
+    tag_severity: Type.Optional(Type.Enum(SEVERITIES, { default: 'low' })),
+  },
+  {
+    additionalProperties: false,
+    title: 'RuleIn',
+    examples: [
+      {
+        name: 'Casino words',
+        tag_slug: 'casino',
+        rule_type: 'stopword_content',
+        config: { contains: ['casino', 'free spins'] },
+      },
+    ],
+  },
+);
+export type RuleIn = Static<typeof RuleInSchema>;
+
+/** What is absent or null stays as it is; `config` is replaced as a whole. */
+export const RulePutSchema = Type.Object(
+  {
+    name: Type.Optional(orNull(Name)),
+    tag_slug: Type.Optional(orNull(Slug)),
+    config: Type.Optional(orNull(conditionFields.config)),
+    target: Type.Optional(orNull(Target)),
+    is_active: Type.Optional(orNull(Type.Boolean())),
+    tag_visibility: Type.Optional(orNull(Visibilities)),
+  },
+  { additionalProperties: false, title: 'RulePut' },
+);
+export type RulePut = Static<typeof RulePutSchema>;
+
+export const RuleSchema = Type.Object(
+  {
+    id: Type.String(),
+    organization_id: orNull(Type.String()),
+    name: Type.String(),
+    tag_slug: Type.String(),
+    rule_type: Type.Enum(RULE_TYPES),
+    config: conditionFields.config,
+    target: Type.Enum(RULE_TARGETS),
+    is_active: Type.Boolean(),
+    created_at: Type.String({ format: 'date-time' }),
+    scope: Type.Enum(['system', 'personal']),
+    tag_visibility: Visibilities,
+  },
+  { title: 'Rule' },
+);
+
+/** A pasted list, and what it holds. */
+export const ListTextSchema = Type.Object(
+  { text: Type.String({ minLength: 1, maxLength: 1_000_000 }) },
+  { additionalProperties: false, title: 'ListText' },
+);
+export const ListSchema = Type.Object(
+  { items: Type.Array(Type.String()), duplicates: Type.Integer({ description: 'Items that were left out.' }) },
+  { title: 'ParsedList' },
+);

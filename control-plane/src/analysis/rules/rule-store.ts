@@ -1,0 +1,62 @@
+import { insertOnce } from '../../platform/insert-once.ts';
+import type { Collection, Store } from '../../platform/store.ts';
+import type { RuleRecord } from './rule.ts';
+
+/** The owner of the platform's rules, which run on every scan. */
+export const PLATFORM = 'platform';
+
+export const ownerOf = (organizationId: string | null): string => organizationId ?? PLATFORM;
+
+const NEWEST = { created_at: -1, _id: -1 } as const;
+
+/** The only code that touches rules. */
+export type RuleStore = ReturnType<typeof ruleStore>;
+
+export function ruleStore(store: Store) {
+  const rules: Collection<RuleRecord> = store.collection<RuleRecord>('rules');
+
+  return {
+    async createIndexes(): Promise<void> {
+      await rules.createIndex({ owner: 1, ...NEWEST });
+    },
+
+    /** Stores a rule; one of that id that is there already stays as it is. */
+    async insert(rule: RuleRecord): Promise<void> {
+      await insertOnce(rules, rule);
+    },
+
+    /** A rule of this organization or of the platform; null: missing and someone else's look the same. */
+    async find(organizationId: string, id: string): Promise<RuleRecord | null> {
+      return rules.findOne({ _id: id, owner: { $in: [PLATFORM, organizationId] } });
+    },
+
+    /** A page of an owner's rules, newest first, and how many there are. */
+    async list(owner: string, skip: number, limit: number) {
+      const [rows, total] = await Promise.all([
+        rules.find({ owner }).sort(NEWEST).skip(skip).limit(limit).toArray(),
+        rules.countDocuments({ owner }),
+      ]);
+      return { rows, total };
+    },
+
+    /** How many rules an owner has. */
+    async count(owner: string): Promise<number> {
+      return rules.countDocuments({ owner });
+    },
+
+    /** All rules that an organization's scans are judged by or could be, the platform's first, oldest first. */
+    async visibleTo(organizationId: string): Promise<RuleRecord[]> {
+      const of = (owner: string) => rules.find({ owner }).sort({ created_at: 1, _id: 1 }).toArray();
+      return (await Promise.all([of(PLATFORM), of(organizationId)])).flat();
+    },
+
+    /** Changes a rule; answers it as it then stands, or null where it is gone. */
+    async change({ _id, owner }: RuleRecord, set: Partial<RuleRecord>): Promise<RuleRecord | null> {
+      return rules.findOneAndUpdate({ _id, owner }, { $set: set }, { returnDocument: 'after' });
+    },
+
+    async remove({ _id, owner }: RuleRecord): Promise<void> {
+      await rules.deleteOne({ _id, owner });
+    },
+  };
+}

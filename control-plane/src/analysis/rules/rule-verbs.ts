@@ -1,0 +1,126 @@
+import { newId } from '@adsweep/shared/ids.ts';
+import { ApiError, notFound, refused } from '../../http/api-error.ts';
+import { type Caller, isOperator } from '../../http/caller.ts';
+import { given } from '../../http/describe-schema-error.ts';
+import type { Issue } from '../../http/errors.ts';
+import type { TagDefinition, Tags } from '../../reference/tags/tag-definitions.ts';
+import { type RuleCheckParts, ruleIssues } from './check-rule.ts';
+import type { Condition, RuleRecord } from './rule.ts';
+import type { RuleIn, RulePut } from './rule-in.ts';
+import { ownerOf, type RuleStore } from './rule-store.ts';
+
+/** What writing rules needs of others. */
+export type RuleVerbParts = {
+  rules: RuleStore;
+  readTags: (organizationId: string | null) => Promise<Tags>;
+  registerTag: (tag: TagDefinition, now: Date) => Promise<void>;
+  changeTag: (tag: TagDefinition, change: { visibility?: TagDefinition['visibility'] }) => Promise<void>;
+  problemsOf: RuleCheckParts['problemsOf'];
+};
+
+/** Rules that one owner may have: all of them run on every scan. */
+const RULES_MAX = 500;
+
+/** Whose rule it is to be: the platform's are the operator's business. */
+export function ownerFor(caller: Caller, scope: 'system' | 'personal'): string | null {
+  if (scope === 'personal') return caller.organizationId;
+  if (!isOperator(caller))
+    throw new ApiError('forbidden', "Rules of the platform are written with the operator's key alone.");
+  return null;
+}
+
+/** A rule that this caller may change. */
+export async function findOwnRule({ rules }: Pick<RuleVerbParts, 'rules'>, caller: Caller, id: string) {
+  const rule = await rules.find(caller.organizationId, id);
+  if (!rule) throw notFound('rule');
+  ownerFor(caller, rule.organization_id === null ? 'system' : 'personal');
+  return rule;
+}
+
+/** Stores a rule and registers its tag, which stays as it is where it is there already. */
+export async function createRule(
+  parts: RuleVerbParts,
+  organizationId: string | null,
+  written: RuleIn,
+  now: Date,
+): Promise<RuleRecord> {
+  const owner = ownerOf(organizationId);
+  if ((await parts.rules.count(owner)) >= RULES_MAX)
+    throw new ApiError('checking.too_many_rules', `There can be ${RULES_MAX} rules at the most.`);
+  const { name, tag_slug, rule_type, config, target = 'page' } = written;
+  const rule: RuleRecord = {
+    ...{ _id: newId(), owner, organization_id: organizationId, name, tag_slug, rule_type },
+    ...{ config: config as Condition['config'], target, is_active: true, created_at: now },
+  };
+  await registerTagOf(parts, rule, written, now);
+  await parts.rules.insert(rule);
+  return rule;
+}
+
+/** Changes a rule; throws 422 where it could not be run afterwards. */
+export async function changeRule(
+  parts: RuleVerbParts,
+  rule: RuleRecord,
+  change: RulePut,
+  now: Date,
+): Promise<RuleRecord> {
+  const { tag_visibility, ...fields } = change;
+  const set = Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null));
+  const changed = { ...rule, ...set } as RuleRecord;
+  const tags = await parts.readTags(rule.organization_id);
+  const issues = [
+    ...(await ruleIssues(changed, { tags, problemsOf: parts.problemsOf })),
+    ...tagIssues(changed, tag_visibility ?? null, tags),
+  ];
+  if (issues.length > 0) throw refused(issues.map((issue) => ({ ...issue, loc: ['body', ...issue.loc] })));
+  await registerTagOf(parts, changed, { tag_visibility }, now);
+  const stored = await parts.rules.change(rule, set);
+  if (!stored) throw notFound('rule');
+  return stored;
+}
+
+/** What is wrong with the tag that a rule would assign; paths begin at the rule. */
+export function tagIssues(
+  { tag_slug, organization_id }: Pick<RuleRecord, 'tag_slug' | 'organization_id'>,
+  tag_visibility: Record<string, string> | null,
+  tags: Tags,
+): Issue[] {
+  const others = Object.keys(tag_visibility ?? {}).filter((slug) => slug !== tag_slug);
+  const reserved = organization_id !== null && tags.get(tag_slug)?.organization_id === null;
+  return [
+    ...(reserved ? [issue(['tag_slug'], 'The system has a tag of this name.', 'system_slug_reserved', tag_slug)] : []),
+    ...others.map((slug) => issue(['tag_visibility', slug], 'The rule does not assign this tag.', 'not_found', slug)),
+  ];
+}
+
+const issue = (loc: string[], msg: string, type: string, value: unknown): Issue => ({
+  loc,
+  msg,
+  type,
+  ctx: given(value),
+});
+
+type TagWishes = Partial<Pick<RuleIn, 'tag_category' | 'tag_severity' | 'tag_visibility'>>;
+
+async function registerTagOf(parts: RuleVerbParts, rule: RuleRecord, wishes: TagWishes, now: Date): Promise<void> {
+  const { tag_slug: slug, organization_id } = rule;
+  const visibility = wishes.tag_visibility?.[slug];
+  const tag: TagDefinition = {
+    slug,
+    category: wishes.tag_category ?? 'custom',
+    severity: wishes.tag_severity ?? 'low',
+    visibility: visibility ?? 'internal',
+    display_name: readable(slug),
+    description: `Found by the rule "${rule.name}".`,
+    organization_id,
+    archived_at: null,
+  };
+  const known = (await parts.readTags(organization_id)).get(slug);
+  if (!known) await parts.registerTag(tag, now);
+  else if (visibility && known.organization_id === organization_id) await parts.changeTag(known, { visibility });
+}
+
+const readable = (slug: string): string => {
+  const words = slug.replaceAll(/[_-]+/g, ' ').trim();
+  return words.charAt(0).toUpperCase() + words.slice(1);
+};
