@@ -127,7 +127,7 @@ function failureOf(captureSession: CaptureSession, visit: Visit, traffic: Ticket
   const known = visit.failure ?? captureSession.ending.failure;
   if (known) return known;
   const subject = captureSession.subject();
-  const hop = subject && captureSession.journal.hopsOf(subject.tab.session.targetId).at(-1);
+  const hop = visit.document ?? (subject && captureSession.journal.hopsOf(subject.tab.session.targetId).at(-1));
   const code = failureOfVisit(visit.error, hop ?? null, traffic);
   return code && { code, cause: visit.error || `${hop?.url} ended with ${hop?.fault || hop?.statusCode}` };
 }

@@ -9,6 +9,7 @@ import { type ObservationKind, observationsOf } from '@adsweep/shared/capture/ob
 import type { CrawlJob, JobMember } from '@adsweep/shared/lease/crawl-job.ts';
 import { JOB_LIMITS } from '@adsweep/shared/lease/job-limits.ts';
 import { findEmulator } from '@adsweep/shared/scan/emulators.ts';
+import type { Target } from '@adsweep/shared/scan/target.ts';
 import { createLogger } from '@adsweep/shared/service/logger.ts';
 import { Registry } from 'prom-client';
 import { Value } from 'typebox/value';
@@ -27,6 +28,9 @@ import { ticketFor } from './ticket.ts';
 
 /** `opened` sees the context before the capture does. */
 export type CaptureOptions = {
+  kind?: Target['kind'];
+  /** Another web than the world's own. */
+  site?: Site;
   referrer?: string;
   isolated?: boolean;
   signal?: AbortSignal;
@@ -58,8 +62,8 @@ export class CaptureWorld {
   }
 
   /** One capture in a context of its own, by a proxy of its own. */
-  async capture(url: string, options: CaptureOptions = {}): Promise<Captured> {
-    const proxy = await ForwardProxy.start(this.site);
+  async capture(value: string, options: CaptureOptions = {}): Promise<Captured> {
+    const proxy = await ForwardProxy.start(options.site ?? this.site);
     const emulator = findEmulator(options.emulator ?? EMULATOR);
     if (!emulator) throw new Error(`no emulator ${options.emulator}`);
     const open = await this.#pool.open({
@@ -73,7 +77,7 @@ export class CaptureWorld {
     try {
       const signal = options.signal ?? new AbortController().signal;
       const outcome = await capturePage(
-        { ...memberFor(url, options.referrer ?? null), limits: JOB_LIMITS.page },
+        { ...memberFor(value, options.referrer ?? null, options.kind), limits: JOB_LIMITS.page },
         open,
         proxy.traffic,
         signal,
@@ -174,10 +178,10 @@ export class Captured {
   }
 }
 
-const memberFor = (value: string, referrer: string | null): JobMember => ({
+const memberFor = (value: string, referrer: string | null, kind: Target['kind'] = 'url'): JobMember => ({
   scan_id: 'scan',
   attempt: 0,
-  target: { kind: 'url', value },
+  target: { kind, value },
   targeting: { country_code: 'US', proxy_type: 'residential', region: '', city: '', isp: '' },
   emulator_id: 'desktop',
   referrer,

@@ -61,6 +61,11 @@ export class ForwardProxy {
     if (!hasTicket(request)) return void response.writeHead(407, CHALLENGE).end();
     this.#open(response);
     const url = new URL(request.url ?? '');
+    // As the gateway: nothing is written down of names that no host can have.
+    if (url.hostname.length > 253) {
+      response.writeHead(GATEWAY_STATUS.dns, { [GATEWAY_OUTCOME_HEADER]: 'dns' }).end();
+      return;
+    }
     this.#traffic.requests.push({ method: request.method ?? '', url: url.href, at_ms: Date.now() });
     const fault = this.#note(url.hostname, Number(url.port || 80));
     if (fault) {

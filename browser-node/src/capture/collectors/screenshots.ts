@@ -8,7 +8,7 @@ import { evaluateInIsolatedWorld } from '../devtools/isolated-world.ts';
 import { type PageSize, scrollThrough } from '../page-scripts/scroll-through.ts';
 import { PICTURED_HEIGHT_MAX, SCREENSHOT_MS, SCROLL_MS } from '../session/budgets.ts';
 import type { CaptureSession } from '../session/capture-session.ts';
-import { type Landing, stopScript } from '../session/landings.ts';
+import { type OpenTab, stopScript } from '../session/landings.ts';
 import { underLoad } from '../session/machine-load.ts';
 import { settle } from '../session/settle.ts';
 import type { Collector } from './collector.ts';
@@ -26,7 +26,7 @@ export const screenshots: Collector = {
   budgetMs: SCREENSHOT_MS * 3,
   start: (captureSession) => async (draft) => {
     for (const landing of captureSession.landings.shown()) {
-      const bytes = await picture(captureSession, landing);
+      const bytes = await picture(captureSession, landing, landing.ord === SUBJECT_ORD ? SCREENS_MAX : 0);
       const size = jpegSize(bytes);
       const captured = draft.landings.find(({ ord }) => ord === landing.ord);
       // A side beyond what WebP holds gives an empty picture and no error.
@@ -37,9 +37,10 @@ export const screenshots: Collector = {
   },
 };
 
-async function picture(captureSession: CaptureSession, landing: Landing): Promise<Buffer> {
+/** The whole page that a tab shows as JPEG, as far as WebP can hold it; what is in view where that cannot be had. `screens` are scrolled through. */
+export async function picture(captureSession: CaptureSession, landing: OpenTab, screens: number): Promise<Buffer> {
   try {
-    const size = await wholePage(captureSession, landing);
+    const size = await wholePage(captureSession, landing, screens);
     if (size.isEmpty) return await shootView(landing);
     if (size.height <= PICTURED_HEIGHT_MAX) return await shootWhole(captureSession, landing, size);
     captureSession.notes.push({ collector: 'screenshots', text: `${size.height} pixels high: what is in view` });
@@ -55,9 +56,8 @@ async function picture(captureSession: CaptureSession, landing: Landing): Promis
 }
 
 /** The page's size, once it was scrolled through for what it loads when seen. */
-async function wholePage(captureSession: CaptureSession, landing: Landing): Promise<PageSize> {
+async function wholePage(captureSession: CaptureSession, landing: OpenTab, screens: number): Promise<PageSize> {
   const { session } = landing.tab;
-  const screens = landing.ord === SUBJECT_ORD ? SCREENS_MAX : 0;
   const scroll = (most: number) =>
     evaluateInIsolatedWorld(
       session,
@@ -78,7 +78,7 @@ async function wholePage(captureSession: CaptureSession, landing: Landing): Prom
  */
 function shootWhole(
   captureSession: CaptureSession,
-  { page }: Landing,
+  { page }: OpenTab,
   { width, height, ratio }: PageSize,
 ): Promise<Buffer> {
   const longest = Math.floor(WEBP_SIDE_MAX / ratio);
@@ -93,7 +93,7 @@ function shootWhole(
 }
 
 /** What is in view. */
-async function shootView({ tab }: Landing): Promise<Buffer> {
+async function shootView({ tab }: OpenTab): Promise<Buffer> {
   const { data } = await tab.session.send(
     'Page.captureScreenshot',
     { format: JPEG.type, quality: JPEG.quality },

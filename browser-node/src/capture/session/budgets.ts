@@ -22,6 +22,9 @@ export const LONG_REQUEST_MS = 3_000;
 /** A refresh announced for later than this is not waited for. */
 export const ANNOUNCED_REFRESH_MAX_MS = 8_000;
 
+/** How long a click on a creative is watched for what it opens. */
+export const CLICK_MS = 1_500;
+
 /** Answer of a page's renderer to a trivial question; later, its script is stopped so that it can be looked at. */
 export const ANSWER_MS = 2_000;
 /** All that is collected while the tabs are open, each collector's own budget aside. */

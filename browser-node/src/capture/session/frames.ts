@@ -4,8 +4,8 @@ import type { CaptureSession } from './capture-session.ts';
 import { underLoad } from './machine-load.ts';
 
 type FrameTree = CommandAnswer<'Page.getFrameTree'>['frameTree'];
-/** A frame by the session that leads to it. */
-export type FrameAt = { session: TargetSession; frameId: string; url: string };
+/** A frame by the session that leads to it; `parentId`: the frame around it, null for the tab's own. */
+export type FrameAt = { session: TargetSession; frameId: string; parentId: string | null; url: string };
 
 /** The frames of a tab, its main one first, those of other sites by their own targets. */
 export async function framesOf(captureSession: CaptureSession, root: TargetSession): Promise<FrameAt[]> {
@@ -19,7 +19,14 @@ export async function framesOf(captureSession: CaptureSession, root: TargetSessi
       const answer = await session
         .send('Page.getFrameTree', undefined, underLoad(captureSession, ANSWER_MS))
         .catch(() => null);
-      return answer ? flat(answer.frameTree).map(({ id, url }) => ({ session, frameId: id, url })) : [];
+      return answer
+        ? flat(answer.frameTree).map(({ id, parentId, url }) => ({
+            session,
+            frameId: id,
+            parentId: parentId ?? null,
+            url,
+          }))
+        : [];
     }),
   );
   return trees.flat();

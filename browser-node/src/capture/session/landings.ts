@@ -25,6 +25,7 @@ export class Landings {
   readonly #known: Map<string, Tab>;
   readonly #ending: Ending;
   readonly #limits: CaptureRequest['limits'];
+  #turnsAway = false;
   #joining: Promise<unknown> = Promise.resolve();
 
   constructor(
@@ -67,6 +68,11 @@ export class Landings {
     await this.#joining;
   }
 
+  /** From now on every tab that opens is closed at once, and is no landing. */
+  turnAwayAll(): void {
+    this.#turnsAway = true;
+  }
+
   /** Those that show a page of their target's and can be looked at. */
   shown(): Landing[] {
     return this.all.filter(isShown);
@@ -74,7 +80,8 @@ export class Landings {
 
   #join(page: Page): void {
     this.opened += 1;
-    if (this.opened > this.#limits.landings) this.#turnAway(page);
+    if (this.#turnsAway) page.close().catch(() => undefined);
+    else if (this.opened > this.#limits.landings) this.#turnAway(page);
     else this.#joining = Promise.all([this.#joining, this.#add(page)]);
   }
 

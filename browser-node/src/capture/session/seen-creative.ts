@@ -11,4 +11,9 @@ export type SeenCreative = {
   frameId: string;
   facts: Omit<CapturedCreative, 'redirect_chain'>;
   files: CaptureFile[];
+  /**
+   * Whether some of its buttons or links open nothing, found out by clicking them; asked once its landings are captured. Takes `budgetMs`
+   * at most. Absent: it is not looked at.
+   */
+  checkInteractive?: (budgetMs: number) => Promise<{ clicked: number; inert: string }>;
 };

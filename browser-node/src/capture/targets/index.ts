@@ -1,6 +1,7 @@
 import type { TargetKind } from '@adsweep/shared/scan/target.ts';
+import { adTag } from './ad-tag.ts';
 import type { CaptureTarget } from './target.ts';
 import { url } from './url.ts';
 
 /** How each kind of target is captured; what is not here cannot be captured yet. */
-export const targets: Partial<Record<TargetKind, CaptureTarget>> = { url };
+export const targets: Partial<Record<TargetKind, CaptureTarget>> = { url, ad_tag: adTag };

@@ -2,12 +2,13 @@ import type { Collector } from '../collectors/collector.ts';
 import type { CaptureFailure, CaptureRequest } from '../session/capture-outcome.ts';
 import type { CaptureSession } from '../session/capture-session.ts';
 import type { ChooseLandings, OpenTab } from '../session/landings.ts';
+import type { Entry } from '../session/network-journal.ts';
 
 /**
  * How loading a target ended, once it came to rest. `error` is what the first navigation ended with, '' = a document came; `failure` is
- * set where the reason is known already.
+ * set where the reason is known already. `document`: the navigation whose outcome is the capture's, where that is not the subject's last.
  */
-export type Visit = { error: string; failure: CaptureFailure | null };
+export type Visit = { error: string; failure: CaptureFailure | null; document?: Entry | undefined };
 
 /** How one kind of target is captured. */
 export type CaptureTarget = {

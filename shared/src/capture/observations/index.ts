@@ -4,6 +4,7 @@ import { AutoDownloadObservation } from './auto-download.ts';
 import { AutoRedirectObservation } from './auto-redirect.ts';
 import { AutosoundObservation } from './autosound.ts';
 import { BackButtonObservation } from './back-button.ts';
+import { CreativeInteractiveObservation } from './creative-interactive.ts';
 import { DialogsObservation } from './dialogs.ts';
 import { FrameWeightObservation } from './frame-weight.ts';
 import { InvalidCertificateObservation } from './invalid-certificate.ts';
@@ -25,6 +26,7 @@ export const ObservationSchema = Type.Union([
   MainThreadObservation,
   WorkerLoadObservation,
   FrameWeightObservation,
+  CreativeInteractiveObservation,
 ]);
 export type Observation = Static<typeof ObservationSchema>;
 export type ObservationKind = Observation['kind'];

@@ -1,0 +1,39 @@
+/** What is hit at a point: `element` numbers elements in the order in which they were hit first; null: nothing that looks clickable. */
+export type Hit = { element: number; label: string } | null;
+
+/**
+ * Runs in the page, in a world of its own: for each point what a visitor would take for a button or link there: `a`, `button`, `input`,
+ * `[onclick]`, `role=button`, or what the pointer turns into a hand over. Open shadow roots are entered.
+ */
+export function findClickable({ points }: { points: { x: number; y: number }[] }): Hit[] {
+  const BUTTONS = 'a, button, input, select, summary, area, [onclick], [role=button]';
+  const numbers = new Map<Element, number>();
+  const deepest = (x: number, y: number): Element | null => {
+    let element = Document.prototype.elementFromPoint.call(document, x, y);
+    for (let root = element?.shadowRoot; root; root = element?.shadowRoot) {
+      const inner: Element | null = root.elementFromPoint(x, y);
+      if (!inner || inner === element) break;
+      element = inner;
+    }
+    return element;
+  };
+  const parentOf = (element: Element): Element | null => {
+    if (element.parentElement) return element.parentElement;
+    const root = element.getRootNode();
+    return root instanceof ShadowRoot ? root.host : null;
+  };
+  const looksClickable = (element: Element): boolean => {
+    if (getComputedStyle(element).cursor === 'pointer') return true;
+    for (let at: Element | null = element; at; at = parentOf(at))
+      if (Element.prototype.matches.call(at, BUTTONS)) return true;
+    return false;
+  };
+  return points.map(({ x, y }) => {
+    const element = deepest(x, y);
+    if (!element || !looksClickable(element)) return null;
+    if (!numbers.has(element)) numbers.set(element, numbers.size);
+    const id = String(Element.prototype.getAttribute.call(element, 'id') ?? '');
+    const label = element.localName + (id && `#${id}`);
+    return { element: numbers.get(element) as number, label: label.slice(0, 100) };
+  });
+}

@@ -1,0 +1,59 @@
+/** A box in CSS pixels, from the top left corner of what its document shows. */
+export type Box = { x: number; y: number; width: number; height: number };
+/** `picture`: an image, film or drawing; `text`; `paint`: a background or border. */
+export type Visual = Box & { kind: 'picture' | 'text' | 'paint' };
+export type Measured = { visuals: Visual[]; scrollX: number; scrollY: number };
+
+/**
+ * Runs in the page, in a world of its own: what a document shows by itself, its frames aside; at most `visuals`, of at most `elements` that
+ * are looked at. Open shadow roots are entered; what stands behind a closed one counts as painted. Properties are read through
+ * prototypes: named elements of a page shadow those of its forms and document.
+ */
+export function measureVisuals(limits: { elements: number; visuals: number }): Measured {
+  const SMALLEST = 4;
+  const PICTURES = new Set(['img', 'video', 'canvas', 'svg', 'object', 'embed', 'picture']);
+  const found: Visual[] = [];
+  let looked = 0;
+  const boxOf = Element.prototype.getBoundingClientRect;
+  const isSeen = (element: Element) =>
+    element.checkVisibility({ opacityProperty: true, visibilityProperty: true, contentVisibilityAuto: true });
+  const add = (kind: Visual['kind'], { x, y, width, height }: DOMRect) => {
+    if (width >= SMALLEST && height >= SMALLEST && found.length < limits.visuals)
+      found.push({ kind, x, y, width, height });
+  };
+  const isPainted = ({ backgroundColor, backgroundImage, borderStyle, borderWidth }: CSSStyleDeclaration) =>
+    backgroundImage !== 'none' ||
+    !/^(transparent|rgba\(.*, 0\))$/.test(backgroundColor) ||
+    (!/^none( none)*$/.test(borderStyle) && !/^0px( 0px)*$/.test(borderWidth));
+  const addText = (element: Element) => {
+    for (let node = element.firstChild; node; node = node.nextSibling) {
+      if (node.nodeType !== Node.TEXT_NODE || !/\S/.test(node.nodeValue ?? '')) continue;
+      const range = Document.prototype.createRange.call(document);
+      range.selectNodeContents(node);
+      add('text', range.getBoundingClientRect());
+    }
+  };
+  const look = (element: Element) => {
+    const name = element.localName;
+    if (name === 'iframe' || name === 'body' || name === 'html' || !isSeen(element)) return;
+    const box = boxOf.call(element);
+    if (PICTURES.has(name)) {
+      if (!(element instanceof HTMLImageElement) || element.naturalWidth > 0) add('picture', box);
+      return;
+    }
+    const isClosed = name.includes('-') && !element.shadowRoot && !element.firstElementChild;
+    if (isClosed || isPainted(getComputedStyle(element))) add('paint', box);
+    addText(element);
+  };
+  const walk = (root: Node) => {
+    const walker = Document.prototype.createTreeWalker.call(document, root, NodeFilter.SHOW_ELEMENT);
+    for (let node = walker.nextNode(); node && looked < limits.elements; node = walker.nextNode()) {
+      looked += 1;
+      look(node as Element);
+      const { shadowRoot } = node as Element;
+      if (shadowRoot) walk(shadowRoot);
+    }
+  };
+  walk(document);
+  return { visuals: found, scrollX, scrollY };
+}

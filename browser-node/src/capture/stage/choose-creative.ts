@@ -1,0 +1,104 @@
+import type { Box, Visual } from '../page-scripts/measure-visuals.ts';
+
+/**
+ * A frame of a tab as it was measured. `box`: where the tab shows it, in CSS pixels of the tab's page; null = nowhere. `visuals`: what it
+ * shows by itself, in the same pixels.
+ */
+export type SeenFrame = { frameId: string; parentId: string | null; url: string; box: Box | null; visuals: Visual[] };
+/** Where a creative is: the innermost frame that shows it, and its box in the tab's page. */
+export type CreativePlace = { frameId: string; box: Box };
+
+/** Sizes of the IAB's portfolio and of the older guidelines that are still sold. */
+const STANDARD_SIZES = new Set(
+  '300x250 336x280 728x90 970x90 970x250 160x600 300x600 120x600 300x1050 320x50 300x50 320x100 320x480 480x320 468x60 250x250 200x200 180x150 640x480 640x360 768x1024'.split(
+    ' ',
+  ),
+);
+/** A frame that takes this much of what is shown is what shows the creative. */
+const DOMINANT = 0.5;
+/** What has less than this many pixels is a pixel of a tracker. */
+const AREA_MIN = 64;
+
+/**
+ * The creative in the frame `rootId`; null where nothing is rendered. It is all that is shown there; where one frame takes most of that, it is
+ * that frame, and its document is looked for in there. `isPage`: the frame holds a page with other things too, where what has a size
+ * that ads have comes before them. Pure.
+ */
+export function chooseCreative(frames: readonly SeenFrame[], rootId: string, isPage: boolean): CreativePlace | null {
+  const root = frames.find(({ frameId }) => frameId === rootId);
+  return root ? placeIn(frames, root, isPage, 0) : null;
+}
+
+type Part = { box: Box; inner: CreativePlace | null };
+
+function placeIn(frames: readonly SeenFrame[], frame: SeenFrame, isPage: boolean, depth: number): CreativePlace | null {
+  if (depth > 10) return null;
+  const parts = [...frame.visuals.map((box): Part => ({ box, inner: null })), ...framesIn(frames, frame, depth)];
+  const shown = parts.flatMap((part) => {
+    const box = frame.box ? intersection(part.box, frame.box) : part.box;
+    return box && area(box) >= AREA_MIN ? [{ ...part, box }] : [];
+  });
+  const largest = shown.toSorted((a, b) => area(b.box) - area(a.box));
+  const adSized = isPage ? largest.find(({ box }) => hasStandardSize(box)) : undefined;
+  const whole = adSized?.box ?? union(shown.map(({ box }) => box));
+  if (!whole) return null;
+  const dominant = largest.find(({ inner, box }) => inner && area(intersection(box, whole)) >= DOMINANT * area(whole));
+  if (!dominant?.inner) return { frameId: frame.frameId, box: whole };
+  return { frameId: dominant.inner.frameId, box: sharper(adSized ? whole : dominant.box, dominant.inner.box) };
+}
+
+/** The child frames that show anything. */
+function framesIn(frames: readonly SeenFrame[], { frameId }: SeenFrame, depth: number): Part[] {
+  return frames.flatMap((child) => {
+    if (child.parentId !== frameId || !child.box) return [];
+    const inner = placeIn(frames, child, false, depth + 1);
+    return inner ? [{ box: child.box, inner }] : [];
+  });
+}
+
+/** What a frame shows, where that fills it or has a size that ads have; else the frame, as for a line of text in it. */
+const sharper = (frame: Box, inner: Box): Box =>
+  hasStandardSize(inner) || area(inner) >= DOMINANT * area(frame) ? inner : frame;
+
+function hasStandardSize({ width, height }: Box): boolean {
+  const near = [-1, 0, 1];
+  return near.some((dx) =>
+    near.some((dy) => STANDARD_SIZES.has(`${Math.round(width) + dx}x${Math.round(height) + dy}`)),
+  );
+}
+
+const area = (box: Box | null): number => (box ? box.width * box.height : 0);
+
+function union(boxes: readonly Box[]): Box | null {
+  if (boxes.length === 0) return null;
+  const x = Math.min(...boxes.map((box) => box.x));
+  const y = Math.min(...boxes.map((box) => box.y));
+  const right = Math.max(...boxes.map((box) => box.x + box.width));
+  const bottom = Math.max(...boxes.map((box) => box.y + box.height));
+  return { x, y, width: right - x, height: bottom - y };
+}
+
+function intersection(a: Box, b: Box): Box | null {
+  const [x, y] = [Math.max(a.x, b.x), Math.max(a.y, b.y)];
+  const width = Math.min(a.x + a.width, b.x + b.width) - x;
+  const height = Math.min(a.y + a.height, b.y + b.height) - y;
+  return width > 0 && height > 0 ? { x, y, width, height } : null;
+}
+
+/** The frame and those around it, from it up. Pure. */
+export function pathOf(frames: readonly SeenFrame[], frameId: string): SeenFrame[] {
+  const path: SeenFrame[] = [];
+  for (
+    let at = frames.find((one) => one.frameId === frameId);
+    at;
+    at = frames.find((one) => one.frameId === at?.parentId)
+  ) {
+    if (path.includes(at)) break;
+    path.push(at);
+  }
+  return path;
+}
+
+/** The innermost of them that has an address of its own: an empty or written document belongs to the one that made it. Pure. */
+export const addressed = (path: readonly SeenFrame[]): SeenFrame | undefined =>
+  path.find(({ url }) => /^https?:/i.test(url)) ?? path.at(-1);

@@ -1,0 +1,57 @@
+import { evaluateInIsolatedWorld } from '../devtools/isolated-world.ts';
+import { findClickable } from '../page-scripts/find-clickable.ts';
+import type { Box } from '../page-scripts/measure-visuals.ts';
+import { ANSWER_MS } from '../session/budgets.ts';
+import type { CaptureSession } from '../session/capture-session.ts';
+import { underLoad } from '../session/machine-load.ts';
+import type { Point } from './follow-click.ts';
+import type { MeasuredFrame } from './measure-frames.ts';
+
+/** Something that looks clickable: a point on it, and what it is, such as `button#next`. */
+export type Clickable = Point & { label: string };
+
+/** What looks clickable under these points of a tab, each thing once, by the middle one of its points. */
+export async function clickablesUnder(
+  captureSession: CaptureSession,
+  frames: readonly MeasuredFrame[],
+  points: readonly Point[],
+): Promise<Clickable[]> {
+  const byFrame = Map.groupBy(points, (point) => frameUnder(frames, point));
+  const found = await Promise.all(
+    [...byFrame].map(async ([frame, own]) => (frame ? clickablesIn(captureSession, frame, own) : [])),
+  );
+  return found.flat();
+}
+
+async function clickablesIn(
+  captureSession: CaptureSession,
+  frame: MeasuredFrame,
+  points: Point[],
+): Promise<Clickable[]> {
+  const { x, y } = frame.box ?? { x: 0, y: 0 };
+  const inside = points.map((point) => ({ x: point.x - x, y: point.y - y }));
+  const { session, frameId } = frame.at;
+  const deadlineMs = underLoad(captureSession, ANSWER_MS);
+  // A frame that is gone has nothing to click.
+  const hits = await evaluateInIsolatedWorld(session, frameId, findClickable, { points: inside }, deadlineMs).catch(
+    () => [],
+  );
+  const hit = points.flatMap((point, index) => {
+    const at = hits[index];
+    return at ? [{ ...point, ...at }] : [];
+  });
+  return [...Map.groupBy(hit, ({ element }) => element).values()].map((own) => {
+    const { x: left, y: top, label } = own[Math.floor(own.length / 2)] as (typeof own)[number];
+    return { x: left, y: top, label };
+  });
+}
+
+/** The innermost frame that is shown at a point: frames follow those around them. Pure. */
+export const frameUnder = <F extends { box: Box | null; parentId: string | null }>(
+  frames: readonly F[],
+  { x, y }: Point,
+): F | undefined =>
+  frames.findLast(
+    ({ box, parentId }) =>
+      parentId === null || (box && x >= box.x && x < box.x + box.width && y >= box.y && y < box.y + box.height),
+  );

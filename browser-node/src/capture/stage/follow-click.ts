@@ -1,0 +1,74 @@
+import type { Frame } from 'playwright-core';
+import { CLICK_MS, NAVIGATION_MS } from '../session/budgets.ts';
+import type { CaptureSession } from '../session/capture-session.ts';
+import { underLoad } from '../session/machine-load.ts';
+import { settle } from '../session/settle.ts';
+import type { StoppedLoad } from './page-loads.ts';
+import type { Stage } from './stage.ts';
+
+/** A place in the view of a tab, in CSS pixels. */
+export type Point = { x: number; y: number };
+
+const CHECK_EVERY_MS = 50;
+
+/**
+ * Clicks at one point after the other, as a visitor would, until a landing opens; then waits until the tabs have come to rest. `frames`:
+ * those that show the creative, from the innermost up. What would load in their place is opened in a tab of its own, so that the creative
+ * stays; a creative's own tab never counts as a landing unless it was led elsewhere all the same. Answers whether anything opened.
+ */
+export async function followClick(
+  captureSession: CaptureSession,
+  stage: Stage,
+  frames: readonly Frame[],
+  points: readonly Point[],
+): Promise<boolean> {
+  const { ending, landings } = captureSession;
+  const openBefore = new Set(landings.tabs);
+  for (const point of points) {
+    if (ending.failure || stage.page.isClosed()) break;
+    stage.pageLoads.follow(frames);
+    const isOpened = () => landings.tabs.some((tab) => !openBefore.has(tab)) || isLedAway(stage);
+    await ending.race(clickAt(stage, point).catch(() => undefined));
+    await waitFor(() => isOpened() || stage.pageLoads.stopped.length > 0, underLoad(captureSession, CLICK_MS));
+    const [inPlace] = stage.pageLoads.stopped;
+    if (inPlace) await openInTab(captureSession, inPlace);
+    if (inPlace || isOpened()) break;
+  }
+  await ending.race(settle(captureSession));
+  stage.pageLoads.allow();
+  for (const tab of landings.tabs) if (!openBefore.has(tab)) tab.tab.openedBy = 'click';
+  if (isLedAway(stage)) becomeLanding(captureSession, stage);
+  return landings.tabs.length > openBefore.size || isLedAway(stage);
+}
+
+/** One click, or on a touch device a tap. */
+export async function clickAt({ page, touched }: Pick<Stage, 'page' | 'touched'>, { x, y }: Point): Promise<void> {
+  if (touched) await page.touchscreen.tap(x, y);
+  else await page.mouse.click(x, y);
+}
+
+/** Resolves when `holds` does, or after `ms`. */
+export async function waitFor(holds: () => boolean, ms: number): Promise<void> {
+  const until = performance.now() + ms;
+  while (!holds() && performance.now() < until) await new Promise((resolve) => setTimeout(resolve, CHECK_EVERY_MS));
+}
+
+/** Opens what would have loaded in the creative's place. As there, it has no opener, and sends the same `Referer`. */
+async function openInTab({ ending, open }: CaptureSession, { url, referrer }: StoppedLoad): Promise<void> {
+  const page = await ending.race(open.context.newPage());
+  const options = { waitUntil: 'commit', timeout: NAVIGATION_MS, ...(referrer && { referer: referrer }) } as const;
+  // A landing that cannot be reached says so in its chain.
+  if (page) await ending.race(page.goto(url, options).catch(() => undefined));
+}
+
+/** Whether the creative's own tab shows something else by now. */
+export const isLedAway = ({ tab, url }: Stage): boolean =>
+  tab.tab.committed && tab.tab.url !== '' && withoutFragment(tab.tab.url) !== withoutFragment(url);
+
+/** The tab shows a landing from its first document on that is not ours. */
+export function becomeLanding({ journal }: CaptureSession, { tab, url }: Stage): void {
+  const hops = journal.hopsOf(tab.tab.session.targetId);
+  tab.tab.landingHop = hops.findLastIndex((hop) => withoutFragment(hop.url) === withoutFragment(url)) + 1;
+}
+
+const withoutFragment = (url: string): string => url.split('#')[0] as string;

@@ -1,0 +1,89 @@
+import type { BrowserContext, Frame, Page, Request, Route } from 'playwright-core';
+import type { NetworkJournal } from '../session/network-journal.ts';
+import { isClickThrough } from './click-through-url.ts';
+
+/** A page load that was stopped inside the browser: its address and the `Referer` that it would have sent. */
+export type StoppedLoad = { url: string; referrer: string };
+
+/** An answer of ours to a request, in place of the network's; null: the request goes on. */
+export type OwnAnswer = (
+  request: Request,
+) => { status: number; contentType: string; headers: Record<string, string>; body: string } | null;
+
+/**
+ * Decides about each request of a context before it leaves the browser: what we answer ourselves, and which page loads are stopped.
+ * While a click is followed, a load that would take the place of the creative is stopped, so that it can be opened in a tab instead and
+ * the creative stays. While a creative is checked, every page load of it is stopped: nothing of it reaches the network.
+ */
+export class PageLoads {
+  /** Loads that were stopped since the last `follow` or `stopAll`. */
+  stopped: StoppedLoad[] = [];
+  readonly #page: Page;
+  readonly #journal: NetworkJournal;
+  readonly #answer: OwnAnswer;
+  /** Frames whose place nothing may take while a click is followed. */
+  #kept: ReadonlySet<Frame> = new Set();
+  #stopsAll = false;
+
+  constructor(page: Page, journal: NetworkJournal, answer: OwnAnswer) {
+    this.#page = page;
+    this.#journal = journal;
+    this.#answer = answer;
+  }
+
+  /** Stands between the context and the network from now on. Rejects when the browser is gone. */
+  async start(context: BrowserContext): Promise<void> {
+    await context.route('**/*', (route) => this.#decide(route));
+  }
+
+  /** From now on, what would load in the place of these frames is stopped. */
+  follow(frames: Iterable<Frame>): void {
+    this.#kept = new Set(frames);
+    this.stopped = [];
+  }
+
+  /** From now on, every page load of the creative and of what it opens is stopped. */
+  stopAll(): void {
+    this.#stopsAll = true;
+    this.stopped = [];
+  }
+
+  /** Every page load goes on. */
+  allow(): void {
+    this.#kept = new Set();
+    this.#stopsAll = false;
+  }
+
+  async #decide(route: Route): Promise<void> {
+    const request = route.request();
+    // A request that is gone with its tab needs no answer.
+    await this.#settle(route, request).catch(() => undefined);
+  }
+
+  async #settle(route: Route, request: Request): Promise<void> {
+    const answer = this.#answer(request);
+    if (answer) return route.fulfill(answer);
+    if (!this.#isStopped(request)) return route.continue();
+    this.stopped.push({ url: request.url(), referrer: request.headers().referer ?? '' });
+    this.#journal.stopped(request.url());
+    // With any other reason the page would be replaced by one that shows an error.
+    return route.abort('aborted');
+  }
+
+  #isStopped(request: Request): boolean {
+    if (request.resourceType() !== 'document') return false;
+    const frame = frameOf(request);
+    if (this.#stopsAll) return frame === null || frame.page() === this.#page;
+    if (frame === null || !this.#kept.has(frame)) return false;
+    return isClickThrough({ from: frame.url(), to: request.url(), method: request.method() });
+  }
+}
+
+/** The frame that a request is made for; null where it is the first of a new tab, or of a worker. */
+export function frameOf(request: Request): Frame | null {
+  try {
+    return request.frame();
+  } catch {
+    return null;
+  }
+}

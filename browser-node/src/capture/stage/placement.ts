@@ -1,0 +1,46 @@
+/** The size of a placement in CSS pixels. */
+export type PlacementSize = { width: number; height: number };
+
+const DEFAULT_SIZE: PlacementSize = { width: 300, height: 250 };
+const SIZES = [
+  /\bwidth\s*[=:]\s*["']?(\d{2,4})(?![\d%])(?:px)?[^>]{0,60}?\bheight\s*[=:]\s*["']?(\d{2,4})(?![\d%])/i,
+  /\[\s*(\d{2,4})\s*,\s*(\d{2,4})\s*\]/,
+  /\b(\d{2,4})x(\d{2,4})\b/i,
+];
+
+/** The size that a tag asks for, by its attributes, its styles or a list such as `[300, 250]`; else that of a medium rectangle. Pure. */
+export function placementSize(tag: string): PlacementSize {
+  for (const pattern of SIZES) {
+    const [, width, height] = pattern.exec(tag) ?? [];
+    const size = { width: Number(width), height: Number(height) };
+    if (size.width >= 20 && size.width <= 2_000 && size.height >= 20 && size.height <= 2_000) return size;
+  }
+  return DEFAULT_SIZE;
+}
+
+/** Where the tag stands on our page. */
+export const SLOT = '#ad-slot';
+
+/** A publisher's page with a tag in a placement: a snippet as it is written, or a frame for an address. Pure. */
+export function placementPage(host: string, tag: string): string {
+  const isAddress = isTagUrl(tag);
+  const { width, height } = placementSize(tag);
+  const size = isAddress ? 'width:100vw;height:100vh' : `width:${width}px;height:${height}px`;
+  const slot = isAddress
+    ? `<iframe src="${escapeAttribute(tag.trim())}" style="width:100%;height:100%;border:0;display:block"></iframe>`
+    : tag;
+  return (
+    '<!doctype html><html><head><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1">' +
+    `<link rel="icon" href="data:,"><title>${host}</title></head>` +
+    `<body style="margin:0"><div id="ad-slot" style="${size}">${slot}</div></body></html>`
+  );
+}
+
+/** Whether an ad tag is the address of a page with the creative, and no markup. */
+export const isTagUrl = (tag: string): boolean => /^\s*https?:/i.test(tag) && URL.canParse(tag.trim());
+
+/** Whether a snippet holds any element: without one there is nothing that a browser could show. Pure. */
+export const hasElement = (snippet: string): boolean => /<[a-z]/i.test(snippet.replace(/<!--[\s\S]*?-->/g, ''));
+
+const escapeAttribute = (text: string): string =>
+  text.replace(/&/g, '&amp;').replace(/"/g, '&quot;').replace(/</g, '&lt;').replace(/>/g, '&gt;');

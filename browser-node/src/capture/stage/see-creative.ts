@@ -1,0 +1,77 @@
+import { CONTENT_TYPES } from '@adsweep/shared/capture/artifacts/artifact-kind.ts';
+import { CREATIVE_HTML } from '@adsweep/shared/capture/artifacts/creative-html.ts';
+import { CREATIVE_SCREENSHOT } from '@adsweep/shared/capture/artifacts/creative-screenshot.ts';
+import { jpegSize } from '@adsweep/shared/capture/jpeg-size.ts';
+import { WEBP_SIDE_MAX } from '@adsweep/shared/limits.ts';
+import { evaluateInIsolatedWorld } from '../devtools/isolated-world.ts';
+import type { Box } from '../page-scripts/measure-visuals.ts';
+import { readMarkup } from '../page-scripts/read-markup.ts';
+import { ANSWER_MS, HTML_LENGTH_MAX, SCREENSHOT_MS, TITLE_LENGTH_MAX } from '../session/budgets.ts';
+import type { CaptureFile } from '../session/capture-outcome.ts';
+import type { CaptureSession } from '../session/capture-session.ts';
+import { underLoad } from '../session/machine-load.ts';
+import type { SeenCreative } from '../session/seen-creative.ts';
+import { addressed, chooseCreative, pathOf } from './choose-creative.ts';
+import { type MeasuredFrame, measureFrames } from './measure-frames.ts';
+import { SLOT } from './placement.ts';
+import type { Stage } from './stage.ts';
+
+/** A creative with the frames that show it, from the innermost up, all frames of its tab, and its box; null = nothing is rendered. */
+export type FoundCreative = { seen: SeenCreative; path: MeasuredFrame[]; frames: MeasuredFrame[]; box: Box | null };
+
+/** Finds the creative on the stage, measures and pictures it and reads its markup. `isPage`: the tag is the address of a page with it. */
+export async function seeCreative(
+  captureSession: CaptureSession,
+  stage: Stage,
+  isPage: boolean,
+): Promise<FoundCreative> {
+  const { session } = stage.tab.tab;
+  const frames = await measureFrames(captureSession, session);
+  const rootId = (isPage && frames.find(({ parentId }) => parentId === session.targetId)?.frameId) || session.targetId;
+  const place = chooseCreative(frames, rootId, isPage);
+  const path = pathOf(frames, place?.frameId ?? rootId) as MeasuredFrame[];
+  const document = addressed(path);
+  const [innermost] = path;
+  const files = [
+    ...(place ? await pictured(captureSession, stage, place.box) : []),
+    ...(innermost ? await marked(captureSession, innermost, session.targetId) : []),
+  ];
+  const title = await stage.page.title().catch(() => '');
+  const facts = {
+    url: document?.url ?? stage.url,
+    width: Math.round(place?.box.width ?? 0),
+    height: Math.round(place?.box.height ?? 0),
+    page_url: stage.publisherUrl,
+    page_title: title.slice(0, TITLE_LENGTH_MAX).toWellFormed(),
+  };
+  const seen = { tab: stage.tab, frameId: document?.frameId ?? session.targetId, facts, files };
+  return { seen, path, frames, box: place?.box ?? null };
+}
+
+/** The picture of a box at its size. The first picture of all: by then nothing that happens without a click is looked for. */
+async function pictured(captureSession: CaptureSession, { page }: Stage, box: Box): Promise<CaptureFile[]> {
+  const [x, y] = [Math.max(0, box.x), Math.max(0, box.y)];
+  const clip = { x, y, width: Math.min(box.width, WEBP_SIDE_MAX / 4), height: Math.min(box.height, WEBP_SIDE_MAX / 4) };
+  const timeout = underLoad(captureSession, SCREENSHOT_MS);
+  const taking = page.screenshot({ type: 'jpeg', quality: 90, fullPage: true, clip, caret: 'initial', timeout });
+  const bytes = await captureSession.ending.race(taking.catch((cause) => noted(captureSession, cause)));
+  const size = bytes && jpegSize(bytes);
+  return size ? [{ name: CREATIVE_SCREENSHOT, contentType: CONTENT_TYPES.jpeg, bytes, ...size }] : [];
+}
+
+function noted(captureSession: CaptureSession, cause: unknown): null {
+  captureSession.logger.info({ cause }, 'a creative could not be pictured');
+  captureSession.notes.push({ collector: 'creative', text: 'the creative could not be pictured' });
+  return null;
+}
+
+async function marked(captureSession: CaptureSession, frame: MeasuredFrame, ownId: string): Promise<CaptureFile[]> {
+  const { session, frameId } = frame.at;
+  const wanted = { slot: frameId === ownId ? SLOT : null, length: HTML_LENGTH_MAX };
+  const deadlineMs = underLoad(captureSession, ANSWER_MS);
+  const reading = evaluateInIsolatedWorld(session, frameId, readMarkup, wanted, deadlineMs).catch(() => '');
+  const markup = (await captureSession.ending.race(reading)) ?? '';
+  if (markup === '') return [];
+  const bytes = Buffer.from(markup.toWellFormed());
+  return [{ name: CREATIVE_HTML, contentType: CONTENT_TYPES.text, bytes, width: 0, height: 0 }];
+}

@@ -1,0 +1,100 @@
+import { afterwards, whileOpen } from '../collectors/index.ts';
+import { interactive } from '../collectors/interactive.ts';
+import { pagePicture } from '../collectors/page-picture.ts';
+import { screenshots } from '../collectors/screenshots.ts';
+import { NAVIGATION_MS } from '../session/budgets.ts';
+import type { CaptureRequest } from '../session/capture-outcome.ts';
+import type { CaptureSession } from '../session/capture-session.ts';
+import type { Entry } from '../session/network-journal.ts';
+import { settle } from '../session/settle.ts';
+import { checkInteractive } from '../stage/check-interactive.ts';
+import { clickablesUnder } from '../stage/clickables.ts';
+import { creativeLandings } from '../stage/creative-landings.ts';
+import { becomeLanding, followClick, isLedAway } from '../stage/follow-click.ts';
+import { framesAlong } from '../stage/frames-along.ts';
+import { centreOf, gridOver } from '../stage/grid.ts';
+import { mraidAnswer } from '../stage/mraid-answer.ts';
+import { hasElement, isTagUrl, placementPage } from '../stage/placement.ts';
+import { publisherUrl } from '../stage/publisher-url.ts';
+import { type FoundCreative, seeCreative } from '../stage/see-creative.ts';
+import { openStage, type Stage } from '../stage/stage.ts';
+import type { CaptureTarget, Visit } from './target.ts';
+
+/**
+ * An ad tag: rendered in a placement on the publisher's page, looked at, clicked, and checked for what opens nothing. Its landings are the
+ * tabs that opened; a landing that fails is no failure of the scan.
+ */
+export const adTag: CaptureTarget = {
+  visit,
+  collectors: {
+    whileOpen: whileOpen.flatMap((one) => (one === screenshots ? [screenshots, pagePicture, interactive] : [one])),
+    afterwards,
+  },
+  landings: creativeLandings,
+  subject: () => undefined,
+};
+
+/** Points that are clicked, beside the middle, until a landing opens. */
+const CLICKS_MAX = 8;
+
+async function visit(captureSession: CaptureSession, { target, referrer }: CaptureRequest): Promise<Visit> {
+  const tag = target.value;
+  const isUrl = isTagUrl(tag);
+  if (!isUrl && !hasElement(tag))
+    return { error: '', failure: { code: 'ad_tag: INVALID', cause: 'the snippet holds no element' } };
+  const url = publisherUrl(referrer, tag);
+  const markup = placementPage(new URL(url).host, tag);
+  const stage = await openStage(captureSession, { url, markup, named: tag }, mraidAnswer);
+  if (!stage) return ended(captureSession);
+  await settle(captureSession);
+  const document = isUrl ? await ownDocument(captureSession, stage, tag.trim()) : undefined;
+  // A creative that left the page by itself is gone: what came instead is a landing.
+  if (isLedAway(stage)) {
+    becomeLanding(captureSession, stage);
+    return ended(captureSession, document);
+  }
+  const found = await seeCreative(captureSession, stage, isUrl);
+  captureSession.creative = found.seen;
+  if (found.box) await click(captureSession, stage, found);
+  return ended(captureSession, document);
+}
+
+const ended = ({ ending }: CaptureSession, document?: Entry): Visit => ({
+  error: '',
+  failure: ending.failure,
+  document,
+});
+
+/**
+ * The last document that the frame of a tag's address loaded. One that refuses to be framed (RFC 7034, CSP frame-ancestors) is opened by
+ * itself, with what it would have been told of the publisher.
+ */
+async function ownDocument(captureSession: CaptureSession, stage: Stage, url: string): Promise<Entry | undefined> {
+  const { journal, ending } = captureSession;
+  const { targetId } = stage.tab.tab.session;
+  const loads = journal.entries().filter(({ tab, resourceType }) => tab === targetId && resourceType === 'document');
+  const first = loads.find(({ hop }) => hop === null);
+  const last = loads.findLast(({ frameId }) => frameId === first?.frameId);
+  if (!last?.fault.includes('ERR_BLOCKED_BY_RESPONSE')) return last;
+  const referer = `${new URL(stage.publisherUrl).origin}/`;
+  await ending.race(stage.page.goto(url, { waitUntil: 'commit', timeout: NAVIGATION_MS, referer }).catch(() => null));
+  await settle(captureSession);
+  stage.url = stage.tab.tab.url;
+  return journal.hopsOf(targetId).at(-1);
+}
+
+/** Clicks the middle first, then what looks clickable. The landings that open stay; the creative is checked when they are captured. */
+async function click(
+  captureSession: CaptureSession,
+  stage: Stage,
+  { seen, path, frames, box }: FoundCreative,
+): Promise<void> {
+  const view = stage.page.viewportSize();
+  if (!view || !box) return;
+  const clickables = await clickablesUnder(captureSession, frames, gridOver(box, view));
+  const centre = centreOf(box, view);
+  const points = [...(centre ? [centre] : []), ...clickables.slice(0, CLICKS_MAX)];
+  const isOpened = await followClick(captureSession, stage, framesAlong(stage.page, path), points);
+  if (!isOpened || isLedAway(stage) || clickables.length === 0) return;
+  seen.checkInteractive = (budgetMs) => checkInteractive(captureSession, stage, clickables, budgetMs);
+}
