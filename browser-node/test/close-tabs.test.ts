@@ -21,7 +21,7 @@ const sessionWith = (closed: () => void) =>
   ({
     landings: { tabs: [{ page: { isClosed: () => true, close: async () => closed() } }] },
     startedAt: performance.now(),
-    open: { context: { cookies: async () => [] } },
+    open: { context: { cookies: async () => [], unrouteAll: async () => undefined } },
     ending: new Ending(),
     notes: [],
     logger: { warn: () => undefined },

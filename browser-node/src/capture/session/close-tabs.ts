@@ -19,6 +19,8 @@ export async function closeTabs(
   captureSession: CaptureSession,
   traffic: () => Promise<TicketTraffic | null>,
 ): Promise<TicketTraffic | null> {
+  // Requests that are routed are lost with the tab that made them.
+  await captureSession.ending.race(captureSession.open.context.unrouteAll({ behavior: 'ignoreErrors' }));
   const maxMs = underLoad(captureSession, LEAVE_MAX_MS);
   const until = performance.now() + maxMs;
   await captureSession.ending.race(

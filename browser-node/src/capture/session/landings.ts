@@ -26,6 +26,7 @@ export class Landings {
   readonly #ending: Ending;
   readonly #limits: CaptureRequest['limits'];
   #turnsAway = false;
+  #turnedAway: Page[] = [];
   #joining: Promise<unknown> = Promise.resolve();
 
   constructor(
@@ -68,9 +69,14 @@ export class Landings {
     await this.#joining;
   }
 
-  /** From now on every tab that opens is closed at once, and is no landing. */
+  /** From now on no tab that opens is a landing; they are closed by {@link closeTurnedAway}. */
   turnAwayAll(): void {
     this.#turnsAway = true;
+  }
+
+  /** Closes the tabs that opened since {@link turnAwayAll}. */
+  closeTurnedAway(): void {
+    for (const page of this.#turnedAway.splice(0)) page.close().catch(() => undefined);
   }
 
   /** Those that show a page of their target's and can be looked at. */
@@ -80,7 +86,7 @@ export class Landings {
 
   #join(page: Page): void {
     this.opened += 1;
-    if (this.#turnsAway) page.close().catch(() => undefined);
+    if (this.#turnsAway) this.#turnedAway.push(page);
     else if (this.opened > this.#limits.landings) this.#turnAway(page);
     else this.#joining = Promise.all([this.#joining, this.#add(page)]);
   }

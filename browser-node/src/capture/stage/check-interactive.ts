@@ -41,10 +41,12 @@ export async function checkInteractive(
         break;
       }
       await waitFor(() => ending.failure !== null, REST_MS);
+      landings.closeTurnedAway();
     }
   } finally {
     // A load that a click started may come late: page loads stay stopped.
     stage.pageLoads.stopAll();
+    landings.closeTurnedAway();
   }
   return checked;
 }

@@ -34,7 +34,7 @@ export async function followClick(
     if (inPlace) await openInTab(captureSession, inPlace);
     if (inPlace || isOpened()) break;
   }
-  await ending.race(settle(captureSession));
+  if (points.length > 0) await ending.race(settle(captureSession));
   stage.pageLoads.allow();
   for (const tab of landings.tabs) if (!openBefore.has(tab)) tab.tab.openedBy = 'click';
   if (isLedAway(stage)) becomeLanding(captureSession, stage);

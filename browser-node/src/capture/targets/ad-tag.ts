@@ -8,11 +8,12 @@ import type { CaptureSession } from '../session/capture-session.ts';
 import type { Entry } from '../session/network-journal.ts';
 import { settle } from '../session/settle.ts';
 import { checkInteractive } from '../stage/check-interactive.ts';
-import { clickablesUnder } from '../stage/clickables.ts';
+import { type Clickable, clickablesUnder } from '../stage/clickables.ts';
 import { creativeLandings } from '../stage/creative-landings.ts';
 import { becomeLanding, followClick, isLedAway } from '../stage/follow-click.ts';
 import { framesAlong } from '../stage/frames-along.ts';
 import { centreOf, gridOver } from '../stage/grid.ts';
+import { measureFrames } from '../stage/measure-frames.ts';
 import { mraidAnswer } from '../stage/mraid-answer.ts';
 import { hasElement, isTagUrl, placementPage } from '../stage/placement.ts';
 import { publisherUrl } from '../stage/publisher-url.ts';
@@ -83,7 +84,10 @@ async function ownDocument(captureSession: CaptureSession, stage: Stage, url: st
   return journal.hopsOf(targetId).at(-1);
 }
 
-/** Clicks the middle first, then what looks clickable. The landings that open stay; the creative is checked when they are captured. */
+/**
+ * Clicks the middle first, then what looks clickable; where nothing opened, such as on an ad that expands first, once more on what is there
+ * by then. The landings that open stay; the creative is checked when they are captured.
+ */
 async function click(
   captureSession: CaptureSession,
   stage: Stage,
@@ -94,7 +98,17 @@ async function click(
   const clickables = await clickablesUnder(captureSession, frames, gridOver(box, view));
   const centre = centreOf(box, view);
   const points = [...(centre ? [centre] : []), ...clickables.slice(0, CLICKS_MAX)];
-  const isOpened = await followClick(captureSession, stage, framesAlong(stage.page, path), points);
+  const kept = framesAlong(stage.page, path);
+  const isOpened =
+    (await followClick(captureSession, stage, kept, points)) ||
+    (await followClick(captureSession, stage, kept, (await clickablesNow(captureSession, stage)).slice(0, CLICKS_MAX)));
   if (!isOpened || isLedAway(stage) || clickables.length === 0) return;
   seen.checkInteractive = (budgetMs) => checkInteractive(captureSession, stage, clickables, budgetMs);
+}
+
+/** What looks clickable anywhere in view. */
+async function clickablesNow(captureSession: CaptureSession, { tab, page }: Stage): Promise<Clickable[]> {
+  const frames = await measureFrames(captureSession, tab.tab.session);
+  const view = page.viewportSize();
+  return view ? clickablesUnder(captureSession, frames, gridOver({ x: 0, y: 0, ...view }, view)) : [];
 }

@@ -127,12 +127,18 @@ function classifyLandings(
   { scan, judged, captured, missing }: Checks,
 ): Partial<Checks> {
   try {
-    return { verdict: runWithin(JUDGE_MS, () => classify(judged.landings, captured.landings)) };
+    return { verdict: runWithin(JUDGE_MS, () => classify(judged.landings, captured.landings, creativeUrls(captured))) };
   } catch (cause) {
     logger.error({ scan_id: scan._id, cause }, 'a capture could not be classified');
     return { missing: [...missing, 'classification'] };
   }
 }
+
+/** What a creative is made of: its documents, then what was asked for by and around them. */
+const creativeUrls = ({ creative, requests }: Evidence): string[] => [
+  ...(creative?.redirect_chain ?? []).map(({ url }) => url),
+  ...requests.filter(({ surface }) => surface === 'creative').map(({ url }) => url),
+];
 
 /** Findings whose tag is in service become the scan's tags. */
 async function assignTags({ readTags }: FinishDependencies, { scan, findings, now }: Checks): Promise<Partial<Checks>> {

@@ -37,8 +37,8 @@ function presentLandings(capture: Capture, trees: RequestTrees): EvidenceLanding
 
 function presentCreative({ creative }: Capture, trees: RequestTrees): EvidenceCreative | null {
   if (!creative) return null;
-  const { width, height, redirect_chain } = creative;
-  return { width, height, redirect_chain: presentChain(redirect_chain, 'creative', trees) };
+  const { width, height, page_url, redirect_chain } = creative;
+  return { width, height, page_url, redirect_chain: presentChain(redirect_chain, 'creative', trees) };
 }
 
 function openedAt(capture: Capture, landing: CapturedLanding): Date {

@@ -142,6 +142,22 @@ export const SYSTEM_TAGS = [
     description: 'A request looks like one of a known kit that attacks browsers of iOS.',
   },
   ...BEHAVIOR_TAGS,
+  {
+    slug: 'creative_interactive',
+    category: 'behavior',
+    severity: 'low',
+    visibility: 'public',
+    display_name: 'Interactive creative',
+    description: 'Some buttons or links of the creative do not open the landing, such as the arrows of a carousel.',
+  },
+  {
+    slug: 'creative_empty',
+    category: 'behavior',
+    severity: 'low',
+    visibility: 'public',
+    display_name: 'Empty creative',
+    description: 'The ad tag rendered nothing that a visitor could see.',
+  },
 ] as const satisfies SystemTag[];
 
 export type SystemTagSlug = (typeof SYSTEM_TAGS)[number]['slug'];

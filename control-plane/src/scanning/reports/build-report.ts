@@ -1,12 +1,21 @@
 import { CREATIVE_SCREENSHOT } from '@adsweep/shared/capture/artifacts/creative-screenshot.ts';
 import type { CapturedLanding } from '@adsweep/shared/capture/capture.ts';
-import type { CapturedHop } from '@adsweep/shared/capture/hop.ts';
+import type { CapturedHop, SubRequest } from '@adsweep/shared/capture/hop.ts';
 import { findEmulator } from '@adsweep/shared/scan/emulators.ts';
 import { SEVERITIES, type SystemTag } from '../../reference/tags/system-tag.ts';
 import type { EvidenceVast, ScanEvidence } from '../scans/api/evidence.ts';
 import { timingOf } from '../scans/api/timing.ts';
 import type { Classification, ScanRecord, ScanTag, Tiers } from '../scans/state/scan.ts';
-import type { Report, ReportHop, ReportLanding, ReportTag, ReportVast, ReportVideoAd } from './report.ts';
+import type {
+  Report,
+  ReportCreative,
+  ReportHop,
+  ReportLanding,
+  ReportRequest,
+  ReportTag,
+  ReportVast,
+  ReportVideoAd,
+} from './report.ts';
 import { countryName } from './words.ts';
 
 /** Longest texts of a page that a report repeats, in UTF-16 units. */
@@ -14,6 +23,9 @@ const URL_MAX = 8_192;
 const DETAIL_MAX = 2_000;
 const TITLE_MAX = 300;
 const TYPE_MAX = 60;
+/** Requests of a creative that a report lists, and how deep. */
+const REQUESTS_MAX = 200;
+const DEPTH_MAX = 8;
 
 /** How a tag is described; only a `public` one may be named in a report. */
 export type TagWords = Omit<SystemTag, 'slug'>;
@@ -46,6 +58,7 @@ export function buildReport(
     tags: scan.tags.flatMap((tag) => publicTag(tag, tagWords)).sort(bySeverity),
     landings: evidence.landings.map(publicLanding).sort((one, other) => one.ord - other.ord),
     vast: evidence.vast && publicVast(evidence.vast, evidence.artifacts.has(CREATIVE_SCREENSHOT)),
+    creative: publicCreative(scan, evidence),
     classification: classificationRows(scan.classification),
     timing: timingOf(scan),
   };
@@ -79,6 +92,35 @@ function publicLanding({ ord, final_url, page_title, redirect_chain, screenshot 
     chain: redirect_chain.map(publicHop),
     picture: screenshot !== null,
   };
+}
+
+/** The address of the page that it stands on is the client's own, and is left out. */
+function publicCreative(scan: ScanRecord, { creative, artifacts }: SeenEvidence): ReportCreative | null {
+  if (!creative || scan.target.kind !== 'ad_tag') return null;
+  const { width, height, page_url, redirect_chain } = creative;
+  const room = { left: REQUESTS_MAX };
+  return {
+    width,
+    height,
+    picture: artifacts.has(CREATIVE_SCREENSHOT),
+    interactive: scan.tags.some(({ tag_slug }) => tag_slug === 'creative_interactive'),
+    requests: redirect_chain.map((hop) => ({
+      url: hop.url === page_url ? '' : clip(hop.url, URL_MAX),
+      type: 'document',
+      status_code: hop.status_code,
+      requests: publicRequests(hop.sub_requests, room, 1),
+    })),
+  };
+}
+
+function publicRequests(all: readonly SubRequest[], room: { left: number }, depth: number): ReportRequest[] {
+  if (depth > DEPTH_MAX) return [];
+  return all.flatMap(({ url, resource_type: type, status_code, children }) => {
+    if (room.left === 0) return [];
+    room.left -= 1;
+    const requests = publicRequests(children, room, depth + 1);
+    return [{ url: clip(url, URL_MAX), type: clip(type, TYPE_MAX), status_code, requests }];
+  });
 }
 
 function publicHop({ url, kind, status_code, content_type, timestamp_ms }: CapturedHop): ReportHop {

@@ -1,8 +1,9 @@
 import { type Html, html } from './html.ts';
 import { type Assets, pageDocument } from './page-document.ts';
 import type { Report } from './report.ts';
+import { showCreative, showRequests } from './show-creative.ts';
 import { showClassification, showExit, showFacts, showTiming } from './show-facts.ts';
-import { showMainChain, showPicture, showTabs } from './show-landings.ts';
+import { showLandings, showMainChain, showPicture, showTabs } from './show-landings.ts';
 import { showChips, showFindings } from './show-tags.ts';
 import { showVast } from './show-vast.ts';
 import { isUnderWay, type Verdict, verdictOf } from './verdict.ts';
@@ -19,10 +20,10 @@ const PAGE = { heading: 'Scan report', footer: FOOTER };
 export function reportPage(report: Report, assets: Assets): string {
   const verdict = verdictOf(report);
   const renew = isUnderWay(report) && html`<meta http-equiv="refresh" content="${RENEW_SECONDS}">`;
-  const seen = [showPicture(report), showTiming(report)].filter((part) => part !== null);
+  const seen = [showCreative(report) ?? showPicture(report), showTiming(report)].filter((part) => part !== null);
   const judged = [showFindings(report), showClassification(report), showExit(report)].filter((part) => part !== null);
   const body = html`${showVerdict(report, verdict)}${showFacts(report)}${showColumns(seen, judged)}
-${showVast(report)}${showMainChain(report)}${showTabs(report)}`;
+${showVast(report)}${report.creative ? html`${showLandings(report)}${showRequests(report)}` : html`${showMainChain(report)}${showTabs(report)}`}`;
   return pageDocument({ ...PAGE, title: `${verdict.title} - Adsweep report`, renew }, assets, body);
 }
 

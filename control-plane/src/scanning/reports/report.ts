@@ -65,6 +65,21 @@ export type ReportVast = {
   trackers: ReportTracker[];
 };
 
+/** One request of a creative with those that it caused; `url` '' = the publisher's page, which is the client's own. */
+export type ReportRequest = { url: string; type: string; status_code: number; requests: ReportRequest[] };
+
+/**
+ * The creative of an ad tag: its size in CSS pixels, 0 = nothing was rendered; whether a picture of it can be had; whether some of its
+ * buttons or links open nothing; its documents with what they asked for.
+ */
+export type ReportCreative = {
+  width: number;
+  height: number;
+  picture: boolean;
+  interactive: boolean;
+  requests: ReportRequest[];
+};
+
 /**
  * All that a public report says of a scan, and nothing else: no organization, campaign, label, key, address, or other scan.
  * Texts are as the hostile page gave them; the page escapes them.
@@ -88,6 +103,8 @@ export type Report = {
   landings: ReportLanding[];
   /** What came of a video ad tag, null for other targets and where nothing was fetched. */
   vast: ReportVast | null;
+  /** null: the target is no ad tag, or was not seen. */
+  creative: ReportCreative | null;
   /** Kind of classification and its value, such as `['Brand', 'Evenlight']`. */
   classification: [kind: string, value: string][];
   timing: ScanTiming | null;

@@ -28,6 +28,14 @@ export function showTabs({ token, landings }: Report): Html | null {
   return html`<section class="card" id="tabs"><h2>Tabs that opened <span class="count">${tabs.length}</span></h2>${shown}</section>`;
 }
 
+/** The landings of an ad, side by side: where the click led, and what opened by itself. */
+export function showLandings({ token, landings }: Report): Html {
+  const count = landings.length === 1 ? '1 tab' : `${landings.length} tabs`;
+  const shown = landings.map((tab) => showTab(tab, `${token}/landings/${tab.ord}/screenshot`));
+  const none = html`<p class="quiet">No click on the creative opened anything.</p>`;
+  return html`<section class="card" id="landings"><h2>Where it leads <span class="count">${count}</span></h2>${landings.length === 0 ? none : html`<div class="side-by-side">${shown}</div>`}</section>`;
+}
+
 function showTab(tab: ReportLanding, picture: string): Html {
   return html`<article class="tab">${showFrame(tab, picture)}<div><h3><bdi>${tab.title || 'A page without a title'}</bdi></h3>
 <p class="where">${showUrl(tab.url)}</p><details class="rest"><summary>Redirect chain: ${chainWords(tab.chain)}</summary>${showChain(tab.chain)}</details></div></article>`;

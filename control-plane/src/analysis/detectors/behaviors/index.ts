@@ -6,6 +6,8 @@ import { autoRedirect } from './auto-redirect.ts';
 import { autosound } from './autosound.ts';
 import { backButton } from './back-button.ts';
 import { cpuHog } from './cpu-hog.ts';
+import { creativeEmpty } from './creative-empty.ts';
+import { creativeInteractive } from './creative-interactive.ts';
 import { cryptoMining } from './crypto-mining.ts';
 import { dialogLoop } from './dialog-loop.ts';
 import { heavyAd } from './heavy-ad.ts';
@@ -13,7 +15,7 @@ import { invalidCertificate } from './invalid-certificate.ts';
 import { popupBomb } from './popup-bomb.ts';
 import { fullscreenLock, pushPrompt, vibrate } from './unprompted-calls.ts';
 
-/** What is read from a landing's own behaviour, in the order in which tags are listed. */
+/** What is read from the behaviour of landings and creatives, in the order in which tags are listed. */
 export const behaviors: Detector<Need>[] = [
   autoRedirect,
   autoDownload,
@@ -29,4 +31,6 @@ export const behaviors: Detector<Need>[] = [
   pushPrompt,
   heavyAd,
   invalidCertificate,
+  creativeInteractive,
+  creativeEmpty,
 ];

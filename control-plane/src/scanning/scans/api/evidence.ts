@@ -17,7 +17,7 @@ export type EvidenceLanding = {
 };
 
 /** The creative of an ad tag or VAST tag as its capture tells it. */
-export type EvidenceCreative = Pick<CapturedCreative, 'width' | 'height'> & { redirect_chain: Hop[] };
+export type EvidenceCreative = Pick<CapturedCreative, 'width' | 'height' | 'page_url'> & { redirect_chain: Hop[] };
 
 /** The metadata of a video ad (spec 2.1). */
 export type Video = Static<typeof VideoSchema>;

@@ -1,0 +1,47 @@
+import { type Html, html } from './html.ts';
+import type { Report, ReportCreative, ReportRequest } from './report.ts';
+import { showUrl } from './show-url.ts';
+
+/** Wider than most creatives: what is smaller is sent as it was taken. */
+const PICTURE_WIDTH = 1_000;
+
+/** The creative at its size. */
+export function showCreative({ token, creative }: Report): Html | null {
+  if (!creative) return null;
+  return html`<figure class="card creative"><h2>Creative <span class="count">${sizeWords(creative)}</span></h2>${showPicture(token, creative)}
+<figcaption>${interactiveWords(creative)}</figcaption></figure>`;
+}
+
+function showPicture(token: string, { picture, width, height }: ReportCreative): Html {
+  if (!picture) return html`<p class="no-shot">There is no picture of it</p>`;
+  const path = `${token}/creative-screenshot`;
+  return html`<a class="creative-shot" href="${path}"><img src="${path}?w=${PICTURE_WIDTH}" width="${width}" height="${height}" alt="Screenshot of the creative"></a>`;
+}
+
+const sizeWords = ({ width, height }: ReportCreative): string =>
+  width === 0 ? 'nothing was rendered' : `${width} × ${height} pixels`;
+
+const interactiveWords = ({ width, interactive }: ReportCreative): string => {
+  if (width === 0) return 'The tag loaded, and showed nothing that a visitor could see.';
+  return interactive
+    ? 'Interactive: some of its buttons or links open nothing.'
+    : 'Nothing on it was found to open nothing.';
+};
+
+/** What the creative asked for, as a tree of who caused whom. */
+export function showRequests({ creative }: Report): Html | null {
+  const requests = creative?.requests ?? [];
+  if (requests.length === 0) return null;
+  return html`<section class="card" id="requests"><h2>What the creative loaded <span class="count">${count(requests)}</span></h2><ul class="tree">${requests.map(showRequest)}</ul></section>`;
+}
+
+function showRequest({ url, type, status_code, requests }: ReportRequest): Html {
+  const address = url === '' ? html`<bdi class="url">the page that it stands on</bdi>` : showUrl(url);
+  const status = html`<span class="code ${status_code === 0 || status_code >= 400 ? 'bad' : 'good'}">${status_code || 'no answer'}</span>`;
+  const inner = requests.length > 0 && html`<ul class="tree">${requests.map(showRequest)}</ul>`;
+  return html`<li>${address}<p class="meta"><span>${type}</span>${url !== '' && status}</p>${inner}</li>`;
+}
+
+function count(requests: readonly ReportRequest[]): number {
+  return requests.reduce((sum, { url, requests: inner }) => sum + (url === '' ? 0 : 1) + count(inner), 0);
+}
