@@ -33,7 +33,7 @@ function serve(site: Site, { pages = {} }: Pick<Creative, 'pages'>): void {
 /** A form without fields asks with an empty query, which our servers do not write down. */
 const bare = (url: string) => (url.split('#')[0] as string).replace(/\?$/, '');
 
-describe('an ad tag', () => {
+describe('an ad tag', { concurrency: 8 }, () => {
   let world: CaptureWorld;
   before(async () => {
     world = await CaptureWorld.start();
@@ -119,7 +119,7 @@ describe('an ad tag', () => {
     assert.deepEqual([empty.captured.failure, gone.captured.failure], ['ad_tag: INVALID', 'navigation: DNS']);
   });
 
-  describe('is captured as it is rendered', { concurrency: 4 }, () => {
+  describe('is captured as it is rendered', { concurrency: 8 }, () => {
     for (const creative of CREATIVES)
       it(creative.kind, async () => {
         const site = await Site.start();

@@ -218,6 +218,54 @@ describe('a shown URL', () => {
   });
 });
 
+describe('the report of an ad tag', () => {
+  const pixel = {
+    url: HOSTILE.url,
+    resource_type: 'image',
+    status_code: 200,
+    content_type: 'image/gif',
+    body_size: 43,
+    timestamp_ms: 60,
+    children: [],
+  };
+  const page_url = 'https://private.example/article';
+  const root = { ...sampleHop(page_url, 'initial', 200, 0), sub_requests: [{ ...pixel, children: [pixel] }] };
+  const creative = { width: 300, height: 250, page_url, redirect_chain: [root] };
+  const shownWith = (changes: Partial<typeof creative>, tags = sampleScan().tags) =>
+    reportPage(
+      buildReport(
+        sampleScan({ target: { kind: 'ad_tag', value: '<b>private</b>' }, tags }),
+        {
+          ...sampleEvidence([sampleLanding(0), sampleLanding(1)]),
+          creative: { ...creative, ...changes },
+          artifacts: new Set(['creative.jpeg']),
+        },
+        sampleTagWords,
+      ),
+      ASSETS,
+    );
+
+  it('shows the creative at its size, whether it is interactive, what it loaded and where it leads', () => {
+    const page = shownWith({});
+    assert.match(page, /<img src="[^"]*creative-screenshot\?w=1000" width="300" height="250"/);
+    assert.match(page, /300 × 250 pixels/);
+    assert.match(page, /Interactive: some of its buttons/);
+    assert.match(page, /What the creative loaded <span class="count">2</);
+    assert.match(page, /Where it leads <span class="count">2 tabs/);
+    assert.doesNotMatch(shownWith({}, []), /Interactive: some/);
+    assert.match(shownWith({ width: 0, height: 0 }, []), /nothing was rendered/);
+  });
+
+  it('keeps the page that it stands on private, and escapes what it asked for', () => {
+    const page = shownWith({});
+    assert.doesNotMatch(page, /private/);
+    assert.deepEqual(
+      tagsOf(page).filter((tag) => /onmouseover|<script/.test(tag)),
+      [],
+    );
+  });
+});
+
 describe('a shown chain', () => {
   it('names an HTTP redirect by the code that caused it, and says where no answer came', () => {
     const shown = String(

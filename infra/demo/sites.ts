@@ -27,6 +27,7 @@ const made: Record<string, Site> = {
     ...stepsOn('track.tracker.example', CHAINS),
     '/pixel.gif': pixel,
     '/collect': noContent,
+    '/c/carousel': sendOn('302', SHOP),
   },
   'go.redirects.example': { ...stepsOn('go.redirects.example', CHAINS), ...eachWay(), '/to': openRedirect },
   'odd.redirects.example': {

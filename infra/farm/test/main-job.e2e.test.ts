@@ -99,6 +99,50 @@ function describeMainJob(store: string, env: () => NodeJS.ProcessEnv, skip: fals
       assert.equal(shown.headers.get('content-type'), 'image/webp');
     });
 
+    test('§4.2.13 §2.1.8 an ad tag is rendered on its referrer, pictured, clicked and checked, as the log of the servers agrees', async () => {
+      const before = world.log.length;
+      const ad_tag =
+        '<iframe src="http://ads.adserver.example/slot/carousel" width="300" height="250" frameborder="0"></iframe>';
+      const referrer = 'http://news.publisher.example/tag-test?from=home';
+      const scan = await farm.scanned({ ad_tag, referrer });
+      assert.equal(scan.status, 'completed', scan.error);
+      assert.deepEqual([scan.creative_width, scan.creative_height], [300, 250]);
+      assert.equal(scan.creative_redirect_chain.at(-1)?.url, 'http://ads.adserver.example/slot/carousel');
+      assert.deepEqual(
+        scan.redirect_chain.map(({ url }) => url),
+        ['http://track.tracker.example/c/carousel', 'http://quiet.shop.example/'],
+      );
+      const carousel = (await farm.tagsOf(scan.id)).filter((slug) => slug.startsWith('creative_'));
+      assert.deepEqual(carousel, ['creative_interactive']);
+
+      const hops = [...scan.creative_redirect_chain, ...scan.landings.flatMap(({ redirect_chain }) => redirect_chain)];
+      const recorded = hops.flatMap((hop) => [hop.url, ...urlsOf(hop.sub_requests)]);
+      const served = world.log.slice(before).filter(({ url }) => !url.endsWith('/favicon.ico'));
+      const missing = served.filter(({ url }) => !recorded.includes(url)).map(({ url }) => url);
+      assert.deepEqual(missing, [], 'the servers saw requests that were not recorded');
+      assert.equal(served.filter(({ url }) => url.endsWith('/c/carousel')).length, 1, 'the landing was asked for once');
+      assert.ok(
+        served.some(({ url }) => url.includes('/collect?slide=')),
+        'its own tracking went out',
+      );
+      assert.equal(
+        served.some(({ url }) => url.startsWith('http://news.publisher.example/')),
+        false,
+      );
+      const asked = served.find(({ url }) => url.endsWith('/slot/carousel'));
+      assert.equal(asked?.referer, 'http://news.publisher.example/');
+
+      const path = (url: string) => new URL(url).pathname;
+      const picture = await farm.call('GET', path(scan.creative_screenshot_url));
+      assert.equal(picture.headers.get('content-type'), 'image/webp');
+      const markup = await farm.call('GET', path(scan.creative_html_url));
+      assert.equal(markup.headers.get('content-type'), 'text/plain; charset=utf-8');
+      assert.match(await markup.text(), /id="next"/);
+      const report = await (await fetch(scan.public_report_url)).text();
+      assert.match(report, /creative-screenshot/);
+      assert.doesNotMatch(report, /tag-test/, 'the referrer is the client’s own');
+    });
+
     test('targets that never answer, loop, download or answer 204 fail clearly, and the next scan is fine', async () => {
       const failed = await Promise.all(
         ['loop', 'scriptloop', 'download', 'nocontent', 'never'].map((page) =>

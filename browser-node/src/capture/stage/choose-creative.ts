@@ -33,7 +33,10 @@ type Part = { box: Box; inner: CreativePlace | null };
 
 function placeIn(frames: readonly SeenFrame[], frame: SeenFrame, isPage: boolean, depth: number): CreativePlace | null {
   if (depth > 10) return null;
-  const parts = [...frame.visuals.map((box): Part => ({ box, inner: null })), ...framesIn(frames, frame, depth)];
+  const parts = [
+    ...frame.visuals.map(({ x, y, width, height }): Part => ({ box: { x, y, width, height }, inner: null })),
+    ...framesIn(frames, frame, depth),
+  ];
   const shown = parts.flatMap((part) => {
     const box = frame.box ? intersection(part.box, frame.box) : part.box;
     return box && area(box) >= AREA_MIN ? [{ ...part, box }] : [];

@@ -18,7 +18,12 @@ export type Scan = {
   retry_attempt: number;
   elapsed_ms: number;
   redirect_chain: { url: string; kind: string; status_code: number; sub_requests: SubRequest[] }[];
-  landings: { ord: number; final_url: string }[];
+  landings: { ord: number; final_url: string; redirect_chain: { url: string; sub_requests: SubRequest[] }[] }[];
+  creative_width: number;
+  creative_height: number;
+  creative_screenshot_url: string;
+  creative_html_url: string;
+  creative_redirect_chain: { url: string; sub_requests: SubRequest[] }[];
 };
 export type SubRequest = { url: string; resource_type: string; children: SubRequest[] };
 

@@ -1,0 +1,132 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { addressed, chooseCreative, pathOf, type SeenFrame } from '../src/capture/stage/choose-creative.ts';
+import { isClickThrough } from '../src/capture/stage/click-through-url.ts';
+import { centreOf, gridOver } from '../src/capture/stage/grid.ts';
+import { hasElement, isTagUrl, placementPage, placementSize } from '../src/capture/stage/placement.ts';
+import { publisherUrl } from '../src/capture/stage/publisher-url.ts';
+
+const box = (x: number, y: number, width: number, height: number) => ({ x, y, width, height });
+const picture = (...of: Parameters<typeof box>) => ({ kind: 'picture' as const, ...box(...of) });
+const frame = (frameId: string, more: Partial<SeenFrame>): SeenFrame => ({
+  frameId,
+  parentId: null,
+  url: `https://${frameId}.example/`,
+  box: null,
+  visuals: [],
+  ...more,
+});
+
+describe('the creative', () => {
+  it('is all that the page shows', () => {
+    const page = frame('page', { visuals: [picture(0, 0, 300, 200), picture(0, 200, 300, 50)] });
+    assert.deepEqual(chooseCreative([page], 'page', false), { frameId: 'page', box: box(0, 0, 300, 250) });
+  });
+
+  it('is the innermost frame that shows most of it, in the box of the one that fills the placement', () => {
+    const frames = [
+      frame('page', { visuals: [picture(0, 0, 1, 1)] }),
+      frame('outer', { parentId: 'page', box: box(10, 10, 300, 250) }),
+      frame('inner', { parentId: 'outer', box: box(10, 10, 300, 250), visuals: [picture(10, 10, 300, 250)] }),
+    ];
+    assert.deepEqual(chooseCreative(frames, 'page', false), { frameId: 'inner', box: box(10, 10, 300, 250) });
+    assert.deepEqual(
+      pathOf(frames, 'inner').map(({ frameId }) => frameId),
+      ['inner', 'outer', 'page'],
+    );
+  });
+
+  it('keeps the size of its frame around a line of text, and its own in a frame that is too large', () => {
+    const around = (visuals: SeenFrame['visuals']) => [
+      frame('page', {}),
+      frame('ad', { parentId: 'page', box: box(0, 0, 970, 250), visuals }),
+    ];
+    const line = { ...picture(0, 0, 280, 18), kind: 'text' as const };
+    assert.deepEqual(chooseCreative(around([line]), 'page', false)?.box, box(0, 0, 970, 250));
+    assert.deepEqual(chooseCreative(around([picture(0, 0, 300, 250)]), 'page', false)?.box, box(0, 0, 300, 250));
+  });
+
+  it('is what has a size that ads have on a page with other things', () => {
+    const page = frame('page', { visuals: [picture(0, 0, 900, 60), picture(20, 100, 300, 250)] });
+    assert.deepEqual(chooseCreative([page], 'page', true)?.box, box(20, 100, 300, 250));
+    assert.deepEqual(chooseCreative([page], 'page', false)?.box, box(0, 0, 900, 350));
+  });
+
+  it('is not there where only pixels, hidden frames and empty frames are', () => {
+    const frames = [
+      frame('page', { visuals: [picture(0, 0, 4, 4)] }),
+      frame('hidden', { parentId: 'page', visuals: [picture(0, 0, 300, 250)] }),
+      frame('empty', { parentId: 'page', box: box(0, 0, 300, 250) }),
+    ];
+    assert.equal(chooseCreative(frames, 'page', false), null);
+  });
+
+  it('belongs to the innermost document that has an address of its own', () => {
+    const path = [frame('written', { url: 'about:srcdoc' }), frame('ad', {}), frame('page', {})];
+    assert.equal(addressed(path)?.frameId, 'ad');
+  });
+});
+
+describe('a page load after a click', () => {
+  it('is a click-through, unless the creative loads itself again or sends a form', () => {
+    const from = 'https://ads.example/frame?slide=1';
+    assert.equal(isClickThrough({ from, to: 'https://shop.example/', method: 'GET' }), true);
+    assert.equal(isClickThrough({ from, to: 'https://ads.example/click', method: 'GET' }), true);
+    assert.equal(isClickThrough({ from, to: 'https://ads.example/frame?slide=2', method: 'GET' }), false);
+    assert.equal(isClickThrough({ from, to: 'https://shop.example/', method: 'POST' }), false);
+    assert.equal(isClickThrough({ from: 'about:srcdoc', to: 'https://shop.example/', method: 'GET' }), true);
+    assert.equal(isClickThrough({ from, to: 'market://details?id=x', method: 'GET' }), false);
+  });
+});
+
+describe('a placement', () => {
+  it('has the size that the tag asks for', () => {
+    const sizes = [
+      '<img width="728" height=90>',
+      '<div style="width:320px;height:50px">',
+      'slot([160, 600])',
+      'ad-970x250.js',
+    ];
+    assert.deepEqual(
+      sizes.map(placementSize).map(({ width, height }) => `${width}x${height}`),
+      ['728x90', '320x50', '160x600', '970x250'],
+    );
+    for (const none of ['<b>ad</b>', '<div style="width:100%;height:100%">', '<img width="1" height="1">'])
+      assert.deepEqual(placementSize(none), { width: 300, height: 250 }, none);
+  });
+
+  it('frames an address, and takes a snippet as it is', () => {
+    assert.match(
+      placementPage('news.example', ' https://ads.example/?a=1&b="x" '),
+      /<iframe src="https:\/\/ads\.example\/\?a=1&amp;b=&quot;x&quot;"/,
+    );
+    assert.match(placementPage('news.example', '<b>ad</b>'), /<div id="ad-slot"[^>]*><b>ad<\/b><\/div>/);
+    assert.deepEqual(['https://a.example/', '<a href="https://a.example/">'].map(isTagUrl), [true, false]);
+    assert.deepEqual(['<b>', '1 < 2', '<!-- <b> -->'].map(hasElement), [true, false, false]);
+  });
+
+  it('§4.2.13 stands on the referrer without its fragment, or on an address with the scheme of the tag', () => {
+    assert.equal(publisherUrl('https://news.example/a?b#c', ''), 'https://news.example/a?b');
+    assert.equal(publisherUrl(null, '<script src="http://ads.example/">'), 'http://www.example.com/');
+    assert.equal(publisherUrl(null, '<script src="//ads.example/">'), 'https://www.example.com/');
+  });
+});
+
+describe('the grid of points', () => {
+  const view = { width: 400, height: 300 };
+
+  it('covers what is in view of a creative, evenly and within bounds', () => {
+    const points = gridOver(box(0, 0, 300, 250), view);
+    assert.ok(points.length > 600 && points.length <= 1_300, String(points.length));
+    assert.ok(points.every(({ x, y }) => x > 0 && x < 300 && y > 0 && y < 250));
+    assert.ok(gridOver(box(0, 0, 5_000, 5_000), view).every(({ x, y }) => x < 400 && y < 300));
+    assert.deepEqual(gridOver(box(500, 0, 10, 10), view), []);
+    assert.equal(gridOver(box(0, 0, 2, 2), view).length, 1);
+  });
+
+  it('begins in the middle of what is in view', () => {
+    assert.deepEqual(centreOf(box(0, 0, 300, 250), view), { x: 150, y: 125 });
+    assert.deepEqual(centreOf(box(0, 0, 600, 600), view), { x: 200, y: 150 });
+    assert.equal(centreOf(box(0, 400, 10, 10), view), null);
+  });
+});
