@@ -32,6 +32,7 @@ export async function capturePage(
   const target = targets[request.target.kind];
   if (!target) throw new Error(`no target of kind ${request.target.kind} can be captured`);
   let captureSession: CaptureSession;
+  await target.prepare?.(open);
   try {
     captureSession = await openCaptureSession(open, request.limits, target, signal, logger);
   } catch (error) {

@@ -14,7 +14,7 @@ export const popups: Collector = {
   start(captureSession) {
     const byTab = new Map<string, Facts>();
     captureSession.devtools.on('Page.windowOpen', ({ url, userGesture }, session) => {
-      if (captureSession.journal.closedAtMs !== null) return;
+      if (captureSession.journal.closedAtMs !== null || captureSession.isChecking) return;
       const tab = rootOf(session).targetId;
       const facts = byTab.get(tab) ?? { windows: 0, without_gesture: 0, urls: [] };
       byTab.set(tab, facts);

@@ -29,6 +29,8 @@ export type CaptureSession = {
   notes: { collector: string; text: string }[];
   /** Unix time in ms at which the capture itself first clicked, null = it has not. */
   clickedAtMs: number | null;
+  /** Clicks are made to find out what they open: nothing that they open counts. */
+  isChecking: boolean;
 };
 
 /** Whether what pages do now, they do by themselves: nothing was clicked, and no probe is under way. */
@@ -71,5 +73,6 @@ export async function openCaptureSession(
     startedAt,
     notes: [],
     clickedAtMs: null,
+    isChecking: false,
   };
 }

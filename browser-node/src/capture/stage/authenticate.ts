@@ -1,16 +1,20 @@
-import type { Page } from 'playwright-core';
+import { withDeadline } from '@adsweep/shared/service/with-deadline.ts';
+import type { OpenContext } from '../../browser/open-context.ts';
 import { COMMAND_MS } from '../devtools/devtools.ts';
-import type { NetworkJournal } from '../session/network-journal.ts';
 
 /** A name longer than any host can have (RFC 1035 2.3.4): the gateway asks who calls, refuses it and writes nothing down. */
 const REFUSED_URL = `http://${'nobody.'.repeat(40)}invalid/`;
 
 /**
  * Makes a context known to the gateway by a page load that reaches nobody. Without it, pictures that a page of ours asks for are lost:
- * Chromium does not answer the proxy's question for requests of other origins before it has answered one for a page.
+ * Chromium answers the proxy's question for requests of a page only once it has answered it for a document from the network. Never throws.
  */
-export async function authenticate(page: Page, journal: NetworkJournal): Promise<void> {
-  journal.stopped(REFUSED_URL);
-  // The gateway's refusal is what is wanted.
-  await page.goto(REFUSED_URL, { waitUntil: 'commit', timeout: COMMAND_MS }).catch(() => undefined);
+export async function authenticate({ context }: OpenContext): Promise<void> {
+  const load = async () => {
+    const page = await context.newPage();
+    // The gateway's refusal is what is wanted.
+    await page.goto(REFUSED_URL, { waitUntil: 'commit', timeout: COMMAND_MS }).catch(() => undefined);
+    await page.close();
+  };
+  await withDeadline(load(), 2 * COMMAND_MS, 'the first answer of the gateway').catch(() => undefined);
 }

@@ -25,6 +25,7 @@ export async function checkInteractive(
   const { ending, landings } = captureSession;
   const until = performance.now() + budgetMs;
   const checked: Interactivity = { clicked: 0, inert: '' };
+  captureSession.isChecking = true;
   landings.turnAwayAll();
   try {
     for (const clickable of clickables.slice(0, CLICKS_MAX)) {

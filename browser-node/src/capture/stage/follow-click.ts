@@ -26,6 +26,7 @@ export async function followClick(
   const openBefore = new Set(landings.tabs);
   for (const point of points) {
     if (ending.failure || stage.page.isClosed()) break;
+    captureSession.clickedAtMs ??= Date.now();
     stage.pageLoads.follow(frames);
     const isOpened = () => landings.tabs.some((tab) => !openBefore.has(tab)) || isLedAway(stage);
     await ending.race(clickAt(stage, point).catch(() => undefined));

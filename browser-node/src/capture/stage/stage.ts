@@ -4,7 +4,6 @@ import { evaluateInIsolatedWorld } from '../devtools/isolated-world.ts';
 import { NAVIGATION_MS } from '../session/budgets.ts';
 import type { CaptureSession } from '../session/capture-session.ts';
 import type { OpenTab } from '../session/landings.ts';
-import { authenticate } from './authenticate.ts';
 import { type OwnAnswer, PageLoads } from './page-loads.ts';
 import { publisherAnswer, type StagePage } from './publisher-answer.ts';
 
@@ -36,7 +35,6 @@ export async function openStage(
   if (!page) return null;
   const tab = await landings.first();
   tab.tab.landingHop = null;
-  await ending.race(authenticate(page, journal));
   const publisher = publisherAnswer(page, stagePage);
   const pageLoads = new PageLoads(page, journal, (request) => more(request) ?? publisher(request));
   await ending.race(pageLoads.start(open.context));

@@ -7,6 +7,7 @@ import type { CaptureRequest } from '../session/capture-outcome.ts';
 import type { CaptureSession } from '../session/capture-session.ts';
 import type { Entry } from '../session/network-journal.ts';
 import { settle } from '../session/settle.ts';
+import { authenticate } from '../stage/authenticate.ts';
 import { checkInteractive } from '../stage/check-interactive.ts';
 import { type Clickable, clickablesUnder } from '../stage/clickables.ts';
 import { creativeLandings } from '../stage/creative-landings.ts';
@@ -26,6 +27,7 @@ import type { CaptureTarget, Visit } from './target.ts';
  * tabs that opened; a landing that fails is no failure of the scan.
  */
 export const adTag: CaptureTarget = {
+  prepare: authenticate,
   visit,
   collectors: {
     whileOpen: whileOpen.flatMap((one) => (one === screenshots ? [screenshots, pagePicture, interactive] : [one])),

@@ -1,3 +1,4 @@
+import type { OpenContext } from '../../browser/open-context.ts';
 import type { Collector } from '../collectors/collector.ts';
 import type { CaptureFailure, CaptureRequest } from '../session/capture-outcome.ts';
 import type { CaptureSession } from '../session/capture-session.ts';
@@ -12,6 +13,8 @@ export type Visit = { error: string; failure: CaptureFailure | null; document?: 
 
 /** How one kind of target is captured. */
 export type CaptureTarget = {
+  /** What is done in the context before anything is observed. Never throws. */
+  prepare?: (open: OpenContext) => Promise<void>;
   /** Loads it until it has come to rest. */
   visit(captureSession: CaptureSession, request: CaptureRequest): Promise<Visit>;
   /** What runs while the tabs are open, and what when they are closed; each list in its order. */
