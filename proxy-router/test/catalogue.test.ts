@@ -42,7 +42,7 @@ test('§4.1.4 residential and mobile pools are apart, and a pool without places 
   );
 });
 
-function sourceIn(folder: string): ExitSource {
+function sourceIn(folder: string, log = logger): ExitSource {
   const file = join(folder, 'exits.json');
   return new ExitSource(
     {
@@ -54,7 +54,7 @@ function sourceIn(folder: string): ExitSource {
       fetchCatalogue: () => Promise.reject(new Error('this test fetches nothing')),
       providers: { direct: closedProvider(), list: listProvider },
     },
-    logger,
+    log,
   );
 }
 
@@ -120,6 +120,20 @@ test('a file that becomes unusable, or goes away, leaves the last good one in us
     source.catalogue().pools.map(({ country_code }) => country_code),
     ['FR'],
   );
+});
+
+test('a file that stays unusable is told of once, and again when it is wrong in another way', (t) => {
+  const folder = temporaryFolder(t);
+  write(folder, exits);
+  const errors: unknown[] = [];
+  const log = { ...logger, info: () => {}, error: (told: unknown) => errors.push(told) } as unknown as typeof logger;
+  const source = sourceIn(folder, log);
+  for (const text of ['{', '{', '{}']) {
+    writeFileSync(join(folder, 'exits.json'), text);
+    source.refresh();
+    source.refresh();
+  }
+  assert.equal(errors.length, 2);
 });
 
 test('the built-in exits are usable and cover many countries in both pools', () => {

@@ -36,6 +36,8 @@ export class ExitSource {
   /** When the exits file was last found to be good. */
   #checkedAt = new Date();
   #derived!: Derived;
+  /** What was last said of a file that cannot be used; '' while it can. */
+  #problem = '';
   #timer: NodeJS.Timeout | undefined;
 
   /** Throws ExitsFileError when the file cannot be used, or when there is neither a file nor a snapshot. */
@@ -110,18 +112,23 @@ export class ExitSource {
     const { file, base } = this.#options;
     const versions = versionsOf(file, this.#loaded.file);
     if (versions !== '' && versions === this.#loaded.versions) {
+      this.#problem = '';
       this.#checkedAt = new Date();
       return;
     }
     try {
       this.#use(loadExits(file, this.#builtIn, base));
       this.#followVendors();
+      this.#problem = '';
       this.#logger.info(
         { exits: this.#derived.exits.size, providers: this.#loaded.vendors.length },
         'the exits changed',
       );
     } catch (cause) {
-      this.#logger.error({ file, cause }, 'the exits file cannot be used, the last good one stays in use');
+      const problem = String(cause);
+      if (problem !== this.#problem)
+        this.#logger.error({ file, cause }, 'the exits file cannot be used, the last good one stays in use');
+      this.#problem = problem;
     }
   }
 
