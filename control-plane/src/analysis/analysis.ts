@@ -4,6 +4,7 @@ import type { Loop } from '../platform/start-loop.ts';
 import type { ReferenceDomain } from '../reference/reference.ts';
 import type { ScanningDomain } from '../scanning/scanning.ts';
 import { startWorker, type WorkerDependencies } from './pipeline/worker.ts';
+import { batchClaimStore } from './rules/batch-claim-store.ts';
 import { RuleThreads } from './rules/evaluation/rule-threads.ts';
 import { judgeByRules } from './rules/judge-by-rules.ts';
 import { platformRules } from './rules/platform-rules.ts';
@@ -36,6 +37,7 @@ export function analysisDomain(
   return {
     stores: [rules],
     rules,
+    batchClaims: batchClaimStore(store),
     rulesWithTag: (organizationId: string, slug: string) => rulesWithTag(rules, organizationId, slug),
     dependencies,
     loops: { checks: () => [withThreads(startWorker(dependencies, wake.signal('checks')), threads)] },

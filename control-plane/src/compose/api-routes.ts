@@ -4,6 +4,7 @@ import { billingRoutes, type ReadLedger } from '../accounts/billing/routes.ts';
 import { type KeyParts, keyRoutes } from '../accounts/keys/key-routes.ts';
 import { ruleRoutes } from '../analysis/rules/routes.ts';
 import type { RuleVerbParts } from '../analysis/rules/rule-verbs.ts';
+import { type RuleTestRouteParts, ruleTestRoutes } from '../analysis/rules/test-routes.ts';
 import { type FleetVerbs, fleetRoutes } from '../crawling/fleet/fleet-routes.ts';
 import type { Caller } from '../http/caller.ts';
 import { openapi } from '../http/openapi.ts';
@@ -18,6 +19,7 @@ import { type ScanParts, scanRoutes } from '../scanning/scans/api/routes.ts';
 export type ApiParts = ScanParts &
   TagParts &
   RuleVerbParts &
+  RuleTestRouteParts &
   FleetVerbs &
   KeyParts & {
     artifacts: ArtifactSource;
@@ -56,6 +58,7 @@ export function apiRoutes(parts: ApiParts): Route<Caller>[] {
     ...tagRoutes(parts),
     ...keyRoutes(parts),
     ...ruleRoutes(parts),
+    ...ruleTestRoutes(parts),
     ...billingRoutes(parts.readLedger),
     ...fleetRoutes(parts),
   ];

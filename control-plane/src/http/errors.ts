@@ -86,6 +86,26 @@ export const ERRORS = {
     detail: 'text',
     means: 'The rule comes with Adsweep: it can be made inactive, and not deleted.',
   },
+  'checking.rule_test_batch_in_progress': {
+    status: 429,
+    detail: 'text',
+    means: 'The organization has a batch of rule tests under way.',
+  },
+  'checking.rule_test_batch_timed_out': {
+    status: 504,
+    detail: 'text',
+    means: 'The scans of a batch could not be read before its deadline; no rule was run.',
+  },
+  'checking.rule_test_timed_out': {
+    status: 504,
+    detail: 'text',
+    means: 'The rule hit its own time limit on this scan.',
+  },
+  'checking.scan_not_finished': {
+    status: 409,
+    detail: 'text',
+    means: 'The scan is not finished, or its evidence is no longer kept.',
+  },
   'lease.lost': {
     status: 409,
     detail: 'text',

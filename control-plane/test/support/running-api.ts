@@ -1,3 +1,4 @@
+import type { Capture } from '@adsweep/shared/capture/capture.ts';
 import { listen } from '@adsweep/shared/service/listen.ts';
 import { createLogger } from '@adsweep/shared/service/logger.ts';
 import type { Catalogue } from '@adsweep/shared/targeting/catalogue.ts';
@@ -9,11 +10,15 @@ import { findCaller } from '../../src/accounts/keys/find-caller.ts';
 import { keyStore } from '../../src/accounts/keys/key-store.ts';
 import { organizationStore } from '../../src/accounts/organizations/organization-store.ts';
 import { priceOfCheck } from '../../src/accounts/organizations/price-of-check.ts';
+import { batchClaimStore } from '../../src/analysis/rules/batch-claim-store.ts';
 import { RuleThreads } from '../../src/analysis/rules/evaluation/rule-threads.ts';
+import type { PackedSources } from '../../src/analysis/rules/packed-evidence.ts';
 import { ruleStore } from '../../src/analysis/rules/rule-store.ts';
 import { rulesWithTag } from '../../src/analysis/rules/rules-with-tag.ts';
+import type { RuleTestParts } from '../../src/analysis/rules/test-rules.ts';
 import { apiRoutes } from '../../src/compose/api-routes.ts';
 import { createApp } from '../../src/compose/create-app.ts';
+import type { CaptureRecord } from '../../src/crawling/captures/capture-record.ts';
 import { authenticate } from '../../src/http/authenticate.ts';
 import { idempotencyStore } from '../../src/http/idempotency-store.ts';
 import type { Permission } from '../../src/http/permissions.ts';
@@ -94,11 +99,24 @@ export type Surroundings = {
   file: ArtifactSource['findFile'];
   enqueue: (scan: ScanRecord) => Promise<void>;
   tagWordsFor: (organizationId: string) => Promise<FindTagWords>;
+  /** What a rule test finds of a scan: by the id of its capture. */
+  captures: Map<string, Capture>;
+  findTestedScan: RuleTestParts['findScan'];
+  ruleTestLimits: RuleTestParts['limits'];
   readyChecks: ReadyCheck[];
   findCampaign: FindCampaign;
   demoReport: string | null;
   fleet: (verb: 'block' | 'unblock', nodeId: string) => Promise<void>;
 };
+
+/** Captures without contents, as they are after a day. */
+const packedSources = ({ captures }: Surroundings): PackedSources => ({
+  readCapture: async ({ capture }) => {
+    const found = capture && (await captures.get(capture.id));
+    return found ? ({ _id: capture.id, capture: found } as CaptureRecord) : null;
+  },
+  bodies: { packed: async () => null, unpackedBytesMax: 1_000 },
+});
 
 /** The API of the control plane on a free port, over a store of its own, with two organizations. */
 export async function runningApi(open: () => Promise<Store> = () => openStore({ path: ':memory:' })) {
@@ -121,6 +139,9 @@ export async function runningApi(open: () => Promise<Store> = () => openStore({ 
     enqueue: async (scan) => void enqueued.push(scan),
     tagWordsFor: async () => (slug) =>
       slug === 'archived' ? null : { display_name: slug.toUpperCase(), category: 'behavior', severity: 'medium' },
+    captures: new Map(),
+    findTestedScan: scans.find,
+    ruleTestLimits: { ruleMs: 2_000, batchMs: 110_000 },
     readyChecks: [],
     findCampaign: findNoCampaign,
     demoReport: null,
@@ -147,6 +168,14 @@ export async function runningApi(open: () => Promise<Store> = () => openStore({ 
     removeTag: tags.remove,
     rules,
     problemsOf: (patterns) => threads.problemsOf(patterns),
+    ruleTests: {
+      ...{
+        evidence: packedSources(around),
+        findScan: (...of) => around.findTestedScan(...of),
+        readTags: tags.visibleTo,
+      },
+      ...{ threads, claims: batchClaimStore(store), limits: around.ruleTestLimits },
+    },
     rulesWithTag: (organizationId, slug) => rulesWithTag(rules, organizationId, slug),
     countScans: scans.countWithTag,
     removeTagFromScans: scans.removeTag,

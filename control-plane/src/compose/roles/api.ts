@@ -21,6 +21,9 @@ import type { Domains } from '../domains.ts';
 import type { Need } from '../readiness.ts';
 import { reportSources } from '../report-sources.ts';
 
+/** How long a batch of rule tests may take (spec 8). */
+const RULE_BATCH_MS = 110_000;
+
 /** Threads for the rules that clients write and try; those of scans have their own. */
 const RULE_THREADS = 1;
 
@@ -62,6 +65,10 @@ export async function startApi(
     ...reference.tagVerbs,
     rules: analysis.rules,
     problemsOf: (patterns) => threads.problemsOf(patterns),
+    ruleTests: {
+      ...{ evidence: crawling.dependencies, findScan: scanning.scans.find, readTags: reference.readTags, threads },
+      ...{ claims: analysis.batchClaims, limits: { ruleMs: config.ADSWEEP_RULE_BUDGET_MS, batchMs: RULE_BATCH_MS } },
+    },
     rulesWithTag: analysis.rulesWithTag,
     countScans: scanning.scans.countWithTag,
     removeTagFromScans: scanning.scans.removeTag,
