@@ -3,7 +3,7 @@ import { type Static, Type } from 'typebox';
 
 /**
  * What `npm start` reads; the README shows the same table, and a test holds the two together. Beyond that,
- * each part gets the settings that it describes itself.
+ * each process gets the settings that it describes itself.
  */
 export const FarmConfigSchema = Type.Object({
   ADSWEEP_HTTP_PORT: portSetting(8080, 'Port of the REST API, reports and documents. 0: any free port.'),

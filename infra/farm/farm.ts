@@ -10,9 +10,9 @@ import { ConfigSchema as ProxyRouterConfig } from '../../proxy-router/src/config
 import { DemoConfigSchema } from '../demo/config.ts';
 import { demoExits } from '../demo/exits.ts';
 import type { FarmConfig } from './config.ts';
-import { Part } from './part.ts';
-import { partEnvironment } from './part-environment.ts';
+import { FarmProcess } from './farm-process.ts';
 import { privateRedis } from './private-redis.ts';
+import { processEnvironment } from './process-environment.ts';
 import { farmSecrets } from './secrets.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
@@ -39,7 +39,7 @@ const SERVICES = {
 } satisfies Record<string, { script: string; settings: TObject }>;
 type ServiceName = keyof typeof SERVICES;
 
-/** The whole farm on one machine: which parts there are, in which order they start and stop, and what each is told of the others. */
+/** The whole farm on one machine: which processes there are, in which order they start and stop, and what each is told of the others. */
 export class Farm {
   readonly #config: FarmConfig;
   readonly #say: (text: string) => void;
@@ -48,7 +48,7 @@ export class Farm {
   /** A folder with a short path, where one was needed. */
   #shortDir: string | null = null;
   /** In the order of their start. */
-  readonly #parts: Part[] = [];
+  readonly #processes: FarmProcess[] = [];
 
   constructor(config: FarmConfig, say: (text: string) => void) {
     this.#config = config;
@@ -59,7 +59,7 @@ export class Farm {
   }
 
   /**
-   * Starts every part; answers when scans can be taken: how clients reach us, and how this machine does. Throws when a part cannot
+   * Starts every process; answers when scans can be taken: how clients reach us, and how this machine does. Throws when a process cannot
    * start; the caller then stops the farm.
    */
   async start(): Promise<{ baseUrl: string; localUrl: string; apiKey: string }> {
@@ -107,8 +107,9 @@ export class Farm {
 
   /** Stops all within `ms` milliseconds: nodes first, so that they can give their leases back, the store's users before Redis. */
   async stop(ms: number): Promise<void> {
-    const named = (name: RegExp) => this.#parts.filter((part) => name.test(part.name));
-    const stopAll = (parts: Part[], graceMs: number) => Promise.all(parts.map((part) => part.stop(graceMs)));
+    const named = (name: RegExp) => this.#processes.filter((one) => name.test(one.name));
+    const stopAll = (processes: FarmProcess[], graceMs: number) =>
+      Promise.all(processes.map((one) => one.stop(graceMs)));
     await stopAll(named(/^browser-node/), ms * 0.5);
     await stopAll(named(/^(control-plane|proxy-router|ad world)$/), ms * 0.3);
     await stopAll(named(/^redis$/), ms * 0.1);
@@ -121,9 +122,9 @@ export class Farm {
       this.#shortDir = mkdtempSync(join(tmpdir(), 'adsweep-'));
       return this.#shortDir;
     };
-    const { part, url } = privateRedis(this.#dataDir, shortDir, this.#logDir, this.#say);
-    this.#parts.push(part);
-    await this.#starting(part, () => ({}));
+    const { supervised, url } = privateRedis(this.#dataDir, shortDir, this.#logDir, this.#say);
+    this.#processes.push(supervised);
+    await this.#starting(supervised, () => ({}));
     return url;
   }
 
@@ -159,26 +160,28 @@ export class Farm {
     envOfPorts: (ports: Record<string, number>) => NodeJS.ProcessEnv = () => ({}),
   ): Promise<Record<string, number>> {
     const { script, settings } = SERVICES[name.replace(/ \d+$/, '') as ServiceName];
-    const part = new Part({
+    const supervised = new FarmProcess({
       name,
       command: process.execPath,
       args: [...SMALL_HEAP, join(ROOT, script)],
-      env: partEnvironment(settings, { ...RETURNED_MEMORY, ...given }),
+      env: processEnvironment(settings, { ...RETURNED_MEMORY, ...given }),
       logFile: join(this.#logDir, `${name.replaceAll(' ', '-')}.log`),
       say: this.#say,
     });
-    this.#parts.push(part);
-    return this.#starting(part, envOfPorts);
+    this.#processes.push(supervised);
+    return this.#starting(supervised, envOfPorts);
   }
 
-  async #starting(part: Part, envOfPorts: (ports: Record<string, number>) => NodeJS.ProcessEnv) {
+  async #starting(supervised: FarmProcess, envOfPorts: (ports: Record<string, number>) => NodeJS.ProcessEnv) {
     const began = performance.now();
     try {
-      const ports = await part.start(envOfPorts);
-      this.#say(`  ${part.name} is up (process ${part.pid}, ${((performance.now() - began) / 1000).toFixed(1)} s)`);
+      const ports = await supervised.start(envOfPorts);
+      this.#say(
+        `  ${supervised.name} is up (process ${supervised.pid}, ${((performance.now() - began) / 1000).toFixed(1)} s)`,
+      );
       return ports;
     } catch (cause) {
-      throw new Error(`${part.name}: ${(cause as Error).message}`, { cause });
+      throw new Error(`${supervised.name}: ${(cause as Error).message}`, { cause });
     }
   }
 }

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { isAlive, Part } from './part.ts';
-import { partEnvironment } from './part-environment.ts';
+import { FarmProcess, isAlive } from './farm-process.ts';
+import { processEnvironment } from './process-environment.ts';
 import { untilLoaded } from './redis-loading.ts';
 
 /**
@@ -28,11 +28,11 @@ export function privateRedis(
   );
   const dyingWithUs = existsSync('/usr/bin/setpriv') ? ['/usr/bin/setpriv', '--pdeathsig', 'TERM', '--'] : [];
   const [command = '', ...args] = [...dyingWithUs, ...redis];
-  const part = new Part({
+  const supervised = new FarmProcess({
     name: 'redis',
     command,
     args,
-    env: partEnvironment(null, {}),
+    env: processEnvironment(null, {}),
     logFile,
     opensLogByName: true,
     isReady: async (child) => {
@@ -41,5 +41,5 @@ export function privateRedis(
     },
     say,
   });
-  return { part, url: `unix://${socket}` };
+  return { supervised, url: `unix://${socket}` };
 }

@@ -11,9 +11,9 @@ import { privateRedis } from '../private-redis.ts';
 function redisIn(t: TestContext, dir: string, silenceMs?: number) {
   const said: string[] = [];
   const shortDir = () => assert.fail('the path is short enough');
-  const { part, url } = privateRedis(dir, shortDir, dir, (text) => said.push(text), silenceMs);
-  t.after(() => part.stop(2_000));
-  return { part, said, socket: url.replace('unix://', '') };
+  const { supervised, url } = privateRedis(dir, shortDir, dir, (text) => said.push(text), silenceMs);
+  t.after(() => supervised.stop(2_000));
+  return { supervised, said, socket: url.replace('unix://', '') };
 }
 
 function folder(t: TestContext): string {
@@ -41,10 +41,10 @@ function send(socket: string, commands: string[]): Promise<string> {
 test('a Redis that loads for longer than a start may be silent is waited for, and says how far it is', async (t) => {
   const dir = folder(t);
   const first = redisIn(t, dir);
-  await first.part.start();
+  await first.supervised.start();
   const keys = Array.from({ length: 20_000 }, (_, index) => `SET key:${index} value`);
   await send(first.socket, keys);
-  await first.part.stop(5_000);
+  await first.supervised.stop(5_000);
 
   const bin = join(dir, 'bin');
   mkdirSync(bin);
@@ -58,21 +58,21 @@ test('a Redis that loads for longer than a start may be silent is waited for, an
     process.env.PATH = path;
   });
   const second = redisIn(t, dir, 2_000);
-  await second.part.start();
+  await second.supervised.start();
   assert.match(second.said.join('\n'), /redis is loading its data: \d+ %, about \d+ s to go/);
   assert.match(await send(second.socket, ['GET key:19999']), /value/);
 });
 
 test('a Redis of ours gives nothing up for want of memory', async (t) => {
-  const { part, socket } = redisIn(t, folder(t));
-  await part.start();
+  const { supervised, socket } = redisIn(t, folder(t));
+  await supervised.start();
   assert.match(await send(socket, ['CONFIG GET maxmemory-policy']), /noeviction/);
 });
 
 test('the log of a Redis that runs is moved when it is large, and Redis goes on in a new one', async (t) => {
   const dir = folder(t);
-  const { part, socket } = redisIn(t, dir);
-  await part.start();
+  const { supervised, socket } = redisIn(t, dir);
+  await supervised.start();
   writeFileSync(join(dir, 'redis.log'), Buffer.alloc(21 * 1024 * 1024, 'x'), { flag: 'a' });
   await until('the old log', () => existsSync(join(dir, 'redis.log.1')));
   await send(socket, ['BGREWRITEAOF']);

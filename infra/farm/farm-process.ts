@@ -5,7 +5,7 @@ import type { Ready } from '@adsweep/shared/service/announce-ready.ts';
 import type { RotateLog } from '@adsweep/shared/service/rotate-log.ts';
 import { withDeadline } from '@adsweep/shared/service/with-deadline.ts';
 
-export type PartOptions = {
+export type FarmProcessOptions = {
   name: string;
   command: string;
   args: string[];
@@ -27,18 +27,18 @@ const LOG_CHECK_MS = 500;
 const READY_MS = 30_000;
 const BACKOFF_MIN_MS = 200;
 const BACKOFF_MAX_MS = 10_000;
-/** Up this long, a part's next death counts as its first. */
+/** Up this long, a process's next death counts as its first. */
 const STEADY_MS = 60_000;
 
 /** One process of the farm: started, watched, started again with a growing delay when it dies, stopped with all it started. */
-export class Part {
+export class FarmProcess {
   readonly name: string;
-  readonly #options: PartOptions;
+  readonly #options: FarmProcessOptions;
   #child: ChildProcess | null = null;
   #stopping = false;
   #backoffMs = BACKOFF_MIN_MS;
 
-  constructor(options: PartOptions) {
+  constructor(options: FarmProcessOptions) {
     this.name = options.name;
     this.#options = options;
     if (this.#logIsLarge()) this.#moveLog();
@@ -50,7 +50,7 @@ export class Part {
   }
 
   /**
-   * Starts it for the first time; answers its ports when it can work. A part that cannot is an error with its last words.
+   * Starts it for the first time; answers its ports when it can work. A process that cannot is an error with its last words.
    * `envOfPorts` makes it take the same ports when it is started again, so that the others still find it.
    */
   async start(envOfPorts: (ports: Ready['ports']) => NodeJS.ProcessEnv = () => ({})): Promise<Ready['ports']> {
@@ -75,7 +75,7 @@ export class Part {
     const { command, args, env, logFile, isReady } = this.#options;
     // It writes to the file itself, so that a supervisor that dies breaks no pipe under it.
     const log = openSync(logFile, 'a');
-    // Its own process group: a terminal's Ctrl-C reaches the supervisor alone, which stops the parts in their order.
+    // Its own process group: a terminal's Ctrl-C reaches the supervisor alone, which stops the processes in their order.
     const child = spawn(command, args, {
       env: { ...env, ...moreEnv },
       detached: true,
@@ -126,12 +126,12 @@ export class Part {
     }
   }
 
-  /** A part that writes to an open file moves its log itself: only so is no line lost. */
+  /** A process that writes to an open file moves its log itself: only so is no line lost. */
   #boundLog(): void {
     if (!this.#child || !isAlive(this.#child) || !this.#logIsLarge()) return;
     if (this.#options.opensLogByName) this.#moveLog();
     else if (this.#child.connected) {
-      // A part that ends just now has its log moved at its next start.
+      // A process that ends just now has its log moved at its next start.
       this.#child.send({ type: 'rotate-log', file: this.#options.logFile } satisfies RotateLog, () => undefined);
     }
   }
@@ -164,7 +164,7 @@ function saysReady(child: ChildProcess): Promise<Ready['ports']> {
   });
 }
 
-/** What a dead part started (a browser, say) must not outlive it. */
+/** What a dead process started (a browser, say) must not outlive it. */
 function killGroup(child: ChildProcess): void {
   try {
     if (child.pid) process.kill(-child.pid, 'SIGKILL');

@@ -4,16 +4,16 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { until } from '../../../shared/test/support/until.ts';
-import { Part } from '../part.ts';
+import { FarmProcess } from '../farm-process.ts';
 
-const TALKATIVE = join(import.meta.dirname, 'support/talkative-part.ts');
+const TALKATIVE = join(import.meta.dirname, 'support/talkative-process.ts');
 
-test('the log of a part that runs is rotated, and no line is lost or split', async (t) => {
-  const dir = mkdtempSync(join(tmpdir(), 'adsweep-part-'));
+test('the log of a process that runs is rotated, and no line is lost or split', async (t) => {
+  const dir = mkdtempSync(join(tmpdir(), 'adsweep-process-'));
   const logFile = join(dir, 'talkative.log');
   const args = [TALKATIVE];
   const say = () => undefined;
-  const part = new Part({
+  const supervised = new FarmProcess({
     name: 'talkative',
     command: process.execPath,
     args,
@@ -23,14 +23,14 @@ test('the log of a part that runs is rotated, and no line is lost or split', asy
     say,
   });
   t.after(async () => {
-    await part.stop(1_000);
+    await supervised.stop(1_000);
     rmSync(dir, { recursive: true });
   });
-  await part.start();
+  await supervised.start();
   const old = () => (existsSync(`${logFile}.1`) ? readFileSync(`${logFile}.1`, 'utf8') : '');
   // The second rotation replaces the first one's file.
   await until('a second rotation', () => old() !== '' && !old().includes('"line":0,'));
-  await part.stop(1_000);
+  await supervised.stop(1_000);
 
   const lines = (old() + readFileSync(logFile, 'utf8')).trimEnd().split('\n');
   const numbers = lines.map((line) => (JSON.parse(line) as { line: number }).line);

@@ -16,11 +16,11 @@ const NEUTRAL = [
 ];
 
 /**
- * The whole environment of a part of the farm: what is `given` to it, the `settings` that it describes itself (a secret also as
+ * The whole environment of a process of the farm: what is `given` to it, the `settings` that it describes itself (a secret also as
  * `<NAME>_FILE`), and a few neutral variables; of the rest of `env` it learns nothing. What is given goes before what is in `env`, and
  * before its file.
  */
-export function partEnvironment(
+export function processEnvironment(
   settings: TObject | null,
   given: NodeJS.ProcessEnv,
   env: NodeJS.ProcessEnv = process.env,

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Type } from 'typebox';
-import { partEnvironment } from '../part-environment.ts';
+import { processEnvironment } from '../process-environment.ts';
 
 const settings = Type.Object({ ADSWEEP_PORT: Type.Integer(), ADSWEEP_TOKEN: Type.String({ secret: true }) });
 
-test('a part gets its own settings, what is neutral and what it is given, and nothing else', () => {
+test('a process gets its own settings, what is neutral and what it is given, and nothing else', () => {
   const env = {
     PATH: '/bin',
     ADSWEEP_PORT: '1',
@@ -13,7 +13,7 @@ test('a part gets its own settings, what is neutral and what it is given, and no
     ADSWEEP_API_KEY: 'key',
     AWS_SECRET: 'x',
   };
-  assert.deepEqual(partEnvironment(settings, { MORE: '2' }, env), {
+  assert.deepEqual(processEnvironment(settings, { MORE: '2' }, env), {
     PATH: '/bin',
     ADSWEEP_PORT: '1',
     ADSWEEP_TOKEN_FILE: '/token',
@@ -23,7 +23,7 @@ test('a part gets its own settings, what is neutral and what it is given, and no
 
 test('a setting that is given is read neither from the environment nor from a file', () => {
   const env = { ADSWEEP_PORT: '1', ADSWEEP_TOKEN: 'theirs', ADSWEEP_TOKEN_FILE: '/token' };
-  assert.deepEqual(partEnvironment(settings, { ADSWEEP_TOKEN: 'ours', ADSWEEP_PORT: '2' }, env), {
+  assert.deepEqual(processEnvironment(settings, { ADSWEEP_TOKEN: 'ours', ADSWEEP_PORT: '2' }, env), {
     ADSWEEP_TOKEN: 'ours',
     ADSWEEP_PORT: '2',
   });
