@@ -15,6 +15,8 @@ const TYPES: Record<string, string> = {
   svg: 'image/svg+xml',
   gif: 'image/gif',
   wav: 'audio/wav',
+  mp4: 'video/mp4',
+  xml: 'application/xml; charset=utf-8',
 };
 
 /** A found thing of the type that goes with `extension`. */

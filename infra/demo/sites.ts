@@ -23,6 +23,7 @@ const noContent: Answer = { status: 204, headers: { 'access-control-allow-origin
 const made: Record<string, Site> = {
   'news.publisher.example': {},
   'ads.adserver.example': { ...stepsOn('ads.adserver.example', CHAINS), '/bid': bid, '/view.gif': pixel },
+  'video.adserver.example': {},
   'track.tracker.example': {
     ...stepsOn('track.tracker.example', CHAINS),
     '/pixel.gif': pixel,

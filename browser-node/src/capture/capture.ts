@@ -121,7 +121,7 @@ function newDraft({ landings, creative, startedAt }: CaptureSession): Draft {
   );
   const seen = creative && { ...creative.facts, redirect_chain: [] };
   const files = [...(creative?.files ?? [])];
-  return { landings: captured, creative: seen, requests: [], observations: [], files, traffic: null };
+  return { landings: captured, creative: seen, vast: null, requests: [], observations: [], files, traffic: null };
 }
 
 function failureOf(captureSession: CaptureSession, visit: Visit, traffic: TicketTraffic | null): CaptureFailure | null {
@@ -158,6 +158,7 @@ function asCapture({ open, startedAtMs, startedAt, notes }: CaptureSession, draf
     ...emptyCapture(aboutCapture(open, startedAtMs, Math.round(performance.now() - startedAt))),
     landings: [...draft.landings],
     ...(draft.creative && { creative: draft.creative }),
+    ...(draft.vast && { vast: draft.vast }),
     requests: draft.requests,
     observations: draft.observations.slice(0, OBSERVATIONS_MAX),
     notes: notes.slice(0, OBSERVATIONS_MAX),

@@ -60,6 +60,7 @@ function withUrlsOf(capture: Capture, length: number): Capture {
     ...(capture.creative && {
       creative: { ...cutStrings(capture.creative, length), redirect_chain: cutChain(capture.creative.redirect_chain) },
     }),
+    ...(capture.vast && { vast: cutStrings(capture.vast, length) }),
     landings: capture.landings.map((landing) => ({
       ...landing,
       opener_url: cut(landing.opener_url),

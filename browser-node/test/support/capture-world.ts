@@ -77,7 +77,11 @@ export class CaptureWorld {
     try {
       const signal = options.signal ?? new AbortController().signal;
       const outcome = await capturePage(
-        { ...memberFor(value, options.referrer ?? null, options.kind), limits: JOB_LIMITS.page },
+        {
+          ...memberFor(value, options.referrer ?? null, options.kind),
+          emulator_id: emulator.id,
+          limits: JOB_LIMITS.page,
+        },
         open,
         proxy.traffic,
         signal,

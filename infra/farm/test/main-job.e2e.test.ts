@@ -82,6 +82,42 @@ function describeMainJob(store: string, env: () => NodeJS.ProcessEnv, skip: fals
       assert.deepEqual(await farm.tagsOf(quiet.id), []);
     });
 
+    test('§1.4 a VAST tag is fetched, unwrapped and played in the browser, and its trackers are recorded as its server saw them', async () => {
+      const before = world.log.length;
+      const scan = await farm.scanned({ vast_tag: 'http://video.adserver.example/tag.xml' });
+      assert.equal(scan.status, 'completed', scan.error);
+      assert.deepEqual(scan.video, {
+        duration_ms: 4_000,
+        mediafile_url: 'http://video.adserver.example/spot.mp4',
+        vast_version: '4.2',
+        ad_system: 'Demo ad server',
+        is_vpaid: false,
+        wrapper_depth: 1,
+        click_through: 'http://go.redirects.example/by/302',
+      });
+      const fired = scan.vast?.trackers.filter(({ requested_at_ms }) => requested_at_ms !== null) ?? [];
+      assert.deepEqual(
+        fired.filter(({ status_code }) => status_code !== 200),
+        [],
+      );
+      const tracked = world.log
+        .slice(before)
+        .map(({ url }) => url)
+        .filter((url) => url.includes('from='));
+      assert.deepEqual(tracked.toSorted(), fired.map(({ requested_url }) => requested_url).toSorted());
+      assert.equal(fired.length, 13);
+      assert.equal(scan.landings[0]?.final_url, 'http://quiet.shop.example/');
+      const type = async (path: string) =>
+        (await farm.call('GET', `/api/v1/scans/${scan.id}/${path}`)).headers.get('content-type');
+      assert.deepEqual(await Promise.all(['creative-screenshot', 'creative-video', 'vast-xml'].map(type)), [
+        'image/webp',
+        'video/mp4',
+        'application/xml; charset=utf-8',
+      ]);
+      assert.deepEqual([...new Set(await farm.tagsOf(scan.id))], ['vast_insecure_url']);
+      assert.match(await (await fetch(scan.public_report_url)).text(), /13 of 16 fired/);
+    });
+
     test('screenshots are WebP, resized on request, and the report shows them without a login', async () => {
       const scan = await farm.scanned({ url: 'http://quiet.shop.example/' });
       const full = await farm.call('GET', `/api/v1/scans/${scan.id}/screenshot`);

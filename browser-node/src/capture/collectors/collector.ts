@@ -2,6 +2,7 @@ import type { CapturedLanding } from '@adsweep/shared/capture/capture.ts';
 import type { CapturedCreative } from '@adsweep/shared/capture/creative.ts';
 import type { NetworkRequest } from '@adsweep/shared/capture/network-request.ts';
 import type { Observation } from '@adsweep/shared/capture/observations/index.ts';
+import type { CapturedVast } from '@adsweep/shared/capture/vast.ts';
 import type { TicketTraffic } from '@adsweep/shared/targeting/exit-ticket.ts';
 import type { CaptureFile } from '../session/capture-outcome.ts';
 import type { CaptureSession } from '../session/capture-session.ts';
@@ -10,6 +11,8 @@ import type { CaptureSession } from '../session/capture-session.ts';
 export type Draft = {
   landings: CapturedLanding[];
   creative: CapturedCreative | null;
+  /** What came of a VAST tag, null for other targets. */
+  vast: CapturedVast | null;
   requests: NetworkRequest[];
   observations: Observation[];
   files: CaptureFile[];

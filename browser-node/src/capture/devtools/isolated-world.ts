@@ -11,12 +11,29 @@ export async function evaluateInIsolatedWorld<Argument, Result>(
   argument: Argument,
   deadlineMs: number,
 ): Promise<Awaited<Result>> {
-  const world = await session.send('Page.createIsolatedWorld', { frameId }, deadlineMs);
+  const world = await isolatedWorldOf(session, frameId, deadlineMs);
+  return evaluateInWorld(session, world, script, argument, deadlineMs);
+}
+
+/** A new world apart in a frame, by its id; it lasts as long as the frame's document. */
+export async function isolatedWorldOf(session: TargetSession, frameId: string, deadlineMs: number): Promise<number> {
+  const { executionContextId } = await session.send('Page.createIsolatedWorld', { frameId }, deadlineMs);
+  return executionContextId;
+}
+
+/** Runs `script` in a world of {@link isolatedWorldOf}, which keeps what earlier scripts left in it. Rejects when it is gone. */
+export async function evaluateInWorld<Argument, Result>(
+  session: TargetSession,
+  world: number,
+  script: (argument: Argument) => Result,
+  argument: Argument,
+  deadlineMs: number,
+): Promise<Awaited<Result>> {
   const { result, exceptionDetails } = await session.send(
     'Runtime.evaluate',
     {
       expression: `(${script})(${JSON.stringify(argument)})`,
-      contextId: world.executionContextId,
+      contextId: world,
       returnByValue: true,
       awaitPromise: true,
     },

@@ -19,7 +19,7 @@ export type CaptureFailure = { code: FailureCode; cause: string };
 export type CaptureOutcome = { capture: Capture; files: CaptureFile[]; failure: CaptureFailure | null };
 
 /** What a capture needs to know of a job's member, and the limits that it keeps to. */
-export type CaptureRequest = Pick<JobMember, 'scan_id' | 'target' | 'referrer'> & {
+export type CaptureRequest = Pick<JobMember, 'scan_id' | 'target' | 'referrer' | 'emulator_id'> & {
   limits: Pick<JobLimits, 'tabs' | 'landings' | 'capture_bytes'>;
 };
 

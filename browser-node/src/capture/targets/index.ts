@@ -2,6 +2,7 @@ import type { TargetKind } from '@adsweep/shared/scan/target.ts';
 import { adTag } from './ad-tag.ts';
 import type { CaptureTarget } from './target.ts';
 import { url } from './url.ts';
+import { vastTag } from './vast-tag.ts';
 
 /** How each kind of target is captured; what is not here cannot be captured yet. */
-export const targets: Partial<Record<TargetKind, CaptureTarget>> = { url, ad_tag: adTag };
+export const targets: Partial<Record<TargetKind, CaptureTarget>> = { url, ad_tag: adTag, vast_tag: vastTag };

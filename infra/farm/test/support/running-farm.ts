@@ -24,6 +24,8 @@ export type Scan = {
   creative_screenshot_url: string;
   creative_html_url: string;
   creative_redirect_chain: { url: string; sub_requests: SubRequest[] }[];
+  video: Record<string, unknown> | null;
+  vast: { trackers: { requested_url: string; requested_at_ms: number | null; status_code: number }[] } | null;
 };
 export type SubRequest = { url: string; resource_type: string; children: SubRequest[] };
 

@@ -1,0 +1,31 @@
+import type { FailureCode } from '@adsweep/shared/failures.ts';
+import { clipUrl } from '../session/clip-url.ts';
+import type { NetworkJournal } from '../session/network-journal.ts';
+import type { DocumentFault, Resolution } from '../vast/resolution.ts';
+import type { Visit } from './target.ts';
+
+const FAILURES: Record<DocumentFault, FailureCode> = {
+  no_ad: 'vast: NO_AD',
+  not_followed: 'vast: NO_AD',
+  invalid: 'vast: INVALID',
+  loop: 'vast: WRAPPER_LIMIT',
+  limit: 'vast: WRAPPER_LIMIT',
+  refused: 'vast: WRAPPER_UNREACHABLE',
+  unanswered: 'vast: WRAPPER_UNANSWERED',
+};
+
+/**
+ * How a tag that leads to no ad ended. What its own server refuses is no VAST; where that server does not answer, the tag fails as a page
+ * would that does not come.
+ */
+export function visitOutcome({ failure, rungs }: Resolution, journal: Pick<NetworkJournal, 'entries'>): Visit {
+  if (!failure) return { error: '', failure: null };
+  const [tag] = rungs;
+  if (rungs.length === 1 && failure === 'unanswered' && tag) {
+    const document = journal.entries().findLast(({ url }) => url === clipUrl(tag.requestedUrl));
+    return { error: tag.fetched?.fault || `the tag answered ${tag.fetched?.statusCode}`, failure: null, document };
+  }
+  const steps = rungs.map(({ requestedUrl, outcome, fetched }) => `${requestedUrl} ${outcome} ${fetched?.fault ?? ''}`);
+  const code = rungs.length === 1 && failure === 'refused' ? 'vast: INVALID' : FAILURES[failure];
+  return { error: '', failure: { code, cause: steps.join('\n').slice(0, 4_000) } };
+}

@@ -1,0 +1,46 @@
+import { XML_LENGTH_MAX } from '@adsweep/shared/vast/xml.ts';
+import { type FetchedText, fetchText } from '../page-scripts/fetch-text.ts';
+import type { CaptureSession } from '../session/capture-session.ts';
+import { clipUrl } from '../session/clip-url.ts';
+import type { AnswerInterceptor } from './intercept-answers.ts';
+import type { PlayerPage } from './player-page.ts';
+import type { FetchedDocument } from './resolution.ts';
+import type { FetchDocument } from './unwrap.ts';
+
+/** One document, and all of a tag together. */
+const DOCUMENT_MS = 6_000;
+const ALL_DOCUMENTS_MS = 15_000;
+
+/** Fetches documents in the player's page, through the exit, as a player does. `fill` fills the macros of a URL. */
+export function documentFetcher(
+  captureSession: CaptureSession,
+  page: PlayerPage,
+  answers: AnswerInterceptor,
+  fill: (url: string) => string,
+): FetchDocument {
+  const until = performance.now() + ALL_DOCUMENTS_MS;
+  return async (url) => {
+    const since = performance.now();
+    const atMs = Math.round(since - captureSession.startedAt);
+    const timeoutMs = Math.max(1, Math.min(DOCUMENT_MS, until - since));
+    const asked = fill(url);
+    const request = { url: asked, timeoutMs, bytesMax: XML_LENGTH_MAX + 1 };
+    const answer = await page.run(fetchText, request, timeoutMs + 1_000);
+    const found = answer ?? { url: asked, statusCode: 0, contentType: '', text: '', fault: 'the page did not answer' };
+    const elapsedMs = Math.round(performance.now() - since);
+    return { ...witnessed(captureSession, asked, found), readable: answers.isReadable(found.url), atMs, elapsedMs };
+  };
+}
+
+/** What the gateway answers in place of a server is no document, and what broke has a name that the page is not told. */
+function witnessed(
+  { journal }: CaptureSession,
+  asked: string,
+  found: FetchedText,
+): Omit<FetchedDocument, 'readable' | 'atMs' | 'elapsedMs'> {
+  const entry = journal.entries().findLast(({ url }) => url === clipUrl(found.url) || url === clipUrl(asked));
+  const { url, statusCode, contentType, text } = found;
+  if (entry?.gateway) return { url, statusCode: 0, contentType: '', text: '', fault: `gateway: ${entry.gateway}` };
+  const fault = found.fault === '' ? '' : entry?.fault || found.fault;
+  return { url, statusCode, contentType: contentType.slice(0, 300), text: text.slice(0, XML_LENGTH_MAX + 1), fault };
+}

@@ -1,0 +1,81 @@
+import { randomInt, randomUUID } from 'node:crypto';
+
+/** What a player knows when it asks for a URL: all that macros stand for (VAST 4.3, 6). Times in ms, sizes in CSS pixels. */
+export type MacroContext = {
+  now: Date;
+  pageUrl: string;
+  userAgent: string;
+  player: { width: number; height: number; muted: boolean };
+  playheadMs: number;
+  assetUrl: string;
+  podSequence: number;
+  transactionId: string;
+  errorCode: number | null;
+  /** Where a click was, from the player's top left corner. */
+  click: { x: number; y: number } | null;
+};
+
+type Value = string | number | readonly (string | number)[];
+
+/** Not known, but would be told if it were (VAST 4.3, 6.1). */
+const UNKNOWN = '-1';
+
+/** Macros that we cannot fill, and that the standard lets a player answer with -1. */
+const UNKNOWNS =
+  'DEVICEIP LATLONG IFA IFATYPE LIMITADTRACKING REGULATIONS GDPRCONSENT SERVERUA SERVERSIDE OMIDPARTNER VERIFICATIONVENDORS ' +
+  'ADCATEGORIES BLOCKEDADCATEGORIES UNIVERSALADID ADSERVINGID APPBUNDLE CONTENTID CONTENTURI EXTENSIONS BREAKMINDURATION ' +
+  'BREAKMAXDURATION BREAKMINADLENGTH BREAKMAXADLENGTH BREAKMAXADS MEDIAPLAYHEAD CONTENTPLAYHEAD REASON';
+
+/** VAST 2, 3, 4.0 to 4.3, and their wrappers (AdCOM 1.0, "Creative Subtypes"). */
+const VAST_VERSIONS = [2, 3, 5, 6, 7, 8, 11, 12, 13, 14];
+/** VPAID 2.0 (AdCOM 1.0, "API Frameworks"). */
+const API_FRAMEWORKS = [2];
+
+const FILLERS: Record<string, (context: MacroContext) => Value> = {
+  TIMESTAMP: ({ now }) => now.toISOString().replace('Z', '+00:00'),
+  CACHEBUSTING: () => String(randomInt(10_000_000, 100_000_000)),
+  RANDOM: () => String(randomInt(10_000_000, 100_000_000)),
+  ERRORCODE: ({ errorCode }) => errorCode ?? UNKNOWN,
+  ADPLAYHEAD: ({ playheadMs }) => clockOf(playheadMs),
+  ASSETURI: ({ assetUrl }) => assetUrl || UNKNOWN,
+  ADCOUNT: () => 1,
+  ADTYPE: () => 'video',
+  PAGEURL: ({ pageUrl }) => pageUrl,
+  DOMAIN: ({ pageUrl }) => URL.parse(pageUrl)?.hostname ?? UNKNOWN,
+  PLAYERSIZE: ({ player }) => [player.width, player.height],
+  PLAYERSTATE: ({ player }) => [...(player.muted ? ['muted'] : []), 'autoplayed'],
+  PLAYERCAPABILITIES: () => ['mute', 'autoplay', 'mautoplay'],
+  PLACEMENTTYPE: () => 1,
+  BREAKPOSITION: () => 1,
+  CLICKTYPE: () => 1,
+  CLICKPOS: ({ click }) => (click ? [click.x, click.y] : UNKNOWN),
+  DEVICEUA: ({ userAgent }) => userAgent,
+  CLIENTUA: () => UNKNOWN,
+  INVENTORYSTATE: () => 'autoplayed',
+  MEDIAMIME: () => ['video/mp4', 'video/webm'],
+  VASTVERSIONS: () => VAST_VERSIONS,
+  APIFRAMEWORKS: () => API_FRAMEWORKS,
+  PODSEQUENCE: ({ podSequence }) => podSequence,
+  TRANSACTIONID: ({ transactionId }) => transactionId,
+  ...Object.fromEntries(UNKNOWNS.split(' ').map((name) => [name, () => UNKNOWN])),
+};
+
+/** A URL with its macros filled, each value percent-encoded; brackets around anything else stay. Macros of any letter case are taken. */
+export function fillMacros(url: string, context: MacroContext): string {
+  return url.replace(/\[([A-Za-z]{3,24})\]|%5B([A-Za-z]{3,24})%5D/g, (whole, plain, encoded) => {
+    const fill = FILLERS[String(plain ?? encoded).toUpperCase()];
+    if (!fill) return whole;
+    return [fill(context)]
+      .flat()
+      .map((value) => encodeURIComponent(String(value)))
+      .join(',');
+  });
+}
+
+export const newTransactionId = (): string => randomUUID();
+
+/** `HH:MM:SS.mmm`. */
+export function clockOf(ms: number): string {
+  const whole = Math.max(0, Math.round(ms));
+  return new Date(Math.min(whole, 359_999_999)).toISOString().slice(11, 23);
+}

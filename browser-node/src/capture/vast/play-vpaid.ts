@@ -1,0 +1,143 @@
+import { randomBytes } from 'node:crypto';
+import type { CapturedTracker } from '@adsweep/shared/capture/vast.ts';
+import { runVpaid, type VpaidStart } from '../page-scripts/run-vpaid.ts';
+import { type VpaidMessage, vpaidMessages } from '../page-scripts/vpaid-messages.ts';
+import type { PlayerPage } from './player-page.ts';
+import type { TrackerLog } from './tracker-log.ts';
+
+/** From the script to AdStarted, from there to the click, from there to the end, and from an order to stop to its obedience. */
+const START_MS = 8_000;
+const BEFORE_CLICK_MS = 2_500;
+const PLAY_MS = 12_000;
+const STOP_MS = 1_000;
+const LOOK_EVERY_MS = 100;
+const FRAME = 'vpaid';
+const BITRATE_KBPS = 1_500;
+
+/** What the player tells its trackers at the events of a VPAID ad (VPAID 2.0, 5; VAST 4.3, 3.14.1). */
+const TOLD: Record<string, string[]> = {
+  AdLoaded: ['loaded'],
+  AdStarted: ['creativeView'],
+  AdImpression: ['impression', 'viewable'],
+  AdVideoStart: ['start'],
+  AdVideoFirstQuartile: ['firstQuartile'],
+  AdVideoMidpoint: ['midpoint'],
+  AdVideoThirdQuartile: ['thirdQuartile'],
+  AdVideoComplete: ['complete'],
+  AdSkipped: ['skip'],
+  AdUserAcceptInvitation: ['acceptInvitation', 'acceptInvitationLinear'],
+  AdUserMinimize: ['collapse', 'minimize'],
+  AdUserClose: ['close', 'closeLinear'],
+  AdPaused: ['pause'],
+  AdPlaying: ['resume'],
+  AdClickThru: ['clickTracking'],
+};
+
+export type VpaidAd = {
+  ad: number;
+  podSequence: number;
+  part: 'linear' | 'nonlinear';
+  script: string;
+  adParameters: string;
+  width: number;
+  height: number;
+};
+
+/** How a VPAID ad ended: with an error where it did not start, or said so. `clickThrough`: where AdClickThru has the player lead. */
+export type VpaidPlayed = { errorCode: number | null; picture: Buffer | null; playedMs: number };
+
+/**
+ * Runs a VPAID 2.0 ad in a frame beside the video, as a player that trusts it does, and tells its trackers what it says. `click` comes
+ * while it runs: when it has ended there is nothing to click at.
+ */
+export async function playVpaid(
+  page: PlayerPage,
+  log: TrackerLog,
+  vpaid: VpaidAd,
+  until: number,
+  click: () => Promise<void>,
+): Promise<VpaidPlayed> {
+  const token = randomBytes(8).toString('hex');
+  const { script, adParameters, width, height } = vpaid;
+  const run = new VpaidRun(page, log, vpaid, token);
+  await run.look();
+  const start = { script, token, width, height, bitrate: BITRATE_KBPS, adParameters };
+  await page.show({ id: FRAME, form: 'html', value: frameOf(start), width, height, over: true });
+  const isStarted = await run.wait(() => run.has('AdStarted') || run.has('AdImpression'), START_MS, until);
+  let picture: Buffer | null = null;
+  if (isStarted) {
+    await run.wait(() => run.has('AdVideoMidpoint'), BEFORE_CLICK_MS, until);
+    picture = await page.picture(await page.box(FRAME));
+    if (!run.isOver) await click();
+    await run.wait(() => run.has('AdVideoComplete'), PLAY_MS, until);
+    if (!run.isOver) await run.stop();
+  }
+  const errorCode = run.has('AdError') || !isStarted ? 901 : null;
+  return { errorCode, picture, playedMs: run.playedMs };
+}
+
+class VpaidRun {
+  readonly #page: PlayerPage;
+  readonly #log: TrackerLog;
+  readonly #vpaid: VpaidAd;
+  readonly #token: string;
+  readonly #seen = new Map<string, VpaidMessage>();
+  #lastAtMs = 0;
+
+  constructor(page: PlayerPage, log: TrackerLog, vpaid: VpaidAd, token: string) {
+    this.#page = page;
+    this.#log = log;
+    this.#vpaid = vpaid;
+    this.#token = token;
+  }
+
+  has(event: string): boolean {
+    return this.#seen.has(event);
+  }
+
+  get isOver(): boolean {
+    return this.has('AdStopped') || this.has('AdError') || this.#page.isGone;
+  }
+
+  get playedMs(): number {
+    const startedAtMs = (this.#seen.get('AdStarted') ?? this.#seen.get('AdImpression'))?.atMs;
+    return startedAtMs === undefined ? 0 : Math.max(0, this.#lastAtMs - startedAtMs);
+  }
+
+  /** Waits until it holds; false where the time is over before, or the ad is. */
+  async wait(holds: () => boolean, ms: number, until: number): Promise<boolean> {
+    const end = Math.min(until, performance.now() + ms);
+    await this.look();
+    while (!holds() && !this.isOver && performance.now() < end) {
+      await this.#page.pause(LOOK_EVERY_MS);
+      await this.look();
+    }
+    return holds();
+  }
+
+  async stop(): Promise<void> {
+    await this.look(true);
+    await this.wait(() => this.has('AdStopped'), STOP_MS, Number.POSITIVE_INFINITY);
+  }
+
+  /** Takes what the ad has said and tells the trackers of it. */
+  async look(stop = false): Promise<void> {
+    const messages = (await this.#page.run(vpaidMessages, { token: this.#token, stop })) ?? [];
+    for (const message of messages) {
+      this.#seen.set(message.event, message);
+      this.#lastAtMs = message.atMs;
+      const events = TOLD[message.event] ?? [];
+      const { ad, podSequence, script, part } = this.#vpaid;
+      const isTold = (tracker: CapturedTracker) =>
+        events.includes(tracker.event) && (tracker.part === 'ad' || tracker.part === part);
+      await this.#log.fire(ad, isTold, { podSequence, assetUrl: script, playheadMs: this.playedMs });
+    }
+  }
+}
+
+/** The document of its frame: the slot it draws in, a video for it, and who talks to it. */
+function frameOf(start: VpaidStart): string {
+  const argument = JSON.stringify(start).replaceAll('<', '\\u003c');
+  return `<!doctype html><meta charset="utf-8"><style>html,body,#slot{margin:0;height:100%;overflow:hidden}video{position:absolute;inset:0;width:100%;height:100%}</style>
+<body><video id="video" muted playsinline></video><div id="slot" style="position:absolute;inset:0"></div><script>(${runVpaid})(${argument})</script>`;
+}

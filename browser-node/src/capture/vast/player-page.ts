@@ -1,0 +1,88 @@
+import type { Frame } from 'playwright-core';
+import { COMMAND_MS } from '../devtools/devtools.ts';
+import { evaluateInWorld, isolatedWorldOf } from '../devtools/isolated-world.ts';
+import {
+  type Box,
+  type PlayerCommand,
+  playerCommand,
+  type ShownResource,
+  type VideoState,
+} from '../page-scripts/video-player.ts';
+import { SCREENSHOT_MS } from '../session/budgets.ts';
+import type { CaptureSession } from '../session/capture-session.ts';
+import { underLoad } from '../session/machine-load.ts';
+import type { Stage } from '../stage/stage.ts';
+
+/** The page of a video player, as steps ask it: every question is bounded, and `null` where the page or the capture is gone. */
+export class PlayerPage {
+  readonly #captureSession: CaptureSession;
+  readonly stage: Stage;
+  #world: Promise<number> | undefined;
+
+  constructor(captureSession: CaptureSession, stage: Stage) {
+    this.#captureSession = captureSession;
+    this.stage = stage;
+  }
+
+  get url(): string {
+    return this.stage.url;
+  }
+
+  /** Whether nothing more can be asked of the page. */
+  get isGone(): boolean {
+    return this.#captureSession.ending.failure !== null || this.stage.page.isClosed();
+  }
+
+  state = (): Promise<VideoState | null> => this.#ask({ do: 'state' }) as Promise<VideoState | null>;
+  box = (id = ''): Promise<Box | null> => this.#ask({ do: 'box', id }) as Promise<Box | null>;
+  async mount(width: number, height: number): Promise<void> {
+    await this.#ask({ do: 'mount', width, height });
+  }
+  async load(url: string): Promise<void> {
+    await this.#ask({ do: 'load', url });
+  }
+  async play(rate: number): Promise<void> {
+    await this.#ask({ do: 'play', rate });
+  }
+  async show(resource: ShownResource): Promise<void> {
+    await this.#ask({ do: 'show', resource });
+  }
+  /** What the next click on the player does: it asks for the trackers and opens the URL, '' = none. */
+  async onClick(url: string, trackers: string[]): Promise<void> {
+    await this.#ask({ do: 'on_click', url, trackers });
+  }
+  /** Asks for trackers; answers whether the page could. */
+  async fire(urls: string[]): Promise<boolean> {
+    return urls.length === 0 || (await this.#ask({ do: 'fire', urls })) === true;
+  }
+
+  /** Runs a script of ours in the page, in the player's own world; null where the page or the capture is gone. */
+  async run<A, R>(script: (argument: A) => R, argument: A, deadlineMs = COMMAND_MS): Promise<Awaited<R> | null> {
+    const { session } = this.stage.tab.tab;
+    const timeoutMs = underLoad(this.#captureSession, deadlineMs);
+    this.#world ??= isolatedWorldOf(session, session.targetId, timeoutMs);
+    const answer = this.#world.then((world) => evaluateInWorld(session, world, script, argument, timeoutMs));
+    return this.#captureSession.ending.race(answer.catch(() => null));
+  }
+
+  /** A picture of a part of the page, null where none could be taken. */
+  async picture(box: Box | null): Promise<Buffer | null> {
+    if (!box || box.width < 1 || box.height < 1) return null;
+    const timeout = underLoad(this.#captureSession, SCREENSHOT_MS);
+    const options = { type: 'jpeg', quality: 90, clip: box, fullPage: true, caret: 'initial', timeout } as const;
+    return this.#captureSession.ending.race(this.stage.page.screenshot(options).catch(() => null));
+  }
+
+  /** The frames in the page, itself first. */
+  frames(): Frame[] {
+    return this.stage.page.frames();
+  }
+
+  async pause(ms: number): Promise<void> {
+    await this.#captureSession.ending.race(new Promise((resolve) => setTimeout(resolve, ms)));
+  }
+
+  async #ask(command: PlayerCommand): Promise<unknown> {
+    return this.run(playerCommand, command);
+  }
+}

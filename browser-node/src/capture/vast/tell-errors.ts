@@ -1,0 +1,20 @@
+import { absolute } from './declared-trackers.ts';
+import type { Resolution } from './resolution.ts';
+import type { TrackerLog } from './tracker-log.ts';
+
+/** Branches of the ladder that came to nothing are told to whoever wants to know, each with its code (VAST 4.3, 2.3.6). */
+export async function tellErrors(log: TrackerLog, { errors, rungs }: Resolution): Promise<void> {
+  for (const { code, urls } of errors) {
+    const before = log.records.length;
+    const declared = urls.map(({ rung, url }) => ({
+      rung,
+      part: 'document' as const,
+      event: 'error',
+      offset: null,
+      url: absolute(url, rungs[rung]?.fetched?.url ?? ''),
+    }));
+    log.declare(null, declared);
+    const own = new Set<object>(log.records.slice(before));
+    await log.fire(null, (tracker) => own.has(tracker), { errorCode: code });
+  }
+}

@@ -1,0 +1,70 @@
+import type { AdPart, CapturedTracker } from '@adsweep/shared/capture/vast.ts';
+import { clipUrl } from '../session/clip-url.ts';
+import type { DeclaredTracker } from './declared-trackers.ts';
+import { fillMacros, type MacroContext } from './macros.ts';
+import type { PlayerPage } from './player-page.ts';
+
+/** What a tracker is asked for with beside what is always known. */
+export type Moment = Partial<Pick<MacroContext, 'playheadMs' | 'assetUrl' | 'podSequence' | 'errorCode' | 'click'>>;
+
+type Logged = CapturedTracker & { declared: string };
+type Declared = Omit<DeclaredTracker, 'part'> & { part: AdPart };
+
+/** All trackers of a capture, declared against fired. Each is asked for once at the most. */
+export class TrackerLog {
+  readonly records: Logged[] = [];
+  readonly #page: PlayerPage;
+  readonly #known: () => Omit<MacroContext, keyof Moment>;
+  readonly #startedAtMs: number;
+
+  constructor(page: PlayerPage, startedAtMs: number, known: () => Omit<MacroContext, keyof Moment>) {
+    this.#page = page;
+    this.#startedAtMs = startedAtMs;
+    this.#known = known;
+  }
+
+  /** Writes down what is declared; `ad` is the place of its ad among those played, null = no ad came of it. */
+  declare(ad: number | null, trackers: readonly Declared[]): void {
+    for (const { rung, part, event, offset, url } of trackers)
+      this.records.push({
+        ad,
+        rung,
+        part,
+        event: event.slice(0, 300),
+        offset: offset?.slice(0, 300) ?? null,
+        url: clipUrl(url),
+        declared: url,
+        requested_url: '',
+        requested_at_ms: null,
+        playhead_ms: null,
+        status_code: 0,
+      });
+  }
+
+  /** Asks for those of an ad that were not asked for yet and that `isDue`; answers their URLs as they were asked for. */
+  async fire(ad: number | null, isDue: (tracker: CapturedTracker) => boolean, moment: Moment = {}): Promise<string[]> {
+    const urls = this.prepare(ad, isDue, moment);
+    await this.#page.fire(urls);
+    return urls;
+  }
+
+  /** Writes them down as asked for and answers their URLs, for who asks for them otherwise. */
+  prepare(ad: number | null, isDue: (tracker: CapturedTracker) => boolean, moment: Moment = {}): string[] {
+    const due = this.records.filter(
+      (record) =>
+        record.ad === ad && record.requested_at_ms === null && isDue(record) && /^https?:/i.test(record.declared),
+    );
+    for (const record of due) {
+      record.requested_url = this.fill(record.declared, moment);
+      record.requested_at_ms = Date.now() - this.#startedAtMs;
+      record.playhead_ms = moment.playheadMs === undefined ? null : Math.max(0, Math.round(moment.playheadMs));
+    }
+    return due.map(({ requested_url }) => requested_url);
+  }
+
+  /** A URL with its macros filled for this moment. */
+  fill(url: string, moment: Moment): string {
+    const now = { playheadMs: 0, assetUrl: '', podSequence: 1, errorCode: null, click: null };
+    return URL.parse(fillMacros(url, { ...this.#known(), ...now, ...moment }))?.href ?? url;
+  }
+}

@@ -1,0 +1,198 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { findEmulator } from '@adsweep/shared/scan/emulators.ts';
+import { parseVast, readVast } from '@adsweep/shared/vast/read-vast.ts';
+import type { VastLinear } from '@adsweep/shared/vast/vast-document.ts';
+import { parseXml } from '@adsweep/shared/vast/xml.ts';
+import { chooseMedia } from '../src/capture/vast/choose-media.ts';
+import { absolute } from '../src/capture/vast/declared-trackers.ts';
+import { isDueAt, rateAt } from '../src/capture/vast/due-events.ts';
+import { isTainted, isWhole } from '../src/capture/vast/intercept-answers.ts';
+import { clockOf, fillMacros, type MacroContext } from '../src/capture/vast/macros.ts';
+import { mergeDocument } from '../src/capture/vast/merge-document.ts';
+import type { FetchedDocument } from '../src/capture/vast/resolution.ts';
+import { unwrap } from '../src/capture/vast/unwrap.ts';
+
+const CONTEXT: MacroContext = {
+  now: new Date('2026-11-22T06:00:00.123Z'),
+  pageUrl: 'https://publisher.example/a?b=c',
+  userAgent: 'Mozilla/5.0 (X)',
+  player: { width: 640, height: 360, muted: true },
+  playheadMs: 3_723_004,
+  assetUrl: 'https://cdn.example/a b.mp4',
+  podSequence: 2,
+  transactionId: 'id',
+  errorCode: 402,
+  click: null,
+};
+
+describe('the macros of a URL (VAST 4.3, 6)', () => {
+  const filled = (url: string) => fillMacros(`https://t.example/?${url}`, CONTEXT).replace('https://t.example/?', '');
+
+  it('are filled with encoded values, lists separated by commas', () => {
+    assert.equal(filled('a=[ERRORCODE]&b=[PLAYERSIZE]'), 'a=402&b=640,360');
+    assert.equal(filled('[ADPLAYHEAD]'), '01%3A02%3A03.004');
+    assert.equal(filled('[TIMESTAMP]'), '2026-11-22T06%3A00%3A00.123%2B00%3A00');
+    assert.equal(filled('[PAGEURL]'), 'https%3A%2F%2Fpublisher.example%2Fa%3Fb%3Dc');
+    assert.equal(filled('[ASSETURI]'), 'https%3A%2F%2Fcdn.example%2Fa%20b.mp4');
+    assert.match(filled('[CACHEBUSTING]'), /^\d{8}$/);
+    assert.match(filled('[random]'), /^\d{8}$/);
+  });
+
+  it('are -1 where nothing is known, also where their brackets are encoded; other brackets stay', () => {
+    assert.equal(filled('[IFA]&%5BGDPRCONSENT%5D'), '-1&-1');
+    assert.equal(filled('a[]=1&b=[UNHEARDOF]&c=[0]'), 'a[]=1&b=[UNHEARDOF]&c=[0]');
+  });
+
+  it('write a playhead as a clock', () => {
+    assert.deepEqual([clockOf(0), clockOf(61_500), clockOf(-5)], ['00:00:00.000', '00:01:01.500', '00:00:00.000']);
+  });
+});
+
+describe('the media file that a player takes (VAST 4.3, 3.9)', () => {
+  const phone = findEmulator('iphone_15');
+  const desktop = findEmulator('windows_edge');
+  assert.ok(phone && desktop);
+  const file = (name: string, more: Partial<VastLinear['mediaFiles'][number]> = {}) => ({
+    url: `https://cdn.example/${name}`,
+    type: 'video/mp4',
+    delivery: 'progressive',
+    width: 640,
+    height: 360,
+    bitrate: 800,
+    codec: '',
+    apiFramework: '',
+    ...more,
+  });
+  const chosen = (device: typeof desktop, ...mediaFiles: VastLinear['mediaFiles']) =>
+    chooseMedia({ mediaFiles } as VastLinear, device, 640).map(
+      ({ kind, file: { url } }) => `${kind} ${url.split('/').at(-1)}`,
+    );
+
+  it('is the one whose size is next to the player, then the bitrate', () => {
+    const files = [
+      file('huge', { width: 1920 }),
+      file('small', { width: 320 }),
+      file('fit'),
+      file('fit-high', { bitrate: 9_000 }),
+    ];
+    assert.deepEqual(chosen(desktop, ...files), ['file fit', 'file fit-high', 'file small', 'file huge']);
+  });
+
+  it('is of a type that the device plays', () => {
+    const files = [
+      file('webm', { type: 'video/webm' }),
+      file('flv', { type: 'video/x-flv' }),
+      file('hls', { type: 'application/x-mpegURL', delivery: 'streaming' }),
+    ];
+    assert.deepEqual(chosen(desktop, ...files), ['file webm']);
+    assert.deepEqual(chosen(phone, ...files), ['file hls']);
+  });
+
+  it('is a VPAID script first, and never Flash', () => {
+    const script = file('ad.js', { type: 'application/javascript', apiFramework: 'VPAID' });
+    const flash = file('ad.swf', { type: 'application/x-shockwave-flash', apiFramework: 'VPAID' });
+    assert.deepEqual(chosen(desktop, file('plain'), flash, script), ['vpaid ad.js', 'file plain']);
+  });
+});
+
+describe('the trackers that are due (VAST 4.3, 3.14.1)', () => {
+  const due = (event: string, ms: number, offset: string | null = null, ended = false) =>
+    isDueAt({ part: 'linear', event, offset }, { ms, durationMs: 8_000, ended });
+
+  it('are those of the quarters, of offsets and of the end', () => {
+    assert.deepEqual([due('start', 0), due('firstQuartile', 1_999), due('firstQuartile', 2_000)], [true, false, true]);
+    assert.deepEqual([due('complete', 8_000), due('complete', 8_000, null, true)], [false, true]);
+    assert.deepEqual([due('progress', 999, '00:00:01'), due('progress', 1_000, '00:00:01')], [false, true]);
+    assert.deepEqual([due('progress', 7_199, '90%'), due('progress', 7_200, '90%')], [false, true]);
+    assert.equal(due('progress', 8_000, '00:00:09', true), false, 'beyond the end');
+    assert.equal(due('progress', 8_000, 'soon', true), false);
+  });
+
+  it('are never those of what a viewer does, nor of a video whose length nobody knows', () => {
+    for (const event of ['skip', 'mute', 'pause', 'closeLinear', 'clickTracking'])
+      assert.equal(due(event, 8_000, null, true), false, event);
+    const endless = { ms: 5_000, durationMs: Number.POSITIVE_INFINITY, ended: false };
+    assert.equal(isDueAt({ part: 'linear', event: 'start', offset: null }, endless), true);
+    assert.equal(isDueAt({ part: 'linear', event: 'midpoint', offset: null }, endless), false);
+  });
+
+  it('come at the speed of the video, which is its own for fifteen seconds', () => {
+    const rate = (ms: number, durationMs: number) => rateAt({ ms, durationMs, ended: false });
+    assert.deepEqual([rate(14_000, 60_000), rate(15_000, 20_000), rate(15_000, 30_000)], [1, 1, 3]);
+    assert.equal(rate(15_000, 3_600_000), 16);
+  });
+});
+
+describe('what servers answer', () => {
+  it('is kept where it is a whole file of a known size', () => {
+    const headers = (more: Record<string, string>) => Object.entries(more).map(([name, value]) => ({ name, value }));
+    assert.equal(isWhole(200, headers({ 'Content-Length': '100' })), true);
+    assert.equal(isWhole(206, headers({ 'Content-Length': '100', 'Content-Range': 'bytes 0-99/100' })), true);
+    assert.equal(isWhole(206, headers({ 'Content-Length': '50', 'Content-Range': 'bytes 0-49/100' })), false);
+    assert.equal(isWhole(200, headers({})), false, 'it may never end');
+    assert.equal(isWhole(200, headers({ 'Content-Length': String(33 * 1024 * 1024) })), false);
+    assert.equal(isWhole(404, headers({ 'Content-Length': '10' })), false);
+  });
+
+  it('is for the origin `null` once a foreign server led elsewhere (Fetch standard, 4.1)', () => {
+    assert.equal(isTainted(['https://a', 'https://a'], 'https://own'), false);
+    assert.equal(isTainted(['https://own', 'https://a'], 'https://own'), false);
+    assert.equal(isTainted(['https://a', 'https://b'], 'https://own'), true);
+  });
+});
+
+describe('the merged document (spec 4.3)', () => {
+  const fetched = (url: string, text: string): FetchedDocument => ({
+    url,
+    statusCode: 200,
+    contentType: '',
+    text,
+    fault: '',
+    readable: true,
+    atMs: 0,
+    elapsedMs: 0,
+  });
+  const WRAPPER = `<VAST version="3.0"><Ad><Wrapper><VASTAdTagURI>https://a.example/ad</VASTAdTagURI><Impression>https://w.example/i</Impression><Error>https://w.example/e</Error>
+    <Creatives><Creative><Linear><TrackingEvents><Tracking event="start">https://w.example/s</Tracking></TrackingEvents><VideoClicks><ClickTracking>https://w.example/c</ClickTracking></VideoClicks></Linear></Creative></Creatives>
+    <Extensions><Extension type="w"/></Extensions></Wrapper></Ad></VAST>`;
+  const INLINE = `<VAST version="4.2"><Ad id="1"><InLine><Impression>https://a.example/i</Impression><Creatives><Creative><Linear><Duration>00:00:01</Duration>
+    <MediaFiles><MediaFile type="video/mp4">https://a.example/v?a=1&amp;b=2</MediaFile></MediaFiles></Linear></Creative></Creatives></InLine></Ad></VAST>`;
+
+  it('is the inline document with what its wrappers want to be told', async () => {
+    const resolution = await unwrap(fetched('https://w.example/tag', WRAPPER), async (url) => fetched(url, INLINE));
+    const text = mergeDocument(resolution) ?? '';
+    const root = parseXml(text);
+    const [ad] = (root && readVast(root)?.ads) ?? [];
+    assert.equal(parseVast(text)?.version, '4.2');
+    assert.equal(ad?.wrapper, null);
+    assert.deepEqual(
+      ad?.trackers.map(({ event, url }) => `${event} ${url}`),
+      ['impression https://a.example/i', 'impression https://w.example/i', 'error https://w.example/e'],
+    );
+    assert.deepEqual(
+      ad?.linears[0]?.trackers.map(({ event, url }) => `${event} ${url}`),
+      ['start https://w.example/s', 'clickTracking https://w.example/c'],
+    );
+    assert.equal(ad?.linears[0]?.mediaFiles[0]?.url, 'https://a.example/v?a=1&b=2');
+    assert.equal(ad?.extensions, 1);
+  });
+
+  it('is the last document where no ad came of the tag, and none where nothing was XML', async () => {
+    const none = await unwrap(fetched('https://w.example/tag', WRAPPER), async (url) =>
+      fetched(url, '<VAST version="4.2"/>'),
+    );
+    assert.match(mergeDocument(none) ?? '', /<VAST version="4.2"\/>/);
+    const nothing = await unwrap(fetched('https://w.example/tag', 'text'), async (url) => fetched(url, ''));
+    assert.equal(mergeDocument(nothing), null);
+  });
+});
+
+describe('an address in a document', () => {
+  it('is relative to its document, with its macros as they are', () => {
+    assert.equal(absolute('/i?c=[CACHEBUSTING]', 'https://a.example/x/y'), 'https://a.example/i?c=[CACHEBUSTING]');
+    assert.equal(absolute('https://b.example/[X]', 'https://a.example/'), 'https://b.example/[X]');
+    assert.equal(absolute('', 'https://a.example/'), '', 'no address is not that of the document');
+    assert.equal(absolute('javascript:alert(1)', 'https://a.example/'), 'javascript:alert(1)');
+  });
+});

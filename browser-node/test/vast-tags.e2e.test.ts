@@ -1,0 +1,266 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { after, before, describe, it } from 'node:test';
+import type { CapturedVast } from '@adsweep/shared/capture/vast.ts';
+import { type Captured, type CaptureOptions, CaptureWorld } from './support/capture-world.ts';
+import type { Site } from './support/site.ts';
+
+const SPOT = readFileSync(new URL('../../infra/demo/web/video.adserver.example/spot.mp4', import.meta.url));
+const ADS = 'http://ads.example';
+const CDN = 'http://cdn.example';
+const TRACK = 'http://track.example';
+
+const tracking = (prefix: string, ...events: string[]) =>
+  events
+    .map((event) => {
+      const [name, offset] = event.split('@');
+      const at = offset ? ` offset="${offset}"` : '';
+      return `<Tracking event="${name}"${at}><![CDATA[${TRACK}/${prefix}-${event.replace('@', '-').replaceAll(/[:%]/g, '')}]]></Tracking>`;
+    })
+    .join('');
+
+const QUARTILES = ['start', 'firstQuartile', 'midpoint', 'thirdQuartile', 'complete'];
+
+const linear = (media: string, more = '') => `<Creatives><Creative><Linear><Duration>00:00:04</Duration>
+  <TrackingEvents>${tracking('ad', ...QUARTILES, 'progress@00:00:01', 'progress@90%', 'skip', 'pause')}</TrackingEvents>
+  <VideoClicks><ClickThrough><![CDATA[${ADS}/click?at=[ADPLAYHEAD]]]></ClickThrough><ClickTracking><![CDATA[${TRACK}/ad-click?cb=[CACHEBUSTING]]]></ClickTracking></VideoClicks>
+  <MediaFiles>${media}</MediaFiles></Linear></Creative>${more}</Creatives>`;
+
+const MP4 = `<MediaFile delivery="progressive" type="video/mp4" width="320" height="180" bitrate="33"><![CDATA[${CDN}/spot.mp4]]></MediaFile>`;
+
+const inline = (
+  creatives: string,
+  error = `${TRACK}/ad-error?code=[ERRORCODE]`,
+) => `<VAST version="4.2"><Ad id="ad"><InLine><AdSystem version="1">server</AdSystem><AdTitle>Spot</AdTitle>
+  <Impression><![CDATA[${TRACK}/ad-impression?ts=[TIMESTAMP]]]></Impression><Error><![CDATA[${error}]]></Error>
+  <ViewableImpression><Viewable><![CDATA[${TRACK}/ad-viewable]]></Viewable><NotViewable><![CDATA[${TRACK}/ad-not-viewable]]></NotViewable></ViewableImpression>
+  ${creatives}</InLine></Ad></VAST>`;
+
+const wrapper = (
+  uri: string,
+  name: string,
+) => `<VAST version="3.0"><Ad><Wrapper><AdSystem>${name}</AdSystem><VASTAdTagURI><![CDATA[${uri}]]></VASTAdTagURI>
+  <Impression>${TRACK}/${name}-impression</Impression><Error><![CDATA[${TRACK}/${name}-error?code=[ERRORCODE]]]></Error>
+  <Creatives><Creative><Linear><TrackingEvents>${tracking(name, ...QUARTILES)}</TrackingEvents><VideoClicks><ClickTracking>${TRACK}/${name}-click</ClickTracking></VideoClicks></Linear></Creative></Creatives></Wrapper></Ad></VAST>`;
+
+/** A file as servers of media send it: its length is known. */
+function setMedia(site: Site, url: string, type: string, bytes: Buffer): void {
+  site.setRoute(url, (_, response) => {
+    response.writeHead(200, { 'content-type': type, 'content-length': bytes.length }).end(bytes);
+  });
+}
+
+function setAdServer(site: Site): void {
+  setMedia(site, `${CDN}/spot.mp4`, 'video/mp4', SPOT);
+  site.setText(`${ADS}/inline`, 'application/xml', inline(linear(MP4)));
+  site.setText(`${ADS}/two`, 'application/xml', wrapper(`${ADS}/inline`, 'two'));
+  site.setText(`${ADS}/one`, 'application/xml', wrapper(`${ADS}/two`, 'one'));
+  site.setRedirect(`${ADS}/click`, 'http://shop.example/');
+  site.setPage('http://shop.example/', '<title>The shop</title>an offer');
+}
+
+const recordOf = ({ outcome }: Captured): CapturedVast => {
+  assert.ok(outcome.capture.vast, JSON.stringify([outcome.failure, outcome.capture.notes]));
+  return outcome.capture.vast;
+};
+const fired = ({ trackers }: CapturedVast) =>
+  trackers
+    .filter(({ requested_at_ms }) => requested_at_ms !== null)
+    .map(({ url }) => url.replace(`${TRACK}/`, '').split('?')[0]);
+
+describe('a VAST tag in the browser', { concurrency: 3 }, () => {
+  let world: CaptureWorld;
+  before(async () => {
+    world = await CaptureWorld.start();
+    setAdServer(world.site);
+  });
+  after(() => world.close());
+  const capture = (tag: string, options: CaptureOptions = {}) => world.capture(tag, { kind: 'vast_tag', ...options });
+
+  it('is fetched, unwrapped and played: every tracker that is due is asked for, and no other', async () => {
+    const captured = await capture(`${ADS}/one`, { referrer: 'http://publisher.example/article?page=2' });
+    assert.equal(captured.failure, null);
+    const vast = recordOf(captured);
+    assert.deepEqual(
+      vast.rungs.map(({ requested_url, outcome, depth, status_code }) => [requested_url, outcome, depth, status_code]),
+      [
+        [`${ADS}/one`, 'ads', 0, 200],
+        [`${ADS}/two`, 'ads', 1, 200],
+        [`${ADS}/inline`, 'ads', 2, 200],
+      ],
+    );
+    const [ad] = vast.ads;
+    assert.deepEqual([ad?.shown, ad?.error_code, ad?.duration_ms, ad?.wrappers], ['video', null, 4_000, [0, 1]]);
+    assert.equal(ad?.media[0]?.duration_ms, 4_000);
+    const expected = [
+      ...['ad', 'two', 'one'].flatMap((name) => [
+        `${name}-impression`,
+        ...QUARTILES.map((event) => `${name}-${event}`),
+        `${name}-click`,
+      ]),
+      'ad-viewable',
+      'ad-progress-000001',
+      'ad-progress-90',
+    ];
+    assert.deepEqual(fired(vast).toSorted(), expected.toSorted());
+    const asked = world.site.urls().filter((url) => url.startsWith(TRACK));
+    for (const name of expected)
+      assert.ok(
+        asked.some((url) => url.startsWith(`${TRACK}/${name}`)),
+        `${name} reached its server`,
+      );
+    for (const tracker of vast.trackers.filter(({ requested_at_ms }) => requested_at_ms !== null))
+      assert.equal(tracker.status_code, 404, tracker.url);
+    const impression = vast.trackers.find(({ url }) => url.includes('ad-impression'));
+    assert.match(impression?.requested_url ?? '', /ts=\d{4}-\d\d-\d\dT/);
+  });
+
+  it('leads to a landing by a click, pictured, with its media and its documents kept', async () => {
+    const captured = await capture(`${ADS}/two`);
+    assert.equal(captured.failure, null);
+    assert.equal(captured.landings[0]?.final_url, 'http://shop.example/');
+    assert.deepEqual(
+      captured.steps(0).map((step) => step.replace(/\?at=.*/, '')),
+      [`initial ${ADS}/click`, 'http http://shop.example/'],
+    );
+    assert.match(captured.chain(0)[0]?.url ?? '', /at=00%3A00%3A0/);
+    const names = captured.outcome.files.map(({ name }) => name);
+    for (const name of ['creative.jpeg', 'creative-video', 'vast.xml', 'vast-documents.json.gz', 'landing-0.jpeg'])
+      assert.ok(names.includes(name), name);
+    assert.deepEqual(Buffer.from(captured.file('creative-video')?.bytes ?? []), SPOT);
+    assert.equal(captured.file('creative-video')?.contentType, 'video/mp4');
+    const merged = Buffer.from(captured.file('vast.xml')?.bytes ?? []).toString();
+    for (const part of ['ad-impression', 'two-impression', 'two-error', 'two-midpoint', 'two-click'])
+      assert.ok(merged.includes(part), part);
+    assert.equal(world.site.urls().filter((url) => url.startsWith('http://www.example.com')).length, 0);
+  });
+
+  it('tells its error trackers why there is no ad, and is never tried again for it', async () => {
+    const { site } = world;
+    site.setText(
+      `${ADS}/none`,
+      'application/xml',
+      `<VAST version="4.2"><Error><![CDATA[${TRACK}/none-error?code=[ERRORCODE]]]></Error></VAST>`,
+    );
+    site.setText(`${ADS}/to-none`, 'application/xml', wrapper(`${ADS}/none`, 'empty'));
+    site.setText(`${ADS}/circle`, 'application/xml', wrapper(`${ADS}/circle`, 'circle'));
+    site.setText(`${ADS}/to-lost`, 'application/xml', wrapper(`${ADS}/lost`, 'lost'));
+    site.setText(`${ADS}/page`, 'text/html', '<html><body>no VAST</body></html>');
+    const ends: [tag: string, failure: string, told: string | null][] = [
+      [`${ADS}/none`, 'vast: NO_AD', 'none-error?code=303'],
+      [`${ADS}/to-none`, 'vast: NO_AD', 'empty-error?code=303'],
+      [`${ADS}/circle`, 'vast: WRAPPER_LIMIT', 'circle-error?code=302'],
+      [`${ADS}/to-lost`, 'vast: WRAPPER_UNREACHABLE', 'lost-error?code=301'],
+      [wrapper('http://x.dns-fault.example/', 'dns'), 'vast: WRAPPER_UNANSWERED', 'dns-error?code=301'],
+      [`${ADS}/page`, 'vast: INVALID', null],
+      ['http://x.dns-fault.example/tag', 'navigation: DNS', null],
+      ['<VAST version="4.2"><Ad>', 'vast: INVALID', null],
+    ];
+    await Promise.all(
+      ends.map(async ([tag, failure, told]) => {
+        const captured = await capture(tag);
+        assert.equal(captured.failure, failure, tag);
+        assert.ok(told === null || site.urls().includes(`${TRACK}/${told}`), `${told} reached its server`);
+      }),
+    );
+  });
+
+  it('goes on where its media cannot be played, with the code that a player tells', async () => {
+    const { site } = world;
+    site.setText(`${CDN}/broken.mp4`, 'video/mp4', 'no video');
+    const file = (name: string, type = 'video/mp4') =>
+      `<MediaFile delivery="progressive" type="${type}" width="1" height="1">${CDN}/${name}</MediaFile>`;
+    const ends: [media: string, code: number][] = [
+      [file('lost.mp4'), 401],
+      [file('broken.mp4'), 405],
+      [file('old.flv', 'video/x-flv'), 403],
+    ];
+    await Promise.all(
+      ends.map(async ([media, code]) => {
+        const captured = await capture(inline(linear(media), `${TRACK}/media-error?code=[ERRORCODE]&case=${code}`));
+        assert.equal(captured.failure, null);
+        assert.deepEqual(
+          recordOf(captured).ads.map(({ shown, error_code }) => [shown, error_code]),
+          [['nothing', code]],
+        );
+        assert.ok(site.urls().includes(`${TRACK}/media-error?code=${code}&case=${code}`));
+        assert.deepEqual(fired(recordOf(captured)), ['media-error']);
+      }),
+    );
+  });
+
+  it('runs VPAID in a frame of its own: handshake, events, click', async () => {
+    const { site } = world;
+    site.setText(`${CDN}/vpaid.js`, 'text/javascript', VPAID);
+    const media = `<MediaFile delivery="progressive" type="application/javascript" apiFramework="VPAID" width="640" height="360">${CDN}/vpaid.js</MediaFile>`;
+    const captured = await capture(
+      inline(linear(media)).replace('</Linear>', '<AdParameters>hello</AdParameters></Linear>'),
+    );
+    assert.equal(captured.failure, null);
+    const [ad] = recordOf(captured).ads;
+    assert.deepEqual([ad?.shown, ad?.error_code, ad?.is_vpaid], ['vpaid', null, true]);
+    assert.ok(site.urls().includes(`${TRACK}/vpaid?version=2.0&parameters=hello`));
+    for (const name of ['ad-impression', 'ad-start', 'ad-midpoint', 'ad-complete', 'ad-click'])
+      assert.ok(fired(recordOf(captured)).includes(name), name);
+    assert.equal(captured.landings[0]?.page_title, 'The shop');
+    site.setText(`${CDN}/broken.js`, 'text/javascript', 'throw new Error("no ad")');
+    const broken = await capture(inline(linear(media.replace('vpaid.js', 'broken.js'))));
+    assert.deepEqual(
+      recordOf(broken).ads.map(({ error_code }) => error_code),
+      [901],
+    );
+  });
+
+  it('shows overlays and companions, and pictures them', async () => {
+    const { site } = world;
+    site.setText(
+      `${CDN}/banner.svg`,
+      'image/svg+xml',
+      '<svg xmlns="http://www.w3.org/2000/svg" width="300" height="60"><rect width="300" height="60" fill="red"/></svg>',
+    );
+    const static_ = `<StaticResource creativeType="image/svg+xml">${CDN}/banner.svg</StaticResource>`;
+    const companion = `<Creative><CompanionAds><Companion width="300" height="60">${static_}<TrackingEvents>${tracking('companion', 'creativeView')}</TrackingEvents></Companion></CompanionAds></Creative>`;
+    const overlay = `<Creatives><Creative><NonLinearAds><TrackingEvents>${tracking('overlay', 'creativeView')}</TrackingEvents><NonLinear width="300" height="60">${static_}
+      <NonLinearClickThrough>${ADS}/click</NonLinearClickThrough><NonLinearClickTracking>${TRACK}/overlay-click</NonLinearClickTracking></NonLinear></NonLinearAds></Creative>${companion}</Creatives>`;
+    const captured = await capture(inline(overlay));
+    assert.equal(captured.failure, null);
+    const vast = recordOf(captured);
+    assert.deepEqual(
+      vast.ads.map(({ shown, error_code }) => [shown, error_code]),
+      [['nonlinear', null]],
+    );
+    assert.deepEqual(
+      vast.ads[0]?.companions.map(({ form, width, height, picture }) => [form, width, height, picture]),
+      [['static', 300, 60, 'companion-0.jpeg']],
+    );
+    assert.deepEqual(fired(vast).toSorted(), [
+      'ad-impression',
+      'companion-creativeView',
+      'overlay-click',
+      'overlay-creativeView',
+    ]);
+    assert.deepEqual([captured.file('creative.jpeg')?.width, captured.file('creative.jpeg')?.height], [300, 60]);
+    assert.equal(captured.landings[0]?.page_title, 'The shop');
+  });
+});
+
+/** A VPAID 2.0 ad that draws a picture, says its events and has the player open its page when it is clicked. */
+const VPAID = `window.getVPAIDAd = () => {
+  const listeners = {};
+  const say = (event, ...values) => { if (listeners[event]) listeners[event].fn.apply(listeners[event].scope, values); };
+  return {
+    handshakeVersion: () => '2.0',
+    subscribe: (fn, event, scope) => { listeners[event] = { fn, scope }; },
+    initAd(width, height, mode, bitrate, { AdParameters }, { slot }) {
+      slot.style.background = 'teal';
+      slot.addEventListener('click', () => { say('AdClickThru', '', '', true); open('${ADS}/click'); });
+      new Image().src = '${TRACK}/vpaid?version=2.0&parameters=' + AdParameters;
+      setTimeout(() => say('AdLoaded'), 50);
+    },
+    startAd() {
+      ['AdStarted', 'AdImpression', 'AdVideoStart', 'AdVideoFirstQuartile', 'AdVideoMidpoint'].forEach((event) => say(event));
+      setTimeout(() => { say('AdVideoThirdQuartile'); say('AdVideoComplete'); }, 4000);
+    },
+    stopAd: () => say('AdStopped'),
+  };
+};`;
