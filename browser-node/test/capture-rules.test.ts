@@ -99,7 +99,11 @@ describe('how busy a thread is', () => {
     assert.equal(busyShare(times(10, 1, 1), times(14, 5, 5)), 1, 'on its own');
     assert.equal(busyShare(times(10, 1, 1), times(14, 5, 2)), 1, 'a quarter of a processor, all of it used');
     assert.equal(busyShare(times(10, 0, 0), times(14, 1, 1)), 0.25);
-    assert.ok(busyShare(times(10, 0, 0), times(14, 3, 1)) < 0.6, 'light work that takes long');
+    assert.ok(
+      busyShare(times(10, 0, 0), times(14, 3.9, 1)) > 0.8,
+      'a quarter of a processor, and a wait between tasks',
+    );
+    assert.ok(busyShare(times(10, 0, 0), times(14, 3, 1)) < 0.7, 'light work that takes long');
     assert.equal(busyShare(times(10, 0, 0), times(14, 0, 0)), 0);
   });
 

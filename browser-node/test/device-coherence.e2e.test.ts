@@ -42,7 +42,7 @@ for (const [emulator] of KINDS) {
       for (const testimony of said) believeDevice(testimony, emulator, userAgent);
       for (const testimony of said) if (testimony.window) believeWindow(testimony.where, testimony.window, emulator);
       // A popup's and a cross-site frame's very first request included.
-      for (const path of ['/', '/frame', '/popup', '/worker.js', '/shared.js'])
+      for (const path of ['/', '/frame', '/popup', '/worker.js', '/shared.js', '/service.js'])
         believeHeaders(path, emulator, userAgent);
       for (const [path, headers] of site.headers) assert.doesNotMatch(headers['user-agent'] ?? '', /Headless/, path);
     } finally {
@@ -68,6 +68,9 @@ function believeDevice(said: Testimony, { device }: Emulator, userAgent: string)
   assert.equal(said.platform, device.platform, said.where);
   assert.deepEqual(said.languages, ['de-DE', 'de', 'en-US', 'en'], said.where);
   assert.equal(said.timezone, 'Europe/Berlin', said.where);
+  assert.equal(said.locale, 'de-DE', said.where);
+  assert.equal(said.cores, device.cores, said.where);
+  assert.equal(said.memory, device.clientHints ? 8 : null, said.where);
   if (!device.clientHints) {
     assert.equal(said.clientHints, null, said.where);
     return;
@@ -100,6 +103,9 @@ function believeWindow(where: string, said: NonNullable<Testimony['window']>, { 
       plugins: device.mobile ? 0 : 5,
       chrome: device.clientHints !== null,
       hover: !device.mobile,
+      vibrates: device.clientHints !== null,
+      webgl: device.gpu.renderer,
+      addresses: [],
     },
     where,
   );

@@ -17,7 +17,12 @@ class Pipe extends Conditions {
   readonly transport = new PipeTransport(
     this.toChromium,
     this.fromChromium,
-    [new RequestGuard((sessionId) => CREDENTIALS.get(sessionId) ?? null)],
+    [
+      new RequestGuard(
+        (sessionId) => CREDENTIALS.get(sessionId) ?? null,
+        () => null,
+      ),
+    ],
     createLogger('test', 'silent'),
   );
   readonly received: ProtocolMessage[] = [];

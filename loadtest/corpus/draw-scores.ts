@@ -11,6 +11,7 @@ export function drawScores(title: string, scores: Score[]): string {
   const rows = scores.map((score, index) => row(score, 60 + index * ROW));
   return `<svg xmlns="http://www.w3.org/2000/svg" width="${WIDTH}" height="${height}" viewBox="0 0 ${WIDTH} ${height}"
   font-family="system-ui, sans-serif" font-size="13" fill="#1f2933">
+<title>${escaped(title)}</title>
 <rect width="100%" height="100%" fill="#fff"/>
 <text x="16" y="26" font-size="16" font-weight="600">${escaped(title)}</text>
 <g fill="#616e7c"><text x="${LABEL}" y="48">recall</text><text x="${LABEL + BAR + 20}" y="48">false positives · flaky · runs</text></g>

@@ -1,5 +1,5 @@
 import { addedCommand, type ProtocolFilter, type ProtocolMessage } from './protocol-message.ts';
-import type { ProxyCredentials } from './request-guard.ts';
+import { type DeviceHeaders, type ProxyCredentials, scriptsPaused } from './request-guard.ts';
 
 /** What every target of a context is told about the device before its first script and its first request, and how it passes its proxy. */
 export type Identity = {
@@ -7,6 +7,8 @@ export type Identity = {
   /** Parameters of `Emulation.setUserAgentOverride`. */
   userAgentOverride: Record<string, unknown>;
   maxTouchPoints: number;
+  /** What scripts of service workers are asked for with; Chromium itself would do so under its own name. */
+  headers: DeviceHeaders;
   /** JavaScript for workers, which init scripts do not reach. */
   workerScript: string;
 };
@@ -37,6 +39,12 @@ export class DeviceSessions implements ProtocolFilter {
   /** How the context of a session passes its proxy, null = the session is of no context of ours. */
   credentialsOf(sessionId: string): ProxyCredentials | null {
     return this.#sessions.get(sessionId)?.identity?.credentials ?? null;
+  }
+
+  /** Headers of the scripts that a service worker asks for; null = Chromium makes the session's requests as the device would. */
+  headersOf(sessionId: string): DeviceHeaders | null {
+    const session = this.#sessions.get(sessionId);
+    return session?.type === 'service_worker' ? (session.identity?.headers ?? null) : null;
   }
 
   forgetContext(contextId: string): void {
@@ -76,17 +84,20 @@ export class DeviceSessions implements ProtocolFilter {
       case 'Emulation.setTouchEmulationEnabled':
         return [{ ...message, params: { ...message.params, maxTouchPoints: identity.maxTouchPoints } }];
       case 'Runtime.runIfWaitingForDebugger':
-        return WORKERS.has(session.type) ? [...this.#overrideWorker(message, identity), message] : [message];
+        return WORKERS.has(session.type)
+          ? [...this.#overrideWorker(message, session.type, identity), message]
+          : [message];
       default:
         return [message];
     }
   }
 
-  #overrideWorker({ sessionId }: ProtocolMessage, identity: Identity): ProtocolMessage[] {
-    return [
+  #overrideWorker({ sessionId }: ProtocolMessage, type: string, identity: Identity): ProtocolMessage[] {
+    const commands = [
       { method: 'Emulation.setUserAgentOverride', params: identity.userAgentOverride },
       { method: 'Runtime.evaluate', params: { expression: identity.workerScript } },
     ].map((command) => addedCommand(sessionId, command));
+    return type === 'service_worker' ? [addedCommand(sessionId, scriptsPaused), ...commands] : commands;
   }
 
   #answered(message: ProtocolMessage, id: number): void {

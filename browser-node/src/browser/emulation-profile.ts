@@ -50,12 +50,17 @@ export function emulationProfile(
         acceptLanguage: locale.languages.join(','),
         userAgentMetadata: userAgentMetadata(device, browserVersion),
       },
+      headers: { 'user-agent': userAgent, 'accept-language': weighted(locale.languages) },
       maxTouchPoints: device.maxTouchPoints,
       workerScript: script,
     },
     initScript: script,
   };
 }
+
+/** Languages as Chromium weighs them in a header: `de-DE,de;q=0.9,...` (RFC 9110 section 12.5.4). */
+const weighted = (languages: string[]): string =>
+  languages.map((tag, index) => (index === 0 ? tag : `${tag};q=${Math.max(0.1, 1 - index / 10).toFixed(1)}`)).join(',');
 
 function contextOptions(device: Device, locale: CountryLocale): BrowserContextOptions {
   return {
@@ -89,6 +94,7 @@ function deviceOverrides(device: Device, userAgent: string, languages: string[])
   return {
     navigator: { answers, missing: isChromium ? [] : NOT_IN_SAFARI },
     window: { screen: { ...device.screen, pixelRatio: device.deviceScaleFactor }, chrome: isChromium },
+    gpu: device.gpu,
     pdfViewer: !device.mobile,
   };
 }

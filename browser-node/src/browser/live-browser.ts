@@ -69,7 +69,10 @@ export class LiveBrowser {
     const process = await startChromium(where, logger);
     try {
       const sessions = new DeviceSessions();
-      const guard = new RequestGuard((sessionId) => sessions.credentialsOf(sessionId));
+      const guard = new RequestGuard(
+        (sessionId) => sessions.credentialsOf(sessionId),
+        (sessionId) => sessions.headersOf(sessionId),
+      );
       const transport = new PipeTransport(process.write, process.read, [guard, sessions], logger);
       const connecting = chromium.connectOverCDP(transport, { noDefaults: true, timeout: CONNECT_DEADLINE_MS });
       const browser = await withDeadline(connecting, CONNECT_DEADLINE_MS, 'the connection to Chromium');

@@ -3,6 +3,11 @@ import { addedCommand, type ProtocolFilter, type ProtocolMessage, type Say } fro
 /** What a proxy's challenge is answered with. */
 export type ProxyCredentials = { username: string; password: string };
 
+/** The headers by which a device is known, by their names in lower case. */
+export type DeviceHeaders = Record<string, string>;
+type Header = { name: string; value: string };
+const HINT = /^sec-ch-ua/i;
+
 const NAVIGATIONS = new Set(['Page.navigate', 'Target.createTarget']);
 /** What a tab may show; `about:` is where every tab begins. */
 const ALLOWED = /^(https?|about|data|blob|javascript):/i;
@@ -27,13 +32,18 @@ const PAUSED = [{ urlPattern: '*', resourceType: 'Document' }, ...INSIDE.map((st
  */
 export class RequestGuard implements ProtocolFilter {
   readonly #credentialsOf: (sessionId: string) => ProxyCredentials | null;
+  readonly #headersOf: (sessionId: string) => DeviceHeaders | null;
   /** Challenges that were answered, by session: the second of the same request says that the answer was wrong. */
   readonly #answered = new Map<string, Set<unknown>>();
   /** Sessions in which somebody routes requests. */
   readonly #routed = new Set<string>();
 
-  constructor(credentialsOf: (sessionId: string) => ProxyCredentials | null) {
+  constructor(
+    credentialsOf: (sessionId: string) => ProxyCredentials | null,
+    headersOf: (sessionId: string) => DeviceHeaders | null,
+  ) {
     this.#credentialsOf = credentialsOf;
+    this.#headersOf = headersOf;
   }
 
   outgoing(message: ProtocolMessage): ProtocolMessage[] {
@@ -84,8 +94,20 @@ export class RequestGuard implements ProtocolFilter {
         addedCommand(sessionId, { method: 'Fetch.failRequest', params: { requestId, errorReason: 'BlockedByClient' } }),
       );
     else if (this.#routed.has(sessionId)) return true;
-    else say(addedCommand(sessionId, { method: 'Fetch.continueRequest', params: { requestId } }));
+    else
+      say(
+        addedCommand(sessionId, { method: 'Fetch.continueRequest', params: { requestId, ...this.#amended(message) } }),
+      );
     return false;
+  }
+
+  /** The headers of a request that Chromium makes under its own name and not under the device's. */
+  #amended({ params, sessionId = '' }: ProtocolMessage): { headers?: Header[] } {
+    const own = this.#headersOf(sessionId);
+    const { headers = {} } = (params?.request ?? {}) as { headers?: Record<string, string> };
+    if (!own || headers['User-Agent'] === own['user-agent']) return {};
+    const others = Object.entries(headers).filter(([name]) => !(name.toLowerCase() in own) && !HINT.test(name));
+    return { headers: [...others, ...Object.entries(own)].map(([name, value]) => ({ name, value })) };
   }
 
   #answer({ params, sessionId = '' }: ProtocolMessage, say: Say): false {
@@ -106,6 +128,15 @@ export class RequestGuard implements ProtocolFilter {
     return { response: 'ProvideCredentials', ...credentials };
   }
 }
+
+/** Scripts are paused too: for service workers, whose scripts Chromium asks for under its own name. */
+export const scriptsPaused = {
+  method: 'Fetch.enable',
+  params: {
+    handleAuthRequests: true,
+    patterns: [...PAUSED, { urlPattern: '*', resourceType: 'Script' }, { urlPattern: '*', resourceType: 'Other' }],
+  },
+};
 
 /** Every request reaches the network, where it is recorded. */
 const withoutCache = { method: 'Network.setCacheDisabled', params: { cacheDisabled: true } };

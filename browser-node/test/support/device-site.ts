@@ -8,6 +8,11 @@ export type Testimony = {
   platform: string;
   languages: string[];
   timezone: string;
+  /** Of what `Intl` formats by itself. */
+  locale: string;
+  cores: number;
+  /** In GiB; null = the browser does not tell. */
+  memory: number | null;
   /** High-entropy client hints as JSON; null: `navigator.userAgentData` is not there. */
   clientHints: {
     brands: { brand: string; version: string }[];
@@ -26,16 +31,41 @@ export type Testimony = {
     plugins: number;
     chrome: boolean;
     hover: boolean;
+    vibrates: boolean;
+    /** Who draws WebGL; null = there is none. */
+    webgl: string | null;
+    /** Addresses that WebRTC finds. */
+    addresses: string[];
   };
 };
 
 const TESTIFY = `
+const addresses = async () => {
+  const peer = new RTCPeerConnection({ iceServers: [] });
+  peer.createDataChannel('x');
+  const found = [];
+  const done = new Promise((resolve) => {
+    peer.onicecandidate = ({ candidate }) => (candidate ? candidate.address && found.push(candidate.address) : resolve());
+  });
+  await peer.setLocalDescription();
+  await done;
+  peer.close();
+  return found;
+};
+const webgl = () => {
+  const context = document.createElement('canvas').getContext('webgl');
+  const info = context && context.getExtension('WEBGL_debug_renderer_info');
+  return context && String(context.getParameter(info ? info.UNMASKED_RENDERER_WEBGL : context.RENDERER));
+};
 const testify = async (where) => ({
   where,
   userAgent: navigator.userAgent,
   platform: navigator.platform,
   languages: [...navigator.languages],
   timezone: Intl.DateTimeFormat().resolvedOptions().timeZone,
+  locale: Intl.NumberFormat().resolvedOptions().locale,
+  cores: navigator.hardwareConcurrency,
+  memory: navigator.deviceMemory ?? null,
   clientHints: navigator.userAgentData
     ? JSON.parse(JSON.stringify(await navigator.userAgentData.getHighEntropyValues(['model', 'platformVersion'])))
     : null,
@@ -49,6 +79,9 @@ const testify = async (where) => ({
     plugins: navigator.plugins.length,
     chrome: 'chrome' in window,
     hover: matchMedia('(hover: hover)').matches,
+    vibrates: 'vibrate' in navigator,
+    webgl: webgl(),
+    addresses: await addresses(),
   },
 });`;
 

@@ -55,12 +55,18 @@ async function readTimes(session: TargetSession): Promise<ThreadTimes | null> {
   return { at: of('Timestamp'), inTasks: of('TaskDuration'), onProcessor: of('ThreadTime') };
 }
 
+/** On a machine that is short of processors, so much of the time without a task still counts as idle. */
+const IDLE_AT_LEAST = 0.5;
+
 /**
- * The share of the time, 0 to 1, that a thread would have been busy on a processor of its own: time that its tasks wait for a processor
- * counts neither as busy nor as idle. Pure.
+ * The share of the time, 0 to 1, that a thread would have been busy on a processor of its own: what its tasks wait for a processor counts
+ * neither as busy nor as idle, and between two tasks it waits as well. Pure.
  */
 export function busyShare(since: ThreadTimes, until: ThreadTimes): number {
-  const idle = Math.max(0, until.at - since.at - (until.inTasks - since.inTasks));
+  const inTasks = Math.max(0, until.inTasks - since.inTasks);
   const busy = Math.max(0, until.onProcessor - since.onProcessor);
-  return busy === 0 ? 0 : Math.min(1, busy / (busy + idle));
+  if (busy === 0) return 0;
+  const served = Math.min(1, busy / Math.max(inTasks, busy));
+  const idle = Math.max(0, until.at - since.at - inTasks) * Math.max(served, IDLE_AT_LEAST);
+  return Math.min(1, busy / (busy + idle));
 }

@@ -39,6 +39,23 @@ const TABLETS: Row[] = [
 /** What the status bar, Chrome's own bar and the navigation bar take of the screen's height, in CSS pixels. */
 const [BARS_OF_PHONE, BARS_OF_COMPACT_PHONE, BARS_OF_TABLET] = [130, 112, 136];
 
+/** Phones with Google's, Samsung's or MediaTek's chips that have a graphics processor of ARM's; the others have Qualcomm's. */
+const MALI = new Map([
+  ['Pixel 9', 'Mali-G715'],
+  ['Pixel 8', 'Mali-G715'],
+  ['Pixel 8 Pro', 'Mali-G715'],
+  ['Pixel 7', 'Mali-G710'],
+  ['Pixel 7a', 'Mali-G710'],
+  ['Pixel 6a', 'Mali-G78'],
+  ['Pixel Tablet', 'Mali-G710'],
+  ['SM-A546B', 'Mali-G68'],
+  ['SM-A155F', 'Mali-G57 MC2'],
+]);
+const gpuOf = (model: string) => {
+  const mali = MALI.get(model);
+  return mali ? { vendor: 'ARM', renderer: mali } : { vendor: 'Qualcomm', renderer: 'Adreno (TM) 730' };
+};
+
 // Chrome on Android names neither its model nor its Android in the user agent any more: the client hints do.
 const userAgent = (mobile: boolean): string =>
   `Mozilla/5.0 (Linux; Android 10; K) ${KHTML} Chrome/{major}.0.0.0 ${mobile ? 'Mobile ' : ''}Safari/537.36`;
@@ -70,6 +87,7 @@ function deviceOf(isPhone: boolean, [, , , model, android, width, height, device
     mobile: true,
     maxTouchPoints: 5,
     cores: 8,
+    gpu: gpuOf(model),
     clientHints: {
       brand: 'Google Chrome',
       platform: 'Android',

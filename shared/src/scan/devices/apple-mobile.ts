@@ -1,4 +1,4 @@
-import { APPLE, type Emulator, WEBKIT } from './device.ts';
+import { APPLE, APPLE_GPU, type Emulator, WEBKIT } from './device.ts';
 
 /**
  * A device as Apple sells it: id, name, month of release; screen in CSS pixels, what Safari's and the system's bars take of its height, and
@@ -61,6 +61,7 @@ function emulatorOf(category: 'iphone' | 'ipad', row: Row): Emulator {
       mobile: true,
       maxTouchPoints: 5,
       cores: category === 'iphone' ? 4 : 8,
+      gpu: APPLE_GPU,
       clientHints: null,
     },
   };

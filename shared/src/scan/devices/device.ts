@@ -37,6 +37,8 @@ export type Device = {
   maxTouchPoints: number;
   /** `navigator.hardwareConcurrency`, as its browser tells it. */
   cores: number;
+  /** Who made the graphics processor and what it is called, as WebGL tells it. */
+  gpu: { vendor: string; renderer: string };
   clientHints: ClientHints | null;
 };
 
@@ -56,3 +58,6 @@ export const APPLE = 'Apple Computer, Inc.';
 /** The engines' part of a user agent. */
 export const KHTML = 'AppleWebKit/537.36 (KHTML, like Gecko)';
 export const WEBKIT = 'AppleWebKit/605.1.15 (KHTML, like Gecko)';
+
+/** All that Safari says of a graphics processor. */
+export const APPLE_GPU = { vendor: 'Apple Inc.', renderer: 'Apple GPU' };

@@ -1,4 +1,4 @@
-import { APPLE, type Emulator, type EmulatorBrowser, GOOGLE, KHTML, WEBKIT } from './device.ts';
+import { APPLE, APPLE_GPU, type Emulator, type EmulatorBrowser, GOOGLE, KHTML, WEBKIT } from './device.ts';
 
 /** A computer as Apple sells it: id, name, month of release, browser, its macOS, and its screen in CSS pixels at the default scale. */
 type Row = [
@@ -31,6 +31,12 @@ const AGENTS = {
   safari: `${SYSTEM} ${WEBKIT} Version/17.6 Safari/605.1.15`,
 };
 
+/** The graphics processor of an Apple chip as Chrome names it. */
+const metal = (chip: string) => ({
+  vendor: 'Google Inc. (Apple)',
+  renderer: `ANGLE (Apple, ANGLE Metal Renderer: Apple ${chip}, Unspecified Version)`,
+});
+
 export const macs: Emulator[] = MACS.map(([id, name, released, browser, macos, width, height]) => ({
   id,
   display_name: `${name}, ${browser === 'chrome' ? 'Chrome' : 'Safari'}`,
@@ -47,6 +53,7 @@ export const macs: Emulator[] = MACS.map(([id, name, released, browser, macos, w
     mobile: false,
     maxTouchPoints: 0,
     cores: 8,
+    gpu: browser === 'safari' ? APPLE_GPU : metal(/\((M\d)\)/.exec(name)?.[1] ?? 'M1'),
     clientHints:
       browser === 'safari'
         ? null

@@ -54,6 +54,12 @@ const BARS = 135;
 const PLATFORM_VERSIONS = { 10: '10.0.0', 11: '15.0.0' };
 const AGENT = `Mozilla/5.0 (Windows NT 10.0; Win64; x64) ${KHTML} Chrome/{major}.0.0.0 Safari/537.36`;
 
+/** The graphics processor that most computers with Windows have, as Chrome and Edge name it. */
+const INTEL_GPU = {
+  vendor: 'Google Inc. (Intel)',
+  renderer: 'ANGLE (Intel, Intel(R) UHD Graphics (0x00009B41) Direct3D11 vs_5_0 ps_5_0, D3D11)',
+};
+
 export const windowsComputers: Emulator[] = COMPUTERS.map(
   ([id, name, released, browser, windows, width, height, deviceScaleFactor, cores]) => ({
     id,
@@ -71,6 +77,7 @@ export const windowsComputers: Emulator[] = COMPUTERS.map(
       mobile: false,
       maxTouchPoints: 0,
       cores,
+      gpu: INTEL_GPU,
       clientHints: {
         brand: browser === 'edge' ? 'Microsoft Edge' : 'Google Chrome',
         platform: 'Windows',
