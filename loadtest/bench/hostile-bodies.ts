@@ -74,6 +74,51 @@ export const HOSTILE_BODIES: Record<string, string> = {
   'a proxy in the console': script(
     `console.log(new Proxy({}, { get: () => { while (true); }, ownKeys: () => { while (true); } }))`,
   ),
+  'memory by blobs': script(
+    `const a = []; const f = () => { a.push(new Blob([new Uint8Array(5e7)])); setTimeout(f) }; f()`,
+  ),
+  'memory by pictures': script(
+    `const a = []; const f = () => { const c = new OffscreenCanvas(8000, 8000); c.getContext('2d').fillRect(0, 0, 8000, 8000); a.push(c.transferToImageBitmap()); setTimeout(f) }; f()`,
+  ),
+  'storage without end': script(
+    `const open = indexedDB.open('x'); open.onupgradeneeded = () => open.result.createObjectStore('s');
+     open.onsuccess = () => { const put = (i) => { const t = open.result.transaction('s', 'readwrite'); t.objectStore('s').put(new Uint8Array(2e7), i); t.oncomplete = () => put(i + 1) }; put(0) };
+     caches.open('x').then(async (cache) => { for (let i = 0; ; i++) await cache.put('/' + i, new Response(new Uint8Array(2e7))) })`,
+  ),
+  'a service worker that reloads its page': script(
+    `navigator.serviceWorker?.register('/reload.js').then(() => setTimeout(() => location.reload(), 200)).catch(() => 0)`,
+  ),
+  'an answer without end': script(
+    `for (let i = 0; i < 6; i++) fetch('/endless?' + i).then((answer) => answer.arrayBuffer())`,
+  ),
+  'a picture without end':
+    '<img src="/endless"><link rel="stylesheet" href="/endless?css"><script src="/endless?js"></script>',
+  'cookies and headers of 200 KB': script(
+    `for (let i = 0; i < 200; i++) document.cookie = 'c' + i + '=' + 'x'.repeat(4000); for (let i = 0; i < 50; i++) fetch('/headers?' + i)`,
+  ),
+  'prints without end': script(
+    `setInterval(() => { print(); navigator.share?.({ url: location.href }).catch(() => 0) }, 1)`,
+  ),
+  'data: addresses of 60 MB': script(
+    `const x = 'x'.repeat(6e7); const f = document.createElement('iframe'); f.src = 'data:text/html,' + x; document.body.append(f); new Image().src = 'data:image/png,' + x; fetch('data:,' + x).catch(() => 0)`,
+  ),
+  'a blob that navigates to blobs': script(
+    `const html = '<script>onload = () => { location = URL.createObjectURL(new Blob([document.documentElement.outerHTML + Math.random()], { type: "text/html" })) }</' + 'script>'; location = URL.createObjectURL(new Blob([html], { type: 'text/html' }))`,
+  ),
+  'peer connections without end': script(
+    `setInterval(() => { const a = new RTCPeerConnection(), b = new RTCPeerConnection(); a.onicecandidate = (e) => e.candidate && b.addIceCandidate(e.candidate); a.createDataChannel('x'); a.createOffer().then((o) => { a.setLocalDescription(o); b.setRemoteDescription(o) }) }, 5)`,
+  ),
+  'waiting on shared memory': script(
+    `const m = new WebAssembly.Memory({ initial: 1, maximum: 1, shared: true }).buffer; const u = URL.createObjectURL(new Blob(['onmessage = ({ data }) => { const a = new Int32Array(data); for (;;) Atomics.add(a, 0, 1) }'])); for (let i = 0; i < 8; i++) new Worker(u).postMessage(m)`,
+  ),
+  'styles that never end': `<style>${Array.from({ length: 40 }, (_, at) => `:root { --v${at + 1}: var(--v${at}) var(--v${at}) }`).join(' ')} :root { --v0: x } body::after { content: var(--v40) } div { filter: blur(90px) drop-shadow(0 0 90px red); position: absolute; inset: 0; animation: a 1s infinite } @keyframes a { to { transform: rotate(1turn) scale(9) } }</style>${'<div>'.repeat(300)}`,
+  'pictures of a billion laughs': `<svg>${Array.from({ length: 30 }, (_, at) => `<g id="g${at + 1}">${`<use href="#g${at}"/>`.repeat(10)}</g>`).join('')}<rect id="g0" width="9" height="9"/></svg>`,
+  'full screens and pointers': script(
+    `setInterval(() => { document.documentElement.requestFullscreen?.().catch(() => 0); document.body.requestPointerLock?.(); navigator.vibrate?.(1000); Notification?.requestPermission?.(); navigator.mediaDevices?.getUserMedia({ audio: true }).catch(() => 0) }, 1)`,
+  ),
+  'speech and sounds without end': script(
+    `setInterval(() => { speechSynthesis?.speak(new SpeechSynthesisUtterance('x'.repeat(1e4))); const c = new AudioContext(); const o = c.createOscillator(); o.connect(c.destination); o.start() }, 5)`,
+  ),
   'downloads without end': script(
     `setInterval(() => { const a = document.createElement('a'); a.href = URL.createObjectURL(new Blob(['x'.repeat(1e7)])); a.download = 'setup.exe'; a.click() }, 50)`,
   ),

@@ -19,14 +19,32 @@ const WAIT_SECONDS = 600;
 
 type Result = { name: string; hostile: Scan; innocent: Scan & { exit: { attempts: number } | null }; seconds: number };
 
-const names = Object.keys(HOSTILE_BODIES);
+const ENDLESS_BYTES = Buffer.alloc(256 * 1024, 'x');
+
+/** `npm run bench hostile -- memory`: those whose name holds the word. */
+const word = process.argv[2] ?? '';
+const names = Object.keys(HOSTILE_BODIES).filter((name) => name.includes(word));
 const hostOf = (name: string) => `page-${names.indexOf(name)}.hostile.example`;
+
+/** A service worker that answers every request by itself, and opens none of its own. */
+const RELOAD = `onfetch = (event) => event.respondWith(new Response('<script>location.reload()</script>', { headers: { 'content-type': 'text/html' } }));`;
+
+function sendWithoutEnd(response: http.ServerResponse): void {
+  const more = () => {
+    while (!response.destroyed && response.write(ENDLESS_BYTES));
+  };
+  response.on('drain', more);
+  more();
+}
 
 /** Serves every page by its host; `innocent.hostile.example` is an ordinary one. */
 async function serve(): Promise<http.Server> {
-  const server = http.createServer((request, response) => {
+  const server = http.createServer({ maxHeaderSize: 1024 * 1024 }, (request, response) => {
     const name = names.find((one) => hostOf(one) === request.headers.host);
     if (request.url === '/worker.js') response.setHeader('content-type', 'text/javascript').end('while(true);');
+    else if (request.url === '/reload.js') response.setHeader('content-type', 'text/javascript').end(RELOAD);
+    else if (request.url?.startsWith('/endless')) sendWithoutEnd(response);
+    else if (request.url?.startsWith('/headers')) response.setHeader('x-large', 'x'.repeat(200_000)).end();
     else if (request.url?.startsWith('/never')) setTimeout(() => response.end(), NEVER_ENDS_MS).unref();
     else {
       const body = name && request.url?.split('?')[0] === '/' ? HOSTILE_BODIES[name] : '<h1>A page like any other</h1>';
