@@ -260,6 +260,8 @@ describe('findings together', () => {
       'vibrate behavior low',
       'push_prompt behavior low',
       'heavy_ad behavior low',
+      'creative_interactive behavior low',
+      'creative_empty behavior low',
     ]);
     const tags = mergeDefinitions([]);
     assert.equal(tags.size, SYSTEM_TAGS.length);

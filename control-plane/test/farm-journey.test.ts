@@ -3,6 +3,7 @@ import { buffer } from 'node:stream/consumers';
 import { after, before, describe, it } from 'node:test';
 import { JOB_LIMITS } from '@adsweep/shared/lease/job-limits.ts';
 import { Registry } from 'prom-client';
+import sharp from 'sharp';
 import { until } from '../../shared/test/support/until.ts';
 import { countWork } from '../src/crawling/fleet/count-work.ts';
 import { newIdentity } from '../src/crawling/fleet/node-credential.ts';
@@ -151,5 +152,49 @@ describe('the journey of a scan', { timeout: 20_000 }, () => {
     });
     assert.equal((await farm.read(theirs._id)).error, 'navigation: DOWNLOAD');
     assert.equal((await farm.ledgerOf(theirs.organization_id)).length, 1);
+  });
+
+  it('§6.1 the event of an ad tag names the pictures of its creative and of the page that it stood on', async () => {
+    const target = { kind: 'ad_tag' as const, value: '<b>an ad</b>' };
+    const submitted = await farm.submit({ target, job_kind: 'ad_tag' });
+    const { leases } = await farm.node.acquire({ node_id: 'node-1', max: 1, wait_ms: 20_000 });
+    const [lease] = leases;
+    assert.ok(lease);
+    assert.deepEqual(lease.job.members[0]?.target, target);
+    const picture = await sharp(await webp(300, 250))
+      .jpeg()
+      .toBuffer();
+    const markup = Buffer.from('<b>an ad</b>');
+    for (const name of ['creative.jpeg', 'page.jpeg']) await farm.node.upload(lease, name, 'image/jpeg', picture);
+    await farm.node.upload(lease, 'creative.html', 'text/plain; charset=utf-8', markup);
+    const page_url = 'https://news.example/';
+    const creative = { url: page_url, width: 300, height: 250, page_url, page_title: 'news', redirect_chain: [] };
+    const artifacts = [
+      named('creative.jpeg', picture, 'image/jpeg'),
+      named('page.jpeg', picture, 'image/jpeg'),
+      named('creative.html', markup, 'text/plain; charset=utf-8'),
+    ];
+    const facts = { clicked: 2, inert: 'button#next' };
+    const observations = [{ kind: 'creative_interactive' as const, landing: null, url: page_url, facts }];
+    const capture = captureOf([page_url], { artifacts, observations });
+    await farm.node.complete(lease, { ...capture, landings: [], creative });
+    const scan = await until('the end of the scan', async () => {
+      const now = await farm.read(submitted._id);
+      return now.status === 'completed' && now.outbox.length === 0 && now;
+    });
+    assert.deepEqual(
+      scan.tags.map(({ tag_slug, surface }) => [tag_slug, surface]),
+      [['creative_interactive', 'creative']],
+    );
+    const events = await farm.eventsOf(scan.organization_id);
+    const { kind, payload } = events.find((one) => (one.payload as { scan_id: string }).scan_id === scan._id) ?? {};
+    assert.equal(kind, 'scanning.screenshot.captured');
+    const { screenshot_url, creative_screenshot_url, page_title } = payload as Record<string, string>;
+    const address = `${PUBLIC_URL}/api/v1/scans/${scan._id}`;
+    assert.deepEqual(
+      [screenshot_url, creative_screenshot_url, page_title],
+      [`${address}/screenshot`, `${address}/creative-screenshot`, 'news'],
+    );
+    assert.equal((await farm.farm.openPicture(scan, 'page'))?.artifact.width, 300);
   });
 });

@@ -6,10 +6,10 @@ import { showUrl } from './show-url.ts';
 const PICTURE_WIDTH = 1_000;
 
 /** The creative at its size. */
-export function showCreative({ token, creative }: Report): Html | null {
+export function showCreative({ token, creative, landings }: Report): Html | null {
   if (!creative) return null;
   return html`<figure class="card creative"><h2>Creative <span class="count">${sizeWords(creative)}</span></h2>${showPicture(token, creative)}
-<figcaption>${interactiveWords(creative)}</figcaption></figure>`;
+<figcaption>${interactiveWords(creative, landings.length > 0)}</figcaption></figure>`;
 }
 
 function showPicture(token: string, { picture, width, height }: ReportCreative): Html {
@@ -21,11 +21,12 @@ function showPicture(token: string, { picture, width, height }: ReportCreative):
 const sizeWords = ({ width, height }: ReportCreative): string =>
   width === 0 ? 'nothing was rendered' : `${width} × ${height} pixels`;
 
-const interactiveWords = ({ width, interactive }: ReportCreative): string => {
+const interactiveWords = ({ width, interactive }: ReportCreative, leads: boolean): string => {
   if (width === 0) return 'The tag loaded, and showed nothing that a visitor could see.';
+  if (!leads) return 'No click on it opened anything.';
   return interactive
     ? 'Interactive: some of its buttons or links open nothing.'
-    : 'Nothing on it was found to open nothing.';
+    : 'Its buttons and links open the landing, as far as they were tried.';
 };
 
 /** What the creative asked for, as a tree of who caused whom. */
