@@ -23,6 +23,14 @@ test('a capture whose shared browser ends runs again in one of its own, with a n
   assert.equal(exitsAskedFor(router.calls), 2);
 });
 
+test('a capture that gets no context in a shared browser runs in one of its own', async (t) => {
+  const { plane, pool } = await leaseBench(t, whileItLives);
+  pool.refusing = ['shared'];
+  plane.give();
+  await plane.heard('complete');
+  assert.deepEqual(pool.isolated, [false, true]);
+});
+
 const TIMEOUT: CaptureFailure = { code: 'browser: TIMEOUT', cause: 'Target.setAutoAttach took longer than 5000 ms' };
 
 test('a capture whose shared browser does not answer runs again in one of its own', async (t) => {

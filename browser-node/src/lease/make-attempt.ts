@@ -113,7 +113,7 @@ async function inContext(run: Run, ticket: ExitTicket): Promise<Ran> {
     open = await stop.race(opening, (late) => void late.close());
   } catch (error) {
     if (stop.reason) throw error;
-    return notRun(failed('browser: CRASHED', error));
+    return { attempt: failed('browser: CRASHED', error), browserFailed: true };
   }
   const traffic = () => exits.traffic(ticket.ticket_id);
   try {

@@ -18,12 +18,16 @@ class CountingPool implements BrowserPool {
   opened = 0;
   live = 0;
   ending: ('shared' | 'own')[] = [];
+  /** The browsers that give no context. */
+  refusing: ('shared' | 'own')[] = [];
   /** Of each context, whether it was asked for in a browser of its own. */
   readonly isolated: boolean[] = [];
 
   async open({ isolated }: OpenOptions): Promise<OpenContext> {
     this.isolated.push(isolated);
-    const ended = this.ending.includes(isolated ? 'own' : 'shared');
+    const browser = isolated ? 'own' : 'shared';
+    if (this.refusing.includes(browser)) throw new Error('a browser context took longer than 15000 ms');
+    const ended = this.ending.includes(browser);
     this.opened += 1;
     this.live += 1;
     let isOpen = true;
