@@ -1,5 +1,6 @@
 import { behaviorPages } from './behavior-pages.ts';
 import type { Corpus } from './corpus.ts';
+import { vastDocuments } from './vast-documents.ts';
 
 /** Everything that is scored, in this order. */
-export const CORPORA: readonly Corpus[] = [behaviorPages];
+export const CORPORA: readonly Corpus[] = [behaviorPages, vastDocuments];

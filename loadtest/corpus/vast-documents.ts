@@ -1,0 +1,117 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { type Captured, CaptureWorld } from '../../browser-node/test/support/capture-world.ts';
+import type { Site } from '../../browser-node/test/support/site.ts';
+import { videoOf } from '../../control-plane/src/crawling/captures/present-vast.ts';
+import type { Corpus, CorpusCase } from './corpus.ts';
+
+const DATA = join(import.meta.dirname, '../../../shared/data/vast');
+const SPOT = join(import.meta.dirname, '../../infra/demo/web/video.adserver.example/spot.mp4');
+/** Where the documents believe that their own files are. */
+const FOLDERS = ['', 'static/', 'static/special-cases/', 'test/webdriver/content/canned_ads/'];
+
+/** A document with what another parser made of it; `video` null: it has no ad. */
+type Expected = {
+  file: string;
+  class: string;
+  ads?: { followAdditionalWrappers?: string | null }[];
+  video: {
+    vastVersion: string;
+    adSystem: string;
+    durationSeconds: number | null;
+    mediaFileUrls: string[];
+  } | null;
+  wrapperResolution?: { depth: number | null; loop?: boolean; unresolved?: string | null; chain: string[] };
+};
+
+/**
+ * VAST documents that others wrote, played by a real browser: each ends as its class says, and `video` is what another parser read. Media
+ * files are all the same short video.
+ */
+export const vastDocuments: Corpus = { name: 'vast', open };
+
+async function open() {
+  if (!existsSync(DATA)) {
+    console.log(`vast: skipped, there is no ${DATA}`);
+    return null;
+  }
+  const all: Expected[] = JSON.parse(readFileSync(join(DATA, 'expected.json'), 'utf8'));
+  const world = await CaptureWorld.start();
+  serve(world.site, all);
+  return { cases: all.map((expected) => documentCase(world, expected, all)), close: () => world.close() };
+}
+
+function documentCase(world: CaptureWorld, expected: Expected, all: Expected[]): CorpusCase {
+  return {
+    subject: `vast_${expected.class.replaceAll('-', '_')}`,
+    name: basename(expected.file, '.xml'),
+    expected: outcomeOf(expected, all),
+    run: async () => outcomeSeen(await world.capture(urlOf(expected.file), { kind: 'vast_tag' }), expected, all),
+  };
+}
+
+const urlOf = (file: string, folder = ''): string =>
+  `http://${(file.split('/')[1] as string).toLowerCase().replaceAll('_', '-')}.example/${folder}${basename(file)}`;
+
+function serve(site: Site, all: Expected[]): void {
+  const spot = readFileSync(SPOT);
+  const media = (url: string) =>
+    site.setRoute(url.replaceAll('|', '%7C'), (_, response) => {
+      response.writeHead(200, { 'content-type': 'video/mp4', 'content-length': spot.length }).end(spot);
+    });
+  for (const { file, video } of all) {
+    const own = urlOf(file);
+    const text = readFileSync(join(DATA, file), 'utf8').replaceAll('http://localhost:8000', new URL(own).origin);
+    for (const folder of FOLDERS) site.setText(urlOf(file, folder), 'application/xml', text);
+    for (const url of video?.mediaFileUrls ?? [])
+      if (/^http/.test(url)) media(url.replace('http://localhost:8000', new URL(own).origin));
+  }
+}
+
+/** How a document must end: without an ad, or with one whose metadata are these. */
+function outcomeOf(expected: Expected, all: Expected[]): string[] {
+  const end = endOf(expected, all);
+  if (typeof end === 'string') return [end];
+  const { video } = end;
+  if (!video || isChoice(end)) return ['an ad'];
+  return [
+    'an ad',
+    `VAST ${video.vastVersion}`,
+    `by ${video.adSystem}`,
+    `${Math.round((video.durationSeconds ?? 0) * 1_000)} ms`,
+    'its media',
+  ];
+}
+
+/** Of several ads the standard lets a player choose; another parser's first one need not be played. */
+const isChoice = (expected: Expected): boolean => expected.class === 'adpod-or-buffet';
+
+/** The document that an ad comes from, or the failure of the scan. */
+function endOf(expected: Expected, all: Expected[]): Expected | string {
+  const { wrapperResolution: resolution, ads = [] } = expected;
+  if (expected.class === 'no-ad') return 'vast: NO_AD';
+  if (expected.class === 'malformed' || expected.class === 'vmap') return 'vast: INVALID';
+  if (expected.class !== 'wrapper' || !resolution) return expected;
+  if (resolution.loop) return 'vast: WRAPPER_LIMIT';
+  if (resolution.unresolved) return 'vast: WRAPPER_UNREACHABLE';
+  if (ads[0]?.followAdditionalWrappers === 'false' && (resolution.depth ?? 0) > 1) return 'vast: NO_AD';
+  const last = all.find(({ file }) => file === resolution.chain.at(-1));
+  return last && last !== expected ? endOf(last, all) : expected;
+}
+
+/** The same of what was captured. The media file is one of the document's, or none where it has none. */
+function outcomeSeen(captured: Captured, expected: Expected, all: Expected[]): string[] {
+  if (captured.failure) return [captured.failure];
+  const end = endOf(expected, all);
+  const seen = captured.outcome.capture.vast;
+  const video = seen && videoOf(seen);
+  if (!video) return [];
+  if (typeof end === 'string' || !end.video || isChoice(end)) return ['an ad'];
+  const names = end.video.mediaFileUrls.map((url) => basename(url.split('?')[0] as string));
+  const isOwn =
+    names.length === 0
+      ? video.mediafile_url === ''
+      : names.includes(basename(video.mediafile_url.split('?')[0] as string));
+  const media = isOwn ? 'its media' : `media ${video.mediafile_url}`;
+  return ['an ad', `VAST ${video.vast_version}`, `by ${video.ad_system}`, `${video.duration_ms} ms`, media];
+}
