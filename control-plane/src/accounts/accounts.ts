@@ -1,12 +1,13 @@
 import type { OutboxHandlers } from '../platform/outbox/outbox-entry.ts';
 import type { Platform } from '../platform/platform.ts';
 import { rememberBriefly } from '../platform/remember-briefly.ts';
-import { addFirstOrganization } from './add-organization.ts';
+import { addFirstOrganization, addOrganization } from './add-organization.ts';
 import { bookCharge } from './billing/book-charge.ts';
 import { ledgerStore } from './billing/ledger-store.ts';
 import { findCaller } from './keys/find-caller.ts';
 import { keyStore } from './keys/key-store.ts';
 import { noteUse } from './keys/note-use.ts';
+import type { OrganizationRecord } from './organizations/organization.ts';
 import { organizationStore } from './organizations/organization-store.ts';
 import { priceOfCheck } from './organizations/price-of-check.ts';
 
@@ -29,9 +30,12 @@ export function accountsDomain({ store, logger }: Pick<Platform, 'store' | 'logg
   const findByHash = rememberBriefly(readKey, REMEMBERED_MS);
   const find = rememberBriefly((id) => organizations.find(id), REMEMBERED_MS);
   return {
-    stores: [keys, ledger],
+    stores: [keys, ledger, organizations],
     outboxHandlers,
     keys,
+    organizations,
+    addOrganization: (organization: Pick<OrganizationRecord, '_id' | 'name'>, apiKey: string) =>
+      addOrganization({ organizations, keys }, organization, apiKey, new Date()),
     readLedger: ledger.list,
     findCaller: (key: string) => findCaller({ findByHash }, key, new Date()),
     priceOfCheck: (organizationId: string, usualMicros: number) => priceOfCheck({ find }, organizationId, usualMicros),

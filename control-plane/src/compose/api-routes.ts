@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { Type } from 'typebox';
 import { billingRoutes, type ReadLedger } from '../accounts/billing/routes.ts';
 import { type KeyParts, keyRoutes } from '../accounts/keys/key-routes.ts';
+import { type OrganizationParts, organizationRoutes } from '../accounts/organizations/organization-routes.ts';
 import { ruleRoutes } from '../analysis/rules/routes.ts';
 import type { RuleVerbParts } from '../analysis/rules/rule-verbs.ts';
 import { type RuleTestRouteParts, ruleTestRoutes } from '../analysis/rules/test-routes.ts';
@@ -21,7 +22,8 @@ export type ApiParts = ScanParts &
   RuleVerbParts &
   RuleTestRouteParts &
   FleetVerbs &
-  KeyParts & {
+  KeyParts &
+  OrganizationParts & {
     artifacts: ArtifactSource;
     pictures: PicturePool;
     readLedger: ReadLedger;
@@ -45,6 +47,7 @@ const GROUPS = {
   Tags: 'What can be found of a scan.',
   Account: 'The keys of your organization.',
   'Custom rules': 'Conditions of your own that assign tags.',
+  Organizations: 'The organizations of this deployment, for its operator.',
   Billing: 'What was charged and given back.',
   Fleet: 'The browser nodes, for the operator.',
 };
@@ -59,6 +62,7 @@ export function apiRoutes(parts: ApiParts): Route<Caller>[] {
     ...keyRoutes(parts),
     ...ruleRoutes(parts),
     ...ruleTestRoutes(parts),
+    ...organizationRoutes(parts),
     ...billingRoutes(parts.readLedger),
     ...fleetRoutes(parts),
   ];

@@ -126,7 +126,8 @@ export async function runningApi(open: () => Promise<Store> = () => openStore({ 
   const ledger = ledgerStore(store);
   const accounts = { organizations: organizationStore(store), keys: keyStore(store) };
   const [idempotency, tags, rules] = [idempotencyStore(store), tagDefinitionStore(store), ruleStore(store)];
-  for (const one of [accounts.keys, scans, ledger, idempotency, tags, rules]) await one.createIndexes();
+  for (const one of [accounts.keys, accounts.organizations, scans, ledger, idempotency, tags, rules])
+    await one.createIndexes();
   for (const who of ['ours', 'theirs'] as const)
     await addOrganization(accounts, { _id: ORGANIZATIONS[who], name: who }, KEYS[who], new Date());
 
@@ -194,6 +195,8 @@ export async function runningApi(open: () => Promise<Store> = () => openStore({ 
     pictures,
     readLedger: ledger.list,
     keys: accounts.keys,
+    organizations: accounts.organizations,
+    addOrganization: (organization, apiKey) => addOrganization(accounts, organization, apiKey, new Date()),
     blockNode: (nodeId) => around.fleet('block', nodeId),
     unblockNode: (nodeId) => around.fleet('unblock', nodeId),
     publicUrl: PUBLIC_URL,

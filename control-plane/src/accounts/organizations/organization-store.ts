@@ -2,6 +2,9 @@ import { insertOnce } from '../../platform/insert-once.ts';
 import type { Collection, Store } from '../../platform/store.ts';
 import type { OrganizationRecord } from './organization.ts';
 
+/** What its operator may change of an organization. */
+export type OrganizationChange = Partial<Pick<OrganizationRecord, 'name' | 'status' | 'check_price_micros'>>;
+
 /** The only code that touches organizations. */
 export type OrganizationStore = ReturnType<typeof organizationStore>;
 
@@ -9,9 +12,25 @@ export function organizationStore(store: Store) {
   const organizations: Collection<OrganizationRecord> = store.collection<OrganizationRecord>('organizations');
 
   return {
+    async createIndexes(): Promise<void> {
+      await organizations.createIndex({ created_at: 1, _id: 1 });
+    },
+
     /** Stores an organization; one of that id that is there already is left as it is. */
     async insert(record: OrganizationRecord): Promise<void> {
       await insertOnce(organizations, record);
+    },
+
+    /** A page of all organizations, oldest first, and how many there are. */
+    async list({ skip, limit }: { skip: number; limit: number }) {
+      const page = organizations.find({}).sort({ created_at: 1, _id: 1 }).skip(skip).limit(limit);
+      const [rows, total] = await Promise.all([page.toArray(), organizations.countDocuments({})]);
+      return { rows, total };
+    },
+
+    /** Changes what is named of an organization; answers it as it then stands, or null where there is none. */
+    async change(id: string, changes: OrganizationChange): Promise<OrganizationRecord | null> {
+      return organizations.findOneAndUpdate({ _id: id }, { $set: changes }, { returnDocument: 'after' });
     },
 
     async find(id: string): Promise<OrganizationRecord | null> {

@@ -81,6 +81,8 @@ export async function startApi(
     artifacts: artifactSource(scanning.scans, crawling),
     readLedger: accounts.readLedger,
     keys: accounts.keys,
+    organizations: accounts.organizations,
+    addOrganization: accounts.addOrganization,
     pictures,
     blockNode: crawling.blockNode,
     unblockNode: crawling.unblockNode,

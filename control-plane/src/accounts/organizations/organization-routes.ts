@@ -1,0 +1,112 @@
+import { newApiKey, newId } from '@adsweep/shared/ids.ts';
+import { Type } from 'typebox';
+import { notFound } from '../../http/api-error.ts';
+import type { Caller } from '../../http/caller.ts';
+import { orNull } from '../../http/or-null.ts';
+import { pageQuery, pageSchema, presentPage, rowsOf } from '../../http/page.ts';
+import { created, ok, type Route, route } from '../../http/route.ts';
+import { ORGANIZATION_STATUSES, type OrganizationRecord } from './organization.ts';
+import type { OrganizationStore } from './organization-store.ts';
+
+/** What the operations on organizations need; `addOrganization` stores one with its first key. */
+export type OrganizationParts = {
+  organizations: Pick<OrganizationStore, 'list' | 'change'>;
+  addOrganization: (organization: Pick<OrganizationRecord, '_id' | 'name'>, apiKey: string) => Promise<unknown>;
+};
+
+const Name = Type.String({ minLength: 1, maxLength: 200 });
+const Price = orNull(
+  Type.Integer({
+    minimum: 0,
+    maximum: 1_000_000_000,
+    description: 'What a check costs it, in micros; null: what the settings say.',
+  }),
+);
+const OrganizationSchema = Type.Object(
+  {
+    id: Type.String(),
+    name: Type.String(),
+    status: Type.Enum(ORGANIZATION_STATUSES),
+    check_price_micros: Price,
+    created_at: Type.String({ format: 'date-time' }),
+  },
+  { title: 'Organization' },
+);
+const OrganizationInSchema = Type.Object(
+  { name: Name },
+  { additionalProperties: false, title: 'OrganizationIn', examples: [{ name: 'Example Agency' }] },
+);
+const OrganizationNewSchema = Type.Object(
+  {
+    id: Type.String(),
+    name: Type.String(),
+    api_key: Type.String({ description: 'Its first key, for everything within it. It is shown here and never again.' }),
+  },
+  { title: 'OrganizationNew' },
+);
+const OrganizationPatchSchema = Type.Object(
+  {
+    name: Type.Optional(Name),
+    status: Type.Optional(Type.Enum(ORGANIZATION_STATUSES)),
+    check_price_micros: Type.Optional(Price),
+  },
+  { additionalProperties: false, minProperties: 1, title: 'OrganizationPatch' },
+);
+
+const shared = { group: 'Organizations', permission: 'organizations.manage' } as const;
+
+/** The organizations of this deployment, for its operator. */
+export function organizationRoutes({ organizations, addOrganization }: OrganizationParts): Route<Caller>[] {
+  return [
+    route({
+      ...shared,
+      method: 'GET',
+      path: '/api/v1/organizations',
+      summary: 'Organizations',
+      query: Type.Object(pageQuery, { additionalProperties: false }),
+      replies: {
+        200: { description: 'A page of organizations, oldest first.', schema: pageSchema(OrganizationSchema) },
+      },
+      handle: async ({ query }) => {
+        const { rows, total } = await organizations.list(rowsOf(query));
+        return ok(presentPage(rows.map(presentOrganization), total, query));
+      },
+    }),
+    route({
+      ...shared,
+      method: 'POST',
+      path: '/api/v1/organizations',
+      summary: 'Create an organization',
+      body: OrganizationInSchema,
+      replies: {
+        201: { description: 'The organization, `active`, with its first key.', schema: OrganizationNewSchema },
+      },
+      handle: async ({ body: { name } }) => {
+        const [id, apiKey] = [newId(), newApiKey()];
+        await addOrganization({ _id: id, name }, apiKey);
+        return created({ id, name, api_key: apiKey });
+      },
+    }),
+    route({
+      ...shared,
+      method: 'PATCH',
+      path: '/api/v1/organizations/{id}',
+      summary: 'Change an organization',
+      description:
+        'Of its name, status and price, what is named is changed, within a second. One that is not `active` reads what it has and creates no scans.',
+      params: Type.Object({ id: Type.String() }),
+      body: OrganizationPatchSchema,
+      replies: { 200: { description: 'The organization as it is now.', schema: OrganizationSchema } },
+      errors: ['not_found'],
+      handle: async ({ params, body }) => {
+        const organization = await organizations.change(params.id, body);
+        if (!organization) throw notFound('organization');
+        return ok(presentOrganization(organization));
+      },
+    }),
+  ];
+}
+
+function presentOrganization({ _id, name, status, check_price_micros, created_at }: OrganizationRecord) {
+  return { id: _id, name, status, check_price_micros, created_at: created_at.toISOString() };
+}
