@@ -260,6 +260,7 @@ describe('reading scans', () => {
         category: 'behavior',
         severity: 'medium',
         created_at: later(9_000).toISOString(),
+        match: null,
       },
     ]);
   });
