@@ -7,12 +7,18 @@ const Visibility = Type.Enum(['hidden', 'internal', 'public']);
 const Name = Type.String({ minLength: 1, maxLength: 200 });
 const Slug = Type.String({ pattern: '^[a-z0-9][a-z0-9_-]{0,99}$', description: 'The tag that a match assigns.' });
 const Target = Type.Enum(RULE_TARGETS, { default: 'page' });
-const Visibilities = Type.Record(Type.String(), Visibility, { description: 'The visibility of `tag_slug`.' });
+const Visibilities = Type.Record(Type.String(), Visibility, {
+  maxProperties: 100,
+  description: 'The visibility of `tag_slug`.',
+});
 
 /** A type, a configuration and a target, as rules and rule tests send them. */
 export const conditionFields = {
   rule_type: Type.Enum(RULE_TYPES),
-  config: Type.Object({}, { additionalProperties: true, description: 'By `rule_type`; other keys are refused.' }),
+  config: Type.Object(
+    {},
+    { additionalProperties: true, maxProperties: 20, description: 'By `rule_type`; other keys are refused.' },
+  ),
   target: Type.Optional(Target),
 };
 

@@ -1,5 +1,5 @@
 import { isFinished } from '@adsweep/shared/scan/scan-status.ts';
-import { withDeadline } from '@adsweep/shared/service/with-deadline.ts';
+import { DeadlineError, withDeadline } from '@adsweep/shared/service/with-deadline.ts';
 import { ApiError } from '../../http/api-error.ts';
 import { inService, type ReadTags } from '../../reference/tags/tag-definitions.ts';
 import type { ScanRecord } from '../../scanning/scans/state/scan.ts';
@@ -132,8 +132,8 @@ async function column(
   if (left <= 0) return rules.map(() => 'deadline_exceeded' as const);
   try {
     return await withDeadline(testOnScan(parts, scan, rules), left, 'the rules of a batch');
-  } catch {
-    const isLate = Date.now() >= until.getTime();
+  } catch (cause) {
+    const isLate = cause instanceof DeadlineError;
     return rules.map(() => (isLate ? 'deadline_exceeded' : 'failed'));
   }
 }
