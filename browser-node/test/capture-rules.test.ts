@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { webpSize } from '@adsweep/shared/capture/webp-size.ts';
+import { PICTURE_PIXELS_MAX } from '@adsweep/shared/limits.ts';
 import { historyGrowth } from '../src/capture/collectors/back-button.ts';
 import { certificateProblem } from '../src/capture/collectors/certificates.ts';
 import { busyShare } from '../src/capture/collectors/main-thread.ts';
+import { picturedPart } from '../src/capture/collectors/pictured-part.ts';
 import { chainOf } from '../src/capture/collectors/redirect-chain.ts';
 import { missingIn } from '../src/capture/collectors/requests.ts';
 import { busyShareOf } from '../src/capture/collectors/worker-load.ts';
@@ -207,6 +209,24 @@ describe('a bad certificate', () => {
     assert.equal(problem('https://b.a.shop.example/'), 'wrong_name');
     assert.equal(problem('https://a.shop.example/', { issuer: 'shop.example' }), 'self_signed');
     assert.equal(problem('https://a.shop.example/'), 'untrusted_issuer');
+  });
+});
+
+describe('the part of a page that is pictured', () => {
+  const part = (width: number, height: number, ratio: number) => picturedPart({ width, height, ratio });
+
+  it('is the whole page, up to the sides and the pixels that a picture may have', () => {
+    assert.deepEqual(part(1366, 6000, 1), { x: 0, y: 0, width: 1366, height: 6000 });
+    assert.deepEqual(part(1366, 40_000, 1), { x: 0, y: 0, width: 1366, height: 16_383 });
+    assert.deepEqual(part(412, 40_000, 3), { x: 0, y: 0, width: 412, height: 5461 });
+    for (const [width, height, ratio] of [
+      [32_000, 32_000, 1],
+      [32_000, 32_000, 2.625],
+    ] as const) {
+      const shown = part(width, height, ratio);
+      assert.ok(Math.ceil(shown.width * ratio) * Math.ceil(shown.height * ratio) <= PICTURE_PIXELS_MAX);
+      assert.ok(shown.height > 1_000);
+    }
   });
 });
 

@@ -17,6 +17,8 @@ export const SCREENSHOT_WIDTH_MAX = 1200;
 export const SCREENSHOT_CROP_RATIO = 2.5;
 /** The longest side WebP can hold is 16383 pixels; a screenshot stops there. */
 export const WEBP_SIDE_MAX = 16_383;
+/** Pixels of a screenshot, which is more than the widest device's longest page has. */
+export const PICTURE_PIXELS_MAX = WEBP_SIDE_MAX * 4096;
 /** Request URLs that reach the fresh evaluation: spec 8. */
 export const REQUEST_URLS_MAX = 5_000;
 /** Sub-requests stored with a scan: spec 8. */

@@ -2,7 +2,6 @@ import { CONTENT_TYPES } from '@adsweep/shared/capture/artifacts/artifact-kind.t
 import { landingScreenshot } from '@adsweep/shared/capture/artifacts/screenshot.ts';
 import { jpegSize } from '@adsweep/shared/capture/jpeg-size.ts';
 import { SUBJECT_ORD } from '@adsweep/shared/capture/subject-landing.ts';
-import { WEBP_SIDE_MAX } from '@adsweep/shared/limits.ts';
 import { COMMAND_MS } from '../devtools/devtools.ts';
 import { evaluateInIsolatedWorld } from '../devtools/isolated-world.ts';
 import { type PageSize, scrollThrough } from '../page-scripts/scroll-through.ts';
@@ -12,6 +11,7 @@ import { type OpenTab, stopScript } from '../session/landings.ts';
 import { underLoad } from '../session/machine-load.ts';
 import { settle } from '../session/settle.ts';
 import type { Collector } from './collector.ts';
+import { picturedPart } from './pictured-part.ts';
 
 /** Encoded again as WebP when it is read: a little better than what is served then. */
 const JPEG = { type: 'jpeg', quality: 90 } as const;
@@ -76,17 +76,11 @@ async function wholePage(captureSession: CaptureSession, landing: OpenTab, scree
  * The whole page. By Playwright's own session: the one that emulates the device is the one that can picture it in the device's pixels.
  * It grants the page user activation, so that observing is over by now.
  */
-function shootWhole(
-  captureSession: CaptureSession,
-  { page }: OpenTab,
-  { width, height, ratio }: PageSize,
-): Promise<Buffer> {
-  const longest = Math.floor(WEBP_SIDE_MAX / ratio);
-  const clip = { x: 0, y: 0, width: Math.min(width, longest), height: Math.min(height, longest) };
+function shootWhole(captureSession: CaptureSession, { page }: OpenTab, size: PageSize): Promise<Buffer> {
   return page.screenshot({
     ...JPEG,
     fullPage: true,
-    clip,
+    clip: picturedPart(size),
     caret: 'initial',
     timeout: underLoad(captureSession, SCREENSHOT_MS),
   });

@@ -10,8 +10,8 @@ import {
 import { artifactKindOf } from '@adsweep/shared/capture/artifacts/index.ts';
 import { jpegSize } from '@adsweep/shared/capture/jpeg-size.ts';
 import { webpSize } from '@adsweep/shared/capture/webp-size.ts';
+import { PICTURE_PIXELS_MAX } from '@adsweep/shared/limits.ts';
 import { ArtifactRefused } from './artifact.ts';
-import { PIXELS_MAX } from './resize-screenshot.ts';
 
 /** Gzipped JSON may become this large, in bytes; a bomb ends there. */
 export const UNZIPPED_BYTES_MAX = 64 * 1024 * 1024;
@@ -68,7 +68,7 @@ async function inspectPicture(stream: Readable, format: PictureFormat) {
   const { bytes, sizeIn } = HEADERS[format];
   const size = sizeIn(await firstBytes(stream, bytes));
   if (!size) throw new ArtifactRefused(`the artifact is no ${CONTENT_TYPES[format]}`);
-  if (size.width * size.height > PIXELS_MAX) throw new ArtifactRefused('the picture has too many pixels', true);
+  if (size.width * size.height > PICTURE_PIXELS_MAX) throw new ArtifactRefused('the picture has too many pixels', true);
   return size;
 }
 

@@ -1,8 +1,5 @@
-import { SCREENSHOT_CROP_RATIO, WEBP_SIDE_MAX } from '@adsweep/shared/limits.ts';
+import { PICTURE_PIXELS_MAX, SCREENSHOT_CROP_RATIO } from '@adsweep/shared/limits.ts';
 import sharp from 'sharp';
-
-/** A picture with more pixels than the widest device's longest page is no screenshot of ours. */
-export const PIXELS_MAX = WEBP_SIDE_MAX * 4096;
 
 export type Size = { width: number; height: number };
 
@@ -31,7 +28,7 @@ const WHOLE_EFFORT = 2;
 /** A WebP screenshot of `original` size as {@link resizedSize} says. Rejects for what is no picture of that size. */
 export async function resizeScreenshot(bytes: Buffer, original: Size, wanted: WantedSize): Promise<Buffer> {
   const size = resizedSize(original, wanted);
-  return sharp(bytes, { limitInputPixels: PIXELS_MAX })
+  return sharp(bytes, { limitInputPixels: PICTURE_PIXELS_MAX })
     .extract({ left: 0, top: 0, width: original.width, height: size.sourceHeight })
     .resize({ width: size.width, height: size.height, fit: 'fill' })
     .webp({ quality: 80, effort: wanted.width === null ? WHOLE_EFFORT : RESIZED_EFFORT })
