@@ -142,8 +142,11 @@ describe('the requests of a capture', { concurrency: 4 }, () => {
     const paths = ['leaving.example/first', 'leaving.example/second', 'leaving-frame.example/third'];
     const beacons = paths.map((path) => `http://${path}`);
     const captured = await world.capture('http://leaving.example/');
-    for (const url of beacons)
-      assert.equal(captured.urls().filter((one) => one === url).length, 1, `${url}, ${captured.notes}`);
+    const recorded = (url: string) => captured.urls().filter((one) => one === url).length;
+    const arrived = (url: string) => site.arrivals.filter((arrival) => arrival.url === url).length;
+    for (const url of beacons) assert.equal(recorded(url), arrived(url), `${url}, ${captured.notes}`);
+    // The first is that of a page that moves on by itself: on a busy machine Chromium may drop it.
+    for (const url of beacons.slice(1)) assert.equal(recorded(url), 1, `${url}, ${captured.notes}`);
   });
 
   it('name a host that only the gateway saw', async () => {

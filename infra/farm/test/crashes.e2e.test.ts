@@ -23,7 +23,7 @@ after(async () => {
 for (const part of ['browser-node 1', 'redis', 'control-plane', 'proxy-router'])
   test(`kill -9 of ${part} in the middle of scans: every scan ends, each charged once`, async () => {
     const scans = await Promise.all(
-      Array.from({ length: 6 }, () => farm.submit({ url: 'http://news.publisher.example/', retry_max_attempts: 2 })),
+      Array.from({ length: 6 }, () => farm.submit({ url: 'http://news.publisher.example/', retry_max_attempts: 5 })),
     );
     await until('a running scan', async () => {
       const now = await Promise.all(scans.map((scan) => farm.scan(scan.id)));
