@@ -9,7 +9,7 @@ import { RuleThreads } from './rules/evaluation/rule-threads.ts';
 import { judgeByRules } from './rules/judge-by-rules.ts';
 import { platformRules } from './rules/platform-rules.ts';
 import { ruleStore } from './rules/rule-store.ts';
-import { rulesWithTag } from './rules/rules-with-tag.ts';
+import { rulesByTag } from './rules/rules-by-tag.ts';
 
 /** What the rules of one scan may cost together, in ms of CPU. */
 export type AnalysisSettings = { ruleBudgetMs: number };
@@ -38,7 +38,7 @@ export function analysisDomain(
     stores: [rules],
     rules,
     batchClaims: batchClaimStore(store),
-    rulesWithTag: (organizationId: string, slug: string) => rulesWithTag(rules, organizationId, slug),
+    rulesByTag: (organizationId: string) => rulesByTag(rules, organizationId),
     dependencies,
     loops: { checks: () => [withThreads(startWorker(dependencies, wake.signal('checks')), threads)] },
 

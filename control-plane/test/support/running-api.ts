@@ -14,7 +14,7 @@ import { batchClaimStore } from '../../src/analysis/rules/batch-claim-store.ts';
 import { RuleThreads } from '../../src/analysis/rules/evaluation/rule-threads.ts';
 import type { PackedSources } from '../../src/analysis/rules/packed-evidence.ts';
 import { ruleStore } from '../../src/analysis/rules/rule-store.ts';
-import { rulesWithTag } from '../../src/analysis/rules/rules-with-tag.ts';
+import { rulesByTag } from '../../src/analysis/rules/rules-by-tag.ts';
 import type { RuleTestParts } from '../../src/analysis/rules/test-rules.ts';
 import { apiRoutes } from '../../src/compose/api-routes.ts';
 import { createApp } from '../../src/compose/create-app.ts';
@@ -177,7 +177,7 @@ export async function runningApi(open: () => Promise<Store> = () => openStore({ 
       },
       ...{ threads, claims: batchClaimStore(store), limits: around.ruleTestLimits },
     },
-    rulesWithTag: (organizationId, slug) => rulesWithTag(rules, organizationId, slug),
+    rulesByTag: (organizationId) => rulesByTag(rules, organizationId),
     countScans: scans.countWithTag,
     removeTagFromScans: scans.removeTag,
     submitted: () => metrics.submitted.inc(),

@@ -69,7 +69,7 @@ export async function startApi(
       ...{ evidence: crawling.dependencies, findScan: scanning.scans.find, readTags: reference.readTags, threads },
       ...{ claims: analysis.batchClaims, limits: { ruleMs: config.ADSWEEP_RULE_BUDGET_MS, batchMs: RULE_BATCH_MS } },
     },
-    rulesWithTag: analysis.rulesWithTag,
+    rulesByTag: analysis.rulesByTag,
     countScans: scanning.scans.countWithTag,
     removeTagFromScans: scanning.scans.removeTag,
     tagWordsFor: async (organizationId) => {

@@ -19,7 +19,7 @@ export type TagParts = {
   /** How many scans of the organization carry a tag. */
   countScans: (organizationId: string, slug: string) => Promise<number>;
   removeTagFromScans: (organizationId: string, slug: string) => Promise<void>;
-  rulesWithTag: (organizationId: string, slug: string) => Promise<RuleOfTag[]>;
+  rulesByTag: (organizationId: string) => Promise<(slug: string) => RuleOfTag[]>;
 };
 
 const TagDefSchema = Type.Object(
@@ -106,7 +106,8 @@ function listRoute(parts: TagParts): Route<Caller> {
         .filter((tag) => (query.include_archived ? isArchivedOwn(tag) : tag.archived_at === null))
         .filter((tag) => query.category === undefined || tag.category === query.category)
         .sort((one, other) => (one.slug < other.slug ? -1 : 1));
-      return ok(await Promise.all(listed.map((tag) => present(parts, caller, tag))));
+      const rulesOf = await parts.rulesByTag(caller.organizationId);
+      return ok(await Promise.all(listed.map((tag) => present(parts, caller, tag, rulesOf(tag.slug)))));
     },
   });
 }
@@ -124,11 +125,11 @@ function readRoute(parts: TagParts): Route<Caller> {
     handle: async ({ caller, params }) => {
       const tag = await findTag(parts, caller, params.slug);
       if (tag.archived_at !== null && !isArchivedOwn(tag)) throw notFound('tag');
-      const linked = await parts.rulesWithTag(caller.organizationId, tag.slug);
+      const linked = (await parts.rulesByTag(caller.organizationId))(tag.slug);
       const linked_rules = linked.map(({ _id, name, rule_type, target, is_active }) => {
         return { id: _id, name, rule_type, target, is_active };
       });
-      return ok({ ...(await present(parts, caller, tag)), linked_rules });
+      return ok({ ...(await present(parts, caller, tag, linked)), linked_rules });
     },
   });
 }
@@ -167,7 +168,8 @@ function removeRoute(parts: TagParts): Route<Caller> {
     errors: ['not_found', 'checking.tag_in_use'],
     handle: async ({ caller, params }) => {
       const tag = await findOwnTag(parts, caller, params.slug);
-      const using = (await parts.rulesWithTag(caller.organizationId, tag.slug)).filter(({ is_active }) => is_active);
+      const rulesOf = await parts.rulesByTag(caller.organizationId);
+      const using = rulesOf(tag.slug).filter(({ is_active }) => is_active);
       if (using[0]) throw new ApiError('checking.tag_in_use', `The rule "${using[0].name}" uses this tag.`);
       await parts.removeTag(tag);
       await parts.removeTagFromScans(caller.organizationId, tag.slug);
@@ -223,14 +225,14 @@ function requireOwner(caller: Caller, tag: TagDefinition): void {
     throw new ApiError('forbidden', 'Tags of the system are changed with the operator’s key alone.');
 }
 
-async function present({ countScans, rulesWithTag }: TagParts, { organizationId }: Caller, tag: TagDefinition) {
+async function present({ countScans }: TagParts, { organizationId }: Caller, tag: TagDefinition, rules: RuleOfTag[]) {
   const { slug, category, display_name, description, organization_id, visibility, severity, archived_at } = tag;
   const own = organization_id !== null;
   return {
     ...{ slug, category, source: own ? 'custom' : 'system', display_name, description },
     ...{ scope: own ? 'personal' : 'system', organization_id, visibility, severity },
     scans_count: await countScans(organizationId, slug),
-    rules_count: (await rulesWithTag(organizationId, slug)).length,
+    rules_count: rules.length,
     archived_at: archived_at?.toISOString() ?? null,
   };
 }

@@ -2,14 +2,13 @@ import { slugsOf } from './evaluation/combos.ts';
 import type { ComboConfig, RuleRecord } from './rule.ts';
 import type { RuleStore } from './rule-store.ts';
 
-/** The rules of an organization and of the platform that assign a tag or, as combos, ask for it. */
-export async function rulesWithTag(
+/** Reads an organization's and the platform's rules once; answers those that assign a tag or, as combos, ask for it. */
+export async function rulesByTag(
   rules: Pick<RuleStore, 'visibleTo'>,
   organizationId: string,
-  slug: string,
-): Promise<RuleRecord[]> {
+): Promise<(slug: string) => RuleRecord[]> {
   const all = await rules.visibleTo(organizationId);
-  return all.filter((rule) => rule.tag_slug === slug || inputsOf(rule).includes(slug));
+  return (slug) => all.filter((rule) => rule.tag_slug === slug || inputsOf(rule).includes(slug));
 }
 
 const inputsOf = ({ rule_type, config }: RuleRecord): string[] =>
