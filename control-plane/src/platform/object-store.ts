@@ -35,7 +35,7 @@ export type StoredObject = { stream: Readable; bytes: number };
 const SEGMENT = /^[A-Za-z0-9_-][A-Za-z0-9._-]{0,199}$/;
 const TEMPORARY = '.incoming';
 /** A folder that is emptied and removed just before a file is moved into it is made again, so often. */
-const MOVES_MAX = 3;
+const MOVES_MAX = 20;
 
 /** Objects as files below `root`. A file appears whole, under its own name, or not at all. */
 export async function openDiskObjects(root: string): Promise<ObjectStore> {
