@@ -72,6 +72,33 @@ describe('the organizations of a deployment', () => {
     assert.equal((await change(id, { check_price_micros: null })).body.name, 'Good payer');
   });
 
+  test('§5.7 each quota is changed by itself; null takes it away', async () => {
+    const { id } = await create('Limited');
+    const quotasOf = ({ checks_per_month, concurrent_leases, requests_per_minute }: Json) => [
+      checks_per_month,
+      concurrent_leases,
+      requests_per_minute,
+    ];
+    const changes: [object, quotas: (number | null)[]][] = [
+      [{ name: 'Limits' }, [null, null, null]],
+      [{ checks_per_month: 0, requests_per_minute: 60 }, [0, null, 60]],
+      [{ concurrent_leases: 2 }, [0, 2, 60]],
+      [{ checks_per_month: null, status: 'suspended' }, [null, 2, 60]],
+    ];
+    for (const [body, quotas] of changes) {
+      const answer = await change(id, body);
+      assert.deepEqual([answer.status, quotasOf(answer.body)], [200, quotas]);
+      const listed = (await api.get(`${PATH}?limit=200`, operator)).body.items.find((one: Json) => one.id === id);
+      assert.deepEqual(listed, answer.body);
+    }
+    const refused = { checks_per_month: -1, concurrent_leases: 0, requests_per_minute: 1.5 };
+    assert.deepEqual(itemsOf(await change(id, refused)), [
+      'body.checks_per_month greater_than_equal',
+      'body.concurrent_leases greater_than_equal',
+      'body.requests_per_minute int_type',
+    ]);
+  });
+
   test('what cannot be is refused', async () => {
     const { id } = await create('Any');
     assert.deepEqual(itemsOf(await change(id, { status: 'gone' })), ['body.status enum']);

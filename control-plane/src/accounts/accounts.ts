@@ -10,6 +10,7 @@ import { noteUse } from './keys/note-use.ts';
 import type { OrganizationRecord } from './organizations/organization.ts';
 import { organizationStore } from './organizations/organization-store.ts';
 import { priceOfCheck } from './organizations/price-of-check.ts';
+import { NO_QUOTAS } from './organizations/quotas.ts';
 
 /** A key or an organization that changes is known everywhere after this time; each request asks for both. */
 const REMEMBERED_MS = 1_000;
@@ -38,6 +39,9 @@ export function accountsDomain({ store, logger }: Pick<Platform, 'store' | 'logg
       addOrganization({ organizations, keys }, organization, apiKey, new Date()),
     readLedger: ledger.list,
     findCaller: (key: string) => findCaller({ findByHash }, key, new Date()),
+    /** What the organization may use at most, known everywhere within a second. */
+    quotasOf: (organizationId: string) =>
+      find(organizationId).then((organization) => organization?.quotas ?? NO_QUOTAS),
     priceOfCheck: (organizationId: string, usualMicros: number) => priceOfCheck({ find }, organizationId, usualMicros),
 
     /** Gives the first organization the key of the settings; '' for none. */

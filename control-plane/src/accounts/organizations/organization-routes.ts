@@ -1,18 +1,21 @@
 import { newApiKey, newId } from '@adsweep/shared/ids.ts';
-import { Type } from 'typebox';
+import { type Static, Type } from 'typebox';
 import { notFound } from '../../http/api-error.ts';
 import type { Caller } from '../../http/caller.ts';
 import { orNull } from '../../http/or-null.ts';
 import { pageQuery, pageSchema, presentPage, rowsOf } from '../../http/page.ts';
 import { created, ok, type Route, route } from '../../http/route.ts';
 import { ORGANIZATION_STATUSES, type OrganizationRecord } from './organization.ts';
-import type { OrganizationStore } from './organization-store.ts';
+import type { OrganizationChange, OrganizationStore } from './organization-store.ts';
+import { NO_QUOTAS } from './quotas.ts';
 
 /** What the operations on organizations need; `addOrganization` stores one with its first key. */
 export type OrganizationParts = {
   organizations: Pick<OrganizationStore, 'list' | 'change'>;
   addOrganization: (organization: Pick<OrganizationRecord, '_id' | 'name'>, apiKey: string) => Promise<unknown>;
 };
+
+const QUOTA_MAX = 1_000_000_000;
 
 const Name = Type.String({ minLength: 1, maxLength: 200 });
 const Price = orNull(
@@ -22,12 +25,20 @@ const Price = orNull(
     description: 'What a check costs it, in micros; null: what the settings say.',
   }),
 );
+const limit = (minimum: number, description: string) =>
+  orNull(Type.Integer({ minimum, maximum: QUOTA_MAX, description: `${description}; null: any number.` }));
+const quotas = {
+  checks_per_month: limit(0, 'Checks in a calendar month (UTC); refunded ones do not count'),
+  concurrent_leases: limit(1, 'Crawl jobs that are worked on at the same time'),
+  requests_per_minute: limit(1, 'Requests with each of its keys'),
+};
 const OrganizationSchema = Type.Object(
   {
     id: Type.String(),
     name: Type.String(),
     status: Type.Enum(ORGANIZATION_STATUSES),
     check_price_micros: Price,
+    ...quotas,
     created_at: Type.String({ format: 'date-time' }),
   },
   { title: 'Organization' },
@@ -49,6 +60,9 @@ const OrganizationPatchSchema = Type.Object(
     name: Type.Optional(Name),
     status: Type.Optional(Type.Enum(ORGANIZATION_STATUSES)),
     check_price_micros: Type.Optional(Price),
+    checks_per_month: Type.Optional(quotas.checks_per_month),
+    concurrent_leases: Type.Optional(quotas.concurrent_leases),
+    requests_per_minute: Type.Optional(quotas.requests_per_minute),
   },
   { additionalProperties: false, minProperties: 1, title: 'OrganizationPatch' },
 );
@@ -93,13 +107,13 @@ export function organizationRoutes({ organizations, addOrganization }: Organizat
       path: '/api/v1/organizations/{id}',
       summary: 'Change an organization',
       description:
-        'Of its name, status and price, what is named is changed, within a second. One that is not `active` reads what it has and creates no scans.',
+        'Of its name, status, price and quotas, what is named is changed, within a second. One that is not `active` reads what it has and creates no scans.',
       params: Type.Object({ id: Type.String() }),
       body: OrganizationPatchSchema,
       replies: { 200: { description: 'The organization as it is now.', schema: OrganizationSchema } },
       errors: ['not_found'],
       handle: async ({ params, body }) => {
-        const organization = await organizations.change(params.id, body);
+        const organization = await organizations.change(params.id, changeOf(body));
         if (!organization) throw notFound('organization');
         return ok(presentOrganization(organization));
       },
@@ -107,6 +121,13 @@ export function organizationRoutes({ organizations, addOrganization }: Organizat
   ];
 }
 
-function presentOrganization({ _id, name, status, check_price_micros, created_at }: OrganizationRecord) {
-  return { id: _id, name, status, check_price_micros, created_at: created_at.toISOString() };
+/** Quotas stand beside the other fields in a request, and together in the record. */
+function changeOf(body: Static<typeof OrganizationPatchSchema>): OrganizationChange {
+  const [named, quotas] = [Object.entries(body), new Set(Object.keys(NO_QUOTAS))];
+  const [limits, others] = [true, false].map((isQuota) => named.filter(([name]) => quotas.has(name) === isQuota));
+  return { ...Object.fromEntries(others!), quotas: Object.fromEntries(limits!) };
+}
+
+function presentOrganization({ _id, name, status, check_price_micros, quotas, created_at }: OrganizationRecord) {
+  return { id: _id, name, status, check_price_micros, ...quotas, created_at: created_at.toISOString() };
 }

@@ -1,9 +1,12 @@
 import { insertOnce } from '../../platform/insert-once.ts';
 import type { Collection, Store } from '../../platform/store.ts';
 import type { OrganizationRecord } from './organization.ts';
+import type { Quotas } from './quotas.ts';
 
-/** What its operator may change of an organization. */
-export type OrganizationChange = Partial<Pick<OrganizationRecord, 'name' | 'status' | 'check_price_micros'>>;
+/** What is to become of an organization; each of its quotas is changed by itself. */
+export type OrganizationChange = Partial<
+  Pick<OrganizationRecord, 'name' | 'status' | 'check_price_micros'> & { quotas: Partial<Quotas> }
+>;
 
 /** The only code that touches organizations. */
 export type OrganizationStore = ReturnType<typeof organizationStore>;
@@ -29,8 +32,10 @@ export function organizationStore(store: Store) {
     },
 
     /** Changes what is named of an organization; answers it as it then stands, or null where there is none. */
-    async change(id: string, changes: OrganizationChange): Promise<OrganizationRecord | null> {
-      return organizations.findOneAndUpdate({ _id: id }, { $set: changes }, { returnDocument: 'after' });
+    async change(id: string, { quotas = {}, ...changes }: OrganizationChange): Promise<OrganizationRecord | null> {
+      const changedQuotas = Object.entries(quotas).map(([name, limit]) => [`quotas.${name}`, limit]);
+      const update = { $set: { ...changes, ...Object.fromEntries(changedQuotas) } };
+      return organizations.findOneAndUpdate({ _id: id }, update, { returnDocument: 'after' });
     },
 
     async find(id: string): Promise<OrganizationRecord | null> {

@@ -1,3 +1,5 @@
+import { NO_QUOTAS, type Quotas } from './quotas.ts';
+
 /** Where an organization is between its registration and its end. */
 export const ORGANIZATION_STATUSES = [
   'pending_email_verification',
@@ -7,13 +9,6 @@ export const ORGANIZATION_STATUSES = [
   'rejected',
 ] as const;
 export type OrganizationStatus = (typeof ORGANIZATION_STATUSES)[number];
-
-/** What an organization may use at most; null: there is no limit. */
-export type Quotas = {
-  checks_per_month: number | null;
-  concurrent_leases: number | null;
-  requests_per_minute: number | null;
-};
 
 export type OrganizationRecord = {
   _id: string;
@@ -26,8 +21,6 @@ export type OrganizationRecord = {
   check_price_micros: number | null;
   created_at: Date;
 };
-
-const NO_QUOTAS: Quotas = { checks_per_month: null, concurrent_leases: null, requests_per_minute: null };
 
 /** An active organization without limits, at the usual price. */
 export function newOrganization(of: Pick<OrganizationRecord, '_id' | 'name'>, now: Date): OrganizationRecord {
