@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import type { Target } from '@adsweep/shared/scan/target.ts';
 import { addressed, chooseCreative, pathOf, type SeenFrame } from '../src/capture/stage/choose-creative.ts';
 import { isClickThrough } from '../src/capture/stage/click-through-url.ts';
 import { centreOf, gridOver } from '../src/capture/stage/grid.ts';
 import { hasElement, isTagUrl, placementPage, placementSize } from '../src/capture/stage/placement.ts';
-import { publisherUrl } from '../src/capture/stage/publisher-url.ts';
+import { deniedHosts, publisherUrl } from '../src/capture/stage/publisher-url.ts';
 
 const box = (x: number, y: number, width: number, height: number) => ({ x, y, width, height });
 const picture = (...of: Parameters<typeof box>) => ({ kind: 'picture' as const, ...box(...of) });
@@ -109,6 +110,18 @@ describe('a placement', () => {
     assert.equal(publisherUrl('https://news.example/a?b#c', ''), 'https://news.example/a?b');
     assert.equal(publisherUrl(null, '<script src="http://ads.example/">'), 'http://www.example.com/');
     assert.equal(publisherUrl(null, '<script src="//ads.example/">'), 'https://www.example.com/');
+  });
+
+  it('is not reached through the exit, unless the tag itself names it', () => {
+    const denied = (kind: Target['kind'], value: string, referrer: string | null = 'https://news.example:444/a') =>
+      deniedHosts({ kind, value }, referrer);
+    assert.deepEqual(denied('ad_tag', '<img src="https://ads.example/1.gif">'), ['news.example']);
+    assert.deepEqual(denied('vast_tag', 'https://video.example/tag.xml'), ['news.example']);
+    assert.deepEqual(denied('ad_tag', '<img src="https://cdn.news.example/1.gif">'), ['news.example']);
+    assert.deepEqual(denied('ad_tag', '<img src="https://NEWS.example:444/1.gif">'), []);
+    assert.deepEqual(denied('ad_tag', '<b>an ad</b>', null), ['www.example.com']);
+    assert.deepEqual(denied('ad_tag', '<b>an ad</b>', `https://${'a.'.repeat(200)}example/`), []);
+    assert.deepEqual(denied('url', 'https://shop.example/'), []);
   });
 });
 

@@ -5,6 +5,7 @@ import type { Capture } from '@adsweep/shared/capture/capture.ts';
 import { LeaseClient } from '@adsweep/shared/lease/client.ts';
 import { JOB_LIMITS } from '@adsweep/shared/lease/job-limits.ts';
 import type { Fail } from '@adsweep/shared/lease/messages.ts';
+import type { ExitRequest } from '@adsweep/shared/targeting/exit-ticket.ts';
 import type { CapturePage } from '../src/capture/session/capture-outcome.ts';
 import { FakeControlPlane, MEMBER } from './support/fake-control-plane.ts';
 import { endlessCapture, goodOutcome, leaseBench, NODE_REPORT, uneventfulCapture } from './support/lease-bench.ts';
@@ -31,6 +32,14 @@ test('a job is captured and completed with its exit, its traffic and the hashes 
     { name: 'landing-0.webp', sha256, bytes: 9, content_type: 'image/webp', width: 12, height: 34 },
   ]);
   await router.until(() => router.calls.includes('DELETE /exits/ticket-1'));
+});
+
+test('§4.2.13 the exit of an ad tag refuses the publisher on whose page it stands', async (t) => {
+  const { plane, router } = await leaseBench(t, instantly);
+  const target = { kind: 'ad_tag', value: '<script src="https://ads.example/tag.js"></script>' } as const;
+  plane.give({ target, referrer: 'https://news.example/article' });
+  await plane.heard('complete');
+  assert.deepEqual((router.requests[0] as ExitRequest).deny_hosts, ['news.example']);
 });
 
 for (const [code, status] of [

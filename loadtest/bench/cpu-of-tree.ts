@@ -12,7 +12,7 @@ export function cpuSecondsOfTree(root: number): number {
 
 /** Proportional memory of a process and all below it in MiB: shared pages are divided among those who share them. */
 export function memoryOfTree(root: number): number {
-  return treeOf(root).reduce((sum, { pid }) => sum + proportionalKib(pid), 0) / 1024;
+  return treeOf(root).reduce((sum, { pid }) => sum + proportionalMib(pid), 0);
 }
 
 function treeOf(root: number): ProcessStat[] {
@@ -38,8 +38,9 @@ function statOf(pid: number): ProcessStat[] {
   return [{ pid, parent: at(1), ticks: at(11) + at(12) + at(13) + at(14) }];
 }
 
-function proportionalKib(pid: number): number {
-  return Number(/^Pss:\s+(\d+) kB$/m.exec(readOrEmpty(`/proc/${pid}/smaps_rollup`))?.[1] ?? 0);
+/** Proportional memory of one process in MiB, 0 once it ended. */
+export function proportionalMib(pid: number): number {
+  return Number(/^Pss:\s+(\d+) kB$/m.exec(readOrEmpty(`/proc/${pid}/smaps_rollup`))?.[1] ?? 0) / 1024;
 }
 
 /** A process may end between being listed and being read. */

@@ -7,6 +7,7 @@ import { withDeadline } from '@adsweep/shared/service/with-deadline.ts';
 import type { Exit, ExitTicket } from '@adsweep/shared/targeting/exit-ticket.ts';
 import type { BrowserPool, OpenContext } from '../browser/open-context.ts';
 import type { CaptureFailure, CaptureFile, CaptureOutcome, CapturePage } from '../capture/session/capture-outcome.ts';
+import { deniedHosts } from '../capture/stage/publisher-url.ts';
 import type { NodeMetrics } from '../metrics.ts';
 import type { AttemptStop } from './attempt-stop.ts';
 import type { ExitsClient } from './exits-client.ts';
@@ -79,6 +80,7 @@ const notRun = (attempt: Attempt): Ran => ({ attempt, browserFailed: false });
 /** Each run has a ticket of its own, so that what the gateway carried for one is not taken for the other's; both leave by the same exit. */
 async function throughExit(run: Run): Promise<Ran> {
   const { exits, metrics, job, member, stop } = run;
+  const denied = deniedHosts(member.target, member.referrer);
   const answer = await exits.request(
     {
       targeting: member.targeting,
@@ -86,6 +88,7 @@ async function throughExit(run: Run): Promise<Ran> {
       scan_id: member.scan_id,
       ttl_seconds: job.limits.ticket_seconds,
       bytes_max: job.limits.ticket_bytes,
+      ...(denied.length > 0 && { deny_hosts: denied }),
     },
     stop.signal,
   );

@@ -1,5 +1,6 @@
 import type { Page } from 'playwright-core';
 import { frameOf, type OwnAnswer } from './page-loads.ts';
+import { namesHost } from './publisher-url.ts';
 
 /** `url`: the publisher's address; `markup`: the page; `named`: the text of the tag, whose own hosts may be asked for. */
 export type StagePage = { url: string; markup: string; named: string };
@@ -13,7 +14,7 @@ const HEADERS = {
 /** Answers for the publisher: its page with ours, and with nothing what a creative asks of its host, unless the tag names that host. */
 export function publisherAnswer(page: Page, { url, markup, named }: StagePage): OwnAnswer {
   const { host } = new URL(url);
-  const isNamed = named.toLowerCase().includes(`//${host}`);
+  const isNamed = namesHost(named, host);
   return (request) => {
     const frame = frameOf(request);
     if (frame?.page() !== page) return null;

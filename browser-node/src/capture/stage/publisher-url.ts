@@ -1,5 +1,9 @@
+import type { Target } from '@adsweep/shared/scan/target.ts';
+
 /** A publisher that is nobody's (RFC 2606). */
 const NEUTRAL_HOST = 'www.example.com';
+/** A longer name is no host's (RFC 1035 2.3.4). */
+const HOST_LENGTH_MAX = 253;
 
 /**
  * The address of the page that a creative stands on: the referrer without its fragment, else a neutral one with the scheme of the tag's
@@ -13,4 +17,17 @@ export function publisherUrl(referrer: string | null, tag: string): string {
   }
   const [, scheme = 'https'] = /\b(https?):\/\//i.exec(tag) ?? [];
   return `${scheme.toLowerCase()}://${NEUTRAL_HOST}/`;
+}
+
+/** Whether a tag itself names a host, and may ask it for what it needs. Pure. */
+export const namesHost = (tag: string, host: string): boolean => tag.toLowerCase().includes(`//${host}`);
+
+/**
+ * Hosts that the exit of a capture must not reach: the publisher on whose page a tag stands (spec 4.2), unless the tag itself names it.
+ * Pure.
+ */
+export function deniedHosts(target: Target, referrer: string | null): string[] {
+  if (target.kind === 'url') return [];
+  const { host, hostname } = new URL(publisherUrl(referrer, target.value));
+  return namesHost(target.value, host) || hostname.length > HOST_LENGTH_MAX ? [] : [hostname];
 }
