@@ -11,19 +11,11 @@ import { createDomains, createIndexes, type Domains } from './domains.ts';
 import { openPlatform, waitForRedis } from './open-platform.ts';
 import { type Need, readyChecks } from './readiness.ts';
 import { API_NEEDS, type Api, startApi } from './roles/api.ts';
-import { checks } from './roles/checks.ts';
+import { LOOP_ROLES, type LoopRole } from './roles/loop-roles.ts';
 import { NODE_API_NEEDS, nodeApi } from './roles/node-api.ts';
-import { reaper } from './roles/reaper.ts';
-import { refill } from './roles/refill.ts';
-import { relay } from './roles/relay.ts';
-import type { Role } from './roles/role.ts';
-import { sweeper } from './roles/sweeper.ts';
 
 /** A control plane at work: where it listens, and what to stop, in order. */
 export type ControlPlane = { ports: { http: number; node_api?: number }; stops: Stop[] };
-
-/** The roles that are loops alone. The other two, `api` and `node-api`, answer requests. */
-const LOOPS: Record<Exclude<RoleName, 'api' | 'node-api'>, Role> = { checks, relay, reaper, refill, sweeper };
 
 /** How long requests under way may take when the process is told to stop; nodes' long polls would wait longer. */
 const API_GRACE_MS = 3_000;
@@ -35,7 +27,7 @@ const NODE_API_GRACE_MS = 1_000;
  */
 export async function startControlPlane(config: Config, logger: Logger): Promise<ControlPlane> {
   const roles = rolesOf(config);
-  const loopRoles = Object.entries(LOOPS).flatMap(([name, role]) => (roles.has(name as RoleName) ? [role] : []));
+  const loopRoles = Object.entries(LOOP_ROLES).flatMap(([name, role]) => (roles.has(name as RoleName) ? [role] : []));
   const metrics = createMetrics();
   const platform = await openPlatform(config, metrics, logger);
   const http = await listen(config.ADSWEEP_HTTP_HOST, config.ADSWEEP_HTTP_PORT);
@@ -76,7 +68,7 @@ export async function startControlPlane(config: Config, logger: Logger): Promise
   return { ports: { http: http.port, ...(forNodes ? { node_api: forNodes.port } : {}) }, stops };
 }
 
-function needsOf(roles: ReadonlySet<RoleName>, loopRoles: Role[]): Set<Need> {
+function needsOf(roles: ReadonlySet<RoleName>, loopRoles: LoopRole[]): Set<Need> {
   return new Set([
     ...(roles.has('api') ? API_NEEDS : []),
     ...(roles.has('node-api') ? NODE_API_NEEDS : []),
