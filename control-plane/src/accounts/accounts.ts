@@ -4,6 +4,7 @@ import { rememberBriefly } from '../platform/remember-briefly.ts';
 import { addFirstOrganization, addOrganization } from './add-organization.ts';
 import { bookCharge } from './billing/book-charge.ts';
 import { ledgerStore } from './billing/ledger-store.ts';
+import { recheckStore } from './billing/recheck-store.ts';
 import { findCaller } from './keys/find-caller.ts';
 import { keyStore } from './keys/key-store.ts';
 import { noteUse } from './keys/note-use.ts';
@@ -18,9 +19,11 @@ const REMEMBERED_MS = 1_000;
 /** Organizations, their keys and the ledger. */
 export function accountsDomain({ store, logger }: Pick<Platform, 'store' | 'logger'>) {
   const [organizations, keys, ledger] = [organizationStore(store), keyStore(store), ledgerStore(store)];
-  const outboxHandlers: Pick<OutboxHandlers, 'charge' | 'refund'> = {
+  const rechecks = recheckStore(store);
+  const outboxHandlers: Pick<OutboxHandlers, 'charge' | 'refund' | 'recheck'> = {
     charge: (entry, origin) => bookCharge(ledger, entry, origin),
     refund: (entry, origin) => bookCharge(ledger, entry, origin),
+    recheck: (entry, origin) => rechecks.add(entry, origin),
   };
   const readKey = async (hash: string) => {
     const key = await keys.findByHash(hash);
@@ -31,7 +34,7 @@ export function accountsDomain({ store, logger }: Pick<Platform, 'store' | 'logg
   const findByHash = rememberBriefly(readKey, REMEMBERED_MS);
   const find = rememberBriefly((id) => organizations.find(id), REMEMBERED_MS);
   return {
-    stores: [keys, ledger, organizations],
+    stores: [keys, ledger, organizations, rechecks],
     outboxHandlers,
     keys,
     organizations,

@@ -184,6 +184,7 @@ export async function runningApi(open: () => Promise<Store> = () => openStore({ 
     watchScan: states.watch,
     closing: closing.signal,
     outboxFilled: () => {},
+    checksWaiting: () => {},
     reports: {
       findDemoReport: async () => around.demoReport,
       findByReportToken: async () => null,

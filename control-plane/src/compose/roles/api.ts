@@ -77,6 +77,7 @@ export async function startApi(
       return (slug) => inService(known, slug);
     },
     outboxFilled: () => platform.wake.announce('outbox'),
+    checksWaiting: () => platform.wake.announce('checks'),
     submitted: () => metrics.submitted.inc(),
     artifacts: artifactSource(scanning.scans, crawling),
     readLedger: accounts.readLedger,

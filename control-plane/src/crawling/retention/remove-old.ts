@@ -46,7 +46,9 @@ async function removeEvidence(dependencies: RetentionDependencies, until: Date, 
   const { scans, positions, metrics } = dependencies;
   const from = await positions.readPosition();
   if (from >= until) return 0;
-  const ended = await scans.endedWithEvidence(from, until, SCANS_AT_ONCE);
+  const found = await scans.endedWithEvidence(from, until, SCANS_AT_ONCE);
+  const ended = untilRechecked(found);
+  if (ended.length < found.length && ended.length === 0) return 0;
   await Promise.all(
     ended.map(async (scan) => {
       await removeEvidenceOf(dependencies, scan);
@@ -56,6 +58,12 @@ async function removeEvidence(dependencies: RetentionDependencies, until: Date, 
   await positions.writePosition(ended.at(-1)?.completed_at ?? until);
   metrics.removed.inc({ what: 'evidence' }, ended.length);
   return ended.length;
+}
+
+/** The scans up to the first one that is being checked again: its evidence is needed until that is done, and nothing passes it by. */
+function untilRechecked(ended: EndedScan[]): EndedScan[] {
+  const first = ended.findIndex(({ isChecking }) => isChecking);
+  return first === -1 ? ended : ended.slice(0, first);
 }
 
 async function removeEvidenceOf({ captures, artifacts }: RetentionDependencies, { _id }: EndedScan): Promise<void> {

@@ -5,6 +5,8 @@ type EntryKinds = {
   /** A charge or a refund; the amount is never negative. */
   charge: { amount_micros: number };
   refund: { amount_micros: number };
+  /** A finished scan is checked again; counted, and not charged. */
+  recheck: object;
   /** Something that clients may want to hear of; `sequence` orders the events of one record, from 1. */
   event: EventContent & { sequence: number };
 };
@@ -13,7 +15,8 @@ export type OutboxKind = keyof EntryKinds;
 
 /**
  * What must follow a change of a record, written in the same update as the change. The relay carries each entry out idempotently and
- * then removes it: `id` is the id of the record that it makes (`charge:<scan>`, `refund:<scan>`, an event's UUID).
+ * then removes it: `id` is the id of the record that it makes (`charge:<scan>`, `refund:<scan>`,
+ * `recheck:<scan>:<ordinal>`, an event's UUID).
  */
 export type OutboxEntry<K extends OutboxKind = OutboxKind> = {
   [Kind in K]: { id: string; at: Date; kind: Kind } & EntryKinds[Kind];

@@ -17,7 +17,11 @@ export function verdictOf(report: Report): Verdict {
     case 'checking':
       return { tone: 'busy', title: 'Checking what was seen', text: 'The target was loaded. Its checks are running.' };
     case 'rechecking':
-      return { tone: 'busy', title: 'Checking again', text: 'Below is what the last check found.' };
+      return {
+        tone: 'busy',
+        title: 'Checking again',
+        text: 'The checks run again over what was captured. Tags appear when they are done.',
+      };
     case 'failed':
       return { tone: 'failed', title: 'The scan failed', text: failureWords(report.error) };
     case 'cancelled':

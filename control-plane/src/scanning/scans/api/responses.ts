@@ -215,6 +215,8 @@ export const CancelledSchema = Type.Object(
   { title: 'Cancelled' },
 );
 
+export const RecheckSchema = Type.Object({ queued_count: Type.Integer() }, { title: 'Recheck' });
+
 const Range = Type.Object({ min: Type.Integer(), max: Type.Integer() });
 
 export const EstimateSchema = Type.Object(

@@ -20,11 +20,13 @@ import type { ScanEvidence } from './evidence.ts';
 import { childrenOf, listQueryIssues, listQuestion, ScanListQuerySchema } from './list-query.ts';
 import { presentBrief, presentScan } from './present-scan.ts';
 import { type FindTagWords, presentTag } from './present-tag.ts';
+import { type RecheckRouteParts, recheckRoute } from './recheck-route.ts';
 import { CancelledSchema, ScanBriefSchema, ScanSchema, ScanTagSchema } from './responses.ts';
 
 /** What the operations on scans need; `readEvidence` answers what a scan's capture tells, nothing before there is one. */
 export type ScanParts = CreateParts &
   CancelParts &
+  RecheckRouteParts &
   EventsParts & {
     scans: ScanStore;
     readEvidence: (scan: ScanRecord) => Promise<ScanEvidence>;
@@ -39,7 +41,7 @@ const group = 'Scans';
 export function scanRoutes(parts: ScanParts): Route<Caller>[] {
   const create = createRoutes(parts);
   const readOne = [readRoute(parts), eventsRoute(parts), childrenRoute(parts), tagsRoute(parts)];
-  return [listRoute(parts), ...create, ...readOne, cancelRoute(parts)];
+  return [listRoute(parts), ...create, recheckRoute(parts), ...readOne, cancelRoute(parts)];
 }
 
 function listRoute({ scans, publicUrl, tagWordsFor }: ScanParts): Route<Caller> {

@@ -1,5 +1,5 @@
 import { type FailureCode, isOurFault, isTransient, publicTextOf } from '@adsweep/shared/failures.ts';
-import type { ScanStatus } from '@adsweep/shared/scan/scan-status.ts';
+import { isFinished, type ScanStatus } from '@adsweep/shared/scan/scan-status.ts';
 import type { Exit } from '@adsweep/shared/targeting/exit-ticket.ts';
 import type { OutboxEntry } from '../../../platform/outbox/outbox-entry.ts';
 import { afterLoss } from './isolation.ts';
@@ -20,6 +20,7 @@ export type ScanEvent =
       exit: Exit | null;
       backoffMs: number;
     }
+  | { type: 'recheck'; id: string }
   | { type: 'claim_checks'; until: Date }
   | { type: 'renew_checks'; until: Date }
   | {
@@ -79,6 +80,8 @@ export function advance(scan: ScanRecord, event: ScanEvent, now: Date): ScanChan
       );
     case 'failure':
       return holdsLease(scan, event.fence) ? endFailedAttempt(scan, event, now) : null;
+    case 'recheck':
+      return startRecheck(scan, event.id, now);
     case 'claim_checks':
       if (!mayClaimChecks(scan, now)) return null;
       return change(
@@ -102,9 +105,23 @@ export function advance(scan: ScanRecord, event: ScanEvent, now: Date): ScanChan
         network: event.network,
         network_host: event.networkHost,
         checks_claimed_until: null,
-        completed_at: now,
+        completed_at: scan.completed_at ?? now,
       });
   }
+}
+
+/**
+ * The checks start again, over the evidence that is stored: tags are wiped, and the scan keeps the time at which it first ended. The
+ * sequence of events is compared, because every end of the checks emits one.
+ */
+function startRecheck(scan: ScanRecord, id: string, now: Date): ScanChange | null {
+  if (!isFinished(scan.status) || scan.evidence_removed_at || scan.recheck?.id === id) return null;
+  const ordinal = (scan.recheck?.ordinal ?? 0) + 1;
+  return change(
+    { status: scan.status, event_sequence: scan.event_sequence },
+    { status: 'rechecking', error: '', tags: [], checks_attempts: 0, recheck: { id, ordinal } },
+    [{ id: `recheck:${scan._id}:${ordinal}`, kind: 'recheck', at: now }],
+  );
 }
 
 /** A scan that an earlier lease of its job left running is taken over by the later one; that attempt counts as lost. */
@@ -150,6 +167,7 @@ const claimOf = ({ checks_attempts = 0 }: ScanRecord) => ({ status: 'checking' a
 
 const mayClaimChecks = (scan: ScanRecord, now: Date): boolean =>
   scan.status === 'crawled' ||
+  scan.status === 'rechecking' ||
   (scan.status === 'checking' && (scan.checks_claimed_until?.getTime() ?? 0) < now.getTime());
 
 function change(when: ScanChange['when'], set: Partial<ScanRecord>, follows: OutboxEntry[] = []): ScanChange {

@@ -34,12 +34,18 @@ export type ListQuestion = { filter: Filter<StoredScan>; isCounted: boolean };
 /** A page of a list: after a place or from the first row on, `skip` rows left out. */
 export type ListWindow = { after: Place | null; skip: number; limit: number };
 
-/** A scan that has ended. */
-export type EndedScan = ScanKey & { completed_at: Date };
+/** A scan that has ended; `isChecking`: its checks run again. */
+export type EndedScan = ScanKey & { completed_at: Date; isChecking: boolean };
+
+/** Which scans a recheck asks for: those of the last days, or all. Page by page: the rows after `after`. */
+export type RecheckQuestion = { completedSince: Date | null; after: Place | null; limit: number };
 
 /** Every list is in this order, and each of its indexes ends with it. */
 const NEWEST = { created_at: -1, _id: -1 } as const;
 const LISTED = Object.fromEntries(LISTED_FIELDS.map((field) => [field, 1]));
+const ENDED = { organization_id: 1, completed_at: 1, status: 1 };
+/** The states of a scan that has ended before and is checked again. */
+const CHECKED_AGAIN: ScanStatus[] = ['rechecking', 'checking'];
 
 /** What lists stand on: the whole list, and each of its filters. */
 export const LIST_INDEXES = [
@@ -58,7 +64,7 @@ export function scanStore(store: Store, changed: (scan: ScanRecord) => void = ()
   const inTurn = inTurnByKey();
 
   const readPage = async (where: Filter<StoredScan>, { after, skip, limit }: ListWindow) => {
-    const from: Filter<StoredScan> = after ? { $and: [where, olderThan(after)] } : where;
+    const from: Filter<StoredScan> = after ? { $and: [where, earlierThan('created_at', after)] } : where;
     const found = await scans
       .find(from)
       .sort(NEWEST)
@@ -75,12 +81,23 @@ export function scanStore(store: Store, changed: (scan: ScanRecord) => void = ()
   };
 
   // A scan that is checked again keeps the time at which it ended first.
-  const findEnded = (where: Filter<StoredScan>, limit: number): Promise<EndedScan[]> =>
-    scans
-      .find({ ...where, status: { $ne: 'rechecking' } })
+  const findEnded = async (where: Filter<StoredScan>, limit: number): Promise<EndedScan[]> => {
+    const found = await scans
+      .find(where)
       .sort({ completed_at: 1 })
       .limit(limit)
-      .project<EndedScan>({ organization_id: 1, completed_at: 1 })
+      .project<Pick<ScanRecord, '_id' | 'organization_id' | 'status'> & { completed_at: Date }>(ENDED)
+      .toArray();
+    return found.map(({ status, ...ended }) => ({ ...ended, isChecking: CHECKED_AGAIN.includes(status) }));
+  };
+
+  /** Keys of scans in one of these states, those that wait longest first. */
+  const findWaiting = (where: Filter<StoredScan>, limit: number): Promise<ScanKey[]> =>
+    scans
+      .find(where)
+      .sort({ due_at: 1 })
+      .limit(limit * CANDIDATES_PER_PICK)
+      .project<ScanKey>({ organization_id: 1 })
       .toArray();
 
   return {
@@ -92,6 +109,7 @@ export function scanStore(store: Store, changed: (scan: ScanRecord) => void = ()
         { key: { status: 1, _id: 1 } },
         { key: { status: 1, slot: 1 } },
         { key: { completed_at: 1 } },
+        { key: { organization_id: 1, completed_at: -1, _id: -1 } },
         // 128 random bits need no unique index, which a sharded collection could not have.
         { key: { report_token: 1 } },
         ...OUTBOX_INDEXES,
@@ -168,23 +186,16 @@ export function scanStore(store: Store, changed: (scan: ScanRecord) => void = ()
     },
 
     /**
-     * Scans whose checks nobody has claimed, or whose claim ran out by `now`. They are picked at random among those that wait longest,
-     * so that workers that look at the same time find different ones.
+     * Scans whose checks nobody has claimed, or whose claim ran out by `now`; rechecks take what first checks leave. They are picked at
+     * random among those that wait longest, so that workers that look at the same time find different ones.
      */
     async awaitingChecks(now: Date, limit: number): Promise<ScanRecord[]> {
-      const fresh = { status: 'crawled' as const };
-      const abandoned = { status: 'checking' as const, checks_claimed_until: { $lt: now } };
-      const found = await Promise.all(
-        [fresh, abandoned].map((waiting) =>
-          scans
-            .find(waiting)
-            .sort({ due_at: 1 })
-            .limit(limit * CANDIDATES_PER_PICK)
-            .project<ScanKey>({ organization_id: 1 })
-            .toArray(),
-        ),
-      );
-      const picked = pickAtRandom(found.flat(), limit);
+      const fresh = findWaiting({ status: 'crawled' }, limit);
+      const abandoned = findWaiting({ status: 'checking', checks_claimed_until: { $lt: now } }, limit);
+      const first = pickAtRandom((await Promise.all([fresh, abandoned])).flat(), limit);
+      const left = limit - first.length;
+      const again = left > 0 ? pickAtRandom(await findWaiting({ status: 'rechecking' }, left), left) : [];
+      const picked = [...first, ...again];
       const read = await Promise.all(picked.map(({ _id, organization_id }) => scans.findOne({ _id, organization_id })));
       return read.filter((scan) => scan !== null);
     },
@@ -205,9 +216,33 @@ export function scanStore(store: Store, changed: (scan: ScanRecord) => void = ()
       return after;
     },
 
-    /** Scans that ended at `until` or before, the earliest first; those whose outbox holds something are left out. */
+    /**
+     * A page of the organization's scans that have finished and whose evidence is there, those that are being checked again among them:
+     * the newest first, or, of those that completed since a moment, the last ones first. `last`: its last row, where there can be more.
+     */
+    async finishedBefore(organizationId: string, { completedSince, after, limit }: RecheckQuestion) {
+      const field = completedSince ? 'completed_at' : 'created_at';
+      const where: Filter<StoredScan>[] = [
+        { organization_id: organizationId, status: { $in: ['completed', 'partial', ...CHECKED_AGAIN] } },
+        {
+          evidence_removed_at: { $exists: false },
+          completed_at: completedSince ? { $gte: completedSince } : { $ne: null },
+        },
+        ...(after ? [earlierThan(field, after)] : []),
+      ];
+      const rows = await scans
+        .find({ $and: where })
+        .sort({ [field]: -1, _id: -1 })
+        .limit(limit)
+        .toArray();
+      const end = rows.length === limit ? rows.at(-1) : undefined;
+      return { rows: rows as ScanRecord[], last: end ? { at: end[field]!, id: end._id } : null };
+    },
+
+    /** Scans that ended at `until` or before, the earliest first; those that are not done yet are left out. */
     async endedUntil(until: Date, limit: number): Promise<EndedScan[]> {
-      return findEnded({ completed_at: { $lte: until }, outbox_at: { $exists: false } }, limit);
+      const isDone = { outbox_at: { $exists: false }, status: { $nin: CHECKED_AGAIN } };
+      return findEnded({ completed_at: { $lte: until }, ...isDone }, limit);
     },
 
     /** Scans that ended from `from` to `until` and whose evidence was not removed yet, the earliest first. */
@@ -249,7 +284,7 @@ export function scanStore(store: Store, changed: (scan: ScanRecord) => void = ()
   };
 }
 
-/** The rows after a place in the order of lists. */
-const olderThan = ({ at, id }: Place): Filter<StoredScan> => ({
-  $or: [{ created_at: { $lt: at } }, { created_at: at, _id: { $lt: id } }],
+/** The rows after a place in an order by `field`, the last first. */
+const earlierThan = (field: 'created_at' | 'completed_at', { at, id }: Place): Filter<StoredScan> => ({
+  $or: [{ [field]: { $lt: at } }, { [field]: at, _id: { $lt: id } }],
 });

@@ -122,9 +122,12 @@ export type ScanRecord = OutboxFields & {
   crawled_at: Date | null;
   /** While `checking`: when another worker may take the checks over. */
   checks_claimed_until: Date | null;
-  /** How often its checks were begun; absent: never. While `checking` it tells the claims of two workers apart. */
+  /** How often its checks were begun, since it was last to be checked again; absent: never. While `checking` it tells the claims of two workers apart. */
   checks_attempts?: number;
+  /** When it ended first: a recheck does not change it. */
   completed_at: Date | null;
+  /** The last recheck that it was part of (absent: none): the id of the request, and the how many-th it was for this scan. */
+  recheck?: { id: string; ordinal: number };
   /** When its capture and pictures were removed, because they are kept for a shorter time than the scan; absent: they are there. */
   evidence_removed_at?: Date;
 

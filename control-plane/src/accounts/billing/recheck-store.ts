@@ -1,0 +1,24 @@
+import { insertOnce } from '../../platform/insert-once.ts';
+import type { Origin, OutboxEntry } from '../../platform/outbox/outbox-entry.ts';
+import type { Collection, Store } from '../../platform/store.ts';
+
+/** One scan that was checked again. Rechecks are metered apart from checks, and cost nothing (interface.md 4.2, companion API). */
+export type RecheckRecord = { _id: string; organization_id: string; scan_id: string; created_at: Date };
+
+/** The only code that touches the rechecks collection. */
+export type RecheckStore = ReturnType<typeof recheckStore>;
+
+export function recheckStore(store: Store) {
+  const rechecks: Collection<RecheckRecord> = store.collection<RecheckRecord>('rechecks');
+
+  return {
+    async createIndexes(): Promise<void> {
+      await rechecks.createIndexes([{ key: { organization_id: 1, created_at: -1 } }]);
+    },
+
+    /** Counts a recheck; one of the same id is the same recheck and is counted already. */
+    async add({ id, at }: OutboxEntry<'recheck'>, { organizationId, scanId }: Origin): Promise<void> {
+      await insertOnce(rechecks, { _id: id, organization_id: organizationId, scan_id: scanId, created_at: at });
+    },
+  };
+}

@@ -1,0 +1,66 @@
+import { newId } from '@adsweep/shared/ids.ts';
+import { type Static, Type } from 'typebox';
+import type { Caller } from '../../../http/caller.ts';
+import type { Issue } from '../../../http/errors.ts';
+import type { IdempotencyStore } from '../../../http/idempotency-store.ts';
+import { idempotent } from '../../../http/idempotent.ts';
+import { ok, type Route, route } from '../../../http/route.ts';
+import { issueAt } from '../request/checks/check.ts';
+import { type RecheckParts, type RecheckScope, recheckScans } from '../state/recheck.ts';
+import { RecheckSchema } from './responses.ts';
+
+/** What the operation needs; `priceOfCheck` throws where the organization may create nothing. */
+export type RecheckRouteParts = RecheckParts & {
+  idempotency: IdempotencyStore;
+  priceOfCheck: (organizationId: string) => Promise<number>;
+};
+
+/** The most of each scope: scans and hours. */
+const SCOPE_MAX = { last_n: 5_000, hours: 72 };
+const HOUR_MS = 60 * 60 * 1_000;
+
+const RecheckInSchema = Type.Object(
+  {
+    scope_type: Type.Enum(['last_n', 'hours'], {
+      description: '`last_n`: the newest scans that have finished. `hours`: those that completed in the last hours.',
+    }),
+    scope_value: Type.Integer({ minimum: 1, description: 'Up to 5,000 scans, or 72 hours.' }),
+  },
+  { additionalProperties: false, title: 'RecheckIn' },
+);
+
+type RecheckIn = Static<typeof RecheckInSchema>;
+
+/** Checks existing scans again (interface.md 4.2). */
+export function recheckRoute(parts: RecheckRouteParts): Route<Caller> {
+  const recheck: Route<Caller> = route({
+    method: 'POST',
+    path: '/api/v1/scans/recheck',
+    group: 'Scans',
+    summary: 'Check scans again',
+    description:
+      'Runs the checks of finished scans again, with the rules and tags of today, over what was captured: nothing is crawled and nothing is charged. Their tags are wiped and assigned anew, and the events of a finished scan are sent again. Of a capture that is older than a day, the contents and all but 200 of its requests are gone. Scans that are being checked again already, or whose evidence is gone, are left as they are.',
+    permission: 'scans.write',
+    body: RecheckInSchema,
+    replies: { 200: { description: 'How many scans are checked again.', schema: RecheckSchema } },
+    errors: ['billing.suspended'],
+    refine: ({ body }) => scopeIssues(body),
+    handle: async ({ caller: { organizationId }, body, recordId }) => {
+      await parts.priceOfCheck(organizationId);
+      const scope = scopeOf(body, new Date());
+      return ok({ queued_count: await recheckScans(parts, organizationId, scope, recordId ?? newId()) });
+    },
+  });
+  return idempotent(parts.idempotency, recheck, () => true);
+}
+
+function scopeIssues({ scope_type, scope_value }: Partial<RecheckIn>): Issue[] {
+  const most = scope_type && SCOPE_MAX[scope_type];
+  if (most === undefined || scope_value === undefined || scope_value <= most) return [];
+  return [issueAt('scope_value', 'less_than_equal', `Must be at most ${most}.`, scope_value, { le: most })];
+}
+
+function scopeOf({ scope_type, scope_value }: RecheckIn, now: Date): RecheckScope {
+  if (scope_type === 'last_n') return { newest: scope_value };
+  return { completedSince: new Date(now.getTime() - scope_value * HOUR_MS) };
+}
