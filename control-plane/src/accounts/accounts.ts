@@ -11,13 +11,15 @@ import { noteUse } from './keys/note-use.ts';
 import type { OrganizationRecord } from './organizations/organization.ts';
 import { organizationStore } from './organizations/organization-store.ts';
 import { priceOfCheck } from './organizations/price-of-check.ts';
-import { NO_QUOTAS } from './organizations/quotas.ts';
+import { NO_QUOTAS, type Quotas } from './organizations/quotas.ts';
+import { limitRequests } from './rate-limit/limit-requests.ts';
+import { requestCounter } from './rate-limit/request-counter.ts';
 
 /** A key or an organization that changes is known everywhere after this time; each request asks for both. */
 const REMEMBERED_MS = 1_000;
 
 /** Organizations, their keys and the ledger. */
-export function accountsDomain({ store, logger }: Pick<Platform, 'store' | 'logger'>) {
+export function accountsDomain({ store, redis, logger }: Pick<Platform, 'store' | 'redis' | 'logger'>) {
   const [organizations, keys, ledger] = [organizationStore(store), keyStore(store), ledgerStore(store)];
   const rechecks = recheckStore(store);
   const outboxHandlers: Pick<OutboxHandlers, 'charge' | 'refund' | 'recheck'> = {
@@ -33,6 +35,7 @@ export function accountsDomain({ store, logger }: Pick<Platform, 'store' | 'logg
   };
   const findByHash = rememberBriefly(readKey, REMEMBERED_MS);
   const find = rememberBriefly((id) => organizations.find(id), REMEMBERED_MS);
+  const quotasOf = async (id: string): Promise<Readonly<Quotas>> => (await find(id))?.quotas ?? NO_QUOTAS;
   return {
     stores: [keys, ledger, organizations, rechecks],
     outboxHandlers,
@@ -41,10 +44,13 @@ export function accountsDomain({ store, logger }: Pick<Platform, 'store' | 'logg
     addOrganization: (organization: Pick<OrganizationRecord, '_id' | 'name'>, apiKey: string) =>
       addOrganization({ organizations, keys }, organization, apiKey, new Date()),
     readLedger: ledger.list,
-    findCaller: (key: string) => findCaller({ findByHash }, key, new Date()),
+    findCaller: limitRequests({
+      findCaller: (key) => findCaller({ findByHash }, key, new Date()),
+      quotasOf,
+      countRequest: requestCounter(redis),
+    }),
     /** What the organization may use at most, known everywhere within a second. */
-    quotasOf: (organizationId: string) =>
-      find(organizationId).then((organization) => organization?.quotas ?? NO_QUOTAS),
+    quotasOf,
     priceOfCheck: (organizationId: string, usualMicros: number) => priceOfCheck({ find }, organizationId, usualMicros),
 
     /** Gives the first organization the key of the settings; '' for none. */

@@ -93,7 +93,8 @@ function serveApi(
     metricsToken: config.ADSWEEP_METRICS_TOKEN || config.ADSWEEP_NODE_TOKEN,
     seen: seen('api'),
     docs: api !== null,
-    admit: (authorization, permission) => authenticate(accounts.findCaller, authorization, permission),
+    admit: (authorization, permission, _params, setHeaders) =>
+      authenticate(accounts.findCaller, authorization, permission, setHeaders),
   });
   server.serve(app.callback());
 }

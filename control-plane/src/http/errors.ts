@@ -37,6 +37,11 @@ export const ERRORS = {
   },
   unauthorized: { status: 401, detail: 'text', means: 'There is no credential, or it is not valid.' },
   forbidden: { status: 403, detail: 'text', means: 'The credential lacks the permission that the text names.' },
+  rate_limited: {
+    status: 429,
+    detail: 'text',
+    means: 'The API key has made all requests that its organization may make with it in a minute.',
+  },
   not_found: { status: 404, detail: 'text', means: 'There is no such thing, or it belongs to another organization.' },
   method_not_allowed: { status: 405, detail: 'text', means: 'The path exists, with other methods.' },
   request_too_large: { status: 413, detail: 'text', means: 'The body is larger than the operation takes.' },

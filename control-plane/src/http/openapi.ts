@@ -118,7 +118,7 @@ function replies(route: Route<never>, schemas: Json): Json {
 /** What an operation can refuse: what it names, and what follows from how it is written. */
 function refusalsOf(route: Route<never>): ErrorCode[] {
   return [
-    ...(route.permission === 'none' ? [] : (['unauthorized'] as const)),
+    ...(route.permission === 'none' ? [] : (['unauthorized', 'rate_limited'] as const)),
     ...(['none', 'any'].includes(route.permission) ? [] : (['forbidden'] as const)),
     // Unknown query parameters are refused everywhere.
     'validation_error',

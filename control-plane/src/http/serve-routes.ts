@@ -3,6 +3,7 @@ import type { Logger } from '@adsweep/shared/service/logger.ts';
 import Router from '@koa/router';
 import type { Context, Middleware } from 'koa';
 import { ApiError, refused } from './api-error.ts';
+import type { SetHeaders } from './authenticate.ts';
 import type { Issue, Place } from './errors.ts';
 import type { RoutePermission } from './permissions.ts';
 import { type BodyBounds, readJson } from './read-body.ts';
@@ -16,6 +17,7 @@ export type Admit<Caller> = (
   authorization: string | undefined,
   permission: RoutePermission,
   params: unknown,
+  setHeaders?: SetHeaders,
 ) => Promise<Caller>;
 
 /** What the surrounding middleware leaves for the handlers. */
@@ -64,8 +66,11 @@ function serveRoute<Caller>(route: Route<Caller>, admit: Admit<Caller>) {
     const state = context.state as RequestState;
     state.route = route.path;
     const params: unknown = context.params;
+    const setHeaders: SetHeaders = (headers) => context.set(headers);
     const caller = (
-      route.permission === 'none' ? null : await admit(context.get('authorization'), route.permission, params)
+      route.permission === 'none'
+        ? null
+        : await admit(context.get('authorization'), route.permission, params, setHeaders)
     ) as Caller;
     const query = readQuery(route.query, new URLSearchParams(context.querystring));
     const body = checks.body ? await readJson(context.req, route.bodyBounds ?? API_BODY) : undefined;

@@ -10,6 +10,9 @@ import { findCaller } from '../../src/accounts/keys/find-caller.ts';
 import { keyStore } from '../../src/accounts/keys/key-store.ts';
 import { organizationStore } from '../../src/accounts/organizations/organization-store.ts';
 import { priceOfCheck } from '../../src/accounts/organizations/price-of-check.ts';
+import { NO_QUOTAS } from '../../src/accounts/organizations/quotas.ts';
+import { limitRequests } from '../../src/accounts/rate-limit/limit-requests.ts';
+import type { CountRequest } from '../../src/accounts/rate-limit/request-counter.ts';
 import { batchClaimStore } from '../../src/analysis/rules/batch-claim-store.ts';
 import { RuleThreads } from '../../src/analysis/rules/evaluation/rule-threads.ts';
 import type { PackedSources } from '../../src/analysis/rules/packed-evidence.ts';
@@ -106,6 +109,7 @@ export type Surroundings = {
   readyChecks: ReadyCheck[];
   findCampaign: FindCampaign;
   demoReport: string | null;
+  countRequest: CountRequest;
   fleet: (verb: 'block' | 'unblock', nodeId: string) => Promise<void>;
 };
 
@@ -146,6 +150,7 @@ export async function runningApi(open: () => Promise<Store> = () => openStore({ 
     readyChecks: [],
     findCampaign: findNoCampaign,
     demoReport: null,
+    countRequest: async () => null,
     fleet: async () => {},
   };
   const pictures = new PicturePool();
@@ -204,10 +209,15 @@ export async function runningApi(open: () => Promise<Store> = () => openStore({ 
     priceOfCheck: (organizationId) => priceOfCheck(accounts.organizations, organizationId, PRICE_MICROS),
     log: logger,
   });
+  const find = limitRequests({
+    findCaller: (key) => findCaller(accounts.keys, key, new Date()),
+    quotasOf: async (id) => (await accounts.organizations.find(id))?.quotas ?? NO_QUOTAS,
+    countRequest: (keyId) => around.countRequest(keyId),
+  });
   const app = createApp({
     routes,
-    admit: (authorization, permission) =>
-      authenticate((key) => findCaller(accounts.keys, key, new Date()), authorization, permission),
+    admit: (authorization, permission, _params, setHeaders) =>
+      authenticate(find, authorization, permission, setHeaders),
     readyChecks: [['surroundings', () => Promise.all(around.readyChecks.map(([, check]) => check())).then(() => {})]],
     registry: metrics.registry,
     metricsToken: 'metrics-token',
