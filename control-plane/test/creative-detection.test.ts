@@ -49,8 +49,11 @@ describe('what is found on a creative', () => {
   });
 
   test('§2.1.1 its ad network is that of what it loaded, before that of the way to the landing', () => {
-    const { network, network_host } = classify([], [], ['https://securepubads.g.doubleclick.net/tag/js/gpt.js']);
+    const creativeUrls = ['https://securepubads.g.doubleclick.net/tag/js/gpt.js'];
+    const { network, network_host } = classify({ judged: [], captured: [], creativeUrls });
     assert.deepEqual([network !== '', network_host], [true, 'securepubads.g.doubleclick.net']);
+    const own = classify({ judged: [], captured: [], creativeUrls, publisher: 'https://www.doubleclick.net/' });
+    assert.deepEqual([own.network, own.network_host], ['', ''], "not where the publisher's own servers serve it");
   });
 });
 

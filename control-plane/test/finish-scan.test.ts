@@ -305,7 +305,7 @@ describe('the checks after a crawl', () => {
     );
   });
 
-  it('load what detectors need, all of it, and nothing else', async () => {
+  it('load what detectors need and the documents, which name a brand, and nothing else', async () => {
     const seen: Evidence[] = [];
     const needing = (needs: Need[]): Detector<Need> => ({
       name: needs.join(),
@@ -330,7 +330,7 @@ describe('the checks after a crawl', () => {
       await finishCrawled({ ...farm.farm.dependencies, bodies: counting, detectors: [needing(needs)] }, new Date());
       assert.equal((await farm.read(scan._id)).status, 'completed');
     }
-    assert.deepEqual(asked, ['requests', 'documents', 'bodies']);
+    assert.deepEqual(asked, ['documents', 'requests', 'documents', 'documents', 'bodies']);
     assert.deepEqual(
       seen.map(({ requests }) => requests.length),
       [200, 300, 200],

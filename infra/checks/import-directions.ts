@@ -46,7 +46,7 @@ const sharedLayers: Layers = [
 ];
 
 const infraLayers: Layers = [
-  ['what is run', '{farm,checks}/**'],
+  ['what is run', '{farm,checks,tables}/**'],
   ['what that needs', '{bootstrap,demo}/**'],
 ];
 
@@ -101,7 +101,7 @@ const acrossWorkspaces = [
   { from: 'loadtest/bench/**', to: 'infra/farm/test/support/**' },
   {
     from: 'loadtest/corpus/**',
-    to: '{browser-node/test/support,control-plane/src/{analysis/detectors,crawling/captures}}/**',
+    to: '{browser-node/test/support,control-plane/src/{analysis/{classification,detectors},crawling/captures}}/**',
   },
   { from: 'loadtest/bench/**', to: 'proxy-router/src/exits/**' },
   { from: 'infra/farm/farm.ts', to: '{control-plane,proxy-router,browser-node}/src/config.ts' },

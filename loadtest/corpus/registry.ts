@@ -1,6 +1,8 @@
+import { adNetworks } from './ad-networks.ts';
 import { behaviorPages } from './behavior-pages.ts';
 import type { Corpus } from './corpus.ts';
+import { taxonomy } from './taxonomy.ts';
 import { vastDocuments } from './vast-documents.ts';
 
 /** Everything that is scored, in this order. */
-export const CORPORA: readonly Corpus[] = [behaviorPages, vastDocuments];
+export const CORPORA: readonly Corpus[] = [behaviorPages, vastDocuments, taxonomy, adNetworks];

@@ -38,17 +38,18 @@ function isFull({ recall, falsePositives, flaky }: Score): boolean {
 
 function save(): void {
   const date = new Date().toISOString().slice(0, 10);
+  const name = only ? `${date}-corpus-${only}` : `${date}-corpus`;
   const dir = join(import.meta.dirname, '../results');
   mkdirSync(dir, { recursive: true });
   const title = `Corpus, ${date}: ${times} runs of each case, ${atOnce} at once`;
-  writeFileSync(join(dir, `${date}-corpus.svg`), drawScores(title, scores));
+  writeFileSync(join(dir, `${name}.svg`), drawScores(title, scores));
   const rows = scores.map(
     ({ subject, runs, recall, falsePositives, flaky }) =>
       `| ${subject} | ${runs} | ${recall?.toFixed(3) ?? '-'} | ${falsePositives} | ${flaky.join(', ') || '-'} |`,
   );
   const text = [
     `# ${title}`,
-    `![scores](${date}-corpus.svg)`,
+    `![scores](${name}.svg)`,
     ['| subject | runs | recall | false positives | flaky cases |', '| --- | --- | --- | --- | --- |', ...rows].join(
       '\n',
     ),
@@ -57,6 +58,6 @@ function save(): void {
       : ['Otherwise:', ...faults.map((one) => `- ${one}`)].join('\n'),
     machine(),
   ].join('\n\n');
-  writeFileSync(join(dir, `${date}-corpus.md`), `${text}\n`);
+  writeFileSync(join(dir, `${name}.md`), `${text}\n`);
   console.log(`\n${text}`);
 }

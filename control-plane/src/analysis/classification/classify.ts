@@ -1,24 +1,37 @@
+import type { CapturedDocument } from '@adsweep/shared/capture/artifacts/documents.ts';
 import type { CapturedLanding } from '@adsweep/shared/capture/capture.ts';
 import { subjectLanding } from '@adsweep/shared/capture/subject-landing.ts';
 import { brandOf } from './brand.ts';
 import { type Network, networkOf } from './network-name.ts';
 
-/** What a scan is about. Without a model the categories stay open. */
-export type Verdict = Network & { brand: string | null; ai_category: null; iab_v3: null; custom_taxonomies: never[] };
+/** What the evidence itself says of a scan, without a model. */
+export type OwnNames = Network & { brand: string | null };
 
-/**
- * Classifies the landings that are left to be judged: the brand by the first of them, the network by what the creative loaded (of a page
- * scan nothing) and the whole chain before the landing.
- */
-export function classify(judged: CapturedLanding[], captured: CapturedLanding[], creativeUrls: string[] = []): Verdict {
+/** What is classified: the landings that are left to be judged with their documents, all that were captured, and the ad's surroundings. */
+export type Classified = {
+  judged: CapturedLanding[];
+  captured: CapturedLanding[];
+  documents?: CapturedDocument[];
+  /** What the creative loaded; of a page scan nothing. */
+  creativeUrls?: string[];
+  /** The page that the ad stands on. */
+  publisher?: string | null;
+};
+
+/** Names a scan: the brand by its first landing, the network by what the creative loaded and the whole chain before the landing. */
+export function classify({
+  judged,
+  captured,
+  documents = [],
+  creativeUrls = [],
+  publisher = null,
+}: Classified): OwnNames {
   const first = judged.toSorted((a, b) => a.ord - b.ord)[0];
+  const html = documents.find(({ landing, frame }) => landing === first?.ord && frame === '')?.html ?? '';
   const chain = subjectLanding(captured)?.redirect_chain ?? [];
   return {
-    brand: first ? brandOf(first) : null,
-    ai_category: null,
-    iab_v3: null,
-    custom_taxonomies: [],
+    brand: first ? brandOf({ ...first, html }) : null,
     // The last one is the landing, which serves no ad.
-    ...networkOf([...creativeUrls, ...(chain.length > 0 ? chain.map(({ url }) => url) : [''])]),
+    ...networkOf([...creativeUrls, ...(chain.length > 0 ? chain.map(({ url }) => url) : [''])], publisher),
   };
 }

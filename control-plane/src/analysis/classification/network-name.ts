@@ -1,4 +1,6 @@
+import { sameSite } from '@adsweep/shared/urls/registrable-domain.ts';
 import thirdParties from 'third-party-web/nostats-subset.js';
+import { bidderOf } from './bidders.ts';
 
 /** The ad server's network; both '' where no ad server can be named. */
 export type Network = { network: string; network_host: string };
@@ -27,13 +29,23 @@ export const NOT_AD_SERVERS: ReadonlySet<string> = new Set([
 
 /**
  * The ad network that led to a landing: of the hops before it, the first whose host belongs to one. `urls` is the chain from the entry
- * to the landing.
+ * to the landing. Hosts of `publisher`, the page that the ad stands on, serve its own creatives (spec 2.1, rule 1).
  */
-export function networkOf(urls: string[]): Network {
+export function networkOf(urls: string[], publisher: string | null = null): Network {
   for (const url of urls.slice(0, -1)) {
-    const entity = /^https?:/i.test(url) ? thirdParties.getEntity(url) : undefined;
-    if (entity?.category === 'ad' && !NOT_AD_SERVERS.has(entity.name))
-      return { network: entity.name, network_host: new URL(url).hostname };
+    if (!/^https?:/i.test(url) || !URL.canParse(url) || (publisher && sameSite(url, publisher))) continue;
+    const network = nameOf(url);
+    if (network !== null) return { network, network_host: new URL(url).hostname };
   }
   return NONE;
+}
+
+/** Kinds of companies that serve no ads, also where a header bidder is asked under one of their hosts. */
+export const NOT_AD_NETWORKS: ReadonlySet<string> = new Set(['analytics', 'consent-provider', 'tag-manager']);
+
+/** The network whose ad server this is: a company of the list, else a header bidder; null: nobody's that is known. */
+function nameOf(url: string): string | null {
+  const entity = thirdParties.getEntity(url);
+  if (entity && (NOT_AD_SERVERS.has(entity.name) || NOT_AD_NETWORKS.has(entity.category))) return null;
+  return entity?.category === 'ad' ? entity.name : bidderOf(new URL(url).hostname);
 }

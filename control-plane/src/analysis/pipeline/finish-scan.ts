@@ -6,7 +6,7 @@ import { inService, type ReadTags } from '../../reference/tags/tag-definitions.t
 import { changeScan } from '../../scanning/scans/state/change-scan.ts';
 import type { InternalScans } from '../../scanning/scans/state/internal-scans.ts';
 import type { ScanRecord, ScanTag } from '../../scanning/scans/state/scan.ts';
-import { classify, type Verdict } from '../classification/classify.ts';
+import { classify, type OwnNames } from '../classification/classify.ts';
 import { combine } from '../detectors/combine.ts';
 import { detectors as allDetectors, detect, needsOf } from '../detectors/detect.ts';
 import type { Detector } from '../detectors/detector.ts';
@@ -34,7 +34,7 @@ type Checks = {
   captured: Evidence;
   judged: Evidence;
   findings: Finding[];
-  verdict: Verdict;
+  names: OwnNames;
   tags: ScanTag[];
   /** Names of the judgements that are missing: the scan is `partial`, and says which. */
   missing: string[];
@@ -80,12 +80,11 @@ export async function abandonChecks(dependencies: FinishDependencies, scan: Scan
 
 /** All judgements are missing. */
 const INTERRUPTED = 'INTERRUPTED';
-const NO_VERDICT: Verdict = classify([], []);
 const NOTHING = {
   captured: NO_EVIDENCE,
   judged: NO_EVIDENCE,
   findings: [],
-  verdict: NO_VERDICT,
+  names: classify({ judged: [], captured: [] }),
   tags: [],
   missing: [],
 };
@@ -94,7 +93,7 @@ async function loadNeededEvidence(
   dependencies: FinishDependencies,
   { scan, missing }: Checks,
 ): Promise<Partial<Checks>> {
-  const needs = needsOf(dependencies.detectors ?? allDetectors);
+  const needs = needsOf(dependencies.detectors ?? allDetectors).add('documents');
   const captured = await loadEvidence(dependencies, scan, needs);
   if (captured) return { captured };
   dependencies.logger.error({ scan_id: scan._id }, 'the capture of a crawled scan is gone');
@@ -127,7 +126,10 @@ function classifyLandings(
   { scan, judged, captured, missing }: Checks,
 ): Partial<Checks> {
   try {
-    return { verdict: runWithin(JUDGE_MS, () => classify(judged.landings, captured.landings, creativeUrls(captured))) };
+    const { landings, documents } = judged;
+    const creative = { creativeUrls: creativeUrls(captured), publisher: scan.referrer };
+    const classified = { judged: landings, captured: captured.landings, documents, ...creative };
+    return { names: runWithin(JUDGE_MS, () => classify(classified)) };
   } catch (cause) {
     logger.error({ scan_id: scan._id, cause }, 'a capture could not be classified');
     return { missing: [...missing, 'classification'] };
@@ -148,11 +150,12 @@ async function assignTags({ readTags }: FinishDependencies, { scan, findings, no
 }
 
 async function finish({ scans, metrics }: FinishDependencies, checks: Checks): Promise<Partial<Checks>> {
-  const { scan, tags, verdict, missing } = checks;
+  const { scan, tags, names, missing } = checks;
   const complete = missing.length === 0;
   const error = complete ? '' : `checks: ${missing.join(', ')}`;
   const ended = new Date(checks.now.getTime() + performance.now() - checks.began);
-  const { network, network_host, ...classification } = verdict;
+  const { network, network_host, brand } = names;
+  const classification = { brand, ai_category: null, iab_v3: null, custom_taxonomies: [] };
   const event = { type: 'finish' as const, tags, classification, network, networkHost: network_host, complete, error };
   const finished = await changeScan(scans, scan, event, ended, finishEvents({ ...checks, now: ended }));
   if (!finished) return {};
