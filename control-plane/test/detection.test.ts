@@ -130,7 +130,7 @@ describe('autosound', () => {
   });
 });
 
-describe('§2.5.11 behaviours with a threshold', () => {
+describe('§2.5.11 §2.5.12 behaviours with a threshold', () => {
   const cases: [string, Observation[], Observation[]][] = [
     [
       'auto_redirect',
@@ -190,6 +190,27 @@ describe('§2.5.11 behaviours with a threshold', () => {
       [
         observed('frame_weight', { bytes: 4_194_303, width: 300, height: 250 }),
         observed('frame_weight', { bytes: 9_000_000, width: 1_280, height: 720 }),
+      ],
+    ],
+    [
+      'clipboard_access',
+      [
+        observed('unprompted_call', { demand: 'clipboard_read', trigger: 'none' }),
+        observed('unprompted_call', { demand: 'clipboard_write', trigger: 'none' }),
+      ],
+      [observed('unprompted_call', { demand: 'vibration', trigger: 'none' })],
+    ],
+    [
+      'fingerprinting',
+      [
+        observed('fingerprint', { canvas_reads: 1, audio_renders: 1, fonts: 0 }),
+        observed('fingerprint', { canvas_reads: 1, audio_renders: 0, fonts: 32 }),
+        observed('fingerprint', { canvas_reads: 0, audio_renders: 1, fonts: 32 }),
+      ],
+      [
+        observed('fingerprint', { canvas_reads: 64, audio_renders: 0, fonts: 16 }),
+        observed('fingerprint', { canvas_reads: 0, audio_renders: 0, fonts: 512 }),
+        observed('fingerprint', { canvas_reads: 0, audio_renders: 8, fonts: 0 }),
       ],
     ],
     ['vibrate', [observed('unprompted_call', { demand: 'vibration', trigger: 'none' })], []],
@@ -257,8 +278,10 @@ describe('findings together', () => {
       'fullscreen_lock behavior medium',
       'app_store_redirect behavior medium',
       'cpu_hog behavior medium',
+      'clipboard_access privacy medium',
       'vibrate behavior low',
       'push_prompt behavior low',
+      'fingerprinting privacy low',
       'heavy_ad behavior low',
       'creative_interactive behavior low',
       'creative_empty behavior low',

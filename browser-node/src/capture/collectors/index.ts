@@ -8,6 +8,7 @@ import { contents } from './contents.ts';
 import { demands } from './demands.ts';
 import { dialogs } from './dialogs.ts';
 import { documents } from './documents.ts';
+import { fingerprints } from './fingerprints.ts';
 import { frameWeight } from './frame-weight.ts';
 import { mainThread } from './main-thread.ts';
 import { popups } from './popups.ts';
@@ -30,6 +31,7 @@ export const whileOpen: Collector[] = [
   certificates,
   documents,
   autosound,
+  fingerprints,
   frameWeight,
   screenshots,
   contents,

@@ -1,7 +1,8 @@
 import type { Natives } from './natives.ts';
 
 /**
- * Runs in the page: tells when it makes the device vibrate, asks for the permission to send notifications, or for the whole screen.
+ * Runs in the page: tells when it makes the device vibrate, asks for the permission to send notifications or for the whole screen, reads the
+ * clipboard or writes to it.
  * Attempts count although the browser refuses them. Each is told twice at most: by itself, and after a click.
  */
 export function watchDemands({ precede, isUsers }: Natives, tell: (demand: string, byUser: boolean) => void): void {
@@ -26,6 +27,17 @@ export function watchDemands({ precede, isUsers }: Natives, tell: (demand: strin
   const { Notification: notification, PushManager: push } = window as Partial<typeof globalThis>;
   if (notification) precede(notification, 'requestPermission', () => demands('notifications'));
   if (push) precede(push.prototype, 'subscribe', () => demands('push'));
+  const { Clipboard: clipboard } = window as Partial<typeof globalThis>;
+  for (const name of ['read', 'readText'])
+    if (clipboard) precede(clipboard.prototype, name, () => demands('clipboard_read'));
+  for (const name of ['write', 'writeText'])
+    if (clipboard) precede(clipboard.prototype, name, () => demands('clipboard_write'));
+  const lowerCase = Function.prototype.call.bind(String.prototype.toLowerCase) as (text: string) => string;
+  precede(Document.prototype, 'execCommand', (_, command) => {
+    const name = typeof command === 'string' ? lowerCase(command) : '';
+    if (name === 'paste') demands('clipboard_read');
+    if (name === 'copy' || name === 'cut') demands('clipboard_write');
+  });
   for (const name of ['requestFullscreen', 'webkitRequestFullscreen', 'webkitRequestFullScreen'])
     precede(Element.prototype, name, () => demands('fullscreen'));
   for (const name of ['webkitEnterFullscreen', 'webkitEnterFullScreen'])

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { BrowserContext, ConsoleMessage, Page } from 'playwright-core';
 import { observationScript } from '../page-scripts/observation-script.ts';
 
-type Subject = 'sound' | 'history' | 'demand' | 'timer';
+type Subject = 'sound' | 'history' | 'demand' | 'timer' | 'fingerprint';
 type Listener = (page: Page, fields: string[]) => void;
 
 /** What the page scripts tell of what documents do by themselves, by subject. */

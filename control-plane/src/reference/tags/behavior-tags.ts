@@ -68,6 +68,14 @@ export const BEHAVIOR_TAGS = [
     description: 'The page keeps its main thread busy for seconds after it has loaded.',
   },
   {
+    slug: 'clipboard_access',
+    category: 'privacy',
+    severity: 'medium',
+    visibility: 'public',
+    display_name: 'Uses the clipboard by itself',
+    description: 'The page reads the clipboard, or puts something into it, without a click.',
+  },
+  {
     slug: 'vibrate',
     category: 'behavior',
     severity: 'low',
@@ -82,6 +90,15 @@ export const BEHAVIOR_TAGS = [
     visibility: 'public',
     display_name: 'Asks to send notifications',
     description: 'The page asks for the permission to send notifications without a click.',
+  },
+  {
+    slug: 'fingerprinting',
+    category: 'privacy',
+    severity: 'low',
+    visibility: 'public',
+    display_name: 'Fingerprinting',
+    description:
+      'The page tells browsers apart in two or more ways at once: by a drawing, by a sound, by the fonts they have.',
   },
   {
     slug: 'heavy_ad',

@@ -6,6 +6,7 @@ import { AutosoundObservation } from './autosound.ts';
 import { BackButtonObservation } from './back-button.ts';
 import { CreativeInteractiveObservation } from './creative-interactive.ts';
 import { DialogsObservation } from './dialogs.ts';
+import { FingerprintObservation } from './fingerprint.ts';
 import { FrameWeightObservation } from './frame-weight.ts';
 import { InvalidCertificateObservation } from './invalid-certificate.ts';
 import { MainThreadObservation } from './main-thread.ts';
@@ -26,6 +27,7 @@ export const ObservationSchema = Type.Union([
   MainThreadObservation,
   WorkerLoadObservation,
   FrameWeightObservation,
+  FingerprintObservation,
   CreativeInteractiveObservation,
 ]);
 export type Observation = Static<typeof ObservationSchema>;

@@ -1,8 +1,15 @@
 import { Type } from 'typebox';
 import { observationOf } from './observation-of.ts';
 
-/** What a page can demand of a visitor's device by one call. */
-export const DEMANDS = ['vibration', 'notifications', 'push', 'fullscreen'] as const;
+/** What a page can demand of a visitor's device, or do to its clipboard, by one call. */
+export const DEMANDS = [
+  'vibration',
+  'notifications',
+  'push',
+  'fullscreen',
+  'clipboard_read',
+  'clipboard_write',
+] as const;
 export type Demand = (typeof DEMANDS)[number];
 
 /** When it was demanded: by itself, or from a click on a place that has nothing to click. */

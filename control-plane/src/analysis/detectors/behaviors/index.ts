@@ -10,10 +10,11 @@ import { creativeEmpty } from './creative-empty.ts';
 import { creativeInteractive } from './creative-interactive.ts';
 import { cryptoMining } from './crypto-mining.ts';
 import { dialogLoop } from './dialog-loop.ts';
+import { fingerprinting } from './fingerprinting.ts';
 import { heavyAd } from './heavy-ad.ts';
 import { invalidCertificate } from './invalid-certificate.ts';
 import { popupBomb } from './popup-bomb.ts';
-import { fullscreenLock, pushPrompt, vibrate } from './unprompted-calls.ts';
+import { clipboardAccess, fullscreenLock, pushPrompt, vibrate } from './unprompted-calls.ts';
 
 /** What is read from the behaviour of landings and creatives, in the order in which tags are listed. */
 export const behaviors: Detector<Need>[] = [
@@ -27,8 +28,10 @@ export const behaviors: Detector<Need>[] = [
   fullscreenLock,
   appStoreRedirect,
   cpuHog,
+  clipboardAccess,
   vibrate,
   pushPrompt,
+  fingerprinting,
   heavyAd,
   invalidCertificate,
   creativeInteractive,

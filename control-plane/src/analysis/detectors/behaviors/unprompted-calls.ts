@@ -10,6 +10,8 @@ export const vibrate = detectorOf('vibrate', ['vibration']);
 export const pushPrompt = detectorOf('push_prompt', ['notifications', 'push']);
 /** Pages that ask for the whole screen by themselves, or on a click on any place. */
 export const fullscreenLock = detectorOf('fullscreen_lock', ['fullscreen']);
+/** Pages that read the clipboard, or put something into it, by themselves. */
+export const clipboardAccess = detectorOf('clipboard_access', ['clipboard_read', 'clipboard_write']);
 
 function detectorOf(slug: SystemTagSlug, demands: Demand[]): Detector {
   return {
