@@ -5,6 +5,7 @@ import type { CaptureSession } from '../session/capture-session.ts';
 import { clipUrl } from '../session/clip-url.ts';
 import { framesOf } from '../session/frames.ts';
 import { isShown } from '../session/landings.ts';
+import { underLoad } from '../session/machine-load.ts';
 import type { Collector } from './collector.ts';
 
 /** What the frames of pages weigh, each with those in it. */
@@ -27,7 +28,8 @@ export const frameWeight: Collector = {
           const at = (await framesOf(captureSession, tab.session)).find((frame) => frame.frameId === frameId);
           if (!at) continue;
           // A frame that is too busy to say its size is told without it.
-          const size = await evaluateInIsolatedWorld(at.session, frameId, readViewport, null, ANSWER_MS).catch(
+          const deadlineMs = underLoad(captureSession, ANSWER_MS);
+          const size = await evaluateInIsolatedWorld(at.session, frameId, readViewport, null, deadlineMs).catch(
             () => NO_SIZE,
           );
           const facts = { bytes, ...size };

@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { rootOf, type TargetSession } from '../devtools/devtools.ts';
 import { ANSWER_MS, BUSY_SHARE_SUSPECT, MAIN_THREAD_WATCHED_MS } from '../session/budgets.ts';
 import type { CaptureSession } from '../session/capture-session.ts';
+import { underLoad } from '../session/machine-load.ts';
 import type { Collector } from './collector.ts';
 
 /** Seconds since some moment: the time itself, time spent in tasks, and processor time of the main thread. */
@@ -18,7 +19,7 @@ export const mainThread: Collector = {
       if (session.type === 'page' || session.type === 'iframe') session.tell('Performance.enable');
     });
     devtools.on('Page.loadEventFired', async (_, session) => {
-      const times = await readTimes(session);
+      const times = await readTimes(captureSession, session);
       if (times) since.set(session, times);
     });
     return async (draft) => {
@@ -37,19 +38,20 @@ export const mainThread: Collector = {
 };
 
 async function watch(captureSession: CaptureSession, session: TargetSession, since: ThreadTimes) {
-  let until = await readTimes(session);
+  let until = await readTimes(captureSession, session);
   const leftMs = until ? MAIN_THREAD_WATCHED_MS - (until.at - since.at) * 1_000 : 0;
   if (until && leftMs > 0 && busyShare(since, until) >= BUSY_SHARE_SUSPECT) {
     await captureSession.ending.race(pause(leftMs));
-    until = (await readTimes(session)) ?? until;
+    until = (await readTimes(captureSession, session)) ?? until;
   }
   if (!until) return { session, busy_share: 0, over_ms: 0 };
   return { session, busy_share: busyShare(since, until), over_ms: Math.round((until.at - since.at) * 1_000) };
 }
 
 /** null where the target is gone or too busy to answer. */
-async function readTimes(session: TargetSession): Promise<ThreadTimes | null> {
-  const answer = await session.send('Performance.getMetrics', undefined, ANSWER_MS).catch(() => null);
+async function readTimes(captureSession: CaptureSession, session: TargetSession): Promise<ThreadTimes | null> {
+  const deadlineMs = underLoad(captureSession, ANSWER_MS);
+  const answer = await session.send('Performance.getMetrics', undefined, deadlineMs).catch(() => null);
   if (!answer) return null;
   const of = (name: string) => answer.metrics.find((metric) => metric.name === name)?.value ?? 0;
   return { at: of('Timestamp'), inTasks: of('TaskDuration'), onProcessor: of('ThreadTime') };
