@@ -1,9 +1,10 @@
 import { availableParallelism, hostname, totalmem } from 'node:os';
-import { NODE_ID } from '@adsweep/shared/lease/messages.ts';
+import { DEFAULT_POOL, NODE_ID, NODE_POOL } from '@adsweep/shared/lease/messages.ts';
 import { loadConfig } from '@adsweep/shared/service/load-config.ts';
 import { logLevelSetting, metricsTokenSetting, portSetting, secretsSetting } from '@adsweep/shared/service/settings.ts';
 import { type Static, Type } from 'typebox';
 import { defaultSlots, usableMemory } from './default-slots.ts';
+import { readLabels } from './node-labels.ts';
 
 /** In the range that Linux distributions leave to nobody, and within the 65,536 ids of a container with a user namespace. */
 export const CHROMIUM_UID = 65_530;
@@ -22,6 +23,19 @@ export const ConfigSchema = Type.Object({
     pattern: NODE_ID,
     description: 'Name of this node, unique in the fleet; the operator blocks nodes by it.',
   }),
+  ADSWEEP_NODE_POOL: Type.String({
+    default: DEFAULT_POOL,
+    pattern: NODE_POOL,
+    description: 'The group of nodes that this one is listed and counted with.',
+  }),
+  ADSWEEP_NODE_LABELS: Type.Refine(
+    Type.String({
+      default: '',
+      description: 'What the list of nodes says of this one: `key=value`, several separated by commas.',
+    }),
+    (text) => readLabels(text) !== null,
+    () => 'must be up to 16 labels such as zone=eu-1,disk=ssd, each key once',
+  ),
   ADSWEEP_NODE_API_URL: Type.String({
     default: 'http://127.0.0.1:8081',
     pattern: '^https?://.*[^/]$',
@@ -67,10 +81,11 @@ export const ConfigSchema = Type.Object({
       'Seconds that one attempt may take at the most, from its exit to the end of its capture; the kind of job usually allows fewer.',
   }),
   ADSWEEP_DRAIN_SECONDS: Type.Integer({
-    default: 0,
+    default: 25,
     minimum: 0,
     maximum: 900,
-    description: 'Seconds that running captures may go on after SIGTERM; then they go back to the queue.',
+    description:
+      'Seconds that running captures may go on when the node drains, by SIGTERM or by the API; then they go back to the queue.',
   }),
   ADSWEEP_METRICS_HOST: Type.String({
     default: '127.0.0.1',

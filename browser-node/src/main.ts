@@ -14,9 +14,16 @@ try {
   const config = readConfig();
   const logger = createLogger('browser-node', config.ADSWEEP_LOG_LEVEL).child({ node_id: config.ADSWEEP_NODE_ID });
   let stops: Stop[] = [];
-  stopOnSignal(logger, () => stops, config.ADSWEEP_DRAIN_SECONDS * 1000 + PART_STOPS_IN_MS);
+  let giveBackAll = () => {};
+  const partMs = config.ADSWEEP_DRAIN_SECONDS * 1000 + PART_STOPS_IN_MS;
+  stopOnSignal(
+    logger,
+    () => stops,
+    partMs,
+    () => giveBackAll(),
+  );
   const node = await startNode(config, capturePage, logger);
-  stops = node.stops;
+  ({ stops, giveBackAll } = node);
   containFaults(process, () => void node.endBrowsers(), logger);
   announceReady(logger, { metrics: node.metricsPort });
 } catch (error) {

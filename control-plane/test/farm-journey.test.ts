@@ -123,14 +123,14 @@ describe('the journey of a scan', { timeout: 20_000 }, () => {
   it('counts the queue, the nodes and what became of leases', async () => {
     await farm.farm.nodes.report(newIdentity('drained', 4), { ...report, draining: true }, new Date());
     const metrics = workMetrics(new Registry());
-    const { queue, nodes } = farm.farm;
+    const { queue, fleet } = farm.farm.dependencies;
     await queue.enqueue({ jobId: 'a', organizationId: 'a', band: 1, delayMs: 60_000 });
-    await countWork({ queue, nodes, metrics, logger: farm.parts.logger }, new Date());
+    await countWork({ queue, fleet, metrics, logger: farm.parts.logger }, new Date());
     await queue.drop('a', 'a');
     const read = async (gauge: { get(): Promise<{ values: { value: number }[] }> }) =>
       (await gauge.get()).values.map(({ value }) => value);
     assert.deepEqual(await read(metrics.jobs), [0, 0, 1, 0], 'interactive, bulk, delayed, leased');
-    assert.deepEqual(await read(metrics.nodes), [1, 1], 'working, draining');
+    assert.deepEqual(await read(metrics.nodes), [1, 0, 1, 0], 'working, draining, drained, blocked');
     assert.deepEqual(await read(metrics.slots), [0, 4], 'busy, free');
     assert.deepEqual(await farm.farm.nodes.list(new Date(Date.now() + 60_000)), [], 'silent nodes are forgotten');
     assert.equal(await farm.value('adsweep_leases_total', { outcome: 'granted' }), 1);

@@ -6,7 +6,6 @@ import { createDomains } from '../src/compose/domains.ts';
 import { newIdentity } from '../src/crawling/fleet/node-credential.ts';
 import { leaseRoutes } from '../src/crawling/node-api/lease-routes.ts';
 import type { CrawlQueue } from '../src/crawling/queue/queue.ts';
-import { type RunningApi, runningApi } from './support/running-api.ts';
 import { captureOf, NEXT_NODE_TOKEN, NODE_TOKEN, type RunningFarm, runningFarm } from './support/running-farm.ts';
 import { REPORT } from './support/simulated-node.ts';
 
@@ -47,7 +46,7 @@ describe('a node', () => {
     assert.equal((await acquire('one', NODE_TOKEN)).status, 401);
     assert.equal((await acquire('one', credential)).status, 200);
     const again = await report('one', credential);
-    assert.deepEqual(await again.json(), { credential }, 'a report is no new registration');
+    assert.deepEqual(await again.json(), { credential, drain: false }, 'a report is no new registration');
     for (const wrong of ['wrong', `${credential}x`, credential.replace('/4/', '/9/'), credential.replace('one', 'two')])
       assert.equal((await acquire('one', wrong)).status, 401);
   });
@@ -143,23 +142,20 @@ describe('a node that the operator blocks', () => {
   });
 });
 
-describe('the operations about the fleet', () => {
-  let api: RunningApi;
-  before(async () => {
-    api = await runningApi();
-  });
-  after(() => api.stop());
-
-  it('block and unblock a node by its name, for keys that may manage the fleet', async () => {
-    const done: string[] = [];
-    api.around.fleet = async (verb, nodeId) => void done.push(`${verb} ${nodeId}`);
-    const [manager, reader] = [await api.keyThatMay('fleet.manage'), await api.keyThatMay('fleet.read')];
-    for (const verb of ['block', 'unblock']) {
-      const path = `/api/v1/fleet/nodes/host-1.example/${verb}`;
-      assert.equal((await api.post(path, undefined, { key: reader })).status, 403);
-      assert.equal((await api.post(path, undefined, { key: manager })).status, 204);
-    }
-    assert.equal((await api.post('/api/v1/fleet/nodes/no%20name/block', undefined, { key: manager })).status, 422);
-    assert.deepEqual(done, ['block host-1.example', 'unblock host-1.example']);
+describe('a node that the operator drains', () => {
+  it('§4.6.3 is told so with its reports, whatever process has its name, until it is undrained', async () => {
+    const wish = async (credential: string) =>
+      ((await (await report('drained', credential)).json()) as Registered).drain;
+    const credential = await register('drained');
+    assert.equal(await wish(credential), false);
+    await farm.farm.drainNode('drained');
+    await farm.farm.drainNode('drained');
+    assert.equal(await wish(credential), true);
+    assert.equal(await wish(NODE_TOKEN), true, 'a restarted one');
+    assert.equal(((await (await report('another', NODE_TOKEN)).json()) as Registered).drain, false);
+    await farm.redis.client.flushall();
+    assert.equal(await wish(credential), true, 'Redis need not remember it');
+    await farm.farm.undrainNode('drained');
+    assert.equal(await wish(credential), false);
   });
 });

@@ -148,6 +148,8 @@ export class Farm {
         ADSWEEP_PROXY_URL: proxyUrl,
         ADSWEEP_NODE_TOKEN: nodeToken,
         ADSWEEP_METRICS_PORT: '0',
+        // Whoever stops the farm waits for it.
+        ADSWEEP_DRAIN_SECONDS: '0',
         ...(slots ? { ADSWEEP_SLOTS: String(slots) } : {}),
       });
     await Promise.all(Array.from({ length: count }, (_, index) => start(index)));

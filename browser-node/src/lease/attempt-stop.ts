@@ -9,6 +9,7 @@ export class AttemptStop {
   readonly #any = new AbortController();
   readonly #gone = new AbortController();
   #reason: StopReason | null = null;
+  #afterAttempt: StopReason | null = null;
 
   /** Aborted when the capture must end, for whatever reason. */
   get signal(): AbortSignal {
@@ -31,6 +32,17 @@ export class AttemptStop {
     this.#reason = reason;
     this.#any.abort(new AttemptStopped(reason));
     if (isGone) this.#gone.abort(new AttemptStopped(reason));
+  }
+
+  /** Ends a lease as soon as no attempt of it is under way. */
+  stopAfterAttempt(reason: StopReason): void {
+    this.#afterAttempt ??= reason;
+  }
+
+  /** Called between the attempts of a lease: throws {@link AttemptStopped} where none may begin. */
+  throwIfNoneMayBegin(): void {
+    if (this.#afterAttempt) this.stop(this.#afterAttempt);
+    this.signal.throwIfAborted();
   }
 
   /** For one attempt of the lease that this is for: it may end by itself, and ends with the lease. */

@@ -4,6 +4,7 @@ import type { Logger } from '@adsweep/shared/service/logger.ts';
 import { type Backoff, backoffMs } from '@adsweep/shared/service/retry.ts';
 import { DeadlineError, withDeadline } from '@adsweep/shared/service/with-deadline.ts';
 import { AttemptStop } from './attempt-stop.ts';
+import { ClaimGate } from './claim-gate.ts';
 import { type LeaseParts, runLease } from './run-lease.ts';
 
 /** An acquire takes at most this many (the node API's own limit). */
@@ -21,7 +22,9 @@ export class LeaseLoop {
   readonly #slots: number;
   readonly #logger: Logger;
   readonly #running = new Map<string, Running>();
-  readonly #polling = new AbortController();
+  /** Closed while the node takes no work. */
+  readonly gate = new ClaimGate();
+  #drainEnded = new AbortController();
   #exclusive: Exclusive | null = null;
   #slotFreed: () => void = () => undefined;
   #looping: Promise<void> | null = null;
@@ -39,49 +42,83 @@ export class LeaseLoop {
   }
 
   get draining(): boolean {
-    return this.#polling.signal.aborted;
+    return this.gate.isShut || this.gate.isHeldBy('drain');
   }
 
   start(): void {
     this.#looping ??= this.#loop();
   }
 
-  /** Takes no more work, lets running captures go on for `graceMs` milliseconds, and gives back what is left then. */
+  /**
+   * Takes no more work and gives back what has not begun, at once; lets attempts that run go on for `graceMs` milliseconds, and gives back
+   * what is left then. Resolves when nothing runs, or when `undrain` ends it.
+   */
   async drain(graceMs: number): Promise<void> {
-    this.#polling.abort(new Error('the node is draining'));
+    this.gate.hold('drain');
+    this.#giveBackUnstarted();
+    const { signal } = this.#drainEnded;
+    const ended = new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
+    if (graceMs > 0) await withDeadline(Promise.race([this.#allEnded(), ended]), graceMs, 'a drain').catch(onlyLate);
+    if (signal.aborted) return;
+    this.giveBackAll();
+    await this.#allEnded();
+  }
+
+  /** Takes work again after `drain`, unless the node stops. */
+  undrain(): void {
+    if (this.gate.isShut || !this.draining) return;
+    this.#drainEnded.abort();
+    this.#drainEnded = new AbortController();
+    this.gate.release('drain');
+  }
+
+  /** Drains for good. */
+  async stop(graceMs: number): Promise<void> {
+    this.gate.shut();
     this.#slotFreed();
-    if (this.#exclusive?.begin) this.#running.get(this.#exclusive.leaseId)?.stop.stop('drain');
+    await this.drain(graceMs);
     await this.#looping;
-    const all = () => Promise.all([...this.#running.values()].map(({ done }) => done));
-    if (graceMs > 0) await withDeadline(all(), graceMs, 'the end of running captures').catch(onlyLate);
+    // What an answer brought that was on its way has gone back as well.
+    await this.#allEnded();
+  }
+
+  /** Gives back everything that runs, at once. */
+  giveBackAll(): void {
     for (const { stop } of this.#running.values()) stop.stop('drain');
-    await all();
+  }
+
+  #giveBackUnstarted(): void {
+    if (this.#exclusive?.begin) this.#running.get(this.#exclusive.leaseId)?.stop.stop('drain');
+    for (const { stop } of this.#running.values()) stop.stopAfterAttempt('drain');
+  }
+
+  async #allEnded(): Promise<void> {
+    while (this.#running.size > 0) await Promise.all([...this.#running.values()].map(({ done }) => done));
   }
 
   async #loop(): Promise<void> {
     let failures = 0;
-    while (!this.draining) {
+    while (!this.gate.isShut) {
       const free = this.#exclusive ? 0 : this.#slots - this.#running.size;
-      if (free === 0) {
-        await this.#untilSlotFreed();
-        continue;
-      }
+      await (free === 0 ? this.#untilSlotFreed() : this.gate.untilOpen());
+      if (free === 0 || this.gate.isShut) continue;
+      const { signal } = this.gate;
       try {
-        for (const lease of await this.#acquire(free)) this.#start(lease);
+        for (const lease of await this.#acquire(free, signal)) this.#start(lease);
         this.#beginExclusive();
         failures = 0;
       } catch (cause) {
-        if (this.draining) return;
+        if (signal.aborted) continue;
         const pauseMs = backoffMs(BACKOFF, failures++);
         this.#logger.warn({ cause, pause_ms: pauseMs }, 'no work could be asked for');
-        await pause(pauseMs, undefined, { signal: this.#polling.signal }).catch(() => undefined);
+        await pause(pauseMs, undefined, { signal }).catch(() => undefined);
       }
     }
   }
 
-  async #acquire(free: number): Promise<Lease[]> {
+  async #acquire(free: number, signal: AbortSignal): Promise<Lease[]> {
     const request = { node_id: this.#nodeId, max: Math.min(free, ACQUIRE_MAX), wait_ms: ACQUIRE_WAIT_MAX_MS };
-    return (await this.#parts.api.acquire(request, this.#polling.signal)).leases;
+    return (await this.#parts.api.acquire(request, signal)).leases;
   }
 
   #start(lease: Lease): void {

@@ -33,7 +33,7 @@ export async function runLease(
     if (alone) await beginAlone(parts, lease, stop, alone);
     const ends = new Set<Reported>();
     for (const member of lease.job.members) {
-      stop.signal.throwIfAborted();
+      stop.throwIfNoneMayBegin();
       parts.renewals.extend(lease, Date.now() + memberMs);
       const end = await runMember(parts, lease, member, stop, logger);
       ends.add(end);

@@ -1,22 +1,25 @@
 import type { LeaseClient } from '@adsweep/shared/lease/client.ts';
-import { HEARTBEAT_EVERY_MS, type NodeReport } from '@adsweep/shared/lease/messages.ts';
+import { HEARTBEAT_EVERY_MS, type NodeReport, type Registered } from '@adsweep/shared/lease/messages.ts';
 import type { Logger } from '@adsweep/shared/service/logger.ts';
 import type { NodeMetrics } from '../metrics.ts';
+
+/** What the node says of itself, and what follows from the answer. */
+export type Reporting = { report: () => NodeReport; answered: (answer: Registered) => void };
 
 /** Registers the node and reports what it is doing every five seconds. A control plane that is away is told when it is back. */
 export class Heartbeat {
   readonly #api: LeaseClient;
   readonly #nodeId: string;
-  readonly #report: () => NodeReport;
+  readonly #reporting: Reporting;
   readonly #metrics: NodeMetrics;
   readonly #logger: Logger;
   #timer: NodeJS.Timeout | null = null;
   #reachable: boolean | null = null;
 
-  constructor(api: LeaseClient, nodeId: string, report: () => NodeReport, metrics: NodeMetrics, logger: Logger) {
+  constructor(api: LeaseClient, nodeId: string, reporting: Reporting, metrics: NodeMetrics, logger: Logger) {
     this.#api = api;
     this.#nodeId = nodeId;
-    this.#report = report;
+    this.#reporting = reporting;
     this.#metrics = metrics;
     this.#logger = logger;
   }
@@ -30,9 +33,10 @@ export class Heartbeat {
   /** Reports now. Never throws; the change between reachable and not is logged once. */
   async beat(): Promise<void> {
     try {
-      await this.#api.report(this.#nodeId, this.#report());
+      const answer = await this.#api.report(this.#nodeId, this.#reporting.report());
       if (this.#reachable === false) this.#logger.info('the control plane is back');
       this.#noted(true);
+      this.#reporting.answered(answer);
     } catch (cause) {
       if (this.#reachable !== false) this.#logger.warn({ cause }, 'the control plane cannot be reached');
       this.#noted(false);

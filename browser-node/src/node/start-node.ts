@@ -13,11 +13,21 @@ import { ExitsClient } from '../lease/exits-client.ts';
 import { LeaseLoop } from '../lease/lease-loop.ts';
 import { Renewals } from '../lease/renewals.ts';
 import { createMetrics } from '../metrics.ts';
+import { readLabels } from '../node-labels.ts';
+import { drainAsAsked } from './drain-as-asked.ts';
 import { Heartbeat } from './heartbeat.ts';
 import { type Readiness, serveProbes } from './serve-probes.ts';
 
-/** A node at work: where its probes listen, what to stop, in order, and what ends all browsers while the node goes on. */
-export type RunningNode = { metricsPort: number; stops: Stop[]; endBrowsers: () => Promise<void> };
+/**
+ * A node at work: where its probes listen, what to stop, in order, what gives back all work at once, and what ends all browsers while the
+ * node goes on.
+ */
+export type RunningNode = {
+  metricsPort: number;
+  stops: Stop[];
+  giveBackAll: () => void;
+  endBrowsers: () => Promise<void>;
+};
 
 /** A capture that was told to end gets this long to hand over its evidence. */
 const EVIDENCE_MS = 5_000;
@@ -48,8 +58,12 @@ export async function startNode(config: Config, capturePage: CapturePage, logger
     draining: loop.draining,
     adsweep_version: ownPackage.version,
     browser_version: `Chromium ${chromium.version}`,
+    pool: config.ADSWEEP_NODE_POOL,
+    labels: readLabels(config.ADSWEEP_NODE_LABELS) ?? {},
   });
-  const heartbeat = new Heartbeat(api, config.ADSWEEP_NODE_ID, report, metrics, logger);
+  const drainMs = config.ADSWEEP_DRAIN_SECONDS * 1000;
+  const answered = drainAsAsked(loop, drainMs, logger);
+  const heartbeat = new Heartbeat(api, config.ADSWEEP_NODE_ID, { report, answered }, metrics, logger);
 
   const metricsToken = config.ADSWEEP_METRICS_TOKEN || config.ADSWEEP_NODE_TOKEN;
   const { ADSWEEP_METRICS_HOST: host, ADSWEEP_METRICS_PORT: port } = config;
@@ -57,16 +71,21 @@ export async function startNode(config: Config, capturePage: CapturePage, logger
   await heartbeat.start();
   loop.start();
   started = true;
-  const drain = async () => {
-    const drained = loop.drain(config.ADSWEEP_DRAIN_SECONDS * 1000);
-    await Promise.all([heartbeat.beat(), drained]);
+  const stopLeases = async () => {
+    const stopped = loop.stop(drainMs);
+    await Promise.all([heartbeat.beat(), stopped]);
   };
   const stops: Stop[] = [
-    ['leases', drain],
+    ['leases', stopLeases],
     ['heartbeat', () => heartbeat.stop()],
     ['renewals', () => renewals.close()],
     ['browsers', () => pool.close()],
     ['probes', () => probes.close(0)],
   ];
-  return { metricsPort: probes.port, stops, endBrowsers: () => pool.endBrowsers() };
+  return {
+    metricsPort: probes.port,
+    stops,
+    giveBackAll: () => loop.giveBackAll(),
+    endBrowsers: () => pool.endBrowsers(),
+  };
 }

@@ -38,6 +38,8 @@ export class FakeControlPlane extends Conditions {
   renewal: 'renewed' | 'lost' | 'cancelled' = 'renewed';
   /** What it says of one lease instead. */
   readonly renewals: Record<string, 'lost'> = {};
+  /** Whether nodes are to drain. */
+  drain = false;
   /** Keeps back what is given, so that one acquire gets several jobs. */
   hold = false;
   /** Statuses to answer the next calls of a kind with, in place of doing them. 0: the connection is cut. */
@@ -96,7 +98,7 @@ export class FakeControlPlane extends Conditions {
     this.said.push({ call: refusal ? `refused ${call}` : call, leaseId: id, scanId, body: jsonOf(body), credential });
     this.changed();
     if (refusal) return send(response, refusal, { detail: 'no', code: 'refused' });
-    if (call === 'report') return send(response, 200, { credential: 'node-credential' });
+    if (call === 'report') return send(response, 200, { credential: 'node-credential', drain: this.drain });
     if (call === 'acquire') return this.#acquire(request, response, (jsonOf(body) as { max: number }).max);
     if (call === 'renew')
       return send(response, 200, { outcome: this.renewals[id] ?? this.renewal, expires_in_ms: 10_000 });

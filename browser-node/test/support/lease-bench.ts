@@ -84,7 +84,7 @@ export async function leaseBench(
   };
   const loop = new LeaseLoop(parts, 'node-1', options.slots ?? 2, createLogger('test', 'silent'));
   t.after(async () => {
-    await loop.drain(0);
+    await loop.stop(0);
     await renewals.close();
     await plane.close();
     await router.close();

@@ -8,8 +8,9 @@ import { captureStore } from './captures/capture-store.ts';
 import { findFile, openPicture } from './captures/open-artifact.ts';
 import { evidenceOf } from './captures/present-evidence.ts';
 import { captureReader } from './captures/read-capture.ts';
-import { blockedNodes } from './fleet/blocked-nodes.ts';
 import { startCountingWork } from './fleet/count-work.ts';
+import { fleetView } from './fleet/fleet-view.ts';
+import { markedNodes } from './fleet/marked-nodes.ts';
 import { nodes as nodesIn } from './fleet/nodes.ts';
 import { blockNode } from './leases/block-node.ts';
 import { startReaper } from './leases/reaper.ts';
@@ -48,7 +49,9 @@ export function crawlingDomain(
   const captures = captureStore(store);
   const [bodies, readCapture] = [bodyStore(artifacts), captureReader(captures)];
   const queue = crawlQueue(redis, shards, wake);
-  const [nodes, blocked] = [nodesIn(redis), blockedNodes(store)];
+  const nodes = nodesIn(redis);
+  const [blocked, draining] = [markedNodes(store, 'blocked_nodes'), markedNodes(store, 'draining_nodes')];
+  const fleet = fleetView(nodes, blocked, draining);
 
   const outboxFilled = () => wake.announce('outbox');
   const accepted = () => {
@@ -58,7 +61,21 @@ export function crawlingDomain(
   const records = { scans, captures, artifacts, bodies, readCapture, positions: retentionStore(store) };
   const dependencies = {
     ...records,
-    ...{ queue, nodes, blocked, disk, redis, metrics, logger, publicUrl, leaseSecret, outboxFilled, accepted },
+    ...{
+      queue,
+      nodes,
+      fleet,
+      blocked,
+      draining,
+      disk,
+      redis,
+      metrics,
+      logger,
+      publicUrl,
+      leaseSecret,
+      outboxFilled,
+      accepted,
+    },
   };
 
   return {
@@ -76,6 +93,10 @@ export function crawlingDomain(
 
     blockNode: (nodeId: string) => blockNode(dependencies, nodeId, new Date()),
     unblockNode: (nodeId: string) => blocked.remove(nodeId),
+    drainNode: (nodeId: string) => draining.add(nodeId, new Date()),
+    undrainNode: (nodeId: string) => draining.remove(nodeId),
+    readFleet: fleet.read,
+    readDepth: () => queue.depth(),
     /** Queues a pending scan's job, or takes it out of the queue unless another member waits. */
     enqueue: async (scan: ScanRecord): Promise<void> => void (await enqueueJob(queue, scan, new Date())),
     unqueue: (scan: ScanRecord): Promise<void> => unqueue(dependencies, scan),

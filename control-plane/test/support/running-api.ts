@@ -22,6 +22,8 @@ import type { RuleTestParts } from '../../src/analysis/rules/test-rules.ts';
 import { apiRoutes } from '../../src/compose/api-routes.ts';
 import { createApp } from '../../src/compose/create-app.ts';
 import type { CaptureRecord } from '../../src/crawling/captures/capture-record.ts';
+import type { FleetVerbs } from '../../src/crawling/fleet/fleet-routes.ts';
+import type { QueueDepth } from '../../src/crawling/queue/queue.ts';
 import { authenticate } from '../../src/http/authenticate.ts';
 import { idempotencyStore } from '../../src/http/idempotency-store.ts';
 import type { Permission } from '../../src/http/permissions.ts';
@@ -110,7 +112,9 @@ export type Surroundings = {
   findCampaign: FindCampaign;
   demoReport: string | null;
   countRequest: CountRequest;
-  fleet: (verb: 'block' | 'unblock', nodeId: string) => Promise<void>;
+  fleet: (verb: 'block' | 'unblock' | 'drain' | 'undrain', nodeId: string) => Promise<void>;
+  readFleet: FleetVerbs['readFleet'];
+  depth: QueueDepth;
 };
 
 /** Captures without contents, as they are after a day. */
@@ -152,6 +156,8 @@ export async function runningApi(open: () => Promise<Store> = () => openStore({ 
     demoReport: null,
     countRequest: async () => null,
     fleet: async () => {},
+    readFleet: async () => ({ nodes: [], marks: { blocked: new Set(), draining: new Set() } }),
+    depth: { waiting: { 0: 0, 1: 0 }, delayed: 0, leased: 0 },
   };
   const pictures = new PicturePool();
   const threads = new RuleThreads(1);
@@ -205,6 +211,10 @@ export async function runningApi(open: () => Promise<Store> = () => openStore({ 
     addOrganization: (organization, apiKey) => addOrganization(accounts, organization, apiKey, new Date()),
     blockNode: (nodeId) => around.fleet('block', nodeId),
     unblockNode: (nodeId) => around.fleet('unblock', nodeId),
+    drainNode: (nodeId) => around.fleet('drain', nodeId),
+    undrainNode: (nodeId) => around.fleet('undrain', nodeId),
+    readFleet: (now) => around.readFleet(now),
+    readDepth: async () => around.depth,
     publicUrl: PUBLIC_URL,
     priceOfCheck: (organizationId) => priceOfCheck(accounts.organizations, organizationId, PRICE_MICROS),
     log: logger,

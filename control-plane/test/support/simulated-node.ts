@@ -1,5 +1,5 @@
 import { LeaseClient } from '@adsweep/shared/lease/client.ts';
-import type { Acquire, Lease, NodeReport } from '@adsweep/shared/lease/messages.ts';
+import type { Acquire, Lease, NodeReport, Registered } from '@adsweep/shared/lease/messages.ts';
 
 /** What a simulated node says of itself. */
 export const REPORT: NodeReport = {
@@ -17,9 +17,10 @@ export type LeaseOfFirst = Lease & { scan_id: string };
 export class SimulatedNode extends LeaseClient {
   readonly #registered = new Set<string>();
 
-  override async report(nodeId: string, report: NodeReport): Promise<void> {
-    await super.report(nodeId, report);
+  override async report(nodeId: string, report: NodeReport): Promise<Registered> {
+    const registered = await super.report(nodeId, report);
     this.#registered.add(nodeId);
+    return registered;
   }
 
   override async acquire(request: Acquire, signal?: AbortSignal): Promise<{ leases: LeaseOfFirst[] }> {

@@ -12,6 +12,7 @@ import {
   type Fail,
   type Lease,
   type NodeReport,
+  type Registered,
   RegisteredSchema,
   type Renewed,
   RenewedSchema,
@@ -52,12 +53,13 @@ export class LeaseClient {
   }
 
   /** Registers a node with the join token, or reports it with the credential it got for that. One that is refused is forgotten. */
-  async report(nodeId: string, report: NodeReport): Promise<void> {
+  async report(nodeId: string, report: NodeReport): Promise<Registered> {
     const credential = this.#credentials.get(nodeId) ?? this.#joinToken;
     const path = `/nodes/${encodeURIComponent(nodeId)}`;
     try {
       const registered = await this.#read(RegisteredSchema, 'PUT', path, credential, { json: report });
       this.#credentials.set(nodeId, registered.credential);
+      return registered;
     } catch (error) {
       if (error instanceof NodeApiError && error.status === 401) this.#credentials.delete(nodeId);
       throw error;

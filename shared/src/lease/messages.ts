@@ -18,6 +18,21 @@ export const ACQUIRE_WAIT_MAX_MS = 25_000;
 
 export const NODE_ID = '^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$';
 
+/** The name of a pool of nodes. */
+export const NODE_POOL = '^[a-z0-9][a-z0-9._-]{0,62}$';
+/** The pool of the nodes that name none. */
+export const DEFAULT_POOL = 'default';
+
+/** What an operator notes about a node. */
+export const NODE_LABELS_MAX = 16;
+export const NODE_LABEL_KEY = '^[a-z][a-z0-9_.-]{0,62}$';
+export const NODE_LABEL_LENGTH_MAX = 128;
+const NodeLabelsSchema = Type.Record(
+  Type.String({ pattern: NODE_LABEL_KEY }),
+  Type.String({ maxLength: NODE_LABEL_LENGTH_MAX }),
+  { maxProperties: NODE_LABELS_MAX, additionalProperties: false },
+);
+
 /** `PUT nodes/{id}`: register and heartbeat. */
 export const NodeReportSchema = Type.Object(
   {
@@ -26,13 +41,19 @@ export const NodeReportSchema = Type.Object(
     draining: Type.Boolean(),
     adsweep_version: Type.String({ maxLength: 50 }),
     browser_version: Type.String({ maxLength: 100 }),
+    /** The group of nodes that it belongs to; absent: the one of those that name none. */
+    pool: Type.Optional(Type.String({ pattern: NODE_POOL })),
+    labels: Type.Optional(NodeLabelsSchema),
   },
   { additionalProperties: false },
 );
 export type NodeReport = Static<typeof NodeReportSchema>;
 
-/** Answer of `PUT nodes/{id}`: the credential that this process of the node sends from now on. */
-export const RegisteredSchema = Type.Object({ credential: Type.String() });
+/**
+ * Answer of `PUT nodes/{id}`: the credential that this process of the node sends from now on, and whether the operator wants the node to
+ * drain (absent: an earlier version answered).
+ */
+export const RegisteredSchema = Type.Object({ credential: Type.String(), drain: Type.Optional(Type.Boolean()) });
 export type Registered = Static<typeof RegisteredSchema>;
 
 /** `POST leases/acquire`: up to `max` jobs, waiting up to `wait_ms` for the first. */

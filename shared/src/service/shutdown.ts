@@ -6,12 +6,20 @@ export type Stop = [name: string, stop: () => Promise<void> | void];
 
 /**
  * Stops the process on SIGINT, SIGTERM, or when the parent that spawned it with an IPC channel is gone: each part in order, none
- * longer than `partMs` milliseconds; then the process exits 0, or 1 when a part failed.
+ * longer than `partMs` milliseconds; then the process exits 0, or 1 when a part failed. `hurry` is called where it is told so again.
  */
-export function stopOnSignal(logger: Logger, stops: () => Stop[], partMs = 4_000): void {
+export function stopOnSignal(
+  logger: Logger,
+  stops: () => Stop[],
+  partMs = 4_000,
+  hurry: () => void = () => undefined,
+): void {
   let stopping = false;
   const stop = async (reason: string) => {
-    if (stopping) return;
+    if (stopping) {
+      logger.info({ reason }, 'stopping without further delay');
+      return hurry();
+    }
     stopping = true;
     logger.info({ reason }, 'stopping');
     const failed = await stopInOrder(logger, stops(), partMs);

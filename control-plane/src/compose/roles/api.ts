@@ -87,6 +87,10 @@ export async function startApi(
     pictures,
     blockNode: crawling.blockNode,
     unblockNode: crawling.unblockNode,
+    drainNode: crawling.drainNode,
+    undrainNode: crawling.undrainNode,
+    readFleet: crawling.readFleet,
+    readDepth: crawling.readDepth,
     reports: reportSources(scanning.scans, crawling, reference.readTags, pictures, config.ADSWEEP_DATA_DIR),
   });
   return {

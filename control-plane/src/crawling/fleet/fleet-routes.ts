@@ -1,15 +1,26 @@
-import { NODE_ID } from '@adsweep/shared/lease/messages.ts';
+import { NODE_ID, NODE_POOL } from '@adsweep/shared/lease/messages.ts';
 import { Type } from 'typebox';
+import { ApiError } from '../../http/api-error.ts';
 import type { Caller } from '../../http/caller.ts';
-import { noContent, type Route, route } from '../../http/route.ts';
+import { pageQuery, pageSchema, presentPage, rowsOf } from '../../http/page.ts';
+import { noContent, ok, type Route, route } from '../../http/route.ts';
+import type { QueueDepth } from '../queue/queue.ts';
+import { NODE_STATES, nodeStateOf } from './fleet-state.ts';
+import type { FleetView } from './fleet-view.ts';
+import { FleetNodeSchema, FleetSchema, presentFleet, presentNode } from './present-fleet.ts';
 
-/** What the operator can do about nodes, by their names; both can be repeated. */
+/** What the operator can read of the fleet, and do about nodes by their names; whatever is done can be repeated. */
 export type FleetVerbs = {
+  readFleet: FleetView['read'];
+  readDepth: () => Promise<QueueDepth>;
   blockNode(nodeId: string): Promise<void>;
   unblockNode(nodeId: string): Promise<void>;
+  drainNode(nodeId: string): Promise<void>;
+  undrainNode(nodeId: string): Promise<void>;
 };
 
-const shared = {
+const reading = { method: 'GET', group: 'Fleet', permission: 'fleet.read', errors: ['unavailable'] } as const;
+const doing = {
   method: 'POST' as const,
   group: 'Fleet',
   permission: 'fleet.manage' as const,
@@ -18,21 +29,88 @@ const shared = {
 };
 
 /** Operations of the API about the fleet of browser nodes. */
-export function fleetRoutes({ blockNode, unblockNode }: FleetVerbs): Route<Caller>[] {
+export function fleetRoutes(verbs: FleetVerbs): Route<Caller>[] {
+  return [fleetRoute(verbs), nodesRoute(verbs), ...nodeVerbRoutes(verbs)];
+}
+
+function fleetRoute({ readFleet, readDepth }: FleetVerbs): Route<Caller> {
+  return route({
+    ...reading,
+    path: '/api/v1/fleet',
+    summary: 'The fleet at a glance',
+    description:
+      'Jobs by their state, and nodes and slots, all of them and by pool. Slots are those of nodes that take work.',
+    replies: { 200: { description: 'Queue, nodes and slots.', schema: FleetSchema } },
+    handle: async () => {
+      const [{ nodes, marks }, depth] = await Promise.all([readFleet(new Date()), readDepth()]).catch(away);
+      return ok(presentFleet(depth, nodes, marks));
+    },
+  });
+}
+
+function nodesRoute({ readFleet }: FleetVerbs): Route<Caller> {
+  const query = {
+    ...pageQuery,
+    pool: Type.Optional(Type.String({ pattern: NODE_POOL, description: 'Nodes of this pool alone.' })),
+    state: Type.Optional(Type.Enum(NODE_STATES, { description: 'Nodes in this state alone.' })),
+  };
+  return route({
+    ...reading,
+    path: '/api/v1/fleet/nodes',
+    summary: 'Browser nodes',
+    description: 'Those that reported themselves within 30 seconds; two processes under one name are two items.',
+    query: Type.Object(query, { additionalProperties: false }),
+    replies: { 200: { description: 'A page of nodes, by their names.', schema: pageSchema(FleetNodeSchema) } },
+    handle: async ({ query: asked }) => {
+      const { nodes, marks } = await readFleet(new Date()).catch(away);
+      const { pool, state } = asked;
+      const found = nodes.filter(
+        (node) => (!pool || node.pool === pool) && (!state || nodeStateOf(node, marks) === state),
+      );
+      const { skip, limit } = rowsOf(asked);
+      const items = found.slice(skip, skip + limit).map((node) => presentNode(node, marks));
+      return ok(presentPage(items, found.length, asked));
+    },
+  });
+}
+
+function nodeVerbRoutes({ blockNode, unblockNode, drainNode, undrainNode }: FleetVerbs): Route<Caller>[] {
   return [
     route({
-      ...shared,
+      ...doing,
       path: '/api/v1/fleet/nodes/{id}/block',
       summary: 'Block a node',
       description: 'Its calls are answered 403, and the scans it was working on go back to the queue at once.',
       handle: ({ params }) => blockNode(params.id).then(noContent),
     }),
     route({
-      ...shared,
+      ...doing,
       path: '/api/v1/fleet/nodes/{id}/unblock',
       summary: 'Unblock a node',
       description: 'It takes work again at its next report.',
       handle: ({ params }) => unblockNode(params.id).then(noContent),
     }),
+    route({
+      ...doing,
+      path: '/api/v1/fleet/nodes/{id}/drain',
+      summary: 'Drain a node',
+      description:
+        'From its next report on, within five seconds, it takes no more work, gives back what it has not begun, and has `ADSWEEP_DRAIN_SECONDS` to finish the rest; what is left then goes back to the queue. Then it is `drained` and can be stopped. This holds for its name, also after a restart, until it is undrained.',
+      handle: ({ params }) => drainNode(params.id).then(noContent),
+    }),
+    route({
+      ...doing,
+      path: '/api/v1/fleet/nodes/{id}/undrain',
+      summary: 'End the drain of a node',
+      description: 'It takes work again from its next report on.',
+      handle: ({ params }) => undrainNode(params.id).then(noContent),
+    }),
   ];
+}
+
+function away(cause: unknown): never {
+  throw new ApiError('unavailable', 'The index of work is away for the moment.', {
+    cause,
+    headers: { 'Retry-After': '1' },
+  });
 }

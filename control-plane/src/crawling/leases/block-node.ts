@@ -1,10 +1,10 @@
 import type { InternalScans } from '../../scanning/scans/state/internal-scans.ts';
-import type { BlockedNodes } from '../fleet/blocked-nodes.ts';
+import type { MarkedNodes } from '../fleet/marked-nodes.ts';
 import { type EndDependencies, releaseLease } from './end-attempt.ts';
 import { leaseRefOf } from './renew.ts';
 
 export type BlockDependencies = EndDependencies & {
-  blocked: Pick<BlockedNodes, 'add'>;
+  blocked: Pick<MarkedNodes, 'add'>;
   scans: EndDependencies['scans'] & Pick<InternalScans, 'pageInStatus'>;
   queue: EndDependencies['queue'] & { shardOf(organizationId: string): number };
 };

@@ -8,7 +8,7 @@ import type { Admit } from '../../http/serve-routes.ts';
 import type { LateCall, WorkMetrics } from '../../metrics.ts';
 import type { InternalScans } from '../../scanning/scans/state/internal-scans.ts';
 import type { ScanRecord } from '../../scanning/scans/state/scan.ts';
-import type { BlockedNodes } from '../fleet/blocked-nodes.ts';
+import type { MarkedNodes } from '../fleet/marked-nodes.ts';
 import { type NodeIdentity, openNodeCredential } from '../fleet/node-credential.ts';
 import { openLease } from '../leases/lease-token.ts';
 import type { LeaseRef } from '../queue/queue.ts';
@@ -32,7 +32,7 @@ export type AdmitDependencies = {
   joinTokens: string;
   /** Signs the credentials of nodes and of leases. */
   leaseSecret: string;
-  blocked: Pick<BlockedNodes, 'has'>;
+  blocked: Pick<MarkedNodes, 'has'>;
 };
 
 /**

@@ -15,7 +15,7 @@ import { ApiError } from '../../http/api-error.ts';
 import { noContent, ok, type Route, route } from '../../http/route.ts';
 import type { WorkMetrics } from '../../metrics.ts';
 import type { DiskSpace } from '../../platform/disk-space.ts';
-import type { BlockedNodes } from '../fleet/blocked-nodes.ts';
+import type { MarkedNodes } from '../fleet/marked-nodes.ts';
 import { newIdentity, nodeCredential } from '../fleet/node-credential.ts';
 import type { Nodes } from '../fleet/nodes.ts';
 import { type AcquireDependencies, type AskedWork, acquire, QueueAway } from '../leases/acquire.ts';
@@ -28,7 +28,8 @@ export type NodeApiDependencies = AcquireDependencies &
   RenewDependencies &
   EndDependencies & {
     nodes: Pick<Nodes, 'report'>;
-    blocked: Pick<BlockedNodes, 'has'>;
+    blocked: Pick<MarkedNodes, 'has'>;
+    draining: Pick<MarkedNodes, 'has'>;
     disk: DiskSpace;
     metrics: EndDependencies['metrics'] & Pick<WorkMetrics, 'leases' | 'lateResults'>;
   };
@@ -40,7 +41,7 @@ export function leaseRoutes(dependencies: NodeApiDependencies): Route<NodeCaller
   return [reportNode(dependencies), acquireLeases(dependencies), ...routesOfOneLease(dependencies)];
 }
 
-function reportNode({ nodes, leaseSecret }: NodeApiDependencies) {
+function reportNode({ nodes, draining, leaseSecret }: NodeApiDependencies) {
   return route({
     method: 'PUT',
     path: '/node/v1/nodes/{id}',
@@ -49,12 +50,17 @@ function reportNode({ nodes, leaseSecret }: NodeApiDependencies) {
     permission: 'join',
     params: Type.Object({ id: Type.String({ pattern: NODE_ID }) }),
     body: NodeReportSchema,
-    replies: { 200: { description: 'The credential of this process of the node.', schema: RegisteredSchema } },
+    replies: {
+      200: {
+        description: 'The credential of this process of the node, and whether it is to drain.',
+        schema: RegisteredSchema,
+      },
+    },
     errors: ['node.blocked', 'unavailable'],
     handle: async ({ caller, params, body }: { caller: NodeCaller; params: { id: string }; body: NodeReport }) => {
       const node = caller.node ?? newIdentity(params.id, body.slots);
       await nodes.report(node, body, new Date()).catch(unavailable);
-      return ok({ credential: nodeCredential(leaseSecret, node) });
+      return ok({ credential: nodeCredential(leaseSecret, node), drain: await draining.has(node.nodeId) });
     },
   });
 }

@@ -1,0 +1,39 @@
+import type { QueueDepth } from '../queue/queue.ts';
+import type { ReportedNode } from './nodes.ts';
+
+/**
+ * How a node stands. `working`: it takes work. `draining`: it takes no more and finishes what it has, or is told so at its next report;
+ * `drained`: it has finished. `blocked`: the operator has shut it out.
+ */
+export const NODE_STATES = ['working', 'draining', 'drained', 'blocked'] as const;
+export type NodeState = (typeof NODE_STATES)[number];
+
+/** What the operator has said about nodes, by their names. */
+export type NodeMarks = { blocked: ReadonlySet<string>; draining: ReadonlySet<string> };
+
+export function nodeStateOf({ id, draining, busy }: ReportedNode, marks: NodeMarks): NodeState {
+  if (marks.blocked.has(id)) return 'blocked';
+  if (!draining && !marks.draining.has(id)) return 'working';
+  return busy === 0 && draining ? 'drained' : 'draining';
+}
+
+/** Slots of nodes that take work: all of them, and those that have a capture. */
+export type SlotCount = { slots: number; busy: number };
+
+/** What a node is taken to have while none has said so. */
+const USUAL_SLOTS = 4;
+
+/** The slots of those `nodes` that take work. */
+export function countSlots(nodes: ReportedNode[], marks: NodeMarks): SlotCount {
+  const working = nodes.filter((node) => nodeStateOf(node, marks) === 'working');
+  const sum = (of: 'slots' | 'busy') => working.reduce((total, node) => total + node[of], 0);
+  return { slots: sum('slots'), busy: sum('busy') };
+}
+
+/** How many nodes of the present size would give every job that waits or is leased a slot. */
+export function desiredNodes({ waiting, leased }: QueueDepth, nodes: ReportedNode[], marks: NodeMarks): number {
+  const working = nodes.filter((node) => nodeStateOf(node, marks) === 'working').length;
+  const slotsPerNode = working > 0 ? countSlots(nodes, marks).slots / working : USUAL_SLOTS;
+  const jobs = Object.values(waiting).reduce((total, count) => total + count, leased);
+  return Math.ceil(jobs / slotsPerNode);
+}

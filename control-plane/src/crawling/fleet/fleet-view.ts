@@ -1,0 +1,20 @@
+import type { NodeMarks } from './fleet-state.ts';
+import type { MarkedNodes } from './marked-nodes.ts';
+import type { Nodes, ReportedNode } from './nodes.ts';
+
+/** The nodes as they report themselves, with what the operator has said about them. */
+export type FleetView = { read(now: Date): Promise<{ nodes: ReportedNode[]; marks: NodeMarks }> };
+
+/** Reads both at once. Rejects while Redis is away. */
+export function fleetView(
+  nodes: Pick<Nodes, 'list'>,
+  blocked: Pick<MarkedNodes, 'names'>,
+  draining: Pick<MarkedNodes, 'names'>,
+): FleetView {
+  return {
+    async read(now) {
+      const [reported, shutOut, toDrain] = await Promise.all([nodes.list(now), blocked.names(), draining.names()]);
+      return { nodes: reported, marks: { blocked: new Set(shutOut), draining: new Set(toDrain) } };
+    },
+  };
+}

@@ -1,0 +1,80 @@
+import { type Static, Type } from 'typebox';
+import type { QueueDepth } from '../queue/queue.ts';
+import { countSlots, desiredNodes, NODE_STATES, type NodeMarks, nodeStateOf } from './fleet-state.ts';
+import type { ReportedNode } from './nodes.ts';
+
+const Count = Type.Integer({ minimum: 0 });
+const Slots = Type.Object({ total: Count, busy: Count, free: Count });
+
+export const FleetNodeSchema = Type.Object(
+  {
+    id: Type.String({ description: 'Its name.' }),
+    instance: Type.String({ description: 'Which process of that name.' }),
+    pool: Type.String(),
+    labels: Type.Record(Type.String(), Type.String()),
+    state: Type.Enum(NODE_STATES, {
+      description:
+        '`working`: it takes work. `draining`: it finishes what it has, or will be told so at its next report. `drained`: it has finished, and can be stopped. `blocked`: it is shut out.',
+    }),
+    slots: Count,
+    busy: Type.Integer({ minimum: 0, description: 'Slots that have a job.' }),
+    adsweep_version: Type.String(),
+    browser_version: Type.String(),
+    seen_at: Type.String({ format: 'date-time', description: 'When it reported itself last.' }),
+  },
+  { title: 'FleetNode' },
+);
+
+export const FleetSchema = Type.Object(
+  {
+    queue: Type.Object({
+      waiting_interactive: Type.Integer({ minimum: 0, description: 'Jobs of scans that were created one by one.' }),
+      waiting_bulk: Type.Integer({ minimum: 0, description: 'Jobs of bulk requests, repeats and campaigns.' }),
+      delayed: Type.Integer({ minimum: 0, description: 'Jobs that wait for their next attempt.' }),
+      leased: Type.Integer({ minimum: 0, description: 'Jobs that a node has.' }),
+    }),
+    nodes: Type.Object(Object.fromEntries(NODE_STATES.map((state) => [state, Count]))),
+    slots: Slots,
+    desired_nodes: Type.Integer({
+      minimum: 0,
+      description: 'Nodes of the present size that would give every job which waits or is leased a slot.',
+    }),
+    pools: Type.Array(Type.Object({ pool: Type.String(), nodes: Count, slots: Slots })),
+    blocked: Type.Array(Type.String(), { description: 'Names that are shut out, whether or not a node has them now.' }),
+    draining: Type.Array(Type.String(), {
+      description: 'Names that are to drain, whether or not a node has them now.',
+    }),
+  },
+  { title: 'Fleet' },
+);
+
+export function presentNode(node: ReportedNode, marks: NodeMarks): Static<typeof FleetNodeSchema> {
+  const { id, instance, pool, labels, slots, busy, adsweep_version, browser_version, seen_at } = node;
+  const state = nodeStateOf(node, marks);
+  const about = { id, instance, pool, labels, state, slots, busy, adsweep_version, browser_version };
+  return { ...about, seen_at: seen_at.toISOString() };
+}
+
+export function presentFleet(depth: QueueDepth, nodes: ReportedNode[], marks: NodeMarks): Static<typeof FleetSchema> {
+  const inState = (state: string) => nodes.filter((node) => nodeStateOf(node, marks) === state).length;
+  const pools = [...Map.groupBy(nodes, ({ pool }) => pool)].toSorted(([a], [b]) => a.localeCompare(b));
+  return {
+    queue: {
+      waiting_interactive: depth.waiting[0],
+      waiting_bulk: depth.waiting[1],
+      delayed: depth.delayed,
+      leased: depth.leased,
+    },
+    nodes: Object.fromEntries(NODE_STATES.map((state) => [state, inState(state)])),
+    slots: presentSlots(nodes, marks),
+    desired_nodes: desiredNodes(depth, nodes, marks),
+    pools: pools.map(([pool, own]) => ({ pool, nodes: own.length, slots: presentSlots(own, marks) })),
+    blocked: [...marks.blocked],
+    draining: [...marks.draining],
+  };
+}
+
+function presentSlots(nodes: ReportedNode[], marks: NodeMarks): Static<typeof Slots> {
+  const { slots, busy } = countSlots(nodes, marks);
+  return { total: slots, busy, free: Math.max(0, slots - busy) };
+}
