@@ -9,7 +9,7 @@ export class Conditions {
   }
 
   /** Resolves when `holds` does. */
-  async until(holds: () => boolean, deadlineMs = 10_000): Promise<void> {
+  async until(holds: () => boolean, deadlineMs = 60_000): Promise<void> {
     let look = () => {};
     const held = new Promise<void>((resolve) => {
       look = () => holds() && resolve();

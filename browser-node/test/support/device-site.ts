@@ -20,6 +20,10 @@ export type Testimony = {
     platform: string;
     model: string;
   } | null;
+  /** Who draws WebGL; null = there is none. */
+  webgl: string | null;
+  /** How wide a canvas makes the same text in fonts of several systems, in CSS pixels: what tells which fonts are there. */
+  textWidths: number[];
   /** Of windows alone. */
   window?: {
     vendor: string;
@@ -32,8 +36,6 @@ export type Testimony = {
     chrome: boolean;
     hover: boolean;
     vibrates: boolean;
-    /** Who draws WebGL; null = there is none. */
-    webgl: string | null;
     /** Addresses that WebRTC finds. */
     addresses: string[];
   };
@@ -52,8 +54,16 @@ const addresses = async () => {
   peer.close();
   return found;
 };
+const canvas = () => (typeof document === 'undefined' ? new OffscreenCanvas(300, 150) : document.createElement('canvas'));
+const textWidths = () => {
+  const context = canvas().getContext('2d');
+  return ['Arial', 'Segoe UI', 'Helvetica Neue', 'Roboto', 'DejaVu Sans', 'monospace'].map((family) => {
+    context.font = '72px "' + family + '", serif';
+    return context.measureText('mmmmmmmmmmlli').width;
+  });
+};
 const webgl = () => {
-  const context = document.createElement('canvas').getContext('webgl');
+  const context = canvas().getContext('webgl');
   const info = context && context.getExtension('WEBGL_debug_renderer_info');
   return context && String(context.getParameter(info ? info.UNMASKED_RENDERER_WEBGL : context.RENDERER));
 };
@@ -69,6 +79,8 @@ const testify = async (where) => ({
   clientHints: navigator.userAgentData
     ? JSON.parse(JSON.stringify(await navigator.userAgentData.getHighEntropyValues(['model', 'platformVersion'])))
     : null,
+  webgl: webgl(),
+  textWidths: textWidths(),
   window: typeof window === 'undefined' ? undefined : {
     vendor: navigator.vendor,
     touchPoints: navigator.maxTouchPoints,
@@ -80,7 +92,6 @@ const testify = async (where) => ({
     chrome: 'chrome' in window,
     hover: matchMedia('(hover: hover)').matches,
     vibrates: 'vibrate' in navigator,
-    webgl: webgl(),
     addresses: await addresses(),
   },
 });`;
@@ -104,9 +115,12 @@ else {
 
 const SCRIPTS: Record<string, string> = {
   '/worker.js': `${TESTIFY} testify('worker').then(postMessage); new Worker('/nested.js').onmessage = (event) => postMessage(event.data);`,
-  '/nested.js': `${TESTIFY} testify('nested worker').then((said) => postMessage(said));`,
+  '/nested.js': `importScripts('/by-nested.js'); ${TESTIFY} fetch('/fetched-by-nested.js').then(() => testify('nested worker')).then((said) => postMessage(said));`,
   '/shared.js': `${TESTIFY} onconnect = (event) => testify('shared worker').then((said) => event.ports[0].postMessage(said));`,
-  '/service.js': `${TESTIFY} onmessage = (event) => testify('service worker').then((said) => event.source.postMessage(said));`,
+  '/by-nested.js': '',
+  '/by-service.js': '',
+  '/fetched-by-nested.js': '',
+  '/service.js': `importScripts('/by-service.js'); ${TESTIFY} onmessage = (event) => testify('service worker').then((said) => event.source.postMessage(said));`,
 };
 
 /** A site that asks everything that runs in a page about the device, and keeps the headers of each request by path. */
@@ -119,7 +133,7 @@ export class DeviceSite {
       const path = request.url ?? '';
       this.headers.set(path, request.headers);
       const script = SCRIPTS[path];
-      if (script) return void response.writeHead(200, { 'content-type': 'text/javascript' }).end(script);
+      if (script !== undefined) return void response.writeHead(200, { 'content-type': 'text/javascript' }).end(script);
       const frame = path === '/' ? '<iframe src="http://other.localhost/frame"></iframe>' : '';
       response.writeHead(200, { 'content-type': 'text/html' }).end(path === '/favicon.ico' ? '' : PAGE + frame);
     });

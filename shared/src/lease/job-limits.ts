@@ -47,12 +47,18 @@ const ONE_PAGE: JobLimits = {
   ticket_bytes: 200_000_000,
 };
 
+/**
+ * An ad comes to rest, is clicked at up to nine points, twice where it expands first, and its landings come to rest and are pictured: each
+ * within its budget, but not together within the time of a page. A video ad is followed and played before it is clicked.
+ */
+const ONE_AD: JobLimits = { ...ONE_PAGE, seconds: 120, ticket_seconds: 180 };
+
 /** The limits of each kind of job: nodes keep to them, and the control plane refuses what is beyond them. */
 export const JOB_LIMITS: Record<JobKind, JobLimits> = {
   page: ONE_PAGE,
-  ad_tag: ONE_PAGE,
-  vast_tag: ONE_PAGE,
-  repeat_group: ONE_PAGE,
+  ad_tag: ONE_AD,
+  vast_tag: ONE_AD,
+  repeat_group: ONE_AD,
   // Twenty-five ads, each of which is clicked and leads to a tab.
   sweep: {
     ...ONE_PAGE,

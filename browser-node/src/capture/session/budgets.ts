@@ -1,5 +1,5 @@
 /**
- * How long and how much a capture may take, in one place. Times in ms. A node ends an attempt after 90 s: all of these together stay
+ * How long and how much a capture may take, in one place. Times in ms. A page has 90 s, an ad 120 s (`JOB_LIMITS`): all of these together stay
  * below it, so that a slow page still yields its evidence.
  */
 
