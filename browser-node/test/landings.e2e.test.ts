@@ -96,6 +96,53 @@ describe('the landings of a capture', { concurrency: 4 }, () => {
     assert.match(latin.landings[0]?.page_title ?? '', /^caf\ufffd \ufffd/);
   });
 
+  it('are also what opened behind the page, and what a page became after it opened itself once more', async () => {
+    const { site } = world;
+    const [under, again] = ['http://pop-under.example/', 'http://tab-under.example/'];
+    site.setPage(under, `<title>page</title><script>open('http://behind.example/').blur(); focus()</script>`);
+    site.setRedirect('http://behind.example/', '/offer');
+    site.setPage('http://behind.example/offer', '<title>Behind</title>an offer');
+    site.setPage(
+      again,
+      `<title>page</title><script>if (!location.search) { open('?again'); location = 'http://instead.example/' }</script>`,
+    );
+    site.setPage('http://instead.example/', '<title>Instead</title>an offer');
+    const [popUnder, tabUnder] = await Promise.all([world.capture(under), world.capture(again)]);
+    const told = ({ landings }: typeof popUnder) =>
+      landings.map(({ ord, page_title, screenshot }) => [ord, page_title, screenshot !== null]);
+    assert.deepEqual(told(popUnder), [
+      [0, 'page', true],
+      [1, 'Behind', true],
+    ]);
+    assert.deepEqual(popUnder.steps(1), ['initial http://behind.example/', 'http http://behind.example/offer']);
+    assert.deepEqual(told(tabUnder), [
+      [0, 'Instead', true],
+      [1, 'page', true],
+    ]);
+    assert.deepEqual(tabUnder.steps(0), [`initial ${again}`, 'script http://instead.example/']);
+    assert.deepEqual(tabUnder.steps(1), [`initial ${again}?again`]);
+  });
+
+  it('of a creative are both tabs of a click that opens one and leads the page away behind it', async () => {
+    const { site } = world;
+    for (const name of ['front', 'behind']) {
+      site.setRedirect(`http://click.example/${name}`, `http://${name}-offer.example/`);
+      site.setPage(`http://${name}-offer.example/`, `<title>${name}</title>an offer`);
+    }
+    const later = "setTimeout(() => { top.location = 'http://click.example/behind' }, 500)";
+    const click = `window.open('http://click.example/front'); ${later}`;
+    const tag = `<div style="width:300px;height:250px;background:#cde;cursor:pointer" onclick="${click}">an ad</div>`;
+    const captured = await world.capture(tag, { kind: 'ad_tag', referrer: 'http://publisher.example/' });
+    assert.deepEqual(
+      captured.landings.map(({ ord, page_title, screenshot }) => [ord, page_title, screenshot !== null]),
+      [
+        [0, 'front', true],
+        [1, 'behind', true],
+      ],
+    );
+    assert.deepEqual(captured.steps(1), ['initial http://click.example/behind', 'http http://behind-offer.example/']);
+  });
+
   it('keep what a failed tab showed out of the evidence', async () => {
     const { site } = world;
     site.setPage('http://half.example/', `<script>open('http://x.dns-fault.example/')</script>fine`);

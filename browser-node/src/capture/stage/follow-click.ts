@@ -10,6 +10,8 @@ import type { Stage } from './stage.ts';
 export type Point = { x: number; y: number };
 
 const CHECK_EVERY_MS = 50;
+/** Loads in the creative's place that one click starts and that are opened: a tab-under has one beside the tab that opens. */
+const IN_PLACE_MAX = 3;
 
 /**
  * Clicks at one point after the other, as a visitor would, until a landing opens; then waits until the tabs have come to rest. `frames`:
@@ -31,11 +33,9 @@ export async function followClick(
     const isOpened = () => landings.tabs.some((tab) => !openBefore.has(tab)) || isLedAway(stage);
     await ending.race(clickAt(stage, point).catch(() => undefined));
     await waitFor(() => isOpened() || stage.pageLoads.stopped.length > 0, underLoad(captureSession, CLICK_MS));
-    const [inPlace] = stage.pageLoads.stopped;
-    if (inPlace) await openInTab(captureSession, inPlace);
-    if (inPlace || isOpened()) break;
+    if (stage.pageLoads.stopped.length > 0 || isOpened()) break;
   }
-  if (points.length > 0) await ending.race(settle(captureSession));
+  if (points.length > 0) await openInPlaceLoads(captureSession, stage);
   stage.pageLoads.allow();
   for (const tab of landings.tabs) if (!openBefore.has(tab)) tab.tab.openedBy = 'click';
   if (isLedAway(stage)) becomeLanding(captureSession, stage);
@@ -54,7 +54,24 @@ export async function waitFor(holds: () => boolean, ms: number): Promise<void> {
   while (!holds() && performance.now() < until) await new Promise((resolve) => setTimeout(resolve, CHECK_EVERY_MS));
 }
 
-/** Opens what would have loaded in the creative's place. As there, it has no opener, and sends the same `Referer`. */
+/**
+ * Opens what would have loaded in the creative's place, and waits until the tabs are at rest; and again what was tried by then: the load
+ * of a tab-under comes some time after the tab that the click opened.
+ */
+async function openInPlaceLoads(captureSession: CaptureSession, { pageLoads }: Stage): Promise<void> {
+  const { ending } = captureSession;
+  const opened = new Set<string>();
+  const waiting = () => pageLoads.stopped.filter(({ url }) => !opened.has(url)).slice(0, IN_PLACE_MAX - opened.size);
+  do {
+    for (const load of waiting()) {
+      opened.add(load.url);
+      await openInTab(captureSession, load);
+    }
+    await ending.race(settle(captureSession));
+  } while (waiting().length > 0 && !ending.failure);
+}
+
+/** Opens a load in a tab of its own. As in the creative's place, it has no opener, and sends the same `Referer`. */
 async function openInTab({ ending, open }: CaptureSession, { url, referrer }: StoppedLoad): Promise<void> {
   const page = await ending.race(open.context.newPage());
   const options = { waitUntil: 'commit', timeout: NAVIGATION_MS, ...(referrer && { referer: referrer }) } as const;

@@ -5,6 +5,9 @@ import { isClickThrough } from './click-through-url.ts';
 /** A page load that was stopped inside the browser: its address and the `Referer` that it would have sent. */
 export type StoppedLoad = { url: string; referrer: string };
 
+/** Stopped loads that are remembered: a page may try without end. */
+const STOPPED_MAX = 20;
+
 /** An answer of ours to a request, in place of the network's; null: the request goes on. */
 export type OwnAnswer = (
   request: Request,
@@ -64,7 +67,8 @@ export class PageLoads {
     const answer = this.#answer(request);
     if (answer) return route.fulfill(answer);
     if (!this.#isStopped(request)) return route.continue();
-    this.stopped.push({ url: request.url(), referrer: request.headers().referer ?? '' });
+    if (this.stopped.length < STOPPED_MAX)
+      this.stopped.push({ url: request.url(), referrer: request.headers().referer ?? '' });
     this.#journal.stopped(request.url());
     // With any other reason the page would be replaced by one that shows an error.
     return route.abort('aborted');

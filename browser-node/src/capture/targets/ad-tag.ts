@@ -59,6 +59,8 @@ async function visit(captureSession: CaptureSession, { target, referrer }: Captu
   const found = await seeCreative(captureSession, stage, isUrl);
   captureSession.creative = found.seen;
   if (found.box) await click(captureSession, stage, found);
+  // A timer that a click started may lead the page away later.
+  if (isLedAway(stage)) becomeLanding(captureSession, stage);
   return ended(captureSession, document);
 }
 
