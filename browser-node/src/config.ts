@@ -3,7 +3,9 @@ import { DEFAULT_POOL, NODE_ID, NODE_POOL } from '@adsweep/shared/lease/messages
 import { loadConfig } from '@adsweep/shared/service/load-config.ts';
 import { logLevelSetting, metricsTokenSetting, portSetting, secretsSetting } from '@adsweep/shared/service/settings.ts';
 import { type Static, Type } from 'typebox';
-import { defaultSlots, usableMemory } from './default-slots.ts';
+import { cgroupLimits } from './machine/cgroup.ts';
+import { defaultSlots, usableMachine } from './machine/default-slots.ts';
+import { readFile } from './machine/read-file.ts';
 import { readLabels } from './node-labels.ts';
 
 /** In the range that Linux distributions leave to nobody, and within the 65,536 ids of a container with a user namespace. */
@@ -47,14 +49,27 @@ export const ConfigSchema = Type.Object({
     description: "Base URL of the proxy-router's API.",
   }),
   ADSWEEP_SLOTS: Type.Integer({
-    default: defaultSlots({
-      cores: availableParallelism(),
-      memoryBytes: usableMemory(process.constrainedMemory(), totalmem()),
-    }),
-    defaultInWords: '5 per core, as far as memory allows (256 MiB each)',
+    default: defaultSlots(
+      usableMachine(cgroupLimits(readFile), { cores: availableParallelism(), memoryBytes: totalmem() }),
+    ),
+    defaultInWords: '5 per core, as far as memory allows (256 MiB each), of what its control groups leave to the node',
     minimum: 1,
     maximum: 256,
     description: 'Captures at the same time.',
+  }),
+  ADSWEEP_MEMORY_MAX_PERCENT: Type.Integer({
+    default: 95,
+    minimum: 1,
+    maximum: 100,
+    description:
+      "Per cent of the memory, of its control group or the machine's, above whose use the node takes no more work. 100: it always does.",
+  }),
+  ADSWEEP_CPU_MAX_PERCENT: Type.Integer({
+    default: 100,
+    minimum: 1,
+    maximum: 100,
+    description:
+      "Per cent of the CPU, of its control group or the machine's, above whose use in ten seconds the node takes no more work. 100: it always does.",
   }),
   CHROMIUM_PATH: Type.String({
     default: '',

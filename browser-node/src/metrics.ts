@@ -1,4 +1,5 @@
 import { FAILURE_CODES } from '@adsweep/shared/failures.ts';
+import { NODE_RESOURCES } from '@adsweep/shared/lease/messages.ts';
 import { createRegistry } from '@adsweep/shared/service/metrics.ts';
 import { EXIT_REFUSALS } from '@adsweep/shared/targeting/exit-ticket.ts';
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
@@ -66,6 +67,18 @@ export function createMetrics(registry: Registry = createRegistry('browser-node'
       labelNames: ['reason'] as const,
       registers,
     }),
+    usedShare: new Gauge({
+      name: 'adsweep_node_used_ratio',
+      help: 'Share of what the node may use, by its control group or its machine, that is in use; CPU over ten seconds.',
+      labelNames: ['resource'] as const,
+      registers,
+    }),
+    overloaded: new Gauge({
+      name: 'adsweep_node_overloaded',
+      help: '1 while the node takes no more work because too much of the resource is in use, else 0.',
+      labelNames: ['resource'] as const,
+      registers,
+    }),
     controlPlaneReachable: new Gauge({
       name: 'adsweep_node_control_plane_reachable',
       help: '1 when the last heartbeat was answered, else 0.',
@@ -76,6 +89,7 @@ export function createMetrics(registry: Registry = createRegistry('browser-node'
   for (const end of LEASE_ENDS) metrics.leases.inc({ end }, 0);
   for (const code of FAILURE_CODES) metrics.failures.inc({ code }, 0);
   for (const answer of EXIT_ANSWERS) metrics.exits.inc({ answer }, 0);
+  for (const resource of NODE_RESOURCES) metrics.overloaded.set({ resource }, 0);
   for (const reason of LAUNCH_REASONS) metrics.browserLaunches.inc({ reason }, 0);
   return metrics;
 }

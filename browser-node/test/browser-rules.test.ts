@@ -11,7 +11,7 @@ import { brandsOf, userAgentMetadata } from '../src/browser/client-hints.ts';
 import { RECYCLE_LIMITS, recycleReason } from '../src/browser/recycle-policy.ts';
 import { sweepProfiles } from '../src/browser/sweep-profiles.ts';
 import { readConfig } from '../src/config.ts';
-import { defaultSlots, usableMemory } from '../src/default-slots.ts';
+import { defaultSlots } from '../src/machine/default-slots.ts';
 
 // As Chrome 120 and 131 really sent them.
 for (const [major, header] of [
@@ -68,9 +68,6 @@ test('a node has five slots a core, as far as its memory allows, and at least on
   assert.equal(defaultSlots({ cores: 4, memoryBytes: 2 * GIB }), 6);
   assert.equal(defaultSlots({ cores: 1, memoryBytes: 256 * 1024 ** 2 }), 1);
   assert.equal(defaultSlots({ cores: 128, memoryBytes: 1024 * GIB }), 256);
-  assert.equal(usableMemory(2 ** 64, 8 * GIB), 8 * GIB, 'where there is no limit it is told as an enormous one');
-  assert.equal(usableMemory(0, 8 * GIB), 8 * GIB);
-  assert.equal(usableMemory(GIB, 8 * GIB), GIB);
 });
 
 test('settings have defaults but for the secret, and every problem is named', () => {

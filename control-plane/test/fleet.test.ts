@@ -8,7 +8,7 @@ import { REPORT } from './support/simulated-node.ts';
 const SEEN = new Date('2026-01-01T00:00:00.000Z');
 const node = (id: string, changes: Partial<ReportedNode> = {}): ReportedNode => ({
   ...REPORT,
-  ...{ id, instance: 'one', slots: 4, pool: 'default', labels: {}, seen_at: SEEN },
+  ...{ id, instance: 'one', slots: 4, pool: 'default', labels: {}, overloaded: [], seen_at: SEEN },
   ...changes,
 });
 const marks = (blocked: string[] = [], draining: string[] = []) => ({
@@ -22,6 +22,8 @@ describe('the state of a node', () => {
   it('follows from what it reports and from what the operator said', () => {
     assert.equal(state({}), 'working');
     assert.equal(state({ busy: 4 }), 'working');
+    assert.equal(state({ overloaded: ['memory'], busy: 4 }), 'overloaded');
+    assert.equal(state({ overloaded: ['cpu'], draining: true, busy: 1 }), 'draining');
     assert.equal(state({ draining: true, busy: 1 }), 'draining');
     assert.equal(state({ draining: true }), 'drained');
     assert.equal(state({ draining: true }, marks(['one'], ['one'])), 'blocked');
@@ -63,7 +65,7 @@ describe('the operations about the fleet', () => {
     assert.equal(status, 200);
     assert.deepEqual(body, {
       queue: { waiting_interactive: 3, waiting_bulk: 9, delayed: 2, leased: 3 },
-      nodes: { working: 2, draining: 1, drained: 1, blocked: 0 },
+      nodes: { working: 2, overloaded: 0, draining: 1, drained: 1, blocked: 0 },
       slots: { total: 12, busy: 1, free: 11 },
       desired_nodes: 3,
       pools: [
@@ -81,7 +83,14 @@ describe('the operations about the fleet', () => {
     assert.deepEqual([all.total, all.pages], [4, 1]);
     assert.deepEqual(all.items[0], {
       ...{ id: 'a-1', instance: 'one', pool: 'default', labels: { zone: 'eu-1' }, state: 'working' },
-      ...{ slots: 4, busy: 1, adsweep_version: 'test', browser_version: 'none', seen_at: SEEN.toISOString() },
+      ...{
+        slots: 4,
+        busy: 1,
+        overloaded: [],
+        adsweep_version: 'test',
+        browser_version: 'none',
+        seen_at: SEEN.toISOString(),
+      },
     });
     const ids = async (query: string) => (await list(query)).items.map(({ id, state }: typeof all) => [id, state]);
     assert.deepEqual(await ids('?pool=bulk&limit=1&page=2'), [['b-2', 'drained']]);

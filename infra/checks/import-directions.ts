@@ -26,7 +26,7 @@ const browserNodeLayers: Layers = [
   ['captures', 'capture/**'],
   ['metrics', 'metrics.ts'],
   ['browsers', 'browser/**'],
-  ['foundations', '*.ts'],
+  ['foundations', '*.ts', 'machine/**'],
 ];
 
 const proxyRouterLayers: Layers = [

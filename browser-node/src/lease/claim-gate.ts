@@ -1,5 +1,7 @@
-/** Why a node asks for no work for the moment. `drain`: the operator wants it to finish what it has. */
-export type HoldReason = 'drain';
+import type { NodeResource } from '@adsweep/shared/lease/messages.ts';
+
+/** Why a node asks for no work for the moment. `drain`: it is to finish what it has; a resource: too much of it is in use. */
+export type HoldReason = 'drain' | NodeResource;
 
 /** Whether a node may ask for work: it may while nothing holds it, and never again once the gate is shut. */
 export class ClaimGate {

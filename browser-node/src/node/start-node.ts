@@ -12,11 +12,14 @@ import type { Config } from '../config.ts';
 import { ExitsClient } from '../lease/exits-client.ts';
 import { LeaseLoop } from '../lease/lease-loop.ts';
 import { Renewals } from '../lease/renewals.ts';
+import { readFile } from '../machine/read-file.ts';
+import { ResourceMeter } from '../machine/resource-usage.ts';
 import { createMetrics } from '../metrics.ts';
 import { readLabels } from '../node-labels.ts';
 import { drainAsAsked } from './drain-as-asked.ts';
 import { Heartbeat } from './heartbeat.ts';
 import { type Readiness, serveProbes } from './serve-probes.ts';
+import { LoadWatch } from './watch-load.ts';
 
 /**
  * A node at work: where its probes listen, what to stop, in order, what gives back all work at once, and what ends all browsers while the
@@ -52,6 +55,12 @@ export async function startNode(config: Config, capturePage: CapturePage, logger
 
   let started = false;
   const readiness: Readiness = () => (loop.draining ? 'draining' : started ? 'ready' : 'starting');
+  const meter = new ResourceMeter(readFile, () => performance.now());
+  const thresholds = {
+    memory: config.ADSWEEP_MEMORY_MAX_PERCENT / 100,
+    cpu: config.ADSWEEP_CPU_MAX_PERCENT / 100,
+  };
+  const load = new LoadWatch({ measure: () => meter.measure(), thresholds, gate: loop.gate, metrics, logger });
   const report = () => ({
     slots: config.ADSWEEP_SLOTS,
     busy: loop.busy,
@@ -60,6 +69,7 @@ export async function startNode(config: Config, capturePage: CapturePage, logger
     browser_version: `Chromium ${chromium.version}`,
     pool: config.ADSWEEP_NODE_POOL,
     labels: readLabels(config.ADSWEEP_NODE_LABELS) ?? {},
+    overloaded: load.overloaded,
   });
   const drainMs = config.ADSWEEP_DRAIN_SECONDS * 1000;
   const answered = drainAsAsked(loop, drainMs, logger);
@@ -68,6 +78,7 @@ export async function startNode(config: Config, capturePage: CapturePage, logger
   const metricsToken = config.ADSWEEP_METRICS_TOKEN || config.ADSWEEP_NODE_TOKEN;
   const { ADSWEEP_METRICS_HOST: host, ADSWEEP_METRICS_PORT: port } = config;
   const probes = await serveProbes(host, port, readiness, metrics.registry, metricsToken);
+  load.start();
   await heartbeat.start();
   loop.start();
   started = true;
@@ -78,6 +89,7 @@ export async function startNode(config: Config, capturePage: CapturePage, logger
   const stops: Stop[] = [
     ['leases', stopLeases],
     ['heartbeat', () => heartbeat.stop()],
+    ['load', () => load.stop()],
     ['renewals', () => renewals.close()],
     ['browsers', () => pool.close()],
     ['probes', () => probes.close(0)],

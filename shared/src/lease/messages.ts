@@ -18,6 +18,10 @@ export const ACQUIRE_WAIT_MAX_MS = 25_000;
 
 export const NODE_ID = '^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$';
 
+/** What of a node's machine can run out. */
+export const NODE_RESOURCES = ['memory', 'cpu'] as const;
+export type NodeResource = (typeof NODE_RESOURCES)[number];
+
 /** The name of a pool of nodes. */
 export const NODE_POOL = '^[a-z0-9][a-z0-9._-]{0,62}$';
 /** The pool of the nodes that name none. */
@@ -44,6 +48,8 @@ export const NodeReportSchema = Type.Object(
     /** The group of nodes that it belongs to; absent: the one of those that name none. */
     pool: Type.Optional(Type.String({ pattern: NODE_POOL })),
     labels: Type.Optional(NodeLabelsSchema),
+    /** What of its machine is used so much that it takes no more work; absent: nothing. */
+    overloaded: Type.Optional(Type.Array(Type.Enum(NODE_RESOURCES), { maxItems: NODE_RESOURCES.length })),
   },
   { additionalProperties: false },
 );

@@ -2,18 +2,18 @@ import type { QueueDepth } from '../queue/queue.ts';
 import type { ReportedNode } from './nodes.ts';
 
 /**
- * How a node stands. `working`: it takes work. `draining`: it takes no more and finishes what it has, or is told so at its next report;
+ * How a node stands. `working`: it takes work. `overloaded`: for the moment it takes none, because too much of its machine is in use. `draining`: it takes no more and finishes what it has, or is told so at its next report;
  * `drained`: it has finished. `blocked`: the operator has shut it out.
  */
-export const NODE_STATES = ['working', 'draining', 'drained', 'blocked'] as const;
+export const NODE_STATES = ['working', 'overloaded', 'draining', 'drained', 'blocked'] as const;
 export type NodeState = (typeof NODE_STATES)[number];
 
 /** What the operator has said about nodes, by their names. */
 export type NodeMarks = { blocked: ReadonlySet<string>; draining: ReadonlySet<string> };
 
-export function nodeStateOf({ id, draining, busy }: ReportedNode, marks: NodeMarks): NodeState {
+export function nodeStateOf({ id, draining, busy, overloaded }: ReportedNode, marks: NodeMarks): NodeState {
   if (marks.blocked.has(id)) return 'blocked';
-  if (!draining && !marks.draining.has(id)) return 'working';
+  if (!draining && !marks.draining.has(id)) return overloaded.length > 0 ? 'overloaded' : 'working';
   return busy === 0 && draining ? 'drained' : 'draining';
 }
 

@@ -13,7 +13,7 @@ export type Nodes = ReturnType<typeof nodes>;
 
 const REPORTS = '{nodes}:reports';
 /** What a node of an earlier version does not say. */
-const UNSAID = { pool: DEFAULT_POOL, labels: {} };
+const UNSAID = { pool: DEFAULT_POOL, labels: {}, overloaded: [] };
 
 export function nodes(redis: RedisClient) {
   return {

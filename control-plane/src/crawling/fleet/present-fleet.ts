@@ -1,3 +1,4 @@
+import { NODE_RESOURCES } from '@adsweep/shared/lease/messages.ts';
 import { type Static, Type } from 'typebox';
 import type { QueueDepth } from '../queue/queue.ts';
 import { countSlots, desiredNodes, NODE_STATES, type NodeMarks, nodeStateOf } from './fleet-state.ts';
@@ -14,10 +15,13 @@ export const FleetNodeSchema = Type.Object(
     labels: Type.Record(Type.String(), Type.String()),
     state: Type.Enum(NODE_STATES, {
       description:
-        '`working`: it takes work. `draining`: it finishes what it has, or will be told so at its next report. `drained`: it has finished, and can be stopped. `blocked`: it is shut out.',
+        '`working`: it takes work. `overloaded`: it takes none until less of its machine is in use. `draining`: it finishes what it has, or will be told so at its next report. `drained`: it has finished, and can be stopped. `blocked`: it is shut out.',
     }),
     slots: Count,
     busy: Type.Integer({ minimum: 0, description: 'Slots that have a job.' }),
+    overloaded: Type.Array(Type.Enum(NODE_RESOURCES), {
+      description: 'What of its machine is used so much that it takes no more work.',
+    }),
     adsweep_version: Type.String(),
     browser_version: Type.String(),
     seen_at: Type.String({ format: 'date-time', description: 'When it reported itself last.' }),
@@ -49,9 +53,9 @@ export const FleetSchema = Type.Object(
 );
 
 export function presentNode(node: ReportedNode, marks: NodeMarks): Static<typeof FleetNodeSchema> {
-  const { id, instance, pool, labels, slots, busy, adsweep_version, browser_version, seen_at } = node;
+  const { id, instance, pool, labels, slots, busy, overloaded, adsweep_version, browser_version, seen_at } = node;
   const state = nodeStateOf(node, marks);
-  const about = { id, instance, pool, labels, state, slots, busy, adsweep_version, browser_version };
+  const about = { id, instance, pool, labels, state, slots, busy, overloaded, adsweep_version, browser_version };
   return { ...about, seen_at: seen_at.toISOString() };
 }
 

@@ -1,3 +1,5 @@
+import type { CgroupLimits } from './cgroup.ts';
+
 /** A capture waits for its page most of the time: so many keep a core busy. */
 const SLOTS_PER_CORE = 5;
 /** What a capture's renderers take at most places, and Chromium's own processes once. Bytes. */
@@ -14,6 +16,13 @@ export function defaultSlots({ cores, memoryBytes }: { cores: number; memoryByte
   return Math.min(SLOTS_MAX, Math.max(1, Math.min(Math.floor(cores * SLOTS_PER_CORE), inMemory)));
 }
 
-/** The memory that this process may use, in bytes: the limit of its control group, or all that the machine has. */
-export const usableMemory = (limitBytes: number, totalBytes: number): number =>
-  limitBytes > 0 ? Math.min(limitBytes, totalBytes) : totalBytes;
+/** What this process may use: the cores and the memory of the machine, or less where a control group limits it. Pure. */
+export function usableMachine(
+  { memory, cpu }: CgroupLimits,
+  machine: { cores: number; memoryBytes: number },
+): { cores: number; memoryBytes: number } {
+  return {
+    cores: Math.min(machine.cores, cpu?.limit ?? machine.cores),
+    memoryBytes: Math.min(machine.memoryBytes, memory?.limit ?? machine.memoryBytes),
+  };
+}
