@@ -87,6 +87,16 @@ export function workMetrics(registry: Registry) {
       ['what'],
     ),
     jobs: gauge('adsweep_crawl_jobs', 'Crawl jobs in the queue.', ['state']),
+    oldestJob: gauge(
+      'adsweep_crawl_jobs_oldest_seconds',
+      'For how long the oldest waiting crawl job of a band has waited; 0: none waits.',
+      ['band'],
+    ),
+    refillRemaining: gauge(
+      'adsweep_refill_remaining_jobs',
+      'Jobs of pending scans that a refill of the whole queue has yet to look at; 0: none is under way.',
+      [],
+    ),
     nodes: gauge('adsweep_nodes', 'Browser nodes that reported themselves lately.', ['state']),
     slots: gauge('adsweep_fleet_slots', 'Slots of the browser nodes that take work.', ['state']),
     desiredNodes: gauge('adsweep_desired_nodes', 'Nodes that would give every waiting and leased job a slot.', []),

@@ -27,7 +27,7 @@ after(() => farm.stop());
 
 /** What a farm with loops would do to expired leases, at once. */
 const reapNow = () => reap(farm.farm.dependencies, new Date());
-const refillNow = () => refill(farm.farm.dependencies, new Date());
+const refillNow = () => refill(farm.farm.dependencies);
 
 async function leased(changes: Parameters<RunningFarm['submit']>[0] = {}): Promise<LeaseOfFirst> {
   const scan = await farm.submit(changes);

@@ -129,7 +129,7 @@ describe('the journey of a scan', { timeout: 20_000 }, () => {
     await queue.drop('a', 'a');
     const read = async (gauge: { get(): Promise<{ values: { value: number }[] }> }) =>
       (await gauge.get()).values.map(({ value }) => value);
-    assert.deepEqual(await read(metrics.jobs), [0, 0, 1, 0], 'interactive, bulk, delayed, leased');
+    assert.deepEqual(await read(metrics.jobs), [0, 0, 0, 1, 0], 'interactive, bulk, campaigns, delayed, leased');
     assert.deepEqual(await read(metrics.nodes), [1, 0, 0, 1, 0], 'working, overloaded, draining, drained, blocked');
     assert.deepEqual(await read(metrics.slots), [0, 4], 'busy, free');
     assert.deepEqual(await farm.farm.nodes.list(new Date(Date.now() + 60_000)), [], 'silent nodes are forgotten');

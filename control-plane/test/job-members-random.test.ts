@@ -79,7 +79,7 @@ it(`jobs end, each member once and charged once, whatever happens to nodes, leas
     const { leases } = await farm.node.acquire({ node_id: 'node', max: 3, wait_ms: 0 });
     await Promise.all(leases.map((lease) => work(lease, random).catch(isLost)));
     await reap(farm.farm.dependencies, new Date());
-    await refill(farm.farm.dependencies, new Date());
+    await refill(farm.farm.dependencies);
     for (const id of await farm.redis.client.zrange(shardKeys(0).delayed, 0, '-1')) await farm.makeDue(id);
     // What Redis forgot with its leases runs out.
     if (turn % 10 === 9)
@@ -98,5 +98,5 @@ it(`jobs end, each member once and charged once, whatever happens to nodes, leas
   }
   const places = ended.map(({ job_id, slot }) => `${job_id}/${slot}`);
   assert.equal(new Set(places).size, places.length, 'a slot is one scan');
-  assert.deepEqual(await farm.farm.queue.depth(), { waiting: { 0: 0, 1: 0 }, delayed: 0, leased: 0 });
+  assert.deepEqual(await farm.farm.queue.depth(), { waiting: { 0: 0, 1: 0, 2: 0 }, delayed: 0, leased: 0 });
 });

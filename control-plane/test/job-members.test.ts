@@ -55,7 +55,7 @@ const withJob = (id: string) => ({ _id: id, job_id: id });
 describe('a job of several scans', () => {
   it('is one lease, under which each member ends by itself', async () => {
     const scans = await submitJob(3);
-    assert.deepEqual(await depth(), { waiting: { 0: 1, 1: 0 }, delayed: 0, leased: 0 });
+    assert.deepEqual(await depth(), { waiting: { 0: 1, 1: 0, 2: 0 }, delayed: 0, leased: 0 });
     const lease = await farm.acquireOne();
     assert.deepEqual(scansOf(lease), idsOf(scans));
     assert.deepEqual(lease.job.limits, JOB_LIMITS.repeat_group);
@@ -65,7 +65,7 @@ describe('a job of several scans', () => {
     assert.equal((await farm.node.renew(lease)).outcome, 'renewed');
     await complete(lease, scans[2]!);
     assert.deepEqual(await statusOf(scans), ['crawled', 'failed', 'crawled']);
-    assert.deepEqual(await depth(), { waiting: { 0: 0, 1: 0 }, delayed: 0, leased: 0 });
+    assert.deepEqual(await depth(), { waiting: { 0: 0, 1: 0, 2: 0 }, delayed: 0, leased: 0 });
     assert.equal((await farm.node.renew(lease)).outcome, 'lost');
     for (const { outbox } of await Promise.all(scans.map(({ _id }) => farm.read(_id))))
       assert.equal(outbox.filter(({ kind }) => kind === 'charge').length, 1);
@@ -109,8 +109,12 @@ describe('a job of several scans', () => {
     const waiting = { $set: { status: 'pending' as const, lease: null, lost_requeues: 1 } };
     await farm.store.collection<ScanRecord>('scans').updateOne({ _id: scans[0]!._id }, waiting);
     await farm.redis.client.flushall();
-    await refill(farm.farm.dependencies, new Date());
-    assert.deepEqual(await depth(), { waiting: { 0: 0, 1: 0 }, delayed: 0, leased: 1 }, 'the lease is adopted first');
+    await refill(farm.farm.dependencies);
+    assert.deepEqual(
+      await depth(),
+      { waiting: { 0: 0, 1: 0, 2: 0 }, delayed: 0, leased: 1 },
+      'the lease is adopted first',
+    );
     await lose(lease);
     assert.deepEqual(scansOf(await farm.acquireOne()), idsOf(scans));
   });
@@ -173,7 +177,7 @@ describe('a lease', () => {
     const [own, other] = [await farm.submit(), await farm.submit()];
     const { leases } = await farm.node.acquire({ node_id: 'node', max: 2, wait_ms: 0 });
     const lease = leases.find(({ scan_id }) => scan_id === own._id)!;
-    const fence = Number(lease.lease_id.split('.')[1]);
+    const fence = Number(lease.lease_id.split('.')[0]);
     const scans = farm.store.collection<ScanRecord>('scans');
     const sameOrganization = await farm.submit({ organization_id: own.organization_id });
     for (const { _id } of [other, sameOrganization]) {
@@ -241,7 +245,7 @@ describe('a sweep', () => {
     await complete(lease, first);
     await fail(lease, second, 'navigation: DNS');
     assert.deepEqual(await statusOf([sweep, first, second]), ['crawled', 'crawled', 'failed']);
-    assert.deepEqual(await depth(), { waiting: { 0: 0, 1: 0 }, delayed: 0, leased: 0 });
+    assert.deepEqual(await depth(), { waiting: { 0: 0, 1: 0, 2: 0 }, delayed: 0, leased: 0 });
   });
 
   it('§4.2.9 that dies half-way and runs again makes and bills nothing twice', async () => {

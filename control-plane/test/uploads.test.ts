@@ -357,17 +357,17 @@ describe('the node API', () => {
 
   it('reads lease ids of the right form alone', () => {
     const jobId = '0f8fad5b-d9cb-469f-a165-70867728950e';
-    const parsed = { shard: 3, fence: 1767000000000001, jobId, organizationId: 'org-1' };
-    assert.deepEqual(parseLeaseId(`3.1767000000000001.${jobId}.org-1`), parsed);
+    const parsed = { fence: 1767000000000001, jobId, organizationId: 'org-1' };
+    assert.deepEqual(parseLeaseId(`1767000000000001.${jobId}.org-1`), parsed);
     for (const text of [
       '',
       'x',
-      `1.2.${jobId}x.o`,
-      `-1.2.${jobId}.o`,
-      `1.9999999999999999.${jobId}.o`,
-      `1.2.3.${jobId}.o`,
-      `1.2.${jobId}`,
-      `1.2.${jobId}.o.p`,
+      `2.${jobId}x.o`,
+      `-2.${jobId}.o`,
+      `9999999999999999.${jobId}.o`,
+      `1.2.${jobId}.o`,
+      `2.${jobId}`,
+      `2.${jobId}.o.p`,
     ])
       assert.equal(parseLeaseId(text), null, text);
   });

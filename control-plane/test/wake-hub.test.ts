@@ -3,6 +3,7 @@ import { after, before, describe, it } from 'node:test';
 import { createLogger } from '@adsweep/shared/service/logger.ts';
 import { until } from '../../shared/test/support/until.ts';
 import { crawlQueue } from '../src/crawling/queue/queue.ts';
+import { startPromoting } from '../src/crawling/queue/start-promoting.ts';
 import { openRedis, type RedisClient, redisReady } from '../src/platform/redis.ts';
 import { takeTurns } from '../src/platform/take-turns.ts';
 import { openWakeHub, type WakeHub } from '../src/platform/wake-hub.ts';
@@ -46,7 +47,7 @@ describe('two processes on one Redis', () => {
   });
 
   it('give a job to a node that waits at one when the other one enqueues it', async () => {
-    const queues = [crawlQueue(redis.client, 1, hubs[0]), crawlQueue(other, 1, hubs[1])] as const;
+    const queues = [crawlQueue(redis.client, { wake: hubs[0] }), crawlQueue(other, { wake: hubs[1] })] as const;
     assert.deepEqual(await queues[1].take('node/1', 1, 1), []);
     const waiting = queues[1].waitForWork(LONG_MS);
     await queues[0].enqueue({ jobId: 'scan', organizationId: 'organization', band: 0, delayMs: 0 });
@@ -54,8 +55,10 @@ describe('two processes on one Redis', () => {
     assert.equal((await queues[1].take('node/1', 1, 1)).length, 1);
   });
 
-  it('give out a delayed job when it is due, whoever enqueued it', async () => {
-    const queues = [crawlQueue(redis.client, 1, hubs[0]), crawlQueue(other, 1, hubs[1])] as const;
+  it('give out a delayed job when it is due, whoever enqueued it', async (t) => {
+    const queues = [crawlQueue(redis.client, { wake: hubs[0] }), crawlQueue(other, { wake: hubs[1] })] as const;
+    const promoting = startPromoting({ queue: queues[0], logger: createLogger('test', 'silent') });
+    t.after(() => promoting.stop());
     await queues[0].enqueue({ jobId: 'later', organizationId: 'organization', band: 0, delayMs: 300 });
     let looks = 0;
     for (let taken = 0; taken === 0; looks += 1) {

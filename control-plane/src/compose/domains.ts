@@ -13,7 +13,9 @@ export function createDomains(platform: Platform, settings: CrawlingSettings & A
   const accounts = accountsDomain(platform);
   const reference = referenceDomain(platform);
   const scanning = scanningDomain(platform);
-  const crawling = crawlingDomain(platform, scanning, settings);
+  const leaseCapOf = (organizationId: string) =>
+    accounts.quotasOf(organizationId).then(({ concurrent_leases }) => concurrent_leases);
+  const crawling = crawlingDomain(platform, scanning, settings, leaseCapOf);
   const analysis = analysisDomain(platform, reference, scanning, crawling, settings);
   const delivery = deliveryDomain(platform, scanning.outboxSources, accounts.outboxHandlers);
   return { accounts, reference, scanning, crawling, analysis, delivery };

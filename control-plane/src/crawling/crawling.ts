@@ -21,7 +21,8 @@ import { leaseRoutes } from './node-api/lease-routes.ts';
 import { memberRoutes } from './node-api/member-routes.ts';
 import { uploadRoutes } from './node-api/upload-routes.ts';
 import { enqueueJob } from './queue/enqueue-job.ts';
-import { crawlQueue } from './queue/queue.ts';
+import { crawlQueue, type LeaseCapOf } from './queue/queue.ts';
+import { startPromoting } from './queue/start-promoting.ts';
 import type { RetentionDays } from './retention/remove-old.ts';
 import { retentionStore } from './retention/retention-store.ts';
 import { startRetention } from './retention/start-retention.ts';
@@ -45,10 +46,11 @@ export function crawlingDomain(
   { store, disk, redis, wake, metrics, logger }: Platform,
   { scans, artifacts }: Pick<ScanningDomain, 'scans' | 'artifacts'>,
   { publicUrl, joinTokens, leaseSecret, shards, retention = KEEP_FOR_EVER }: CrawlingSettings,
+  leaseCapOf: LeaseCapOf,
 ) {
   const captures = captureStore(store);
   const [bodies, readCapture] = [bodyStore(artifacts), captureReader(captures)];
-  const queue = crawlQueue(redis, shards, wake);
+  const queue = crawlQueue(redis, { shards, wake, leaseCapOf });
   const nodes = nodesIn(redis);
   const [blocked, draining] = [markedNodes(store, 'blocked_nodes'), markedNodes(store, 'draining_nodes')];
   const fleet = fleetView(nodes, blocked, draining);
@@ -86,7 +88,7 @@ export function crawlingDomain(
     routes: [...leaseRoutes(dependencies), ...memberRoutes(dependencies), ...uploadRoutes(dependencies)],
     admit: admitNode({ joinTokens, leaseSecret, blocked }),
     loops: {
-      reaper: () => [startReaper(dependencies)],
+      reaper: () => [startReaper(dependencies), startPromoting(dependencies)],
       refill: () => [startRefill(dependencies), startCountingWork(dependencies)],
       sweeper: () => [startRetention(dependencies, retention)],
     },

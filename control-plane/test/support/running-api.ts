@@ -23,7 +23,7 @@ import { apiRoutes } from '../../src/compose/api-routes.ts';
 import { createApp } from '../../src/compose/create-app.ts';
 import type { CaptureRecord } from '../../src/crawling/captures/capture-record.ts';
 import type { FleetVerbs } from '../../src/crawling/fleet/fleet-routes.ts';
-import type { QueueDepth } from '../../src/crawling/queue/queue.ts';
+import type { QueueDepth } from '../../src/crawling/queue/read-depth.ts';
 import { authenticate } from '../../src/http/authenticate.ts';
 import { idempotencyStore } from '../../src/http/idempotency-store.ts';
 import type { Permission } from '../../src/http/permissions.ts';
@@ -157,7 +157,7 @@ export async function runningApi(open: () => Promise<Store> = () => openStore({ 
     countRequest: async () => null,
     fleet: async () => {},
     readFleet: async () => ({ nodes: [], marks: { blocked: new Set(), draining: new Set() } }),
-    depth: { waiting: { 0: 0, 1: 0 }, delayed: 0, leased: 0 },
+    depth: { waiting: { 0: 0, 1: 0, 2: 0 }, delayed: 0, leased: 0 },
   };
   const pictures = new PicturePool();
   const threads = new RuleThreads(1);

@@ -143,7 +143,7 @@ export async function runningFarm() {
     },
 
     /** Names of the files stored for the attempt of a lease's first member, and how many uploads are being written. */
-    objectsOf: ({ lease_id, scan_id }: MemberLease) => filesIn(join(folder, 'scans', scan_id, lease_id.split('.')[1]!)),
+    objectsOf: ({ lease_id, scan_id }: MemberLease) => filesIn(join(folder, 'scans', scan_id, lease_id.split('.')[0]!)),
     filesOf: (scanId: string) => filesIn(join(folder, 'scans', scanId), true),
     incoming: async () => (await filesIn(join(folder, '.incoming'))).length,
 

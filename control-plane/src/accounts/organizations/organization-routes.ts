@@ -107,7 +107,7 @@ export function organizationRoutes({ organizations, addOrganization }: Organizat
       path: '/api/v1/organizations/{id}',
       summary: 'Change an organization',
       description:
-        'Of its name, status, price and quotas, what is named is changed, within a second. One that is not `active` reads what it has and creates no scans.',
+        'Of its name, status, price and quotas, what is named is changed, within a second; `concurrent_leases` within five. One that is not `active` reads what it has and creates no scans.',
       params: Type.Object({ id: Type.String() }),
       body: OrganizationPatchSchema,
       replies: { 200: { description: 'The organization as it is now.', schema: OrganizationSchema } },

@@ -1,14 +1,15 @@
 import type { Logger } from '@adsweep/shared/service/logger.ts';
 import type { WorkMetrics } from '../../metrics.ts';
 import { type Loop, startLoop } from '../../platform/start-loop.ts';
+import { BANDS, NAME_OF_BAND } from '../queue/keys.ts';
 import type { CrawlQueue } from '../queue/queue.ts';
 import { countSlots, desiredNodes, NODE_STATES, nodeStateOf } from './fleet-state.ts';
 import type { FleetView } from './fleet-view.ts';
 
 export type CountDependencies = {
-  queue: Pick<CrawlQueue, 'depth'>;
+  queue: Pick<CrawlQueue, 'depth' | 'oldestWaiting'>;
   fleet: FleetView;
-  metrics: Pick<WorkMetrics, 'jobs' | 'nodes' | 'slots' | 'desiredNodes'>;
+  metrics: Pick<WorkMetrics, 'jobs' | 'oldestJob' | 'nodes' | 'slots' | 'desiredNodes'>;
   logger: Logger;
 };
 
@@ -22,9 +23,11 @@ export function startCountingWork(dependencies: CountDependencies): Loop {
 
 /** Sets the gauges once. */
 export async function countWork({ queue, fleet, metrics }: CountDependencies, now: Date): Promise<void> {
-  const [depth, { nodes, marks }] = await Promise.all([queue.depth(), fleet.read(now)]);
-  metrics.jobs.set({ state: 'waiting_interactive' }, depth.waiting[0]);
-  metrics.jobs.set({ state: 'waiting_bulk' }, depth.waiting[1]);
+  const [depth, oldest, { nodes, marks }] = await Promise.all([queue.depth(), queue.oldestWaiting(), fleet.read(now)]);
+  for (const band of BANDS) {
+    metrics.jobs.set({ state: `waiting_${NAME_OF_BAND[band]}` }, depth.waiting[band]);
+    metrics.oldestJob.set({ band: NAME_OF_BAND[band] }, oldest[band]);
+  }
   metrics.jobs.set({ state: 'delayed' }, depth.delayed);
   metrics.jobs.set({ state: 'leased' }, depth.leased);
 

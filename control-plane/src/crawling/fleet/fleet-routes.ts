@@ -4,7 +4,7 @@ import { ApiError } from '../../http/api-error.ts';
 import type { Caller } from '../../http/caller.ts';
 import { pageQuery, pageSchema, presentPage, rowsOf } from '../../http/page.ts';
 import { noContent, ok, type Route, route } from '../../http/route.ts';
-import type { QueueDepth } from '../queue/queue.ts';
+import type { QueueDepth } from '../queue/read-depth.ts';
 import { NODE_STATES, nodeStateOf } from './fleet-state.ts';
 import type { FleetView } from './fleet-view.ts';
 import { FleetNodeSchema, FleetSchema, presentFleet, presentNode } from './present-fleet.ts';

@@ -1,4 +1,4 @@
-import type { QueueDepth } from '../queue/queue.ts';
+import type { QueueDepth } from '../queue/read-depth.ts';
 import type { ReportedNode } from './nodes.ts';
 
 /**

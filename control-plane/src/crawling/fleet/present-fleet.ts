@@ -1,6 +1,6 @@
 import { NODE_RESOURCES } from '@adsweep/shared/lease/messages.ts';
 import { type Static, Type } from 'typebox';
-import type { QueueDepth } from '../queue/queue.ts';
+import type { QueueDepth } from '../queue/read-depth.ts';
 import { countSlots, desiredNodes, NODE_STATES, type NodeMarks, nodeStateOf } from './fleet-state.ts';
 import type { ReportedNode } from './nodes.ts';
 
@@ -33,7 +33,8 @@ export const FleetSchema = Type.Object(
   {
     queue: Type.Object({
       waiting_interactive: Type.Integer({ minimum: 0, description: 'Jobs of scans that were created one by one.' }),
-      waiting_bulk: Type.Integer({ minimum: 0, description: 'Jobs of bulk requests, repeats and campaigns.' }),
+      waiting_bulk: Type.Integer({ minimum: 0, description: 'Jobs of bulk requests and repeats.' }),
+      waiting_campaign: Type.Integer({ minimum: 0, description: 'Jobs of campaigns.' }),
       delayed: Type.Integer({ minimum: 0, description: 'Jobs that wait for their next attempt.' }),
       leased: Type.Integer({ minimum: 0, description: 'Jobs that a node has.' }),
     }),
@@ -66,6 +67,7 @@ export function presentFleet(depth: QueueDepth, nodes: ReportedNode[], marks: No
     queue: {
       waiting_interactive: depth.waiting[0],
       waiting_bulk: depth.waiting[1],
+      waiting_campaign: depth.waiting[2],
       delayed: depth.delayed,
       leased: depth.leased,
     },

@@ -6,7 +6,6 @@ import { leaseRefOf } from './renew.ts';
 export type BlockDependencies = EndDependencies & {
   blocked: Pick<MarkedNodes, 'add'>;
   scans: EndDependencies['scans'] & Pick<InternalScans, 'pageInStatus'>;
-  queue: EndDependencies['queue'] & { shardOf(organizationId: string): number };
 };
 
 const PAGE = 500;
@@ -16,13 +15,13 @@ const PAGE = 500;
  * at once. A lease that is being given to it meanwhile is taken back by whoever gives it.
  */
 export async function blockNode(dependencies: BlockDependencies, nodeId: string, now: Date): Promise<void> {
-  const { blocked, scans, queue, logger } = dependencies;
+  const { blocked, scans, logger } = dependencies;
   await blocked.add(nodeId, now);
   let requeued = 0;
   for (let last = '', more = true; more; ) {
     const running = await scans.pageInStatus('running', last, PAGE);
     for (const scan of running) {
-      const ref = scan.lease?.node_id === nodeId ? leaseRefOf(queue, scan) : null;
+      const ref = scan.lease?.node_id === nodeId ? leaseRefOf(scan) : null;
       if (ref && (await releaseLease(dependencies, ref, now)) === 'ended') requeued += 1;
     }
     more = running.length === PAGE;

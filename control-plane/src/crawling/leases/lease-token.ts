@@ -3,17 +3,16 @@ import { isId } from '@adsweep/shared/ids.ts';
 import { sameSecret } from '@adsweep/shared/service/bearer.ts';
 import type { LeaseRef } from '../queue/queue.ts';
 
-/** `<shard>.<fence>.<job id>.<organization id>`: everything a control plane needs to know of a lease, so that none has to remember it. */
-export const leaseIdOf = ({ shard, fence, jobId, organizationId }: LeaseRef): string =>
-  `${shard}.${fence}.${jobId}.${organizationId}`;
+/** `<fence>.<job id>.<organization id>`: everything a control plane needs to know of a lease, so that none has to remember it. */
+export const leaseIdOf = ({ fence, jobId, organizationId }: LeaseRef): string => `${fence}.${jobId}.${organizationId}`;
 
-const LEASE_ID = /^(\d{1,4})\.(\d{1,16})\.([0-9a-f-]{36})\.([0-9A-Za-z-]{1,100})$/;
+const LEASE_ID = /^(\d{1,16})\.([0-9a-f-]{36})\.([0-9A-Za-z-]{1,100})$/;
 
 /** What a lease id says, or null for what is none. */
 export function parseLeaseId(text: string): LeaseRef | null {
-  const [, shard, fence, jobId = '', organizationId = ''] = LEASE_ID.exec(text) ?? [];
+  const [, fence, jobId = '', organizationId = ''] = LEASE_ID.exec(text) ?? [];
   if (!isId(jobId) || !Number.isSafeInteger(Number(fence))) return null;
-  return { shard: Number(shard), fence: Number(fence), jobId, organizationId };
+  return { fence: Number(fence), jobId, organizationId };
 }
 
 /** The credential of one lease: HMAC-SHA256 of its id, in base64url. */

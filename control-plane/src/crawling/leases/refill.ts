@@ -1,22 +1,26 @@
 import type { Logger } from '@adsweep/shared/service/logger.ts';
+import type { WorkMetrics } from '../../metrics.ts';
 import type { RedisClient } from '../../platform/redis.ts';
 import { type Loop, startLoop } from '../../platform/start-loop.ts';
 import { takeTurns } from '../../platform/take-turns.ts';
 import type { InternalScans } from '../../scanning/scans/state/internal-scans.ts';
-import { enqueueJob } from '../queue/enqueue-job.ts';
+import { waitingJobOf } from '../queue/enqueue-job.ts';
 import type { CrawlQueue } from '../queue/queue.ts';
+import { followRefill } from './follow-refill.ts';
 import { adoptLease, leaseRefOf } from './renew.ts';
 
 export type RefillDependencies = {
-  queue: Pick<CrawlQueue, 'enqueue' | 'adopt' | 'shardOf' | 'depth'>;
+  queue: Pick<CrawlQueue, 'enqueueAll' | 'adopt' | 'depth' | 'isAdopted' | 'whileAdopting' | 'refreshCaps'>;
   scans: Pick<InternalScans, 'pageInStatus' | 'countJobsInStatus'>;
   redis: RedisClient;
+  metrics: Pick<WorkMetrics, 'refillRemaining'>;
   logger: Logger;
 };
 
 const REFILL_EVERY_MS = 5_000;
 /** A process that refills no more is replaced by another one after this time. */
 const CLAIM_MS = 8_000;
+/** Scans that are held in memory at a time, however many wait. */
 const PAGE = 500;
 /** Pages of pending scans looked at in one turn when nothing is amiss. */
 const PAGES_PER_TURN = 4;
@@ -25,8 +29,8 @@ const ON_THEIR_WAY_MAX = 100;
 
 /**
  * Makes Redis again what MongoDB says: every pending scan has a job, every running one a lease (which runs out when nobody renews
- * it). All at once at the start, after an outage and when Redis knows of fewer jobs than there are; otherwise a piece at each turn, so
- * that a long queue costs little. Of several processes one does it.
+ * it). All at once at the start, after an outage, when Redis has lost its data or knows of fewer jobs than there are; otherwise a piece at
+ * each turn, so that a long queue costs little. Of several processes one does it.
  */
 export function startRefill(dependencies: RefillDependencies): Loop {
   let whole = true;
@@ -34,12 +38,14 @@ export function startRefill(dependencies: RefillDependencies): Loop {
 
   const turn = async () => {
     try {
-      if (whole || (await jobsAreMissing(dependencies))) {
-        await refill(dependencies, new Date());
+      await dependencies.queue.refreshCaps();
+      if (whole || !(await dependencies.queue.isAdopted()) || (await jobsAreMissing(dependencies))) {
+        await refill(dependencies);
         whole = false;
       } else {
         await adoptRunning(dependencies);
-        position = await enqueuePending(dependencies, new Date(), position, PAGES_PER_TURN);
+        for (let page = 0; page === 0 || (page < PAGES_PER_TURN && position !== ''); page += 1)
+          position = (await enqueuePage(dependencies, position)).next;
       }
     } catch (error) {
       whole = true;
@@ -67,32 +73,33 @@ async function jobsAreMissing({ queue, scans }: RefillDependencies): Promise<boo
     scans.countJobsInStatus('running'),
   ]);
   const { waiting, delayed, leased } = await queue.depth();
-  return pending + running - (waiting[0] + waiting[1] + delayed + leased) > ON_THEIR_WAY_MAX;
+  return pending + running - (waiting[0] + waiting[1] + waiting[2] + delayed + leased) > ON_THEIR_WAY_MAX;
 }
 
 /** The whole of it. Leases go first: a job that a node has must not be queued for those of its members that wait. */
-export async function refill(dependencies: RefillDependencies, now: Date): Promise<void> {
-  await adoptRunning(dependencies);
-  await enqueuePending(dependencies, now, '', Number.POSITIVE_INFINITY);
+export async function refill(dependencies: RefillDependencies): Promise<void> {
+  const { queue, scans } = dependencies;
+  await queue.whileAdopting(() => adoptRunning(dependencies));
+  const progress = followRefill(dependencies, await scans.countJobsInStatus('pending'));
+  try {
+    let position = '';
+    do {
+      const page = await enqueuePage(dependencies, position);
+      progress.add(page);
+      position = page.next;
+    } while (position !== '');
+  } finally {
+    progress.end();
+  }
 }
 
-/** Looks at up to `pages` pages of pending scans after id `from`; answers where to go on, '' when it came to the end. */
-async function enqueuePending(
-  { queue, scans, logger }: RefillDependencies,
-  now: Date,
-  from: string,
-  pages: number,
-): Promise<string> {
-  let last = from;
-  for (let page = 0; page < pages; page += 1) {
-    const pending = await scans.pageInStatus('pending', last, PAGE);
-    const added = await Promise.all(pending.map((scan) => enqueueJob(queue, scan, now)));
-    const count = added.filter(Boolean).length;
-    if (count > 0) logger.info({ scans: count }, 'pending scans were not in their queue');
-    if (pending.length < PAGE) return '';
-    last = pending.at(-1)!._id;
-  }
-  return last;
+/** Looks at a page of pending scans after id `from`, and queues those whose jobs are missing; `next` is '' where it came to the end. */
+async function enqueuePage({ queue, scans, logger }: RefillDependencies, from: string) {
+  const pending = await scans.pageInStatus('pending', from, PAGE);
+  const now = new Date();
+  const queued = await queue.enqueueAll(pending.map((scan) => waitingJobOf(scan, now)));
+  if (queued > 0) logger.debug({ jobs: queued }, 'jobs of pending scans were not in their queue');
+  return { looked: pending.length, queued, next: pending.length < PAGE ? '' : pending.at(-1)!._id };
 }
 
 async function adoptRunning({ queue, scans }: RefillDependencies): Promise<void> {
@@ -100,7 +107,7 @@ async function adoptRunning({ queue, scans }: RefillDependencies): Promise<void>
     const running = await scans.pageInStatus('running', last, PAGE);
     await Promise.all(
       running.map((scan) => {
-        const ref = leaseRefOf(queue, scan);
+        const ref = leaseRefOf(scan);
         return ref && adoptLease(queue, ref, scan);
       }),
     );

@@ -42,15 +42,10 @@ export async function adoptLease(queue: Pick<CrawlQueue, 'adopt'>, ref: LeaseRef
 }
 
 /** The lease that a scan names; null where it names none. */
-export function leaseRefOf(
-  queue: Pick<CrawlQueue, 'shardOf'>,
-  { organization_id, job_id, lease }: Pick<ScanInQueue, 'organization_id' | 'job_id' | 'lease'>,
-): LeaseRef | null {
-  if (!lease) return null;
-  return {
-    shard: queue.shardOf(organization_id),
-    jobId: job_id,
-    fence: lease.fence,
-    organizationId: organization_id,
-  };
+export function leaseRefOf({
+  organization_id,
+  job_id,
+  lease,
+}: Pick<ScanInQueue, 'organization_id' | 'job_id' | 'lease'>): LeaseRef | null {
+  return lease && { jobId: job_id, fence: lease.fence, organizationId: organization_id };
 }

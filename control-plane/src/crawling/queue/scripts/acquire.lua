@@ -1,55 +1,77 @@
 -- waiting -> leased: the oldest job of the organization whose turn it is.
--- KEYS  1 ring  2 leased  3 fence
+-- KEYS  1 ring  2 leased  3 fence  4 caps  5 adopted
 -- ARGV  1 prefix of the shard's keys  2 node  3 lease in ms  4 the most jobs to give  5 the most leases of the node
--- Reply { job id, fence, organization, job id, ... }, empty when nothing waits
-local prefix, node, lease, most = ARGV[1], ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[4])
+-- Reply { job id, fence, organization, job id, ... }, empty when nothing can be leased
+local prefix, node, lease = ARGV[1], ARGV[2], tonumber(ARGV[3])
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
-local micros = time[1] * 1000000 + time[2]
-local given = {}
-
--- Leases that have run out no longer count, reaped or not.
+local deadline = string.format('%.0f', now + lease)
 local own = prefix .. 'node:' .. node
-redis.call('ZREMRANGEBYSCORE', own, '-inf', string.format('%.0f', now))
-most = math.min(most, tonumber(ARGV[5]) - redis.call('ZCARD', own))
+-- Leases that have run out no longer count, reaped or not.
+local held = redis.call('ZCOUNT', own, string.format('(%.0f', now), '+inf')
+local most = math.min(tonumber(ARGV[4]), tonumber(ARGV[5]) - held)
+-- It grows even when Redis has lost everything. '%.0f', because Lua writes large numbers with an exponent.
+local fence = math.max(tonumber(redis.call('GET', KEYS[3]) or '0'), time[1] * 1000000 + time[2] - 1)
+local given, unsure, isAdopted = {}, {}, nil
+-- A lease counts until it is ended or reaped; one that lost its job's other keys can be neither, and counts no longer than this.
+local FORGOTTEN_MS = 600000
 
--- Of four turns three go to band 0 first and one to band 1, so that neither starves.
+-- Of seven turns four go to band 0 first, two to band 1 and one to band 2, so that none starves.
+local TURNS = { 0, 0, 1, 0, 0, 1, 2 }
 local function take(org)
-  local waiting = prefix .. 'waiting:'
   local turn = redis.call('INCR', prefix .. 'turns:' .. org)
-  local first = turn % 4 == 0 and 1 or 0
-  for _, band in ipairs({ first, 1 - first }) do
-    local id = redis.call('ZPOPMIN', waiting .. band .. ':' .. org)[1]
-    if id then return id end
+  for _, band in ipairs({ TURNS[(turn - 1) % #TURNS + 1], 0, 1, 2 }) do
+    local waiting = prefix .. 'waiting:' .. band
+    local id = redis.call('ZPOPMIN', waiting .. ':' .. org)[1]
+    if id then
+      redis.call('ZREM', waiting, id)
+      return id
+    end
   end
 end
 
 local function give(id, org)
   local hash = prefix .. 'job:' .. id
   if redis.call('HGET', hash, 'state') ~= 'waiting' then return end
-  local last = tonumber(redis.call('GET', KEYS[3]) or '0')
-  -- It grows even when Redis has lost everything. '%.0f', because Lua writes large numbers with an exponent.
-  local fence = string.format('%.0f', math.max(last + 1, micros))
-  redis.call('SET', KEYS[3], fence)
-  redis.call('HSET', hash, 'state', 'leased', 'fence', fence, 'node', node)
-  redis.call('ZADD', KEYS[2], string.format('%.0f', now + lease), id)
-  redis.call('ZADD', own, string.format('%.0f', now + lease), id)
+  fence = fence + 1
+  local text = string.format('%.0f', fence)
+  redis.call('HSET', hash, 'state', 'leased', 'fence', text, 'node', node)
+  redis.call('ZADD', KEYS[2], deadline, id)
+  redis.call('ZADD', own, deadline, id)
+  redis.call('ZADD', prefix .. 'leases:' .. org, deadline, id)
   given[#given + 1] = id
-  given[#given + 1] = fence
+  given[#given + 1] = text
   given[#given + 1] = org
 end
 
-while #given < most * 3 do
-  local org = redis.call('LPOP', KEYS[1])
-  if not org then break end
-  local id = take(org)
-  local left = redis.call('ZCARD', prefix .. 'waiting:0:' .. org) + redis.call('ZCARD', prefix .. 'waiting:1:' .. org)
-  if left > 0 then
-    redis.call('RPUSH', KEYS[1], org)
-  else
-    redis.call('DEL', prefix .. 'turns:' .. org)
-  end
-  if id then give(id, org) end
+local function mayLease(org)
+  local cap = redis.call('HGET', KEYS[4], org)
+  if not cap then return true end
+  if isAdopted == nil then isAdopted = redis.call('EXISTS', KEYS[5]) == 1 end
+  if not isAdopted then unsure[#unsure + 1] = org end
+  -- An organization at its cap leaves the ring; the end of one of its leases brings it back.
+  return isAdopted and redis.call('ZCOUNT', prefix .. 'leases:' .. org, now - FORGOTTEN_MS, '+inf') < tonumber(cap)
 end
-if redis.call('EXISTS', own) == 1 then redis.call('PEXPIRE', own, 2 * lease) end
+
+-- Ids whose job is gone cost a turn as well; so many of them are passed over in one call at most.
+for _ = 1, most > 0 and most + 500 or 0 do
+  local org = #given < most * 3 and redis.call('ZPOPMIN', KEYS[1])[1]
+  if not org then break end
+  if mayLease(org) then
+    local id = take(org)
+    if id then give(id, org) end
+    local waiting = prefix .. 'waiting:'
+    if redis.call('EXISTS', waiting .. '0:' .. org, waiting .. '1:' .. org, waiting .. '2:' .. org) > 0 then
+      redis.call('ZADD', KEYS[1], string.format('%.0f', fence), org)
+    else
+      redis.call('DEL', prefix .. 'turns:' .. org)
+    end
+  end
+end
+
+for _, org in ipairs(unsure) do redis.call('ZADD', KEYS[1], '0', org) end
+if #given > 0 then
+  redis.call('SET', KEYS[3], string.format('%.0f', fence))
+  redis.call('PEXPIRE', own, 2 * lease)
+end
 return given

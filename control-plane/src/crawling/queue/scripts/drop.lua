@@ -8,10 +8,11 @@ local org, band, state = unpack(redis.call('HMGET', KEYS[1], 'org', 'band', 'sta
 if state == 'delayed' then
   redis.call('ZREM', KEYS[3], id)
 elseif state == 'waiting' then
-  redis.call('ZREM', prefix .. 'waiting:' .. band .. ':' .. org, id)
-  local left = redis.call('ZCARD', prefix .. 'waiting:0:' .. org) + redis.call('ZCARD', prefix .. 'waiting:1:' .. org)
-  if left == 0 then
-    redis.call('LREM', KEYS[2], 1, org)
+  local waiting = prefix .. 'waiting:'
+  redis.call('ZREM', waiting .. band .. ':' .. org, id)
+  redis.call('ZREM', waiting .. band, id)
+  if redis.call('EXISTS', waiting .. '0:' .. org, waiting .. '1:' .. org, waiting .. '2:' .. org) == 0 then
+    redis.call('ZREM', KEYS[2], org)
     redis.call('DEL', prefix .. 'turns:' .. org)
   end
 else

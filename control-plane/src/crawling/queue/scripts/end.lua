@@ -1,13 +1,18 @@
 -- leased -> nothing: the attempt is over, or the node gives the job back.
--- KEYS  1 job  2 leased
+-- KEYS  1 job  2 leased  3 ring  4 fence  5 caps
 -- ARGV  1 job id  2 fence  3 prefix of the shard's keys
--- Reply 1 ended, 0 this fence does not hold the job here
-local id, fence = ARGV[1], ARGV[2]
-local state, holder, node = unpack(redis.call('HMGET', KEYS[1], 'state', 'fence', 'node'))
+-- Reply 1 ended, 2 ended and the organization is below its cap again, 0 this fence does not hold the job here
+local id, fence, prefix = ARGV[1], ARGV[2], ARGV[3]
+local state, holder, node, org = unpack(redis.call('HMGET', KEYS[1], 'state', 'fence', 'node', 'org'))
 
 if state ~= 'leased' or holder ~= fence then return 0 end
 
 redis.call('ZREM', KEYS[2], id)
-redis.call('ZREM', ARGV[3] .. 'node:' .. node, id)
+redis.call('ZREM', prefix .. 'node:' .. node, id)
+redis.call('ZREM', prefix .. 'leases:' .. org, id)
 redis.call('DEL', KEYS[1])
-return 1
+-- Without a cap it never left the ring.
+if redis.call('HEXISTS', KEYS[5], org) == 0 then return 1 end
+local waiting = prefix .. 'waiting:'
+if redis.call('EXISTS', waiting .. '0:' .. org, waiting .. '1:' .. org, waiting .. '2:' .. org) == 0 then return 1 end
+return 1 + redis.call('ZADD', KEYS[3], 'NX', redis.call('GET', KEYS[4]) or '0', org)

@@ -1,25 +1,50 @@
 -- nothing -> waiting, or nothing -> delayed. A job that its queue does not know (any more) counts as nothing.
--- KEYS  1 job  2 ring  3 delayed  4 waiting:0:<org>  5 waiting:1:<org>  6 leased
--- ARGV  1 job id  2 organization  3 band (0, 1)  4 delay in ms
--- Reply 1 it is queued now, 0 this job was in its queue already
-local id, org, delay = ARGV[1], ARGV[2], tonumber(ARGV[4])
-local state, band = unpack(redis.call('HMGET', KEYS[1], 'state', 'band'))
-local queues = { waiting = KEYS[4 + (band or 0)], delayed = KEYS[3], leased = KEYS[6] }
-
-local isKnown = state and redis.call('ZSCORE', queues[state], id)
-if isKnown and state ~= 'waiting' then return 0 end
-
+-- KEYS  1 ring  2 delayed  3 fence  4 caps
+-- ARGV  1 prefix of the shard's keys, then for each job:
+--       id, organization, band (0, 1, 2), delay in ms (below 0: it has been due for so long), cap on the organization's leases ('': none)
+-- Reply for each job 1 it is queued now and can be leased, 2 it is queued now and kept back, 0 it was in its queue already
+local prefix = ARGV[1]
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
-if not isKnown then
-  redis.call('DEL', KEYS[1])
-  redis.call('HSET', KEYS[1], 'org', org, 'band', ARGV[3], 'state', delay > 0 and 'delayed' or 'waiting')
+local micros = time[1] * 1000000 + time[2]
+local hasRoom, replies = {}, {}
+-- As in acquire.
+local FORGOTTEN_MS = 600000
+
+-- Takes note of the cap. An organization below it stands in the ring once, as long as anything of it waits.
+local function offer(org, cap)
+  if (redis.call('HGET', KEYS[4], org) or '') ~= cap then
+    if cap == '' then redis.call('HDEL', KEYS[4], org) else redis.call('HSET', KEYS[4], org, cap) end
+  end
+  local leases = prefix .. 'leases:' .. org
+  hasRoom[org] = cap == '' or redis.call('ZCOUNT', leases, now - FORGOTTEN_MS, '+inf') < tonumber(cap)
+  if hasRoom[org] then redis.call('ZADD', KEYS[1], 'NX', redis.call('GET', KEYS[3]) or '0', org) end
 end
-if not isKnown and delay > 0 then
-  redis.call('ZADD', KEYS[3], string.format('%.0f', now + delay), id)
-  return 1
+
+local function queue(id, org, band, delay)
+  local hash = prefix .. 'job:' .. id
+  local state, before = unpack(redis.call('HMGET', hash, 'state', 'band'))
+  local known = state and prefix .. (state == 'waiting' and 'waiting:' .. before .. ':' .. org or state)
+  local score = known and redis.call('ZSCORE', known, id)
+  if score and state == 'waiting' then redis.call('ZADD', prefix .. 'waiting:' .. before, score, id) end
+  if score then return state == 'waiting', false end
+
+  if state then redis.call('DEL', hash) end
+  redis.call('HSET', hash, 'org', org, 'band', band, 'state', delay > 0 and 'delayed' or 'waiting')
+  if delay > 0 then
+    redis.call('ZADD', KEYS[2], string.format('%.0f', now + delay), id)
+    return false, true
+  end
+  local since = string.format('%.0f', micros + delay * 1000)
+  redis.call('ZADD', prefix .. 'waiting:' .. band .. ':' .. org, since, id)
+  redis.call('ZADD', prefix .. 'waiting:' .. band, since, id)
+  return true, true
 end
-if not isKnown then redis.call('ZADD', KEYS[4 + ARGV[3]], string.format('%.0f', time[1] * 1000000 + time[2]), id) end
--- An organization stands in the ring once, as long as anything of it waits.
-if not redis.call('LPOS', KEYS[2], org) then redis.call('RPUSH', KEYS[2], org) end
-return isKnown and 0 or 1
+
+for at = 2, #ARGV, 5 do
+  local org = ARGV[at + 1]
+  local waits, isNew = queue(ARGV[at], org, ARGV[at + 2], tonumber(ARGV[at + 3]))
+  if hasRoom[org] == nil and (waits or isNew) then offer(org, ARGV[at + 4]) end
+  replies[#replies + 1] = not isNew and 0 or waits and hasRoom[org] and 1 or 2
+end
+return replies

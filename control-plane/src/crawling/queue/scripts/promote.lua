@@ -1,21 +1,25 @@
 -- delayed -> waiting, for those that are due.
--- KEYS  1 delayed  2 ring
+-- KEYS  1 delayed  2 ring  3 fence
 -- ARGV  1 prefix of the shard's keys  2 the most jobs to move
--- Reply in how many ms the next one is due, -1 when none is delayed
+-- Reply how many were moved
 local prefix = ARGV[1]
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 local due = redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', string.format('%.0f', now), 'LIMIT', 0, ARGV[2])
+local moved = 0
 
 for _, id in ipairs(due) do
   redis.call('ZREM', KEYS[1], id)
   local hash = prefix .. 'job:' .. id
   local org, band, state = unpack(redis.call('HMGET', hash, 'org', 'band', 'state'))
   if state == 'delayed' then
+    local waiting = prefix .. 'waiting:' .. band
+    local since = string.format('%.0f', now * 1000)
     redis.call('HSET', hash, 'state', 'waiting')
-    redis.call('ZADD', prefix .. 'waiting:' .. band .. ':' .. org, string.format('%.0f', now * 1000), id)
-    if not redis.call('LPOS', KEYS[2], org) then redis.call('RPUSH', KEYS[2], org) end
+    redis.call('ZADD', waiting .. ':' .. org, since, id)
+    redis.call('ZADD', waiting, since, id)
+    redis.call('ZADD', KEYS[2], 'NX', redis.call('GET', KEYS[3]) or '0', org)
+    moved = moved + 1
   end
 end
-local nextDue = redis.call('ZRANGE', KEYS[1], 0, 0, 'WITHSCORES')[2]
-return nextDue and math.max(0, tonumber(nextDue) - now) or -1
+return moved

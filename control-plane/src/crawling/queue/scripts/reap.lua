@@ -1,12 +1,12 @@
 -- leased -> nothing, for those whose deadline has passed.
--- KEYS  1 leased
+-- KEYS  1 leased  2 ring  3 fence  4 caps
 -- ARGV  1 prefix of the shard's keys  2 the most jobs to take
 -- Reply { job id, fence, organization, job id, ... }; each expired lease is told to one reaper alone
 local prefix = ARGV[1]
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 local expired = redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', string.format('%.0f', now), 'LIMIT', 0, ARGV[2])
-local reaped = {}
+local waiting, reaped = prefix .. 'waiting:', {}
 
 for _, id in ipairs(expired) do
   local hash = prefix .. 'job:' .. id
@@ -15,6 +15,14 @@ for _, id in ipairs(expired) do
   if state == 'leased' then
     redis.call('DEL', hash)
     redis.call('ZREM', prefix .. 'node:' .. node, id)
+    redis.call('ZREM', prefix .. 'leases:' .. org, id)
+    -- An organization that was at its cap stands in the ring again.
+    if
+      redis.call('HEXISTS', KEYS[4], org) == 1
+      and redis.call('EXISTS', waiting .. '0:' .. org, waiting .. '1:' .. org, waiting .. '2:' .. org) > 0
+    then
+      redis.call('ZADD', KEYS[2], 'NX', redis.call('GET', KEYS[3]) or '0', org)
+    end
     reaped[#reaped + 1] = id
     reaped[#reaped + 1] = fence
     reaped[#reaped + 1] = org

@@ -1,0 +1,11 @@
+-- Notes the cap on an organization's leases. If it had left the ring at a smaller one, it stands there again.
+-- KEYS  1 ring  2 fence  3 caps
+-- ARGV  1 prefix of the shard's keys  2 organization  3 cap ('': none)
+-- Reply 1 it may be leased more now, 0 nothing has changed for what waits
+local org, cap = ARGV[2], ARGV[3]
+if (redis.call('HGET', KEYS[3], org) or '') == cap then return 0 end
+
+if cap == '' then redis.call('HDEL', KEYS[3], org) else redis.call('HSET', KEYS[3], org, cap) end
+local waiting = ARGV[1] .. 'waiting:'
+if redis.call('EXISTS', waiting .. '0:' .. org, waiting .. '1:' .. org, waiting .. '2:' .. org) == 0 then return 0 end
+return redis.call('ZADD', KEYS[1], 'NX', redis.call('GET', KEYS[2]) or '0', org)
