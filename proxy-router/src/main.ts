@@ -1,4 +1,3 @@
-import { setFlagsFromString } from 'node:v8';
 import { announceReady } from '@adsweep/shared/service/announce-ready.ts';
 import { createLogger } from '@adsweep/shared/service/logger.ts';
 import { failStart } from '@adsweep/shared/service/operator-error.ts';
@@ -6,10 +5,6 @@ import { stopOnSignal } from '@adsweep/shared/service/shutdown.ts';
 import { readConfig } from './config.ts';
 import { createProviders } from './providers/index.ts';
 import { startRouter } from './start-router.ts';
-
-// Nearly all that a gateway allocates are buffers outside of V8's heap. By default every 64 MB of them bring a full collection, a third of
-// the CPU that a tunnel costs; counted like the rest of the heap they bring one in four.
-setFlagsFromString('--external-memory-accounted-in-global-limit');
 
 try {
   const config = readConfig();

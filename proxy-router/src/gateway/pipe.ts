@@ -1,17 +1,20 @@
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
+import { TunnelSocket } from '../providers/tunnel-socket.ts';
 import type { UpstreamConnection } from './upstream-connection.ts';
 
 /** Pipes bytes between the client and the target until either closes. What was put back with `unshift` on either goes first. */
 export function pipe(client: Socket | Duplex, connection: UpstreamConnection): void {
   const target = connection.socket;
-  pipeOneWay(client, target);
-  pipeOneWay(target, client);
-  connection.countFrom(client, target);
+  client.pipe(target);
+  joinEnds(client, target);
+  joinEnds(target, client);
+  connection.countFrom(client);
+  if (target instanceof TunnelSocket) target.forwardTo(client, () => connection.count());
+  else connection.countFrom(target.pipe(client) && target);
 }
 
-function pipeOneWay(from: Duplex, to: Duplex): void {
-  from.pipe(to);
+function joinEnds(from: Duplex, to: Duplex): void {
   // The error itself is of no use here: the close that follows it ends the other side.
   from.on('error', () => to.destroy());
   from.on('close', () => endAfterWriting(to));

@@ -1,5 +1,6 @@
-import { connect, isIP, type LookupFunction, type Socket } from 'node:net';
+import { isIP, type LookupFunction, type Socket } from 'node:net';
 import { ConnectionFailure } from './connection-failure.ts';
+import { TunnelSocket } from './tunnel-socket.ts';
 
 const OUTCOMES: Record<string, ConnectionFailure['outcome']> = {
   ECONNREFUSED: 'connection_refused',
@@ -15,7 +16,7 @@ export async function connectTo(addresses: string[], port: number, signal: Abort
   const given = addresses.map((address) => ({ address, family: isIP(address) }));
   // The name is a placeholder: Node.js asks only this lookup, which answers with the addresses that were passed in.
   const lookup: LookupFunction = (_name, _options, done) => done(null, given);
-  const socket = connect({ host: 'target.invalid', port, lookup, autoSelectFamily: true, signal });
+  const socket = new TunnelSocket(signal).connect({ host: 'target.invalid', port, lookup, autoSelectFamily: true });
   return once(socket, 'connect', signal).catch((error: NodeJS.ErrnoException) => {
     throw signal.aborted ? signal.reason : asFailure(error);
   });

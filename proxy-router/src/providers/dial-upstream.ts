@@ -1,10 +1,11 @@
-import { connect, isIP, type Socket } from 'node:net';
+import { isIP, type Socket } from 'node:net';
 import tls from 'node:tls';
 import { requestTunnel } from './connect-method.ts';
 import { once } from './connect-to.ts';
 import { ConnectionFailure } from './connection-failure.ts';
 import type { Connected, Destination } from './provider.ts';
 import { requestSocksTunnel } from './socks-tunnel.ts';
+import { TunnelSocket } from './tunnel-socket.ts';
 import { basicCredentials, type Upstream } from './upstream.ts';
 import { type RefusalTexts, upstreamRefusal } from './upstream-refusal.ts';
 
@@ -36,7 +37,7 @@ export async function dialUpstream(
 }
 
 async function reach({ protocol, host, port }: Upstream, signal: AbortSignal): Promise<Socket> {
-  const plain = connect({ host, port, autoSelectFamily: true, signal });
+  const plain = new TunnelSocket(signal).connect({ host, port, autoSelectFamily: true });
   try {
     await once(plain, 'connect', signal);
     plain.setNoDelay(true);
