@@ -56,7 +56,9 @@ function wordGroup(all: SearchRule[], type: 'stopword_url' | 'stopword_content')
 function urlGroup(all: SearchRule[], type: 'regexp_url' | 'regexp_request_url'): UrlGroup[] {
   const rules = compiled(ofType(all, type));
   if (rules.length === 0) return [];
-  const set = new ExpressionSet(rules.map(({ rule }) => rule.config as ExpressionConfig));
+  const set = new ExpressionSet(
+    rules.map(({ rule, expression }) => ({ config: rule.config as ExpressionConfig, expression })),
+  );
   return [{ source: SOURCE_OF[type], set, rules }];
 }
 

@@ -3,14 +3,18 @@ import { RE2JS } from 're2js';
 /** An expression is refused above so many instructions, as RE2 refuses what needs more than its memory. */
 const INSTRUCTIONS_MAX = 10_000;
 
-/** A compiled expression: where a text contains it, in linear time whatever the text. */
-export type Expression = { find(text: string): { start: number; end: number } | null };
+/** A compiled expression: whether and where a text contains it, in linear time whatever the text. */
+export type Expression = {
+  test(text: string): boolean;
+  find(text: string): { start: number; end: number } | null;
+};
 
 /** Compiles a pattern in RE2's syntax; `i`: any letter case. Throws a sentence where RE2 refuses it. */
 export function compileExpression(pattern: string, flags = ''): Expression {
   const compiled = RE2JS.compile(pattern, flags === 'i' ? RE2JS.CASE_INSENSITIVE : 0);
   if (compiled.programSize() > INSTRUCTIONS_MAX) throw new Error('pattern too large');
   return {
+    test: (text) => compiled.test(text),
     find: (text) => {
       // The test runs on an automaton; only what matches pays for a position.
       if (!compiled.test(text)) return null;

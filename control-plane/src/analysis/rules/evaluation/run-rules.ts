@@ -137,7 +137,7 @@ function suffixesOf(host: string): string[] {
 
 function matchUrls(run: Run, { set, rules }: UrlGroup, texts: SearchedText[]): boolean {
   for (const text of texts) {
-    for (const index of set.match(text.text)) {
+    for (const index of set.match(text.text, (at) => run.wants(rules[at]!.rule, text))) {
       const { rule, expression } = rules[index]!;
       if (!run.wants(rule, text)) continue;
       const hit = run.timed(rule, () => expression.find(text.text));

@@ -3,6 +3,10 @@ export type WordHit = { word: number; start: number; end: number };
 
 const CODE_UNITS = 0x10000;
 const ROOT = 0;
+/** Steps on these code units are remembered, in as many states as 20 MB take. */
+const REMEMBERED_CODES = 128;
+const REMEMBERED_STATES_MAX = 40_000;
+const UNKNOWN = -1;
 
 /** Words and texts are compared after Unicode NFKC, without letter case. */
 export const foldText = (text: string): string => text.normalize('NFKC').toLowerCase();
@@ -20,19 +24,23 @@ export class WordAutomaton {
   readonly #ends: number[][] = [[]];
   readonly #shorter: number[] = [ROOT];
   readonly #lengths: number[];
+  /** By state and code unit: the steps that were taken before. */
+  readonly #steps: Int32Array;
 
   constructor(words: string[]) {
     const folded = words.map(foldText);
     this.#lengths = folded.map((word) => word.length);
     for (const [index, word] of folded.entries()) this.#insert(word, index);
     this.#link();
+    const remembered = Math.min(this.#ends.length, REMEMBERED_STATES_MAX);
+    this.#steps = new Int32Array(remembered * REMEMBERED_CODES).fill(UNKNOWN);
   }
 
   /** Calls `found` for each place of a folded text at which a word ends, the earliest end first. */
   search(folded: string, found: (hit: WordHit) => void): void {
     let state = ROOT;
     for (let at = 0; at < folded.length; at++) {
-      state = this.#step(state, folded.charCodeAt(at));
+      state = this.#remember(state, folded.charCodeAt(at));
       for (let ending = state; ending !== ROOT; ending = this.#shorter[ending]!)
         for (const word of this.#ends[ending]!) found({ word, start: at + 1 - this.#lengths[word]!, end: at + 1 });
     }
@@ -61,6 +69,13 @@ export class WordAutomaton {
       this.#fallback[state] = suffix;
       this.#shorter[state] = this.#ends[suffix]!.length > 0 ? suffix : this.#shorter[suffix]!;
     }
+  }
+
+  #remember(from: number, code: number): number {
+    if (from >= REMEMBERED_STATES_MAX || code >= REMEMBERED_CODES) return this.#step(from, code);
+    const at = from * REMEMBERED_CODES + code;
+    if (this.#steps[at] === UNKNOWN) this.#steps[at] = this.#step(from, code);
+    return this.#steps[at]!;
   }
 
   #step(from: number, code: number): number {
