@@ -1,4 +1,4 @@
-import { loadConfig } from '@adsweep/shared/service/load-config.ts';
+import { ConfigError, loadConfig } from '@adsweep/shared/service/load-config.ts';
 import {
   denyAddressesSetting,
   logLevelSetting,
@@ -15,6 +15,9 @@ export type RoleName = (typeof ROLES)[number];
 
 const splitRoles = (list: string): string[] => list.split(',').map((name) => name.trim());
 const isRole = (name: string): name is RoleName => ROLES.some((role) => role === name);
+
+const tokenPriceSetting = (description: string) =>
+  Type.Integer({ default: 0, minimum: 0, maximum: 1_000_000_000_000, description });
 
 const daysSetting = (description: string) => Type.Integer({ default: 0, minimum: 0, maximum: 36_500, description });
 
@@ -99,6 +102,42 @@ export const ConfigSchema = Type.Object({
     description:
       "Milliseconds of CPU that the rules of one scan may take together; the platform's run first, and rules beyond it are skipped.",
   }),
+  ADSWEEP_AI_BASE_URL: Type.String({
+    default: '',
+    pattern: '^(https?://[^?#]+)?$',
+    description:
+      'An OpenAI-compatible API, such as `https://api.openai.com/v1`, whose model classifies scans. Empty: AI is switched off.',
+  }),
+  ADSWEEP_AI_API_KEY: Type.String({
+    default: '',
+    secret: true,
+    pattern: '^[\\x21-\\x7e]*$',
+    description: 'Key for that API. Empty: it needs none.',
+  }),
+  ADSWEEP_AI_MODEL: Type.String({ default: '', description: 'The model to ask. Empty: AI is switched off.' }),
+  ADSWEEP_AI_TIMEOUT_SECONDS: Type.Integer({
+    default: 60,
+    minimum: 1,
+    maximum: 150,
+    description: 'Seconds that one call may take. A failed call is made twice more, within 150 seconds in all.',
+  }),
+  ADSWEEP_AI_SCREENSHOT: Type.String({
+    default: 'off',
+    pattern: '^(on|off)$',
+    description: '`on`: a picture of the first landing goes along, for models that take images.',
+  }),
+  ADSWEEP_AI_PARALLEL_SCANS: Type.Integer({
+    default: 64,
+    minimum: 1,
+    maximum: 1_000,
+    description: 'Scans that may wait for the model at once, in each process.',
+  }),
+  ADSWEEP_AI_INPUT_PRICE_MICROS: tokenPriceSetting(
+    'What a million tokens that the model reads cost, in millionths of the currency; for metrics.',
+  ),
+  ADSWEEP_AI_OUTPUT_PRICE_MICROS: tokenPriceSetting(
+    'What a million tokens that the model writes cost, in millionths of the currency; for metrics.',
+  ),
   ADSWEEP_DENY_ADDRESSES: denyAddressesSetting,
   ADSWEEP_METRICS_TOKEN: metricsTokenSetting,
   ADSWEEP_LOG_LEVEL: logLevelSetting,
@@ -107,7 +146,34 @@ export const ConfigSchema = Type.Object({
 export type Config = Static<typeof ConfigSchema>;
 
 /** The settings of this process. Throws ConfigError with all problems. */
-export const readConfig = (env: NodeJS.ProcessEnv = process.env): Config => loadConfig(ConfigSchema, env);
+export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
+  const config = loadConfig(ConfigSchema, env);
+  const { ADSWEEP_AI_BASE_URL: url, ADSWEEP_AI_MODEL: model } = config;
+  if ((url === '') !== (model === ''))
+    throw new ConfigError(['ADSWEEP_AI_BASE_URL and ADSWEEP_AI_MODEL are set together or not at all']);
+  return config;
+}
+
+/** How the model is called, times in ms; null: AI is switched off. */
+export function modelSettings(config: Config) {
+  if (config.ADSWEEP_AI_BASE_URL === '' || config.ADSWEEP_AI_MODEL === '') return null;
+  return {
+    baseUrl: config.ADSWEEP_AI_BASE_URL,
+    apiKey: config.ADSWEEP_AI_API_KEY,
+    model: config.ADSWEEP_AI_MODEL,
+    callMs: config.ADSWEEP_AI_TIMEOUT_SECONDS * 1_000,
+    totalMs: AI_TOTAL_MS,
+    backoffMs: AI_BACKOFF_MS,
+    screenshot: config.ADSWEEP_AI_SCREENSHOT === 'on',
+    scansWaiting: config.ADSWEEP_AI_PARALLEL_SCANS,
+    inputPriceMicros: config.ADSWEEP_AI_INPUT_PRICE_MICROS,
+    outputPriceMicros: config.ADSWEEP_AI_OUTPUT_PRICE_MICROS,
+  };
+}
+
+/** A question with all its calls (decisions 4). */
+const AI_TOTAL_MS = 150_000;
+const AI_BACKOFF_MS = 1_000;
 
 /** The roles of this process. */
 export const rolesOf = ({ ADSWEEP_ROLES: list }: Pick<Config, 'ADSWEEP_ROLES'>): ReadonlySet<RoleName> =>

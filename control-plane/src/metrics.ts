@@ -49,6 +49,8 @@ export type WorkMetrics = ReturnType<typeof workMetrics>;
 const LEASE_OUTCOMES = ['granted', 'completed', 'failed', 'released', 'lost'] as const;
 const LATE_CALLS = ['alone', 'members', 'upload', 'complete', 'fail', 'release'] as const;
 const REMOVED = ['scan', 'evidence', 'unreferenced'] as const;
+const MODEL_CALLS = ['answered', 'refused', 'remembered', 'unusable', 'timeout', 'rate_limited', 'error'] as const;
+const TOKENS = ['input', 'output'] as const;
 const FINAL_STATES = ['completed', 'partial', 'failed'] as const;
 
 /** Calls that can come after their lease was lost. */
@@ -100,11 +102,30 @@ export function workMetrics(registry: Registry) {
     nodes: gauge('adsweep_nodes', 'Browser nodes that reported themselves lately.', ['state']),
     slots: gauge('adsweep_fleet_slots', 'Slots of the browser nodes that take work.', ['state']),
     desiredNodes: gauge('adsweep_desired_nodes', 'Nodes that would give every waiting and leased job a slot.', []),
+    modelCalls: counter(
+      'adsweep_ai_calls_total',
+      'Calls to the AI model by their outcome; `remembered`: an earlier answer was used, and no call was made.',
+      ['outcome'],
+    ),
+    modelTokens: counter('adsweep_ai_tokens_total', 'Tokens that the AI model read (input) and wrote (output).', [
+      'kind',
+    ]),
+    modelCost: counter(
+      'adsweep_ai_cost_micros_total',
+      'What the calls to the AI model cost by the prices of the settings, in millionths of the currency.',
+      [],
+    ),
+    modelSeconds: new Histogram({
+      name: 'adsweep_ai_call_seconds',
+      help: 'Time that a call to the AI model took, answered or not.',
+      buckets: [0.5, 1, 2, 5, 10, 20, 30, 60, 120],
+      registers,
+    }),
     stepSeconds: new Histogram({
       name: 'adsweep_check_step_seconds',
       help: 'Time that one step of the checks after a crawl took.',
       labelNames: ['step'],
-      buckets: [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 30],
+      buckets: [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 30, 150],
       registers,
     }),
   };
@@ -112,6 +133,8 @@ export function workMetrics(registry: Registry) {
   for (const code of FAILURE_CODES) metrics.failedAttempts.inc({ code }, 0);
   for (const call of LATE_CALLS) metrics.lateResults.inc({ call }, 0);
   for (const what of REMOVED) metrics.removed.inc({ what }, 0);
+  for (const outcome of MODEL_CALLS) metrics.modelCalls.inc({ outcome }, 0);
+  for (const kind of TOKENS) metrics.modelTokens.inc({ kind }, 0);
   for (const status of FINAL_STATES) metrics.finishedScans.inc({ status }, 0);
   return metrics;
 }

@@ -3,7 +3,10 @@ import type { Platform } from '../platform/platform.ts';
 import type { Loop } from '../platform/start-loop.ts';
 import type { ReferenceDomain } from '../reference/reference.ts';
 import type { ScanningDomain } from '../scanning/scanning.ts';
-import { startWorker, type WorkerDependencies } from './pipeline/worker.ts';
+import type { ModelSettings } from './model/chat.ts';
+import { openModel } from './model/open-model.ts';
+import { judgeByModel } from './pipeline/judge-by-model.ts';
+import { LIMITS, startWorker, type WorkerDependencies } from './pipeline/worker.ts';
 import { batchClaimStore } from './rules/batch-claim-store.ts';
 import { RuleThreads } from './rules/evaluation/rule-threads.ts';
 import { judgeByRules } from './rules/judge-by-rules.ts';
@@ -11,20 +14,29 @@ import { platformRules } from './rules/platform-rules.ts';
 import { ruleStore } from './rules/rule-store.ts';
 import { rulesByTag } from './rules/rules-by-tag.ts';
 
-/** What the rules of one scan may cost together, in ms of CPU. */
-export type AnalysisSettings = { ruleBudgetMs: number };
+/**
+ * What the rules of one scan may cost together, in ms of CPU, and the model that judges beside them, with how many scans may wait for it at
+ * once; null: there is none.
+ */
+export type AnalysisSettings = {
+  ruleBudgetMs: number;
+  model?: (ModelSettings & { scansWaiting: number }) | null;
+};
 
 /** Scans are judged by their rules two at a time; what rules wait for besides is waited for by all eight. */
 const RULE_THREADS = 2;
 
 /** Judging what was captured. */
 export function analysisDomain(
-  { store, wake, metrics, logger }: Platform,
+  platform: Platform,
   { readTags }: Pick<ReferenceDomain, 'readTags'>,
   { scans }: Pick<ScanningDomain, 'scans'>,
-  { dependencies: { readCapture, bodies } }: Pick<CrawlingDomain, 'dependencies'>,
-  { ruleBudgetMs }: AnalysisSettings,
+  crawling: Pick<CrawlingDomain, 'dependencies' | 'openPicture'>,
+  { ruleBudgetMs, model: settings = null }: AnalysisSettings,
 ) {
+  const { store, wake, metrics, logger } = platform;
+  const { readCapture, bodies } = crawling.dependencies;
+  const model = settings && openModel(platform, crawling, settings);
   const rules = ruleStore(store);
   const threads = new RuleThreads(RULE_THREADS);
   const outboxFilled = () => wake.announce('outbox');
@@ -33,14 +45,20 @@ export function analysisDomain(
   const judge = judgeByRules({ ...evidence, readRules, readTags, threads, budgetMs: ruleBudgetMs, logger });
   const dependencies: WorkerDependencies = {
     ...{ scans, readTags, ...evidence, judgeByRules: judge, metrics, logger, outboxFilled },
+    model: model && { show: model.show, judge: judgeByModel(model.ask) },
+  };
+  const limits = { ...LIMITS, ...(settings && { waiting: settings.scansWaiting }) };
+  const closes = async () => {
+    await threads.close();
+    await model?.close();
   };
   return {
-    stores: [rules],
+    stores: [rules, ...(model ? [model.answers] : [])],
     rules,
     batchClaims: batchClaimStore(store),
     rulesByTag: (organizationId: string) => rulesByTag(rules, organizationId),
     dependencies,
-    loops: { checks: () => [withThreads(startWorker(dependencies, wake.signal('checks')), threads)] },
+    loops: { checks: () => [closing(startWorker(dependencies, wake.signal('checks'), limits), closes)] },
 
     /** Stores the rules that come with Adsweep where they are not there yet. */
     async addPlatformRules(): Promise<void> {
@@ -49,10 +67,10 @@ export function analysisDomain(
   };
 }
 
-/** Threads end when the checks under way have ended. */
-const withThreads = (checks: Loop, threads: RuleThreads): Loop => ({
+/** What the checks run on is closed when those under way have ended. */
+const closing = (checks: Loop, close: () => Promise<void>): Loop => ({
   stop: async () => {
     await checks.stop();
-    await threads.close();
+    await close();
   },
 });

@@ -1,7 +1,7 @@
 import { type Listening, listen } from '@adsweep/shared/service/listen.ts';
 import type { Logger } from '@adsweep/shared/service/logger.ts';
 import type { Stop } from '@adsweep/shared/service/shutdown.ts';
-import { type Config, type RoleName, rolesOf } from '../config.ts';
+import { type Config, modelSettings, type RoleName, rolesOf } from '../config.ts';
 import { authenticate } from '../http/authenticate.ts';
 import type { ReadyCheck } from '../http/probes.ts';
 import { createMetrics, type Metrics } from '../metrics.ts';
@@ -38,6 +38,7 @@ export async function startControlPlane(config: Config, logger: Logger): Promise
     leaseSecret: config.ADSWEEP_LEASE_SECRET,
     retention: { scans: config.ADSWEEP_KEEP_SCANS_DAYS, evidence: config.ADSWEEP_KEEP_EVIDENCE_DAYS },
     ruleBudgetMs: config.ADSWEEP_RULE_BUDGET_MS,
+    model: modelSettings(config),
   });
   await createIndexes(domains);
   await domains.analysis.addPlatformRules();

@@ -14,6 +14,7 @@ import type { Catalogue } from '@adsweep/shared/targeting/catalogue.ts';
 import { Registry } from 'prom-client';
 import sharp from 'sharp';
 import { ledgerStore } from '../../src/accounts/billing/ledger-store.ts';
+import type { AnalysisSettings } from '../../src/analysis/analysis.ts';
 import { createApp } from '../../src/compose/create-app.ts';
 import { createDomains, createIndexes, type Domains } from '../../src/compose/domains.ts';
 import { shardKeys } from '../../src/crawling/queue/keys.ts';
@@ -40,7 +41,7 @@ const RULE_BUDGET_MS = 2_000;
 export type RunningFarm = Awaited<ReturnType<typeof runningFarm>>;
 
 /** The farm's side of the control plane with its node API on a free port, over a store in memory and a Redis of its own. */
-export async function runningFarm() {
+export async function runningFarm({ model = null }: Pick<AnalysisSettings, 'model'> = {}) {
   const logger = createLogger('test', 'silent');
   const registry = new Registry();
   const [redis, store, folder] = await Promise.all([
@@ -63,7 +64,7 @@ export async function runningFarm() {
     metrics: workMetrics(registry),
     logger,
   };
-  const settings = { publicUrl: PUBLIC_URL, ruleBudgetMs: RULE_BUDGET_MS, ...secrets };
+  const settings = { publicUrl: PUBLIC_URL, ruleBudgetMs: RULE_BUDGET_MS, model, ...secrets };
   const domains = createDomains(platform, settings);
   await createIndexes(domains);
   const farm = farmOf(domains);

@@ -6,13 +6,17 @@ import { inService, type ReadTags } from '../../reference/tags/tag-definitions.t
 import { changeScan } from '../../scanning/scans/state/change-scan.ts';
 import type { InternalScans } from '../../scanning/scans/state/internal-scans.ts';
 import type { ScanRecord, ScanTag } from '../../scanning/scans/state/scan.ts';
+import type { ModelClassification } from '../classification/classification-question.ts';
 import { classify, type OwnNames } from '../classification/classify.ts';
 import { combine } from '../detectors/combine.ts';
 import { detectors as allDetectors, detect, needsOf } from '../detectors/detect.ts';
 import type { Detector } from '../detectors/detector.ts';
 import { type Evidence, type Need, NO_EVIDENCE, withoutFirstDomains } from '../detectors/evidence.ts';
 import type { Finding } from '../detectors/finding.ts';
+import type { ModelEvidence } from '../model/model-evidence.ts';
+import type { ShowModel } from '../model/show-model.ts';
 import type { JudgeByRules } from '../rules/judge-by-rules.ts';
+import { type JudgeByModel, NOT_CLASSIFIED } from './judge-by-model.ts';
 import { type EvidenceSources, loadEvidence } from './load-evidence.ts';
 import { runWithin } from './run-within.ts';
 
@@ -20,6 +24,8 @@ export type FinishDependencies = EvidenceSources & {
   scans: Pick<InternalScans, 'apply'>;
   readTags: ReadTags;
   judgeByRules: JudgeByRules;
+  /** Judging by a model; null: none is set, and no verdict of one is expected. */
+  model: { show: ShowModel; judge: JudgeByModel } | null;
   metrics: Pick<WorkMetrics, 'stepSeconds' | 'finishedScans'>;
   logger: Logger;
   /** Another choice than all of them, for tests. */
@@ -34,11 +40,20 @@ type Checks = {
   captured: Evidence;
   judged: Evidence;
   findings: Finding[];
+  /** The links that combos look at. */
+  links: string[];
   names: OwnNames;
+  /** What the model is shown; null: there is no model. */
+  shown: ModelEvidence | null;
+  classification: ModelClassification;
+  turn: Turn;
   tags: ScanTag[];
   /** Names of the judgements that are missing: the scan is `partial`, and says which. */
   missing: string[];
 };
+
+/** A scan's turn in its worker: `leaveSlot` says that it only waits from now on, `signal` that the worker stops. */
+export type Turn = { leaveSlot: () => void; signal: AbortSignal };
 
 /** The longest that one judgement may hold the process. */
 const JUDGE_MS = 5_000;
@@ -50,15 +65,22 @@ const STEPS: [name: string, step: Step][] = [
   ['load_evidence', loadNeededEvidence],
   ['leave_out_domains', leaveOutDomains],
   ['detect', detectTags],
-  ['run_rules', runRules],
   ['classify', classifyLandings],
+  ['show_model', prepareForModel],
+  ['ask_model', askModel],
+  ['run_rules', runRules],
   ['assign_tags', assignTags],
   ['finish', finish],
 ];
 
 /** Runs the checks of a claimed scan and finishes it; false where someone else took it over meanwhile. */
-export async function finishScan(dependencies: FinishDependencies, scan: ScanRecord, now: Date): Promise<boolean> {
-  let checks: Checks = { ...NOTHING, scan, now, began: performance.now() };
+export async function finishScan(
+  dependencies: FinishDependencies,
+  scan: ScanRecord,
+  now: Date,
+  turn = ALONE,
+): Promise<boolean> {
+  let checks: Checks = { ...NOTHING, scan, now, turn, began: performance.now() };
   for (const [step, run] of STEPS) {
     const stopTimer = dependencies.metrics.stepSeconds.startTimer({ step });
     checks = { ...checks, ...(await run(dependencies, checks)) };
@@ -73,18 +95,23 @@ export async function finishScan(dependencies: FinishDependencies, scan: ScanRec
  */
 export async function abandonChecks(dependencies: FinishDependencies, scan: ScanRecord, now: Date): Promise<boolean> {
   dependencies.logger.error({ scan_id: scan._id, attempts: scan.checks_attempts }, 'the checks were given up');
-  const checks = { ...NOTHING, scan, now, began: performance.now(), missing: [INTERRUPTED] };
+  const checks = { ...NOTHING, scan, now, turn: ALONE, began: performance.now(), missing: [INTERRUPTED] };
   const { scan: finished } = await finish(dependencies, checks);
   return finished !== undefined;
 }
 
+/** A scan that no other waits for. */
+const ALONE: Turn = { leaveSlot: () => undefined, signal: new AbortController().signal };
 /** All judgements are missing. */
 const INTERRUPTED = 'INTERRUPTED';
 const NOTHING = {
   captured: NO_EVIDENCE,
   judged: NO_EVIDENCE,
   findings: [],
+  links: [],
   names: classify({ judged: [], captured: [] }),
+  shown: null,
+  classification: NOT_CLASSIFIED,
   tags: [],
   missing: [],
 };
@@ -114,8 +141,7 @@ function detectTags({ logger, detectors }: FinishDependencies, { scan, judged, m
 
 /** Rules are run elsewhere, so that no expression holds up the process; those that were skipped are told. */
 async function runRules({ judgeByRules }: FinishDependencies, checks: Checks): Promise<Partial<Checks>> {
-  const { scan, judged, findings, missing } = checks;
-  const links = judged.landings.flatMap(({ redirect_chain }) => redirect_chain.map(({ url }) => url));
+  const { scan, links, findings, missing } = checks;
   const byRules = await judgeByRules(scan, findings, links);
   return { findings: combine([...findings, ...byRules.findings]), missing: [...missing, ...byRules.missing] };
 }
@@ -134,6 +160,26 @@ function classifyLandings(
     logger.error({ scan_id: scan._id, cause }, 'a capture could not be classified');
     return { missing: [...missing, 'classification'] };
   }
+}
+
+/** From here on the evidence itself is not held: many scans may wait for the model at once. */
+async function prepareForModel({ model }: FinishDependencies, { scan, judged }: Checks): Promise<Partial<Checks>> {
+  const links = judged.landings.flatMap(({ redirect_chain }) => redirect_chain.map(({ url }) => url));
+  const shown = model && (await model.show(scan, judged));
+  return { links, shown, captured: NO_EVIDENCE, judged: NO_EVIDENCE };
+}
+
+/** A model may take minutes: the scan gives its slot to another one, and keeps its claim. */
+async function askModel({ model }: FinishDependencies, checks: Checks): Promise<Partial<Checks>> {
+  const { scan, shown, turn, findings, missing } = checks;
+  if (!model || !shown) return {};
+  turn.leaveSlot();
+  const judgement = await model.judge(scan, shown, turn.signal);
+  return {
+    classification: judgement.classification,
+    findings: [...findings, ...judgement.findings],
+    missing: [...missing, ...judgement.missing],
+  };
 }
 
 /** What a creative is made of: its documents, then what was asked for by and around them. */
@@ -155,7 +201,7 @@ async function finish({ scans, metrics }: FinishDependencies, checks: Checks): P
   const error = complete ? '' : `checks: ${missing.join(', ')}`;
   const ended = new Date(checks.now.getTime() + performance.now() - checks.began);
   const { network, network_host, brand } = names;
-  const classification = { brand, ai_category: null, iab_v3: null, custom_taxonomies: [] };
+  const classification = { brand, ...checks.classification, custom_taxonomies: [] };
   const event = { type: 'finish' as const, tags, classification, network, networkHost: network_host, complete, error };
   const finished = await changeScan(scans, scan, event, ended, finishEvents({ ...checks, now: ended }));
   if (!finished) return {};

@@ -4,7 +4,7 @@ import type { WakeSignal } from '../../platform/wake-signal.ts';
 import { changeScan } from '../../scanning/scans/state/change-scan.ts';
 import type { InternalScans } from '../../scanning/scans/state/internal-scans.ts';
 import type { ScanRecord } from '../../scanning/scans/state/scan.ts';
-import { abandonChecks, type FinishDependencies, finishScan } from './finish-scan.ts';
+import { abandonChecks, type FinishDependencies, finishScan, type Turn } from './finish-scan.ts';
 
 export type WorkerDependencies = FinishDependencies & {
   scans: Pick<InternalScans, 'apply' | 'awaitingChecks'>;
@@ -13,30 +13,47 @@ export type WorkerDependencies = FinishDependencies & {
 };
 
 /**
- * How many scans a worker checks at once, how long it may be silent about one before another worker takes it over, and how long the
- * checks of one scan may take; both in ms.
+ * How many scans a worker checks at once, how many more may wait for the model meanwhile, how long it may be silent about one before
+ * another worker takes it over, and how long the checks of one scan may take; both in ms.
  */
-export type WorkerLimits = { slots: number; claimMs: number; checksMs: number };
+export type WorkerLimits = { slots: number; waiting?: number; claimMs: number; checksMs: number };
 
-const LIMITS: WorkerLimits = { slots: 8, claimMs: 30_000, checksMs: 300_000 };
+/** What is usual. */
+export const LIMITS = { slots: 8, waiting: 64, claimMs: 30_000, checksMs: 300_000 } satisfies WorkerLimits;
 /** Checks that were begun this often without an end are not begun again. */
 const CHECKS_ATTEMPTS_MAX = 3;
 const RENEWALS_PER_CLAIM = 3;
 const LOOK_EVERY_MS = 1_000;
 
-/** Finishes crawled scans, each in a slot of its own; `crawled` says that there is one. `stop` waits for the checks under way. */
-export function startWorker(dependencies: WorkerDependencies, crawled: WakeSignal, limits = LIMITS): Loop {
+/**
+ * Finishes crawled scans, each in a slot of its own until it only waits; `crawled` says that there is one. `stop` waits for the checks under
+ * way; those that wait for the model are left to the next worker.
+ */
+export function startWorker(
+  dependencies: WorkerDependencies,
+  crawled: WakeSignal,
+  limits: WorkerLimits = LIMITS,
+): Loop {
+  const { slots, waiting = LIMITS.waiting } = limits;
   const running = new Set<Promise<void>>();
+  const inSlots = new Set<ScanRecord>();
+  const stopping = new AbortController();
 
+  const leaveSlot = (scan: ScanRecord) => {
+    if (inSlots.delete(scan)) crawled.raise();
+  };
   const check = (scan: ScanRecord) => {
-    const done = finishClaimed(dependencies, scan, new Date(), limits).finally(() => {
+    inSlots.add(scan);
+    const turn = { leaveSlot: () => leaveSlot(scan), signal: stopping.signal };
+    const done = finishClaimed(dependencies, scan, new Date(), limits, turn).finally(() => {
       running.delete(done);
+      inSlots.delete(scan);
       crawled.raise();
     });
     running.add(done);
   };
   const turn = async () => {
-    const free = limits.slots - running.size;
+    const free = running.size - inSlots.size >= waiting ? 0 : slots - inSlots.size;
     if (free === 0) return false;
     const claimed = await claimChecks(dependencies, new Date(), limits, free);
     claimed.forEach(check);
@@ -47,13 +64,18 @@ export function startWorker(dependencies: WorkerDependencies, crawled: WakeSigna
   return {
     async stop() {
       await loop.stop();
+      stopping.abort(new Error('the worker stops'));
       await Promise.all(running);
     },
   };
 }
 
 /** Finishes as many of the waiting scans as there are slots, once; answers how many it claimed. */
-export async function finishCrawled(dependencies: WorkerDependencies, now: Date, limits = LIMITS): Promise<number> {
+export async function finishCrawled(
+  dependencies: WorkerDependencies,
+  now: Date,
+  limits: WorkerLimits = LIMITS,
+): Promise<number> {
   const claimed = await claimChecks(dependencies, now, limits, limits.slots);
   await Promise.all(claimed.map((scan) => finishClaimed(dependencies, scan, now, limits)));
   return claimed.length;
@@ -77,10 +99,11 @@ async function finishClaimed(
   claimed: ScanRecord,
   now: Date,
   limits: WorkerLimits,
+  turn?: Turn,
 ): Promise<void> {
   const stopRenewing = keepClaim(dependencies, claimed, limits);
   try {
-    if (await finish(dependencies, claimed, now, limits)) dependencies.outboxFilled();
+    if (await finish(dependencies, claimed, now, limits, turn)) dependencies.outboxFilled();
   } catch (cause) {
     dependencies.logger.warn({ scan_id: claimed._id, cause }, 'the checks of a scan were interrupted');
   } finally {
@@ -105,8 +128,9 @@ function finish(
   claimed: ScanRecord,
   now: Date,
   { checksMs }: WorkerLimits,
+  turn?: Turn,
 ): Promise<boolean> {
   const attempts = claimed.checks_attempts ?? 1;
   if (attempts > CHECKS_ATTEMPTS_MAX) return abandonChecks(dependencies, claimed, now);
-  return withDeadline(finishScan(dependencies, claimed, now), checksMs, `attempt ${attempts} at the checks`);
+  return withDeadline(finishScan(dependencies, claimed, now, turn), checksMs, `attempt ${attempts} at the checks`);
 }

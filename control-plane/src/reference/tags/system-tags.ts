@@ -141,6 +141,14 @@ export const SYSTEM_TAGS = [
     display_name: 'iOS exploit attempt',
     description: 'A request looks like one of a known kit that attacks browsers of iOS.',
   },
+  {
+    slug: 'ai_prohibited_content',
+    category: 'llm',
+    severity: 'medium',
+    visibility: 'public',
+    display_name: 'Refused by the AI model',
+    description: "The safety filter of the AI model refused to process the landing's content.",
+  },
   ...BEHAVIOR_TAGS,
   {
     slug: 'creative_interactive',

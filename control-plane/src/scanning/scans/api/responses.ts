@@ -12,16 +12,18 @@ const TimeOrNull = orNull(Time);
 const AdKind = Type.Enum(['banner', 'video', 'pop']);
 const Labels = Type.Record(Type.String(), Type.String(), { description: 'Those of a finished scan; empty before.' });
 
-const TiersSchema = Type.Object(
-  { tier1: Type.String(), tier2: StringOrNull, tier3: StringOrNull, tier4: StringOrNull },
-  { title: 'Tiers' },
+const tiers = { tier1: Type.String(), tier2: StringOrNull, tier3: StringOrNull, tier4: StringOrNull };
+const TiersSchema = Type.Object(tiers, { title: 'Tiers' });
+const IabTiersSchema = Type.Object(
+  { id: Type.String({ description: 'The unique id in the IAB Content Taxonomy 3.0.' }), ...tiers },
+  { title: 'IabTiers' },
 );
 
 const ClassificationSchema = Type.Object(
   {
     brand: StringOrNull,
     ai_category: orNull(TiersSchema),
-    iab_v3: orNull(TiersSchema),
+    iab_v3: orNull(IabTiersSchema),
     custom_taxonomies: Type.Array(Type.Object({}, { additionalProperties: true })),
   },
   { title: 'Classification' },

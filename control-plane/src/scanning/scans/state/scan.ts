@@ -51,7 +51,8 @@ export type Tiers = { tier1: string; tier2: string | null; tier3: string | null;
 export type Classification = {
   brand: string | null;
   ai_category: Tiers | null;
-  iab_v3: Tiers | null;
+  /** A category of the IAB Content Taxonomy 3.0 by its id in it. */
+  iab_v3: (Tiers & { id: string }) | null;
   custom_taxonomies: never[];
 };
 

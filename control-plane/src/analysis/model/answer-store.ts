@@ -1,0 +1,32 @@
+import { insertOnce } from '../../platform/insert-once.ts';
+import type { Collection, Store } from '../../platform/store.ts';
+
+/** An answer that a model gave, by the hash of the question; null: it refused. */
+type Remembered = { _id: string; answer: string | null; expires_at: Date };
+
+const LIFETIME_MS = 7 * 24 * 60 * 60 * 1_000;
+
+/** Answers of models, for a week: the same model with the same evidence is not asked again. */
+export type AnswerStore = ReturnType<typeof answerStore>;
+
+export function answerStore(store: Store) {
+  const answers: Collection<Remembered> = store.collection<Remembered>('model_answers');
+
+  return {
+    async createIndexes(): Promise<void> {
+      await answers.createIndex({ expires_at: 1 }, { expireAfterSeconds: 0 });
+    },
+
+    /** What was answered to the question of this hash; null: nothing, or too long ago. */
+    async find(hash: string, now: Date): Promise<{ answer: string | null } | null> {
+      const found = await answers.findOne({ _id: hash });
+      return found && found.expires_at > now ? { answer: found.answer } : null;
+    },
+
+    async remember(hash: string, answer: string | null, now: Date): Promise<void> {
+      const expires_at = new Date(now.getTime() + LIFETIME_MS);
+      if (await insertOnce(answers, { _id: hash, answer, expires_at })) return;
+      await answers.updateOne({ _id: hash }, { $set: { answer, expires_at } });
+    },
+  };
+}

@@ -1,0 +1,44 @@
+import type { Evidence } from '../detectors/evidence.ts';
+
+/** What a model is shown of a scan: texts that were captured, cut to a bearable length. `screenshot` is a picture of the first landing. */
+export type ModelEvidence = {
+  pages: ModelPage[];
+  creative: { url: string; html: string } | null;
+  screenshot: Buffer | null;
+};
+
+type ModelPage = { url: string; title: string; text: string; frames: string[] };
+
+const PAGES_MAX = 4;
+const FRAMES_MAX = 10;
+const URL_LENGTH_MAX = 1_000;
+const PAGE_TEXT_MAX = 8_000;
+const FRAME_TEXT_MAX = 1_000;
+const CREATIVE_HTML_MAX = 8_000;
+
+/** What of the evidence a model is shown: landings with what they say, and the markup of the creative. Pure. */
+export function modelEvidence(
+  { landings, documents, creative }: Pick<Evidence, 'landings' | 'documents' | 'creative'>,
+  creativeHtml: string,
+  screenshot: Buffer | null,
+): ModelEvidence {
+  const pages = landings.slice(0, PAGES_MAX).map(({ ord, final_url, page_title }): ModelPage => {
+    const own = documents.filter(({ landing }) => landing === ord);
+    const text = own.find(({ frame }) => frame === '')?.text ?? '';
+    const frames = own.filter(({ frame }) => frame !== '').map((frame) => clip(frame.text, FRAME_TEXT_MAX));
+    return {
+      ...{ url: clip(final_url, URL_LENGTH_MAX), title: clip(page_title, URL_LENGTH_MAX) },
+      ...{ text: clip(text, PAGE_TEXT_MAX), frames: frames.filter(Boolean).slice(0, FRAMES_MAX) },
+    };
+  });
+  const html = clip(creativeHtml, CREATIVE_HTML_MAX);
+  return { pages, screenshot, creative: creative && { url: clip(creative.url ?? '', URL_LENGTH_MAX), html } };
+}
+
+/** Whether there is anything that a judgement could rest on. */
+export const saysSomething = ({ pages, creative, screenshot }: ModelEvidence): boolean =>
+  screenshot !== null ||
+  (creative?.html ?? '') !== '' ||
+  pages.some(({ title, text, frames }) => title !== '' || text !== '' || frames.length > 0);
+
+const clip = (text: string, max: number): string => text.replaceAll(/\s+/g, ' ').trim().slice(0, max).toWellFormed();

@@ -1,0 +1,135 @@
+import assert from 'node:assert/strict';
+import { after, afterEach, before, describe, it } from 'node:test';
+import { until } from '../../shared/test/support/until.ts';
+import { finishCrawled, startWorker, type WorkerLimits } from '../src/analysis/pipeline/worker.ts';
+import { createWakeSignal } from '../src/platform/wake-signal.ts';
+import type { ScanRecord } from '../src/scanning/scans/state/scan.ts';
+import { type Asked, type Behaviour, type ModelServer, modelServer, USUAL } from './support/model-server.ts';
+import { captureOf, type RunningFarm, runningFarm } from './support/running-farm.ts';
+
+let [server, farm] = [null as unknown as ModelServer, null as unknown as RunningFarm];
+before(async () => {
+  server = await modelServer();
+  farm = await runningFarm({ model: { ...server.settings, scansWaiting: 64 } });
+});
+afterEach(async () => {
+  server.asked.length = 0;
+  server.around.behave = () => ({ answers: USUAL });
+  await farm.forgetScans();
+});
+after(async () => {
+  await farm.stop();
+  await server.stop();
+});
+
+async function crawled(url: string): Promise<ScanRecord> {
+  const scan = await farm.submit();
+  await farm.node.complete(await farm.acquireOne(), captureOf([url]));
+  return farm.read(scan._id);
+}
+const work = (now = new Date()) => finishCrawled(farm.farm.dependencies, now);
+const isAbout = ({ user }: Asked, host: string) => String(user).includes(host);
+const SECONDS = 60;
+
+describe('the verdict of a model', () => {
+  it('§2.1.15 is the category of a finished scan', async () => {
+    const scan = await crawled('https://casino.example/');
+    await work();
+    const { status, error, classification } = await farm.read(scan._id);
+    assert.deepEqual([status, error], ['completed', '']);
+    assert.deepEqual(classification, {
+      brand: 'Casino',
+      ai_category: { tier1: 'Gambling and betting', tier2: 'Online casino', tier3: null, tier4: null },
+      iab_v3: { id: '181', tier1: 'Attractions', tier2: 'Casinos & Gambling', tier3: null, tier4: null },
+      custom_taxonomies: [],
+    });
+  });
+
+  it('§2.1.15 is not expected where no model is set', async () => {
+    const scan = await crawled('https://unasked.example/');
+    await finishCrawled({ ...farm.farm.dependencies, model: null }, new Date());
+    const { status, classification } = await farm.read(scan._id);
+    assert.deepEqual([status, classification?.ai_category, classification?.iab_v3], ['completed', null, null]);
+    assert.equal(server.asked.length, 0);
+  });
+
+  it('§2.5.7 is missing where the model refuses: the scan is partial and has the tag', async () => {
+    const scan = await crawled('https://refused.example/');
+    server.around.behave = () => 'refuses';
+    await work();
+    const { status, error, tags, classification } = await farm.read(scan._id);
+    assert.deepEqual([status, error], ['partial', 'checks: ai_verdict (refused)']);
+    assert.deepEqual(
+      tags.map(({ tag_slug, url }) => [tag_slug, url]),
+      [['ai_prohibited_content', '']],
+    );
+    assert.deepEqual([classification?.brand, classification?.ai_category], ['Refused', null]);
+  });
+
+  it('§3.6 makes the scan partial where the model gives none', async () => {
+    const scan = await crawled('https://silent.example/');
+    server.around.behave = () => ({ status: 401 });
+    await work();
+    const { status, error, tags } = await farm.read(scan._id);
+    assert.deepEqual([status, error, tags], ['partial', 'checks: ai_verdict (none)', []]);
+  });
+
+  it('holds up no scan beside those that wait for it, and these keep their claims', async () => {
+    const held = await Promise.all(Array.from({ length: 8 }, (_, at) => crawled(`https://hanging-${at}.example/`)));
+    const { promise, resolve } = Promise.withResolvers<Behaviour>();
+    server.around.behave = (asked) => (isAbout(asked, 'hanging-') ? promise : { answers: USUAL });
+    const limits = { slots: 8, claimMs: 9_000, checksMs: 120_000 };
+    await working(limits, async (wake) => {
+      await until('eight to wait', () => server.asked.length === 8, SECONDS);
+      const claims = await Promise.all(held.map(({ _id }) => farm.read(_id)));
+      const ninth = await crawled('https://ninth.example/');
+      wake();
+      await until('the ninth to end', () => hasStatus(ninth, 'completed'), SECONDS);
+      const isRenewed = async ({ _id, checks_claimed_until: first }: ScanRecord) =>
+        (await farm.read(_id)).checks_claimed_until! > first!;
+      for (const claim of claims) await until('a claim to be renewed', () => isRenewed(claim), SECONDS);
+      resolve({ answers: USUAL });
+      for (const scan of held) await until('all to end', () => hasStatus(scan, 'completed'), SECONDS);
+    });
+    const ended = await Promise.all(held.map(({ _id }) => farm.read(_id)));
+    assert.deepEqual(new Set(ended.map(({ checks_attempts }) => checks_attempts)), new Set([1]), 'no claim was lost');
+    assert.equal(server.asked.length, 9, 'and nothing was asked twice');
+  });
+
+  it('is waited for by so many scans at the most', async () => {
+    const scans = await Promise.all([1, 2, 3].map((at) => crawled(`https://waiting-${at}.example/`)));
+    const { promise, resolve } = Promise.withResolvers<Behaviour>();
+    server.around.behave = () => promise;
+    const states = async () => (await Promise.all(scans.map(({ _id }) => farm.read(_id)))).map(({ status }) => status);
+    await working({ slots: 1, waiting: 2, claimMs: 60_000, checksMs: 120_000 }, async () => {
+      await until('two to wait', () => server.asked.length === 2, SECONDS);
+      assert.deepEqual((await states()).sort(), ['checking', 'checking', 'crawled']);
+      resolve({ answers: USUAL });
+      await until('all to end', async () => (await states()).every((status) => status === 'completed'), SECONDS);
+    });
+  });
+
+  it('is left to the next worker where this one stops', async () => {
+    const scan = await crawled('https://left.example/');
+    server.around.behave = () => 'hangs';
+    const limits = { slots: 1, claimMs: 60_000, checksMs: 120_000 };
+    await working(limits, () => until('it to wait', () => server.asked.length === 1, SECONDS));
+    assert.equal((await farm.read(scan._id)).status, 'checking');
+    server.around.behave = () => ({ answers: USUAL });
+    assert.equal(await work(new Date(Date.now() + 120_000)), 1);
+    assert.equal((await farm.read(scan._id)).status, 'completed');
+  });
+});
+
+const hasStatus = async ({ _id }: ScanRecord, status: string) => (await farm.read(_id)).status === status;
+
+/** Runs a worker while `during` does. */
+async function working(limits: WorkerLimits, during: (wake: () => void) => Promise<unknown>): Promise<void> {
+  const crawledSignal = createWakeSignal();
+  const worker = startWorker(farm.farm.dependencies, crawledSignal, limits);
+  try {
+    await during(() => crawledSignal.raise());
+  } finally {
+    await worker.stop();
+  }
+}
