@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { newId } from '@adsweep/shared/ids.ts';
+import { isId, newId } from '@adsweep/shared/ids.ts';
 import { newScan } from '../src/scanning/scans/request/new-scan.ts';
 import {
   type Answered,
@@ -91,6 +91,48 @@ describe('creating several scans with one request', () => {
     }
   });
 
+  test('§4.2.22 repeats that share a browser are one job for each country, whose members are charged one by one', async () => {
+    const leaders = accepted(await bulk({ ...BULK, repeat_count: 3, repeat_mode: 'shared' }));
+    const sessions = new Set<string>();
+    for (const leader of leaders) {
+      const scans = await Promise.all(idsOf(leader).map((id) => api.scans.find(ORGANIZATIONS.ours, id)));
+      assert.deepEqual(
+        scans.map((scan) => [scan?.job_id, scan?.job_kind, scan?.slot, scan?.repeat?.index, scan?.band]),
+        [0, 1, 2].map((index) => [leader.id, 'repeat_group', index, index, 1]),
+      );
+      for (const scan of scans)
+        assert.deepEqual(
+          scan?.outbox.map(({ id }) => id),
+          [`charge:${scan?._id}`],
+        );
+      assert.deepEqual(
+        scans.map((scan) => scan?.repeat?.session_id),
+        Array(3).fill(leader.repeat_session_id),
+      );
+      sessions.add(leader.repeat_session_id);
+    }
+    assert.equal(sessions.size, 2, 'no two groups share one');
+    for (const session of sessions) assert.ok(isId(session));
+  });
+
+  test('§4.2.22 a request for a shared group that is sent again makes the same group', async () => {
+    const key = { 'Idempotency-Key': newId() };
+    const body = { ...PAGE, repeat_count: 2, repeat_mode: 'shared' };
+    const before = await total();
+    const [first, second] = [
+      accepted(await api.post('/api/v1/scans', body, { headers: key })),
+      accepted(await api.post('/api/v1/scans', body, { headers: key })),
+    ];
+    assert.deepEqual([idsOf(second), second.repeat_session_id], [idsOf(first), first.repeat_session_id]);
+    assert.equal(await total(), before + 2);
+  });
+
+  test('§4.2.22 one repeat shares its browser with nobody', async () => {
+    const scan = accepted(await api.post('/api/v1/scans', { ...PAGE, repeat_count: 1, repeat_mode: 'shared' }));
+    const stored = await api.scans.find(ORGANIZATIONS.ours, scan.id);
+    assert.deepEqual([scan.repeat_session_id, stored?.job_kind, stored?.repeat], [null, 'page', undefined]);
+  });
+
   test('§2.1.9 the settings are those of every member, values in the spelling of its country', async () => {
     const leaders = accepted(
       await bulk({
@@ -138,7 +180,6 @@ describe('creating several scans with one request', () => {
     ['no countries at all', { country_codes: undefined }, ['body.country_codes missing']],
     ['what belongs to sweeps', { max_discovered_ads: 3 }, ['body.max_discovered_ads invalid_combination']],
     ['a repeat count above 20', { repeat_count: 21 }, ['body.repeat_count less_than_equal']],
-    ['repeats that share a browser', { repeat_count: 2, repeat_mode: 'shared' }, ['body.repeat_mode not_available']],
     [
       'a sweep with shared repeats',
       { ad_discovery: true, repeat_mode: 'shared' },

@@ -257,10 +257,6 @@ describe('creating a scan', () => {
     assert.deepEqual((await refused({ url: undefined, vast_tag: 'http://10.0.0.1/vast' })).items, [
       'body.vast_tag url_private_host',
     ]);
-    assert.deepEqual((await refused({ repeat_count: 2, repeat_mode: 'shared' })).items, [
-      'body.repeat_mode not_available',
-    ]);
-    assert.equal((await create({ ...PAGE, repeat_count: 1, repeat_mode: 'shared' })).status, 201);
     assert.deepEqual((await refused({ ad_discovery: true })).items, ['body.ad_discovery not_available']);
   });
 

@@ -9,7 +9,7 @@ import type { Collect, Collector, Draft } from './collectors/collector.ts';
 import { fitCapture } from './fit-capture.ts';
 import { COLLECT_MS, OBSERVATIONS_MAX } from './session/budgets.ts';
 import type { CaptureFailure, CaptureOutcome, CaptureRequest } from './session/capture-outcome.ts';
-import { type CaptureSession, openCaptureSession } from './session/capture-session.ts';
+import { type CaptureSession, leaveContext, openCaptureSession } from './session/capture-session.ts';
 import { closeTabs } from './session/close-tabs.ts';
 import { causeText } from './session/ending.ts';
 import { underLoad } from './session/machine-load.ts';
@@ -51,7 +51,7 @@ export async function capturePage(
       failure: await withCrashReason(open, failureOf(captureSession, visit, draft.traffic)),
     };
   } finally {
-    captureSession.devtools.close();
+    await leaveContext(captureSession);
   }
 }
 

@@ -4,24 +4,18 @@ import type { Emulator } from '@adsweep/shared/scan/devices/device.ts';
 import { findEmulator } from '@adsweep/shared/scan/emulators.ts';
 import type { Logger } from '@adsweep/shared/service/logger.ts';
 import { withDeadline } from '@adsweep/shared/service/with-deadline.ts';
-import type { Exit, ExitTicket } from '@adsweep/shared/targeting/exit-ticket.ts';
-import type { BrowserPool, OpenContext } from '../browser/open-context.ts';
+import type { Exit } from '@adsweep/shared/targeting/exit-ticket.ts';
 import type { CaptureFailure, CaptureFile, CaptureOutcome, CapturePage } from '../capture/session/capture-outcome.ts';
-import { deniedHosts } from '../capture/stage/publisher-url.ts';
-import type { NodeMetrics } from '../metrics.ts';
+import type { AttemptPlaces, Place, PlaceParts } from './attempt-places.ts';
 import type { AttemptStop } from './attempt-stop.ts';
-import type { ExitsClient } from './exits-client.ts';
 
 /** What one attempt gave. Without a capture there is a failure; with both, the capture is the evidence so far. */
 export type Attempt =
   | { capture: Capture; files: CaptureFile[]; failure: CaptureFailure | null }
   | { capture: null; files: []; failure: CaptureFailure };
 
-export type AttemptParts = {
-  exits: ExitsClient;
-  pool: BrowserPool;
+export type AttemptParts = PlaceParts & {
   capturePage: CapturePage;
-  metrics: NodeMetrics;
   /** The longest an attempt may take whatever its job allows, and how much longer a capture that was told to end may take to hand over its evidence. */
   attemptMs: number;
   evidenceMs: number;
@@ -41,13 +35,15 @@ export async function makeAttempt(
   parts: AttemptParts,
   job: CrawlJob,
   member: JobMember,
+  places: AttemptPlaces,
   stop: AttemptStop,
   logger: Logger,
 ): Promise<Attempt> {
   try {
     const emulator = findEmulator(member.emulator_id);
     if (!emulator) return failed('internal: ERROR', `this node knows no emulator ${member.emulator_id}`);
-    const run = { ...parts, job, member, emulator, isolated: job.isolation !== 'shared', stop, logger };
+    const isolated = job.isolation !== 'shared';
+    const run = { ...parts, job, member, emulator, isolated, places, stop, logger };
     const { attempt, browserFailed } = await throughExit(run);
     if (!attempt.failure || !browserFailed || run.isolated || stop.reason) return attempt;
     logger.info(
@@ -69,6 +65,7 @@ type Run = AttemptParts & {
   member: JobMember;
   emulator: Emulator;
   isolated: boolean;
+  places: AttemptPlaces;
   stop: AttemptStop;
   logger: Logger;
 };
@@ -77,59 +74,30 @@ type Ran = { attempt: Attempt; browserFailed: boolean };
 
 const notRun = (attempt: Attempt): Ran => ({ attempt, browserFailed: false });
 
-/** Each run has a ticket of its own, so that what the gateway carried for one is not taken for the other's; both leave by the same exit. */
+/** Each run of a job of one member has a ticket of its own, so that what the gateway carried for one is not taken for the other's. */
 async function throughExit(run: Run): Promise<Ran> {
-  const { exits, metrics, job, member, stop } = run;
-  const denied = deniedHosts(member.target, member.referrer);
-  const answer = await exits.request(
-    {
-      targeting: member.targeting,
-      session: job.exit_session,
-      scan_id: member.scan_id,
-      ttl_seconds: job.limits.ticket_seconds,
-      bytes_max: job.limits.ticket_bytes,
-      ...(denied.length > 0 && { deny_hosts: denied }),
-    },
-    stop.signal,
-  );
-  if ('unreachable' in answer) {
-    metrics.exits.inc({ answer: 'unreachable' });
-    return notRun(failed('proxy: UPSTREAM_FAILED', answer.cause));
-  }
-  if ('refusal' in answer) {
-    metrics.exits.inc({ answer: answer.refusal });
-    return notRun(failed(`proxy: ${answer.refusal}`, answer.cause));
-  }
-  metrics.exits.inc({ answer: 'granted' });
-  try {
-    return await inContext(run, answer.ticket);
-  } finally {
-    void exits.forget(answer.ticket.ticket_id);
-  }
+  const { places, stop } = run;
+  const place = await places.enter(run, stop);
+  if ('unreachable' in place) return notRun(failed('proxy: UPSTREAM_FAILED', place.cause));
+  if ('refusal' in place) return notRun(failed(`proxy: ${place.refusal}`, place.cause));
+  if ('noContext' in place) return { attempt: failed('browser: CRASHED', place.noContext), browserFailed: true };
+  return inPlace(run, place);
 }
 
-async function inContext(run: Run, ticket: ExitTicket): Promise<Ran> {
-  const { pool, exits, capturePage, evidenceMs, job, member, emulator, isolated, stop, logger } = run;
-  const opening = pool.open({ emulator, countryCode: member.targeting.country_code, ticket, isolated });
-  let open: OpenContext;
-  try {
-    open = await stop.race(opening, (late) => void late.close());
-  } catch (error) {
-    if (stop.reason) throw error;
-    return { attempt: failed('browser: CRASHED', error), browserFailed: true };
-  }
-  const traffic = () => exits.traffic(ticket.ticket_id);
+async function inPlace(run: Run, place: Place): Promise<Ran> {
+  const { capturePage, evidenceMs, places, job, member, stop, logger } = run;
+  const { open, ticket, traffic } = place;
+  let isFit = false;
   try {
     const capturing = capturePage({ ...member, limits: job.limits }, open, traffic, stop.signal, logger);
     const outcome = await captureUntilStopped(capturing, stop, evidenceMs);
     // Asked before the context is closed, which ends a browser that has no other.
     const browserFailed = open.browserEnded() || outcome.failure?.code === 'browser: TIMEOUT';
-    await open.close();
+    isFit = !browserFailed && stop.reason === null;
+    if (!places.keeps) await open.close();
     return { attempt: finish(outcome, ticket.exit, await traffic(), stop), browserFailed };
   } finally {
-    // A node that drains gives the job back before it tidies up.
-    const closed = open.close();
-    if (stop.reason !== 'drain') await closed;
+    await places.leave(place, isFit, stop);
   }
 }
 

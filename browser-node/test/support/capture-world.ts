@@ -17,6 +17,7 @@ import { ChromiumPool } from '../../src/browser/chromium-pool.ts';
 import type { BrowserPool, OpenContext } from '../../src/browser/open-context.ts';
 import { capturePage } from '../../src/capture/capture.ts';
 import type { CaptureOutcome } from '../../src/capture/session/capture-outcome.ts';
+import { AttemptPlaces } from '../../src/lease/attempt-places.ts';
 import { AttemptStop } from '../../src/lease/attempt-stop.ts';
 import type { ExitsClient } from '../../src/lease/exits-client.ts';
 import { type Attempt, makeAttempt } from '../../src/lease/make-attempt.ts';
@@ -96,6 +97,12 @@ export class CaptureWorld {
 
   /** One whole attempt, as a node makes it: a capture whose shared browser ends runs again in one of its own. */
   async attempt(url: string): Promise<Attempt> {
+    const [attempt] = await this.attempts('page', [url]);
+    return attempt!;
+  }
+
+  /** The attempts of a job, one after the other, as a node makes them. */
+  async attempts(kind: CrawlJob['kind'], urls: string[]): Promise<Attempt[]> {
     const proxy = await ForwardProxy.start(this.site);
     const exits = {
       request: async () => ({ ticket: ticketFor(proxy.server) }),
@@ -105,8 +112,14 @@ export class CaptureWorld {
     const metrics = createMetrics(new Registry());
     const parts = { exits, pool: this.#pool, capturePage, metrics, attemptMs: 60_000, evidenceMs: 5_000 };
     try {
-      const member = { ...memberFor(url, null), emulator_id: EMULATOR };
-      return await makeAttempt(parts, jobOf(member), member, new AttemptStop(), silent);
+      const members = urls.map((url) => ({ ...memberFor(url, null), emulator_id: EMULATOR }));
+      const job = { ...jobOf(members[0]!), kind, members };
+      const places = new AttemptPlaces(parts, job);
+      const attempts: Attempt[] = [];
+      for (const member of members)
+        attempts.push(await makeAttempt(parts, job, member, places, new AttemptStop(), silent));
+      await places.close(new AttemptStop());
+      return attempts;
     } finally {
       await proxy.close();
     }

@@ -22,9 +22,9 @@ export const MEMBER: JobMember = {
 /** A job that has such a scan as its only member, unless it names others. */
 export type GivenJob = Partial<JobMember> & Partial<CrawlJob>;
 
-export const jobOf = ({ isolation, limits, members, ...member }: GivenJob = {}): CrawlJob => ({
+export const jobOf = ({ isolation, limits, members, kind, ...member }: GivenJob = {}): CrawlJob => ({
   job_id: member.job_id ?? 'job-1',
-  kind: 'page',
+  kind: kind ?? 'page',
   isolation: isolation ?? 'shared',
   limits: limits ?? JOB_LIMITS.page,
   exit_session: 'session-1',

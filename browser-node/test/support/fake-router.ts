@@ -20,6 +20,8 @@ const TRAFFIC: TicketTraffic = {
 export class FakeRouter extends Conditions {
   ticket: ExitTicket = ticketFor('http://127.0.0.1:1');
   refusal: { status: number; code: string } | null = null;
+  /** What the gateway has carried, sent and received, by the time it is asked: one pair each, the last one from then on. */
+  carried: [sent: number, received: number][] = [[TRAFFIC.bytes_sent, TRAFFIC.bytes_received]];
   readonly calls: string[] = [];
   /** The bodies of requests for exits. */
   readonly requests: unknown[] = [];
@@ -53,8 +55,14 @@ export class FakeRouter extends Conditions {
     await new Promise((resolve) => this.#server.close(resolve));
   }
 
+  #traffic(): TicketTraffic {
+    const [[bytes_sent, bytes_received] = [0, 0]] = this.carried;
+    if (this.carried.length > 1) this.carried.shift();
+    return { ...TRAFFIC, bytes_sent, bytes_received };
+  }
+
   #answer(method: string): [number, object | undefined] {
-    if (method === 'GET') return [200, TRAFFIC];
+    if (method === 'GET') return [200, this.#traffic()];
     if (method === 'DELETE') return [204, undefined];
     if (this.refusal) return [this.refusal.status, { detail: 'refused', code: this.refusal.code }];
     return [201, this.ticket];

@@ -28,9 +28,9 @@ export const JobLimitsSchema = Type.Object({
   artifact_bytes: AtLeastOne,
   /** Bytes of the capture as JSON. */
   capture_bytes: AtLeastOne,
-  /** Seconds for which the gateway lets the attempt use its exit. */
+  /** Seconds for which the gateway lets the attempt use its exit; the attempts of a shared repeat group have theirs together. */
   ticket_seconds: AtLeastOne,
-  /** Bytes that the gateway carries for the attempt, both directions together. */
+  /** Bytes that the gateway carries for the attempt, both directions together; those of a shared repeat group have theirs together. */
   ticket_bytes: AtLeastOne,
 });
 export type JobLimits = Static<typeof JobLimitsSchema>;

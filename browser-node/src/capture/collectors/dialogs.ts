@@ -12,7 +12,7 @@ export const dialogs: Collector = {
   start(captureSession) {
     const shown = new Map<Page, number>();
     const unprompted = new Map<Page, number>();
-    captureSession.open.context.on('dialog', (dialog) => {
+    captureSession.listeners.on('dialog', (dialog) => {
       const page = dialog.page();
       // A dialog without a page belongs to a tab that is only just opening.
       if (page) shown.set(page, (shown.get(page) ?? 0) + 1);

@@ -18,7 +18,7 @@ export const requests: Collector = {
   budgetMs: 2_000,
   start(captureSession) {
     const seen = new Set<Seen>();
-    captureSession.open.context.on('request', (request) => {
+    captureSession.listeners.on('request', (request) => {
       if (seen.size >= REQUEST_URLS_MAX || captureSession.journal.closedAtMs !== null) return;
       seen.add({ request, atMs: Date.now() });
     });

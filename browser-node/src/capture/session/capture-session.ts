@@ -3,6 +3,7 @@ import type { OpenContext } from '../../browser/open-context.ts';
 import type { DevTools } from '../devtools/devtools.ts';
 import { SecondClient } from '../devtools/second-client.ts';
 import type { CaptureRequest } from './capture-outcome.ts';
+import { ContextListeners } from './context-listeners.ts';
 import { Ending } from './ending.ts';
 import { type ChooseLandings, Landings, type OpenTab } from './landings.ts';
 import { NetworkJournal } from './network-journal.ts';
@@ -13,6 +14,7 @@ import { watchTabs } from './tab.ts';
 /** What all steps of one capture share. */
 export type CaptureSession = {
   open: OpenContext;
+  listeners: ContextListeners;
   devtools: DevTools;
   journal: NetworkJournal;
   landings: Landings;
@@ -51,16 +53,20 @@ export async function openCaptureSession(
   const stop = () => ending.end('browser: TIMEOUT', signal.reason);
   if (signal.aborted) stop();
   else signal.addEventListener('abort', stop, { once: true });
-  open.context.on('close', () => ending.end('browser: CRASHED', 'the browser context was closed'));
+  const listeners = new ContextListeners(open.context);
+  listeners.on('close', () => ending.end('browser: CRASHED', 'the browser context was closed'));
+  // An earlier capture in this context may have left a tab that did not close in time.
+  for (const page of open.context.pages()) page.close().catch(() => undefined);
   const devtools = await SecondClient.connect(open);
   const tabs = watchTabs(devtools);
-  const landings = new Landings(open.context, devtools, tabs, ending, limits, target.landings);
-  const reports = new PageReports(open.context);
+  const landings = new Landings(listeners, devtools, tabs, ending, limits, target.landings);
+  const reports = new PageReports(open.context, listeners);
   reports.on('timer', (page, [ms]) => {
     landings.tabs.find((one) => one.page === page)?.tab.announced(Number(ms) || 0);
   });
   return {
     open,
+    listeners,
     devtools,
     journal: new NetworkJournal(devtools, tabs),
     landings,
@@ -75,4 +81,11 @@ export async function openCaptureSession(
     clickedAtMs: null,
     isChecking: false,
   };
+}
+
+/** Leaves the context as the next capture in it must find it: nobody listens to it on behalf of this one. Never throws. */
+export async function leaveContext({ devtools, listeners, reports }: CaptureSession): Promise<void> {
+  devtools.close();
+  listeners.removeAll();
+  await reports.stop();
 }

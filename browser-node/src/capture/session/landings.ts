@@ -1,7 +1,8 @@
 import { DeadlineError } from '@adsweep/shared/service/with-deadline.ts';
-import type { BrowserContext, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { COMMAND_MS, type DevTools } from '../devtools/devtools.ts';
 import type { CaptureRequest } from './capture-outcome.ts';
+import type { ContextListeners } from './context-listeners.ts';
 import type { Ending } from './ending.ts';
 import type { Tab } from './tab.ts';
 
@@ -30,7 +31,7 @@ export class Landings {
   #joining: Promise<unknown> = Promise.resolve();
 
   constructor(
-    context: BrowserContext,
+    listeners: ContextListeners,
     devtools: DevTools,
     known: Map<string, Tab>,
     ending: Ending,
@@ -42,7 +43,7 @@ export class Landings {
     this.#devtools = devtools;
     this.#known = known;
     this.#ending = ending;
-    context.on('page', (page) => this.#join(page));
+    listeners.on('page', (page) => this.#join(page));
   }
 
   /** The landings by ordinal. */

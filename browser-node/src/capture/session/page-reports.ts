@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import type { BrowserContext, ConsoleMessage, Page } from 'playwright-core';
+import type { BrowserContext, ConsoleMessage, Disposable, Page } from 'playwright-core';
 import { observationScript } from '../page-scripts/observation-script.ts';
+import type { ContextListeners } from './context-listeners.ts';
 
 type Subject = 'sound' | 'history' | 'demand' | 'timer' | 'fingerprint';
 type Listener = (page: Page, fields: string[]) => void;
@@ -9,16 +10,22 @@ type Listener = (page: Page, fields: string[]) => void;
 export class PageReports {
   readonly #context: BrowserContext;
   readonly #token = randomBytes(8).toString('hex');
+  #script: Disposable | null = null;
   readonly #listeners = new Map<string, Listener>();
 
-  constructor(context: BrowserContext) {
+  constructor(context: BrowserContext, listeners: ContextListeners) {
     this.#context = context;
-    context.on('console', (message) => this.#receive(message));
+    listeners.on('console', (message) => this.#receive(message));
   }
 
   /** Sends the page scripts to the context, in which nothing was opened yet. Rejects when the browser is gone. */
   async start(): Promise<void> {
-    await this.#context.addInitScript({ content: observationScript(this.#token) });
+    this.#script = await this.#context.addInitScript({ content: observationScript(this.#token) });
+  }
+
+  /** Documents that come now have no page scripts of this capture. Never throws. */
+  async stop(): Promise<void> {
+    await this.#script?.dispose().catch(() => undefined);
   }
 
   on(subject: Subject, listener: Listener): void {

@@ -68,7 +68,7 @@ function createRoute(parts: CreateParts): Route<Caller> {
     path: '/api/v1/scans',
     summary: 'Create a scan',
     description:
-      'Exactly one of `url`, `ad_tag` and `vast_tag`. The scan is checked in full, charged and queued; it is crawled later. With `repeat_count` above 1 as many scans are made: the answer is the first of them, and names the others. This version crawls page URLs, ad tags and VAST tags: `ad_discovery` and repeats that share a browser are refused with the type `not_available`.',
+      'Exactly one of `url`, `ad_tag` and `vast_tag`. The scan is checked in full, charged and queued; it is crawled later. With `repeat_count` above 1 as many scans are made: the answer is the first of them, and names the others. With `repeat_mode: shared` they run one after the other in one browser and see what the earlier ones stored. This version crawls page URLs, ad tags and VAST tags: `ad_discovery` is refused with the type `not_available`.',
     query: CreateQuery,
     body: ScanInSchema,
     replies: { 200: estimated, 201: { description: 'The scan, `pending`.', schema: ScanSchema } },

@@ -29,17 +29,27 @@ export function newScans(order: ScanOrder, catalogue: Catalogue, options: Submit
   const total = settings.repeat_count ?? 1;
   const requestId = options.requestId ?? newId();
   const queued = countries.length * total > 1 ? MANY : {};
-  return countries.map((country) =>
-    Array.from({ length: total }, (_, index) => {
-      const repeat = total > 1 ? { repeat: { index, total, session_id: null } } : {};
-      const place = { id: derivedId(`${requestId}/${country}`, index), country, ...queued, ...repeat };
+  const isShared = settings.repeat_mode === 'shared';
+  return countries.map((country) => {
+    const group = `${requestId}/${country}`;
+    return Array.from({ length: total }, (_, index) => {
+      const repeat = total > 1 ? placeInGroup(group, index, total, isShared) : {};
+      const place = { id: derivedId(group, index), country, ...queued, ...repeat };
       return newScan(settings, place, catalogue, options, now);
-    }),
-  );
+    });
+  });
+}
+
+/** Repeats that share a browser are the members of one job, which has the id of their leader. */
+function placeInGroup(group: string, index: number, total: number, isShared: boolean): Partial<PlaceInOrder> {
+  if (!isShared) return { repeat: { index, total, session_id: null } };
+  const repeat = { index, total, session_id: derivedId(`${group}/session`, 0) };
+  return { repeat, job_id: derivedId(group, 0), job_kind: 'repeat_group', slot: index };
 }
 
 /** What tells the scans of one order apart; `country` in upper case. */
-export type PlaceInOrder = { id: string; country: string } & Pick<ScanRecord, 'band' | 'repeat'>;
+export type PlaceInOrder = { id: string; country: string } & Pick<ScanRecord, 'band' | 'repeat'> &
+  Partial<Pick<ScanRecord, 'job_id' | 'job_kind' | 'slot'>>;
 
 /** The record of one scan of an order. */
 export function newScan(

@@ -93,7 +93,7 @@ export type ScanRecord = OutboxFields & {
   run_id: string | null;
   /** The queue it waits in: 0 = a person waits for it, 1 = one of many. Absent: 1 for a campaign's scans, 0 for all others. */
   band?: 0 | 1;
-  /** Its place in its group of repeats, whose leader has the index 0; `session_id`: the exit session they share. Absent: it is no repeat. */
+  /** Its place in its group of repeats, whose leader has the index 0; `session_id`: names what they share, null = nothing. Absent: it is no repeat. */
   repeat?: { index: number; total: number; session_id: string | null };
   retry_max_attempts: number;
   /** What its creation charged, in micros. */
