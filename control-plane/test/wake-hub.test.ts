@@ -2,15 +2,28 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { createLogger } from '@adsweep/shared/service/logger.ts';
 import { until } from '../../shared/test/support/until.ts';
-import { crawlQueue } from '../src/crawling/queue/queue.ts';
+import { type CrawlQueue, crawlQueue } from '../src/crawling/queue/queue.ts';
 import { startPromoting } from '../src/crawling/queue/start-promoting.ts';
 import { openRedis, type RedisClient, redisReady } from '../src/platform/redis.ts';
 import { takeTurns } from '../src/platform/take-turns.ts';
-import { openWakeHub, type WakeHub } from '../src/platform/wake-hub.ts';
+import { openWakeHub, type WakeHub, type WakeTopic } from '../src/platform/wake-hub.ts';
 import { type PrivateRedis, startRedis } from './support/private-redis.ts';
 
 /** Longer than any test: whoever waits so long is woken by a hint or not at all. */
 const LONG_MS = 600_000;
+
+/** Lets `count` wait that only a hint wakes: the hub is known to have someone who waits, and has no earlier call for them. */
+async function waitAt(hub: WakeHub, topic: WakeTopic, count: number) {
+  for (let calls = 0; calls < 70; calls += 1) await hub.signal(topic).wait(0);
+  return Array.from({ length: count }, () => {
+    let isWoken = false;
+    const woken = hub.signal(topic).wait(LONG_MS);
+    void woken.then(() => {
+      isWoken = true;
+    });
+    return { woken, isWoken: () => isWoken };
+  });
+}
 
 describe('two processes on one Redis', () => {
   let redis: PrivateRedis;
@@ -31,17 +44,75 @@ describe('two processes on one Redis', () => {
   });
 
   it('wake each other: as many of those who wait as there is work', async () => {
-    const waiting = [1, 2, 3].map(() => hubs[1].signal('checks').wait(LONG_MS));
+    const waiting = await waitAt(hubs[1], 'checks', 3);
     for (const _ of waiting) hubs[0].announce('checks');
-    await Promise.all(waiting);
+    await Promise.all(waiting.map(({ woken }) => woken));
+  });
+
+  it('wake one of all that wait for each piece of work, here first', async () => {
+    const third = openWakeHub(other);
+    await until('the third hub to hear', () => third.isConnected());
+    const [here] = await waitAt(hubs[0], 'checks', 1);
+    const there = [...(await waitAt(hubs[1], 'checks', 2)), ...(await waitAt(third, 'checks', 1))];
+    const count = () => there.filter(({ isWoken }) => isWoken()).length;
+
+    hubs[0].announce('checks');
+    await here!.woken;
+    for (let expected = 1; expected <= 3; expected += 1) {
+      hubs[0].announce('checks');
+      await until('another one to be woken', () => count() >= expected);
+      await Promise.all([redis.client.ping(), other.ping()]);
+      assert.equal(count(), expected);
+    }
+    third.stop();
+  });
+
+  it('pass a hint on to another one when nobody waits any more, and to no one that is gone', async () => {
+    const [idle, gone] = [openWakeHub(other), openWakeHub(other)];
+    await until('the hubs to hear', () => idle.isConnected() && gone.isConnected());
+    for (const hub of [idle, gone]) await hub.signal('outbox').wait(0);
+    gone.stop();
+    const listening = async () => (await redis.client.pubsub('CHANNELS', 'adsweep:wake:*')).length;
+    await until('its connection to be gone', async () => (await listening()) === 3);
+    for (let round = 0; round < 3; round += 1) {
+      const [waiting] = await waitAt(hubs[1], 'outbox', 1);
+      await idle.signal('outbox').wait(0);
+      hubs[0].announce('outbox');
+      await waiting!.woken;
+    }
+    idle.stop();
+  });
+
+  it('look for each job once, not every node each time', async () => {
+    const stopping = new AbortController();
+    let [looks, taken] = [0, 0];
+    const queues = [crawlQueue(redis.client, { wake: hubs[0] }), crawlQueue(other, { wake: hubs[1] })] as const;
+    const node = async (queue: CrawlQueue, name: string) => {
+      while (!stopping.signal.aborted) {
+        const refs = await queue.take(name, 1, 32);
+        looks += 1;
+        taken += refs.length;
+        if (refs.length === 0) await queue.waitForWork(LONG_MS, stopping.signal);
+      }
+    };
+    const nodes = Array.from({ length: 20 }, (_, n) => node(queues[n % 2]!, `node-${n}`));
+    await until('all to have looked', () => looks >= 40);
+    const before = looks;
+    for (let n = 0; n < 30; n += 1) {
+      await queues[0].enqueue({ jobId: `one-${n}`, organizationId: 'organization', band: 0, delayMs: 0 });
+      await until('the job to be taken', () => taken === n + 1);
+    }
+    stopping.abort();
+    await Promise.all(nodes);
+    assert.ok(looks - before < 300, `${looks - before} looks of 20 nodes for 30 jobs`);
   });
 
   it('find what was announced while the connection was away', async () => {
-    const waiting = hubs[1].signal('outbox').wait(LONG_MS);
+    const [waiting] = await waitAt(hubs[1], 'outbox', 1);
     await redis.kill();
     hubs[0].announce('outbox');
     await redis.start();
-    await waiting;
+    await waiting!.woken;
     await connected();
     await redisReady(other, 5_000);
   });

@@ -1,33 +1,69 @@
 import { newId } from '@adsweep/shared/ids.ts';
-import type { RedisClient } from './redis.ts';
+import { loadScript, type RedisClient } from './redis.ts';
 import { createWakeSignal, type WakeSignal } from './wake-signal.ts';
 
 /** What there can be to do: crawl jobs to lease, scans to check, outbox entries to carry out. */
 const TOPICS = ['jobs', 'checks', 'outbox'] as const;
 export type WakeTopic = (typeof TOPICS)[number];
 
-/** Tells all processes of a deployment that there is something to do. Hints may be lost; whoever waits looks by itself now and then. */
+/** Tells the processes of a deployment that there is something to do. Hints may be lost; whoever waits looks by itself now and then. */
 export type WakeHub = {
   /** What this process waits on. Raising it wakes nobody elsewhere. */
   signal(topic: WakeTopic): WakeSignal;
-  /** Wakes one that waits in this process, and one in each of the others. */
+  /** Wakes one that waits: in this process, or else in one of the others. */
   announce(topic: WakeTopic): void;
   /** Whether hints of other processes arrive. */
   isConnected(): boolean;
   stop(): void;
 };
 
-const CHANNEL = 'adsweep:wake';
+const CHANNEL = 'adsweep:wake:';
+const waitingKey = (topic: WakeTopic): string => `adsweep:waiting:${topic}`;
 
-/** A hub over Redis publish/subscribe, on a connection of its own. While Redis is away only this process is woken. */
+/** A process counts as one in which somebody waits for this long after it said so, and says so again in time. */
+const KNOWN_MS = 15_000;
+const SAY_AGAIN_EVERY_MS = 5_000;
+
+const [awaitWork, wakeAnother] = ['await-work', 'wake-another'].map((name) =>
+  loadScript(new URL(`scripts/${name}.lua`, import.meta.url)),
+);
+
+/**
+ * A hub over Redis publish/subscribe, on a connection of its own. Processes in which somebody waits are listed in Redis; a hint goes to one
+ * of them, which passes on what it has nobody for. While Redis is away only this process is woken.
+ */
 export function openWakeHub(redis: RedisClient): WakeHub {
   const self = newId();
   const signals = createSignals();
   const subscriber = redis.duplicate({ autoResubscribe: false });
+  /** Until when this process is listed, by its own clock; a little less than Redis thinks. */
+  const listedUntil = { jobs: 0, checks: 0, outbox: 0 };
   let connected = false;
 
+  const isListed = (topic: WakeTopic): boolean => connected && performance.now() < listedUntil[topic];
+
+  const list = async (topic: WakeTopic): Promise<boolean> => {
+    const until = performance.now() + KNOWN_MS - SAY_AGAIN_EVERY_MS / 2;
+    const isKnown = await awaitWork!(redis, [waitingKey(topic)], [self, KNOWN_MS]).then(
+      () => true,
+      () => false,
+    );
+    if (isKnown) listedUntil[topic] = until;
+    return isKnown;
+  };
+
+  /** Asks others to wake `count`; nobody waits here. */
+  const pass = async (topic: WakeTopic, count: number): Promise<void> => {
+    listedUntil[topic] = 0;
+    const receivers = redis.isCluster ? 0 : 1;
+    await wakeAnother!(redis, [waitingKey(topic)], [self, CHANNEL, `${topic} ${count}`, receivers]).catch(
+      () => undefined,
+    );
+  };
+  const passOn = gatherer(pass);
+
   const subscribe = async () => {
-    await subscriber.subscribe(CHANNEL);
+    await subscriber.subscribe(CHANNEL + self);
     connected = true;
     // What was announced while the connection was away is looked for.
     for (const topic of TOPICS) signals[topic].wakeWaiting(Number.POSITIVE_INFINITY);
@@ -35,23 +71,41 @@ export function openWakeHub(redis: RedisClient): WakeHub {
   subscriber.on('ready', () => void subscribe().catch(() => undefined));
   subscriber.on('close', () => {
     connected = false;
+    for (const topic of TOPICS) listedUntil[topic] = 0;
   });
   // The connection that commands go over logs outages.
   subscriber.on('error', () => undefined);
   subscriber.on('message', (_channel, message) => {
-    const { from, topic, count } = readHint(message);
-    if (from !== self && topic) signals[topic].wakeWaiting(count);
+    const { topic, count } = readHint(message);
+    if (!topic) return;
+    const left = count - signals[topic].wakeWaiting(count);
+    if (left > 0) passOn(topic, left);
   });
+  const saying = setInterval(() => {
+    for (const topic of TOPICS) if (connected && signals[topic].waiting() > 0) void list(topic);
+  }, SAY_AGAIN_EVERY_MS);
+  saying.unref();
 
-  const publish = publisher(redis, self);
+  const signalOf = (topic: WakeTopic) => ({
+    ...signals[topic],
+    async wait(ms: number, stop?: AbortSignal): Promise<void> {
+      // What came before this process was listed told nobody here: the caller looks once more.
+      if (connected && !stop?.aborted && !isListed(topic) && (await list(topic))) return;
+      await signals[topic].wait(ms, stop);
+    },
+  });
+  const listed = { jobs: signalOf('jobs'), checks: signalOf('checks'), outbox: signalOf('outbox') };
+
   return {
-    signal: (topic) => signals[topic],
+    signal: (topic) => listed[topic],
     announce(topic) {
-      signals[topic].raise();
-      publish(topic);
+      if (!signals[topic].raise()) passOn(topic, 1);
     },
     isConnected: () => connected,
-    stop: () => subscriber.disconnect(),
+    stop() {
+      clearInterval(saying);
+      subscriber.disconnect();
+    },
   };
 }
 
@@ -60,7 +114,7 @@ export function singleProcessHints(): Omit<WakeHub, 'stop'> {
   const signals = createSignals();
   return {
     signal: (topic) => signals[topic],
-    announce: (topic) => signals[topic].raise(),
+    announce: (topic) => void signals[topic].raise(),
     isConnected: () => false,
   };
 }
@@ -71,8 +125,8 @@ const createSignals = (): Record<WakeTopic, WakeSignal> => ({
   outbox: createWakeSignal(),
 });
 
-/** Sends hints as `<process> <topic> <count>`; those that arise while one of their topic is on its way are sent together. */
-function publisher(redis: RedisClient, self: string): (topic: WakeTopic) => void {
+/** Calls `send` for one count of a topic at a time: what arises meanwhile is sent together. */
+function gatherer(send: (topic: WakeTopic, count: number) => Promise<void>): (topic: WakeTopic, count: number) => void {
   const unsent = { jobs: 0, checks: 0, outbox: 0 };
   const isSending = { jobs: false, checks: false, outbox: false };
 
@@ -81,18 +135,19 @@ function publisher(redis: RedisClient, self: string): (topic: WakeTopic) => void
     while (unsent[topic] > 0) {
       const count = unsent[topic];
       unsent[topic] = 0;
-      await redis.publish(CHANNEL, `${self} ${topic} ${count}`).catch(() => undefined);
+      await send(topic, count);
     }
     isSending[topic] = false;
   };
-  return (topic) => {
-    unsent[topic] += 1;
+  return (topic, count) => {
+    unsent[topic] += count;
     if (!isSending[topic]) void sendAll(topic);
   };
 }
 
-/** Whoever can publish can write anything. */
-function readHint(message: string): { from: string; topic: WakeTopic | undefined; count: number } {
-  const [from = '', name, count] = message.split(' ');
-  return { from, topic: TOPICS.find((topic) => topic === name), count: Math.max(1, Number(count) || 1) };
+/** Reads `<topic> <count>`. Whoever can publish can write anything. */
+function readHint(message: string): { topic: WakeTopic | undefined; count: number } {
+  const [name, count] = message.split(' ');
+  const safeCount = Math.min(Math.max(1, Math.floor(Number(count)) || 1), 1_000_000);
+  return { topic: TOPICS.find((topic) => topic === name), count: safeCount };
 }

@@ -3,10 +3,12 @@ const KEPT_MAX = 64;
 
 /** Tells others of this process that there is something to do, so that they need not poll for it. */
 export type WakeSignal = {
-  /** Wakes the one who has waited longest. */
-  raise(): void;
-  /** Wakes up to `count` of those who wait; where nobody does, the next one to wait looks once. */
-  wakeWaiting(count: number): void;
+  /** Wakes the one who has waited longest; where nobody waits, answers false, and the next one to wait looks once. */
+  raise(): boolean;
+  /** Wakes up to `count` of those who wait; answers how many. */
+  wakeWaiting(count: number): number;
+  /** How many wait. */
+  waiting(): number;
   /** Resolves when raised, after `ms`, or when `stop` is aborted. */
   wait(ms: number, stop?: AbortSignal): Promise<void>;
 };
@@ -34,11 +36,14 @@ export function createWakeSignal(): WakeSignal {
       const [longest] = waiting;
       if (longest) longest();
       else kept = Math.min(kept + 1, KEPT_MAX);
+      return longest !== undefined;
     },
     wakeWaiting(count) {
-      if (waiting.size === 0) kept = Math.max(kept, 1);
-      for (const done of [...waiting].slice(0, count)) done();
+      const woken = [...waiting].slice(0, count);
+      for (const done of woken) done();
+      return woken.length;
     },
+    waiting: () => waiting.size,
     async wait(ms, stop) {
       if (stop?.aborted) return;
       if (kept === 0) return waitForRaise(ms, stop);
