@@ -7,7 +7,7 @@ import { parseXml } from '@adsweep/shared/vast/xml.ts';
 import { chooseMedia } from '../src/capture/vast/choose-media.ts';
 import { absolute } from '../src/capture/vast/declared-trackers.ts';
 import { isDueAt, rateAt } from '../src/capture/vast/due-events.ts';
-import { isTainted, isWhole } from '../src/capture/vast/intercept-answers.ts';
+import { extentOf, isTainted } from '../src/capture/vast/intercept-answers.ts';
 import { clockOf, fillMacros, type MacroContext } from '../src/capture/vast/macros.ts';
 import { mergeDocument } from '../src/capture/vast/merge-document.ts';
 import type { FetchedDocument } from '../src/capture/vast/resolution.ts';
@@ -125,14 +125,15 @@ describe('the trackers that are due (VAST 4.3, 3.14.1)', () => {
 });
 
 describe('what servers answer', () => {
-  it('is kept where it is a whole file of a known size', () => {
+  it('may be kept where it is a whole file that is not known to be too large', () => {
     const headers = (more: Record<string, string>) => Object.entries(more).map(([name, value]) => ({ name, value }));
-    assert.equal(isWhole(200, headers({ 'Content-Length': '100' })), true);
-    assert.equal(isWhole(206, headers({ 'Content-Length': '100', 'Content-Range': 'bytes 0-99/100' })), true);
-    assert.equal(isWhole(206, headers({ 'Content-Length': '50', 'Content-Range': 'bytes 0-49/100' })), false);
-    assert.equal(isWhole(200, headers({})), false, 'it may never end');
-    assert.equal(isWhole(200, headers({ 'Content-Length': String(33 * 1024 * 1024) })), false);
-    assert.equal(isWhole(404, headers({ 'Content-Length': '10' })), false);
+    assert.equal(extentOf(200, headers({ 'Content-Length': '100' })), 'known');
+    assert.equal(extentOf(200, headers({})), 'unknown');
+    assert.equal(extentOf(206, headers({ 'Content-Length': '100', 'Content-Range': 'bytes 0-99/100' })), 'known');
+    assert.equal(extentOf(206, headers({ 'Content-Range': 'bytes 0-99/100' })), 'known');
+    assert.equal(extentOf(206, headers({ 'Content-Length': '50', 'Content-Range': 'bytes 0-49/100' })), null);
+    assert.equal(extentOf(200, headers({ 'Content-Length': String(33 * 1024 * 1024) })), null);
+    assert.equal(extentOf(404, headers({ 'Content-Length': '10' })), null);
   });
 
   it('is for the origin `null` once a foreign server led elsewhere (Fetch standard, 4.1)', () => {

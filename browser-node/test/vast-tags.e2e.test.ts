@@ -41,6 +41,7 @@ const wrapper = (
   name: string,
 ) => `<VAST version="3.0"><Ad><Wrapper><AdSystem>${name}</AdSystem><VASTAdTagURI><![CDATA[${uri}]]></VASTAdTagURI>
   <Impression>${TRACK}/${name}-impression</Impression><Error><![CDATA[${TRACK}/${name}-error?code=[ERRORCODE]]]></Error>
+  <AdVerifications><Verification vendor="${name}-omid"/></AdVerifications>
   <Creatives><Creative><Linear><TrackingEvents>${tracking(name, ...QUARTILES)}</TrackingEvents><VideoClicks><ClickTracking>${TRACK}/${name}-click</ClickTracking></VideoClicks></Linear></Creative></Creatives></Wrapper></Ad></VAST>`;
 
 /** A file as servers of media send it: its length is known. */
@@ -92,6 +93,7 @@ describe('a VAST tag in the browser', { concurrency: 3 }, () => {
     const [ad] = vast.ads;
     assert.deepEqual([ad?.shown, ad?.error_code, ad?.duration_ms, ad?.wrappers], ['video', null, 4_000, [0, 1]]);
     assert.equal(ad?.media[0]?.duration_ms, 4_000);
+    assert.deepEqual(ad?.verifications, ['one-omid', 'two-omid']);
     const expected = [
       ...['ad', 'two', 'one'].flatMap((name) => [
         `${name}-impression`,
@@ -189,6 +191,38 @@ describe('a VAST tag in the browser', { concurrency: 3 }, () => {
     );
   });
 
+  it('tells no error of a video that the device would play and our browser cannot', async () => {
+    const { site } = world;
+    setMedia(site, `${CDN}/hevc.mp4`, 'video/mp4', hevcOf(SPOT));
+    const captured = await capture(inline(linear(MP4.replace('spot', 'hevc'))), { emulator: 'iphone_15' });
+    const vast = recordOf(captured);
+    assert.deepEqual(
+      vast.ads.map(({ shown, error_code, media }) => [shown, error_code, media.map(({ outcome }) => outcome)]),
+      [['nothing', null, ['undecodable']]],
+    );
+    assert.deepEqual(fired(vast), []);
+  });
+
+  it('keeps a video whose server does not tell its length, and none that does not end', async () => {
+    const { site } = world;
+    site.setRoute(`${CDN}/chunked.mp4`, (_, response) => {
+      response.writeHead(200, { 'content-type': 'video/mp4' }).write(SPOT.subarray(0, 4_000));
+      response.end(SPOT.subarray(4_000));
+    });
+    site.setRoute(`${CDN}/endless.mp4`, (_, response) => {
+      response.writeHead(200, { 'content-type': 'video/mp4' }).write(Buffer.concat([SPOT, Buffer.alloc(200_000)]));
+    });
+    const named = (name: string) => capture(inline(linear(MP4.replace('spot', name))));
+    const [chunked, endless] = await Promise.all([named('chunked'), named('endless')]);
+    assert.deepEqual(Buffer.from(chunked.file('creative-video')?.bytes ?? []), SPOT);
+    assert.equal(endless.file('creative-video'), undefined);
+    for (const captured of [chunked, endless])
+      assert.deepEqual(
+        recordOf(captured).ads.map(({ shown, error_code }) => [shown, error_code]),
+        [['video', null]],
+      );
+  });
+
   it('runs VPAID in a frame of its own: handshake, events, click', async () => {
     const { site } = world;
     site.setText(`${CDN}/vpaid.js`, 'text/javascript', VPAID);
@@ -243,6 +277,10 @@ describe('a VAST tag in the browser', { concurrency: 3 }, () => {
     assert.equal(captured.landings[0]?.page_title, 'The shop');
   });
 });
+
+/** A video that says that it is coded as HEVC, which our browser takes for granted and cannot decode. */
+const hevcOf = (video: Buffer): Buffer =>
+  Buffer.from(video.toString('latin1').replaceAll('avc1', 'hvc1').replaceAll('avcC', 'hvcC'), 'latin1');
 
 /** A VPAID 2.0 ad that draws a picture, says its events and has the player open its page when it is clicked. */
 const VPAID = `window.getVPAIDAd = () => {

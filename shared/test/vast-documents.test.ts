@@ -174,3 +174,15 @@ function comparable(ad: ExpectedAd) {
     verifications: ad.verifications,
   };
 }
+
+describe('verification scripts', () => {
+  it('are read where VAST 4.1 has them, and in an extension as before it', () => {
+    const scripts = (vendor: string) =>
+      `<AdVerifications><Verification vendor="${vendor}"><JavaScriptResource apiFramework="omid">https://v.example/</JavaScriptResource></Verification></AdVerifications>`;
+    const text = `<VAST version="4.0"><Ad><InLine>${scripts('own')}<Extensions><Extension type="AdVerifications">${scripts('before')}</Extension></Extensions></InLine></Ad></VAST>`;
+    assert.deepEqual(
+      parseVast(text)?.ads[0]?.verifications.map(({ vendor }) => vendor),
+      ['own', 'before'],
+    );
+  });
+});

@@ -27,6 +27,9 @@ export function limitOf(head: string): MessageLimit {
   return { bytes: MESSAGE_BYTES_MAX, beyond: 'overflow' };
 }
 
+/** Part of an answer that somebody asked to get as it comes: who did counts its bytes, and nobody else keeps it. */
+export const isCopiedAnswer = ({ method }: { method?: string }): boolean => method === 'Network.dataReceived';
+
 /**
  * Cuts every string in an event to 16,384 characters, in place. Playwright keeps the last 200 console lines of each page and thousands
  * of requests: with addresses of 2 MB each they would fill the memory.

@@ -3,7 +3,7 @@ import type { Logger } from '@adsweep/shared/service/logger.ts';
 import type { ConnectOverCDPTransport } from 'playwright-core';
 import { MessageReader } from './message-reader.ts';
 import { OwnSessions } from './own-sessions.ts';
-import { trimStrings } from './page-events.ts';
+import { isCopiedAnswer, trimStrings } from './page-events.ts';
 import { answersAdded, type ProtocolFilter, type ProtocolMessage } from './protocol-message.ts';
 
 /** An event whose JSON is longer than this may carry strings that are worth cutting. */
@@ -79,7 +79,7 @@ export class PipeTransport implements ConnectOverCDPTransport {
     if (this.#closed) return;
     try {
       const message = JSON.parse(text) as ProtocolMessage;
-      if (message.id === undefined && text.length > LONG_EVENT) trimStrings(message);
+      if (message.id === undefined && text.length > LONG_EVENT && !isCopiedAnswer(message)) trimStrings(message);
       if (answersAdded(message) || this.own.take(message)) return;
       const say = (reply: ProtocolMessage) => this.#say(reply);
       if (this.#filters.every((filter) => filter.incoming(message, say))) this.onmessage?.(message);

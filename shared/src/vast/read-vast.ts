@@ -37,6 +37,7 @@ function readAd(element: XmlElement): VastAd[] {
   if (!body) return [];
   const creatives = all(child(body, 'Creatives'), 'Creative');
   const viewable = child(body, 'ViewableImpression');
+  const extensions = all(child(body, 'Extensions'), 'Extension');
   const sequence = Number(attribute(element, 'sequence') || Number.NaN);
   return [
     {
@@ -58,8 +59,11 @@ function readAd(element: XmlElement): VastAd[] {
       linears: [...creatives.flatMap((one) => all(one, 'Linear')), ...all(body, 'Video')].map(readLinear),
       nonLinears: creatives.flatMap((one) => all(one, 'NonLinearAds')).flatMap(readNonLinears),
       companions: creatives.flatMap((one) => all(child(one, 'CompanionAds'), 'Companion')).map(readCompanion),
-      verifications: all(child(body, 'AdVerifications'), 'Verification').map(readVerification),
-      extensions: all(child(body, 'Extensions'), 'Extension').length,
+      // Before VAST 4.1 they stand in an extension (OM SDK, "VAST before 4.1").
+      verifications: [body, ...extensions]
+        .flatMap((one) => all(child(one, 'AdVerifications'), 'Verification'))
+        .map(readVerification),
+      extensions: extensions.length,
     },
   ];
 }

@@ -45,6 +45,17 @@ export function isPlayedOn({ browser }: Device, { type, apiFramework }: VastMedi
   return apiFramework === '' && (type === '' || played.includes(essence(type)));
 }
 
+/** Containers that browsers of Apple's play and our Chromium does not. */
+const FOREIGN = ['video/quicktime', 'application/x-mpegurl', 'application/vnd.apple.mpegurl'];
+/** Names of HEVC's sample entries (ISO/IEC 14496-15): devices have a decoder for it in hardware, our Chromium has none. */
+const HEVC = ['hvc1', 'hev1'];
+
+/** Whether a file that the device plays cannot be decoded here: by its declared type and codec, or by what is in it. Pure. */
+export function needsOtherBrowser({ type, codec }: VastMediaFile, bytes: Buffer | undefined): boolean {
+  const declared = `${type} ${codec}`.toLowerCase();
+  return FOREIGN.includes(essence(type)) || HEVC.some((name) => declared.includes(name) || bytes?.includes(name));
+}
+
 /**
  * The files of a linear ad in the order in which a player on the device would take them (VAST 4.3, 3.9): a VPAID script first, for it is
  * where the ad's own code is; then the file whose size is next to the player's, then the bitrate. `playerWidth` in device pixels. Pure.

@@ -1,5 +1,6 @@
 import { ARTIFACT_BYTES_MAX } from '@adsweep/shared/capture/artifact.ts';
 import type { CDPSession, Page } from 'playwright-core';
+import { MediaCollector } from './collect-media.ts';
 
 type Paused = {
   requestId: string;
@@ -21,6 +22,7 @@ export type KeptMedia = { bytes: Buffer; contentType: string };
 export class AnswerInterceptor {
   readonly #session: CDPSession;
   readonly #pageOrigin: string;
+  readonly #collector: MediaCollector;
   readonly #origins = new Map<string, string[]>();
   readonly #readable = new Map<string, boolean>();
   readonly #media = new Map<string, KeptMedia>();
@@ -28,6 +30,7 @@ export class AnswerInterceptor {
   private constructor(session: CDPSession, pageOrigin: string) {
     this.#session = session;
     this.#pageOrigin = pageOrigin;
+    this.#collector = new MediaCollector(session);
     session.on('Fetch.requestPaused', (paused) => void this.#decide(paused));
   }
 
@@ -36,6 +39,7 @@ export class AnswerInterceptor {
     const interceptor = new AnswerInterceptor(session, pageOrigin);
     const requestStage = 'Response' as const;
     const patterns = (['Fetch', 'XHR', 'Media'] as const).map((resourceType) => ({ resourceType, requestStage }));
+    await session.send('Network.enable');
     await session.send('Fetch.enable', { patterns });
     return interceptor;
   }
@@ -81,11 +85,16 @@ export class AnswerInterceptor {
 
   /** Keeps a file that is whole and not too large; the page gets it at once. Streams without an end are never waited for. */
   async #keep(paused: Paused): Promise<void> {
-    const { requestId, request, responseStatusCode = 0, responseHeaders = [] } = paused;
-    if (!isWhole(responseStatusCode, responseHeaders)) return this.#pass(paused);
-    const { body, base64Encoded } = await this.#session.send('Fetch.getResponseBody', { requestId });
+    const { requestId, networkId, request, responseStatusCode = 0, responseHeaders = [] } = paused;
+    const extent = extentOf(responseStatusCode, responseHeaders);
     const contentType = header(responseHeaders, 'content-type');
-    this.#media.set(request.url, { bytes: Buffer.from(body, base64Encoded ? 'base64' : 'utf8'), contentType });
+    const keep = (bytes: Buffer) => void this.#media.set(request.url, { bytes, contentType });
+    if (extent !== 'known') {
+      if (extent === 'unknown' && networkId) await this.#collector.collect(networkId, keep).catch(() => undefined);
+      return this.#pass(paused);
+    }
+    const { body, base64Encoded } = await this.#session.send('Fetch.getResponseBody', { requestId });
+    keep(Buffer.from(body, base64Encoded ? 'base64' : 'utf8'));
     await this.#session.send('Fetch.fulfillRequest', {
       requestId,
       responseCode: responseStatusCode,
@@ -99,13 +108,13 @@ export class AnswerInterceptor {
 export const isTainted = (passed: readonly string[], own: string): boolean =>
   passed.some((origin, at) => at > 0 && origin !== passed[at - 1] && passed[at - 1] !== own);
 
-/** Whether an answer is a whole file of a known size that may be kept (RFC 9110, 15.3.7). Pure. */
-export function isWhole(statusCode: number, headers: readonly Header[]): boolean {
-  const bytes = Number(header(headers, 'content-length') || Number.NaN);
-  if (!(bytes > 0 && bytes <= ARTIFACT_BYTES_MAX)) return false;
-  if (statusCode === 200) return true;
+/** Whether an answer is a whole file that may be kept: its length is `known`, or its end will show; null: it is none. (RFC 9110, 15.3.7.) Pure. */
+export function extentOf(statusCode: number, headers: readonly Header[]): 'known' | 'unknown' | null {
   const range = /^bytes 0-(\d+)\/(\d+)$/.exec(header(headers, 'content-range'));
-  return statusCode === 206 && range !== null && Number(range[1]) + 1 === Number(range[2]);
+  if (statusCode !== 200 && (statusCode !== 206 || !range || Number(range[1]) + 1 !== Number(range[2]))) return null;
+  const length = header(headers, 'content-length') || (range?.[2] ?? '');
+  if (length === '') return 'unknown';
+  return Number(length) > 0 && Number(length) <= ARTIFACT_BYTES_MAX ? 'known' : null;
 }
 
 const header = (headers: readonly Header[], name: string): string =>

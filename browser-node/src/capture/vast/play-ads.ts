@@ -238,7 +238,9 @@ function notPlayed(resolution: Resolution, resolved: ResolvedAd): PlayedAd {
     media: [],
     media_files: linear?.mediaFiles.length ?? 0,
     companions: [],
-    verifications: ad.verifications
+    // Of wrappers, too (VAST 4.3, 3.17).
+    verifications: [...wrappers.map((at) => at.ad), ad]
+      .flatMap(({ verifications }) => verifications)
       .slice(0, 50)
       .map(({ vendor, resources }) => word(vendor || (resources[0]?.apiFramework ?? ''))),
     interactive: ad.linears

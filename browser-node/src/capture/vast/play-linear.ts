@@ -1,10 +1,10 @@
 import type { MediaOutcome, TriedMedia } from '@adsweep/shared/capture/vast.ts';
 import { parseClock } from '@adsweep/shared/vast/clock.ts';
-import type { VastLinear } from '@adsweep/shared/vast/vast-document.ts';
+import type { VastLinear, VastMediaFile } from '@adsweep/shared/vast/vast-document.ts';
 import type { VideoState } from '../page-scripts/video-player.ts';
 import { clipUrl } from '../session/clip-url.ts';
 import type { NetworkJournal } from '../session/network-journal.ts';
-import type { MediaChoice } from './choose-media.ts';
+import { type MediaChoice, needsOtherBrowser } from './choose-media.ts';
 import { absolute } from './declared-trackers.ts';
 import { isDueAt, type Playhead, rateAt } from './due-events.ts';
 import type { AnswerInterceptor } from './intercept-answers.ts';
@@ -41,7 +41,7 @@ export async function playLinear(parts: LinearParts, ad: LinearAd): Promise<Line
   const media: TriedMedia[] = [];
   for (const { file } of ad.choices.filter(({ kind }) => kind === 'file').slice(0, TRIES_MAX)) {
     const assetUrl = parts.log.fill(absolute(file.url, ad.base), { podSequence: ad.podSequence });
-    const tried = await load(parts, assetUrl);
+    const tried = await load(parts, assetUrl, file);
     media.push({
       url: clipUrl(assetUrl),
       type: file.type.slice(0, 300),
@@ -63,7 +63,7 @@ type Tried = Pick<
 >;
 
 /** Asks for a file until its first picture is there, or it is clear that none will come. */
-async function load({ page, journal, answers, until }: LinearParts, url: string): Promise<Tried> {
+async function load({ page, journal, answers, until }: LinearParts, url: string, file: VastMediaFile): Promise<Tried> {
   await page.load(url);
   const giveUpAt = Math.min(performance.now() + LOAD_MS, until);
   let state = await page.state();
@@ -79,10 +79,13 @@ async function load({ page, journal, answers, until }: LinearParts, url: string)
   }
   const entry = journal.entries().findLast((one) => sameAddress(one.url, url));
   const kept = answers.media(url);
+  const isUndecodable = needsOtherBrowser(file, kept?.bytes);
   const isReady = (state?.ready ?? 0) >= HAVE_CURRENT_DATA && state?.error === 0;
+  // Chromium plays the sound of a video whose pictures it cannot decode.
+  const isPlayed = isReady && !(isUndecodable && state?.width === 0);
   const statusCode = entry?.gateway ? 0 : (entry?.statusCode ?? 0);
   return {
-    outcome: isReady ? 'played' : failureOf(statusCode),
+    outcome: isPlayed ? 'played' : failureOf(statusCode, isUndecodable),
     status_code: statusCode,
     content_type: (entry?.contentType || kept?.contentType || '').slice(0, 300),
     bytes: kept?.bytes.length ?? entry?.bodySize ?? 0,
@@ -92,13 +95,15 @@ async function load({ page, journal, answers, until }: LinearParts, url: string)
   };
 }
 
-function failureOf(statusCode: number): MediaOutcome {
+function failureOf(statusCode: number, isUndecodable: boolean): MediaOutcome {
   if (statusCode >= 400) return 'refused';
-  return statusCode === 0 ? 'unanswered' : 'broken';
+  if (statusCode === 0) return 'unanswered';
+  return isUndecodable ? 'undecodable' : 'broken';
 }
 
-/** Codes of VAST 4.3, 2.3.6.3. */
-function errorOf(media: readonly TriedMedia[]): number {
+/** Codes of VAST 4.3, 2.3.6.3; null where the device itself would have played a file. */
+function errorOf(media: readonly TriedMedia[]): number | null {
+  if (media.some(({ outcome }) => outcome === 'undecodable')) return null;
   const last = media.at(-1)?.outcome;
   if (last === 'refused') return 401;
   if (last === 'unanswered') return 402;
