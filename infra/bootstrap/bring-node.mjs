@@ -1,5 +1,5 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
-import { majorOf, wantedNodeMajor } from './decide.mjs';
+import { isNodeRecentEnough, wantedNodeMajor } from './decide.mjs';
 import { nodePackageFor, verifyArchive } from './node-package.mjs';
 import { runCommand } from './run-command.mjs';
 import { SetupProblem } from './setup-problem.mjs';
@@ -8,9 +8,9 @@ import { SetupProblem } from './setup-problem.mjs';
 
 /** The Node.js to run everything with: `home` is null when it is the one that runs us. @typedef {{ program: string, home: string | null }} Node24 */
 
-/** The Node.js 24 (or later) that is here already, or null. @param {string} root @param {Machine} machine @returns {Node24 | null} */
+/** The Node.js that is here already, or null. @param {string} root @param {Machine} machine @returns {Node24 | null} */
 export function findNode(root, machine) {
-  if (majorOf(machine.nodeVersion) >= wantedNodeMajor) return { program: process.execPath, home: null };
+  if (isNodeRecentEnough(machine.nodeVersion)) return { program: process.execPath, home: null };
   const home = homeOf(root);
   const program = `${home}/bin/node`;
   if (!existsSync(program) || !existsSync(`${home}/package.json`)) return null;

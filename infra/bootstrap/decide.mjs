@@ -13,6 +13,9 @@
 
 export const wantedNodeMajor = 24;
 
+/** The first minor version of it that has all that we call: `worker.cpuUsage()` came with v24.6.0. */
+export const wantedNodeMinor = 6;
+
 /** What each verb runs, and which system parts it cannot do without. @type {Record<Verb, { entry: string, parts: PartName[] }>} */
 export const verbs = {
   start: { entry: 'infra/farm/start.ts', parts: ['chromium', 'redis'] },
@@ -69,9 +72,10 @@ export const parts = {
   },
 };
 
-/** `v20.1.0` -> 20. @param {string} version */
-export function majorOf(version) {
-  return Number.parseInt(version.replace(/^v/, ''), 10);
+/** Whether everything runs on this Node.js, such as `v24.6.0` or a later one. @param {string} version */
+export function isNodeRecentEnough(version) {
+  const [major = 0, minor = 0] = version.replace(/^v/, '').split('.').map(Number);
+  return major > wantedNodeMajor || (major === wantedNodeMajor && minor >= wantedNodeMinor);
 }
 
 /** @param {string} osRelease @param {string} name */

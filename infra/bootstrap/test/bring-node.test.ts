@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, test } from 'node:test';
 import { bringNode, findNode } from '../bring-node.mjs';
-import type { Machine } from '../decide.mjs';
+import { type Machine, wantedNodeMinor } from '../decide.mjs';
 import { nodePackageFor, nodePackages } from '../node-package.mjs';
 
 const repository = join(import.meta.dirname, '../../..');
@@ -82,7 +82,7 @@ test('where no package is published the way to Node.js is told', async () => {
 
 test('the packages are of the Node.js that .nvmrc and package.json name, and the README lists them', () => {
   const major = read('.nvmrc').trim();
-  assert.equal(JSON.parse(read('package.json')).engines.node, `>=${major}`);
+  assert.equal(JSON.parse(read('package.json')).engines.node, `>=${major}.${wantedNodeMinor}`);
   const readme = read('infra/bootstrap/README.md');
   for (const [kind, { name, version, integrity }] of Object.entries(nodePackages)) {
     assert.equal(name, `node-${kind}`);

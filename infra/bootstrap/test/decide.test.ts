@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import {
   distributionOf,
+  isNodeRecentEnough,
   locatePart,
   type Machine,
-  majorOf,
   releaseOf,
   tellingLines,
   wayTo,
@@ -28,9 +28,15 @@ const has =
   (file: string) =>
     files.includes(file);
 
-test('the major version is read with and without the v', () => {
-  assert.equal(majorOf('v20.20.2'), 20);
-  assert.equal(majorOf('24.1.0'), 24);
+test('Node.js is recent enough from v24.6.0 on', () => {
+  assert.deepEqual(['v20.20.2', 'v24.5.9', 'v24.6.0', 'v24.21.0', 'v25.0.0', '26.1.0'].map(isNodeRecentEnough), [
+    false,
+    false,
+    true,
+    true,
+    true,
+    true,
+  ]);
 });
 
 /** `recorded`: copied from the system. `written`: the fields that count, written by hand from each system's documentation. */

@@ -31,7 +31,7 @@ afterEach(() => {
 const user: Machine = {
   platform: 'linux',
   arch: 'x64',
-  nodeVersion: 'v24.0.0',
+  nodeVersion: 'v24.6.0',
   distribution: 'debian',
   release: 'debian-12',
   isRoot: false,
