@@ -59,7 +59,7 @@ describe('the checks after a crawl', () => {
     assert.equal((await farm.read(clean._id)).status, 'completed');
   });
 
-  it('§2.5.4 do not assign an archived tag; restoring it tags no scan of the meantime', async () => {
+  it('§2.5.2 §2.5.4 do not assign an archived tag, and no event names it; restoring it tags no scan of the meantime', async () => {
     const autosound = (await farm.tags.visibleTo(null)).get('autosound')!;
     await farm.tags.setArchived(autosound, new Date(), new Date());
     const scan = await crawled();

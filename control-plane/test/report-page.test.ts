@@ -107,7 +107,24 @@ describe('a public report', () => {
     assert.ok(page.indexOf('iOS exploit attempt') < page.indexOf('Interactive creative'));
   });
 
-  it('§4.2.17 leaves out tags that are archived, unknown or not public, their details too', () => {
+  it('§2.6.8 says which rule found something and where, with the hit marked', () => {
+    const excerpt = '…<script>/kit/«exploit-42»/ <b>«x»</b>';
+    const match = { rule_id: 'private-rule', rule_name: 'Kits & more', rule_type: 'regexp_content', excerpt };
+    const place = { place: 'html' as const, landing: 1, offset: 512, elapsed_ms: 3 };
+    const page = render({ tags: [{ ...sampleTag('ios_exploit', 'Rule of old'), match: { ...match, ...place } }] });
+    assert.match(page, /The rule <bdi>“Kits &amp; more”<\/bdi> found it in the HTML of landing 1, at 512:/);
+    assert.match(page, /…&lt;script&gt;\/kit\/<mark>exploit-42<\/mark>\/ &lt;b&gt;«x»&lt;\/b&gt;/);
+    assert.doesNotMatch(page, /private|Rule of old/);
+  });
+
+  it('§8.4 says which rules were skipped', () => {
+    const error = 'checks: rules skipped, the time budget was spent: "Casino words" 3 more';
+    const page = render({ status: 'partial', error });
+    assert.match(page, /rules skipped, the time budget was spent: &quot;Casino words&quot; 3 more/);
+    assert.doesNotMatch(render({ status: 'partial' }), /\(\)|undefined/);
+  });
+
+  it('§2.5.2 §4.2.17 leaves out tags that are archived, unknown or not public, their details too', () => {
     const page = render({ tags: [sampleTag('note_to_self', 'private detail'), sampleTag('gone', 'private detail')] });
     assert.match(page, /No findings/);
     assert.doesNotMatch(page, /private|gone|note_to_self/);

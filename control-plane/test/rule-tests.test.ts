@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, describe, it } from 'node:test';
+import type { Capture } from '@adsweep/shared/capture/capture.ts';
 import { newId } from '@adsweep/shared/ids.ts';
 import type { ScanRecord } from '../src/scanning/scans/state/scan.ts';
 import { itemsOf, type Json, KEYS, ORGANIZATIONS, type RunningApi, runningApi } from './support/running-api.ts';
@@ -24,10 +25,11 @@ describe('rule tests', () => {
   after(() => api.stop());
 
   /** A finished scan that asked for `kit-7`, with a capture. */
-  async function finished(change: Partial<ScanRecord> = {}): Promise<string> {
+  async function finished(change: Partial<ScanRecord> = {}, seen: Partial<Capture> = {}): Promise<string> {
     const id = newId();
     const capture = captureOf(['https://t.example/', 'https://shop.example/'], {
       requests: [requestOf(1, { url: 'https://cdn.example/kit-7.js' })],
+      ...seen,
     });
     const summary = { ...sampleScan().capture!, id: `${id}/1` };
     api.around.captures.set(summary.id, capture);
@@ -104,6 +106,47 @@ describe('rule tests', () => {
     ]);
     assert.deepEqual(answer.body.summary, { total: 4, matched: 1, failed: 3, deadline_exceeded: 0 });
     assert.match(answer.body.results[0].error, /no such scan/);
+  });
+
+  it('§4.4.2 a rule that hits its own time limit is timed_out, and 504 by itself; those that do not search go on', async () => {
+    const scan = await finished({ tags: [sampleTag('autosound', '')] });
+    api.around.ruleTestLimits.ruleMs = 0;
+    const combo = { rule_type: 'combo', config: { all_of: ['autosound'] } };
+    const answer = await batch([kit, combo, shop], [scan]);
+    assert.deepEqual(shown(answer), ['0 false timed_out', '1 true null', '2 false timed_out']);
+    assert.deepEqual(answer.body.summary, { total: 3, matched: 1, failed: 2, deadline_exceeded: 0 });
+    assert.match(answer.body.results[0].error, /time limit/);
+    const { status, body } = await api.post(TEST, { scan_id: scan, ...kit });
+    assert.deepEqual([status, body.code], [504, 'checking.rule_test_timed_out']);
+  });
+
+  it('§2.6.13 a rule looks at the page, at the creative, or at both', async () => {
+    const creative = {
+      ...{ url: 'https://ads.example/frame', width: 300, height: 250, page_url: 'https://news.example/' },
+      ...{ page_title: '', redirect_chain: captureOf(['https://ads.example/frame']).landings[0]!.redirect_chain },
+    };
+    const scan = await finished({ target: { kind: 'ad_tag', value: '<a>' } }, { creative });
+    const on = (domain: string, target?: string) => ({
+      ...{ rule_type: 'blacklist_domain', config: { domains: [domain] } },
+      ...(target === undefined ? {} : { target }),
+    });
+    const targets = [undefined, 'page', 'creative', 'creative_and_page'];
+    for (const [domain, found] of [
+      ['ads.example', [false, false, true, true]],
+      ['shop.example', [true, true, false, true]],
+    ] as const) {
+      const { body } = await batch(
+        targets.map((target) => on(domain, target)),
+        [scan],
+      );
+      assert.deepEqual(
+        body.results.map(({ matched }: Json) => matched),
+        found,
+        domain,
+      );
+    }
+    const answer = await api.post(TEST, { scan_id: scan, ...kit, target: 'creative' });
+    assert.equal(answer.status, 422, 'the two types for requests look at all of them');
   });
 
   it('§4.4.2 combos are tried on the tags of the scan', async () => {

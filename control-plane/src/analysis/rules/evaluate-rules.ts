@@ -1,12 +1,12 @@
 import type { Tags } from '../../reference/tags/tag-definitions.ts';
 import { inService } from '../../reference/tags/tag-definitions.ts';
+import { matchWords } from '../../scanning/scans/state/place-words.ts';
 import type { Finding } from '../detectors/finding.ts';
 import { type FoundTag, matchCombo, slugsOf } from './evaluation/combos.ts';
 import type { SearchRule } from './evaluation/compiled-rules.ts';
 import type { PackedEvidence } from './evaluation/rule-job.ts';
 import type { GroupOutcome, RuleThreads } from './evaluation/rule-threads.ts';
 import type { RuleMatch } from './evaluation/run-rules.ts';
-import type { Place } from './evaluation/texts.ts';
 import { type ComboConfig, isCombo, type Rule } from './rule.ts';
 
 /** What the rules of a scan found; `skipped`: those that did not see everything before the budget was spent. */
@@ -55,9 +55,10 @@ export function findingsOf(rules: Rule[], matches: RuleMatch[]): Finding[] {
     const rule = byId.get(match.rule_id);
     if (!rule) return [];
     const { surface, place, landing, start, excerpt, elapsed_ms, url } = match;
-    const detail = `Rule "${rule.name}": ${WORDS[place]}${landing === null ? '' : ` of landing ${landing}`}, at ${start}: ${excerpt}`;
+    const detail = `Rule "${rule.name}": ${matchWords({ place, landing, offset: start })}: ${excerpt}`;
     const explained = {
       rule_id: rule.id,
+      rule_name: rule.name,
       rule_type: rule.rule_type,
       place,
       landing,
@@ -68,15 +69,6 @@ export function findingsOf(rules: Rule[], matches: RuleMatch[]): Finding[] {
     return [{ tag_slug: rule.tag_slug, detail, url, surface, match: explained }];
   });
 }
-
-const WORDS: Record<Place, string> = {
-  hop: 'a step of the chain',
-  request: 'a request',
-  title: 'the title',
-  text: 'the visible text',
-  html: 'the HTML',
-  content: 'the content of a resource',
-};
 
 /** What combos find among the tags that everything else found. They run once, so that none is the input of another. */
 export function matchCombos(rules: Rule[], found: Finding[], tags: Tags, links: string[]): Finding[] {

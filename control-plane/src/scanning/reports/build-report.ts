@@ -5,12 +5,14 @@ import { findEmulator } from '@adsweep/shared/scan/emulators.ts';
 import { SEVERITIES, type SystemTag } from '../../reference/tags/system-tag.ts';
 import type { EvidenceVast, ScanEvidence } from '../scans/api/evidence.ts';
 import { timingOf } from '../scans/api/timing.ts';
+import { matchWords } from '../scans/state/place-words.ts';
 import type { Classification, ScanRecord, ScanTag, Tiers } from '../scans/state/scan.ts';
 import type {
   Report,
   ReportCreative,
   ReportHop,
   ReportLanding,
+  ReportMatch,
   ReportRequest,
   ReportTag,
   ReportVast,
@@ -77,8 +79,17 @@ function publicTag(tag: ScanTag, tagWords: (slug: string) => TagWords | null): R
   const words = tagWords(tag.tag_slug);
   if (words?.visibility !== 'public') return [];
   const { display_name: name, category, severity, description } = words;
-  const detail = clip(tag.detail, DETAIL_MAX);
-  return [{ slug: tag.tag_slug, name, category, severity, description, detail, url: clip(tag.url, URL_MAX) }];
+  const detail = tag.match ? '' : clip(tag.detail, DETAIL_MAX);
+  const [url, match] = [clip(tag.url, URL_MAX), publicMatch(tag)];
+  return [{ slug: tag.tag_slug, name, category, severity, description, detail, url, match }];
+}
+
+/** A rule that looks for a text in a page can find the marks of the hit there: the first ones count. */
+function publicMatch({ match }: ScanTag): ReportMatch | null {
+  if (!match) return null;
+  const [, before = match.excerpt, hit = '', after = ''] = /^([^«]*)«([^»]*)»(.*)$/su.exec(match.excerpt) ?? [];
+  const rule = clip(match.rule_name ?? '', TITLE_MAX);
+  return { rule, where: matchWords(match), before, hit, after };
 }
 
 const bySeverity = (one: ReportTag, other: ReportTag): number =>

@@ -5,7 +5,10 @@ import type { TargetKind } from '@adsweep/shared/scan/target.ts';
 import type { Severity } from '../../reference/tags/system-tag.ts';
 import type { ScanTiming } from '../scans/api/timing.ts';
 
-/** A finding as readers see it; `url` '' = it is about the whole scan. */
+/** Where a rule found something: its name, the place in words, and the text around the hit. */
+export type ReportMatch = { rule: string; where: string; before: string; hit: string; after: string };
+
+/** A finding as readers see it; `url` '' = it is about the whole scan. `match`: a rule found it, and says where; null: it says `detail`. */
 export type ReportTag = {
   slug: string;
   name: string;
@@ -14,6 +17,7 @@ export type ReportTag = {
   description: string;
   detail: string;
   url: string;
+  match: ReportMatch | null;
 };
 
 /** One step of a chain; `at_ms` since the crawl began, `status_code` 0 = no answer came. */
@@ -88,7 +92,7 @@ export type Report = {
   /** The last segment of the report's own address. */
   token: string;
   status: ScanStatus;
-  /** Failure code of a failed scan, else ''. */
+  /** Failure code of a failed scan; of a partial one what is missing; else ''. */
   error: string;
   /** `url` null where the target is a tag: its text is the client's own. */
   target: { kind: TargetKind; url: string | null };

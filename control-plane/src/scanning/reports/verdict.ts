@@ -6,7 +6,6 @@ import { failureWords } from './words.ts';
 /** What a report says first. `tone` chooses colour and sign, `busy`: it is not over yet. */
 export type Verdict = { tone: 'busy' | 'clean' | 'failed' | 'cancelled' | Severity; title: string; text: string };
 
-/** Findings count in every state: a scan that is checked again still has those of the last time. */
 export function verdictOf(report: Report): Verdict {
   switch (report.status) {
     case 'pending':
@@ -29,7 +28,7 @@ export function verdictOf(report: Report): Verdict {
     case 'completed':
       return foundWords(report, 'All checks were made.');
     case 'partial':
-      return foundWords(report, 'One judgement is missing, so this is not the whole picture.');
+      return foundWords(report, `This is not the whole picture: ${missingWords(report.error)}`);
   }
 }
 
@@ -44,6 +43,12 @@ function foundWords({ tags }: Report, made: string): Verdict {
     tags.length === 1 ? `It is of ${gravest.severity} severity.` : `The gravest is of ${gravest.severity} severity.`;
   return { tone: gravest.severity, title, text: `${worst} ${made}` };
 }
+
+/** `checks: a, b` names what is missing. */
+const missingWords = (error: string): string => {
+  const missing = error.replace(/^checks: /, '');
+  return missing === '' ? 'one judgement is missing.' : `judgements are missing (${missing}).`;
+};
 
 const waitingWords = (retries: number): string =>
   retries === 0

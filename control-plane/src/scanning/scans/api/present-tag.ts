@@ -13,6 +13,6 @@ export function presentTag(scan: ScanRecord, tag: ScanTag, tagWords: FindTagWord
   const { display_name, category, severity } = words;
   const { id, tag_slug, detail, url, surface } = tag;
   const found = { id, scan_id: scan._id, tag_slug, detail, url, surface };
-  const match = tag.match ?? null;
+  const match = tag.match ? { ...tag.match, rule_name: tag.match.rule_name ?? '' } : null;
   return [{ ...found, display_name, category, severity, match, created_at: tag.created_at.toISOString() }];
 }

@@ -185,6 +185,7 @@ export const ScanBriefSchema = Type.Object(
 const TagMatchSchema = Type.Object(
   {
     rule_id: Type.String(),
+    rule_name: Type.String({ description: 'Its name when it found it; empty in older scans.' }),
     rule_type: Type.String(),
     place: Type.Enum(['hop', 'request', 'title', 'text', 'html', 'content'], { description: 'What it was found in.' }),
     landing: orNull(Type.Integer()),

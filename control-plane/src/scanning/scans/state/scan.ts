@@ -37,6 +37,8 @@ export type ScanTag = {
  */
 export type TagMatch = {
   rule_id: string;
+  /** Its name at that time; absent in what earlier versions stored. */
+  rule_name?: string;
   rule_type: string;
   place: 'hop' | 'request' | 'title' | 'text' | 'html' | 'content';
   landing: number | null;
