@@ -82,6 +82,15 @@ export const ConfigSchema = Type.Object({
     maximum: 1_000_000_000_000,
     description: 'What a check costs, in millionths of the currency.',
   }),
+  ADSWEEP_START_BALANCE_MICROS: Type.Optional(
+    Type.Integer({
+      minimum: 0,
+      maximum: 100_000_000_000_000,
+      defaultInWords: 'empty',
+      description:
+        'What each organization has to begin with, in millionths of the currency; it then spends no more than it has. Empty: no balance is enforced.',
+    }),
+  ),
   ADSWEEP_DISK_FLOOR_MB: Type.Integer({
     default: 256,
     minimum: 0,

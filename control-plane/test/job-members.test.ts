@@ -5,6 +5,7 @@ import { NodeApiError } from '@adsweep/shared/lease/client.ts';
 import { JOB_LIMITS } from '@adsweep/shared/lease/job-limits.ts';
 import type { AddMembers, Lease } from '@adsweep/shared/lease/messages.ts';
 import { until } from '../../shared/test/support/until.ts';
+import { newOrganization, type OrganizationRecord } from '../src/accounts/organizations/organization.ts';
 import { reap } from '../src/crawling/leases/reaper.ts';
 import { refill } from '../src/crawling/leases/refill.ts';
 import { cancelScan } from '../src/scanning/scans/state/cancel.ts';
@@ -273,6 +274,22 @@ describe('a sweep', () => {
     await relay.stop();
     const expected = [sweep, ...after].map(({ _id }) => [`charge:${_id}`, -PRICE_MICROS]);
     assert.deepEqual((await charges()).sort(), expected.sort());
+  });
+
+  it('§5.9 adds no more ads than the organization may check, however often they are sent', async () => {
+    const organization = newOrganization({ _id: 'limited', name: 'Limited' }, new Date());
+    const limited = { ...organization, quotas: { ...organization.quotas, checks_per_month: 2 } };
+    await farm.store.collection<OrganizationRecord>('organizations').insertOne(limited);
+    const [lease, sweep] = await leaseSweep({ organization_id: 'limited' });
+    await Promise.all([add(lease, 1), add(lease, 1), add(lease, 1)]);
+    await assert.rejects(add(lease, 1, 2, 3), refusedWith(403));
+    await assert.rejects(add(lease, 3, 4), refusedWith(403));
+    assert.deepEqual(
+      (await add(lease, 1, 2)).map(({ state }) => state),
+      ['leased', 'leased'],
+    );
+    assert.equal((await children(sweep)).length, 2);
+    for (const scan of [...(await children(sweep)), sweep]) await complete(lease, scan);
   });
 
   it('leases again what an earlier lease of it has left running, and not what waits', async () => {

@@ -8,11 +8,14 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { findEmulator } from '@adsweep/shared/scan/emulators.ts';
 import { createLogger } from '@adsweep/shared/service/logger.ts';
+import { scanPosting } from '../src/accounts/billing/ledger-entry.ts';
+import { ledgerStore } from '../src/accounts/billing/ledger-store.ts';
 import { newOrganization, type OrganizationRecord } from '../src/accounts/organizations/organization.ts';
 import { type ControlPlane, startControlPlane } from '../src/compose/start-control-plane.ts';
 import { readConfig } from '../src/config.ts';
 import { bringUpToDate } from '../src/platform/migrations/bring-up-to-date.ts';
 import type { Migration } from '../src/platform/migrations/migration.ts';
+import { initialOutbox } from '../src/platform/outbox/outbox-source.ts';
 import { type Document, openStore, type Store } from '../src/platform/store.ts';
 import { filterKeysOf } from '../src/scanning/scans/state/filter-keys.ts';
 import { type StoredScan, scanStore } from '../src/scanning/scans/state/scan-store.ts';
@@ -237,6 +240,36 @@ describe('migrations', () => {
     await fresh.close();
   });
 });
+
+describe('an organization of version 7', () => {
+  it('has an allowance with what it has used, booked or not', async () => {
+    const store = await openStore({ path: ':memory:' });
+    await store.collection<{ _id: string; version: number }>('meta').insertOne({ _id: 'store', version: 7 });
+    const now = new Date();
+    await store
+      .collection<OrganizationRecord>('organizations')
+      .insertOne(newOrganization({ _id: 'o', name: 'O' }, now));
+    const ledger = ledgerStore(store);
+    const of = (scanId: string) => ({ organizationId: 'o', scanId });
+    for (const scanId of ['long-ago', 'a', 'b'])
+      await ledger.book(scanPosting('charge', of(scanId), 10, scanId === 'long-ago' ? new Date(0) : now));
+    await ledger.book(scanPosting('refund', of('a'), 10, now));
+    const waiting = ['b', 'c'].map((_id) => sampleScan({ _id, organization_id: 'o', ...unbooked(_id, now) }));
+    await store.collection<StoredScan>('scans').insertMany(waiting.map((scan) => ({ ...scan, filter_keys: [] })));
+    await bringUpToDate(store, logger);
+    assert.deepEqual(await store.collection('allowances').find({}).toArray(), [
+      {
+        _id: 'o',
+        months: { [now.toISOString().slice(0, 7)]: 2 },
+        ...{ available_micros: -30, ledger_through: 4, reservations: {} },
+      },
+    ]);
+    await store.close();
+  });
+});
+
+const unbooked = (id: string, at: Date) =>
+  initialOutbox([{ id: `charge:${id}`, kind: 'charge', at, amount_micros: 10 }]);
 
 describe('a list of version 6', () => {
   it('stands on one index, which has the URL too', async () => {

@@ -5,7 +5,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
+import { createLogger } from '@adsweep/shared/service/logger.ts';
 import { until } from '../../shared/test/support/until.ts';
+import type { Allowance } from '../src/accounts/allowance/allowance.ts';
+import { allowanceStore } from '../src/accounts/allowance/allowance-store.ts';
+import { releaseAbandoned } from '../src/accounts/allowance/release-abandoned.ts';
 import type { LedgerEntry } from '../src/accounts/billing/ledger-entry.ts';
 import type { CaptureRecord } from '../src/crawling/captures/capture-record.ts';
 import type { EventRecord } from '../src/delivery/events/event-store.ts';
@@ -135,6 +139,18 @@ function testReplicas(mongodb: MongodbServer): void {
       ledger.map(({ sequence, balance_after_micros }) => [sequence, balance_after_micros]),
       ledger.map(({ amount_micros }, index) => [index + 1, amount_micros * (index + 1)]),
     );
+
+    const allowances = store.collection<Allowance>('allowances');
+    const months = async () => Object.values((await allowances.findOne({}))?.months ?? {});
+    // Whoever was killed has left reservations behind.
+    const countScans = async (_: string, found: string[]) => found.filter((id) => made.includes(id)).length;
+    const later = new Date(Date.now() + 3_600_000);
+    await releaseAbandoned(
+      { allowances: allowanceStore(store), countScans, logger: createLogger('test', 'silent') },
+      later,
+    );
+    const counted = (await months()).reduce((sum, checks) => sum + checks, 0);
+    assert.equal(counted, made.length, 'every check is counted once');
 
     const events = await store.collection<EventRecord>('events').find({}).sort({ scan_id: 1, sequence: 1 }).toArray();
     assert.deepEqual(

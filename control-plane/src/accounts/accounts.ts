@@ -2,6 +2,8 @@ import type { OutboxHandlers } from '../platform/outbox/outbox-entry.ts';
 import type { Platform } from '../platform/platform.ts';
 import { rememberBriefly } from '../platform/remember-briefly.ts';
 import { addFirstOrganization, addOrganization } from './add-organization.ts';
+import { openAllowances } from './allowance/open-allowances.ts';
+import { type ReleaseParts, startReleasing } from './allowance/release-abandoned.ts';
 import { bookCharge } from './billing/book-charge.ts';
 import { ledgerStore } from './billing/ledger-store.ts';
 import { recheckStore } from './billing/recheck-store.ts';
@@ -18,13 +20,27 @@ import { requestCounter } from './rate-limit/request-counter.ts';
 /** A key or an organization that changes is known everywhere after this time; each request asks for both. */
 const REMEMBERED_MS = 1_000;
 
-/** Organizations, their keys and the ledger. */
-export function accountsDomain({ store, redis, logger }: Pick<Platform, 'store' | 'redis' | 'logger'>) {
+/** `startBalanceMicros`: what an organization has to begin with; absent or null: no balance is enforced. */
+export type AccountsSettings = { startBalanceMicros?: number | null };
+
+export type AccountsDomain = ReturnType<typeof accountsDomain>;
+
+/** Organizations, their keys, what they may use, and the ledger. */
+export function accountsDomain(
+  { store, redis, logger }: Pick<Platform, 'store' | 'redis' | 'logger'>,
+  { startBalanceMicros = null }: AccountsSettings,
+) {
   const [organizations, keys, ledger] = [organizationStore(store), keyStore(store), ledgerStore(store)];
   const rechecks = recheckStore(store);
+  const find = rememberBriefly((id) => organizations.find(id), REMEMBERED_MS);
+  const quotasOf = async (id: string): Promise<Readonly<Quotas>> => (await find(id))?.quotas ?? NO_QUOTAS;
+  const allowance = openAllowances({ store, ledger, quotasOf, startBalanceMicros });
   const outboxHandlers: Pick<OutboxHandlers, 'charge' | 'refund' | 'recheck'> = {
     charge: (entry, origin) => bookCharge(ledger, entry, origin),
-    refund: (entry, origin) => bookCharge(ledger, entry, origin),
+    refund: async (entry, origin) => {
+      await bookCharge(ledger, entry, origin);
+      await allowance.follow(origin.organizationId);
+    },
     recheck: (entry, origin) => rechecks.add(entry, origin),
   };
   const readKey = async (hash: string) => {
@@ -34,10 +50,8 @@ export function accountsDomain({ store, redis, logger }: Pick<Platform, 'store' 
     return key;
   };
   const findByHash = rememberBriefly(readKey, REMEMBERED_MS);
-  const find = rememberBriefly((id) => organizations.find(id), REMEMBERED_MS);
-  const quotasOf = async (id: string): Promise<Readonly<Quotas>> => (await find(id))?.quotas ?? NO_QUOTAS;
   return {
-    stores: [keys, ledger, organizations, rechecks],
+    stores: [keys, ledger, organizations, rechecks, allowance.allowances],
     outboxHandlers,
     keys,
     organizations,
@@ -52,6 +66,16 @@ export function accountsDomain({ store, redis, logger }: Pick<Platform, 'store' 
     /** What the organization may use at most, known everywhere within a second. */
     quotasOf,
     priceOfCheck: (organizationId: string, usualMicros: number) => priceOfCheck({ find }, organizationId, usualMicros),
+
+    reserve: allowance.reserve,
+    requireAllowed: allowance.requireAllowed,
+    settleReservations: allowance.settleAll,
+    loops: {
+      /** `countScans` tells how many scans of these ids an organization has. */
+      relay: (countScans: ReleaseParts['countScans']) => [
+        startReleasing({ allowances: allowance.allowances, countScans, logger }),
+      ],
+    },
 
     /** Gives the first organization the key of the settings; '' for none. */
     async setFirstKey(apiKey: string): Promise<void> {

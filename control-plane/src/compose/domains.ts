@@ -1,4 +1,4 @@
-import { accountsDomain } from '../accounts/accounts.ts';
+import { type AccountsSettings, accountsDomain } from '../accounts/accounts.ts';
 import { type AnalysisSettings, analysisDomain } from '../analysis/analysis.ts';
 import { type CrawlingSettings, crawlingDomain } from '../crawling/crawling.ts';
 import { deliveryDomain } from '../delivery/delivery.ts';
@@ -9,13 +9,14 @@ import { scanningDomain } from '../scanning/scanning.ts';
 /** Every domain, handed what it needs of those below it. Nothing is started yet: roles do that. */
 export type Domains = ReturnType<typeof createDomains>;
 
-export function createDomains(platform: Platform, settings: CrawlingSettings & AnalysisSettings) {
-  const accounts = accountsDomain(platform);
+export function createDomains(platform: Platform, settings: AccountsSettings & CrawlingSettings & AnalysisSettings) {
+  const accounts = accountsDomain(platform, settings);
   const reference = referenceDomain(platform);
   const scanning = scanningDomain(platform);
   const leaseCapOf = (organizationId: string) =>
     accounts.quotasOf(organizationId).then(({ concurrent_leases }) => concurrent_leases);
-  const crawling = crawlingDomain(platform, scanning, settings, leaseCapOf);
+  const allowance = { reserve: accounts.reserve, leaseCapOf };
+  const crawling = crawlingDomain(platform, scanning, allowance, settings);
   const analysis = analysisDomain(platform, reference, scanning, crawling, settings);
   const delivery = deliveryDomain(platform, scanning.outboxSources, accounts.outboxHandlers);
   return { accounts, reference, scanning, crawling, analysis, delivery };

@@ -39,6 +39,7 @@ export async function startControlPlane(config: Config, logger: Logger): Promise
     retention: { scans: config.ADSWEEP_KEEP_SCANS_DAYS, evidence: config.ADSWEEP_KEEP_EVIDENCE_DAYS },
     ruleBudgetMs: config.ADSWEEP_RULE_BUDGET_MS,
     model: modelSettings(config),
+    startBalanceMicros: config.ADSWEEP_START_BALANCE_MICROS ?? null,
   });
   await createIndexes(domains);
   await domains.analysis.addPlatformRules();
@@ -61,6 +62,7 @@ export async function startControlPlane(config: Config, logger: Logger): Promise
     ['node API', () => forNodes?.close(NODE_API_GRACE_MS)],
     ['catalogue and pictures', () => api?.stop()],
     ['loops', async () => void (await Promise.all(loops.map((loop) => loop.stop())))],
+    ['reservations', () => domains.accounts.settleReservations()],
     ['wake hints', () => platform.wake.stop()],
     ['broadcasts', () => platform.broadcast.stop()],
     ['redis', () => platform.redis.disconnect()],

@@ -1,3 +1,4 @@
+import type { ReserveChecks } from '../accounts/allowance/reserve-checks.ts';
 import type { Platform } from '../platform/platform.ts';
 import type { PictureOf } from '../scanning/artifacts/artifact.ts';
 import type { ScanningDomain } from '../scanning/scanning.ts';
@@ -45,8 +46,8 @@ const KEEP_FOR_EVER: RetentionDays = { scans: 0, evidence: 0 };
 export function crawlingDomain(
   { store, disk, redis, wake, metrics, logger }: Platform,
   { scans, artifacts }: Pick<ScanningDomain, 'scans' | 'artifacts'>,
+  { reserve, leaseCapOf }: { reserve: ReserveChecks; leaseCapOf: LeaseCapOf },
   { publicUrl, joinTokens, leaseSecret, shards, retention = KEEP_FOR_EVER }: CrawlingSettings,
-  leaseCapOf: LeaseCapOf,
 ) {
   const captures = captureStore(store);
   const [bodies, readCapture] = [bodyStore(artifacts), captureReader(captures)];
@@ -77,6 +78,7 @@ export function crawlingDomain(
       leaseSecret,
       outboxFilled,
       accepted,
+      reserve,
     },
   };
 

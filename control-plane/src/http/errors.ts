@@ -66,6 +66,16 @@ export const ERRORS = {
     detail: 'text',
     means: 'The organization is not active: it can read what it has, and create nothing.',
   },
+  'billing.quota_exhausted': {
+    status: 403,
+    detail: 'text',
+    means: "It is more than what is left of the organization's checks of this month.",
+  },
+  'billing.insufficient_funds': {
+    status: 403,
+    detail: 'text',
+    means: 'It costs more than the balance of the organization.',
+  },
   'catalogue.not_ready': {
     status: 503,
     detail: 'text',

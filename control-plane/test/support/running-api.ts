@@ -4,6 +4,7 @@ import { createLogger } from '@adsweep/shared/service/logger.ts';
 import type { Catalogue } from '@adsweep/shared/targeting/catalogue.ts';
 import { AddressPolicy } from '@adsweep/shared/urls/address-policy.ts';
 import { addOrganization } from '../../src/accounts/add-organization.ts';
+import { openAllowances } from '../../src/accounts/allowance/open-allowances.ts';
 import { ledgerStore } from '../../src/accounts/billing/ledger-store.ts';
 import { apiKeyRecord } from '../../src/accounts/keys/api-key.ts';
 import { findCaller } from '../../src/accounts/keys/find-caller.ts';
@@ -127,7 +128,10 @@ const packedSources = ({ captures }: Surroundings): PackedSources => ({
 });
 
 /** The API of the control plane on a free port, over a store of its own, with two organizations. */
-export async function runningApi(open: () => Promise<Store> = () => openStore({ path: ':memory:' })) {
+export async function runningApi(
+  open: () => Promise<Store> = () => openStore({ path: ':memory:' }),
+  startBalanceMicros: number | null = null,
+) {
   const store = await open();
   const [states, closing] = [stateBroadcast(processBroadcast()), new AbortController()];
   const scans = scanStore(store, (scan) => states.announce(stateOf(scan)));
@@ -163,6 +167,8 @@ export async function runningApi(open: () => Promise<Store> = () => openStore({ 
   const threads = new RuleThreads(1);
   const metrics = createMetrics();
   const logger = createLogger('test', 'silent');
+  const quotasOf = async (id: string) => (await accounts.organizations.find(id))?.quotas ?? NO_QUOTAS;
+  const allowance = openAllowances({ store, ledger, quotasOf, startBalanceMicros });
   const routes = apiRoutes({
     scans,
     idempotency,
@@ -216,12 +222,14 @@ export async function runningApi(open: () => Promise<Store> = () => openStore({ 
     readFleet: (now) => around.readFleet(now),
     readDepth: async () => around.depth,
     publicUrl: PUBLIC_URL,
+    reserve: allowance.reserve,
+    requireAllowed: allowance.requireAllowed,
     priceOfCheck: (organizationId) => priceOfCheck(accounts.organizations, organizationId, PRICE_MICROS),
     log: logger,
   });
   const find = limitRequests({
     findCaller: (key) => findCaller(accounts.keys, key, new Date()),
-    quotasOf: async (id) => (await accounts.organizations.find(id))?.quotas ?? NO_QUOTAS,
+    quotasOf,
     countRequest: (keyId) => around.countRequest(keyId),
   });
   const app = createApp({
@@ -257,6 +265,7 @@ export async function runningApi(open: () => Promise<Store> = () => openStore({ 
     tags,
     rules,
     ledger,
+    allowance,
     idempotency,
     routes,
     around,

@@ -1,7 +1,9 @@
 import { inTurnByKey } from '../../platform/in-turn.ts';
 import { insertOnce } from '../../platform/insert-once.ts';
 import type { Collection, Store } from '../../platform/store.ts';
-import { entryAfter, type LedgerEntry, type LedgerPosting, type LedgerType } from './ledger-entry.ts';
+import { entryAfter, LEDGER_TYPES, type LedgerEntry, type LedgerPosting, type LedgerType } from './ledger-entry.ts';
+
+const CREDIT_TYPES = LEDGER_TYPES.filter((type) => type !== 'usage_charge');
 
 /** Which entries a client asks for: of these types, within these moments; null: all. */
 export type LedgerFilter = { types: LedgerType[] | null; created: { $gte?: Date; $lt?: Date } | null };
@@ -81,6 +83,18 @@ export function ledgerStore(store: Store) {
         }
       });
     },
+
+    /** The next `limit` entries after the number `after` that are no charges, oldest first. */
+    async creditsAfter(organizationId: string, after: number, limit: number): Promise<LedgerEntry[]> {
+      return entries
+        .find({ organization_id: organizationId, type: { $in: CREDIT_TYPES }, sequence: { $gt: after } })
+        .sort({ sequence: 1 })
+        .limit(limit)
+        .toArray();
+    },
+
+    /** The newest entry that was booked before `before`, or null. */
+    newestBefore: (organizationId: string, before: Date) => newest(organizationId, before),
 
     /**
      * Entries `skip`.. of an organization, newest first, and how many match in all. It costs the same wherever the page is and however

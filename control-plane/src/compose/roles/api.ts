@@ -54,6 +54,8 @@ export async function startApi(
     publicUrl,
     log: platform.logger,
     priceOfCheck: (organizationId) => accounts.priceOfCheck(organizationId, config.ADSWEEP_CHECK_PRICE_MICROS),
+    reserve: accounts.reserve,
+    requireAllowed: accounts.requireAllowed,
     readCatalogue: catalogue.read,
     findCampaign: findNoCampaign,
     addresses: new AddressPolicy(splitAddressBlocks(config.ADSWEEP_DENY_ADDRESSES)),

@@ -10,8 +10,14 @@ export type LoopRole = { needs: readonly Need[]; start(domains: Domains): Loop[]
 export const LOOP_ROLES: Record<Exclude<RoleName, 'api' | 'node-api'>, LoopRole> = {
   /** Judges captures and brings crawled scans to their end. */
   checks: { needs: ['store'], start: ({ analysis }) => analysis.loops.checks() },
-  /** Carries out what follows changes of records: charges, refunds, events. */
-  relay: { needs: ['store'], start: ({ delivery }) => delivery.loops.relay() },
+  /** Carries out what follows changes of records: charges, refunds, events; and releases what was reserved and never used. */
+  relay: {
+    needs: ['store'],
+    start: ({ delivery, accounts, scanning }) => [
+      ...delivery.loops.relay(),
+      ...accounts.loops.relay(scanning.scans.countOf),
+    ],
+  },
   /** Ends the attempts of nodes that are gone. */
   reaper: { needs: ['store', 'redis'], start: ({ crawling }) => crawling.loops.reaper() },
   /** Makes the index of work in Redis what the store says, and counts it. */

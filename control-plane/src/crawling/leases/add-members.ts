@@ -1,5 +1,6 @@
 import { JOB_LIMITS } from '@adsweep/shared/lease/job-limits.ts';
 import type { AddedMembers } from '@adsweep/shared/lease/messages.ts';
+import type { ReserveChecks } from '../../accounts/allowance/reserve-checks.ts';
 import { refused } from '../../http/api-error.ts';
 import type { WorkMetrics } from '../../metrics.ts';
 import { type FoundScan, newChildScan } from '../../scanning/scans/request/new-child-scan.ts';
@@ -12,6 +13,8 @@ import { jobMemberOf } from './crawl-job-of.ts';
 
 export type AddDependencies = {
   scans: Pick<InternalScans, 'findMember' | 'insertUnlessThere' | 'withTarget' | 'apply'>;
+  /** Counts a check of the organization; throws where it may make no more. */
+  reserve: ReserveChecks;
   metrics: Pick<WorkMetrics, 'addedMembers'>;
   /** Says that there is something in a scan's outbox. */
   outboxFilled: () => void;
@@ -20,8 +23,9 @@ export type AddDependencies = {
 type AddedMember = AddedMembers['members'][number];
 
 /**
- * Adds scans that a sweep found to its job, each created, charged and leased in one write, and answers how each slot stands. `lost`: the
- * sweep does not run under this lease (any more). Throws a 422 for slots that the job's kind does not have.
+ * Adds scans that a sweep found to its job, each counted, then created, charged and leased in one write, and answers how each slot stands.
+ * `lost`: the sweep does not run under this lease (any more). Throws a 422 for slots that the job's kind does not have, and 403 for the
+ * first one that is more than the organization may make; those before it are added.
  */
 export async function addMembers(
   dependencies: AddDependencies,
@@ -34,7 +38,9 @@ export async function addMembers(
   refuseSlots(parent, found);
   const { fence, node_id, instance } = parent.lease;
   const lease: ScanLease = { fence, node_id, ...(instance !== undefined && { instance }), leased_at: now };
-  return Promise.all(found.map((one) => addMember(dependencies, parent, one, lease, now)));
+  const added: AddedMember[] = [];
+  for (const one of found) added.push(await addMember(dependencies, ref, parent, one, lease, now));
+  return added;
 }
 
 function refuseSlots({ job_kind }: ScanRecord, found: FoundScan[]): void {
@@ -48,14 +54,21 @@ function refuseSlots({ job_kind }: ScanRecord, found: FoundScan[]): void {
 }
 
 async function addMember(
-  { scans, metrics, outboxFilled }: AddDependencies,
+  { scans, reserve, metrics, outboxFilled }: AddDependencies,
+  ref: LeaseRef,
   parent: ScanRecord,
   found: FoundScan,
   lease: ScanLease,
   now: Date,
 ): Promise<AddedMember> {
   const child = newChildScan(parent, found, lease, now);
+  const known = await scans.findMember(ref, child._id);
+  if (known) return asItStands(scans, known, lease);
+  const { _id: id, organization_id, price_micros: priceMicros } = child;
+  const order = { id, names: [parent._id], indexes: [found.slot], checks: 1, priceMicros, isRepeatable: true, now };
+  const reserved = await reserve(organization_id, order);
   const earlier = await scans.insertUnlessThere(child);
+  reserved.settle(earlier ? 0 : 1);
   if (earlier) return asItStands(scans, earlier, lease);
   metrics.addedMembers.inc();
   outboxFilled();

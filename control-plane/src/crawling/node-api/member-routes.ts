@@ -21,7 +21,7 @@ export function memberRoutes(dependencies: MemberDependencies): Route<NodeCaller
       body: AddMembersSchema,
       bodyBounds: CAPTURE_BODY,
       replies: { 200: { description: 'How each slot stands.', schema: AddedMembersSchema } },
-      errors: ['lease.lost', 'validation_error'],
+      errors: ['lease.lost', 'validation_error', 'billing.quota_exhausted', 'billing.insufficient_funds'],
       handle: async ({ caller, body }: { caller: NodeCaller; body: AddMembers }) => {
         const members = await addMembers(dependencies, leaseOf(caller), body.members, new Date());
         if (members === 'lost') throw leaseLost(dependencies.metrics, 'members');

@@ -5,6 +5,7 @@ import { scansByFilter } from './0004-scans-by-filter.ts';
 import { targetsApart } from './0005-targets-apart.ts';
 import { operatorsKey } from './0006-operators-key.ts';
 import { listsWithUrls } from './0007-lists-with-urls.ts';
+import { allowances } from './0008-allowances.ts';
 import type { Migration } from './migration.ts';
 
 /** Every migration, oldest first. A store that has been through the last one is of this version of the code. */
@@ -16,4 +17,5 @@ export const MIGRATIONS: Migration[] = [
   targetsApart,
   operatorsKey,
   listsWithUrls,
+  allowances,
 ];

@@ -1,10 +1,18 @@
 import type { EventContent } from '@adsweep/shared/events/event-kinds.ts';
+import type { TargetKind } from '@adsweep/shared/scan/target.ts';
+
+type CheckCost = {
+  amount_micros: number;
+  target_kind?: TargetKind;
+  /** When the check was charged. */
+  charged_at?: Date;
+};
 
 /** What each kind of entry carries. A new kind is a line here; the type checker then asks for its handler. */
 type EntryKinds = {
-  /** A charge or a refund; the amount is never negative. */
-  charge: { amount_micros: number };
-  refund: { amount_micros: number };
+  /** A charge or a refund of a check; the amount is never negative. What is optional, earlier versions did not write. */
+  charge: CheckCost;
+  refund: CheckCost;
   /** A finished scan is checked again; counted, and not charged. */
   recheck: object;
   /** Something that clients may want to hear of; `sequence` orders the events of one record, from 1. */

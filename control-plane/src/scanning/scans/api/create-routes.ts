@@ -1,3 +1,4 @@
+import { newId } from '@adsweep/shared/ids.ts';
 import type { Catalogue } from '@adsweep/shared/targeting/catalogue.ts';
 import type { AddressPolicy } from '@adsweep/shared/urls/address-policy.ts';
 import { type Static, type TObject, Type } from 'typebox';
@@ -10,11 +11,12 @@ import type { ReadCatalogue } from '../../../reference/catalogue/lookup.ts';
 import { catalogueNotReady } from '../../../reference/catalogue/not-ready.ts';
 import type { SentCountries } from '../request/checks/check.ts';
 import { checkRequest } from '../request/checks/index.ts';
-import { estimate } from '../request/estimate.ts';
+import { type Estimate, estimate } from '../request/estimate.ts';
 import type { FindCampaign } from '../request/find-campaign.ts';
-import { newScans, type ScanOrder } from '../request/new-scan.ts';
+import { newScans, type ScanOrder, scanIdsOf } from '../request/new-scan.ts';
 import { type BulkScanIn, BulkScanInSchema, type ScanIn, ScanInSchema } from '../request/scan-in.ts';
-import { type SubmitParts, submit } from '../request/submit.ts';
+import { type Submission, type SubmitParts, submit } from '../request/submit.ts';
+import type { ScanRecord } from '../state/scan.ts';
 import type { ScanStore } from '../state/scan-store.ts';
 import { presentCreated } from './present-scan.ts';
 import { EstimateSchema, type PresentedScan, ScanSchema } from './responses.ts';
@@ -30,6 +32,8 @@ export type CreateParts = SubmitParts & {
   publicUrl: string;
   /** What a check costs the organization, in micros; throws where it may create none. */
   priceOfCheck: (organizationId: string) => Promise<number>;
+  /** Throws where the organization may not make as many checks at this price. */
+  requireAllowed: (organizationId: string, checks: number, priceMicros: number, now: Date) => Promise<void>;
 };
 
 const shared = { method: 'POST', group: 'Scans', permission: 'scans.write' } as const;
@@ -50,11 +54,13 @@ const ERRORS = [
   'scanning.unsupported_proxy_city',
   'scanning.unsupported_proxy_isp',
   'billing.suspended',
+  'billing.quota_exhausted',
+  'billing.insufficient_funds',
   'catalogue.not_ready',
   'storage.full',
 ] as const;
 
-const estimated = { description: 'What it would do (`dry_run=true`).', schema: EstimateSchema };
+const ESTIMATED = { description: 'What it would do (`dry_run=true`).', schema: EstimateSchema };
 
 /** Operations that create scans (spec 4.2). */
 export function createRoutes(parts: CreateParts): Route<Caller>[] {
@@ -71,15 +77,15 @@ function createRoute(parts: CreateParts): Route<Caller> {
       'Exactly one of `url`, `ad_tag` and `vast_tag`. The scan is checked in full, charged and queued; it is crawled later. With `repeat_count` above 1 as many scans are made: the answer is the first of them, and names the others. With `repeat_mode: shared` they run one after the other in one browser and see what the earlier ones stored. This version crawls page URLs, ad tags and VAST tags: `ad_discovery` is refused with the type `not_available`.',
     query: CreateQuery,
     body: ScanInSchema,
-    replies: { 200: estimated, 201: { description: 'The scan, `pending`.', schema: ScanSchema } },
+    replies: { 200: ESTIMATED, 201: { description: 'The scan, `pending`.', schema: ScanSchema } },
     errors: ERRORS,
     refine: (request) => requestIssues(request, { field: 'country_code', value: request.body.country_code }, parts),
     handle: async ({ caller, body, query, recordId }) => {
       const { country_code, ...settings } = body satisfies ScanIn;
       const order = { settings, countries: [country_code.toUpperCase()] };
-      const { groups, catalogue } = await prepare(parts, caller, order, recordId);
-      if (query.dry_run) return ok(estimate(groups, catalogue));
-      const [answered] = await createGroups(parts, groups);
+      const prepared = await prepare(parts, caller, order, recordId);
+      if (query.dry_run) return ok(await estimated(parts, prepared));
+      const [answered] = await createGroups(parts, prepared);
       return created(answered);
     },
   });
@@ -95,7 +101,7 @@ function bulkRoute(parts: CreateParts): Route<Caller> {
     query: CreateQuery,
     body: BulkScanInSchema,
     replies: {
-      200: estimated,
+      200: ESTIMATED,
       201: { description: 'The scan of each country, or the first one of its group.', schema: Type.Array(ScanSchema) },
     },
     errors: ERRORS,
@@ -103,28 +109,42 @@ function bulkRoute(parts: CreateParts): Route<Caller> {
     handle: async ({ caller, body, query, recordId }) => {
       const { country_codes, ...settings } = body satisfies BulkScanIn;
       const order = { settings, countries: country_codes.map((code) => code.toUpperCase()) };
-      const { groups, catalogue } = await prepare(parts, caller, order, recordId);
-      if (query.dry_run) return ok(estimate(groups, catalogue));
-      return created(await createGroups(parts, groups));
+      const prepared = await prepare(parts, caller, order, recordId);
+      if (query.dry_run) return ok(await estimated(parts, prepared));
+      return created(await createGroups(parts, prepared));
     },
   });
 }
 
-/** The scans of an order, of which nothing is written yet, and the catalogue they were made with. */
+type Prepared = { groups: ScanRecord[][]; catalogue: Catalogue; request: Submission['request'] };
+
+/**
+ * The scans of an order, of which nothing is written yet, and the catalogue they were made with. `recordId`: the request may be sent again.
+ */
 async function prepare(
   { readCatalogue, priceOfCheck }: CreateParts,
   { organizationId }: Caller,
   order: ScanOrder,
-  requestId: string | undefined,
-) {
-  const catalogue = readNow(readCatalogue);
+  recordId: string | undefined,
+): Promise<Prepared> {
+  const [catalogue, requestId] = [readNow(readCatalogue), recordId ?? newId()];
   const options = { organizationId, priceMicros: await priceOfCheck(organizationId), requestId };
-  return { groups: newScans(order, catalogue, options, new Date()), catalogue };
+  const request = { id: requestId, ...scanIdsOf(order, requestId), isRepeatable: recordId !== undefined };
+  return { groups: newScans(order, catalogue, options, new Date()), catalogue, request };
+}
+
+/** What creating the scans would do; throws where it would be refused. */
+async function estimated({ requireAllowed }: CreateParts, { groups, catalogue }: Prepared): Promise<Estimate> {
+  const scans = groups.flat();
+  const [{ organization_id, price_micros, created_at }] = scans as [ScanRecord];
+  await requireAllowed(organization_id, scans.length, price_micros, created_at);
+  return estimate(groups, catalogue);
 }
 
 /** Stores the groups and answers the leader of each. */
-async function createGroups(parts: CreateParts, groups: ReturnType<typeof newScans>): Promise<PresentedScan[]> {
-  const stored = new Map((await submit(parts, groups.flat())).map((scan) => [scan._id, scan]));
+async function createGroups(parts: CreateParts, { groups, request }: Prepared): Promise<PresentedScan[]> {
+  const submitted = await submit(parts, { scans: groups.flat(), request });
+  const stored = new Map(submitted.map((scan) => [scan._id, scan]));
   const answers = groups.map(async (group) => {
     const leader = await parts.scans.withTarget(stored.get(group[0]!._id)!);
     return presentCreated(leader, group, parts.publicUrl);

@@ -1,4 +1,4 @@
-import { derivedId, newId, newSecret } from '@adsweep/shared/ids.ts';
+import { derivedId, newSecret } from '@adsweep/shared/ids.ts';
 import { KIND_OF_TARGET } from '@adsweep/shared/lease/job-limits.ts';
 import type { Target } from '@adsweep/shared/scan/target.ts';
 import type { Catalogue } from '@adsweep/shared/targeting/catalogue.ts';
@@ -16,7 +16,15 @@ export type ScanOrder = { settings: ScanSettings; countries: string[] };
  * Who asks, and what a check costs: in micros, charged with the scan's creation. The ids of all scans follow from `requestId`, so that a
  * request which is run again makes the same ones.
  */
-export type SubmitOptions = { organizationId: string; priceMicros: number; requestId?: string | undefined };
+export type SubmitOptions = { organizationId: string; priceMicros: number; requestId: string };
+
+/** The ids of an order's scans are `derivedId(name, index)`: a name for each country, and an index for each of its repeats. */
+export type ScanIds = { names: string[]; indexes: number[] };
+
+export function scanIdsOf({ settings, countries }: ScanOrder, requestId: string): ScanIds {
+  const names = countries.map((country) => `${requestId}/${country}`);
+  return { names, indexes: Array.from({ length: settings.repeat_count ?? 1 }, (_, index) => index) };
+}
 
 /** A request for several scans is one that nobody waits for. */
 const MANY = { band: 1 as const };
@@ -26,13 +34,13 @@ const REPORT_TOKEN_BYTES = 16;
 /** The records of the scans that an order makes, a group for each country with its leader first: `pending`, each with its charge in its outbox. */
 export function newScans(order: ScanOrder, catalogue: Catalogue, options: SubmitOptions, now: Date): ScanRecord[][] {
   const { settings, countries } = order;
-  const total = settings.repeat_count ?? 1;
-  const requestId = options.requestId ?? newId();
+  const { names, indexes } = scanIdsOf(order, options.requestId);
+  const total = indexes.length;
   const queued = countries.length * total > 1 ? MANY : {};
   const isShared = settings.repeat_mode === 'shared';
-  return countries.map((country) => {
-    const group = `${requestId}/${country}`;
-    return Array.from({ length: total }, (_, index) => {
+  return countries.map((country, at) => {
+    const group = names[at]!;
+    return indexes.map((index) => {
       const repeat = total > 1 ? placeInGroup(group, index, total, isShared) : {};
       const place = { id: derivedId(group, index), country, ...queued, ...repeat };
       return newScan(settings, place, catalogue, options, now);
@@ -109,7 +117,8 @@ export type RequestedScan = Pick<
 
 /** The record of a scan of which nothing was done yet: `pending`, its charge in its outbox. */
 export function unbegunScan(requested: RequestedScan, now: Date): ScanRecord {
-  const { _id, price_micros } = requested;
+  const { _id, price_micros, target } = requested;
+  const check = { amount_micros: price_micros, target_kind: target.kind, charged_at: now };
   return {
     ...requested,
     report_token: newSecret(REPORT_TOKEN_BYTES),
@@ -131,7 +140,7 @@ export function unbegunScan(requested: RequestedScan, now: Date): ScanRecord {
     checks_claimed_until: null,
     completed_at: null,
     event_sequence: 0,
-    ...initialOutbox([{ id: `charge:${_id}`, kind: 'charge', at: now, amount_micros: price_micros }]),
+    ...initialOutbox([{ id: `charge:${_id}`, kind: 'charge', at: now, ...check }]),
   };
 }
 

@@ -1,4 +1,5 @@
 import type { Logger } from '@adsweep/shared/service/logger.ts';
+import type { CheckOrder, ReserveChecks } from '../../../accounts/allowance/reserve-checks.ts';
 import type { ScanRecord } from '../state/scan.ts';
 import type { ScanStore } from '../state/scan-store.ts';
 
@@ -6,36 +7,54 @@ import type { ScanStore } from '../state/scan-store.ts';
 export type Enqueue = (scan: ScanRecord) => Promise<void>;
 
 export type SubmitParts = {
-  scans: Pick<ScanStore, 'insertUnlessThere'>;
+  scans: Pick<ScanStore, 'insertUnlessThere' | 'countOf'>;
+  reserve: ReserveChecks;
   enqueue: Enqueue;
   submitted: () => void;
   outboxFilled: () => void;
   log: Logger;
 };
 
+/** New scans of one organization, all at the same price, and the request that they come from. */
+export type Submission = {
+  scans: ScanRecord[];
+  request: Pick<CheckOrder, 'id' | 'names' | 'indexes' | 'isRepeatable'>;
+};
+
 /** Scans that are written at the same time: they share a sync of the disk. */
 const WRITTEN_AT_ONCE = 100;
 
 /**
- * Stores new scans and acknowledges them: one write holds a scan and its charge. The index of work is told without waiting for it: while
- * that is away, the refill puts the scans there later. A scan whose id is there already is answered as it is: the request that made it
- * was interrupted.
+ * Counts the checks of new scans, stores the scans and acknowledges them: one write holds a scan and its charge. The index of work is told
+ * without waiting for it: while that is away, the refill puts the scans there later. A scan whose id is there already is answered as it is:
+ * the request that made it was interrupted. Throws 403 where they are more than the organization may make.
  */
-export async function submit(parts: SubmitParts, scans: ScanRecord[]): Promise<ScanRecord[]> {
+export async function submit(parts: SubmitParts, { scans, request }: Submission): Promise<ScanRecord[]> {
+  const reserved = await reserve(parts, scans, request);
   const stored: ScanRecord[] = [];
+  let made = 0;
   for (let from = 0; from < scans.length; from += WRITTEN_AT_ONCE) {
+    reserved?.requireTime();
     const together = scans.slice(from, from + WRITTEN_AT_ONCE);
-    stored.push(...(await Promise.all(together.map((scan) => insert(parts, scan)))));
+    const earlier = await Promise.all(together.map((scan) => parts.scans.insertUnlessThere(scan)));
+    made += earlier.filter((one) => one === null).length;
+    stored.push(...together.map((scan, at) => earlier[at] ?? scan));
   }
+  reserved?.settle(made);
+  for (let count = 0; count < made; count += 1) parts.submitted();
   parts.outboxFilled();
   void enqueueAll(parts, stored);
   return stored;
 }
 
-async function insert({ scans, submitted }: SubmitParts, scan: ScanRecord): Promise<ScanRecord> {
-  const earlier = await scans.insertUnlessThere(scan);
-  if (!earlier) submitted();
-  return earlier ?? scan;
+/** Null where all of the scans are there: they have been counted. */
+async function reserve(parts: SubmitParts, scans: ScanRecord[], request: Submission['request']) {
+  const [{ organization_id, price_micros, created_at }] = scans as [ScanRecord];
+  const ids = scans.map(({ _id }) => _id);
+  const known = request.isRepeatable ? await parts.scans.countOf(organization_id, ids) : 0;
+  if (known === scans.length) return null;
+  const order = { ...request, checks: scans.length - known, priceMicros: price_micros, now: created_at };
+  return parts.reserve(organization_id, order);
 }
 
 async function enqueueAll({ enqueue, log }: SubmitParts, scans: ScanRecord[]): Promise<void> {

@@ -176,5 +176,7 @@ function change(when: ScanChange['when'], set: Partial<ScanRecord>, follows: Out
 
 /** Refunds what the scan's creation charged; a charge of 0 is refunded as 0. */
 function refund(scan: ScanRecord, now: Date): OutboxEntry {
-  return { id: `refund:${scan._id}`, kind: 'refund', at: now, amount_micros: scan.price_micros };
+  const { _id, price_micros, target, created_at } = scan;
+  const check = { amount_micros: price_micros, target_kind: target.kind, charged_at: created_at };
+  return { id: `refund:${_id}`, kind: 'refund', at: now, ...check };
 }

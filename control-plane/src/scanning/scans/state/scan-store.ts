@@ -131,6 +131,11 @@ export function scanStore(store: Store, changed: (scan: ScanRecord) => void = ()
       return scans.findOne({ _id: id, organization_id: organizationId });
     },
 
+    /** How many scans of these ids the organization has. */
+    async countOf(organizationId: string, ids: string[]): Promise<number> {
+      return scans.countDocuments({ _id: { $in: ids }, organization_id: organizationId });
+    },
+
     /** A member of a crawl job, or null: missing and another job's look the same. */
     async findMember({ organizationId, jobId }: JobRef, id: string): Promise<ScanRecord | null> {
       return scans.findOne({ _id: id, organization_id: organizationId, job_id: jobId });

@@ -1,0 +1,126 @@
+import { insertOnce } from '../../platform/insert-once.ts';
+import type { Collection, Filter, Store } from '../../platform/store.ts';
+import { type Allowance, type Demand, emptyAllowance, type Limits, type Reservation } from './allowance.ts';
+
+/** A reservation that is wanted. `isRepeatable`: another request may have made the same one. */
+export type Wanted = Reservation & { id: string; isRepeatable: boolean };
+
+/** A reservation whose scans are written: `checks` of it were not made, and are given back. */
+export type Settled = Demand & { id: string };
+
+/** A reservation as it was found. */
+export type FoundReservation = { organizationId: string; id: string; reservation: Reservation };
+
+/** What an update adds to an allowance: by month, and to what is available. */
+type Sums = Record<string, number>;
+
+/** The only code that touches allowances. */
+export type AllowanceStore = ReturnType<typeof allowanceStore>;
+
+export function allowanceStore(store: Store) {
+  const allowances: Collection<Allowance> = store.collection<Allowance>('allowances');
+
+  return {
+    // There is one for each organization; it is found by its id.
+    async createIndexes(): Promise<void> {},
+
+    async read(organizationId: string): Promise<Allowance> {
+      return (await allowances.findOne({ _id: organizationId })) ?? emptyAllowance(organizationId);
+    },
+
+    /** Makes an empty allowance where the organization has none. */
+    async create(organizationId: string): Promise<void> {
+      await insertOnce(allowances, emptyAllowance(organizationId));
+    },
+
+    /**
+     * Counts what is wanted if the limits allow all of it, and settles what is settled, in one write. False: nothing was written, because it
+     * is too much, one of the repeatable ones is there already, or the organization has no allowance yet.
+     */
+    async take(organizationId: string, wanted: Wanted[], settled: Settled[], limits: Limits): Promise<boolean> {
+      const sums = sumsOf(wanted, -1);
+      const conditions = withinLimits(sums, limits);
+      const set: Record<string, Reservation> = {};
+      for (const { id, isRepeatable, ...reservation } of wanted) {
+        set[`reservations.${id}`] = reservation;
+        if (isRepeatable) conditions.push({ [`reservations.${id}`]: { $exists: false } });
+      }
+      const update = { $set: set, ...settling(settled, sums) };
+      const filter = { _id: organizationId, ...(conditions.length > 0 && { $and: conditions }) };
+      return (await allowances.updateOne(filter, update)).matchedCount === 1;
+    },
+
+    /** Removes reservations, and gives back what was not made of them. */
+    async settle(organizationId: string, settled: Settled[]): Promise<void> {
+      await allowances.updateOne({ _id: organizationId }, settling(settled, {}));
+    },
+
+    /** Makes a reservation that is there last from `now` on; false: it was settled or released meanwhile. */
+    async renew(organizationId: string, id: string, now: Date): Promise<boolean> {
+      const path = `reservations.${id}`;
+      const filter: Filter<Allowance> = { _id: organizationId, [path]: { $exists: true } };
+      return (await allowances.updateOne(filter, { $set: { [`${path}.at`]: now } })).matchedCount === 1;
+    },
+
+    /** The reservations that were made or renewed before `before`, of all organizations. */
+    async leftBehind(before: Date): Promise<FoundReservation[]> {
+      const found = await allowances.find({ reservations: { $ne: {} } }).toArray();
+      return found.flatMap(({ _id, reservations }) =>
+        Object.entries(reservations)
+          .filter(([, { at }]) => at < before)
+          .map(([id, reservation]) => ({ organizationId: _id, id, reservation })),
+      );
+    },
+
+    /** Removes a reservation that nobody has renewed since it was found, and gives back `checks` of it. */
+    async release({ organizationId, id, reservation }: FoundReservation, checks: number): Promise<boolean> {
+      const filter: Filter<Allowance> = { _id: organizationId, [`reservations.${id}.at`]: reservation.at };
+      const update = settling([{ ...reservation, id, checks }], {});
+      return (await allowances.updateOne(filter, update)).matchedCount === 1;
+    },
+
+    /** Adds the entries of the ledger between two numbers: `demands` are given back, `micros` are added. False: someone else has. */
+    async credit(
+      organizationId: string,
+      { after, through }: { after: number; through: number },
+      monthsOfRefunds: string[],
+      micros: number,
+    ): Promise<boolean> {
+      const sums: Sums = { available_micros: micros };
+      for (const month of monthsOfRefunds) add(sums, `months.${month}`, -1);
+      const filter: Filter<Allowance> = { _id: organizationId, ledger_through: after };
+      const update = { $set: { ledger_through: through }, $inc: sums };
+      return (await allowances.updateOne(filter, update)).matchedCount === 1;
+    },
+  };
+}
+
+function add(sums: Sums, path: string, amount: number): void {
+  sums[path] = (sums[path] ?? 0) + amount;
+}
+
+/** What demands add to an allowance (`sign` -1: they are taken) or give back to it (1). */
+function sumsOf(demands: Demand[], sign: 1 | -1, sums: Sums = {}): Sums {
+  for (const { month, checks, price_micros } of demands) {
+    add(sums, `months.${month}`, -sign * checks);
+    add(sums, 'available_micros', sign * checks * price_micros);
+  }
+  return sums;
+}
+
+/** What an allowance must look like for `sums` to be within the limits; a month that is not there has no checks yet. */
+function withinLimits(sums: Sums, { checks_per_month, hasBalance }: Limits): Filter<Allowance>[] {
+  return Object.entries(sums).flatMap(([path, amount]): Filter<Allowance>[] => {
+    if (path === 'available_micros') return hasBalance && amount < 0 ? [{ [path]: { $gte: -amount } }] : [];
+    if (checks_per_month === null) return [];
+    const most = { [path]: { $lte: checks_per_month - amount } };
+    return [amount > checks_per_month ? most : { $or: [most, { [path]: { $exists: false } }] }];
+  });
+}
+
+/** The part of an update that removes what is settled and gives back the rest of it, with `sums` of other changes. */
+function settling(settled: Settled[], sums: Sums) {
+  const total = sumsOf(settled, 1, { ...sums });
+  const gone = Object.fromEntries(settled.map(({ id }) => [`reservations.${id}`, '' as const]));
+  return { $inc: total, ...(settled.length > 0 ? { $unset: gone } : {}) };
+}

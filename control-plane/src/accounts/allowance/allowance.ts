@@ -1,0 +1,50 @@
+/**
+ * Checks that are counted before their scans are written. Its scans have the ids `derivedId(name, index)` of all `names` and `indexes`,
+ * so that whoever finds it left behind knows which of them were made.
+ */
+export type Reservation = {
+  at: Date;
+  /** The month that its checks count in. */
+  month: string;
+  checks: number;
+  price_micros: number;
+  names: string[];
+  indexes: number[];
+};
+
+/** What an organization has used of what it may use: one document, so that counting and comparing are one write. */
+export type Allowance = {
+  /** The organization. */
+  _id: string;
+  /** Checks by month (UTC, `2026-11`); refunded ones do not count. */
+  months: Record<string, number>;
+  /** Credits less charges, in micros: what the ledger comes to when it has booked everything. */
+  available_micros: number;
+  /** The number of the last entry of the ledger whose credits and refunds are in it. */
+  ledger_through: number;
+  /** Requests whose scans are being written. */
+  reservations: Record<string, Reservation>;
+};
+
+/** What an organization may use. `hasBalance`: it may spend what it has, and no more. */
+export type Limits = { checks_per_month: number | null; hasBalance: boolean };
+
+/** What a request asks for: checks of a month, each at a price. */
+export type Demand = Pick<Reservation, 'month' | 'checks' | 'price_micros'>;
+
+export type Refusal = 'quota_exhausted' | 'insufficient_funds';
+
+export function emptyAllowance(organizationId: string): Allowance {
+  return { _id: organizationId, months: {}, available_micros: 0, ledger_through: 0, reservations: {} };
+}
+
+/** Why an allowance does not cover a demand; null: it does. A check that costs nothing needs no balance. */
+export function refusalOf(
+  { months, available_micros }: Pick<Allowance, 'months' | 'available_micros'>,
+  { month, checks, price_micros }: Demand,
+  { checks_per_month, hasBalance }: Limits,
+): Refusal | null {
+  if (checks_per_month !== null && (months[month] ?? 0) + checks > checks_per_month) return 'quota_exhausted';
+  const cost = checks * price_micros;
+  return hasBalance && cost > 0 && cost > available_micros ? 'insufficient_funds' : null;
+}

@@ -1,0 +1,147 @@
+import { ApiError } from '../../http/api-error.ts';
+import { gatherByKey } from '../../platform/gather-by-key.ts';
+import { monthOf } from '../billing/month-of.ts';
+import { type Allowance, type Limits, type Refusal, refusalOf } from './allowance.ts';
+import type { AllowanceStore, Settled, Wanted } from './allowance-store.ts';
+
+/**
+ * Checks that are about to be made. `id` tells the request; its scans have the ids `derivedId(name, index)`. `checks` are those of them
+ * that are not there yet. `isRepeatable`: the same request may come again, or run twice.
+ */
+export type CheckOrder = {
+  id: string;
+  names: string[];
+  indexes: number[];
+  checks: number;
+  priceMicros: number;
+  isRepeatable: boolean;
+  now: Date;
+};
+
+/** Checks that are counted. */
+export type ReservedChecks = {
+  /** Throws 503 where the writing has taken so long that the reservation may be gone. */
+  requireTime(): void;
+  /** Says that the scans are written, and how many of them were new; the others are given back. */
+  settle(made: number): void;
+};
+
+/** Counts checks before their scans are written. Throws 403 `billing.quota_exhausted` or `billing.insufficient_funds`. */
+export type ReserveChecks = (organizationId: string, order: CheckOrder) => Promise<ReservedChecks>;
+
+export type ReserveParts = {
+  allowances: AllowanceStore;
+  limitsOf: (organizationId: string) => Promise<Limits>;
+  /** Sees to what an organization has to begin with. */
+  grantStart: (organizationId: string) => Promise<void>;
+};
+
+/** How many requests are counted in one write. */
+const BATCH_MAX = 100;
+/** How long the scans of a reservation may take to be written. One that is older than ten minutes is released (`release-abandoned.ts`). */
+const WRITE_WITHIN_MS = 120_000;
+/** What is settled is told with the next request of the organization, or after this time. */
+const SETTLE_WITHIN_MS = 500;
+
+type Taken = { isNew: boolean } | { refusal: Refusal };
+
+export function checkReservations({ allowances, limitsOf, grantStart }: ReserveParts) {
+  const settled = new Map<string, Settled[]>();
+  let settling: Promise<unknown> = Promise.resolve();
+  let timer: NodeJS.Timeout | null = null;
+
+  const takeSettled = (organizationId: string): Settled[] => {
+    const done = settled.get(organizationId) ?? [];
+    settled.delete(organizationId);
+    return done;
+  };
+
+  const settleAll = async (): Promise<void> => {
+    if (timer) clearTimeout(timer);
+    timer = null;
+    const ids = [...settled.keys()];
+    // What is lost here is released later, when its scans have been counted.
+    settling = Promise.allSettled(ids.map((id) => allowances.settle(id, takeSettled(id))));
+    await settling;
+  };
+
+  const settleSoon = (organizationId: string, one: Settled): void => {
+    settled.set(organizationId, [...(settled.get(organizationId) ?? []), one]);
+    timer ??= setTimeout(() => void settleAll(), SETTLE_WITHIN_MS).unref();
+  };
+
+  /** The fate of one request that could not be counted with others. */
+  const takeOne = async (organizationId: string, wanted: Wanted, limits: Limits): Promise<Taken> => {
+    for (;;) {
+      if (await allowances.take(organizationId, [wanted], [], limits)) return { isNew: true };
+      const allowance = await allowances.read(organizationId);
+      if (wanted.id in allowance.reservations) {
+        if (await allowances.renew(organizationId, wanted.id, wanted.at)) return { isNew: false };
+        continue;
+      }
+      const refusal = refusalOf(allowance, wanted, limits);
+      if (refusal) return { refusal };
+      await allowances.create(organizationId);
+    }
+  };
+
+  const takeAll = async (organizationId: string, wanted: Wanted[]): Promise<Taken[]> => {
+    await grantStart(organizationId);
+    const limits = await limitsOf(organizationId);
+    const done = takeSettled(organizationId);
+    const repeated = new Set(wanted.map(({ id }) => id)).size < wanted.length;
+    const clash = done.some(({ id }) => wanted.some((one) => one.id === id));
+    if (!repeated && !clash && (await allowances.take(organizationId, wanted, done, limits)))
+      return wanted.map(() => ({ isNew: true }));
+    if (done.length > 0) await allowances.settle(organizationId, done);
+    const taken: Taken[] = [];
+    for (const one of wanted) taken.push(await takeOne(organizationId, one, limits));
+    return taken;
+  };
+
+  const take = gatherByKey(takeAll, BATCH_MAX);
+
+  const reserve: ReserveChecks = async (organizationId, { id, now, priceMicros, ...order }) => {
+    const demand = { month: monthOf(now), checks: order.checks, price_micros: priceMicros };
+    const deadline = performance.now() + WRITE_WITHIN_MS;
+    const taken = await take(organizationId, { ...order, ...demand, id, at: now });
+    if ('refusal' in taken) throw refused(taken.refusal);
+    return {
+      requireTime() {
+        if (performance.now() > deadline) throw new ApiError('unavailable', 'Writing the scans takes too long.');
+      },
+      settle: (made) => {
+        const unused = taken.isNew ? Math.max(0, order.checks - made) : 0;
+        settleSoon(organizationId, { ...demand, id, checks: unused });
+      },
+    };
+  };
+
+  return {
+    reserve,
+
+    /** Throws what `reserve` would throw now, and counts nothing. */
+    async requireAllowed(organizationId: string, checks: number, priceMicros: number, now: Date): Promise<void> {
+      await grantStart(organizationId);
+      const [allowance, limits]: [Allowance, Limits] = await Promise.all([
+        allowances.read(organizationId),
+        limitsOf(organizationId),
+      ]);
+      const refusal = refusalOf(allowance, { month: monthOf(now), checks, price_micros: priceMicros }, limits);
+      if (refusal) throw refused(refusal);
+    },
+
+    /** Writes what is settled. Resolves when it is written, or cannot be. */
+    async settleAll(): Promise<void> {
+      await settling;
+      await settleAll();
+    },
+  };
+}
+
+const TEXTS: Record<Refusal, string> = {
+  quota_exhausted: "This is more than what is left of this month's checks.",
+  insufficient_funds: 'This costs more than the balance of the organization.',
+};
+
+const refused = (refusal: Refusal): ApiError => new ApiError(`billing.${refusal}`, TEXTS[refusal]);

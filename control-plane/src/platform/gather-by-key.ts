@@ -1,0 +1,34 @@
+type Waiting<T, R> = { item: T; resolve: (result: R) => void; reject: (cause: unknown) => void };
+
+/**
+ * `run` for each item, in batches: one batch of a key runs at a time, and what is asked for meanwhile, up to `max` items, is the next one.
+ * `run` answers a result for each item, in their order; what it throws, every item of the batch gets.
+ */
+export function gatherByKey<T, R>(run: (key: string, items: T[]) => Promise<R[]>, max: number) {
+  const waitingFor = new Map<string, Waiting<T, R>[]>();
+
+  const runAll = async (key: string, waiting: Waiting<T, R>[]): Promise<void> => {
+    while (waiting.length > 0) {
+      const batch = waiting.splice(0, max);
+      try {
+        const results = await run(
+          key,
+          batch.map(({ item }) => item),
+        );
+        for (const [at, { resolve }] of batch.entries()) resolve(results[at]!);
+      } catch (cause) {
+        for (const { reject } of batch) reject(cause);
+      }
+    }
+    waitingFor.delete(key);
+  };
+
+  return (key: string, item: T): Promise<R> =>
+    new Promise((resolve, reject) => {
+      const waiting = waitingFor.get(key) ?? [];
+      waiting.push({ item, resolve, reject });
+      if (waitingFor.has(key)) return;
+      waitingFor.set(key, waiting);
+      void runAll(key, waiting);
+    });
+}
