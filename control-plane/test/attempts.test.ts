@@ -8,6 +8,7 @@ import { backoffMs } from '../src/crawling/leases/end-attempt.ts';
 import { reap, startReaper } from '../src/crawling/leases/reaper.ts';
 import { refill, startRefill } from '../src/crawling/leases/refill.ts';
 import { leaseRoutes } from '../src/crawling/node-api/lease-routes.ts';
+import { waitingJobOf } from '../src/crawling/queue/enqueue-job.ts';
 import { shardKeys } from '../src/crawling/queue/keys.ts';
 import type { CrawlQueue } from '../src/crawling/queue/queue.ts';
 import { cancelScan } from '../src/scanning/scans/state/cancel.ts';
@@ -53,6 +54,13 @@ describe('an attempt that fails', () => {
     const failed = await farm.read(waiting._id);
     assert.deepEqual([failed.status, failed.error, failed.lease], ['failed', 'navigation: TIMEOUT', null]);
     assert.equal(failed.outbox.filter(({ kind }) => kind === 'refund').length, 0, 'the target failed, not we');
+  });
+
+  it('waits a minute at the most, whatever the clock of the control plane that ended it said', () => {
+    const scan = { organization_id: 'a', job_id: 'b', campaign_id: null };
+    const [now, ahead] = [new Date(1_000_000), new Date(1_000_000 + 300_000)];
+    assert.equal(waitingJobOf({ ...scan, due_at: ahead }, now).delayMs, 60_000);
+    assert.equal(waitingJobOf({ ...scan, due_at: new Date(1_002_000) }, now).delayMs, 2_000);
   });
 
   it('§3.3 is never tried again after a permanent failure', async () => {

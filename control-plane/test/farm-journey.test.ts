@@ -7,6 +7,7 @@ import sharp from 'sharp';
 import { until } from '../../shared/test/support/until.ts';
 import { countWork } from '../src/crawling/fleet/count-work.ts';
 import { newIdentity } from '../src/crawling/fleet/node-credential.ts';
+import { nodes } from '../src/crawling/fleet/nodes.ts';
 import { workMetrics } from '../src/metrics.ts';
 import {
   captureOf,
@@ -121,18 +122,19 @@ describe('the journey of a scan', { timeout: 20_000 }, () => {
   });
 
   it('counts the queue, the nodes and what became of leases', async () => {
-    await farm.farm.nodes.report(newIdentity('drained', 4), { ...report, draining: true }, new Date());
+    await farm.farm.nodes.report(newIdentity('drained', 4), { ...report, draining: true });
     const metrics = workMetrics(new Registry());
     const { queue, fleet } = farm.farm.dependencies;
     await queue.enqueue({ jobId: 'a', organizationId: 'a', band: 1, delayMs: 60_000 });
-    await countWork({ queue, fleet, metrics, logger: farm.parts.logger }, new Date());
+    await countWork({ queue, fleet, metrics, logger: farm.parts.logger });
     await queue.drop('a', 'a');
     const read = async (gauge: { get(): Promise<{ values: { value: number }[] }> }) =>
       (await gauge.get()).values.map(({ value }) => value);
     assert.deepEqual(await read(metrics.jobs), [0, 0, 0, 1, 0], 'interactive, bulk, campaigns, delayed, leased');
     assert.deepEqual(await read(metrics.nodes), [1, 0, 0, 1, 0], 'working, overloaded, draining, drained, blocked');
     assert.deepEqual(await read(metrics.slots), [0, 4], 'busy, free');
-    assert.deepEqual(await farm.farm.nodes.list(new Date(Date.now() + 60_000)), [], 'silent nodes are forgotten');
+    const later = nodes(farm.redis.client, async () => new Date(Date.now() + 60_000));
+    assert.deepEqual(await later.list(), [], 'silent nodes are forgotten');
     assert.equal(await farm.value('adsweep_leases_total', { outcome: 'granted' }), 1);
     assert.equal(await farm.value('adsweep_leases_total', { outcome: 'completed' }), 1);
     assert.equal(await farm.value('adsweep_finished_scans_total', { status: 'completed' }), 1);

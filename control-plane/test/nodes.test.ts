@@ -97,6 +97,16 @@ describe('a node', () => {
   });
 });
 
+describe('the reports of nodes', () => {
+  it('are not forgotten by a control plane whose clock is ahead', async (t) => {
+    t.mock.timers.enable({ apis: ['Date'], now: Date.now() + 600_000 });
+    await farm.farm.nodes.report(newIdentity('punctual', 4), REPORT);
+    t.mock.timers.setTime(Date.now() + 600_000);
+    const names = (await farm.farm.nodes.list()).map(({ id }) => id);
+    assert.ok(names.includes('punctual'));
+  });
+});
+
 describe('a node that the operator blocks', () => {
   it('is answered 403, its scans go back at once, and it works again when it is unblocked', async () => {
     const [blocked, other] = [await register('blocked'), await register('other')];

@@ -219,7 +219,7 @@ export async function runningApi(
     unblockNode: (nodeId) => around.fleet('unblock', nodeId),
     drainNode: (nodeId) => around.fleet('drain', nodeId),
     undrainNode: (nodeId) => around.fleet('undrain', nodeId),
-    readFleet: (now) => around.readFleet(now),
+    readFleet: () => around.readFleet(),
     readDepth: async () => around.depth,
     publicUrl: PUBLIC_URL,
     reserve: allowance.reserve,

@@ -17,13 +17,13 @@ const COUNT_EVERY_MS = 5_000;
 
 /** Keeps the gauges of queue and nodes fresh, so that a scrape asks nobody. */
 export function startCountingWork(dependencies: CountDependencies): Loop {
-  const turn = () => countWork(dependencies, new Date());
+  const turn = () => countWork(dependencies);
   return startLoop(dependencies.logger, { name: 'counting work', everyMs: COUNT_EVERY_MS, turn });
 }
 
 /** Sets the gauges once. */
-export async function countWork({ queue, fleet, metrics }: CountDependencies, now: Date): Promise<void> {
-  const [depth, oldest, { nodes, marks }] = await Promise.all([queue.depth(), queue.oldestWaiting(), fleet.read(now)]);
+export async function countWork({ queue, fleet, metrics }: CountDependencies): Promise<void> {
+  const [depth, oldest, { nodes, marks }] = await Promise.all([queue.depth(), queue.oldestWaiting(), fleet.read()]);
   for (const band of BANDS) {
     metrics.jobs.set({ state: `waiting_${NAME_OF_BAND[band]}` }, depth.waiting[band]);
     metrics.oldestJob.set({ band: NAME_OF_BAND[band] }, oldest[band]);

@@ -42,7 +42,7 @@ function fleetRoute({ readFleet, readDepth }: FleetVerbs): Route<Caller> {
       'Jobs by their state, and nodes and slots, all of them and by pool. Slots are those of nodes that take work.',
     replies: { 200: { description: 'Queue, nodes and slots.', schema: FleetSchema } },
     handle: async () => {
-      const [{ nodes, marks }, depth] = await Promise.all([readFleet(new Date()), readDepth()]).catch(away);
+      const [{ nodes, marks }, depth] = await Promise.all([readFleet(), readDepth()]).catch(away);
       return ok(presentFleet(depth, nodes, marks));
     },
   });
@@ -62,7 +62,7 @@ function nodesRoute({ readFleet }: FleetVerbs): Route<Caller> {
     query: Type.Object(query, { additionalProperties: false }),
     replies: { 200: { description: 'A page of nodes, by their names.', schema: pageSchema(FleetNodeSchema) } },
     handle: async ({ query: asked }) => {
-      const { nodes, marks } = await readFleet(new Date()).catch(away);
+      const { nodes, marks } = await readFleet().catch(away);
       const { pool, state } = asked;
       const found = nodes.filter(
         (node) => (!pool || node.pool === pool) && (!state || nodeStateOf(node, marks) === state),

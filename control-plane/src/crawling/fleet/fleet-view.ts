@@ -3,7 +3,7 @@ import type { MarkedNodes } from './marked-nodes.ts';
 import type { Nodes, ReportedNode } from './nodes.ts';
 
 /** The nodes as they report themselves, with what the operator has said about them. */
-export type FleetView = { read(now: Date): Promise<{ nodes: ReportedNode[]; marks: NodeMarks }> };
+export type FleetView = { read(): Promise<{ nodes: ReportedNode[]; marks: NodeMarks }> };
 
 /** Reads both at once. Rejects while Redis is away. */
 export function fleetView(
@@ -12,8 +12,8 @@ export function fleetView(
   draining: Pick<MarkedNodes, 'names'>,
 ): FleetView {
   return {
-    async read(now) {
-      const [reported, shutOut, toDrain] = await Promise.all([nodes.list(now), blocked.names(), draining.names()]);
+    async read() {
+      const [reported, shutOut, toDrain] = await Promise.all([nodes.list(), blocked.names(), draining.names()]);
       return { nodes: reported, marks: { blocked: new Set(shutOut), draining: new Set(toDrain) } };
     },
   };

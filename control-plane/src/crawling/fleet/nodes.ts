@@ -15,15 +15,17 @@ const REPORTS = '{nodes}:reports';
 /** What a node of an earlier version does not say. */
 const UNSAID = { pool: DEFAULT_POOL, labels: {}, overloaded: [] };
 
-export function nodes(redis: RedisClient) {
+/** `clock` is Redis' own: those of two control planes may be minutes apart, and the one would forget whom the other has just heard. */
+export function nodes(redis: RedisClient, clock: () => Promise<Date> = () => timeOf(redis)) {
   return {
-    async report(node: Pick<NodeIdentity, 'nodeId' | 'instance'>, report: NodeReport, now: Date): Promise<void> {
-      await redis.hset(REPORTS, { [nodeKeyOf(node)]: JSON.stringify({ report, seen_at: now.getTime() }) });
+    async report(node: Pick<NodeIdentity, 'nodeId' | 'instance'>, report: NodeReport): Promise<void> {
+      const seen_at = (await clock()).getTime();
+      await redis.hset(REPORTS, { [nodeKeyOf(node)]: JSON.stringify({ report, seen_at }) });
     },
 
     /** Nodes that reported themselves lately, by name; the others are forgotten. Rejects while Redis is away. */
-    async list(now: Date): Promise<ReportedNode[]> {
-      const texts = await redis.hgetall(REPORTS);
+    async list(): Promise<ReportedNode[]> {
+      const [now, texts] = await Promise.all([clock(), redis.hgetall(REPORTS)]);
       const all = Object.entries(texts).map(([key, text]) => ({ key, ...(JSON.parse(text) as Stored) }));
       const isGone = ({ seen_at }: Stored) => seen_at < now.getTime() - FORGOTTEN_AFTER_MS;
       const gone = all.filter(isGone).map(({ key }) => key);
@@ -37,6 +39,11 @@ export function nodes(redis: RedisClient) {
         .sort((a, b) => a.id.localeCompare(b.id) || a.instance.localeCompare(b.instance));
     },
   };
+}
+
+async function timeOf(redis: RedisClient): Promise<Date> {
+  const [seconds] = await redis.time();
+  return new Date(Number(seconds) * 1000);
 }
 
 type Stored = { report: NodeReport; seen_at: number };

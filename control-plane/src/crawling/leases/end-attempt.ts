@@ -8,6 +8,7 @@ import { changeScan } from '../../scanning/scans/state/change-scan.ts';
 import type { InternalScans } from '../../scanning/scans/state/internal-scans.ts';
 import type { CaptureSummary, ScanRecord } from '../../scanning/scans/state/scan.ts';
 import { discardEvidence, type EvidenceDependencies, storeEvidence } from '../captures/store-evidence.ts';
+import { RETRY_WAIT_MAX_MS } from '../queue/enqueue-job.ts';
 import type { CrawlQueue, LeaseRef } from '../queue/queue.ts';
 import { runsUnder } from './choose-members.ts';
 import { settleJob } from './settle-job.ts';
@@ -25,11 +26,10 @@ export type EndDependencies = EvidenceDependencies & {
 export type FailedAttempt = { code: FailureCode; cause: string; capture: Capture | null };
 
 const BACKOFF_MIN_MS = 2_000;
-const BACKOFF_MAX_MS = 60_000;
 
 /** How long attempt number `attempt` + 1 waits, in ms: 2 s doubling to 60 s, less up to a half so that retries do not come in waves. */
 export function backoffMs(attempt: number, random = Math.random()): number {
-  const whole = Math.min(BACKOFF_MIN_MS * 2 ** attempt, BACKOFF_MAX_MS);
+  const whole = Math.min(BACKOFF_MIN_MS * 2 ** attempt, RETRY_WAIT_MAX_MS);
   return Math.round(whole * (1 - random / 2));
 }
 

@@ -59,7 +59,7 @@ function reportNode({ nodes, draining, leaseSecret }: NodeApiDependencies) {
     errors: ['node.blocked', 'unavailable'],
     handle: async ({ caller, params, body }: { caller: NodeCaller; params: { id: string }; body: NodeReport }) => {
       const node = caller.node ?? newIdentity(params.id, body.slots);
-      await nodes.report(node, body, new Date()).catch(unavailable);
+      await nodes.report(node, body).catch(unavailable);
       return ok({ credential: nodeCredential(leaseSecret, node), drain: await draining.has(node.nodeId) });
     },
   });

@@ -9,9 +9,13 @@ export function bandOf({ band, campaign_id }: Pick<ScanInQueue, 'band' | 'campai
   return campaign_id !== null ? 2 : (band ?? 0);
 }
 
+/** The longest that a retry waits, in ms. */
+export const RETRY_WAIT_MAX_MS = 60_000;
+
 /** The place in the queue of a pending scan's crawl job: kept back until the scan is due, before those that are due later. */
 export function waitingJobOf(scan: QueuedScan, now: Date): WaitingJob {
-  const delayMs = scan.due_at.getTime() - now.getTime();
+  // Another control plane, whose clock is ahead of ours, may have said when it is due.
+  const delayMs = Math.min(scan.due_at.getTime() - now.getTime(), RETRY_WAIT_MAX_MS);
   return { jobId: scan.job_id, organizationId: scan.organization_id, band: bandOf(scan), delayMs };
 }
 
