@@ -59,7 +59,8 @@ for _ = 1, most > 0 and most + 500 or 0 do
   if not org then break end
   if mayLease(org) then
     local id = take(org)
-    if id then give(id, org) end
+    -- Where the ring promises what is not there, Redis has lost something: all of it is looked at again.
+    if id then give(id, org) else redis.call('DEL', KEYS[5]) end
     local waiting = prefix .. 'waiting:'
     if redis.call('EXISTS', waiting .. '0:' .. org, waiting .. '1:' .. org, waiting .. '2:' .. org) > 0 then
       redis.call('ZADD', KEYS[1], string.format('%.0f', fence), org)
