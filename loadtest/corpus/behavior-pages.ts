@@ -50,6 +50,14 @@ const read = (file: string): Buffer => readFileSync(join(PAGES, file));
 function serveSurroundings({ site }: CaptureWorld): void {
   for (const path of ['out', 'landing', 'window', 'frame', 'taken'])
     site.setPage(`http://elsewhere.example/${path}`, '<title>elsewhere</title>');
+  site.setPage('http://elsewhere.example/subscribed', '<title>done</title><p>You are now subscribed to Games Club.');
+  for (const picture of ['www.paypal.com/logo.png', 'www.netflix.com/gift.png', 'pictures.example/point.gif'])
+    site.setText(`http://${picture}`, 'image/gif', Buffer.from('R0lGODlhAQABAAAAACwAAAAAAQABAAA=', 'base64'));
+  const banner =
+    '<svg xmlns="http://www.w3.org/2000/svg" width="300" height="250"><rect width="300" height="250"/></svg>';
+  site.setText('http://pictures.example/banner.svg', 'image/svg+xml', banner);
+  for (const file of globSync('scripts/*.js', { cwd: PAGES }))
+    site.setText(`http://scripts.example/${basename(file)}`, 'text/javascript', read(file));
   for (const file of globSync('frames/*.html', { cwd: PAGES }))
     site.setPage(`http://frames.example/${basename(file, '.html')}`, read(file).toString());
   site.setPage('http://appgallery.huawei.com/app/C1', '<title>a store</title>');

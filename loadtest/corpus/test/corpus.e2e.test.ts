@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { behaviorPages } from '../behavior-pages.ts';
-import type { OpenCorpus } from '../corpus.ts';
+import type { CorpusCase, OpenCorpus } from '../corpus.ts';
 import { describeFault, runCases } from '../score.ts';
 
 describe('the corpus of behaviours', () => {
@@ -11,8 +11,14 @@ describe('the corpus of behaviours', () => {
   });
   after(() => corpus.close());
 
-  it('is found whole, and its innocent look-alikes have no tag', async () => {
-    const outcomes = await runCases(corpus.cases, { times: 1, atOnce: 4 });
+  // `npm run corpus` runs all of them, ten times each.
+  it('is found in a page of each subject, and an innocent look-alike of each has no tag', async () => {
+    const isGuilty = ({ expected }: CorpusCase) => expected.length > 0;
+    const chosen = [...Map.groupBy(corpus.cases, ({ subject }) => subject).values()].flatMap((cases) => [
+      ...cases.filter(isGuilty).slice(0, 1),
+      ...cases.filter((one) => !isGuilty(one)).slice(0, 1),
+    ]);
+    const outcomes = await runCases(chosen, { times: 1, atOnce: 4 });
     assert.deepEqual(outcomes.map(describeFault).filter(Boolean), []);
   });
 

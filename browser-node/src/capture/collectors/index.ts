@@ -11,6 +11,8 @@ import { documents } from './documents.ts';
 import { fingerprints } from './fingerprints.ts';
 import { frameWeight } from './frame-weight.ts';
 import { mainThread } from './main-thread.ts';
+import { pageParts } from './page-parts.ts';
+import { placements } from './placements.ts';
 import { popups } from './popups.ts';
 import { redirectChain } from './redirect-chain.ts';
 import { requests } from './requests.ts';
@@ -30,9 +32,11 @@ export const whileOpen: Collector[] = [
   dialogs,
   certificates,
   documents,
+  pageParts,
   autosound,
   fingerprints,
   frameWeight,
+  placements,
   screenshots,
   contents,
   demands,

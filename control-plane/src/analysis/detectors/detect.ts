@@ -1,5 +1,6 @@
 import { behaviors } from './behaviors/index.ts';
 import { combine } from './combine.ts';
+import { deceptions } from './deception/deception-detectors.ts';
 import type { Detector } from './detector.ts';
 import type { Evidence, Need } from './evidence.ts';
 import { exitMismatch } from './exit-mismatch.ts';
@@ -13,7 +14,7 @@ export type Detection = { findings: Finding[]; failed: { name: string; cause: un
 export type RunDetector = (work: () => Finding[]) => Finding[];
 
 /** What a scan can be judged by. */
-export const detectors: Detector<Need>[] = [...behaviors, ...vastDetectors, exitMismatch];
+export const detectors: Detector<Need>[] = [...behaviors, ...deceptions, ...vastDetectors, exitMismatch];
 
 /** The evidence that `among` need together. */
 export const needsOf = (among: Detector<Need>[]): Set<Need> => new Set(among.flatMap(({ needs }) => needs));

@@ -1,4 +1,5 @@
 import { BEHAVIOR_TAGS } from './behavior-tags.ts';
+import { DECEPTION_TAGS } from './deception-tags.ts';
 import type { SystemTag } from './system-tag.ts';
 
 /** What Adsweep itself can find (spec 2.5). */
@@ -150,6 +151,7 @@ export const SYSTEM_TAGS = [
     description: "The safety filter of the AI model refused to process the landing's content.",
   },
   ...BEHAVIOR_TAGS,
+  ...DECEPTION_TAGS,
   {
     slug: 'creative_interactive',
     category: 'behavior',

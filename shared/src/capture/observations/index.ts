@@ -5,12 +5,17 @@ import { AutoRedirectObservation } from './auto-redirect.ts';
 import { AutosoundObservation } from './autosound.ts';
 import { BackButtonObservation } from './back-button.ts';
 import { CreativeInteractiveObservation } from './creative-interactive.ts';
+import { DialogBoxObservation } from './dialog-box.ts';
 import { DialogsObservation } from './dialogs.ts';
 import { FingerprintObservation } from './fingerprint.ts';
+import { FormObservation } from './form.ts';
 import { FrameWeightObservation } from './frame-weight.ts';
 import { InvalidCertificateObservation } from './invalid-certificate.ts';
 import { MainThreadObservation } from './main-thread.ts';
+import { PlacementObservation } from './placement.ts';
 import { PopupsObservation } from './popups.ts';
+import { PreselectedObservation } from './preselected.ts';
+import { PriceObservation } from './price.ts';
 import { UnpromptedCallObservation } from './unprompted-call.ts';
 import { WorkerLoadObservation } from './worker-load.ts';
 
@@ -28,6 +33,11 @@ export const ObservationSchema = Type.Union([
   WorkerLoadObservation,
   FrameWeightObservation,
   FingerprintObservation,
+  FormObservation,
+  DialogBoxObservation,
+  PriceObservation,
+  PreselectedObservation,
+  PlacementObservation,
   CreativeInteractiveObservation,
 ]);
 export type Observation = Static<typeof ObservationSchema>;

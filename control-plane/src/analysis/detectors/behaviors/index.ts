@@ -12,6 +12,7 @@ import { cryptoMining } from './crypto-mining.ts';
 import { dialogLoop } from './dialog-loop.ts';
 import { fingerprinting } from './fingerprinting.ts';
 import { heavyAd } from './heavy-ad.ts';
+import { hiddenAd, pixelStuffing, stackedAds } from './hidden-ads.ts';
 import { invalidCertificate } from './invalid-certificate.ts';
 import { popupBomb } from './popup-bomb.ts';
 import { clipboardAccess, fullscreenLock, pushPrompt, vibrate } from './unprompted-calls.ts';
@@ -28,6 +29,9 @@ export const behaviors: Detector<Need>[] = [
   fullscreenLock,
   appStoreRedirect,
   cpuHog,
+  hiddenAd,
+  stackedAds,
+  pixelStuffing,
   clipboardAccess,
   vibrate,
   pushPrompt,

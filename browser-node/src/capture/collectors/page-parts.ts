@@ -1,0 +1,65 @@
+import { FORM_FIELDS, type FormField } from '@adsweep/shared/capture/observations/form.ts';
+import type { Observation } from '@adsweep/shared/capture/observations/index.ts';
+import { CAPTURE_URL_LENGTH_MAX } from '@adsweep/shared/limits.ts';
+import { evaluateInIsolatedWorld } from '../devtools/isolated-world.ts';
+import { type PageParts, readParts } from '../page-scripts/read-parts.ts';
+import { ANSWER_MS } from '../session/budgets.ts';
+import { type FrameAt, framesOf } from '../session/frames.ts';
+import { underLoad } from '../session/machine-load.ts';
+import type { Collector } from './collector.ts';
+
+/** Of one document, and frames of a landing that are looked at: the first are those that a visitor sees. */
+const LIMITS = { nodes: 20_000, forms: 3, boxes: 3, prices: 6, preselected: 3, url: CAPTURE_URL_LENGTH_MAX };
+const FRAMES_READ_MAX = 10;
+/** Of a whole capture: other observations need room too. */
+const PARTS_MAX = 60;
+
+/** What landings ask for, pretend as boxes, name as prices and have ticked. */
+export const pageParts: Collector = {
+  name: 'page_parts',
+  budgetMs: 4_000,
+  start: (captureSession) => async (draft) => {
+    let room = PARTS_MAX;
+    for (const { ord, tab } of captureSession.landings.shown()) {
+      const frames = (await framesOf(captureSession, tab.session)).slice(0, FRAMES_READ_MAX);
+      const deadlineMs = underLoad(captureSession, ANSWER_MS);
+      const read = await Promise.all(
+        // A frame that is gone, or too busy to answer, shows nothing.
+        frames.map(({ session, frameId }) =>
+          evaluateInIsolatedWorld(session, frameId, readParts, LIMITS, deadlineMs).catch(() => null),
+        ),
+      );
+      const seen = read.flatMap((parts, index) =>
+        parts ? observationsOfParts(parts, ord, frames[index] as FrameAt) : [],
+      );
+      draft.observations.push(...seen.slice(0, room));
+      room = Math.max(0, room - seen.length);
+      if (room === 0) return;
+    }
+  },
+};
+
+/** The observations of one document. Pure. */
+function observationsOfParts(
+  { forms, boxes, prices, preselected }: PageParts,
+  landing: number,
+  at: FrameAt,
+): Observation[] {
+  const of = { landing, url: at.url.slice(0, CAPTURE_URL_LENGTH_MAX) };
+  const clean = (text: string) => text.toWellFormed();
+  return [
+    ...forms.map(({ fields, action_url, text }): Observation => {
+      const known = fields.filter((field): field is FormField => FORM_FIELDS.includes(field as FormField));
+      return { ...of, kind: 'form', facts: { fields: known, action_url: clean(action_url), text: clean(text) } };
+    }),
+    ...boxes.map(
+      ({ text, buttons }): Observation => ({
+        ...of,
+        kind: 'dialog_box',
+        facts: { text: clean(text), buttons: buttons.map(clean) },
+      }),
+    ),
+    ...preselected.map((label): Observation => ({ ...of, kind: 'preselected', facts: { label: clean(label) } })),
+    ...prices.map((price): Observation => ({ ...of, kind: 'price', facts: { ...price, text: clean(price.text) } })),
+  ];
+}

@@ -1,0 +1,113 @@
+import type { Observation } from '@adsweep/shared/capture/observations/index.ts';
+import { CAPTURE_URL_LENGTH_MAX } from '@adsweep/shared/limits.ts';
+import { evaluateInIsolatedWorld, isolatedWorldOf } from '../devtools/isolated-world.ts';
+import { type Content, readContents, readPlace } from '../page-scripts/read-contents.ts';
+import { ANSWER_MS, FRAMES_MAX } from '../session/budgets.ts';
+import type { CaptureSession } from '../session/capture-session.ts';
+import { type FrameAt, framesOf } from '../session/frames.ts';
+import { isShown, type OpenTab } from '../session/landings.ts';
+import { underLoad } from '../session/machine-load.ts';
+import type { Collector } from './collector.ts';
+
+/** Of one document; a content of less than `side` pixels either way is no ad. */
+const LIMITS = { elements: 2_000, points: 3, side: 30, url: CAPTURE_URL_LENGTH_MAX };
+/** Of a whole capture: other observations need room too. */
+const PLACEMENTS_MAX = 30;
+
+type Place = { x: number; y: number; width: number; height: number; opacity: number };
+
+/** Where frames that show something stand, and pictures that are shown as a point. */
+export const placements: Collector = {
+  name: 'placements',
+  budgetMs: 4_000,
+  start: (captureSession) => async (draft) => {
+    let room = PLACEMENTS_MAX;
+    for (const { ord, page, tab } of captureSession.landings.placed().filter(isShown)) {
+      const seen = await placementsIn(captureSession, { page, tab }, ord);
+      draft.observations.push(...seen.slice(0, room));
+      room = Math.max(0, room - seen.length);
+    }
+  },
+};
+
+async function placementsIn(
+  captureSession: CaptureSession,
+  { tab }: OpenTab,
+  landing: number | null,
+): Promise<Observation[]> {
+  const frames = (await framesOf(captureSession, tab.session)).slice(0, FRAMES_MAX);
+  const deadlineMs = underLoad(captureSession, ANSWER_MS);
+  const contents = await Promise.all(
+    // A frame that is gone, or too busy to answer, shows nothing.
+    frames.map(({ session, frameId }) =>
+      evaluateInIsolatedWorld(session, frameId, readContents, LIMITS, deadlineMs).catch(() => null),
+    ),
+  );
+  const placeOf = placesOf(frames, deadlineMs);
+  const seen: Observation[] = [];
+  for (const [index, frame] of frames.entries()) {
+    const { largest = null, points = [] } = contents[index] ?? {};
+    const url = frame.url.slice(0, CAPTURE_URL_LENGTH_MAX);
+    const parent = frames.findIndex(({ frameId }) => frameId === frame.parentId);
+    const place = largest && parent >= 0 ? await placeOf(frame) : null;
+    if (largest && place)
+      seen.push({ kind: 'placement', landing, url, facts: factsOf('frame', parent, place, largest) });
+    for (const { x, y, shown, ...picture } of index === 0 ? points : []) {
+      const at = { x, y, width: shown, height: shown, opacity: 1 };
+      seen.push({ kind: 'placement', landing, url, facts: factsOf('image', 0, at, picture) });
+    }
+  }
+  return seen;
+}
+
+/** Finds the place of a frame in the page, that of the frames around it included; null where it has none. */
+function placesOf(frames: FrameAt[], deadlineMs: number): (frame: FrameAt) => Promise<Place | null> {
+  const known = new Map<string, Promise<Place | null>>();
+  const find = async (frame: FrameAt): Promise<Place | null> => {
+    const parent = frames.find(({ frameId }) => frameId === frame.parentId);
+    if (!parent) return null;
+    const own = await ownPlace(frame, parent, deadlineMs).catch(() => null);
+    if (!own || parent.parentId === null) return own;
+    const around = await placeOf(parent);
+    return around && { ...own, x: own.x + around.x, y: own.y + around.y, opacity: own.opacity * around.opacity };
+  };
+  const placeOf = (frame: FrameAt): Promise<Place | null> => {
+    const place = known.get(frame.frameId) ?? find(frame);
+    known.set(frame.frameId, place);
+    return place;
+  };
+  return placeOf;
+}
+
+/** The place of a frame in the document around it. */
+async function ownPlace({ frameId }: FrameAt, parent: FrameAt, deadlineMs: number): Promise<Place | null> {
+  const { session } = parent;
+  const executionContextId = await isolatedWorldOf(session, parent.frameId, deadlineMs);
+  const { backendNodeId } = await session.send('DOM.getFrameOwner', { frameId }, deadlineMs);
+  const { object } = await session.send('DOM.resolveNode', { backendNodeId, executionContextId }, deadlineMs);
+  if (!object.objectId) return null;
+  const call = { objectId: object.objectId, functionDeclaration: String(readPlace), returnByValue: true };
+  const { result } = await session.send('Runtime.callFunctionOn', call, deadlineMs);
+  return (result.value as Place | undefined) ?? null;
+}
+
+const factsOf = (
+  element: 'frame' | 'image',
+  parent: number,
+  { x, y, width, height, opacity }: Place,
+  { width: content_width, height: content_height, url }: Content,
+) => ({
+  element,
+  parent,
+  x: pixels(x),
+  y: pixels(y),
+  width: Math.abs(pixels(width)),
+  height: Math.abs(pixels(height)),
+  opacity: Math.min(1, Math.max(0, opacity)),
+  content_width: Math.abs(pixels(content_width)),
+  content_height: Math.abs(pixels(content_height)),
+  content_url: url.toWellFormed(),
+});
+
+/** A length as an observation holds it. */
+const pixels = (length: number): number => Math.round(Math.min(10_000_000, Math.max(-10_000_000, length)));

@@ -1,0 +1,80 @@
+/** A thing to see: its own size in CSS pixels, and its address where it has one. */
+export type Content = { width: number; height: number; url: string };
+/** The largest of a document's contents, null = there is none; and pictures that are shown as a point, with where that is. */
+export type DocumentContents = {
+  largest: Content | null;
+  points: (Content & { x: number; y: number; shown: number })[];
+};
+
+/** Runs in the page, in a world of its own: what a document has to show. Properties are read through prototypes. */
+export function readContents(limits: {
+  elements: number;
+  points: number;
+  side: number;
+  url: number;
+}): DocumentContents {
+  const POINT = 2;
+  const boxOf = Element.prototype.getBoundingClientRect;
+  const found: DocumentContents = { largest: null, points: [] };
+  const urlOf = (element: Element): string =>
+    element instanceof HTMLImageElement
+      ? String(Reflect.get(HTMLImageElement.prototype, 'currentSrc', element)).slice(0, limits.url)
+      : '';
+  const sizeOf = (element: Element): { width: number; height: number } => {
+    const { width, height } = boxOf.call(element);
+    if (!(element instanceof HTMLImageElement)) return { width, height };
+    const natural = (name: string): number => Reflect.get(HTMLImageElement.prototype, name, element);
+    const isLoaded = natural('naturalWidth') > 0;
+    return isLoaded
+      ? { width: Math.max(width, natural('naturalWidth')), height: Math.max(height, natural('naturalHeight')) }
+      : { width: 0, height: 0 };
+  };
+  const elements = Document.prototype.querySelectorAll.call(document, 'img, video, canvas, iframe, object, embed');
+  for (let index = 0; index < elements.length && index < limits.elements; index++) {
+    const element = elements[index] as Element;
+    const { width, height } = sizeOf(element);
+    if (width < limits.side || height < limits.side) continue;
+    const { largest } = found;
+    if (!largest || width * height > largest.width * largest.height)
+      found.largest = { width: Math.round(width), height: Math.round(height), url: urlOf(element) };
+    if (!(element instanceof HTMLImageElement) || found.points.length >= limits.points) continue;
+    const box = boxOf.call(element);
+    const shown = Math.max(box.width, box.height);
+    if (shown > 0 && shown <= POINT && Element.prototype.checkVisibility.call(element))
+      found.points.push({
+        width,
+        height,
+        url: urlOf(element),
+        x: Math.round(box.x + scrollX),
+        y: Math.round(box.y + scrollY),
+        shown: Math.ceil(shown),
+      });
+  }
+  return found;
+}
+
+/**
+ * Runs in the page, in a world of its own, on the element that holds a frame: the box of what the frame shows, without its border, and how
+ * much of it shines through. null: it has no box at all.
+ */
+export function readPlace(
+  this: Element,
+): { x: number; y: number; width: number; height: number; opacity: number } | null {
+  const rect = Element.prototype.getBoundingClientRect.call(this);
+  const of = (owner: { prototype: object }, name: string): number => Reflect.get(owner.prototype, name, this);
+  if (Element.prototype.getClientRects.call(this).length === 0) return null;
+  const isTop = window.parent === window;
+  // A transformation changes the box and not the size that the frame believes to have.
+  const scaleX = rect.width / (of(HTMLElement, 'offsetWidth') || 1);
+  const scaleY = rect.height / (of(HTMLElement, 'offsetHeight') || 1);
+  let opacity = 1;
+  for (let at: Element | null = this; at; at = Reflect.get(Node.prototype, 'parentElement', at))
+    opacity *= Number(getComputedStyle(at).opacity);
+  return {
+    x: rect.x + of(Element, 'clientLeft') * scaleX + (isTop ? scrollX : 0),
+    y: rect.y + of(Element, 'clientTop') * scaleY + (isTop ? scrollY : 0),
+    width: of(Element, 'clientWidth') * scaleX,
+    height: of(Element, 'clientHeight') * scaleY,
+    opacity,
+  };
+}

@@ -1,0 +1,131 @@
+import { type ObservationOf, observationsOf } from '@adsweep/shared/capture/observations/index.ts';
+import { oneTag } from '../behaviors/one-tag.ts';
+import type { Detector } from '../detector.ts';
+import { discusses } from './discusses.ts';
+import { countWords, saidOf } from './phrase.ts';
+import { DETECTIONS, THREATS } from './scareware-phrases.ts';
+import { readableText } from './seen-page.ts';
+import { OLD_PARTS } from './update-phrases.ts';
+import { isVendors } from './vendors.ts';
+
+/** In whose name systems and browsers speak to their users. */
+const SPEAKERS = [
+  ...[
+    'windows security',
+    'windows defender',
+    'microsoft defender',
+    'windows firewall',
+    'windows update',
+    'microsoft windows',
+    'microsoft security',
+  ],
+  ...[
+    'system warning',
+    'system alert',
+    'system notification',
+    'system message',
+    'system update',
+    'security warning',
+    'apple security',
+    'macos',
+    'mac os',
+  ],
+  ...[
+    'google chrome',
+    'chrome security',
+    'google security',
+    'play protect',
+    'android system',
+    'windows-sicherheit',
+    'sicherheitswarnung',
+    'systemmeldung',
+  ],
+  ...[
+    'sécurité windows',
+    'alerte système',
+    'alerte de sécurité',
+    'seguridad de windows',
+    'aviso del sistema',
+    'alerta del sistema',
+    'alerta do sistema',
+  ],
+  ...[
+    'segurança do windows',
+    'sicurezza di windows',
+    'avviso di sistema',
+    'systeemwaarschuwing',
+    'ostrzeżenie systemowe',
+    'системное',
+    'безопасность windows',
+    'windows セキュリティ',
+  ],
+];
+/** What a browser's own question for a permission says, with its two buttons (Chrome, Edge, Firefox). */
+const WANTS = [
+  ' wants to',
+  ' möchte ',
+  ' souhaite ',
+  ' quiere ',
+  ' vuole ',
+  ' quer ',
+  ' wil ',
+  ' chce ',
+  ' запрашивает разрешение',
+  ' さんが次の許可',
+];
+const PERMISSIONS = [
+  'notification',
+  'benachrichtigung',
+  'notificacion',
+  'notifiche',
+  'notificaç',
+  'meldingen',
+  'powiadomie',
+  'уведомлен',
+  '通知',
+  'camera',
+  'location',
+];
+const BLOCKS = [
+  'block',
+  'blockieren',
+  'bloquer',
+  'bloquear',
+  'blocca',
+  'blokkeren',
+  'blokuj',
+  'блокировать',
+  'ブロック',
+];
+const ALLOWS = ['allow', 'zulassen', 'autoriser', 'permitir', 'consenti', 'toestaan', 'zezwól', 'разрешить', '許可'];
+/** The head of a browser's own alert. */
+const SAYS =
+  /^(the page at |die seite |auf |la page |la página )?(https?:\/\/)?[\w-]+(\.[\w-]+)+ (says|sagt|indique|dice|meldet|wird folgendes angezeigt|mówi|diz)\b/;
+const QUOTE_LENGTH = 120;
+
+/** Pages that draw a dialog of the system or the browser: a warning in its name, its question for a permission, its alert. */
+export const fakeSystemDialog: Detector = {
+  name: 'fake_system_dialog',
+  needs: [],
+  detect: ({ observations }) =>
+    oneTag(
+      'fake_system_dialog',
+      observationsOf(observations, 'dialog_box')
+        .filter((box) => !isVendors(box.url) && pretends(box))
+        .map(({ landing, facts }) => ({
+          landing,
+          text: `"${readableText(facts.text).replaceAll('\n', ' ').slice(0, QUOTE_LENGTH)}"`,
+        })),
+    ),
+};
+
+function pretends({ facts }: ObservationOf<'dialog_box'>): boolean {
+  const text = readableText(facts.text);
+  const buttons = facts.buttons.map(readableText);
+  const has = (among: string, words: string[]) => countWords(among, words, 1) > 0;
+  const offers = (words: string[]) => buttons.some((button) => words.includes(button.trim()));
+  if (discusses(text)) return false;
+  if (SAYS.test(text)) return true;
+  if (has(text, WANTS) && has(text, PERMISSIONS) && offers(BLOCKS) && offers(ALLOWS)) return true;
+  return has(text, SPEAKERS) && saidOf(text, [...THREATS, ...DETECTIONS, ...OLD_PARTS]).length > 0;
+}

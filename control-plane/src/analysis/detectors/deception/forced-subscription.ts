@@ -1,0 +1,195 @@
+import type { CapturedLanding } from '@adsweep/shared/capture/capture.ts';
+import { type Observation, type ObservationOf, observationsOf } from '@adsweep/shared/capture/observations/index.ts';
+import { oneTag, type Sign } from '../behaviors/one-tag.ts';
+import type { Detector } from '../detector.ts';
+import { countWords, type Phrase, saidOf } from './phrase.ts';
+import { readableText, type SeenPage, seenPages } from './seen-page.ts';
+
+/** That an amount is paid again and again. By language: English, German, French, Spanish, ... */
+const RECURRING = [
+  ...[
+    '/week',
+    'per week',
+    'a week',
+    'weekly',
+    '/wk',
+    '/month',
+    'per month',
+    'monthly',
+    '/mo',
+    'a month',
+    '/day',
+    'per day',
+    'daily',
+    'every week',
+    'every month',
+    'renew',
+    'subscription',
+  ],
+  ...[
+    '/woche',
+    'pro woche',
+    'wöchentlich',
+    '/monat',
+    'pro monat',
+    'monatlich',
+    'pro tag',
+    ' abo',
+    'verlängert sich',
+    'par semaine',
+    '/semaine',
+    'par mois',
+    '/mois',
+    'par jour',
+    'abonnement',
+    'hebdomadaire',
+  ],
+  ...[
+    'por semana',
+    '/semana',
+    'semanal',
+    'al mes',
+    '/mes',
+    'mensual',
+    'al día',
+    'suscripci',
+    'por mês',
+    '/mês',
+    'por dia',
+    'assinatura',
+    'a settimana',
+    '/settimana',
+    'al mese',
+    '/mese',
+    'abbonamento',
+    'per maand',
+    '/maand',
+    'per week',
+  ],
+  ...[
+    'tygodniowo',
+    'miesięcznie',
+    'dziennie',
+    'subskrypcj',
+    'в неделю',
+    'в месяц',
+    'в день',
+    'подписк',
+    'haftalık',
+    'aylık',
+    'günlük',
+    'abonelik',
+    'اشتراك',
+    'يوميا',
+    'أسبوعيا',
+    '月額',
+    '週額',
+  ],
+];
+/** That it has happened. */
+const SUBSCRIBED: readonly Phrase[] = [
+  {
+    all: [
+      [
+        'you are now subscribed',
+        'you have been subscribed',
+        'subscription is active',
+        'subscription has been activated',
+        'subscription confirmed',
+        'successfully subscribed',
+      ],
+    ],
+    unless: ['?', 'if ', 'newsletter'],
+  },
+  {
+    all: [
+      [
+        'abo ist aktiv',
+        'abonnement ist aktiv',
+        'abo wurde aktiviert',
+        'erfolgreich abonniert',
+        'abonnement est activé',
+        'abonnement est actif',
+        'vous êtes maintenant abonné',
+      ],
+    ],
+    unless: ['?', 'newsletter'],
+  },
+  {
+    all: [
+      [
+        'suscripción está activa',
+        'suscripción activada',
+        'te has suscrito',
+        'se ha suscrito',
+        'assinatura ativada',
+        'assinatura está ativa',
+        'abbonamento attivato',
+        'abbonamento è attivo',
+        'подписка активирована',
+        'подписка оформлена',
+        'aboneliğiniz aktif',
+      ],
+    ],
+    unless: ['?', 'newsletter', 'boletín'],
+  },
+];
+/** Letters that nobody reads on a telephone: smaller, or paler, than this (WCAG asks for a contrast of 4.5). */
+const FONT_PX_MIN = 9;
+const CONTRAST_MIN = 1.8;
+const DIGIT = /\d/;
+
+/** Pages that hide what they cost again and again, have it ticked already, or order it by themselves. */
+export const forcedSubscription: Detector<'documents'> = {
+  name: 'forced_subscription',
+  needs: ['documents'],
+  detect({ observations, landings, documents }) {
+    const pages = seenPages(documents);
+    return oneTag('forced_subscription', [
+      ...hiddenPrices(observations, pages),
+      ...preselected(observations),
+      ...orderedByMessage(observations),
+      ...landings.flatMap((landing) => orderedByItself(landing, pages)),
+    ]);
+  },
+};
+
+/** Landings on which no recurring price can be read, though there is one. */
+function hiddenPrices(observations: Observation[], pages: SeenPage[]): Sign[] {
+  const recurring = observationsOf(observations, 'price').filter(({ facts }) => recurs(facts.text));
+  return [...Map.groupBy(recurring, ({ landing }) => landing)].flatMap(([landing, prices]) => {
+    const [price] = prices;
+    const page = pages.find((one) => one.landing === landing);
+    if (!price || !page || prices.some(isReadable)) return [];
+    const { text, font_px, contrast } = price.facts;
+    return { landing, text: `"${text}" in letters of ${font_px} pixels, with a contrast of ${contrast.toFixed(1)}` };
+  });
+}
+
+const isReadable = ({ facts }: ObservationOf<'price'>): boolean =>
+  facts.in_page && facts.font_px >= FONT_PX_MIN && facts.contrast >= CONTRAST_MIN;
+
+const preselected = (observations: Observation[]): Sign[] =>
+  observationsOf(observations, 'preselected')
+    .filter(({ facts }) => recurs(facts.label) && DIGIT.test(facts.label))
+    .map(({ landing, facts }) => ({ landing, text: `ticked: "${facts.label}"` }));
+
+/** A message to a short number orders what telephone bills are charged with. */
+const orderedByMessage = (observations: Observation[]): Sign[] =>
+  [
+    ...observationsOf(observations, 'auto_redirect').map(({ landing, facts }) => ({ landing, to: facts.to })),
+    ...observationsOf(observations, 'popups').flatMap(({ landing, facts }) =>
+      facts.without_gesture > 0 ? facts.urls.map((to) => ({ landing, to })) : [],
+    ),
+  ]
+    .filter(({ to }) => /^sms(to)?:/i.test(to))
+    .map(({ landing, to }) => ({ landing, text: `led to ${to.slice(0, 100)}` }));
+
+/** A form that the page sent by itself, after which it says that the visitor has subscribed. */
+function orderedByItself({ ord, redirect_chain }: CapturedLanding, pages: SeenPage[]): Sign[] {
+  const text = pages.find(({ landing }) => landing === ord)?.text ?? '';
+  const [said] = redirect_chain.some(({ kind }) => kind === 'form') ? saidOf(text, SUBSCRIBED) : [];
+  return said ? [{ landing: ord, text: `a form was sent without a click, then "${said}"` }] : [];
+}
+
+const recurs = (text: string): boolean => countWords(readableText(text), RECURRING, 1) > 0;

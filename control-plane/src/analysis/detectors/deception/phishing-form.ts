@@ -1,0 +1,153 @@
+import type { CapturedBody } from '@adsweep/shared/capture/artifacts/bodies.ts';
+import type { NetworkRequest } from '@adsweep/shared/capture/network-request.ts';
+import type { FormField } from '@adsweep/shared/capture/observations/form.ts';
+import { type ObservationOf, observationsOf } from '@adsweep/shared/capture/observations/index.ts';
+import { oneTag } from '../behaviors/one-tag.ts';
+import type { Detector } from '../detector.ts';
+import { BRANDS, type Brand, isOwn } from './brands.ts';
+import { discusses } from './discusses.ts';
+import { findPhrase } from './phrase.ts';
+import { readableText, type SeenPage, seenPages } from './seen-page.ts';
+
+/** What nobody but its owner should ask for. */
+const SECRETS: readonly FormField[] = [
+  'password',
+  'card_number',
+  'card_code',
+  'one_time_code',
+  'seed_phrase',
+  'personal_id',
+];
+/** Words of a title that name no one: what is left is whose page it says it is. By language: English, German, French, Spanish, ... */
+const NAMELESS = new Set(
+  (
+    'sign in log on login logon signin to your the my a an of for and with account accounts secure security verify verification verified ' +
+    'confirm confirmation update online customer center centre portal page welcome official id password web app mail email support help ' +
+    'bank banking wallet billing payment home online-banking international service services required unusual activity restore unlock ' +
+    'anmelden anmeldung einloggen konto ihr dein bei kunden sicherheit bestätigen willkommen ' +
+    'connexion se connecter votre compte mon à identifiez-vous bienvenue sécurité iniciar sesión su tu cuenta acceder inicio bienvenido ' +
+    'accedi accesso il tuo conto entrar sua conta acesso inloggen uw rekening zaloguj się konto вход войти аккаунт giriş yap ログイン サインイン'
+  ).split(' '),
+);
+/** What a form says of whom its account belongs to. */
+const OWNED = [
+  'account',
+  'password',
+  'konto',
+  'passwort',
+  'compte',
+  'mot de passe',
+  'cuenta',
+  'contraseña',
+  'sua conta',
+  'conta da',
+  'senha',
+  'password',
+  'hesab',
+  'аккаунт',
+  'пароль',
+  'アカウント',
+  'wallet',
+];
+/** Buttons that lead to the login of another, and what is said beside one. */
+const BY_ANOTHER = [
+  'with ',
+  'via ',
+  'using ',
+  'mit ',
+  'avec ',
+  ' con ',
+  ' com ',
+  'met ',
+  ' or ',
+  'with your',
+  'через',
+  'で続行',
+  'recaptcha',
+  'connect',
+  'never',
+  'not ',
+];
+/** Where forms send to that have no server of their own; nobody's login does. */
+const COLLECTORS =
+  /^https?:\/\/(api\.telegram\.org\/bot|(discord|discordapp)\.com\/api\/webhooks\/|formspree\.io\/|formsubmit\.co\/|getform\.io\/|script\.google\.com\/macros\/|webhook\.site\/|hooks\.zapier\.com\/|[\w-]+\.m\.pipedream\.net\/)/i;
+const COLLECTOR_IN_SCRIPT =
+  /api\.telegram\.org\/bot|(?:discord|discordapp)\.com\/api\/webhooks\/|webhook\.site\/[\w-]{8}/i;
+
+/** Forms that ask for secrets in the name of a brand on a site that is not its own, or send them where no login does. */
+export const phishingForm: Detector<'documents' | 'requests' | 'bodies'> = {
+  name: 'phishing_form',
+  needs: ['documents', 'requests', 'bodies'],
+  detect({ documents, observations, requests, bodies }) {
+    const forms = observationsOf(observations, 'form').filter(({ facts }) => asksForSecrets(facts.fields));
+    const pages = seenPages(documents).filter(({ landing }) => forms.some((form) => form.landing === landing));
+    const collectors = new Map(pages.map((page) => [page.landing, collectorIn(page, bodies)]));
+    const signOf = (form: ObservationOf<'form'>): string | null => {
+      const { landing, facts } = form;
+      if (COLLECTORS.test(facts.action_url)) return `sent to ${URL.parse(facts.action_url)?.host}`;
+      const collector = collectors.get(landing ?? -1);
+      if (collector) return `with a script that sends to ${collector}`;
+      const page = pages.find((one) => one.landing === landing);
+      return page ? impersonates(form, page, requests) : null;
+    };
+    return oneTag(
+      'phishing_form',
+      forms.flatMap((form) => {
+        const sign = signOf(form);
+        const { landing, url, facts } = form;
+        return sign === null ? [] : { landing, text: `${facts.fields.join(' and ')} at ${url}, ${sign}` };
+      }),
+    );
+  },
+};
+
+const asksForSecrets = (fields: FormField[]): boolean => fields.some((field) => SECRETS.includes(field));
+
+/** Where the forms of a landing send secrets to by a script, which is no place for them; null = not known to. */
+function collectorIn({ html, text }: SeenPage, bodies: CapturedBody[]): string | null {
+  if (discusses(text)) return null;
+  const scripts = bodies.filter(({ resource_type }) => resource_type === 'script').map((body) => body.text ?? '');
+  for (const script of [...html, ...scripts]) {
+    const [found] = COLLECTOR_IN_SCRIPT.exec(script) ?? [];
+    if (found) return found;
+  }
+  return null;
+}
+
+/** In whose name a form asks; null = in that of its own site. */
+function impersonates(form: ObservationOf<'form'>, page: SeenPage, requests: NetworkRequest[]): string | null {
+  if (discusses(page.text)) return null;
+  const said = readableText(form.facts.text);
+  for (const brand of BRANDS) {
+    if (isOwn(brand, form.url) || isOwn(brand, page.url)) continue;
+    if (isTitleOf(brand, page.title) || claims(brand, said)) return `in the name of ${brand.name}`;
+    if (mentions(brand, said) && showsPictureOf(brand, page.landing, requests))
+      return `with a picture of ${brand.name}'s`;
+  }
+  return null;
+}
+
+/** Whether a title names the brand and nothing else. */
+function isTitleOf({ words }: Brand, title: string): boolean {
+  const own = words.find((word) => hasWord(title, word));
+  if (!own) return false;
+  const rest = words.reduce((left, word) => left.replaceAll(word, ' '), title).split(/[^\p{L}\p{N}-]+/u);
+  return rest.every((word) => word === '' || word === '-' || NAMELESS.has(word) || /^\d+$/.test(word));
+}
+
+/** Whether a form asks for the account that a visitor has with the brand. */
+const claims = ({ words }: Brand, text: string): boolean =>
+  words.some((word) => {
+    const sentence = findPhrase(text, { all: [[word], OWNED], unless: BY_ANOTHER });
+    return sentence !== null && hasWord(sentence, word);
+  });
+
+const mentions = ({ words }: Brand, text: string): boolean => words.some((word) => hasWord(text, word));
+
+function showsPictureOf(brand: Brand, landing: number, requests: NetworkRequest[]): boolean {
+  return requests.some((one) => one.landing === landing && one.resource_type === 'image' && isOwn(brand, one.url));
+}
+
+/** Whether a text has a word as a word, not as a part of another. Words are of letters, digits and spaces. */
+const hasWord = (text: string, word: string): boolean =>
+  ` ${text.replace(/[^\p{L}\p{N}]+/gu, ' ')} `.includes(` ${word} `);
