@@ -120,6 +120,11 @@ describe('what a capture tells of a creative', () => {
     assert.equal(pictureName({ capture, artifacts }, 'page'), 'page.jpeg');
     assert.equal(pictureName({ capture, artifacts }, 'creative'), 'creative.jpeg');
     assert.equal(pictureName({ capture, artifacts: [] }, 'creative'), null);
+    assert.equal(pictureName({ capture, artifacts }, 'companion 0'), null);
+    assert.equal(
+      pictureName({ capture, artifacts: [artifact('companion-0.jpeg')] }, 'companion 0'),
+      'companion-0.jpeg',
+    );
     assert.equal(pictureName({ capture, artifacts }, 0), null);
   });
 });

@@ -54,6 +54,9 @@ describe('the report of a video ad tag', () => {
     assert.match(page, /No frame could be taken/);
     assert.match(page, /class="lost"/);
     assert.doesNotMatch(render(sampleVast({ ads: [], trackers: [] })), /id="video"|id="trackers"/);
+    assert.doesNotMatch(page, /id="companions"/);
+    const pictured = render(sampleVast(), ['companion-0.jpeg', 'companion-1.jpeg']);
+    assert.match(pictured, /id="companions"[\s\S]+companions\/0\/screenshot\?w=800[\s\S]+companions\/1\/screenshot/);
   });
 
   it('escapes what the documents say', () => {

@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import type { SubRequest } from '@adsweep/shared/capture/hop.ts';
 import { FAILURE_CODES } from '@adsweep/shared/failures.ts';
 import { SCAN_STATUSES } from '@adsweep/shared/scan/scan-status.ts';
 import { buildReport, type SeenLanding } from '../src/scanning/reports/build-report.ts';
 import { html } from '../src/scanning/reports/html.ts';
 import { missingReportPage, reportPage } from '../src/scanning/reports/report-page.ts';
+import { requestsByCompany } from '../src/scanning/reports/requests-by-company.ts';
 import { showChain } from '../src/scanning/reports/show-chain.ts';
 import { showUrl, splitUrl } from '../src/scanning/reports/show-url.ts';
 import { durationWords, failureWords } from '../src/scanning/reports/words.ts';
@@ -280,6 +282,66 @@ describe('the report of an ad tag', () => {
       tagsOf(page).filter((tag) => /onmouseover|<script/.test(tag)),
       [],
     );
+  });
+});
+
+describe('the requests of a report by company', () => {
+  const request = (
+    url: string,
+    resource_type: string,
+    timestamp_ms: number,
+    children: SubRequest[] = [],
+  ): SubRequest => ({
+    url,
+    resource_type,
+    status_code: 200,
+    content_type: '',
+    body_size: 1_000,
+    timestamp_ms,
+    children,
+  });
+  const document = (url: string, timestamp_ms: number, ...sub_requests: SubRequest[]) => ({
+    ...sampleHop(url, 'initial', 200, timestamp_ms),
+    body_size: 500,
+    sub_requests,
+  });
+  const pixel = request('https://pixel.tracker.example/p.gif', 'image', 300);
+  const google = request('https://www.google-analytics.com/analytics.js', 'script', 200, [
+    request('https://www.google-analytics.com/collect', 'xhr', 400),
+  ]);
+
+  it('are grouped by who is behind their host, the one that was asked first comes first', () => {
+    const seen = requestsByCompany([document('https://www.shop.example/', 100, google, pixel)], '');
+    assert.deepEqual([seen?.from_ms, seen?.until_ms, seen?.requests, seen?.left_out], [100, 400, 4, 0]);
+    assert.deepEqual(
+      seen?.companies.map(({ name, domains, requests, bytes, groups, marks }) => [
+        name,
+        domains,
+        requests,
+        bytes,
+        groups.map(({ group, requests }) => `${requests} ${group}`),
+        marks.map(({ at_ms }) => at_ms),
+      ]),
+      [
+        ['shop.example', [], 1, 500, ['1 documents'], [100]],
+        ['Google Analytics', ['google-analytics.com'], 2, 2_000, ['1 scripts', '1 calls'], [200, 400]],
+        ['tracker.example', [], 1, 1_000, ['1 pictures'], [300]],
+      ],
+    );
+  });
+
+  it('leave out the publisher that an ad stands on, and what has no host', () => {
+    const own = document('https://private.example/article', 0, request('data:image/gif;base64,AA', 'image', 1));
+    assert.equal(requestsByCompany([own], 'private.example'), null);
+  });
+
+  it('are drawn on a line of time', () => {
+    const page = render({}, [
+      { ...sampleLanding(0), redirect_chain: [document('https://www.shop.example/', 100, google, pixel)] },
+    ]);
+    assert.match(page, /Requests by company <span class="count">3 of 4 requests, 300 ms/);
+    assert.match(page, /<rect class="of-scripts" x="32.83%"/);
+    assert.match(page, /<bdi>Google Analytics<\/bdi>/);
   });
 });
 

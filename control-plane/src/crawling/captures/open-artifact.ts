@@ -1,3 +1,4 @@
+import { companionScreenshot } from '@adsweep/shared/capture/artifacts/companion-screenshot.ts';
 import { CREATIVE_SCREENSHOT } from '@adsweep/shared/capture/artifacts/creative-screenshot.ts';
 import { artifactKindOf } from '@adsweep/shared/capture/artifacts/index.ts';
 import { PAGE_SCREENSHOT } from '@adsweep/shared/capture/artifacts/page-screenshot.ts';
@@ -37,6 +38,10 @@ function sentTypeOf({ capture }: Pick<CaptureRecord, 'capture'>, name: string): 
  */
 export function pictureName(record: Pick<CaptureRecord, 'capture' | 'artifacts'>, of: PictureOf): string | null {
   if (of === 'creative') return has(record, CREATIVE_SCREENSHOT) ? CREATIVE_SCREENSHOT : null;
+  if (typeof of === 'string' && of !== 'page') {
+    const name = companionScreenshot(Number(of.replace('companion ', '')));
+    return has(record, name) ? name : null;
+  }
   const ord = of === 'page' ? SUBJECT_ORD : of;
   const landing = record.capture.landings.find((one) => one.ord === ord);
   if (landing || of !== 'page') return landing?.screenshot ?? null;

@@ -31,8 +31,8 @@ export type FoundFile = Pick<ArtifactRecord, 'sha256' | 'bytes' | 'content_type'
   read(range?: ByteRange): Promise<Readable | null>;
 };
 
-/** Whose picture: the page's, the creative's, or that of the landing with this ordinal. */
-export type PictureOf = 'page' | 'creative' | number;
+/** Whose picture: the page's, the creative's, that of the companion in a place, or that of the landing with this ordinal. */
+export type PictureOf = 'page' | 'creative' | `companion ${number}` | number;
 
 /** What cannot be an artifact: `reason` is for the node that sent it. */
 export class ArtifactRefused extends Error {

@@ -80,10 +80,10 @@ function pictureRoute(
   });
 }
 
-/** A creative is never cut (spec 4.3). */
+/** A creative, a companion among them, is never cut (spec 4.3). */
 export const wantedSize = (width: number | undefined, of: PictureOf): WantedSize => ({
   width: width ?? null,
-  isWhole: of === 'creative',
+  isWhole: typeof of === 'string' && of !== 'page',
 });
 
 /** The picture in the wanted size; 404 where there is none, 304 where the client has it, 503 where too many wait for theirs. */

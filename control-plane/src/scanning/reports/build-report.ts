@@ -1,3 +1,4 @@
+import { companionScreenshot } from '@adsweep/shared/capture/artifacts/companion-screenshot.ts';
 import { CREATIVE_SCREENSHOT } from '@adsweep/shared/capture/artifacts/creative-screenshot.ts';
 import type { CapturedLanding } from '@adsweep/shared/capture/capture.ts';
 import type { CapturedHop, SubRequest } from '@adsweep/shared/capture/hop.ts';
@@ -9,6 +10,7 @@ import { matchWords } from '../scans/state/place-words.ts';
 import type { Classification, ScanRecord, ScanTag, Tiers } from '../scans/state/scan.ts';
 import type {
   Report,
+  ReportCompany,
   ReportCreative,
   ReportHop,
   ReportLanding,
@@ -18,6 +20,7 @@ import type {
   ReportVast,
   ReportVideoAd,
 } from './report.ts';
+import { requestsByCompany } from './requests-by-company.ts';
 import { countryName } from './words.ts';
 
 /** Longest texts of a page that a report repeats, in UTF-16 units. */
@@ -28,6 +31,8 @@ const TYPE_MAX = 60;
 /** Requests of a creative that a report lists, and how deep. */
 const REQUESTS_MAX = 200;
 const DEPTH_MAX = 8;
+/** Companions of a video ad that are shown. */
+const COMPANIONS_MAX = 10;
 
 /** How a tag is described; only a `public` one may be named in a report. */
 export type TagWords = Omit<SystemTag, 'slug'>;
@@ -36,7 +41,9 @@ export type TagWords = Omit<SystemTag, 'slug'>;
 export type SeenEvidence = Omit<ScanEvidence, 'landings'> & { landings: readonly SeenLanding[] };
 
 /** What a report needs of a landing. */
-export type SeenLanding = Pick<CapturedLanding, 'ord' | 'final_url' | 'page_title' | 'screenshot' | 'redirect_chain'>;
+export type SeenLanding = Pick<CapturedLanding, 'ord' | 'final_url' | 'page_title' | 'screenshot'> & {
+  redirect_chain: readonly (CapturedHop & { sub_requests?: readonly SubRequest[] })[];
+};
 
 /**
  * The public view of a scan (spec 1, 2.5): it names every field it takes, so that a new field of the record stays private.
@@ -59,8 +66,9 @@ export function buildReport(
     retries: scan.retry_attempt,
     tags: scan.tags.flatMap((tag) => publicTag(tag, tagWords)).sort(bySeverity),
     landings: evidence.landings.map(publicLanding).sort((one, other) => one.ord - other.ord),
-    vast: evidence.vast && publicVast(evidence.vast, evidence.artifacts.has(CREATIVE_SCREENSHOT)),
+    vast: evidence.vast && publicVast(evidence.vast, evidence.artifacts),
     creative: publicCreative(scan, evidence),
+    companies: publicCompanies(evidence),
     classification: classificationRows(scan.classification),
     timing: timingOf(scan),
   };
@@ -124,6 +132,22 @@ function publicCreative(scan: ScanRecord, { creative, artifacts }: SeenEvidence)
   };
 }
 
+/** The publisher that an ad stands on is the client's own, and is left out. A video ad's own requests are its trackers. */
+function publicCompanies({ creative, landings, vast }: SeenEvidence): Report['companies'] {
+  const trackers = (vast?.trackers ?? []).flatMap(({ requested_url, requested_at_ms }) =>
+    requested_at_ms === null ? [] : [{ url: requested_url, type: 'ping', body_size: 0, timestamp_ms: requested_at_ms }],
+  );
+  const hops = [...(creative?.redirect_chain ?? []), ...landings.flatMap(({ redirect_chain }) => redirect_chain)];
+  const documents = [...trackers, ...hops];
+  const seen = requestsByCompany(documents, creative ? (URL.parse(creative.page_url)?.host ?? '') : '');
+  const clipped = (company: ReportCompany) => ({
+    ...company,
+    name: clip(company.name, TITLE_MAX),
+    domains: company.domains.map((domain) => clip(domain, TITLE_MAX)),
+  });
+  return seen && { ...seen, companies: seen.companies.map(clipped) };
+}
+
 function publicRequests(all: readonly SubRequest[], room: { left: number }, depth: number): ReportRequest[] {
   if (depth > DEPTH_MAX) return [];
   return all.flatMap(({ url, resource_type: type, status_code, children }) => {
@@ -139,9 +163,12 @@ function publicHop({ url, kind, status_code, content_type, timestamp_ms }: Captu
   return { url: clip(url, URL_MAX), kind, status_code, content_type: clip(type, TYPE_MAX), at_ms: timestamp_ms };
 }
 
-function publicVast({ video, wrappers, ads, trackers }: EvidenceVast, picture: boolean): ReportVast {
+function publicVast({ video, wrappers, ads, trackers }: EvidenceVast, artifacts: ReadonlySet<string>): ReportVast {
   return {
-    picture,
+    picture: artifacts.has(CREATIVE_SCREENSHOT),
+    companions: Array.from({ length: COMPANIONS_MAX }, (_, at) => at).filter((at) =>
+      artifacts.has(companionScreenshot(at)),
+    ),
     version: clip(video?.vast_version ?? '', TYPE_MAX),
     ad_system: clip(video?.ad_system ?? '', TITLE_MAX),
     rungs: wrappers.map(({ depth, outcome, url, vast_version, ad_system, status_code, elapsed_ms }) => ({

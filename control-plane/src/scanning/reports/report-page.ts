@@ -1,6 +1,7 @@
 import { type Html, html } from './html.ts';
 import { type Assets, pageDocument } from './page-document.ts';
 import type { Report } from './report.ts';
+import { showCompanies } from './show-companies.ts';
 import { showCreative, showRequests } from './show-creative.ts';
 import { showClassification, showExit, showFacts, showTiming } from './show-facts.ts';
 import { showLandings, showMainChain, showPicture, showTabs } from './show-landings.ts';
@@ -23,7 +24,7 @@ export function reportPage(report: Report, assets: Assets): string {
   const seen = [showCreative(report) ?? showPicture(report), showTiming(report)].filter((part) => part !== null);
   const judged = [showFindings(report), showClassification(report), showExit(report)].filter((part) => part !== null);
   const body = html`${showVerdict(report, verdict)}${showFacts(report)}${showColumns(seen, judged)}
-${showVast(report)}${report.creative ? html`${showLandings(report)}${showRequests(report)}` : html`${showMainChain(report)}${showTabs(report)}`}`;
+${showVast(report)}${report.creative ? html`${showLandings(report)}${showRequests(report)}` : html`${showMainChain(report)}${showTabs(report)}`}${showCompanies(report)}`;
   return pageDocument({ ...PAGE, title: `${verdict.title} - Adsweep report`, renew }, assets, body);
 }
 

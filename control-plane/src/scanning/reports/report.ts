@@ -59,9 +59,10 @@ export type ReportVideoAd = {
   error_code: number | null;
 };
 
-/** `picture`: whether a frame can be shown. */
+/** `picture`: whether a frame can be shown; `companions`: the places of those whose picture can be. */
 export type ReportVast = {
   picture: boolean;
+  companions: number[];
   version: string;
   ad_system: string;
   rungs: ReportRung[];
@@ -82,6 +83,28 @@ export type ReportCreative = {
   picture: boolean;
   interactive: boolean;
   requests: ReportRequest[];
+};
+
+/** What requests are for. */
+export type RequestGroup = 'documents' | 'scripts' | 'calls' | 'pictures' | 'media' | 'styles' | 'others';
+
+/** A company that was asked for something: its domains beside its name, its requests by what they are for, and the first of them in time. */
+export type ReportCompany = {
+  name: string;
+  domains: string[];
+  requests: number;
+  bytes: number;
+  groups: { group: RequestGroup; requests: number }[];
+  marks: { group: RequestGroup; at_ms: number }[];
+};
+
+/** All companies, by who was asked first; times in ms since the capture began. */
+export type ReportCompanies = {
+  from_ms: number;
+  until_ms: number;
+  requests: number;
+  companies: ReportCompany[];
+  left_out: number;
 };
 
 /**
@@ -109,6 +132,8 @@ export type Report = {
   vast: ReportVast | null;
   /** null: the target is no ad tag, or was not seen. */
   creative: ReportCreative | null;
+  /** null: nothing was asked for. */
+  companies: ReportCompanies | null;
   /** Kind of classification and its value, such as `['Brand', 'Evenlight']`. */
   classification: [kind: string, value: string][];
   timing: ScanTiming | null;

@@ -123,6 +123,17 @@ export function reportRoutes(sources: ReportSources): Route<Caller>[] {
       errors: ['not_found', 'unavailable'],
       handle: ({ params, query, stream }) => answerPicture(sources, params.token, Number(params.ord), query.w, stream),
     }),
+    route({
+      ...shared,
+      path: '/r/{token}/companions/{place}/screenshot',
+      summary: 'Screenshot of a companion of a video ad, as the public report shows it',
+      params: Type.Object({ token: Token, place: Type.String({ pattern: '^[0-9]{1,2}$' }) }),
+      query: Width,
+      replies: pictureReplies,
+      errors: ['not_found', 'unavailable'],
+      handle: ({ params, query, stream }) =>
+        answerPicture(sources, params.token, `companion ${Number(params.place)}`, query.w, stream),
+    }),
     asset('report.css', 'text/css; charset=utf-8', STYLESHEET),
     asset('icon.svg', 'image/svg+xml', ICON),
   ];

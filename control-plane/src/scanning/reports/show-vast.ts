@@ -10,7 +10,7 @@ const PICTURE_WIDTH = 800;
 /** A video ad tag: a frame, its ads, the ladder of its wrappers, and every tracker declared against fired. */
 export function showVast({ token, vast }: Report): Html | null {
   if (!vast) return null;
-  return html`${showAds(token, vast)}${showLadder(vast)}${showTrackers(vast)}`;
+  return html`${showAds(token, vast)}${showCompanions(token, vast)}${showLadder(vast)}${showTrackers(vast)}`;
 }
 
 function showAds(token: string, { picture, ads, version, ad_system }: ReportVast): Html | null {
@@ -32,6 +32,15 @@ function showAd({ title, shown, media_url, size, declared_ms, played_ms, error_c
   const error = error_code !== null && html`<span class="code bad">error ${error_code}</span>`;
   return html`<article class="ad"><h3><bdi>${title || 'An ad without a title'}</bdi></h3>
 <p class="meta"><span>${SHOWN[shown]}</span>${times.map((time) => html`<span>${time}</span>`)}${error}</p>${media_url && html`<p class="where">${showUrl(media_url)}</p>`}</article>`;
+}
+
+function showCompanions(token: string, { companions }: ReportVast): Html | null {
+  if (companions.length === 0) return null;
+  const shown = companions.map((at) => {
+    const path = `${token}/companions/${at}/screenshot`;
+    return html`<a class="creative-shot" href="${path}"><img src="${path}?w=${PICTURE_WIDTH}" alt="Screenshot of a companion" loading="lazy"></a>`;
+  });
+  return html`<section class="card" id="companions"><h2>Companions <span class="count">${companions.length}</span></h2><div class="companions">${shown}</div></section>`;
 }
 
 /** Each document one step deeper than the wrapper that led to it. */

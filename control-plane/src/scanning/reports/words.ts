@@ -103,3 +103,9 @@ const times = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle:
 
 /** A moment such as `21 Nov 2025, 20:07 UTC`. */
 export const timeWords = (at: Date): string => `${times.format(at)} UTC`;
+
+/** `43 bytes`, `12 KB`, `3.4 MB`. */
+export function sizeWords(bytes: number): string {
+  if (bytes < 1_000) return `${bytes} bytes`;
+  return bytes < 1_000_000 ? `${Math.round(bytes / 1_000)} KB` : `${(bytes / 1_000_000).toFixed(1)} MB`;
+}

@@ -1,0 +1,84 @@
+import type { SubRequest } from '@adsweep/shared/capture/hop.ts';
+import { registrableDomain } from '@adsweep/shared/urls/registrable-domain.ts';
+import thirdParties from 'third-party-web/nostats-subset.js';
+import type { ReportCompanies, ReportCompany, RequestGroup } from './report.ts';
+
+/** A document that was loaded, with the requests that it made; or what `type` says that it is. */
+type LoadedDocument = Pick<SubRequest, 'url' | 'body_size' | 'timestamp_ms'> & {
+  type?: string;
+  sub_requests?: readonly SubRequest[];
+};
+type Loaded = Pick<SubRequest, 'url' | 'body_size' | 'timestamp_ms'> & { group: RequestGroup };
+
+const COMPANIES_MAX = 25;
+const DOMAINS_MAX = 4;
+const MARKS_MAX = 80;
+
+/** What a resource type of the DevTools protocol is for readers. */
+const GROUPS: Record<string, RequestGroup> = {
+  document: 'documents',
+  script: 'scripts',
+  fetch: 'calls',
+  xhr: 'calls',
+  eventsource: 'calls',
+  websocket: 'calls',
+  ping: 'calls',
+  image: 'pictures',
+  media: 'media',
+  stylesheet: 'styles',
+  font: 'styles',
+};
+
+/**
+ * Who was asked for what, and when: the requests of these documents by the company behind their host, by its registrable domain where
+ * nobody knows it; the one that was asked first comes first. `privateHost` ('' = none) is left out. Pure.
+ */
+export function requestsByCompany(documents: readonly LoadedDocument[], privateHost: string): ReportCompanies | null {
+  const loaded = documents.flatMap(requestsOf).filter(({ url }) => isShown(url, privateHost));
+  if (loaded.length === 0) return null;
+  const companies = [...Map.groupBy(loaded, ({ url }) => companyOf(url))]
+    .map(([name, requests]) => asCompany(name, requests))
+    .sort((one, other) => one.marks[0]!.at_ms - other.marks[0]!.at_ms);
+  const starts = loaded.map(({ timestamp_ms }) => timestamp_ms);
+  return {
+    from_ms: Math.min(...starts),
+    until_ms: Math.max(...starts),
+    requests: loaded.length,
+    companies: companies.slice(0, COMPANIES_MAX),
+    left_out: Math.max(0, companies.length - COMPANIES_MAX),
+  };
+}
+
+function requestsOf({ type = 'document', sub_requests = [], ...document }: LoadedDocument): Loaded[] {
+  return withChildren({ ...document, resource_type: type, children: [...sub_requests] });
+}
+
+type WithChildren = Pick<SubRequest, 'url' | 'resource_type' | 'body_size' | 'timestamp_ms' | 'children'>;
+
+function withChildren({ url, resource_type, body_size, timestamp_ms, children }: WithChildren): Loaded[] {
+  const group = GROUPS[resource_type.toLowerCase()] ?? 'others';
+  return [{ url, body_size, timestamp_ms, group }, ...children.flatMap(withChildren)];
+}
+
+const hostOf = (url: string): string => URL.parse(url)?.host ?? '';
+const isShown = (url: string, privateHost: string): boolean => hostOf(url) !== '' && hostOf(url) !== privateHost;
+
+const companyOf = (url: string): string => thirdParties.getEntity(url)?.name ?? registrableDomain(url);
+
+function asCompany(name: string, requests: readonly Loaded[]): ReportCompany {
+  const domains = [...new Set(requests.map(({ url }) => registrableDomain(url)))].filter((domain) => domain !== name);
+  const groups = [...Map.groupBy(requests, ({ group }) => group)]
+    .map(([group, of]) => ({ group, requests: of.length }))
+    .sort((one, other) => other.requests - one.requests);
+  const marks = requests
+    .map(({ group, timestamp_ms }) => ({ group, at_ms: timestamp_ms }))
+    .sort((one, other) => one.at_ms - other.at_ms);
+  return {
+    name,
+    domains: domains.slice(0, DOMAINS_MAX),
+    requests: requests.length,
+    bytes: requests.reduce((sum, { body_size }) => sum + body_size, 0),
+    groups,
+    marks: marks.slice(0, MARKS_MAX),
+  };
+}

@@ -1,0 +1,26 @@
+import { type Html, html } from './html.ts';
+import type { Report, ReportCompanies, ReportCompany } from './report.ts';
+import { durationWords, sizeWords } from './words.ts';
+
+/** Who was asked for what, and when: a row for each company with a mark for each request on a line of time. */
+export function showCompanies({ companies: seen }: Report): Html | null {
+  if (!seen) return null;
+  const { companies, left_out, requests, from_ms, until_ms } = seen;
+  const more = left_out > 0 && html`<p class="quiet">and ${left_out} more</p>`;
+  const groups = [...new Set(companies.flatMap(({ groups }) => groups.map(({ group }) => group)))];
+  const legend = groups.map((group) => html`<span class="of-${group}"><i></i>${group}</span>`);
+  return html`<section class="card" id="companies"><h2>Requests by company <span class="count">${companies.length + left_out} of ${requests} requests, ${durationWords(until_ms - from_ms)}</span></h2>
+<p class="legend">${legend}</p><ol class="companies">${companies.map((company) => showCompany(company, seen))}</ol>${more}</section>`;
+}
+
+function showCompany({ name, domains, requests, bytes, groups, marks }: ReportCompany, seen: ReportCompanies): Html {
+  const span = Math.max(1, seen.until_ms - seen.from_ms);
+  const lines = marks.map(
+    ({ group, at_ms }) =>
+      html`<rect class="of-${group}" x="${((98.5 * (at_ms - seen.from_ms)) / span).toFixed(2)}%" width="1.5%" height="14"/>`,
+  );
+  const counts = groups.map(({ group, requests }) => html`<span>${requests} ${group}</span>`);
+  const also = domains.length > 0 && html`<span><bdi>${domains.join(', ')}</bdi></span>`;
+  return html`<li><b><bdi>${name}</bdi></b><svg width="100%" height="14" role="img" aria-label="${requests} requests over time"><rect class="line" y="6" width="100%" height="2"/>${lines}</svg>
+<p class="meta">${counts}${bytes > 0 && html`<span>${sizeWords(bytes)}</span>`}${also}</p></li>`;
+}
