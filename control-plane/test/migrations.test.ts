@@ -271,6 +271,19 @@ describe('an organization of version 7', () => {
 const unbooked = (id: string, at: Date) =>
   initialOutbox([{ id: `charge:${id}`, kind: 'charge', at, amount_micros: 10 }]);
 
+describe('an organization of version 8', () => {
+  it('names itself as the organization of its outbox', async () => {
+    const store = await openStore({ path: ':memory:' });
+    await store.collection<{ _id: string; version: number }>('meta').insertOne({ _id: 'store', version: 8 });
+    const { organization_id: _, outbox: __, ...old } = newOrganization({ _id: 'o', name: 'O' }, new Date());
+    const organizations = store.collection<OrganizationRecord>('organizations');
+    await organizations.insertOne(old as OrganizationRecord);
+    await bringUpToDate(store, logger);
+    assert.partialDeepStrictEqual(await organizations.findOne({}), { organization_id: 'o', outbox: [] });
+    await store.close();
+  });
+});
+
 describe('a list of version 6', () => {
   it('stands on one index, which has the URL too', async () => {
     const store = await openStore({ path: ':memory:' });

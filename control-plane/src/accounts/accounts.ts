@@ -1,12 +1,15 @@
-import type { OutboxHandlers } from '../platform/outbox/outbox-entry.ts';
+import type { OutboxEntry, OutboxHandlers } from '../platform/outbox/outbox-entry.ts';
 import type { Platform } from '../platform/platform.ts';
 import { rememberBriefly } from '../platform/remember-briefly.ts';
 import { addFirstOrganization, addOrganization } from './add-organization.ts';
 import { openAllowances } from './allowance/open-allowances.ts';
+import { readBilling } from './allowance/read-billing.ts';
 import { type ReleaseParts, startReleasing } from './allowance/release-abandoned.ts';
+import { auditStore } from './audit/audit-store.ts';
 import { bookCharge } from './billing/book-charge.ts';
 import { ledgerStore } from './billing/ledger-store.ts';
 import { recheckStore } from './billing/recheck-store.ts';
+import { type Period, usageByDay } from './billing/usage-by-day.ts';
 import { findCaller } from './keys/find-caller.ts';
 import { keyStore } from './keys/key-store.ts';
 import { noteUse } from './keys/note-use.ts';
@@ -31,17 +34,18 @@ export function accountsDomain(
   { startBalanceMicros = null }: AccountsSettings,
 ) {
   const [organizations, keys, ledger] = [organizationStore(store), keyStore(store), ledgerStore(store)];
-  const rechecks = recheckStore(store);
+  const [rechecks, audits] = [recheckStore(store), auditStore(store)];
   const find = rememberBriefly((id) => organizations.find(id), REMEMBERED_MS);
   const quotasOf = async (id: string): Promise<Readonly<Quotas>> => (await find(id))?.quotas ?? NO_QUOTAS;
   const allowance = openAllowances({ store, ledger, quotasOf, startBalanceMicros });
-  const outboxHandlers: Pick<OutboxHandlers, 'charge' | 'refund' | 'recheck'> = {
+  const outboxHandlers: Pick<OutboxHandlers, 'charge' | 'refund' | 'recheck' | 'audit'> = {
     charge: (entry, origin) => bookCharge(ledger, entry, origin),
     refund: async (entry, origin) => {
       await bookCharge(ledger, entry, origin);
       await allowance.follow(origin.organizationId);
     },
     recheck: (entry, origin) => rechecks.add(entry, origin),
+    audit: (entry, origin) => audits.add(entry, origin),
   };
   const readKey = async (hash: string) => {
     const key = await keys.findByHash(hash);
@@ -51,12 +55,22 @@ export function accountsDomain(
   };
   const findByHash = rememberBriefly(readKey, REMEMBERED_MS);
   return {
-    stores: [keys, ledger, organizations, rechecks, allowance.allowances],
+    stores: [keys, ledger, organizations, rechecks, audits, allowance.allowances],
     outboxHandlers,
+    outboxSources: [organizations.outbox, keys.outbox],
     keys,
     organizations,
-    addOrganization: (organization: Pick<OrganizationRecord, '_id' | 'name'>, apiKey: string) =>
-      addOrganization({ organizations, keys }, organization, apiKey, new Date()),
+    addOrganization: (
+      organization: Pick<OrganizationRecord, '_id' | 'name'>,
+      apiKey: string,
+      audit: OutboxEntry<'audit'>,
+    ) => addOrganization({ organizations, keys }, organization, apiKey, new Date(), { follows: [audit] }),
+    isActive: async (id: string) => (await find(id))?.status === 'active',
+    readAuditLog: audits.list,
+    readUsage: (organizationId: string, period: Period) => usageByDay(ledger, organizationId, period),
+    countRechecks: rechecks.count,
+    readBilling: (organizationId: string, usualMicros: number, now: Date) =>
+      readBilling({ find, readAllowance: allowance.read }, organizationId, usualMicros, now),
     readLedger: ledger.list,
     findCaller: limitRequests({
       findCaller: (key) => findCaller({ findByHash }, key, new Date()),

@@ -1,4 +1,5 @@
-import { PERMISSIONS, type Permission } from '../http/permissions.ts';
+import { ORGANIZATION_PERMISSIONS, PERMISSIONS } from '../http/permissions.ts';
+import type { OutboxEntry } from '../platform/outbox/outbox-entry.ts';
 import { type ApiKeyRecord, apiKeyRecord, type KeySource } from './keys/api-key.ts';
 import type { KeyStore } from './keys/key-store.ts';
 import { newOrganization, type OrganizationRecord } from './organizations/organization.ts';
@@ -7,14 +8,10 @@ import type { OrganizationStore } from './organizations/organization-store.ts';
 /** The organization a deployment starts with; a fixed id, so that several control planes that start at once make one. */
 export const FIRST_ORGANIZATION_ID = '00000000-0000-4000-8000-000000000001';
 
-/** What only the operator's key may do. */
-const OPERATOR_ONLY: ReadonlySet<Permission> = new Set(['organizations.manage', 'fleet.manage', 'fleet.read']);
-const ORGANIZATION_PERMISSIONS: Permission[] = PERMISSIONS.filter((one) => !OPERATOR_ONLY.has(one));
-
 export type AccountStores = { organizations: OrganizationStore; keys: KeyStore };
 
 /**
- * Stores an organization with a key from `source`, and answers the key: the operator's, from the environment, may do everything, any other
+ * Stores an organization with a key from `source` and what `follows` in its outbox, and answers the key: the operator's, from the environment, may do everything, any other
  * one everything within its organization. Doing it again changes nothing.
  */
 export async function addOrganization(
@@ -22,10 +19,10 @@ export async function addOrganization(
   organization: Pick<OrganizationRecord, '_id' | 'name'>,
   apiKey: string,
   now: Date,
-  source: KeySource = 'api',
+  { source = 'api', follows = [] }: { source?: KeySource; follows?: OutboxEntry[] } = {},
 ): Promise<ApiKeyRecord> {
-  await organizations.insert(newOrganization(organization, now));
-  const permissions = source === 'environment' ? [...PERMISSIONS] : ORGANIZATION_PERMISSIONS;
+  await organizations.insert(newOrganization(organization, now, follows));
+  const permissions = [...(source === 'environment' ? PERMISSIONS : ORGANIZATION_PERMISSIONS)];
   const key = apiKeyRecord(apiKey, { organization_id: organization._id, name: 'First key', source, permissions }, now);
   await keys.insert(key);
   return key;
@@ -37,6 +34,6 @@ export async function addOrganization(
  */
 export async function addFirstOrganization(accounts: AccountStores, apiKey: string, now: Date): Promise<void> {
   const organization = { _id: FIRST_ORGANIZATION_ID, name: 'First organization' };
-  const key = await addOrganization(accounts, organization, apiKey, now, 'environment');
+  const key = await addOrganization(accounts, organization, apiKey, now, { source: 'environment' });
   await accounts.keys.removeOthersOfEnvironment(key);
 }

@@ -1,8 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { Type } from 'typebox';
+import { type AccountParts, accountRoutes } from '../accounts/account/account-routes.ts';
+import { type AuditParts, auditRoutes } from '../accounts/audit/audit-routes.ts';
 import { billingRoutes, type ReadLedger } from '../accounts/billing/routes.ts';
+import { type UsageParts, usageRoutes } from '../accounts/billing/usage-routes.ts';
 import { type KeyParts, keyRoutes } from '../accounts/keys/key-routes.ts';
 import { type OrganizationParts, organizationRoutes } from '../accounts/organizations/organization-routes.ts';
+import { type IsActive, whereActive } from '../accounts/organizations/require-active.ts';
+import { type RoleParts, roleRoutes } from '../accounts/roles/role-routes.ts';
 import { ruleRoutes } from '../analysis/rules/routes.ts';
 import type { RuleVerbParts } from '../analysis/rules/rule-verbs.ts';
 import { type RuleTestRouteParts, ruleTestRoutes } from '../analysis/rules/test-routes.ts';
@@ -23,7 +28,12 @@ export type ApiParts = ScanParts &
   RuleTestRouteParts &
   FleetVerbs &
   KeyParts &
-  OrganizationParts & {
+  OrganizationParts &
+  AccountParts &
+  RoleParts &
+  AuditParts &
+  UsageParts & {
+    isActive: IsActive;
     artifacts: ArtifactSource;
     pictures: PicturePool;
     readLedger: ReadLedger;
@@ -45,27 +55,34 @@ const GROUPS = {
   Artifacts: 'What was captured of a scan, under the same authorization as everything else.',
   Reference: 'What a scan can ask for, and this document.',
   Tags: 'What can be found of a scan.',
-  Account: 'The keys of your organization.',
+  Account: 'Your organization, its keys, roles and labels, and who changed them.',
   'Custom rules': 'Conditions of your own that assign tags.',
   Organizations: 'The organizations of this deployment, for its operator.',
-  Billing: 'What was charged and given back.',
+  Billing: 'What was used, charged and given back, and what is left.',
   Fleet: 'The browser nodes, for the operator.',
 };
 
 /** Every operation of the API with the document that describes them, and the public reports, which are for people. */
 export function apiRoutes(parts: ApiParts): Route<Caller>[] {
-  const routes = [
-    ...scanRoutes(parts),
-    ...artifactRoutes(parts.artifacts, parts.pictures),
-    ...catalogueRoutes(parts.readCatalogue),
-    ...tagRoutes(parts),
-    ...keyRoutes(parts),
-    ...ruleRoutes(parts),
-    ...ruleTestRoutes(parts),
-    ...organizationRoutes(parts),
-    ...billingRoutes(parts.readLedger),
-    ...fleetRoutes(parts),
-  ];
+  const routes = whereActive(
+    [
+      ...scanRoutes(parts),
+      ...artifactRoutes(parts.artifacts, parts.pictures),
+      ...catalogueRoutes(parts.readCatalogue),
+      ...tagRoutes(parts),
+      ...accountRoutes(parts),
+      ...keyRoutes(parts),
+      ...roleRoutes(parts),
+      ...auditRoutes(parts),
+      ...ruleRoutes(parts),
+      ...ruleTestRoutes(parts),
+      ...organizationRoutes(parts),
+      ...usageRoutes(parts),
+      ...billingRoutes(parts.readLedger),
+      ...fleetRoutes(parts),
+    ],
+    parts.isActive,
+  );
   return [...routes, documentRoute(routes, parts.publicUrl), ...reportRoutes(parts.reports)];
 }
 

@@ -18,7 +18,11 @@ export function createDomains(platform: Platform, settings: AccountsSettings & C
   const allowance = { reserve: accounts.reserve, leaseCapOf };
   const crawling = crawlingDomain(platform, scanning, allowance, settings);
   const analysis = analysisDomain(platform, reference, scanning, crawling, settings);
-  const delivery = deliveryDomain(platform, scanning.outboxSources, accounts.outboxHandlers);
+  const delivery = deliveryDomain(
+    platform,
+    [...scanning.outboxSources, ...accounts.outboxSources],
+    accounts.outboxHandlers,
+  );
   return { accounts, reference, scanning, crawling, analysis, delivery };
 }
 

@@ -61,6 +61,11 @@ export const ERRORS = {
     detail: 'text',
     means: 'The key comes from the settings of the service; it is changed there.',
   },
+  'account.too_many_roles': {
+    status: 409,
+    detail: 'text',
+    means: 'There can be 100 roles at the most.',
+  },
   'billing.suspended': {
     status: 403,
     detail: 'text',

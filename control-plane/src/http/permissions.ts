@@ -19,7 +19,13 @@ export const PERMISSIONS = [
   'organizations.manage',
 ] as const;
 
+/** What only the operator's key may do. */
+const OPERATOR_ONLY: readonly string[] = ['organizations.manage', 'fleet.manage', 'fleet.read'];
+
 export type Permission = (typeof PERMISSIONS)[number];
+
+/** What a key can do within its organization. */
+export const ORGANIZATION_PERMISSIONS: Permission[] = PERMISSIONS.filter((one) => !OPERATOR_ONLY.includes(one));
 
 /**
  * What a route asks of its caller: a permission, `any` valid key, or `none`. In the node API: a `join` token, the credential of a

@@ -5,7 +5,11 @@ import type { Catalogue } from '@adsweep/shared/targeting/catalogue.ts';
 import { AddressPolicy } from '@adsweep/shared/urls/address-policy.ts';
 import { addOrganization } from '../../src/accounts/add-organization.ts';
 import { openAllowances } from '../../src/accounts/allowance/open-allowances.ts';
+import { readBilling } from '../../src/accounts/allowance/read-billing.ts';
+import { auditStore } from '../../src/accounts/audit/audit-store.ts';
 import { ledgerStore } from '../../src/accounts/billing/ledger-store.ts';
+import { recheckStore } from '../../src/accounts/billing/recheck-store.ts';
+import { usageByDay } from '../../src/accounts/billing/usage-by-day.ts';
 import { apiKeyRecord } from '../../src/accounts/keys/api-key.ts';
 import { findCaller } from '../../src/accounts/keys/find-caller.ts';
 import { keyStore } from '../../src/accounts/keys/key-store.ts';
@@ -135,7 +139,7 @@ export async function runningApi(
   const store = await open();
   const [states, closing] = [stateBroadcast(processBroadcast()), new AbortController()];
   const scans = scanStore(store, (scan) => states.announce(stateOf(scan)));
-  const ledger = ledgerStore(store);
+  const [ledger, rechecks, audits] = [ledgerStore(store), recheckStore(store), auditStore(store)];
   const accounts = { organizations: organizationStore(store), keys: keyStore(store) };
   const [idempotency, tags, rules] = [idempotencyStore(store), tagDefinitionStore(store), ruleStore(store)];
   for (const one of [accounts.keys, accounts.organizations, scans, ledger, idempotency, tags, rules])
@@ -212,9 +216,21 @@ export async function runningApi(
     artifacts: { openPicture: (...of) => around.picture(...of), findFile: (...of) => around.file(...of) },
     pictures,
     readLedger: ledger.list,
+    readUsage: (organizationId, period) => usageByDay(ledger, organizationId, period),
+    readBilling: (organizationId, now) =>
+      readBilling(
+        { find: accounts.organizations.find, readAllowance: allowance.read },
+        organizationId,
+        PRICE_MICROS,
+        now,
+      ),
+    countRechecks: rechecks.count,
+    readAuditLog: audits.list,
+    isActive: async (id) => (await accounts.organizations.find(id))?.status === 'active',
     keys: accounts.keys,
     organizations: accounts.organizations,
-    addOrganization: (organization, apiKey) => addOrganization(accounts, organization, apiKey, new Date()),
+    addOrganization: (organization, apiKey, audit) =>
+      addOrganization(accounts, organization, apiKey, new Date(), { follows: [audit] }),
     blockNode: (nodeId) => around.fleet('block', nodeId),
     unblockNode: (nodeId) => around.fleet('unblock', nodeId),
     drainNode: (nodeId) => around.fleet('drain', nodeId),
@@ -266,6 +282,7 @@ export async function runningApi(
     rules,
     ledger,
     allowance,
+    audits,
     idempotency,
     routes,
     around,

@@ -1,6 +1,7 @@
 import { insertOnce } from '../../platform/insert-once.ts';
 import type { Origin, OutboxEntry } from '../../platform/outbox/outbox-entry.ts';
 import type { Collection, Store } from '../../platform/store.ts';
+import type { Period } from './usage-by-day.ts';
 
 /** One scan that was checked again. Rechecks are metered apart from checks, and cost nothing (interface.md 4.2, companion API). */
 export type RecheckRecord = { _id: string; organization_id: string; scan_id: string; created_at: Date };
@@ -14,6 +15,11 @@ export function recheckStore(store: Store) {
   return {
     async createIndexes(): Promise<void> {
       await rechecks.createIndexes([{ key: { organization_id: 1, created_at: -1 } }]);
+    },
+
+    /** How many scans of an organization were checked again in a period. */
+    async count(organizationId: string, { from, to }: Period): Promise<number> {
+      return rechecks.countDocuments({ organization_id: organizationId, created_at: { $gte: from, $lt: to } });
     },
 
     /** Counts a recheck; one of the same id is the same recheck and is counted already. */

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Permission } from '../../http/permissions.ts';
+import type { OutboxFields } from '../../platform/outbox/outbox-entry.ts';
 
 /** Where a key comes from: the operator's `ADSWEEP_API_KEY`, or a request to the API. */
 export type KeySource = 'environment' | 'api';
@@ -8,7 +9,7 @@ export type KeySource = 'environment' | 'api';
  * A key of an organization. The key itself is never stored; `key_prefix` lets people tell keys apart. Records of earlier versions have
  * no `source`: theirs is the environment.
  */
-export type ApiKeyRecord = {
+export type ApiKeyRecord = Partial<OutboxFields> & {
   _id: string;
   organization_id: string;
   key_hash: string;
@@ -18,6 +19,8 @@ export type ApiKeyRecord = {
   permissions: Permission[];
   created_at: Date;
   expires_at: Date | null;
+  /** When it was revoked; it opens nothing any more. */
+  revoked_at?: Date;
   /** To the minute. Absent: it was never used, or not since this is noted. */
   last_used_at?: Date;
 };

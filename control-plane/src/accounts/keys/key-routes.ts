@@ -5,16 +5,24 @@ import type { Caller } from '../../http/caller.ts';
 import { given } from '../../http/describe-schema-error.ts';
 import type { Issue } from '../../http/errors.ts';
 import { orNull } from '../../http/or-null.ts';
-import { PERMISSIONS, type Permission } from '../../http/permissions.ts';
+import { PERMISSIONS } from '../../http/permissions.ts';
 import { created, noContent, ok, type Route, route } from '../../http/route.ts';
+import { auditEntry } from '../audit/audit-entry.ts';
+import type { InternalOrganizations } from '../organizations/internal-organizations.ts';
+import type { Role } from '../organizations/organization.ts';
+import { PermissionList, permissionIssues } from '../roles/permission-list.ts';
+import { rolesOf } from '../roles/role.ts';
 import { type ApiKeyRecord, apiKeyRecord } from './api-key.ts';
 import type { KeyStore } from './key-store.ts';
 
 /** What the operations on keys need. */
-export type KeyParts = { keys: Pick<KeyStore, 'insert' | 'find' | 'listOf' | 'remove'> };
+export type KeyParts = {
+  keys: Pick<KeyStore, 'insert' | 'find' | 'listOf' | 'revoke'>;
+  organizations: Pick<InternalOrganizations, 'find'>;
+  outboxFilled: () => void;
+};
 
 const Time = Type.String({ format: 'date-time' });
-const PermissionList = Type.Array(Type.Enum(PERMISSIONS), { maxItems: PERMISSIONS.length, description: 'None twice.' });
 
 const shown = {
   id: Type.String(),
@@ -43,6 +51,9 @@ const ApiKeyInSchema = Type.Object(
       orNull(Type.String({ format: 'date-time', description: 'It works until then; null: until it is revoked.' })),
     ),
     permissions: Type.Optional(orNull(PermissionList)),
+    role_id: Type.Optional(
+      orNull(Type.String({ maxLength: 36, description: 'A role, whose permissions it gets; not with `permissions`.' })),
+    ),
   },
   { additionalProperties: false, title: 'ApiKeyIn', examples: [{ name: 'Reader', permissions: ['scans.read'] }] },
 );
@@ -50,7 +61,7 @@ const ApiKeyInSchema = Type.Object(
 const shared = { group: 'Account', permission: 'account.manage' } as const;
 
 /** The keys of the caller's organization. */
-export function keyRoutes({ keys }: KeyParts): Route<Caller>[] {
+export function keyRoutes({ keys, organizations, outboxFilled }: KeyParts): Route<Caller>[] {
   return [
     route({
       ...shared,
@@ -68,19 +79,23 @@ export function keyRoutes({ keys }: KeyParts): Route<Caller>[] {
       path: '/api/v1/account/api-keys',
       summary: 'Create an API key',
       description:
-        'A key may do at most what the key that creates it may: `permissions` narrows it, without them it may do the same. It is stored as a hash and shown once.',
+        'A key may do at most what the key that creates it may: `permissions` or a role narrow it, without them it may do the same. It is stored as a hash and shown once.',
       body: ApiKeyInSchema,
       replies: { 201: { description: 'The key.', schema: ApiKeyNewSchema } },
-      refine: ({ caller, body }) => [
-        ...permissionIssues(caller, body.permissions ?? []),
+      refine: async ({ caller, body }) => [
+        ...permissionIssues(caller, body.permissions ?? [], 'permissions'),
+        ...(body.role_id ? roleIssues(caller, body, await findRole(organizations, caller, body.role_id)) : []),
         ...expiryIssues(body.expires_at ?? null, new Date()),
       ],
       handle: async ({ caller, body }) => {
-        const { name, expires_at } = body;
-        const [fullKey, permissions] = [newApiKey(), body.permissions ?? [...caller.permissions]];
+        const { name, expires_at, role_id } = body;
+        const role = role_id ? await findRole(organizations, caller, role_id) : null;
+        const [fullKey, permissions] = [newApiKey(), role?.permissions ?? body.permissions ?? [...caller.permissions]];
         const of = { organization_id: caller.organizationId, name, source: 'api' as const, permissions };
         const record = apiKeyRecord(fullKey, of, new Date(), expires_at ? new Date(expires_at) : null);
-        await keys.insert(record);
+        const changes = { name, permissions, expires_at: expires_at ?? null };
+        await keys.insert(record, [auditEntry(caller, 'api_key.created', record._id, changes, new Date())]);
+        outboxFilled();
         return created({ ...presentShared(record), full_key: fullKey });
       },
     }),
@@ -97,7 +112,8 @@ export function keyRoutes({ keys }: KeyParts): Route<Caller>[] {
         const key = await keys.find(caller.organizationId, params.key_id);
         if (!key) throw notFound('API key');
         if (isOperators(key)) throw new ApiError('account.key_of_settings', 'This key is that of ADSWEEP_API_KEY.');
-        await keys.remove(key);
+        await keys.revoke(key, auditEntry(caller, 'api_key.revoked', key._id, { name: key.name }, new Date()));
+        outboxFilled();
         return noContent();
       },
     }),
@@ -106,15 +122,22 @@ export function keyRoutes({ keys }: KeyParts): Route<Caller>[] {
 
 const isOperators = ({ source }: ApiKeyRecord): boolean => source !== 'api';
 
-function permissionIssues({ permissions: own }: Caller, wanted: Permission[]): Issue[] {
-  const loc = ['body', 'permissions'];
-  const lacking = wanted.filter((permission) => permission !== undefined && !own.has(permission));
-  if (lacking.length > 0) {
-    const msg = `The key that creates it lacks ${lacking.join(', ')}.`;
-    return [{ loc, msg, type: 'permission_lacking', ctx: { ...given(wanted), expected: [...own] } }];
-  }
-  if (new Set(wanted).size === wanted.length) return [];
-  return [{ loc, msg: 'Must not name anything twice.', type: 'duplicate_items', ctx: given(wanted) }];
+async function findRole(organizations: KeyParts['organizations'], { organizationId }: Caller, id: string) {
+  const organization = await organizations.find(organizationId);
+  return rolesOf(organization ?? {}).find((role) => role.id === id) ?? null;
+}
+
+function roleIssues(
+  caller: Caller,
+  sent: { role_id?: string | null; permissions?: unknown },
+  role: Role | null,
+): Issue[] {
+  const issue = (type: string, msg: string): Issue[] => [
+    { loc: ['body', 'role_id'], msg, type, ctx: given(sent.role_id) },
+  ];
+  if (!role) return issue('not_found', 'There is no such role.');
+  if (sent.permissions) return issue('invalid_combination', 'Must not be given together with permissions.');
+  return permissionIssues(caller, role.permissions, 'role_id');
 }
 
 function expiryIssues(expiresAt: string | null, now: Date): Issue[] {

@@ -1,6 +1,13 @@
 import { insertOnce } from '../../platform/insert-once.ts';
+import type { OutboxEntry, OutboxFields } from '../../platform/outbox/outbox-entry.ts';
+import { initialOutbox, OUTBOX_INDEXES, outboxSource, pushToOutbox } from '../../platform/outbox/outbox-source.ts';
 import type { Collection, Store } from '../../platform/store.ts';
 import type { ApiKeyRecord } from './api-key.ts';
+
+/** A key that was not revoked. */
+const VALID = { revoked_at: { $exists: false } };
+
+type KeyWithOutbox = ApiKeyRecord & OutboxFields;
 
 /** The only code that touches the keys of organizations. */
 export type KeyStore = ReturnType<typeof keyStore>;
@@ -11,12 +18,12 @@ export function keyStore(store: Store) {
   return {
     async createIndexes(): Promise<void> {
       await keys.createIndex({ key_hash: 1 }, { unique: true });
-      await keys.createIndex({ organization_id: 1, created_at: 1 });
+      await keys.createIndexes([{ key: { organization_id: 1, created_at: 1 } }, ...OUTBOX_INDEXES]);
     },
 
-    /** Stores a key; the same key stored before is left as it is. */
-    async insert(record: ApiKeyRecord): Promise<void> {
-      await insertOnce(keys, record);
+    /** Stores a key with what follows it; the same key stored before is left as it is. */
+    async insert(record: ApiKeyRecord, follows: OutboxEntry[] = []): Promise<void> {
+      await insertOnce(keys, { ...record, ...(follows.length > 0 && initialOutbox(follows)) });
     },
 
     /** Revokes the organization's keys from the environment but for `key`. */
@@ -26,22 +33,26 @@ export function keyStore(store: Store) {
     },
 
     async findByHash(hash: string): Promise<ApiKeyRecord | null> {
-      return keys.findOne({ key_hash: hash });
+      return keys.findOne({ key_hash: hash, ...VALID });
     },
 
     /** A key of this organization, or null: missing and someone else's look the same. */
     async find(organizationId: string, id: string): Promise<ApiKeyRecord | null> {
-      return keys.findOne({ _id: id, organization_id: organizationId });
+      return keys.findOne({ _id: id, organization_id: organizationId, ...VALID });
     },
 
     /** The organization's keys, oldest first. */
     async listOf(organizationId: string): Promise<ApiKeyRecord[]> {
-      return keys.find({ organization_id: organizationId }).sort({ created_at: 1 }).toArray();
+      return keys
+        .find({ organization_id: organizationId, ...VALID })
+        .sort({ created_at: 1 })
+        .toArray();
     },
 
-    /** Revokes a key. */
-    async remove({ _id, organization_id }: ApiKeyRecord): Promise<void> {
-      await keys.deleteOne({ _id, organization_id });
+    /** Revokes a key: its record stays and opens nothing any more. */
+    async revoke({ _id, organization_id }: ApiKeyRecord, audit: OutboxEntry<'audit'>): Promise<void> {
+      const update = { $set: { revoked_at: audit.at }, ...pushToOutbox([audit]) };
+      await keys.updateOne({ _id, organization_id, ...VALID }, update);
     },
 
     /** Notes when a key was in use. */
@@ -49,8 +60,16 @@ export function keyStore(store: Store) {
       await keys.updateOne({ _id: id }, { $set: { last_used_at: now } });
     },
 
+    /** What follows changes of keys. */
+    outbox: outboxSource<KeyWithOutbox>(
+      'api_keys',
+      keys as unknown as Collection<KeyWithOutbox>,
+      [],
+      ({ organization_id }) => ({ organizationId: organization_id, scanId: '', campaignId: null }),
+    ),
+
     async isEmpty(): Promise<boolean> {
-      return (await keys.findOne({}, { projection: { _id: 1 } })) === null;
+      return (await keys.findOne(VALID, { projection: { _id: 1 } })) === null;
     },
   };
 }

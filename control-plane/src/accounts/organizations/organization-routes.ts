@@ -5,17 +5,23 @@ import type { Caller } from '../../http/caller.ts';
 import { orNull } from '../../http/or-null.ts';
 import { pageQuery, pageSchema, presentPage, rowsOf } from '../../http/page.ts';
 import { created, ok, type Route, route } from '../../http/route.ts';
+import type { OutboxEntry } from '../../platform/outbox/outbox-entry.ts';
+import { auditEntry } from '../audit/audit-entry.ts';
 import { ORGANIZATION_STATUSES, type OrganizationRecord } from './organization.ts';
 import type { OrganizationChange, OrganizationStore } from './organization-store.ts';
+import { quotaSchemas } from './quota-schemas.ts';
 import { NO_QUOTAS } from './quotas.ts';
 
 /** What the operations on organizations need; `addOrganization` stores one with its first key. */
 export type OrganizationParts = {
   organizations: Pick<OrganizationStore, 'list' | 'change'>;
-  addOrganization: (organization: Pick<OrganizationRecord, '_id' | 'name'>, apiKey: string) => Promise<unknown>;
+  addOrganization: (
+    organization: Pick<OrganizationRecord, '_id' | 'name'>,
+    apiKey: string,
+    audit: OutboxEntry<'audit'>,
+  ) => Promise<unknown>;
+  outboxFilled: () => void;
 };
-
-const QUOTA_MAX = 1_000_000_000;
 
 const Name = Type.String({ minLength: 1, maxLength: 200 });
 const Price = orNull(
@@ -25,20 +31,13 @@ const Price = orNull(
     description: 'What a check costs it, in micros; null: what the settings say.',
   }),
 );
-const limit = (minimum: number, description: string) =>
-  orNull(Type.Integer({ minimum, maximum: QUOTA_MAX, description: `${description}; null: any number.` }));
-const quotas = {
-  checks_per_month: limit(0, 'Checks in a calendar month (UTC); refunded ones do not count'),
-  concurrent_leases: limit(1, 'Crawl jobs that are worked on at the same time'),
-  requests_per_minute: limit(1, 'Requests with each of its keys'),
-};
 const OrganizationSchema = Type.Object(
   {
     id: Type.String(),
     name: Type.String(),
     status: Type.Enum(ORGANIZATION_STATUSES),
     check_price_micros: Price,
-    ...quotas,
+    ...quotaSchemas,
     created_at: Type.String({ format: 'date-time' }),
   },
   { title: 'Organization' },
@@ -60,9 +59,9 @@ const OrganizationPatchSchema = Type.Object(
     name: Type.Optional(Name),
     status: Type.Optional(Type.Enum(ORGANIZATION_STATUSES)),
     check_price_micros: Type.Optional(Price),
-    checks_per_month: Type.Optional(quotas.checks_per_month),
-    concurrent_leases: Type.Optional(quotas.concurrent_leases),
-    requests_per_minute: Type.Optional(quotas.requests_per_minute),
+    checks_per_month: Type.Optional(quotaSchemas.checks_per_month),
+    concurrent_leases: Type.Optional(quotaSchemas.concurrent_leases),
+    requests_per_minute: Type.Optional(quotaSchemas.requests_per_minute),
   },
   { additionalProperties: false, minProperties: 1, title: 'OrganizationPatch' },
 );
@@ -70,7 +69,11 @@ const OrganizationPatchSchema = Type.Object(
 const shared = { group: 'Organizations', permission: 'organizations.manage' } as const;
 
 /** The organizations of this deployment, for its operator. */
-export function organizationRoutes({ organizations, addOrganization }: OrganizationParts): Route<Caller>[] {
+export function organizationRoutes({
+  organizations,
+  addOrganization,
+  outboxFilled,
+}: OrganizationParts): Route<Caller>[] {
   return [
     route({
       ...shared,
@@ -95,9 +98,14 @@ export function organizationRoutes({ organizations, addOrganization }: Organizat
       replies: {
         201: { description: 'The organization, `active`, with its first key.', schema: OrganizationNewSchema },
       },
-      handle: async ({ body: { name } }) => {
+      handle: async ({ caller, body: { name } }) => {
         const [id, apiKey] = [newId(), newApiKey()];
-        await addOrganization({ _id: id, name }, apiKey);
+        await addOrganization(
+          { _id: id, name },
+          apiKey,
+          auditEntry(caller, 'organization.created', id, { name }, new Date()),
+        );
+        outboxFilled();
         return created({ id, name, api_key: apiKey });
       },
     }),
@@ -112,9 +120,12 @@ export function organizationRoutes({ organizations, addOrganization }: Organizat
       body: OrganizationPatchSchema,
       replies: { 200: { description: 'The organization as it is now.', schema: OrganizationSchema } },
       errors: ['not_found'],
-      handle: async ({ params, body }) => {
-        const organization = await organizations.change(params.id, changeOf(body));
+      handle: async ({ caller, params, body }) => {
+        const organization = await organizations.change(params.id, changeOf(body), [
+          auditEntry(caller, 'organization.changed', params.id, body, new Date()),
+        ]);
         if (!organization) throw notFound('organization');
+        outboxFilled();
         return ok(presentOrganization(organization));
       },
     }),

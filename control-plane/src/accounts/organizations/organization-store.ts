@@ -1,11 +1,15 @@
 import { insertOnce } from '../../platform/insert-once.ts';
+import type { OutboxEntry } from '../../platform/outbox/outbox-entry.ts';
+import { OUTBOX_INDEXES, outboxSource, pushToOutbox } from '../../platform/outbox/outbox-source.ts';
 import type { Collection, Store } from '../../platform/store.ts';
-import type { OrganizationRecord } from './organization.ts';
+import type { OrganizationRecord, Role } from './organization.ts';
 import type { Quotas } from './quotas.ts';
 
 /** What is to become of an organization; each of its quotas is changed by itself. */
 export type OrganizationChange = Partial<
-  Pick<OrganizationRecord, 'name' | 'status' | 'check_price_micros'> & { quotas: Partial<Quotas> }
+  Pick<OrganizationRecord, 'name' | 'status' | 'check_price_micros' | 'contact_emails' | 'labels'> & {
+    quotas: Partial<Quotas>;
+  }
 >;
 
 /** The only code that touches organizations. */
@@ -16,7 +20,7 @@ export function organizationStore(store: Store) {
 
   return {
     async createIndexes(): Promise<void> {
-      await organizations.createIndex({ created_at: 1, _id: 1 });
+      await organizations.createIndexes([{ key: { created_at: 1, _id: 1 } }, ...OUTBOX_INDEXES]);
     },
 
     /** Stores an organization; one of that id that is there already is left as it is. */
@@ -32,11 +36,29 @@ export function organizationStore(store: Store) {
     },
 
     /** Changes what is named of an organization; answers it as it then stands, or null where there is none. */
-    async change(id: string, { quotas = {}, ...changes }: OrganizationChange): Promise<OrganizationRecord | null> {
+    async change(
+      id: string,
+      { quotas = {}, ...changes }: OrganizationChange,
+      follows: OutboxEntry[] = [],
+    ): Promise<OrganizationRecord | null> {
       const changedQuotas = Object.entries(quotas).map(([name, limit]) => [`quotas.${name}`, limit]);
-      const update = { $set: { ...changes, ...Object.fromEntries(changedQuotas) } };
+      const set = { ...changes, ...Object.fromEntries(changedQuotas) };
+      const update = { ...(Object.keys(set).length > 0 && { $set: set }), ...pushToOutbox(follows) };
       return organizations.findOneAndUpdate({ _id: id }, update, { returnDocument: 'after' });
     },
+
+    /** Adds a role to those of an organization. */
+    async addRole(id: string, role: Role, audit: OutboxEntry<'audit'>): Promise<void> {
+      const { $push, ...rest } = pushToOutbox([audit]);
+      await organizations.updateOne({ _id: id }, { ...rest, $push: { ...$push, roles: role } });
+    },
+
+    /** What follows changes of organizations. */
+    outbox: outboxSource<OrganizationRecord>('organizations', organizations, [], ({ organization_id }) => ({
+      organizationId: organization_id,
+      scanId: '',
+      campaignId: null,
+    })),
 
     async find(id: string): Promise<OrganizationRecord | null> {
       return organizations.findOne({ _id: id });

@@ -1,3 +1,6 @@
+import type { Permission } from '../../http/permissions.ts';
+import type { OutboxEntry, OutboxFields } from '../../platform/outbox/outbox-entry.ts';
+import { initialOutbox } from '../../platform/outbox/outbox-source.ts';
 import { NO_QUOTAS, type Quotas } from './quotas.ts';
 
 /** Where an organization is between its registration and its end. */
@@ -10,12 +13,23 @@ export const ORGANIZATION_STATUSES = [
 ] as const;
 export type OrganizationStatus = (typeof ORGANIZATION_STATUSES)[number];
 
-export type OrganizationRecord = {
+/** A set of permissions with a name, from which keys are made. */
+export type Role = { id: string; name: string; permissions: Permission[] };
+
+/** A label that the organization's scans can carry; its place in the list is its position. */
+export type Label = { key: string; display_name: string };
+
+export type OrganizationRecord = OutboxFields & {
   _id: string;
+  /** The same: a record with an outbox names its organization. */
+  organization_id: string;
   name: string;
   status: OrganizationStatus;
   /** Whom mails about its webhooks and its account go to. */
   contact_emails: string[];
+  /** Absent: it has made none. */
+  roles?: Role[];
+  labels?: Label[];
   quotas: Quotas;
   /** What a check costs it, in micros; null: what the setting says. */
   check_price_micros: number | null;
@@ -23,13 +37,19 @@ export type OrganizationRecord = {
 };
 
 /** An active organization without limits, at the usual price. */
-export function newOrganization(of: Pick<OrganizationRecord, '_id' | 'name'>, now: Date): OrganizationRecord {
+export function newOrganization(
+  of: Pick<OrganizationRecord, '_id' | 'name'>,
+  now: Date,
+  follows: OutboxEntry[] = [],
+): OrganizationRecord {
   return {
     ...of,
+    organization_id: of._id,
     status: 'active',
     contact_emails: [],
     quotas: { ...NO_QUOTAS },
     check_price_micros: null,
     created_at: now,
+    ...initialOutbox(follows),
   };
 }

@@ -6,6 +6,7 @@ import { targetsApart } from './0005-targets-apart.ts';
 import { operatorsKey } from './0006-operators-key.ts';
 import { listsWithUrls } from './0007-lists-with-urls.ts';
 import { allowances } from './0008-allowances.ts';
+import { outboxesOfOrganizations } from './0009-outboxes-of-organizations.ts';
 import type { Migration } from './migration.ts';
 
 /** Every migration, oldest first. A store that has been through the last one is of this version of the code. */
@@ -18,4 +19,5 @@ export const MIGRATIONS: Migration[] = [
   operatorsKey,
   listsWithUrls,
   allowances,
+  outboxesOfOrganizations,
 ];

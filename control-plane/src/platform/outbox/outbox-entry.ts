@@ -15,6 +15,13 @@ type EntryKinds = {
   refund: CheckCost;
   /** A finished scan is checked again; counted, and not charged. */
   recheck: object;
+  /** Who changed something of an organization, and what it now is. */
+  audit: {
+    actor: { kind: 'operator' | 'api_key'; key_id: string };
+    action: string;
+    subject_id: string;
+    changes: Record<string, unknown>;
+  };
   /** Something that clients may want to hear of; `sequence` orders the events of one record, from 1. */
   event: EventContent & { sequence: number };
 };
@@ -42,7 +49,7 @@ export type OutboxFields = {
   outbox_claimed_until?: Date;
 };
 
-/** Whom an entry is about: the record that it was written with. */
+/** Whom an entry is about: the record that it was written with; `scanId` is '' where that is no scan. */
 export type Origin = { organizationId: string; scanId: string; campaignId: string | null };
 
 /** How each kind of entry is carried out. Every handler can be repeated: the record that it makes has the entry's id. */

@@ -1,0 +1,41 @@
+import type { TargetKind } from '@adsweep/shared/scan/target.ts';
+import { type LedgerEntry, NO_USAGE, type Usage } from './ledger-entry.ts';
+import type { LedgerStore } from './ledger-store.ts';
+
+/** What was charged and refunded on one day (UTC) for checks of one kind. */
+export type DayUsage = Usage & { date: string; kind: TargetKind };
+
+/** Half-open: from the beginning of a day to the beginning of another one. */
+export type Period = { from: Date; to: Date };
+
+const FIELDS = ['checks', 'charged_micros', 'refunds', 'refunded_micros'] as const;
+
+/**
+ * An organization's usage in a period, newest day first, days without any left out. Each entry of the ledger knows what those up to it come
+ * to: a day costs one look-up, however many checks it had.
+ */
+export async function usageByDay(
+  ledger: Pick<LedgerStore, 'newestBefore'>,
+  organizationId: string,
+  { from, to }: Period,
+): Promise<DayUsage[]> {
+  const days: DayUsage[] = [];
+  let last = await ledger.newestBefore(organizationId, to);
+  while (last && last.created_at >= from) {
+    const date = last.created_at.toISOString().slice(0, 10);
+    const before = await ledger.newestBefore(organizationId, new Date(`${date}T00:00:00Z`));
+    days.push(...usageBetween(before, last).map((usage) => ({ date, ...usage })));
+    last = before;
+  }
+  return days;
+}
+
+function usageBetween(before: LedgerEntry | null, last: LedgerEntry): (Usage & { kind: TargetKind })[] {
+  return Object.entries(last.usage ?? {}).flatMap(([name, after]) => {
+    const kind = name as TargetKind;
+    const start = before?.usage?.[kind] ?? NO_USAGE;
+    const usage = { ...NO_USAGE };
+    for (const field of FIELDS) usage[field] = after[field] - start[field];
+    return usage.checks + usage.refunds > 0 ? [{ kind, ...usage }] : [];
+  });
+}

@@ -1,0 +1,164 @@
+import { TargetSchema } from '@adsweep/shared/scan/target.ts';
+import { Type } from 'typebox';
+import { type DayRange, dayRangeIssues, momentsOf } from '../../http/calendar-days.ts';
+import type { Caller } from '../../http/caller.ts';
+import type { Issue } from '../../http/errors.ts';
+import { orNull } from '../../http/or-null.ts';
+import { pageQuery, pageSchema, presentPage, rowsOf } from '../../http/page.ts';
+import { ok, type Route, route } from '../../http/route.ts';
+import { type Billing, monthPeriod } from './billing.ts';
+import type { RecheckStore } from './recheck-store.ts';
+import type { DayUsage, Period } from './usage-by-day.ts';
+
+export type UsageParts = {
+  readBilling: (organizationId: string, now: Date) => Promise<Billing>;
+  readUsage: (organizationId: string, period: Period) => Promise<DayUsage[]>;
+  countRechecks: RecheckStore['count'];
+};
+
+const DAYS_MAX = 366;
+const DAY_MS = 86_400_000;
+
+const Time = Type.String({ format: 'date-time' });
+const Nothing = Type.Null({ description: 'There are no plans.' });
+
+const BillingSchema = Type.Object(
+  {
+    balance_micros: Type.Integer({ description: 'Credits less charges; below 0 where no balance is enforced.' }),
+    plan_name: Nothing,
+    plan_id: Nothing,
+    checks_per_period: orNull(
+      Type.Integer({ description: '`checks_per_month` of the organization; null: any number.' }),
+    ),
+    checks_used: Type.Integer({ description: 'Checks of this month, refunded ones aside.' }),
+    period_start: Time,
+    period_end: Time,
+    price_per_extra_check_micros: Type.Integer({ description: 'What a check costs.' }),
+    current_plan_is_custom: Type.Boolean(),
+    is_suspended: Type.Boolean(),
+    scheduled_next_plan_id: Nothing,
+    scheduled_next_plan_name: Nothing,
+    scheduled_effective_at: Nothing,
+    can_create_scan: Type.Boolean(),
+    block_reason: orNull(
+      Type.String({ description: 'An open list: `suspended`, `quota_exhausted`, `insufficient_funds`.' }),
+    ),
+    billing_mode: Type.String({ description: '`prepaid` where the balance is enforced, else `postpaid`.' }),
+    credit_limit_micros: Type.Integer(),
+    effective_minimum_balance_micros: Type.Integer(),
+  },
+  { title: 'Billing' },
+);
+const usage = {
+  checks: Type.Integer({ description: 'Checks that were charged.' }),
+  charged_micros: Type.Integer(),
+  refunds: Type.Integer({ description: 'Checks that were refunded, whenever they were charged.' }),
+  refunded_micros: Type.Integer(),
+};
+const UsageSchema = Type.Object(
+  { date: Type.String({ format: 'date' }), kind: TargetSchema.properties.kind, ...usage },
+  { title: 'Usage' },
+);
+const UsageQuerySchema = Type.Object(
+  {
+    date_from: Type.Optional(Type.String({ format: 'date', description: 'First day, UTC; without it, of the month.' })),
+    date_to: Type.Optional(Type.String({ format: 'date', description: 'Last day, UTC; without it, today.' })),
+    ...pageQuery,
+  },
+  { additionalProperties: false },
+);
+const SummarySchema = Type.Object(
+  {
+    period_start: Time,
+    period_end: Time,
+    checks: Type.Integer({ description: 'Refunded ones aside.' }),
+    rechecks: Type.Integer({ description: 'They cost nothing.' }),
+    within_plan: Type.Integer({ description: 'There are no plans: 0.' }),
+    overage: Type.Integer(),
+    charged_micros: Type.Integer({ description: 'Less what was refunded.' }),
+  },
+  { title: 'UsageSummary' },
+);
+
+const shared = { method: 'GET', group: 'Billing', permission: 'billing.read' } as const;
+
+/** What an organization has used, and what it may still use. */
+export function usageRoutes(parts: UsageParts): Route<Caller>[] {
+  return [billingRoute(parts), usageByDayRoute(parts), summaryRoute(parts)];
+}
+
+function billingRoute({ readBilling }: UsageParts): Route<Caller> {
+  return route({
+    ...shared,
+    path: '/api/v1/billing',
+    summary: 'Balance and quota',
+    replies: { 200: { description: 'As they are now.', schema: BillingSchema } },
+    handle: async ({ caller }) => ok(presentBilling(await readBilling(caller.organizationId, new Date()))),
+  });
+}
+
+function usageByDayRoute({ readUsage }: UsageParts): Route<Caller> {
+  return route({
+    ...shared,
+    path: '/api/v1/billing/usage',
+    summary: 'Usage by day and kind',
+    description: `What was charged and refunded on each day, for each kind of target, newest first. At most ${DAYS_MAX} days.`,
+    query: UsageQuerySchema,
+    replies: { 200: { description: 'A page of days and kinds.', schema: pageSchema(UsageSchema) } },
+    refine: ({ query }) => periodIssues(query as DayRange, new Date()),
+    handle: async ({ caller, query }) => {
+      const rows = await readUsage(caller.organizationId, periodOf(query as DayRange, new Date()));
+      const { skip, limit } = rowsOf(query);
+      return ok(presentPage(rows.slice(skip, skip + limit), rows.length, query));
+    },
+  });
+}
+
+function summaryRoute({ readUsage, countRechecks }: UsageParts): Route<Caller> {
+  return route({
+    ...shared,
+    path: '/api/v1/billing/usage/summary',
+    summary: 'Usage of this month',
+    replies: { 200: { description: 'What was booked so far.', schema: SummarySchema } },
+    handle: async ({ caller: { organizationId } }) => {
+      const period = monthPeriod(new Date());
+      const [days, rechecks] = await Promise.all([
+        readUsage(organizationId, period),
+        countRechecks(organizationId, period),
+      ]);
+      const sum = (of: (day: DayUsage) => number) => days.reduce((total, day) => total + of(day), 0);
+      const checks = sum((day) => day.checks - day.refunds);
+      const charged_micros = sum((day) => day.charged_micros - day.refunded_micros);
+      return ok({ ...presentPeriod(period), checks, rechecks, within_plan: 0, overage: checks, charged_micros });
+    },
+  });
+}
+
+/** The days that are asked for: without a beginning from the first of the month, without an end until today. */
+function periodOf({ date_from, date_to }: DayRange, now: Date): Period {
+  const last = date_to ?? now.toISOString().slice(0, 10);
+  const { $gte, $lt } = momentsOf({ date_from: date_from ?? `${last.slice(0, 8)}01`, date_to: last }) ?? {};
+  return { from: $gte ?? now, to: $lt ?? now };
+}
+
+function periodIssues(range: DayRange, now: Date): Issue[] {
+  const issues = dayRangeIssues(range);
+  if (issues.length > 0) return issues;
+  const { from, to } = periodOf(range, now);
+  if (to.getTime() - from.getTime() <= DAYS_MAX * DAY_MS) return [];
+  const msg = `Must not be more than ${DAYS_MAX} days before the last one.`;
+  return [{ loc: ['query', 'date_from'], msg, type: 'range_too_long', ctx: { given: range.date_from } }];
+}
+
+const presentPeriod = ({ from, to }: Period) => ({ period_start: from.toISOString(), period_end: to.toISOString() });
+
+function presentBilling({ period, ...billing }: Billing) {
+  return {
+    ...billing,
+    ...presentPeriod(period),
+    ...{ plan_name: null, plan_id: null, current_plan_is_custom: false },
+    ...{ scheduled_next_plan_id: null, scheduled_next_plan_name: null, scheduled_effective_at: null },
+    can_create_scan: billing.block_reason === null,
+    ...{ credit_limit_micros: 0, effective_minimum_balance_micros: 0 },
+  };
+}
