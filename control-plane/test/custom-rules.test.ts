@@ -95,7 +95,6 @@ describe('custom rules', () => {
         { rule_type: 'regexp_request_body', config: { pattern: 'x' }, target: 'creative_and_page' },
         ['body.target enum'],
       ],
-      [{ rule_type: 'llm', config: { prompt: 'x', tags: {} } }, ['body.rule_type enum']],
       [{ tag_slug: 'Has Spaces' }, ['body.tag_slug string_pattern_mismatch']],
     ];
     for (const [change, expected] of cases)

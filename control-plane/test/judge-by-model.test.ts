@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, describe, it } from 'node:test';
+import { newId } from '@adsweep/shared/ids.ts';
 import { until } from '../../shared/test/support/until.ts';
 import { finishCrawled, startWorker, type WorkerLimits } from '../src/analysis/pipeline/worker.ts';
 import { createWakeSignal } from '../src/platform/wake-signal.ts';
+import type { TagDefinition } from '../src/reference/tags/tag-definitions.ts';
 import type { ScanRecord } from '../src/scanning/scans/state/scan.ts';
 import { type Asked, type Behaviour, type ModelServer, modelServer, USUAL } from './support/model-server.ts';
 import { captureOf, type RunningFarm, runningFarm } from './support/running-farm.ts';
@@ -27,6 +29,10 @@ async function crawled(url: string): Promise<ScanRecord> {
   await farm.node.complete(await farm.acquireOne(), captureOf([url]));
   return farm.read(scan._id);
 }
+const tagOf = (slug: string, organization_id: string): TagDefinition => ({
+  ...{ slug, organization_id, category: 'custom', severity: 'low', visibility: 'internal' },
+  ...{ display_name: slug, description: '', archived_at: null },
+});
 const work = (now = new Date()) => finishCrawled(farm.farm.dependencies, now);
 const isAbout = ({ user }: Asked, host: string) => String(user).includes(host);
 const SECONDS = 60;
@@ -72,6 +78,62 @@ describe('the verdict of a model', () => {
     await work();
     const { status, error, tags } = await farm.read(scan._id);
     assert.deepEqual([status, error, tags], ['partial', 'checks: ai_verdict (none)', []]);
+  });
+
+  /** An AI rule of the scan's organization, with its tags. */
+  async function ruleFor({ organization_id }: ScanRecord, tags: Record<string, string>, rest: object = {}) {
+    await farm.rules.insert({
+      ...{ _id: newId(), owner: organization_id, organization_id, name: 'Claims', tag_slug: '', rule_type: 'llm' },
+      ...{
+        config: { prompt: 'Does it promise gains?', tags },
+        target: 'page',
+        is_active: true,
+        created_at: new Date(),
+      },
+      ...rest,
+    });
+    for (const slug of Object.keys(tags)) await farm.tags.register(tagOf(slug, organization_id), new Date());
+  }
+  const isRule = ({ schema }: Asked) => schema.name === 'rule';
+
+  it('§2.6.13 is asked by each AI rule too: its tags are link-less, and combos see them', async () => {
+    const scan = await farm.submit();
+    await ruleFor(scan, { gains: 'It promises gains.', fear: 'It frightens.' });
+    const combo = { rule_type: 'combo' as const, config: { all_of: ['gains'], match_scope: 'url' as const } };
+    await ruleFor(scan, {}, { ...combo, name: 'combo', tag_slug: 'combined' });
+    await farm.tags.register(tagOf('combined', scan.organization_id), new Date());
+    await farm.node.complete(await farm.acquireOne(), captureOf(['https://gains.example/']));
+    server.around.behave = (asked) =>
+      isRule(asked) ? { answers: { tags: [{ slug: 'gains', reason: 'It says so.' }] } } : { answers: USUAL };
+    await work();
+    const { status, tags } = await farm.read(scan._id);
+    assert.equal(status, 'completed');
+    assert.deepEqual(
+      tags.map(({ tag_slug, url, detail }) => [tag_slug, url, detail]),
+      [
+        ['gains', '', 'Rule "Claims": It says so.'],
+        ['combined', '', 'Rule "combo": all of gains'],
+      ],
+    );
+    const { system, user } = server.asked.find(isRule)!;
+    assert.match(system, /the rule "Claims"/);
+    assert.match(system, /\nWhat the rule asks: Does it promise gains\?\n/);
+    assert.match(system, /\ngains: It promises gains\.\nfear: It frightens\.$/);
+    assert.equal(JSON.parse(String(user)).pages[0].url, 'https://gains.example/');
+  });
+
+  it('§2.6.13 of an AI rule is missing like any other, and an archived tag is not offered', async () => {
+    const scan = await farm.submit();
+    await ruleFor(scan, { gains: 'It promises gains.', old: 'It is old.' });
+    await farm.tags.setArchived((await farm.tags.visibleTo(scan.organization_id)).get('old')!, new Date(), new Date());
+    await farm.node.complete(await farm.acquireOne(), captureOf(['https://gains.example/']));
+    server.around.behave = (asked) =>
+      isRule(asked) ? { answers: { tags: [{ slug: 'old', reason: '' }] } } : { answers: USUAL };
+    await work();
+    const { status, error, tags, classification } = await farm.read(scan._id);
+    assert.deepEqual([status, error, tags], ['partial', 'checks: AI rule "Claims" (none)', []]);
+    assert.equal(classification?.iab_v3?.id, '181', 'the other verdict counts');
+    assert.ok(!server.asked.find(isRule)!.system.includes('It is old.'));
   });
 
   it('holds up no scan beside those that wait for it, and these keep their claims', async () => {

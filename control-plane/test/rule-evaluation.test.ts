@@ -3,11 +3,10 @@ import { existsSync, readFileSync } from 'node:fs';
 import { after, describe, it } from 'node:test';
 import type { NetworkRequest } from '@adsweep/shared/capture/network-request.ts';
 import { type FoundTag, matchCombo } from '../src/analysis/rules/evaluation/combos.ts';
-import type { SearchRule } from '../src/analysis/rules/evaluation/compiled-rules.ts';
 import type { PackedEvidence, RuleJob } from '../src/analysis/rules/evaluation/rule-job.ts';
 import { RuleThreads } from '../src/analysis/rules/evaluation/rule-threads.ts';
 import { foldText, WordAutomaton } from '../src/analysis/rules/evaluation/word-automaton.ts';
-import type { ComboConfig, Condition, RuleTarget } from '../src/analysis/rules/rule.ts';
+import type { ComboConfig, Condition, RuleTarget, SearchRule } from '../src/analysis/rules/rule.ts';
 import { captureOf, gzJson, requestOf } from './support/running-farm.ts';
 import { seededRandom } from './support/seeded-random.ts';
 

@@ -45,7 +45,7 @@ export function analysisDomain(
   const judge = judgeByRules({ ...evidence, readRules, readTags, threads, budgetMs: ruleBudgetMs, logger });
   const dependencies: WorkerDependencies = {
     ...{ scans, readTags, ...evidence, judgeByRules: judge, metrics, logger, outboxFilled },
-    model: model && { show: model.show, judge: judgeByModel(model.ask) },
+    model: model && { show: model.show, judge: judgeByModel({ ask: model.ask, readRules, readTags }) },
   };
   const limits = { ...LIMITS, ...(settings && { waiting: settings.scansWaiting }) };
   const closes = async () => {
@@ -55,6 +55,8 @@ export function analysisDomain(
   return {
     stores: [rules, ...(model ? [model.answers] : [])],
     rules,
+    /** The model that judges, for who asks it about a scan by itself; null: there is none. */
+    model,
     batchClaims: batchClaimStore(store),
     rulesByTag: (organizationId: string) => rulesByTag(rules, organizationId),
     dependencies,

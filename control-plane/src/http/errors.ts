@@ -99,7 +99,7 @@ export const ERRORS = {
   'checking.too_many_rules': {
     status: 409,
     detail: 'text',
-    means: 'There can be 500 rules at the most.',
+    means: 'There can be 500 rules at the most, and 10 AI rules.',
   },
   'checking.built_in_rule': {
     status: 409,

@@ -113,6 +113,7 @@ export type Surroundings = {
   captures: Map<string, Capture>;
   findTestedScan: RuleTestParts['findScan'];
   ruleTestLimits: RuleTestParts['limits'];
+  model: RuleTestParts['model'];
   readyChecks: ReadyCheck[];
   findCampaign: FindCampaign;
   demoReport: string | null;
@@ -159,6 +160,7 @@ export async function runningApi(
     captures: new Map(),
     findTestedScan: scans.find,
     ruleTestLimits: { ruleMs: 2_000, batchMs: 110_000 },
+    model: null,
     readyChecks: [],
     findCampaign: findNoCampaign,
     demoReport: null,
@@ -197,6 +199,9 @@ export async function runningApi(
         readTags: tags.visibleTo,
       },
       ...{ threads, claims: batchClaimStore(store), limits: around.ruleTestLimits },
+      get model() {
+        return around.model;
+      },
     },
     rulesByTag: (organizationId) => rulesByTag(rules, organizationId),
     countScans: scans.countWithTag,

@@ -1,8 +1,12 @@
+import { inService, type ReadTags, type Tags } from '../../reference/tags/tag-definitions.ts';
 import type { ScanRecord } from '../../scanning/scans/state/scan.ts';
 import { classificationQuestion, type ModelClassification } from '../classification/classification-question.ts';
 import type { Finding } from '../detectors/finding.ts';
 import { type ModelEvidence, saysSomething } from '../model/model-evidence.ts';
-import type { AskModel } from '../model/question.ts';
+import type { AskModel, Verdict } from '../model/question.ts';
+import { askRule, type LlmRule } from '../rules/ask-rule.ts';
+import { rulesInService } from '../rules/evaluate-rules.ts';
+import { isLlm, type RuleRecord, ruleOf, slugsAssignedBy } from '../rules/rule.ts';
 
 /** What a model said of a scan; `missing` names the verdicts that it did not give. */
 export type ModelJudgement = { classification: ModelClassification; findings: Finding[]; missing: string[] };
@@ -10,23 +14,50 @@ export type ModelJudgement = { classification: ModelClassification; findings: Fi
 /** Judges a scan by a model. Rejects only where `signal` ends it. */
 export type JudgeByModel = (scan: ScanRecord, evidence: ModelEvidence, signal: AbortSignal) => Promise<ModelJudgement>;
 
+export type ModelJudgeParts = {
+  ask: AskModel;
+  readRules: (organizationId: string) => Promise<RuleRecord[]>;
+  readTags: ReadTags;
+};
+
 export const NOT_CLASSIFIED: ModelClassification = { ai_category: null, iab_v3: null };
 
-/** Where there is nothing to look at, no verdict is missing. */
-export function judgeByModel(ask: AskModel): JudgeByModel {
-  return async (_scan, evidence, signal) => {
+/** Asks for the classification and by each AI rule, all at once. Where there is nothing to look at, no verdict is missing. */
+export function judgeByModel({ ask, readRules, readTags }: ModelJudgeParts): JudgeByModel {
+  return async ({ organization_id }, evidence, signal) => {
     if (!saysSomething(evidence)) return { classification: NOT_CLASSIFIED, findings: [], missing: [] };
-    const verdict = await ask(classificationQuestion, evidence, signal);
-    if (verdict.outcome === 'answered') return { classification: verdict.answer, findings: [], missing: [] };
-    const findings = verdict.outcome === 'refused' ? [REFUSED] : [];
-    return { classification: NOT_CLASSIFIED, findings, missing: [`ai_verdict (${verdict.outcome})`] };
+    const [records, tags] = await Promise.all([readRules(organization_id), readTags(organization_id)]);
+    const rules = llmRulesOf(records, tags);
+    const askOne = (rule: LlmRule) => askRule(ask, rule, slugsInService(rule, tags), evidence, signal);
+    const [classified, ...byRules] = await Promise.all([
+      ask(classificationQuestion, evidence, signal),
+      ...rules.map(askOne),
+    ]);
+    return {
+      classification: classified.outcome === 'answered' ? classified.answer : NOT_CLASSIFIED,
+      findings: [...refusal([classified, ...byRules]), ...byRules.flatMap(answerOf)],
+      missing: [
+        ...missing('ai_verdict', classified),
+        ...byRules.flatMap((verdict, at) => missing(`AI rule "${rules[at]!.name}"`, verdict)),
+      ],
+    };
   };
 }
 
+const llmRulesOf = (records: RuleRecord[], tags: Tags): LlmRule[] =>
+  rulesInService(records.filter(({ is_active }) => is_active).map(ruleOf), tags).filter(isLlm);
+
+const slugsInService = (rule: LlmRule, tags: Tags): string[] =>
+  slugsAssignedBy(rule).filter((slug) => inService(tags, slug) !== null);
+
+const answerOf = (verdict: Verdict<Finding[]>): Finding[] => (verdict.outcome === 'answered' ? verdict.answer : []);
+
+const missing = (name: string, { outcome }: Verdict<unknown>): string[] =>
+  outcome === 'answered' ? [] : [`${name} (${outcome})`];
+
 /** Spec 2.5: the model's safety filter did not let it process the landing. */
-const REFUSED: Finding = {
-  tag_slug: 'ai_prohibited_content',
-  detail: 'The AI model refused to process the content.',
-  url: '',
-  surface: 'page',
-};
+function refusal(verdicts: Verdict<unknown>[]): Finding[] {
+  if (verdicts.every(({ outcome }) => outcome !== 'refused')) return [];
+  const detail = 'The AI model refused to process the content.';
+  return [{ tag_slug: 'ai_prohibited_content', detail, url: '', surface: 'page' }];
+}

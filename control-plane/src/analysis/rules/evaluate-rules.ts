@@ -3,19 +3,18 @@ import { inService } from '../../reference/tags/tag-definitions.ts';
 import { matchWords } from '../../scanning/scans/state/place-words.ts';
 import type { Finding } from '../detectors/finding.ts';
 import { type FoundTag, matchCombo, slugsOf } from './evaluation/combos.ts';
-import type { SearchRule } from './evaluation/compiled-rules.ts';
 import type { PackedEvidence } from './evaluation/rule-job.ts';
 import type { GroupOutcome, RuleThreads } from './evaluation/rule-threads.ts';
 import type { RuleMatch } from './evaluation/run-rules.ts';
-import { type ComboConfig, isCombo, type Rule } from './rule.ts';
+import { type ComboConfig, isCombo, isSearch, type Rule, type SearchRule, slugsAssignedBy } from './rule.ts';
 
 /** What the rules of a scan found; `skipped`: those that did not see everything before the budget was spent. */
 export type RuleFindings = { findings: Finding[]; skipped: Rule[] };
 
-/** Rules whose tag is in service, and whose inputs are (spec 2.5): no other can fire. */
+/** Rules with a tag in service, and whose inputs are (spec 2.5): no other can fire. */
 export function rulesInService(rules: Rule[], tags: Tags): Rule[] {
   return rules
-    .filter(({ tag_slug }) => inService(tags, tag_slug) !== null)
+    .filter((rule) => slugsAssignedBy(rule).some((slug) => inService(tags, slug) !== null))
     .filter((rule) => !isCombo(rule) || slugsOf(rule.config).every((slug) => inService(tags, slug) !== null));
 }
 
@@ -29,7 +28,7 @@ export async function searchTexts(
   evidence: PackedEvidence,
   budgetMs: number,
 ): Promise<RuleFindings> {
-  const search = rules.filter((rule): rule is SearchRule => !isCombo(rule));
+  const search = rules.filter(isSearch);
   if (search.length === 0) return { findings: [], skipped: [] };
   const groups = [search.filter(isOfPlatform), search.filter((rule) => !isOfPlatform(rule))];
   const job = { evidence, groups: groups.map((group) => JSON.stringify(group)), budgetMs, shared: true };

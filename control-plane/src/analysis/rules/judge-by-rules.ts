@@ -6,7 +6,7 @@ import type { Finding } from '../detectors/finding.ts';
 import { matchCombos, rulesInService, searchTexts } from './evaluate-rules.ts';
 import type { RuleThreads } from './evaluation/rule-threads.ts';
 import { type PackedSources, packEvidence } from './packed-evidence.ts';
-import { type Rule, type RuleRecord, ruleOf } from './rule.ts';
+import { isLlm, type Rule, type RuleRecord, ruleOf } from './rule.ts';
 
 export type JudgeParts = PackedSources & {
   readRules: (organizationId: string) => Promise<RuleRecord[]>;
@@ -34,7 +34,8 @@ export function judgeByRules(parts: JudgeParts): JudgeByRules {
   return async (scan, found, links) => {
     const { organization_id } = scan;
     const [records, tags] = await Promise.all([parts.readRules(organization_id), parts.readTags(organization_id)]);
-    const rules = rulesInService(records.filter(({ is_active }) => is_active).map(ruleOf), tags);
+    const active = records.filter(({ is_active }) => is_active).map(ruleOf);
+    const rules = rulesInService(active, tags).filter((rule) => !isLlm(rule));
     if (rules.length === 0) return { findings: [], missing: [] };
     const evidence = await packEvidence(parts, scan, rules);
     if (!evidence) return { findings: [], missing: [] };

@@ -1,9 +1,10 @@
 import { attemptOf } from '../../crawling/captures/capture-record.ts';
 import type { ReadCapture, ReadContents } from '../../crawling/captures/read-capture.ts';
 import type { ScanRecord } from '../../scanning/scans/state/scan.ts';
+import type { Need } from '../detectors/evidence.ts';
 import type { PackedEvidence } from './evaluation/rule-job.ts';
 import { needOf, SOURCE_OF } from './evaluation/texts.ts';
-import { isCombo, type Rule } from './rule.ts';
+import { isCombo, isLlm, type Rule } from './rule.ts';
 
 /** Where the evidence of a scan is, as it is stored. */
 export type PackedSources = { readCapture: ReadCapture; bodies: Pick<ReadContents, 'packed' | 'unpackedBytesMax'> };
@@ -17,7 +18,7 @@ export async function packEvidence(
   const record = await readCapture(scan);
   if (!record) return null;
   const attempt = attemptOf(record._id);
-  const needs = new Set(rules.flatMap((rule) => (isCombo(rule) ? [] : needOf(SOURCE_OF[rule.rule_type]))));
+  const needs = new Set(rules.flatMap(needsOf));
   const read = (part: 'requests' | 'documents' | 'bodies') => (needs.has(part) ? bodies.packed(attempt, part) : null);
   const { landings, creative = null } = record.capture;
   const parts = [read('requests'), read('documents'), read('bodies')];
@@ -33,4 +34,9 @@ export async function packEvidence(
     packed: { requests, documents, bodies: contents },
     unpackedBytesMax: bodies.unpackedBytesMax,
   };
+}
+
+function needsOf(rule: Rule): Need[] {
+  if (isCombo(rule)) return [];
+  return isLlm(rule) ? ['documents'] : needOf(SOURCE_OF[rule.rule_type]);
 }

@@ -7,7 +7,7 @@ import { created, noContent, ok, type Route, route, type ValidPart } from '../..
 import type { Tags } from '../../reference/tags/tag-definitions.ts';
 import { ruleIssues, type WrittenRule } from './check-rule.ts';
 import { parseList } from './parse-list.ts';
-import type { RuleRecord } from './rule.ts';
+import { type RuleRecord, slugsAssignedBy } from './rule.ts';
 import { ListSchema, ListTextSchema, type RuleIn, RuleInSchema, RulePutSchema, RuleSchema } from './rule-in.ts';
 import { ownerOf } from './rule-store.ts';
 import { changeRule, createRule, findOwnRule, ownerFor, type RuleVerbParts, tagIssues } from './rule-verbs.ts';
@@ -83,10 +83,11 @@ async function createIssues(
   if (!refused) return [];
   const organization_id = query.scope === 'system' ? null : caller.organizationId;
   const tags = await readTags(organization_id);
-  const { rule_type, config, target = 'page', tag_slug, tag_visibility = null } = body;
+  const { rule_type, config, target = 'page', tag_slug = '', tag_visibility = null } = body;
   const rule = rule_type && config ? ({ rule_type, config, target } satisfies WrittenRule) : null;
   const ofRule = rule ? await ruleIssues(rule, { tags, problemsOf }) : [];
-  const ofTag = tag_slug ? tagIssues({ tag_slug, organization_id }, tag_visibility, tags) : [];
+  const named = { rule_type, config, tag_slug, organization_id };
+  const ofTag = refused.has('tag_slug') ? [] : tagIssues(named, tag_visibility, tags);
   return [...ofRule, ...ofTag].map((issue) => ({ ...issue, loc: ['body', ...issue.loc] }));
 }
 
@@ -164,11 +165,18 @@ function removeRoute(parts: RuleVerbParts): Route<Caller> {
 
 function present(rule: RuleRecord, tags: Tags) {
   const { _id, organization_id, name, tag_slug, rule_type, config, target, is_active, created_at } = rule;
-  const visibility = tags.get(tag_slug)?.visibility;
   return {
     ...{ id: _id, organization_id, name, tag_slug, rule_type, config, target, is_active },
     created_at: created_at.toISOString(),
     scope: organization_id === null ? 'system' : 'personal',
-    tag_visibility: visibility ? { [tag_slug]: visibility } : {},
+    tag_visibility: visibilityOf(slugsAssignedBy(rule), tags),
   };
 }
+
+const visibilityOf = (slugs: string[], tags: Tags) =>
+  Object.fromEntries(
+    slugs.flatMap((slug) => {
+      const tag = tags.get(slug);
+      return tag ? [[slug, tag.visibility] as const] : [];
+    }),
+  );

@@ -2,14 +2,18 @@ import { type Static, Type } from 'typebox';
 import { orNull } from '../../http/or-null.ts';
 import { SEVERITIES } from '../../reference/tags/system-tag.ts';
 import { RULE_TARGETS, RULE_TYPES } from './rule.ts';
+import { SLUG_PATTERN } from './slug-pattern.ts';
 
 const Visibility = Type.Enum(['hidden', 'internal', 'public']);
 const Name = Type.String({ minLength: 1, maxLength: 200 });
-const Slug = Type.String({ pattern: '^[a-z0-9][a-z0-9_-]{0,99}$', description: 'The tag that a match assigns.' });
+const Slug = Type.String({
+  pattern: `^$|${SLUG_PATTERN}`,
+  description: 'The tag that a match assigns. Empty for AI rules, which assign those of `config.tags`.',
+});
 const Target = Type.Enum(RULE_TARGETS, { default: 'page' });
 const Visibilities = Type.Record(Type.String(), Visibility, {
   maxProperties: 100,
-  description: 'The visibility of `tag_slug`.',
+  description: 'The visibility of tags that it assigns.',
 });
 
 /** A type, a configuration and a target, as rules and rule tests send them. */
@@ -25,7 +29,7 @@ export const conditionFields = {
 export const RuleInSchema = Type.Object(
   {
     name: Name,
-    tag_slug: Slug,
+    tag_slug: Type.Optional({ ...Slug, default: '' }),
     ...conditionFields,
     tag_visibility: Type.Optional(orNull(Visibilities)),
     tag_category: Type.Optional(Type.String({ minLength: 1, maxLength: 100, default: 'custom' })),

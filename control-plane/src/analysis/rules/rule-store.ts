@@ -1,6 +1,6 @@
 import { insertOnce } from '../../platform/insert-once.ts';
 import type { Collection, Store } from '../../platform/store.ts';
-import type { RuleRecord } from './rule.ts';
+import type { RuleRecord, RuleType } from './rule.ts';
 
 /** The owner of the platform's rules, which run on every scan. */
 export const PLATFORM = 'platform';
@@ -42,6 +42,11 @@ export function ruleStore(store: Store) {
     /** How many rules an owner has. */
     async count(owner: string): Promise<number> {
       return rules.countDocuments({ owner });
+    },
+
+    /** How many rules of one type an owner has. */
+    async countOfType(owner: string, rule_type: RuleType): Promise<number> {
+      return rules.countDocuments({ owner, rule_type });
     },
 
     /** All rules that an organization's scans are judged by or could be, the platform's first, oldest first. */

@@ -33,7 +33,7 @@ const HitSchema = Type.Object({ tag_slug: Type.String(), detail: Type.String() }
 const outcome = {
   matched: Type.Boolean(),
   tags: Type.Array(HitSchema, { description: 'Tags that the rule would assign.' }),
-  elapsed_ms: Type.Integer({ description: 'CPU.' }),
+  elapsed_ms: Type.Integer({ description: 'CPU; of AI rules the time until the answer.' }),
 };
 
 export const RuleTestSchema = Type.Object(
@@ -41,10 +41,16 @@ export const RuleTestSchema = Type.Object(
   { title: 'RuleTest' },
 );
 
+/** What one rule would do to one scan. */
+export type TestResult = Pick<Static<typeof RuleTestSchema>, 'matched' | 'tags' | 'elapsed_ms'>;
+export const NO_MATCH: TestResult = { matched: false, tags: [], elapsed_ms: 0 };
+
 /** Why a cell has no result (spec 7.2). */
 export const CELL_ERRORS = {
   deadline_exceeded: 'The deadline of the request was over; send it again.',
   timed_out: 'The rule hit its own time limit on this scan.',
+  llm_failed: 'The AI model gave no verdict.',
+  content_prohibited: 'The AI provider refused the content.',
   scan_not_found: 'There is no such scan.',
   failed: 'The rule could not be run on this scan.',
 } as const;

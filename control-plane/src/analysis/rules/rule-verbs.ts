@@ -5,7 +5,7 @@ import { given } from '../../http/describe-schema-error.ts';
 import type { Issue } from '../../http/errors.ts';
 import type { TagDefinition, Tags } from '../../reference/tags/tag-definitions.ts';
 import { type RuleCheckParts, ruleIssues } from './check-rule.ts';
-import type { Condition, RuleRecord } from './rule.ts';
+import { type Condition, type LlmConfig, type RuleRecord, type RuleType, slugsAssignedBy } from './rule.ts';
 import type { RuleIn, RulePut } from './rule-in.ts';
 import { ownerOf, type RuleStore } from './rule-store.ts';
 
@@ -20,6 +20,8 @@ export type RuleVerbParts = {
 
 /** Rules that one owner may have: all of them run on every scan. */
 const RULES_MAX = 500;
+/** Each of these asks the model once for every scan. */
+const LLM_RULES_MAX = 10;
 
 /** Whose rule it is to be: the platform's are the operator's business. */
 export function ownerFor(caller: Caller, scope: 'system' | 'personal'): string | null {
@@ -45,16 +47,22 @@ export async function createRule(
   now: Date,
 ): Promise<RuleRecord> {
   const owner = ownerOf(organizationId);
-  if ((await parts.rules.count(owner)) >= RULES_MAX)
-    throw new ApiError('checking.too_many_rules', `There can be ${RULES_MAX} rules at the most.`);
-  const { name, tag_slug, rule_type, config, target = 'page' } = written;
+  const { name, tag_slug = '', rule_type, config, target = 'page' } = written;
+  await requireRoom(parts.rules, owner, rule_type);
   const rule: RuleRecord = {
     ...{ _id: newId(), owner, organization_id: organizationId, name, tag_slug, rule_type },
     ...{ config: config as Condition['config'], target, is_active: true, created_at: now },
   };
-  await registerTagOf(parts, rule, written, now);
+  await registerTagsOf(parts, rule, written, now);
   await parts.rules.insert(rule);
   return rule;
+}
+
+async function requireRoom(rules: RuleStore, owner: string, ruleType: RuleType): Promise<void> {
+  if ((await rules.count(owner)) >= RULES_MAX)
+    throw new ApiError('checking.too_many_rules', `There can be ${RULES_MAX} rules at the most.`);
+  if (ruleType === 'llm' && (await rules.countOfType(owner, 'llm')) >= LLM_RULES_MAX)
+    throw new ApiError('checking.too_many_rules', `There can be ${LLM_RULES_MAX} AI rules at the most.`);
 }
 
 /** Changes a rule; throws 422 where it could not be run afterwards. */
@@ -73,22 +81,31 @@ export async function changeRule(
     ...tagIssues(changed, tag_visibility ?? null, tags),
   ];
   if (issues.length > 0) throw refused(issues.map((issue) => ({ ...issue, loc: ['body', ...issue.loc] })));
-  await registerTagOf(parts, changed, { tag_visibility }, now);
+  await registerTagsOf(parts, changed, { tag_visibility }, now);
   const stored = await parts.rules.change(rule, set);
   if (!stored) throw notFound('rule');
   return stored;
 }
 
-/** What is wrong with the tag that a rule would assign; paths begin at the rule. */
-export function tagIssues(
-  { tag_slug, organization_id }: Pick<RuleRecord, 'tag_slug' | 'organization_id'>,
-  tag_visibility: Record<string, string> | null,
-  tags: Tags,
-): Issue[] {
-  const others = Object.keys(tag_visibility ?? {}).filter((slug) => slug !== tag_slug);
-  const reserved = organization_id !== null && tags.get(tag_slug)?.organization_id === null;
+/** What may be there of a rule whose tags are checked. */
+type NamedRule = Pick<RuleRecord, 'tag_slug' | 'organization_id'> & { rule_type?: RuleType; config?: unknown };
+
+/** What is wrong with the tags that a rule would assign; paths begin at the rule. */
+export function tagIssues(rule: NamedRule, tag_visibility: Record<string, string> | null, tags: Tags): Issue[] {
+  const { rule_type, tag_slug, organization_id } = rule;
+  const isOfConfig = rule_type === 'llm';
+  if (!isOfConfig && tag_slug === '')
+    return [{ loc: ['tag_slug'], msg: 'This field is required.', type: 'missing', ctx: {} }];
+  const slugs = slugsAssignedBy(rule);
+  const pathOf = (slug: string) => (isOfConfig ? ['config', 'tags', slug] : ['tag_slug']);
+  const reserved = slugs.filter((slug) => organization_id !== null && tags.get(slug)?.organization_id === null);
+  const others = Object.keys(tag_visibility ?? {}).filter((slug) => !slugs.includes(slug));
+  const isTooMuch = isOfConfig && tag_slug !== '';
   return [
-    ...(reserved ? [issue(['tag_slug'], 'The system has a tag of this name.', 'system_slug_reserved', tag_slug)] : []),
+    ...(isTooMuch
+      ? [issue(['tag_slug'], 'AI rules assign the tags of config.tags.', 'invalid_combination', tag_slug)]
+      : []),
+    ...reserved.map((slug) => issue(pathOf(slug), 'The system has a tag of this name.', 'system_slug_reserved', slug)),
     ...others.map((slug) => issue(['tag_visibility', slug], 'The rule does not assign this tag.', 'not_found', slug)),
   ];
 }
@@ -102,22 +119,30 @@ const issue = (loc: string[], msg: string, type: string, value: unknown): Issue 
 
 type TagWishes = Partial<Pick<RuleIn, 'tag_category' | 'tag_severity' | 'tag_visibility'>>;
 
-async function registerTagOf(parts: RuleVerbParts, rule: RuleRecord, wishes: TagWishes, now: Date): Promise<void> {
-  const { tag_slug: slug, organization_id } = rule;
-  const visibility = wishes.tag_visibility?.[slug];
-  const tag: TagDefinition = {
+/** Registers the tags that a rule assigns, as far as they are not there; of those that are only the visibility changes. */
+async function registerTagsOf(parts: RuleVerbParts, rule: RuleRecord, wishes: TagWishes, now: Date): Promise<void> {
+  const known = await parts.readTags(rule.organization_id);
+  for (const slug of slugsAssignedBy(rule)) {
+    const visibility = wishes.tag_visibility?.[slug];
+    const tag = known.get(slug);
+    if (!tag) await parts.registerTag(newTag(rule, slug, wishes), now);
+    else if (visibility && tag.organization_id === rule.organization_id) await parts.changeTag(tag, { visibility });
+  }
+}
+
+function newTag(rule: RuleRecord, slug: string, wishes: TagWishes): TagDefinition {
+  const { rule_type, config, name, organization_id } = rule;
+  const found = `Found by the rule "${name}".`;
+  return {
     slug,
     category: wishes.tag_category ?? 'custom',
     severity: wishes.tag_severity ?? 'low',
-    visibility: visibility ?? 'internal',
+    visibility: wishes.tag_visibility?.[slug] ?? 'internal',
     display_name: readable(slug),
-    description: `Found by the rule "${rule.name}".`,
+    description: rule_type === 'llm' ? (config as LlmConfig).tags[slug]! : found,
     organization_id,
     archived_at: null,
   };
-  const known = (await parts.readTags(organization_id)).get(slug);
-  if (!known) await parts.registerTag(tag, now);
-  else if (visibility && known.organization_id === organization_id) await parts.changeTag(known, { visibility });
 }
 
 const readable = (slug: string): string => {

@@ -8,6 +8,7 @@ export const RULE_TYPES = [
   'regexp_request_body',
   'blacklist_domain',
   'combo',
+  'llm',
 ] as const;
 export type RuleType = (typeof RULE_TYPES)[number];
 
@@ -28,6 +29,9 @@ export type ComboConfig = {
   count_gte?: number;
 };
 
+/** What a model is asked in a client's words, and the tags that it may assign, with what each means. */
+export type LlmConfig = { prompt: string; tags: Record<string, string> };
+
 /** A rule's condition: its type with the configuration of that type. */
 export type Condition =
   | { rule_type: 'stopword_content' | 'stopword_url'; config: WordsConfig }
@@ -36,9 +40,10 @@ export type Condition =
       config: ExpressionConfig;
     }
   | { rule_type: 'blacklist_domain'; config: DomainsConfig }
-  | { rule_type: 'combo'; config: ComboConfig };
+  | { rule_type: 'combo'; config: ComboConfig }
+  | { rule_type: 'llm'; config: LlmConfig };
 
-/** What is evaluated on a scan: `organization_id` null = a rule of the platform, which runs first. */
+/** What is evaluated on a scan: `organization_id` null = a rule of the platform, which runs first. `tag_slug` of an AI rule is ''. */
 export type Rule = Condition & {
   id: string;
   organization_id: string | null;
@@ -63,6 +68,21 @@ export function ruleOf({ _id, organization_id, name, tag_slug, target, rule_type
   return { id: _id, organization_id, name, tag_slug, target, ...({ rule_type, config } as Condition) };
 }
 
-/** The part of a rule that combos refer to. */
+/** Whether a rule looks at the tags of others. */
 export const isCombo = <R extends { rule_type: RuleType }>(rule: R): rule is R & { rule_type: 'combo' } =>
   rule.rule_type === 'combo';
+
+/** Whether a rule is judged by a model. */
+export const isLlm = <R extends { rule_type: RuleType }>(rule: R): rule is R & { rule_type: 'llm' } =>
+  rule.rule_type === 'llm';
+
+/** A rule that searches texts. */
+export type SearchRule = Exclude<Rule, { rule_type: 'combo' | 'llm' }>;
+export const isSearch = (rule: Rule): rule is SearchRule => !isCombo(rule) && !isLlm(rule);
+
+/** The tags that a rule can assign: an AI rule those of its configuration, whatever that is, any other its own. */
+export function slugsAssignedBy({ rule_type, tag_slug, config }: TagAssigner): string[] {
+  return rule_type === 'llm' ? Object.keys((config as Partial<LlmConfig> | undefined)?.tags ?? {}) : [tag_slug];
+}
+
+type TagAssigner = { rule_type?: RuleType; tag_slug: string; config?: unknown };

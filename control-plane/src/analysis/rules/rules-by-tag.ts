@@ -1,5 +1,5 @@
 import { slugsOf } from './evaluation/combos.ts';
-import type { ComboConfig, RuleRecord } from './rule.ts';
+import { type ComboConfig, type RuleRecord, slugsAssignedBy } from './rule.ts';
 import type { RuleStore } from './rule-store.ts';
 
 /** Reads an organization's and the platform's rules once; answers those that assign a tag or, as combos, ask for it. */
@@ -8,7 +8,7 @@ export async function rulesByTag(
   organizationId: string,
 ): Promise<(slug: string) => RuleRecord[]> {
   const all = await rules.visibleTo(organizationId);
-  return (slug) => all.filter((rule) => rule.tag_slug === slug || inputsOf(rule).includes(slug));
+  return (slug) => all.filter((rule) => slugsAssignedBy(rule).includes(slug) || inputsOf(rule).includes(slug));
 }
 
 const inputsOf = ({ rule_type, config }: RuleRecord): string[] =>

@@ -4,12 +4,21 @@ import type { Caller } from '../../http/caller.ts';
 import type { Issue } from '../../http/errors.ts';
 import { ok, type Route, route } from '../../http/route.ts';
 import { type RuleCheckParts, ruleIssues } from './check-rule.ts';
-import { BatchInSchema, BatchSchema, RuleTestInSchema, RuleTestSchema, type TestedRule } from './rule-test-in.ts';
+import {
+  BatchInSchema,
+  BatchSchema,
+  NO_MATCH,
+  RuleTestInSchema,
+  RuleTestSchema,
+  type TestedRule,
+} from './rule-test-in.ts';
 import { type Cell, type RuleTestParts, testBatch, testedRule, testOnScan } from './test-rules.ts';
 
 export type RuleTestRouteParts = { ruleTests: RuleTestParts; problemsOf: RuleCheckParts['problemsOf'] };
 
 const group = 'Custom rules';
+/** Results without a verdict of the model. */
+const LLM_FAILURES = new Set<unknown>(['llm_failed', 'content_prohibited', 'deadline_exceeded']);
 /** Twenty rules of a thousand words each. */
 const BATCH_VALUES_MAX = 25_000;
 
@@ -41,6 +50,7 @@ function testRoute({ ruleTests, problemsOf }: RuleTestRouteParts): Route<Caller>
       const [result] = await testOnScan(ruleTests, scan, [testedRule(tested, 0, caller.organizationId)]);
       if (result === 'timed_out')
         throw new ApiError('checking.rule_test_timed_out', 'The rule hit its own time limit on this scan.');
+      if (LLM_FAILURES.has(result)) return ok({ ...NO_MATCH, llm_failed: true });
       if (typeof result !== 'object')
         throw new ApiError('checking.scan_not_finished', 'The scan is not finished, or its evidence is gone.');
       return ok({ ...result, llm_failed: false });

@@ -9,8 +9,9 @@ import { slugsOf } from './evaluation/combos.ts';
 import type { PackedEvidence } from './evaluation/rule-job.ts';
 import type { GroupOutcome, RuleThreads } from './evaluation/rule-threads.ts';
 import { type PackedSources, packEvidence } from './packed-evidence.ts';
-import { type Condition, isCombo, type Rule } from './rule.ts';
-import { CELL_ERRORS, type CellError, type TestedRule } from './rule-test-in.ts';
+import { type Condition, isCombo, isLlm, isSearch, type Rule } from './rule.ts';
+import { CELL_ERRORS, type CellError, NO_MATCH, type TestedRule, type TestResult } from './rule-test-in.ts';
+import { type TestModel, testByModel } from './test-by-model.ts';
 
 /** What rule tests need; `limits` in ms: of CPU for one rule on one scan, and of a whole batch. */
 export type RuleTestParts = {
@@ -19,11 +20,10 @@ export type RuleTestParts = {
   readTags: ReadTags;
   threads: Pick<RuleThreads, 'run'>;
   claims: BatchClaims;
+  model: TestModel;
   limits: { ruleMs: number; batchMs: number };
 };
 
-/** What one rule would do to one scan. */
-export type TestResult = { matched: boolean; tags: { tag_slug: string; detail: string }[]; elapsed_ms: number };
 export type Cell = TestResult & {
   index: number;
   rule_id: string | null;
@@ -32,7 +32,10 @@ export type Cell = TestResult & {
   error_code: CellError | null;
 };
 
-const NO_MATCH: TestResult = { matched: false, tags: [], elapsed_ms: 0 };
+/** The share of the time for a scan that a model has: its cells are told apart from those that are done. */
+const MODEL_SHARE = 0.95;
+/** Scans of a batch that are tried at once. */
+const COLUMNS_AT_ONCE = 4;
 
 /** A rule that is tried and not stored. Its id is its place, by which its matches are told apart. */
 export function testedRule(tested: TestedRule, at: number, organization_id: string): Rule {
@@ -40,19 +43,29 @@ export function testedRule(tested: TestedRule, at: number, organization_id: stri
   return { id: String(at), organization_id, name, tag_slug, target, ...({ rule_type, config } as Condition) };
 }
 
-/** The result of each rule on a scan, or why there is none. The scan is read once, and nothing of it changes. */
+/**
+ * The result of each rule on a scan, or why there is none, within `ms`. The scan is read once, and nothing of it changes.
+ */
 export async function testOnScan(
   parts: RuleTestParts,
   scan: ScanRecord,
   rules: Rule[],
+  ms = parts.limits.batchMs,
 ): Promise<(TestResult | CellError)[]> {
   if (!isFinished(scan.status)) return rules.map(() => 'failed' as const);
   const evidence = await packEvidence(parts.evidence, scan, rules);
   if (!evidence) return rules.map(() => 'failed' as const);
-  const search = rules.filter((rule) => !isCombo(rule));
-  const searched = search.length === 0 ? [] : await searchEach(parts, search, evidence);
-  const combos = await combosOn(parts, scan, rules, evidence);
-  return rules.map((rule) => (isCombo(rule) ? combos(rule) : searched[search.indexOf(rule)]!));
+  const [search, llm] = [rules.filter(isSearch), rules.filter(isLlm)];
+  const asking = testByModel(parts.model, scan, llm, evidence, AbortSignal.timeout(Math.floor(ms * MODEL_SHARE)));
+  const [judged, searched, combos] = await Promise.all([
+    asking,
+    search.length === 0 ? [] : searchEach(parts, search, evidence),
+    combosOn(parts, scan, rules, evidence),
+  ]);
+  return rules.map((rule) => {
+    if (isCombo(rule)) return combos(rule);
+    return isSearch(rule) ? searched[search.indexOf(rule)]! : judged[llm.indexOf(rule)]!;
+  });
 }
 
 async function searchEach(
@@ -101,8 +114,7 @@ export async function testBatch(
   try {
     const scans = await readScans(parts, organizationId, scanIds);
     const written = rules.map((rule, at) => testedRule(rule, at, organizationId));
-    const columns: (TestResult | CellError)[][] = [];
-    for (const scan of scans) columns.push(await column(parts, scan, written, until));
+    const columns = await inParallel(COLUMNS_AT_ONCE, scans, (scan) => column(parts, scan, written, until));
     return rules.flatMap((rule, index) =>
       scanIds.map((scan_id, at) => cell(index, rule.id ?? null, scan_id, columns[at]![index]!)),
     );
@@ -131,7 +143,7 @@ async function column(
   const left = until.getTime() - Date.now();
   if (left <= 0) return rules.map(() => 'deadline_exceeded' as const);
   try {
-    return await withDeadline(testOnScan(parts, scan, rules), left, 'the rules of a batch');
+    return await withDeadline(testOnScan(parts, scan, rules, left), left, 'the rules of a batch');
   } catch (cause) {
     const isLate = cause instanceof DeadlineError;
     return rules.map(() => (isLate ? 'deadline_exceeded' : 'failed'));
@@ -142,4 +154,14 @@ function cell(index: number, rule_id: string | null, scan_id: string, result: Te
   const place = { index, rule_id, scan_id };
   if (typeof result !== 'string') return { ...place, ...result, error: null, error_code: null };
   return { ...place, ...NO_MATCH, error: CELL_ERRORS[result], error_code: result };
+}
+
+/** What `work` makes of each item, in their order, for so many of them at a time. */
+async function inParallel<T, R>(count: number, items: T[], work: (item: T) => Promise<R>): Promise<R[]> {
+  const [results, left] = [new Array<R>(items.length), items.entries()];
+  const take = async () => {
+    for (const [at, item] of left) results[at] = await work(item);
+  };
+  await Promise.all(Array.from({ length: count }, take));
+  return results;
 }

@@ -70,6 +70,7 @@ export async function startApi(
     ruleTests: {
       ...{ evidence: crawling.dependencies, findScan: scanning.scans.find, readTags: reference.readTags, threads },
       ...{ claims: analysis.batchClaims, limits: { ruleMs: config.ADSWEEP_RULE_BUDGET_MS, batchMs: RULE_BATCH_MS } },
+      model: analysis.model,
     },
     rulesByTag: analysis.rulesByTag,
     countScans: scanning.scans.countWithTag,
@@ -103,7 +104,8 @@ export async function startApi(
   return {
     routes,
     hasCatalogue: () => catalogue.read() !== null,
-    stop: async () => void (await Promise.all([pictures.close(), threads.close(), catalogue.stop()])),
+    stop: async () =>
+      void (await Promise.all([pictures.close(), threads.close(), analysis.model?.close(), catalogue.stop()])),
   };
 }
 

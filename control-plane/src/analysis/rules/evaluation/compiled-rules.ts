@@ -1,11 +1,8 @@
-import type { DomainsConfig, ExpressionConfig, Rule, RuleType, WordsConfig } from '../rule.ts';
+import type { DomainsConfig, ExpressionConfig, RuleType, SearchRule, WordsConfig } from '../rule.ts';
 import { compileExpression, type Expression } from './expression.ts';
 import { ExpressionSet } from './expression-set.ts';
 import { SOURCE_OF, type Source } from './texts.ts';
 import { WordAutomaton } from './word-automaton.ts';
-
-/** A rule that searches texts; combos look at tags. */
-export type SearchRule = Exclude<Rule, { rule_type: 'combo' }>;
 
 /** The words of several rules in one automaton; `owners[word]` is the rule of that word, `words[word]` the word itself. */
 export type WordGroup = { source: Source; automaton: WordAutomaton; owners: SearchRule[] };

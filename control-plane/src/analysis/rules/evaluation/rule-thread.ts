@@ -1,8 +1,9 @@
 import { parentPort } from 'node:worker_threads';
 import { gunzipSync } from 'node:zlib';
 import { type Evidence, NO_EVIDENCE, withoutFirstDomains } from '../../detectors/evidence.ts';
+import type { SearchRule } from '../rule.ts';
 import { Budget } from './budget.ts';
-import { type CompiledRules, compileRules, type SearchRule } from './compiled-rules.ts';
+import { type CompiledRules, compileRules } from './compiled-rules.ts';
 import { expressionProblem } from './expression.ts';
 import type { PackedEvidence, RuleJob, ThreadMessage, ThreadRequest } from './rule-job.ts';
 import { type RuleResults, runRules } from './run-rules.ts';

@@ -1,5 +1,6 @@
+import type { SearchRule } from '../rule.ts';
 import type { Budget } from './budget.ts';
-import type { CompiledRules, ContentRule, SearchRule, UrlGroup, WordGroup } from './compiled-rules.ts';
+import type { CompiledRules, ContentRule, UrlGroup, WordGroup } from './compiled-rules.ts';
 import { excerptOf } from './excerpt.ts';
 import type { Place, SearchedText, Texts } from './texts.ts';
 import { foldText } from './word-automaton.ts';

@@ -1,5 +1,5 @@
 import type { Evidence, Need } from '../../detectors/evidence.ts';
-import type { RuleType } from '../rule.ts';
+import type { SearchRule } from '../rule.ts';
 
 /** Where in a scan a rule found something. */
 export type Place = 'hop' | 'request' | 'title' | 'text' | 'html' | 'content';
@@ -19,8 +19,8 @@ export type SearchedEvidence = Evidence & { creative_html: string };
 /** What a rule's texts are taken from. */
 export type Source = 'chain' | 'requests' | 'documents' | 'bodies';
 
-/** What each type of rule searches (spec 2.6); combos look at tags alone. */
-export const SOURCE_OF: Record<Exclude<RuleType, 'combo'>, Source> = {
+/** What each type of rule searches (spec 2.6). */
+export const SOURCE_OF: Record<SearchRule['rule_type'], Source> = {
   stopword_content: 'documents',
   stopword_url: 'chain',
   regexp_content: 'documents',

@@ -2,6 +2,7 @@ import type { RuleType } from '../rule.ts';
 import { combo } from './combo.ts';
 import { domains } from './domains.ts';
 import { expressions, requestExpressions } from './expressions.ts';
+import { llm } from './llm.ts';
 import type { RuleTypeForm } from './rule-type.ts';
 import { words } from './words.ts';
 
@@ -15,4 +16,5 @@ export const RULE_FORMS: Record<RuleType, RuleTypeForm> = {
   regexp_request_body: requestExpressions,
   blacklist_domain: domains,
   combo,
+  llm,
 };

@@ -1,0 +1,46 @@
+import { promisify } from 'node:util';
+import { gunzip } from 'node:zlib';
+import type { CapturedDocument } from '@adsweep/shared/capture/artifacts/documents.ts';
+import type { ScanRecord } from '../../scanning/scans/state/scan.ts';
+import { NO_EVIDENCE, withoutFirstDomains } from '../detectors/evidence.ts';
+import type { AskModel } from '../model/question.ts';
+import type { ShowModel } from '../model/show-model.ts';
+import { askRule, type LlmRule } from './ask-rule.ts';
+import type { PackedEvidence } from './evaluation/rule-job.ts';
+import { type CellError, NO_MATCH, type TestResult } from './rule-test-in.ts';
+
+/** The model that AI rules are tried on; null: there is none. */
+export type TestModel = { ask: AskModel; show: ShowModel } | null;
+
+/** What AI rules would do to a scan, asked together; `signal` ends what is not answered by then. */
+export async function testByModel(
+  model: TestModel,
+  scan: ScanRecord,
+  rules: LlmRule[],
+  evidence: PackedEvidence,
+  signal: AbortSignal,
+): Promise<(TestResult | CellError)[]> {
+  if (!model || rules.length === 0) return rules.map(() => 'llm_failed' as const);
+  const { landings, creative, ignore_first_n_domains: count } = evidence;
+  const captured = { ...NO_EVIDENCE, landings, creative, documents: await documentsOf(evidence) };
+  const shown = await model.show(scan, withoutFirstDomains(captured, count));
+  return Promise.all(
+    rules.map(async (rule) => {
+      const began = performance.now();
+      try {
+        const verdict = await askRule(model.ask, rule, Object.keys(rule.config.tags), shown, signal);
+        if (verdict.outcome !== 'answered') return verdict.outcome === 'refused' ? 'content_prohibited' : 'llm_failed';
+        const tags = verdict.answer.map(({ tag_slug, detail }) => ({ tag_slug, detail }));
+        return { ...NO_MATCH, matched: tags.length > 0, tags, elapsed_ms: Math.ceil(performance.now() - began) };
+      } catch {
+        return signal.aborted ? 'deadline_exceeded' : 'failed';
+      }
+    }),
+  );
+}
+
+async function documentsOf({ packed, unpackedBytesMax }: PackedEvidence): Promise<CapturedDocument[]> {
+  if (!packed.documents) return [];
+  const text = await promisify(gunzip)(packed.documents, { maxOutputLength: unpackedBytesMax });
+  return JSON.parse(text.toString());
+}
