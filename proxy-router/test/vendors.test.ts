@@ -40,21 +40,46 @@ test('values are in lower case with `_` for spaces; a session is letters and dig
   assert.equal(userNameValues({ exit, session: 'abc1' }, VENDORS.template.spelling).session, 'abc1');
 });
 
-test('each vendor is addressed in its own way', () => {
-  const exit = exitIn('US', { region: 'New York', city: 'New York' });
-  const name = (kind: 'brightdata' | 'oxylabs' | 'netnut') =>
-    fillTemplate(`me${VENDORS[kind].suffix}`, userNameValues({ exit, session: 'abc' }, VENDORS[kind].spelling));
-  assert.equal(name('brightdata'), 'me-country-us-state-newyork-city-newyork-session-abc');
-  assert.equal(name('oxylabs'), 'me-cc-us-st-us_new_york-city-new_york-sessid-abc');
-  assert.match(name('netnut'), /^me-res-us-state-newyork-city-newyork-sid-\d{8}$/);
+test('each vendor is addressed as its documents say', () => {
+  const name = (kind: 'brightdata' | 'oxylabs' | 'netnut', country: string, place: object, session = 'abc') => {
+    const { suffix, spelling } = VENDORS[kind];
+    return `me${suffix(userNameValues({ exit: exitIn(country, place), session }, spelling))}`;
+  };
+  const newYork = { region: 'New York', city: 'New York' };
+  const lyon = { region: 'Auvergne-Rhône-Alpes', city: 'Lyon' };
+  assert.equal(name('brightdata', 'US', newYork), 'me-country-us-state-ny-city-newyork-session-abc');
+  assert.equal(name('brightdata', 'AR', { city: 'Buenos Aires' }), 'me-country-ar-city-buenosaires-session-abc');
+  assert.equal(name('oxylabs', 'US', newYork), 'me-st-us_new_york-city-new_york-sessid-abc');
+  assert.equal(name('oxylabs', 'GB', { city: 'London' }), 'me-cc-gb-city-london-sessid-abc');
+  assert.equal(name('oxylabs', 'DE', {}), 'me-cc-de-sessid-abc');
+  const withoutSession = (text: string) => text.replace(/-sid-\d+$/, '');
+  assert.equal(withoutSession(name('netnut', 'NL', {})), 'me-res-nl');
+  assert.equal(withoutSession(name('netnut', 'GB', { proxy_type: 'mobile' })), 'me-mob-uk');
+  assert.equal(withoutSession(name('netnut', 'US', newYork)), 'me-res_sc-us_newyork_newyork');
+  assert.equal(withoutSession(name('netnut', 'FR', lyon)), 'me-res_sc-fr_lyon');
+  for (let index = 0; index < 100; index += 1) {
+    const session = Number(/-sid-([1-9]\d*)$/.exec(name('netnut', 'US', {}, `s${index}`))?.[1]);
+    assert.ok(session >= 10_000 && session <= 999_999_999, `${session}`);
+  }
 });
 
-test('each vendor’s own words for a refusal are understood', () => {
-  const outcome = (kind: keyof typeof VENDORS, status: number, body: string) =>
-    upstreamRefusal({ status, reason: '', headers: new Map(), body }, VENDORS[kind].texts).outcome;
-  assert.equal(outcome('brightdata', 502, 'x: client_10100'), 'account_refused');
+test('each vendor’s own words for a refusal are understood, before its status', () => {
+  const outcome = (kind: keyof typeof VENDORS, status: number, body: string, headers: Record<string, string> = {}) =>
+    upstreamRefusal({ status, reason: '', headers: new Map(Object.entries(headers)), body }, VENDORS[kind].texts)
+      .outcome;
+  assert.equal(outcome('brightdata', 407, '', { 'x-brd-err-code': 'client_10000' }), 'account_refused');
   assert.equal(outcome('brightdata', 502, 'no_peer'), 'no_exit');
+  assert.equal(outcome('brightdata', 400, '', { 'x-brd-err-code': 'client_10062' }), 'no_exit');
+  assert.equal(outcome('brightdata', 402, '', { 'x-brd-err-code': 'policy_20130' }), 'denied_host');
+  const details =
+    'brd.superproxy.io; received-status=403; error="destination_ip_prohibited"; details="policy_20050: x"';
+  assert.equal(outcome('brightdata', 403, '', { 'proxy-status': details }), 'denied_host');
   assert.equal(outcome('oxylabs', 525, ''), 'no_exit');
+  assert.equal(
+    outcome('oxylabs', 403, '', { 'x-error-description': 'Access denied: restricted target' }),
+    'denied_host',
+  );
+  assert.equal(outcome('oxylabs', 407, 'Access denied: traffic limit reached'), 'account_refused');
   assert.equal(outcome('oxylabs', 502, ''), 'upstream_failed');
   assert.equal(outcome('netnut', 500, 'quota exceeded'), 'account_refused');
 });

@@ -51,7 +51,7 @@ const TEXT_MAX = 200;
 const RETRY_AFTER_SECONDS_MAX = 60;
 
 /**
- * Why an upstream did not connect to a target. Its status, its vendor's words and `Proxy-Status` are looked at; what is not known is the
+ * Why an upstream did not connect to a target. Its vendor's words, its status and `Proxy-Status` are looked at; what is not known is the
  * upstream's own failure. The text is for our log and has no credentials in it. Pure.
  */
 export function upstreamRefusal(answer: UpstreamAnswer, vendorTexts: RefusalTexts): ConnectionFailure {
@@ -65,9 +65,10 @@ export function upstreamRefusal(answer: UpstreamAnswer, vendorTexts: RefusalText
 }
 
 function outcomeOf({ status, headers }: UpstreamAnswer, told: string, vendorTexts: RefusalTexts): Outcome {
-  const standard = /\berror="?([a-z_]+)/.exec(headers.get('proxy-status') ?? '')?.[1];
-  const texts = [...vendorTexts, ...TEXTS].find(([pattern]) => pattern.test(told))?.[1];
-  return STATUSES[status] ?? PROXY_STATUS_ERRORS[standard ?? ''] ?? texts ?? WITHOUT_TEXT[status] ?? 'upstream_failed';
+  const standard = /\berror="?([a-z_]+)/.exec(headers.get('proxy-status') ?? '')?.[1] ?? '';
+  const meaningIn = (texts: RefusalTexts) => texts.find(([pattern]) => pattern.test(told))?.[1];
+  const vendors = meaningIn(vendorTexts) ?? STATUSES[status] ?? PROXY_STATUS_ERRORS[standard];
+  return vendors ?? meaningIn(TEXTS) ?? WITHOUT_TEXT[status] ?? 'upstream_failed';
 }
 
 function wordsOf({ status, reason, headers, body }: UpstreamAnswer): string {

@@ -71,9 +71,9 @@ export type Spelling = { space: string; session: (session: string) => string };
 export const plainSession = (session: string): string =>
   /^[A-Za-z0-9]+$/.test(session) ? session : createHash('sha256').update(session).digest('hex').slice(0, 16);
 
-/** Eight digits, for vendors that number their sessions. */
+/** A number from 10000 to 999999999, for vendors that number their sessions. */
 export const numberedSession = (session: string): string =>
-  String(createHash('sha256').update(session).digest().readUInt32BE(0) % 100_000_000).padStart(8, '0');
+  String(10_000 + (createHash('sha256').update(session).digest().readUIntBE(0, 6) % 999_990_000));
 
 /** The values for an exit and a session; a colon would end the user name (RFC 7617 2). Pure. */
 export function userNameValues({ exit, session }: ExitSession, spelling: Spelling): UserNameValues {

@@ -10,8 +10,10 @@ import { VENDORS, type Vendor } from './vendors.ts';
 export function vendorProvider(config: ProviderConfig, password: string): Provider {
   const vendor: Vendor = VENDORS[config.kind];
   const endpoint = parseUpstream(config.endpoint)!;
-  const template = vendor.suffix === null ? config.username : config.username + vendor.suffix;
-  const userName = (use: ExitSession) => fillTemplate(template, userNameValues(use, vendor.spelling));
+  const userName = (use: ExitSession) => {
+    const values = userNameValues(use, vendor.spelling);
+    return vendor.suffix ? config.username + vendor.suffix(values) : fillTemplate(config.username, values);
+  };
   return {
     resolvesNames: false,
     dial: (use, destination, signal) =>
