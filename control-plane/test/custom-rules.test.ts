@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, it } from 'node:test';
+import { compileExpression } from '../src/analysis/rules/evaluation/expression.ts';
 import { platformRules } from '../src/analysis/rules/platform-rules.ts';
+import type { ExpressionConfig } from '../src/analysis/rules/rule.ts';
 import { inService } from '../src/reference/tags/tag-definitions.ts';
 import { itemsOf, type Json, KEYS, ORGANIZATIONS, type RunningApi, runningApi } from './support/running-api.ts';
 import { sampleScan, sampleTag } from './support/sample-scan.ts';
@@ -194,6 +196,32 @@ describe('custom rules', () => {
     const text = '\uFEFFword one\r\n"quoted, with ""marks"""; second\tthird,,word one\n\n';
     const items = ['word one', 'quoted, with "marks"', 'second', 'third'];
     assert.deepEqual(await parse(text), { items, duplicates: 1 });
+  });
+
+  it('§2.5.10 the rules for iOS exploit kits match what was published of them, and nothing that only looks so', () => {
+    const expressions = platformRules(new Date()).map(({ config }) => {
+      const { pattern, flags } = config as ExpressionConfig;
+      return compileExpression(pattern, flags);
+    });
+    const isHit = (url: string) => expressions.some((expression) => expression.test(url));
+    const hits = [
+      'https://cdn.example/assets/rce_loader.js',
+      'https://cdn.example/rce_worker_18.4.js?1774876691190',
+      'https://cdn.example/rce_module.js?1774876691230',
+      'https://cdn.example/sbx0_main_18.4.js',
+      'http://203.0.113.7/list/suc?name=abc',
+      'https://host.example/payload.dylib',
+      'https://host.example/fV2/stadium/megalodon?m=iPhone9,1',
+    ];
+    const others = [
+      'https://cdn.example/resource_loader.js',
+      'https://cdn.example/rce_loader.json',
+      'https://cdn.example/frame.html?0.58',
+      'https://team.example/stadium/tickets',
+      'https://host.example/list/success?name=abc',
+    ];
+    assert.deepEqual(hits.filter(isHit), hits);
+    assert.deepEqual(others.filter(isHit), []);
   });
 
   it('§2.5.10 the rule for iOS exploit kits is the platform’s: the operator edits it, and nobody deletes it', async () => {

@@ -101,7 +101,7 @@ const acrossWorkspaces = [
   { from: 'loadtest/bench/**', to: 'infra/farm/test/support/**' },
   {
     from: 'loadtest/corpus/**',
-    to: '{browser-node/test/support,control-plane/src/{analysis/{classification,detectors},crawling/captures}}/**',
+    to: '{browser-node/test/support,control-plane/src/{analysis/{classification,detectors,rules},crawling/captures}}/**',
   },
   { from: 'loadtest/bench/**', to: 'proxy-router/src/exits/**' },
   { from: 'infra/farm/farm.ts', to: '{control-plane,proxy-router,browser-node}/src/config.ts' },

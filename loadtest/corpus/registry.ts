@@ -1,8 +1,19 @@
 import { adNetworks } from './ad-networks.ts';
 import { behaviorPages } from './behavior-pages.ts';
 import type { Corpus } from './corpus.ts';
+import { exploitKits } from './exploit-kits.ts';
+import { expressions } from './expressions.ts';
+import { publicSuffixes } from './public-suffixes.ts';
 import { taxonomy } from './taxonomy.ts';
 import { vastDocuments } from './vast-documents.ts';
 
 /** Everything that is scored, in this order. */
-export const CORPORA: readonly Corpus[] = [behaviorPages, vastDocuments, taxonomy, adNetworks];
+export const CORPORA: readonly Corpus[] = [
+  behaviorPages,
+  vastDocuments,
+  taxonomy,
+  adNetworks,
+  publicSuffixes,
+  expressions,
+  exploitKits,
+];

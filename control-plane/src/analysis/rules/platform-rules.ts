@@ -1,30 +1,42 @@
 import type { RuleRecord } from './rule.ts';
 import { PLATFORM } from './rule-store.ts';
 
+/** A kit and the requests that it is known by; `id` ends the rule's own. */
+type Kit = { id: string; name: string; pattern: string };
+
 /**
- * Requests that campaigns against browsers of iOS are known by. Sources: Amnesty International, "Forensic Methodology Report: How to
- * catch NSO Group's Pegasus" (2021), for the `stadium` paths; Kaspersky on LightSpy (2020), for the names of its payloads; Google
- * Project Zero, "A very deep dive into iOS exploit chains found in the wild" (2019), for the upload of stolen lists.
+ * Requests of campaigns against browsers of iOS, by kit. README, "Rules that come with Adsweep", says where each signature is from and what
+ * it was checked against. A name that other software uses too (`frame.html`, `pe_main.js`, `powerd`) is no signature.
  */
-const IOS_EXPLOIT_REQUESTS = [
-  '/stadium/(?:goblin|wizard|megalodon)\\b',
-  '/(?:payload\\.dylib|ircbin\\.plist)(?:[?#]|$)',
-  '/list/suc\\?name=[\\w-]+',
-].join('|');
+const IOS_KITS: Kit[] = [
+  {
+    id: 'a1',
+    name: 'Requests of exploit kits for iOS',
+    pattern: [
+      '/stadium/(?:goblin|wizard|megalodon)\\b',
+      '/(?:payload\\.dylib|ircbin\\.plist)(?:[?#]|$)',
+      '/list/suc\\?name=[\\w-]+',
+    ].join('|'),
+  },
+  {
+    id: 'a2',
+    name: 'Requests of DarkSword, an exploit kit for iOS',
+    pattern: '/(?:rce_(?:loader|module|worker)|sbx[01]_main)(?:_\\d+\\.\\d+)?\\.js(?:[?#]|$)',
+  },
+];
 
 /** The rules that come with Adsweep. The operator may change them; what is changed stays. */
-export const platformRules = (now: Date): RuleRecord[] => [
-  {
-    _id: '00000000-0000-4000-8000-0000000000a1',
+export const platformRules = (now: Date): RuleRecord[] =>
+  IOS_KITS.map(({ id, name, pattern }) => ({
+    _id: `00000000-0000-4000-8000-0000000000${id}`,
     owner: PLATFORM,
     organization_id: null,
-    name: 'Requests of exploit kits for iOS',
+    name,
     tag_slug: 'ios_exploit_attempt',
     rule_type: 'regexp_request_url',
-    config: { pattern: IOS_EXPLOIT_REQUESTS, flags: 'i' },
+    config: { pattern, flags: 'i' },
     target: 'page',
     is_active: true,
     built_in: true,
     created_at: now,
-  },
-];
+  }));

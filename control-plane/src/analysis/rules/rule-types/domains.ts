@@ -22,7 +22,8 @@ export const domains: RuleTypeForm = {
   issues: ({ domains: names }: DomainsConfig): Issue[] => names.flatMap(domainIssues),
 };
 
-function domainIssues(name: string, at: number): Issue[] {
+/** Why a list of domains refuses the name at this place; none where it takes it. */
+export function domainIssues(name: string, at: number): Issue[] {
   const { hostname, domain, isIp } = parse(domainToASCII(name), { allowPrivateDomains: true });
   if (hostname === domainToASCII(name).toLowerCase() && (isIp || domain !== null)) return [];
   const isSuffix = hostname !== null && domain === null && !isIp;

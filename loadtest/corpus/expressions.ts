@@ -1,0 +1,55 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { threadCpu } from '../../control-plane/src/analysis/rules/evaluation/budget.ts';
+import { compileExpression, expressionProblem } from '../../control-plane/src/analysis/rules/evaluation/expression.ts';
+import type { Corpus, CorpusCase } from './corpus.ts';
+
+const DATA = join(import.meta.dirname, '../../../shared/data/regex');
+/** The budget of a whole scan, unless the operator sets another (README of the control plane). */
+const BUDGET_MS = 2_000;
+const TEXT_MAX = 20_000;
+
+/** A pattern, whether RE2 takes it, and texts on which backtracking takes for ever: each part so many times. */
+type Pattern = { pattern: string; re2Ok: boolean; attacks?: { parts?: { s: string; n: number }[] }[] };
+
+/** Expressions that people wrote: refused exactly where RE2 refuses them, and no attack on one spends the budget. */
+export const expressions: Corpus = { name: 'expressions', open };
+
+async function open() {
+  if (!existsSync(DATA)) {
+    console.log(`expressions: skipped, there is no ${DATA}`);
+    return null;
+  }
+  const read = (file: string): Pattern[] => JSON.parse(readFileSync(join(DATA, file), 'utf8'));
+  const attacked = read('redos-regexlib.json');
+  const cases = [
+    ...read('et-uri-pcre.json').map((one, at) => patternCase('et_expressions', one, at)),
+    ...read('regexlib-patterns.json').map((one, at) => patternCase('regexlib_expressions', one, at)),
+    ...attacked.map((one, at) => patternCase('redos_expressions', one, at)),
+    ...attacked.flatMap(attackCases),
+  ];
+  return { cases, close: async () => undefined };
+}
+
+function patternCase(subject: string, { pattern, re2Ok }: Pattern, at: number): CorpusCase {
+  const run = async () => [expressionProblem(pattern) === null ? 'taken' : 'refused'];
+  return { subject, name: `${at}`, expected: [re2Ok ? 'taken' : 'refused'], run };
+}
+
+function attackCases({ pattern, re2Ok, attacks = [] }: Pattern, at: number): CorpusCase[] {
+  if (!re2Ok) return [];
+  return attacks.flatMap(({ parts }, nth): CorpusCase[] => {
+    if (!parts) return [];
+    const text = parts.map(({ s, n }) => s.repeat(Math.min(n, TEXT_MAX / s.length))).join('');
+    const run = async () => [costOf(pattern, text.slice(0, TEXT_MAX)) < BUDGET_MS ? 'in time' : 'too late'];
+    return [{ subject: 'redos_attacks', name: `${at}/${nth}`, expected: ['in time'], run }];
+  });
+}
+
+/** Milliseconds of CPU that a search takes. */
+function costOf(pattern: string, text: string): number {
+  const expression = compileExpression(pattern);
+  const began = threadCpu();
+  expression.find(text);
+  return threadCpu() - began;
+}
