@@ -339,9 +339,10 @@ describe('the requests of a report by company', () => {
     const page = render({}, [
       { ...sampleLanding(0), redirect_chain: [document('https://www.shop.example/', 100, google, pixel)] },
     ]);
-    assert.match(page, /Requests by company <span class="count">3 of 4 requests, 300 ms/);
+    assert.match(page, /Requests by company <span class="count">3 companies, 4 requests, 300 ms/);
     assert.match(page, /<rect class="of-scripts" x="32.83%"/);
     assert.match(page, /<bdi>Google Analytics<\/bdi>/);
+    assert.match(page, /<span>1 script<\/span>/);
   });
 });
 

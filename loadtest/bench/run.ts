@@ -12,7 +12,7 @@ const QUESTIONS = {
   rules: '5,000 URLs against 1,000 expressions, at once and one by one',
   'event-loop': 'the longest hold of an event loop by one request',
   hostile: 'hostile pages on one node, and innocent ones between them',
-  growth: 'what a farm holds after each 50 of 500 scans of all kinds',
+  growth: 'what a farm holds after each tenth of 800 scans of all kinds',
   capture: 'a page scan beside a bare Playwright loop',
   crawlee: "pages a minute beside Crawlee's PlaywrightCrawler",
 };

@@ -9,7 +9,7 @@ export function showCompanies({ companies: seen }: Report): Html | null {
   const more = left_out > 0 && html`<p class="quiet">and ${left_out} more</p>`;
   const groups = [...new Set(companies.flatMap(({ groups }) => groups.map(({ group }) => group)))];
   const legend = groups.map((group) => html`<span class="of-${group}"><i></i>${group}</span>`);
-  return html`<section class="card" id="companies"><h2>Requests by company <span class="count">${companies.length + left_out} of ${requests} requests, ${durationWords(until_ms - from_ms)}</span></h2>
+  return html`<section class="card" id="companies"><h2>Requests by company <span class="count">${counted(companies.length + left_out, 'companies')}, ${counted(requests, 'requests')}, ${durationWords(until_ms - from_ms)}</span></h2>
 <p class="legend">${legend}</p><ol class="companies">${companies.map((company) => showCompany(company, seen))}</ol>${more}</section>`;
 }
 
@@ -19,8 +19,12 @@ function showCompany({ name, domains, requests, bytes, groups, marks }: ReportCo
     ({ group, at_ms }) =>
       html`<rect class="of-${group}" x="${((98.5 * (at_ms - seen.from_ms)) / span).toFixed(2)}%" width="1.5%" height="14"/>`,
   );
-  const counts = groups.map(({ group, requests }) => html`<span>${requests} ${group}</span>`);
+  const counts = groups.map(({ group, requests }) => html`<span>${counted(requests, group)}</span>`);
   const also = domains.length > 0 && html`<span><bdi>${domains.join(', ')}</bdi></span>`;
-  return html`<li><b><bdi>${name}</bdi></b><svg width="100%" height="14" role="img" aria-label="${requests} requests over time"><rect class="line" y="6" width="100%" height="2"/>${lines}</svg>
+  return html`<li><b><bdi>${name}</bdi></b><svg width="100%" height="14" role="img" aria-label="${counted(requests, 'requests')} over time"><rect class="line" y="6" width="100%" height="2"/>${lines}</svg>
 <p class="meta">${counts}${bytes > 0 && html`<span>${sizeWords(bytes)}</span>`}${also}</p></li>`;
 }
+
+/** `1 script`, `2 scripts`. */
+const counted = (count: number, words: string): string =>
+  `${count} ${count === 1 ? words.replace(/ies$/, 'y').replace(/s$/, '') : words}`;
