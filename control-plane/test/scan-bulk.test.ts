@@ -91,7 +91,7 @@ describe('creating several scans with one request', () => {
     }
   });
 
-  test('§4.2.22 repeats that share a browser are one job for each country, whose members are charged one by one', async () => {
+  test('§4.2.24 repeats that share a browser are one job for each country, whose members are charged one by one', async () => {
     const leaders = accepted(await bulk({ ...BULK, repeat_count: 3, repeat_mode: 'shared' }));
     const sessions = new Set<string>();
     for (const leader of leaders) {
@@ -115,7 +115,7 @@ describe('creating several scans with one request', () => {
     for (const session of sessions) assert.ok(isId(session));
   });
 
-  test('§4.2.22 a request for a shared group that is sent again makes the same group', async () => {
+  test('§4.2.24 a request for a shared group that is sent again makes the same group', async () => {
     const key = { 'Idempotency-Key': newId() };
     const body = { ...PAGE, repeat_count: 2, repeat_mode: 'shared' };
     const before = await total();
@@ -127,7 +127,7 @@ describe('creating several scans with one request', () => {
     assert.equal(await total(), before + 2);
   });
 
-  test('§4.2.22 one repeat shares its browser with nobody', async () => {
+  test('§4.2.24 one repeat shares its browser with nobody', async () => {
     const scan = accepted(await api.post('/api/v1/scans', { ...PAGE, repeat_count: 1, repeat_mode: 'shared' }));
     const stored = await api.scans.find(ORGANIZATIONS.ours, scan.id);
     assert.deepEqual([scan.repeat_session_id, stored?.job_kind, stored?.repeat], [null, 'page', undefined]);
