@@ -98,12 +98,14 @@ describe('following a scan', () => {
         headers: { authorization: `Bearer ${KEYS.ours}` },
         signal: leave.signal,
       });
-      return { status: answer.status, leave };
+      // An answer that nobody holds on to is collected, and its connection closed.
+      return { answer, status: answer.status, leave };
     };
     const streams = await Promise.all(Array.from({ length: 100 }, open));
     assert.ok(streams.every(({ status }) => status === 200));
     const refused = await api.get(`/api/v1/scans/${body.id}/events`);
     assert.deepEqual([refused.status, refused.headers.get('retry-after')], [503, '15']);
+    assert.ok(streams.every(({ answer }) => answer.body));
     for (const { leave } of streams) leave.abort();
     await until('room for another', async () => {
       const { status, leave } = await open();
