@@ -97,6 +97,12 @@ describe('any request to any operation', () => {
       }),
     ],
     ['/api/v1/custom-rules/{id}', async () => ({ id: await theirRule() })],
+    [
+      '/api/v1/custom-taxonomies/{taxonomy_id}',
+      async () => ({
+        taxonomy_id: (await api.post('/api/v1/custom-taxonomies', { name: 'Theirs' }, { key: KEYS.theirs })).body.id,
+      }),
+    ],
     ['/api/v1/tag-definitions/{slug}', async () => ({ slug: await registerTheirTag('their_tag') })],
   ];
   const theirRule = async () => {

@@ -40,7 +40,7 @@ function asker(change: Partial<ModelSettings> = {}) {
   const metrics = workMetrics(new Registry());
   const parts = { settings, chat: openChat(settings), answers: answerStore(store), metrics };
   const ask = askModel({ ...parts, logger: createLogger('test', 'silent') });
-  const classify = (evidence = EVIDENCE, signal = forever) => ask(classificationQuestion, evidence, signal);
+  const classify = (evidence = EVIDENCE, signal = forever) => ask(classificationQuestion([]), evidence, signal);
   const counted = async (metric: keyof typeof metrics, labels: Record<string, string>) => {
     const { values } = await metrics[metric].get();
     const found = values.find((one) =>
@@ -63,6 +63,7 @@ describe('a model that is asked', () => {
       answer: {
         ai_category: { tier1: 'Gambling and betting', tier2: 'Online casino', tier3: null, tier4: null },
         iab_v3: { id: '181', tier1: 'Attractions', tier2: 'Casinos & Gambling', tier3: null, tier4: null },
+        custom_taxonomies: [],
       },
     });
     const [{ authorization, model, schema, system }] = server.asked as [(typeof server.asked)[0]];

@@ -136,6 +136,22 @@ describe('the verdict of a model', () => {
     assert.ok(!server.asked.find(isRule)!.system.includes('It is old.'));
   });
 
+  it('§2.1.16 places the scan in the taxonomies of its organization', async () => {
+    const scan = await farm.submit();
+    const node = { parent_id: null, level: 1, description: '', is_default: false };
+    const nodes = ['Games', 'Money'].map((name, position) => ({ ...node, id: `id-of-${name}`, name, position }));
+    const own = { _id: 'verticals', organization_id: scan.organization_id, name: 'Verticals', slug: 'verticals' };
+    const times = { created_at: new Date(), updated_at: new Date() };
+    await farm.taxonomies.insert({ ...own, description: '', is_active: true, version: 3, nodes, ...times });
+    await farm.node.complete(await farm.acquireOne(), captureOf(['https://games.example/']));
+    server.around.behave = () => ({ answers: { ...USUAL, custom: { taxonomy_1: 'n1' } } });
+    await work();
+    const [place, ...others] = (await farm.read(scan._id)).classification!.custom_taxonomies;
+    assert.deepEqual([place!.leaf_node_id, place!.tier1, place!.taxonomy_version], ['id-of-Games', 'Games', 3]);
+    assert.deepEqual(others, []);
+    await farm.taxonomies.change(scan.organization_id, 'verticals', { is_active: false });
+  });
+
   it('holds up no scan beside those that wait for it, and these keep their claims', async () => {
     const held = await Promise.all(Array.from({ length: 8 }, (_, at) => crawled(`https://hanging-${at}.example/`)));
     const { promise, resolve } = Promise.withResolvers<Behaviour>();

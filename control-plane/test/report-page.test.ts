@@ -95,6 +95,13 @@ describe('a public report', () => {
     assert.match(page, /<img src="AbCdEfGhIjKlMnOpQrStUv\/screenshot\?w=800"/);
   });
 
+  it('§2.1.16 shows the place of the scan in custom taxonomies', () => {
+    const taxonomy = { taxonomy_id: '1', taxonomy_name: 'Our verticals', taxonomy_slug: 'our', taxonomy_version: 1 };
+    const place = { leaf_node_id: '2', tier1: 'Games', tier2: 'Casino', tier3: null, tier4: null, used_default: false };
+    const classification = { ...sampleScan().classification!, custom_taxonomies: [{ ...taxonomy, ...place }] };
+    assert.match(render({ classification }), /Our verticals<\/dt><dd><bdi>Games › Casino/);
+  });
+
   it('shows what was asked of the exit and what was got, and that it was not checked', () => {
     assert.match(render(), /Country<\/th><td><bdi>Germany<\/bdi><\/td><td><bdi>Austria/);
     assert.match(render(), /Pool<\/th><td><bdi>mobile<\/bdi><\/td><td><bdi>mobile/);

@@ -13,6 +13,7 @@ import { judgeByRules } from './rules/judge-by-rules.ts';
 import { platformRules } from './rules/platform-rules.ts';
 import { ruleStore } from './rules/rule-store.ts';
 import { rulesByTag } from './rules/rules-by-tag.ts';
+import { taxonomyStore } from './taxonomies/taxonomy-store.ts';
 
 /**
  * What the rules of one scan may cost together, in ms of CPU, and the model that judges beside them, with how many scans may wait for it at
@@ -37,7 +38,7 @@ export function analysisDomain(
   const { store, wake, metrics, logger } = platform;
   const { readCapture, bodies } = crawling.dependencies;
   const model = settings && openModel(platform, crawling, settings);
-  const rules = ruleStore(store);
+  const [rules, taxonomies] = [ruleStore(store), taxonomyStore(store)];
   const threads = new RuleThreads(RULE_THREADS);
   const outboxFilled = () => wake.announce('outbox');
   const evidence = { readCapture, bodies };
@@ -45,7 +46,10 @@ export function analysisDomain(
   const judge = judgeByRules({ ...evidence, readRules, readTags, threads, budgetMs: ruleBudgetMs, logger });
   const dependencies: WorkerDependencies = {
     ...{ scans, readTags, ...evidence, judgeByRules: judge, metrics, logger, outboxFilled },
-    model: model && { show: model.show, judge: judgeByModel({ ask: model.ask, readRules, readTags }) },
+    model: model && {
+      show: model.show,
+      judge: judgeByModel({ ask: model.ask, readRules, readTags, readTaxonomies: taxonomies.active }),
+    },
   };
   const limits = { ...LIMITS, ...(settings && { waiting: settings.scansWaiting }) };
   const closes = async () => {
@@ -53,8 +57,9 @@ export function analysisDomain(
     await model?.close();
   };
   return {
-    stores: [rules, ...(model ? [model.answers] : [])],
+    stores: [rules, taxonomies, ...(model ? [model.answers] : [])],
     rules,
+    taxonomies,
     /** The model that judges, for who asks it about a scan by itself; null: there is none. */
     model,
     batchClaims: batchClaimStore(store),

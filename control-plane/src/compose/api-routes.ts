@@ -11,6 +11,7 @@ import { type RoleParts, roleRoutes } from '../accounts/roles/role-routes.ts';
 import { ruleRoutes } from '../analysis/rules/routes.ts';
 import type { RuleVerbParts } from '../analysis/rules/rule-verbs.ts';
 import { type RuleTestRouteParts, ruleTestRoutes } from '../analysis/rules/test-routes.ts';
+import { type TaxonomyParts, taxonomyRoutes } from '../analysis/taxonomies/routes.ts';
 import { type FleetVerbs, fleetRoutes } from '../crawling/fleet/fleet-routes.ts';
 import type { Caller } from '../http/caller.ts';
 import { openapi } from '../http/openapi.ts';
@@ -26,6 +27,7 @@ export type ApiParts = ScanParts &
   TagParts &
   RuleVerbParts &
   RuleTestRouteParts &
+  TaxonomyParts &
   FleetVerbs &
   KeyParts &
   OrganizationParts &
@@ -57,6 +59,7 @@ const GROUPS = {
   Tags: 'What can be found of a scan.',
   Account: 'Your organization, its keys, roles and labels, and who changed them.',
   'Custom rules': 'Conditions of your own that assign tags.',
+  'Custom taxonomies': 'Categories of your own, by which a model classifies your scans.',
   Organizations: 'The organizations of this deployment, for its operator.',
   Billing: 'What was used, charged and given back, and what is left.',
   Fleet: 'The browser nodes, for the operator.',
@@ -76,6 +79,7 @@ export function apiRoutes(parts: ApiParts): Route<Caller>[] {
       ...auditRoutes(parts),
       ...ruleRoutes(parts),
       ...ruleTestRoutes(parts),
+      ...taxonomyRoutes(parts),
       ...organizationRoutes(parts),
       ...usageRoutes(parts),
       ...billingRoutes(parts.readLedger),

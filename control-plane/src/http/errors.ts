@@ -101,6 +101,11 @@ export const ERRORS = {
     detail: 'text',
     means: 'There can be 500 rules at the most, and 10 AI rules.',
   },
+  'custom_taxonomies.too_many': {
+    status: 409,
+    detail: 'text',
+    means: 'There can be 5 custom taxonomies at the most.',
+  },
   'checking.built_in_rule': {
     status: 409,
     detail: 'text',

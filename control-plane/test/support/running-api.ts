@@ -24,6 +24,7 @@ import type { PackedSources } from '../../src/analysis/rules/packed-evidence.ts'
 import { ruleStore } from '../../src/analysis/rules/rule-store.ts';
 import { rulesByTag } from '../../src/analysis/rules/rules-by-tag.ts';
 import type { RuleTestParts } from '../../src/analysis/rules/test-rules.ts';
+import { taxonomyStore } from '../../src/analysis/taxonomies/taxonomy-store.ts';
 import { apiRoutes } from '../../src/compose/api-routes.ts';
 import { createApp } from '../../src/compose/create-app.ts';
 import type { CaptureRecord } from '../../src/crawling/captures/capture-record.ts';
@@ -191,6 +192,7 @@ export async function runningApi(
     setTagArchived: tags.setArchived,
     removeTag: tags.remove,
     rules,
+    taxonomies: taxonomyStore(store),
     problemsOf: (patterns) => threads.problemsOf(patterns),
     ruleTests: {
       ...{

@@ -94,6 +94,7 @@ export async function runningFarm({ model = null }: Pick<AnalysisSettings, 'mode
     registry,
     tags: domains.reference.tags,
     rules: domains.analysis.rules,
+    taxonomies: domains.analysis.taxonomies,
     scans,
     ledger,
     events,

@@ -201,7 +201,7 @@ async function finish({ scans, metrics }: FinishDependencies, checks: Checks): P
   const error = complete ? '' : `checks: ${missing.join(', ')}`;
   const ended = new Date(checks.now.getTime() + performance.now() - checks.began);
   const { network, network_host, brand } = names;
-  const classification = { brand, ...checks.classification, custom_taxonomies: [] };
+  const classification = { brand, ...checks.classification };
   const event = { type: 'finish' as const, tags, classification, network, networkHost: network_host, complete, error };
   const finished = await changeScan(scans, scan, event, ended, finishEvents({ ...checks, now: ended }));
   if (!finished) return {};

@@ -7,6 +7,7 @@ import type { AskModel, Verdict } from '../model/question.ts';
 import { askRule, type LlmRule } from '../rules/ask-rule.ts';
 import { rulesInService } from '../rules/evaluate-rules.ts';
 import { isLlm, type RuleRecord, ruleOf, slugsAssignedBy } from '../rules/rule.ts';
+import type { TaxonomyRecord } from '../taxonomies/taxonomy.ts';
 
 /** What a model said of a scan; `missing` names the verdicts that it did not give. */
 export type ModelJudgement = { classification: ModelClassification; findings: Finding[]; missing: string[] };
@@ -18,19 +19,24 @@ export type ModelJudgeParts = {
   ask: AskModel;
   readRules: (organizationId: string) => Promise<RuleRecord[]>;
   readTags: ReadTags;
+  readTaxonomies: (organizationId: string) => Promise<TaxonomyRecord[]>;
 };
 
-export const NOT_CLASSIFIED: ModelClassification = { ai_category: null, iab_v3: null };
+export const NOT_CLASSIFIED: ModelClassification = { ai_category: null, iab_v3: null, custom_taxonomies: [] };
 
 /** Asks for the classification and by each AI rule, all at once. Where there is nothing to look at, no verdict is missing. */
-export function judgeByModel({ ask, readRules, readTags }: ModelJudgeParts): JudgeByModel {
+export function judgeByModel({ ask, readRules, readTags, readTaxonomies }: ModelJudgeParts): JudgeByModel {
   return async ({ organization_id }, evidence, signal) => {
     if (!saysSomething(evidence)) return { classification: NOT_CLASSIFIED, findings: [], missing: [] };
-    const [records, tags] = await Promise.all([readRules(organization_id), readTags(organization_id)]);
+    const [records, tags, taxonomies] = await Promise.all([
+      readRules(organization_id),
+      readTags(organization_id),
+      readTaxonomies(organization_id),
+    ]);
     const rules = llmRulesOf(records, tags);
     const askOne = (rule: LlmRule) => askRule(ask, rule, slugsInService(rule, tags), evidence, signal);
     const [classified, ...byRules] = await Promise.all([
-      ask(classificationQuestion, evidence, signal),
+      ask(classificationQuestion(taxonomies), evidence, signal),
       ...rules.map(askOne),
     ]);
     return {

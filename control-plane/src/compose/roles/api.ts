@@ -66,6 +66,7 @@ export async function startApi(
     closing,
     ...reference.tagVerbs,
     rules: analysis.rules,
+    taxonomies: analysis.taxonomies,
     problemsOf: (patterns) => threads.problemsOf(patterns),
     ruleTests: {
       ...{ evidence: crawling.dependencies, findScan: scanning.scans.find, readTags: reference.readTags, threads },

@@ -209,16 +209,18 @@ function publicVideoAd({
 
 function classificationRows(classification: Classification | null): Report['classification'] {
   if (!classification) return [];
-  const { brand, ai_category, iab_v3 } = classification;
+  const { brand, ai_category, iab_v3, custom_taxonomies } = classification;
   const rows: [string, string | null][] = [
     ['Brand', brand],
     ['Category', ai_category && tierWords(ai_category)],
     ['IAB Content Taxonomy 3', iab_v3 && tierWords(iab_v3)],
+    ...custom_taxonomies.map((one): [string, string] => [clip(one.taxonomy_name, TITLE_MAX), tierWords(one)]),
   ];
   return rows.flatMap(([kind, value]) => (value ? [[kind, clip(value, TITLE_MAX)] as [string, string]] : []));
 }
 
-const tierWords = ({ tier1, tier2, tier3, tier4 }: Tiers): string =>
+type AnyTiers = { [tier in keyof Tiers]: string | null };
+const tierWords = ({ tier1, tier2, tier3, tier4 }: AnyTiers): string =>
   [tier1, tier2, tier3, tier4].filter(Boolean).join(' › ');
 
 function clip(text: string, max: number): string {

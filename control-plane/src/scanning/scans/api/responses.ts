@@ -19,12 +19,25 @@ const IabTiersSchema = Type.Object(
   { title: 'IabTiers' },
 );
 
+const ScanTaxonomySchema = Type.Object(
+  {
+    taxonomy_id: Type.String(),
+    taxonomy_name: Type.String(),
+    taxonomy_slug: Type.String(),
+    taxonomy_version: Type.Integer(),
+    leaf_node_id: StringOrNull,
+    ...{ tier1: StringOrNull, tier2: StringOrNull, tier3: StringOrNull, tier4: StringOrNull },
+    used_default: Type.Boolean({ description: 'No other node fitted.' }),
+  },
+  { title: 'ScanTaxonomy' },
+);
+
 const ClassificationSchema = Type.Object(
   {
     brand: StringOrNull,
     ai_category: orNull(TiersSchema),
     iab_v3: orNull(IabTiersSchema),
-    custom_taxonomies: Type.Array(Type.Object({}, { additionalProperties: true })),
+    custom_taxonomies: Type.Array(ScanTaxonomySchema),
   },
   { title: 'Classification' },
 );

@@ -55,7 +55,21 @@ export type Classification = {
   ai_category: Tiers | null;
   /** A category of the IAB Content Taxonomy 3.0 by its id in it. */
   iab_v3: (Tiers & { id: string }) | null;
-  custom_taxonomies: never[];
+  custom_taxonomies: ScanTaxonomy[];
+};
+
+/** A scan's place in a client's own taxonomy, as it was then; `used_default`: no other node fitted. All null: none did. */
+export type ScanTaxonomy = {
+  taxonomy_id: string;
+  taxonomy_name: string;
+  taxonomy_slug: string;
+  taxonomy_version: number;
+  leaf_node_id: string | null;
+  tier1: string | null;
+  tier2: string | null;
+  tier3: string | null;
+  tier4: string | null;
+  used_default: boolean;
 };
 
 /** What lists and links need of the accepted capture; the whole of it is in the captures collection under `id`. */
