@@ -1,6 +1,6 @@
 import type { FailureCode } from '@adsweep/shared/failures.ts';
 import { DeadlineError } from '@adsweep/shared/service/with-deadline.ts';
-import type { GatewayOutcome, TicketTraffic } from '@adsweep/shared/targeting/exit-ticket.ts';
+import { type GatewayOutcome, STALLED_MS, type TicketTraffic } from '@adsweep/shared/targeting/exit-ticket.ts';
 
 /** What Playwright's and Chromium's words for a failed navigation mean. The first that matches counts. */
 const ERRORS: [RegExp, FailureCode][] = [
@@ -43,6 +43,8 @@ export type LastHop = {
   fault: string;
   gateway: GatewayOutcome | null;
   attachment: boolean;
+  /** How long in ms it had received nothing when the page was left, 0 = all of it came, or nothing did. */
+  silentMs: number;
 };
 
 /** The failure that an error of the browser stands for; one that is not known is a broken connection. Pure. */
@@ -61,7 +63,7 @@ export function failureOfVisit(error: string, hop: LastHop | null, traffic: Tick
     // A later navigation that was called off leaves the page as it was.
     if (error) return failureOfAborted(hop, error) ?? failureOfError(isBroken(hop) ? hop.fault : error);
     if (isBroken(hop)) return failureOfError(hop.fault);
-    return null;
+    return isStalled(hop, traffic) ? 'proxy: UPSTREAM_FAILED' : null;
   }
   return error ? failureOfError(error) : null;
 }
@@ -74,6 +76,10 @@ export function failureOfBrowser(error: unknown): FailureCode | null {
 }
 
 const isBroken = ({ fault }: LastHop): boolean => fault !== '' && !fault.includes('ERR_ABORTED');
+
+/** Whether the upstream of the exit stopped sending in the middle of the document. */
+const isStalled = ({ url, silentMs }: LastHop, traffic: TicketTraffic | null): boolean =>
+  silentMs >= STALLED_MS && traffic !== null && hostIn(traffic, url)?.stalled === true;
 
 /** Whether our time for a navigation passed although the target answered, or before the browser had asked it. */
 function isBrowserLate(error: string, hop: LastHop, traffic: TicketTraffic | null): boolean {

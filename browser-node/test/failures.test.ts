@@ -9,6 +9,7 @@ const hop = (change: Partial<LastHop> = {}): LastHop => ({
   fault: '',
   gateway: null,
   attachment: false,
+  silentMs: 0,
   ...change,
 });
 const carried = (outcome: GatewayOutcome, host = 'shop.example', port = 443): TicketTraffic => ({
@@ -67,6 +68,19 @@ describe('the failure of a visit', () => {
     assert.equal(failureOfVisit(error, hop(), carried('ok')), 'navigation: TIMEOUT');
     assert.equal(failureOfVisit(error, hop(), null), 'navigation: TIMEOUT');
     assert.equal(failureOfVisit(error, hop(TUNNEL), carried('timeout')), 'navigation: TIMEOUT');
+  });
+
+  it('is an upstream that stopped in the middle of the document, and of nothing else', () => {
+    const stalled = (more: object = {}) => {
+      const traffic = carried('ok');
+      return { ...traffic, hosts: traffic.hosts.map((host) => ({ ...host, stalled: true, ...more })) };
+    };
+    const broken = hop({ ...ABORTED, statusCode: 200, silentMs: 9_000 });
+    assert.equal(failureOfVisit('', broken, stalled()), 'proxy: UPSTREAM_FAILED');
+    assert.equal(failureOfVisit('', broken, carried('ok')), null, 'no upstream, or one that went on sending');
+    assert.equal(failureOfVisit('', broken, stalled({ host: 'poll.example' })), null, 'another host');
+    assert.equal(failureOfVisit('', hop({ statusCode: 200 }), stalled()), null, 'the document had ended');
+    assert.equal(failureOfVisit('', { ...broken, silentMs: 900 }, stalled()), null, 'the document went on');
   });
 
   it('goes by host and port', () => {

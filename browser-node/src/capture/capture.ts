@@ -43,12 +43,13 @@ export async function capturePage(
     await captureSession.ending.race(stopBusyScripts(captureSession));
     const draft = newDraft(captureSession);
     await collectAll(captureSession, seenOpen, draft);
+    const leftAt = performance.now();
     draft.traffic = await closeTabs(captureSession, traffic);
     await collectAll(captureSession, seenAfterwards, draft);
     return {
       capture: asCapture(captureSession, draft, request.limits.capture_bytes),
       files: [...draft.files],
-      failure: await withCrashReason(open, failureOf(captureSession, visit, draft.traffic)),
+      failure: await withCrashReason(open, failureOf(captureSession, visit, draft.traffic, leftAt)),
     };
   } finally {
     await leaveContext(captureSession);
@@ -124,12 +125,19 @@ function newDraft({ landings, creative, startedAt }: CaptureSession): Draft {
   return { landings: captured, creative: seen, vast: null, requests: [], observations: [], files, traffic: null };
 }
 
-function failureOf(captureSession: CaptureSession, visit: Visit, traffic: TicketTraffic | null): CaptureFailure | null {
+/** `leftAt`: monotonic time at which the tabs were left. */
+function failureOf(
+  captureSession: CaptureSession,
+  visit: Visit,
+  traffic: TicketTraffic | null,
+  leftAt: number,
+): CaptureFailure | null {
   const known = visit.failure ?? captureSession.ending.failure;
   if (known) return known;
   const subject = captureSession.subject();
   const hop = visit.document ?? (subject && captureSession.journal.hopsOf(subject.tab.session.targetId).at(-1));
-  const code = failureOfVisit(visit.error, hop ?? null, traffic);
+  const silentMs = hop && !hop.isWhole && hop.receivedAt > 0 ? leftAt - hop.receivedAt : 0;
+  const code = failureOfVisit(visit.error, hop ? { ...hop, silentMs } : null, traffic);
   return code && { code, cause: visit.error || `${hop?.url} ended with ${hop?.fault || hop?.statusCode}` };
 }
 

@@ -15,6 +15,7 @@ const OVER_HTTP: Record<string, VendorBehavior> = {
   FR: { status: 429, text: 'slow down', headers: { 'Retry-After': '1' } },
   GB: 'dies',
   IT: { status: 404, text: 'no such place' },
+  SE: 'hangs_in_body',
 };
 const OVER_HTTPS: Record<string, VendorBehavior> = {
   AT: { status: 403, text: 'zone suspended' },
@@ -24,10 +25,14 @@ const OVER_HTTPS: Record<string, VendorBehavior> = {
 };
 const VENDORS = { ...GOOD, ...OVER_HTTP, ...OVER_HTTPS };
 
+/** Serves `answer`; whatever asks for `/poll` waits for ever. */
 async function listening(t: TestContext, answer: string): Promise<string> {
-  const server: Server = http.createServer((_, response) => {
-    response.setHeader('content-type', 'text/html').end(answer);
+  const server: Server = http.createServer((request, response) => {
+    response.setHeader('content-type', 'text/html');
+    if (request.url === '/poll') response.write(' ');
+    else response.end(answer);
   });
+  t.after(() => server.closeAllConnections());
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   t.after(() => new Promise((resolve) => server.close(resolve)));
   return `127.0.0.1:${(server.address() as AddressInfo).port}`;
@@ -40,7 +45,7 @@ const listed = (id: string, country_code: string, upstream: string) => {
 test('what vendors do becomes the failure class, the tag or nothing at all that it should', async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'adsweep-exits-'));
   t.after(() => rmSync(folder, { recursive: true, force: true }));
-  const page = await listening(t, '<title>A shop</title><p>Nothing to see.</p>');
+  const page = await listening(t, '<title>A shop</title><script>fetch("/poll")</script><p>Nothing to see.</p>');
   const check = await listening(t, JSON.stringify({ ip: '203.0.113.7', country_code: 'US', asn: 64500 }));
   const exits = [];
   for (const [country, behavior] of Object.entries(VENDORS)) {
@@ -68,7 +73,8 @@ test('what vendors do becomes the failure class, the tag or nothing at all that 
   await t.test('each way of a vendor to fail is told apart, over http and https', async () => {
     const codes = ['ACCOUNT_REFUSED', 'RATE_LIMITED', 'UPSTREAM_FAILED', 'NODE_NOT_FOUND'];
     const expected = codes.map((code) => `failed proxy: ${code}`);
-    assert.deepEqual(await outcomes(Object.keys(OVER_HTTP), 'http'), expected);
+    const stalled = 'failed proxy: UPSTREAM_FAILED';
+    assert.deepEqual(await outcomes(Object.keys(OVER_HTTP), 'http'), [...expected, stalled]);
     assert.deepEqual(await outcomes(Object.keys(OVER_HTTPS), 'https'), expected);
   });
 

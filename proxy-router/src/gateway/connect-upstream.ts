@@ -91,17 +91,22 @@ function recordFailure(
 
 /** Has the bytes and the end of an open connection counted. */
 function track(
-  { metrics, idleMs }: UpstreamDependencies,
+  { source, metrics, idleMs }: UpstreamDependencies,
   ticket: ActiveTicket,
   exit: Exit,
   destination: Destination,
   { socket, address }: Connected,
 ): UpstreamConnection {
   const measured = new MeasuredBytes(metrics, exit);
+  // Without an upstream in between, it is the target that falls silent.
+  const isUpstream = source.provider(exit.provider)?.resolvesNames === false;
   const connection: UpstreamConnection = new UpstreamConnection(socket, idleMs, {
     onBytes(sent, received) {
       measured.add(sent, received);
       ticket.addBytes(sent, received);
+    },
+    onStall() {
+      if (isUpstream) ticket.recordStall(destination);
     },
     onClose(outcome) {
       measured.flush();

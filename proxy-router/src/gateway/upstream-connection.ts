@@ -1,9 +1,10 @@
 import type { Socket } from 'node:net';
-import type { GatewayOutcome } from '@adsweep/shared/targeting/exit-ticket.ts';
+import { type GatewayOutcome, STALLED_MS } from '@adsweep/shared/targeting/exit-ticket.ts';
 
-/** `onBytes` gets the bytes since its last call, `onClose` is called once. */
+/** `onBytes` gets the bytes since its last call, `onStall` is called when nothing was received for STALLED_MS, `onClose` once. */
 export type UpstreamObserver = {
   onBytes(sent: number, received: number): void;
+  onStall(): void;
   onClose(outcome: GatewayOutcome): void;
 };
 
@@ -13,6 +14,7 @@ export class UpstreamConnection {
   readonly #observer: UpstreamObserver;
   #sent: number;
   #received: number;
+  #receivedAt = performance.now();
   #outcome: GatewayOutcome = 'ok';
 
   /** `idleMs`: how long no byte may move in either direction. */
@@ -47,6 +49,8 @@ export class UpstreamConnection {
     const received = this.socket.bytesRead - this.#received;
     this.#sent += sent;
     this.#received += received;
+    if (received > 0) this.#receivedAt = performance.now();
+    else if (performance.now() - this.#receivedAt >= STALLED_MS) this.#observer.onStall();
     if (sent > 0 || received > 0) this.#observer.onBytes(sent, received);
   }
 

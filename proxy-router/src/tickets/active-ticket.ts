@@ -68,13 +68,19 @@ export class ActiveTicket {
     const known = this.#hosts.get(key);
     if (!known && this.#hosts.size >= HOSTS_MAX) return;
     const connections = (known?.connections ?? 0) + 1;
-    this.#hosts.set(key, { host, port, address: address ?? known?.address ?? null, outcome, connections });
+    this.#hosts.set(key, { ...known, host, port, address: address ?? known?.address ?? null, outcome, connections });
   }
 
   /** A connection that had been established failed after all. */
   recordOutcome({ host, port }: Destination, outcome: GatewayOutcome): void {
     const known = this.#hosts.get(`${host} ${port}`);
     if (known) known.outcome = outcome;
+  }
+
+  /** A connection through an upstream received nothing for a while. */
+  recordStall({ host, port }: Destination): void {
+    const known = this.#hosts.get(`${host} ${port}`);
+    if (known) known.stalled = true;
   }
 
   /** Adds bytes that were transferred. At the limit, all connections of the ticket are closed. */

@@ -77,6 +77,9 @@ export const GATEWAY_OUTCOMES = [
 ] as const;
 export type GatewayOutcome = (typeof GATEWAY_OUTCOMES)[number];
 
+/** A connection that receives nothing for this long has stalled, in milliseconds. Slow targets need up to 3 s. */
+export const STALLED_MS = 5_000;
+
 /**
  * Answer of `GET /exits/{ticket_id}/traffic`: a ticket's traffic so far. `requests` has plain http requests by URL and tunnels
  * as `https://host:port/` with method CONNECT, in order, at most 5000; `at_ms` is Unix time in milliseconds. A URL is cut after
@@ -86,6 +89,9 @@ export type GatewayOutcome = (typeof GATEWAY_OUTCOMES)[number];
  * `open_streams` counts the tunnels and requests that are open now, `connecting_streams` those among them whose target is still being
  * resolved or dialled: their host may be missing from `hosts`. `quiet_ms` is the time since a stream last began, connected or ended or
  * a byte moved; Number.MAX_SAFE_INTEGER where that never happened.
+ *
+ * `stalled` of a host: through an upstream, a connection to it received nothing for STALLED_MS or longer while it was open. A tunnel that
+ * nothing was asked of counts too: only the browser knows whether something was due.
  *
  * To wait until a page's traffic is over, wait for `connecting_streams === 0` and a `quiet_ms` of the length you need. Do not wait for
  * `open_streams === 0` while the browser context is open: Chromium keeps idle tunnels for later pages and closes them with the context.
@@ -104,6 +110,7 @@ export const TicketTrafficSchema = Type.Object({
       address: nullable,
       outcome: Type.Enum(GATEWAY_OUTCOMES),
       connections: Type.Integer(),
+      stalled: Type.Optional(Type.Boolean()),
     }),
   ),
   requests: Type.Array(Type.Object({ method: Type.String(), url: Type.String(), at_ms: Type.Number() })),

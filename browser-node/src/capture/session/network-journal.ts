@@ -42,6 +42,10 @@ export type Entry = {
   certificate: Response['securityDetails'] | null;
   /** We stopped it inside the browser: it never reached the network. */
   isStopped: boolean;
+  /** Monotonic time at which something of its answer last came, 0 = nothing has. */
+  receivedAt: number;
+  /** All of its answer came. */
+  isWhole: boolean;
 };
 
 export const emptyEntry = (url: string, method: string, timestampMs: number): Entry => ({
@@ -63,6 +67,8 @@ export const emptyEntry = (url: string, method: string, timestampMs: number): En
   attachment: false,
   certificate: null,
   isStopped: false,
+  receivedAt: 0,
+  isWhole: false,
 });
 
 /** A request whose contents can be asked for now. */
@@ -95,7 +101,9 @@ export class NetworkJournal {
     devtools.on('Network.responseReceived', (event) => this.#answered(event));
     devtools.on('Network.dataReceived', ({ requestId, dataLength }) => {
       const open = this.#open.get(requestId);
-      if (open) open.entry.bodySize += dataLength;
+      if (!open) return;
+      open.entry.bodySize += dataLength;
+      open.entry.receivedAt = performance.now();
     });
     devtools.on('Network.loadingFinished', ({ requestId }, session) => this.#ended(requestId, '', session));
     devtools.on('Network.loadingFailed', (event, session) => this.#ended(event.requestId, event.errorText, session));
@@ -174,6 +182,7 @@ export class NetworkJournal {
     const open = this.#open.get(requestId);
     if (!open) return;
     fill(open.entry, response);
+    open.entry.receivedAt = performance.now();
     const tab = open.entry.hop && this.#tabs.get(open.entry.tab ?? '');
     if (tab && open.entry.gateway) tab.refused = true;
   }
@@ -185,6 +194,7 @@ export class NetworkJournal {
     this.ended += 1;
     this.lastActivityAt = performance.now();
     open.entry.fault = fault;
+    open.entry.isWhole = fault === '';
     if (!fault && this.closedAtMs === null)
       for (const listener of this.#finished) listener({ entry: open.entry, session, requestId });
   }
