@@ -52,8 +52,16 @@ export const ConfigSchema = Type.Object({
   REDIS_URL: Type.String({
     default: 'redis://127.0.0.1:6379',
     secret: true,
-    pattern: '^(rediss?://|unix:///)',
-    description: 'Redis for the index of work: `redis://`, `rediss://` or `unix:///path`.',
+    pattern: '^(rediss?(\\+cluster)?://|unix:///)',
+    description:
+      'Redis for the index of work: `redis://`, `rediss://` or `unix:///path`; `redis+cluster://host:port,host:port` for a Redis Cluster.',
+  }),
+  ADSWEEP_QUEUE_SHARDS: Type.Integer({
+    default: 1,
+    minimum: 1,
+    maximum: 256,
+    description:
+      'Queues that the organizations are spread over, for a Redis Cluster. The same for all replicas: change it while they are all stopped.',
   }),
   ADSWEEP_PROXY_URL: Type.String({
     default: 'http://127.0.0.1:8082',

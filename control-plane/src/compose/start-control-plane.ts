@@ -36,6 +36,7 @@ export async function startControlPlane(config: Config, logger: Logger): Promise
     publicUrl,
     joinTokens: config.ADSWEEP_NODE_TOKEN,
     leaseSecret: config.ADSWEEP_LEASE_SECRET,
+    shards: config.ADSWEEP_QUEUE_SHARDS,
     retention: { scans: config.ADSWEEP_KEEP_SCANS_DAYS, evidence: config.ADSWEEP_KEEP_EVIDENCE_DAYS },
     ruleBudgetMs: config.ADSWEEP_RULE_BUDGET_MS,
     model: modelSettings(config),

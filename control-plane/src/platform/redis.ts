@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { Logger } from '@adsweep/shared/service/logger.ts';
-import { Redis } from 'ioredis';
+import { Cluster, Redis } from 'ioredis';
 
 /** The longest a command may take; a Redis that is away answers at once with an error. */
 const COMMAND_TIMEOUT_MS = 2_000;
@@ -11,20 +11,45 @@ const RECONNECT_MAX_MS = 1_000;
 export type RedisClient = Redis;
 
 /**
- * A connection to `url` (`redis://`, `rediss://` or `unix:///path`). It answers before Redis does and reconnects for ever: while Redis is
+ * A connection to `url` (`redis://`, `rediss://` or `unix:///path`; `redis+cluster://` and `rediss+cluster://` name one node of a Redis
+ * Cluster or several, separated by commas). It answers before Redis does and reconnects for ever: while Redis is
  * away each command fails within two seconds, and the log says so once.
  */
 export function openRedis(url: string, logger: Logger): RedisClient {
-  const redis = new Redis({
-    ...addressOf(url),
-    enableOfflineQueue: false,
-    maxRetriesPerRequest: 0,
-    commandTimeout: COMMAND_TIMEOUT_MS,
-    connectTimeout: COMMAND_TIMEOUT_MS,
-    retryStrategy: (times) => Math.min(50 * times, RECONNECT_MAX_MS),
-  });
+  const redis = CLUSTER_URL.test(url)
+    ? openCluster(url)
+    : new Redis({ ...addressOf(url), ...CONNECTION, retryStrategy });
   logOutages(redis, logger);
   return redis;
+}
+
+const CLUSTER_URL = /^(rediss?)\+cluster:\/\/(?:([^@]*)@)?([^@/]+)\/?$/;
+const CONNECTION = {
+  enableOfflineQueue: false,
+  maxRetriesPerRequest: 0,
+  commandTimeout: COMMAND_TIMEOUT_MS,
+  connectTimeout: COMMAND_TIMEOUT_MS,
+};
+const retryStrategy = (times: number) => Math.min(50 * times, RECONNECT_MAX_MS);
+
+/** A cluster client has the same calls: keys of one call are in one slot everywhere. */
+function openCluster(url: string): RedisClient {
+  const [, scheme = '', credentials, hosts = ''] = CLUSTER_URL.exec(url) ?? [];
+  const urls = hosts.split(',').map((host) => new URL(`${scheme}://${credentials ? `${credentials}@` : ''}${host}`));
+  const nodes = urls.map(({ hostname, port }) => ({ host: bare(hostname), port: Number(port || 6379) }));
+  const { username, password } = urls[0]!;
+  const own = { username: decodeURIComponent(username), password: decodeURIComponent(password) };
+  const redisOptions = { ...own, ...CONNECTION, ...(scheme === 'rediss' ? { tls: {} } : {}) };
+  const cluster = new Cluster(nodes, { redisOptions, enableOfflineQueue: false, clusterRetryStrategy: retryStrategy });
+  return cluster as unknown as RedisClient;
+}
+
+/** A host name of a URL; an IPv6 address without its brackets. */
+const bare = (hostname: string): string => hostname.replace(/^\[|\]$/g, '');
+
+/** The servers that hold keys: the one, or the masters of a cluster. */
+export function serversOf(redis: RedisClient): RedisClient[] {
+  return redis.isCluster ? (redis as unknown as Cluster).nodes('master') : [redis];
 }
 
 /** Resolves when Redis can take commands, or rejects after `ms`. */
@@ -65,7 +90,7 @@ function addressOf(url: string) {
     throw new Error(`REDIS_URL has the scheme ${protocol}, not redis:, rediss: or unix:`);
   return {
     ...credentials,
-    host: hostname.replace(/^\[|\]$/g, ''),
+    host: bare(hostname),
     port: Number(port || 6379),
     db: Number(pathname.slice(1) || 0),
     ...(protocol === 'rediss:' ? { tls: {} } : {}),

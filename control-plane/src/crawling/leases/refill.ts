@@ -10,7 +10,10 @@ import { followRefill } from './follow-refill.ts';
 import { adoptLease, leaseRefOf } from './renew.ts';
 
 export type RefillDependencies = {
-  queue: Pick<CrawlQueue, 'enqueueAll' | 'adopt' | 'depth' | 'isAdopted' | 'whileAdopting' | 'refreshCaps'>;
+  queue: Pick<
+    CrawlQueue,
+    'enqueueAll' | 'adopt' | 'depth' | 'isAdopted' | 'whileAdopting' | 'refreshCaps' | 'removeOtherShards'
+  >;
   scans: Pick<InternalScans, 'pageInStatus' | 'countJobsInStatus'>;
   redis: RedisClient;
   metrics: Pick<WorkMetrics, 'refillRemaining'>;
@@ -34,6 +37,7 @@ const ON_THEIR_WAY_MAX = 100;
  */
 export function startRefill(dependencies: RefillDependencies): Loop {
   let whole = true;
+  let isFirst = true;
   let position = '';
 
   const turn = async () => {
@@ -41,7 +45,8 @@ export function startRefill(dependencies: RefillDependencies): Loop {
       await dependencies.queue.refreshCaps();
       if (whole || !(await dependencies.queue.isAdopted()) || (await jobsAreMissing(dependencies))) {
         await refill(dependencies);
-        whole = false;
+        if (isFirst) await dependencies.queue.removeOtherShards();
+        [whole, isFirst] = [false, false];
       } else {
         await adoptRunning(dependencies);
         for (let page = 0; page === 0 || (page < PAGES_PER_TURN && position !== ''); page += 1)

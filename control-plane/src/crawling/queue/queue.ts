@@ -1,5 +1,5 @@
 import { LEASE_MS } from '@adsweep/shared/lease/messages.ts';
-import { loadScript, type RedisClient } from '../../platform/redis.ts';
+import { loadScript, type RedisClient, serversOf } from '../../platform/redis.ts';
 import { singleProcessHints, type WakeHub } from '../../platform/wake-hub.ts';
 import { type Band, type ShardKeys, shardKeys, shardOf } from './keys.ts';
 import { type QueueDepth, readDepth, readOldest } from './read-depth.ts';
@@ -28,6 +28,8 @@ const script = (name: string) => loadScript(new URL(`scripts/${name}.lua`, impor
 const [enqueue, promote, acquire] = [script('enqueue'), script('promote'), script('acquire')];
 const [renew, adopt, end] = [script('renew'), script('adopt'), script('end')];
 const [drop, reap, limit] = [script('drop'), script('reap'), script('limit')];
+
+const SCANNED_AT_ONCE = 1_000;
 
 type WorkHints = Pick<WakeHub, 'signal' | 'announce' | 'isConnected'>;
 
@@ -200,6 +202,19 @@ export function crawlQueue(
       await Promise.all(allKeys.map(({ adopting }) => redis.set(adopting, '1')));
       await adoptAll();
       await Promise.all(allKeys.map(({ adopting, adopted }) => redis.rename(adopting, adopted)));
+    },
+
+    /** Removes what another number of shards has left behind. */
+    async removeOtherShards(): Promise<void> {
+      const isOther = (key: string) => !allKeys.some(({ prefix }) => key.startsWith(prefix));
+      for (const server of serversOf(redis)) {
+        let cursor = '0';
+        do {
+          const [next, found] = await server.scan(cursor, 'MATCH', '{q*}:*', 'COUNT', SCANNED_AT_ONCE);
+          for (const key of found.filter(isOther)) await redis.unlink(key);
+          cursor = next;
+        } while (cursor !== '0');
+      }
     },
 
     /** How many jobs there are in each state. */
