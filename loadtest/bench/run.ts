@@ -9,6 +9,8 @@ const QUESTIONS = {
   scans: 'a page of the list of scans with 10,000 and with 1,000,000 scans',
   gateway: 'what the gateway costs beside a bare proxy-chain server, and what a pick costs',
   create: 'a POST of a scan beside a bare Koa route with the same validation and insert',
+  queue: 'our queue beside BullMQ on one Redis',
+  'queue-depth': 'leasing a job with 100 and with 1,000,000 waiting, and the refill of a million',
   rules: '5,000 URLs against 1,000 expressions, at once and one by one',
   'event-loop': 'the longest hold of an event loop by one request',
   hostile: 'hostile pages on one node, and innocent ones between them',

@@ -1,0 +1,106 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createLogger } from '@adsweep/shared/service/logger.ts';
+import { openRedis, redisReady } from '../../control-plane/src/platform/redis.ts';
+import { barChart } from './bar-chart.ts';
+import { machine, median } from './machine.ts';
+import { type Subject, startBull, startOurs } from './queue-subjects.ts';
+import { saveResult } from './save-result.ts';
+
+/** Our queue beside BullMQ on one Redis, in turn. */
+const ROUNDS = 5;
+const JOBS = 2_000;
+const CONCURRENCIES = [1, 10, 100];
+/** With one at a time fewer jobs are enough. */
+const jobsAt = (concurrency: number) => (concurrency === 1 ? JOBS / 4 : JOBS);
+const CLAIMS = 100;
+
+const folder = mkdtempSync(join(tmpdir(), 'adsweep-bench-'));
+const socket = join(folder, 'redis.sock');
+const server = spawn('redis-server', ['--port', '0', '--unixsocket', socket, '--save', '', '--dir', folder], {
+  stdio: 'ignore',
+});
+const redis = openRedis(`unix://${socket}`, createLogger('bench', 'silent'));
+await redisReady(redis, 10_000);
+
+type Round = Record<string, number>;
+
+const perSecond = async (jobs: number, work: () => Promise<void>): Promise<number> => {
+  const began = performance.now();
+  await work();
+  return (1000 * jobs) / (performance.now() - began);
+};
+
+/** Commands that Redis ran, those within scripts too, and bytes over the wire both ways. */
+async function redisWork(): Promise<{ commands: number; bytes: number }> {
+  const [stats, wire] = [await redis.info('commandstats'), await redis.info('stats')];
+  const commands = [...stats.matchAll(/calls=(\d+)/g)].reduce((sum, [, calls]) => sum + Number(calls), 0);
+  const bytes = [...wire.matchAll(/total_net_(?:in|out)put_bytes:(\d+)/g)].reduce(
+    (sum, [, each]) => sum + Number(each),
+    0,
+  );
+  return { commands, bytes };
+}
+
+async function takeRound(subject: Subject): Promise<Round> {
+  const round: Round = {};
+  const before = await redisWork();
+  round['adds a second, one by one'] = await perSecond(JOBS, () => subject.add(JOBS));
+  await subject.workOff(JOBS, 100);
+  const after = await redisWork();
+  round['Redis commands for a job'] = (after.commands - before.commands) / JOBS;
+  round['bytes to and from Redis for a job'] = (after.bytes - before.bytes) / JOBS;
+  for (const concurrency of CONCURRENCIES) {
+    const jobs = jobsAt(concurrency);
+    round['adds a second, in bulk'] = await perSecond(jobs, () => subject.addBulk(jobs));
+    round[`jobs a second, ${concurrency} at a time`] = await subject.workOff(jobs, concurrency);
+  }
+  const claims: number[] = [];
+  for (let count = 0; count < CLAIMS; count += 1) claims.push(await subject.claimMs());
+  claims.sort((a, b) => a - b);
+  round['ms from adding to having a job, median'] = median(claims);
+  round['ms from adding to having a job, p99'] = claims[Math.floor(CLAIMS * 0.99)]!;
+  return round;
+}
+
+const number = (value: number) => (value >= 100 ? Math.round(value).toLocaleString('en') : value.toFixed(1));
+const shown = (values: number[]) =>
+  `${number(median(values))} (${number(Math.min(...values))}-${number(Math.max(...values))})`;
+
+const subjects = [await startOurs(`unix://${socket}`), await startBull(`unix://${socket}`)];
+try {
+  const rounds = new Map(subjects.map(({ name }) => [name, [] as Round[]]));
+  for (let round = 0; round <= ROUNDS; round += 1)
+    for (const subject of round % 2 ? subjects : subjects.toReversed()) {
+      const taken = await takeRound(subject);
+      // The first round is for the compilers.
+      if (round > 0) rounds.get(subject.name)!.push(taken);
+    }
+  const [ours, theirs] = subjects.map(({ name }) => rounds.get(name)!);
+  const questions = Object.keys(ours![0]!);
+  const of = (of: Round[], question: string) => of.map((round) => round[question]!);
+  const rows = questions.map((question) => {
+    const ratio = median(of(ours!, question)) / median(of(theirs!, question));
+    return `| ${question} | ${shown(of(ours!, question))} | ${shown(of(theirs!, question))} | ${ratio.toFixed(2)} |`;
+  });
+  const atHundred = 'jobs a second, 100 at a time';
+  saveResult('queue', [
+    '# Our queue beside BullMQ',
+    `${machine()}, Redis ${/redis_version:(\S+)/.exec(await redis.info('server'))?.[1]}, BullMQ 6.7. Medians (and ranges) of ${ROUNDS} rounds in turn on one Redis over a socket, without files. A round adds and works off ${JOBS.toLocaleString('en')} jobs, ten organizations among them; jobs do nothing and are removed when they end. Ours are leased under a growing fence, organizations in turn, bands by weight and with a cap, up to eight with one call, and ended under their fence. BullMQ has one queue without any of that, with its defaults.`,
+    ['| | Adsweep | BullMQ | ratio |', '|---|--:|--:|--:|', ...rows].join('\n'),
+    barChart('jobs a second, 100 at a time', [
+      ['Adsweep', median(of(ours!, atHundred))],
+      ['BullMQ', median(of(theirs!, atHundred))],
+    ]),
+  ]);
+} finally {
+  for (const subject of subjects) await subject.stop();
+  redis.disconnect();
+  const gone = once(server, 'exit');
+  server.kill('SIGKILL');
+  await gone;
+  rmSync(folder, { recursive: true, force: true });
+}
