@@ -55,7 +55,7 @@ async function finished(url = 'https://shop.example/'): Promise<string> {
   return id;
 }
 
-describe('§2.6.13 AI rules', () => {
+describe('§2.6.14 AI rules', () => {
   it('register the tags that they may assign, with what the client says of each', async () => {
     const { status, body } = await api.post(RULES, { ...claims, tag_visibility: { fear: 'public' } });
     assert.equal(status, 201, JSON.stringify(body));

@@ -96,7 +96,7 @@ describe('the verdict of a model', () => {
   }
   const isRule = ({ schema }: Asked) => schema.name === 'rule';
 
-  it('§2.6.13 is asked by each AI rule too: its tags are link-less, and combos see them', async () => {
+  it('§2.6.14 is asked by each AI rule too: its tags are link-less, and combos see them', async () => {
     const scan = await farm.submit();
     await ruleFor(scan, { gains: 'It promises gains.', fear: 'It frightens.' });
     const combo = { rule_type: 'combo' as const, config: { all_of: ['gains'], match_scope: 'url' as const } };
@@ -122,7 +122,7 @@ describe('the verdict of a model', () => {
     assert.equal(JSON.parse(String(user)).pages[0].url, 'https://gains.example/');
   });
 
-  it('§2.6.13 of an AI rule is missing like any other, and an archived tag is not offered', async () => {
+  it('§2.6.14 of an AI rule is missing like any other, and an archived tag is not offered', async () => {
     const scan = await farm.submit();
     await ruleFor(scan, { gains: 'It promises gains.', old: 'It is old.' });
     await farm.tags.setArchived((await farm.tags.visibleTo(scan.organization_id)).get('old')!, new Date(), new Date());

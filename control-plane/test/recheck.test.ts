@@ -42,7 +42,7 @@ describe('POST /api/v1/scans/recheck', () => {
     return scan;
   };
 
-  it('§4.2.25 takes the newest scans that have finished, completed and partial ones, and wipes their tags', async () => {
+  it('§4.2.22 takes the newest scans that have finished, completed and partial ones, and wipes their tags', async () => {
     for (const status of ['completed', 'completed', 'partial', 'failed', 'completed'] as const)
       await store((await all()).length, { status });
     assert.deepEqual((await recheck('last_n', 3)).body, { queued_count: 3 });
@@ -53,7 +53,7 @@ describe('POST /api/v1/scans/recheck', () => {
     assert.equal((await api.get(`/api/v1/scans/${taken!._id}`)).body.status, 'rechecking');
   });
 
-  it('§4.2.25 takes the scans that completed in the last hours', async () => {
+  it('§4.2.22 takes the scans that completed in the last hours', async () => {
     const now = Date.now();
     await store(-25, {}, now);
     await store(-23, { created_at: new Date(now - 90 * HOUR_MS) }, now);
@@ -62,7 +62,7 @@ describe('POST /api/v1/scans/recheck', () => {
     assert.deepEqual(await statuses(), ['rechecking', 'completed', 'rechecking']);
   });
 
-  it('§4.2.25 leaves the scans of other organizations, and those whose evidence is gone, as they are', async () => {
+  it('§4.2.22 leaves the scans of other organizations, and those whose evidence is gone, as they are', async () => {
     await store(0, { evidence_removed_at: new Date() });
     await store(1, { organization_id: ORGANIZATIONS.theirs });
     await store(2);
@@ -70,7 +70,7 @@ describe('POST /api/v1/scans/recheck', () => {
     assert.deepEqual(await statuses(), ['completed', 'completed', 'rechecking']);
   });
 
-  it('§4.2.26 two at the same time queue each scan once', async () => {
+  it('§4.2.23 two at the same time queue each scan once', async () => {
     for (let hour = 0; hour < 130; hour++) await store(hour);
     const answers = await Promise.all([recheck('last_n', 120), recheck('last_n', 120), recheck('last_n', 120)]);
     const counts = answers.map(({ body }) => body.queued_count);
@@ -84,7 +84,7 @@ describe('POST /api/v1/scans/recheck', () => {
     assert.equal(metered.length, 120);
   });
 
-  it('§4.2.26 one that was interrupted queues what is missing when it is sent again, and nothing twice', async () => {
+  it('§4.2.23 one that was interrupted queues what is missing when it is sent again, and nothing twice', async () => {
     for (let hour = 0; hour < 6; hour++) await store(hour);
     const { apply } = api.scans;
     let writes = 0;
@@ -107,7 +107,7 @@ describe('POST /api/v1/scans/recheck', () => {
     );
   });
 
-  it('§4.2.25 more than 5,000 scans, more than 72 hours and other scopes are refused', async () => {
+  it('§4.2.22 more than 5,000 scans, more than 72 hours and other scopes are refused', async () => {
     assert.deepEqual(itemsOf(await recheck('last_n', 5_001)), ['body.scope_value less_than_equal']);
     assert.deepEqual(itemsOf(await recheck('hours', 73)), ['body.scope_value less_than_equal']);
     assert.deepEqual(itemsOf(await recheck('hours', 0)), ['body.scope_value greater_than_equal']);
@@ -124,7 +124,7 @@ describe('POST /api/v1/scans/recheck', () => {
     assert.deepEqual(await statuses(), ['completed']);
   });
 
-  it('§4.2.26 many scans are queued while other requests are answered', async () => {
+  it('§4.2.23 many scans are queued while other requests are answered', async () => {
     const organization_id = ORGANIZATIONS.ours;
     const many = Array.from({ length: 600 }, (_, at) => {
       return finished({ organization_id, created_at: new Date(at), completed_at: new Date(at) });
