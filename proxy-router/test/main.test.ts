@@ -43,6 +43,14 @@ test('an exits file that cannot be used ends the start with all its problems', a
   assert.match(said, /acme is unknown; known: direct, list[\s\S]*\/hosts\/x leads to y/);
 });
 
+test('an exits file that cannot be read ends the start with the reason', async (t) => {
+  const folder = temporaryFolder(t);
+  const child = start(t, { ADSWEEP_EXITS_FILE: folder });
+  const [said, [status]] = await Promise.all([text(child.stderr!), once(child, 'exit')]);
+  assert.equal(status, 1);
+  assert.equal(said, `the exits file cannot be used:\n  - ${folder} cannot be read: EISDIR\n`);
+});
+
 test('settings that cannot be used end the start with all their problems', async (t) => {
   const child = start(t, { ADSWEEP_TICKET_SECRET: 'short', ADSWEEP_PROXY_PORT: 'eighty' });
   const [said, [status]] = await Promise.all([text(child.stderr!), once(child, 'exit')]);

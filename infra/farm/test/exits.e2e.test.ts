@@ -70,7 +70,7 @@ test('what vendors do becomes the failure class, the tag or nothing at all that 
     const scans = await Promise.all(countries.map((country) => scan(country, 0, scheme)));
     return scans.map(({ status, error }) => `${status} ${error}`);
   };
-  await t.test('each way of a vendor to fail is told apart, over http and https', async () => {
+  await t.test('§4.1.3 each way of a vendor to fail is told apart, over http and https', async () => {
     const codes = ['ACCOUNT_REFUSED', 'RATE_LIMITED', 'UPSTREAM_FAILED', 'NODE_NOT_FOUND'];
     const expected = codes.map((code) => `failed proxy: ${code}`);
     const stalled = 'failed proxy: UPSTREAM_FAILED';

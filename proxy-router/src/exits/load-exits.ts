@@ -15,12 +15,12 @@ export type LoadedExits = { file: ExitsFile; vendors: LoadedVendor[]; versions: 
 
 /**
  * Reads an exits file, and the passwords and catalogues that it names by paths relative to itself. Throws {@link ExitsFileError} with
- * all problems, or the system's error where the exits file itself cannot be read.
+ * all problems.
  */
 export function loadExits(path: string, builtIn: readonly string[], base: ExitsBase | null): LoadedExits {
   // Asked for before the file is read: a change in between is then seen the next time.
   const version = versionOf(path);
-  const file = parseExitsFile(readFileSync(path, 'utf8'), builtIn, base);
+  const file = parseExitsFile(readText(path), builtIn, base);
   return completeExits(file, path, [version, ...namedVersions(path, file)].join('\n'));
 }
 
@@ -66,6 +66,15 @@ function namedVersions(path: string, file: ExitsFile): string[] {
 function versionOf(path: string, isRequired = true): string {
   const found = statSync(path, { throwIfNoEntry: isRequired });
   return found ? `${path} ${found.mtimeMs} ${found.size} ${found.ino}` : `${path} is missing`;
+}
+
+/** A folder, or a file of somebody else's, is as wrong as one with the wrong text in it. */
+function readText(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    throw new ExitsFileError(problemsOf(error).map((problem) => `${path} ${problem}`));
+  }
 }
 
 function readPassword({ password, password_file }: ProviderConfig, folder: string): string {
