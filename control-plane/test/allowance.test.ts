@@ -237,7 +237,7 @@ describe('checks per month', () => {
         price_micros: Math.floor(random() * 2) * 10,
       };
       const id = `organization-${at}`;
-      await allowances.create(id);
+      await allowances.beginMonth(id, demand.month);
       await allowances.credit(id, { after: 0, through: 1 }, [], Math.floor(random() * 5) * 10);
       const expected = refusalOf(await allowances.read(id), demand, limits) === null;
       const wanted = { ...demand, id: 'r', at: new Date(), names: [], indexes: [], isRepeatable: false };

@@ -33,20 +33,27 @@ export function allowanceStore(store: Store) {
       await insertOnce(allowances, emptyAllowance(organizationId));
     },
 
+    /** Lets a month begin with no checks, where it has not begun. */
+    async beginMonth(organizationId: string, month: string): Promise<void> {
+      await insertOnce(allowances, emptyAllowance(organizationId));
+      const path = `months.${month}`;
+      const filter: Filter<Allowance> = { _id: organizationId, [path]: { $exists: false } };
+      await allowances.updateOne(filter, { $set: { [path]: 0 } });
+    },
+
     /**
      * Counts what is wanted if the limits allow all of it, and settles what is settled, in one write. False: nothing was written, because it
-     * is too much, one of the repeatable ones is there already, or the organization has no allowance yet.
+     * is too much, one of the repeatable ones is there already, or the organization has no allowance for the month yet.
      */
     async take(organizationId: string, wanted: Wanted[], settled: Settled[], limits: Limits): Promise<boolean> {
       const sums = sumsOf(wanted, -1);
-      const conditions = withinLimits(sums, limits);
+      const filter: Filter<Allowance> = { _id: organizationId, ...withinLimits(sums, limits) };
       const set: Record<string, Reservation> = {};
       for (const { id, isRepeatable, ...reservation } of wanted) {
         set[`reservations.${id}`] = reservation;
-        if (isRepeatable) conditions.push({ [`reservations.${id}`]: { $exists: false } });
+        if (isRepeatable) filter[`reservations.${id}`] = { $exists: false };
       }
       const update = { $set: set, ...settling(settled, sums) };
-      const filter = { _id: organizationId, ...(conditions.length > 0 && { $and: conditions }) };
       return (await allowances.updateOne(filter, update)).matchedCount === 1;
     },
 
@@ -108,14 +115,15 @@ function sumsOf(demands: Demand[], sign: 1 | -1, sums: Sums = {}): Sums {
   return sums;
 }
 
-/** What an allowance must look like for `sums` to be within the limits; a month that is not there has no checks yet. */
-function withinLimits(sums: Sums, { checks_per_month, hasBalance }: Limits): Filter<Allowance>[] {
-  return Object.entries(sums).flatMap(([path, amount]): Filter<Allowance>[] => {
-    if (path === 'available_micros') return hasBalance && amount < 0 ? [{ [path]: { $gte: -amount } }] : [];
-    if (checks_per_month === null) return [];
-    const most = { [path]: { $lte: checks_per_month - amount } };
-    return [amount > checks_per_month ? most : { $or: [most, { [path]: { $exists: false } }] }];
-  });
+/** What an allowance must look like for `sums` to be within the limits. */
+function withinLimits(sums: Sums, { checks_per_month, hasBalance }: Limits): Filter<Allowance> {
+  const filter: Record<string, object> = {};
+  for (const [path, amount] of Object.entries(sums)) {
+    if (path !== 'available_micros') {
+      if (checks_per_month !== null) filter[path] = { $lte: checks_per_month - amount };
+    } else if (hasBalance && amount < 0) filter[path] = { $gte: -amount };
+  }
+  return filter;
 }
 
 /** The part of an update that removes what is settled and gives back the rest of it, with `sums` of other changes. */

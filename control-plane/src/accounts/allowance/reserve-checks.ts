@@ -81,7 +81,7 @@ export function checkReservations({ allowances, limitsOf, grantStart }: ReserveP
       }
       const refusal = refusalOf(allowance, wanted, limits);
       if (refusal) return { refusal };
-      await allowances.create(organizationId);
+      await allowances.beginMonth(organizationId, wanted.month);
     }
   };
 
