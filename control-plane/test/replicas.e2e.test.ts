@@ -105,7 +105,7 @@ function testReplicas(mongodb: MongodbServer): void {
   }
 
   it(`bring ${SCANS} scans to their end, each once, while they are killed (seed ${SEED})`, {
-    timeout: 150_000,
+    timeout: 400_000,
   }, async (t) => {
     t.diagnostic(`seed ${SEED}; the same again: ADSWEEP_TEST_SEED=${SEED}`);
     const createAll = async () => {
