@@ -9,11 +9,15 @@ import { openRedis, type RedisClient, redisReady } from '../../src/platform/redi
 /** A redis-server of one's own on a socket in a new folder. `kill` ends it as a crash would; `start` begins it again, empty. */
 export type PrivateRedis = {
   url: string;
+  /** The file of its socket. */
+  socket: string;
   client: RedisClient;
   kill(): Promise<void>;
   start(): Promise<void>;
   stop(): Promise<void>;
 };
+
+const START_MS = 60_000;
 
 export async function startRedis(): Promise<PrivateRedis> {
   const folder = await mkdtemp(join(tmpdir(), 'adsweep-redis-'));
@@ -23,7 +27,7 @@ export async function startRedis(): Promise<PrivateRedis> {
     spawn('redis-server', ['--port', '0', '--unixsocket', socket, '--save', '', '--dir', folder], { stdio: 'ignore' });
   let server = launch();
   const client = openRedis(url, createLogger('test', 'silent'));
-  await redisReady(client, 5_000);
+  await redisReady(client, START_MS);
 
   const kill = async () => {
     if (server.exitCode !== null || server.signalCode !== null) return;
@@ -35,11 +39,12 @@ export async function startRedis(): Promise<PrivateRedis> {
   };
   return {
     url,
+    socket,
     client,
     kill,
     async start() {
       server = launch();
-      await redisReady(client, 5_000);
+      await redisReady(client, START_MS);
     },
     async stop() {
       client.disconnect();

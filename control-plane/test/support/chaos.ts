@@ -1,0 +1,64 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type { CuttableLink } from './cuttable-link.ts';
+import type { PrivateRedis } from './private-redis.ts';
+import { seededRandom } from './seeded-random.ts';
+import type { SignalledProcess } from './signalled-process.ts';
+
+/** What can be harmed. */
+export type ChaosTargets = {
+  nodes: SignalledProcess[];
+  controlPlanes: SignalledProcess[];
+  redis: PrivateRedis;
+  links: CuttableLink[];
+};
+
+/** How much harm is done: faults of each of the three kinds, and the longest that one lasts, in ms. */
+export type ChaosPlan = { faults: number; lastsMs: number };
+
+type Dice = { below: (limit: number) => number; oneOf: <T>(all: T[]) => T };
+
+/**
+ * Harms nodes, control planes, and what lies between them, each kind one fault after the other and all three at the same time. When it
+ * resolves, everything works again. The same seed makes the same faults.
+ */
+export async function makeChaos(targets: ChaosTargets, { faults, lastsMs }: ChaosPlan, seed: number): Promise<void> {
+  const repeatedly = async (kind: number, fault: (dice: Dice) => Promise<void>) => {
+    const dice = diceOf(seed + kind);
+    for (let done = 0; done < faults; done += 1) {
+      await pause(dice.below(lastsMs));
+      await fault(dice);
+    }
+  };
+  await Promise.all([
+    repeatedly(1, (dice) => harmProcess(dice, dice.oneOf(targets.nodes), lastsMs)),
+    repeatedly(2, (dice) => harmProcess(dice, dice.oneOf(targets.controlPlanes), lastsMs)),
+    repeatedly(3, (dice) => harmBetween(dice, targets, lastsMs)),
+  ]);
+}
+
+function diceOf(seed: number): Dice {
+  const random = seededRandom(seed);
+  const below = (limit: number) => random() * limit;
+  return { below, oneOf: (all) => all[Math.floor(below(all.length))]! };
+}
+
+async function harmProcess(dice: Dice, process: SignalledProcess, lastsMs: number): Promise<void> {
+  const isKill = dice.below(2) < 1;
+  if (isKill) await process.kill();
+  else process.pause();
+  await pause(dice.below(lastsMs));
+  if (isKill) await process.start();
+  else process.resume();
+}
+
+async function harmBetween(dice: Dice, { redis, links }: ChaosTargets, lastsMs: number): Promise<void> {
+  const which = dice.oneOf(['flush', 'restart', 'cut', 'cut'] as const);
+  const [link, isReset, ms] = [dice.oneOf(links), dice.below(2) < 1, dice.below(lastsMs)];
+  // On a busy machine it may not answer in time: then it has flushed, or there is one fault less.
+  if (which === 'flush') await redis.client.flushall().catch(() => undefined);
+  if (which === 'restart') await redis.kill();
+  if (which === 'cut') link.cut();
+  await pause(ms);
+  if (which === 'restart') await redis.start();
+  if (which === 'cut') link.mend(isReset);
+}

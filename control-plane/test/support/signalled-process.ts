@@ -1,0 +1,34 @@
+import type { ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+
+/** A process that is killed, paused and let go on as it comes. `launch` starts it, each time it is gone. */
+export class SignalledProcess {
+  readonly #launch: () => Promise<ChildProcess>;
+  #child: ChildProcess | null = null;
+
+  constructor(launch: () => Promise<ChildProcess>) {
+    this.#launch = launch;
+  }
+
+  async start(): Promise<void> {
+    this.#child = await this.#launch();
+  }
+
+  /** SIGSTOP: it does nothing until `resume`. */
+  pause(): void {
+    this.#child?.kill('SIGSTOP');
+  }
+
+  resume(): void {
+    this.#child?.kill('SIGCONT');
+  }
+
+  /** SIGKILL: nothing is tidied up. */
+  async kill(): Promise<void> {
+    const child = this.#child;
+    if (!child || child.exitCode !== null || child.signalCode !== null) return;
+    const gone = once(child, 'exit');
+    child.kill('SIGKILL');
+    await gone;
+  }
+}

@@ -1,0 +1,14 @@
+import { runSimulatedNode } from './run-simulated-node.ts';
+import { seededRandom } from './seeded-random.ts';
+
+/** A simulated node as a process of its own: what it needs to know is in its environment. */
+const { NODE_ID = '', NODE_API_URLS = '', JOIN_TOKEN = '', SEED = '' } = process.env;
+// Whoever started it may be killed.
+process.on('disconnect', () => process.exit());
+await runSimulatedNode({
+  nodeId: NODE_ID,
+  urls: NODE_API_URLS.split(','),
+  joinToken: JOIN_TOKEN,
+  slots: 4,
+  random: seededRandom(Number(SEED)),
+});
