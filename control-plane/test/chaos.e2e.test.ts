@@ -95,7 +95,7 @@ function testReplicas(mongodb: MongodbServer): void {
   });
   after(async () => {
     stopping.abort();
-    await Promise.all([...nodes, ...replicas].map((one) => one.kill()));
+    await Promise.all([...nodes, ...replicas].map((one) => one.end()));
     await Promise.all(links.map((link) => link.close()));
     await store.close();
     await redis.stop();
@@ -164,7 +164,7 @@ function testReplicas(mongodb: MongodbServer): void {
   }, async (t) => {
     t.diagnostic(`seed ${SEED}; the same again: ADSWEEP_TEST_SEED=${SEED}`);
     const targets = { nodes, controlPlanes: replicas, redis, links };
-    const [ids] = await Promise.all([createAll(), makeChaos(targets, { faults, lastsMs }, SEED)]);
+    const [ids] = await Promise.all([createAll(), makeChaos(targets, { faults, lastsMs }, SEED, stopping.signal)]);
     assert.equal(new Set(ids).size, ids.length);
 
     const stored = store.collection<ScanRecord>('scans');

@@ -19,12 +19,17 @@ type Dice = { below: (limit: number) => number; oneOf: <T>(all: T[]) => T };
 
 /**
  * Harms nodes, control planes, and what lies between them, each kind one fault after the other and all three at the same time. When it
- * resolves, everything works again. The same seed makes the same faults.
+ * resolves, everything works again; it begins no fault once `stopping` is aborted. The same seed makes the same faults.
  */
-export async function makeChaos(targets: ChaosTargets, { faults, lastsMs }: ChaosPlan, seed: number): Promise<void> {
+export async function makeChaos(
+  targets: ChaosTargets,
+  { faults, lastsMs }: ChaosPlan,
+  seed: number,
+  stopping: AbortSignal,
+): Promise<void> {
   const repeatedly = async (kind: number, fault: (dice: Dice) => Promise<void>) => {
     const dice = diceOf(seed + kind);
-    for (let done = 0; done < faults; done += 1) {
+    for (let done = 0; done < faults && !stopping.aborted; done += 1) {
       await pause(dice.below(lastsMs));
       await fault(dice);
     }

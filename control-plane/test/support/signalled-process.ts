@@ -5,13 +5,21 @@ import { once } from 'node:events';
 export class SignalledProcess {
   readonly #launch: () => Promise<ChildProcess>;
   #child: ChildProcess | null = null;
+  #isOver = false;
 
   constructor(launch: () => Promise<ChildProcess>) {
     this.#launch = launch;
   }
 
   async start(): Promise<void> {
-    this.#child = await this.#launch();
+    if (!this.#isOver) this.#child = await this.#launch();
+    if (this.#isOver) await this.kill();
+  }
+
+  /** Kills it for good. */
+  async end(): Promise<void> {
+    this.#isOver = true;
+    await this.kill();
   }
 
   /** SIGSTOP: it does nothing until `resume`. */
