@@ -78,7 +78,10 @@ function foldersIn(path) {
   }
 }
 
-/** For machines without a configuration of fonts: those of the machine and those that were unpacked. */
+/**
+ * For machines without a configuration of fonts: those of the machine and those that were unpacked. With full hinting, letters of a page and
+ * of its frames would differ in width where a device has a scale.
+ */
 const fontsConfiguration = `<?xml version="1.0"?>
 <!DOCTYPE fontconfig SYSTEM "fonts.dtd">
 <fontconfig>
@@ -88,5 +91,6 @@ const fontsConfiguration = `<?xml version="1.0"?>
   <alias><family>sans-serif</family><prefer><family>DejaVu Sans</family></prefer></alias>
   <alias><family>serif</family><prefer><family>DejaVu Serif</family></prefer></alias>
   <alias><family>monospace</family><prefer><family>DejaVu Sans Mono</family></prefer></alias>
+  <match target="pattern"><edit name="hintstyle" mode="append"><const>hintslight</const></edit></match>
 </fontconfig>
 `;
