@@ -1,6 +1,7 @@
 import { readdir } from 'node:fs/promises';
 import { totalmem } from 'node:os';
 import { isRenderer, readProcess } from './group-memory.ts';
+import { isAlive } from './is-alive.ts';
 
 const SAMPLE_MS = 500;
 /** How long a renderer that ended is remembered. */
@@ -78,14 +79,5 @@ function end(pid: number): void {
     process.kill(pid, 'SIGKILL');
   } catch {
     // It ended by itself.
-  }
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM';
   }
 }

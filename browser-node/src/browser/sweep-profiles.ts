@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { removeProfile } from './chromium-account.ts';
 import { profilePrefix } from './chromium-process.ts';
+import { isAlive } from './is-alive.ts';
 
 const PROFILE = /^adsweep-chromium-(\d+)-/;
 
@@ -17,14 +18,4 @@ export async function sweepProfiles(directory = tmpdir()): Promise<number> {
 function isOrphan(name: string): boolean {
   const pid = Number(PROFILE.exec(name)?.[1]);
   return pid > 0 && name.startsWith(profilePrefix(pid)) && !isAlive(pid);
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    // It lives, and belongs to somebody else.
-    return (error as NodeJS.ErrnoException).code === 'EPERM';
-  }
 }

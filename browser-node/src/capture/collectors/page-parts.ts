@@ -4,6 +4,7 @@ import { CAPTURE_URL_LENGTH_MAX } from '@adsweep/shared/limits.ts';
 import { evaluateInIsolatedWorld } from '../devtools/isolated-world.ts';
 import { type PageParts, readParts } from '../page-scripts/read-parts.ts';
 import { ANSWER_MS } from '../session/budgets.ts';
+import { clipUrl } from '../session/clip-url.ts';
 import { type FrameAt, framesOf } from '../session/frames.ts';
 import { underLoad } from '../session/machine-load.ts';
 import type { Collector } from './collector.ts';
@@ -45,7 +46,7 @@ function observationsOfParts(
   landing: number,
   at: FrameAt,
 ): Observation[] {
-  const of = { landing, url: at.url.slice(0, CAPTURE_URL_LENGTH_MAX) };
+  const of = { landing, url: clipUrl(at.url) };
   const clean = (text: string) => text.toWellFormed();
   return [
     ...forms.map(({ fields, action_url, text }): Observation => {

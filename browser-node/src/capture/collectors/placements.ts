@@ -4,9 +4,11 @@ import { evaluateInIsolatedWorld, isolatedWorldOf } from '../devtools/isolated-w
 import { type Content, readContents, readPlace } from '../page-scripts/read-contents.ts';
 import { ANSWER_MS, FRAMES_MAX } from '../session/budgets.ts';
 import type { CaptureSession } from '../session/capture-session.ts';
+import { clipUrl } from '../session/clip-url.ts';
 import { type FrameAt, framesOf } from '../session/frames.ts';
-import { isShown, type OpenTab } from '../session/landings.ts';
+import { isShown } from '../session/landings.ts';
 import { underLoad } from '../session/machine-load.ts';
+import type { Tab } from '../session/tab.ts';
 import type { Collector } from './collector.ts';
 
 /** Of one document; a content of less than `side` pixels either way is no ad. */
@@ -22,19 +24,15 @@ export const placements: Collector = {
   budgetMs: 4_000,
   start: (captureSession) => async (draft) => {
     let room = PLACEMENTS_MAX;
-    for (const { ord, page, tab } of captureSession.landings.placed().filter(isShown)) {
-      const seen = await placementsIn(captureSession, { page, tab }, ord);
+    for (const { ord, tab } of captureSession.landings.placed().filter(isShown)) {
+      const seen = await placementsIn(captureSession, tab, ord);
       draft.observations.push(...seen.slice(0, room));
       room = Math.max(0, room - seen.length);
     }
   },
 };
 
-async function placementsIn(
-  captureSession: CaptureSession,
-  { tab }: OpenTab,
-  landing: number | null,
-): Promise<Observation[]> {
+async function placementsIn(captureSession: CaptureSession, tab: Tab, landing: number | null): Promise<Observation[]> {
   const frames = (await framesOf(captureSession, tab.session)).slice(0, FRAMES_MAX);
   const deadlineMs = underLoad(captureSession, ANSWER_MS);
   const contents = await Promise.all(
@@ -47,7 +45,7 @@ async function placementsIn(
   const seen: Observation[] = [];
   for (const [index, frame] of frames.entries()) {
     const { largest = null, points = [] } = contents[index] ?? {};
-    const url = frame.url.slice(0, CAPTURE_URL_LENGTH_MAX);
+    const url = clipUrl(frame.url);
     const parent = frames.findIndex(({ frameId }) => frameId === frame.parentId);
     const place = largest && parent >= 0 ? await placeOf(frame) : null;
     if (largest && place)
