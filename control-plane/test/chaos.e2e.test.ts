@@ -186,6 +186,9 @@ function testReplicas(mongodb: MongodbServer): void {
       [],
     );
 
+    const partial = scans.filter(({ status }) => status === 'partial').length;
+    t.diagnostic(`${scans.length} scans ended, ${partial} of them partial`);
+
     // A capture whose control plane ended before the scan named it is removed later on.
     const captures = await store.collection<CaptureRecord>('captures').find({}).project({ scan_id: 1 }).toArray();
     const kept = new Map(captures.map(({ _id, scan_id }) => [_id, scan_id]));
