@@ -23,11 +23,13 @@ export const ConfigSchema = Type.Object({
     default: ownId(),
     defaultInWords: 'host name and process id',
     pattern: NODE_ID,
+    mustBe: '1 to 100 letters, digits, dots, dashes and underscores, beginning with a letter or digit',
     description: 'Name of this node, unique in the fleet; the operator blocks nodes by it.',
   }),
   ADSWEEP_NODE_POOL: Type.String({
     default: DEFAULT_POOL,
     pattern: NODE_POOL,
+    mustBe: 'up to 63 lowercase letters, digits, dots, dashes and underscores, beginning with a letter or digit',
     description: 'The group of nodes that this one is listed and counted with.',
   }),
   ADSWEEP_NODE_LABELS: Type.Refine(
@@ -41,11 +43,13 @@ export const ConfigSchema = Type.Object({
   ADSWEEP_NODE_API_URL: Type.String({
     default: 'http://127.0.0.1:8081',
     pattern: '^https?://.*[^/]$',
+    mustBe: 'an http or https URL that does not end in /',
     description: "Base URL of the control plane's node API.",
   }),
   ADSWEEP_PROXY_URL: Type.String({
     default: 'http://127.0.0.1:8082',
     pattern: '^https?://.*[^/]$',
+    mustBe: 'an http or https URL that does not end in /',
     description: "Base URL of the proxy-router's API.",
   }),
   ADSWEEP_SLOTS: Type.Integer({
@@ -85,6 +89,7 @@ export const ConfigSchema = Type.Object({
   ADSWEEP_CHROMIUM_SANDBOX: Type.String({
     default: 'on',
     pattern: '^(on|off)$',
+    mustBe: 'on or off',
     description:
       '`off`: Chromium runs without its sandbox, and a page that takes over its renderer can do what the user of Chromium can.',
   }),

@@ -38,6 +38,7 @@ export const ConfigSchema = Type.Object({
   ADSWEEP_PUBLIC_URL: Type.String({
     default: '',
     pattern: '^(https?://[^?#]+)?$',
+    mustBe: 'an http or https URL without ? and #',
     description: 'How clients reach the API, for links in answers. Empty: `http://127.0.0.1:<port>`.',
   }),
   ADSWEEP_DATA_DIR: Type.String({
@@ -53,6 +54,7 @@ export const ConfigSchema = Type.Object({
     default: 'redis://127.0.0.1:6379',
     secret: true,
     pattern: '^(rediss?(\\+cluster)?://|unix:///)',
+    mustBe: 'a URL that begins with redis://, rediss://, redis+cluster:// or unix:///',
     description:
       'Redis for the index of work: `redis://`, `rediss://` or `unix:///path`; `redis+cluster://host:port,host:port` for a Redis Cluster.',
   }),
@@ -66,6 +68,7 @@ export const ConfigSchema = Type.Object({
   ADSWEEP_PROXY_URL: Type.String({
     default: 'http://127.0.0.1:8082',
     pattern: '^https?://[^?#]+$',
+    mustBe: 'an http or https URL without ? and #',
     description: "The proxy-router's API.",
   }),
   ADSWEEP_CATALOGUE_SECONDS: Type.Integer({
@@ -82,6 +85,7 @@ export const ConfigSchema = Type.Object({
     default: '',
     secret: true,
     pattern: '^[\\x21-\\x7e]*$',
+    mustBe: 'letters, digits and signs, without spaces',
     description: 'An API key of the first organization, made at start. Empty: none is made.',
   }),
   ADSWEEP_CHECK_PRICE_MICROS: Type.Integer({
@@ -122,6 +126,7 @@ export const ConfigSchema = Type.Object({
   ADSWEEP_AI_BASE_URL: Type.String({
     default: '',
     pattern: '^(https?://[^?#]+)?$',
+    mustBe: 'an http or https URL without ? and #',
     description:
       'An OpenAI-compatible API, such as `https://api.openai.com/v1`, whose model classifies scans. Empty: AI is switched off.',
   }),
@@ -129,6 +134,7 @@ export const ConfigSchema = Type.Object({
     default: '',
     secret: true,
     pattern: '^[\\x21-\\x7e]*$',
+    mustBe: 'letters, digits and signs, without spaces',
     description: 'Key for that API. Empty: it needs none.',
   }),
   ADSWEEP_AI_MODEL: Type.String({ default: '', description: 'The model to ask. Empty: AI is switched off.' }),
@@ -141,6 +147,7 @@ export const ConfigSchema = Type.Object({
   ADSWEEP_AI_SCREENSHOT: Type.String({
     default: 'off',
     pattern: '^(on|off)$',
+    mustBe: 'on or off',
     description: '`on`: a picture of the first landing goes along, for models that take images.',
   }),
   ADSWEEP_AI_PARALLEL_SCANS: Type.Integer({

@@ -105,7 +105,7 @@ const acrossWorkspaces = [
     to: '{browser-node/test/support,control-plane/src/{analysis/{classification,detectors,rules},crawling/captures}}/**',
   },
   { from: 'loadtest/bench/**', to: 'proxy-router/src/exits/**' },
-  { from: 'infra/farm/farm.ts', to: '{control-plane,proxy-router,browser-node}/src/config.ts' },
+  { from: 'infra/farm/services.ts', to: '{control-plane,proxy-router,browser-node}/src/config.ts' },
   {
     from: '{browser-node/test/support/site,proxy-router/test/support/simulated-vendor}.ts',
     to: 'infra/demo/self-signed.ts',

@@ -17,6 +17,7 @@ export const FarmConfigSchema = Type.Object({
   ADSWEEP_API_KEY: Type.String({
     default: '',
     pattern: '^[\\x21-\\x7e]*$',
+    mustBe: 'letters, digits and signs, without spaces',
     secret: true,
     description: 'Key of the first organization: long and random. Empty: one is made once and kept in the data folder.',
   }),
@@ -42,6 +43,7 @@ export const FarmConfigSchema = Type.Object({
   ADSWEEP_PUBLIC_URL: Type.String({
     default: '',
     pattern: '^(https?://[^?#]+)?$',
+    mustBe: 'an http or https URL without ? and #',
     description: 'Base URL that clients reach us under. Empty: the local one.',
   }),
   MONGODB_URL: Type.String({

@@ -3,17 +3,13 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fetchInTime } from '@adsweep/shared/service/fetch-in-time.ts';
-import type { TObject } from 'typebox';
-import { ConfigSchema as BrowserNodeConfig } from '../../browser-node/src/config.ts';
-import { ConfigSchema as ControlPlaneConfig } from '../../control-plane/src/config.ts';
-import { ConfigSchema as ProxyRouterConfig } from '../../proxy-router/src/config.ts';
-import { DemoConfigSchema } from '../demo/config.ts';
 import { demoExits } from '../demo/exits.ts';
 import type { FarmConfig } from './config.ts';
 import { FarmProcess } from './farm-process.ts';
 import { privateRedis } from './private-redis.ts';
 import { processEnvironment } from './process-environment.ts';
 import { farmSecrets } from './secrets.ts';
+import { SERVICES, type ServiceName } from './services.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 
@@ -29,15 +25,6 @@ const PATIENCE_MS = 2_000;
  */
 const SMALL_HEAP = ['--max-semi-space-size=4'];
 const RETURNED_MEMORY = { MALLOC_ARENA_MAX: '2', MALLOC_TRIM_THRESHOLD_: '131072' };
-
-/** Services of the farm: where each starts, and the settings that it knows. */
-const SERVICES = {
-  'proxy-router': { script: 'proxy-router/src/main.ts', settings: ProxyRouterConfig },
-  'control-plane': { script: 'control-plane/src/main.ts', settings: ControlPlaneConfig },
-  'browser-node': { script: 'browser-node/src/main.ts', settings: BrowserNodeConfig },
-  'ad world': { script: 'infra/demo/main.ts', settings: DemoConfigSchema },
-} satisfies Record<string, { script: string; settings: TObject }>;
-type ServiceName = keyof typeof SERVICES;
 
 /** The whole farm on one machine: which processes there are, in which order they start and stop, and what each is told of the others. */
 export class Farm {

@@ -1,10 +1,10 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { ConfigError, loadConfig } from '@adsweep/shared/service/load-config.ts';
-import { FarmConfigSchema } from './config.ts';
+import { ConfigError } from '@adsweep/shared/service/load-config.ts';
 import { lockDataDir } from './data-dir-lock.ts';
 import { demoScan } from './demo-scan.ts';
 import { Farm } from './farm.ts';
+import { readFarmConfig } from './read-config.ts';
 
 /** How long everything may take to stop: the run contract gives 10 s. */
 const STOP_MS = 9_000;
@@ -19,7 +19,7 @@ const keepReport = (url: string, dataDir: string) =>
   writeFileSync(join(dataDir, 'demo-report'), new URL(url).pathname.replace(/^.*(?=r\/)/, ''));
 
 async function main(): Promise<void> {
-  const config = loadConfig(FarmConfigSchema, process.env);
+  const config = readFarmConfig(process.env);
   const unlock = lockDataDir(config.ADSWEEP_DATA_DIR);
   const farm = new Farm(config, say);
   let stopping: Promise<void> | null = null;

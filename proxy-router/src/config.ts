@@ -25,12 +25,14 @@ export const ConfigSchema = Type.Object({
   ADSWEEP_GATEWAY_URL: Type.String({
     default: '',
     pattern: '^(https?://[^/]+)?$',
+    mustBe: 'an http or https URL without a path',
     description:
       'URL under which nodes reach the gateway. Empty: the host they call the API by, and the gateway’s port.',
   }),
   ADSWEEP_REPLICA_URL: Type.String({
     default: '',
     pattern: '^(https?://[^/?#]+/?)?$',
+    mustBe: 'an http or https URL without a path',
     description:
       'URL of this replica’s API for the other replicas; its gateway is reached by the same host. Empty: there is one replica.',
   }),
@@ -55,6 +57,7 @@ export const ConfigSchema = Type.Object({
   ADSWEEP_EXIT_CHECK_URL: Type.String({
     default: '',
     pattern: '^(https?://.+)?$',
+    mustBe: 'an http or https URL',
     description:
       'Service that answers `{ "ip", "country_code", "asn", "isp" }` of whoever asks, fetched through each new exit session. Empty: exits are not checked.',
   }),

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import type { Static, TObject } from 'typebox';
+import type { Static, TObject, TSchema } from 'typebox';
 import { Value } from 'typebox/value';
 import { OperatorError } from './operator-error.ts';
 
@@ -15,7 +15,8 @@ export class ConfigError extends OperatorError {
 
 /**
  * Reads a service's settings. Each property of `schema` is an environment variable with description and default; an empty variable
- * counts as unset. For `NAME` marked `secret: true` in the schema, `NAME_FILE` may name a file that holds the value.
+ * counts as unset. For `NAME` marked `secret: true` in the schema, `NAME_FILE` may name a file that holds the value. A property with a
+ * `pattern` says in words, as `mustBe`, what it asks for.
  * Throws {@link ConfigError} with all problems at once.
  */
 export function loadConfig<Schema extends TObject>(schema: Schema, env: NodeJS.ProcessEnv): Static<Schema> {
@@ -26,22 +27,26 @@ export function loadConfig<Schema extends TObject>(schema: Schema, env: NodeJS.P
     if (text !== undefined) raw[name] = isInteger(property) && /^-?\d{1,15}$/.test(text) ? Number(text) : text;
   }
   const values = Value.Default(schema, { ...raw }) as Record<string, unknown>;
-  for (const { instancePath, message, keyword, params } of Value.Errors(schema, values)) {
-    const name = instancePath.slice(1);
-    const missing = keyword === 'required' ? (params as { requiredProperties: string[] }).requiredProperties : [];
-    if (missing.length > 0) problems.push(...missing.map((one) => `${one} is not set`));
-    else
-      problems.push(
-        `${name} ${message}${isSecret(schema.properties[name]) ? '' : `, not ${JSON.stringify(raw[name])}`}`,
-      );
+  // Setting by setting: of an object as a whole, no more than eight problems would be told.
+  for (const [name, property] of Object.entries(schema.properties)) {
+    const problem = problemOf(property, values[name], schema.required?.includes(name) ?? false);
+    if (problem) problems.push(`${name} ${problem}`);
   }
   if (problems.length > 0) throw new ConfigError(problems);
   return values as Static<Schema>;
 }
 
-/** A secret's value is never repeated, not even when it is refused. */
-const isSecret = (property: object | undefined): boolean =>
-  property !== undefined && 'secret' in property && property.secret === true;
+/** What is wrong with a setting, null = nothing. A secret's value is never repeated, not even when it is refused. */
+function problemOf(property: TSchema, value: unknown, isRequired: boolean): string | null {
+  if (value === undefined) return isRequired ? 'is not set' : null;
+  const [error] = Value.Errors(property, value);
+  if (!error) return null;
+  const isWorded = error.keyword === 'pattern' && 'mustBe' in property;
+  const demand = isWorded ? `must be ${property.mustBe}` : error.message;
+  return isSecret(property) ? demand : `${demand}, not ${JSON.stringify(value)}`;
+}
+
+const isSecret = (property: object): boolean => 'secret' in property && property.secret === true;
 
 const isInteger = (property: object): boolean => 'type' in property && property.type === 'integer';
 

@@ -15,6 +15,7 @@ export const secretSetting = (description: string): TString =>
 export const secretsSetting = (description: string): TString =>
   Type.String({
     pattern: '^[\\x21-\\x2b\\x2d-\\x7e]{16,}(,[\\x21-\\x2b\\x2d-\\x7e]{16,})*$',
+    mustBe: 'one or more secrets of at least 16 characters without spaces, separated by commas',
     secret: true,
     description,
   });
@@ -24,6 +25,7 @@ export const metricsTokenSetting = Type.String({
   default: '',
   secret: true,
   pattern: '^([\\x21-\\x7e]{16,})?$',
+  mustBe: 'at least 16 characters without spaces',
   description: 'Bearer credential of `/metrics`, at least 16 characters. Empty: the node token.',
 });
 
@@ -31,6 +33,7 @@ export const metricsTokenSetting = Type.String({
 export const logLevelSetting = Type.String({
   default: 'info',
   pattern: '^(trace|debug|info|warn|error|fatal)$',
+  mustBe: 'trace, debug, info, warn, error or fatal',
   description: 'Least level of log lines.',
 });
 
