@@ -337,18 +337,6 @@ describe('the requests of a report by company', () => {
     );
   });
 
-  it('have a document once, whether or not it heads the tree of its requests', () => {
-    const url = 'https://www.shop.example/';
-    const seen = requestsByCompany([document(url, 100, request(url, 'document', 100, [pixel]))], '');
-    assert.deepEqual(
-      seen?.companies.map(({ name, requests }) => [name, requests]),
-      [
-        ['shop.example', 1],
-        ['tracker.example', 1],
-      ],
-    );
-  });
-
   it('leave out the publisher that an ad stands on, and what has no host', () => {
     const own = document('https://private.example/article', 0, request('data:image/gif;base64,AA', 'image', 1));
     assert.equal(requestsByCompany([own], 'private.example'), null);

@@ -1,11 +1,12 @@
 import type { Capture } from '@adsweep/shared/capture/capture.ts';
 import type { CapturedHop, Hop, SubRequest } from '@adsweep/shared/capture/hop.ts';
 import type { NetworkRequest } from '@adsweep/shared/capture/network-request.ts';
+import { hopDocumentsOf } from './hop-documents.ts';
 
 /** Whose chain a hop belongs to: that of the landing with this ordinal, or the creative's. */
 export type ChainOwner = number | 'creative';
 
-/** The requests of each hop as trees of who caused whom; none where a hop made none. */
+/** The requests that the document of each hop made, as trees of who caused whom; none where it made none. */
 export type RequestTrees = (owner: ChainOwner, hop: number) => SubRequest[];
 
 /**
@@ -13,13 +14,16 @@ export type RequestTrees = (owner: ChainOwner, hop: number) => SubRequest[];
  * A request of unknown origin, such as a beacon that only the gateway saw when the page was left, stands with the last hop of its tab; where
  * the tab is unknown too, with that of the creative, or of the page's own tab.
  */
-export function requestTrees({ requests, landings, creative }: Capture): RequestTrees {
+export function requestTrees(capture: Capture): RequestTrees {
+  const { requests, landings, creative } = capture;
+  const ofHops = hopDocumentsOf(capture);
   const lastHops = new Map<ChainOwner, number>(
     landings.map(({ ord, redirect_chain }) => [ord, redirect_chain.length - 1]),
   );
   if (creative) lastHops.set('creative', creative.redirect_chain.length - 1);
   const [roots, seen] = [new Map<string, SubRequest[]>(), new Map<string, SubRequest>()];
   for (const request of requests) {
+    if (ofHops.has(request)) continue;
     const owner = ownerOf(request, creative !== undefined);
     const place = placeOf(owner, request.hop ?? lastHops.get(owner) ?? 0);
     const node = presentRequest(request);

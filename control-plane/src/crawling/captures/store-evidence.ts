@@ -35,7 +35,7 @@ export async function storeEvidence(
 ): Promise<CaptureSummary> {
   const ref = { scanId: scan._id, fence };
   const uploads = await artifacts.listOf(ref);
-  const stored = { ...capture, requests: chooseStored(capture.requests) };
+  const stored = { ...capture, requests: chooseStored(capture) };
   const issues = checkCapture(capture, uploads, JOB_LIMITS[scan.job_kind]);
   if (issues.length > 0) throw refused(issues);
 

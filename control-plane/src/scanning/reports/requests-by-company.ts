@@ -49,10 +49,7 @@ export function requestsByCompany(documents: readonly LoadedDocument[], privateH
   };
 }
 
-/** The tree of a hop's requests begins with its document, where that was kept. */
 function requestsOf({ type = 'document', sub_requests = [], ...document }: LoadedDocument): Loaded[] {
-  const isKept = sub_requests.some(({ url, resource_type }) => url === document.url && resource_type === 'document');
-  if (isKept) return sub_requests.flatMap(withChildren);
   return withChildren({ ...document, resource_type: type, children: [...sub_requests] });
 }
 
