@@ -101,7 +101,11 @@ export function workMetrics(registry: Registry) {
     ),
     nodes: gauge('adsweep_nodes', 'Browser nodes that reported themselves lately.', ['state']),
     slots: gauge('adsweep_fleet_slots', 'Slots of the browser nodes that take work.', ['state']),
-    desiredNodes: gauge('adsweep_desired_nodes', 'Nodes that would give every waiting and leased job a slot.', []),
+    desiredNodes: gauge(
+      'adsweep_desired_nodes',
+      'Nodes that would give a slot to every job that is leased or can be: those beyond the cap of their organization cannot.',
+      [],
+    ),
     modelCalls: counter(
       'adsweep_ai_calls_total',
       'Calls to the AI model by their outcome; `remembered`: an earlier answer was used, and no call was made.',

@@ -37,9 +37,14 @@ describe('the state of a node', () => {
   it('decides whether its slots count', () => {
     const nodes = [node('one', { busy: 3 }), node('two', { busy: 2 }), node('three', { slots: 9, draining: true })];
     assert.deepEqual(countSlots(nodes, marks(['two'])), { slots: 4, busy: 3 });
-    const depth = { waiting: { 0: 3, 1: 2, 2: 2 }, delayed: 100, leased: 2 };
-    assert.equal(desiredNodes(depth, nodes, marks(['two'])), 3);
-    assert.equal(desiredNodes(depth, [], marks()), 3, 'where none has said how many it has');
+  });
+
+  it('decides with the jobs how many nodes are desired; jobs beyond a cap need none', () => {
+    const nodes = [node('one', { busy: 3 }), node('two', { busy: 2 }), node('three', { slots: 9, draining: true })];
+    const load = { waiting: { 0: 3, 1: 2, 2: 2 }, capped: 0, delayed: 100, leased: 2 };
+    assert.equal(desiredNodes(load, nodes, marks(['two'])), 3);
+    assert.equal(desiredNodes(load, [], marks()), 3, 'where none has said how many it has');
+    assert.equal(desiredNodes({ ...load, capped: 7 }, nodes, marks(['two'])), 1);
   });
 });
 
@@ -56,7 +61,7 @@ describe('the operations about the fleet', () => {
       node('b-2', { pool: 'bulk', draining: true }),
     ];
     api.around.readFleet = async () => ({ nodes, marks: marks(['gone'], ['b-2']) });
-    api.around.depth = { waiting: { 0: 3, 1: 8, 2: 1 }, delayed: 2, leased: 3 };
+    api.around.load = { waiting: { 0: 3, 1: 8, 2: 1 }, capped: 5, delayed: 2, leased: 3 };
   });
   after(() => api.stop());
 
@@ -64,10 +69,10 @@ describe('the operations about the fleet', () => {
     const { status, body } = await api.get('/api/v1/fleet', { key: reader });
     assert.equal(status, 200);
     assert.deepEqual(body, {
-      queue: { waiting_interactive: 3, waiting_bulk: 8, waiting_campaign: 1, delayed: 2, leased: 3 },
+      queue: { waiting_interactive: 3, waiting_bulk: 8, waiting_campaign: 1, capped: 5, delayed: 2, leased: 3 },
       nodes: { working: 2, overloaded: 0, draining: 1, drained: 1, blocked: 0 },
       slots: { total: 12, busy: 1, free: 11 },
-      desired_nodes: 3,
+      desired_nodes: 2,
       pools: [
         { pool: 'bulk', nodes: 2, slots: { total: 8, busy: 0, free: 8 } },
         { pool: 'default', nodes: 2, slots: { total: 4, busy: 1, free: 3 } },

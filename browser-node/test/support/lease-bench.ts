@@ -10,7 +10,7 @@ import { ExitsClient } from '../../src/lease/exits-client.ts';
 import { LeaseLoop } from '../../src/lease/lease-loop.ts';
 import { Renewals } from '../../src/lease/renewals.ts';
 import { createMetrics } from '../../src/metrics.ts';
-import { FakeControlPlane } from './fake-control-plane.ts';
+import { FakeControlPlane, MEMBER } from './fake-control-plane.ts';
 import { FakeRouter } from './fake-router.ts';
 
 /** A pool of contexts without a browser behind them; counts those that are open. `ending`: the browsers that end under their captures. */
@@ -101,3 +101,44 @@ export const endlessCapture: CapturePage = (_job, _open, _traffic, signal) =>
       resolve({ ...goodOutcome(), failure: { code: 'browser: TIMEOUT', cause: 'told to end' } }),
     ),
   );
+
+/** A file of a capture. */
+export const FILE = {
+  name: 'landing-0.webp',
+  contentType: 'image/webp',
+  bytes: Buffer.from('a picture'),
+  width: 12,
+  height: 34,
+};
+
+/** A capture that ends at once, with a file. */
+export const instantly: CapturePage = async () => ({ ...goodOutcome(), files: [FILE] });
+
+/** Captures that go on until they are told, by scan id, in the order in which they began. */
+export function heldCaptures() {
+  const running = new Map<string, () => void>();
+  const began: string[] = [];
+  const capture: CapturePage = ({ scan_id }) =>
+    new Promise((resolve) => {
+      began.push(scan_id);
+      running.set(scan_id, () => resolve(goodOutcome()));
+    });
+  return { running, began, capture };
+}
+
+/** The members of a job, by their ids. */
+export const members = (...ids: string[]) => ids.map((scan_id) => ({ ...MEMBER, scan_id }));
+
+/** What was said with these calls, in order: the call and the scan it was about. */
+export const scansOf = (plane: FakeControlPlane, ...calls: string[]) =>
+  plane.said.filter(({ call }) => calls.includes(call)).map(({ call, scanId }) => [call, scanId]);
+
+/** Resolves when `holds` does, for what the control plane does not hear of. */
+export async function untilSeen(plane: FakeControlPlane, holds: () => boolean): Promise<void> {
+  const look = setInterval(() => plane.changed(), 5);
+  await plane.until(holds).finally(() => clearInterval(look));
+}
+
+/** A lease that ends says nothing more; its slot shows it. */
+export const untilIdle = (loop: { busy: number }, plane: FakeControlPlane): Promise<void> =>
+  untilSeen(plane, () => loop.busy === 0);

@@ -21,7 +21,7 @@ import { admitNode } from './node-api/admit-node.ts';
 import { leaseRoutes } from './node-api/lease-routes.ts';
 import { memberRoutes } from './node-api/member-routes.ts';
 import { uploadRoutes } from './node-api/upload-routes.ts';
-import { enqueueJob } from './queue/enqueue-job.ts';
+import { waitingJobOf } from './queue/enqueue-job.ts';
 import { crawlQueue, type LeaseCapOf } from './queue/queue.ts';
 import { startPromoting } from './queue/start-promoting.ts';
 import type { RetentionDays } from './retention/remove-old.ts';
@@ -100,9 +100,13 @@ export function crawlingDomain(
     drainNode: (nodeId: string) => draining.add(nodeId, new Date()),
     undrainNode: (nodeId: string) => draining.remove(nodeId),
     readFleet: fleet.read,
-    readDepth: () => queue.depth(),
-    /** Queues a pending scan's job, or takes it out of the queue unless another member waits. */
-    enqueue: async (scan: ScanRecord): Promise<void> => void (await enqueueJob(queue, scan, new Date())),
+    readLoad: () => queue.load(),
+    /** Queues the jobs of pending scans. */
+    enqueue: async (scans: ScanRecord[]): Promise<void> => {
+      const now = new Date();
+      await queue.enqueueAll(scans.map((scan) => waitingJobOf(scan, now)));
+    },
+    /** Takes a scan's job out of the queue unless another member waits. */
     unqueue: (scan: ScanRecord): Promise<void> => unqueue(dependencies, scan),
     /** What a scan's capture tells of it, nothing before there is one. */
     evidenceOf: async (scan: ScanRecord): Promise<ScanEvidence> => {

@@ -29,7 +29,7 @@ import { apiRoutes } from '../../src/compose/api-routes.ts';
 import { createApp } from '../../src/compose/create-app.ts';
 import type { CaptureRecord } from '../../src/crawling/captures/capture-record.ts';
 import type { FleetVerbs } from '../../src/crawling/fleet/fleet-routes.ts';
-import type { QueueDepth } from '../../src/crawling/queue/read-depth.ts';
+import type { QueueLoad } from '../../src/crawling/queue/read-depth.ts';
 import { authenticate } from '../../src/http/authenticate.ts';
 import { idempotencyStore } from '../../src/http/idempotency-store.ts';
 import type { Permission } from '../../src/http/permissions.ts';
@@ -108,7 +108,7 @@ export type Surroundings = {
   evidence: ScanEvidence;
   picture: ArtifactSource['openPicture'];
   file: ArtifactSource['findFile'];
-  enqueue: (scan: ScanRecord) => Promise<void>;
+  enqueue: (scans: ScanRecord[]) => Promise<void>;
   tagWordsFor: (organizationId: string) => Promise<FindTagWords>;
   /** What a rule test finds of a scan: by the id of its capture. */
   captures: Map<string, Capture>;
@@ -121,7 +121,7 @@ export type Surroundings = {
   countRequest: CountRequest;
   fleet: (verb: 'block' | 'unblock' | 'drain' | 'undrain', nodeId: string) => Promise<void>;
   readFleet: FleetVerbs['readFleet'];
-  depth: QueueDepth;
+  load: QueueLoad;
 };
 
 /** Captures without contents, as they are after a day. */
@@ -155,7 +155,7 @@ export async function runningApi(
     evidence: NO_SCAN_EVIDENCE,
     picture: async () => null,
     file: async () => null,
-    enqueue: async (scan) => void enqueued.push(scan),
+    enqueue: async (scans) => void enqueued.push(...scans),
     tagWordsFor: async () => (slug) =>
       slug === 'archived' ? null : { display_name: slug.toUpperCase(), category: 'behavior', severity: 'medium' },
     captures: new Map(),
@@ -168,7 +168,7 @@ export async function runningApi(
     countRequest: async () => null,
     fleet: async () => {},
     readFleet: async () => ({ nodes: [], marks: { blocked: new Set(), draining: new Set() } }),
-    depth: { waiting: { 0: 0, 1: 0, 2: 0 }, delayed: 0, leased: 0 },
+    load: { waiting: { 0: 0, 1: 0, 2: 0 }, capped: 0, delayed: 0, leased: 0 },
   };
   const pictures = new PicturePool();
   const threads = new RuleThreads(1);
@@ -182,7 +182,7 @@ export async function runningApi(
     readCatalogue: () => around.catalogue,
     findCampaign: (...of) => around.findCampaign(...of),
     addresses: new AddressPolicy(['198.41.0.0/24', '2a02:500::/32'], () => ['198.41.9.9', '2a02:900::9']),
-    enqueue: (scan) => around.enqueue(scan),
+    enqueue: (scans) => around.enqueue(scans),
     unqueue: async () => {},
     readEvidence: async () => around.evidence,
     tagWordsFor: (organizationId) => around.tagWordsFor(organizationId),
@@ -243,7 +243,7 @@ export async function runningApi(
     drainNode: (nodeId) => around.fleet('drain', nodeId),
     undrainNode: (nodeId) => around.fleet('undrain', nodeId),
     readFleet: () => around.readFleet(),
-    readDepth: async () => around.depth,
+    readLoad: async () => around.load,
     publicUrl: PUBLIC_URL,
     reserve: allowance.reserve,
     requireAllowed: allowance.requireAllowed,

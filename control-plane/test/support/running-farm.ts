@@ -23,13 +23,14 @@ import { workMetrics } from '../../src/metrics.ts';
 import { openBroadcast } from '../../src/platform/broadcast.ts';
 import type { DiskSpace } from '../../src/platform/disk-space.ts';
 import { openDiskObjects } from '../../src/platform/object-store.ts';
+import type { RedisClient } from '../../src/platform/redis.ts';
 import type { Loop } from '../../src/platform/start-loop.ts';
 import { openStore } from '../../src/platform/store.ts';
 import { openWakeHub } from '../../src/platform/wake-hub.ts';
 import { newScan } from '../../src/scanning/scans/request/new-scan.ts';
 import type { ScanRecord } from '../../src/scanning/scans/state/scan.ts';
 import { scanStore } from '../../src/scanning/scans/state/scan-store.ts';
-import { startRedis } from './private-redis.ts';
+import { type PrivateRedis, startRedis } from './private-redis.ts';
 import { type LeaseOfFirst, SimulatedNode } from './simulated-node.ts';
 
 export const NODE_TOKEN = 'the-token-of-all-nodes';
@@ -40,8 +41,13 @@ const RULE_BUDGET_MS = 2_000;
 
 export type RunningFarm = Awaited<ReturnType<typeof runningFarm>>;
 
+export type FarmOptions = Partial<Pick<AnalysisSettings, 'model'>> & {
+  /** How the control plane reaches Redis; by default over the connection that the test has. */
+  connect?: (redis: PrivateRedis) => Promise<RedisClient>;
+};
+
 /** The farm's side of the control plane with its node API on a free port, over a store in memory and a Redis of its own. */
-export async function runningFarm({ model = null }: Pick<AnalysisSettings, 'model'> = {}) {
+export async function runningFarm({ model = null, connect = async ({ client }) => client }: FarmOptions = {}) {
   const logger = createLogger('test', 'silent');
   const registry = new Registry();
   const [redis, store, folder] = await Promise.all([
@@ -49,14 +55,14 @@ export async function runningFarm({ model = null }: Pick<AnalysisSettings, 'mode
     openStore({ path: ':memory:' }),
     mkdtemp(join(tmpdir(), 'adsweep-farm-')),
   ]);
-  const objects = await openDiskObjects(folder);
+  const [objects, connection] = await Promise.all([openDiskObjects(folder), connect(redis)]);
   const secrets = { joinTokens: `${NODE_TOKEN},${NEXT_NODE_TOKEN}`, leaseSecret: 'a secret that signs leases' };
   /** A disk with room, until a test says otherwise. */
   const disk: DiskSpace = { requireFree: async () => {} };
-  const [wake, broadcast] = [openWakeHub(redis.client), openBroadcast(redis.client)];
+  const [wake, broadcast] = [openWakeHub(connection), openBroadcast(connection)];
   const platform = {
     store,
-    redis: redis.client,
+    redis: connection,
     objects,
     disk,
     wake,
@@ -112,7 +118,7 @@ export async function runningFarm({ model = null }: Pick<AnalysisSettings, 'mode
     async submit(changes: Partial<ScanRecord> = {}): Promise<ScanRecord> {
       const scan = pendingScan(changes);
       await scans.insertUnlessThere(scan);
-      if (scan.status === 'pending') await farm.enqueue(scan);
+      if (scan.status === 'pending') await farm.enqueue([scan]);
       return scan;
     },
 
@@ -170,6 +176,7 @@ export async function runningFarm({ model = null }: Pick<AnalysisSettings, 'mode
       await store.close();
       wake.stop();
       broadcast.stop();
+      connection.disconnect();
       await redis.stop();
       await rm(folder, { recursive: true, force: true });
     },

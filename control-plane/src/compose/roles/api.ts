@@ -99,7 +99,7 @@ export async function startApi(
     drainNode: crawling.drainNode,
     undrainNode: crawling.undrainNode,
     readFleet: crawling.readFleet,
-    readDepth: crawling.readDepth,
+    readLoad: crawling.readLoad,
     reports: reportSources(scanning.scans, crawling, reference.readTags, pictures, config.ADSWEEP_DATA_DIR),
   });
   return {

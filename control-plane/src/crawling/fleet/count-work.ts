@@ -7,7 +7,7 @@ import { countSlots, desiredNodes, NODE_STATES, nodeStateOf } from './fleet-stat
 import type { FleetView } from './fleet-view.ts';
 
 export type CountDependencies = {
-  queue: Pick<CrawlQueue, 'depth' | 'oldestWaiting'>;
+  queue: Pick<CrawlQueue, 'load' | 'oldestWaiting'>;
   fleet: FleetView;
   metrics: Pick<WorkMetrics, 'jobs' | 'oldestJob' | 'nodes' | 'slots' | 'desiredNodes'>;
   logger: Logger;
@@ -23,18 +23,18 @@ export function startCountingWork(dependencies: CountDependencies): Loop {
 
 /** Sets the gauges once. */
 export async function countWork({ queue, fleet, metrics }: CountDependencies): Promise<void> {
-  const [depth, oldest, { nodes, marks }] = await Promise.all([queue.depth(), queue.oldestWaiting(), fleet.read()]);
+  const [load, oldest, { nodes, marks }] = await Promise.all([queue.load(), queue.oldestWaiting(), fleet.read()]);
   for (const band of BANDS) {
-    metrics.jobs.set({ state: `waiting_${NAME_OF_BAND[band]}` }, depth.waiting[band]);
+    metrics.jobs.set({ state: `waiting_${NAME_OF_BAND[band]}` }, load.waiting[band]);
     metrics.oldestJob.set({ band: NAME_OF_BAND[band] }, oldest[band]);
   }
-  metrics.jobs.set({ state: 'delayed' }, depth.delayed);
-  metrics.jobs.set({ state: 'leased' }, depth.leased);
+  metrics.jobs.set({ state: 'delayed' }, load.delayed);
+  metrics.jobs.set({ state: 'leased' }, load.leased);
 
   for (const state of NODE_STATES)
     metrics.nodes.set({ state }, nodes.filter((node) => nodeStateOf(node, marks) === state).length);
   const { slots, busy } = countSlots(nodes, marks);
   metrics.slots.set({ state: 'busy' }, busy);
   metrics.slots.set({ state: 'free' }, Math.max(0, slots - busy));
-  metrics.desiredNodes.set(desiredNodes(depth, nodes, marks));
+  metrics.desiredNodes.set(desiredNodes(load, nodes, marks));
 }

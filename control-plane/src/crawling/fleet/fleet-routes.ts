@@ -4,7 +4,7 @@ import { ApiError } from '../../http/api-error.ts';
 import type { Caller } from '../../http/caller.ts';
 import { pageQuery, pageSchema, presentPage, rowsOf } from '../../http/page.ts';
 import { noContent, ok, type Route, route } from '../../http/route.ts';
-import type { QueueDepth } from '../queue/read-depth.ts';
+import type { QueueLoad } from '../queue/read-depth.ts';
 import { NODE_STATES, nodeStateOf } from './fleet-state.ts';
 import type { FleetView } from './fleet-view.ts';
 import { FleetNodeSchema, FleetSchema, presentFleet, presentNode } from './present-fleet.ts';
@@ -12,7 +12,7 @@ import { FleetNodeSchema, FleetSchema, presentFleet, presentNode } from './prese
 /** What the operator can read of the fleet, and do about nodes by their names; whatever is done can be repeated. */
 export type FleetVerbs = {
   readFleet: FleetView['read'];
-  readDepth: () => Promise<QueueDepth>;
+  readLoad: () => Promise<QueueLoad>;
   blockNode(nodeId: string): Promise<void>;
   unblockNode(nodeId: string): Promise<void>;
   drainNode(nodeId: string): Promise<void>;
@@ -33,7 +33,7 @@ export function fleetRoutes(verbs: FleetVerbs): Route<Caller>[] {
   return [fleetRoute(verbs), nodesRoute(verbs), ...nodeVerbRoutes(verbs)];
 }
 
-function fleetRoute({ readFleet, readDepth }: FleetVerbs): Route<Caller> {
+function fleetRoute({ readFleet, readLoad }: FleetVerbs): Route<Caller> {
   return route({
     ...reading,
     path: '/api/v1/fleet',
@@ -42,8 +42,8 @@ function fleetRoute({ readFleet, readDepth }: FleetVerbs): Route<Caller> {
       'Jobs by their state, and nodes and slots, all of them and by pool. Slots are those of nodes that take work.',
     replies: { 200: { description: 'Queue, nodes and slots.', schema: FleetSchema } },
     handle: async () => {
-      const [{ nodes, marks }, depth] = await Promise.all([readFleet(), readDepth()]).catch(away);
-      return ok(presentFleet(depth, nodes, marks));
+      const [{ nodes, marks }, load] = await Promise.all([readFleet(), readLoad()]).catch(away);
+      return ok(presentFleet(load, nodes, marks));
     },
   });
 }

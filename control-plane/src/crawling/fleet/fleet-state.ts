@@ -1,4 +1,4 @@
-import type { QueueDepth } from '../queue/read-depth.ts';
+import type { QueueLoad } from '../queue/read-depth.ts';
 import type { ReportedNode } from './nodes.ts';
 
 /**
@@ -30,10 +30,10 @@ export function countSlots(nodes: ReportedNode[], marks: NodeMarks): SlotCount {
   return { slots: sum('slots'), busy: sum('busy') };
 }
 
-/** How many nodes of the present size would give every job that waits or is leased a slot. */
-export function desiredNodes({ waiting, leased }: QueueDepth, nodes: ReportedNode[], marks: NodeMarks): number {
+/** How many nodes of the present size would give every job that is or can be leased a slot. */
+export function desiredNodes({ waiting, capped, leased }: QueueLoad, nodes: ReportedNode[], marks: NodeMarks): number {
   const working = nodes.filter((node) => nodeStateOf(node, marks) === 'working').length;
   const slotsPerNode = working > 0 ? countSlots(nodes, marks).slots / working : USUAL_SLOTS;
-  const jobs = Object.values(waiting).reduce((total, count) => total + count, leased);
+  const jobs = Object.values(waiting).reduce((total, count) => total + count, leased - capped);
   return Math.ceil(jobs / slotsPerNode);
 }

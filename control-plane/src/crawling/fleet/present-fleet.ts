@@ -1,6 +1,6 @@
 import { NODE_RESOURCES } from '@adsweep/shared/lease/messages.ts';
 import { type Static, Type } from 'typebox';
-import type { QueueDepth } from '../queue/read-depth.ts';
+import type { QueueLoad } from '../queue/read-depth.ts';
 import { countSlots, desiredNodes, NODE_STATES, type NodeMarks, nodeStateOf } from './fleet-state.ts';
 import type { ReportedNode } from './nodes.ts';
 
@@ -35,6 +35,11 @@ export const FleetSchema = Type.Object(
       waiting_interactive: Type.Integer({ minimum: 0, description: 'Jobs of scans that were created one by one.' }),
       waiting_bulk: Type.Integer({ minimum: 0, description: 'Jobs of bulk requests and repeats.' }),
       waiting_campaign: Type.Integer({ minimum: 0, description: 'Jobs of campaigns.' }),
+      capped: Type.Integer({
+        minimum: 0,
+        description:
+          'Of these waiting jobs, those beyond the `concurrent_leases` of their organization: more slots would not help them.',
+      }),
       delayed: Type.Integer({ minimum: 0, description: 'Jobs that wait for their next attempt.' }),
       leased: Type.Integer({ minimum: 0, description: 'Jobs that a node has.' }),
     }),
@@ -42,7 +47,7 @@ export const FleetSchema = Type.Object(
     slots: Slots,
     desired_nodes: Type.Integer({
       minimum: 0,
-      description: 'Nodes of the present size that would give every job which waits or is leased a slot.',
+      description: 'Nodes of the present size that would give every job which is or can be leased a slot.',
     }),
     pools: Type.Array(Type.Object({ pool: Type.String(), nodes: Count, slots: Slots })),
     blocked: Type.Array(Type.String(), { description: 'Names that are shut out, whether or not a node has them now.' }),
@@ -60,20 +65,21 @@ export function presentNode(node: ReportedNode, marks: NodeMarks): Static<typeof
   return { ...about, seen_at: seen_at.toISOString() };
 }
 
-export function presentFleet(depth: QueueDepth, nodes: ReportedNode[], marks: NodeMarks): Static<typeof FleetSchema> {
+export function presentFleet(load: QueueLoad, nodes: ReportedNode[], marks: NodeMarks): Static<typeof FleetSchema> {
   const inState = (state: string) => nodes.filter((node) => nodeStateOf(node, marks) === state).length;
   const pools = [...Map.groupBy(nodes, ({ pool }) => pool)].toSorted(([a], [b]) => a.localeCompare(b));
   return {
     queue: {
-      waiting_interactive: depth.waiting[0],
-      waiting_bulk: depth.waiting[1],
-      waiting_campaign: depth.waiting[2],
-      delayed: depth.delayed,
-      leased: depth.leased,
+      waiting_interactive: load.waiting[0],
+      waiting_bulk: load.waiting[1],
+      waiting_campaign: load.waiting[2],
+      capped: load.capped,
+      delayed: load.delayed,
+      leased: load.leased,
     },
     nodes: Object.fromEntries(NODE_STATES.map((state) => [state, inState(state)])),
     slots: presentSlots(nodes, marks),
-    desired_nodes: desiredNodes(depth, nodes, marks),
+    desired_nodes: desiredNodes(load, nodes, marks),
     pools: pools.map(([pool, own]) => ({ pool, nodes: own.length, slots: presentSlots(own, marks) })),
     blocked: [...marks.blocked],
     draining: [...marks.draining],

@@ -1,8 +1,9 @@
 import { LEASE_MS } from '@adsweep/shared/lease/messages.ts';
+import { gatherByKey } from '../../platform/gather-by-key.ts';
 import { loadScript, type RedisClient, serversOf } from '../../platform/redis.ts';
 import { singleProcessHints, type WakeHub } from '../../platform/wake-hub.ts';
 import { type Band, type ShardKeys, shardKeys, shardOf } from './keys.ts';
-import { type QueueDepth, readDepth, readOldest } from './read-depth.ts';
+import { type QueueDepth, type QueueLoad, readDepth, readLoad, readOldest } from './read-depth.ts';
 
 /** What one lease is about: `fence` grows with every lease that is given in a shard. */
 export type LeaseRef = { jobId: string; fence: number; organizationId: string };
@@ -76,7 +77,8 @@ export function crawlQueue(
     return taken;
   };
 
-  const enqueueInShard = async (keys: ShardKeys, jobs: WaitingJob[]): Promise<number> => {
+  /** Answers of each job whether it was not in the queue that its state names. */
+  const enqueueInShard = async (keys: ShardKeys, jobs: WaitingJob[]): Promise<boolean[]> => {
     const caps = await Promise.all(jobs.map(({ organizationId }) => leaseCapOf(organizationId)));
     const args = jobs.flatMap(({ jobId, organizationId, band, delayMs }, at) => [
       ...[jobId, organizationId, band, Math.ceil(delayMs), caps[at] ?? ''],
@@ -84,8 +86,14 @@ export function crawlQueue(
     const { ring, delayed, fence, caps: capsKey, prefix } = keys;
     const replies = (await enqueue(redis, [ring, delayed, fence, capsKey], [prefix, ...args])) as number[];
     announce(replies.filter((reply) => reply === 1).length);
-    return replies.filter((reply) => reply > 0).length;
+    return replies.map((reply) => reply > 0);
   };
+
+  /** Jobs that are queued one by one while a call is under way share the next one. */
+  const enqueueSoon = gatherByKey(
+    (shard: string, jobs: WaitingJob[]) => enqueueInShard(allKeys[Number(shard)]!, jobs),
+    ENQUEUED_AT_ONCE,
+  );
 
   /** Puts jobs in their organizations' queues, some hundred at a time; answers how many were not in the queue that their state names. */
   const enqueueAll = async (jobs: WaitingJob[]): Promise<number> => {
@@ -93,7 +101,7 @@ export function crawlQueue(
     let added = 0;
     for (const [keys, inShard] of byShard)
       for (let from = 0; from < inShard.length; from += ENQUEUED_AT_ONCE)
-        added += await enqueueInShard(keys, inShard.slice(from, from + ENQUEUED_AT_ONCE));
+        added += countTrue(await enqueueInShard(keys, inShard.slice(from, from + ENQUEUED_AT_ONCE)));
     return added;
   };
 
@@ -114,9 +122,7 @@ export function crawlQueue(
     enqueueAll,
 
     /** Puts a job in its organization's queue; false where it is really in the queue that its state names already. */
-    async enqueue(job: WaitingJob): Promise<boolean> {
-      return (await enqueueAll([job])) === 1;
-    },
+    enqueue: (job: WaitingJob): Promise<boolean> => enqueueSoon(String(shardOf(job.organizationId, shards)), job),
 
     /** Makes delayed jobs that are due wait for a node, and wakes nodes for them. */
     async promote(): Promise<void> {
@@ -220,10 +226,15 @@ export function crawlQueue(
     /** How many jobs there are in each state. */
     depth: (): Promise<QueueDepth> => readDepth(redis, allKeys),
 
+    /** The same, with how many of those that wait are beyond their organization's cap. */
+    load: (): Promise<QueueLoad> => readLoad(redis, allKeys),
+
     /** For how many seconds the oldest waiting job of each band has waited; 0: none waits. */
     oldestWaiting: (): Promise<Record<Band, number>> => readOldest(redis, allKeys),
   };
 }
+
+const countTrue = (values: boolean[]): number => values.filter(Boolean).length;
 
 function refs(reply: unknown): LeaseRef[] {
   const flat = reply as string[];

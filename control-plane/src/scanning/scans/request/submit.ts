@@ -3,8 +3,8 @@ import type { CheckOrder, ReserveChecks } from '../../../accounts/allowance/rese
 import type { ScanRecord } from '../state/scan.ts';
 import type { ScanStore } from '../state/scan-store.ts';
 
-/** Puts a scan's crawl job into the index of work. */
-export type Enqueue = (scan: ScanRecord) => Promise<void>;
+/** Puts the crawl jobs of pending scans into the index of work. */
+export type Enqueue = (scans: ScanRecord[]) => Promise<void>;
 
 export type SubmitParts = {
   scans: Pick<ScanStore, 'insertUnlessThere' | 'countOf'>;
@@ -59,7 +59,7 @@ async function reserve(parts: SubmitParts, scans: ScanRecord[], request: Submiss
 
 async function enqueueAll({ enqueue, log }: SubmitParts, scans: ScanRecord[]): Promise<void> {
   try {
-    for (const scan of scans) if (scan.status === 'pending') await enqueue(scan);
+    await enqueue(scans.filter(({ status }) => status === 'pending'));
   } catch (cause) {
     log.info({ scan_id: scans[0]?._id, scans: scans.length, cause }, 'new scans are not in the index of work yet');
   }

@@ -1,0 +1,45 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { JOB_LIMITS } from '@adsweep/shared/lease/job-limits.ts';
+import type { Fail } from '@adsweep/shared/lease/messages.ts';
+import type { ExitRequest } from '@adsweep/shared/targeting/exit-ticket.ts';
+import { instantly, leaseBench } from './support/lease-bench.ts';
+
+test('§4.2.13 the exit of an ad tag refuses the publisher on whose page it stands', async (t) => {
+  const { plane, router } = await leaseBench(t, instantly);
+  const target = { kind: 'ad_tag', value: '<script src="https://ads.example/tag.js"></script>' } as const;
+  plane.give({ target, referrer: 'https://news.example/article' });
+  await plane.heard('complete');
+  assert.deepEqual((router.requests[0] as ExitRequest).deny_hosts, ['news.example']);
+});
+
+for (const [code, status] of [
+  ['NODE_NOT_FOUND', 404],
+  ['NODE_BUSY', 503],
+  ['ACCOUNT_REFUSED', 403],
+] as const) {
+  test(`a request for an exit that is refused with ${code} fails the attempt with proxy: ${code}`, async (t) => {
+    const { plane, router, pool } = await leaseBench(t, instantly);
+    router.refusal = { status, code };
+    plane.give();
+    const { body } = await plane.heard('fail');
+    assert.equal((body as Fail).code, `proxy: ${code}`);
+    assert.equal((body as Fail).capture, null);
+    assert.equal(pool.opened, 0);
+  });
+}
+
+test('a proxy-router that is not there fails the attempt with proxy: UPSTREAM_FAILED', async (t) => {
+  const { plane, router } = await leaseBench(t, instantly);
+  await router.close();
+  plane.give();
+  assert.equal(((await plane.heard('fail')).body as Fail).code, 'proxy: UPSTREAM_FAILED');
+});
+
+test('an exit is asked for with the limits of the job', async (t) => {
+  const { plane, router } = await leaseBench(t, instantly);
+  plane.give({ limits: JOB_LIMITS.sweep });
+  await plane.heard('complete');
+  const { ticket_seconds, ticket_bytes } = JOB_LIMITS.sweep;
+  assert.partialDeepStrictEqual(router.requests[0], { ttl_seconds: ticket_seconds, bytes_max: ticket_bytes });
+});

@@ -1,0 +1,80 @@
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import { test } from 'node:test';
+import type { Capture } from '@adsweep/shared/capture/capture.ts';
+import { JOB_LIMITS } from '@adsweep/shared/lease/job-limits.ts';
+import type { Fail } from '@adsweep/shared/lease/messages.ts';
+import { FILE, goodOutcome, instantly, leaseBench, untilIdle } from './support/lease-bench.ts';
+
+test('a job is captured and completed with its exit, its traffic and the hashes of its artifacts', async (t) => {
+  const { plane, router } = await leaseBench(t, instantly);
+  const leaseId = plane.give();
+  const said = await plane.heard('complete');
+  const { capture } = said.body as { capture: Capture };
+  assert.equal(said.leaseId, leaseId);
+  assert.equal(capture.exit?.city, 'Berlin');
+  assert.deepEqual(capture.traffic, { bytes_sent: 11, bytes_received: 22 });
+  const sha256 = createHash('sha256').update(FILE.bytes).digest('hex');
+  assert.deepEqual(capture.artifacts, [
+    { name: 'landing-0.webp', sha256, bytes: 9, content_type: 'image/webp', width: 12, height: 34 },
+  ]);
+  await router.until(() => router.calls.includes('DELETE /exits/ticket-1'));
+});
+
+test('a failed capture is reported with its code, its cause and the evidence so far', async (t) => {
+  const { plane, metrics, loop } = await leaseBench(t, async () => ({
+    ...goodOutcome(),
+    files: [FILE],
+    failure: { code: 'navigation: DNS', cause: 'no such name' },
+  }));
+  plane.give();
+  const fail = (await plane.heard('fail')).body as Fail;
+  assert.equal(fail.code, 'navigation: DNS');
+  assert.equal(fail.cause, 'no such name');
+  assert.equal(fail.capture?.artifacts.length, 1);
+  await untilIdle(loop, plane);
+  assert.match(await metrics.registry.metrics(), /adsweep_node_failures_total\{code="navigation: DNS"\} 1/);
+});
+
+test('an emulator that this node does not know is our own fault', async (t) => {
+  const { plane } = await leaseBench(t, instantly);
+  plane.give({ emulator_id: 'toaster' });
+  assert.equal(((await plane.heard('fail')).body as Fail).code, 'internal: ERROR');
+});
+
+test('a file that is larger than the job allows is left out, and a note says so', async (t) => {
+  const { plane } = await leaseBench(t, instantly);
+  plane.give({ limits: { ...JOB_LIMITS.page, artifact_bytes: FILE.bytes.length - 1 } });
+  const { capture } = (await plane.heard('complete')).body as { capture: Capture };
+  assert.deepEqual([capture.artifacts, capture.notes.at(-1)?.collector], [[], 'upload']);
+});
+
+test('a result is said again until a control plane that went away is back', async (t) => {
+  const { plane } = await leaseBench(t, instantly);
+  plane.refusals.artifacts = [0, 503];
+  plane.refusals.complete = [0, 0, 502];
+  plane.give();
+  await plane.heard('complete');
+  assert.equal(plane.count('refused complete'), 1);
+  assert.deepEqual(plane.refusals, { artifacts: [], complete: [] });
+});
+
+test('a result that comes too late is counted and not said again', async (t) => {
+  const { plane, metrics, loop } = await leaseBench(t, instantly);
+  plane.refusals.complete = [409];
+  plane.give();
+  await plane.heard('refused complete');
+  await untilIdle(loop, plane);
+  assert.equal(plane.count('complete'), 0);
+  assert.equal(plane.count('fail'), 0);
+  assert.match(await metrics.registry.metrics(), /adsweep_node_late_results_total 1/);
+});
+
+test('a result that the control plane refuses for what it is fails by our own fault', async (t) => {
+  const { plane } = await leaseBench(t, instantly);
+  plane.refusals.complete = [422];
+  plane.give();
+  const fail = (await plane.heard('fail')).body as Fail;
+  assert.equal(fail.code, 'internal: ERROR');
+  assert.equal(fail.capture, null);
+});

@@ -1,0 +1,50 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { JOB_LIMITS } from '@adsweep/shared/lease/job-limits.ts';
+import type { Fail } from '@adsweep/shared/lease/messages.ts';
+import type { CapturePage } from '../src/capture/session/capture-outcome.ts';
+import { endlessCapture, instantly, leaseBench, members, uneventfulCapture, untilIdle } from './support/lease-bench.ts';
+
+for (const outcome of ['lost', 'cancelled'] as const) {
+  test(`a lease that is ${outcome} ends the capture, and nothing more is said about it`, async (t) => {
+    const { plane, pool, loop } = await leaseBench(t, endlessCapture);
+    plane.give();
+    await plane.heard('renew');
+    plane.renewal = outcome;
+    await untilIdle(loop, plane);
+    assert.equal(pool.live, 0);
+    for (const call of ['complete', 'fail', 'release', 'artifacts']) assert.equal(plane.count(call), 0, call);
+  });
+}
+
+test('an attempt that takes too long fails with browser: TIMEOUT and its evidence', async (t) => {
+  const { plane } = await leaseBench(t, endlessCapture, { attemptMs: 100 });
+  plane.give();
+  const fail = (await plane.heard('fail')).body as Fail;
+  assert.equal(fail.code, 'browser: TIMEOUT');
+  assert.deepEqual(fail.capture?.browser, uneventfulCapture().browser);
+});
+
+test('a capture that does not even end when told to fails with browser: TIMEOUT and gives its slot back', async (t) => {
+  const { plane, pool, loop } = await leaseBench(t, () => new Promise(() => undefined), { attemptMs: 100 });
+  plane.give();
+  const fail = (await plane.heard('fail')).body as Fail;
+  assert.equal(fail.code, 'browser: TIMEOUT');
+  assert.equal(fail.capture, null);
+  await untilIdle(loop, plane);
+  assert.equal(pool.live, 0);
+});
+
+test('a member that takes too long, by its job or by what the node allows, leaves the others their time', async (t) => {
+  for (const [seconds, attemptMs] of [
+    [1, 30_000],
+    [90, 100],
+  ] as const) {
+    const capture: CapturePage = (request, ...rest) =>
+      request.scan_id === 'slow' ? endlessCapture(request, ...rest) : instantly(request, ...rest);
+    const { plane } = await leaseBench(t, capture, { attemptMs });
+    plane.give({ members: members('slow', 'next'), limits: { ...JOB_LIMITS.page, seconds } });
+    assert.equal(((await plane.heard('fail')).body as Fail).code, 'browser: TIMEOUT');
+    assert.equal((await plane.heard('complete')).scanId, 'next');
+  }
+});

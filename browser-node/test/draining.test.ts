@@ -1,0 +1,93 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { isDeepStrictEqual } from 'node:util';
+import { LeaseClient } from '@adsweep/shared/lease/client.ts';
+import { createLogger } from '@adsweep/shared/service/logger.ts';
+import { drainAsAsked } from '../src/node/drain-as-asked.ts';
+import { Heartbeat } from '../src/node/heartbeat.ts';
+import {
+  endlessCapture,
+  goodOutcome,
+  heldCaptures,
+  leaseBench,
+  members,
+  NODE_REPORT,
+  untilIdle,
+  untilSeen,
+} from './support/lease-bench.ts';
+
+test('a drain gives running captures back at once and takes no more work', async (t) => {
+  const { plane, loop } = await leaseBench(t, endlessCapture);
+  const leaseId = plane.give();
+  await plane.heard('renew');
+  await loop.drain(0);
+  assert.equal((await plane.heard('release')).leaseId, leaseId);
+  assert.equal(loop.busy, 0);
+  plane.give();
+  assert.equal(plane.count('fail') + plane.count('complete'), 0);
+});
+
+test('a drain with time to spare lets a running capture finish', async (t) => {
+  let end = () => {};
+  const { plane, loop } = await leaseBench(t, () => new Promise((resolve) => (end = () => resolve(goodOutcome()))));
+  plane.give();
+  await plane.heard('renew');
+  const drained = loop.drain(20_000);
+  end();
+  await drained;
+  assert.equal(plane.count('complete'), 1);
+  assert.equal(plane.count('release'), 0);
+});
+
+test('a drain under load fails no scan: what runs is completed, and what has not begun goes back', async (t) => {
+  const { running, began, capture } = heldCaptures();
+  const { plane, loop } = await leaseBench(t, capture, { slots: 4 });
+  const given = ['one', 'two', 'three', 'four'].map((id) => plane.give({ members: members(id, `${id}-next`) }));
+  await untilSeen(plane, () => began.length === 4);
+  const drained = loop.drain(60_000);
+  for (const id of [...began]) running.get(id)?.();
+  await drained;
+  assert.deepEqual([plane.count('complete'), plane.count('release'), plane.count('fail')], [4, given.length, 0]);
+  assert.equal(began.length, 4, 'no member begins during a drain');
+});
+
+test('whoever is told twice to stop gives back at once what still runs', async (t) => {
+  const { plane, loop } = await leaseBench(t, endlessCapture);
+  const leaseId = plane.give();
+  await plane.heard('renew');
+  const stopped = loop.stop(600_000);
+  loop.giveBackAll();
+  assert.equal((await plane.heard('release')).leaseId, leaseId);
+  await stopped;
+});
+
+test('a node drains while the operator wants it to, and works again after that', async (t) => {
+  const { running, began, capture } = heldCaptures();
+  const { plane, loop, metrics } = await leaseBench(t, capture);
+  const logger = createLogger('test', 'silent');
+  const api = new LeaseClient(plane.url, 'node-token');
+  const report = () => ({ ...NODE_REPORT, busy: loop.busy, draining: loop.draining });
+  const answered = drainAsAsked(loop, 600_000, logger);
+  const heartbeat = new Heartbeat(api, 'node-1', { report, answered }, metrics, logger);
+  t.after(() => heartbeat.stop());
+  const reported = (draining: boolean, busy: number) => () =>
+    plane.said.some(
+      ({ call, body }) => call === 'report' && isDeepStrictEqual(body, { ...NODE_REPORT, draining, busy }),
+    );
+
+  plane.give({ scan_id: 'first' });
+  await untilSeen(plane, () => began.length === 1);
+  plane.drain = true;
+  await heartbeat.start(10);
+  await untilSeen(plane, reported(true, 1));
+  plane.give({ scan_id: 'second' });
+  running.get('first')?.();
+  await untilSeen(plane, reported(true, 0));
+  assert.deepEqual([began, plane.count('complete')], [['first'], 1]);
+
+  plane.drain = false;
+  await untilSeen(plane, () => began.length === 2);
+  running.get('second')?.();
+  await untilIdle(loop, plane);
+  assert.deepEqual([plane.count('complete'), plane.count('release'), plane.count('fail')], [2, 0, 0]);
+});

@@ -1,0 +1,111 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Capture } from '@adsweep/shared/capture/capture.ts';
+import { JOB_LIMITS } from '@adsweep/shared/lease/job-limits.ts';
+import type { CapturePage } from '../src/capture/session/capture-outcome.ts';
+import {
+  FILE,
+  goodOutcome,
+  heldCaptures,
+  instantly,
+  leaseBench,
+  members,
+  scansOf,
+  untilIdle,
+  untilSeen,
+} from './support/lease-bench.ts';
+
+test('the members of a job are captured one after the other in one slot, and each is reported by itself', async (t) => {
+  const running = { now: 0, most: 0 };
+  const capture: CapturePage = async ({ scan_id }) => {
+    running.now += 1;
+    running.most = Math.max(running.most, running.now);
+    await plane.until(() => plane.count('renew') > 0);
+    running.now -= 1;
+    const failure = scan_id === 'two' ? { code: 'navigation: DNS' as const, cause: 'no such name' } : null;
+    return { ...goodOutcome(), files: [FILE], failure };
+  };
+  const { plane, pool, loop, metrics } = await leaseBench(t, capture);
+  plane.give({ members: members('one', 'two', 'three') });
+  await plane.until(() => plane.count('complete') === 2);
+  await untilIdle(loop, plane);
+  assert.deepEqual(scansOf(plane, 'artifacts', 'complete', 'fail'), [
+    ['artifacts', 'one'],
+    ['complete', 'one'],
+    ['artifacts', 'two'],
+    ['fail', 'two'],
+    ['artifacts', 'three'],
+    ['complete', 'three'],
+  ]);
+  assert.deepEqual([running.most, pool.opened, pool.live], [1, 3, 0]);
+  assert.match(await metrics.registry.metrics(), /adsweep_node_leases_total\{end="failed"\} 1/);
+});
+
+test('the members of a shared repeat group have one context and one exit, with the time and the bytes of all', async (t) => {
+  const { plane, router, pool, loop } = await leaseBench(t, async ({ scan_id }) => {
+    const failure = scan_id === 'one' ? { code: 'navigation: DNS' as const, cause: 'no such name' } : null;
+    return { ...goodOutcome(), failure };
+  });
+  plane.give({ kind: 'repeat_group', members: members('one', 'two', 'three'), limits: JOB_LIMITS.repeat_group });
+  await plane.until(() => plane.count('complete') === 2);
+  await untilIdle(loop, plane);
+  assert.deepEqual(scansOf(plane, 'complete', 'fail'), [
+    ['fail', 'one'],
+    ['complete', 'two'],
+    ['complete', 'three'],
+  ]);
+  assert.deepEqual([pool.opened, pool.live, router.requests.length], [1, 0, 1]);
+  const { ticket_seconds, ticket_bytes } = JOB_LIMITS.repeat_group;
+  const asked = { scan_id: 'one', ttl_seconds: 3 * ticket_seconds, bytes_max: 3 * ticket_bytes };
+  assert.partialDeepStrictEqual(router.requests[0], asked);
+  await router.until(() => router.calls.includes('DELETE /exits/ticket-1'));
+});
+
+test('what a shared repeat group has carried before a member is not counted as that member’s', async (t) => {
+  const { plane, router } = await leaseBench(t, instantly);
+  router.carried = [
+    [0, 100],
+    [0, 100],
+    [40, 150],
+  ];
+  plane.give({ kind: 'repeat_group', members: members('one', 'two') });
+  await plane.until(() => plane.count('complete') === 2);
+  const traffic = plane.said
+    .filter(({ call }) => call === 'complete')
+    .map(({ body }) => (body as { capture: Capture }).capture.traffic);
+  assert.deepEqual(traffic, [
+    { bytes_sent: 0, bytes_received: 100 },
+    { bytes_sent: 40, bytes_received: 50 },
+  ]);
+});
+
+test('a shared repeat group goes on in a new context where a member leaves none that is fit', async (t) => {
+  const { plane, pool, loop } = await leaseBench(t, async ({ scan_id }) => {
+    const failure = { code: 'browser: TIMEOUT' as const, cause: 'it does not answer' };
+    return { ...goodOutcome(), failure: scan_id === 'two' ? failure : null };
+  });
+  plane.give({ kind: 'repeat_group', members: members('one', 'two', 'three', 'four') });
+  await plane.until(() => plane.count('complete') === 3);
+  await untilIdle(loop, plane);
+  assert.deepEqual(
+    scansOf(plane, 'complete', 'fail').map(([call]) => call),
+    ['complete', 'fail', 'complete', 'complete'],
+  );
+  assert.deepEqual(pool.isolated, [false, true, false], 'the second member ran once more in a browser of its own');
+  assert.equal(pool.live, 0);
+});
+
+test('a lease that is lost or given back takes the members along that were not begun', async (t) => {
+  for (const end of ['lost', 'refused', 'drain'] as const) {
+    const { running, began, capture } = heldCaptures();
+    const { plane, loop } = await leaseBench(t, capture);
+    if (end === 'refused') plane.refusals.complete = [409];
+    const leaseId = plane.give({ members: members('one', 'two') });
+    await untilSeen(plane, () => began.length === 1);
+    if (end === 'lost') plane.renewals[leaseId] = 'lost';
+    if (end === 'refused') running.get('one')?.();
+    const drained = end === 'drain' ? loop.drain(0) : untilIdle(loop, plane);
+    await drained;
+    assert.deepEqual([began, plane.count('release')], [['one'], end === 'drain' ? 1 : 0]);
+  }
+});
