@@ -89,7 +89,14 @@ export const ConfigSchema = Type.Object({
     default: 10_000,
     minimum: 1,
     maximum: 1_000_000,
-    description: 'Connections of browsers to the gateway at the same time; further ones are closed.',
+    description:
+      'Connections of browsers to the gateway at the same time; further ones are closed. One ticket may have a quarter of them.',
+  }),
+  ADSWEEP_GATEWAY_HEADERS_SECONDS: Type.Integer({
+    default: 15,
+    minimum: 1,
+    maximum: 300,
+    description: 'Seconds in which the headers of a request must have arrived at the gateway.',
   }),
   ADSWEEP_DRAIN_SECONDS: Type.Integer({
     default: 30,

@@ -56,6 +56,9 @@ export async function startRouter(
     port: config.ADSWEEP_GATEWAY_PORT || (port === 0 ? 0 : port + 1),
     ownApi,
     connectionsMax: config.ADSWEEP_GATEWAY_CONNECTIONS_MAX,
+    // One scan leaves room for others, whatever its page does.
+    streamsMax: Math.ceil(config.ADSWEEP_GATEWAY_CONNECTIONS_MAX / 4),
+    headersMs: config.ADSWEEP_GATEWAY_HEADERS_SECONDS * 1000,
     connectTimeoutMs: config.ADSWEEP_CONNECT_TIMEOUT_SECONDS * 1000,
     idleMs: config.ADSWEEP_GATEWAY_IDLE_SECONDS * 1000,
   });

@@ -95,3 +95,20 @@ test('an answer of the service is read with care', () => {
   for (const wrong of ['', 'null', '{}', JSON.stringify({ ...seen, country_code: 'Netherlands' })])
     assert.equal(evidenceOf(wrong).ip, null, wrong);
 });
+
+test('a service that the exit cannot reach leaves everything unknown, and is no fault of the exit', async (t) => {
+  const vendor = await startVendor(t);
+  const upstream = `http://cust-42-cc-us:secret@${vendor.address}`;
+  for (const answer of [
+    { status: 502, text: 'could not resolve the host' },
+    { status: 594 },
+    { status: 504, headers: { 'Proxy-Status': 'exit; error=connection_timeout' } },
+  ]) {
+    vendor.behavior = answer;
+    const router = await startTestRouter(t, {
+      exits: [exitIn('US', { provider: 'list', upstream })],
+      config: { ADSWEEP_EXIT_CHECK_URL: 'http://check.example/' },
+    });
+    assert.equal((await router.ticket()).exit.ip, null, JSON.stringify(answer));
+  }
+});

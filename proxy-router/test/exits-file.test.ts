@@ -135,3 +135,72 @@ test('what a file leaves out is the base’s: exits where it has none, and the h
   assert.deepEqual(parse({ exits: [] }).exits, []);
   assert.deepEqual(parse({ providers: [vendorConfig()] }).exits, []);
 });
+
+test('what is wrong with the shape of a file hides nothing else that is wrong with it', (t) => {
+  const folder = temporaryFolder(t);
+  const content = {
+    exits: [
+      { ...exitIn('US', { provider: 'acme' }), pool_size: 0 },
+      { ...exitIn('US', { provider: 'list', upstream: 'ftp://x' }), country_code: 'USA', colour: 'red' },
+      'no exit',
+    ],
+    providers: [
+      { ...vendorConfig({ endpoint: 'ftp://x', username: '{land}', catalogue: 'none.json' }), tickets_max: 0 },
+      { id: 'vendor', kind: 'other', username: 5, catalogue: 7 },
+    ],
+    hosts: { 'a b.example': '127.0.0.1:80', 'x.example': 5 },
+    host: {},
+  };
+  writeFileSync(join(folder, 'exits.json'), JSON.stringify(content));
+  assert.throws(
+    () => loadExits(join(folder, 'exits.json'), ['direct', 'list'], null),
+    (error: ExitsFileError) => {
+      const told = error.problems.join('\n');
+      for (const problem of [
+        /^\/exits\/0\/pool_size must be >= 1$/m,
+        /^\/exits\/0\/provider acme is unknown/m,
+        /^\/exits\/1\/country_code /m,
+        /^\/exits\/1 .*colour$/m,
+        /^\/exits\/1\/upstream is not/m,
+        /^\/exits\/1\/id direct-us is used twice$/m,
+        /^\/exits\/2 must be object$/m,
+        /^\/providers\/0\/tickets_max must be >= 1$/m,
+        /^\/providers\/0 endpoint is not/m,
+        /^\/providers\/0 username: {land} is unknown/m,
+        /^\/providers\/0\/catalogue cannot be read: ENOENT$/m,
+        /^\/providers\/1\/kind /m,
+        /^\/providers\/1\/username must be string$/m,
+        /^\/providers\/1 must have required properties endpoint/m,
+        /^\/providers\/1 id vendor is used twice$/m,
+        /^\/providers\/1 needs either password or password_file$/m,
+        /^\/hosts\/a b\.example is not a name/m,
+        /^\/hosts\/x\.example must be string$/m,
+        /^\/ .*host$/m,
+      ])
+        assert.match(told, problem);
+      return true;
+    },
+  );
+  for (const content of [null, [], 5, { exits: {} }, { providers: null }, { hosts: [] }])
+    assert.ok(problemsOf(content ?? 'null').length > 0, JSON.stringify(content));
+});
+
+test('places in several countries need an account that tells the vendor the country', (t) => {
+  const folder = temporaryFolder(t);
+  const places = [exitIn('US'), exitIn('DE')].map(({ country_code, proxy_type, pool_size }) => ({
+    country_code,
+    proxy_type,
+    pool_size,
+  }));
+  writeFileSync(join(folder, 'places.json'), JSON.stringify({ places }));
+  writeFileSync(join(folder, 'one.json'), JSON.stringify({ places: places.slice(0, 1) }));
+  const load = (more: object) => {
+    writeFileSync(join(folder, 'exits.json'), JSON.stringify({ providers: [vendorConfig(more)] }));
+    return loadExits(join(folder, 'exits.json'), ['direct'], null);
+  };
+  assert.throws(() => load({ username: 'cust-42-s-{session}' }), {
+    problems: ['/providers/0/catalogue has several countries, and username has no {country}'],
+  });
+  assert.equal(load({ username: 'cust-42-cc-us', catalogue: 'one.json' }).vendors.length, 1);
+  assert.equal(load({ username: 'cust-42', kind: 'netnut' }).vendors.length, 1);
+});

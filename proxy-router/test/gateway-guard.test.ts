@@ -1,12 +1,15 @@
 import assert from 'node:assert/strict';
 import http from 'node:http';
+import net from 'node:net';
 import { networkInterfaces } from 'node:os';
-import { test } from 'node:test';
+import { type TestContext, test } from 'node:test';
 import { GATEWAY_OUTCOME_HEADER } from '@adsweep/shared/targeting/gateway-status.ts';
-import type { AddressPolicy } from '@adsweep/shared/urls/address-policy.ts';
+import { AddressPolicy } from '@adsweep/shared/urls/address-policy.ts';
 import { connectTo } from '../src/providers/connect-to.ts';
 import { ConnectionFailure } from '../src/providers/connection-failure.ts';
 import { directProvider } from '../src/providers/direct.ts';
+import { resolveNames } from '../src/providers/resolve-name.ts';
+import { type NameRecords, startNameServer } from './support/name-server.ts';
 import { openTunnel, request, requestOver, tunnelStatus } from './support/proxy-client.ts';
 import { PUBLIC_ADDRESSES, startTestRouter } from './support/router.ts';
 import { startTarget } from './support/target.ts';
@@ -54,6 +57,13 @@ test('a private literal is refused in every spelling, in a tunnel and in a plain
       'metadata',
       'x.home.arpa',
     ])
+    // Octal and decimal in full, final dots, and digits and dots of other scripts (UTS 46).
+    .concat(['017700000001', '0x7f.0x0.0x0.0x1', '127.0x1', '192.168.257', '2130706433.', '0x7f000001.'])
+    .concat(['%EF%BC%91%EF%BC%92%EF%BC%97.0.0.1', '127%E3%80%820%E3%80%820%E3%80%821', '%E2%91%A0%E2%91%A1%E2%91%A6.1'])
+    .concat(['loc%C2%ADalhost', 'localho%C5%BFt', '%EF%BD%8Cocalhost', 'a.INTERNAL.', 'metadata.google.internal.'])
+    // IPv4 inside IPv6: mapped, compatible, translated, NAT64, 6to4, Teredo.
+    .concat(['[::ffff:10.0.0.1]', '[::127.0.0.1]', '[::ffff:0:127.0.0.1]', '[64:ff9b::a00:1]', '[64:ff9b:1::7f00:1]'])
+    .concat(['[2002:7f00:1::]', '[2002:a00:1::1]', '[2001:0:7f00:1::]', '[fec0::1]', '[ff02::1]', '[0:0:0:0:0:0:0:1]'])
     .concat(['169.254.169.254', '10.0.0.1', '192.168.0.1', '100.64.0.1', '[fd00::1]', '[fe80::1]', '255.255.255.255']);
   for (const host of hosts) {
     assert.equal(await tunnelStatus(ticket, `${host}:${port}`), 591, `CONNECT ${host}`);
@@ -109,6 +119,61 @@ test('a name that changes its address between check and dial is asked once, and 
   assert.deepEqual(asked, ['rebind.example']);
   assert.deepEqual(dialled, [['8.8.8.8']]);
   assert.equal((await request(ticket, 'http://rebind.example/')).status, 591, 'the second answer is judged anew');
+});
+
+/** Two servers on one port of this machine, at an address that is taken for public and at a private one, and how often each was reached. */
+async function startTwins(t: TestContext) {
+  const reached = { '127.0.0.2': 0, '127.0.0.1': 0 };
+  let port = 0;
+  for (const address of ['127.0.0.2', '127.0.0.1'] as const) {
+    const server = net.createServer((socket) => {
+      reached[address] += 1;
+      socket.end('HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\na page');
+    });
+    await new Promise<void>((resolve) => server.listen(port, address, resolve));
+    t.after(() => server.close());
+    port = (server.address() as net.AddressInfo).port;
+  }
+  return { port, reached };
+}
+
+test('whatever a name server says, by alias, in one family or between check and dial, no private address is reached', async (t) => {
+  const { port, reached } = await startTwins(t);
+  const [good, bad] = [
+    [127, 0, 0, 2],
+    [127, 0, 0, 1],
+  ] as const;
+  const records: NameRecords = {
+    'A good.example': [...good],
+    'A rebind.example': [...good],
+    'CNAME alias.example': 'second.example',
+    'CNAME second.example': 'inner.example',
+    'A inner.example': [...bad],
+    'A mixed.example': [...good],
+    'AAAA mixed.example': [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1],
+    'AAAA nat64.example': [0, 0x64, 0xff, 0x9b, 0, 0, 0, 0, 0, 0, 0, 0, 127, 0, 0, 1],
+    'AAAA mapped.example': [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 127, 0, 0, 1],
+    'AAAA sixtofour.example': [0x20, 2, 127, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0],
+  };
+  const resolve = resolveNames([await startNameServer(t, records)]);
+  const policy = Object.assign(new AddressPolicy([]), { allowsAddress: (address: string) => address === '127.0.0.2' });
+  // The name leads elsewhere as soon as it was asked for.
+  const resolveOnce = async (name: string) => {
+    const addresses = await resolve(name);
+    records['A rebind.example'] = [...bad];
+    return addresses;
+  };
+  const router = await startTestRouter(t, { provider: directProvider(resolveOnce, connectTo, policy) });
+  const ticket = await router.ticket();
+  const status = async (name: string) => (await request(ticket, `http://${name}.example:${port}/`)).status;
+  assert.equal(await status('rebind'), 200, 'what was checked is dialled');
+  assert.equal(await status('rebind'), 591, 'and what is dialled is checked');
+  assert.equal(await status('good'), 200);
+  for (const name of ['alias', 'second', 'inner', 'mixed', 'nat64', 'mapped', 'sixtofour']) {
+    assert.equal(await status(name), 591, name);
+    assert.equal(await tunnelStatus(ticket, `${name}.example:${port}`), 591, `CONNECT ${name}`);
+  }
+  assert.deepEqual(reached, { '127.0.0.2': 2, '127.0.0.1': 0 });
 });
 
 test('a name that does not resolve is 593, not a page of the target', async (t) => {

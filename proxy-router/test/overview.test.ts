@@ -53,6 +53,33 @@ test('the operator sees exits by state, picks by outcome, the catalogue’s age,
   assert.equal((await fetch(`http://127.0.0.1:${router.ports.api}/overview`)).status, 401);
 });
 
+test('the operator sees which values of a catalogue the vendor is not told', async (t) => {
+  const catalogue = join(temporaryFolder(t), 'places.json');
+  const place = { country_code: 'US', proxy_type: 'residential', pool_size: 5 };
+  const places = [
+    { ...place, region: 'Texas', city: 'Austin', isp: 'Acme' },
+    { ...place, region: 'Texas', city: 'Waco', isp: 'Other' },
+  ];
+  writeFileSync(catalogue, JSON.stringify({ places }));
+  const router = await startTestRouter(t, {
+    exits: [exitIn('US')],
+    providers: [vendorConfig({ catalogue }), vendorConfig({ id: 'city', catalogue, username: 'c-{country}' })],
+  });
+  const headers = { authorization: `Bearer ${NODE_TOKEN}` };
+  const answer = await fetch(`http://127.0.0.1:${router.ports.api}/overview`, { headers });
+  const { providers } = (await answer.json()) as {
+    providers: { provider: string; catalogue: { fields_not_sent: string[] } }[];
+  };
+  assert.deepEqual(
+    providers.map(({ provider, catalogue }) => [provider, catalogue.fields_not_sent]),
+    [
+      ['direct', []],
+      ['vendor', ['isp']],
+      ['city', ['city', 'isp']],
+    ],
+  );
+});
+
 test('a router without any exit is not ready, and says what is missing', async (t) => {
   const router = await startTestRouter(t, {
     exits: [],

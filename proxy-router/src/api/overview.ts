@@ -17,7 +17,7 @@ export async function overview({ source, health, registry }: OverviewDependencie
     samples('adsweep_provider_cost_total'),
     samples('adsweep_provider_failures_total'),
   ]);
-  const providers = describeProviders(source, health, now).map(({ provider, exits, places, refreshedAt }) => {
+  const providers = describeProviders(source, health, now).map(({ provider, exits, places, refreshedAt, unsent }) => {
     const own = ({ labels }: Sample) => labels.provider === provider;
     return {
       provider,
@@ -26,6 +26,7 @@ export async function overview({ source, health, registry }: OverviewDependencie
         places,
         refreshed_at: refreshedAt?.toISOString() ?? null,
         age_seconds: refreshedAt && Math.floor((now - refreshedAt.getTime()) / 1000),
+        fields_not_sent: unsent,
       },
       pools: poolsOf(bytes.filter(own), cost.filter(own)),
       failures: byLabel(failures.filter(own), 'outcome'),

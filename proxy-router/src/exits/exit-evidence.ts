@@ -8,6 +8,7 @@ import { once } from '../providers/connect-to.ts';
 import { ConnectionFailure } from '../providers/connection-failure.ts';
 import type { ExitSession } from '../providers/exit.ts';
 import type { Destination } from '../providers/provider.ts';
+import { isExitFault } from './exit-health.ts';
 import type { ExitSource } from './exit-source.ts';
 import { mappedAddress } from './host-mapping.ts';
 
@@ -46,7 +47,7 @@ export async function readEvidence(source: ExitSource, url: URL, use: ExitSessio
     if (url.protocol === 'https:') sockets.push(await encrypt(url, sockets[0]!, late.signal));
     return evidenceOf(await get(url, sockets.at(-1)!));
   } catch (error) {
-    if (error instanceof ConnectionFailure) throw error;
+    if (error instanceof ConnectionFailure && isExitFault(error)) throw error;
     return NO_EVIDENCE;
   } finally {
     clearTimeout(timer);

@@ -105,6 +105,9 @@ export class ExitHealth {
   }
 }
 
+/** Whether the exit or its account is at fault, and not the target or the time that was given. Pure. */
+export const isExitFault = ({ outcome }: ConnectionFailure): boolean => asFault(outcome) !== null;
+
 const asFault = (outcome: ConnectionFailure['outcome']): ExitFault | null =>
   outcome in BACKOFF ? (outcome as ExitFault) : null;
 

@@ -4,12 +4,14 @@ import type { Catalogue } from '@adsweep/shared/targeting/catalogue.ts';
 import type { Exit } from '../providers/exit.ts';
 import type { Place } from '../providers/place.ts';
 import type { Provider } from '../providers/provider.ts';
+import type { UserNameField } from '../providers/user-name.ts';
 import { buildCatalogue, buildPools, type PlaceSource, type TargetingPools } from './build-catalogue.ts';
 import { ExitIndex } from './exit-index.ts';
 import { type ExitsBase, ExitsFileError } from './exits-file.ts';
 import type { HostMapping } from './host-mapping.ts';
 import { completeExits, type LoadedExits, type LoadedVendor, loadExits, versionsOf } from './load-exits.ts';
 import { readSnapshot, writeSnapshot } from './snapshot.ts';
+import { unsentFields } from './unsent-fields.ts';
 import { VendorCatalogues } from './vendor-catalogues.ts';
 import { readVendorExitId, vendorExit } from './vendor-exit.ts';
 
@@ -24,8 +26,22 @@ export type ExitSourceOptions = {
   providers: Record<string, Provider>;
 };
 
-/** What is derived from the exits file and the catalogues; made anew when one of them changes. */
-type Derived = { exits: Map<string, Exit>; index: ExitIndex; pools: TargetingPools };
+/** What is derived from the exits file and the catalogues; made anew when one of them changes. `unsent` by account. */
+type Derived = {
+  exits: Map<string, Exit>;
+  index: ExitIndex;
+  pools: TargetingPools;
+  unsent: Map<string, UserNameField[]>;
+};
+
+/** How a provider is offered: the ids of its exits, or of the account, and what is known of its places. See {@link unsentFields}. */
+export type OfferedProvider = {
+  provider: string;
+  exitIds: string[];
+  places: number;
+  refreshedAt: Date | null;
+  unsent: UserNameField[];
+};
 
 /** The exits in use. They follow the exits file and the catalogues of vendors while the process runs. */
 export class ExitSource {
@@ -78,15 +94,18 @@ export class ExitSource {
     return this.#options.providers[name] ?? this.#vendor(name)?.provider;
   }
 
-  /** The providers in use: the ids of their exits, or of the account, and what is known of their places. */
-  providers(): { provider: string; exitIds: string[]; places: number; refreshedAt: Date | null }[] {
+  /** The providers in use. */
+  providers(): OfferedProvider[] {
     const { file, vendors } = this.#loaded;
     const listed = [...Map.groupBy(file.exits, ({ provider }) => provider)].map(([provider, exits]) => {
-      return { provider, exitIds: exits.map(({ id }) => id), places: exits.length, refreshedAt: this.#checkedAt };
+      const exitIds = exits.map(({ id }) => id);
+      return { provider, exitIds, places: exits.length, refreshedAt: this.#checkedAt, unsent: [] };
     });
     const accounts = vendors.map((vendor) => {
+      const { id } = vendor.config;
       const { places, refreshedAt } = this.#sourceOf(vendor);
-      return { provider: vendor.config.id, exitIds: [vendor.config.id], places: places.length, refreshedAt };
+      const unsent = this.#derived.unsent.get(id) ?? [];
+      return { provider: id, exitIds: [id], places: places.length, refreshedAt, unsent };
     });
     return [...listed, ...accounts];
   }
@@ -156,7 +175,7 @@ export class ExitSource {
     const saved = readSnapshot(snapshot, this.#builtIn);
     if (saved === null) throw new ExitsFileError([`there is neither ${file} nor a snapshot of it`]);
     this.#logger.warn({ file, refreshed_at: saved.refreshedAt }, 'exits taken from the snapshot');
-    this.#loaded = completeExits(saved.file, file, '');
+    this.#loaded = completeExits(saved.file, file);
     this.#checkedAt = saved.refreshedAt;
     this.#derive();
   }
@@ -185,6 +204,19 @@ export class ExitSource {
       exits: new Map(file.exits.map((exit) => [exit.id, exit])),
       index: new ExitIndex(file.exits, places),
       pools: buildPools(this.#sources()),
+      unsent: new Map(vendors.map((vendor) => [vendor.config.id, this.#unsentFields(vendor)])),
     };
+  }
+
+  /** Those that were not there before are logged: scans that ask for such a value get any exit of the account. */
+  #unsentFields(vendor: LoadedVendor): UserNameField[] {
+    const { id } = vendor.config;
+    const fields = unsentFields(vendor.config, this.#sourceOf(vendor).places);
+    if (fields.length > 0 && fields.join() !== this.#derived?.unsent.get(id)?.join())
+      this.#logger.warn(
+        { provider: id, fields },
+        'the catalogue has values that the user name does not tell the vendor',
+      );
+    return fields;
   }
 }

@@ -1,10 +1,15 @@
 import { OperatorError } from '@adsweep/shared/service/operator-error.ts';
 import { Type } from 'typebox';
+import { Settings } from 'typebox/system';
 import { Value } from 'typebox/value';
 import { type ListedExit, ListedExitSchema } from '../providers/listed-exit.ts';
 import { type ProviderConfig, ProviderConfigSchema, providerConfigProblems } from '../providers/provider-config.ts';
 import { parseUpstream } from '../providers/upstream.ts';
 import { type HostMapping, hostMappingProblems } from './host-mapping.ts';
+import { fieldsOf, soundFields } from './sound-fields.ts';
+
+/** Problems of a shape that are told; TypeBox stops at 8 otherwise. */
+Settings.Set({ maxErrors: 1_000 });
 
 const ExitsFileSchema = Type.Object(
   {
@@ -31,23 +36,49 @@ export class ExitsFileError extends OperatorError {
 /** What an exits file leaves out: mappings of hosts, and exits where it has neither exits nor providers. */
 export type ExitsBase = Pick<ExitsFile, 'exits' | 'hosts'>;
 
-/**
- * Reads the JSON of an exits file; `builtIn` are the providers an exit may give. Without a `base` it needs exits or providers. Throws
- * {@link ExitsFileError} with all problems.
- */
+/** An exits file that was read. `providers` have the fields that are right by themselves, also of a file that cannot be used (null). */
+export type ExitsFileReading = { file: ExitsFile | null; providers: Partial<ProviderConfig>[]; problems: string[] };
+
+/** {@link readExitsFile} of a file that can be used. Throws {@link ExitsFileError} with all problems. */
 export function parseExitsFile(text: string, builtIn: readonly string[], base: ExitsBase | null = null): ExitsFile {
+  const { file, problems } = readExitsFile(text, builtIn, base);
+  if (!file) throw new ExitsFileError(problems);
+  return file;
+}
+
+/**
+ * Reads the JSON of an exits file; `builtIn` are the providers an exit may give. Without a `base` it needs exits or providers. What is wrong
+ * in one field does not hide what is wrong in another. Throws {@link ExitsFileError} for what is no JSON.
+ */
+export function readExitsFile(text: string, builtIn: readonly string[], base: ExitsBase | null): ExitsFileReading {
   const parsed = parseJson(text);
-  const problems = schemaProblems(parsed);
-  if (problems.length > 0) throw new ExitsFileError(problems);
+  const sections = Object.fromEntries(fieldsOf(parsed));
+  const exits = arrayOf(sections.exits).map((exit) => soundFields(ListedExitSchema, exit));
+  const providers = arrayOf(sections.providers).map((provider) => soundFields(ProviderConfigSchema, provider));
+  const problems = [
+    ...schemaProblems(parsed),
+    ...missingExits(sections, base),
+    ...exitProblems(exits, builtIn),
+    ...providerProblems(providers, builtIn),
+    ...hostMappingProblems(fieldsOf(sections.hosts)),
+  ];
+  return { file: problems.length === 0 ? fileOf(parsed, base) : null, providers, problems };
+}
+
+/** A file without problems. */
+function fileOf(parsed: unknown, base: ExitsBase | null): ExitsFile {
   const { exits: own, providers = [], hosts = {} } = Value.Parse(ExitsFileSchema, parsed);
-  const exits = own ?? (providers.length === 0 ? base?.exits : []);
-  if (!exits) problems.push('/exits is missing, and there are no /providers');
-  problems.push(...exitProblems(exits ?? [], builtIn), ...providerProblems(providers, builtIn));
-  problems.push(...hostMappingProblems(hosts));
-  if (problems.length > 0) throw new ExitsFileError(problems);
-  const listed = (exits ?? []).map((exit) => ({ ...exit, country_code: exit.country_code.toUpperCase() }));
+  const exits = own ?? (providers.length === 0 ? base?.exits : undefined) ?? [];
+  const listed = exits.map((exit) => ({ ...exit, country_code: exit.country_code.toUpperCase() }));
   return { exits: listed, providers, hosts: { ...base?.hosts, ...hosts } };
 }
+
+function missingExits({ exits, providers }: Record<string, unknown>, base: ExitsBase | null): string[] {
+  const isMissing = exits === undefined && (providers === undefined || arrayOf(providers).length === 0) && !base;
+  return isMissing ? ['/exits is missing, and there are no /providers'] : [];
+}
+
+const arrayOf = (value: unknown): unknown[] => (Array.isArray(value) ? value : []);
 
 function parseJson(text: string): unknown {
   try {
@@ -61,35 +92,48 @@ function parseJson(text: string): unknown {
 const withoutExcerpt = (message: string): string => message.replace(/, (\.\.\.)?".*is not valid JSON$/s, '');
 
 function schemaProblems(parsed: unknown): string[] {
-  return Value.Errors(ExitsFileSchema, parsed).map(({ instancePath, message, params }) => {
-    const named = 'additionalProperties' in params ? `: ${params.additionalProperties}` : '';
-    return `${instancePath || '/'} ${message}${named}`;
-  });
+  const errors = Value.Errors(ExitsFileSchema, parsed);
+  // An unexpected field is reported once more, as a value that nothing matches.
+  return errors
+    .filter(({ keyword }) => keyword !== 'boolean')
+    .map(({ instancePath, message, params }) => {
+      const named = 'additionalProperties' in params ? `: ${params.additionalProperties}` : '';
+      return `${instancePath || '/'} ${message}${named}`;
+    });
 }
 
-function exitProblems(exits: ListedExit[], builtIn: readonly string[]): string[] {
-  const ids = new Set<string>();
+function exitProblems(exits: Partial<ListedExit>[], builtIn: readonly string[]): string[] {
+  const isUsed = repeats([]);
   return exits.flatMap(({ id, provider, upstream }, index) => {
     const problems: string[] = [];
-    if (ids.has(id)) problems.push(`/exits/${index}/id ${id} is used twice`);
-    if (!builtIn.includes(provider)) {
+    if (isUsed(id)) problems.push(`/exits/${index}/id ${id} is used twice`);
+    if (provider !== undefined && !builtIn.includes(provider)) {
       problems.push(`/exits/${index}/provider ${provider} is unknown; known: ${builtIn.join(', ')}`);
     }
     if (provider === 'list' && !parseUpstream(upstream ?? ''))
       problems.push(`/exits/${index}/upstream is not http://user:pass@host:port, https://... or socks5://...`);
     if (provider === 'direct' && upstream !== undefined)
       problems.push(`/exits/${index}/upstream belongs to the provider list`);
-    ids.add(id);
     return problems;
   });
 }
 
-function providerProblems(providers: ProviderConfig[], builtIn: readonly string[]): string[] {
-  const ids = new Set<string>(builtIn);
+function providerProblems(providers: Partial<ProviderConfig>[], builtIn: readonly string[]): string[] {
+  const isUsed = repeats(builtIn);
   return providers.flatMap((config, index) => {
     const problems = providerConfigProblems(config);
-    if (ids.has(config.id)) problems.push(`id ${config.id} is used twice`);
-    ids.add(config.id);
+    if (isUsed(config.id)) problems.push(`id ${config.id} is used twice`);
     return problems.map((problem) => `/providers/${index} ${problem}`);
   });
+}
+
+/** Answers for one id after the other whether it was there before; `taken` are. */
+function repeats(taken: readonly string[]): (id: string | undefined) => boolean {
+  const ids = new Set(taken);
+  return (id) => {
+    if (id === undefined) return false;
+    const isKnown = ids.has(id);
+    ids.add(id);
+    return isKnown;
+  };
 }

@@ -6,12 +6,13 @@ export type HostMapping = Record<string, string>;
 
 const PATTERN = /^(\*\.)?[a-z0-9_-]+(\.[a-z0-9_-]+)*(:\d{1,5})?$/i;
 
-/** What is wrong with a mapping, one text for each problem. */
-export function hostMappingProblems(hosts: HostMapping): string[] {
-  return Object.entries(hosts).flatMap(([pattern, address]) => {
+/** What is wrong with the entries of a mapping, one text for each problem; an address that is no text is the schema's affair. */
+export function hostMappingProblems(entries: [pattern: string, address: unknown][]): string[] {
+  return entries.flatMap(([pattern, address]) => {
     const problems: string[] = [];
     if (!PATTERN.test(pattern)) problems.push(`/hosts/${pattern} is not a name, *.name or name:port`);
-    if (readAddress(address) === null) problems.push(`/hosts/${pattern} leads to ${address}, which is not ip:port`);
+    if (typeof address === 'string' && readAddress(address) === null)
+      problems.push(`/hosts/${pattern} leads to ${address}, which is not ip:port`);
     return problems;
   });
 }

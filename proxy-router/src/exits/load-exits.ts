@@ -5,7 +5,8 @@ import type { Provider } from '../providers/provider.ts';
 import { isUrl, type ProviderConfig } from '../providers/provider-config.ts';
 import { CatalogueError, readCatalogue } from '../providers/read-catalogue.ts';
 import { vendorProvider } from '../providers/vendor.ts';
-import { type ExitsBase, type ExitsFile, ExitsFileError, parseExitsFile } from './exits-file.ts';
+import { type ExitsBase, type ExitsFile, ExitsFileError, readExitsFile } from './exits-file.ts';
+import { requireCountry } from './unsent-fields.ts';
 
 /** A vendor's account in use; `places` null where its catalogue is fetched. */
 export type LoadedVendor = { config: ProviderConfig; provider: Provider; places: Place[] | null };
@@ -20,15 +21,29 @@ export type LoadedExits = { file: ExitsFile; vendors: LoadedVendor[]; versions: 
 export function loadExits(path: string, builtIn: readonly string[], base: ExitsBase | null): LoadedExits {
   // Asked for before the file is read: a change in between is then seen the next time.
   const version = versionOf(path);
-  const file = parseExitsFile(readText(path), builtIn, base);
-  return completeExits(file, path, [version, ...namedVersions(path, file)].join('\n'));
+  const { file, providers, problems } = readExitsFile(readText(path), builtIn, base);
+  const { named, problems: others } = readNamedFiles(providers, path);
+  if (!file || others.length > 0) throw new ExitsFileError([...problems, ...others]);
+  return { file, vendors: vendorsOf(file, named), versions: [version, ...namedVersions(path, file)].join('\n') };
 }
 
 /** An exits file, read already, with what it names; `path` is where relative paths start from. Throws {@link ExitsFileError}. */
-export function completeExits(file: ExitsFile, path: string, versions: string): LoadedExits {
+export function completeExits(file: ExitsFile, path: string): LoadedExits {
+  const { named, problems } = readNamedFiles(file.providers, path);
+  if (problems.length > 0) throw new ExitsFileError(problems);
+  return { file, vendors: vendorsOf(file, named), versions: '' };
+}
+
+/** What an account names; `places` null where its catalogue is fetched. */
+type NamedFiles = { password: string; places: Place[] | null };
+
+function readNamedFiles(
+  providers: Partial<ProviderConfig>[],
+  path: string,
+): { named: NamedFiles[]; problems: string[] } {
   const folder = dirname(path);
   const problems: string[] = [];
-  const vendors = file.providers.map((config, index) => {
+  const named = providers.map((config, index) => {
     const read = <T>(field: string, work: () => T): T | null => {
       try {
         return work();
@@ -37,13 +52,17 @@ export function completeExits(file: ExitsFile, path: string, versions: string): 
         return null;
       }
     };
-    const password = read('password_file', () => readPassword(config, folder));
-    const places = read('catalogue', () => (isUrl(config.catalogue) ? null : readPlaces(config, folder)));
-    return { config, provider: vendorProvider(config, password ?? ''), places };
+    const password = read('password_file', () => readPassword(config, folder)) ?? '';
+    return { password, places: read('catalogue', () => readPlaces(config, folder)) };
   });
-  if (problems.length > 0) throw new ExitsFileError(problems);
-  return { file, vendors, versions };
+  return { named, problems };
 }
+
+const vendorsOf = ({ providers }: ExitsFile, named: NamedFiles[]): LoadedVendor[] =>
+  providers.map((config, index) => {
+    const { password, places } = named[index]!;
+    return { config, provider: vendorProvider(config, password), places };
+  });
 
 /** Changes with every change of an exits file or of a file that it names; '' where one of them is missing. */
 export function versionsOf(path: string, file: ExitsFile): string {
@@ -77,15 +96,20 @@ function readText(path: string): string {
   }
 }
 
-function readPassword({ password, password_file }: ProviderConfig, folder: string): string {
+function readPassword({ password, password_file }: Partial<ProviderConfig>, folder: string): string {
   if (password_file === undefined) return password ?? '';
   const text = readFileSync(resolve(folder, password_file), 'utf8').replace(/\r?\n$/, '');
   if (text === '') throw new CatalogueError(['is empty']);
   return text;
 }
 
-const readPlaces = ({ catalogue }: ProviderConfig, folder: string): Place[] =>
-  readCatalogue(readFileSync(resolve(folder, catalogue), 'utf8'));
+function readPlaces(config: Partial<ProviderConfig>, folder: string): Place[] | null {
+  const { kind, username, catalogue } = config;
+  if (catalogue === undefined || isUrl(catalogue)) return null;
+  const places = readCatalogue(readFileSync(resolve(folder, catalogue), 'utf8'));
+  if (kind !== undefined && username !== undefined) requireCountry({ kind, username }, places);
+  return places;
+}
 
 /** A problem never holds what the file said: it may be a secret. */
 function problemsOf(error: unknown): string[] {

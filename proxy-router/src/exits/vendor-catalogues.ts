@@ -3,6 +3,7 @@ import type { Place } from '../providers/place.ts';
 import type { ProviderConfig } from '../providers/provider-config.ts';
 import type { PlaceSource } from './build-catalogue.ts';
 import { catalogueKey, type FetchedPlaces, readCatalogues, writeCatalogues } from './catalogue-snapshot.ts';
+import { requireCountry } from './unsent-fields.ts';
 
 /** How soon a catalogue that could not be fetched is asked for again, at the latest. */
 const RETRY_MS = 60_000;
@@ -60,17 +61,18 @@ export class VendorCatalogues {
     this.#timers.set(key, setTimeout(next, isGood ? refreshMs : Math.min(refreshMs, RETRY_MS)));
   }
 
-  async #fetch(key: string, { id, catalogue }: ProviderConfig): Promise<boolean> {
+  async #fetch(key: string, config: ProviderConfig): Promise<boolean> {
     const { fetchCatalogue, snapshot, changed } = this.#options;
     try {
-      const places = await fetchCatalogue(catalogue);
+      const places = await fetchCatalogue(config.catalogue);
+      requireCountry(config, places);
       if (!this.#timers.has(key)) return false;
       this.#fetched.set(key, { places, refreshedAt: new Date() });
       changed();
       writeCatalogues(snapshot, this.#fetched);
       return true;
     } catch (cause) {
-      this.#logger.error({ provider: id, cause }, 'the catalogue of a provider cannot be refreshed');
+      this.#logger.error({ provider: config.id, cause }, 'the catalogue of a provider cannot be refreshed');
       return false;
     }
   }

@@ -16,6 +16,8 @@ export type UpstreamDependencies = DialDependencies & {
   logger: Logger;
   connectTimeoutMs: number;
   idleMs: number;
+  /** Connections to targets that one ticket may have at the same time. */
+  streamsMax: number;
 };
 
 /**
@@ -32,6 +34,8 @@ export async function connectUpstream(
   ticket.connectBegan();
   try {
     if (ticket.isSpent) throw new ConnectionFailure('too_large', 'the ticket has no bytes left');
+    if (ticket.streams > dependencies.streamsMax)
+      throw new ConnectionFailure('connection_failed', 'the ticket has as many connections as it may');
     if (ticket.claims.deny?.includes(destination.host))
       throw new ConnectionFailure('denied_host', 'the ticket denies this host');
     if (!exit) throw new ConnectionFailure('upstream_failed', 'the exit is no longer listed');

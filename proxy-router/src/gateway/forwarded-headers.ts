@@ -1,5 +1,6 @@
 import { validateHeaderName, validateHeaderValue } from 'node:http';
 import { GATEWAY_OUTCOME_HEADER } from '@adsweep/shared/targeting/gateway-status.ts';
+import { RELAYED_HEADER } from '../tickets/ticket-id.ts';
 
 /** Hop-by-hop headers (RFC 9110 7.6.1), and headers between the gateway and its clients that no target may send or see. */
 const NOT_FORWARDED = new Set([
@@ -14,6 +15,7 @@ const NOT_FORWARDED = new Set([
   'transfer-encoding',
   'upgrade',
   GATEWAY_OUTCOME_HEADER,
+  RELAYED_HEADER,
 ]);
 
 /** The raw headers (name, value, name, value...) of a message without those that are not forwarded or that Node.js cannot write. */

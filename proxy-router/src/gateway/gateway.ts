@@ -7,7 +7,7 @@ import { RequestError, Server } from 'proxy-chain';
 import { ConnectionFailure } from '../providers/connection-failure.ts';
 import type { ActiveTicket } from '../tickets/active-ticket.ts';
 import { verifyTicket } from '../tickets/ticket.ts';
-import { type Replica, replicaOf } from '../tickets/ticket-id.ts';
+import { RELAYED_HEADER, type Replica, replicaOf } from '../tickets/ticket-id.ts';
 import type { TicketRegistry } from '../tickets/ticket-registry.ts';
 import { connectUpstream, type UpstreamDependencies } from './connect-upstream.ts';
 import { forwardRequest, forwardUpgrade } from './forward-request.ts';
@@ -22,12 +22,14 @@ export type GatewayDependencies = UpstreamDependencies & {
   ticketSecret: string;
   /** Connections of clients at the same time. */
   connectionsMax: number;
+  /** How long the headers of a request may take. */
+  headersMs: number;
   /** URL of this replica's API, '' where there is only one. */
   ownApi: string;
 };
 
-/** How long the headers of a request may take, and how often that is looked at. */
-const HEADERS_MS = 15_000;
+const REALM = 'Adsweep';
+/** How often it is looked at whether the headers of a request take too long. */
 const CHECK_MS = 1_000;
 const UNREADABLE: Record<string, string> = { [GATEWAY_OUTCOME_HEADER]: 'connection_failed' };
 
@@ -35,7 +37,11 @@ const UNREADABLE: Record<string, string> = { [GATEWAY_OUTCOME_HEADER]: 'connecti
 type Bearer = { ticket: ActiveTicket } | { keeper: Replica };
 
 /** What is done with a request: it goes to its target, or to the gateway (URL) of the replica that keeps its ticket's account. */
-type Handling = { use: (connection: UpstreamConnection, url: URL) => void; relay: (gateway: string) => void };
+type Handling = {
+  use: (connection: UpstreamConnection, url: URL) => void;
+  relay: (gateway: string) => void;
+  refuse: (refusal: RequestError) => void;
+};
 
 /**
  * The forward proxy that browsers use. proxy-chain's server parses requests, asks for credentials and sends refusals. Connections to
@@ -47,8 +53,8 @@ export class Gateway extends Server {
   #isDraining = false;
 
   constructor(dependencies: GatewayDependencies) {
-    const { host, port, metrics, idleMs, connectionsMax } = dependencies;
-    super({ host, port, authRealm: 'Adsweep' });
+    const { host, port, metrics, idleMs, connectionsMax, headersMs } = dependencies;
+    super({ host, port, authRealm: REALM });
     this.#dependencies = dependencies;
     this.prepareRequestFunction = ({ username, password }) => {
       const bearer = this.#bearerOf(username, password);
@@ -57,7 +63,7 @@ export class Gateway extends Server {
     };
     this.server.on('upgrade', (request, socket: Socket, head) => void this.#onUpgrade(request, socket, head));
     this.server.maxConnections = connectionsMax;
-    this.server.headersTimeout = HEADERS_MS;
+    this.server.headersTimeout = headersMs;
     // Longer than a target's limit, so that the client can be told that the target was silent.
     this.server.timeout = 2 * idleMs;
     // Node.js reads these two when the server begins to listen.
@@ -83,6 +89,7 @@ export class Gateway extends Server {
     await this.#handle(request, {
       use: (connection, url) => forwardRequest(request, response, url, connection),
       relay: (gateway) => relayRequest(request, response, gateway),
+      refuse: (refusal) => sendRefusal(response, refusal),
     });
   }
 
@@ -94,6 +101,7 @@ export class Gateway extends Server {
         pipe(socket, connection);
       },
       relay: (gateway) => relayStream(request, socket, head, gateway, this.#dependencies.idleMs),
+      refuse: (refusal) => this.failRequest(request, refusal),
     });
   }
 
@@ -101,6 +109,7 @@ export class Gateway extends Server {
     await this.#handle(request, {
       use: (connection, url) => forwardUpgrade(request, socket, head, url, connection),
       relay: (gateway) => relayStream(request, socket, head, gateway, this.#dependencies.idleMs),
+      refuse: (refusal) => this.failRequest(request, refusal),
     });
   }
 
@@ -116,20 +125,24 @@ export class Gateway extends Server {
   }
 
   /** Checks a request, connects to its target and hands it over; answers the refusal where either fails. */
-  async #handle(request: IncomingMessage, { use, relay }: Handling): Promise<void> {
+  async #handle(request: IncomingMessage, { use, relay, refuse }: Handling): Promise<void> {
     try {
       if (this.#isDraining) throw refusal('upstream_failed');
       const { trgParsed: url, customTag } = await this.prepareRequestHandling(request);
-      if (url === null) throw new RequestError('The request names no target.', 400);
+      if (url === null || !isTarget(request, url)) throw new RequestError('The request names no target.', 400);
       const bearer = customTag as Bearer;
-      if ('keeper' in bearer) return relay(bearer.keeper.gateway);
+      if ('keeper' in bearer) {
+        // A replica that is named by two URLs would pass it on to itself without end.
+        if (request.headers[RELAYED_HEADER] !== undefined) throw refusal('upstream_failed');
+        return relay(bearer.keeper.gateway);
+      }
       const { ticket } = bearer;
       const host = targetHost(url);
       ticket.recordRequest(request.method ?? '', recordedUrl(request, url), Date.now());
       const destination = { host, port: Number(url.port || 80) };
       use(await connectUpstream(this.#dependencies, ticket, destination, request.socket), url);
     } catch (error) {
-      this.failRequest(request, this.#asRefusal(error));
+      refuse(this.#asRefusal(error));
     }
   }
 
@@ -140,6 +153,10 @@ export class Gateway extends Server {
     return refusal('upstream_failed');
   }
 }
+
+/** Whether a CONNECT has a host and a port and nothing else (RFC 9110 9.3.6); a plain request may have any URL. */
+const isTarget = ({ method }: IncomingMessage, { username, password, pathname, search, hash }: URL): boolean =>
+  method !== 'CONNECT' || `${username}${password}${pathname}${search}${hash}` === '';
 
 /** The target's host in its canonical spelling. Refused before anything is recorded: a page can make up endless long names. */
 function targetHost(url: URL): string {
@@ -153,6 +170,13 @@ function targetHost(url: URL): string {
 function recordedUrl(request: IncomingMessage, url: URL): string {
   if (request.method === 'CONNECT') return `https://${url.hostname}:${url.port}/`;
   return `${url.origin}${url.pathname}${url.search}`;
+}
+
+/** The connection ends with it: what is left of the request's body is not read. */
+function sendRefusal(response: ServerResponse, { statusCode, message, headers }: RequestError): void {
+  const challenge = statusCode === 407 ? { 'proxy-authenticate': `Basic realm="${REALM}"` } : {};
+  const own = { connection: 'close', 'content-type': 'text/plain; charset=utf-8', ...challenge };
+  response.writeHead(statusCode, { ...own, ...headers }).end(message);
 }
 
 function refusal(outcome: ConnectionFailure['outcome']): RequestError {

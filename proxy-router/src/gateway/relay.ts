@@ -2,6 +2,7 @@ import http, { type IncomingMessage, type ServerResponse } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { pipeline } from 'node:stream';
 import { GATEWAY_OUTCOME_HEADER, GATEWAY_STATUS } from '@adsweep/shared/targeting/gateway-status.ts';
+import { RELAYED_HEADER } from '../tickets/ticket-id.ts';
 
 /** Passes a plain http request on to the gateway of another replica as it is, and the answer back as it is. */
 export function relayRequest(request: IncomingMessage, response: ServerResponse, gateway: string): void {
@@ -12,7 +13,7 @@ export function relayRequest(request: IncomingMessage, response: ServerResponse,
     port,
     method,
     path: url,
-    headers: rawHeaders,
+    headers: [...rawHeaders, RELAYED_HEADER, '1'],
     insecureHTTPParser: true,
   });
   outgoing.on('response', (incoming) => {
@@ -41,6 +42,7 @@ export function relayStream(
   const lines = [`${method} ${url} HTTP/1.1`];
   for (let index = 0; index < rawHeaders.length; index += 2)
     lines.push(`${rawHeaders[index]}: ${rawHeaders[index + 1]}`);
+  lines.push(`${RELAYED_HEADER}: 1`);
   let isConnected = false;
   const peer = connect({ host: hostname, port: Number(port) }, () => {
     isConnected = true;

@@ -29,6 +29,11 @@ export class UpstreamConnection {
     const unlessAnswered = (failure: GatewayOutcome) => (socket.bytesRead === bytesRead ? failure : 'ok');
     socket.setTimeout(idleMs, () => this.close(unlessAnswered('timeout')));
     socket.on('error', () => this.close(unlessAnswered('connection_failed')));
+    // One that was asked for something, and hung up before we did.
+    socket.once('end', () => {
+      if (socket.bytesWritten > bytesWritten && !socket.writableEnded && this.#outcome === 'ok')
+        this.#outcome = unlessAnswered('connection_failed');
+    });
     socket.once('close', () => {
       this.count();
       observer.onClose(this.#outcome);

@@ -3,7 +3,10 @@ import { ConnectionFailure } from './connection-failure.ts';
 import type { Destination } from './provider.ts';
 import type { UpstreamAnswer } from './upstream-refusal.ts';
 
+const HTTP = 'HTTP/1.';
 const HEAD_BYTES_MAX = 32_768;
+/** Interim answers before the one that counts. */
+const INTERIM_MAX = 5;
 const BODY_BYTES_MAX = 4_096;
 /** How long the words of a refusal are waited for once its head is there. */
 const BODY_MS = 500;
@@ -25,14 +28,24 @@ export async function requestTunnel(
   const lines = [`CONNECT ${authority} HTTP/1.1`, `Host: ${authority}`];
   if (authorization) lines.push(`Proxy-Authorization: ${authorization}`);
   socket.write(`${lines.join('\r\n')}\r\n\r\n`);
-  const { head, rest } = await readHead(socket);
-  const answer = parseHead(head);
+  const { answer, rest } = await readFinalHead(socket);
   if (answer.status >= 200 && answer.status < 300) {
     if (rest.length > 0) socket.unshift(rest);
     return null;
   }
   const body = await readSome(socket, BODY_BYTES_MAX, BODY_MS);
   return { ...answer, body: Buffer.concat([rest, body]).toString('latin1') };
+}
+
+/** The first head that is not an interim one (1xx, RFC 9110 15.2), and what came after it. */
+async function readFinalHead(socket: Socket): Promise<{ answer: UpstreamAnswer; rest: Buffer }> {
+  for (let interim = 0; interim <= INTERIM_MAX; interim += 1) {
+    const { head, rest } = await readHead(socket);
+    const answer = parseHead(head);
+    if (answer.status >= 200) return { answer, rest };
+    if (rest.length > 0) socket.unshift(rest);
+  }
+  throw failure('the upstream answers without an end');
 }
 
 /** Reads up to the empty line; the socket is paused afterwards. */
@@ -52,11 +65,19 @@ function readHead(socket: Socket): Promise<{ head: string; rest: Buffer }> {
         return settle(() =>
           resolve({ head: bytes.subarray(0, end).toString('latin1'), rest: bytes.subarray(end + 4) }),
         );
-      if (bytes.length > HEAD_BYTES_MAX) settle(() => reject(failure('the upstream’s answer has no end')));
+      if (!isHttp(bytes)) settle(() => reject(failure('the upstream does not speak HTTP')));
+      else if (bytes.length > HEAD_BYTES_MAX) settle(() => reject(failure('the upstream’s answer has no end')));
     };
-    socket.on('data', onData).on('close', onClose).on('end', onClose).on('error', onClose);
+    // It was paused after the head before this one.
+    socket.on('data', onData).on('close', onClose).on('end', onClose).on('error', onClose).resume();
   });
 }
+
+/** Whether what has come can be the beginning of an answer; other protocols greet and then wait for us. */
+const isHttp = (bytes: Buffer): boolean => {
+  const begin = bytes.toString('latin1', 0, HTTP.length);
+  return begin === HTTP.slice(0, begin.length);
+};
 
 /** What comes within `ms`, at most about `bytesMax`. */
 function readSome(socket: Socket, bytesMax: number, ms: number): Promise<Buffer> {
@@ -72,7 +93,7 @@ function readSome(socket: Socket, bytesMax: number, ms: number): Promise<Buffer>
       if (chunks.reduce((sum, { length }) => sum + length, 0) >= bytesMax) done();
     };
     const timer = setTimeout(done, ms);
-    socket.on('data', onData).on('end', done).on('close', done).on('error', done);
+    socket.on('data', onData).on('end', done).on('close', done).on('error', done).resume();
   });
 }
 

@@ -24,20 +24,28 @@ export type ProviderConfig = Static<typeof ProviderConfigSchema>;
 /** Whether a catalogue is fetched and not read. */
 export const isUrl = (catalogue: string): boolean => /^https?:\/\//i.test(catalogue);
 
-/** What is wrong with an account beyond its shape, one text for each problem. */
-export function providerConfigProblems(config: ProviderConfig): string[] {
-  const { kind, endpoint, username, password, password_file, catalogue } = config;
-  const problems: string[] = [];
-  const upstream = parseUpstream(endpoint);
-  if (!upstream) problems.push('endpoint is not http://host:port, https://host:port or socks5://host:port');
-  if (upstream?.username || upstream?.password)
-    problems.push('endpoint has credentials in it; they belong to username and password');
+/** What is wrong with an account beyond its shape, one text for each problem; a field that is absent is not looked at. */
+export function providerConfigProblems(config: Partial<ProviderConfig>): string[] {
+  const { endpoint, password, password_file, catalogue = '' } = config;
+  const problems = [...endpointProblems(endpoint)];
   if ((password === undefined) === (password_file === undefined))
     problems.push('needs either password or password_file');
-  const isAccountName = kind !== 'template';
-  if (isAccountName && /[[\]{}:]/.test(username))
-    problems.push('username is the name of the account; a pattern needs the kind template');
-  if (!isAccountName) problems.push(...templateProblems(username).map((problem) => `username: ${problem}`));
+  problems.push(...userNameProblems(config));
   if (isUrl(catalogue) && !URL.canParse(catalogue)) problems.push('catalogue is not a valid URL');
   return problems;
+}
+
+function endpointProblems(endpoint: string | undefined): string[] {
+  if (endpoint === undefined) return [];
+  const upstream = parseUpstream(endpoint);
+  if (!upstream) return ['endpoint is not http://host:port, https://host:port or socks5://host:port'];
+  const hasCredentials = upstream.username !== '' || upstream.password !== '';
+  return hasCredentials ? ['endpoint has credentials in it; they belong to username and password'] : [];
+}
+
+function userNameProblems({ kind, username }: Partial<ProviderConfig>): string[] {
+  if (kind === undefined || username === undefined) return [];
+  if (kind === 'template') return templateProblems(username).map((problem) => `username: ${problem}`);
+  const isPattern = /[[\]{}:]/.test(username);
+  return isPattern ? ['username is the name of the account; a pattern needs the kind template'] : [];
 }

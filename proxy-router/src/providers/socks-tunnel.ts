@@ -9,7 +9,7 @@ const TIMEOUT_MS = 120_000;
 
 /** What the end of a refusal's text means (RFC 1928 6). */
 const REPLIES: [pattern: RegExp, outcome: ConnectionFailure['outcome']][] = [
-  [/Authentication failed|NoAcceptedAuthType|not accept|NotAllowed$/i, 'account_refused'],
+  [/Authentication failed|no accepted authentication type|NotAllowed$/i, 'account_refused'],
   [/(Network|Host)Unreachable$/, 'connection_failed'],
   [/ConnectionRefused$/, 'connection_refused'],
   [/TTLExpired$/, 'timeout'],

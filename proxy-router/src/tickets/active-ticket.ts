@@ -46,6 +46,11 @@ export class ActiveTicket {
     return this.#bytesSent + this.#bytesReceived;
   }
 
+  /** The connections to targets that are open or being made. */
+  get streams(): number {
+    return this.#connecting + this.#streams.size;
+  }
+
   /** Whether the ticket has used up its byte limit. */
   get isSpent(): boolean {
     return this.bytes > this.bytesMax;
@@ -127,7 +132,7 @@ export class ActiveTicket {
     return {
       ticket_id: this.claims.id,
       ...this.transferred,
-      open_streams: this.#connecting + this.#streams.size,
+      open_streams: this.streams,
       connecting_streams: this.#connecting,
       quiet_ms: this.#quietMs(),
       hosts: [...this.#hosts.values()],

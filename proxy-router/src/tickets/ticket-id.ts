@@ -5,6 +5,9 @@ import { sameSecret } from '@adsweep/shared/service/bearer.ts';
 /** Where the replica that keeps a ticket's account can be reached by the others; URLs without a trailing slash. */
 export type Replica = { api: string; gateway: string };
 
+/** What a replica adds to a request that it passes on, so that none is passed on twice. */
+export const RELAYED_HEADER = 'adsweep-relayed';
+
 export const TICKET_ID_LENGTH_MAX = 500;
 
 /** A new id of a ticket. With a `replica` it names it, signed, so that any other can pass on what concerns the ticket. */
