@@ -110,6 +110,37 @@ describe('§4.4.6 tests of AI rules', () => {
     assert.deepEqual([matched, llm_failed], [false, false]);
   });
 
+  it('§4.4.8 are asked as in a scan with context production: by the name of the rule, without archived tags', async () => {
+    const { body: saved } = await api.post(RULES, claims);
+    await api.post('/api/v1/tag-definitions/fear/archive', {});
+    const scan_id = await finished();
+    server.around.behave = () => gains;
+    const isolated = await api.post(`${RULES}/test`, { scan_id, rule_type, config });
+    assert.equal(isolated.body.matched, true);
+    assert.match(server.asked.at(-1)!.system, /the rule "Test Rule"[\s\S]*It frightens\./);
+    const test = (more: object) => api.post(`${RULES}/test`, { scan_id, rule_type, config, ...more });
+    const production = await test({ context: 'production', rule_id: saved.id });
+    assert.deepEqual([production.status, production.body.matched], [200, true], production.text);
+    const { system } = server.asked.at(-1)!;
+    assert.match(system, /the rule "Claims"/);
+    assert.doesNotMatch(system, /It frightens/);
+    await test({ context: 'production', rule_id: saved.id, name: 'Else' });
+    assert.match(server.asked.at(-1)!.system, /the rule "Else"/);
+  });
+
+  it('§4.4.8 have that context for a saved AI rule of the organization alone', async () => {
+    const scan_id = await finished();
+    const { body: other } = await api.post(RULES, { ...shop, name: 'Shop', tag_slug: 'shop' });
+    const refusals = async (more: object, rule: object = { rule_type, config }) =>
+      itemsOf(await api.post(`${RULES}/test`, { scan_id, ...rule, ...more }));
+    const context = 'production';
+    assert.deepEqual(await refusals({ context }), ['body.rule_id missing']);
+    assert.deepEqual(await refusals({ context, rule_id: newId() }), ['body.rule_id not_found']);
+    assert.deepEqual(await refusals({ context, rule_id: other.id }), ['body.rule_id not_found']);
+    assert.deepEqual(await refusals({ context, rule_id: other.id }, shop), ['body.context invalid_combination']);
+    assert.deepEqual(await refusals({ context: 'else' }), ['body.context enum']);
+  });
+
   it('tell a model that gives no verdict, refuses or is not set by llm_failed', async () => {
     const scan = await finished();
     for (const behave of [{ status: 401 }, 'refuses'] as Behaviour[]) {

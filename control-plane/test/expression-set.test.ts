@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import { RE2Set } from 're2js';
+import { edgeLiterals, TEXT_END, TEXT_START } from '../src/analysis/rules/evaluation/edge-literals.ts';
 import { compileExpression } from '../src/analysis/rules/evaluation/expression.ts';
 import { ExpressionSet } from '../src/analysis/rules/evaluation/expression-set.ts';
 import { requiredLiterals } from '../src/analysis/rules/evaluation/required-literals.ts';
@@ -23,6 +25,34 @@ test('an expression requires the literals that are in everything it matches, the
     ['großen', null],
   ];
   for (const [pattern, literals] of cases) assert.deepEqual(requiredLiterals(pattern), literals, pattern);
+});
+
+test('the edges of an expression are what begins and what ends everything it matches', () => {
+  const cases: [string, string, string][] = [
+    ['\\.php\\?t[a-z]=\\d$', '.php?t', ''],
+    ['^/T/[0-9]', `${TEXT_START}/t/`, ''],
+    ['^[a-z]+$', TEXT_START, ''],
+    ['[0-9]+\\.JPG$', '', `.jpg${TEXT_END}`],
+    ['/(?:a|b)\\.(exe)$', '/', `.exe${TEXT_END}`],
+    ['/x(?:\\.exe$|\\.js)', '/x.', ''],
+    ['a*b$', '', `b${TEXT_END}`],
+    ['(?:ab)+$', 'ab', ''],
+    ['a?bc', '', ''],
+    ['\\bkit$', '', `kit${TEXT_END}`],
+    ['(?m)^ab$', '', ''],
+    ['é/$', '', `/${TEXT_END}`],
+    ['', '', ''],
+  ];
+  for (const [pattern, first, last] of cases) assert.deepEqual(edgeLiterals(pattern), { first, last }, pattern);
+});
+
+test('a text that has a beginning everywhere is searched once, not from each of them', (t) => {
+  const patterns = ['//.+x$', '//[0-9]+y', '//a.*z$'];
+  const set = new ExpressionSet(patterns.map((pattern) => member({ pattern })));
+  const search = t.mock.method(RE2Set.prototype, 'match');
+  const slashes = '/'.repeat(8_000);
+  assert.deepEqual(set.match(`${slashes}x`), [0]);
+  assert.ok(search.mock.callCount() < 30, `${search.mock.callCount()} searches`);
 });
 
 /** Pieces that patterns and texts are made of, so that they meet: letters with relatives beyond ASCII among them. */

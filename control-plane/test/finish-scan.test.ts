@@ -133,6 +133,28 @@ describe('the checks after a crawl', () => {
     assert.deepEqual([status, error, tags.length], ['partial', `checks: ${missing[0]}`, 1]);
   });
 
+  it('§8.4 end as partial and say which rules could not be read; the others find what they look for', async () => {
+    const scan = await farm.submit();
+    const { organization_id } = scan;
+    for (const [name, pattern] of [
+      ['unreadable', 'kit-('],
+      ['readable', 'shop'],
+    ] as const)
+      await farm.rules.insert({
+        ...{ _id: `${name}-${scan._id}`, owner: organization_id, organization_id, name, tag_slug: 'kit' },
+        ...{ rule_type: 'regexp_url', config: { pattern }, target: 'page', is_active: true, created_at: new Date() },
+      });
+    await farm.tags.register(tagOf('kit', organization_id), new Date());
+    await farm.node.complete(await farm.acquireOne(), captureOf(['https://shop.example/']));
+    await work();
+    const { status, error, tags } = await farm.read(scan._id);
+    assert.deepEqual([status, error], ['partial', 'checks: rules that could not be read: "unreadable"']);
+    assert.deepEqual(
+      tags.map(({ tag_slug }) => tag_slug),
+      ['kit'],
+    );
+  });
+
   it('end when they are done, not when they began', async () => {
     const scan = await crawled();
     const slow = { ...farm.farm.dependencies, readCapture: slowly(farm.farm.dependencies.readCapture, 60) };

@@ -18,8 +18,13 @@ describe('rule tests', () => {
     api = await runningApi();
   });
   const usual = { ruleMs: 2_000, batchMs: 110_000 };
+  let checked: RunningApi['around']['problemsOf'];
+  before(() => {
+    checked = api.around.problemsOf;
+  });
   afterEach(() => {
     Object.assign(api.around.ruleTestLimits, usual);
+    api.around.problemsOf = checked;
     api.around.findTestedScan = api.scans.find;
   });
   after(() => api.stop());
@@ -147,6 +152,45 @@ describe('rule tests', () => {
     }
     const answer = await api.post(TEST, { scan_id: scan, ...kit, target: 'creative' });
     assert.equal(answer.status, 422, 'the two types for requests look at all of them');
+  });
+
+  it('§4.4.2 a rule that cannot be read when it is run is invalid_rule, and takes no other with it', async () => {
+    const scans = [await finished(), await finished()];
+    // As if what checks rules took what cannot be run.
+    api.around.problemsOf = async (patterns) => patterns.map(() => null);
+    const unreadable = { rule_type: 'regexp_request_url', config: { pattern: 'kit-(' } };
+    const answer = await batch([unreadable, kit], scans);
+    assert.deepEqual(shown(answer), [
+      ...['0 false invalid_rule', '0 false invalid_rule'],
+      ...['1 true null', '1 true null'],
+    ]);
+    assert.match(answer.body.results[0].error, /could not be read/);
+    assert.deepEqual(answer.body.summary, { total: 4, matched: 2, failed: 2, deadline_exceeded: 0 });
+    const single = await api.post(TEST, { scan_id: scans[0], ...unreadable });
+    assert.deepEqual([single.status, itemsOf(single)], [422, ['body.config invalid_rule']]);
+  });
+
+  it('§4.4.7 a batch loads each scan once, and changes none', async () => {
+    const scans = [await finished(), await finished()];
+    const { captures } = api.around;
+    const [{ get }, loaded] = [captures, [] as string[]];
+    captures.get = (id) => {
+      loaded.push(id);
+      return get.call(captures, id);
+    };
+    const before = await Promise.all(scans.map((id) => api.scans.find(ORGANIZATIONS.ours, id)));
+    const answer = await batch([kit, shop, never, kit], scans);
+    captures.get = get;
+    assert.equal(answer.body.summary.matched, 6);
+    assert.deepEqual(loaded.toSorted(), scans.map((id) => `${id}/1`).toSorted());
+    assert.deepEqual(await Promise.all(scans.map((id) => api.scans.find(ORGANIZATIONS.ours, id))), before);
+    assert.equal((await api.get('/api/v1/custom-rules')).body.total, 0);
+  });
+
+  it('§8.5 a body rule that is tested on a scan without contents matches nothing', async () => {
+    const scan = await finished();
+    const body = { rule_type: 'regexp_request_body', config: { pattern: '.' } };
+    assert.deepEqual(shown(await batch([body, kit], [scan])), ['0 false null', '1 true null']);
   });
 
   it('§4.4.2 combos are tried on the tags of the scan', async () => {

@@ -114,6 +114,7 @@ export type Surroundings = {
   captures: Map<string, Capture>;
   findTestedScan: RuleTestParts['findScan'];
   ruleTestLimits: RuleTestParts['limits'];
+  problemsOf: RuleThreads['problemsOf'];
   model: RuleTestParts['model'];
   readyChecks: ReadyCheck[];
   findCampaign: FindCampaign;
@@ -161,6 +162,7 @@ export async function runningApi(
     captures: new Map(),
     findTestedScan: scans.find,
     ruleTestLimits: { ruleMs: 2_000, batchMs: 110_000 },
+    problemsOf: (patterns) => threads.problemsOf(patterns),
     model: null,
     readyChecks: [],
     findCampaign: findNoCampaign,
@@ -193,7 +195,7 @@ export async function runningApi(
     removeTag: tags.remove,
     rules,
     taxonomies: taxonomyStore(store),
-    problemsOf: (patterns) => threads.problemsOf(patterns),
+    problemsOf: (patterns) => around.problemsOf(patterns),
     ruleTests: {
       ...{
         evidence: packedSources(around),

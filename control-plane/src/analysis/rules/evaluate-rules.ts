@@ -8,8 +8,11 @@ import type { GroupOutcome, RuleThreads } from './evaluation/rule-threads.ts';
 import type { RuleMatch } from './evaluation/run-rules.ts';
 import { type ComboConfig, isCombo, isSearch, type Rule, type SearchRule, slugsAssignedBy } from './rule.ts';
 
-/** What the rules of a scan found; `skipped`: those that did not see everything before the budget was spent. */
-export type RuleFindings = { findings: Finding[]; skipped: Rule[] };
+/**
+ * What the rules of a scan found; `skipped`: those that did not see everything before the budget was spent; `unreadable`: those that
+ * cannot be run.
+ */
+export type RuleFindings = { findings: Finding[]; skipped: Rule[]; unreadable: Rule[] };
 
 /** Rules with a tag in service, and whose inputs are (spec 2.5): no other can fire. */
 export function rulesInService(rules: Rule[], tags: Tags): Rule[] {
@@ -29,21 +32,22 @@ export async function searchTexts(
   budgetMs: number,
 ): Promise<RuleFindings> {
   const search = rules.filter(isSearch);
-  if (search.length === 0) return { findings: [], skipped: [] };
+  if (search.length === 0) return { findings: [], skipped: [], unreadable: [] };
   const groups = [search.filter(isOfPlatform), search.filter((rule) => !isOfPlatform(rule))];
   const job = { evidence, groups: groups.map((group) => JSON.stringify(group)), budgetMs, shared: true };
   const outcomes = await threads.run(job);
   return {
     findings: outcomes.flatMap(({ matches }) => findingsOf(search, matches)),
     skipped: groups.flatMap((group, at) => unfinished(group, outcomes[at]!)),
+    unreadable: groups.flatMap((group, at) => group.filter(({ id }) => outcomes[at]!.unreadable.includes(id))),
   };
 }
 
 const isOfPlatform = ({ organization_id }: Rule): boolean => organization_id === null;
 
 /** Rules that saw not everything and found nothing in what they saw. */
-function unfinished(rules: SearchRule[], { finished, matches }: GroupOutcome): SearchRule[] {
-  const through = new Set([...finished, ...matches.map(({ rule_id }) => rule_id)]);
+function unfinished(rules: SearchRule[], { finished, matches, unreadable }: GroupOutcome): SearchRule[] {
+  const through = new Set([...finished, ...unreadable, ...matches.map(({ rule_id }) => rule_id)]);
   return rules.filter(({ id }) => !through.has(id));
 }
 

@@ -27,8 +27,10 @@ export type JudgeByRules = (
   links: string[],
 ) => Promise<{ findings: Finding[]; missing: string[] }>;
 
-/** Names of skipped rules that a scan tells; of more it tells how many. */
-const SKIPPED_TOLD_MAX = 5;
+/** Names of rules that a scan tells; of more it tells how many. */
+const TOLD_MAX = 5;
+const SKIPPED = 'rules skipped, the time budget was spent';
+const UNREADABLE = 'rules that could not be read';
 
 export function judgeByRules(parts: JudgeParts): JudgeByRules {
   return async (scan, found, links) => {
@@ -40,9 +42,12 @@ export function judgeByRules(parts: JudgeParts): JudgeByRules {
     const evidence = await packEvidence(parts, scan, rules);
     if (!evidence) return { findings: [], missing: [] };
     try {
-      const { findings, skipped } = await searchTexts(parts.threads, rules, evidence, parts.budgetMs);
+      const { findings, skipped, unreadable } = await searchTexts(parts.threads, rules, evidence, parts.budgetMs);
       const combos = matchCombos(rules, combine([...found, ...findings]), tags, links);
-      return { findings: [...findings, ...combos], missing: tellSkipped(skipped) };
+      return {
+        findings: [...findings, ...combos],
+        missing: [...tell(SKIPPED, skipped), ...tell(UNREADABLE, unreadable)],
+      };
     } catch (cause) {
       parts.logger.error({ scan_id: scan._id, cause }, 'the rules of a scan could not be run');
       return { findings: [], missing: ['rules'] };
@@ -50,9 +55,9 @@ export function judgeByRules(parts: JudgeParts): JudgeByRules {
   };
 }
 
-function tellSkipped(skipped: Rule[]): string[] {
-  if (skipped.length === 0) return [];
-  const told = skipped.slice(0, SKIPPED_TOLD_MAX).map(({ name }) => `"${name}"`);
-  const more = skipped.length > told.length ? [`${skipped.length - told.length} more`] : [];
-  return [`rules skipped, the time budget was spent: ${[...told, ...more].join(' ')}`];
+function tell(what: string, rules: Rule[]): string[] {
+  if (rules.length === 0) return [];
+  const told = rules.slice(0, TOLD_MAX).map(({ name }) => `"${name}"`);
+  const more = rules.length > told.length ? [`${rules.length - told.length} more`] : [];
+  return [`${what}: ${[...told, ...more].join(' ')}`];
 }

@@ -17,9 +17,24 @@ export const TestedRuleSchema = Type.Object(
 export type TestedRule = Static<typeof TestedRuleSchema>;
 
 export const RuleTestInSchema = Type.Object(
-  { scan_id: Type.String({ minLength: 1, maxLength: 200 }), ...tested },
+  {
+    scan_id: Type.String({ minLength: 1, maxLength: 200 }),
+    ...tested,
+    context: Type.Optional(
+      Type.Enum(['isolated', 'production'], {
+        default: 'isolated',
+        description:
+          'AI rules only. `production`: as the AI rule `rule_id` would be asked with this configuration in a scan, by its name and without tags that are archived.',
+      }),
+    ),
+    rule_id: Type.Optional(
+      orNull(Type.String({ minLength: 1, maxLength: 200, description: 'The AI rule; for `context: production`.' })),
+    ),
+  },
   { additionalProperties: false, title: 'RuleTestIn', examples: [{ scan_id: exampleScan, ...exampleRule }] },
 );
+
+export type RuleTestIn = Static<typeof RuleTestInSchema>;
 
 export const BatchInSchema = Type.Object(
   {
@@ -52,6 +67,7 @@ export const CELL_ERRORS = {
   llm_failed: 'The AI model gave no verdict.',
   content_prohibited: 'The AI provider refused the content.',
   scan_not_found: 'There is no such scan.',
+  invalid_rule: 'The rule could not be read when it was run.',
   failed: 'The rule could not be run on this scan.',
 } as const;
 export type CellError = keyof typeof CELL_ERRORS;

@@ -12,11 +12,11 @@ import { type CellError, NO_MATCH, type TestResult } from './rule-test-in.ts';
 /** The model that AI rules are tried on; null: there is none. */
 export type TestModel = { ask: AskModel; show: ShowModel } | null;
 
-/** What AI rules would do to a scan, asked together; `signal` ends what is not answered by then. */
+/** What AI rules would do to a scan, asked together for the tags that they are `offered`; `signal` ends what is not answered by then. */
 export async function testByModel(
   model: TestModel,
   scan: ScanRecord,
-  rules: LlmRule[],
+  { rules, offered }: { rules: LlmRule[]; offered: (rule: LlmRule) => string[] },
   evidence: PackedEvidence,
   signal: AbortSignal,
 ): Promise<(TestResult | CellError)[]> {
@@ -28,7 +28,7 @@ export async function testByModel(
     rules.map(async (rule) => {
       const began = performance.now();
       try {
-        const verdict = await askRule(model.ask, rule, Object.keys(rule.config.tags), shown, signal);
+        const verdict = await askRule(model.ask, rule, offered(rule), shown, signal);
         if (verdict.outcome !== 'answered') return verdict.outcome === 'refused' ? 'content_prohibited' : 'llm_failed';
         const tags = verdict.answer.map(({ tag_slug, detail }) => ({ tag_slug, detail }));
         return { ...NO_MATCH, matched: tags.length > 0, tags, elapsed_ms: Math.ceil(performance.now() - began) };

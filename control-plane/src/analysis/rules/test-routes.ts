@@ -1,20 +1,28 @@
 import { API_BODY_BYTES_MAX } from '@adsweep/shared/limits.ts';
-import { ApiError, notFound } from '../../http/api-error.ts';
+import { ApiError, notFound, refused as refusal } from '../../http/api-error.ts';
 import type { Caller } from '../../http/caller.ts';
+import { given } from '../../http/describe-schema-error.ts';
 import type { Issue } from '../../http/errors.ts';
 import { ok, type Route, route } from '../../http/route.ts';
 import { type RuleCheckParts, ruleIssues } from './check-rule.ts';
+import { slugsAssignedBy } from './rule.ts';
+import type { RuleStore } from './rule-store.ts';
 import {
   BatchInSchema,
   BatchSchema,
   NO_MATCH,
+  type RuleTestIn,
   RuleTestInSchema,
   RuleTestSchema,
   type TestedRule,
 } from './rule-test-in.ts';
-import { type Cell, type RuleTestParts, testBatch, testedRule, testOnScan } from './test-rules.ts';
+import { type Cell, type OfferedTags, type RuleTestParts, testBatch, testedRule, testOnScan } from './test-rules.ts';
 
-export type RuleTestRouteParts = { ruleTests: RuleTestParts; problemsOf: RuleCheckParts['problemsOf'] };
+export type RuleTestRouteParts = {
+  ruleTests: RuleTestParts;
+  problemsOf: RuleCheckParts['problemsOf'];
+  rules: Pick<RuleStore, 'find'>;
+};
 
 const group = 'Custom rules';
 /** Results without a verdict of the model. */
@@ -27,7 +35,7 @@ export function ruleTestRoutes(parts: RuleTestRouteParts): Route<Caller>[] {
   return [testRoute(parts), batchRoute(parts)];
 }
 
-function testRoute({ ruleTests, problemsOf }: RuleTestRouteParts): Route<Caller> {
+function testRoute({ ruleTests, problemsOf, rules }: RuleTestRouteParts): Route<Caller> {
   return route({
     method: 'POST',
     path: '/api/v1/custom-rules/test',
@@ -40,16 +48,24 @@ function testRoute({ ruleTests, problemsOf }: RuleTestRouteParts): Route<Caller>
     errors: ['not_found', 'checking.scan_not_finished', 'checking.rule_test_timed_out'],
     refine: async ({ caller, body, refused }) => {
       if (!refused) return [];
-      const issues = await testedIssues(body, caller, { ruleTests, problemsOf });
+      const issues = [
+        ...(await testedIssues(body, caller, { ruleTests, problemsOf })),
+        ...(await contextIssues(body, caller, rules)),
+      ];
       return issues.map((issue) => ({ ...issue, loc: ['body', ...issue.loc] }));
     },
     handle: async ({ caller, body }) => {
-      const { scan_id, ...tested } = body;
-      const scan = await ruleTests.findScan(caller.organizationId, scan_id);
+      const { organizationId } = caller;
+      const scan = await ruleTests.findScan(organizationId, body.scan_id);
       if (!scan) throw notFound('scan');
-      const [result] = await testOnScan(ruleTests, scan, [testedRule(tested, 0, caller.organizationId)]);
+      const { name, offered } = await contextOf(body, organizationId, { ruleTests, rules });
+      const [result] = await testOnScan(ruleTests, scan, [testedRule({ ...body, name }, 0, organizationId)], {
+        offered,
+      });
       if (result === 'timed_out')
         throw new ApiError('checking.rule_test_timed_out', 'The rule hit its own time limit on this scan.');
+      if (result === 'invalid_rule')
+        throw refusal([{ loc: ['body', 'config'], msg: 'The rule could not be read.', type: 'invalid_rule', ctx: {} }]);
       if (LLM_FAILURES.has(result)) return ok({ ...NO_MATCH, llm_failed: true });
       if (typeof result !== 'object')
         throw new ApiError('checking.scan_not_finished', 'The scan is not finished, or its evidence is gone.');
@@ -88,10 +104,37 @@ function batchRoute({ ruleTests, problemsOf }: RuleTestRouteParts): Route<Caller
   });
 }
 
+/** `context: production` is about a saved AI rule of the caller's. */
+async function contextIssues(
+  { context, rule_type, rule_id = null }: Partial<RuleTestIn>,
+  { organizationId }: Caller,
+  rules: RuleTestRouteParts['rules'],
+): Promise<Issue[]> {
+  if (context !== 'production') return [];
+  if (rule_type !== undefined && rule_type !== 'llm')
+    return [{ loc: ['context'], msg: 'For AI rules only.', type: 'invalid_combination', ctx: given(context) }];
+  if (rule_id === null) return [{ loc: ['rule_id'], msg: 'This field is required.', type: 'missing', ctx: {} }];
+  if ((await rules.find(organizationId, rule_id))?.rule_type === 'llm') return [];
+  return [{ loc: ['rule_id'], msg: 'There is no such AI rule.', type: 'not_found', ctx: given(rule_id) }];
+}
+
+/** By what name a rule is tried, and for which tags: in production for those that are not archived. */
+async function contextOf(
+  { context, name, rule_id }: RuleTestIn,
+  organizationId: string,
+  { ruleTests, rules }: Pick<RuleTestRouteParts, 'ruleTests' | 'rules'>,
+): Promise<{ name?: string; offered?: OfferedTags }> {
+  const saved = context === 'production' && rule_id ? await rules.find(organizationId, rule_id) : null;
+  if (!saved) return { name };
+  const tags = await ruleTests.readTags(organizationId);
+  const offered: OfferedTags = (rule) => slugsAssignedBy(rule).filter((slug) => !tags.get(slug)?.archived_at);
+  return { name: name ?? saved.name, offered };
+}
+
 async function testedIssues(
   { rule_type, config, target = 'page' }: Partial<TestedRule>,
   { organizationId }: Caller,
-  { ruleTests, problemsOf }: RuleTestRouteParts,
+  { ruleTests, problemsOf }: Pick<RuleTestRouteParts, 'ruleTests' | 'problemsOf'>,
 ): Promise<Issue[]> {
   if (!rule_type || !config) return [];
   const tags = await ruleTests.readTags(organizationId);

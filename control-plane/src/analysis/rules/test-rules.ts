@@ -3,13 +3,14 @@ import { DeadlineError, withDeadline } from '@adsweep/shared/service/with-deadli
 import { ApiError } from '../../http/api-error.ts';
 import { inService, type ReadTags } from '../../reference/tags/tag-definitions.ts';
 import type { ScanRecord } from '../../scanning/scans/state/scan.ts';
+import type { LlmRule } from './ask-rule.ts';
 import type { BatchClaims } from './batch-claim-store.ts';
 import { findingsOf, matchCombos } from './evaluate-rules.ts';
 import { slugsOf } from './evaluation/combos.ts';
 import type { PackedEvidence } from './evaluation/rule-job.ts';
 import type { GroupOutcome, RuleThreads } from './evaluation/rule-threads.ts';
 import { type PackedSources, packEvidence } from './packed-evidence.ts';
-import { type Condition, isCombo, isLlm, isSearch, type Rule } from './rule.ts';
+import { type Condition, isCombo, isLlm, isSearch, type Rule, slugsAssignedBy } from './rule.ts';
 import { CELL_ERRORS, type CellError, NO_MATCH, type TestedRule, type TestResult } from './rule-test-in.ts';
 import { type TestModel, testByModel } from './test-by-model.ts';
 
@@ -43,6 +44,9 @@ export function testedRule(tested: TestedRule, at: number, organization_id: stri
   return { id: String(at), organization_id, name, tag_slug, target, ...({ rule_type, config } as Condition) };
 }
 
+/** The tags that the model is offered for an AI rule. */
+export type OfferedTags = (rule: LlmRule) => string[];
+
 /**
  * The result of each rule on a scan, or why there is none, within `ms`. The scan is read once, and nothing of it changes.
  */
@@ -50,13 +54,14 @@ export async function testOnScan(
   parts: RuleTestParts,
   scan: ScanRecord,
   rules: Rule[],
-  ms = parts.limits.batchMs,
+  { ms = parts.limits.batchMs, offered = slugsAssignedBy }: { ms?: number; offered?: OfferedTags } = {},
 ): Promise<(TestResult | CellError)[]> {
   if (!isFinished(scan.status)) return rules.map(() => 'failed' as const);
   const evidence = await packEvidence(parts.evidence, scan, rules);
   if (!evidence) return rules.map(() => 'failed' as const);
   const [search, llm] = [rules.filter(isSearch), rules.filter(isLlm)];
-  const asking = testByModel(parts.model, scan, llm, evidence, AbortSignal.timeout(Math.floor(ms * MODEL_SHARE)));
+  const signal = AbortSignal.timeout(Math.floor(ms * MODEL_SHARE));
+  const asking = testByModel(parts.model, scan, { rules: llm, offered }, evidence, signal);
   const [judged, searched, combos] = await Promise.all([
     asking,
     search.length === 0 ? [] : searchEach(parts, search, evidence),
@@ -78,7 +83,8 @@ async function searchEach(
   return outcomes.map((outcome, at) => resultOf(rules[at]!, outcome));
 }
 
-function resultOf(rule: Rule, { matches, finished, elapsed_ms }: GroupOutcome): TestResult | CellError {
+function resultOf(rule: Rule, { matches, finished, unreadable, elapsed_ms }: GroupOutcome): TestResult | CellError {
+  if (unreadable.includes(rule.id)) return 'invalid_rule';
   if (matches.length === 0 && !finished.includes(rule.id)) return 'timed_out';
   const tags = findingsOf([rule], matches).map(({ tag_slug, detail }) => ({ tag_slug, detail }));
   return { matched: tags.length > 0, tags, elapsed_ms };
@@ -143,7 +149,7 @@ async function column(
   const left = until.getTime() - Date.now();
   if (left <= 0) return rules.map(() => 'deadline_exceeded' as const);
   try {
-    return await withDeadline(testOnScan(parts, scan, rules, left), left, 'the rules of a batch');
+    return await withDeadline(testOnScan(parts, scan, rules, { ms: left }), left, 'the rules of a batch');
   } catch (cause) {
     const isLate = cause instanceof DeadlineError;
     return rules.map(() => (isLate ? 'deadline_exceeded' : 'failed'));

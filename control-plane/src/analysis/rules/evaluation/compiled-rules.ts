@@ -13,7 +13,8 @@ export type ContentRule = { source: Source; rule: SearchRule; expression: Expres
 
 /** Rules as they are run: everything that can be prepared once is. */
 export type CompiledRules = {
-  all: SearchRule[];
+  /** Rules that cannot be read: what another version stored, say. They take no other with them. */
+  unreadable: SearchRule[];
   /** By domain name: the rules that name it. */
   domains: Map<string, SearchRule[]>;
   words: WordGroup[];
@@ -21,15 +22,38 @@ export type CompiledRules = {
   contents: ContentRule[];
 };
 
-export function compileRules(all: SearchRule[]): CompiledRules {
+export function compileRules(written: SearchRule[]): CompiledRules {
+  const expressions: Expressions = new Map();
+  const isReadable = new Map(written.map((rule) => [rule, canRead(rule, expressions)]));
+  const all = written.filter((rule) => isReadable.get(rule));
+  const of = { all, expressions };
   return {
-    all,
+    unreadable: written.filter((rule) => !isReadable.get(rule)),
     domains: domainsOf(all),
     words: (['stopword_url', 'stopword_content'] as const).flatMap((type) => wordGroup(all, type)),
-    urls: (['regexp_url', 'regexp_request_url'] as const).flatMap((type) => urlGroup(all, type)),
-    contents: (['regexp_content', 'regexp_request_body'] as const).flatMap((type) => contentRules(all, type)),
+    urls: (['regexp_url', 'regexp_request_url'] as const).flatMap((type) => urlGroup(of, type)),
+    contents: (['regexp_content', 'regexp_request_body'] as const).flatMap((type) => contentRules(of, type)),
   };
 }
+
+type Expressions = Map<SearchRule, Expression>;
+type Readable = { all: SearchRule[]; expressions: Expressions };
+
+/** Whether a rule can be run; its expression, where it is one, is kept in `expressions`. */
+function canRead(rule: SearchRule, expressions: Expressions): boolean {
+  const { rule_type, config } = rule as { rule_type: RuleType; config: AnyConfig | null };
+  if (rule_type === 'blacklist_domain') return areTexts(config?.domains);
+  if (rule_type === 'stopword_url' || rule_type === 'stopword_content') return areTexts(config?.contains);
+  try {
+    expressions.set(rule, compileExpression(config!.pattern!, config!.flags));
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+type AnyConfig = Partial<WordsConfig & DomainsConfig & ExpressionConfig>;
+const areTexts = (list: unknown): boolean => Array.isArray(list) && list.every((one) => typeof one === 'string');
 
 const ofType = (rules: SearchRule[], type: RuleType): SearchRule[] => rules.filter((rule) => rule.rule_type === type);
 
@@ -50,8 +74,8 @@ function wordGroup(all: SearchRule[], type: 'stopword_url' | 'stopword_content')
   return [{ source: SOURCE_OF[type], automaton, owners: words.map(({ rule }) => rule) }];
 }
 
-function urlGroup(all: SearchRule[], type: 'regexp_url' | 'regexp_request_url'): UrlGroup[] {
-  const rules = compiled(ofType(all, type));
+function urlGroup(of: Readable, type: 'regexp_url' | 'regexp_request_url'): UrlGroup[] {
+  const rules = compiled(of, type);
   if (rules.length === 0) return [];
   const set = new ExpressionSet(
     rules.map(({ rule, expression }) => ({ config: rule.config as ExpressionConfig, expression })),
@@ -59,11 +83,8 @@ function urlGroup(all: SearchRule[], type: 'regexp_url' | 'regexp_request_url'):
   return [{ source: SOURCE_OF[type], set, rules }];
 }
 
-const contentRules = (all: SearchRule[], type: 'regexp_content' | 'regexp_request_body'): ContentRule[] =>
-  compiled(ofType(all, type)).map((one) => ({ source: SOURCE_OF[type], ...one }));
+const contentRules = (of: Readable, type: 'regexp_content' | 'regexp_request_body'): ContentRule[] =>
+  compiled(of, type).map((one) => ({ source: SOURCE_OF[type], ...one }));
 
-const compiled = (rules: SearchRule[]) =>
-  rules.map((rule) => {
-    const { pattern, flags } = rule.config as ExpressionConfig;
-    return { rule, expression: compileExpression(pattern, flags) };
-  });
+const compiled = ({ all, expressions }: Readable, type: RuleType) =>
+  ofType(all, type).map((rule) => ({ rule, expression: expressions.get(rule)! }));

@@ -1,65 +1,129 @@
 import { RE2Set } from 're2js';
 import type { ExpressionConfig } from '../rule.ts';
+import { edgeLiterals, TEXT_END, TEXT_START } from './edge-literals.ts';
 import type { Expression } from './expression.ts';
 import { requiredLiterals } from './required-literals.ts';
+import { sampleUrls } from './sample-urls.ts';
 import { WordAutomaton } from './word-automaton.ts';
 
 /** Expressions in one automaton of RE2. Larger sets need fewer passes over a text, and far more states (loadtest/bench/rules.ts). */
-const SET_SIZE = 64;
+const SET_SIZE = 32;
+const ANCHORED_SET_SIZE = 64;
 const ASCII = /^\p{ASCII}*$/u;
+/** Characters of a beginning that few places of a text have, that of the text among them. */
+const BEGINNING_LENGTH_MIN = 2;
+/** Characters of an ending, beside that of the text, that few texts have. */
+const ENDING_LENGTH_MIN = 3;
+/**
+ * Places of one text at which sets are begun, and characters that they may see together. A text with more is searched once by sets of all
+ * of them, so that it costs linear time.
+ */
+const PLACES_MIN = 24;
+const CHARACTERS_MAX = 50_000;
+/** An automaton makes its states when a text first needs them. What most URLs need is made beforehand, for sets of so many. */
+const WARM_FROM = 16;
+const WARMING_URLS = 300;
 
 export type SetMember = { config: ExpressionConfig; expression: Expression };
 
+/** Members whose matches all begin with the same text, found at one place of it. */
+type Beginning = { places: number[]; sets: JoinedSets };
+
 /**
- * Says which of many expressions a text contains. One pass finds the literals that they require; an expression is tried where one of
- * its own is there. Those without a literal that tells texts apart are joined to automata of RE2 (Russ Cox, "Regular Expression Matching
- * with a Trigram Index", 2012, does the first; `RE2::Set` the second).
+ * Says which of many expressions a text contains. One pass finds the literals that they require, those at an end of the text among them
+ * (Russ Cox, "Regular Expression Matching with a Trigram Index", 2012). An expression with a literal that tells texts apart is tried by itself
+ * where that is there; one that begins with another literal is, joined with those that begin alike, tried from its places on; the others are
+ * joined to automata that search the whole text (`RE2::Set`).
  */
 export class ExpressionSet {
   readonly #members: SetMember[];
   readonly #literals: WordAutomaton;
-  /** The member that requires a literal. */
-  readonly #owners: number[];
+  /** By literal: the member that requires it, or the members that begin with it. */
+  readonly #owners: (number | Beginning)[];
   readonly #others: JoinedSets;
-  /** All of them: letter case is not as simple outside ASCII. Made when such a text comes first. */
+  readonly #beginners: number[];
+  /** Made when a text needs them first: letter case is not as simple outside ASCII, and some texts have a beginning everywhere. */
   #all: JoinedSets | undefined;
+  #unanchored: JoinedSets | undefined;
 
   constructor(members: SetMember[]) {
     this.#members = members;
-    const required = members.map(({ config }) => requiredLiterals(config.pattern));
-    this.#literals = new WordAutomaton(required.flatMap((literals) => literals ?? []));
-    this.#owners = required.flatMap((literals, at) => (literals ?? []).map(() => at));
+    const plans = members.map(({ config }) => planOf(config.pattern));
+    const begun = Map.groupBy(
+      plans.flatMap((plan, place) => (typeof plan === 'string' ? [{ first: plan, place }] : [])),
+      ({ first }) => first,
+    );
+    const beginnings = [...begun].map(([first, of]) => ({ first, places: of.map(({ place }) => place) }));
+    const tried = plans.flatMap((plan, place) =>
+      Array.isArray(plan) ? plan.map((literal) => ({ literal, place })) : [],
+    );
+    this.#literals = new WordAutomaton([
+      ...tried.map(({ literal }) => literal),
+      ...beginnings.map(({ first }) => first),
+    ]);
+    this.#owners = [
+      ...tried.map(({ place }) => place),
+      ...beginnings.map(({ places }) => ({ places, sets: new JoinedSets(members, places, RE2Set.ANCHOR_START) })),
+    ];
+    this.#beginners = beginnings.flatMap(({ places }) => places);
     this.#others = new JoinedSets(
       members,
-      required.flatMap((literals, at) => (literals ? [] : [at])),
+      plans.flatMap((plan, place) => (plan === null ? [place] : [])),
     );
+    if (members.length - new Set(tried.map(({ place }) => place)).size >= WARM_FROM)
+      for (const url of sampleUrls(WARMING_URLS)) this.match(url);
   }
 
   /** The places of the expressions that match, in the order they were given; those that are not `wanted` may be left out. */
   match(text: string, wanted: (at: number) => boolean = () => true): number[] {
-    if (!ASCII.test(text)) return this.#joined().match(text);
+    if (!ASCII.test(text)) return this.#allJoined().match(text);
+    const found = new Set(this.#others.match(text));
     const tried = new Set<number>();
-    this.#literals.search(text.toLowerCase(), ({ word }) => void tried.add(this.#owners[word]!));
-    const found = [...tried].filter((at) => wanted(at) && this.#members[at]!.expression.test(text));
-    return [...found, ...this.#others.match(text)].sort((one, other) => one - other);
+    const placesMax = Math.max(PLACES_MIN, Math.floor(CHARACTERS_MAX / text.length));
+    let places = 0;
+    this.#literals.search(TEXT_START + text.toLowerCase() + TEXT_END, ({ word, start }) => {
+      const owner = this.#owners[word]!;
+      if (typeof owner === 'number') tried.add(owner);
+      else if (++places <= placesMax && owner.places.some((at) => !found.has(at) && wanted(at)))
+        for (const at of owner.sets.match(text.slice(Math.max(0, start - TEXT_START.length)))) found.add(at);
+    });
+    if (places > placesMax) for (const at of this.#begunAnywhere().match(text)) found.add(at);
+    for (const at of tried) if (wanted(at) && this.#members[at]!.expression.test(text)) found.add(at);
+    return [...found].sort((one, other) => one - other);
   }
 
-  #joined(): JoinedSets {
+  #allJoined(): JoinedSets {
     this.#all ??= new JoinedSets(this.#members, [...this.#members.keys()]);
     return this.#all;
   }
+
+  #begunAnywhere(): JoinedSets {
+    this.#unanchored ??= new JoinedSets(this.#members, this.#beginners);
+    return this.#unanchored;
+  }
+}
+
+/** How a pattern is looked for: by itself where one of these literals is, from the places of one on, or (null) everywhere. */
+function planOf(pattern: string): string[] | string | null {
+  const telling = requiredLiterals(pattern);
+  if (telling) return telling;
+  const { first, last } = edgeLiterals(pattern);
+  if (last.length - TEXT_END.length >= ENDING_LENGTH_MIN) return [last];
+  return first.length >= BEGINNING_LENGTH_MIN ? first : null;
 }
 
 /** Some of the members, so many at a time in one automaton. */
 class JoinedSets {
   readonly #places: number[];
+  readonly #size: number;
   readonly #sets: RE2Set[];
 
-  constructor(members: SetMember[], places: number[]) {
+  constructor(members: SetMember[], places: number[], anchor: number = RE2Set.UNANCHORED) {
     this.#places = places;
-    this.#sets = Array.from({ length: Math.ceil(places.length / SET_SIZE) }, (_, at) => {
-      const set = new RE2Set();
-      for (const place of places.slice(at * SET_SIZE, (at + 1) * SET_SIZE)) {
+    this.#size = anchor === RE2Set.UNANCHORED ? SET_SIZE : ANCHORED_SET_SIZE;
+    this.#sets = Array.from({ length: Math.ceil(places.length / this.#size) }, (_, at) => {
+      const set = new RE2Set(anchor);
+      for (const place of places.slice(at * this.#size, (at + 1) * this.#size)) {
         const { pattern, flags } = members[place]!.config;
         // A group of its own, so that the flag ends with its pattern.
         set.add(flags === 'i' ? `(?i:${pattern})` : pattern);
@@ -70,6 +134,6 @@ class JoinedSets {
   }
 
   match(text: string): number[] {
-    return this.#sets.flatMap((set, at) => set.match(text).map((index) => this.#places[at * SET_SIZE + index]!));
+    return this.#sets.flatMap((set, at) => set.match(text).map((index) => this.#places[at * this.#size + index]!));
   }
 }

@@ -25,8 +25,8 @@ export type PackedEvidence = {
  */
 export type RuleJob = { evidence: PackedEvidence; groups: string[]; budgetMs: number; shared: boolean };
 
-/** What one group found; `finished` names the rules that saw everything. */
-export type GroupResult = { matches: RuleMatch[]; finished: string[]; elapsed_ms: number };
+/** What one group found; `finished` names the rules that saw everything, `unreadable` those that cannot be run at all. */
+export type GroupResult = { matches: RuleMatch[]; finished: string[]; unreadable: string[]; elapsed_ms: number };
 
 /** What a thread is asked. */
 export type ThreadRequest = { job: RuleJob } | { patterns: string[] };

@@ -34,7 +34,8 @@ function runJob({ evidence, groups, budgetMs, shared }: RuleJob): void {
     const began = budget.now();
     const tell = ({ matches, finished }: RuleResults) => {
       const elapsed_ms = Math.ceil(budget.now() - began);
-      say({ group: at, result: { matches, finished: [...finished], elapsed_ms } });
+      const unreadable = group.unreadable.map(({ id }) => id);
+      say({ group: at, result: { matches, finished: [...finished], unreadable, elapsed_ms } });
     };
     tell(runRules(group, texts, budget, tell));
   });

@@ -11,7 +11,7 @@ const HEAP_MB_MAX = 512;
 /** How a group ended: it was run (all of it, or until the budget was spent), or its thread was ended in the middle of it. */
 export type GroupOutcome = GroupResult & { ended: 'run' | 'killed' };
 
-const NOTHING: GroupResult = { matches: [], finished: [], elapsed_ms: 0 };
+const NOTHING: GroupResult = { matches: [], finished: [], unreadable: [], elapsed_ms: 0 };
 
 /** A task with the CPU that it may use until the next sign of progress. */
 type Task = {
