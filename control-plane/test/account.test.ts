@@ -101,18 +101,18 @@ describe('an organization and its keys, roles and labels', () => {
   });
 
   test('§5.13 the labels are replaced as a whole, in their order', async () => {
-    const labels = ['team', 'order'].map((key) => ({ key, display_name: key.toUpperCase() }));
-    const expected = labels.map((label, position) => ({ ...label, position, auto_extract: false }));
+    const team = { key: 'team', display_name: 'TEAM' };
+    const labels = [team, { key: 'offer', display_name: 'What is offered', auto_extract: true }];
+    const expected = labels.map((label, position) => ({ auto_extract: false, ...label, position }));
     assert.deepEqual((await put(LABELS, { labels })).body, expected);
     assert.deepEqual((await api.get(LABELS)).body, expected);
     assert.deepEqual((await api.get(LABELS, { key: KEYS.theirs })).body, []);
-    const wrong = [...labels, labels[0], { key: 'Bad', display_name: '' }, { ...labels[0], auto_extract: true }];
+    const wrong = [...labels, team, { key: 'Bad', display_name: '', auto_extract: 'yes' }];
     assert.deepEqual(itemsOf(await put(LABELS, { labels: wrong })).toSorted(), [
       'body.labels.2.key duplicate_items',
+      'body.labels.3.auto_extract bool_type',
       'body.labels.3.display_name string_too_short',
       'body.labels.3.key string_pattern_mismatch',
-      'body.labels.4.auto_extract not_available',
-      'body.labels.4.key duplicate_items',
     ]);
     assert.deepEqual((await put(LABELS, { labels: [] })).body, []);
   });
@@ -143,6 +143,22 @@ describe('an organization and its keys, roles and labels', () => {
     await relayAudits();
     const [entry] = await api.audits.list(id, { skip: 0, limit: 1 }).then(({ rows }) => rows);
     assert.deepEqual([entry?.action, entry?.changes], ['organization.created', { name: 'New' }]);
+  });
+
+  test('§5.15 the operator reads the audit log of any organization, in pages', async () => {
+    await patch(`/api/v1/organizations/${ORGANIZATIONS.theirs}`, { checks_per_month: 7 }, OPERATORS);
+    await patch(ACCOUNT, { name: 'Theirs' }, KEYS.theirs);
+    for (let time = 0; time < 2; time += 1) await relayAudits();
+    const path = `/api/v1/organizations/${ORGANIZATIONS.theirs}/audit-log`;
+    const { status, body } = await api.get(`${path}?limit=1&page=2`, { key: OPERATORS });
+    assert.deepEqual([status, body.total, body.pages], [200, 2, 2]);
+    const [{ action, actor, changes }] = body.items;
+    assert.deepEqual([action, actor.kind, changes], ['organization.changed', 'operator', { checks_per_month: 7 }]);
+    const whole = (await api.get(path, { key: OPERATORS })).body.items;
+    assert.deepEqual(whole, await log(KEYS.theirs), 'the organization reads the same');
+    assert.equal((await api.get(path)).status, 403);
+    assert.equal((await api.get('/api/v1/organizations/none/audit-log', { key: OPERATORS })).status, 404);
+    await patch(`/api/v1/organizations/${ORGANIZATIONS.theirs}`, { checks_per_month: null }, OPERATORS);
   });
 
   test('§5.4 an organization that is not active creates nothing, whatever the operation', async () => {

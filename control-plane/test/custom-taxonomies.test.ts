@@ -158,7 +158,7 @@ describe("§2.1.16 a scan's place in custom taxonomies", () => {
     const verticals = await taxonomy();
     const question = classificationQuestion([verticals]);
     assert.match(question.task, /\nn1 Gambling: Games for money\.\nn2 Gambling > Casino\nn3 Other$/);
-    const [place] = question.read(answer({ taxonomy_1: 'n2' }))!.custom_taxonomies;
+    const [place] = question.read(answer({ taxonomy_1: 'n2' }))!.classification.custom_taxonomies;
     assert.deepEqual(place, {
       ...{
         taxonomy_id: verticals._id,
@@ -174,7 +174,8 @@ describe("§2.1.16 a scan's place in custom taxonomies", () => {
   it('is the default node where none fits, and null where there is none; an id of no node is no answer', async () => {
     const [withDefault, without] = [await taxonomy(), await taxonomy({ nodes: chainOf(1) })];
     const { read } = classificationQuestion([withDefault, await taxonomy({ nodes: [] }), without]);
-    const [first, second, ...rest] = read(answer({ taxonomy_1: null, taxonomy_2: null }))!.custom_taxonomies;
+    const [first, second, ...rest] = read(answer({ taxonomy_1: null, taxonomy_2: null }))!.classification
+      .custom_taxonomies;
     assert.deepEqual([first!.tier1, first!.used_default, rest.length], ['Other', true, 0]);
     assert.deepEqual([second!.tier1, second!.leaf_node_id, second!.used_default], [null, null, false]);
     assert.equal(read(answer({ taxonomy_1: 'n9', taxonomy_2: null })), null);

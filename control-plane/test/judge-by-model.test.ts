@@ -2,9 +2,12 @@ import assert from 'node:assert/strict';
 import { after, afterEach, before, describe, it } from 'node:test';
 import { newId } from '@adsweep/shared/ids.ts';
 import { until } from '../../shared/test/support/until.ts';
+import { newOrganization } from '../src/accounts/organizations/organization.ts';
+import { organizationStore } from '../src/accounts/organizations/organization-store.ts';
 import { finishCrawled, startWorker, type WorkerLimits } from '../src/analysis/pipeline/worker.ts';
 import { createWakeSignal } from '../src/platform/wake-signal.ts';
 import type { TagDefinition } from '../src/reference/tags/tag-definitions.ts';
+import { changeScan } from '../src/scanning/scans/state/change-scan.ts';
 import type { ScanRecord } from '../src/scanning/scans/state/scan.ts';
 import { type Asked, type Behaviour, type ModelServer, modelServer, USUAL } from './support/model-server.ts';
 import { captureOf, type RunningFarm, runningFarm } from './support/running-farm.ts';
@@ -150,6 +153,29 @@ describe('the verdict of a model', () => {
     assert.deepEqual([place!.leaf_node_id, place!.tier1, place!.taxonomy_version], ['id-of-Games', 'Games', 3]);
     assert.deepEqual(others, []);
     await farm.taxonomies.change(scan.organization_id, 'verticals', { is_active: false });
+  });
+
+  it('§2.1.17 fills in labels that are to be extracted and were not sent, and again at a recheck', async () => {
+    const keys = ['team', 'offer', 'price', 'rest'];
+    const labels = keys.map((key) => ({ key, display_name: `The ${key}`, auto_extract: key !== 'rest' }));
+    const organization = newOrganization({ _id: 'organization-with-labels', name: 'Ours' }, new Date());
+    await organizationStore(farm.store).insert({ ...organization, labels });
+    const scan = await farm.submit({ organization_id: organization._id, labels: { team: 'red' } });
+    await farm.node.complete(await farm.acquireOne(), captureOf(['https://shoes.example/']));
+    const says = (offer: string) => () => ({ answers: { ...USUAL, labels: { offer, price: null } } });
+    server.around.behave = says(' Running\nshoes ');
+    await work();
+    assert.deepEqual((await farm.read(scan._id)).labels, { team: 'red', offer: 'Running shoes' });
+    assert.match(server.asked[0]!.system, /\noffer: "The offer"\nprice: "The price"$/);
+
+    server.asked.length = 0;
+    await farm.store.collection('model_answers').deleteMany({});
+    const recheck = { type: 'recheck' as const, id: newId() };
+    await changeScan(farm.scans, await farm.read(scan._id), recheck, new Date());
+    server.around.behave = says('');
+    await work();
+    assert.deepEqual((await farm.read(scan._id)).labels, { team: 'red' });
+    assert.match(server.asked[0]!.system, /\noffer: "The offer"\n/, 'what a model filled in is asked for again');
   });
 
   it('holds up no scan beside those that wait for it, and these keep their claims', async () => {

@@ -39,6 +39,18 @@ describe('ad tags and VAST documents', () => {
   const ours = (changes: Partial<ScanRecord>) => sampleScan({ organization_id: ORGANIZATIONS.ours, ...changes });
   const inStore = (id: string) => api.store.collection<ScanRecord>('scans').findOne({ _id: id });
 
+  it('stand outside scans that are stored together; one of those that is there already is answered as it is', async () => {
+    const all = ['one', 'two', 'three'].map((id) => ours({ _id: `together-${id}`, target: AD_TAG }));
+    const [one, two, three] = all as [ScanRecord, ScanRecord, ScanRecord];
+    const again = { ...two, labels: { order: 'again' } };
+    const answers = await Promise.all([two, one, again, three].map((scan) => api.scans.insertUnlessThere(scan)));
+    assert.deepEqual(
+      answers.map((answer) => answer && [answer._id, answer.labels]),
+      [null, null, [two._id, two.labels], null],
+    );
+    for (const { _id } of all) assert.deepEqual((await inStore(_id))?.target, { kind: AD_TAG.kind, value: '' });
+  });
+
   it('stand outside the scan, and are on the single read', async () => {
     for (const [field, target] of [
       ['ad_tag', AD_TAG],

@@ -10,7 +10,8 @@ test('ten refusals of a kind are logged a minute, the others by their number', (
   } as unknown as Logger;
   let now = 0;
   const refused = refusalLog(() => now);
-  const refuse = (status: number) => refused(log, { method: 'GET', route: '/api/v1/scans', status, ms: 1 });
+  const refuse = (status: number) =>
+    refused(log, { request_id: 'r', method: 'GET', route: '/api/v1/scans', status, ms: 1 });
   for (let count = 0; count < 1_000; count++) refuse(401);
   refuse(404);
   assert.equal(lines.length, 11);

@@ -13,7 +13,7 @@ import { type Period, usageByDay } from './billing/usage-by-day.ts';
 import { findCaller } from './keys/find-caller.ts';
 import { keyStore } from './keys/key-store.ts';
 import { noteUse } from './keys/note-use.ts';
-import type { OrganizationRecord } from './organizations/organization.ts';
+import type { Label, OrganizationRecord } from './organizations/organization.ts';
 import { organizationStore } from './organizations/organization-store.ts';
 import { priceOfCheck } from './organizations/price-of-check.ts';
 import { NO_QUOTAS, type Quotas } from './organizations/quotas.ts';
@@ -65,6 +65,8 @@ export function accountsDomain(
       apiKey: string,
       audit: OutboxEntry<'audit'>,
     ) => addOrganization({ organizations, keys }, organization, apiKey, new Date(), { follows: [audit] }),
+    /** The labels that the organization uses. */
+    labelsOf: async (id: string): Promise<Label[]> => (await find(id))?.labels ?? [],
     isActive: async (id: string) => (await find(id))?.status === 'active',
     readAuditLog: audits.list,
     readUsage: (organizationId: string, period: Period) => usageByDay(ledger, organizationId, period),

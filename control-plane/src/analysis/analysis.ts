@@ -1,3 +1,4 @@
+import type { AccountsDomain } from '../accounts/accounts.ts';
 import type { CrawlingDomain } from '../crawling/crawling.ts';
 import type { Platform } from '../platform/platform.ts';
 import type { Loop } from '../platform/start-loop.ts';
@@ -30,7 +31,7 @@ const RULE_THREADS = 2;
 /** Judging what was captured. */
 export function analysisDomain(
   platform: Platform,
-  { readTags }: Pick<ReferenceDomain, 'readTags'>,
+  { readTags, labelsOf }: Pick<ReferenceDomain, 'readTags'> & Pick<AccountsDomain, 'labelsOf'>,
   { scans }: Pick<ScanningDomain, 'scans'>,
   crawling: Pick<CrawlingDomain, 'dependencies' | 'openPicture'>,
   { ruleBudgetMs, model: settings = null }: AnalysisSettings,
@@ -48,7 +49,7 @@ export function analysisDomain(
     ...{ scans, readTags, ...evidence, judgeByRules: judge, metrics, logger, outboxFilled },
     model: model && {
       show: model.show,
-      judge: judgeByModel({ ask: model.ask, readRules, readTags, readTaxonomies: taxonomies.active }),
+      judge: judgeByModel({ ask: model.ask, readRules, readTags, readTaxonomies: taxonomies.active, labelsOf }),
     },
   };
   const limits = { ...LIMITS, ...(settings && { waiting: settings.scansWaiting }) };

@@ -17,7 +17,8 @@ export function createDomains(platform: Platform, settings: AccountsSettings & C
     accounts.quotasOf(organizationId).then(({ concurrent_leases }) => concurrent_leases);
   const allowance = { reserve: accounts.reserve, leaseCapOf };
   const crawling = crawlingDomain(platform, scanning, allowance, settings);
-  const analysis = analysisDomain(platform, reference, scanning, crawling, settings);
+  const known = { readTags: reference.readTags, labelsOf: accounts.labelsOf };
+  const analysis = analysisDomain(platform, known, scanning, crawling, settings);
   const delivery = deliveryDomain(
     platform,
     [...scanning.outboxSources, ...accounts.outboxSources],

@@ -104,7 +104,9 @@ export function crawlingDomain(
     /** Queues the jobs of pending scans. */
     enqueue: async (scans: ScanRecord[]): Promise<void> => {
       const now = new Date();
-      await queue.enqueueAll(scans.map((scan) => waitingJobOf(scan, now)));
+      const [job, ...others] = scans.map((scan) => waitingJobOf(scan, now));
+      if (job && others.length === 0) await queue.enqueue(job);
+      else if (job) await queue.enqueueAll([job, ...others]);
     },
     /** Takes a scan's job out of the queue unless another member waits. */
     unqueue: (scan: ScanRecord): Promise<void> => unqueue(dependencies, scan),

@@ -6,7 +6,7 @@ const WINDOW_MS = 60_000;
 /** Routes and statuses are closed sets; a bound all the same. */
 const KINDS_MAX = 1_000;
 
-export type Refusal = { method: string; route: string; status: number; ms: number };
+export type Refusal = { request_id: string; method: string; route: string; status: number; ms: number };
 
 type Window = { since: number; lines: number; left: number };
 

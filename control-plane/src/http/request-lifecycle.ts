@@ -28,22 +28,27 @@ export function requestLifecycle(logger: Logger, record: (request: AnsweredReque
     const started = performance.now();
     const sent = context.get('x-request-id');
     const requestId = REQUEST_ID.test(sent) ? sent : randomUUID();
-    const log = logger.child({ request_id: requestId });
-    const state: RequestState = { requestId, log };
+    const state: RequestState = {};
     context.state = state;
     context.set({ ...HEADERS, 'X-Request-Id': requestId });
     try {
       await next();
       if (context.body === undefined) refuseUnserved(context.status);
     } catch (error) {
-      answerError(context, error, log);
+      answerError(context, error, logger.child({ request_id: requestId }));
     }
     const { method, status } = context;
     const seconds = (performance.now() - started) / 1000;
     record({ method, route: state.route ?? '', status, seconds });
-    const answered = { method, route: state.route ?? '', status, ms: Math.round(seconds * 1000) };
-    if (status >= 400 && status < 500) logRefusal(log, answered);
-    else log[status >= 500 ? 'info' : 'debug'](answered, 'answered');
+    const answered = {
+      request_id: requestId,
+      method,
+      route: state.route ?? '',
+      status,
+      ms: Math.round(seconds * 1000),
+    };
+    if (status >= 400 && status < 500) logRefusal(logger, answered);
+    else logger[status >= 500 ? 'info' : 'debug'](answered, 'answered');
   };
 }
 

@@ -1,5 +1,4 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
-import type { Logger } from '@adsweep/shared/service/logger.ts';
 import { type Static, type TObject, type TSchema, Type } from 'typebox';
 import type { ErrorCode, Issue } from './errors.ts';
 import type { RoutePermission } from './permissions.ts';
@@ -15,8 +14,6 @@ export type Incoming<Caller, P = unknown, Q = unknown, B = unknown> = {
   stream: IncomingMessage;
   /** The id that what is created must have, where the client marked its request with an `Idempotency-Key`. */
   recordId?: string;
-  requestId: string;
-  log: Logger;
 };
 
 /** `body` is sent as JSON, or as it is where it is a string, a Buffer or a stream (`type` then says what it is). */

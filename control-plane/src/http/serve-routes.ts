@@ -1,5 +1,4 @@
 import { API_BODY_BYTES_MAX, API_BODY_VALUES_MAX } from '@adsweep/shared/limits.ts';
-import type { Logger } from '@adsweep/shared/service/logger.ts';
 import Router from '@koa/router';
 import type { Context, Middleware } from 'koa';
 import { ApiError, refused } from './api-error.ts';
@@ -20,8 +19,8 @@ export type Admit<Caller> = (
   setHeaders?: SetHeaders,
 ) => Promise<Caller>;
 
-/** What the surrounding middleware leaves for the handlers. */
-export type RequestState = { requestId: string; log: Logger; route?: string };
+/** What a request is counted and logged by: the path as written in the route; absent: an unknown one. */
+export type RequestState = { route?: string };
 
 /**
  * Serves routes: lets the caller in, checks path, query and body, reports all problems together, calls the handler and sends its
@@ -63,8 +62,7 @@ function serveRoute<Caller>(route: Route<Caller>, admit: Admit<Caller>) {
     body: route.body && compileCheck(route.body, 'body'),
   };
   return async (context: Context): Promise<void> => {
-    const state = context.state as RequestState;
-    state.route = route.path;
+    (context.state as RequestState).route = route.path;
     const params: unknown = context.params;
     const setHeaders: SetHeaders = (headers) => context.set(headers);
     const caller = (
@@ -80,7 +78,7 @@ function serveRoute<Caller>(route: Route<Caller>, admit: Admit<Caller>) {
     const isWhole = checked.every((one) => one.isWhole);
     if (isWhole) issues.push(...(await refine(route, { caller, query, body }, issues)));
     if (issues.length > 0) throw refused(issues, isWhole);
-    const request = { caller, params, query, body, headers: context.headers, stream: context.req, ...state };
+    const request = { caller, params, query, body, headers: context.headers, stream: context.req };
     send(context, await route.handle(request as Incoming<Caller>));
   };
 }

@@ -1,13 +1,17 @@
+import { setImmediate } from 'node:timers/promises';
+
 type Waiting<T, R> = { item: T; resolve: (result: R) => void; reject: (cause: unknown) => void };
 
 /**
- * `run` for each item, in batches: one batch of a key runs at a time, and what is asked for meanwhile, up to `max` items, is the next one.
- * `run` answers a result for each item, in their order; what it throws, every item of the batch gets.
+ * `run` for each item, in batches of up to `max`: what is asked for in the same turn of the event loop is one batch, and so is what is
+ * asked for while a batch runs. One batch of a key runs at a time. `run` answers a result for each item, in their order; what it throws,
+ * every item of the batch gets.
  */
 export function gatherByKey<T, R>(run: (key: string, items: T[]) => Promise<R[]>, max: number) {
   const waitingFor = new Map<string, Waiting<T, R>[]>();
 
   const runAll = async (key: string, waiting: Waiting<T, R>[]): Promise<void> => {
+    await setImmediate();
     while (waiting.length > 0) {
       const batch = waiting.splice(0, max);
       try {

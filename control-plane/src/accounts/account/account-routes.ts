@@ -57,7 +57,12 @@ const LabelInSchema = Type.Object(
   {
     key: Type.String({ pattern: '^[a-z][a-z0-9_]*$', maxLength: 50 }),
     display_name: Type.String({ minLength: 1, maxLength: 100 }),
-    auto_extract: Type.Optional(Type.Boolean({ default: false, description: 'Not available yet: false.' })),
+    auto_extract: Type.Optional(
+      Type.Boolean({
+        default: false,
+        description: 'Whether the AI model, where one is set, fills the label in on scans that were sent without it.',
+      }),
+    ),
   },
   { additionalProperties: false, title: 'LabelIn' },
 );
@@ -116,7 +121,8 @@ function labelRoutes({ organizations, outboxFilled }: AccountParts): Route<Calle
       ...labels,
       method: 'GET',
       summary: 'Labels',
-      description: 'The labels that the organization uses. A scan may carry others.',
+      description:
+        'The labels that the organization uses. A scan may carry others. One with `auto_extract` is filled in by the AI model, where one is set, on scans that were sent without it.',
       replies,
       handle: async ({ caller }) => ok(presentLabels(found(await organizations.find(caller.organizationId)))),
     }),
@@ -129,9 +135,9 @@ function labelRoutes({ organizations, outboxFilled }: AccountParts): Route<Calle
       replies,
       refine: ({ body }) => labelIssues(body.labels ?? []),
       handle: async ({ caller, body }) => {
-        const named = body.labels.map(({ key, display_name }) => ({ key, display_name }));
-        const audit = auditEntry(caller, 'labels.replaced', caller.organizationId, { labels: named }, new Date());
-        const organization = found(await organizations.change(caller.organizationId, { labels: named }, [audit]));
+        const { labels } = body;
+        const audit = auditEntry(caller, 'labels.replaced', caller.organizationId, { labels }, new Date());
+        const organization = found(await organizations.change(caller.organizationId, { labels }, [audit]));
         outboxFilled();
         return ok(presentLabels(organization));
       },
@@ -146,22 +152,12 @@ function found(organization: OrganizationRecord | null): OrganizationRecord {
 
 function labelIssues(labels: Partial<Static<typeof LabelInSchema>>[]): Issue[] {
   const keys = labels.map((label) => label?.key);
-  return labels.flatMap((label, at): Issue[] => {
-    const issues: Issue[] = [];
-    if (label?.key !== undefined && keys.indexOf(label.key) < at)
-      issues.push(issueOf(at, 'key', 'Must not name a key twice.', 'duplicate_items', label.key));
-    if (label?.auto_extract === true)
-      issues.push(issueOf(at, 'auto_extract', 'Is not available yet.', 'not_available', true));
-    return issues;
+  return keys.flatMap((key, at): Issue[] => {
+    if (key === undefined || keys.indexOf(key) === at) return [];
+    const loc = ['body', 'labels', at, 'key'];
+    return [{ loc, msg: 'Must not name a key twice.', type: 'duplicate_items', ctx: given(key) }];
   });
 }
-
-const issueOf = (at: number, field: string, msg: string, type: string, value: unknown): Issue => ({
-  loc: ['body', 'labels', at, field],
-  msg,
-  type,
-  ctx: given(value),
-});
 
 function presentAccount({ _id, name, status, contact_emails, quotas, created_at }: OrganizationRecord) {
   return {
@@ -171,4 +167,4 @@ function presentAccount({ _id, name, status, contact_emails, quotas, created_at 
 }
 
 const presentLabels = ({ labels = [] }: OrganizationRecord) =>
-  labels.map((label, position) => ({ ...label, position, auto_extract: false }));
+  labels.map((label, position) => ({ auto_extract: false, ...label, position }));

@@ -1,10 +1,15 @@
 import { Type } from 'typebox';
+import { notFound } from '../../http/api-error.ts';
 import type { Caller } from '../../http/caller.ts';
-import { pageQuery, pageSchema, presentPage, rowsOf } from '../../http/page.ts';
+import { type PageQuery, pageQuery, pageSchema, presentPage, rowsOf } from '../../http/page.ts';
 import { ok, type Route, route } from '../../http/route.ts';
+import type { InternalOrganizations } from '../organizations/internal-organizations.ts';
 import type { AuditRecord, AuditStore } from './audit-store.ts';
 
-export type AuditParts = { readAuditLog: AuditStore['list'] };
+export type AuditParts = {
+  readAuditLog: AuditStore['list'];
+  organizations: Pick<InternalOrganizations, 'find'>;
+};
 
 const AuditEntrySchema = Type.Object(
   {
@@ -21,22 +26,42 @@ const AuditEntrySchema = Type.Object(
   { title: 'AuditEntry' },
 );
 
-/** Who changed the organization, its keys, roles, labels and quotas. */
-export function auditRoutes({ readAuditLog }: AuditParts): Route<Caller>[] {
+const WHAT =
+  'Who changed the organization, its API keys, roles, labels and quotas: newest first, within seconds, kept for ever.';
+const shared = {
+  method: 'GET',
+  query: Type.Object(pageQuery, { additionalProperties: false }),
+  replies: { 200: { description: 'A page of entries.', schema: pageSchema(AuditEntrySchema) } },
+} as const;
+
+/** The audit log of the caller's own organization, and of any one for the operator. */
+export function auditRoutes({ readAuditLog, organizations }: AuditParts): Route<Caller>[] {
+  const page = async (organizationId: string, query: PageQuery) => {
+    const { rows, total } = await readAuditLog(organizationId, rowsOf(query));
+    return ok(presentPage(rows.map(presentEntry), total, query));
+  };
   return [
     route({
+      ...shared,
       group: 'Account',
       permission: 'account.manage',
-      method: 'GET',
       path: '/api/v1/account/audit-log',
       summary: 'Audit log',
-      description:
-        'Who changed the organization, its API keys, roles, labels and quotas: newest first, within seconds, kept for ever.',
-      query: Type.Object(pageQuery, { additionalProperties: false }),
-      replies: { 200: { description: 'A page of entries.', schema: pageSchema(AuditEntrySchema) } },
-      handle: async ({ caller, query }) => {
-        const { rows, total } = await readAuditLog(caller.organizationId, rowsOf(query));
-        return ok(presentPage(rows.map(presentEntry), total, query));
+      description: WHAT,
+      handle: ({ caller, query }) => page(caller.organizationId, query),
+    }),
+    route({
+      ...shared,
+      group: 'Organizations',
+      permission: 'organizations.manage',
+      path: '/api/v1/organizations/{id}/audit-log',
+      summary: 'Audit log of an organization',
+      description: `${WHAT} Changes by the operator are among them.`,
+      params: Type.Object({ id: Type.String() }),
+      errors: ['not_found'],
+      handle: async ({ params, query }) => {
+        if (!(await organizations.find(params.id))) throw notFound('organization');
+        return page(params.id, query);
       },
     }),
   ];

@@ -16,8 +16,11 @@ export type OrganizationStatus = (typeof ORGANIZATION_STATUSES)[number];
 /** A set of permissions with a name, from which keys are made. */
 export type Role = { id: string; name: string; permissions: Permission[] };
 
-/** A label that the organization's scans can carry; its place in the list is its position. */
-export type Label = { key: string; display_name: string };
+/**
+ * A label that the organization's scans can carry; its place in the list is its position. `auto_extract`: a model fills it in where a scan
+ * has none. Absent in what earlier versions stored: it does not.
+ */
+export type Label = { key: string; display_name: string; auto_extract?: boolean };
 
 export type OrganizationRecord = OutboxFields & {
   _id: string;

@@ -1,3 +1,4 @@
+import { gatherByKey } from '../../platform/gather-by-key.ts';
 import { loadScript, type RedisClient } from '../../platform/redis.ts';
 
 /** How many requests of a key there were in its window so far, this one included, and how long the window lasts. */
@@ -9,20 +10,28 @@ export type CountRequest = (keyId: string) => Promise<CountedRequest | null>;
 const WINDOW_MS = 60_000;
 /** How long nobody asks again after Redis gave no answer, so that one that hangs does not hold up every request. */
 const PAUSE_MS = 1_000;
+/** Requests of a key that are counted in one round trip. */
+const BATCH_MAX = 1_000;
 
-const script = loadScript(new URL('count-request.lua', import.meta.url));
+const script = loadScript(new URL('count-requests.lua', import.meta.url));
 
-/** Counts requests in Redis, in one round trip, for all processes together. */
+/** Counts requests in Redis, for all processes together. Those of a key that arrive at the same time share a round trip. */
 export function requestCounter(redis: RedisClient, now: () => number = () => performance.now()): CountRequest {
   let pausedUntil = Number.NEGATIVE_INFINITY;
-  return async (keyId) => {
-    if (now() < pausedUntil) return null;
+
+  const countAll = async (keyId: string, arrived: null[]): Promise<(CountedRequest | null)[]> => {
+    if (now() < pausedUntil) return arrived;
     try {
-      const [requests, leftMs] = (await script(redis, [`adsweep:requests:${keyId}`], [WINDOW_MS])) as [number, number];
-      return { requests, leftMs };
+      const reply = await script(redis, [`adsweep:requests:${keyId}`], [WINDOW_MS, arrived.length]);
+      const [total, leftMs] = reply as [number, number];
+      return arrived.map((_, at) => ({ requests: total - arrived.length + at + 1, leftMs }));
     } catch {
       pausedUntil = now() + PAUSE_MS;
-      return null;
+      return arrived;
     }
   };
+  const count = gatherByKey(countAll, BATCH_MAX);
+
+  // While Redis is away nobody waits for others either.
+  return async (keyId) => (now() < pausedUntil ? null : count(keyId, null));
 }

@@ -46,6 +46,7 @@ type Checks = {
   /** What the model is shown; null: there is no model. */
   shown: ModelEvidence | null;
   classification: ModelClassification;
+  extractedLabels: Record<string, string>;
   turn: Turn;
   tags: ScanTag[];
   /** Names of the judgements that are missing: the scan is `partial`, and says which. */
@@ -112,6 +113,7 @@ const NOTHING = {
   names: classify({ judged: [], captured: [] }),
   shown: null,
   classification: NOT_CLASSIFIED,
+  extractedLabels: {},
   tags: [],
   missing: [],
 };
@@ -177,6 +179,7 @@ async function askModel({ model }: FinishDependencies, checks: Checks): Promise<
   const judgement = await model.judge(scan, shown, turn.signal);
   return {
     classification: judgement.classification,
+    extractedLabels: judgement.labels,
     findings: [...findings, ...judgement.findings],
     missing: [...missing, ...judgement.missing],
   };
@@ -196,13 +199,14 @@ async function assignTags({ readTags }: FinishDependencies, { scan, findings, no
 }
 
 async function finish({ scans, metrics }: FinishDependencies, checks: Checks): Promise<Partial<Checks>> {
-  const { scan, tags, names, missing } = checks;
+  const { scan, tags, names, missing, extractedLabels } = checks;
   const complete = missing.length === 0;
   const error = complete ? '' : `checks: ${missing.join(', ')}`;
   const ended = new Date(checks.now.getTime() + performance.now() - checks.began);
   const { network, network_host, brand } = names;
   const classification = { brand, ...checks.classification };
-  const event = { type: 'finish' as const, tags, classification, network, networkHost: network_host, complete, error };
+  const judged = { tags, classification, extractedLabels, network, networkHost: network_host };
+  const event = { type: 'finish' as const, ...judged, complete, error };
   const finished = await changeScan(scans, scan, event, ended, finishEvents({ ...checks, now: ended }));
   if (!finished) return {};
   metrics.finishedScans.inc({ status: finished.status });

@@ -1,6 +1,12 @@
+import type { Label } from '../../accounts/organizations/organization.ts';
 import { inService, type ReadTags, type Tags } from '../../reference/tags/tag-definitions.ts';
 import type { ScanRecord } from '../../scanning/scans/state/scan.ts';
-import { classificationQuestion, type ModelClassification } from '../classification/classification-question.ts';
+import { sentLabels } from '../../scanning/scans/state/sent-labels.ts';
+import {
+  classificationQuestion,
+  type ModelAnswer,
+  type ModelClassification,
+} from '../classification/classification-question.ts';
 import type { Finding } from '../detectors/finding.ts';
 import { type ModelEvidence, saysSomething } from '../model/model-evidence.ts';
 import type { AskModel, Verdict } from '../model/question.ts';
@@ -9,8 +15,8 @@ import { rulesInService } from '../rules/evaluate-rules.ts';
 import { isLlm, type RuleRecord, ruleOf, slugsAssignedBy } from '../rules/rule.ts';
 import type { TaxonomyRecord } from '../taxonomies/taxonomy.ts';
 
-/** What a model said of a scan; `missing` names the verdicts that it did not give. */
-export type ModelJudgement = { classification: ModelClassification; findings: Finding[]; missing: string[] };
+/** What a model said of a scan: `labels` by key; `missing` names the verdicts that it did not give. */
+export type ModelJudgement = ModelAnswer & { findings: Finding[]; missing: string[] };
 
 /** Judges a scan by a model. Rejects only where `signal` ends it. */
 export type JudgeByModel = (scan: ScanRecord, evidence: ModelEvidence, signal: AbortSignal) => Promise<ModelJudgement>;
@@ -20,27 +26,31 @@ export type ModelJudgeParts = {
   readRules: (organizationId: string) => Promise<RuleRecord[]>;
   readTags: ReadTags;
   readTaxonomies: (organizationId: string) => Promise<TaxonomyRecord[]>;
+  labelsOf: (organizationId: string) => Promise<Label[]>;
 };
 
 export const NOT_CLASSIFIED: ModelClassification = { ai_category: null, iab_v3: null, custom_taxonomies: [] };
+const NO_ANSWER: ModelAnswer = { classification: NOT_CLASSIFIED, labels: {} };
 
 /** Asks for the classification and by each AI rule, all at once. Where there is nothing to look at, no verdict is missing. */
-export function judgeByModel({ ask, readRules, readTags, readTaxonomies }: ModelJudgeParts): JudgeByModel {
-  return async ({ organization_id }, evidence, signal) => {
-    if (!saysSomething(evidence)) return { classification: NOT_CLASSIFIED, findings: [], missing: [] };
-    const [records, tags, taxonomies] = await Promise.all([
+export function judgeByModel({ ask, readRules, readTags, readTaxonomies, labelsOf }: ModelJudgeParts): JudgeByModel {
+  return async (scan, evidence, signal) => {
+    if (!saysSomething(evidence)) return { ...NO_ANSWER, findings: [], missing: [] };
+    const { organization_id } = scan;
+    const [records, tags, taxonomies, labels] = await Promise.all([
       readRules(organization_id),
       readTags(organization_id),
       readTaxonomies(organization_id),
+      labelsOf(organization_id),
     ]);
     const rules = llmRulesOf(records, tags);
     const askOne = (rule: LlmRule) => askRule(ask, rule, slugsInService(rule, tags), evidence, signal);
     const [classified, ...byRules] = await Promise.all([
-      ask(classificationQuestion(taxonomies), evidence, signal),
+      ask(classificationQuestion(taxonomies, labelsToExtract(scan, labels)), evidence, signal),
       ...rules.map(askOne),
     ]);
     return {
-      classification: classified.outcome === 'answered' ? classified.answer : NOT_CLASSIFIED,
+      ...(classified.outcome === 'answered' ? classified.answer : NO_ANSWER),
       findings: [...refusal([classified, ...byRules]), ...byRules.flatMap(answerOf)],
       missing: [
         ...missing('ai_verdict', classified),
@@ -49,6 +59,10 @@ export function judgeByModel({ ask, readRules, readTags, readTaxonomies }: Model
     };
   };
 }
+
+/** What a client sent with its scan is never overwritten. */
+const labelsToExtract = (scan: ScanRecord, labels: Label[]): Label[] =>
+  labels.filter(({ key, auto_extract }) => auto_extract === true && !Object.hasOwn(sentLabels(scan), key));
 
 const llmRulesOf = (records: RuleRecord[], tags: Tags): LlmRule[] =>
   rulesInService(records.filter(({ is_active }) => is_active).map(ruleOf), tags).filter(isLlm);

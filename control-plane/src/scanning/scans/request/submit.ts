@@ -36,7 +36,7 @@ export async function submit(parts: SubmitParts, { scans, request }: Submission)
   for (let from = 0; from < scans.length; from += WRITTEN_AT_ONCE) {
     reserved?.requireTime();
     const together = scans.slice(from, from + WRITTEN_AT_ONCE);
-    const earlier = await Promise.all(together.map((scan) => parts.scans.insertUnlessThere(scan)));
+    const earlier = await all(together.map((scan) => parts.scans.insertUnlessThere(scan)));
     made += earlier.filter((one) => one === null).length;
     stored.push(...together.map((scan, at) => earlier[at] ?? scan));
   }
@@ -55,6 +55,12 @@ async function reserve(parts: SubmitParts, scans: ScanRecord[], request: Submiss
   if (known === scans.length) return null;
   const order = { ...request, checks: scans.length - known, priceMicros: price_micros, now: created_at };
   return parts.reserve(organization_id, order);
+}
+
+/** As `Promise.all`, and what fails is told when nothing is under way any more. */
+async function all<T>(running: Promise<T>[]): Promise<T[]> {
+  await Promise.allSettled(running);
+  return Promise.all(running);
 }
 
 async function enqueueAll({ enqueue, log }: SubmitParts, scans: ScanRecord[]): Promise<void> {

@@ -4,6 +4,7 @@ import type { Exit } from '@adsweep/shared/targeting/exit-ticket.ts';
 import type { OutboxEntry } from '../../../platform/outbox/outbox-entry.ts';
 import { afterLoss } from './isolation.ts';
 import type { CaptureSummary, Classification, ScanLease, ScanRecord, ScanTag } from './scan.ts';
+import { fillIn } from './sent-labels.ts';
 
 /** Something that happened to a scan. */
 export type ScanEvent =
@@ -27,6 +28,8 @@ export type ScanEvent =
       type: 'finish';
       tags: ScanTag[];
       classification: Classification;
+      /** What a model filled in. */
+      extractedLabels: Record<string, string>;
       network: string;
       networkHost: string;
       complete: boolean;
@@ -102,6 +105,7 @@ export function advance(scan: ScanRecord, event: ScanEvent, now: Date): ScanChan
         error: event.error,
         tags: event.tags,
         classification: event.classification,
+        ...fillIn(scan, event.extractedLabels),
         network: event.network,
         network_host: event.networkHost,
         checks_claimed_until: null,

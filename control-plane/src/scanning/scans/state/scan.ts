@@ -105,6 +105,8 @@ export type ScanRecord = OutboxFields & {
   referrer: string | null;
   ignore_first_n_domains: number;
   labels: Record<string, string>;
+  /** The keys of those labels that a model filled in; absent: none. */
+  extracted_labels?: string[];
   campaign_id: string | null;
   run_id: string | null;
   /** The queue it waits in: 0 = a person waits for it, 1 = one of many. Absent: 1 for a campaign's scans, 0 for all others. */
