@@ -3,12 +3,12 @@ import { notFound } from '../../http/api-error.ts';
 import type { Caller } from '../../http/caller.ts';
 import { type PageQuery, pageQuery, pageSchema, presentPage, rowsOf } from '../../http/page.ts';
 import { ok, type Route, route } from '../../http/route.ts';
-import type { InternalOrganizations } from '../organizations/internal-organizations.ts';
 import type { AuditRecord, AuditStore } from './audit-store.ts';
 
 export type AuditParts = {
   readAuditLog: AuditStore['list'];
-  organizations: Pick<InternalOrganizations, 'find'>;
+  /** Null for an organization that is not there. */
+  organizations: { find: (id: string) => Promise<object | null> };
 };
 
 const AuditEntrySchema = Type.Object(
