@@ -172,20 +172,23 @@ describe('a VAST tag in the browser', { concurrency: 3 }, () => {
     site.setText(`${CDN}/broken.mp4`, 'video/mp4', 'no video');
     const file = (name: string, type = 'video/mp4') =>
       `<MediaFile delivery="progressive" type="${type}" width="1" height="1">${CDN}/${name}</MediaFile>`;
+    const said = { 'content-type': 'text/html' };
+    site.setRoute(`${CDN}/page.mp4`, (_, response) => response.writeHead(404, said).end('<h1>Not here</h1>'));
     const ends: [media: string, code: number][] = [
       [file('lost.mp4'), 401],
+      [file('page.mp4'), 401],
       [file('broken.mp4'), 405],
       [file('old.flv', 'video/x-flv'), 403],
     ];
     await Promise.all(
-      ends.map(async ([media, code]) => {
-        const captured = await capture(inline(linear(media), `${TRACK}/media-error?code=[ERRORCODE]&case=${code}`));
+      ends.map(async ([media, code], at) => {
+        const captured = await capture(inline(linear(media), `${TRACK}/media-error?code=[ERRORCODE]&case=${at}`));
         assert.equal(captured.failure, null);
         assert.deepEqual(
           recordOf(captured).ads.map(({ shown, error_code }) => [shown, error_code]),
           [['nothing', code]],
         );
-        assert.ok(site.urls().includes(`${TRACK}/media-error?code=${code}&case=${code}`));
+        assert.ok(site.urls().includes(`${TRACK}/media-error?code=${code}&case=${at}`));
         assert.deepEqual(fired(recordOf(captured)), ['media-error']);
       }),
     );

@@ -263,6 +263,13 @@ export const CREATIVES: Creative[] = [
     markup: /banner/,
   },
   {
+    kind: 'rendering after an auction of three seconds',
+    tag: `<div id="late"></div><script>setTimeout(() => { document.getElementById('late').innerHTML = ${JSON.stringify(linked(img('300x250'))).replace(/</g, '\\x3c')} }, 3000)</script>`,
+    size: [300, 250],
+    landing: SHOP,
+    markup: /banner/,
+  },
+  {
     kind: 'a carousel with arrows',
     tag: `<div style="position:relative;width:300px;height:250px">${linked(img('300x250'))}<button id="next" style="position:absolute;right:4px;top:110px;width:30px;height:30px" onclick="this.textContent = '2'; fetch('${ADS}/slide', { mode: 'no-cors' })">1</button></div>`,
     size: [300, 250],

@@ -7,7 +7,8 @@ export type CommandParams<C extends Command> = Parameters<typeof typed.send<C>>[
 export type CommandAnswer<C extends Command> = Awaited<ReturnType<typeof typed.send<C>>>;
 /** The protocol events that a capture listens to. */
 export type EventName =
-  | `Network.${'requestWillBeSent' | 'responseReceived' | 'dataReceived' | 'loadingFinished' | 'loadingFailed'}`
+  | `Network.${'requestWillBeSent' | 'responseReceived' | 'responseReceivedExtraInfo' | 'dataReceived'}`
+  | `Network.${'loadingFinished' | 'loadingFailed'}`
   | `Network.${'webSocketCreated' | 'webSocketHandshakeResponseReceived' | 'webTransportCreated'}`
   | `Page.${'frameRequestedNavigation' | 'frameStartedNavigating' | 'frameScheduledNavigation' | 'frameNavigated'}`
   | `Page.${'navigatedWithinDocument' | 'loadEventFired' | 'frameAttached' | 'downloadWillBegin' | 'windowOpen'}`

@@ -22,6 +22,9 @@ export const LONG_REQUEST_MS = 3_000;
 /** A refresh announced for later than this is not waited for. */
 export const ANNOUNCED_REFRESH_MAX_MS = 8_000;
 
+/** How long a placement that stays empty is watched, once its page has come to rest: auctions take up to 3 s. */
+export const EMPTY_PLACEMENT_MS = 5_000;
+
 /** How long a click on a creative is watched for what it opens. */
 export const CLICK_MS = 1_500;
 

@@ -74,7 +74,14 @@ export const emptyEntry = (url: string, method: string, timestampMs: number): En
 /** A request whose contents can be asked for now. */
 export type Finished = { entry: Entry; session: TargetSession; requestId: string };
 
-type Open = { entry: Entry; startedAt: number; seen: number };
+/** The status and headers of an answer. */
+type AnswerHead = { status: number; headers: Record<string, string> };
+
+/** `apart`: the head of its answer as it was told beside the answer itself. */
+type Open = { entry: Entry; startedAt: number; seen: number; apart?: AnswerHead };
+
+/** How an answer ends that the browser keeps from its page (Opaque Response Blocking, Fetch standard): a script or picture that is HTML. */
+export const KEPT_BACK = 'net::ERR_BLOCKED_BY_ORB';
 
 /** Everything the context asks the network for, in order, from the protocol events of all its targets. */
 export class NetworkJournal {
@@ -89,6 +96,8 @@ export class NetworkJournal {
   readonly #tabs: Map<string, Tab>;
   readonly #open = new Map<string, Open>();
   readonly #sockets = new Map<string, Entry>();
+  /** Requests whose answer was kept back before its head was told. */
+  readonly #keptBack = new Map<string, Entry>();
   /** URLs of document requests that we stopped and that were not written down yet. */
   readonly #stopped: string[] = [];
   readonly #finished: ((finished: Finished) => void)[] = [];
@@ -99,6 +108,7 @@ export class NetworkJournal {
     this.#tabs = tabs;
     devtools.on('Network.requestWillBeSent', (event, session) => this.#sent(event, session));
     devtools.on('Network.responseReceived', (event) => this.#answered(event));
+    devtools.on('Network.responseReceivedExtraInfo', (event) => this.#toldApart(event));
     devtools.on('Network.dataReceived', ({ requestId, dataLength }) => {
       const open = this.#open.get(requestId);
       if (!open) return;
@@ -187,6 +197,15 @@ export class NetworkJournal {
     if (tab && open.entry.gateway) tab.refused = true;
   }
 
+  /** An answer that is kept back is never received: its status is told beside it alone, before or after its end. */
+  #toldApart({ requestId, statusCode: status, headers }: EventPayload<'Network.responseReceivedExtraInfo'>): void {
+    if (isRedirectStatus(status)) return;
+    const [open, keptBack] = [this.#open.get(requestId), this.#keptBack.get(requestId)];
+    if (open) open.apart = { status, headers };
+    else if (keptBack) fillHead(keptBack, { status, headers });
+    this.#keptBack.delete(requestId);
+  }
+
   #ended(requestId: string, fault: string, session: TargetSession): void {
     const open = this.#open.get(requestId);
     if (!open) return;
@@ -195,6 +214,10 @@ export class NetworkJournal {
     this.lastActivityAt = performance.now();
     open.entry.fault = fault;
     open.entry.isWhole = fault === '';
+    if (fault === KEPT_BACK && open.entry.statusCode === 0) {
+      if (open.apart) fillHead(open.entry, open.apart);
+      else this.#keptBack.set(requestId, open.entry);
+    }
     if (!fault && this.closedAtMs === null)
       for (const listener of this.#finished) listener({ entry: open.entry, session, requestId });
   }
@@ -253,15 +276,21 @@ export class NetworkJournal {
 }
 
 function fill(entry: Entry, response: Response): void {
-  const headers = lowerCased(response.headers);
-  entry.statusCode = response.status;
-  entry.contentType = (headers['content-type'] ?? response.mimeType).slice(0, CONTENT_TYPE_LENGTH_MAX);
-  // Through a tunnel nobody but the target can have written them.
-  entry.gateway = entry.url.startsWith('http:') ? gatewayOutcome(headers) : null;
-  entry.attachment = /^\s*attachment/i.test(headers['content-disposition'] ?? '');
+  fillHead(entry, response, response.mimeType);
   const isBad = response.securityState === 'insecure' && response.securityDetails;
   entry.certificate = isBad ? response.securityDetails : null;
 }
+
+function fillHead(entry: Entry, head: AnswerHead, mimeType = ''): void {
+  const headers = lowerCased(head.headers);
+  entry.statusCode = head.status;
+  entry.contentType = (headers['content-type'] ?? mimeType).slice(0, CONTENT_TYPE_LENGTH_MAX);
+  // Through a tunnel nobody but the target can have written them.
+  entry.gateway = entry.url.startsWith('http:') ? gatewayOutcome(headers) : null;
+  entry.attachment = /^\s*attachment/i.test(headers['content-disposition'] ?? '');
+}
+
+const isRedirectStatus = (status: number): boolean => status >= 300 && status < 400;
 
 const lowerCased = (headers: Record<string, string>): Record<string, string> =>
   Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));

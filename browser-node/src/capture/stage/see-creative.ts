@@ -26,9 +26,7 @@ export async function seeCreative(
   isPage: boolean,
 ): Promise<FoundCreative> {
   const { session } = stage.tab.tab;
-  const frames = await measureFrames(captureSession, session);
-  const rootId = (isPage && frames.find(({ parentId }) => parentId === session.targetId)?.frameId) || session.targetId;
-  const place = chooseCreative(frames, rootId, isPage);
+  const { frames, rootId, place } = await findCreative(captureSession, stage, isPage);
   const path = pathOf(frames, place?.frameId ?? rootId) as MeasuredFrame[];
   const document = addressed(path);
   const [innermost] = path;
@@ -46,6 +44,17 @@ export async function seeCreative(
   };
   const seen = { tab: stage.tab, frameId: document?.frameId ?? session.targetId, facts, files };
   return { seen, path, frames, box: place?.box ?? null };
+}
+
+/** Whether anything is rendered by now. */
+export const isRendered = async (captureSession: CaptureSession, stage: Stage, isPage: boolean): Promise<boolean> =>
+  (await findCreative(captureSession, stage, isPage)).place !== null;
+
+async function findCreative(captureSession: CaptureSession, { tab }: Stage, isPage: boolean) {
+  const { session } = tab.tab;
+  const frames = await measureFrames(captureSession, session);
+  const rootId = (isPage && frames.find(({ parentId }) => parentId === session.targetId)?.frameId) || session.targetId;
+  return { frames, rootId, place: chooseCreative(frames, rootId, isPage) };
 }
 
 /** The picture of a box at its size. The first picture of all: by then nothing that happens without a click is looked for. */

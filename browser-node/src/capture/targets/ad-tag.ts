@@ -1,8 +1,9 @@
+import { setTimeout } from 'node:timers/promises';
 import { afterwards, whileOpen } from '../collectors/index.ts';
 import { interactive } from '../collectors/interactive.ts';
 import { pagePicture } from '../collectors/page-picture.ts';
 import { screenshots } from '../collectors/screenshots.ts';
-import { NAVIGATION_MS } from '../session/budgets.ts';
+import { EMPTY_PLACEMENT_MS, NAVIGATION_MS } from '../session/budgets.ts';
 import type { CaptureRequest } from '../session/capture-outcome.ts';
 import type { CaptureSession } from '../session/capture-session.ts';
 import type { Entry } from '../session/network-journal.ts';
@@ -18,7 +19,7 @@ import { measureFrames } from '../stage/measure-frames.ts';
 import { mraidAnswer } from '../stage/mraid-answer.ts';
 import { hasElement, isTagUrl, placementPage } from '../stage/placement.ts';
 import { publisherUrl } from '../stage/publisher-url.ts';
-import { type FoundCreative, seeCreative } from '../stage/see-creative.ts';
+import { type FoundCreative, isRendered, seeCreative } from '../stage/see-creative.ts';
 import { openStage, type Stage } from '../stage/stage.ts';
 import type { CaptureTarget, Visit } from './target.ts';
 
@@ -39,6 +40,7 @@ export const adTag: CaptureTarget = {
 
 /** Points that are clicked, beside the middle, until a landing opens. */
 const CLICKS_MAX = 8;
+const LOOK_EVERY_MS = 250;
 
 async function visit(captureSession: CaptureSession, { target, referrer }: CaptureRequest): Promise<Visit> {
   const tag = target.value;
@@ -51,6 +53,7 @@ async function visit(captureSession: CaptureSession, { target, referrer }: Captu
   if (!stage) return ended(captureSession);
   await settle(captureSession);
   const document = isUrl ? await ownDocument(captureSession, stage, tag.trim()) : undefined;
+  await settleLateCreative(captureSession, stage, isUrl);
   // A creative that left the page by itself is gone: what came instead is a landing.
   if (isLedAway(stage)) {
     becomeLanding(captureSession, stage);
@@ -69,6 +72,19 @@ const ended = ({ ending }: CaptureSession, document?: Entry): Visit => ({
   failure: ending.failure,
   document,
 });
+
+/** Watches a placement that is still empty, and waits for what is rendered there late to come to rest. */
+async function settleLateCreative(captureSession: CaptureSession, stage: Stage, isUrl: boolean): Promise<void> {
+  const { ending, tabs } = { ending: captureSession.ending, tabs: captureSession.landings.tabs.length };
+  const isOver = () => ending.failure !== null || isLedAway(stage) || captureSession.landings.tabs.length > tabs;
+  const until = performance.now() + EMPTY_PLACEMENT_MS;
+  if (isOver() || (await isRendered(captureSession, stage, isUrl))) return;
+  while (!isOver() && performance.now() < until) {
+    await ending.race(setTimeout(LOOK_EVERY_MS));
+    if (await isRendered(captureSession, stage, isUrl)) break;
+  }
+  await settle(captureSession);
+}
 
 /**
  * The last document that the frame of a tag's address loaded. One that refuses to be framed (RFC 7034, CSP frame-ancestors) is opened by

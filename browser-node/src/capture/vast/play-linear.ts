@@ -3,7 +3,7 @@ import { parseClock } from '@adsweep/shared/vast/clock.ts';
 import type { VastLinear, VastMediaFile } from '@adsweep/shared/vast/vast-document.ts';
 import type { VideoState } from '../page-scripts/video-player.ts';
 import { clipUrl } from '../session/clip-url.ts';
-import type { NetworkJournal } from '../session/network-journal.ts';
+import { type Entry, KEPT_BACK, type NetworkJournal } from '../session/network-journal.ts';
 import { type MediaChoice, needsOtherBrowser } from './choose-media.ts';
 import { absolute } from './declared-trackers.ts';
 import { isDueAt, type Playhead, rateAt } from './due-events.ts';
@@ -15,6 +15,8 @@ const LOAD_MS = 10_000;
 /** A video that comes no further for so long is given up. */
 const STALL_MS = 4_000;
 const LOOK_EVERY_MS = 100;
+/** How long the status of a file that was kept from the page is waited for. */
+const STATUS_MS = 2_000;
 /** Half of a video must be seen for so long (MRC, "Viewable Ad Impression Measurement Guidelines"). */
 const VIEWED_MS = 2_000;
 const HAVE_CURRENT_DATA = 2;
@@ -77,7 +79,7 @@ async function load({ page, journal, answers, until }: LinearParts, url: string,
     await page.pause(LOOK_EVERY_MS);
     state = await page.state();
   }
-  const entry = journal.entries().findLast((one) => sameAddress(one.url, url));
+  const entry = await answeredEntry(page, journal, url);
   const kept = answers.media(url);
   const isUndecodable = needsOtherBrowser(file, kept?.bytes);
   const isReady = (state?.ready ?? 0) >= HAVE_CURRENT_DATA && state?.error === 0;
@@ -93,6 +95,18 @@ async function load({ page, journal, answers, until }: LinearParts, url: string,
     actual_width: state?.width ?? 0,
     actual_height: state?.height ?? 0,
   };
+}
+
+/** What the journal has of a file. The status of an answer that was kept from the page may be told a moment after it failed. */
+async function answeredEntry(page: PlayerPage, journal: NetworkJournal, url: string): Promise<Entry | undefined> {
+  const find = () => journal.entries().findLast((one) => sameAddress(one.url, url));
+  const giveUpAt = performance.now() + STATUS_MS;
+  let entry = find();
+  while (entry?.fault === KEPT_BACK && entry.statusCode === 0 && !page.isGone && performance.now() < giveUpAt) {
+    await page.pause(LOOK_EVERY_MS);
+    entry = find();
+  }
+  return entry;
 }
 
 function failureOf(statusCode: number, isUndecodable: boolean): MediaOutcome {
