@@ -26,6 +26,17 @@ test('a folder that is made, empty, or ours is closed to other users, whatever i
   }
 });
 
+test('a folder that cannot be made is refused with a sentence that names the setting', (t) => {
+  const file = join(folderWith(t), 'file');
+  writeFileSync(file, '');
+  for (const path of [file, join(file, 'below'), '/proc/adsweep'])
+    assert.throws(
+      () => makePrivateFolder(path),
+      (error) => error instanceof OperatorError && error.message.includes('ADSWEEP_DATA_DIR'),
+      path,
+    );
+});
+
 test('a folder that others need is refused and stays as it is', (t) => {
   const shared = folderWith(t);
   chmodSync(shared, 0o1777);

@@ -1,4 +1,5 @@
-import { chmodSync, type Dirent, mkdirSync, readdirSync, statSync } from 'node:fs';
+import { accessSync, chmodSync, constants, type Dirent, existsSync, mkdirSync, readdirSync, statSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { OperatorError } from './operator-error.ts';
 
 const OTHERS = 0o077;
@@ -9,10 +10,18 @@ const OURS = ['secrets.json', 'store.db', 'objects', 'exits-snapshot.json', 'exi
 
 /**
  * Makes a folder that its owner alone may enter (mode 0700), and closes one that is open to others, whatever it was. Throws
- * OperatorError where the folder belongs to somebody else, or others plainly need it.
+ * OperatorError where it cannot be made or written, belongs to somebody else, or others plainly need it.
  */
 export function makePrivateFolder(path: string): void {
-  mkdirSync(path, { recursive: true, mode: 0o700 });
+  try {
+    makeFolder(path);
+    accessSync(path, constants.R_OK | constants.W_OK | constants.X_OK);
+  } catch (cause) {
+    const { message } = cause as Error;
+    throw new OperatorError(`${path} cannot be the data folder: ${message}; choose another ADSWEEP_DATA_DIR`, {
+      cause,
+    });
+  }
   if ((statSync(path).mode & OTHERS) === 0) return;
   if (!mayBeClosed(path))
     throw new OperatorError(
@@ -25,6 +34,21 @@ export function makePrivateFolder(path: string): void {
       `${path} is open to other users and not ours to close: type chown $(id -u) ${path} as root, or choose another ADSWEEP_DATA_DIR`,
       { cause },
     );
+  }
+}
+
+/** With those above it. Node.js' own way of doing so never ends where a file system takes no folder, as in /proc. */
+function makeFolder(path: string): void {
+  if (existsSync(path)) {
+    if (!statSync(path).isDirectory()) throw new Error('it is no folder');
+    return;
+  }
+  makeFolder(dirname(path));
+  try {
+    mkdirSync(path, { mode: 0o700 });
+  } catch (error) {
+    // Another process may have made it meanwhile.
+    if (!existsSync(path)) throw error;
   }
 }
 
