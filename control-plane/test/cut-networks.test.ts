@@ -29,7 +29,6 @@ async function farmWithLinkToRedis(t: TestContext) {
     await farm.stop();
     await link?.close();
   });
-  farm.startLoops();
   return { farm, link: link! };
 }
 
@@ -81,7 +80,6 @@ it('a network that is cut between node and control plane: no scan is lost, and n
     await link.close();
     await farm.stop();
   });
-  farm.startLoops();
   const remote = new SimulatedNode(`http://127.0.0.1:${link.port}`, NODE_TOKEN);
   const ids = await Promise.all(Array.from({ length: 3 }, async () => (await farm.submit())._id));
   const { leases } = await remote.acquire({ node_id: 'remote', max: 3, wait_ms: 0 });

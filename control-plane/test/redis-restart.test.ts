@@ -8,7 +8,6 @@ import { type RunningFarm, runningFarm } from './support/running-farm.ts';
 let farm: RunningFarm;
 before(async () => {
   farm = await runningFarm();
-  farm.startLoops();
 });
 after(() => farm.stop());
 
@@ -30,9 +29,8 @@ it('a Redis that restarts without its file: no scan is lost, and none is accepte
   await refill(farm.farm.dependencies);
   await farm.node.complete(early, SEEN);
   for (const lease of kept) assert.equal((await farm.node.renew(lease)).outcome, 'renewed');
-  const working = workOff(farm, [...ids, stored]);
   for (const lease of [renewed, ...kept]) await farm.node.complete(lease, SEEN);
-  await working;
+  await workOff(farm, [...ids, stored]);
   await assertOnce(farm, [...ids, stored]);
   const [first] = ids.filter((id) => id === renewed.scan_id);
   assert.equal((await farm.read(first!)).lost_requeues, 0, 'a lease that was held all the time is not lost');

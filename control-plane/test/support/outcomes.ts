@@ -8,8 +8,9 @@ import type { LeaseOfFirst } from './simulated-node.ts';
 /** The capture that every lease is completed with. */
 export const SEEN = captureOf(['https://shop.example/']);
 
-/** A node that completes whatever there is to lease, until these scans have ended. */
+/** Starts the loops of the farm and a node that completes whatever there is to lease; resolves when these scans have ended. */
 export async function workOff(farm: RunningFarm, ids: string[]): Promise<void> {
+  farm.startLoops();
   const nodeId = 'node-that-works-off';
   const hasEnded = async () =>
     (await farm.store.collection<ScanRecord>('scans').countDocuments({ _id: { $in: ids }, completed_at: null })) === 0;
