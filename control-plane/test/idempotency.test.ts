@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
+import { addFirstOrganization, FIRST_ORGANIZATION_ID } from '../src/accounts/add-organization.ts';
 import {
   EVERYTHING,
   FIRST,
@@ -11,10 +12,13 @@ import {
   runningApi,
 } from './support/running-api.ts';
 
+const OPERATORS = 'key-of-the-operator';
+
 describe('sending a request twice', () => {
   let api: RunningApi;
   before(async () => {
     api = await runningApi();
+    await addFirstOrganization(api.accounts, OPERATORS, new Date());
   });
   after(() => api.stop());
 
@@ -126,5 +130,43 @@ describe('sending a request twice', () => {
     assert.equal(await routable({ proxy: { region: 'Texas', city: 'Los Angeles' } }), false);
     assert.equal(await routable({ country_code: 'PT', proxy: { proxy_type: 'mobile' } }), false);
     assert.equal(await routable({ proxy: { region: 'Texas', isp: 'Comcast' } }), null);
+  });
+
+  const CREATING: [path: string, body: object][] = [
+    ['/api/v1/custom-rules', { name: 'a', tag_slug: 'a', rule_type: 'stopword_url', config: { contains: ['a'] } }],
+    ['/api/v1/custom-taxonomies', { name: 'Verticals', nodes: [{ client_id: '1', name: 'Games' }] }],
+    ['/api/v1/account/roles', { name: 'Reader', permissions: ['scans.read'] }],
+    ['/api/v1/account/api-keys', { name: 'Reader', permissions: ['scans.read'] }],
+    ['/api/v1/organizations', { name: 'An agency' }],
+  ];
+  for (const [path, body] of CREATING)
+    test(`§7.2.5 POST ${path} sent twice creates one, and answers the same`, async () => {
+      const sent = { key: OPERATORS, headers: { 'idempotency-key': `of ${path}` } };
+      const [first, again] = [await api.post(path, body, sent), await api.post(path, body, sent)];
+      assert.deepEqual([first.status, again.status], [201, 201], again.text);
+      assert.deepEqual(again.body, first.body);
+      assert.equal(again.headers.get('idempotency-replayed'), 'true');
+      const other = await api.post(path, { ...body, name: 'b' }, sent);
+      assert.deepEqual([other.status, other.body.code], [422, 'idempotency.key_reused']);
+    });
+
+  test('§7.2.5 §5.5 no remembered answer shows a secret', async () => {
+    const remembered = JSON.stringify(await api.store.collection('idempotency_keys').find({}).toArray());
+    assert.match(remembered, /Verticals/);
+    assert.doesNotMatch(remembered, /full_key|api_key|adsw_/);
+  });
+
+  test('§7.2.5 what was made before the answer was lost is made once', async () => {
+    for (const [path, body] of CREATING.slice(0, 3)) {
+      const [scope, name] = [`${FIRST_ORGANIZATION_ID} POST ${path}`, `lost ${path}`];
+      const sent = { key: OPERATORS, headers: { 'idempotency-key': name } };
+      const first = await api.post(path, body, sent);
+      await api.store
+        .collection('idempotency_keys')
+        .updateMany({ 'answer.body': { $regex: first.body.id } }, { $set: { answer: null } });
+      await api.idempotency.interrupt(scope, name);
+      const again = await api.post(path, body, sent);
+      assert.deepEqual([again.status, again.body], [201, first.body]);
+    }
   });
 });

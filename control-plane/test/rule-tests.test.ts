@@ -219,6 +219,7 @@ describe('rule tests', () => {
     await began;
     const second = await batch([kit], [scan]);
     assert.deepEqual([second.status, second.body.code], [429, 'checking.rule_test_batch_in_progress']);
+    assert.ok(Number(second.headers.get('retry-after')) > 0);
     const theirs = batch([kit], [scan], KEYS.theirs);
     release();
     assert.deepEqual([(await first).status, (await theirs).status], [200, 200]);
@@ -268,5 +269,17 @@ describe('rule tests', () => {
     const answer = await refusals([kit, never, invalid], [scan]);
     assert.deepEqual(itemsOf(answer), ['body.rules.2.config.pattern regexp']);
     assert.match(answer.body.detail[0].msg, /^rules\[2\]: /);
+    for (const unread of [
+      { rule_type: 'unknown', config: {} },
+      { rule_type: 'combo' },
+      { ...kit, target: 'x' },
+      { ...kit, more: 1 },
+    ]) {
+      const told = (await refusals([kit, unread], [scan])).body.detail;
+      assert.ok(
+        told.every(({ msg }: { msg: string }) => msg.startsWith('rules[1]: ')),
+        JSON.stringify(told),
+      );
+    }
   });
 });

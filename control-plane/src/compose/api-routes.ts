@@ -14,6 +14,7 @@ import { type RuleTestRouteParts, ruleTestRoutes } from '../analysis/rules/test-
 import { type TaxonomyParts, taxonomyRoutes } from '../analysis/taxonomies/routes.ts';
 import { type FleetVerbs, fleetRoutes } from '../crawling/fleet/fleet-routes.ts';
 import type { Caller } from '../http/caller.ts';
+import { idempotentWhereCreating } from '../http/idempotent.ts';
 import { openapi } from '../http/openapi.ts';
 import { ok, type Route, route } from '../http/route.ts';
 import { catalogueRoutes } from '../reference/catalogue/routes.ts';
@@ -68,23 +69,26 @@ const GROUPS = {
 /** Every operation of the API with the document that describes them, and the public reports, which are for people. */
 export function apiRoutes(parts: ApiParts): Route<Caller>[] {
   const routes = whereActive(
-    [
-      ...scanRoutes(parts),
-      ...artifactRoutes(parts.artifacts, parts.pictures),
-      ...catalogueRoutes(parts.readCatalogue),
-      ...tagRoutes(parts),
-      ...accountRoutes(parts),
-      ...keyRoutes(parts),
-      ...roleRoutes(parts),
-      ...auditRoutes(parts),
-      ...ruleRoutes(parts),
-      ...ruleTestRoutes(parts),
-      ...taxonomyRoutes(parts),
-      ...organizationRoutes(parts),
-      ...usageRoutes(parts),
-      ...billingRoutes(parts.readLedger),
-      ...fleetRoutes(parts),
-    ],
+    idempotentWhereCreating(
+      [
+        ...scanRoutes(parts),
+        ...artifactRoutes(parts.artifacts, parts.pictures),
+        ...catalogueRoutes(parts.readCatalogue),
+        ...tagRoutes(parts),
+        ...accountRoutes(parts),
+        ...keyRoutes(parts),
+        ...roleRoutes(parts),
+        ...auditRoutes(parts),
+        ...ruleRoutes(parts),
+        ...ruleTestRoutes(parts),
+        ...taxonomyRoutes(parts),
+        ...organizationRoutes(parts),
+        ...usageRoutes(parts),
+        ...billingRoutes(parts.readLedger),
+        ...fleetRoutes(parts),
+      ],
+      parts.idempotency,
+    ),
     parts.isActive,
   );
   return [...routes, documentRoute(routes, parts.publicUrl), ...reportRoutes(parts.reports)];

@@ -4,6 +4,7 @@ import { ApiError, refused } from './api-error.ts';
 import type { Caller } from './caller.ts';
 import type { IdempotencyStore } from './idempotency-store.ts';
 import type { Answer, Incoming, Route } from './route.ts';
+import { openAnswer, sealAnswer } from './seal-answer.ts';
 
 const KEY_LENGTH_MAX = 255;
 const LENGTH_RULE = `Must have 1 to ${KEY_LENGTH_MAX} characters.`;
@@ -20,10 +21,18 @@ const HeaderSchema = Type.Object({
   ),
 });
 
+/** The operations, with those that create something run once for each `Idempotency-Key`. Those that see to it themselves are left alone. */
+export function idempotentWhereCreating(routes: Route<Caller>[], store: IdempotencyStore): Route<Caller>[] {
+  return routes.map((one) => {
+    const isCreating = one.method === 'POST' && 201 in one.replies && !one.errors.includes('idempotency.key_reused');
+    return isCreating ? idempotent(store, one, () => true) : one;
+  });
+}
+
 /**
  * The operation, run once for each `Idempotency-Key` of an organization within 24 hours: the same body is answered as before with
  * `Idempotency-Replayed: true`, another body is refused, and so is a second request while the first runs. Refusals are not
- * remembered. The handler gets the id that what it creates must have as `recordId`.
+ * remembered. An answer with a secret is remembered so that only this key opens it. The handler gets the id that what it creates must have as `recordId`.
  */
 export function idempotent(
   store: IdempotencyStore,
@@ -57,10 +66,14 @@ async function once(
     .update(JSON.stringify([request.query, request.params, request.body], inOrderOfKeys))
     .digest('hex');
   const begun = await store.begin(scope, key, fingerprint, new Date());
-  if (begun.run) return run(store, scope, key, () => route.handle({ ...request, recordId: begun.recordId }));
+  if (begun.run) {
+    const remember = (text: string) => (route.answersSecret ? sealAnswer(text, key) : text);
+    return run(store, scope, key, remember, () => route.handle({ ...request, recordId: begun.recordId }));
+  }
   if ('answer' in begun) {
     const { status, body } = begun.answer;
-    return { status, body: JSON.parse(body), headers: { 'Idempotency-Replayed': 'true' } };
+    const text = route.answersSecret ? openAnswer(body, key) : body;
+    return { status, body: JSON.parse(text), headers: { 'Idempotency-Replayed': 'true' } };
   }
   if (begun.refusal === 'key_reused') throw refusedKey('key_reused', 'This key was sent before with another body.');
   const headers = { 'Retry-After': '1' };
@@ -71,11 +84,12 @@ async function run(
   store: IdempotencyStore,
   scope: string,
   key: string,
+  remember: (text: string) => string,
   handle: () => Promise<Answer> | Answer,
 ): Promise<Answer> {
   try {
     const answer = await handle();
-    await store.finish(scope, key, { status: answer.status, body: JSON.stringify(answer.body) });
+    await store.finish(scope, key, { status: answer.status, body: remember(JSON.stringify(answer.body)) });
     return answer;
   } catch (error) {
     const isRefusal = error instanceof ApiError && error.status < 500;

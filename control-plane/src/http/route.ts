@@ -40,6 +40,10 @@ export type Route<Caller = unknown> = {
   headers?: TObject;
   body: TSchema | null;
   bodyBounds?: BodyBounds;
+  /** A list in the body: what is wrong with one of its items is told with its place, `rules[2]: ...`. */
+  numberedItems?: string;
+  /** The answer holds a secret that is kept nowhere else. */
+  answersSecret?: boolean;
   replies: Record<number, Reply>;
   errors: readonly ErrorCode[];
   refine?(request: ValidPart<Caller>): Issue[] | Promise<Issue[]>;
@@ -68,6 +72,8 @@ type Written<Caller, P extends TObject, Q extends TObject, B extends TSchema> = 
   query?: Q;
   body?: B;
   bodyBounds?: BodyBounds;
+  numberedItems?: string;
+  answersSecret?: boolean;
   replies: Record<number, Reply>;
   errors?: readonly ErrorCode[];
   refine?(request: ValidPart<Caller, Partial<Static<B>>, Partial<Static<Q>>>): Issue[] | Promise<Issue[]>;

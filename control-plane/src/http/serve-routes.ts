@@ -77,11 +77,20 @@ function serveRoute<Caller>(route: Route<Caller>, admit: Admit<Caller>) {
     // What was not checked to its end may hold anything, which the rules beyond the schema could not work with.
     const isWhole = checked.every((one) => one.isWhole);
     if (isWhole) issues.push(...(await refine(route, { caller, query, body }, issues)));
-    if (issues.length > 0) throw refused(issues, isWhole);
+    if (issues.length > 0) throw refused(issues.map(numbered(route.numberedItems)), isWhole);
     const request = { caller, params, query, body, headers: context.headers, stream: context.req };
     send(context, await route.handle(request as Incoming<Caller>));
   };
 }
+
+/** What is wrong with an item of the list `field` says which one it is. */
+const numbered =
+  (field: string | undefined) =>
+  (issue: Issue): Issue => {
+    const [place, name, at] = issue.loc;
+    if (field === undefined || place !== 'body' || name !== field || typeof at !== 'number') return issue;
+    return { ...issue, msg: `${field}[${at}]: ${issue.msg}` };
+  };
 
 async function refine<Caller>(
   route: Route<Caller>,

@@ -82,6 +82,7 @@ export function keyRoutes({ keys, organizations, outboxFilled }: KeyParts): Rout
         'A key may do at most what the key that creates it may: `permissions` or a role narrow it, without them it may do the same. It is stored as a hash and shown once.',
       body: ApiKeyInSchema,
       replies: { 201: { description: 'The key.', schema: ApiKeyNewSchema } },
+      answersSecret: true,
       refine: async ({ caller, body }) => [
         ...permissionIssues(caller, body.permissions ?? [], 'permissions'),
         ...(body.role_id ? roleIssues(caller, body, await findRole(organizations, caller, body.role_id)) : []),

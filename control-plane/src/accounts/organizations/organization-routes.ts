@@ -98,8 +98,9 @@ export function organizationRoutes({
       replies: {
         201: { description: 'The organization, `active`, with its first key.', schema: OrganizationNewSchema },
       },
-      handle: async ({ caller, body: { name } }) => {
-        const [id, apiKey] = [newId(), newApiKey()];
+      answersSecret: true,
+      handle: async ({ caller, body: { name }, recordId: id = newId() }) => {
+        const apiKey = newApiKey();
         await addOrganization(
           { _id: id, name },
           apiKey,

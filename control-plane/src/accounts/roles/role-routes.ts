@@ -56,11 +56,13 @@ export function roleRoutes({ organizations, outboxFilled }: RoleParts): Route<Ca
       replies: { 201: { description: 'The role.', schema: RoleSchema } },
       errors: ['account.too_many_roles'],
       refine: ({ caller, body }) => permissionIssues(caller, body.permissions ?? [], 'permissions'),
-      handle: async ({ caller, body }) => {
+      handle: async ({ caller, body, recordId = newId() }) => {
         const organization = await organizations.find(caller.organizationId);
+        const earlier = organization?.roles?.find(({ id }) => id === recordId);
+        if (earlier) return created(presentRole(earlier));
         if ((organization?.roles?.length ?? 0) >= ROLES_MAX)
           throw new ApiError('account.too_many_roles', `An organization can have ${ROLES_MAX} roles.`);
-        const role: Role = { id: newId(), ...body };
+        const role: Role = { id: recordId, ...body };
         const audit = auditEntry(caller, 'role.created', role.id, body, new Date());
         await organizations.addRole(caller.organizationId, role, audit);
         outboxFilled();

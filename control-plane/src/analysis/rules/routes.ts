@@ -1,3 +1,4 @@
+import { newId } from '@adsweep/shared/ids.ts';
 import { Type } from 'typebox';
 import { ApiError, notFound } from '../../http/api-error.ts';
 import type { Caller } from '../../http/caller.ts';
@@ -68,9 +69,9 @@ function createRoute(parts: RuleVerbParts): Route<Caller> {
     replies: { 201: { description: 'The rule.', schema: RuleSchema } },
     errors: ['checking.system_slug_reserved', 'checking.too_many_rules'],
     refine: (request) => createIssues(request, parts),
-    handle: async ({ caller, query, body }) => {
+    handle: async ({ caller, query, body, recordId = newId() }) => {
       const organizationId = ownerFor(caller, query.scope ?? 'personal');
-      const rule = await createRule(parts, organizationId, body, new Date());
+      const rule = await createRule(parts, organizationId, { id: recordId, ...body }, new Date());
       return created(present(rule, await parts.readTags(organizationId)));
     },
   });

@@ -20,9 +20,10 @@ export function ruleStore(store: Store) {
       await rules.createIndex({ owner: 1, ...NEWEST });
     },
 
-    /** Stores a rule; one of that id that is there already stays as it is. */
-    async insert(rule: RuleRecord): Promise<void> {
-      await insertOnce(rules, rule);
+    /** Stores a rule; one of that id that is there already stays as it is. Answers the one that is there then. */
+    async insert(rule: RuleRecord): Promise<RuleRecord> {
+      const isNew = await insertOnce(rules, rule);
+      return (isNew ? null : await rules.findOne({ _id: rule._id, owner: rule.owner })) ?? rule;
     },
 
     /** A rule of this organization or of the platform; null: missing and someone else's look the same. */

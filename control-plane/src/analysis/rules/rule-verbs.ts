@@ -1,4 +1,3 @@
-import { newId } from '@adsweep/shared/ids.ts';
 import { ApiError, notFound, refused } from '../../http/api-error.ts';
 import { type Caller, isOperator } from '../../http/caller.ts';
 import { given } from '../../http/describe-schema-error.ts';
@@ -39,23 +38,22 @@ export async function findOwnRule({ rules }: Pick<RuleVerbParts, 'rules'>, calle
   return rule;
 }
 
-/** Stores a rule and registers its tag, which stays as it is where it is there already. */
+/** Stores a rule and registers its tag; what is there already, the rule with this `id` and the tag, stays as it is. */
 export async function createRule(
   parts: RuleVerbParts,
   organizationId: string | null,
-  written: RuleIn,
+  written: RuleIn & { id: string },
   now: Date,
 ): Promise<RuleRecord> {
   const owner = ownerOf(organizationId);
-  const { name, tag_slug = '', rule_type, config, target = 'page' } = written;
+  const { id, name, tag_slug = '', rule_type, config, target = 'page' } = written;
   await requireRoom(parts.rules, owner, rule_type);
   const rule: RuleRecord = {
-    ...{ _id: newId(), owner, organization_id: organizationId, name, tag_slug, rule_type },
+    ...{ _id: id, owner, organization_id: organizationId, name, tag_slug, rule_type },
     ...{ config: config as Condition['config'], target, is_active: true, created_at: now },
   };
   await registerTagsOf(parts, rule, written, now);
-  await parts.rules.insert(rule);
-  return rule;
+  return parts.rules.insert(rule);
 }
 
 async function requireRoom(rules: RuleStore, owner: string, ruleType: RuleType): Promise<void> {

@@ -84,17 +84,14 @@ function batchRoute({ ruleTests, problemsOf }: RuleTestRouteParts): Route<Caller
     permission: 'custom_rules.manage',
     body: BatchInSchema,
     bodyBounds: { bytes: API_BODY_BYTES_MAX, values: BATCH_VALUES_MAX },
+    numberedItems: 'rules',
     replies: { 200: { description: 'A cell for each rule on each scan.', schema: BatchSchema } },
     errors: ['checking.rule_test_batch_in_progress', 'checking.rule_test_batch_timed_out'],
     refine: async ({ caller, body, refused }) => {
       const rules = refused && !refused.has('rules') ? (body.rules ?? []) : [];
       const found = await Promise.all(rules.map((rule) => testedIssues(rule, caller, { ruleTests, problemsOf })));
       return found.flatMap((issues, at) =>
-        issues.map(({ loc, msg, ...rest }) => ({
-          ...rest,
-          loc: ['body', 'rules', at, ...loc],
-          msg: `rules[${at}]: ${msg}`,
-        })),
+        issues.map((issue) => ({ ...issue, loc: ['body', 'rules', at, ...issue.loc] })),
       );
     },
     handle: async ({ caller, body }) => {

@@ -35,6 +35,8 @@ export type Cell = TestResult & {
 
 /** The share of the time for a scan that a model has: its cells are told apart from those that are done. */
 const MODEL_SHARE = 0.95;
+/** When an organization whose batch is under way asks again: most batches take less. */
+const BATCH_RETRY_SECONDS = '5';
 /** Scans of a batch that are tried at once. */
 const COLUMNS_AT_ONCE = 4;
 
@@ -116,7 +118,9 @@ export async function testBatch(
   const now = new Date();
   const until = new Date(now.getTime() + parts.limits.batchMs);
   if (!(await parts.claims.claim(organizationId, now, until)))
-    throw new ApiError('checking.rule_test_batch_in_progress', 'Your organization has a batch under way.');
+    throw new ApiError('checking.rule_test_batch_in_progress', 'Your organization has a batch under way.', {
+      headers: { 'Retry-After': BATCH_RETRY_SECONDS },
+    });
   try {
     const scans = await readScans(parts, organizationId, scanIds);
     const written = rules.map((rule, at) => testedRule(rule, at, organizationId));

@@ -73,12 +73,14 @@ function createRoute({ taxonomies }: TaxonomyParts): Route<Caller> {
     replies: { 201: { description: 'The taxonomy.', schema: TaxonomySchema } },
     errors: ['custom_taxonomies.too_many'],
     refine: ({ body, refused }) => nodeIssues(body.nodes, refused),
-    handle: async ({ caller, body }) => {
+    handle: async ({ caller, body, recordId = newId() }) => {
       const { organizationId: organization_id } = caller;
+      const earlier = await taxonomies.find(organization_id, recordId);
+      if (earlier) return created(present(earlier));
       const all = await requireRoom(taxonomies, organization_id);
       const now = new Date();
       const taxonomy: TaxonomyRecord = {
-        ...{ _id: newId(), organization_id, name: body.name.trim(), slug: freeSlug(body.name, all) },
+        ...{ _id: recordId, organization_id, name: body.name.trim(), slug: freeSlug(body.name, all) },
         ...{ description: body.description ?? '', is_active: true, version: 1, nodes: treeOf(body.nodes ?? []) },
         ...{ created_at: now, updated_at: now },
       };

@@ -1,3 +1,4 @@
+import { insertOnce } from '../../platform/insert-once.ts';
 import type { Collection, Store } from '../../platform/store.ts';
 import type { TaxonomyRecord } from './taxonomy.ts';
 
@@ -16,8 +17,9 @@ export function taxonomyStore(store: Store) {
       await taxonomies.createIndex({ organization_id: 1, created_at: 1, _id: 1 });
     },
 
+    /** Stores a taxonomy; one of that id that is there already stays as it is. */
     async insert(taxonomy: TaxonomyRecord): Promise<void> {
-      await taxonomies.insertOne(taxonomy);
+      await insertOnce(taxonomies, taxonomy);
     },
 
     /** One of an organization, deleted ones too; missing and someone else's look the same. */
