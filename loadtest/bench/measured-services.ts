@@ -97,6 +97,7 @@ export async function startServices(settings: NodeJS.ProcessEnv = {}) {
   return {
     router,
     control,
+    redis: { pid: redis.pid!, url: `unix://${socket}` },
     async stop(): Promise<void> {
       await control.stop();
       await router.stop();

@@ -11,6 +11,8 @@ const QUESTIONS = {
   create: 'a POST of a scan beside a bare Koa route with the same validation and insert',
   queue: 'our queue beside BullMQ on one Redis',
   'queue-depth': 'leasing a job with 100 and with 1,000,000 waiting, and the refill of a million',
+  crash: "seconds from SIGKILL of a worker to its job's re-run, beside BullMQ",
+  'node-api': 'the node API with 200 nodes of 4 slots',
   rules: '5,000 URLs against 1,000 expressions, at once and one by one',
   'event-loop': 'the longest hold of an event loop by one request',
   hostile: 'hostile pages on one node, and innocent ones between them',

@@ -1,0 +1,50 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import type { FleetMessage, FleetPlan, FleetQuestion, FleetTimes } from '../src/fleet-process.ts';
+
+const SCRIPT = join(import.meta.dirname, '../src/fleet-process.ts');
+
+/** Simulated nodes in a process of their own. `leased` hears of each job as it is leased. */
+export class SimulatedFleet {
+  readonly process: ChildProcess;
+
+  constructor(plan: FleetPlan, leased: (jobId: string) => void) {
+    this.process = fork(SCRIPT, [JSON.stringify(plan)]);
+    this.process.on('message', (message: FleetMessage) => {
+      if (message.type === 'leased') leased(message.jobId);
+    });
+  }
+
+  /** Begins a measurement anew. */
+  reset(): void {
+    this.process.send('reset' satisfies FleetQuestion);
+  }
+
+  /** The calls that have ended since `reset`. */
+  async read(): Promise<FleetTimes> {
+    const answer = new Promise<FleetTimes>((resolve) => {
+      const onMessage = (message: FleetMessage) => {
+        if (message.type !== 'times') return;
+        this.process.off('message', onMessage);
+        resolve(message.times);
+      };
+      this.process.on('message', onMessage);
+    });
+    this.process.send('read' satisfies FleetQuestion);
+    return answer;
+  }
+
+  /** SIGKILL: no lease is given back. */
+  kill(): Promise<void> {
+    return killProcess(this.process);
+  }
+}
+
+/** Ends a process by SIGKILL, unless it has ended. */
+export async function killProcess(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const gone = once(child, 'exit');
+  child.kill('SIGKILL');
+  await gone;
+}
