@@ -25,6 +25,11 @@ const OVER_HTTPS: Record<string, VendorBehavior> = {
 };
 const VENDORS = { ...GOOD, ...OVER_HTTP, ...OVER_HTTPS };
 
+const PLACES_OF_POLAND = [
+  ['Mazovia', 'Warsaw'],
+  ['Silesia', 'Katowice'],
+] as const;
+
 /** Serves `answer`; whatever asks for `/poll` waits for ever. */
 async function listening(t: TestContext, answer: string): Promise<string> {
   const server: Server = http.createServer((request, response) => {
@@ -55,6 +60,8 @@ test('what vendors do becomes the failure class, the tag or nothing at all that 
     exits.push(listed(country.toLowerCase(), country, `http://cust-42-cc-us:secret@${vendor.address}`));
     if (country === 'US') exits.push(listed('us-2', 'US', `http://cust-42-cc-us:secret@${vendor.address}`));
   }
+  for (const [region, city] of PLACES_OF_POLAND)
+    exits.push({ ...listed(city, 'PL', 'http://cust-42-cc-us:secret@127.0.0.1:1'), region, city });
   exits.push(listed('us-dead', 'US', 'http://cust-42-cc-us:secret@127.0.0.1:1'));
   const file = join(folder, 'exits.json');
   writeFileSync(file, JSON.stringify({ exits }));
@@ -76,6 +83,14 @@ test('what vendors do becomes the failure class, the tag or nothing at all that 
     const stalled = 'failed proxy: UPSTREAM_FAILED';
     assert.deepEqual(await outcomes(Object.keys(OVER_HTTP), 'http'), [...expected, stalled]);
     assert.deepEqual(await outcomes(Object.keys(OVER_HTTPS), 'https'), expected);
+  });
+
+  await t.test('§4.1.5 a city of another region than was asked for is accepted, and finds no exit', async () => {
+    const lists = await (await farm.call('GET', '/api/v1/proxy/targeting?country_code=PL&region=mazovia')).json();
+    assert.deepEqual((lists as { cities: string[] }).cities, ['Warsaw']);
+    const proxy = { region: 'Mazovia', city: 'Katowice' };
+    const { status, error } = await farm.scanned({ url: 'http://shop.example/', country_code: 'PL', proxy });
+    assert.equal(`${status} ${error}`, 'failed proxy: NODE_NOT_FOUND');
   });
 
   await t.test('with one dead exit in three and three retries, every scan completes', async () => {
