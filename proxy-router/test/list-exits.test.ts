@@ -83,7 +83,18 @@ test('an upstream may be reached over TLS, with a certificate that is trusted', 
   t.after(() => tls.setDefaultCACertificates(trusted));
   tls.setDefaultCACertificates([...trusted, vendor.certificate]);
   const router = await startTestRouter(t, { exits: [listed(upstream)] });
-  assert.equal((await request(await router.ticket(), 'http://shop.example/')).body, 'a page');
+  const ticket = await router.ticket();
+  assert.equal((await request(ticket, 'http://shop.example/')).body, 'a page');
+  const { socket } = await openTunnel(ticket, 'shop.example:443');
+  const before = await router.traffic(ticket);
+  const answer = await requestOver(socket, 'shop.example');
+  assert.match(answer, /a page$/);
+  const after = await router.traffic(ticket);
+  assert.deepEqual(
+    [after.bytes_sent - before.bytes_sent, after.bytes_received - before.bytes_received],
+    ['GET / HTTP/1.1\r\nHost: shop.example\r\nConnection: close\r\n\r\n'.length, answer.length],
+    'the bytes of the target, without those of TLS',
+  );
 });
 
 test('a SOCKS5 upstream gets the name as it is, and its refusals are told apart', async (t) => {

@@ -84,6 +84,42 @@ test('each vendor’s own words for a refusal are understood, before its status'
   assert.equal(outcome('netnut', 500, 'quota exceeded'), 'account_refused');
 });
 
+test('an account of each kind is asked for the place and the session of a ticket', async (t) => {
+  const asked: string[] = [];
+  const gate = http.createServer().on('connect', ({ headers }, client) => {
+    const [, basic = ''] = headers['proxy-authorization']?.split(' ') ?? [];
+    asked.push(Buffer.from(basic, 'base64').toString());
+    client.end('HTTP/1.1 502 x\r\n\r\n');
+  });
+  await new Promise<void>((resolve) => gate.listen(0, '127.0.0.1', resolve));
+  t.after(() => gate.close());
+  const endpoint = `http://127.0.0.1:${(gate.address() as AddressInfo).port}`;
+  const folder = temporaryFolder(t);
+  const kinds = { brightdata: 'US', oxylabs: 'DE', netnut: 'FR', template: 'GB' } as const;
+  const providers = Object.entries(kinds).map(([kind, country_code]) => {
+    const catalogue = join(folder, `${kind}.json`);
+    const place = { country_code, proxy_type: 'residential', region: 'New Land', city: 'Old Town', pool_size: 1 };
+    writeFileSync(catalogue, JSON.stringify({ places: [place] }));
+    const username = kind === 'template' ? 'me[-{proxy_type}]-{country}[-{region}][-{isp}]-{session}' : 'me';
+    return vendorConfig({ id: kind, kind: kind as keyof typeof kinds, endpoint, username, catalogue });
+  });
+  const router = await startTestRouter(t, { providers });
+  for (const country_code of Object.values(kinds)) {
+    const wanted = targeting({ country_code, region: 'new land', city: 'OLD TOWN' });
+    assert.equal((await request(await router.ticket({ targeting: wanted }), 'http://shop.example/')).status, 599);
+  }
+  const session = 'a4f1';
+  assert.deepEqual(
+    asked.map((one) => one.replace(/[0-9a-f]{16}(?=:)/, session).replace(/-sid-\d+/, '-sid-7')),
+    [
+      `me-country-us-state-newland-city-oldtown-session-${session}:secret`,
+      `me-st-de_new_land-city-old_town-sessid-${session}:secret`,
+      'me-res_sc-fr_oldtown-sid-7:secret',
+      `me-residential-gb-new_land-${session}:secret`,
+    ],
+  );
+});
+
 const places = (more: object[] = []) => ({
   places: [
     { country_code: 'us', proxy_type: 'residential', region: 'Texas', city: 'Austin', isp: null, pool_size: 50 },
