@@ -4,18 +4,19 @@ import type { Observation } from '@adsweep/shared/capture/observations/index.ts'
 import { until } from '../../shared/test/support/until.ts';
 import { detectors } from '../src/analysis/detectors/detect.ts';
 import type { Detector } from '../src/analysis/detectors/detector.ts';
-import type { Evidence, Need } from '../src/analysis/detectors/evidence.ts';
+import type { Need } from '../src/analysis/detectors/evidence.ts';
+import { inspect } from '../src/analysis/inspection/inspect.ts';
+import { type PackedScan, unpackScan } from '../src/analysis/inspection/packed-scan.ts';
+import { runWithin } from '../src/analysis/inspection/run-within.ts';
 import { finishScan } from '../src/analysis/pipeline/finish-scan.ts';
-import { runWithin } from '../src/analysis/pipeline/run-within.ts';
 import { finishCrawled, startWorker } from '../src/analysis/pipeline/worker.ts';
 import type { RuleRecord } from '../src/analysis/rules/rule.ts';
-import type { ReadCapture } from '../src/crawling/captures/read-capture.ts';
+import type { ReadPackedCapture } from '../src/crawling/captures/read-capture.ts';
 import { createWakeSignal } from '../src/platform/wake-signal.ts';
 import type { TagDefinition } from '../src/reference/tags/tag-definitions.ts';
-import type { AttemptRef } from '../src/scanning/artifacts/artifact.ts';
 import { changeScan } from '../src/scanning/scans/state/change-scan.ts';
 import type { ScanRecord } from '../src/scanning/scans/state/scan.ts';
-import { captureOf, type RunningFarm, requestOf, runningFarm } from './support/running-farm.ts';
+import { captureOf, gzJson, type RunningFarm, requestOf, runningFarm } from './support/running-farm.ts';
 
 let farm: RunningFarm;
 before(async () => {
@@ -45,7 +46,7 @@ const tagOf = (slug: string, organization_id: string): TagDefinition => ({
 
 const work = (now = new Date()) => finishCrawled(farm.farm.dependencies, now);
 const kindsOf = ({ outbox }: ScanRecord) => outbox.map((entry) => (entry.kind === 'event' ? entry.event : entry.kind));
-const slowly = (read: ReadCapture, ms: number): ReadCapture => {
+const slowly = (read: ReadPackedCapture, ms: number): ReadPackedCapture => {
   return (scan) => new Promise((resolve) => setTimeout(() => resolve(read(scan)), ms));
 };
 const [TAGS, COMPLETED] = ['scanning.tags.detected', 'scanning.scan.completed'];
@@ -157,7 +158,7 @@ describe('the checks after a crawl', () => {
 
   it('end when they are done, not when they began', async () => {
     const scan = await crawled();
-    const slow = { ...farm.farm.dependencies, readCapture: slowly(farm.farm.dependencies.readCapture, 60) };
+    const slow = { ...farm.farm.dependencies, readPackedCapture: slowly(farm.farm.dependencies.readPackedCapture, 60) };
     await finishCrawled(slow, new Date());
     const { crawled_at, completed_at } = await farm.read(scan._id);
     assert.ok(crawled_at && completed_at);
@@ -193,7 +194,7 @@ describe('the checks after a crawl', () => {
     const scan = await crawled();
     const { dependencies } = farm.farm;
     const crashes = [
-      { readCapture: () => Promise.reject(new Error('killed')) },
+      { readPackedCapture: () => Promise.reject(new Error('killed')) },
       { scans: { ...dependencies.scans, apply: crashAtFinish(dependencies.scans) } },
     ];
     let now = new Date();
@@ -218,7 +219,7 @@ describe('the checks after a crawl', () => {
   it('end as partial, with the reason, when they have been interrupted three times', async () => {
     const scan = await crawled();
     const { dependencies } = farm.farm;
-    const killed = { ...dependencies, readCapture: () => Promise.reject(new Error('killed')) };
+    const killed = { ...dependencies, readPackedCapture: () => Promise.reject(new Error('killed')) };
     const start = Date.now();
     for (let times = 1; times <= 3; times += 1) {
       assert.equal(await finishCrawled(killed, new Date(start + times * 61_000)), 1);
@@ -233,12 +234,12 @@ describe('the checks after a crawl', () => {
   it('do not hold the worker for ever when they hang', async (t) => {
     const scan = await crawled();
     const asked = Promise.withResolvers<void>();
-    const hang: ReadCapture = () => {
+    const hang: ReadPackedCapture = () => {
       asked.resolve();
       return new Promise(() => {});
     };
     t.mock.timers.enable({ apis: ['setTimeout'] });
-    const turn = finishCrawled({ ...farm.farm.dependencies, readCapture: hang }, new Date());
+    const turn = finishCrawled({ ...farm.farm.dependencies, readPackedCapture: hang }, new Date());
     await asked.promise;
     await new Promise((resolve) => setImmediate(resolve));
     t.mock.timers.tick(300_000);
@@ -250,9 +251,9 @@ describe('the checks after a crawl', () => {
     const scan = await crawled();
     const end = Promise.withResolvers<void>();
     const { dependencies } = farm.farm;
-    const slow: ReadCapture = (one) => end.promise.then(() => dependencies.readCapture(one));
+    const slow: ReadPackedCapture = (one) => end.promise.then(() => dependencies.readPackedCapture(one));
     const limits = { slots: 1, claimMs: 3_000, checksMs: 60_000 };
-    const turn = finishCrawled({ ...dependencies, readCapture: slow }, new Date(), limits);
+    const turn = finishCrawled({ ...dependencies, readPackedCapture: slow }, new Date(), limits);
     const claims = new Set<number>();
     await until('its claim to be renewed past its first length', async () => {
       const { checks_claimed_until } = await farm.read(scan._id);
@@ -270,12 +271,12 @@ describe('the checks after a crawl', () => {
     const end = Promise.withResolvers<void>();
     const { dependencies } = farm.farm;
     const slow = await crawled();
-    const readCapture: ReadCapture = async (one) => {
+    const readPackedCapture: ReadPackedCapture = async (one) => {
       if (one.capture?.id === slow.capture?.id) await end.promise;
-      return dependencies.readCapture(one);
+      return dependencies.readPackedCapture(one);
     };
     const wake = createWakeSignal();
-    const worker = startWorker({ ...dependencies, readCapture }, wake, {
+    const worker = startWorker({ ...dependencies, readPackedCapture }, wake, {
       slots: 2,
       claimMs: 30_000,
       checksMs: 60_000,
@@ -318,7 +319,8 @@ describe('the checks after a crawl', () => {
         throw new Error('a detector with a fault');
       },
     };
-    await finishCrawled({ ...farm.farm.dependencies, detectors: [broken, ...detectors] }, new Date());
+    const inspectHere = async (packed: PackedScan) => inspect(unpackScan(packed), packed.scan, [broken, ...detectors]);
+    await finishCrawled({ ...farm.farm.dependencies, inspect: inspectHere }, new Date());
     const finished = await farm.read(scan._id);
     assert.deepEqual([finished.status, finished.error], ['partial', 'checks: broken']);
     assert.deepEqual(
@@ -327,36 +329,59 @@ describe('the checks after a crawl', () => {
     );
   });
 
-  it('load what detectors need and the documents, which name a brand, and nothing else', async () => {
-    const seen: Evidence[] = [];
-    const needing = (needs: Need[]): Detector<Need> => ({
-      name: needs.join(),
-      needs,
-      detect: (evidence) => {
-        seen.push(evidence);
-        return [];
-      },
+  it('look at all requests while they are kept, and at contents and documents', async () => {
+    const seen: PackedScan[] = [];
+    const { dependencies } = farm.farm;
+    const watched = (packed: PackedScan) => {
+      seen.push(packed);
+      return dependencies.inspect(packed);
+    };
+    const scan = await farm.submit();
+    const requests = Array.from({ length: 300 }, (_, at) => requestOf(at));
+    await farm.node.complete(await farm.acquireOne(), captureOf(['https://shop.example/'], { requests }));
+    await finishCrawled({ ...dependencies, inspect: watched }, new Date());
+    assert.equal((await farm.read(scan._id)).status, 'completed');
+    const [packed] = seen;
+    assert.equal(unpackScan(packed!).requests.length, 300);
+    const kept = { ...packed!, parts: { ...packed!.parts, requests: null } };
+    assert.equal(unpackScan(kept).requests.length, 200, 'after a day');
+  });
+
+  it('look at what a page made large beside the process, which does other things meanwhile', async () => {
+    const script = `${'setApprovalForAll writeText eth_call 104,116,116,112 '.repeat(2_400)}`;
+    const text = 'your computer is infected, call microsoft windows security at 1-800-555-0199 now. '.repeat(600);
+    const body = (at: number) => ({ url: `https://a.example/${at}.js`, resource_type: 'script', content_type: '' });
+    const bodies = Array.from({ length: 60 }, (_, at) => ({ ...body(at), bytes: script.length, text: script }));
+    const document = { landing: 0, url: 'https://a.example/', title: text, text };
+    const documents = Array.from({ length: 20 }, (_, at) => ({
+      ...document,
+      frame: `${at || ''}`,
+      html: '<a '.repeat(9e4),
+    }));
+    const scan = { ignore_first_n_domains: 0, referrer: null };
+    const parts = { requests: null, documents: gzJson(documents), bodies: gzJson(bodies), vastDocuments: null };
+    const packed = { scan, capture: gzJson(captureOf(['https://a.example/'])), parts, unpackedBytesMax: 1e9 };
+    let [turns, isDone] = [0, false];
+    const inspecting = farm.farm.dependencies.inspect(packed).finally(() => {
+      isDone = true;
     });
-    const bodies = farm.farm.dependencies.bodies;
-    const asked: string[] = [];
-    const counting = {
-      requestsOf: (ref: AttemptRef) => asked.push('requests') && bodies.requestsOf(ref),
-      documentsOf: (ref: AttemptRef) => asked.push('documents') && bodies.documentsOf(ref),
-      bodiesOf: (ref: AttemptRef) => asked.push('bodies') && bodies.bodiesOf(ref),
-    } as typeof bodies;
-    for (const needs of [[], ['requests'], ['documents', 'bodies']] as Need[][]) {
-      const scan = await farm.submit();
-      const lease = await farm.acquireOne();
-      const requests = Array.from({ length: 300 }, (_, at) => requestOf(at));
-      await farm.node.complete(lease, captureOf(['https://shop.example/'], { requests }));
-      await finishCrawled({ ...farm.farm.dependencies, bodies: counting, detectors: [needing(needs)] }, new Date());
-      assert.equal((await farm.read(scan._id)).status, 'completed');
-    }
-    assert.deepEqual(asked, ['documents', 'requests', 'documents', 'documents', 'bodies']);
-    assert.deepEqual(
-      seen.map(({ requests }) => requests.length),
-      [200, 300, 200],
-    );
+    for (; !isDone; turns++) await new Promise((resolve) => setImmediate(resolve));
+    const { findings, failed } = await inspecting;
+    assert.deepEqual(failed, []);
+    assert.ok(findings.some(({ tag_slug }) => tag_slug === 'scareware'));
+    assert.ok(turns > 100, `${turns} turns of the event loop`);
+  });
+
+  it('are done by a thread that hostile evidence ends, and others go on', async () => {
+    const scan = await crawled();
+    const { dependencies } = farm.farm;
+    const broken = async (packed: PackedScan) =>
+      dependencies.inspect({ ...packed, capture: new Uint8Array([1, 2, 3]) });
+    assert.equal(await finishCrawled({ ...dependencies, inspect: broken }, new Date()), 1);
+    assert.equal((await farm.read(scan._id)).status, 'checking', 'its claim runs out');
+    const other = await crawled();
+    await work();
+    assert.equal((await farm.read(other._id)).status, 'completed');
   });
 
   it('§4.2.11 leave out what happened on skipped domains, and show the whole chain all the same', async () => {

@@ -25,7 +25,7 @@ export type AnalysisSettings = {
   model?: (ModelSettings & { scansWaiting: number }) | null;
 };
 
-/** Scans are judged by their rules two at a time; what rules wait for besides is waited for by all eight. */
+/** Scans are inspected and judged by their rules two at a time; what they wait for besides is waited for by all eight. */
 const RULE_THREADS = 2;
 
 /** Judging what was captured. */
@@ -37,7 +37,7 @@ export function analysisDomain(
   { ruleBudgetMs, model: settings = null }: AnalysisSettings,
 ) {
   const { store, wake, metrics, logger } = platform;
-  const { readCapture, bodies } = crawling.dependencies;
+  const { readCapture, readPackedCapture, bodies } = crawling.dependencies;
   const model = settings && openModel(platform, crawling, settings);
   const [rules, taxonomies] = [ruleStore(store), taxonomyStore(store)];
   const threads = new RuleThreads(RULE_THREADS);
@@ -46,7 +46,8 @@ export function analysisDomain(
   const readRules = rules.visibleTo;
   const judge = judgeByRules({ ...evidence, readRules, readTags, threads, budgetMs: ruleBudgetMs, logger });
   const dependencies: WorkerDependencies = {
-    ...{ scans, readTags, ...evidence, judgeByRules: judge, metrics, logger, outboxFilled },
+    ...{ scans, readTags, readPackedCapture, bodies, judgeByRules: judge, metrics, logger, outboxFilled },
+    inspect: (packed) => threads.inspect(packed),
     model: model && {
       show: model.show,
       judge: judgeByModel({ ask: model.ask, readRules, readTags, readTaxonomies: taxonomies.active, labelsOf }),

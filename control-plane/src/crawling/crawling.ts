@@ -8,7 +8,7 @@ import { bodyStore } from './captures/body-store.ts';
 import { captureStore } from './captures/capture-store.ts';
 import { findFile, openPicture } from './captures/open-artifact.ts';
 import { evidenceOf } from './captures/present-evidence.ts';
-import { captureReader } from './captures/read-capture.ts';
+import { captureReader, packedCaptureReader } from './captures/read-capture.ts';
 import { startCountingWork } from './fleet/count-work.ts';
 import { fleetView } from './fleet/fleet-view.ts';
 import { markedNodes } from './fleet/marked-nodes.ts';
@@ -51,6 +51,7 @@ export function crawlingDomain(
 ) {
   const captures = captureStore(store);
   const [bodies, readCapture] = [bodyStore(artifacts), captureReader(captures)];
+  const readPackedCapture = packedCaptureReader(captures);
   const queue = crawlQueue(redis, { shards, wake, leaseCapOf });
   const nodes = nodesIn(redis);
   const [blocked, draining] = [markedNodes(store, 'blocked_nodes'), markedNodes(store, 'draining_nodes')];
@@ -61,7 +62,8 @@ export function crawlingDomain(
     wake.announce('checks');
     outboxFilled();
   };
-  const records = { scans, captures, artifacts, bodies, readCapture, positions: retentionStore(store) };
+  const positions = retentionStore(store);
+  const records = { scans, captures, artifacts, bodies, readCapture, readPackedCapture, positions };
   const dependencies = {
     ...records,
     ...{

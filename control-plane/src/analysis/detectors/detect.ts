@@ -16,9 +16,6 @@ export type RunDetector = (work: () => Finding[]) => Finding[];
 /** What a scan can be judged by. */
 export const detectors: Detector<Need>[] = [...behaviors, ...deceptions, ...vastDetectors, exitMismatch];
 
-/** The evidence that `among` need together. */
-export const needsOf = (among: Detector<Need>[]): Set<Need> => new Set(among.flatMap(({ needs }) => needs));
-
 /** What the evidence shows to each of `among`, one by one. */
 export function detect(evidence: Evidence, among = detectors, run: RunDetector = (work) => work()): Detection {
   const detection: Detection = { findings: [], failed: [] };

@@ -16,9 +16,31 @@ const PAGE_TEXT_MAX = 8_000;
 const FRAME_TEXT_MAX = 1_000;
 const CREATIVE_HTML_MAX = 8_000;
 
+/** What of a scan's evidence a model can be shown something of. */
+export type ModelSubject = Pick<Evidence, 'landings' | 'documents' | 'creative'>;
+
+/** Of the evidence only as much as a model is shown, so that little of a large page travels between threads. Pure. */
+export function modelSubject({ landings, documents, creative }: ModelSubject): ModelSubject {
+  const shown = landings.slice(0, PAGES_MAX);
+  return {
+    landings: shown.map((landing) => ({ ...landing, redirect_chain: [] })),
+    documents: shown.flatMap(({ ord }) => {
+      const own = documents.filter(({ landing }) => landing === ord);
+      const page = own.find(({ frame }) => frame === '');
+      const frames = own.filter(({ frame, text }) => frame !== '' && text.trim() !== '').slice(0, FRAMES_MAX);
+      return [...(page ? [page] : []), ...frames].map((one) => ({
+        ...one,
+        text: clip(one.text, PAGE_TEXT_MAX),
+        html: '',
+      }));
+    }),
+    creative: creative && { ...creative, redirect_chain: [] },
+  };
+}
+
 /** What of the evidence a model is shown: landings with what they say, and the markup of the creative. Pure. */
 export function modelEvidence(
-  { landings, documents, creative }: Pick<Evidence, 'landings' | 'documents' | 'creative'>,
+  { landings, documents, creative }: ModelSubject,
   creativeHtml: string,
   screenshot: Buffer | null,
 ): ModelEvidence {

@@ -2,8 +2,7 @@ import { attemptOf } from '../../crawling/captures/capture-record.ts';
 import type { ReadContents } from '../../crawling/captures/read-capture.ts';
 import type { PictureOf } from '../../scanning/artifacts/artifact.ts';
 import type { ScanRecord } from '../../scanning/scans/state/scan.ts';
-import type { Evidence } from '../detectors/evidence.ts';
-import { type ModelEvidence, modelEvidence } from './model-evidence.ts';
+import { type ModelEvidence, type ModelSubject, modelEvidence } from './model-evidence.ts';
 
 /** What is asked for beside the evidence of a scan: stored markup, and a picture in a bearable size (null: there is none). */
 export type ShowParts = {
@@ -11,10 +10,8 @@ export type ShowParts = {
   pictureOf: ((scan: ScanRecord, of: PictureOf) => Promise<Buffer | null>) | null;
 };
 
-type Shown = Pick<Evidence, 'landings' | 'documents' | 'creative'>;
-
 /** Prepares what a model is shown of a scan: `judged` without the domains that the scan skips, its creative's markup, its picture. */
-export type ShowModel = (scan: ScanRecord, judged: Shown) => Promise<ModelEvidence>;
+export type ShowModel = (scan: ScanRecord, judged: ModelSubject) => Promise<ModelEvidence>;
 
 export function showModel({ bodies, pictureOf }: ShowParts): ShowModel {
   return async (scan, judged) => {

@@ -9,27 +9,25 @@ import type { ScanRecord, ScanTag } from '../../scanning/scans/state/scan.ts';
 import type { ModelClassification } from '../classification/classification-question.ts';
 import { classify, type OwnNames } from '../classification/classify.ts';
 import { combine } from '../detectors/combine.ts';
-import { detectors as allDetectors, detect, needsOf } from '../detectors/detect.ts';
-import type { Detector } from '../detectors/detector.ts';
-import { type Evidence, type Need, NO_EVIDENCE, withoutFirstDomains } from '../detectors/evidence.ts';
 import type { Finding } from '../detectors/finding.ts';
-import type { ModelEvidence } from '../model/model-evidence.ts';
+import type { Inspection } from '../inspection/inspect.ts';
+import { type EvidenceSources, packScan } from '../inspection/pack-scan.ts';
+import type { PackedScan } from '../inspection/packed-scan.ts';
+import type { ModelEvidence, ModelSubject } from '../model/model-evidence.ts';
 import type { ShowModel } from '../model/show-model.ts';
 import type { JudgeByRules } from '../rules/judge-by-rules.ts';
 import { type JudgeByModel, NOT_CLASSIFIED } from './judge-by-model.ts';
-import { type EvidenceSources, loadEvidence } from './load-evidence.ts';
-import { runWithin } from './run-within.ts';
 
 export type FinishDependencies = EvidenceSources & {
   scans: Pick<InternalScans, 'apply'>;
   readTags: ReadTags;
+  /** What the evidence of a scan shows, found where nobody waits for it. */
+  inspect: (packed: PackedScan) => Promise<Inspection>;
   judgeByRules: JudgeByRules;
   /** Judging by a model; null: none is set, and no verdict of one is expected. */
   model: { show: ShowModel; judge: JudgeByModel } | null;
   metrics: Pick<WorkMetrics, 'stepSeconds' | 'finishedScans'>;
   logger: Logger;
-  /** Another choice than all of them, for tests. */
-  detectors?: Detector<Need>[];
 };
 
 /** What the checks of one scan know so far. They began at `now`, which was `began` on this process' own clock. */
@@ -37,12 +35,12 @@ type Checks = {
   scan: ScanRecord;
   now: Date;
   began: number;
-  captured: Evidence;
-  judged: Evidence;
+  packed: PackedScan | null;
   findings: Finding[];
   /** The links that combos look at. */
   links: string[];
   names: OwnNames;
+  subject: ModelSubject;
   /** What the model is shown; null: there is no model. */
   shown: ModelEvidence | null;
   classification: ModelClassification;
@@ -56,17 +54,12 @@ type Checks = {
 /** A scan's turn in its worker: `leaveSlot` says that it only waits from now on, `signal` that the worker stops. */
 export type Turn = { leaveSlot: () => void; signal: AbortSignal };
 
-/** The longest that one judgement may hold the process. */
-const JUDGE_MS = 5_000;
-
 type Step = (dependencies: FinishDependencies, checks: Checks) => Promise<Partial<Checks>> | Partial<Checks>;
 
 /** From a crawl to a finished scan, in this order. Nothing is written before the last step, so that a crash anywhere repeats them all. */
 const STEPS: [name: string, step: Step][] = [
-  ['load_evidence', loadNeededEvidence],
-  ['leave_out_domains', leaveOutDomains],
-  ['detect', detectTags],
-  ['classify', classifyLandings],
+  ['load_evidence', loadEvidence],
+  ['inspect', inspectEvidence],
   ['show_model', prepareForModel],
   ['ask_model', askModel],
   ['run_rules', runRules],
@@ -106,11 +99,11 @@ const ALONE: Turn = { leaveSlot: () => undefined, signal: new AbortController().
 /** All judgements are missing. */
 const INTERRUPTED = 'INTERRUPTED';
 const NOTHING = {
-  captured: NO_EVIDENCE,
-  judged: NO_EVIDENCE,
+  packed: null,
   findings: [],
   links: [],
   names: classify({ judged: [], captured: [] }),
+  subject: { landings: [], documents: [], creative: null },
   shown: null,
   classification: NOT_CLASSIFIED,
   extractedLabels: {},
@@ -118,27 +111,24 @@ const NOTHING = {
   missing: [],
 };
 
-async function loadNeededEvidence(
-  dependencies: FinishDependencies,
-  { scan, missing }: Checks,
-): Promise<Partial<Checks>> {
-  const needs = needsOf(dependencies.detectors ?? allDetectors).add('documents');
-  const captured = await loadEvidence(dependencies, scan, needs);
-  if (captured) return { captured };
+async function loadEvidence(dependencies: FinishDependencies, { scan, missing }: Checks): Promise<Partial<Checks>> {
+  const packed = await packScan(dependencies, scan);
+  if (packed) return { packed };
   dependencies.logger.error({ scan_id: scan._id }, 'the capture of a crawled scan is gone');
   return { missing: [...missing, 'evidence'] };
 }
 
-/** Spec 4.2.11: skipped domains stay in the capture and leave the judgement. */
-function leaveOutDomains(_: FinishDependencies, { scan, captured }: Checks): Partial<Checks> {
-  return { judged: withoutFirstDomains(captured, scan.ignore_first_n_domains) };
-}
-
-/** A detector that fails loses its own findings alone. */
-function detectTags({ logger, detectors }: FinishDependencies, { scan, judged, missing }: Checks): Partial<Checks> {
-  const { findings, failed } = detect(judged, detectors, (work) => runWithin(JUDGE_MS, work));
-  for (const { name, cause } of failed) logger.error({ scan_id: scan._id, detector: name, cause }, 'a detector failed');
-  return { findings, missing: [...missing, ...failed.map(({ name }) => name)] };
+/** Detectors and names, without the domains that the scan skips (spec 4.2.11). The evidence itself is not held from here on. */
+async function inspectEvidence(
+  { inspect, logger }: FinishDependencies,
+  { scan, packed, names: unknown, missing }: Checks,
+): Promise<Partial<Checks>> {
+  if (!packed) return {};
+  const { failed, names, ...seen } = await inspect(packed);
+  for (const { name, cause } of failed)
+    logger.error({ scan_id: scan._id, judgement: name, cause }, 'a judgement failed');
+  const ofFailed = failed.map(({ name }) => name);
+  return { ...seen, names: names ?? unknown, packed: null, missing: [...missing, ...ofFailed] };
 }
 
 /** Rules are run elsewhere, so that no expression holds up the process; those that were skipped are told. */
@@ -148,27 +138,8 @@ async function runRules({ judgeByRules }: FinishDependencies, checks: Checks): P
   return { findings: combine([...findings, ...byRules.findings]), missing: [...missing, ...byRules.missing] };
 }
 
-/** Classifying is pure: what fails or takes too long once does so always, so that the judgement is missing. */
-function classifyLandings(
-  { logger }: FinishDependencies,
-  { scan, judged, captured, missing }: Checks,
-): Partial<Checks> {
-  try {
-    const { landings, documents } = judged;
-    const creative = { creativeUrls: creativeUrls(captured), publisher: scan.referrer };
-    const classified = { judged: landings, captured: captured.landings, documents, ...creative };
-    return { names: runWithin(JUDGE_MS, () => classify(classified)) };
-  } catch (cause) {
-    logger.error({ scan_id: scan._id, cause }, 'a capture could not be classified');
-    return { missing: [...missing, 'classification'] };
-  }
-}
-
-/** From here on the evidence itself is not held: many scans may wait for the model at once. */
-async function prepareForModel({ model }: FinishDependencies, { scan, judged }: Checks): Promise<Partial<Checks>> {
-  const links = judged.landings.flatMap(({ redirect_chain }) => redirect_chain.map(({ url }) => url));
-  const shown = model && (await model.show(scan, judged));
-  return { links, shown, captured: NO_EVIDENCE, judged: NO_EVIDENCE };
+async function prepareForModel({ model }: FinishDependencies, { scan, subject }: Checks): Promise<Partial<Checks>> {
+  return { shown: model && (await model.show(scan, subject)) };
 }
 
 /** A model may take minutes: the scan gives its slot to another one, and keeps its claim. */
@@ -184,12 +155,6 @@ async function askModel({ model }: FinishDependencies, checks: Checks): Promise<
     missing: [...missing, ...judgement.missing],
   };
 }
-
-/** What a creative is made of: its documents, then what was asked for by and around them. */
-const creativeUrls = ({ creative, requests }: Evidence): string[] => [
-  ...(creative?.redirect_chain ?? []).map(({ url }) => url),
-  ...requests.filter(({ surface }) => surface === 'creative').map(({ url }) => url),
-];
 
 /** Findings whose tag is in service become the scan's tags. */
 async function assignTags({ readTags }: FinishDependencies, { scan, findings, now }: Checks): Promise<Partial<Checks>> {

@@ -7,7 +7,7 @@ import { needOf, SOURCE_OF } from './evaluation/texts.ts';
 import { isCombo, isLlm, type Rule } from './rule.ts';
 
 /** Where the evidence of a scan is, as it is stored. */
-export type PackedSources = { readCapture: ReadCapture; bodies: Pick<ReadContents, 'packed' | 'unpackedBytesMax'> };
+export type PackedSources = { readCapture: ReadCapture; bodies: ReadContents };
 
 /** What these rules look at in a scan, still packed; null: its capture is gone. */
 export async function packEvidence(

@@ -38,6 +38,13 @@ export function captureStore(store: Store) {
       return { ...stored, capture: await captureIn(stored.capture) };
     },
 
+    /** The capture as gzipped JSON, for whoever unpacks it elsewhere. */
+    async findPacked(id: string): Promise<Uint8Array | null> {
+      const stored = await captures.findOne({ _id: id });
+      if (!stored) return null;
+      return stored.capture instanceof Binary ? stored.capture.buffer : zip(JSON.stringify(stored.capture));
+    },
+
     async remove(id: string): Promise<void> {
       await captures.deleteOne({ _id: id });
     },

@@ -12,8 +12,13 @@ export const captureReader =
   async ({ capture }) =>
     capture && captures.find(capture.id);
 
+/** The capture that a scan names as gzipped JSON, or null where it names none. */
+export type ReadPackedCapture = (scan: Pick<ScanRecord, 'capture'>) => Promise<Uint8Array | null>;
+
+export const packedCaptureReader =
+  (captures: Pick<CaptureStore, 'findPacked'>): ReadPackedCapture =>
+  async ({ capture }) =>
+    capture && captures.findPacked(capture.id);
+
 /** Reads the large parts of a capture, which stand apart from it; null where there are none (any more). */
-export type ReadContents = Pick<
-  BodyStore,
-  'requestsOf' | 'documentsOf' | 'bodiesOf' | 'vastDocumentsOf' | 'packed' | 'unpackedBytesMax'
->;
+export type ReadContents = Pick<BodyStore, 'packed' | 'unpackedBytesMax'>;

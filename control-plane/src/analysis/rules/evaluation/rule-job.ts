@@ -1,6 +1,8 @@
 import type { CapturedLanding } from '@adsweep/shared/capture/capture.ts';
 import type { CapturedCreative } from '@adsweep/shared/capture/creative.ts';
 import type { NetworkRequest } from '@adsweep/shared/capture/network-request.ts';
+import type { Inspection } from '../../inspection/inspect.ts';
+import type { PackedScan } from '../../inspection/packed-scan.ts';
 import type { RuleMatch } from './run-rules.ts';
 
 /**
@@ -29,7 +31,7 @@ export type RuleJob = { evidence: PackedEvidence; groups: string[]; budgetMs: nu
 export type GroupResult = { matches: RuleMatch[]; finished: string[]; unreadable: string[]; elapsed_ms: number };
 
 /** What a thread is asked. */
-export type ThreadRequest = { job: RuleJob } | { patterns: string[] };
+export type ThreadRequest = { job: RuleJob } | { patterns: string[] } | { inspected: PackedScan };
 
 /** What a thread says, in this order: that it begins a group, how far that is, that all is done. */
 export type ThreadMessage =
@@ -37,4 +39,5 @@ export type ThreadMessage =
   | { group: number; result: GroupResult }
   | { done: true }
   | { problems: (string | null)[] }
+  | { inspection: Inspection }
   | { failed: string };

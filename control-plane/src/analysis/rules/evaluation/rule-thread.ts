@@ -1,6 +1,8 @@
 import { parentPort } from 'node:worker_threads';
 import { gunzipSync } from 'node:zlib';
 import { type Evidence, NO_EVIDENCE, withoutFirstDomains } from '../../detectors/evidence.ts';
+import { inspect } from '../../inspection/inspect.ts';
+import { unpackScan } from '../../inspection/packed-scan.ts';
 import type { SearchRule } from '../rule.ts';
 import { Budget } from './budget.ts';
 import { type CompiledRules, compileRules } from './compiled-rules.ts';
@@ -18,6 +20,8 @@ const say = (message: ThreadMessage): void => parentPort!.postMessage(message);
 parentPort!.on('message', (request: ThreadRequest) => {
   try {
     if ('patterns' in request) say({ problems: request.patterns.map(expressionProblem) });
+    else if ('inspected' in request)
+      say({ inspection: inspect(unpackScan(request.inspected), request.inspected.scan) });
     else runJob(request.job);
   } catch (error) {
     say({ failed: String(error) });

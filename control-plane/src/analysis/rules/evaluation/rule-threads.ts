@@ -1,4 +1,6 @@
 import { Worker } from 'node:worker_threads';
+import type { Inspection } from '../../inspection/inspect.ts';
+import type { PackedScan } from '../../inspection/packed-scan.ts';
 import type { GroupResult, RuleJob, ThreadMessage, ThreadRequest } from './rule-job.ts';
 
 /** What a thread may use beyond the budget of what it runs, before it is ended: one step of it cannot look at the clock. In ms of CPU. */
@@ -23,7 +25,7 @@ type Task = {
 };
 
 /**
- * Runs rules and compiles expressions in threads, so that no pattern and no page holds up the process. Threads are started when they are
+ * Runs rules, compiles expressions and inspects evidence in threads, so that no pattern and no page holds up the process. Threads are started when they are
  * needed; one that uses more CPU than its work may is ended, and replaced by the next task.
  */
 export class RuleThreads {
@@ -56,6 +58,22 @@ export class RuleThreads {
           return { over: true };
         },
         lost: () => resolve(patterns.map(() => 'pattern too large')),
+      });
+    });
+  }
+
+  /** What the evidence of a scan shows; rejects where it cannot be unpacked, or takes the thread with it. */
+  inspect(inspected: PackedScan): Promise<Inspection> {
+    return new Promise((resolve, reject) => {
+      this.#take({
+        request: { inspected },
+        limitMs: PREPARE_MS,
+        hear: (message) => {
+          if ('inspection' in message) resolve(message.inspection);
+          if ('failed' in message) reject(new Error(message.failed));
+          return { over: true };
+        },
+        lost: (why) => reject(new Error(`the evidence could not be inspected: ${why}`)),
       });
     });
   }
