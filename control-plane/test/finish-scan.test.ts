@@ -310,6 +310,19 @@ describe('the checks after a crawl', () => {
     for (const work of endless) assert.throws(() => runWithin(50, work), { code: 'ERR_SCRIPT_EXECUTION_TIMEOUT' });
   });
 
+  it('are judged all the same when the process was paused in the middle of a judgement', () => {
+    const stand = () => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
+    let begun = 0;
+    const pausedAtFirst = () => {
+      begun += 1;
+      if (begun === 1) stand();
+      return 'an answer';
+    };
+    assert.equal(runWithin(500, pausedAtFirst), 'an answer');
+    assert.equal(begun, 2);
+    assert.throws(() => runWithin(50, stand), { code: 'ERR_SCRIPT_EXECUTION_TIMEOUT' }, 'but not for ever');
+  });
+
   it('§3.6 lose the findings of a detector that fails alone, and say which one it was', async () => {
     const scan = await crawled();
     const broken: Detector<Need> = {
