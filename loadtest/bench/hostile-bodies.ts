@@ -19,6 +19,12 @@ export const HOSTILE_BODIES: Record<string, string> = {
   'twenty busy workers': script(
     `for (let i = 0; i < 20; i++) new Worker(URL.createObjectURL(new Blob(['while(true);'])))`,
   ),
+  'workers without end': script(
+    `const u = URL.createObjectURL(new Blob(['setInterval(() => postMessage(1), 100)'])); setInterval(() => { for (let i = 0; i < 20; i++) new Worker(u) }, 10)`,
+  ),
+  'workers that start workers': script(
+    `const s = 'onmessage = ({ data }) => { for (let i = 0; i < 2; i++) new Worker(URL.createObjectURL(new Blob([data]))).postMessage(data) }'; new Worker(URL.createObjectURL(new Blob([s]))).postMessage(s)`,
+  ),
   'an expression that backtracks': script(`/^(a+)+$/.test('a'.repeat(40) + 'b')`),
   'alerts in a loop': script('while (true) alert(1)'),
   'prompts and confirms in a loop': script('while (true) { confirm(1); prompt(2) }'),
@@ -40,6 +46,10 @@ export const HOSTILE_BODIES: Record<string, string> = {
   ),
   'a thousand frames': script(
     `for (let i = 0; i < 1000; i++) { const f = document.createElement('iframe'); f.src = 'http://f' + i + '.hostile.example/plain'; document.body.append(f) }`,
+  ),
+  '100,000 frames': script(`for (let i = 0; i < 100_000; i++) document.body.append(document.createElement('iframe'))`),
+  '100,000 frames of other sites': script(
+    `for (let i = 0; i < 100_000; i++) { const f = document.createElement('iframe'); f.src = 'http://f' + i + '.hostile-frames.example/plain'; document.body.append(f) }`,
   ),
   'elements nested 20,000 deep': script(
     `let at = document.body; for (let i = 0; i < 20000; i++) at = at.appendChild(document.createElement('div'))`,

@@ -3,6 +3,7 @@ import { autoRedirect } from './auto-redirect.ts';
 import { autosound } from './autosound.ts';
 import { backButton } from './back-button.ts';
 import { certificates } from './certificates.ts';
+import { childFlood } from './child-flood.ts';
 import type { Collector } from './collector.ts';
 import { contents } from './contents.ts';
 import { demands } from './demands.ts';
@@ -26,6 +27,7 @@ import { workerLoad } from './worker-load.ts';
 export const whileOpen: Collector[] = [
   mainThread,
   workerLoad,
+  childFlood,
   autoRedirect,
   autoDownload,
   popups,

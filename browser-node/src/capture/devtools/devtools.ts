@@ -18,6 +18,12 @@ export type EventPayload<E extends EventName> = Parameters<Parameters<typeof typ
 /** A command to the browser that has no budget of its own, in ms. */
 export const COMMAND_MS = 5_000;
 
+/**
+ * Frames and workers that one capture starts. A publisher's page has up to a hundred; one that starts them without end would hold its slot
+ * until its lease ends.
+ */
+export const CHILDREN_MAX = 400;
+
 /** One thing that runs in the context - a tab (`page`), a frame of another site (`iframe`), a worker - and the line to it. */
 export interface TargetSession {
   readonly targetId: string;
@@ -40,6 +46,10 @@ export interface DevTools {
   onAttached(listener: (session: TargetSession) => void): void;
   /** Sessions of what is alive, tabs included. */
   sessions(): Iterable<TargetSession>;
+  /** Whether pages started more than {@link CHILDREN_MAX} frames and workers: targets beyond stay paused, and have no session. */
+  readonly isFlooded: boolean;
+  /** `listener` is called once, as soon as that is so, with the target that started one too many; null: it is not known. */
+  onFlooded(listener: (by: TargetSession | null) => void): void;
   /** The session of a tab. Rejects when it does not show up in time. */
   sessionOf(page: Page): Promise<TargetSession>;
   close(): void;

@@ -3,11 +3,13 @@ import type { Page } from 'playwright-core';
 import type { OpenContext } from '../../browser/open-context.ts';
 import type { BrowserSession } from '../../browser/own-sessions.ts';
 import {
+  CHILDREN_MAX,
   COMMAND_MS,
   type Command,
   type CommandAnswer,
   type CommandParams,
   type DevTools,
+  type EventPayload,
   Listeners,
   observeTarget,
   type TargetSession,
@@ -35,6 +37,9 @@ export class SecondClient implements DevTools {
   readonly #listeners = new Listeners();
   readonly #sessions = new Map<string, Session>();
   readonly #awaited = new Map<string, (session: TargetSession) => void>();
+  /** Target ids of the frames and workers that were asked for, those that are gone included. */
+  readonly #children = new Set<string>();
+  readonly #onFlooded: ((by: TargetSession | null) => void)[] = [];
 
   constructor(browser: BrowserSession, contextId: string) {
     this.#browser = browser;
@@ -64,6 +69,14 @@ export class SecondClient implements DevTools {
     return this.#sessions.values();
   }
 
+  get isFlooded(): boolean {
+    return this.#children.size > CHILDREN_MAX;
+  }
+
+  onFlooded(listener: (by: TargetSession | null) => void): void {
+    this.#onFlooded.push(listener);
+  }
+
   async sessionOf(page: Page): Promise<TargetSession> {
     const targetId = await withDeadline(targetIdOf(page), COMMAND_MS, 'the id of a tab');
     for (const session of this.#sessions.values()) if (session.targetId === targetId) return session;
@@ -90,8 +103,17 @@ export class SecondClient implements DevTools {
     else if (method === 'Target.detachedFromTarget') this.#sessions.delete((params as Attached).sessionId);
     else {
       const session = this.#sessions.get(sessionId ?? '');
-      if (session) this.#listeners.emit(method, params, session);
+      if (!session) return;
+      const child = childOf(method, params);
+      if (child) this.#countChild(child, session);
+      this.#listeners.emit(method, params, session);
     }
+  }
+
+  #countChild(targetId: string, parent: TargetSession | null): void {
+    if (this.isFlooded) return;
+    this.#children.add(targetId);
+    if (this.isFlooded) for (const listener of this.#onFlooded) listener(parent);
   }
 
   #attach({ sessionId, targetInfo }: Attached, parentId: string | undefined): void {
@@ -99,7 +121,13 @@ export class SecondClient implements DevTools {
       this.command('Target.detachFromTarget', { sessionId }).catch(() => undefined);
       return;
     }
-    const session = new Session(this, sessionId, targetInfo, this.#sessions.get(parentId ?? '') ?? null);
+    const parent = this.#sessions.get(parentId ?? '') ?? null;
+    if (targetInfo.type !== 'page') {
+      this.#countChild(targetInfo.targetId, parent);
+      // It waits for us at its start, for ever: it starts nothing more and costs no further message.
+      if (this.isFlooded) return;
+    }
+    const session = new Session(this, sessionId, targetInfo, parent);
     this.#sessions.set(sessionId, session);
     observeTarget(session);
     session.tell('Target.setAutoAttach', autoAttach({ paused: true }));
@@ -107,6 +135,18 @@ export class SecondClient implements DevTools {
     this.#listeners.attached(session);
     this.#awaited.get(targetInfo.targetId)?.(session);
   }
+}
+
+/**
+ * The target id that a frame or worker has, or would have, of which an event tells that it was asked for; null: of none. Under a flood
+ * it takes seconds from here until a worker comes up, and frames of the same site are no targets at all.
+ */
+function childOf(method: string, params: unknown): string | null {
+  if (method === 'Page.frameAttached') return (params as EventPayload<'Page.frameAttached'>).frameId;
+  if (method !== 'Network.requestWillBeSent') return null;
+  const { type, documentURL, loaderId, request, requestId } = params as EventPayload<'Network.requestWillBeSent'>;
+  const isWorkerScript = type === 'Script' && loaderId === '' && documentURL === request.url;
+  return isWorkerScript ? requestId : null;
 }
 
 class Session implements TargetSession {

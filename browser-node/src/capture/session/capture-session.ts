@@ -9,6 +9,7 @@ import { type ChooseLandings, Landings, type OpenTab } from './landings.ts';
 import { NetworkJournal } from './network-journal.ts';
 import { PageReports } from './page-reports.ts';
 import type { SeenCreative } from './seen-creative.ts';
+import { stopFlood } from './stop-flood.ts';
 import { watchTabs } from './tab.ts';
 
 /** What all steps of one capture share. */
@@ -64,6 +65,11 @@ export async function openCaptureSession(
   reports.on('timer', (page, [ms]) => {
     landings.tabs.find((one) => one.page === page)?.tab.announced(Number(ms) || 0);
   });
+  const notes: CaptureSession['notes'] = [];
+  devtools.onFlooded(() => {
+    notes.push({ collector: 'settle', text: 'frames and workers were started without end, and stopped' });
+    stopFlood(devtools, landings.tabs);
+  });
   return {
     open,
     listeners,
@@ -77,7 +83,7 @@ export async function openCaptureSession(
     logger,
     startedAtMs,
     startedAt,
-    notes: [],
+    notes,
     clickedAtMs: null,
     isChecking: false,
   };

@@ -22,7 +22,7 @@ export type Rest = 'settled' | 'loop';
 /**
  * Waits until the tabs have come to rest: each loaded and watched for a while, nothing asked for, no refresh announced, and
  * their timers run; at most the budget, of which a note tells, and longer only where there is progress worth it. A page that never
- * stops leading on ends the capture.
+ * stops leading on ends the capture, one that floods it with frames and workers ends the wait.
  */
 export async function settle(captureSession: CaptureSession, budgetMs = SETTLE_MS): Promise<Rest> {
   const { journal } = captureSession;
@@ -41,6 +41,7 @@ export async function settle(captureSession: CaptureSession, budgetMs = SETTLE_M
   while (!captureSession.ending.failure) {
     const now = performance.now();
     tabs = captureSession.landings.tabs.filter(({ page }) => !page.isClosed());
+    if (captureSession.devtools.isFlooded) break;
     if (rest === null && tabs.some(leadsOnForever)) {
       rest = stopLoops(captureSession, tabs);
       until = now + LOOP_REST_MS;

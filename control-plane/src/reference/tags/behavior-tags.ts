@@ -65,7 +65,8 @@ export const BEHAVIOR_TAGS = [
     severity: 'medium',
     visibility: 'public',
     display_name: 'Keeps the processor busy',
-    description: 'The page keeps its main thread busy for seconds after it has loaded.',
+    description:
+      'The page keeps its main thread busy for seconds after it has loaded, or starts frames and workers without end.',
   },
   {
     slug: 'hidden_ad',

@@ -4,6 +4,7 @@ import { AutoDownloadObservation } from './auto-download.ts';
 import { AutoRedirectObservation } from './auto-redirect.ts';
 import { AutosoundObservation } from './autosound.ts';
 import { BackButtonObservation } from './back-button.ts';
+import { ChildFloodObservation } from './child-flood.ts';
 import { CreativeInteractiveObservation } from './creative-interactive.ts';
 import { DialogBoxObservation } from './dialog-box.ts';
 import { DialogsObservation } from './dialogs.ts';
@@ -31,6 +32,7 @@ export const ObservationSchema = Type.Union([
   PopupsObservation,
   MainThreadObservation,
   WorkerLoadObservation,
+  ChildFloodObservation,
   FrameWeightObservation,
   FingerprintObservation,
   FormObservation,

@@ -1,0 +1,97 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { BrowserSession } from '../src/browser/own-sessions.ts';
+import { CHILDREN_MAX } from '../src/capture/devtools/devtools.ts';
+import { SecondClient } from '../src/capture/devtools/second-client.ts';
+
+const CONTEXT = 'context';
+
+/** A browser that takes every command; `told` lists them as `method session`. */
+function recordingBrowser() {
+  const told: string[] = [];
+  let listener: Parameters<BrowserSession['listen']>[0] = () => undefined;
+  const session: BrowserSession = {
+    command: async (method, _params, _deadlineMs, sessionId = 'browser') => {
+      told.push(`${method} ${sessionId}`);
+      return {};
+    },
+    listen: (one) => {
+      listener = one;
+    },
+    close: () => undefined,
+  };
+  const attach = (type: string, id: string, parent?: string, browserContextId = CONTEXT) =>
+    listener(
+      'Target.attachedToTarget',
+      { sessionId: id, targetInfo: { targetId: `target-${id}`, type, browserContextId } },
+      parent,
+    );
+  /** The tab asks for the script of a worker. */
+  const ask = (id: string) => {
+    const url = 'http://page.example/worker.js';
+    const request = { requestId: `target-${id}`, loaderId: '', documentURL: url, type: 'Script', request: { url } };
+    listener('Network.requestWillBeSent', request, 'tab');
+  };
+  const attachFrame = (frameId: string) => listener('Page.frameAttached', { frameId, parentFrameId: 'tab' }, 'tab');
+  return { session, told, attach, ask, attachFrame };
+}
+
+async function connect() {
+  const browser = recordingBrowser();
+  const open = { attach: async () => browser.session, browserContextId: CONTEXT };
+  const client = await SecondClient.connect(open as unknown as Parameters<typeof SecondClient.connect>[0]);
+  browser.attach('page', 'tab');
+  return { ...browser, client };
+}
+
+describe('the second client of a capture', () => {
+  it('lets frames and workers start, up to their bound; those beyond stay paused and are asked for nothing', async () => {
+    const { client, told, attach } = await connect();
+    for (let n = 0; n < CHILDREN_MAX; n += 1) attach(n % 2 ? 'worker' : 'iframe', `child-${n}`, 'tab');
+    assert.equal(client.isFlooded, false);
+    const started = () => told.filter((line) => line.startsWith('Runtime.runIfWaitingForDebugger'));
+    assert.equal(started().length, CHILDREN_MAX);
+
+    let stopped = 0;
+    client.onFlooded(() => {
+      stopped += 1;
+    });
+    const toldBefore = told.length;
+    for (let n = 0; n < 1_000; n += 1) attach('worker', `late-${n}`, 'tab');
+    assert.equal(client.isFlooded, true);
+    assert.equal(told.length, toldBefore);
+    assert.equal(stopped, 1);
+    assert.equal([...client.sessions()].length, 1 + CHILDREN_MAX);
+  });
+
+  it('observes tabs however many frames and workers there are', async () => {
+    const { client, told, attach } = await connect();
+    for (let n = 0; n <= CHILDREN_MAX; n += 1) attach('worker', `worker-${n}`, 'tab');
+    attach('page', 'popup');
+    assert.ok([...client.sessions()].some(({ targetId }) => targetId === 'target-popup'));
+    assert.ok(told.includes('Network.enable popup'));
+  });
+
+  it('counts a worker when its script is asked for, and not again when it comes up', async () => {
+    const { client, attach, ask } = await connect();
+    for (let n = 0; n < CHILDREN_MAX; n += 1) {
+      ask(`worker-${n}`);
+      attach('worker', `worker-${n}`, 'tab');
+    }
+    assert.equal(client.isFlooded, false);
+    ask('one-more');
+    assert.equal(client.isFlooded, true);
+  });
+
+  it('counts frames of the same site too, which are no targets', async () => {
+    const { client, attachFrame } = await connect();
+    for (let n = 0; n <= CHILDREN_MAX; n += 1) attachFrame(`frame-${n}`);
+    assert.equal(client.isFlooded, true);
+  });
+
+  it('counts none of another context', async () => {
+    const { client, attach } = await connect();
+    for (let n = 0; n <= CHILDREN_MAX; n += 1) attach('worker', `worker-${n}`, 'tab', 'another');
+    assert.equal(client.isFlooded, false);
+  });
+});
