@@ -6,7 +6,7 @@ export function homePage(demoReport: string | null, assets: Assets): string {
   const demo =
     demoReport !== null &&
     html`<li><a href="${demoReport}">The report of the demo scan</a>: what a client sees of a finished scan.</li>`;
-  const body = html`<section class="card"><h1>Adsweep checks advertising creatives</h1>
+  const body = html`<section class="card stack"><h1>Adsweep checks advertising creatives</h1>
 <p>It loads a page or an ad in a real browser, from a country and on a device of your choice, follows where it leads, and says what it
 found. This is its API.</p>
 <ul>
