@@ -158,6 +158,13 @@ describe('requests that cannot be taken', () => {
     assert.equal(answer.headers.get('allow'), 'HEAD, GET, POST');
     const bulk = await api.get('/api/v1/scans/bulk');
     assert.deepEqual([bulk.status, bulk.headers.get('allow')], [405, 'POST']);
+    for (const path of ['/docs', '/docs/page.js', '/healthz', '/']) {
+      const refused = await api.call('DELETE', path);
+      assert.deepEqual([refused.status, refused.body.code], [405, 'method_not_allowed'], path);
+      assert.equal(refused.headers.get('allow'), 'HEAD, GET', path);
+      const options = await api.call('OPTIONS', path);
+      assert.deepEqual([options.status, options.headers.get('allow')], [200, 'HEAD, GET'], path);
+    }
     assert.equal((await api.call('FOO', '/api/v1/scans').catch(() => ({ status: 400 }))).status, 400);
   });
 

@@ -52,3 +52,18 @@ test('what is no request gets 400 with a body', async () => {
   assert.equal(status, 400);
   assert.equal((JSON.parse(body) as { code: string }).code, 'bad_request');
 });
+
+test('a request without a host gets 400 with a body (RFC 9112 3.2)', async () => {
+  const { status, body } = await answerTo('GET / HTTP/1.1\r\nConnection: close\r\n\r\n');
+  assert.deepEqual([status, (JSON.parse(body) as { code: string }).code], [400, 'bad_request']);
+  assert.equal((await answerTo('GET / HTTP/1.0\r\n\r\n')).body, 'served');
+});
+
+test('a tunnel is refused with 405 and a body', async () => {
+  const { status, body } = await answerTo('CONNECT a:443 HTTP/1.1\r\nHost: a:443\r\n\r\n');
+  assert.deepEqual([status, (JSON.parse(body) as { code: string }).code], [405, 'method_not_allowed']);
+});
+
+test('an expectation that nobody knows is ignored (RFC 9110 10.1.1)', async () => {
+  assert.equal((await get('/', 'Expect: the-unexpected\r\n')).body, 'served');
+});

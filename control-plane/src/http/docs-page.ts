@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import type { Middleware } from 'koa';
+import { allowOnly, READ_METHODS } from './allow-only.ts';
 import type { RequestState } from './serve-routes.ts';
 
 const BUNDLE = dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'));
@@ -75,8 +76,9 @@ const FILES: Record<string, File> = {
 export function serveDocs(): Middleware {
   return async (context, next) => {
     const path = context.path === '/docs/' ? '/docs' : context.path;
-    if (!['GET', 'HEAD'].includes(context.method) || !Object.hasOwn(FILES, path)) return next();
+    if (!Object.hasOwn(FILES, path)) return next();
     (context.state as RequestState).route = '/docs';
+    if (!allowOnly(context, READ_METHODS)) return;
     const { type, text } = FILES[path]!;
     context.set({ 'Content-Security-Policy': POLICY, 'Cache-Control': 'max-age=3600' });
     context.type = type;

@@ -2,6 +2,7 @@ import { METRICS_REFUSAL, mayReadMetrics } from '@adsweep/shared/service/may-rea
 import { withDeadline } from '@adsweep/shared/service/with-deadline.ts';
 import type { Middleware } from 'koa';
 import type { Registry } from 'prom-client';
+import { allowOnly, READ_METHODS } from './allow-only.ts';
 import type { RequestState } from './serve-routes.ts';
 
 /** Something this process cannot work without, by name: resolves when it is there, rejects when it is not. */
@@ -16,8 +17,9 @@ const CHECK_DEADLINE_MS = 1_000;
  */
 export function serveProbes(checks: ReadyCheck[], registry: Registry, metricsToken: string): Middleware {
   return async (context, next) => {
-    if (!PATHS.has(context.path) || !['GET', 'HEAD'].includes(context.method)) return next();
+    if (!PATHS.has(context.path)) return next();
     (context.state as RequestState).route = context.path;
+    if (!allowOnly(context, READ_METHODS)) return;
     if (context.path === '/healthz') {
       context.body = { status: 'ok' };
     } else if (context.path === '/readyz') {

@@ -1,7 +1,8 @@
 import { API_BODY_BYTES_MAX, API_BODY_VALUES_MAX } from '@adsweep/shared/limits.ts';
 import Router from '@koa/router';
 import type { Context, Middleware } from 'koa';
-import { ApiError, refused } from './api-error.ts';
+import { allowOnly, READ_METHODS } from './allow-only.ts';
+import { refused } from './api-error.ts';
 import type { SetHeaders } from './authenticate.ts';
 import type { Issue, Place } from './errors.ts';
 import type { RoutePermission } from './permissions.ts';
@@ -42,12 +43,8 @@ function keepToMethods(routes: { method: string; path: string }[]): Middleware {
   const fixed = routes.filter(({ path }) => !path.includes('{') && patterns.some((pattern) => pattern.test(path)));
   const methodsOf = Map.groupBy(fixed, ({ path }) => path);
   return async (context, next) => {
-    const taken = methodsOf.get(context.path)?.flatMap(({ method }) => (method === 'GET' ? ['HEAD', 'GET'] : [method]));
-    if (!taken || taken.includes(context.method)) return next();
-    context.set('Allow', taken.join(', '));
-    if (context.method !== 'OPTIONS') throw new ApiError('method_not_allowed', 'This path does not take this method.');
-    context.status = 200;
-    context.body = '';
+    const taken = methodsOf.get(context.path)?.flatMap(({ method }) => (method === 'GET' ? READ_METHODS : [method]));
+    if (!taken || allowOnly(context, taken)) return next();
   };
 }
 

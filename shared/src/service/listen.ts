@@ -1,7 +1,7 @@
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { OperatorError } from './operator-error.ts';
-import { HEADER_BYTES_MAX, refuseLongUrl, refuseUnreadable } from './refuse-request.ts';
+import { HEADER_BYTES_MAX, refuseRequest, refuseTunnel, refuseUnreadable } from './refuse-request.ts';
 
 /** A server that listens already; requests wait for the handler it is given with `serve`. */
 export type Listening = {
@@ -14,7 +14,11 @@ export type Listening = {
 const TIMEOUTS = { requestTimeout: 120_000, headersTimeout: 15_000, keepAliveTimeout: 65_000 };
 /** Listens on `host` and `port` (0: any free one). Rejects with an {@link OperatorError} when the port cannot be had. */
 export async function listen(host: string, port: number): Promise<Listening> {
-  const server = createServer({ ...TIMEOUTS, maxHeaderSize: HEADER_BYTES_MAX }).on('clientError', refuseUnreadable);
+  // A request without a host is refused with a body that says so.
+  const server = createServer({ ...TIMEOUTS, maxHeaderSize: HEADER_BYTES_MAX, requireHostHeader: false })
+    .on('clientError', refuseUnreadable)
+    .on('connect', refuseTunnel)
+    .on('checkExpectation', (request, response) => server.emit('request', request, response));
   const { promise: listening, resolve, reject } = Promise.withResolvers<void>();
   const refused = (cause: Error) => reject(new OperatorError(`port ${port} of ${host}: ${cause.message}`, { cause }));
   server.once('error', refused).listen(port, host, resolve);
@@ -24,7 +28,7 @@ export async function listen(host: string, port: number): Promise<Listening> {
     port: (server.address() as AddressInfo).port,
     serve: (handler) =>
       void server.on('request', (request, response) => {
-        if (!refuseLongUrl(request, response)) handler(request, response);
+        if (!refuseRequest(request, response)) handler(request, response);
       }),
     close: (graceMs) => close(server, graceMs),
   };

@@ -28,13 +28,32 @@ const TOO_SLOW: Refusal = {
 };
 const MALFORMED: Refusal = { status: '400 Bad Request', code: 'bad_request', detail: 'This is no HTTP request.' };
 
-/** Answers 414 to a request whose URL is too long; otherwise leaves it alone and answers false. */
-export function refuseLongUrl({ url = '' }: IncomingMessage, response: ServerResponse): boolean {
-  if (url.length <= URL_LENGTH_MAX) return false;
-  const { code, detail } = TOO_LONG;
+const NO_HOST: Refusal = { status: '400 Bad Request', code: 'bad_request', detail: 'The request names no host.' };
+const NO_TUNNEL: Refusal = {
+  status: '405 Method Not Allowed',
+  code: 'method_not_allowed',
+  detail: 'No tunnels are opened here.',
+};
+
+/** Answers 414 to a request whose URL is too long, and 400 to one without a host; otherwise leaves it alone and answers false. */
+export function refuseRequest(request: IncomingMessage, response: ServerResponse): boolean {
+  const refusal = refusalOf(request);
+  if (!refusal) return false;
+  const { status, code, detail } = refusal;
   const body = JSON.stringify({ detail, code });
-  response.writeHead(414, { 'content-type': 'application/json', 'content-length': body.length }).end(body);
+  const headers = { 'content-type': 'application/json', 'content-length': body.length };
+  response.writeHead(Number.parseInt(status, 10), headers).end(body);
   return true;
+}
+
+function refusalOf({ url = '', headers, httpVersion }: IncomingMessage): Refusal | null {
+  if (url.length > URL_LENGTH_MAX) return TOO_LONG;
+  return headers.host === undefined && httpVersion === '1.1' ? NO_HOST : null;
+}
+
+/** Answers 405 to a CONNECT (an HTTP server's `connect`) and ends the connection. */
+export function refuseTunnel(_: IncomingMessage, socket: Duplex): void {
+  end(socket, NO_TUNNEL);
 }
 
 type ClientError = Error & { code?: string; rawPacket?: Buffer };
@@ -45,7 +64,10 @@ type ClientError = Error & { code?: string; rawPacket?: Buffer };
  */
 export function refuseUnreadable(error: ClientError, socket: Duplex, headers: Record<string, string> = {}): void {
   if (!socket.writable || error.code === 'ECONNRESET') return void socket.destroy();
-  const { status, code, detail } = refusalFor(error);
+  end(socket, refusalFor(error), headers);
+}
+
+function end(socket: Duplex, { status, code, detail }: Refusal, headers: Record<string, string> = {}): void {
   const body = JSON.stringify({ detail, code });
   const own = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
   const head = `HTTP/1.1 ${status}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n${own.join('')}Connection: close\r\n\r\n`;

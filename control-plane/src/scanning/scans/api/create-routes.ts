@@ -15,7 +15,7 @@ import { type Estimate, estimate } from '../request/estimate.ts';
 import type { FindCampaign } from '../request/find-campaign.ts';
 import { newScans, type ScanOrder, scanIdsOf } from '../request/new-scan.ts';
 import { type BulkScanIn, BulkScanInSchema, type ScanIn, ScanInSchema } from '../request/scan-in.ts';
-import { type Submission, type SubmitParts, submit } from '../request/submit.ts';
+import { type Submission, type Submit, type SubmitParts, submitTogether } from '../request/submit.ts';
 import type { ScanRecord } from '../state/scan.ts';
 import type { ScanStore } from '../state/scan-store.ts';
 import { presentCreated } from './present-scan.ts';
@@ -35,6 +35,8 @@ export type CreateParts = SubmitParts & {
   /** Throws where the organization may not make as many checks at this price. */
   requireAllowed: (organizationId: string, checks: number, priceMicros: number, now: Date) => Promise<void>;
 };
+
+type RouteParts = CreateParts & { submit: Submit };
 
 const shared = { method: 'POST', group: 'Scans', permission: 'scans.write' } as const;
 
@@ -65,10 +67,11 @@ const ESTIMATED = { description: 'What it would do (`dry_run=true`).', schema: E
 /** Operations that create scans (spec 4.2). */
 export function createRoutes(parts: CreateParts): Route<Caller>[] {
   const isRemembered = ({ query }: Incoming<Caller>) => (query as { dry_run?: boolean }).dry_run !== true;
-  return [createRoute(parts), bulkRoute(parts)].map((one) => idempotent(parts.idempotency, one, isRemembered));
+  const withSubmit = { ...parts, submit: submitTogether(parts) };
+  return [createRoute(withSubmit), bulkRoute(withSubmit)].map((one) => idempotent(parts.idempotency, one, isRemembered));
 }
 
-function createRoute(parts: CreateParts): Route<Caller> {
+function createRoute(parts: RouteParts): Route<Caller> {
   return route<Caller, TObject, typeof CreateQuery, typeof ScanInSchema>({
     ...shared,
     path: '/api/v1/scans',
@@ -91,7 +94,7 @@ function createRoute(parts: CreateParts): Route<Caller> {
   });
 }
 
-function bulkRoute(parts: CreateParts): Route<Caller> {
+function bulkRoute(parts: RouteParts): Route<Caller> {
   return route<Caller, TObject, typeof CreateQuery, typeof BulkScanInSchema>({
     ...shared,
     path: '/api/v1/scans/bulk',
@@ -142,8 +145,8 @@ async function estimated({ requireAllowed }: CreateParts, { groups, catalogue }:
 }
 
 /** Stores the groups and answers the leader of each. */
-async function createGroups(parts: CreateParts, { groups, request }: Prepared): Promise<PresentedScan[]> {
-  const submitted = await submit(parts, { scans: groups.flat(), request });
+async function createGroups(parts: RouteParts, { groups, request }: Prepared): Promise<PresentedScan[]> {
+  const submitted = await parts.submit({ scans: groups.flat(), request });
   const stored = new Map(submitted.map((scan) => [scan._id, scan]));
   const answers = groups.map(async (group) => {
     const leader = await parts.scans.withTarget(stored.get(group[0]!._id)!);

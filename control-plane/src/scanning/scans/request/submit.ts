@@ -1,5 +1,6 @@
 import type { Logger } from '@adsweep/shared/service/logger.ts';
 import type { CheckOrder, ReserveChecks } from '../../../accounts/allowance/reserve-checks.ts';
+import { gatherByKey } from '../../../platform/gather-by-key.ts';
 import type { ScanRecord } from '../state/scan.ts';
 import type { ScanStore } from '../state/scan-store.ts';
 
@@ -24,12 +25,33 @@ export type Submission = {
 /** Scans that are written at the same time: they share a sync of the disk. */
 const WRITTEN_AT_ONCE = 100;
 
+/** Submits new scans. */
+export type Submit = (submission: Submission) => Promise<ScanRecord[]>;
+
+/** Single scans of an organization that are counted, and stored, in one write. */
+const SUBMITTED_AT_ONCE = 32;
+
+/** Submits scans; single ones of an organization that arrive together go together, and each has its own outcome. */
+export function submitTogether(parts: SubmitParts): Submit {
+  const together = gatherByKey<Submission, PromiseSettledResult<ScanRecord[]>>(
+    (_organizationId, submissions) => Promise.allSettled(submissions.map((one) => submit(parts, one))),
+    SUBMITTED_AT_ONCE,
+  );
+  return async (submission) => {
+    const [first, ...others] = submission.scans as [ScanRecord];
+    if (others.length > 0) return submit(parts, submission);
+    const outcome = await together(first.organization_id, submission);
+    if (outcome.status === 'rejected') throw outcome.reason;
+    return outcome.value;
+  };
+}
+
 /**
  * Counts the checks of new scans, stores the scans and acknowledges them: one write holds a scan and its charge. The index of work is told
  * without waiting for it: while that is away, the refill puts the scans there later. A scan whose id is there already is answered as it is:
  * the request that made it was interrupted. Throws 403 where they are more than the organization may make.
  */
-export async function submit(parts: SubmitParts, { scans, request }: Submission): Promise<ScanRecord[]> {
+async function submit(parts: SubmitParts, { scans, request }: Submission): Promise<ScanRecord[]> {
   const reserved = await reserve(parts, scans, request);
   const stored: ScanRecord[] = [];
   let made = 0;
