@@ -49,24 +49,34 @@ export function readCoverage(root: string): { rules: Rule[]; citations: Citation
   return { rules: readRules(readFileSync(join(root, 'control-plane/CONTRACT.md'), 'utf8')), citations };
 }
 
-/** The report: every rule with its tests; what no test holds is marked. */
+/** The report: every rule with its tests; what no test holds is marked, and so are the sections that it is in. */
 export function coverageReport(rules: Rule[], citations: Citation[]): string {
+  const rulesOf = (id: string) => rules.filter((rule) => isRule(rule, rules) && `${rule.id}.`.startsWith(`${id}.`));
+  const isHeld = ({ id }: Rule) => citations.some((citation) => citation.id === id);
+  const stateOf = ({ id }: Rule): string => {
+    const served = rulesOf(id).filter(({ later }) => !later);
+    if (!served.every(isHeld)) return '✘';
+    return served.length > 0 ? '✔' : '…';
+  };
   const lines = rules.map((rule) => {
     const tests = citations.filter(({ id }) => id === rule.id);
-    const state = tests.length > 0 ? '✔' : rule.later ? '…' : '✘';
-    return [`${state} §${rule.id} ${rule.text}`, ...tests.map(({ file, name }) => `      ${file}: ${name}`)].join('\n');
+    return [
+      `${stateOf(rule)} §${rule.id} ${rule.text}`,
+      ...tests.map(({ file, name }) => `      ${file}: ${name}`),
+    ].join('\n');
   });
-  const isRule = ({ id }: Rule) =>
-    rules.some((other) => other.id === id) && !rules.some((other) => other.id.startsWith(`${id}.`));
-  const served = rules.filter((rule) => isRule(rule) && !rule.later);
-  const held = served.filter(({ id }) => citations.some((citation) => citation.id === id));
-  const later = rules.filter((rule) => isRule(rule) && rule.later).length;
+  const all = rules.filter((rule) => isRule(rule, rules));
+  const served = all.filter(({ later }) => !later);
+  const held = served.filter(isHeld).length;
   return [
     ...lines,
     '',
-    `${held.length} of ${served.length} rules that are served have a test; ${later} are not served yet.`,
+    `${held} of ${served.length} rules that are served have a test; ${all.length - served.length} are not served yet.`,
   ].join('\n');
 }
+
+/** Whether this is a rule, and no section of rules. */
+const isRule = ({ id }: Rule, rules: Rule[]): boolean => !rules.some((other) => other.id.startsWith(`${id}.`));
 
 if (import.meta.main) {
   const { rules, citations } = readCoverage(join(import.meta.dirname, '../..'));

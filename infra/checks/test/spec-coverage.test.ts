@@ -43,6 +43,9 @@ test('the report shows each rule with its tests and counts those that are held',
   const report = coverageReport(readRules(contract), [{ id: '4.1', file: 'a.test.ts', name: 'it holds' }]);
   assert.match(report, /✔ §4\.1 A rule on two lines\.\n {6}a\.test\.ts: it holds/);
   assert.match(report, /1 of 1 rules that are served have a test; 1 are not served yet\./);
+  assert.match(report, /… §4\.2 Another one\./);
+  assert.match(report, /✔ §4 Operations/, 'a section without a gap');
+  assert.match(coverageReport(readRules(contract), []), /✘ §4 Operations\n✘ §4\.1/);
 });
 
 test('the tests of this repository cite rules of its contract', () => {

@@ -68,7 +68,9 @@ const ESTIMATED = { description: 'What it would do (`dry_run=true`).', schema: E
 export function createRoutes(parts: CreateParts): Route<Caller>[] {
   const isRemembered = ({ query }: Incoming<Caller>) => (query as { dry_run?: boolean }).dry_run !== true;
   const withSubmit = { ...parts, submit: submitTogether(parts) };
-  return [createRoute(withSubmit), bulkRoute(withSubmit)].map((one) => idempotent(parts.idempotency, one, isRemembered));
+  return [createRoute(withSubmit), bulkRoute(withSubmit)].map((one) =>
+    idempotent(parts.idempotency, one, isRemembered),
+  );
 }
 
 function createRoute(parts: RouteParts): Route<Caller> {
