@@ -80,6 +80,17 @@ describe('the landings of a capture', { concurrency: 4 }, () => {
     assert.deepEqual([picture?.width, picture?.height], [393 * 3, 1_000 * 3]);
   });
 
+  it('are pictured without a word to the page, which gets no user activation from it', async () => {
+    const { site } = world;
+    site.setPage(
+      'http://untouched.example/',
+      `<script>addEventListener('pagehide', () => navigator.sendBeacon('/left?' + navigator.userActivation.hasBeenActive))</script>`,
+    );
+    const captured = await world.capture('http://untouched.example/');
+    assert.ok(captured.file('landing-0.jpeg'));
+    assert.ok(captured.urls().includes('http://untouched.example/left?false'), captured.urls().join('\n'));
+  });
+
   it('have titles without control characters and broken letters', async () => {
     const { site } = world;
     site.setPage('http://titled.example/', `<script>document.title = 'a\\0b\\u0007c\\ud800d'</script>`);

@@ -85,7 +85,7 @@ export class ChromiumPool implements BrowserPool {
   }
 
   async #currentOrNext(): Promise<LiveBrowser> {
-    const reason = this.#current ? await this.#current.recycleReason(this.#limits) : 'first';
+    const reason = this.#current ? this.#current.recycleReason(this.#limits) : 'first';
     if (this.#current && reason === null) return this.#current;
     this.#current?.retire();
     this.#current = null;

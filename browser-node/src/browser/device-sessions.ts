@@ -13,7 +13,7 @@ export type Identity = {
   workerScript: string;
 };
 
-type Session = { identity: Identity | null; type: string };
+type Session = { identity: Identity | null; type: string; targetId: string };
 type Expected = { identity: Identity; resolve: (contextId: string) => void };
 
 const WORKERS = new Set(['worker', 'shared_worker', 'service_worker']);
@@ -25,6 +25,8 @@ const WORKERS = new Set(['worker', 'shared_worker', 'service_worker']);
  */
 export class DeviceSessions implements ProtocolFilter {
   readonly #sessions = new Map<string, Session>();
+  /** The session in which Playwright emulates the device, by the target id of its tab. */
+  readonly #ofTabs = new Map<string, string>();
   readonly #identities = new Map<string, Identity>();
   readonly #creating = new Map<number, Expected>();
   #expected: Expected | null = null;
@@ -45,6 +47,13 @@ export class DeviceSessions implements ProtocolFilter {
   headersOf(sessionId: string): DeviceHeaders | null {
     const session = this.#sessions.get(sessionId);
     return session?.type === 'service_worker' ? (session.identity?.headers ?? null) : null;
+  }
+
+  /** The session in which the device is emulated in a tab, by CDP's id of the tab; null = there is no such tab (any more). */
+  emulating(targetId: string): { sessionId: string; maxTouchPoints: number } | null {
+    const sessionId = this.#ofTabs.get(targetId);
+    const identity = sessionId && this.#sessions.get(sessionId)?.identity;
+    return sessionId && identity ? { sessionId, maxTouchPoints: identity.maxTouchPoints } : null;
   }
 
   forgetContext(contextId: string): void {
@@ -69,7 +78,7 @@ export class DeviceSessions implements ProtocolFilter {
   incoming(message: ProtocolMessage): boolean {
     if (message.id !== undefined) this.#answered(message, message.id);
     if (message.method === 'Target.attachedToTarget') this.#attached(message);
-    if (message.method === 'Target.detachedFromTarget') this.#sessions.delete(message.params?.sessionId as string);
+    if (message.method === 'Target.detachedFromTarget') this.#detached(message.params?.sessionId as string);
     return true;
   }
 
@@ -118,10 +127,19 @@ export class DeviceSessions implements ProtocolFilter {
   #attached({ sessionId, params }: ProtocolMessage): void {
     const { targetInfo, sessionId: own } = params as {
       sessionId: string;
-      targetInfo: { type: string; browserContextId?: string };
+      targetInfo: { targetId: string; type: string; browserContextId?: string };
     };
     const parent = this.#sessions.get(sessionId ?? '')?.identity ?? null;
     const identity = this.#identities.get(targetInfo.browserContextId ?? '') ?? parent;
-    this.#sessions.set(own, { identity, type: targetInfo.type });
+    const { targetId, type } = targetInfo;
+    this.#sessions.set(own, { identity, type, targetId });
+    // The first one is Playwright's own; it may attach to a tab once more for others.
+    if (type === 'page' && !this.#ofTabs.has(targetId)) this.#ofTabs.set(targetId, own);
+  }
+
+  #detached(sessionId: string): void {
+    const targetId = this.#sessions.get(sessionId)?.targetId ?? '';
+    this.#sessions.delete(sessionId);
+    if (this.#ofTabs.get(targetId) === sessionId) this.#ofTabs.delete(targetId);
   }
 }

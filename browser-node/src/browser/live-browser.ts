@@ -3,6 +3,7 @@ import { withDeadline } from '@adsweep/shared/service/with-deadline.ts';
 import { type Browser, type BrowserContext, chromium } from 'playwright-core';
 import type { Chromium } from './chromium-path.ts';
 import { type ChromiumProcess, startChromium } from './chromium-process.ts';
+import { ContextObservers } from './context-observers.ts';
 import { DeviceSessions } from './device-sessions.ts';
 import { type EmulationProfile, emulationProfile } from './emulation-profile.ts';
 import { lastingMemory } from './group-memory.ts';
@@ -11,6 +12,7 @@ import { PipeTransport } from './pipe-transport.ts';
 import { type RecycleLimits, type RecycleReason, recycleReason } from './recycle-policy.ts';
 import { RENDERER_BYTES_MAX, RendererMemory } from './renderer-memory.ts';
 import { RequestGuard } from './request-guard.ts';
+import { takePicture } from './take-picture.ts';
 
 const CONNECT_DEADLINE_MS = 15_000;
 const OPEN_DEADLINE_MS = 15_000;
@@ -26,6 +28,7 @@ export class LiveBrowser {
   readonly #transport: PipeTransport;
   readonly #browser: Browser;
   readonly #sessions: DeviceSessions;
+  readonly #observers: ContextObservers;
   readonly #logger: Logger;
   readonly #renderers: RendererMemory;
   readonly #startedAt = Date.now();
@@ -54,6 +57,7 @@ export class LiveBrowser {
     this.#transport = transport;
     this.#browser = browser;
     this.#sessions = sessions;
+    this.#observers = new ContextObservers(() => transport.own.attach(OPEN_DEADLINE_MS));
     this.#logger = logger.child({ chromium_pid: process.pid });
     browser.on('disconnected', () => {
       this.#broken = true;
@@ -94,10 +98,10 @@ export class LiveBrowser {
   }
 
   /** Why this browser must not get another context; null = it may. */
-  async recycleReason(limits: RecycleLimits, now = Date.now()): Promise<RecycleReason | null> {
+  recycleReason(limits: RecycleLimits, now = Date.now()): RecycleReason | null {
     if (now - this.#measuredAt > MEMORY_EVERY_MS) {
       this.#measuredAt = now;
-      this.#memory = await lastingMemory(this.#process.pid);
+      this.#memory = lastingMemory(this.#process.pid);
     }
     const usage = {
       broken: this.#broken,
@@ -166,7 +170,8 @@ export class LiveBrowser {
       browser: this.#browser,
       browserName: 'Chromium',
       browserVersion: this.version,
-      attach: () => this.#transport.own.attach(OPEN_DEADLINE_MS),
+      observe: (listener) => this.#observers.observe(contextId, listener),
+      picture: (...asked) => takePicture(this.#transport.own, this.#sessions, ...asked),
       browserContextId: contextId,
       crashedForMemory: () => this.#renderers.endedForMemory(),
       browserEnded: () => this.#killed !== null || this.#transport.closed,
@@ -185,8 +190,9 @@ export class LiveBrowser {
       this.#markUnhealthy();
     }
     this.#sessions.forgetContext(contextId);
+    this.#observers.forget(contextId);
     // Only now are all of its lasting processes there: before its first context a browser has half the memory of an idle one.
-    this.#idleMemory ??= await lastingMemory(this.#process.pid);
+    this.#idleMemory ??= lastingMemory(this.#process.pid);
     this.#disclaim();
   }
 

@@ -1,7 +1,7 @@
 import type { Emulator } from '@adsweep/shared/scan/devices/device.ts';
 import type { ExitTicket } from '@adsweep/shared/targeting/exit-ticket.ts';
 import type { Browser, BrowserContext } from 'playwright-core';
-import type { BrowserSession } from './own-sessions.ts';
+import type { ContextListener, ContextObservation } from './context-observers.ts';
 
 /**
  * A browser context for one capture: it leaves by the ticket's exit and looks like the requested device, from the first request and the
@@ -12,16 +12,28 @@ export type OpenContext = {
   browser: Browser;
   browserName: string;
   browserVersion: string;
-  /** A session with the same Chromium beside Playwright's, for a client that only observes. Rejects when the browser does not answer in time. */
-  attach(): Promise<BrowserSession>;
-  /** CDP's id of this context, by which the observing client sorts targets. */
+  /** Observes what runs in the context, beside Playwright. One observer at a time. */
+  observe(listener: ContextListener): ContextObservation;
+  /**
+   * A JPEG picture of a part of a tab, by CDP's id of the tab, in the pixels of the device. Nothing is run in the page for it. Rejects when the
+   * tab is gone or does not answer within `deadlineMs`.
+   */
+  picture(targetId: string, part: PicturePart, deadlineMs: number): Promise<Buffer>;
+  /** CDP's id of this context, by which targets are sorted. */
   browserContextId: string;
   /** Whether a page that crashed just now did so because it took too much memory. */
-  crashedForMemory(): Promise<boolean>;
+  crashedForMemory(): boolean;
   /** Whether the browser itself is gone, or was given up; its other contexts went with it. */
   browserEnded(): boolean;
   /** Bounded by a deadline; never throws. */
   close(): Promise<void>;
+};
+
+/** A part of a page, from its top left in CSS pixels; `beyondView`: some of the page is outside of the view. `quality`: of the JPEG, to 100. */
+export type PicturePart = {
+  clip: { x: number; y: number; width: number; height: number };
+  beyondView: boolean;
+  quality: number;
 };
 
 /**

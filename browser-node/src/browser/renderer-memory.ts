@@ -1,7 +1,5 @@
-import { readdir } from 'node:fs/promises';
 import { totalmem } from 'node:os';
-import { isRenderer, readProcess } from './group-memory.ts';
-import { isAlive } from './is-alive.ts';
+import { isRenderer, processIds, readProcess } from './group-memory.ts';
 
 const SAMPLE_MS = 500;
 /** How long a renderer that ended is remembered. */
@@ -23,21 +21,20 @@ export class RendererMemory {
   /** Processes that are no renderers of the group. */
   readonly #others = new Set<number>();
   readonly #timer: NodeJS.Timeout;
-  #sampling: Promise<void> | null = null;
 
   constructor(groupId: number, bytesMax: number) {
     this.#groupId = groupId;
     this.#bytesMax = bytesMax;
-    this.#timer = setInterval(() => void this.sample(), SAMPLE_MS).unref();
+    this.#timer = setInterval(() => this.#sample(), SAMPLE_MS).unref();
   }
 
   /** Whether a renderer ended just now that held, when it was last seen, at least half of what it may. */
-  async endedForMemory(): Promise<boolean> {
-    await this.sample();
+  endedForMemory(): boolean {
     const now = performance.now();
-    return [...this.#renderers].some(([pid, { bytes, seenAt }]) => {
-      const isGone = seenAt < now && !isAlive(pid);
-      return isGone && now - seenAt < REMEMBERED_MS && bytes >= this.#bytesMax / 2;
+    this.#sample();
+    // One that has ended and was not collected yet is not seen any more either.
+    return [...this.#renderers.values()].some(({ bytes, seenAt }) => {
+      return seenAt < now && now - seenAt < REMEMBERED_MS && bytes >= this.#bytesMax / 2;
     });
   }
 
@@ -45,28 +42,19 @@ export class RendererMemory {
     clearInterval(this.#timer);
   }
 
-  /** Looks once; one look at a time. */
-  sample(): Promise<void> {
-    this.#sampling ??= this.#look().finally(() => {
-      this.#sampling = null;
-    });
-    return this.#sampling;
-  }
-
-  async #look(): Promise<void> {
-    const names = await readdir('/proc').catch(() => []);
-    const pids = new Set(names.filter((name) => /^\d+$/.test(name)).map(Number));
+  #sample(): void {
+    const pids = new Set(processIds().map(Number));
     for (const pid of this.#others) if (!pids.has(pid)) this.#others.delete(pid);
     for (const [pid, { seenAt }] of this.#renderers)
       if (!pids.has(pid) && performance.now() - seenAt > REMEMBERED_MS) this.#renderers.delete(pid);
-    await Promise.all([...pids].filter((pid) => !this.#others.has(pid)).map((pid) => this.#measure(pid)));
+    for (const pid of pids) if (!this.#others.has(pid)) this.#measure(pid);
   }
 
-  async #measure(pid: number): Promise<void> {
-    const process = await readProcess(String(pid));
+  #measure(pid: number): void {
+    const process = readProcess(String(pid));
     if (!process) return;
     if (process.groupId !== this.#groupId) return void this.#others.add(pid);
-    if (!this.#renderers.has(pid) && !(await isRenderer(String(pid)))) return;
+    if (!this.#renderers.has(pid) && !isRenderer(String(pid))) return;
     // What has ended and was not collected yet holds nothing any more.
     if (process.bytes === 0) return;
     this.#renderers.set(pid, { bytes: process.bytes, seenAt: performance.now() });

@@ -49,7 +49,7 @@ export async function capturePage(
     return {
       capture: asCapture(captureSession, draft, request.limits.capture_bytes),
       files: [...draft.files],
-      failure: await withCrashReason(open, failureOf(captureSession, visit, draft.traffic, leftAt)),
+      failure: withCrashReason(open, failureOf(captureSession, visit, draft.traffic, leftAt)),
     };
   } finally {
     await leaveContext(captureSession);
@@ -142,8 +142,8 @@ function failureOf(
 }
 
 /** A crash by its reason, where that is memory. */
-async function withCrashReason(open: OpenContext, failure: CaptureFailure | null): Promise<CaptureFailure | null> {
-  if (failure?.code !== 'browser: CRASHED' || !(await open.crashedForMemory())) return failure;
+function withCrashReason(open: OpenContext, failure: CaptureFailure | null): CaptureFailure | null {
+  if (failure?.code !== 'browser: CRASHED' || !open.crashedForMemory()) return failure;
   return { code: 'browser: OUT_OF_MEMORY', cause: `${failure.cause}: its renderer held too much memory` };
 }
 

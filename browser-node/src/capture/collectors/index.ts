@@ -21,8 +21,8 @@ import { screenshots } from './screenshots.ts';
 import { workerLoad } from './worker-load.ts';
 
 /**
- * What is collected while the tabs are open, in this order: processors are measured before we use them ourselves, a picture may grant the
- * page user activation, after which nothing it does is observed, then one click may be tried, and the Back probe leaves the page.
+ * What is collected while the tabs are open, in this order: processors are measured before we use them ourselves, one click may be
+ * tried after the picture, and the Back probe leaves the page.
  */
 export const whileOpen: Collector[] = [
   mainThread,

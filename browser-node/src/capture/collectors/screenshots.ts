@@ -14,7 +14,7 @@ import type { Collector } from './collector.ts';
 import { picturedPart } from './pictured-part.ts';
 
 /** Encoded again as WebP when it is read: a little better than what is served then. */
-const JPEG = { type: 'jpeg', quality: 90 } as const;
+const JPEG = { format: 'jpeg', quality: 90 } as const;
 /** Screens a page is scrolled through. Beyond, what is loaded when seen stays as it is. */
 const SCREENS_MAX = 8;
 /** Time for what scrolling asked for. */
@@ -72,26 +72,15 @@ async function wholePage(captureSession: CaptureSession, landing: OpenTab, scree
   return size;
 }
 
-/**
- * The whole page. By Playwright's own session: the one that emulates the device is the one that can picture it in the device's pixels.
- * It grants the page user activation, so that observing is over by now.
- */
-function shootWhole(captureSession: CaptureSession, { page }: OpenTab, size: PageSize): Promise<Buffer> {
-  return page.screenshot({
-    ...JPEG,
-    fullPage: true,
-    clip: picturedPart(size),
-    caret: 'initial',
-    timeout: underLoad(captureSession, SCREENSHOT_MS),
-  });
+function shootWhole(captureSession: CaptureSession, { page, tab }: OpenTab, size: PageSize): Promise<Buffer> {
+  const view = page.viewportSize();
+  const beyondView = !view || size.width > view.width || size.height > view.height;
+  const part = { clip: picturedPart(size), beyondView, quality: JPEG.quality };
+  return captureSession.open.picture(tab.session.targetId, part, underLoad(captureSession, SCREENSHOT_MS));
 }
 
 /** What is in view. */
 async function shootView({ tab }: OpenTab): Promise<Buffer> {
-  const { data } = await tab.session.send(
-    'Page.captureScreenshot',
-    { format: JPEG.type, quality: JPEG.quality },
-    COMMAND_MS,
-  );
+  const { data } = await tab.session.send('Page.captureScreenshot', JPEG, COMMAND_MS);
   return Buffer.from(data, 'base64');
 }

@@ -1,7 +1,8 @@
 import { withDeadline } from '@adsweep/shared/service/with-deadline.ts';
 import type { Page } from 'playwright-core';
+import { autoAttach } from '../../browser/auto-attach.ts';
+import type { ContextObservation } from '../../browser/context-observers.ts';
 import type { OpenContext } from '../../browser/open-context.ts';
-import type { BrowserSession } from '../../browser/own-sessions.ts';
 import {
   CHILDREN_MAX,
   COMMAND_MS,
@@ -17,23 +18,14 @@ import {
 } from './devtools.ts';
 
 type Attached = { sessionId: string; targetInfo: TargetInfo };
-type TargetInfo = { targetId: string; type: string; openerId?: string; browserContextId?: string };
-
-// Tabs of the browser's own window system are left out: they would only double the pages.
-const FILTER = [
-  { type: 'browser', exclude: true },
-  { type: 'browser_ui', exclude: true },
-  { type: 'tab', exclude: true },
-  {},
-];
+type TargetInfo = { targetId: string; type: string; openerId?: string };
 
 /**
  * A second CDP client beside Playwright, on the same pipe. It sees what Playwright's events leave out: shared workers, requests of
- * workers' workers, prefetches. It detaches from targets of other contexts at once.
+ * workers' workers, prefetches.
  */
 export class SecondClient implements DevTools {
-  readonly #browser: BrowserSession;
-  readonly #contextId: string;
+  readonly #observation: ContextObservation;
   readonly #listeners = new Listeners();
   readonly #sessions = new Map<string, Session>();
   readonly #awaited = new Map<string, (session: TargetSession) => void>();
@@ -41,17 +33,15 @@ export class SecondClient implements DevTools {
   readonly #children = new Set<string>();
   readonly #onFlooded: ((by: TargetSession | null) => void)[] = [];
 
-  constructor(browser: BrowserSession, contextId: string) {
-    this.#browser = browser;
-    this.#contextId = contextId;
-    browser.listen((method, params, sessionId) => this.#receive(method, params, sessionId));
+  constructor({ observe }: Pick<OpenContext, 'observe'>) {
+    this.#observation = observe((method, params, sessionId) => this.#receive(method, params, sessionId));
   }
 
   /** Begins to observe a context. Rejects when the browser is gone or does not answer in time. */
-  static async connect({ attach, browserContextId }: OpenContext): Promise<SecondClient> {
-    const client = new SecondClient(await attach(), browserContextId);
+  static async connect(open: OpenContext): Promise<SecondClient> {
+    const client = new SecondClient(open);
     try {
-      await client.command('Target.setAutoAttach', autoAttach({ paused: false }));
+      await client.#observation.begun;
       return client;
     } catch (error) {
       client.close();
@@ -85,16 +75,16 @@ export class SecondClient implements DevTools {
   }
 
   close(): void {
-    this.#browser.close();
+    this.#observation.close();
   }
 
   command<C extends Command>(
     method: C,
     params: CommandParams<C>,
-    sessionId?: string,
+    sessionId: string,
     deadlineMs = COMMAND_MS,
   ): Promise<CommandAnswer<C>> {
-    const answer: Promise<unknown> = this.#browser.command(method, params, deadlineMs, sessionId);
+    const answer: Promise<unknown> = this.#observation.command(method, params, deadlineMs, sessionId);
     return answer as Promise<CommandAnswer<C>>;
   }
 
@@ -117,10 +107,6 @@ export class SecondClient implements DevTools {
   }
 
   #attach({ sessionId, targetInfo }: Attached, parentId: string | undefined): void {
-    if (targetInfo.browserContextId !== this.#contextId) {
-      this.command('Target.detachFromTarget', { sessionId }).catch(() => undefined);
-      return;
-    }
     const parent = this.#sessions.get(parentId ?? '') ?? null;
     if (targetInfo.type !== 'page') {
       this.#countChild(targetInfo.targetId, parent);
@@ -174,14 +160,3 @@ class Session implements TargetSession {
     this.send(command, params).catch(() => undefined);
   }
 }
-
-/**
- * Frames and workers wait at their start until they are observed: without it, half of the frames that move on at once had no contents.
- * Playwright makes them wait too, and neither lets go for the other. Tabs never wait for us: Playwright then misses their first requests.
- */
-const autoAttach = ({ paused }: { paused: boolean }) => ({
-  autoAttach: true,
-  flatten: true,
-  waitForDebuggerOnStart: paused,
-  filter: FILTER,
-});

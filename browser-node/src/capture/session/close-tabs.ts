@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { withDeadline } from '@adsweep/shared/service/with-deadline.ts';
 import type { TicketTraffic } from '@adsweep/shared/targeting/exit-ticket.ts';
 import { evaluateInIsolatedWorld } from '../devtools/isolated-world.ts';
@@ -31,22 +32,22 @@ export async function closeTabs(
     withDeadline(closing, until - performance.now(), 'the end of the tabs').catch(() => []),
   );
   const closedAt = performance.now();
+  // Sooner than this it is never quiet.
+  let restInMs = LEAVE_QUIET_MS;
   while (true) {
+    await captureSession.ending.race(pause(Math.max(restInMs, CHECK_AT_LEAST_MS)));
     const askedAt = performance.now();
     await networkAnswers(captureSession);
     const carried = await askGateway(captureSession, traffic);
     const now = performance.now();
     if (!carried || captureSession.ending.failure) return carried;
-    const restInMs = quietIn(carried, { sinceClosedMs: askedAt - closedAt, roundTripMs: now - askedAt });
+    restInMs = quietIn(carried, { sinceClosedMs: askedAt - closedAt, roundTripMs: now - askedAt });
     if (restInMs === 0) return carried;
     if (now >= until) {
       const text = `requests were still under way ${Math.round(maxMs / 1_000)} s after the tabs were closed`;
       captureSession.notes.push({ collector: 'gateway', text });
       return carried;
     }
-    await captureSession.ending.race(
-      new Promise((resolve) => setTimeout(resolve, Math.max(restInMs, CHECK_AT_LEAST_MS))),
-    );
   }
 }
 
