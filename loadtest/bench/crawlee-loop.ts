@@ -7,10 +7,11 @@ import { benchConfig } from './config.ts';
 import { exchange } from './process-turn.ts';
 
 /**
- * Crawlee's crawler over the same pages, with the same browser, viewport and picture as a scan has. Run as a process of its own:
- * `crawlee-loop.ts <folder that Crawlee is installed in> <address of the ad world> <pages at once> <url> ...`, with an IPC channel.
+ * Crawlee's crawler over the same pages, with the same browser, viewport and picture as a scan has. The clock runs for so many pages after
+ * so many others, while further ones wait. Run as a process of its own: `crawlee-loop.ts <folder that Crawlee is installed in> <address
+ * of the ad world> <pages at once> <pages before> <pages> <url> ...`, with an IPC channel.
  */
-const [folder = '', address = '', atOnce = '1', ...urls] = process.argv.slice(2);
+const [folder = '', address = '', atOnce = '1', before = '0', pages = '0', ...urls] = process.argv.slice(2);
 
 /** What of Crawlee is used here; it is installed for this benchmark alone, so that its types are not there. */
 type Crawlee = {
@@ -50,15 +51,16 @@ const crawler = new PlaywrightCrawler(
     requestHandler: async ({ page }: { page: Page }) => {
       await page.screenshot({ type: 'webp', quality: 80, fullPage: true });
       finished += 1;
-      // The crawler ends its browser by itself, and what the browser used is known only as long as it lives.
-      if (finished === urls.length) await exchange({ seconds: (performance.now() - began) / 1000 });
+      if (finished === Number(before)) {
+        began = performance.now();
+        void exchange({});
+      }
+      if (finished === Number(before) + Number(pages)) void exchange({ seconds: (performance.now() - began) / 1000 });
     },
   },
   new Configuration({ persistStorage: false, storageClientOptions: { localDataDirectory: storage }, logLevel: 2 }),
 );
 
-await exchange({});
-began = performance.now();
 const { requestsFinished } = await crawler.run(urls.map((url, at) => ({ url, uniqueKey: `${at} ${url}` })));
 if (requestsFinished !== urls.length) throw new Error(`${requestsFinished} of ${urls.length} pages were crawled`);
 rmSync(storage, { recursive: true, force: true });

@@ -9,16 +9,21 @@ import { saveResult } from './save-result.ts';
 
 /**
  * Pages a minute of the whole farm and of Crawlee's PlaywrightCrawler, each at several concurrencies, and each judged by its best one:
- * the same pages, browser, viewport and picture, in turn, medians. Crawlee is installed when this is run; Adsweep does not need it.
+ * the same pages, browser, viewport and picture, in turn, medians. Of both, the pages in the middle of a longer run are measured: neither
+ * the start of a browser counts, nor the end, when the last pages have the machine for themselves. Crawlee is installed when this is run;
+ * Adsweep does not need it.
  */
 const PAGES = ['http://news.publisher.example/', 'http://quiet.shop.example/', 'http://go.redirects.example/by/302'];
 const CRAWLEE = '@crawlee/playwright@3.18.1';
 const PAGES_A_TURN = Number(process.argv[2] ?? 60);
-const TURNS = Number(process.argv[3] ?? 3);
-const FARM_SLOTS = [6, 10, 16];
-const CRAWLEE_PAGES = [4, 6, 8];
+const TURNS = Number(process.argv[3] ?? 2);
+const FARM_SLOTS = [6, 10];
+const CRAWLEE_PAGES = [4, 6];
+/** Pages before those that are measured, and after them. */
+const BEFORE = 20;
+const AFTER = 10;
 
-const urls = Array.from({ length: PAGES_A_TURN }, (_, index) => PAGES[index % PAGES.length]!);
+const urls = Array.from({ length: BEFORE + PAGES_A_TURN + AFTER }, (_, index) => PAGES[index % PAGES.length]!);
 
 /** Where Crawlee is installed, beside the other programs that are brought for this checkout alone. */
 function installCrawlee(): string {
@@ -43,10 +48,10 @@ for (let turn = 0; turn < TURNS; turn++)
     const farm = await new MeasuredFarm(slots).ready();
     try {
       await farm.says(/report: /);
-      measured(`whole farm, ${slots} slots`, await farm.scanAll(urls));
-      const atOnce = String(CRAWLEE_PAGES[at]);
+      measured(`whole farm, ${slots} slots`, await farm.scanSteadily(urls, BEFORE, PAGES_A_TURN));
+      const args = [folder, farm.adWorld, ...[CRAWLEE_PAGES[at], BEFORE, PAGES_A_TURN].map(String), ...urls];
       const script = join(import.meta.dirname, 'crawlee-loop.ts');
-      measured(`Crawlee, ${atOnce} pages at once`, await processTurn(script, [folder, farm.adWorld, atOnce, ...urls]));
+      measured(`Crawlee, ${CRAWLEE_PAGES[at]} pages at once`, await processTurn(script, args));
     } finally {
       await farm.close();
     }
@@ -62,7 +67,7 @@ const best = (start: string) =>
 const ratio = best('whole farm') / best('Crawlee');
 saveResult('crawlee', [
   '# Pages a minute beside Crawlee',
-  `${machine()}; ${TURNS} turns of ${PAGES_A_TURN} pages (${PAGES.length} different ones), in turn, medians. ${CRAWLEE}, with the same browser, viewport and whole-page picture. A scan watches each page for 1.5 s after it has loaded, and keeps its requests, chain and documents.`,
+  `${machine()}; ${TURNS} turns of ${PAGES_A_TURN} pages (${PAGES.length} different ones), in turn, medians, measured after ${BEFORE} others and while ${AFTER} more wait. ${CRAWLEE}, with the same browser, viewport and whole-page picture. A scan watches each page for 1.5 s after it has loaded, and keeps its requests, chain and documents.`,
   ['| what | pages a minute | CPU seconds a page |', '|---|---|---|']
     .concat(rows.map(({ name, perMinute, cpu }) => `| ${name} | ${perMinute.toFixed(0)} | ${cpu.toFixed(2)} |`))
     .join('\n'),

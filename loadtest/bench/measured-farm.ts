@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { isFinal } from '@adsweep/shared/scan/scan-status.ts';
 import { RunningFarm } from '../../infra/farm/test/support/running-farm.ts';
 import { cpuSecondsOfTree } from './cpu-of-tree.ts';
 
@@ -10,7 +9,12 @@ export type Turn = { seconds: number; cpu: number };
 /** `node`: of the browser node with its browser alone. */
 export type FarmTurn = Turn & { node: number };
 
-const ASK_EVERY_MS = 250;
+const ASK_EVERY_MS = 500;
+/** Pages take this long on average at the most. */
+const SECONDS_A_PAGE_MAX = 20;
+
+/** How many scans had ended at a moment (`performance.now()`), and the CPU seconds used until then. */
+type Moment = { ended: number; at: number; cpu: { all: number; node: number } };
 
 /** A farm with its ad world, and what its processes use. */
 export class MeasuredFarm extends RunningFarm {
@@ -28,13 +32,43 @@ export class MeasuredFarm extends RunningFarm {
 
   /** Scans all of these pages; throws when one does not complete. */
   async scanAll(urls: string[]): Promise<FarmTurn> {
-    const before = this.#cpu();
-    const began = performance.now();
-    const scans = await Promise.all(urls.map((url) => this.submit({ url })));
-    for (const { id } of scans) await this.#completed(id);
-    const seconds = (performance.now() - began) / 1000;
-    const after = this.#cpu();
-    return { seconds, cpu: after.all - before.all, node: after.node - before.node };
+    const before = { ended: await this.#completed(), at: performance.now(), cpu: this.#cpu() };
+    await this.#submitAll(urls);
+    return turnBetween(before, await this.#untilCompleted(before.ended + urls.length, urls.length), urls.length);
+  }
+
+  /**
+   * Scans all of these pages at once, and measures from the end of number `before` until `pages` more have ended: every slot has work all
+   * the while. Throws when one does not complete.
+   */
+  async scanSteadily(urls: string[], before: number, pages: number): Promise<FarmTurn> {
+    const known = await this.#completed();
+    await this.#submitAll(urls);
+    const first = await this.#untilCompleted(known + before, urls.length);
+    const last = await this.#untilCompleted(first.ended + pages, urls.length);
+    await this.#untilCompleted(known + urls.length, urls.length);
+    return turnBetween(first, last, pages);
+  }
+
+  async #submitAll(urls: string[]): Promise<void> {
+    await Promise.all(urls.map((url) => this.submit({ url })));
+  }
+
+  /** Waits until so many scans have completed. Asks as seldom as a client would: answers cost CPU, too. `pages`: how many are under way. */
+  async #untilCompleted(count: number, pages: number): Promise<Moment> {
+    const lateAt = performance.now() + SECONDS_A_PAGE_MAX * 1_000 * pages;
+    let ended = await this.#completed();
+    for (; ended < count; ended = await this.#completed()) {
+      if (performance.now() > lateAt) throw new Error(`${ended} scans have completed and not ${count}`);
+      await pause(ASK_EVERY_MS);
+    }
+    return { ended, at: performance.now(), cpu: this.#cpu() };
+  }
+
+  /** How many scans have completed since the farm began. */
+  async #completed(): Promise<number> {
+    const answer = await this.call('GET', '/api/v1/scans?status=completed&limit=1');
+    return ((await answer.json()) as { total: number }).total;
   }
 
   /** CPU of everything but the ad world, and of the browser node alone. */
@@ -42,14 +76,11 @@ export class MeasuredFarm extends RunningFarm {
     const node = cpuSecondsOfTree(this.pidOf('browser-node 1'));
     return { all: cpuSecondsOfTree(this.pid) - cpuSecondsOfTree(this.pidOf('ad world')), node };
   }
+}
 
-  /** Asks as seldom as a client would: answers cost CPU, too. */
-  async #completed(id: string): Promise<void> {
-    let { status } = await this.scan(id);
-    while (!isFinal(status)) {
-      await pause(ASK_EVERY_MS);
-      ({ status } = await this.scan(id));
-    }
-    if (status !== 'completed') throw new Error(`scan ${id} ended as ${status}`);
-  }
+/** Several may have ended between two looks: the turn is that of `pages` of them. */
+function turnBetween(first: Moment, last: Moment, pages: number): FarmTurn {
+  const share = pages / (last.ended - first.ended);
+  const [cpu, node] = [last.cpu.all - first.cpu.all, last.cpu.node - first.cpu.node];
+  return { seconds: ((last.at - first.at) / 1000) * share, cpu: cpu * share, node: node * share };
 }
