@@ -1,5 +1,6 @@
 import type { Page } from 'playwright-core';
-import type { CommandAnswer, TargetSession } from '../devtools/devtools.ts';
+import { COMMAND_MS, type CommandAnswer, type TargetSession } from '../devtools/devtools.ts';
+import { isolatedWorldOf } from '../devtools/isolated-world.ts';
 import { FRAMES_MAX, PROBE_MS } from '../session/budgets.ts';
 import type { CaptureSession } from '../session/capture-session.ts';
 import { clipUrl } from '../session/clip-url.ts';
@@ -101,11 +102,23 @@ async function probe(
   });
   // What the tab does from here on is no part of the capture.
   captureSession.journal.close();
+  await activateFrames(captureSession, session);
   session.tell('Page.navigateToHistoryEntry', { entryId: before.id });
   // Where nothing comes of it, Back leads to what was there before.
   await led.catch(() => undefined);
   const url = landing.page.url();
   return isNew(url) ? clipUrl(url) : '';
+}
+
+/** A visitor who goes Back has touched the page: without that, Chromium lets no frame of another site lead it away. */
+async function activateFrames(captureSession: CaptureSession, root: TargetSession): Promise<void> {
+  const frames = (await framesOf(captureSession, root)).slice(0, FRAMES_MAX);
+  const activate = async ({ session, frameId }: FrameAt) => {
+    const contextId = await isolatedWorldOf(session, frameId, COMMAND_MS);
+    await session.send('Runtime.evaluate', { expression: '0', contextId, userGesture: true });
+  };
+  // A frame that is gone leads nowhere.
+  await Promise.all(frames.map((frame) => activate(frame).catch(() => undefined)));
 }
 
 const withoutFragment = (url: string): string => url.split('#')[0] as string;
