@@ -55,6 +55,29 @@ describe('what is found on a creative', () => {
     const own = classify({ judged: [], captured: [], creativeUrls, publisher: 'https://www.doubleclick.net/' });
     assert.deepEqual([own.network, own.network_host], ['', ''], "not where the publisher's own servers serve it");
   });
+
+  test('§2.1.17 an ad server without a known name is told by its host alone', () => {
+    const hostOf = (...servedUrls: string[]) =>
+      classify({
+        ...{ judged: [], captured: [], servedUrls },
+        ...{ publisher: 'https://news.example/', pageUrl: 'https://www.neutral.example/' },
+      });
+    const adServer = 'https://ads.unheard-of.example/frame';
+    assert.deepEqual(hostOf(adServer, 'https://other.example/x.js'), {
+      ...{ brand: null, network: '', network_host: 'ads.unheard-of.example' },
+    });
+    const infrastructure = ['https://www.googletagmanager.com/gtm.js', 'https://cdn.doubleverify.com/x.js'];
+    assert.equal(
+      hostOf(...infrastructure, 'https://cdn.news.example/ad.js', 'https://www.neutral.example/').network_host,
+      '',
+    );
+    assert.equal(hostOf(...infrastructure, adServer).network_host, 'ads.unheard-of.example');
+    assert.equal(
+      classify({ judged: [], captured: [], creativeUrls: [adServer] }).network_host,
+      '',
+      'not by its pictures',
+    );
+  });
 });
 
 describe('what a capture tells of a creative', () => {

@@ -2,7 +2,7 @@ import type { CapturedDocument } from '@adsweep/shared/capture/artifacts/documen
 import type { CapturedLanding } from '@adsweep/shared/capture/capture.ts';
 import { subjectLanding } from '@adsweep/shared/capture/subject-landing.ts';
 import { brandOf } from './brand.ts';
-import { type Network, networkOf } from './network-name.ts';
+import { type Network, networkOf, unnamedAdServer } from './network-name.ts';
 
 /** What the evidence itself says of a scan, without a model. */
 export type OwnNames = Network & { brand: string | null };
@@ -14,8 +14,11 @@ export type Classified = {
   documents?: CapturedDocument[];
   /** What the creative loaded; of a page scan nothing. */
   creativeUrls?: string[];
-  /** The page that the ad stands on. */
+  /** Its documents and scripts, and the VAST documents: what an ad server answers. */
+  servedUrls?: string[];
+  /** The page that the ad stands on, and the address that it was shown at, which is that or a neutral one. */
   publisher?: string | null;
+  pageUrl?: string | null;
 };
 
 /** Names a scan: the brand by its first landing, the network by what the creative loaded and the whole chain before the landing. */
@@ -24,14 +27,18 @@ export function classify({
   captured,
   documents = [],
   creativeUrls = [],
+  servedUrls = [],
   publisher = null,
+  pageUrl = null,
 }: Classified): OwnNames {
   const first = judged.toSorted((a, b) => a.ord - b.ord)[0];
   const html = documents.find(({ landing, frame }) => landing === first?.ord && frame === '')?.html ?? '';
   const chain = subjectLanding(captured)?.redirect_chain ?? [];
+  // The last one is the landing, which serves no ad.
+  const named = networkOf([...creativeUrls, ...(chain.length > 0 ? chain.map(({ url }) => url) : [''])], publisher);
+  const publishers = [publisher, pageUrl].filter((url) => url !== null);
   return {
     brand: first ? brandOf({ ...first, html }) : null,
-    // The last one is the landing, which serves no ad.
-    ...networkOf([...creativeUrls, ...(chain.length > 0 ? chain.map(({ url }) => url) : [''])], publisher),
+    ...(named.network_host === '' ? unnamedAdServer(servedUrls, publishers) : named),
   };
 }

@@ -40,6 +40,21 @@ export function networkOf(urls: string[], publisher: string | null = null): Netw
   return NONE;
 }
 
+/**
+ * The ad server that nobody has a name for: the first host among `urls`, what a creative was loaded from, that is neither the publisher's nor
+ * a company's that the list knows, whatever that does.
+ */
+export function unnamedAdServer(urls: string[], publishers: string[]): Network {
+  const found = urls.find(
+    (url) =>
+      /^https?:/i.test(url) &&
+      URL.canParse(url) &&
+      !publishers.some((publisher) => sameSite(url, publisher)) &&
+      !thirdParties.getEntity(url),
+  );
+  return found === undefined ? NONE : { network: '', network_host: new URL(found).hostname };
+}
+
 /** Kinds of companies that serve no ads, also where a header bidder is asked under one of their hosts. */
 export const NOT_AD_NETWORKS: ReadonlySet<string> = new Set(['analytics', 'consent-provider', 'tag-manager']);
 

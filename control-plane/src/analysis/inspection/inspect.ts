@@ -49,7 +49,8 @@ function classifyWithin(
 ): Pick<Inspection, 'names' | 'failed'> {
   const classified: Classified = {
     ...{ judged: judged.landings, captured: captured.landings, documents: judged.documents },
-    ...{ creativeUrls: creativeUrls(captured), publisher: referrer },
+    ...{ creativeUrls: creativeUrls(captured), servedUrls: servedUrls(captured) },
+    ...{ publisher: referrer, pageUrl: captured.creative?.page_url ?? null },
   };
   try {
     return { names: runWithin(JUDGE_MS, () => classify(classified)), failed: [] };
@@ -63,3 +64,13 @@ const creativeUrls = ({ creative, requests }: Evidence): string[] => [
   ...(creative?.redirect_chain ?? []).map(({ url }) => url),
   ...requests.filter(({ surface }) => surface === 'creative').map(({ url }) => url),
 ];
+
+const SERVED_TYPES = new Set(['document', 'script']);
+
+/** What an ad server answered with: VAST documents, or the documents and scripts of the creative. */
+const servedUrls = ({ vast, requests }: Evidence): string[] =>
+  vast
+    ? vast.rungs.map(({ requested_url }) => requested_url)
+    : requests
+        .filter(({ surface, resource_type }) => surface === 'creative' && SERVED_TYPES.has(resource_type.toLowerCase()))
+        .map(({ url }) => url);
