@@ -56,7 +56,7 @@ describe('what is found on a creative', () => {
     assert.deepEqual([own.network, own.network_host], ['', ''], "not where the publisher's own servers serve it");
   });
 
-  test('§2.1.17 an ad server without a known name is told by its host alone', () => {
+  test('§2.1.18 an ad server without a known name is told by its host alone', () => {
     const hostOf = (...servedUrls: string[]) =>
       classify({
         ...{ judged: [], captured: [], servedUrls },
