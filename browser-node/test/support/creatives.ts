@@ -189,6 +189,13 @@ export const CREATIVES: Creative[] = [
     markup: /<template shadowrootmode="open"><a id="banner"/,
   },
   {
+    kind: 'a closed shadow root in an ordinary element',
+    tag: `<div></div><script>document.currentScript.previousElementSibling.attachShadow({ mode: 'closed' }).innerHTML = ${JSON.stringify(linked(img('300x250'))).replace(/</g, '\\x3c')}</script>`,
+    size: [300, 250],
+    landing: SHOP,
+    markup: /<div>/,
+  },
+  {
     kind: 'a closed shadow root',
     tag: `<ad-unit style="display:block;width:300px;height:250px"></ad-unit><script>document.querySelector('ad-unit').attachShadow({ mode: 'closed' }).innerHTML = ${JSON.stringify(linked(img('300x250'))).replace(/</g, '\\x3c')}</script>`,
     size: [300, 250],

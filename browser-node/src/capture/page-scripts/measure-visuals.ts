@@ -2,17 +2,23 @@
 export type Box = { x: number; y: number; width: number; height: number };
 /** `picture`: an image, film or drawing; `text`; `paint`: a background or border. */
 export type Visual = Box & { kind: 'picture' | 'text' | 'paint' };
-export type Measured = { visuals: Visual[]; scrollX: number; scrollY: number };
+/** `emptyHosts`: how many elements seem empty and may have a closed shadow root. */
+export type Measured = { visuals: Visual[]; emptyHosts: number; scrollX: number; scrollY: number };
 
 /**
- * Runs in the page, in a world of its own: what a document shows by itself, its frames aside; at most `visuals`, of at most `elements` that
- * are looked at. Open shadow roots are entered; what stands behind a closed one counts as painted. Properties are read through
- * prototypes: named elements of a page shadow those of its forms and document.
+ * Runs in the page, in a world of its own: what `root` shows by itself, its frames aside; at most `visuals`, of at most `elements` that
+ * are looked at. Open shadow roots are entered; elements that may have a closed one are left in `emptyHosts` of that world, at most
+ * `hosts`. Properties are read through prototypes: named elements of a page shadow those of its forms and document.
  */
-export function measureVisuals(limits: { elements: number; visuals: number }): Measured {
+export function measureVisuals(
+  limits: { elements: number; visuals: number; hosts: number },
+  root: Node = document,
+): Measured {
   const SMALLEST = 4;
   const PICTURES = new Set(['img', 'video', 'canvas', 'svg', 'object', 'embed', 'picture']);
+  const HOSTS = /-|^(article|aside|blockquote|div|footer|h[1-6]|header|main|nav|p|section|span)$/;
   const found: Visual[] = [];
+  const emptyHosts: Element[] = [];
   let looked = 0;
   const boxOf = Element.prototype.getBoundingClientRect;
   const isSeen = (element: Element) =>
@@ -33,6 +39,9 @@ export function measureVisuals(limits: { elements: number; visuals: number }): M
       add('text', range.getBoundingClientRect());
     }
   };
+  // The children of a shadow host are not rendered, unless they are slotted.
+  const isEmpty = ({ shadowRoot, firstElementChild }: Element) =>
+    !shadowRoot && (!firstElementChild || !isSeen(firstElementChild));
   const look = (element: Element) => {
     const name = element.localName;
     if (name === 'iframe' || name === 'body' || name === 'html' || !isSeen(element)) return;
@@ -41,12 +50,12 @@ export function measureVisuals(limits: { elements: number; visuals: number }): M
       if (!(element instanceof HTMLImageElement) || element.naturalWidth > 0) add('picture', box);
       return;
     }
-    const isClosed = name.includes('-') && !element.shadowRoot && !element.firstElementChild;
-    if (isClosed || isPainted(getComputedStyle(element))) add('paint', box);
+    if (isPainted(getComputedStyle(element))) add('paint', box);
     addText(element);
+    if (HOSTS.test(name) && isEmpty(element) && emptyHosts.length < limits.hosts) emptyHosts.push(element);
   };
-  const walk = (root: Node) => {
-    const walker = Document.prototype.createTreeWalker.call(document, root, NodeFilter.SHOW_ELEMENT);
+  const walk = (tree: Node) => {
+    const walker = Document.prototype.createTreeWalker.call(document, tree, NodeFilter.SHOW_ELEMENT);
     for (let node = walker.nextNode(); node && looked < limits.elements; node = walker.nextNode()) {
       looked += 1;
       look(node as Element);
@@ -54,6 +63,7 @@ export function measureVisuals(limits: { elements: number; visuals: number }): M
       if (shadowRoot) walk(shadowRoot);
     }
   };
-  walk(document);
-  return { visuals: found, scrollX, scrollY };
+  walk(root);
+  Object.assign(globalThis, { emptyHosts });
+  return { visuals: found, emptyHosts: emptyHosts.length, scrollX, scrollY };
 }

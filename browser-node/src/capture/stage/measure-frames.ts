@@ -1,25 +1,21 @@
 import type { TargetSession } from '../devtools/devtools.ts';
-import { evaluateInIsolatedWorld } from '../devtools/isolated-world.ts';
-import { type Box, measureVisuals, type Visual } from '../page-scripts/measure-visuals.ts';
+import type { Box, Visual } from '../page-scripts/measure-visuals.ts';
 import { ANSWER_MS, FRAMES_MAX } from '../session/budgets.ts';
 import type { CaptureSession } from '../session/capture-session.ts';
 import { type FrameAt, framesOf } from '../session/frames.ts';
 import { underLoad } from '../session/machine-load.ts';
 import type { SeenFrame } from './choose-creative.ts';
+import { measureFrame } from './measure-frame.ts';
 
 /** A frame with the session that leads to it, and what was seen of it. */
 export type MeasuredFrame = SeenFrame & { at: FrameAt };
-
-const LIMITS = { elements: 20_000, visuals: 2_000 };
 
 /** The frames of a tab, its main one first: where each is shown and what it shows. What does not answer shows nothing. */
 export async function measureFrames(captureSession: CaptureSession, root: TargetSession): Promise<MeasuredFrame[]> {
   const frames = (await framesOf(captureSession, root)).slice(0, FRAMES_MAX);
   const deadlineMs = underLoad(captureSession, ANSWER_MS);
   const measured = await Promise.all(
-    frames.map(({ session, frameId }) =>
-      evaluateInIsolatedWorld(session, frameId, measureVisuals, LIMITS, deadlineMs).catch(() => null),
-    ),
+    frames.map(({ session, frameId }) => measureFrame(session, frameId, deadlineMs).catch(() => null)),
   );
   const owners = await Promise.all(frames.map((frame) => ownerBox(frame, frames, deadlineMs).catch(() => null)));
   const origins = originsOf(frames, owners, root, measured[0] ?? { scrollX: 0, scrollY: 0 });
