@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { setImmediate as turn } from 'node:timers/promises';
+import { type ContextListener, ContextObservers } from '../src/browser/context-observers.ts';
 import type { BrowserSession } from '../src/browser/own-sessions.ts';
 import { CHILDREN_MAX } from '../src/capture/devtools/devtools.ts';
 import { SecondClient } from '../src/capture/devtools/second-client.ts';
@@ -38,7 +40,8 @@ function recordingBrowser() {
 
 async function connect() {
   const browser = recordingBrowser();
-  const open = { attach: async () => browser.session, browserContextId: CONTEXT };
+  const observers = new ContextObservers(async () => browser.session);
+  const open = { observe: (listener: ContextListener) => observers.observe(CONTEXT, listener) };
   const client = await SecondClient.connect(open as unknown as Parameters<typeof SecondClient.connect>[0]);
   browser.attach('page', 'tab');
   return { ...browser, client };
@@ -49,8 +52,8 @@ describe('the second client of a capture', () => {
     const { client, told, attach } = await connect();
     for (let n = 0; n < CHILDREN_MAX; n += 1) attach(n % 2 ? 'worker' : 'iframe', `child-${n}`, 'tab');
     assert.equal(client.isFlooded, false);
-    const started = () => told.filter((line) => line.startsWith('Runtime.runIfWaitingForDebugger'));
-    assert.equal(started().length, CHILDREN_MAX);
+    await turn();
+    assert.equal(told.filter((line) => line.startsWith('Runtime.runIfWaitingForDebugger')).length, CHILDREN_MAX);
 
     let stopped = 0;
     client.onFlooded(() => {
@@ -58,6 +61,7 @@ describe('the second client of a capture', () => {
     });
     const toldBefore = told.length;
     for (let n = 0; n < 1_000; n += 1) attach('worker', `late-${n}`, 'tab');
+    await turn();
     assert.equal(client.isFlooded, true);
     assert.equal(told.length, toldBefore);
     assert.equal(stopped, 1);
@@ -69,6 +73,7 @@ describe('the second client of a capture', () => {
     for (let n = 0; n <= CHILDREN_MAX; n += 1) attach('worker', `worker-${n}`, 'tab');
     attach('page', 'popup');
     assert.ok([...client.sessions()].some(({ targetId }) => targetId === 'target-popup'));
+    await turn();
     assert.ok(told.includes('Network.enable popup'));
   });
 
@@ -91,7 +96,7 @@ describe('the second client of a capture', () => {
 
   it('counts none of another context', async () => {
     const { client, attach } = await connect();
-    for (let n = 0; n <= CHILDREN_MAX; n += 1) attach('worker', `worker-${n}`, 'tab', 'another');
+    for (let n = 0; n <= CHILDREN_MAX; n += 1) attach('page', `tab-${n}`, undefined, 'another');
     assert.equal(client.isFlooded, false);
   });
 });

@@ -30,10 +30,18 @@ type Reads = {
   reads: Record<string, { status: number; type: string; body?: object; sha256?: string }>;
 };
 
-/** A device is called what the catalogue calls it today, whenever it was scanned with. */
-const withDeviceNames = (body: object): object =>
-  JSON.parse(JSON.stringify(body), function (this: { emulator_id: string }, key: string, value: unknown) {
-    return key === 'emulator_display_name' ? findEmulator(this.emulator_id)?.display_name : value;
+type Told = { emulator_id: string; url: string; resource_type?: string; children?: Told[] };
+
+/**
+ * A read as of today: a device is called what the catalogue calls it now, whenever it was scanned with, and the requests of a hop are those
+ * that its document made, without its own.
+ */
+const asOfToday = (body: object): object =>
+  JSON.parse(JSON.stringify(body), function (this: Told, key: string, value: unknown) {
+    if (key === 'emulator_display_name') return findEmulator(this.emulator_id)?.display_name;
+    if (key !== 'sub_requests') return value;
+    const [own, ...others] = value as Told[];
+    return own?.url === this.url && own.resource_type === 'document' ? [...(own.children ?? []), ...others] : value;
   });
 
 describe('a data folder of version 0', () => {
@@ -69,7 +77,7 @@ describe('a data folder of version 0', () => {
       });
       const bytes = Buffer.from(await answer.arrayBuffer());
       assert.deepEqual([answer.status, answer.headers.get('content-type')], [expected.status, expected.type]);
-      if (expected.body) assert.partialDeepStrictEqual(JSON.parse(bytes.toString()), withDeviceNames(expected.body));
+      if (expected.body) assert.partialDeepStrictEqual(JSON.parse(bytes.toString()), asOfToday(expected.body));
       if (expected.sha256) assert.equal(createHash('sha256').update(bytes).digest('hex'), expected.sha256);
     });
 });

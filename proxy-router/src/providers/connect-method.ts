@@ -8,8 +8,8 @@ const HEAD_BYTES_MAX = 32_768;
 /** Interim answers before the one that counts. */
 const INTERIM_MAX = 5;
 const BODY_BYTES_MAX = 4_096;
-/** How long the words of a refusal are waited for once its head is there. */
-const BODY_MS = 500;
+/** How long the words of a refusal whose length is not told are waited for once its head is there. */
+const BODY_MS = 2_000;
 
 /** `host:port` as a request target, IPv6 in brackets. */
 const authorityOf = ({ host, port }: Destination): string =>
@@ -33,7 +33,8 @@ export async function requestTunnel(
     if (rest.length > 0) socket.unshift(rest);
     return null;
   }
-  const body = await readSome(socket, BODY_BYTES_MAX, BODY_MS);
+  const length = Number(answer.headers.get('content-length') ?? BODY_BYTES_MAX);
+  const body = await readSome(socket, Math.min(length, BODY_BYTES_MAX) - rest.length, BODY_MS);
   return { ...answer, body: Buffer.concat([rest, body]).toString('latin1') };
 }
 
@@ -79,9 +80,10 @@ const isHttp = (bytes: Buffer): boolean => {
   return begin === HTTP.slice(0, begin.length);
 };
 
-/** What comes within `ms`, at most about `bytesMax`. */
-function readSome(socket: Socket, bytesMax: number, ms: number): Promise<Buffer> {
+/** What comes within `ms`, at most about `bytesMax`; nothing where that is no positive number. */
+async function readSome(socket: Socket, bytesMax: number, ms: number): Promise<Buffer> {
   const chunks: Buffer[] = [];
+  if (!(bytesMax > 0)) return Buffer.alloc(0);
   return new Promise((resolve) => {
     const done = () => {
       clearTimeout(timer);
