@@ -11,7 +11,7 @@ import { SimulatedFleet } from './simulated-fleet.ts';
 
 /** What does the node API carry with 200 nodes of 4 slots on one machine, and what do these cost while there is nothing to do? */
 const [NODES, SLOTS] = [200, 4];
-const CAPTURE_MS: [least: number, most: number] = [10_000, 20_000];
+const CAPTURE_MS: [least: number, most: number] = [20_000, 40_000];
 /** So long after all slots were taken captures end at any time. */
 const RAMP_MS = 25_000;
 const LOAD_MS = 40_000;

@@ -123,7 +123,7 @@ saveResult('rules', [
     '|---|--:|--:|--:|--:|--:|--:|',
     ...rows,
   ].join('\n'),
-  'Preparing and the first scan are paid once for each version of the rules in each of two threads. What the first scan costs beyond a later one is inherent: RE2 makes the states of its automata when a text first needs them. Expressions that require a telling literal are tried on their own, where it is there, and need few.',
+  'Preparing and the first scan are paid once for each version of the rules in each of two threads. RE2 makes the states of its automata when a text first needs them; most of them are made while the expressions are prepared, from sample URLs. Expressions that require a telling literal are tried on their own, where it is there, and need few.',
   '## The event loop meanwhile',
   'The longest hold in ms while a thread prepares the rules and runs the first scan, and in as long a time without anything to do.',
   ['| Expressions | meanwhile | idle |', '|---|--:|--:|', ...holds].join('\n'),
