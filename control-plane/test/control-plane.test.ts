@@ -8,6 +8,7 @@ import { until } from '../../shared/test/support/until.ts';
 import { type ControlPlane, startControlPlane } from '../src/compose/start-control-plane.ts';
 import { readConfig } from '../src/config.ts';
 import { startCatalogueServer } from './support/catalogue-server.ts';
+import { planeSettings } from './support/plane-settings.ts';
 import { type PrivateRedis, startRedis } from './support/private-redis.ts';
 import { PAGE } from './support/running-api.ts';
 import { SimulatedNode } from './support/simulated-node.ts';
@@ -36,14 +37,7 @@ describe('a control plane', () => {
   const start = (apiKey: string, change: Record<string, string> = {}) =>
     startControlPlane(
       readConfig({
-        ADSWEEP_HTTP_PORT: '0',
-        ADSWEEP_NODE_API_PORT: '0',
-        ADSWEEP_DATA_DIR: folder,
-        ADSWEEP_PROXY_URL: router.url,
-        ADSWEEP_NODE_TOKEN: NODE_TOKEN,
-        ADSWEEP_LEASE_SECRET: 'lease-secret-of-this-test',
-        ADSWEEP_API_KEY: apiKey,
-        REDIS_URL: redis.url,
+        ...planeSettings({ folder, proxyUrl: router.url, redisUrl: redis.url, nodeToken: NODE_TOKEN, apiKey }),
         ...change,
       }),
       createLogger('test', 'silent'),

@@ -12,6 +12,7 @@ import { type ControlPlane, startControlPlane } from '../src/compose/start-contr
 import { readConfig } from '../src/config.ts';
 import { diskSpace, isDiskFull } from '../src/platform/disk-space.ts';
 import { startCatalogueServer } from './support/catalogue-server.ts';
+import { planeSettings } from './support/plane-settings.ts';
 import { type PrivateRedis, startRedis } from './support/private-redis.ts';
 import { PAGE } from './support/running-api.ts';
 import { captureOf, webp } from './support/running-farm.ts';
@@ -38,15 +39,11 @@ describe('a disk without room', { skip: !mounted && 'no small disk can be mounte
     redis = await startRedis();
     catalogue = await startCatalogueServer(NODE_TOKEN);
     const settings = {
-      ADSWEEP_HTTP_PORT: '0',
-      ADSWEEP_NODE_API_PORT: '0',
-      ADSWEEP_DATA_DIR: join(folder, 'data'),
+      ...planeSettings({
+        ...{ folder: join(folder, 'data'), proxyUrl: catalogue.url, redisUrl: redis.url },
+        ...{ nodeToken: NODE_TOKEN, apiKey: KEY },
+      }),
       ADSWEEP_DISK_FLOOR_MB: '4',
-      ADSWEEP_PROXY_URL: catalogue.url,
-      ADSWEEP_NODE_TOKEN: NODE_TOKEN,
-      ADSWEEP_LEASE_SECRET: 'lease-secret-of-this-test',
-      ADSWEEP_API_KEY: KEY,
-      REDIS_URL: redis.url,
     };
     plane = await startControlPlane(readConfig(settings), createLogger('test', 'silent'));
     node = new SimulatedNode(`http://127.0.0.1:${plane.ports.node_api}`, NODE_TOKEN);

@@ -18,6 +18,7 @@ import { newScan } from '../src/scanning/scans/request/new-scan.ts';
 import { filterKeysOf } from '../src/scanning/scans/state/filter-keys.ts';
 import type { StoredScan } from '../src/scanning/scans/state/scan-store.ts';
 import { startCatalogueServer } from './support/catalogue-server.ts';
+import { planeSettings } from './support/plane-settings.ts';
 import { startRedis } from './support/private-redis.ts';
 import { CATALOGUE, type Json, PAGE } from './support/running-api.ts';
 import { type LeaseOfFirst, SimulatedNode } from './support/simulated-node.ts';
@@ -51,16 +52,10 @@ async function startPlane(t: TestContext) {
   const [redis, router] = await Promise.all([startRedis(), startCatalogueServer(NODE_TOKEN)]);
   const folder = await mkdtemp(join(tmpdir(), 'adsweep-fairness-'));
   await fillStore(folder);
-  const settings = {
-    ADSWEEP_HTTP_PORT: '0',
-    ADSWEEP_NODE_API_PORT: '0',
-    ADSWEEP_DATA_DIR: folder,
-    ADSWEEP_PROXY_URL: router.url,
-    ADSWEEP_NODE_TOKEN: NODE_TOKEN,
-    ADSWEEP_LEASE_SECRET: 'lease-secret-of-this-test',
-    ADSWEEP_API_KEY: KEYS.operator,
-    REDIS_URL: redis.url,
-  };
+  const settings = planeSettings({
+    ...{ folder, proxyUrl: router.url, redisUrl: redis.url },
+    ...{ nodeToken: NODE_TOKEN, apiKey: KEYS.operator },
+  });
   const plane = await startControlPlane(readConfig(settings), LOGGER);
   t.after(async () => {
     for (const [, stop] of plane.stops) await stop();

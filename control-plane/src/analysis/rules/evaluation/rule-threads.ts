@@ -25,8 +25,8 @@ type Task = {
 };
 
 /**
- * Runs rules, compiles expressions and inspects evidence in threads, so that no pattern and no page holds up the process. Threads are started when they are
- * needed; one that uses more CPU than its work may is ended, and replaced by the next task.
+ * Runs rules, compiles expressions and inspects evidence in threads, so that no pattern and no page holds up the process. Threads are
+ * started when they are needed; one that uses more CPU than its work may is ended, and replaced by the next task.
  */
 export class RuleThreads {
   readonly #size: number;
