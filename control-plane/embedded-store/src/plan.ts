@@ -42,14 +42,21 @@ const UNKNOWN_ENTRIES = 1e12;
 
 /** The best index for a question; null: read everything, in the order it came. */
 export function planFor(indexes: readonly IndexTable[], question: Question): Plan | null {
+  const byKey = planByKey(indexes, question);
+  if (byKey) return byKey;
   const plans = indexes.flatMap((index) => planWith(index, question) ?? []);
-  if (plans.length < 2) return plans[0] ?? null;
-  return plans.find(findsOne) ?? cheapest(plans, question);
+  return plans.length < 2 ? (plans[0] ?? null) : cheapest(plans, question);
 }
 
-/** A unique index with a value for each of its fields leads to one document at most. */
-function findsOne({ index: { spec }, points }: Plan): boolean {
-  return spec.unique && points.keys.length === 1 && points.depth === spec.components.length;
+/** A unique index with a value for each of its fields leads to one document at most: no other one need be looked at. */
+function planByKey(indexes: readonly IndexTable[], question: Question): Plan | null {
+  const named = new Set(question.conditions.map(({ path }) => path));
+  const candidates = indexes.filter(({ spec }) => spec.unique && spec.components.every(({ path }) => named.has(path)));
+  for (const index of candidates) {
+    const plan = planWith(index, question);
+    if (plan && plan.points.keys.length === 1 && plan.points.depth === index.spec.components.length) return plan;
+  }
+  return null;
 }
 
 /** How many documents an index has counted for a question; null where none counts what is asked. */
@@ -67,6 +74,7 @@ function cheapest(plans: readonly Plan[], { most }: Question): Plan {
   const ordered = plans.toSorted((left, right) => extraWork(left) - extraWork(right));
   let best = { plan: ordered[0]!, cost: Number.POSITIVE_INFINITY };
   for (const plan of ordered) {
+    if (best.cost <= extraWork(plan)) break;
     const wanted = extraWork(plan) === 0 ? most : Number.POSITIVE_INFINITY;
     const cost = entriesToRead(plan, Math.min(wanted, Math.ceil(best.cost))) + extraWork(plan);
     if (cost < best.cost) best = { plan, cost };
