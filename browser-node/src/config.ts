@@ -38,7 +38,7 @@ export const ConfigSchema = Type.Object({
       description: 'What the list of nodes says of this one: `key=value`, several separated by commas.',
     }),
     (text) => readLabels(text) !== null,
-    () => 'must be up to 16 labels such as zone=eu-1,disk=ssd, each key once',
+    () => 'Must be up to 16 labels such as zone=eu-1,disk=ssd, each key once.',
   ),
   ADSWEEP_NODE_API_URL: Type.String({
     default: 'http://127.0.0.1:8081',

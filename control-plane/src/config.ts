@@ -29,7 +29,7 @@ export const ConfigSchema = Type.Object({
       description: `What this process does, separated by commas: ${ROLES.map((role) => `\`${role}\``).join(', ')}. Empty: all of it.`,
     }),
     (list) => list === '' || splitRoles(list).every(isRole),
-    () => `must be some of ${ROLES.join(', ')}, separated by commas`,
+    () => `Must be some of ${ROLES.join(', ')}, separated by commas.`,
   ),
   ADSWEEP_HTTP_HOST: Type.String({ default: '127.0.0.1', description: 'Address that the API listens on.' }),
   ADSWEEP_HTTP_PORT: portSetting(8080, 'Port of the API. 0: any free port.'),

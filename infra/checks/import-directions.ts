@@ -42,7 +42,7 @@ const sharedLayers: Layers = [
   ['lease protocol', 'lease/**'],
   ['what services exchange', '{capture,events,scan,targeting}/**'],
   ['running a service', 'service/**'],
-  ['foundations', '{urls,vast}/**', '*.ts'],
+  ['foundations', '{urls,validation,vast}/**', '*.ts'],
 ];
 
 const infraLayers: Layers = [

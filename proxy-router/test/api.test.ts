@@ -100,10 +100,10 @@ test('all problems of a request are told at once', async (t) => {
   assert.deepEqual(places, [
     'body.extra unexpected_field',
     'body.scan_id missing',
-    'body.session minLength',
+    'body.session string_too_short',
     'body.targeting.colour unexpected_field',
-    'body.targeting.country_code pattern',
-    'body.ttl_seconds maximum',
+    'body.targeting.country_code string_pattern_mismatch',
+    'body.ttl_seconds less_than_equal',
   ]);
 });
 

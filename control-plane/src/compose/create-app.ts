@@ -2,6 +2,7 @@ import type { Logger } from '@adsweep/shared/service/logger.ts';
 import Koa from 'koa';
 import type { Registry } from 'prom-client';
 import { serveDocs } from '../http/docs-page.ts';
+import { logUnsent } from '../http/on-error.ts';
 import { type ReadyCheck, serveProbes } from '../http/probes.ts';
 import { type AnsweredRequest, requestLifecycle } from '../http/request-lifecycle.ts';
 import type { Route } from '../http/route.ts';
@@ -26,6 +27,6 @@ export function createApp<Caller>(parts: AppParts<Caller>): Koa {
   app.use(serveProbes(parts.readyChecks, parts.registry, parts.metricsToken));
   if (parts.docs) app.use(serveDocs());
   for (const middleware of serveRoutes(parts.routes, parts.admit)) app.use(middleware);
-  app.on('error', (cause: unknown) => parts.logger.error({ cause }, 'an answer could not be sent'));
+  app.on('error', (cause: unknown) => logUnsent(cause, parts.logger));
   return app;
 }

@@ -1,4 +1,5 @@
-import { codeOf, ERRORS, type ErrorCode, type Issue } from './errors.ts';
+import type { Issue } from '@adsweep/shared/validation/issue.ts';
+import { codeOf, ERRORS, type ErrorCode } from './errors.ts';
 
 /** The most problems that one answer tells, so that a hostile body cannot make it large. */
 const ITEMS_MAX = 100;

@@ -1,4 +1,4 @@
-import type { Issue } from './errors.ts';
+import type { Issue } from '@adsweep/shared/validation/issue.ts';
 
 /** Whole calendar days, both ends inclusive, in an IANA timezone; each bound is independent. */
 export type DayRange = { date_from?: string | undefined; date_to?: string | undefined; timezone?: string | undefined };

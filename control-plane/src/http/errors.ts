@@ -1,3 +1,5 @@
+import type { Issue } from '@adsweep/shared/validation/issue.ts';
+
 /**
  * Every code an answer can carry: its status and what `detail` is: `text`, or `items` for field errors (spec 2.4, 7).
  * `means` is for readers of the documentation.
@@ -168,9 +170,6 @@ const CODE_OF_TYPE: Record<string, ErrorCode> = {
 
 /** Where a checked value stands in the request: the first step of each `loc`. */
 export type Place = 'body' | 'query' | 'path';
-
-/** One refused field (spec 2.4). `ctx.given` is what was sent. */
-export type Issue = { loc: (string | number)[]; msg: string; type: string; ctx: Record<string, unknown> };
 
 /** The code of an answer with these items: that of the first item that has one. */
 export function codeOf(issues: Issue[]): ErrorCode {

@@ -32,3 +32,12 @@ function asApiError(error: unknown): ApiError {
 
 const storageFull = (cause: unknown) =>
   new ApiError('storage.full', 'There is no room left to store this.', { cause, headers: { 'Retry-After': '10' } });
+
+/** What a connection says when the other side closed it; a store that breaks off says something else. */
+const CLOSED_BY_CLIENT = new Set<unknown>(['EPIPE', 'ECONNRESET', 'ERR_STREAM_PREMATURE_CLOSE']);
+
+/** Logs an answer that broke off while it was sent: a client that goes away is nothing to look after. */
+export function logUnsent(cause: unknown, log: Logger): void {
+  const isClient = cause instanceof Error && 'code' in cause && CLOSED_BY_CLIENT.has(cause.code);
+  log[isClient ? 'debug' : 'error']({ cause }, 'an answer could not be sent');
+}

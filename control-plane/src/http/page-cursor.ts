@@ -1,5 +1,5 @@
-import { given } from './describe-schema-error.ts';
-import type { Issue } from './errors.ts';
+import { given } from '@adsweep/shared/validation/given.ts';
+import type { Issue } from '@adsweep/shared/validation/issue.ts';
 
 /** Where a page of a list, newest first, ends: its last row. */
 export type Place = { at: Date; id: string };

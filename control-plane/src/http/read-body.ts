@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http';
 import { setImmediate } from 'node:timers/promises';
 import { BodyTooLarge, readBytes } from '@adsweep/shared/service/read-bytes.ts';
+import type { Issue } from '@adsweep/shared/validation/issue.ts';
 import { ApiError, refused } from './api-error.ts';
-import type { Issue } from './errors.ts';
 import { type JsonExtent, jsonExtent } from './json-extent.ts';
 
 /** Deeper nesting than any body here needs; JSON of this depth is safe to walk, compare and send back. */

@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import type { Issue } from '@adsweep/shared/validation/issue.ts';
 import { type Static, type TObject, type TSchema, Type } from 'typebox';
-import type { ErrorCode, Issue } from './errors.ts';
+import type { ErrorCode } from './errors.ts';
 import type { RoutePermission } from './permissions.ts';
 import type { BodyBounds } from './read-body.ts';
 

@@ -1,10 +1,11 @@
 import { API_BODY_BYTES_MAX, API_BODY_VALUES_MAX } from '@adsweep/shared/limits.ts';
+import type { Issue } from '@adsweep/shared/validation/issue.ts';
 import Router from '@koa/router';
 import type { Context, Middleware } from 'koa';
 import { allowOnly, READ_METHODS } from './allow-only.ts';
 import { refused } from './api-error.ts';
 import type { SetHeaders } from './authenticate.ts';
-import type { Issue, Place } from './errors.ts';
+import type { Place } from './errors.ts';
 import type { RoutePermission } from './permissions.ts';
 import { type BodyBounds, readJson } from './read-body.ts';
 import type { Answer, Incoming, Route } from './route.ts';

@@ -1,8 +1,10 @@
+import type { Issue } from '@adsweep/shared/validation/issue.ts';
+import { schemaIssues } from '@adsweep/shared/validation/schema-issues.ts';
+import { valueAt } from '@adsweep/shared/validation/value-at.ts';
 import type { TObject, TSchema } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { Settings } from 'typebox/system';
-import { describeAll, type SchemaError, valueAt } from './describe-schema-error.ts';
-import type { Issue, Place } from './errors.ts';
+import type { Place } from './errors.ts';
 
 /** The most errors that are collected of a value. Several of them may be one problem, such as the branches of a union. */
 const ERRORS_MAX = 300;
@@ -17,8 +19,8 @@ export function compileCheck(schema: TSchema, place: Place): Check {
   const validator = Compile(schema);
   return (value) => {
     if (validator.Check(value)) return { issues: [], isWhole: true };
-    const errors = validator.Errors(value) as SchemaError[];
-    return { issues: describeAll(errors, schema, value, place), isWhole: errors.length < ERRORS_MAX };
+    const errors = validator.Errors(value);
+    return { issues: schemaIssues(errors, schema, value, [place]), isWhole: errors.length < ERRORS_MAX };
   };
 }
 

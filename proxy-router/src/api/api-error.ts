@@ -1,5 +1,4 @@
-/** One field that is refused (spec 2.4). */
-export type Issue = { loc: (string | number)[]; msg: string; type: string; ctx: Record<string, unknown> };
+import type { Issue } from '@adsweep/shared/validation/issue.ts';
 
 /** A refusal as the caller reads it: status, `code`, and a text or the refused fields. */
 export class ApiError extends Error {

@@ -1,8 +1,9 @@
 import type { IncomingMessage } from 'node:http';
 import { BodyTooLarge, readBytes } from '@adsweep/shared/service/read-bytes.ts';
+import { schemaIssues } from '@adsweep/shared/validation/schema-issues.ts';
 import type { Static, TSchema } from 'typebox';
 import { Value } from 'typebox/value';
-import { ApiError, type Issue } from './api-error.ts';
+import { ApiError } from './api-error.ts';
 
 const BODY_BYTES_MAX = 65_536;
 
@@ -16,7 +17,7 @@ export async function readJson<Schema extends TSchema>(
   });
   const value = parse(bytes.toString());
   if (Value.Check(schema, value)) return value;
-  throw new ApiError(422, 'validation_error', Value.Errors(schema, value).flatMap(asIssues));
+  throw new ApiError(422, 'validation_error', schemaIssues(Value.Errors(schema, value), schema, value, ['body']));
 }
 
 function parse(text: string): unknown {
@@ -27,18 +28,4 @@ function parse(text: string): unknown {
       { loc: ['body'], msg: 'The body is not valid JSON.', type: 'json_invalid', ctx: {} },
     ]);
   }
-}
-
-type SchemaError = ReturnType<typeof Value.Errors>[number];
-
-function asIssues({ instancePath, keyword, message, params }: SchemaError): Issue[] {
-  const at = ['body', ...instancePath.split('/').slice(1)];
-  const each = (names: readonly string[], type: string, msg: string) =>
-    names.map((name) => ({ loc: [...at, name], msg, type, ctx: {} }));
-  if ('requiredProperties' in params) return each(params.requiredProperties, 'missing', 'This field is required.');
-  if ('additionalProperties' in params)
-    return each(params.additionalProperties, 'unexpected_field', 'This field is not known here.');
-  // An unexpected field is reported once more, by name, as a value that nothing matches.
-  if (keyword === 'boolean') return [];
-  return [{ loc: at, msg: message, type: keyword, ctx: {} }];
 }

@@ -1,4 +1,6 @@
 import { OperatorError } from '@adsweep/shared/service/operator-error.ts';
+import { lineOf } from '@adsweep/shared/validation/issue.ts';
+import { schemaIssues } from '@adsweep/shared/validation/schema-issues.ts';
 import { Type } from 'typebox';
 import { Settings } from 'typebox/system';
 import { Value } from 'typebox/value';
@@ -92,14 +94,8 @@ function parseJson(text: string): unknown {
 const withoutExcerpt = (message: string): string => message.replace(/, (\.\.\.)?".*is not valid JSON$/s, '');
 
 function schemaProblems(parsed: unknown): string[] {
-  const errors = Value.Errors(ExitsFileSchema, parsed);
-  // An unexpected field is reported once more, as a value that nothing matches.
-  return errors
-    .filter(({ keyword }) => keyword !== 'boolean')
-    .map(({ instancePath, message, params }) => {
-      const named = 'additionalProperties' in params ? `: ${params.additionalProperties}` : '';
-      return `${instancePath || '/'} ${message}${named}`;
-    });
+  const issues = schemaIssues(Value.Errors(ExitsFileSchema, parsed), ExitsFileSchema, parsed, []);
+  return issues.map(lineOf);
 }
 
 function exitProblems(exits: Partial<ListedExit>[], builtIn: readonly string[]): string[] {

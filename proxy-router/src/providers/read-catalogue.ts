@@ -1,3 +1,5 @@
+import { lineOf } from '@adsweep/shared/validation/issue.ts';
+import { schemaIssues } from '@adsweep/shared/validation/schema-issues.ts';
 import { Type } from 'typebox';
 import { Value } from 'typebox/value';
 import { type Place, placeProperties } from './place.ts';
@@ -28,8 +30,8 @@ export class CatalogueError extends Error {
 export function readCatalogue(json: string): Place[] {
   const source = parseJson(json);
   if (!Value.Check(SourceSchema, source)) {
-    const errors = Value.Errors(SourceSchema, source).slice(0, PROBLEMS_MAX);
-    throw new CatalogueError(errors.map(({ instancePath, message }) => `${instancePath || '/'} ${message}`));
+    const issues = schemaIssues(Value.Errors(SourceSchema, source), SourceSchema, source, []).slice(0, PROBLEMS_MAX);
+    throw new CatalogueError(issues.map(lineOf));
   }
   return source.places.map(({ country_code, proxy_type, region, city, isp, pool_size }) => ({
     country_code: country_code.toUpperCase(),

@@ -1,6 +1,8 @@
 import { readFileSync } from 'node:fs';
 import type { Static, TObject, TSchema } from 'typebox';
 import { Value } from 'typebox/value';
+import { predicateOf } from '../validation/issue.ts';
+import { schemaIssues } from '../validation/schema-issues.ts';
 import { OperatorError } from './operator-error.ts';
 
 /** Settings that cannot be used: `problems` names every one of them. */
@@ -39,11 +41,11 @@ export function loadConfig<Schema extends TObject>(schema: Schema, env: NodeJS.P
 /** What is wrong with a setting, null = nothing. A secret's value is never repeated, not even when it is refused. */
 function problemOf(property: TSchema, value: unknown, isRequired: boolean): string | null {
   if (value === undefined) return isRequired ? 'is not set' : null;
-  const [error] = Value.Errors(property, value);
-  if (!error) return null;
-  const isWorded = error.keyword === 'pattern' && 'mustBe' in property;
-  const demand = isWorded ? `must be ${property.mustBe}` : error.message;
-  return isSecret(property) ? demand : `${demand}, not ${JSON.stringify(value)}`;
+  const [issue] = schemaIssues(Value.Errors(property, value), property, value, []);
+  if (!issue) return null;
+  const isWorded = issue.type === 'string_pattern_mismatch' && 'mustBe' in property;
+  const requirement = isWorded ? `must be ${property.mustBe}` : predicateOf(issue.msg);
+  return isSecret(property) ? requirement : `${requirement}, not ${JSON.stringify(value)}`;
 }
 
 const isSecret = (property: object): boolean => 'secret' in property && property.secret === true;

@@ -44,5 +44,5 @@ export const denyAddressesSetting = Type.Refine(
     description: 'Address blocks that no scan may reach besides private ones: CIDR, IPv4 or IPv6, separated by commas.',
   }),
   (list) => splitAddressBlocks(list).every((block) => readAddressBlock(block) !== null),
-  () => 'must be address blocks such as 198.51.100.0/24 or 2001:db8::/32, separated by commas',
+  () => 'Must be address blocks such as 198.51.100.0/24 or 2001:db8::/32, separated by commas.',
 );

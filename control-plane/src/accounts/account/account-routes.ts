@@ -1,8 +1,8 @@
+import { given } from '@adsweep/shared/validation/given.ts';
+import type { Issue } from '@adsweep/shared/validation/issue.ts';
 import { type Static, Type } from 'typebox';
 import { notFound } from '../../http/api-error.ts';
 import type { Caller } from '../../http/caller.ts';
-import { given } from '../../http/describe-schema-error.ts';
-import type { Issue } from '../../http/errors.ts';
 import { orNull } from '../../http/or-null.ts';
 import { ok, type Route, route } from '../../http/route.ts';
 import { auditEntry } from '../audit/audit-entry.ts';

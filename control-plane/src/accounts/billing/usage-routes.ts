@@ -1,8 +1,8 @@
 import { TargetSchema } from '@adsweep/shared/scan/target.ts';
+import type { Issue } from '@adsweep/shared/validation/issue.ts';
 import { Type } from 'typebox';
 import { type DayRange, dayRangeIssues, momentsOf } from '../../http/calendar-days.ts';
 import type { Caller } from '../../http/caller.ts';
-import type { Issue } from '../../http/errors.ts';
 import { orNull } from '../../http/or-null.ts';
 import { pageQuery, pageSchema, presentPage, rowsOf } from '../../http/page.ts';
 import { ok, type Route, route } from '../../http/route.ts';

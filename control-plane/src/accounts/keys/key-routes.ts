@@ -1,9 +1,9 @@
 import { newApiKey } from '@adsweep/shared/ids.ts';
+import { given } from '@adsweep/shared/validation/given.ts';
+import type { Issue } from '@adsweep/shared/validation/issue.ts';
 import { Type } from 'typebox';
 import { ApiError, notFound } from '../../http/api-error.ts';
 import type { Caller } from '../../http/caller.ts';
-import { given } from '../../http/describe-schema-error.ts';
-import type { Issue } from '../../http/errors.ts';
 import { orNull } from '../../http/or-null.ts';
 import { PERMISSIONS } from '../../http/permissions.ts';
 import { created, noContent, ok, type Route, route } from '../../http/route.ts';

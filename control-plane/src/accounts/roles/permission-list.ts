@@ -1,7 +1,7 @@
+import { given } from '@adsweep/shared/validation/given.ts';
+import type { Issue } from '@adsweep/shared/validation/issue.ts';
 import { Type } from 'typebox';
 import type { Caller } from '../../http/caller.ts';
-import { given } from '../../http/describe-schema-error.ts';
-import type { Issue } from '../../http/errors.ts';
 import { PERMISSIONS, type Permission } from '../../http/permissions.ts';
 
 /** Permissions in a request. */

@@ -1,5 +1,5 @@
-import { given } from '../../http/describe-schema-error.ts';
-import type { Issue } from '../../http/errors.ts';
+import { given } from '@adsweep/shared/validation/given.ts';
+import type { Issue } from '@adsweep/shared/validation/issue.ts';
 import { compileCheck } from '../../http/validate.ts';
 import type { Tags } from '../../reference/tags/tag-definitions.ts';
 import { slugsOf } from './evaluation/combos.ts';

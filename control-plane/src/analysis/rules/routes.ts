@@ -1,8 +1,8 @@
 import { newId } from '@adsweep/shared/ids.ts';
+import type { Issue } from '@adsweep/shared/validation/issue.ts';
 import { Type } from 'typebox';
 import { ApiError, notFound } from '../../http/api-error.ts';
 import type { Caller } from '../../http/caller.ts';
-import type { Issue } from '../../http/errors.ts';
 import { pageQuery, pageSchema, presentPage, rowsOf } from '../../http/page.ts';
 import { created, noContent, ok, type Route, route, type ValidPart } from '../../http/route.ts';
 import type { Tags } from '../../reference/tags/tag-definitions.ts';

@@ -1,7 +1,7 @@
+import { given } from '@adsweep/shared/validation/given.ts';
+import type { Issue } from '@adsweep/shared/validation/issue.ts';
 import { ApiError, notFound, refused } from '../../http/api-error.ts';
 import { type Caller, isOperator } from '../../http/caller.ts';
-import { given } from '../../http/describe-schema-error.ts';
-import type { Issue } from '../../http/errors.ts';
 import type { TagDefinition, Tags } from '../../reference/tags/tag-definitions.ts';
 import { type RuleCheckParts, ruleIssues } from './check-rule.ts';
 import { type Condition, type LlmConfig, type RuleRecord, type RuleType, slugsAssignedBy } from './rule.ts';

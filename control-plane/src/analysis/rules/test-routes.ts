@@ -1,8 +1,8 @@
 import { API_BODY_BYTES_MAX } from '@adsweep/shared/limits.ts';
+import { given } from '@adsweep/shared/validation/given.ts';
+import type { Issue } from '@adsweep/shared/validation/issue.ts';
 import { ApiError, notFound, refused as refusal } from '../../http/api-error.ts';
 import type { Caller } from '../../http/caller.ts';
-import { given } from '../../http/describe-schema-error.ts';
-import type { Issue } from '../../http/errors.ts';
 import { ok, type Route, route } from '../../http/route.ts';
 import { type RuleCheckParts, ruleIssues } from './check-rule.ts';
 import { slugsAssignedBy } from './rule.ts';

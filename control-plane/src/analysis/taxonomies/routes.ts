@@ -1,8 +1,8 @@
 import { newId } from '@adsweep/shared/ids.ts';
+import type { Issue } from '@adsweep/shared/validation/issue.ts';
 import { Type } from 'typebox';
 import { ApiError, notFound } from '../../http/api-error.ts';
 import type { Caller } from '../../http/caller.ts';
-import type { Issue } from '../../http/errors.ts';
 import { created, noContent, ok, type Route, route } from '../../http/route.ts';
 import { parseTaxonomy } from './parse-taxonomy.ts';
 import type { TaxonomyRecord } from './taxonomy.ts';

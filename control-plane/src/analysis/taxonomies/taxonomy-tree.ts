@@ -1,6 +1,6 @@
 import { newId } from '@adsweep/shared/ids.ts';
-import { given } from '../../http/describe-schema-error.ts';
-import type { Issue } from '../../http/errors.ts';
+import { given } from '@adsweep/shared/validation/given.ts';
+import type { Issue } from '@adsweep/shared/validation/issue.ts';
 import { LEVELS_MAX, type TaxonomyNode } from './taxonomy.ts';
 import type { NodeIn } from './taxonomy-in.ts';
 

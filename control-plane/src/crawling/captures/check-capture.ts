@@ -2,7 +2,7 @@ import { isPicture } from '@adsweep/shared/capture/artifacts/artifact-kind.ts';
 import { artifactKindOf } from '@adsweep/shared/capture/artifacts/index.ts';
 import type { Capture } from '@adsweep/shared/capture/capture.ts';
 import type { JobLimits } from '@adsweep/shared/lease/job-limits.ts';
-import type { Issue } from '../../http/errors.ts';
+import type { Issue } from '@adsweep/shared/validation/issue.ts';
 import type { ArtifactRecord } from '../../scanning/artifacts/artifact.ts';
 
 const OTHER_ARTIFACT = 'The artifact that was uploaded is another one.';

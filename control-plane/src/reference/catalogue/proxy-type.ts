@@ -1,6 +1,6 @@
 import { PROXY_TYPES, type ProxyType } from '@adsweep/shared/targeting/catalogue.ts';
-import { given } from '../../http/describe-schema-error.ts';
-import type { Issue } from '../../http/errors.ts';
+import { given } from '@adsweep/shared/validation/given.ts';
+import type { Issue } from '@adsweep/shared/validation/issue.ts';
 import { fold, spelled } from './lookup.ts';
 
 /** The pool a client means, in any letter case; residential where it said nothing. */

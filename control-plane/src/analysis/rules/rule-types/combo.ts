@@ -1,5 +1,5 @@
+import type { Issue } from '@adsweep/shared/validation/issue.ts';
 import { Type } from 'typebox';
-import type { Issue } from '../../../http/errors.ts';
 import { type ComboConfig, RULE_TARGETS } from '../rule.ts';
 import type { RuleTypeForm } from './rule-type.ts';
 

@@ -1,8 +1,8 @@
 import { domainToASCII } from 'node:url';
+import { given } from '@adsweep/shared/validation/given.ts';
+import type { Issue } from '@adsweep/shared/validation/issue.ts';
 import { parse } from 'tldts';
 import { Type } from 'typebox';
-import { given } from '../../../http/describe-schema-error.ts';
-import type { Issue } from '../../../http/errors.ts';
 import { type DomainsConfig, RULE_TARGETS } from '../rule.ts';
 import type { RuleTypeForm } from './rule-type.ts';
 

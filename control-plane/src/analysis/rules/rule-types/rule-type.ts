@@ -1,5 +1,5 @@
+import type { Issue } from '@adsweep/shared/validation/issue.ts';
 import type { TSchema } from 'typebox';
-import type { Issue } from '../../../http/errors.ts';
 import type { RuleTarget } from '../rule.ts';
 
 /**

@@ -1,9 +1,9 @@
 import { newId } from '@adsweep/shared/ids.ts';
 import type { Catalogue } from '@adsweep/shared/targeting/catalogue.ts';
 import type { AddressPolicy } from '@adsweep/shared/urls/address-policy.ts';
+import type { Issue } from '@adsweep/shared/validation/issue.ts';
 import { type Static, type TObject, Type } from 'typebox';
 import type { Caller } from '../../../http/caller.ts';
-import type { Issue } from '../../../http/errors.ts';
 import type { IdempotencyStore } from '../../../http/idempotency-store.ts';
 import { idempotent } from '../../../http/idempotent.ts';
 import { created, type Incoming, ok, type Route, route, type ValidPart } from '../../../http/route.ts';

@@ -1,8 +1,8 @@
 import { SCAN_STATUSES, type ScanStatus } from '@adsweep/shared/scan/scan-status.ts';
+import { given } from '@adsweep/shared/validation/given.ts';
+import type { Issue } from '@adsweep/shared/validation/issue.ts';
 import { type Static, Type } from 'typebox';
 import { type DayRange, dayRangeIssues, momentsOf } from '../../../http/calendar-days.ts';
-import { given } from '../../../http/describe-schema-error.ts';
-import type { Issue } from '../../../http/errors.ts';
 import { pageQuery } from '../../../http/page.ts';
 import { CURSOR_DESCRIPTION, cursorIssues } from '../../../http/page-cursor.ts';
 import type { Filter } from '../../../platform/store.ts';

@@ -1,7 +1,7 @@
 import { newId } from '@adsweep/shared/ids.ts';
+import type { Issue } from '@adsweep/shared/validation/issue.ts';
 import { type Static, Type } from 'typebox';
 import type { Caller } from '../../../http/caller.ts';
-import type { Issue } from '../../../http/errors.ts';
 import type { IdempotencyStore } from '../../../http/idempotency-store.ts';
 import { idempotent } from '../../../http/idempotent.ts';
 import { ok, type Route, route } from '../../../http/route.ts';

@@ -1,4 +1,4 @@
-import type { Issue } from '../../../../http/errors.ts';
+import type { Issue } from '@adsweep/shared/validation/issue.ts';
 import type { ScanSettings } from '../scan-in.ts';
 import { type Check, isSent, issueAt } from './check.ts';
 

@@ -1,7 +1,7 @@
 import type { Catalogue } from '@adsweep/shared/targeting/catalogue.ts';
 import type { AddressPolicy } from '@adsweep/shared/urls/address-policy.ts';
-import { given } from '../../../../http/describe-schema-error.ts';
-import type { Issue } from '../../../../http/errors.ts';
+import { given } from '@adsweep/shared/validation/given.ts';
+import type { Issue } from '@adsweep/shared/validation/issue.ts';
 import type { FoundCampaign } from '../find-campaign.ts';
 import type { ScanSettings } from '../scan-in.ts';
 

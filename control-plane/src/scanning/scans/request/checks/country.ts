@@ -1,4 +1,4 @@
-import type { Issue } from '../../../../http/errors.ts';
+import type { Issue } from '@adsweep/shared/validation/issue.ts';
 import { closest } from '../../../../reference/catalogue/closest.ts';
 import { countriesOf } from '../../../../reference/catalogue/lookup.ts';
 import { type Check, issueAt, type SentCountries } from './check.ts';

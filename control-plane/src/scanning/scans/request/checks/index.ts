@@ -1,4 +1,4 @@
-import type { Issue } from '../../../../http/errors.ts';
+import type { Issue } from '@adsweep/shared/validation/issue.ts';
 import { checkAdDiscovery } from './ad-discovery.ts';
 import { checkAvailability } from './availability.ts';
 import { checkCampaign } from './campaign.ts';

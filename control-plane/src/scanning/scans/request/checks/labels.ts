@@ -1,5 +1,5 @@
 import { LABEL_VALUE_LENGTH_MAX } from '@adsweep/shared/limits.ts';
-import type { Issue } from '../../../../http/errors.ts';
+import type { Issue } from '@adsweep/shared/validation/issue.ts';
 import { LABEL_KEY } from '../label-key.ts';
 import { type Check, issueAt } from './check.ts';
 

@@ -1,5 +1,5 @@
 import type { CataloguePool } from '@adsweep/shared/targeting/catalogue.ts';
-import type { Issue } from '../../../../http/errors.ts';
+import type { Issue } from '@adsweep/shared/validation/issue.ts';
 import { closest } from '../../../../reference/catalogue/closest.ts';
 import { countriesOf, poolOf, spelled } from '../../../../reference/catalogue/lookup.ts';
 import { proxyTypeIssues, readProxyType } from '../../../../reference/catalogue/proxy-type.ts';

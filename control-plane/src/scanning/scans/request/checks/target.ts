@@ -1,7 +1,7 @@
 import type { TargetKind } from '@adsweep/shared/scan/target.ts';
 import type { AddressPolicy } from '@adsweep/shared/urls/address-policy.ts';
 import { checkPublicUrl } from '@adsweep/shared/urls/normalise-referrer.ts';
-import type { Issue } from '../../../../http/errors.ts';
+import type { Issue } from '@adsweep/shared/validation/issue.ts';
 import { type Check, isSent, issueAt } from './check.ts';
 
 /** The fields of a request that name a target, and its kind. */
