@@ -223,7 +223,7 @@ describe('a shown URL', () => {
   it('is never a link, and its host stands out', () => {
     assert.equal(
       String(showUrl('https://a.example/b?c')),
-      '<bdi class="url"><span class="dim">https://</span><b>a.example</b><span class="dim">/b?c</span></bdi>',
+      '<bdi class="url"><span class="dim">https://</span><b>a.example</b><span class="dim">/<wbr>b?<wbr>c</span></bdi>',
     );
   });
 
@@ -237,10 +237,28 @@ describe('a shown URL', () => {
       assert.deepEqual(splitUrl(url), { before: url, host: '', after: '' });
   });
 
-  it('is folded where it is long, and all of it is there', () => {
-    const shown = String(showUrl(HOSTILE.longUrl));
-    assert.match(shown, /<summary>.*… *<\/span><\/bdi> <span class="more">all 3025 characters/);
+  it('may be broken after its signs, never within a word or a host, and is copied as it is', () => {
+    const url = 'https://user@a.example/way-to/offer.html?id=1&next=%2Fend;x#top';
+    const shown = String(showUrl(url));
+    assert.match(shown, /<b>a\.example<\/b>/);
+    assert.ok(
+      shown.includes('/<wbr>way-<wbr>to/<wbr>offer.<wbr>html?<wbr>id=<wbr>1&amp;<wbr>next=<wbr>%2Fend;<wbr>x#top'),
+    );
+    assert.equal(shown.replace(/<[^>]+>/g, '').replace(/&amp;/g, '&'), url);
+  });
+
+  it('is shortened in the middle where it is long, and all of it is one click away', () => {
+    const shown = String(showUrl(`https://a.example/${'abcdefghij'.repeat(300)}/the-end.html`));
+    const [, short = ''] = /<summary>(.*)<\/summary>/.exec(shown) ?? [];
+    const text = short.replace(/<[^>]+>/g, '');
+    assert.match(text, /^https:\/\/a\.example\/abcdefghij\S{40,90}…\S+\/the-end\.html all 3031 characters$/);
     assert.ok(shown.includes('abcdefghij'.repeat(300)));
+  });
+
+  it('shows the host whatever stands before it', () => {
+    const shown = String(showUrl(`https://${'bank.example-'.repeat(300)}@evil.example/`));
+    const [, short = ''] = /<summary>(.*)<\/summary>/.exec(shown) ?? [];
+    assert.match(short, /…[^<]*(<wbr>[^<]*)*<\/span><b>evil\.example<\/b>/);
   });
 });
 

@@ -10,6 +10,7 @@ import { privateRedis } from './private-redis.ts';
 import { processEnvironment } from './process-environment.ts';
 import { farmSecrets } from './secrets.ts';
 import { SERVICES, type ServiceName } from './services.ts';
+import { waitingWords } from './waiting-words.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 
@@ -88,7 +89,7 @@ export class Farm {
     const localUrl = `http://127.0.0.1:${control.http}`;
     const baseUrl = config.ADSWEEP_PUBLIC_URL.replace(/\/+$/, '') || localUrl;
     await this.#nodes(`http://127.0.0.1:${control.node_api}`, proxyUrl, secrets.node_token);
-    await untilReady(`${localUrl}/readyz`, this.#say);
+    await untilReady(`${localUrl}/readyz`, this.#dataDir, this.#say);
     return { baseUrl, localUrl, apiKey };
   }
 
@@ -176,13 +177,13 @@ export class Farm {
 }
 
 /** Waits for the control plane to have all that it needs; says what is missing when that takes long. */
-async function untilReady(url: string, say: (text: string) => void): Promise<void> {
+async function untilReady(url: string, dataDir: string, say: (text: string) => void): Promise<void> {
   const began = performance.now();
   let said = '';
   for (;;) {
     const missing = await missingAt(url);
     if (missing.length === 0) return;
-    const waiting = `  waiting for ${missing.join(', ')} ...`;
+    const waiting = waitingWords(missing, dataDir);
     if (waiting !== said && performance.now() - began > PATIENCE_MS) {
       said = waiting;
       say(waiting);

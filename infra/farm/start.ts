@@ -24,8 +24,11 @@ async function main(): Promise<void> {
   const farm = new Farm(config, say);
   let stopping: Promise<void> | null = null;
   const stop = (code: number) => {
-    stopping ??= farm.stop(STOP_MS).finally(() => {
+    if (stopping) return;
+    say('adsweep: stopping, which takes up to 10 s');
+    stopping = farm.stop(STOP_MS).finally(() => {
       unlock();
+      say('adsweep: stopped');
       process.exit(code);
     });
   };
@@ -37,6 +40,7 @@ async function main(): Promise<void> {
     say(`adsweep ready ${baseUrl} key ${apiKey}`);
     if (config.ADSWEEP_DEMO === 1)
       await demoScan(localUrl, apiKey, say).then((url) => keepReport(url, config.ADSWEEP_DATA_DIR), tellOfDemo);
+    if (!stopping) say(`  next: open ${baseUrl}/ for a first request of your own; Ctrl-C stops everything`);
   } catch (error) {
     if (stopping) return;
     console.error(`adsweep could not start: ${(error as Error).message}`);

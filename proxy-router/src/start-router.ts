@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { listen } from '@adsweep/shared/service/listen.ts';
+import { listen, portProblem } from '@adsweep/shared/service/listen.ts';
 import type { Logger } from '@adsweep/shared/service/logger.ts';
 import { createRegistry } from '@adsweep/shared/service/metrics.ts';
 import { OperatorError } from '@adsweep/shared/service/operator-error.ts';
@@ -50,10 +50,11 @@ export async function startRouter(
   const shared = { source, policy, health, tickets, metrics, ticketSecret, logger };
   const ownApi = config.ADSWEEP_REPLICA_URL.replace(/\/+$/, '');
   measureProviders(registry, () => describeProviders(source, health, Date.now()));
+  const gatewayPort = config.ADSWEEP_GATEWAY_PORT || (port === 0 ? 0 : port + 1);
   const gateway = new Gateway({
     ...shared,
     host,
-    port: config.ADSWEEP_GATEWAY_PORT || (port === 0 ? 0 : port + 1),
+    port: gatewayPort,
     ownApi,
     connectionsMax: config.ADSWEEP_GATEWAY_CONNECTIONS_MAX,
     // One scan leaves room for others, whatever its page does.
@@ -62,7 +63,9 @@ export async function startRouter(
     connectTimeoutMs: config.ADSWEEP_CONNECT_TIMEOUT_SECONDS * 1000,
     idleMs: config.ADSWEEP_GATEWAY_IDLE_SECONDS * 1000,
   });
-  await gateway.listen();
+  await gateway.listen().catch((error) => {
+    throw portProblem(host, gatewayPort, 'ADSWEEP_GATEWAY_PORT', error);
+  });
   const draining = new AbortController();
   const app = createApp({
     ...shared,
@@ -76,7 +79,7 @@ export async function startRouter(
     gatewayUrl: (hostname) => config.ADSWEEP_GATEWAY_URL || `http://${hostname}:${gateway.port}`,
     isReady: () => !draining.signal.aborted,
   });
-  const api = await listen(host, port).catch(async (error) => {
+  const api = await listen(host, port, 'ADSWEEP_PROXY_PORT').catch(async (error) => {
     await gateway.close(true);
     throw error;
   });

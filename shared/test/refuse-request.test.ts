@@ -7,7 +7,7 @@ import { HEADER_BYTES_MAX, URL_LENGTH_MAX } from '../src/service/refuse-request.
 
 let server: Listening;
 before(async () => {
-  server = await listen('127.0.0.1', 0);
+  server = await listen('127.0.0.1', 0, 'ADSWEEP_HTTP_PORT');
   server.serve((_, response) => response.end('served'));
 });
 after(() => server.close(0));

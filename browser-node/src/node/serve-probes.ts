@@ -14,7 +14,7 @@ export async function serveProbes(
   registry: Registry,
   metricsToken: string,
 ): Promise<Listening> {
-  const server = await listen(host, port);
+  const server = await listen(host, port, 'ADSWEEP_METRICS_PORT');
   server.serve((request, response) => {
     switch (request.url) {
       case '/healthz':

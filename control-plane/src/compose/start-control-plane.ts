@@ -30,7 +30,7 @@ export async function startControlPlane(config: Config, logger: Logger): Promise
   const loopRoles = Object.entries(LOOP_ROLES).flatMap(([name, role]) => (roles.has(name as RoleName) ? [role] : []));
   const metrics = createMetrics();
   const platform = await openPlatform(config, metrics, logger);
-  const http = await listen(config.ADSWEEP_HTTP_HOST, config.ADSWEEP_HTTP_PORT);
+  const http = await listen(config.ADSWEEP_HTTP_HOST, config.ADSWEEP_HTTP_PORT, 'ADSWEEP_HTTP_PORT');
   const publicUrl = config.ADSWEEP_PUBLIC_URL.replace(/\/+$/, '') || `http://127.0.0.1:${http.port}`;
   const domains = createDomains(platform, {
     publicUrl,
@@ -51,7 +51,7 @@ export async function startControlPlane(config: Config, logger: Logger): Promise
   const ready = readyChecks(platform, needs, () => api?.hasCatalogue() ?? false, draining.signal);
   serveApi(config, platform, metrics, domains, { server: http, api, ready });
   const forNodes = roles.has('node-api')
-    ? await listen(config.ADSWEEP_NODE_API_HOST, config.ADSWEEP_NODE_API_PORT)
+    ? await listen(config.ADSWEEP_NODE_API_HOST, config.ADSWEEP_NODE_API_PORT, 'ADSWEEP_NODE_API_PORT')
     : null;
   forNodes?.serve(nodeApi(config, platform, metrics, domains, ready).callback());
   await waitForRedis(platform);

@@ -268,7 +268,7 @@ export async function runningApi(
     seen: metrics.seen('api'),
     docs: true,
   });
-  const server = await listen('127.0.0.1', 0);
+  const server = await listen('127.0.0.1', 0, 'ADSWEEP_HTTP_PORT');
   server.serve(app.callback());
 
   const call = async (method: string, path: string, { key = KEYS.ours, body, raw, headers = {} }: Sent = {}) => {

@@ -75,7 +75,7 @@ export async function runningFarm({ model = null, connect = async ({ client }) =
   await createIndexes(domains);
   const farm = farmOf(domains);
 
-  const server = await listen('127.0.0.1', 0);
+  const server = await listen('127.0.0.1', 0, 'ADSWEEP_NODE_API_PORT');
   const app = createApp({
     routes: farm.nodeRoutes,
     admit: farm.admitNode,

@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
@@ -23,6 +26,7 @@ function startFarm(env: NodeJS.ProcessEnv = {}): RunningFarm {
 test('a farm starts, scans a page of the ad world, stops within 10 s and leaves no process and no lock', async () => {
   const farm = await startFarm({ ADSWEEP_DEMO: '1' }).ready();
   await farm.says(/completed: \d+ hops/);
+  await farm.says(/^ {2}next: open http\S+\/ /m);
   const [, report = ''] = await farm.says(/report: (\S+)/);
   const page = await fetch(report);
   assert.equal(page.status, 200);
@@ -31,6 +35,7 @@ test('a farm starts, scans a page of the ad world, stops within 10 s and leaves 
   const began = performance.now();
   assert.equal(await farm.stop('SIGINT'), 0);
   assert.ok(performance.now() - began < 10_000);
+  assert.match(farm.output, /^adsweep: stopping.*\nadsweep: stopped\n$/m);
   assert.deepEqual(processesOf(dataDir), []);
   assert.equal(existsSync(join(dataDir, 'farm.lock')), false);
 });
@@ -58,6 +63,19 @@ test('a start on a data folder in use says so and exits 1, and the first farm do
   } finally {
     await first.stop();
   }
+});
+
+test('a port that is taken is told with what to do, and the start ends with 1', async (t) => {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  t.after(() => server.close());
+  const { port } = server.address() as AddressInfo;
+  const farm = startFarm({ ADSWEEP_HTTP_PORT: String(port) });
+  assert.equal(await farm.ended(), 1);
+  assert.match(
+    farm.output,
+    new RegExp(`port ${port} of 127.0.0.1 is taken by another program: .*set ADSWEEP_HTTP_PORT`),
+  );
 });
 
 test('a farm that is killed outright takes its parts with it, and the next start is fine', async () => {

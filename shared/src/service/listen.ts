@@ -12,15 +12,19 @@ export type Listening = {
 };
 
 const TIMEOUTS = { requestTimeout: 120_000, headersTimeout: 15_000, keepAliveTimeout: 65_000 };
-/** Listens on `host` and `port` (0: any free one). Rejects with an {@link OperatorError} when the port cannot be had. */
-export async function listen(host: string, port: number): Promise<Listening> {
+
+/**
+ * Listens on `host` and `port` (0: any free one). Rejects with an {@link OperatorError} when the port cannot be had, which tells what to
+ * do with the `setting` that chose it.
+ */
+export async function listen(host: string, port: number, setting: string): Promise<Listening> {
   // A request without a host is refused with a body that says so.
   const server = createServer({ ...TIMEOUTS, maxHeaderSize: HEADER_BYTES_MAX, requireHostHeader: false })
     .on('clientError', refuseUnreadable)
     .on('connect', refuseTunnel)
     .on('checkExpectation', (request, response) => server.emit('request', request, response));
   const { promise: listening, resolve, reject } = Promise.withResolvers<void>();
-  const refused = (cause: Error) => reject(new OperatorError(`port ${port} of ${host}: ${cause.message}`, { cause }));
+  const refused = (cause: Error) => reject(portProblem(host, port, setting, cause));
   server.once('error', refused).listen(port, host, resolve);
   await listening;
   server.off('error', refused);
@@ -32,6 +36,24 @@ export async function listen(host: string, port: number): Promise<Listening> {
       }),
     close: (graceMs) => close(server, graceMs),
   };
+}
+
+/** Why a port cannot be had, and what to do about it. `setting` names the port's setting, such as `ADSWEEP_HTTP_PORT`. */
+export function portProblem(host: string, port: number, setting: string, cause: NodeJS.ErrnoException): OperatorError {
+  const told = `port ${port} of ${host}`;
+  switch (cause.code) {
+    case 'EADDRINUSE':
+      return new OperatorError(
+        `${told} is taken by another program: stop that program, or set ${setting} to a free port (0: any)`,
+        { cause },
+      );
+    case 'EACCES':
+      return new OperatorError(`${told} is not open to this user: set ${setting} to a port above 1023`, { cause });
+    default:
+      return new OperatorError(`${told}: ${cause.message}; check ${setting} and ${setting.replace(/PORT$/, 'HOST')}`, {
+        cause,
+      });
+  }
 }
 
 async function close(server: Server, graceMs: number): Promise<void> {

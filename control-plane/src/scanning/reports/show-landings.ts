@@ -38,7 +38,7 @@ export function showLandings({ token, landings }: Report): Html {
 
 function showTab(tab: ReportLanding, picture: string): Html {
   return html`<article class="tab">${showFrame(tab, picture)}<div><h3><bdi>${tab.title || 'A page without a title'}</bdi></h3>
-<p class="where">${showUrl(tab.url)}</p><details class="rest"><summary>Redirect chain: ${chainWords(tab.chain)}</summary>${showChain(tab.chain)}</details></div></article>`;
+<div class="where">${showUrl(tab.url)}</div><details class="rest"><summary>Redirect chain: ${chainWords(tab.chain)}</summary>${showChain(tab.chain)}</details></div></article>`;
 }
 
 /** `picture` is a relative path of ours, so it may stand in an attribute. */

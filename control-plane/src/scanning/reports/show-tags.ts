@@ -16,7 +16,7 @@ export function showFindings({ tags }: Report): Html | null {
 
 function showFinding({ name, category, severity, description, detail, url, slug, match }: ReportTag): Html {
   return html`<article class="finding ${severity}"><h3><bdi>${name}</bdi> <span class="chip ${severity}">${severity}</span></h3>
-<p>${description}</p>${detail && html`<p class="detail"><bdi>${detail}</bdi></p>`}${match && showMatch(match)}${url && html`<p class="where">${showUrl(url)}</p>`}
+<p>${description}</p>${detail && html`<p class="detail"><bdi>${detail}</bdi></p>`}${match && showMatch(match)}${url && html`<div class="where">${showUrl(url)}</div>`}
 <p class="meta"><span>${category}</span><code>${slug}</code></p></article>`;
 }
 

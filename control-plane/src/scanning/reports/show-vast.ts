@@ -31,7 +31,7 @@ function showAd({ title, shown, media_url, size, declared_ms, played_ms, error_c
   ].filter((word) => word !== null);
   const error = error_code !== null && html`<span class="code bad">error ${error_code}</span>`;
   return html`<article class="ad"><h3><bdi>${title || 'An ad without a title'}</bdi></h3>
-<p class="meta"><span>${SHOWN[shown]}</span>${times.map((time) => html`<span>${time}</span>`)}${error}</p>${media_url && html`<p class="where">${showUrl(media_url)}</p>`}</article>`;
+<p class="meta"><span>${SHOWN[shown]}</span>${times.map((time) => html`<span>${time}</span>`)}${error}</p>${media_url && html`<div class="where">${showUrl(media_url)}</div>`}</article>`;
 }
 
 function showCompanions(token: string, { companions }: ReportVast): Html | null {
@@ -83,10 +83,10 @@ function showFired({ event, offset, url, rung, at_ms, playhead_ms, status_code }
   const isLost = status_code === 0 || status_code >= 400;
   const playhead = playhead_ms !== null && html`<span>video at ${durationWords(playhead_ms)}</span>`;
   return html`<li class="${isLost ? 'lost' : 'fired'}"><b>${eventWords(event, offset)}</b><svg class="moment" width="100%" height="10" aria-hidden="true"><rect class="line" y="4" width="100%" height="2"/><circle cx="${(2 + at * 0.96).toFixed(2)}%" cy="5" r="5"/></svg>
-<p class="meta"><span class="code ${isLost ? 'bad' : 'good'}">${status_code || 'no answer'}</span><span>at ${durationWords(Number(at_ms))}</span>${playhead}<span>document ${rung + 1}</span></p><p class="where">${showUrl(url)}</p></li>`;
+<p class="meta"><span class="code ${isLost ? 'bad' : 'good'}">${status_code || 'no answer'}</span><span>at ${durationWords(Number(at_ms))}</span>${playhead}<span>document ${rung + 1}</span></p><div class="where">${showUrl(url)}</div></li>`;
 }
 
 const showIdle = ({ event, offset, url, rung }: ReportTracker): Html =>
-  html`<li class="idle"><b>${eventWords(event, offset)}</b><p class="meta"><span>document ${rung + 1}</span></p><p class="where">${showUrl(url)}</p></li>`;
+  html`<li class="idle"><b>${eventWords(event, offset)}</b><p class="meta"><span>document ${rung + 1}</span></p><div class="where">${showUrl(url)}</div></li>`;
 
 const eventWords = (event: string, offset: string | null): string => (offset ? `${event} ${offset}` : event);

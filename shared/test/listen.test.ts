@@ -1,0 +1,29 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { listen, portProblem } from '@adsweep/shared/service/listen.ts';
+import { OperatorError } from '@adsweep/shared/service/operator-error.ts';
+
+test('a port that is taken is told with the setting that chooses another', async (t) => {
+  const first = await listen('127.0.0.1', 0, 'ADSWEEP_HTTP_PORT');
+  t.after(() => first.close(0));
+  await assert.rejects(listen('127.0.0.1', first.port, 'ADSWEEP_HTTP_PORT'), (error: Error) => {
+    assert.ok(error instanceof OperatorError);
+    assert.equal(
+      error.message,
+      `port ${first.port} of 127.0.0.1 is taken by another program: stop that program, or set ADSWEEP_HTTP_PORT to a free port (0: any)`,
+    );
+    return true;
+  });
+});
+
+test('a port that only root may have, and an address of another machine, are told with what to change', () => {
+  const cause = (code: string) => Object.assign(new Error(`listen ${code}`), { code });
+  assert.match(
+    portProblem('0.0.0.0', 80, 'ADSWEEP_HTTP_PORT', cause('EACCES')).message,
+    /ADSWEEP_HTTP_PORT to a port above 1023/,
+  );
+  assert.match(
+    portProblem('192.0.2.1', 80, 'ADSWEEP_HTTP_PORT', cause('EADDRNOTAVAIL')).message,
+    /check ADSWEEP_HTTP_PORT and ADSWEEP_HTTP_HOST/,
+  );
+});
