@@ -16,6 +16,7 @@ const scans = [mine, other];
 const PNG = Buffer.from('not really a picture');
 
 const routes = reportRoutes({
+  publicUrl: 'http://api.example',
   findDemoReport: async () => null,
   findByReportToken: async (token) => scans.find((scan) => scan.report_token === token) ?? null,
   evidenceOf: async (scan) => sampleEvidence(scan === mine ? [sampleLanding(0)] : hostileLandings()),

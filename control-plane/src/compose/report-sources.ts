@@ -13,8 +13,10 @@ export function reportSources(
   readTags: ReadTags,
   pictures: PicturePool,
   dataDir: string,
+  publicUrl: string,
 ): ReportSources {
   return {
+    publicUrl,
     findDemoReport: () => findDemoReport(dataDir),
     findByReportToken: (token) => scans.findByReportToken(token),
     evidenceOf: (scan) => crawling.evidenceOf(scan),

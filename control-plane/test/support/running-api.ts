@@ -216,6 +216,7 @@ export async function runningApi(
     outboxFilled: () => {},
     checksWaiting: () => {},
     reports: {
+      publicUrl: PUBLIC_URL,
       findDemoReport: async () => around.demoReport,
       findByReportToken: async () => null,
       evidenceOf: async () => NO_SCAN_EVIDENCE,

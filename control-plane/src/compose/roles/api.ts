@@ -100,7 +100,7 @@ export async function startApi(
     undrainNode: crawling.undrainNode,
     readFleet: crawling.readFleet,
     readLoad: crawling.readLoad,
-    reports: reportSources(scanning.scans, crawling, reference.readTags, pictures, config.ADSWEEP_DATA_DIR),
+    reports: reportSources(scanning.scans, crawling, reference.readTags, pictures, config.ADSWEEP_DATA_DIR, publicUrl),
   });
   return {
     routes,

@@ -1,21 +1,39 @@
 import { html } from './html.ts';
 import { type Assets, pageDocument } from './page-document.ts';
 
-/** The page of `GET /`, for people: what this is and where to go on. `demoReport` is the path of the demo's report, null = there is none. */
-export function homePage(demoReport: string | null, assets: Assets): string {
+const FRAME = { title: 'Adsweep', heading: 'API', footer: 'Adsweep is open source, under the Apache License 2.0.' };
+/** Pages that the first request can name: one of the local ad world, and one that is there for everybody. */
+const DEMO_PAGE = 'http://go.redirects.example/start';
+const ANY_PAGE = 'https://example.com/';
+
+/**
+ * The page of `GET /`, for people: what this is, a first request, and where to go on. `demoReport` is the path of the demo's report, null =
+ * there is none; `publicUrl` is the base URL of the API.
+ */
+export function homePage(demoReport: string | null, publicUrl: string, assets: Assets): string {
   const demo =
     demoReport !== null &&
-    html`<li><a href="${demoReport}">The report of the demo scan</a>: what a client sees of a finished scan.</li>`;
-  const body = html`<section class="card stack"><h1>Adsweep checks advertising creatives</h1>
+    html`<li><a href="${demoReport}">Report of the demo scan</a>: what a finished scan looks like.</li>`;
+  const body = html`<section class="card lead"><h1>Adsweep checks advertising creatives</h1>
 <p>It loads a page or an ad in a real browser, from a country and on a device of your choice, follows where it leads, and says what it
-found. This is its API.</p>
-<ul>
-<li><a href="docs">The reference</a>: every operation, its fields and its errors.</li>
-<li><a href="api/v1/openapi.json">The same as an OpenAPI document</a>, for programs.</li>
+found. This is its API.</p></section>
+<section class="card steps"><h2>Scan a page</h2>
+<ol>
+<li>Take your API key: <code>npm start</code> prints it after the word <code>key</code>; otherwise ask whoever runs this service.</li>
+<li>Ask for a scan:<pre><code>${firstRequest(publicUrl, demoReport === null ? ANY_PAGE : DEMO_PAGE)}</code></pre></li>
+<li>Open the <code>public_report_url</code> of the answer in a browser. The report needs no key, and fills in while the scan runs.</li>
+</ol></section>
+<section class="card"><h2>Go on</h2>
+<ul class="links">
 ${demo}
-</ul>
-<p>Requests need an API key: <code>Authorization: Bearer &lt;API_KEY&gt;</code>. <code>GET /healthz</code> and <code>GET /readyz</code> tell
-whether the service works.</p></section>`;
-  const frame = { title: 'Adsweep', heading: 'API', footer: 'Adsweep is open source, under the Apache License 2.0.' };
-  return pageDocument(frame, assets, body);
+<li><a href="docs">API reference</a>: every operation, its fields and its errors.</li>
+<li><a href="api/v1/openapi.json">OpenAPI document</a>: the same for programs.</li>
+<li><a href="healthz">Health</a> and <a href="readyz">readiness</a>: whether the service works, and what it lacks if it does not.</li>
+</ul></section>`;
+  return pageDocument(FRAME, assets, body);
 }
+
+const firstRequest = (publicUrl: string, page: string): string => `curl ${publicUrl}/api/v1/scans \\
+  -H 'Authorization: Bearer YOUR_KEY' \\
+  -H 'Content-Type: application/json' \\
+  -d '{"url": "${page}", "country_code": "US", "emulator_id": "windows_chrome"}'`;

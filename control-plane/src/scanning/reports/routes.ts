@@ -16,6 +16,8 @@ import { missingReportPage, reportPage } from './report-page.ts';
 
 /** What reports ask of the rest of the house. */
 export type ReportSources = {
+  /** The base URL of the API. */
+  publicUrl: string;
   findByReportToken(token: string): Promise<ScanRecord | null>;
   /** The path of the demo's report; null where there is none. */
   findDemoReport(): Promise<string | null>;
@@ -82,7 +84,7 @@ export function reportRoutes(sources: ReportSources): Route<Caller>[] {
       summary: 'What this is',
       query: AnyQuery,
       replies: { 200: { description: 'A page for people.', content: 'text/html' } },
-      handle: async () => page(200, homePage(await sources.findDemoReport(), ASSETS_FROM_ROOT)),
+      handle: async () => page(200, homePage(await sources.findDemoReport(), sources.publicUrl, ASSETS_FROM_ROOT)),
     }),
     route({
       ...shared,
