@@ -9,7 +9,7 @@ test('§4.2.13 the exit of an ad tag refuses the publisher on whose page it stan
   const { plane, router } = await leaseBench(t, instantly);
   const target = { kind: 'ad_tag', value: '<script src="https://ads.example/tag.js"></script>' } as const;
   plane.give({ target, referrer: 'https://news.example/article' });
-  await plane.heard('complete');
+  await plane.received('complete');
   assert.deepEqual((router.requests[0] as ExitRequest).deny_hosts, ['news.example']);
 });
 
@@ -22,7 +22,7 @@ for (const [code, status] of [
     const { plane, router, pool } = await leaseBench(t, instantly);
     router.refusal = { status, code };
     plane.give();
-    const { body } = await plane.heard('fail');
+    const { body } = await plane.received('fail');
     assert.equal((body as Fail).code, `proxy: ${code}`);
     assert.equal((body as Fail).capture, null);
     assert.equal(pool.opened, 0);
@@ -33,13 +33,13 @@ test('a proxy-router that is not there fails the attempt with proxy: UPSTREAM_FA
   const { plane, router } = await leaseBench(t, instantly);
   await router.close();
   plane.give();
-  assert.equal(((await plane.heard('fail')).body as Fail).code, 'proxy: UPSTREAM_FAILED');
+  assert.equal(((await plane.received('fail')).body as Fail).code, 'proxy: UPSTREAM_FAILED');
 });
 
 test('an exit is asked for with the limits of the job', async (t) => {
   const { plane, router } = await leaseBench(t, instantly);
   plane.give({ limits: JOB_LIMITS.sweep });
-  await plane.heard('complete');
+  await plane.received('complete');
   const { ticket_seconds, ticket_bytes } = JOB_LIMITS.sweep;
   assert.partialDeepStrictEqual(router.requests[0], { ttl_seconds: ticket_seconds, bytes_max: ticket_bytes });
 });

@@ -9,7 +9,7 @@ import { FILE, goodOutcome, instantly, leaseBench, untilIdle } from './support/l
 test('a job is captured and completed with its exit, its traffic and the hashes of its artifacts', async (t) => {
   const { plane, router } = await leaseBench(t, instantly);
   const leaseId = plane.give();
-  const said = await plane.heard('complete');
+  const said = await plane.received('complete');
   const { capture } = said.body as { capture: Capture };
   assert.equal(said.leaseId, leaseId);
   assert.equal(capture.exit?.city, 'Berlin');
@@ -28,7 +28,7 @@ test('a failed capture is reported with its code, its cause and the evidence so 
     failure: { code: 'navigation: DNS', cause: 'no such name' },
   }));
   plane.give();
-  const fail = (await plane.heard('fail')).body as Fail;
+  const fail = (await plane.received('fail')).body as Fail;
   assert.equal(fail.code, 'navigation: DNS');
   assert.equal(fail.cause, 'no such name');
   assert.equal(fail.capture?.artifacts.length, 1);
@@ -39,13 +39,13 @@ test('a failed capture is reported with its code, its cause and the evidence so 
 test('an emulator that this node does not know is our own fault', async (t) => {
   const { plane } = await leaseBench(t, instantly);
   plane.give({ emulator_id: 'toaster' });
-  assert.equal(((await plane.heard('fail')).body as Fail).code, 'internal: ERROR');
+  assert.equal(((await plane.received('fail')).body as Fail).code, 'internal: ERROR');
 });
 
 test('a file that is larger than the job allows is left out, and a note says so', async (t) => {
   const { plane } = await leaseBench(t, instantly);
   plane.give({ limits: { ...JOB_LIMITS.page, artifact_bytes: FILE.bytes.length - 1 } });
-  const { capture } = (await plane.heard('complete')).body as { capture: Capture };
+  const { capture } = (await plane.received('complete')).body as { capture: Capture };
   assert.deepEqual([capture.artifacts, capture.notes.at(-1)?.collector], [[], 'upload']);
 });
 
@@ -54,7 +54,7 @@ test('a result is said again until a control plane that went away is back', asyn
   plane.refusals.artifacts = [0, 503];
   plane.refusals.complete = [0, 0, 502];
   plane.give();
-  await plane.heard('complete');
+  await plane.received('complete');
   assert.equal(plane.count('refused complete'), 1);
   assert.deepEqual(plane.refusals, { artifacts: [], complete: [] });
 });
@@ -63,7 +63,7 @@ test('a result that comes too late is counted and not said again', async (t) => 
   const { plane, metrics, loop } = await leaseBench(t, instantly);
   plane.refusals.complete = [409];
   plane.give();
-  await plane.heard('refused complete');
+  await plane.received('refused complete');
   await untilIdle(loop, plane);
   assert.equal(plane.count('complete'), 0);
   assert.equal(plane.count('fail'), 0);
@@ -74,7 +74,7 @@ test('a result that the control plane refuses for what it is fails by our own fa
   const { plane } = await leaseBench(t, instantly);
   plane.refusals.complete = [422];
   plane.give();
-  const fail = (await plane.heard('fail')).body as Fail;
+  const fail = (await plane.received('fail')).body as Fail;
   assert.equal(fail.code, 'internal: ERROR');
   assert.equal(fail.capture, null);
 });

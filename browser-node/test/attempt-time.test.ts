@@ -9,7 +9,7 @@ for (const outcome of ['lost', 'cancelled'] as const) {
   test(`a lease that is ${outcome} ends the capture, and nothing more is said about it`, async (t) => {
     const { plane, pool, loop } = await leaseBench(t, endlessCapture);
     plane.give();
-    await plane.heard('renew');
+    await plane.received('renew');
     plane.renewal = outcome;
     await untilIdle(loop, plane);
     assert.equal(pool.live, 0);
@@ -20,7 +20,7 @@ for (const outcome of ['lost', 'cancelled'] as const) {
 test('an attempt that takes too long fails with browser: TIMEOUT and its evidence', async (t) => {
   const { plane } = await leaseBench(t, endlessCapture, { attemptMs: 100 });
   plane.give();
-  const fail = (await plane.heard('fail')).body as Fail;
+  const fail = (await plane.received('fail')).body as Fail;
   assert.equal(fail.code, 'browser: TIMEOUT');
   assert.deepEqual(fail.capture?.browser, uneventfulCapture().browser);
 });
@@ -28,7 +28,7 @@ test('an attempt that takes too long fails with browser: TIMEOUT and its evidenc
 test('a capture that does not even end when told to fails with browser: TIMEOUT and gives its slot back', async (t) => {
   const { plane, pool, loop } = await leaseBench(t, () => new Promise(() => undefined), { attemptMs: 100 });
   plane.give();
-  const fail = (await plane.heard('fail')).body as Fail;
+  const fail = (await plane.received('fail')).body as Fail;
   assert.equal(fail.code, 'browser: TIMEOUT');
   assert.equal(fail.capture, null);
   await untilIdle(loop, plane);
@@ -44,7 +44,7 @@ test('a member that takes too long, by its job or by what the node allows, leave
       request.scan_id === 'slow' ? endlessCapture(request, ...rest) : instantly(request, ...rest);
     const { plane } = await leaseBench(t, capture, { attemptMs });
     plane.give({ members: members('slow', 'next'), limits: { ...JOB_LIMITS.page, seconds } });
-    assert.equal(((await plane.heard('fail')).body as Fail).code, 'browser: TIMEOUT');
-    assert.equal((await plane.heard('complete')).scanId, 'next');
+    assert.equal(((await plane.received('fail')).body as Fail).code, 'browser: TIMEOUT');
+    assert.equal((await plane.received('complete')).scanId, 'next');
   }
 });

@@ -18,7 +18,7 @@ test('a capture whose shared browser ends runs again in one of its own, with a n
   const { plane, pool, router } = await leaseBench(t, whileItLives);
   pool.ending = ['shared'];
   plane.give();
-  await plane.heard('complete');
+  await plane.received('complete');
   assert.deepEqual(pool.isolated, [false, true]);
   assert.equal(exitsAskedFor(router.calls), 2);
 });
@@ -27,7 +27,7 @@ test('a capture that gets no context in a shared browser runs in one of its own'
   const { plane, pool } = await leaseBench(t, whileItLives);
   pool.refusing = ['shared'];
   plane.give();
-  await plane.heard('complete');
+  await plane.received('complete');
   assert.deepEqual(pool.isolated, [false, true]);
 });
 
@@ -40,14 +40,14 @@ test('a capture whose shared browser does not answer runs again in one of its ow
     return { ...goodOutcome(), failure: captures === 1 ? TIMEOUT : null };
   });
   plane.give();
-  await plane.heard('complete');
+  await plane.received('complete');
   assert.deepEqual(pool.isolated, [false, true]);
 });
 
 test('a capture whose own browser does not answer either has failed', async (t) => {
   const { plane, pool } = await leaseBench(t, async () => ({ ...goodOutcome(), failure: TIMEOUT }));
   plane.give();
-  assert.equal(((await plane.heard('fail')).body as Fail).code, 'browser: TIMEOUT');
+  assert.equal(((await plane.received('fail')).body as Fail).code, 'browser: TIMEOUT');
   assert.deepEqual(pool.isolated, [false, true]);
 });
 
@@ -55,13 +55,13 @@ test('a capture whose own browser ends too has failed', async (t) => {
   const { plane, pool } = await leaseBench(t, whileItLives);
   pool.ending = ['shared', 'own'];
   plane.give();
-  assert.equal(((await plane.heard('fail')).body as Fail).code, 'browser: CRASHED');
+  assert.equal(((await plane.received('fail')).body as Fail).code, 'browser: CRASHED');
   assert.deepEqual(pool.isolated, [false, true]);
 });
 
 test('a page that crashes in a browser that lives on has failed at once', async (t) => {
   const { plane, pool } = await leaseBench(t, async () => ({ ...goodOutcome(), failure: CRASH }));
   plane.give();
-  assert.equal(((await plane.heard('fail')).body as Fail).code, 'browser: CRASHED');
+  assert.equal(((await plane.received('fail')).body as Fail).code, 'browser: CRASHED');
   assert.deepEqual(pool.isolated, [false]);
 });

@@ -19,9 +19,9 @@ import {
 test('a drain gives running captures back at once and takes no more work', async (t) => {
   const { plane, loop } = await leaseBench(t, endlessCapture);
   const leaseId = plane.give();
-  await plane.heard('renew');
+  await plane.received('renew');
   await loop.drain(0);
-  assert.equal((await plane.heard('release')).leaseId, leaseId);
+  assert.equal((await plane.received('release')).leaseId, leaseId);
   assert.equal(loop.busy, 0);
   plane.give();
   assert.equal(plane.count('fail') + plane.count('complete'), 0);
@@ -31,7 +31,7 @@ test('a drain with time to spare lets a running capture finish', async (t) => {
   let end = () => {};
   const { plane, loop } = await leaseBench(t, () => new Promise((resolve) => (end = () => resolve(goodOutcome()))));
   plane.give();
-  await plane.heard('renew');
+  await plane.received('renew');
   const drained = loop.drain(20_000);
   end();
   await drained;
@@ -54,10 +54,10 @@ test('a drain under load fails no scan: what runs is completed, and what has not
 test('whoever is told twice to stop gives back at once what still runs', async (t) => {
   const { plane, loop } = await leaseBench(t, endlessCapture);
   const leaseId = plane.give();
-  await plane.heard('renew');
+  await plane.received('renew');
   const stopped = loop.stop(600_000);
   loop.giveBackAll();
-  assert.equal((await plane.heard('release')).leaseId, leaseId);
+  assert.equal((await plane.received('release')).leaseId, leaseId);
   await stopped;
 });
 

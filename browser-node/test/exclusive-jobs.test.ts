@@ -15,7 +15,7 @@ test('a job that must be alone begins when the others have ended and the control
   assert.equal(plane.count('alone'), 0);
 
   running.get('first')?.();
-  assert.equal((await plane.heard('alone')).leaseId, exclusive);
+  assert.equal((await plane.received('alone')).leaseId, exclusive);
   await untilSeen(plane, () => began.length === 2);
   assert.deepEqual([began, loop.busy], [['first', 'exclusive'], 1]);
   const order = plane.said
@@ -38,7 +38,7 @@ test('of two jobs that must be alone the second one goes back at once', async (t
   const second = plane.give({ scan_id: 'two', isolation: 'node' });
   plane.hold = false;
   plane.changed();
-  assert.equal((await plane.heard('release')).leaseId, second);
+  assert.equal((await plane.received('release')).leaseId, second);
   await untilSeen(plane, () => began.length === 1);
   running.get('one')?.();
   await untilIdle(loop, plane);
@@ -55,10 +55,10 @@ test('a job that waits to be alone is given back at a drain and ends when its le
     await plane.until(() => plane.said.some(({ call, leaseId }) => call === 'renew' && leaseId === waiting));
     if (end === 'lost') plane.renewals[waiting] = 'lost';
     const drained = end === 'drain' ? loop.drain(20_000) : null;
-    if (end === 'drain') assert.equal((await plane.heard('release')).leaseId, waiting);
+    if (end === 'drain') assert.equal((await plane.received('release')).leaseId, waiting);
     else await untilSeen(plane, () => loop.busy === 1);
     running.get('first')?.();
-    await plane.heard('complete');
+    await plane.received('complete');
     await drained;
     await untilIdle(loop, plane);
     assert.deepEqual([began, plane.count('alone')], [['first'], 0]);
@@ -74,7 +74,7 @@ test('a job that must be alone goes back where the control plane does not hear o
     const { plane, loop } = await leaseBench(t, capture);
     plane.refusals.alone = [status];
     plane.give({ isolation: 'node' });
-    await plane.heard('refused alone');
+    await plane.received('refused alone');
     await untilIdle(loop, plane);
     assert.deepEqual([began.length, plane.count('release')], [0, released]);
   }

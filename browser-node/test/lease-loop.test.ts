@@ -27,7 +27,7 @@ test('work is asked for again after the control plane refused or cut an acquire'
   plane.refusals.acquire = [500];
   plane.give();
   // The poll that is under way takes this job; the next one is refused first.
-  await plane.heard('complete');
+  await plane.received('complete');
   plane.give();
   await plane.until(() => plane.count('complete') === 2);
 });
@@ -40,6 +40,6 @@ for (const [isolation, isolated] of [
   test(`a job of isolation ${isolation} gets ${isolated ? 'a browser of its own' : 'a context beside others'}`, async (t) => {
     const { plane, pool } = await leaseBench(t, instantly);
     plane.give({ isolation });
-    await plane.heard('complete');
+    await plane.received('complete');
     assert.deepEqual(pool.isolated, [isolated]);
   });

@@ -39,7 +39,7 @@ test('a lease that was let go of is not renewed any more, others are', async (t)
   const renewals = new Renewals(plane.url, 10);
   t.after(() => Promise.all([renewals.close(), plane.close()]));
   const release = renewals.hold(lease('lease-1'), Date.now() + 60_000, () => undefined);
-  await plane.heard('renew');
+  await plane.received('renew');
   release();
   renewals.hold(lease('lease-2'), Date.now() + 60_000, () => undefined);
   const of = (id: string) => plane.said.filter(({ leaseId }) => leaseId === id).length;

@@ -47,13 +47,13 @@ test('a node registers, works through an exit, shows what it does, and says that
     stopped = true;
   };
 
-  const report = (await plane.heard('report')).body as NodeReport;
+  const report = (await plane.received('report')).body as NodeReport;
   assert.match(report.browser_version, /^Chromium \d+\./);
   assert.equal(report.slots, 1);
   assert.equal(report.draining, false);
 
   plane.give({ target: { kind: 'url', value: 'http://shop.localhost/popup' } });
-  const { capture } = (await plane.heard('complete')).body as { capture: Capture };
+  const { capture } = (await plane.received('complete')).body as { capture: Capture };
   assert.deepEqual(capture.notes, [{ collector: 'test', text: '200 http://shop.localhost/popup' }]);
 
   const probe = (path: string, headers = {}) => fetch(`http://127.0.0.1:${node.metricsPort}${path}`, { headers });

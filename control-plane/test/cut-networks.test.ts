@@ -8,7 +8,7 @@ import { reap } from '../src/crawling/leases/reaper.ts';
 import { refill } from '../src/crawling/leases/refill.ts';
 import { openRedis, redisReady } from '../src/platform/redis.ts';
 import { CuttableLink } from './support/cuttable-link.ts';
-import { assertOnce, SEEN, workOff } from './support/outcomes.ts';
+import { assertOnce, processAll, SEEN } from './support/outcomes.ts';
 import { NODE_TOKEN, runningFarm } from './support/running-farm.ts';
 import { SimulatedNode } from './support/simulated-node.ts';
 
@@ -55,7 +55,7 @@ for (const isReset of [true, false])
     assert.equal(renewed.outcome, 'renewed', 'MongoDB names its lease');
     assert.ok(asked instanceof NodeApiError && asked.status === 503);
 
-    link.mend(isReset);
+    link.restore(isReset);
     const answers = () => farm.parts.redis.ping().then(Boolean, () => false);
     await until('Redis to answer', answers, 60);
     await refill(farm.farm.dependencies);
@@ -68,7 +68,7 @@ for (const isReset of [true, false])
     for (const id of ids) await farm.expireLease(id);
     await reap(dependencies, new Date());
     await refill(dependencies);
-    await workOff(farm, [...ids, stored]);
+    await processAll(farm, [...ids, stored]);
     await assertOnce(farm, [...ids, stored]);
     assert.equal((await queue.depth()).leased, 0);
   });
@@ -99,13 +99,13 @@ it('a network that is cut between node and control plane: no scan is lost, and n
   assert.equal(again.scan_id, late.scan_id);
   await farm.node.complete(again, SEEN);
 
-  link.mend(false);
+  link.restore(false);
   await assert.rejects(lateEnd, (error: NodeApiError) => error.code === 'lease.lost');
   await inTimeEnd;
   assert.equal((await renewal).outcome, 'renewed');
   await remote.complete(held, SEEN);
   await remote.complete(inTime, SEEN);
-  await workOff(farm, ids);
+  await processAll(farm, ids);
   await assertOnce(farm, ids);
   assert.equal((await farm.read(late.scan_id)).lost_requeues, 1);
 });

@@ -154,18 +154,18 @@ describe('a node that the operator blocks', () => {
 
 describe('a node that the operator drains', () => {
   it('§4.6.3 is told so with its reports, whatever process has its name, until it is undrained', async () => {
-    const wish = async (credential: string) =>
+    const isToDrain = async (credential: string) =>
       ((await (await report('drained', credential)).json()) as Registered).drain;
     const credential = await register('drained');
-    assert.equal(await wish(credential), false);
+    assert.equal(await isToDrain(credential), false);
     await farm.farm.drainNode('drained');
     await farm.farm.drainNode('drained');
-    assert.equal(await wish(credential), true);
-    assert.equal(await wish(NODE_TOKEN), true, 'a restarted one');
+    assert.equal(await isToDrain(credential), true);
+    assert.equal(await isToDrain(NODE_TOKEN), true, 'a restarted one');
     assert.equal(((await (await report('another', NODE_TOKEN)).json()) as Registered).drain, false);
     await farm.redis.client.flushall();
-    assert.equal(await wish(credential), true, 'Redis need not remember it');
+    assert.equal(await isToDrain(credential), true, 'Redis need not remember it');
     await farm.farm.undrainNode('drained');
-    assert.equal(await wish(credential), false);
+    assert.equal(await isToDrain(credential), false);
   });
 });

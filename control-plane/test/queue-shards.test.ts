@@ -26,7 +26,7 @@ describe('a queue of several shards on a Redis Cluster of three', () => {
       for (const hub of hubs) hub.stop();
       for (const redis of [one, two]) redis.disconnect();
     });
-    await until('both hubs to hear', () => hubs.every((hub) => hub.isConnected()));
+    await until('both hubs to be connected', () => hubs.every((hub) => hub.isConnected()));
     const leaseCapOf = async (organizationId: string) => (organizationId === 'org-0' ? 2 : null);
     const [first, second] = [one, two].map((redis, n) =>
       crawlQueue(redis, { shards: SHARDS, wake: hubs[n]!, leaseCapOf }),

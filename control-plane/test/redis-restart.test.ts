@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, it } from 'node:test';
 import { newId } from '@adsweep/shared/ids.ts';
 import { refill } from '../src/crawling/leases/refill.ts';
-import { assertOnce, SEEN, workOff } from './support/outcomes.ts';
+import { assertOnce, processAll, SEEN } from './support/outcomes.ts';
 import { type RunningFarm, runningFarm } from './support/running-farm.ts';
 
 let farm: RunningFarm;
@@ -30,7 +30,7 @@ it('a Redis that restarts without its file: no scan is lost, and none is accepte
   await farm.node.complete(early, SEEN);
   for (const lease of kept) assert.equal((await farm.node.renew(lease)).outcome, 'renewed');
   for (const lease of [renewed, ...kept]) await farm.node.complete(lease, SEEN);
-  await workOff(farm, [...ids, stored]);
+  await processAll(farm, [...ids, stored]);
   await assertOnce(farm, [...ids, stored]);
   const [first] = ids.filter((id) => id === renewed.scan_id);
   assert.equal((await farm.read(first!)).lost_requeues, 0, 'a lease that was held all the time is not lost');

@@ -29,7 +29,7 @@ describe('two processes on one Redis', () => {
   let redis: PrivateRedis;
   let other: RedisClient;
   let hubs: [WakeHub, WakeHub];
-  const connected = () => until('both hubs to hear', () => hubs.every((hub) => hub.isConnected()));
+  const connected = () => until('both hubs to be connected', () => hubs.every((hub) => hub.isConnected()));
   before(async () => {
     redis = await startRedis();
     other = openRedis(redis.url, createLogger('test', 'silent'));
@@ -51,7 +51,7 @@ describe('two processes on one Redis', () => {
 
   it('wake one of all that wait for each piece of work, here first', async () => {
     const third = openWakeHub(other);
-    await until('the third hub to hear', () => third.isConnected());
+    await until('the third hub to be connected', () => third.isConnected());
     const [here] = await waitAt(hubs[0], 'checks', 1);
     const there = [...(await waitAt(hubs[1], 'checks', 2)), ...(await waitAt(third, 'checks', 1))];
     const count = () => there.filter(({ isWoken }) => isWoken()).length;
@@ -69,7 +69,7 @@ describe('two processes on one Redis', () => {
 
   it('pass a hint on to another one when nobody waits any more, and to no one that is gone', async () => {
     const [idle, gone] = [openWakeHub(other), openWakeHub(other)];
-    await until('the hubs to hear', () => idle.isConnected() && gone.isConnected());
+    await until('the hubs to be connected', () => idle.isConnected() && gone.isConnected());
     for (const hub of [idle, gone]) await hub.signal('outbox').wait(0);
     gone.stop();
     const listening = async () => (await redis.client.pubsub('CHANNELS', 'adsweep:wake:*')).length;

@@ -9,11 +9,11 @@ const pollMs = 250;
  * Runs `work` while no other set-up runs in this checkout. The lock is a file with its owner's process id; one whose
  * owner is gone is taken over. `onWait` is told, once, whom we wait for.
  * @template T @param {string} file @param {() => Promise<T>} work
- * @param {{ onWait: (owner: number) => void, patienceMs?: number }} options @returns {Promise<T>}
+ * @param {{ onWait: (owner: number) => void, timeoutMs?: number }} options @returns {Promise<T>}
  */
 export async function withCheckoutLock(file, work, options) {
   mkdirSync(dirname(file), { recursive: true });
-  await take(file, options.onWait, Date.now() + (options.patienceMs ?? 30 * 60_000));
+  await take(file, options.onWait, Date.now() + (options.timeoutMs ?? 30 * 60_000));
   const release = () => rmSync(file, { force: true });
   process.once('exit', release);
   try {

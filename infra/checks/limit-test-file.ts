@@ -32,7 +32,7 @@ function isThisPreload(option: string | undefined): boolean {
 }
 
 /** Resolves with why the file has to end before it does so by itself. */
-function mustEnd(): Promise<string> {
+function timeLimitReached(): Promise<string> {
   const runner = process.ppid;
   return new Promise((resolve) => {
     setTimeout(() => resolve(`${overdue}${limitMs / 1000} s: ended with every process it started`), limitMs);
@@ -46,7 +46,7 @@ async function exitCode(): Promise<number> {
   return signal ? 128 + constants.signals[signal] : (code ?? 1);
 }
 
-const outcome = await Promise.race([exitCode(), mustEnd()]);
+const outcome = await Promise.race([exitCode(), timeLimitReached()]);
 if (typeof outcome === 'string') process.stderr.write(`${outcome}\n`);
 await endGroup(child.pid!, graceMs);
 await Promise.race([closed, new Promise((resolve) => setTimeout(resolve, drainMs))]);

@@ -95,7 +95,7 @@ export class FarmProcess {
       return { child, ports: await Promise.race([ports, died]) };
     } catch (cause) {
       killGroup(child);
-      throw new Error(`${(cause as Error).message}${this.#lastWords()}`, { cause });
+      throw new Error(`${(cause as Error).message}${this.#lastOutput()}`, { cause });
     }
   }
 
@@ -145,7 +145,7 @@ export class FarmProcess {
     renameSync(this.#options.logFile, `${this.#options.logFile}.1`);
   }
 
-  #lastWords(): string {
+  #lastOutput(): string {
     const { logFile } = this.#options;
     if (!existsSync(logFile)) return '';
     const lines = readFileSync(logFile, 'utf8').trimEnd().split('\n').slice(-5);

@@ -18,7 +18,7 @@ const ROOT = resolve(import.meta.dirname, '../..');
 const READY_ANSWER_MS = 5_000;
 
 /** How long the farm waits in silence. */
-const PATIENCE_MS = 2_000;
+const WAIT_UNMENTIONED_MS = 2_000;
 
 /**
  * After twenty scans the services keep half of what they would otherwise: a small young generation is collected before it grows old,
@@ -184,7 +184,7 @@ async function untilReady(url: string, dataDir: string, say: (text: string) => v
     const missing = await missingAt(url);
     if (missing.length === 0) return;
     const waiting = waitingWords(missing, dataDir);
-    if (waiting !== said && performance.now() - began > PATIENCE_MS) {
+    if (waiting !== said && performance.now() - began > WAIT_UNMENTIONED_MS) {
       said = waiting;
       say(waiting);
     }

@@ -8,7 +8,7 @@ import { SERVICES } from './services.ts';
  * would be found when its service is started, one after the other.
  */
 export function readFarmConfig(env: NodeJS.ProcessEnv): FarmConfig {
-  const schemas = [FarmConfigSchema, ...Object.values(SERVICES).map(({ settings }) => whatIsSet(settings, env))];
+  const schemas = [FarmConfigSchema, ...Object.values(SERVICES).map(({ settings }) => onlySet(settings, env))];
   const byName = new Map<string, string>();
   for (const problem of schemas.flatMap((schema) => problemsOf(schema, env))) {
     const [name = ''] = problem.split(' ');
@@ -19,7 +19,7 @@ export function readFarmConfig(env: NodeJS.ProcessEnv): FarmConfig {
 }
 
 /** What the farm gives its services is not in `env`: only what is there is looked at. */
-const whatIsSet = ({ properties }: TObject, env: NodeJS.ProcessEnv): TObject =>
+const onlySet = ({ properties }: TObject, env: NodeJS.ProcessEnv): TObject =>
   Type.Object(Object.fromEntries(Object.entries(properties).filter(([name]) => env[name] || env[`${name}_FILE`])));
 
 function problemsOf(schema: TObject, env: NodeJS.ProcessEnv): string[] {

@@ -10,7 +10,7 @@ export type Subject = {
   add(count: number): Promise<void>;
   addBulk(count: number): Promise<void>;
   /** Works off `count` waiting jobs, each of which is done at once; how many a second, from the first look to the end of the last. */
-  workOff(count: number, concurrency: number): Promise<number>;
+  processAll(count: number, concurrency: number): Promise<number>;
   /** Adds a job while one waits for it; how long until it has it, in ms. */
   claimMs(): Promise<number>;
   stop(): Promise<void>;
@@ -55,7 +55,7 @@ export async function startOurs(url: string): Promise<Subject> {
     name: 'Adsweep',
     add: (count) => inParallel(count, ADDED_AT_ONCE, () => queue.enqueue(newJob())),
     addBulk: (count) => inPieces(count, (size) => queue.enqueueAll(Array.from({ length: size }, newJob))),
-    async workOff(count, concurrency) {
+    async processAll(count, concurrency) {
       let left = count;
       const perCall = Math.min(BATCH, concurrency);
       const node = async (_: unknown, index: number) => {
@@ -117,7 +117,7 @@ export async function startBull(url: string): Promise<Subject> {
     add: (count) => inParallel(count, ADDED_AT_ONCE, () => queue.add('scan', body())),
     addBulk: (count) =>
       inPieces(count, (size) => queue.addBulk(Array.from({ length: size }, () => ({ name: 'scan', data: body() })))),
-    async workOff(count, concurrency) {
+    async processAll(count, concurrency) {
       let left = count;
       return withWorker(
         concurrency,

@@ -49,14 +49,14 @@ async function takeRound(subject: Subject): Promise<Round> {
   const round: Round = {};
   const before = await redisWork();
   round['adds a second, one by one'] = await perSecond(JOBS, () => subject.add(JOBS));
-  await subject.workOff(JOBS, 100);
+  await subject.processAll(JOBS, 100);
   const after = await redisWork();
   round['Redis commands for a job'] = (after.commands - before.commands) / JOBS;
   round['bytes to and from Redis for a job'] = (after.bytes - before.bytes) / JOBS;
   for (const concurrency of CONCURRENCIES) {
     const jobs = jobsAt(concurrency);
     round['adds a second, in bulk'] = await perSecond(jobs, () => subject.addBulk(jobs));
-    round[`jobs a second, ${concurrency} at a time`] = await subject.workOff(jobs, concurrency);
+    round[`jobs a second, ${concurrency} at a time`] = await subject.processAll(jobs, concurrency);
   }
   const claims: number[] = [];
   for (let count = 0; count < CLAIMS; count += 1) claims.push(await subject.claimMs());

@@ -5,13 +5,13 @@ import { CAPTURE_BYTES_MAX, CAPTURE_REQUESTS_BYTES_MAX } from '@adsweep/shared/l
 
 /** Room for what is added to a capture once its files are uploaded: the exit, the traffic, the artifacts. */
 const LATER_BYTES = 64 * 1024;
-/** Least worth first; what is not named is worth more. */
+/** Least priority first; what is not named is priority more. */
 const WORTH = ['media', 'font', 'image', 'stylesheet', 'texttrack', 'manifest', 'prefetch', 'other', 'ping'];
 /** To how many characters URLs outside the requests are cut, one after the other, until the capture fits. */
 const URL_LENGTHS = [2_048, 512, 128];
 
 /**
- * A capture that the node API takes: below `bytesMax` as JSON. What is worth least is left out, and a note says so. A capture that
+ * A capture that the node API takes: below `bytesMax` as JSON. What is priority least is left out, and a note says so. A capture that
  * fits is returned as it is. Pure.
  */
 export function fitCapture(capture: Capture, bytesMax = CAPTURE_BYTES_MAX): Capture {
@@ -28,13 +28,13 @@ export function fitCapture(capture: Capture, bytesMax = CAPTURE_BYTES_MAX): Capt
   return { ...fitted, notes: fitted.notes.slice(0, 200) };
 }
 
-/** The requests worth most whose JSON takes at most `bytesMax`, in their order; of equal worth, the longest go first. Pure. */
+/** The requests priority most whose JSON takes at most `bytesMax`, in their order; of equal priority, the longest go first. Pure. */
 export function fitRequests(all: NetworkRequest[], bytesMax: number): { requests: NetworkRequest[]; left: number } {
-  const sized = all.map((request) => ({ request, bytes: bytesOf(request) + 1, worth: worthOf(request) }));
+  const sized = all.map((request) => ({ request, bytes: bytesOf(request) + 1, priority: priorityOf(request) }));
   let total = sized.reduce((sum, { bytes }) => sum + bytes, 2);
   if (total <= bytesMax) return { requests: all, left: 0 };
   const leftOut = new Set<number>();
-  for (const { request, bytes } of sized.sort((a, b) => a.worth - b.worth || b.bytes - a.bytes)) {
+  for (const { request, bytes } of sized.sort((a, b) => a.priority - b.priority || b.bytes - a.bytes)) {
     if (total <= bytesMax) break;
     leftOut.add(request.id);
     total -= bytes;
@@ -46,7 +46,7 @@ export function fitRequests(all: NetworkRequest[], bytesMax: number): { requests
   return { requests, left: leftOut.size };
 }
 
-function worthOf({ resource_type }: NetworkRequest): number {
+function priorityOf({ resource_type }: NetworkRequest): number {
   const index = WORTH.indexOf(resource_type);
   return index < 0 ? WORTH.length : index;
 }

@@ -3,7 +3,7 @@ import type { NodeResource } from '@adsweep/shared/lease/messages.ts';
 /** Why a node asks for no work for the moment. `drain`: it is to finish what it has; a resource: too much of it is in use. */
 export type HoldReason = 'drain' | NodeResource;
 
-/** Whether a node may ask for work: it may while nothing holds it, and never again once the gate is shut. */
+/** Whether a node may ask for work: it may while nothing holds it, and never again once the gate is closed. */
 export class ClaimGate {
   readonly #reasons = new Set<HoldReason>();
   #isShut = false;
@@ -35,7 +35,7 @@ export class ClaimGate {
     this.#opened.resolve();
   }
 
-  shut(): void {
+  close(): void {
     this.#isShut = true;
     this.#polls.abort(new Error('the node stops'));
     this.#opened.resolve();

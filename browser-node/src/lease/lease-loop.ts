@@ -74,7 +74,7 @@ export class LeaseLoop {
 
   /** Drains for good. */
   async stop(graceMs: number): Promise<void> {
-    this.gate.shut();
+    this.gate.close();
     this.#slotFreed();
     await this.drain(graceMs);
     await this.#looping;

@@ -7,7 +7,7 @@ import type { Lease } from '@adsweep/shared/lease/messages.ts';
 import { Conditions } from './conditions.ts';
 
 /** `scanId` '': the call was about the whole lease. */
-export type Said = { call: string; leaseId: string; scanId: string; body: unknown; credential: string };
+export type ReceivedCall = { call: string; leaseId: string; scanId: string; body: unknown; credential: string };
 
 /** A page scan from Germany on a desktop. */
 export const MEMBER: JobMember = {
@@ -33,7 +33,7 @@ export const jobOf = ({ isolation, limits, members, kind, ...member }: GivenJob 
 
 /** The node API as far as a node can see it: hands out the jobs it is given and writes down what nodes say. */
 export class FakeControlPlane extends Conditions {
-  readonly said: Said[] = [];
+  readonly said: ReceivedCall[] = [];
   /** What a renew says from now on. */
   renewal: 'renewed' | 'lost' | 'cancelled' = 'renewed';
   /** What it says of one lease instead. */
@@ -76,10 +76,10 @@ export class FakeControlPlane extends Conditions {
     return this.said.filter((said) => said.call === call).length;
   }
 
-  /** The first thing said with that call, as soon as it is said. */
-  async heard(call: string): Promise<Said> {
+  /** The first call of a kind, as soon as it was made. */
+  async received(call: string): Promise<ReceivedCall> {
     await this.until(() => this.count(call) > 0);
-    return this.said.find((said) => said.call === call) as Said;
+    return this.said.find((said) => said.call === call) as ReceivedCall;
   }
 
   async close(): Promise<void> {

@@ -39,10 +39,10 @@ export function idempotencyStore(store: Store) {
     const earlier = await requests.findOne({ _id: record._id });
     const isOver = !earlier || earlier.expires_at <= now;
     if (earlier && isOver) await requests.deleteOne({ _id: earlier._id, expires_at: earlier.expires_at });
-    return isOver ? begin(scope, key, fingerprint, now) : meet(earlier, fingerprint, now);
+    return isOver ? begin(scope, key, fingerprint, now) : repeatOf(earlier, fingerprint, now);
   };
 
-  const meet = async (earlier: Remembered, fingerprint: string, now: Date): Promise<Begun> => {
+  const repeatOf = async (earlier: Remembered, fingerprint: string, now: Date): Promise<Begun> => {
     if (earlier.fingerprint !== fingerprint) return { run: false, refusal: 'key_reused' };
     if (earlier.answer) return { run: false, answer: earlier.answer };
     const { _id, started_at, record_id } = earlier;

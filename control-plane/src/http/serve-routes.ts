@@ -33,11 +33,11 @@ export function serveRoutes<Caller>(routes: Route<Caller>[], admit: Admit<Caller
   for (const route of routes) {
     router.register(koaPath(route.path), [route.method], serveRoute(route, admit));
   }
-  return [keepToMethods(routes), router.routes() as Middleware, router.allowedMethods() as Middleware];
+  return [refuseOtherMethods(routes), router.routes() as Middleware, router.allowedMethods() as Middleware];
 }
 
 /** Paths such as `/scans/bulk` take their own methods alone: `/scans/{id}` would take others for them. */
-function keepToMethods(routes: { method: string; path: string }[]): Middleware {
+function refuseOtherMethods(routes: { method: string; path: string }[]): Middleware {
   const patterns = routes
     .filter(({ path }) => path.includes('{'))
     .map(({ path }) => new RegExp(`^${path.replaceAll(/\{\w+\}/g, '[^/]+')}$`));

@@ -65,5 +65,5 @@ async function harmBetween(dice: Dice, { redis, links }: ChaosTargets, lastsMs: 
   if (which === 'cut') link.cut();
   await pause(ms);
   if (which === 'restart') await redis.start();
-  if (which === 'cut') link.mend(isReset);
+  if (which === 'cut') link.restore(isReset);
 }

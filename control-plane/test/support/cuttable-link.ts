@@ -32,7 +32,7 @@ export class CuttableLink {
   }
 
   /** What was sent meanwhile arrives, or, where the connections are given up (`isReset`), never does. */
-  mend(isReset: boolean): void {
+  restore(isReset: boolean): void {
     this.#isCut = false;
     for (const pair of this.#pairs) for (const socket of pair) isReset ? socket.destroy() : socket.resume();
   }

@@ -9,7 +9,7 @@ import type { LeaseOfFirst } from './simulated-node.ts';
 export const SEEN = captureOf(['https://shop.example/']);
 
 /** Starts the loops of the farm and a node that completes whatever there is to lease; resolves when these scans have ended. */
-export async function workOff(farm: RunningFarm, ids: string[]): Promise<void> {
+export async function processAll(farm: RunningFarm, ids: string[]): Promise<void> {
   farm.startLoops();
   const nodeId = 'node-that-works-off';
   const hasEnded = async () =>

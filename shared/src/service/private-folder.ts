@@ -23,7 +23,7 @@ export function makePrivateFolder(path: string): void {
     });
   }
   if ((statSync(path).mode & OTHERS) === 0) return;
-  if (!mayBeClosed(path))
+  if (!mayBeRestricted(path))
     throw new OperatorError(
       `${path} is open to other users and is not Adsweep's own: choose an empty folder as ADSWEEP_DATA_DIR, or type chmod 700 ${path}`,
     );
@@ -53,7 +53,7 @@ function makeFolder(path: string): void {
 }
 
 /** A folder such as /tmp or /etc must stay open: one that many share, or that has folders and nothing of ours among them. */
-function mayBeClosed(path: string): boolean {
+function mayBeRestricted(path: string): boolean {
   const entries = readdirSync(path, { withFileTypes: true });
   if ((statSync(path).mode & STICKY) !== 0) return false;
   return entries.some(({ name }) => OURS.includes(name)) || !entries.some(isOtherFolder);

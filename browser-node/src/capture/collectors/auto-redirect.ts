@@ -56,7 +56,7 @@ function watchDepartures(captureSession: CaptureSession): Iterable<Departure> {
     if (!WEB.test(url)) depart(documents.departure(rootOf(session).targetId, '', clipUrl(url), null));
   });
   devtools.onAttached((session) => {
-    if (session.type === 'page' || session.type === 'iframe') session.tell('Log.enable');
+    if (session.type === 'page' || session.type === 'iframe') session.notify('Log.enable');
   });
   devtools.on('Log.entryAdded', ({ entry }, session) => {
     if (!REFUSED.test(entry.text)) return;

@@ -103,7 +103,7 @@ async function probe(
   // What the tab does from here on is no part of the capture.
   captureSession.journal.close();
   await activateFrames(captureSession, session);
-  session.tell('Page.navigateToHistoryEntry', { entryId: before.id });
+  session.notify('Page.navigateToHistoryEntry', { entryId: before.id });
   // Where nothing comes of it, Back leads to what was there before.
   await led.catch(() => undefined);
   const url = landing.page.url();

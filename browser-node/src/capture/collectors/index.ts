@@ -6,7 +6,6 @@ import { certificates } from './certificates.ts';
 import { childFlood } from './child-flood.ts';
 import type { Collector } from './collector.ts';
 import { contents } from './contents.ts';
-import { demands } from './demands.ts';
 import { dialogs } from './dialogs.ts';
 import { documents } from './documents.ts';
 import { fingerprints } from './fingerprints.ts';
@@ -18,6 +17,7 @@ import { popups } from './popups.ts';
 import { redirectChain } from './redirect-chain.ts';
 import { requests } from './requests.ts';
 import { screenshots } from './screenshots.ts';
+import { unpromptedCalls } from './unprompted-calls.ts';
 import { workerLoad } from './worker-load.ts';
 
 /**
@@ -41,7 +41,7 @@ export const whileOpen: Collector[] = [
   placements,
   screenshots,
   contents,
-  demands,
+  unpromptedCalls,
   backButton,
 ];
 

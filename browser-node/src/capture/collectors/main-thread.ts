@@ -16,7 +16,7 @@ export const mainThread: Collector = {
     const { devtools } = captureSession;
     const since = new Map<TargetSession, ThreadTimes>();
     devtools.onAttached((session) => {
-      if (session.type === 'page' || session.type === 'iframe') session.tell('Performance.enable');
+      if (session.type === 'page' || session.type === 'iframe') session.notify('Performance.enable');
     });
     devtools.on('Page.loadEventFired', async (_, session) => {
       const times = await readTimes(captureSession, session);

@@ -44,7 +44,7 @@ async function watchWorker(session: TargetSession): Promise<number> {
     await session.send('Profiler.start');
     await pause(WORKERS_WATCHED_MS);
     const { profile } = await session.send('Profiler.stop');
-    session.tell('Profiler.disable');
+    session.notify('Profiler.disable');
     return busyShareOf(profile);
   } catch {
     return 0;

@@ -35,7 +35,7 @@ export interface TargetSession {
   /** Rejects when the target is gone, refuses, or does not answer within `deadlineMs`. */
   send<C extends Command>(command: C, params?: CommandParams<C>, deadlineMs?: number): Promise<CommandAnswer<C>>;
   /** As `send`, for commands whose fate does not matter: a target may be gone at any moment. */
-  tell<C extends Command>(command: C, params?: CommandParams<C>): void;
+  notify<C extends Command>(command: C, params?: CommandParams<C>): void;
 }
 
 type Listener<E extends EventName> = (payload: EventPayload<E>, session: TargetSession) => void;
@@ -89,12 +89,12 @@ export function rootOf(session: TargetSession): TargetSession {
 /** Switches on what a capture wants to hear of a target. */
 export function observeTarget(session: TargetSession): void {
   // Durable messages keep the contents of frames that were navigated away; sizes as the contents that a scan keeps need them.
-  session.tell('Network.enable', {
+  session.notify('Network.enable', {
     maxTotalBufferSize: 16_000_000,
     maxResourceBufferSize: 512_000,
     enableDurableMessages: true,
   });
-  if (session.type === 'page' || session.type === 'iframe') session.tell('Page.enable');
+  if (session.type === 'page' || session.type === 'iframe') session.notify('Page.enable');
 }
 
 /** CDP's id of a tab. */

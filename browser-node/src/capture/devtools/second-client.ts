@@ -116,8 +116,8 @@ export class SecondClient implements DevTools {
     const session = new Session(this, sessionId, targetInfo, parent);
     this.#sessions.set(sessionId, session);
     observeTarget(session);
-    session.tell('Target.setAutoAttach', autoAttach({ paused: true }));
-    if (parentId) session.tell('Runtime.runIfWaitingForDebugger');
+    session.notify('Target.setAutoAttach', autoAttach({ paused: true }));
+    if (parentId) session.notify('Runtime.runIfWaitingForDebugger');
     this.#listeners.attached(session);
     this.#awaited.get(targetInfo.targetId)?.(session);
   }
@@ -156,7 +156,7 @@ class Session implements TargetSession {
     return this.#client.command(command, params, this.#id, deadlineMs);
   }
 
-  tell<C extends Command>(command: C, params?: CommandParams<C>): void {
+  notify<C extends Command>(command: C, params?: CommandParams<C>): void {
     this.send(command, params).catch(() => undefined);
   }
 }

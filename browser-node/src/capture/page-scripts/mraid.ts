@@ -16,18 +16,18 @@ export function mraid(): void {
   const resizing = { width: first.width, height: first.height, offsetX: 0, offsetY: 0, allowOffscreen: true };
   const expanding = { ...screenSize(), useCustomClose: false, isModal: true };
   const orientation = { allowOrientationChange: true, forceOrientation: 'none' };
-  const tell = (event: string, ...values: unknown[]) => {
+  const report = (event: string, ...values: unknown[]) => {
     for (const listener of [...(listeners[event] ?? [])]) listener(...values);
   };
   const become = (next: string) => {
     state = next;
-    tell('stateChange', state);
+    report('stateChange', state);
   };
   const give = (width: number, height: number) => {
     if (slot) Object.assign(slot.style, { width: `${width}px`, height: `${height}px` });
-    tell('sizeChange', width, height);
+    report('sizeChange', width, height);
   };
-  const refuse = (message: string, action: string) => tell('error', message, action);
+  const refuse = (message: string, action: string) => report('error', message, action);
   const FEATURES = new Set(['inlineVideo', 'tel', 'sms']);
   const api = {
     getVersion: () => '3.0',
@@ -98,9 +98,9 @@ export function mraid(): void {
   };
   const begin = () => {
     become('default');
-    tell('ready');
-    tell('viewableChange', true);
-    tell('exposureChange', 100, position(), null);
+    report('ready');
+    report('viewableChange', true);
+    report('exposureChange', 100, position(), null);
   };
   Object.defineProperty(window, 'mraid', { value: api, configurable: true, enumerable: true });
   if (document.readyState === 'complete') setTimeout(begin, 0);

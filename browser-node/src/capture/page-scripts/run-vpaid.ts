@@ -18,18 +18,18 @@ export function runVpaid({ script, token, width, height, bitrate, adParameters }
     'AdLoaded AdStarted AdStopped AdSkipped AdImpression AdVideoStart AdVideoFirstQuartile AdVideoMidpoint AdVideoThirdQuartile ' +
     'AdVideoComplete AdClickThru AdInteraction AdUserAcceptInvitation AdUserMinimize AdUserClose AdPaused AdPlaying AdError AdLog ' +
     'AdVolumeChange AdLinearChange AdExpandedChange AdDurationChange AdSkippableStateChange AdSizeChange AdRemainingTimeChange';
-  const tell = (event: string, values: unknown[] = []) =>
+  const report = (event: string, values: unknown[] = []) =>
     parent.postMessage({ token, event, values: values.map(String).slice(0, 5) }, '*');
-  const fail = (error: unknown) => tell('AdError', [error]);
+  const fail = (error: unknown) => report('AdError', [error]);
   const begin = () => {
     const make = (window as { getVPAIDAd?: () => Ad }).getVPAIDAd;
     if (!make) return fail('the script has no getVPAIDAd');
     const ad = make();
-    tell('handshake', [ad.handshakeVersion?.('2.0')]);
+    report('handshake', [ad.handshakeVersion?.('2.0')]);
     for (const event of EVENTS.split(' '))
       ad.subscribe?.(
         (...values: unknown[]) => {
-          tell(event, values);
+          report(event, values);
           if (event === 'AdLoaded') ad.startAd?.();
         },
         event,

@@ -7,7 +7,7 @@ import type { Natives } from './natives.ts';
  */
 export function watchFingerprints(
   { precede, getter, secret, isUsers }: Natives,
-  tell: (trait: 'canvas' | 'audio' | 'font', times: number) => void,
+  report: (trait: 'canvas' | 'audio' | 'font', times: number) => void,
 ): void {
   const [TEXT_LENGTH, SIDE, SAMPLES_MAX, FAMILIES_MAX, COUNT_MAX] = [10, 16, 200_000, 512, 1_024];
   const { call } = Function.prototype;
@@ -17,7 +17,7 @@ export function watchFingerprints(
       if (count >= COUNT_MAX || isUsers()) return;
       count += 1;
       if (count < next) return;
-      tell(trait, count - told);
+      report(trait, count - told);
       told = count;
       next = count * 2;
     };

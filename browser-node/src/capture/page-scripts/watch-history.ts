@@ -6,12 +6,12 @@ import type { Natives } from './natives.ts';
  */
 export function watchHistory(
   { getter, listen }: Natives,
-  tell: (event: 'length' | 'push', count: number, copy: boolean) => void,
+  report: (event: 'length' | 'push', count: number, copy: boolean) => void,
 ): void {
   // Chromium keeps 50 entries.
   const PUSHES_MAX = 60;
   const isTop = window.parent === window;
-  if (isTop) tell('length', history.length, false);
+  if (isTop) report('length', history.length, false);
   const { navigation } = window;
   if (!navigation) return;
   const typeOf = getter<string>(NavigationCurrentEntryChangeEvent.prototype, 'navigationType');
@@ -29,7 +29,7 @@ export function watchHistory(
   const changed = (event: Event) => {
     if (typeOf(event) !== 'push' || pushes >= PUSHES_MAX) return;
     pushes += 1;
-    tell('push', 1, isTop || address(fromOf(event)) === address(currentOf(navigation)));
+    report('push', 1, isTop || address(fromOf(event)) === address(currentOf(navigation)));
   };
   listen(navigation, 'currententrychange', changed, false);
 }

@@ -1,5 +1,5 @@
 import type { Natives } from './natives.ts';
-import type { BeginAttempt } from './tell-sound.ts';
+import type { BeginAttempt } from './sound-attempts.ts';
 
 /** Runs in the page: audio and video elements that are played by script or by themselves. Attempts count although the browser blocks them. */
 export function watchMedia({ getter, secret, precede, listen, watch, isUsers }: Natives, begin: BeginAttempt): void {
@@ -26,14 +26,14 @@ export function watchMedia({ getter, secret, precede, listen, watch, isUsers }: 
   const attempted = (self: object, via: string) => {
     if (isUsers() || known.of(self)) return;
     known.keep(self, true);
-    const tell = begin(via);
+    const report = begin(via);
     // Asked again and again: a page can keep events from us, and turn the sound up later.
     watch(() => {
       const muted = isMuted(self) === true;
       const volume = volumeOf(self) ?? 0;
       const started = isPaused(self) === false;
       const audio = hasAudio(self);
-      tell(muted, volume, started, audio);
+      report(muted, volume, started, audio);
       return !muted && volume > 0 && started && audio;
     });
   };

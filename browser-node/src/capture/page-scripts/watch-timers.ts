@@ -4,7 +4,7 @@ import type { Natives } from './natives.ts';
  * Runs in the page: tells of timers that will lead the tab on, by what their source says, and in how many ms. Only the tab's own document
  * is looked at, and only timers of more than a second: for all others a call costs no more than a comparison.
  */
-export function watchTimers({ precede, sourceOf }: Natives, tell: (ms: number) => void): void {
+export function watchTimers({ precede, sourceOf }: Natives, report: (ms: number) => void): void {
   if (window.parent !== window) return;
   const [DELAY_MIN, DELAY_MAX, COUNTDOWN_MS, TOLD_MAX] = [1_000, 7_900, 7_900, 20];
   const LEADS_ON =
@@ -15,7 +15,7 @@ export function watchTimers({ precede, sourceOf }: Natives, tell: (ms: number) =
   const [leadsOn, countsDown] = [matches(LEADS_ON), matches(COUNTS_DOWN)];
   let told = 0;
   const announce = (ms: number) => {
-    if (told++ < TOLD_MAX) tell(ms);
+    if (told++ < TOLD_MAX) report(ms);
   };
   precede(window, 'setTimeout', (_, script, delay) => {
     const ms = typeof delay === 'object' ? 0 : +(delay as number);

@@ -1,5 +1,5 @@
 import type { Natives } from './natives.ts';
-import type { BeginAttempt } from './tell-sound.ts';
+import type { BeginAttempt } from './sound-attempts.ts';
 
 /** Runs in the page: sources of Web Audio that are started by script, and how loud they reach the speakers. */
 export function watchWebAudio({ getter, secret, precede, watch, isUsers }: Natives, begin: BeginAttempt): void {
@@ -26,11 +26,11 @@ export function watchWebAudio({ getter, secret, precede, watch, isUsers }: Nativ
   };
   const starts = (self: unknown) => {
     if (!isNode(self) || isUsers()) return;
-    const tell = begin('audio_context');
+    const report = begin('audio_context');
     watch(() => {
       const volume = loudness(self);
       const running = stateOf(contextOf(self)) === 'running';
-      tell(false, volume, running, volume > 0);
+      report(false, volume, running, volume > 0);
       return volume > 0 && running;
     });
   };

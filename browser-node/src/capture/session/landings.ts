@@ -26,8 +26,8 @@ export class Landings {
   readonly #known: Map<string, Tab>;
   readonly #ending: Ending;
   readonly #limits: CaptureRequest['limits'];
-  #turnsAway = false;
-  #turnedAway: Page[] = [];
+  #refusesFurther = false;
+  #refused: Page[] = [];
   #joining: Promise<unknown> = Promise.resolve();
 
   constructor(
@@ -70,14 +70,14 @@ export class Landings {
     await this.#joining;
   }
 
-  /** From now on no tab that opens is a landing; they are closed by {@link closeTurnedAway}. */
-  turnAwayAll(): void {
-    this.#turnsAway = true;
+  /** From now on no tab that opens is a landing; they are closed by {@link closeRefused}. */
+  refuseFurther(): void {
+    this.#refusesFurther = true;
   }
 
-  /** Closes the tabs that opened since {@link turnAwayAll}. */
-  closeTurnedAway(): void {
-    for (const page of this.#turnedAway.splice(0)) page.close().catch(() => undefined);
+  /** Closes the tabs that opened since {@link refuseFurther}. */
+  closeRefused(): void {
+    for (const page of this.#refused.splice(0)) page.close().catch(() => undefined);
   }
 
   /** Those that show a page of their target's and can be looked at. */
@@ -87,8 +87,8 @@ export class Landings {
 
   #join(page: Page): void {
     this.opened += 1;
-    if (this.#turnsAway) this.#turnedAway.push(page);
-    else if (this.opened > this.#limits.landings) this.#turnAway(page);
+    if (this.#refusesFurther) this.#refused.push(page);
+    else if (this.opened > this.#limits.landings) this.#refuse(page);
     else this.#joining = Promise.all([this.#joining, this.#add(page)]);
   }
 
@@ -103,7 +103,7 @@ export class Landings {
     this.tabs.sort((a, b) => a.tab.openedAt - b.tab.openedAt);
   }
 
-  #turnAway(page: Page): void {
+  #refuse(page: Page): void {
     page.close().catch(() => undefined);
     if (this.opened !== this.#limits.tabs) return;
     for (const { tab } of this.tabs) void stopScript(tab);

@@ -108,7 +108,7 @@ export class NetworkJournal {
     this.#tabs = tabs;
     devtools.on('Network.requestWillBeSent', (event, session) => this.#sent(event, session));
     devtools.on('Network.responseReceived', (event) => this.#answered(event));
-    devtools.on('Network.responseReceivedExtraInfo', (event) => this.#toldApart(event));
+    devtools.on('Network.responseReceivedExtraInfo', (event) => this.#onExtraInfo(event));
     devtools.on('Network.dataReceived', ({ requestId, dataLength }) => {
       const open = this.#open.get(requestId);
       if (!open) return;
@@ -198,7 +198,7 @@ export class NetworkJournal {
   }
 
   /** An answer that is kept back is never received: its status is told beside it alone, before or after its end. */
-  #toldApart({ requestId, statusCode: status, headers }: EventPayload<'Network.responseReceivedExtraInfo'>): void {
+  #onExtraInfo({ requestId, statusCode: status, headers }: EventPayload<'Network.responseReceivedExtraInfo'>): void {
     if (isRedirectStatus(status)) return;
     const [open, keptBack] = [this.#open.get(requestId), this.#keptBack.get(requestId)];
     if (open) open.apart = { status, headers };

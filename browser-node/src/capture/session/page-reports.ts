@@ -3,7 +3,7 @@ import type { BrowserContext, ConsoleMessage, Disposable, Page } from 'playwrigh
 import { observationScript } from '../page-scripts/observation-script.ts';
 import type { ContextListeners } from './context-listeners.ts';
 
-type Subject = 'sound' | 'history' | 'demand' | 'timer' | 'fingerprint';
+type Subject = 'sound' | 'history' | 'unprompted-call' | 'timer' | 'fingerprint';
 type Listener = (page: Page, fields: string[]) => void;
 
 /** What the page scripts tell of what documents do by themselves, by subject. */

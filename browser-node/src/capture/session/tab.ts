@@ -80,7 +80,7 @@ export class Tab {
   /** Lets no script run in this tab's present and next documents. */
   disableScript(): void {
     this.isScriptDisabled = true;
-    this.session.tell('Emulation.setScriptExecutionDisabled', { value: true });
+    this.session.notify('Emulation.setScriptExecutionDisabled', { value: true });
   }
 
   hopped(loaderId: string): void {

@@ -26,7 +26,7 @@ export async function checkInteractive(
   const until = performance.now() + budgetMs;
   const checked: Interactivity = { clicked: 0, inert: '' };
   captureSession.isChecking = true;
-  landings.turnAwayAll();
+  landings.refuseFurther();
   try {
     for (const clickable of clickables.slice(0, CLICKS_MAX)) {
       if (ending.failure || stage.page.isClosed() || performance.now() > until) break;
@@ -42,12 +42,12 @@ export async function checkInteractive(
         break;
       }
       await waitFor(() => ending.failure !== null, REST_MS);
-      landings.closeTurnedAway();
+      landings.closeRefused();
     }
   } finally {
     // A load that a click started may come late: page loads stay stopped.
     stage.pageLoads.stopAll();
-    landings.closeTurnedAway();
+    landings.closeRefused();
   }
   return checked;
 }

@@ -66,13 +66,17 @@ export function chooseMedia({ mediaFiles }: VastLinear, device: Device, playerWi
   const bitrate = isHandheld ? BITRATE.handheld : BITRATE.desktop;
   const files = mediaFiles
     .filter((file) => isPlayedOn(device, file))
-    .map((file) => ({ file, misfit: misfit(file, playerWidth), rate: Math.abs((file.bitrate ?? bitrate) - bitrate) }))
-    .sort((a, b) => delivered(a.file) - delivered(b.file) || a.misfit - b.misfit || a.rate - b.rate);
+    .map((file) => ({
+      file,
+      widthDifference: widthDifference(file, playerWidth),
+      rate: Math.abs((file.bitrate ?? bitrate) - bitrate),
+    }))
+    .sort((a, b) => delivered(a.file) - delivered(b.file) || a.widthDifference - b.widthDifference || a.rate - b.rate);
   return [...scripts, ...files.map(({ file }) => ({ kind: 'file' as const, file }))];
 }
 
 /** A file that is too small is worse than one that is too large; one that does not say is in between. */
-function misfit({ width }: VastMediaFile, playerWidth: number): number {
+function widthDifference({ width }: VastMediaFile, playerWidth: number): number {
   if (!width) return playerWidth;
   return width >= playerWidth ? width - playerWidth : 2 * (playerWidth - width);
 }

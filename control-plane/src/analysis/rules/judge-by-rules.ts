@@ -28,7 +28,7 @@ export type JudgeByRules = (
 ) => Promise<{ findings: Finding[]; missing: string[] }>;
 
 /** Names of rules that a scan tells; of more it tells how many. */
-const TOLD_MAX = 5;
+const NAMES_MAX = 5;
 const SKIPPED = 'rules skipped, the time budget was spent';
 const UNREADABLE = 'rules that could not be read';
 
@@ -46,7 +46,7 @@ export function judgeByRules(parts: JudgeParts): JudgeByRules {
       const combos = matchCombos(rules, combine([...found, ...findings]), tags, links);
       return {
         findings: [...findings, ...combos],
-        missing: [...tell(SKIPPED, skipped), ...tell(UNREADABLE, unreadable)],
+        missing: [...named(SKIPPED, skipped), ...named(UNREADABLE, unreadable)],
       };
     } catch (cause) {
       parts.logger.error({ scan_id: scan._id, cause }, 'the rules of a scan could not be run');
@@ -55,9 +55,9 @@ export function judgeByRules(parts: JudgeParts): JudgeByRules {
   };
 }
 
-function tell(what: string, rules: Rule[]): string[] {
+function named(what: string, rules: Rule[]): string[] {
   if (rules.length === 0) return [];
-  const told = rules.slice(0, TOLD_MAX).map(({ name }) => `"${name}"`);
-  const more = rules.length > told.length ? [`${rules.length - told.length} more`] : [];
-  return [`${what}: ${[...told, ...more].join(' ')}`];
+  const names = rules.slice(0, NAMES_MAX).map(({ name }) => `"${name}"`);
+  const more = rules.length > names.length ? [`${rules.length - names.length} more`] : [];
+  return [`${what}: ${[...names, ...more].join(' ')}`];
 }

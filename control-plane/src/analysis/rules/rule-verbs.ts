@@ -115,27 +115,32 @@ const issue = (loc: string[], msg: string, type: string, value: unknown): Issue 
   ctx: given(value),
 });
 
-type TagWishes = Partial<Pick<RuleIn, 'tag_category' | 'tag_severity' | 'tag_visibility'>>;
+type TagProperties = Partial<Pick<RuleIn, 'tag_category' | 'tag_severity' | 'tag_visibility'>>;
 
 /** Registers the tags that a rule assigns, as far as they are not there; of those that are only the visibility changes. */
-async function registerTagsOf(parts: RuleVerbParts, rule: RuleRecord, wishes: TagWishes, now: Date): Promise<void> {
+async function registerTagsOf(
+  parts: RuleVerbParts,
+  rule: RuleRecord,
+  properties: TagProperties,
+  now: Date,
+): Promise<void> {
   const known = await parts.readTags(rule.organization_id);
   for (const slug of slugsAssignedBy(rule)) {
-    const visibility = wishes.tag_visibility?.[slug];
+    const visibility = properties.tag_visibility?.[slug];
     const tag = known.get(slug);
-    if (!tag) await parts.registerTag(newTag(rule, slug, wishes), now);
+    if (!tag) await parts.registerTag(newTag(rule, slug, properties), now);
     else if (visibility && tag.organization_id === rule.organization_id) await parts.changeTag(tag, { visibility });
   }
 }
 
-function newTag(rule: RuleRecord, slug: string, wishes: TagWishes): TagDefinition {
+function newTag(rule: RuleRecord, slug: string, properties: TagProperties): TagDefinition {
   const { rule_type, config, name, organization_id } = rule;
   const found = `Found by the rule "${name}".`;
   return {
     slug,
-    category: wishes.tag_category ?? 'custom',
-    severity: wishes.tag_severity ?? 'low',
-    visibility: wishes.tag_visibility?.[slug] ?? 'internal',
+    category: properties.tag_category ?? 'custom',
+    severity: properties.tag_severity ?? 'low',
+    visibility: properties.tag_visibility?.[slug] ?? 'internal',
     display_name: readable(slug),
     description: rule_type === 'llm' ? (config as LlmConfig).tags[slug]! : found,
     organization_id,

@@ -22,7 +22,7 @@ export function startRetention(dependencies: StartRetentionDependencies, days: R
 
   const sweepOn = unreferencedSweep(dependencies);
   let nextWalkAt = 0;
-  const walkOn = async (): Promise<void> => {
+  const sweepNext = async (): Promise<void> => {
     if (Date.now() < nextWalkAt) return;
     if (!(await sweepOn(new Date()))) nextWalkAt = Date.now() + WALK_EVERY_MS;
   };
@@ -30,7 +30,7 @@ export function startRetention(dependencies: StartRetentionDependencies, days: R
   const turns = takeTurns(redis, 'retention', CLAIM_MS);
   const loops = [
     startLoop(logger, { name: 'retention', everyMs: REMOVE_EVERY_MS, turn: () => turns.run(removeSome) }),
-    startLoop(logger, { name: 'unreferenced', everyMs: WALK_STEP_EVERY_MS, turn: () => turns.run(walkOn) }),
+    startLoop(logger, { name: 'unreferenced', everyMs: WALK_STEP_EVERY_MS, turn: () => turns.run(sweepNext) }),
   ];
   return {
     async stop() {

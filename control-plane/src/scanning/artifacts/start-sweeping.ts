@@ -36,7 +36,7 @@ export function startSweeping({ store, objects, redis, artifacts, logger }: Swee
 
   const sweepUnrecorded = unrecordedSweep(objects, artifacts.listOf);
   let nextWalkAt = 0;
-  const walkOn = async (): Promise<void> => {
+  const sweepNext = async (): Promise<void> => {
     if (Date.now() < nextWalkAt) return;
     const hasMore = await sweepUnrecorded(new Date());
     if (!hasMore) nextWalkAt = Date.now() + WALK_EVERY_MS;
@@ -45,7 +45,7 @@ export function startSweeping({ store, objects, redis, artifacts, logger }: Swee
   const turns = takeTurns(redis, 'sweep', CLAIM_MS);
   const loops = [
     startLoop(logger, { name: 'sweep', everyMs: EXPIRED_EVERY_MS, turn: () => turns.run(sweepExpired) }),
-    startLoop(logger, { name: 'sweep_unrecorded', everyMs: WALK_STEP_EVERY_MS, turn: () => turns.run(walkOn) }),
+    startLoop(logger, { name: 'sweep_unrecorded', everyMs: WALK_STEP_EVERY_MS, turn: () => turns.run(sweepNext) }),
   ];
   return {
     async stop() {

@@ -36,12 +36,12 @@ function runJob({ evidence, groups, budgetMs, shared }: RuleJob): void {
     say({ began: at });
     const budget = shared ? ofAll : new Budget(budgetMs);
     const began = budget.now();
-    const tell = ({ matches, finished }: RuleResults) => {
+    const report = ({ matches, finished }: RuleResults) => {
       const elapsed_ms = Math.ceil(budget.now() - began);
       const unreadable = group.unreadable.map(({ id }) => id);
       say({ group: at, result: { matches, finished: [...finished], unreadable, elapsed_ms } });
     };
-    tell(runRules(group, texts, budget, tell));
+    report(runRules(group, texts, budget, report));
   });
   say({ done: true });
 }

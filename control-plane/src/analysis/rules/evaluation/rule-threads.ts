@@ -19,7 +19,7 @@ const NOTHING: GroupResult = { matches: [], finished: [], unreadable: [], elapse
 type Task = {
   request: ThreadRequest;
   limitMs: number;
-  hear(message: ThreadMessage): { limitMs?: number; over?: boolean };
+  onMessage(message: ThreadMessage): { limitMs?: number; over?: boolean };
   /** The thread is gone: why. */
   lost(why: string): void;
 };
@@ -53,7 +53,7 @@ export class RuleThreads {
       this.#take({
         request: { patterns },
         limitMs: PREPARE_MS,
-        hear: (message) => {
+        onMessage: (message) => {
           if ('problems' in message) resolve(message.problems);
           return { over: true };
         },
@@ -68,7 +68,7 @@ export class RuleThreads {
       this.#take({
         request: { inspected },
         limitMs: PREPARE_MS,
-        hear: (message) => {
+        onMessage: (message) => {
           if ('inspection' in message) resolve(message.inspection);
           if ('failed' in message) reject(new Error(message.failed));
           return { over: true };
@@ -93,7 +93,7 @@ export class RuleThreads {
       this.#take({
         request: { job },
         limitMs: PREPARE_MS,
-        hear: (message) => {
+        onMessage: (message) => {
           if ('began' in message) current = message.began;
           if ('group' in message) results[message.group] = message.result;
           if ('failed' in message) reject(new Error(message.failed));
@@ -151,7 +151,7 @@ class Thread {
 
   constructor(owner: { free(): void; gone(): void }) {
     this.#owner = owner;
-    this.#worker.on('message', (message: ThreadMessage) => this.#hear(message));
+    this.#worker.on('message', (message: ThreadMessage) => this.#onMessage(message));
     this.#worker.on('error', (error) => {
       this.#why = String(error);
     });
@@ -180,8 +180,8 @@ class Thread {
     [this.#limitMs, this.#since] = [limitMs, null];
   }
 
-  #hear(message: ThreadMessage): void {
-    const { limitMs, over } = this.#task?.hear(message) ?? {};
+  #onMessage(message: ThreadMessage): void {
+    const { limitMs, over } = this.#task?.onMessage(message) ?? {};
     if (limitMs !== undefined) this.#begin(limitMs);
     if (!over) return;
     clearInterval(this.#watch);

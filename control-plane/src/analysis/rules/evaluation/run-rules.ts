@@ -74,7 +74,7 @@ class Run implements RuleResults {
 
   /** Whether this rule looks at this text, and a match on its link would be new. */
   wants(rule: SearchRule, { surface, url }: SearchedText): boolean {
-    if (!looksAt(rule, surface)) return false;
+    if (!searches(rule, surface)) return false;
     const urls = this.#urls.get(rule.id);
     return !urls || (!urls.has(url) && urls.size < MATCHES_PER_RULE_MAX);
   }
@@ -111,7 +111,7 @@ class Run implements RuleResults {
 }
 
 /** The two types for requests look at all of them, whatever made them (spec 2.6). */
-function looksAt({ rule_type, target }: SearchRule, surface: SearchedText['surface']): boolean {
+function searches({ rule_type, target }: SearchRule, surface: SearchedText['surface']): boolean {
   return rule_type.startsWith('regexp_request_') || target === 'creative_and_page' || target === surface;
 }
 

@@ -15,11 +15,11 @@ class StateStream extends Readable {
 
   override _read(): void {}
 
-  tell(state: ScanState): void {
+  send(state: ScanState): void {
     if (this.#isOver || state.sequence <= this.#last) return;
     this.#last = state.sequence;
-    const { sequence, ...told } = state;
-    this.push(`id: ${sequence}\nevent: state\ndata: ${JSON.stringify(told)}\n\n`);
+    const { sequence, ...fields } = state;
+    this.push(`id: ${sequence}\nevent: state\ndata: ${JSON.stringify(fields)}\n\n`);
     if (isFinal(state.status)) this.end();
   }
 
@@ -50,16 +50,16 @@ export async function openStateStream(
 ): Promise<Readable> {
   const stream = new StateStream();
   const end = () => stream.end();
-  const tellPresent = async () => {
+  const sendPresent = async () => {
     const present = await read();
-    if (present) stream.tell(present);
+    if (present) stream.send(present);
     else end();
   };
   // What changes while the present state is read is not missed: it was listened for already.
-  const watching = await watch(scanId, (state) => stream.tell(state));
+  const watching = await watch(scanId, (state) => stream.send(state));
   const timer = setInterval(() => {
     stream.comment();
-    void tellPresent().catch(() => undefined);
+    void sendPresent().catch(() => undefined);
   }, HEARTBEAT_MS);
   closing.addEventListener('abort', end, { once: true });
   stream.once('close', () => {
@@ -67,7 +67,7 @@ export async function openStateStream(
     clearInterval(timer);
     closing.removeEventListener('abort', end);
   });
-  await tellPresent().catch((error: unknown) => {
+  await sendPresent().catch((error: unknown) => {
     stream.destroy();
     throw error;
   });

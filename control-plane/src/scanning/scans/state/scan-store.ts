@@ -125,7 +125,7 @@ export function scanStore(store: Store, changed: (scan: ScanRecord) => void = ()
 
     /** Stores a new scan with what must follow its creation in its outbox; answers null, or the organization's scan of that id where there is one already. */
     async insertUnlessThere(record: ScanRecord): Promise<ScanRecord | null> {
-      const stored = { ...(await texts.putApart(record)), filter_keys: filterKeysOf(record) };
+      const stored = { ...(await texts.storeTexts(record)), filter_keys: filterKeysOf(record) };
       const { _id, organization_id } = record;
       if (await insert(organization_id, stored)) return null;
       const earlier = await scans.findOne({ _id, organization_id });

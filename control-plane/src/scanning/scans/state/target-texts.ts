@@ -20,7 +20,7 @@ export function targetTexts(store: Store) {
 
   return {
     /** Stores the text of a scan that is about to be stored, and answers the scan without it. Doing it again keeps the first text. */
-    async putApart<T extends Pick<ScanRecord, keyof ScanKey | 'target'>>(scan: T): Promise<T> {
+    async storeTexts<T extends Pick<ScanRecord, keyof ScanKey | 'target'>>(scan: T): Promise<T> {
       const { _id, organization_id, target } = scan;
       if (target.kind === 'url') return scan;
       const $set = { put_at: new Date() };

@@ -2,8 +2,8 @@ import { absolute } from './declared-trackers.ts';
 import type { Resolution } from './resolution.ts';
 import type { TrackerLog } from './tracker-log.ts';
 
-/** Branches of the ladder that came to nothing are told to whoever wants to know, each with its code (VAST 4.3, 2.3.6). */
-export async function tellErrors(log: TrackerLog, { errors, rungs }: Resolution): Promise<void> {
+/** Fires the error URLs of the branches of the ladder that came to nothing, each with its code (VAST 4.3, 2.3.6). */
+export async function fireErrors(log: TrackerLog, { errors, rungs }: Resolution): Promise<void> {
   for (const { code, urls } of errors) {
     const before = log.records.length;
     const declared = urls.map(({ rung, url }) => ({

@@ -1,7 +1,7 @@
 /** Tells of one attempt to play as it is at one moment; `started`: the browser let it. */
-export type TellAttempt = (muted: boolean, volume: number, started: boolean, hasAudio: boolean) => void;
+export type ReportAttempt = (muted: boolean, volume: number, started: boolean, hasAudio: boolean) => void;
 /** A new attempt, by the call that tries. */
-export type BeginAttempt = (via: string) => TellAttempt;
+export type BeginAttempt = (via: string) => ReportAttempt;
 
 /**
  * Runs in the page: what `report` takes of the attempts of one document. The first are told whenever they change; after that only what

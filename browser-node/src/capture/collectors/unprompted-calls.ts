@@ -9,20 +9,20 @@ import type { Collector } from './collector.ts';
 const FULLSCREEN = /full_?screen/i;
 
 /**
- * What pages demand of a visitor's device without being asked, as their own calls tell it. Where a handler of clicks anywhere speaks of
+ * Calls of pages that use a visitor's device or clipboard unasked. Where a handler of clicks anywhere speaks of
  * the whole screen, one click on a plain place shows what it does.
  */
-export const demands: Collector = {
-  name: 'demands',
+export const unpromptedCalls: Collector = {
+  name: 'unprompted-calls',
   budgetMs: 6_000,
   start(captureSession) {
     const byItself = new Map<Page, Set<Demand>>();
     const afterClick = new Map<Page, Set<Demand>>();
-    captureSession.reports.on('demand', (page, [name, byUser]) => {
+    captureSession.reports.on('unprompted-call', (page, [name, byUser]) => {
       const demand = DEMANDS.find((known) => known === name);
       if (!demand || (byUser !== 'true' && !actsByItself(captureSession))) return;
-      const heard = byUser === 'true' ? afterClick : byItself;
-      heard.set(page, (heard.get(page) ?? new Set()).add(demand));
+      const calls = byUser === 'true' ? afterClick : byItself;
+      calls.set(page, (calls.get(page) ?? new Set()).add(demand));
     });
     return async (draft) => {
       for (const { page, ord, tab } of captureSession.landings.placed())

@@ -1,0 +1,48 @@
+import type { Natives } from './natives.ts';
+
+/**
+ * Runs in the page: reports when it makes the device vibrate, asks for the permission to send notifications or for the whole screen, reads the
+ * clipboard or writes to it.
+ * Attempts count although the browser refuses them. Each is reported twice at most: by itself, and after a click.
+ */
+export function watchUnpromptedCalls(
+  { precede, isUsers }: Natives,
+  send: (call: string, byUser: boolean) => void,
+): void {
+  const reported = new Set<string>();
+  const has = Function.prototype.call.bind(Set.prototype.has, reported) as (key: string) => boolean;
+  const keep = Function.prototype.call.bind(Set.prototype.add, reported);
+  const report = (call: string) => {
+    const byUser = isUsers();
+    if (has(call + byUser)) return;
+    keep(call + byUser);
+    send(call, byUser);
+  };
+  /** A pattern of nothing but zeros ends a vibration. */
+  const vibrates = (pattern: unknown): boolean => {
+    if (typeof pattern !== 'object' || pattern === null) return +(pattern as number) > 0;
+    const { length } = pattern as { length: number };
+    for (let index = 0; index < length && index < 100; index++)
+      if (((pattern as Record<number, number>)[index] as number) > 0) return true;
+    return false;
+  };
+  precede(Navigator.prototype, 'vibrate', (_, pattern) => vibrates(pattern) && report('vibration'));
+  const { Notification: notification, PushManager: push } = window as Partial<typeof globalThis>;
+  if (notification) precede(notification, 'requestPermission', () => report('notifications'));
+  if (push) precede(push.prototype, 'subscribe', () => report('push'));
+  const { Clipboard: clipboard } = window as Partial<typeof globalThis>;
+  for (const name of ['read', 'readText'])
+    if (clipboard) precede(clipboard.prototype, name, () => report('clipboard_read'));
+  for (const name of ['write', 'writeText'])
+    if (clipboard) precede(clipboard.prototype, name, () => report('clipboard_write'));
+  const lowerCase = Function.prototype.call.bind(String.prototype.toLowerCase) as (text: string) => string;
+  precede(Document.prototype, 'execCommand', (_, command) => {
+    const name = typeof command === 'string' ? lowerCase(command) : '';
+    if (name === 'paste') report('clipboard_read');
+    if (name === 'copy' || name === 'cut') report('clipboard_write');
+  });
+  for (const name of ['requestFullscreen', 'webkitRequestFullscreen', 'webkitRequestFullScreen'])
+    precede(Element.prototype, name, () => report('fullscreen'));
+  for (const name of ['webkitEnterFullscreen', 'webkitEnterFullScreen'])
+    precede(HTMLVideoElement.prototype, name, () => report('fullscreen'));
+}
