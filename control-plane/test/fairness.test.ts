@@ -16,7 +16,7 @@ import { bringUpToDate } from '../src/platform/migrations/bring-up-to-date.ts';
 import { openStore } from '../src/platform/store.ts';
 import { newScan } from '../src/scanning/scans/request/new-scan.ts';
 import { filterKeysOf } from '../src/scanning/scans/state/filter-keys.ts';
-import type { StoredScan } from '../src/scanning/scans/state/scan-store.ts';
+import type { StoredScan } from '../src/scanning/scans/state/stored-scan.ts';
 import { startCatalogueServer } from './support/catalogue-server.ts';
 import { planeSettings } from './support/plane-settings.ts';
 import { startRedis } from './support/private-redis.ts';

@@ -18,7 +18,8 @@ import type { Migration } from '../src/platform/migrations/migration.ts';
 import { initialOutbox } from '../src/platform/outbox/outbox-source.ts';
 import { type Document, openStore, type Store } from '../src/platform/store.ts';
 import { filterKeysOf } from '../src/scanning/scans/state/filter-keys.ts';
-import { type StoredScan, scanStore } from '../src/scanning/scans/state/scan-store.ts';
+import { scanStore } from '../src/scanning/scans/state/scan-store.ts';
+import type { StoredScan } from '../src/scanning/scans/state/stored-scan.ts';
 import { type PrivateRedis, startRedis } from './support/private-redis.ts';
 import { sampleScan } from './support/sample-scan.ts';
 

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { type Document, openStore, type Store } from '../src/platform/store.ts';
 import { listQuestion, type ScanListQuery } from '../src/scanning/scans/api/list-query.ts';
-import { type ListWindow, scanStore } from '../src/scanning/scans/state/scan-store.ts';
+import type { ListWindow } from '../src/scanning/scans/state/scan-list-store.ts';
+import { scanStore } from '../src/scanning/scans/state/scan-store.ts';
 import { explaining } from './support/explaining-store.ts';
 import {
   describeListOfScans,

@@ -13,7 +13,8 @@ import { checkRequest } from '../../control-plane/src/scanning/scans/request/che
 import { newScan } from '../../control-plane/src/scanning/scans/request/new-scan.ts';
 import { type ScanIn, ScanInSchema } from '../../control-plane/src/scanning/scans/request/scan-in.ts';
 import { filterKeysOf } from '../../control-plane/src/scanning/scans/state/filter-keys.ts';
-import { type StoredScan, scanStore } from '../../control-plane/src/scanning/scans/state/scan-store.ts';
+import { scanStore } from '../../control-plane/src/scanning/scans/state/scan-store.ts';
+import type { StoredScan } from '../../control-plane/src/scanning/scans/state/stored-scan.ts';
 
 /**
  * What creating a scan is measured against: one Koa route with the same validation and the same insert, and nothing else: no key, no

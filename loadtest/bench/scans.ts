@@ -5,12 +5,9 @@ import { openStore } from '../../control-plane/src/platform/store.ts';
 import { listQuestion, type ScanListQuery } from '../../control-plane/src/scanning/scans/api/list-query.ts';
 import { filterKeysOf } from '../../control-plane/src/scanning/scans/state/filter-keys.ts';
 import type { ScanRecord } from '../../control-plane/src/scanning/scans/state/scan.ts';
-import {
-  LIST_INDEXES,
-  type ScanStore,
-  type StoredScan,
-  scanStore,
-} from '../../control-plane/src/scanning/scans/state/scan-store.ts';
+import { LIST_INDEXES } from '../../control-plane/src/scanning/scans/state/scan-list-store.ts';
+import { type ScanStore, scanStore } from '../../control-plane/src/scanning/scans/state/scan-store.ts';
+import type { StoredScan } from '../../control-plane/src/scanning/scans/state/stored-scan.ts';
 import { barChart } from './bar-chart.ts';
 import { machine, median } from './machine.ts';
 import { saveResult } from './save-result.ts';

@@ -44,8 +44,9 @@ import { NO_SCAN_EVIDENCE, type ScanEvidence } from '../../src/scanning/scans/ap
 import type { FindTagWords } from '../../src/scanning/scans/api/present-tag.ts';
 import { type FindCampaign, findNoCampaign } from '../../src/scanning/scans/request/find-campaign.ts';
 import type { ScanRecord } from '../../src/scanning/scans/state/scan.ts';
+import type { ListQuestion, ListWindow } from '../../src/scanning/scans/state/scan-list-store.ts';
 import { stateOf } from '../../src/scanning/scans/state/scan-state.ts';
-import { type ListQuestion, type ListWindow, scanStore } from '../../src/scanning/scans/state/scan-store.ts';
+import { scanStore } from '../../src/scanning/scans/state/scan-store.ts';
 import { stateBroadcast } from '../../src/scanning/scans/state/state-broadcast.ts';
 
 export const PUBLIC_URL = 'https://adsweep.example';

@@ -13,7 +13,8 @@ import {
 import { ok, type Route, route } from '../../../http/route.ts';
 import { type CancelParts, cancelScan } from '../state/cancel.ts';
 import type { ScanRecord } from '../state/scan.ts';
-import type { ListQuestion, ScanStore } from '../state/scan-store.ts';
+import type { ListQuestion } from '../state/scan-list-store.ts';
+import type { ScanStore } from '../state/scan-store.ts';
 import { type CreateParts, createRoutes } from './create-routes.ts';
 import { type EventsParts, eventsRoute } from './events-route.ts';
 import type { ScanEvidence } from './evidence.ts';

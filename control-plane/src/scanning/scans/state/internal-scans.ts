@@ -1,6 +1,6 @@
 import type { ScanStore } from './scan-store.ts';
 
-export type { EndedScan } from './scan-store.ts';
+export type { EndedScan } from './ended-scan-store.ts';
 
 /** What crawling, checks and retention ask of the scans, whichever organization owns them. Never for a client's request. */
 export type InternalScans = Pick<
