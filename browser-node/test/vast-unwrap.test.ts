@@ -104,6 +104,11 @@ describe('a VAST tag is followed down its wrappers', () => {
     }
   });
 
+  it('but not where a wrapper has no address: that is no document of the standard', async () => {
+    const { failure, asked, told } = await resolve(vast(wrapper('a', '')));
+    assert.deepEqual([failure, asked, told], ['invalid', [], [[100, '/error-a']]]);
+  });
+
   it('except those behind one that allows no more (followAdditionalWrappers)', async () => {
     const pages = { '/b': vast(wrapper('b', '/c')), '/c': vast(inline('ad')) };
     const refused = await resolve(vast(wrapper('a', '/b', 'followAdditionalWrappers="false"')), pages);

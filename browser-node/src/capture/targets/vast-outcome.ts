@@ -1,7 +1,7 @@
 import type { FailureCode } from '@adsweep/shared/failures.ts';
 import { clipUrl } from '../session/clip-url.ts';
 import type { NetworkJournal } from '../session/network-journal.ts';
-import type { DocumentFault, Resolution } from '../vast/resolution.ts';
+import type { DocumentFault, FetchedDocument, Resolution } from '../vast/resolution.ts';
 import type { Visit } from './target.ts';
 
 const FAILURES: Record<DocumentFault, FailureCode> = {
@@ -15,17 +15,24 @@ const FAILURES: Record<DocumentFault, FailureCode> = {
 };
 
 /**
- * How a tag that leads to no ad ended. What its own server refuses is no VAST; where that server does not answer, the tag fails as a page
- * would that does not come.
+ * How a tag that leads to no ad ended. What its own server refuses (4xx) is no VAST; where that server does not answer, or fails (5xx), the
+ * tag fails as a page would that does not come.
  */
 export function visitOutcome({ failure, rungs }: Resolution, journal: Pick<NetworkJournal, 'entries'>): Visit {
   if (!failure) return { error: '', failure: null };
   const [tag] = rungs;
-  if (rungs.length === 1 && failure === 'unanswered' && tag) {
-    const document = journal.entries().findLast(({ url }) => url === clipUrl(tag.requestedUrl));
-    return { error: tag.fetched?.fault || `the tag answered ${tag.fetched?.statusCode}`, failure: null, document };
+  if (rungs.length === 1 && tag?.fetched && UNREACHED.has(failure) && !isClientError(tag.fetched)) {
+    const { fault, statusCode } = tag.fetched;
+    const entry = journal.entries().findLast(({ url }) => url === clipUrl(tag.requestedUrl));
+    // A fetch that was given up in the middle of its answer is no navigation that was called off.
+    const document = entry && { ...entry, fault: entry.fault.includes('ERR_ABORTED') ? '' : entry.fault };
+    return { error: fault || `the tag answered ${statusCode}`, failure: null, document };
   }
   const steps = rungs.map(({ requestedUrl, outcome, fetched }) => `${requestedUrl} ${outcome} ${fetched?.fault ?? ''}`);
   const code = rungs.length === 1 && failure === 'refused' ? 'vast: INVALID' : FAILURES[failure];
   return { error: '', failure: { code, cause: steps.join('\n').slice(0, 4_000) } };
 }
+
+const UNREACHED: ReadonlySet<DocumentFault> = new Set(['refused', 'unanswered']);
+
+const isClientError = ({ statusCode }: FetchedDocument): boolean => statusCode >= 400 && statusCode < 500;

@@ -106,7 +106,7 @@ class Ladder {
     if (wrappers.at(-1)?.ad.wrapper?.followAdditionalWrappers === false) return this.#fail('not_followed', chain);
     const from = this.rungs[at.rung] as Rung;
     const url = resolveUrl(wrapper.uri, from.fetched?.url ?? '');
-    const refusal = this.#refusal(url, chain);
+    const refusal = wrapper.uri === '' ? 'invalid' : this.#refusal(url, chain);
     if (refusal || url === null) {
       this.rungs.push({
         ...NOTHING,
@@ -143,9 +143,12 @@ class Ladder {
 
 const NOTHING = { fetched: null, root: null, document: null };
 
+/** No other attempt leads there: a private address, a redirect that leads in a circle, or to what is no web address. */
+const NEVER_ANSWERED = /private_address$|ERR_TOO_MANY_REDIRECTS|ERR_UNSAFE_REDIRECT|ERR_INVALID_REDIRECT/;
+
 /** What a document is, by what its server answered and what it says. An empty answer is how servers often say that they have no ad. */
 function outcomeOf({ statusCode, fault, text }: FetchedDocument, document: VastDocument | null): VastOutcome {
-  if (fault.endsWith('private_address')) return 'refused';
+  if (NEVER_ANSWERED.test(fault)) return 'refused';
   if (fault !== '' || statusCode >= 500) return 'unanswered';
   if (statusCode >= 400) return 'refused';
   if (text.trim() === '') return 'no_ad';
