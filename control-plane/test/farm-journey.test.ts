@@ -9,6 +9,7 @@ import { countWork } from '../src/crawling/fleet/count-work.ts';
 import { newIdentity } from '../src/crawling/fleet/node-credential.ts';
 import { nodes } from '../src/crawling/fleet/nodes.ts';
 import { workMetrics } from '../src/metrics.ts';
+import { LOUD } from './support/checked-scans.ts';
 import {
   captureOf,
   gzJson,
@@ -72,14 +73,7 @@ describe('the journey of a scan', { timeout: 20_000 }, () => {
     const capture = captureOf(['https://ad.doubleclick.net/click', 'https://www.best-offers.example/win'], {
       artifacts: [named('landing-0.webp', picture), named('documents.json.gz', documents, 'application/gzip')],
       requests: [requestOf(1, { hop: 1 }), requestOf(2, { hop: 1, initiator: 1 })],
-      observations: [
-        {
-          kind: 'autosound',
-          landing: 0,
-          url: '',
-          facts: { via: 'play', muted: false, volume: 1, started: false, has_audio: true },
-        },
-      ],
+      observations: [{ ...LOUD, url: '' }],
     });
     capture.landings[0]!.screenshot = 'landing-0.webp';
     await farm.node.complete(lease, capture);

@@ -1,17 +1,11 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { finishCrawled } from '../src/analysis/pipeline/worker.ts';
 import { measureOutboxes, type RelayDependencies, relay } from '../src/delivery/outbox/relay.ts';
 import type { OutboxEntry } from '../src/platform/outbox/outbox-entry.ts';
 import type { ScanRecord } from '../src/scanning/scans/state/scan.ts';
-import { captureOf, PRICE_MICROS, type RunningFarm, runningFarm } from './support/running-farm.ts';
+import { checkCrawled, crawledScan, followUpsOf } from './support/checked-scans.ts';
+import { PRICE_MICROS, type RunningFarm, runningFarm } from './support/running-farm.ts';
 
-const loud = {
-  kind: 'autosound' as const,
-  landing: 0,
-  url: '',
-  facts: { via: 'play' as const, muted: false, volume: 1, started: false, has_audio: true },
-};
 const TAGS = 'scanning.tags.detected';
 const COMPLETED = 'scanning.scan.completed';
 const inSeconds = (seconds: number) => new Date(Date.now() + seconds * 1_000);
@@ -24,15 +18,11 @@ describe('the outbox relay', () => {
   after(() => farm.stop());
 
   const dependencies = (): RelayDependencies => farm.farm.dependencies;
-  const kindsOf = ({ outbox }: ScanRecord) =>
-    outbox.map((entry) => (entry.kind === 'event' ? entry.event : entry.kind));
 
   /** A finished scan with its charge and two events in its outbox. */
   async function finished(): Promise<ScanRecord> {
-    const scan = await farm.submit();
-    const lease = await farm.acquireOne();
-    await farm.node.complete(lease, captureOf(['https://shop.example/'], { observations: [loud] }));
-    await finishCrawled(farm.farm.dependencies, new Date());
+    const scan = await crawledScan(farm);
+    await checkCrawled(farm);
     return farm.read(scan._id);
   }
 
@@ -85,7 +75,7 @@ describe('the outbox relay', () => {
     const some = failing((entry, scanId) => scanId === stuck._id && entry.kind === 'event' && entry.event === TAGS);
     await relay(some.dependencies, new Date());
     assert.deepEqual(some.order, [`${other._id} ${TAGS}`, `${other._id} ${COMPLETED}`]);
-    assert.deepEqual(kindsOf(await farm.read(stuck._id)), [TAGS, COMPLETED], 'its charge is booked and gone');
+    assert.deepEqual(followUpsOf(await farm.read(stuck._id)), [TAGS, COMPLETED], 'its charge is booked and gone');
     await relay(dependencies(), inSeconds(20));
     assert.deepEqual(await recorded(stuck).then(({ events }) => events), whole(stuck).events);
   });
@@ -120,7 +110,7 @@ describe('the outbox relay', () => {
       await farm.scans.apply(scan, change);
     };
     await relay({ ...dependencies(), handlers: { ...real, event } }, new Date());
-    assert.deepEqual(kindsOf(await farm.read(scan._id)), ['refund']);
+    assert.deepEqual(followUpsOf(await farm.read(scan._id)), ['refund']);
     await relay(dependencies(), inSeconds(1));
     assert.deepEqual((await farm.read(scan._id)).outbox, []);
   });

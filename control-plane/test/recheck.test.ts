@@ -1,16 +1,15 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
 import { BODIES } from '@adsweep/shared/capture/artifacts/bodies.ts';
-import type { Observation } from '@adsweep/shared/capture/observations/index.ts';
 import { newId } from '@adsweep/shared/ids.ts';
 import { BODY_LIFETIME_MS } from '@adsweep/shared/limits.ts';
 import { until } from '../../shared/test/support/until.ts';
 import { finishCrawled } from '../src/analysis/pipeline/worker.ts';
-import type { RuleRecord } from '../src/analysis/rules/rule.ts';
 import { relay } from '../src/delivery/outbox/relay.ts';
 import { changeScan } from '../src/scanning/scans/state/change-scan.ts';
 import { type RecheckScope, recheckScans } from '../src/scanning/scans/state/recheck.ts';
 import type { ScanRecord } from '../src/scanning/scans/state/scan.ts';
+import { addRule, checkCrawled, LOUD, slugsOf } from './support/checked-scans.ts';
 import { itemsOf, ORGANIZATIONS, type RunningApi, runningApi } from './support/running-api.ts';
 import { captureOf, gzJson, named, type RunningFarm, requestOf, runningFarm } from './support/running-farm.ts';
 import { sampleScan, sampleTag } from './support/sample-scan.ts';
@@ -152,12 +151,6 @@ describe('a recheck', () => {
   afterEach(() => farm.forgetScans());
   after(() => farm.stop());
 
-  const loud: Observation = {
-    kind: 'autosound',
-    landing: 0,
-    url: 'https://shop.example/',
-    facts: { via: 'play', muted: false, volume: 1, started: false, has_audio: true },
-  };
   const PAGE = 'https://shop.example/';
   /** The contents of a capture, which are there for a day. */
   const requests = Array.from({ length: 201 }, (_, id) => requestOf(id, { url: `https://cdn.example/request-${id}` }));
@@ -169,37 +162,25 @@ describe('a recheck', () => {
     const lease = await farm.acquireOne();
     await farm.node.upload(lease, BODIES, 'application/gzip', bodies);
     const artifacts = [named(BODIES, bodies)];
-    await farm.node.complete(lease, captureOf([PAGE], { observations: [loud], requests, artifacts }));
+    await farm.node.complete(lease, captureOf([PAGE], { observations: [LOUD], requests, artifacts }));
     await work();
     return farm.read(scan._id);
   }
-  const work = () => finishCrawled(farm.farm.dependencies, new Date());
+  const work = () => checkCrawled(farm);
   const relayAll = async () => {
     while ((await relay(farm.farm.dependencies, new Date())) > 0);
   };
   const scope: RecheckScope = { newest: 10 };
   const recheck = ({ organization_id }: ScanRecord, id = newId()) =>
     recheckScans({ scans: farm.scans, checksWaiting: () => {}, outboxFilled: () => {} }, organization_id, scope, id);
-  const slugsOf = ({ tags }: ScanRecord) => tags.map(({ tag_slug }) => tag_slug);
-
-  async function addRule(scan: ScanRecord, tag_slug: string, rest: object): Promise<void> {
-    const { organization_id } = scan;
-    await farm.rules.insert({
-      ...{ _id: `${tag_slug}-${scan._id}`, owner: organization_id, organization_id, name: tag_slug, tag_slug },
-      ...{ target: 'page', is_active: true, created_at: new Date(), ...rest },
-    } as RuleRecord);
-    const definition = { slug: tag_slug, organization_id, category: 'custom', severity: 'low', visibility: 'internal' };
-    const words = { display_name: tag_slug, description: '', archived_at: null };
-    await farm.tags.register({ ...definition, ...words } as Parameters<typeof farm.tags.register>[0], new Date());
-  }
 
   it('§3.8 wipes the tags, and assigns those of the rules of today, without a crawl', async () => {
     const before = await checked();
     assert.deepEqual([before.status, slugsOf(before)], ['completed', ['autosound']]);
     const autosound = (await farm.tags.visibleTo(null)).get('autosound')!;
     await farm.tags.setArchived(autosound, new Date(), new Date());
-    await addRule(before, 'kit', { rule_type: 'regexp_request_url', config: { pattern: 'request-200$' } });
-    await addRule(before, 'payload', { rule_type: 'regexp_request_body', config: { pattern: 'payload' } });
+    await addRule(farm, before, 'kit', { rule_type: 'regexp_request_url', config: { pattern: 'request-200$' } });
+    await addRule(farm, before, 'payload', { rule_type: 'regexp_request_body', config: { pattern: 'payload' } });
     assert.equal(await recheck(before), 1);
     const waiting = await farm.read(before._id);
     assert.deepEqual([waiting.status, waiting.tags], ['rechecking', []]);
@@ -214,9 +195,9 @@ describe('a recheck', () => {
 
   it('§8.5 finds nothing in contents after a day, and 200 requests are left', async () => {
     const before = await checked();
-    await addRule(before, 'last', { rule_type: 'regexp_request_url', config: { pattern: 'request-199$' } });
-    await addRule(before, 'beyond', { rule_type: 'regexp_request_url', config: { pattern: 'request-200$' } });
-    await addRule(before, 'payload', { rule_type: 'regexp_request_body', config: { pattern: 'payload' } });
+    await addRule(farm, before, 'last', { rule_type: 'regexp_request_url', config: { pattern: 'request-199$' } });
+    await addRule(farm, before, 'beyond', { rule_type: 'regexp_request_url', config: { pattern: 'request-200$' } });
+    await addRule(farm, before, 'payload', { rule_type: 'regexp_request_body', config: { pattern: 'payload' } });
     const tomorrow = new Date(Date.now() + BODY_LIFETIME_MS + 60_000);
     while ((await farm.farm.dependencies.artifacts.sweep(tomorrow)) > 0);
     await recheck(before);
