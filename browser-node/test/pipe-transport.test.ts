@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { PassThrough } from 'node:stream';
+import { PassThrough, Writable } from 'node:stream';
+import { finished } from 'node:stream/promises';
 import { test } from 'node:test';
 import { createLogger } from '@adsweep/shared/service/logger.ts';
 import { PipeTransport } from '../src/browser/pipe-transport.ts';
@@ -146,7 +147,8 @@ test('a session of our own, and those beneath it, are kept from Playwright', asy
   ]);
   assert.equal(pipe.received[0]?.sessionId, 'OTHER');
   const refused = assert.rejects(session.command('Network.enable', {}, 5_000, 'CHILD'), /no such session/);
-  pipe.say({ id: pipe.sent.at(-1)?.id, error: { message: 'no such session' } });
+  await pipe.until(() => pipe.sent.length === 2);
+  pipe.say({ id: pipe.sent[1]?.id, error: { message: 'no such session' } });
   await refused;
   const cut = assert.rejects(session.command('Network.enable', {}, 5_000, 'CHILD'), /the browser is gone/);
   pipe.fromChromium.destroy();
@@ -221,4 +223,25 @@ test('the challenge of a proxy is answered once a request, that of a site never'
     [provided, { response: 'CancelAuth' }, { response: 'Default' }, provided],
   );
   assert.deepEqual(pipe.received, []);
+});
+
+test('what is said in one turn of the event loop is one write, in order', async () => {
+  const writes: string[] = [];
+  const toChromium = new Writable({
+    write: (bytes: Buffer, _encoding, done) => {
+      writes.push(String(bytes));
+      done();
+    },
+    writev: (chunks, done) => {
+      writes.push(chunks.map(({ chunk }) => String(chunk)).join(''));
+      done();
+    },
+  });
+  const transport = new PipeTransport(toChromium, new PassThrough(), [], createLogger('test', 'silent'));
+  for (const id of [1, 2, 3]) transport.send({ id });
+  await Promise.resolve();
+  transport.send({ id: 4 });
+  transport.close();
+  await finished(toChromium);
+  assert.deepEqual(writes, ['{"id":1}\0{"id":2}\0{"id":3}\0{"id":4}\0']);
 });

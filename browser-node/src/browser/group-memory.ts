@@ -18,28 +18,27 @@ export function processIds(): string[] {
 export function lastingMemory(groupId: number): number | null {
   const pids = processIds();
   if (pids.length === 0) return null;
-  return pids.reduce((sum, pid) => sum + residentBytes(pid, groupId), 0);
+  const lasting = pids.filter((pid) => groupOf(pid) === groupId && processType(pid) !== 'renderer');
+  return lasting.reduce((sum, pid) => sum + residentBytes(pid), 0);
 }
 
-function residentBytes(pid: string, groupId: number): number {
-  const process = readProcess(pid);
-  return process?.groupId === groupId && !isRenderer(pid) ? process.bytes : 0;
-}
-
-/** The process group of a process and the bytes of memory that it holds; null = it has ended. */
-export function readProcess(pid: string): { groupId: number; bytes: number } | null {
+/** The process group of a process; null = it has ended. */
+export function groupOf(pid: number | string): number | null {
   const stat = readProc(pid, 'stat');
-  if (stat === '') return null;
-  // After the name in parentheses: state, parent, group, ...; resident pages is the 24th field of all (proc_pid_stat(5)).
-  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-  return { groupId: Number(fields[2]), bytes: Number(fields[21]) * PAGE_BYTES };
+  // After the name in parentheses: state, parent, group (proc_pid_stat(5)).
+  return stat === '' ? null : Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[2]);
 }
 
-/** Whether a process shows pages, by its command line. */
-export const isRenderer = (pid: string): boolean => readProc(pid, 'cmdline').includes('--type=renderer');
+/** Bytes of memory that a process holds, 0 once it has ended: the second field of proc_pid_statm(5), which costs less to ask for than stat. */
+export const residentBytes = (pid: number | string): number =>
+  Number(readProc(pid, 'statm').split(' ')[1] ?? 0) * PAGE_BYTES;
+
+/** What a process of Chromium's does: `renderer`, `zygote`, `utility`...; '' = it is the browser's own, or has ended. */
+export const processType = (pid: number | string): string =>
+  /--type=([a-z-]+)/.exec(readProc(pid, 'cmdline'))?.[1] ?? '';
 
 /** '' once the process has ended. Nothing of /proc waits for a disk: asking for it by the thread pool costs three times as much CPU. */
-function readProc(pid: string, file: string): string {
+function readProc(pid: number | string, file: string): string {
   try {
     return readFileSync(`/proc/${pid}/${file}`, 'latin1');
   } catch {

@@ -117,6 +117,7 @@ export class LiveBrowser {
   claim(): void {
     this.#claims += 1;
     this.#contexts += 1;
+    if (!this.#broken) this.#renderers.start();
   }
 
   /** Opens a context that was claimed; throws when the browser does not answer in time, and counts as broken from then on. */
@@ -198,7 +199,9 @@ export class LiveBrowser {
 
   #disclaim(): void {
     this.#claims -= 1;
-    if (this.#retired && this.#claims === 0) void this.kill();
+    if (this.#claims > 0) return;
+    this.#renderers.stop();
+    if (this.#retired) void this.kill();
   }
 
   #markUnhealthy(): void {

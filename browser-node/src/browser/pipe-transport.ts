@@ -58,8 +58,14 @@ export class PipeTransport implements ConnectOverCDPTransport {
     this.#end('closed');
   }
 
+  /** What is said in one turn of the event loop is written at once: every write wakes Chromium. */
   #say(message: ProtocolMessage): void {
-    if (!this.#closed) this.#write.write(`${JSON.stringify(message)}\0`);
+    if (this.#closed) return;
+    if (this.#write.writableCorked === 0) {
+      this.#write.cork();
+      setImmediate(() => this.#write.uncork());
+    }
+    this.#write.write(`${JSON.stringify(message)}\0`);
   }
 
   #end(reason: string): void {

@@ -1,5 +1,5 @@
 import { totalmem } from 'node:os';
-import { isRenderer, processIds, readProcess } from './group-memory.ts';
+import { groupOf, processIds, processType, residentBytes } from './group-memory.ts';
 
 const SAMPLE_MS = 500;
 /** How long a renderer that ended is remembered. */
@@ -8,8 +8,6 @@ const REMEMBERED_MS = 30_000;
 /** The most memory in bytes that one renderer may hold: what is left must be enough for the browser and its other pages. */
 export const RENDERER_BYTES_MAX = Math.min(2 ** 31, (process.constrainedMemory() || totalmem()) * 0.5);
 
-type Renderer = { bytes: number; seenAt: number };
-
 /**
  * Watches the memory of the renderers in a Chromium's process group, and ends one that takes too much. Where the system has no /proc it
  * sees nothing.
@@ -17,48 +15,69 @@ type Renderer = { bytes: number; seenAt: number };
 export class RendererMemory {
   readonly #groupId: number;
   readonly #bytesMax: number;
-  readonly #renderers = new Map<number, Renderer>();
-  /** Processes that are no renderers of the group. */
+  /** Bytes that the living ones held when they were last seen. */
+  readonly #renderers = new Map<number, number>();
+  /** Processes that are no renderers of the group and never will be. */
   readonly #others = new Set<number>();
-  readonly #timer: NodeJS.Timeout;
+  #ended: { bytes: number; at: number }[] = [];
+  #timer: NodeJS.Timeout | undefined;
 
   constructor(groupId: number, bytesMax: number) {
     this.#groupId = groupId;
     this.#bytesMax = bytesMax;
-    this.#timer = setInterval(() => this.#sample(), SAMPLE_MS).unref();
   }
 
-  /** Whether a renderer ended just now that held, when it was last seen, at least half of what it may. */
-  endedForMemory(): boolean {
-    const now = performance.now();
-    this.#sample();
-    // One that has ended and was not collected yet is not seen any more either.
-    return [...this.#renderers.values()].some(({ bytes, seenAt }) => {
-      return seenAt < now && now - seenAt < REMEMBERED_MS && bytes >= this.#bytesMax / 2;
-    });
+  /** A browser has renderers while it has contexts. */
+  start(): void {
+    this.#timer ??= setInterval(() => this.#sample(), SAMPLE_MS).unref();
   }
 
   stop(): void {
     clearInterval(this.#timer);
+    this.#timer = undefined;
+  }
+
+  /** Whether a renderer ended just now that held, when it was last seen, at least half of what it may. */
+  endedForMemory(): boolean {
+    this.#sample();
+    return this.#ended.some(({ bytes }) => bytes >= this.#bytesMax / 2);
   }
 
   #sample(): void {
+    const now = performance.now();
+    this.#ended = this.#ended.filter(({ at }) => now - at < REMEMBERED_MS);
     const pids = new Set(processIds().map(Number));
     for (const pid of this.#others) if (!pids.has(pid)) this.#others.delete(pid);
-    for (const [pid, { seenAt }] of this.#renderers)
-      if (!pids.has(pid) && performance.now() - seenAt > REMEMBERED_MS) this.#renderers.delete(pid);
-    for (const pid of pids) if (!this.#others.has(pid)) this.#measure(pid);
+    for (const pid of this.#renderers.keys()) if (!pids.has(pid)) this.#hasEnded(pid, now);
+    for (const pid of pids) if (!this.#others.has(pid)) this.#measure(pid, now);
   }
 
-  #measure(pid: number): void {
-    const process = readProcess(String(pid));
-    if (!process) return;
-    if (process.groupId !== this.#groupId) return void this.#others.add(pid);
-    if (!this.#renderers.has(pid) && !isRenderer(String(pid))) return;
-    // What has ended and was not collected yet holds nothing any more.
-    if (process.bytes === 0) return;
-    this.#renderers.set(pid, { bytes: process.bytes, seenAt: performance.now() });
-    if (process.bytes > this.#bytesMax) end(pid);
+  #measure(pid: number, now: number): void {
+    if (!this.#renderers.has(pid) && !this.#isRenderer(pid)) return;
+    const bytes = residentBytes(pid);
+    if (bytes === 0) {
+      // It has ended, and is there until it is collected.
+      this.#others.add(pid);
+      this.#hasEnded(pid, now);
+      return;
+    }
+    this.#renderers.set(pid, bytes);
+    if (bytes > this.#bytesMax && groupOf(pid) === this.#groupId) end(pid);
+  }
+
+  #isRenderer(pid: number): boolean {
+    const groupId = groupOf(pid);
+    if (groupId === null) return false;
+    const type = groupId === this.#groupId ? processType(pid) : '';
+    // Renderers are copies of a zygote, and are called one at first.
+    if (type !== 'renderer' && type !== 'zygote') this.#others.add(pid);
+    return type === 'renderer';
+  }
+
+  #hasEnded(pid: number, now: number): void {
+    const bytes = this.#renderers.get(pid);
+    if (bytes !== undefined) this.#ended.push({ bytes, at: now });
+    this.#renderers.delete(pid);
   }
 }
 

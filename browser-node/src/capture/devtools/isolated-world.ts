@@ -15,13 +15,17 @@ export async function evaluateInIsolatedWorld<Argument, Result>(
   return evaluateInWorld(session, world, script, argument, deadlineMs);
 }
 
-/** A new world apart in a frame, by its id; it lasts as long as the frame's document. */
+/** Without a name, Chromium makes a new world, with all of JavaScript's globals, each time. Pages never see it. */
+const WORLD_NAME = 'capture';
+
+/** The world apart of a frame, by its id; it lasts as long as the frame's document. */
 export async function isolatedWorldOf(session: TargetSession, frameId: string, deadlineMs: number): Promise<number> {
-  const { executionContextId } = await session.send('Page.createIsolatedWorld', { frameId }, deadlineMs);
+  const params = { frameId, worldName: WORLD_NAME };
+  const { executionContextId } = await session.send('Page.createIsolatedWorld', params, deadlineMs);
   return executionContextId;
 }
 
-/** Runs `script` in a world of {@link isolatedWorldOf}, which keeps what earlier scripts left in it. Rejects when it is gone. */
+/** Runs `script` in the world of {@link isolatedWorldOf}, which keeps what earlier scripts left in it. Rejects when it is gone. */
 export async function evaluateInWorld<Argument, Result>(
   session: TargetSession,
   world: number,
