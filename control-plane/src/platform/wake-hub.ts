@@ -1,10 +1,8 @@
 import { newId } from '@adsweep/shared/ids.ts';
-import { loadScript, type RedisClient } from './redis.ts';
+import type { RedisClient } from './redis.ts';
+import { LIST_AGAIN_EVERY_MS, waitingProcesses } from './waiting-processes.ts';
 import { createWakeSignal, type WakeSignal } from './wake-signal.ts';
-
-/** What there can be to do: crawl jobs to lease, scans to check, outbox entries to carry out. */
-const TOPICS = ['jobs', 'checks', 'outbox'] as const;
-export type WakeTopic = (typeof TOPICS)[number];
+import { WAKE_TOPICS, type WakeTopic } from './wake-topic.ts';
 
 /** Tells the processes of a deployment that there is something to do. Hints may be lost; whoever waits looks by itself now and then. */
 export type WakeHub = {
@@ -18,15 +16,6 @@ export type WakeHub = {
 };
 
 const CHANNEL = 'adsweep:wake:';
-const waitingKey = (topic: WakeTopic): string => `adsweep:waiting:${topic}`;
-
-/** A process counts as one in which somebody waits for this long after it said so, and says so again in time. */
-const KNOWN_MS = 15_000;
-const SAY_AGAIN_EVERY_MS = 5_000;
-
-const [awaitWork, wakeAnother] = ['await-work', 'wake-another'].map((name) =>
-  loadScript(new URL(`scripts/${name}.lua`, import.meta.url)),
-);
 
 /**
  * A hub over Redis publish/subscribe, on a connection of its own. Processes in which somebody waits are listed in Redis; a hint goes to one
@@ -36,42 +25,20 @@ export function openWakeHub(redis: RedisClient): WakeHub {
   const self = newId();
   const signals = createSignals();
   const subscriber = redis.duplicate({ autoResubscribe: false });
-  /** Until when this process is listed, by its own clock; a little less than Redis thinks. */
-  const listedUntil = { jobs: 0, checks: 0, outbox: 0 };
+  const waiting = waitingProcesses(redis, self, CHANNEL);
+  const wakeOthers = gatherer(waiting.wakeOthers);
   let connected = false;
-
-  const isListed = (topic: WakeTopic): boolean => connected && performance.now() < listedUntil[topic];
-
-  const list = async (topic: WakeTopic): Promise<boolean> => {
-    const until = performance.now() + KNOWN_MS - SAY_AGAIN_EVERY_MS / 2;
-    const isKnown = await awaitWork!(redis, [waitingKey(topic)], [self, KNOWN_MS]).then(
-      () => true,
-      () => false,
-    );
-    if (isKnown) listedUntil[topic] = until;
-    return isKnown;
-  };
-
-  /** Asks others to wake `count`; nobody waits here. */
-  const pass = async (topic: WakeTopic, count: number): Promise<void> => {
-    listedUntil[topic] = 0;
-    const receivers = redis.isCluster ? 0 : 1;
-    await wakeAnother!(redis, [waitingKey(topic)], [self, CHANNEL, `${topic} ${count}`, receivers]).catch(
-      () => undefined,
-    );
-  };
-  const passOn = gatherer(pass);
 
   const subscribe = async () => {
     await subscriber.subscribe(CHANNEL + self);
     connected = true;
     // What was announced while the connection was away is looked for.
-    for (const topic of TOPICS) signals[topic].wakeWaiting(Number.POSITIVE_INFINITY);
+    for (const topic of WAKE_TOPICS) signals[topic].wakeWaiting(Number.POSITIVE_INFINITY);
   };
   subscriber.on('ready', () => void subscribe().catch(() => undefined));
   subscriber.on('close', () => {
     connected = false;
-    for (const topic of TOPICS) listedUntil[topic] = 0;
+    waiting.forget();
   });
   // The connection that commands go over logs outages.
   subscriber.on('error', () => undefined);
@@ -79,18 +46,18 @@ export function openWakeHub(redis: RedisClient): WakeHub {
     const { topic, count } = readHint(message);
     if (!topic) return;
     const left = count - signals[topic].wakeWaiting(count);
-    if (left > 0) passOn(topic, left);
+    if (left > 0) wakeOthers(topic, left);
   });
-  const saying = setInterval(() => {
-    for (const topic of TOPICS) if (connected && signals[topic].waiting() > 0) void list(topic);
-  }, SAY_AGAIN_EVERY_MS);
-  saying.unref();
+  const listing = setInterval(() => {
+    for (const topic of WAKE_TOPICS) if (connected && signals[topic].waiting() > 0) void waiting.list(topic);
+  }, LIST_AGAIN_EVERY_MS);
+  listing.unref();
 
   const signalOf = (topic: WakeTopic) => ({
     ...signals[topic],
     async wait(ms: number, stop?: AbortSignal): Promise<void> {
       // What came before this process was listed told nobody here: the caller looks once more.
-      if (connected && !stop?.aborted && !isListed(topic) && (await list(topic))) return;
+      if (connected && !stop?.aborted && !waiting.isListed(topic) && (await waiting.list(topic))) return;
       await signals[topic].wait(ms, stop);
     },
   });
@@ -99,11 +66,11 @@ export function openWakeHub(redis: RedisClient): WakeHub {
   return {
     signal: (topic) => listed[topic],
     announce(topic) {
-      if (!signals[topic].raise()) passOn(topic, 1);
+      if (!signals[topic].raise()) wakeOthers(topic, 1);
     },
     isConnected: () => connected,
     stop() {
-      clearInterval(saying);
+      clearInterval(listing);
       subscriber.disconnect();
     },
   };
@@ -149,5 +116,5 @@ function gatherer(send: (topic: WakeTopic, count: number) => Promise<void>): (to
 function readHint(message: string): { topic: WakeTopic | undefined; count: number } {
   const [name, count] = message.split(' ');
   const safeCount = Math.min(Math.max(1, Math.floor(Number(count)) || 1), 1_000_000);
-  return { topic: TOPICS.find((topic) => topic === name), count: safeCount };
+  return { topic: WAKE_TOPICS.find((topic) => topic === name), count: safeCount };
 }

@@ -2,7 +2,8 @@ import { ApiError } from '../../http/api-error.ts';
 import { gatherByKey } from '../../platform/gather-by-key.ts';
 import { monthOf } from '../billing/month-of.ts';
 import { type Allowance, type Limits, type Refusal, refusalOf } from './allowance.ts';
-import type { AllowanceStore, Settled, Wanted } from './allowance-store.ts';
+import type { AllowanceStore, Wanted } from './allowance-store.ts';
+import { settlements } from './settlements.ts';
 
 /**
  * Checks that are about to be made. `id` tells the request; its scans have the ids `derivedId(name, index)`. `checks` are those of them
@@ -40,35 +41,11 @@ export type ReserveParts = {
 const BATCH_MAX = 100;
 /** How long the scans of a reservation may take to be written. One that is older than ten minutes is released (`release-abandoned.ts`). */
 const WRITE_WITHIN_MS = 120_000;
-/** What is settled is told with the next request of the organization, or after this time. */
-const SETTLE_WITHIN_MS = 500;
 
 type Taken = { isNew: boolean } | { refusal: Refusal };
 
 export function checkReservations({ allowances, limitsOf, grantStart }: ReserveParts) {
-  const settled = new Map<string, Settled[]>();
-  let settling: Promise<unknown> = Promise.resolve();
-  let timer: NodeJS.Timeout | null = null;
-
-  const takeSettled = (organizationId: string): Settled[] => {
-    const done = settled.get(organizationId) ?? [];
-    settled.delete(organizationId);
-    return done;
-  };
-
-  const settleAll = async (): Promise<void> => {
-    if (timer) clearTimeout(timer);
-    timer = null;
-    const ids = [...settled.keys()];
-    // What is lost here is released later, when its scans have been counted.
-    settling = Promise.allSettled(ids.map((id) => allowances.settle(id, takeSettled(id))));
-    await settling;
-  };
-
-  const settleSoon = (organizationId: string, one: Settled): void => {
-    settled.set(organizationId, [...(settled.get(organizationId) ?? []), one]);
-    timer ??= setTimeout(() => void settleAll(), SETTLE_WITHIN_MS).unref();
-  };
+  const settled = settlements(allowances);
 
   /** The fate of one request that could not be counted with others. */
   const takeOne = async (organizationId: string, wanted: Wanted, limits: Limits): Promise<Taken> => {
@@ -88,7 +65,7 @@ export function checkReservations({ allowances, limitsOf, grantStart }: ReserveP
   const takeAll = async (organizationId: string, wanted: Wanted[]): Promise<Taken[]> => {
     await grantStart(organizationId);
     const limits = await limitsOf(organizationId);
-    const done = takeSettled(organizationId);
+    const done = settled.take(organizationId);
     const repeated = new Set(wanted.map(({ id }) => id)).size < wanted.length;
     const clash = done.some(({ id }) => wanted.some((one) => one.id === id));
     if (!repeated && !clash && (await allowances.take(organizationId, wanted, done, limits)))
@@ -112,7 +89,7 @@ export function checkReservations({ allowances, limitsOf, grantStart }: ReserveP
       },
       settle: (made) => {
         const unused = taken.isNew ? Math.max(0, order.checks - made) : 0;
-        settleSoon(organizationId, { ...demand, id, checks: unused });
+        settled.add(organizationId, { ...demand, id, checks: unused });
       },
     };
   };
@@ -132,10 +109,7 @@ export function checkReservations({ allowances, limitsOf, grantStart }: ReserveP
     },
 
     /** Writes what is settled. Resolves when it is written, or cannot be. */
-    async settleAll(): Promise<void> {
-      await settling;
-      await settleAll();
-    },
+    settleAll: settled.flush,
   };
 }
 
