@@ -41,7 +41,7 @@ export function writeStarters(folder, packages) {
  * The script that starts an unpacked program, wherever the checkout is by then.
  * @param {string} program @param {string[]} libraries both relative to the folder of what was unpacked
  */
-export function starter(program, libraries) {
+function starter(program, libraries) {
   return `#!/bin/sh
 here=$(cd "\${0%/*}/.." && pwd)
 unset PWD OLDPWD

@@ -29,7 +29,7 @@ export function fitCapture(capture: Capture, bytesMax = CAPTURE_BYTES_MAX): Capt
 }
 
 /** The requests priority most whose JSON takes at most `bytesMax`, in their order; of equal priority, the longest go first. Pure. */
-export function fitRequests(all: NetworkRequest[], bytesMax: number): { requests: NetworkRequest[]; left: number } {
+function fitRequests(all: NetworkRequest[], bytesMax: number): { requests: NetworkRequest[]; left: number } {
   const sized = all.map((request) => ({ request, bytes: bytesOf(request) + 1, priority: priorityOf(request) }));
   let total = sized.reduce((sum, { bytes }) => sum + bytes, 2);
   if (total <= bytesMax) return { requests: all, left: 0 };

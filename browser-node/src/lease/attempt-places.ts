@@ -115,7 +115,7 @@ export class AttemptPlaces {
 }
 
 /** What a ticket carried after `before`. Its hosts stay: a connection of an earlier attempt may have been used again. Pure. */
-export function trafficSince(all: TicketTraffic, before: TicketTraffic): TicketTraffic {
+function trafficSince(all: TicketTraffic, before: TicketTraffic): TicketTraffic {
   return {
     ...all,
     bytes_sent: all.bytes_sent - before.bytes_sent,

@@ -10,7 +10,7 @@ type FaultSource = {
  * Whether an error was thrown by Playwright's own code: the innermost frame of its stack that is not Node.js itself is in
  * playwright-core. Pure.
  */
-export function isPlaywrightFault(error: unknown): boolean {
+function isPlaywrightFault(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const frames = (error.stack ?? '').split('\n').filter((line) => /^\s+at /.test(line) && !/\(?node:/.test(line));
   return /[\\/]playwright-core[\\/]/.test(frames[0] ?? '');

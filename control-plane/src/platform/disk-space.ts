@@ -1,7 +1,7 @@
 import { statfs } from 'node:fs/promises';
 
 /** There is less free space than is kept in reserve: nothing large is taken. */
-export class DiskFull extends Error {}
+class DiskFull extends Error {}
 
 /** The free space of the disk that files are written to. */
 export type DiskSpace = {

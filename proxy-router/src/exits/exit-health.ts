@@ -27,14 +27,6 @@ const TROUBLED_MAX = 10_000;
 type Trouble = { fault: ExitFault; failures: number; until: number; isProbing: boolean; score: number };
 
 export type ExitState = 'available' | 'probing' | ExitFault;
-export const EXIT_STATES: readonly ExitState[] = [
-  'available',
-  'probing',
-  'upstream_failed',
-  'rate_limited',
-  'account_refused',
-  'no_exit',
-];
 
 /**
  * Which exits and accounts are unavailable, a circuit breaker for each. An exit that fails is unavailable for 30 s; then one request probes

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { ExitSession } from './exit.ts';
 
 /** What a vendor's user name can tell of a place and a session. */
-export const USER_NAME_FIELDS = ['country', 'region', 'city', 'isp', 'session', 'proxy_type'] as const;
+const USER_NAME_FIELDS = ['country', 'region', 'city', 'isp', 'session', 'proxy_type'] as const;
 export type UserNameField = (typeof USER_NAME_FIELDS)[number];
 
 /** The text of each field, '' where it is not asked for. */

@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox';
 import { Count, OPEN } from './count.ts';
 
 /** Where a request was made: in a landing, or in the tab that shows the creative of an ad tag or VAST tag. */
-export const SURFACES = ['page', 'creative'] as const;
+const SURFACES = ['page', 'creative'] as const;
 export type Surface = (typeof SURFACES)[number];
 
 /**

@@ -4,7 +4,7 @@ import { ScreenshotCapturedSchema } from './payloads/screenshot-captured.ts';
 import { TagsDetectedSchema } from './payloads/tags-detected.ts';
 
 /** The kinds of events a client can subscribe to, each with the schema of its payload (spec 6). */
-export const EVENT_PAYLOADS = {
+const EVENT_PAYLOADS = {
   'scanning.scan.completed': ScanCompletedSchema,
   'scanning.tags.detected': TagsDetectedSchema,
   'scanning.screenshot.captured': ScreenshotCapturedSchema,

@@ -7,7 +7,7 @@ import { JOB_KINDS, JobLimitsSchema } from './job-limits.ts';
  * What a job may share with other captures: a browser, the node alone, or nothing, in which case the node does no other work
  * meanwhile. Scans of lost nodes are kept apart, because one of them may have ended the node.
  */
-export const ISOLATIONS = ['shared', 'browser', 'node'] as const;
+const ISOLATIONS = ['shared', 'browser', 'node'] as const;
 export type Isolation = (typeof ISOLATIONS)[number];
 
 /** One scan of a job: all that a node needs to know of its attempt, whose number counts from 0. */

@@ -9,7 +9,7 @@ export type RotateLog = { type: 'rotate-log'; file: string };
  * Moves what is in a log file to `<file>.1` and empties it. The process itself does it, because it alone can do so between two of its
  * lines: nothing is lost, and no line is split. Its output must be appended to the file, without a buffer.
  */
-export async function rotateLog(file: string): Promise<void> {
+async function rotateLog(file: string): Promise<void> {
   const copy = `${file}.1.new`;
   await copyFile(file, copy);
   const { size } = await stat(copy);

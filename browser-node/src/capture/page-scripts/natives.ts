@@ -27,7 +27,7 @@ const SCHEDULE = { soonMs: 60, everyMs: 250, times: 40 };
  * Runs in the page, before its own scripts. Functions are preceded by proxies that print as the originals do, so that a page does not
  * notice where it would look first.
  */
-export function takeNatives(schedule: { soonMs: number; everyMs: number; times: number }): Natives {
+function takeNatives(schedule: { soonMs: number; everyMs: number; times: number }): Natives {
   const SOURCE_LENGTH_MAX = 20_000;
   const { soonMs, everyMs, times } = schedule;
   const { apply } = Reflect;

@@ -47,7 +47,7 @@ async function clickablesIn(
 }
 
 /** The innermost frame that is shown at a point: frames follow those around them. Pure. */
-export const frameUnder = <F extends { box: Box | null; parentId: string | null }>(
+const frameUnder = <F extends { box: Box | null; parentId: string | null }>(
   frames: readonly F[],
   { x, y }: Point,
 ): F | undefined =>

@@ -36,7 +36,7 @@ const SCRIPTS = ['application/javascript', 'application/x-javascript', 'text/jav
 const BITRATE = { handheld: 1_200, desktop: 3_000 };
 
 /** Files with an interface of their own, and those that have nothing to do with it. */
-export const isVpaid = ({ apiFramework, type }: VastMediaFile): boolean =>
+const isVpaid = ({ apiFramework, type }: VastMediaFile): boolean =>
   /^vpaid$/i.test(apiFramework) && SCRIPTS.includes(essence(type));
 
 /** Whether the device's own browser plays files of this type; one without a type is tried. */

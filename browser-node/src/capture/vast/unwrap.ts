@@ -13,7 +13,7 @@ import {
 } from './resolution.ts';
 
 /** Wrappers in a row (VAST 4.3, 2.3.5.1). */
-export const WRAPPERS_MAX = 5;
+const WRAPPERS_MAX = 5;
 /** Documents of one tag, waterfalls and pods included. */
 const DOCUMENTS_MAX = 20;
 /** Ads of a pod that are resolved. */
@@ -164,7 +164,7 @@ function allowedAds({ ads }: VastDocument, wrapper: VastWrapper | null): VastAd[
 }
 
 /** An http(s) URL as the document at `base` means it, without its fragment; null for any other. */
-export function resolveUrl(text: string, base: string): string | null {
+function resolveUrl(text: string, base: string): string | null {
   const url = URL.parse(text, base || undefined);
   if (!url || !/^https?:$/.test(url.protocol)) return null;
   url.hash = '';

@@ -3,7 +3,7 @@ import { type Caller, isOperator } from '../../http/caller.ts';
 import type { OutboxEntry } from '../../platform/outbox/outbox-entry.ts';
 
 /** What can be found in an audit log. */
-export const AUDIT_ACTIONS = [
+const AUDIT_ACTIONS = [
   'organization.created',
   'organization.changed',
   'account.changed',

@@ -13,7 +13,7 @@ const READ_AND_CHECK: Permission[] = [
 ];
 
 /** The roles that every organization has. */
-export const BUILT_IN_ROLES: readonly Role[] = [
+const BUILT_IN_ROLES: readonly Role[] = [
   { id: '00000000-0000-4000-8000-0000000000a1', name: 'owner', permissions: ORGANIZATION_PERMISSIONS },
   {
     id: '00000000-0000-4000-8000-0000000000a2',

@@ -30,7 +30,7 @@ function partFor(target: RuleTarget, evidence: ModelEvidence): ModelEvidence {
 }
 
 /** The question that a rule is. A tag that it does not offer makes an answer unusable. */
-export function ruleQuestion({ name, config, target }: LlmRule, slugs: string[]): Question<Finding[]> {
+function ruleQuestion({ name, config, target }: LlmRule, slugs: string[]): Question<Finding[]> {
   const list = slugs.map((slug) => `${slug}: ${config.tags[slug]}`).join('\n');
   const schema = Type.Object(
     {

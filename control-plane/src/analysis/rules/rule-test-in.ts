@@ -10,7 +10,7 @@ const tested = {
 const exampleRule = { rule_type: 'stopword_content', config: { contains: ['casino'] } };
 const exampleScan = '5f0c0c1e-0000-4000-8000-000000000000';
 
-export const TestedRuleSchema = Type.Object(
+const TestedRuleSchema = Type.Object(
   { id: Type.Optional(orNull(Type.String({ maxLength: 200, description: 'Echoed as `rule_id`.' }))), ...tested },
   { additionalProperties: false, title: 'BatchRule', examples: [exampleRule] },
 );

@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 import { observationOf } from './observation-of.ts';
 
 /** What is wrong with a certificate; `unknown`: Chromium refused it for another reason. */
-export const CERTIFICATE_PROBLEMS = [
+const CERTIFICATE_PROBLEMS = [
   'expired',
   'not_yet_valid',
   'wrong_name',

@@ -13,7 +13,7 @@ export const DEMANDS = [
 export type Demand = (typeof DEMANDS)[number];
 
 /** When it was demanded: by itself, or from a click on a place that has nothing to click. */
-export const TRIGGERS = ['none', 'click_anywhere'] as const;
+const TRIGGERS = ['none', 'click_anywhere'] as const;
 
 /** A page demanded something that a visitor is to ask for, whether or not the browser let it. Once for each demand of a tab. */
 export const UnpromptedCallObservation = observationOf('unprompted_call', {

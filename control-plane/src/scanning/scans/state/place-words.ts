@@ -1,7 +1,7 @@
 import type { TagMatch } from './scan.ts';
 
 /** Where a rule found something, in words. */
-export const PLACE_WORDS: Record<TagMatch['place'], string> = {
+const PLACE_WORDS: Record<TagMatch['place'], string> = {
   hop: 'a step of the chain',
   request: 'a request',
   title: 'the title',
