@@ -193,6 +193,6 @@ describe('requests that cannot be taken', () => {
     const answer = await api.get('/api/v1/scans/x/screenshot');
     api.around.picture = picture;
     assert.equal(answer.status, 500);
-    assert.deepEqual(answer.body, { detail: 'Something broke on our side.', code: 'internal_error' });
+    assert.deepEqual(answer.body, { detail: 'Something went wrong on our side.', code: 'internal_error' });
   });
 });

@@ -30,7 +30,8 @@ export class ApiError extends Error {
 export function refused(issues: Issue[], isWhole = true): ApiError {
   if (issues.length <= ITEMS_MAX && isWhole) return new ApiError(codeOf(issues), issues);
   const told = issues.slice(0, ITEMS_MAX);
-  const msg = isWhole ? `And ${issues.length - told.length} more problems.` : 'And more problems.';
+  const left = issues.length - told.length;
+  const msg = isWhole ? `And ${left} more ${left === 1 ? 'problem' : 'problems'}.` : 'And more problems.';
   return new ApiError(codeOf(issues), [...told, { loc: ['body'], msg, type: 'too_many_problems', ctx: {} }]);
 }
 

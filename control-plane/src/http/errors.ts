@@ -50,13 +50,13 @@ export const ERRORS = {
   range_not_satisfiable: { status: 416, detail: 'text', means: 'The file has no byte in the range.' },
   url_too_long: { status: 414, detail: 'text', means: 'The URL has more than 24,576 characters.' },
   headers_too_large: { status: 431, detail: 'text', means: 'The line and headers have more than 48 KiB together.' },
-  bad_request: { status: 400, detail: 'text', means: 'What arrived is no HTTP request.' },
+  bad_request: { status: 400, detail: 'text', means: 'What arrived is not an HTTP request.' },
   request_timeout: { status: 408, detail: 'text', means: 'The request did not arrive in time.' },
   unsupported_media_type: { status: 415, detail: 'text', means: 'The body is compressed; send it as it is.' },
   internal_error: {
     status: 500,
     detail: 'text',
-    means: 'Something broke on our side; the log has it under the request id.',
+    means: 'Something went wrong on our side; the log has it under the request id.',
   },
   'account.key_of_settings': {
     status: 409,
@@ -66,17 +66,17 @@ export const ERRORS = {
   'account.too_many_roles': {
     status: 409,
     detail: 'text',
-    means: 'There can be 100 roles at the most.',
+    means: 'An organization can have at most 100 roles.',
   },
   'billing.suspended': {
     status: 403,
     detail: 'text',
-    means: 'The organization is not active: it can read what it has, and create nothing.',
+    means: 'The organization is not active: it can read what it has and cannot create anything.',
   },
   'billing.quota_exhausted': {
     status: 403,
     detail: 'text',
-    means: "It is more than what is left of the organization's checks of this month.",
+    means: 'The organization has fewer checks left this month than the request needs.',
   },
   'billing.insufficient_funds': {
     status: 403,
@@ -101,12 +101,12 @@ export const ERRORS = {
   'checking.too_many_rules': {
     status: 409,
     detail: 'text',
-    means: 'There can be 500 rules at the most, and 10 AI rules.',
+    means: 'There can be at most 500 rules, 10 of them AI rules.',
   },
   'custom_taxonomies.too_many': {
     status: 409,
     detail: 'text',
-    means: 'There can be 5 custom taxonomies at the most.',
+    means: 'There can be at most 5 custom taxonomies.',
   },
   'checking.built_in_rule': {
     status: 409,

@@ -27,7 +27,7 @@ function asApiError(error: unknown): ApiError {
   const status = error instanceof Error && 'status' in error ? error.status : 500;
   if (status === 400 || status === 404) return new ApiError('not_found', 'There is nothing at this path.');
   if (isDiskFull(error)) return storageFull(error);
-  return new ApiError('internal_error', 'Something broke on our side.', { cause: error });
+  return new ApiError('internal_error', 'Something went wrong on our side.', { cause: error });
 }
 
 const storageFull = (cause: unknown) =>

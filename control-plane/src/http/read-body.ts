@@ -42,7 +42,7 @@ function refuseExtent({ values, depth }: JsonExtent, valuesMax: number): void {
 }
 
 function parse(bytes: Buffer): unknown {
-  if (bytes.length === 0) throw refusedBody('json_invalid', 'The body is empty; send JSON.');
+  if (bytes.length === 0) throw refusedBody('json_invalid', 'The body is empty: send JSON.');
   let text: string;
   try {
     text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);

@@ -27,5 +27,5 @@ function abandon(context: Context): void {
 
 function broken(logger: Logger, cause: unknown): ApiError {
   logger.error({ cause }, 'a request failed');
-  return new ApiError(500, 'internal_error', 'Something broke on our side.');
+  return new ApiError(500, 'internal_error', 'Something went wrong on our side.');
 }

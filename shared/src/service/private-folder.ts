@@ -40,7 +40,7 @@ export function makePrivateFolder(path: string): void {
 /** With those above it. Node.js' own way of doing so never ends where a file system takes no folder, as in /proc. */
 function makeFolder(path: string): void {
   if (existsSync(path)) {
-    if (!statSync(path).isDirectory()) throw new Error('it is no folder');
+    if (!statSync(path).isDirectory()) throw new Error('it is not a folder');
     return;
   }
   makeFolder(dirname(path));

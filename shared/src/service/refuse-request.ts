@@ -26,7 +26,7 @@ const TOO_SLOW: Refusal = {
   code: 'request_timeout',
   detail: 'The request did not arrive in time.',
 };
-const MALFORMED: Refusal = { status: '400 Bad Request', code: 'bad_request', detail: 'This is no HTTP request.' };
+const MALFORMED: Refusal = { status: '400 Bad Request', code: 'bad_request', detail: 'This is not an HTTP request.' };
 
 const NO_HOST: Refusal = { status: '400 Bad Request', code: 'bad_request', detail: 'The request names no host.' };
 const NO_TUNNEL: Refusal = {

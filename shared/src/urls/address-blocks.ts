@@ -20,7 +20,7 @@ export function addressBlocks(blocks: readonly string[]): (address: string) => b
   const lists = { ipv4: new BlockList(), ipv6: new BlockList() };
   for (const text of blocks) {
     const block = readAddressBlock(text);
-    if (block === null) throw new Error(`${text} is no address block`);
+    if (block === null) throw new Error(`${text} is not an address block`);
     lists[block.family].addSubnet(block.network, block.bits, block.family);
   }
   return (address) => (isIP(address) === 4 ? lists.ipv4.check(address) : lists.ipv6.check(address, 'ipv6'));

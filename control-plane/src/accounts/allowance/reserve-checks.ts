@@ -114,7 +114,7 @@ export function checkReservations({ allowances, limitsOf, grantStart }: ReserveP
 }
 
 const TEXTS: Record<Refusal, string> = {
-  quota_exhausted: "This is more than what is left of this month's checks.",
+  quota_exhausted: 'The organization has fewer checks left this month than this needs.',
   insufficient_funds: 'This costs more than the balance of the organization.',
 };
 

@@ -105,14 +105,15 @@ export function keyRoutes({ keys, organizations, outboxFilled }: KeyParts): Rout
       method: 'DELETE',
       path: '/api/v1/account/api-keys/{key_id}',
       summary: 'Revoke an API key',
-      description: 'It works no longer, after a second at the most. The key of the settings is changed there.',
+      description: 'It stops working within a second. The key of the settings is changed in the settings.',
       params: Type.Object({ key_id: Type.String() }),
       replies: { 204: { description: 'The key is gone.' } },
       errors: ['not_found', 'account.key_of_settings'],
       handle: async ({ caller, params }) => {
         const key = await keys.find(caller.organizationId, params.key_id);
         if (!key) throw notFound('API key');
-        if (isOperators(key)) throw new ApiError('account.key_of_settings', 'This key is that of ADSWEEP_API_KEY.');
+        if (isOperators(key))
+          throw new ApiError('account.key_of_settings', 'This key comes from ADSWEEP_API_KEY and is changed there.');
         await keys.revoke(key, auditEntry(caller, 'api_key.revoked', key._id, { name: key.name }, new Date()));
         outboxFilled();
         return noContent();

@@ -19,5 +19,5 @@ export function permissionIssues({ permissions: own }: Caller, wanted: Permissio
     return [{ loc, msg, type: 'permission_lacking', ctx: { ...given(wanted), expected: [...own] } }];
   }
   if (new Set(wanted).size === wanted.length) return [];
-  return [{ loc, msg: 'Must not name anything twice.', type: 'duplicate_items', ctx: given(wanted) }];
+  return [{ loc, msg: 'Must not name a permission twice.', type: 'duplicate_items', ctx: given(wanted) }];
 }

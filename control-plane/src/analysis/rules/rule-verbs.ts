@@ -58,9 +58,9 @@ export async function createRule(
 
 async function requireRoom(rules: RuleStore, owner: string, ruleType: RuleType): Promise<void> {
   if ((await rules.count(owner)) >= RULES_MAX)
-    throw new ApiError('checking.too_many_rules', `There can be ${RULES_MAX} rules at the most.`);
+    throw new ApiError('checking.too_many_rules', `There can be at most ${RULES_MAX} rules.`);
   if (ruleType === 'llm' && (await rules.countOfType(owner, 'llm')) >= LLM_RULES_MAX)
-    throw new ApiError('checking.too_many_rules', `There can be ${LLM_RULES_MAX} AI rules at the most.`);
+    throw new ApiError('checking.too_many_rules', `There can be at most ${LLM_RULES_MAX} AI rules.`);
 }
 
 /** Changes a rule; throws 422 where it could not be run afterwards. */

@@ -173,7 +173,7 @@ function activityRoute({ taxonomies }: TaxonomyParts, verb: 'delete' | 'restore'
 async function requireRoom(taxonomies: TaxonomyStore, organizationId: string): Promise<TaxonomyRecord[]> {
   const all = await taxonomies.all(organizationId);
   if (all.filter(({ is_active }) => is_active).length < TAXONOMIES_MAX) return all;
-  throw new ApiError('custom_taxonomies.too_many', `There can be ${TAXONOMIES_MAX} taxonomies at the most.`);
+  throw new ApiError('custom_taxonomies.too_many', `There can be at most ${TAXONOMIES_MAX} custom taxonomies.`);
 }
 
 const nodeIssues = (nodes: NodeIn[] | undefined, refused: ReadonlySet<string> | null): Issue[] =>

@@ -36,7 +36,14 @@ function parentIssues(byId: Map<string, NodeIn>, node: NodeIn, issue: MakeIssue)
   if (parent === null) return [];
   if (!byId.has(parent)) return [issue('parent_client_id', 'not_found', 'There is no such node.', parent)];
   if (levelOf(byId, node) <= LEVELS_MAX) return [];
-  return [issue('parent_client_id', 'too_deep', `There are ${LEVELS_MAX} levels at the most, and no circles.`, parent)];
+  return [
+    issue(
+      'parent_client_id',
+      'too_deep',
+      `A taxonomy has at most ${LEVELS_MAX} levels, and no node is below itself.`,
+      parent,
+    ),
+  ];
 }
 
 /** 1 for the broadest; more than the deepest level for a node that is part of a circle. */

@@ -5,7 +5,7 @@ import type { JobLimits } from '@adsweep/shared/lease/job-limits.ts';
 import type { Issue } from '@adsweep/shared/validation/issue.ts';
 import type { ArtifactRecord } from '../../scanning/artifacts/artifact.ts';
 
-const OTHER_ARTIFACT = 'The artifact that was uploaded is another one.';
+const OTHER_ARTIFACT = 'Another artifact was uploaded under this name.';
 
 /**
  * What is wrong with a capture that the schema cannot say: it names artifacts that were not uploaded under this lease as they are, or
@@ -43,9 +43,9 @@ function landingIssues(
   const ords = landings.map(({ ord }) => ord);
   return landings.flatMap(({ ord, screenshot }, at) => {
     const issues: Issue[] = [];
-    if (ords.indexOf(ord) !== at) issues.push(issue(['landings', at, 'ord'], 'The ordinal is there twice.'));
+    if (ords.indexOf(ord) !== at) issues.push(issue(['landings', at, 'ord'], 'Another landing has this ordinal.'));
     if (screenshot !== null && !pictures.has(screenshot))
-      issues.push(issue(['landings', at, 'screenshot'], 'The screenshot is no picture among the artifacts.'));
+      issues.push(issue(['landings', at, 'screenshot'], 'The screenshot must be a picture among the artifacts.'));
     return issues;
   });
 }

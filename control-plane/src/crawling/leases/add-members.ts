@@ -47,7 +47,7 @@ function refuseSlots({ job_kind }: ScanRecord, found: FoundScan[]): void {
   const slots = JOB_LIMITS[job_kind].added_members;
   const issues = found.flatMap(({ slot }, at) => {
     if (slot <= slots) return [];
-    const msg = `A job of the kind ${job_kind} takes ${slots} more members.`;
+    const msg = `A job of the kind ${job_kind} can get at most ${slots} more members.`;
     return [{ loc: ['body', 'members', at, 'slot'], msg, type: 'too_many_members', ctx: { given: slot } }];
   });
   if (issues.length > 0) throw refused(issues);

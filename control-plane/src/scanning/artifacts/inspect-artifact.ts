@@ -67,7 +67,7 @@ const inspectors: Record<ArtifactFormat, (stream: Readable) => Promise<{ width: 
 async function inspectPicture(stream: Readable, format: PictureFormat) {
   const { bytes, sizeIn } = HEADERS[format];
   const size = sizeIn(await firstBytes(stream, bytes));
-  if (!size) throw new ArtifactRefused(`the artifact is no ${CONTENT_TYPES[format]}`);
+  if (!size) throw new ArtifactRefused(`the artifact is not ${CONTENT_TYPES[format]}`);
   if (size.width * size.height > PICTURE_PIXELS_MAX) throw new ArtifactRefused('the picture has too many pixels', true);
   return size;
 }
@@ -99,7 +99,7 @@ async function inspectGzip(stream: Readable) {
     }
   };
   await pipeline(stream, createGunzip(), count).catch((error: unknown) => {
-    throw error instanceof ArtifactRefused ? error : new ArtifactRefused('the artifact is no gzip archive');
+    throw error instanceof ArtifactRefused ? error : new ArtifactRefused('the artifact is not a gzip archive');
   });
   return { width: 0, height: 0 };
 }

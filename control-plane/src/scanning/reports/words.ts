@@ -35,7 +35,7 @@ export const HOPS: Record<Exclude<HopKind, 'initial' | 'http'>, string> = {
 export const VAST_OUTCOMES: Record<VastOutcome, string> = {
   ads: 'has an ad',
   no_ad: 'has no ad',
-  invalid: 'is no VAST document',
+  invalid: 'is not a VAST document',
   refused: 'was refused by its server',
   unanswered: 'did not come: no answer',
   loop: 'leads in a circle',
@@ -67,7 +67,7 @@ const FAILURES: Record<FailureCode, string> = {
   'navigation: DOWNLOAD': 'The target is a file that wants to be downloaded, not a page.',
   'navigation: NO_CONTENT': 'The target answered that it has nothing to show.',
   'ad_tag: INVALID': 'The ad tag holds nothing that a browser could show.',
-  'vast: INVALID': 'The video ad tag is no VAST document.',
+  'vast: INVALID': 'The video ad tag is not a VAST document.',
   'vast: NO_AD': 'The video ad tag has no ad, or leads to none.',
   'vast: WRAPPER_LIMIT': 'The video ad tag leads from wrapper to wrapper, more than five, or in a circle.',
   'vast: WRAPPER_UNREACHABLE': 'A wrapper of the video ad tag leads to a document that its server does not give.',
@@ -76,7 +76,7 @@ const FAILURES: Record<FailureCode, string> = {
   'browser: OUT_OF_MEMORY': 'The page used up all the memory that it may have.',
   'browser: TIMEOUT': 'The page kept the browser so busy that the scan could not be finished.',
   'node: LOST': 'The machine that ran this scan was lost. This is our failure, not that of the target.',
-  'internal: ERROR': 'Something broke on our side. This is our failure, not that of the target.',
+  'internal: ERROR': 'Something went wrong on our side. This is our failure, not that of the target.',
 };
 
 /** What a failure code means, for people. */

@@ -38,9 +38,13 @@ export const combo: RuleTypeForm = {
     const isEmpty = [all_of, any_of, none_of, tag_category].every((condition) => condition === undefined);
     return [
       ...(isEmpty ? [{ loc: [], msg: 'Name at least one condition.', type: 'missing', ctx: {} }] : []),
-      ...(any_of_min !== undefined && !any_of ? [refuse('any_of_min', 'It needs any_of.')] : []),
-      ...(any_of && (any_of_min ?? 1) > any_of.length ? [refuse('any_of_min', 'It is more than any_of has.')] : []),
-      ...(count_gte !== undefined && tag_category === undefined ? [refuse('count_gte', 'It needs tag_category.')] : []),
+      ...(any_of_min !== undefined && !any_of ? [refuse('any_of_min', 'Needs any_of beside it.')] : []),
+      ...(any_of && (any_of_min ?? 1) > any_of.length
+        ? [refuse('any_of_min', 'Must not be more than any_of has tags.')]
+        : []),
+      ...(count_gte !== undefined && tag_category === undefined
+        ? [refuse('count_gte', 'Needs tag_category beside it.')]
+        : []),
     ];
   },
 };

@@ -27,6 +27,6 @@ export function domainIssues(name: string, at: number): Issue[] {
   const { hostname, domain, isIp } = parse(domainToASCII(name), { allowPrivateDomains: true });
   if (hostname === domainToASCII(name).toLowerCase() && (isIp || domain !== null)) return [];
   const isSuffix = hostname !== null && domain === null && !isIp;
-  const msg = isSuffix ? 'This is a public suffix: name a domain below it.' : 'This is no domain name.';
+  const msg = isSuffix ? 'This is a public suffix: name a domain below it.' : 'This is not a domain name.';
   return [{ loc: ['domains', at], msg, type: isSuffix ? 'public_suffix' : 'domain', ctx: given(name) }];
 }

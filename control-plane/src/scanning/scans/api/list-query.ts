@@ -63,7 +63,7 @@ export function listQueryIssues(query: Partial<ScanListQuery>): Issue[] {
   const unknown = listOf(query.status ?? '').filter((status) => !SCAN_STATUSES.some((known) => known === status));
   const issues = [...dayRangeIssues(query as DayRange), ...cursorIssues(query)];
   if (unknown.length > 0) {
-    const msg = `Must be statuses: ${SCAN_STATUSES.join(', ')}.`;
+    const msg = `Must be one or more of ${SCAN_STATUSES.join(', ')}.`;
     const ctx = { ...given(query.status), expected: SCAN_STATUSES };
     issues.unshift({ loc: ['query', 'status'], msg, type: 'enum', ctx });
   }

@@ -33,5 +33,5 @@ function duplicateFormats(formats: ScanSettings['ad_formats']): Issue[] {
   const named = (formats ?? []).filter((format) => format !== undefined);
   if (new Set(named).size === named.length) return [];
   const given = named.length === formats?.length ? formats : undefined;
-  return [issueAt('ad_formats', 'duplicate_items', 'Must not name anything twice.', given)];
+  return [issueAt('ad_formats', 'duplicate_items', 'Must not name a format twice.', given)];
 }
