@@ -1,5 +1,5 @@
 import http, { type ClientRequest, type IncomingMessage, ServerResponse } from 'node:http';
-import { type Duplex, pipeline } from 'node:stream';
+import type { Duplex } from 'node:stream';
 import { GATEWAY_OUTCOME_HEADER, GATEWAY_STATUS } from '@adsweep/shared/targeting/gateway-status.ts';
 import { requestHeaders, responseHeaders } from './forwarded-headers.ts';
 import { pipe } from './pipe.ts';
@@ -83,8 +83,9 @@ function sendAnswer(incoming: IncomingMessage, response: ServerResponse, connect
   if (statusCode < 200 || statusCode > 999)
     return void connection.socket.destroy(new Error('the answer has no valid status'));
   response.writeHead(statusCode, statusMessage?.replace(/[^\t\x20-\x7e\x80-\xff]/g, ' '), responseHeaders(rawHeaders));
-  // An answer that is cut off is cut off for the client too: pipeline destroys both.
-  pipeline(incoming, response, () => connection.socket.destroy());
+  // An answer that is cut off is cut off for the client too; what closes the response closes the connection.
+  incoming.on('error', () => response.destroy());
+  incoming.pipe(response);
 }
 
 function sendFailure(response: ServerResponse, connection: UpstreamConnection): void {
