@@ -1,37 +1,14 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { type Captured, type CaptureOptions, CaptureWorld } from './support/capture-world.ts';
-import { ADS, CDN, CREATIVES, type Creative, PUBLISHER, SHOP } from './support/creatives.ts';
+import { type CaptureOptions, CaptureWorld } from './support/capture-world.ts';
+import { ADS, CDN, PUBLISHER, SHOP } from './support/creatives/creative.ts';
+import { capturedFacts, expectedFacts } from './support/creatives/creative-facts.ts';
+import { CREATIVE_GROUPS } from './support/creatives/creative-groups.ts';
+import { compareRequests } from './support/creatives/request-agreement.ts';
+import { serveCreative } from './support/creatives/serve-creative.ts';
 import { Site } from './support/site.ts';
 
-/** A web of its own for one creative: its pages, pictures of any size, a click tracker and the shop that it leads to. */
-function serve(site: Site, { pages = {} }: Pick<Creative, 'pages'>): void {
-  for (const size of ['300x250', '728x90', '320x50', '300x50']) {
-    const [width, height] = size.split('x');
-    const svg = `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}"><rect width="100%" height="100%" fill="#7a9"/></svg>`;
-    site.setText(`${CDN}/${size}.svg`, 'image/svg+xml', svg);
-  }
-  site.setText(
-    `${ADS}/pixel.gif`,
-    'image/gif',
-    Buffer.from('R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7', 'base64'),
-  );
-  site.setRedirect(`${ADS}/click`, SHOP);
-  site.setPage(SHOP, '<title>Lamps</title><h1>Lamps</h1>');
-  for (const [url, text] of Object.entries(pages)) {
-    if (text.startsWith('-> ')) site.setRedirect(url, text.slice(3));
-    else if (text.startsWith('deny:')) site.setPage(url, text.slice(5), { 'x-frame-options': 'DENY' });
-    else if (url.endsWith('.js')) site.setText(url, 'text/javascript', text);
-    else if (url.endsWith('.json'))
-      site.setRoute(url, (_, response) => {
-        response.writeHead(200, { 'content-type': 'application/json', 'access-control-allow-origin': '*' }).end(text);
-      });
-    else site.setPage(url, text);
-  }
-}
-
-/** A form without fields asks with an empty query, which our servers do not write down. */
-const bare = (url: string) => (url.split('#')[0] as string).replace(/\?$/, '');
+const CREATIVES = CREATIVE_GROUPS.flatMap(({ creatives }) => creatives);
 
 describe('an ad tag', { concurrency: 8 }, () => {
   let world: CaptureWorld;
@@ -43,7 +20,7 @@ describe('an ad tag', { concurrency: 8 }, () => {
   /** A capture in a web of its own, which `prepare` fills. */
   async function captureAlone(tag: string, prepare: (site: Site) => void, options: CaptureOptions = {}) {
     const site = await Site.start();
-    serve(site, {});
+    serveCreative(site, {});
     prepare(site);
     const captured = await world.capture(tag, { kind: 'ad_tag', referrer: PUBLISHER, site, ...options });
     await site.close();
@@ -85,7 +62,8 @@ describe('an ad tag', { concurrency: 8 }, () => {
     const asked = (path: string) => site.urls().filter((url) => url.startsWith(ADS + path)).length;
     assert.deepEqual([asked('/click'), asked('/slide')], [1, 1]);
     assert.deepEqual(captured.observed('creative_interactive')[0]?.facts.inert, 'button#next');
-    asServed(captured, site);
+    const { onlyLogged, onlyRecorded } = compareRequests(captured, site);
+    assert.deepEqual([onlyLogged, onlyRecorded], [[], []]);
   });
 
   it('has as landings what the click opened, then what opened by itself, as many as are kept', async () => {
@@ -123,7 +101,7 @@ describe('an ad tag', { concurrency: 8 }, () => {
     for (const creative of CREATIVES)
       it(creative.kind, async () => {
         const site = await Site.start();
-        serve(site, creative);
+        serveCreative(site, creative);
         try {
           const captured = await world.capture(creative.tag, {
             kind: 'ad_tag',
@@ -131,48 +109,10 @@ describe('an ad tag', { concurrency: 8 }, () => {
             site,
             ...(creative.emulator && { emulator: creative.emulator }),
           });
-          asExpected(captured, creative);
-          asServed(captured, site);
+          assert.deepEqual(capturedFacts(captured, site, creative), expectedFacts(creative));
         } finally {
           await site.close();
         }
       });
   });
 });
-
-function asExpected(captured: Captured, { size, document = PUBLISHER, landing, markup, inert = '' }: Creative): void {
-  const { creative } = captured.outcome.capture;
-  assert.equal(captured.failure, null);
-  assert.ok(creative);
-  assert.deepEqual([creative.width, creative.height], size ?? [0, 0]);
-  assert.equal(creative.url, document);
-  assert.equal(creative.page_url, PUBLISHER);
-  const picture = captured.file('creative.jpeg');
-  assert.equal(picture !== undefined, size !== null);
-  assert.match(Buffer.from(captured.file('creative.html')?.bytes ?? []).toString(), markup);
-  assert.deepEqual(
-    captured.landings.map(({ final_url }) => bare(final_url)),
-    landing ? [landing] : [],
-  );
-  if (landing) assert.equal(captured.landings[0]?.page_title, 'Lamps');
-  assert.equal(captured.file('page.jpeg') !== undefined, landing === null);
-  const checked = captured.observed('creative_interactive')[0]?.facts;
-  assert.equal(checked?.inert ?? '', inert);
-}
-
-/** What the servers were asked and what the record holds are the same, request by request; the publisher was not asked. */
-function asServed(captured: Captured, site: Site): void {
-  const hosts = new Set(site.urls().map((url) => new URL(url).host));
-  assert.equal(hosts.has(new URL(PUBLISHER).host), false, 'the publisher was asked');
-  const recorded = captured
-    .urls()
-    .filter((url) => new URL(url).host !== new URL(PUBLISHER).host && !/\/mraid\.js$/.test(url));
-  const served = site.urls().filter((url) => !url.endsWith('/favicon.ico'));
-  assert.deepEqual(
-    recorded
-      .map(bare)
-      .filter((url) => !url.endsWith('/favicon.ico'))
-      .sort(),
-    served.sort(),
-  );
-}

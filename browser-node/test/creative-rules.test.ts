@@ -65,6 +65,8 @@ describe('the creative', () => {
   it('belongs to the innermost document that has an address of its own', () => {
     const path = [frame('written', { url: 'about:srcdoc' }), frame('ad', {}), frame('page', {})];
     assert.equal(addressed(path)?.frameId, 'ad');
+    const written = frame('written', { url: 'https://ads.example/frame' });
+    assert.equal(addressed([written, frame('ad', { url: written.url }), frame('page', {})])?.frameId, 'ad');
   });
 });
 

@@ -4,6 +4,9 @@
  */
 export type CorpusCase = { subject: string; name: string; expected: string[]; run(): Promise<string[]> };
 
-/** Cases that share what they run on. `open` answers null, and prints why, where something they need is not there. */
+/**
+ * Cases that share what they run on. `open` answers null, and prints why, where something they need is not there. `describeLast` tells in
+ * Markdown what the last run of each case gave, for a corpus of which a score does not say enough.
+ */
 export type Corpus = { name: string; open(): Promise<OpenCorpus | null> };
-export type OpenCorpus = { cases: CorpusCase[]; close(): Promise<void> };
+export type OpenCorpus = { cases: CorpusCase[]; describeLast?(): string; close(): Promise<void> };

@@ -2,6 +2,7 @@ import { adNetworks } from './ad-networks.ts';
 import { adRequests } from './ad-requests.ts';
 import { behaviorPages } from './behavior-pages.ts';
 import type { Corpus } from './corpus.ts';
+import { creatives } from './creatives.ts';
 import { exploitKits } from './exploit-kits.ts';
 import { expressions } from './expressions.ts';
 import { publicSuffixes } from './public-suffixes.ts';
@@ -11,6 +12,7 @@ import { vastDocuments } from './vast-documents.ts';
 /** Everything that is scored, in this order. */
 export const CORPORA: readonly Corpus[] = [
   behaviorPages,
+  creatives,
   vastDocuments,
   taxonomy,
   adNetworks,

@@ -14,11 +14,13 @@ const only = process.argv[4];
 
 const scores: Score[] = [];
 const faults: string[] = [];
+const details: string[] = [];
 for (const corpus of CORPORA.filter(({ name }) => !only || name === only)) {
   const open = await corpus.open();
   if (!open) continue;
   try {
     scores.push(...scoresOf(await runCases(open.cases, { times, atOnce }, tell)));
+    if (open.describeLast) details.push(open.describeLast());
   } finally {
     await open.close();
   }
@@ -56,6 +58,7 @@ function save(): void {
     faults.length === 0
       ? 'Every run gave what was expected.'
       : ['Otherwise:', ...faults.map((one) => `- ${one}`)].join('\n'),
+    ...details,
     machine(),
   ].join('\n\n');
   writeFileSync(join(dir, `${name}.md`), `${text}\n`);

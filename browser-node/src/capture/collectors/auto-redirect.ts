@@ -39,7 +39,8 @@ function watchDepartures(captureSession: CaptureSession): Iterable<Departure> {
   const departures = new FairList<Departure>(DEPARTURES_MAX);
   const documents = new Documents();
   const depart = (departure: Departure) => {
-    if (actsByItself(captureSession)) departures.add(departure, registrableDomain(departure.facts.to));
+    if (actsByItself(captureSession) && !captureSession.isLeading)
+      departures.add(departure, registrableDomain(departure.facts.to));
   };
   devtools.on('Page.loadEventFired', ({ timestamp }, session) => documents.loaded(session.targetId, timestamp));
   devtools.on('Page.frameNavigated', ({ frame }, session) => {

@@ -8,7 +8,7 @@ export type Measured = { visuals: Visual[]; emptyHosts: number; scrollX: number;
 /**
  * Runs in the page, in a world of its own: what `root` shows by itself, its frames aside; at most `visuals`, of at most `elements` that
  * are looked at. Open shadow roots are entered; elements that may have a closed one are left in `emptyHosts` of that world, at most
- * `hosts`. Properties are read through prototypes: named elements of a page shadow those of its forms and document.
+ * `hosts`. A closed root that is handed over as `root` is left with its host in `closedRoots`, for `findClickable`. Properties are read through prototypes: named elements of a page shadow those of its forms and document.
  */
 export function measureVisuals(
   limits: { elements: number; visuals: number; hosts: number },
@@ -64,6 +64,8 @@ export function measureVisuals(
     }
   };
   walk(root);
-  Object.assign(globalThis, { emptyHosts });
+  const { closedRoots = new WeakMap() } = globalThis as { closedRoots?: WeakMap<Element, ShadowRoot> };
+  if (root instanceof ShadowRoot) closedRoots.set(root.host, root);
+  Object.assign(globalThis, { emptyHosts, closedRoots });
   return { visuals: found, emptyHosts: emptyHosts.length, scrollX, scrollY };
 }

@@ -34,6 +34,8 @@ export type CaptureSession = {
   clickedAtMs: number | null;
   /** Clicks are made to find out what they open: nothing that they open counts. */
   isChecking: boolean;
+  /** The capture itself leads a tab on: no page does it. */
+  isLeading: boolean;
 };
 
 /** Whether what pages do now, they do by themselves: nothing was clicked, and no probe is under way. */
@@ -86,6 +88,7 @@ export async function openCaptureSession(
     notes,
     clickedAtMs: null,
     isChecking: false,
+    isLeading: false,
   };
 }
 

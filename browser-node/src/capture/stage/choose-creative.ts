@@ -102,6 +102,10 @@ export function pathOf(frames: readonly SeenFrame[], frameId: string): SeenFrame
   return path;
 }
 
-/** The innermost of them that has an address of its own: an empty or written document belongs to the one that made it. Pure. */
+/**
+ * The innermost of them that has an address of its own: an empty document belongs to the one around it, and so does one that was written from
+ * there, which takes over that address (HTML, `document.open`). Pure.
+ */
 export const addressed = (path: readonly SeenFrame[]): SeenFrame | undefined =>
-  path.find(({ url }) => /^https?:/i.test(url)) ?? path.at(-1);
+  path.find(({ url }, at) => /^https?:/i.test(url) && !path.slice(at + 1).some((outer) => outer.url === url)) ??
+  path.at(-1);

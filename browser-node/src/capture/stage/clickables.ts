@@ -1,4 +1,4 @@
-import { evaluateInIsolatedWorld } from '../devtools/isolated-world.ts';
+import { evaluateInWorld } from '../devtools/isolated-world.ts';
 import { findClickable } from '../page-scripts/find-clickable.ts';
 import type { Box } from '../page-scripts/measure-visuals.ts';
 import { ANSWER_MS } from '../session/budgets.ts';
@@ -30,12 +30,16 @@ async function clickablesIn(
 ): Promise<Clickable[]> {
   const { x, y } = frame.box ?? { x: 0, y: 0 };
   const inside = points.map((point) => ({ x: point.x - x, y: point.y - y }));
-  const { session, frameId } = frame.at;
+  if (frame.world === null) return [];
   const deadlineMs = underLoad(captureSession, ANSWER_MS);
   // A frame that is gone has nothing to click.
-  const hits = await evaluateInIsolatedWorld(session, frameId, findClickable, { points: inside }, deadlineMs).catch(
-    () => [],
-  );
+  const hits = await evaluateInWorld(
+    frame.at.session,
+    frame.world,
+    findClickable,
+    { points: inside },
+    deadlineMs,
+  ).catch(() => []);
   const hit = points.flatMap((point, index) => {
     const at = hits[index];
     return at ? [{ ...point, ...at }] : [];

@@ -6,11 +6,18 @@ const LIMITS = { elements: 20_000, visuals: 2_000, hosts: 50 };
 /** Closed shadow roots of a frame that are entered at most, those in others included. */
 const CLOSED_ROOTS_MAX = 20;
 
+/** What a frame shows, and the isolated world in which it was measured, which knows the closed shadow roots that were found. */
+export type MeasuredInWorld = Measured & { world: number };
+
 /** What a frame shows by itself, closed shadow roots included. Rejects when it is gone or does not answer in time. */
-export async function measureFrame(session: TargetSession, frameId: string, deadlineMs: number): Promise<Measured> {
+export async function measureFrame(
+  session: TargetSession,
+  frameId: string,
+  deadlineMs: number,
+): Promise<MeasuredInWorld> {
   const world = await isolatedWorldOf(session, frameId, deadlineMs);
   const measured = await evaluateInWorld(session, world, measureVisuals, LIMITS, deadlineMs);
-  if (measured.emptyHosts === 0) return measured;
+  if (measured.emptyHosts === 0) return { ...measured, world };
   const visuals = [...measured.visuals];
   const roots = await closedRoots(session, world, deadlineMs);
   for (let at = 0; at < Math.min(roots.length, CLOSED_ROOTS_MAX); at += 1) {
@@ -18,7 +25,7 @@ export async function measureFrame(session: TargetSession, frameId: string, dead
     visuals.push(...inside.visuals.slice(0, LIMITS.visuals - visuals.length));
     if (inside.emptyHosts > 0) roots.push(...(await closedRoots(session, world, deadlineMs)));
   }
-  return { ...measured, visuals };
+  return { ...measured, visuals, world };
 }
 
 /** The closed shadow roots of what {@link measureVisuals} left in `emptyHosts`: no script of a page or world can reach them, CDP can. */

@@ -7,8 +7,8 @@ import { underLoad } from '../session/machine-load.ts';
 import type { SeenFrame } from './choose-creative.ts';
 import { measureFrame } from './measure-frame.ts';
 
-/** A frame with the session that leads to it, and what was seen of it. */
-export type MeasuredFrame = SeenFrame & { at: FrameAt };
+/** A frame with the session that leads to it, what was seen of it, and the isolated world in which that was; null: it did not answer. */
+export type MeasuredFrame = SeenFrame & { at: FrameAt; world: number | null };
 
 /** The frames of a tab, its main one first: where each is shown and what it shows. What does not answer shows nothing. */
 export async function measureFrames(captureSession: CaptureSession, root: TargetSession): Promise<MeasuredFrame[]> {
@@ -24,7 +24,8 @@ export async function measureFrames(captureSession: CaptureSession, root: Target
     const owner = owners[index] ?? null;
     const visuals = origin ? (measured[index]?.visuals ?? []).map((visual) => moved(visual, origin)) : [];
     const box = origin && owner ? { ...origin, width: owner.width, height: owner.height } : null;
-    return { at, frameId: at.frameId, parentId: at.parentId, url: at.url, box, visuals };
+    const world = measured[index]?.world ?? null;
+    return { at, world, frameId: at.frameId, parentId: at.parentId, url: at.url, box, visuals };
   });
 }
 

@@ -16,7 +16,7 @@ export type OwnAnswer = (
 /**
  * Decides about each request of a context before it leaves the browser: what we answer ourselves, and which page loads are stopped.
  * While a click is followed, a load that would take the place of the creative is stopped, so that it can be opened in a tab instead and
- * the creative stays. While a creative is checked, every page load of it is stopped: nothing of it reaches the network.
+ * the creative stays. While a creative is checked, every page load of it and of the tabs that it opens is stopped: none reaches the network.
  */
 export class PageLoads {
   /** Loads that were stopped since the last `follow` or `stopAll`. */
@@ -26,7 +26,8 @@ export class PageLoads {
   readonly #answer: OwnAnswer;
   /** Frames whose place nothing may take while a click is followed. */
   #kept: ReadonlySet<Frame> = new Set();
-  #stopsAll = false;
+  /** While a creative is checked, the tabs that are not its own; null: nothing is checked. */
+  #landed: ReadonlySet<Page> | null = null;
 
   constructor(page: Page, journal: NetworkJournal, answer: OwnAnswer) {
     this.#page = page;
@@ -47,14 +48,14 @@ export class PageLoads {
 
   /** From now on, every page load of the creative and of what it opens is stopped. */
   stopAll(): void {
-    this.#stopsAll = true;
+    this.#landed ??= new Set(this.#page.context().pages());
     this.stopped = [];
   }
 
   /** Every page load goes on. */
   allow(): void {
     this.#kept = new Set();
-    this.#stopsAll = false;
+    this.#landed = null;
   }
 
   async #decide(route: Route): Promise<void> {
@@ -77,7 +78,7 @@ export class PageLoads {
   #isStopped(request: Request): boolean {
     if (request.resourceType() !== 'document') return false;
     const frame = frameOf(request);
-    if (this.#stopsAll) return frame === null || frame.page() === this.#page;
+    if (this.#landed) return frame === null || frame.page() === this.#page || !this.#landed.has(frame.page());
     if (frame === null || !this.#kept.has(frame)) return false;
     return isClickThrough({ from: frame.url(), to: request.url(), method: request.method() });
   }

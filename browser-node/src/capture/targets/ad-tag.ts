@@ -98,7 +98,9 @@ async function ownDocument(captureSession: CaptureSession, stage: Stage, url: st
   const last = loads.findLast(({ frameId }) => frameId === first?.frameId);
   if (!last?.fault.includes('ERR_BLOCKED_BY_RESPONSE')) return last;
   const referer = `${new URL(stage.publisherUrl).origin}/`;
+  captureSession.isLeading = true;
   await ending.race(stage.page.goto(url, { waitUntil: 'commit', timeout: NAVIGATION_MS, referer }).catch(() => null));
+  captureSession.isLeading = false;
   await settle(captureSession);
   stage.url = stage.tab.tab.url;
   return journal.hopsOf(targetId).at(-1);

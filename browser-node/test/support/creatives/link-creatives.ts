@@ -1,0 +1,75 @@
+import { ADS, box, type Creative, img, linked, SHOP } from './creative.ts';
+
+/** What a creative of one picture, box or form leads on with. */
+export const LINK_CREATIVES: Creative[] = [
+  { kind: 'an image in a link', tag: linked(img('300x250')), size: [300, 250], landing: SHOP, markup: /300x250\.svg/ },
+  {
+    kind: 'a leaderboard',
+    tag: linked(img('728x90')),
+    size: [728, 90],
+    landing: SHOP,
+    markup: /728x90/,
+  },
+  {
+    kind: 'a phone banner',
+    tag: linked(img('320x50')),
+    emulator: 'android_phone_pixel_8',
+    size: [320, 50],
+    landing: SHOP,
+    markup: /320x50/,
+  },
+  {
+    kind: 'a link to the top page',
+    tag: linked(img('300x250'), 'target="_top"'),
+    size: [300, 250],
+    landing: SHOP,
+    markup: /_top/,
+  },
+  {
+    kind: 'a link without a target',
+    tag: linked(img('300x250'), ''),
+    size: [300, 250],
+    landing: SHOP,
+    markup: /banner/,
+  },
+  {
+    kind: 'window.open by a handler',
+    asksNothing: true,
+    tag: box('cursor:pointer" onclick="window.open(\'http://ads.example/click\')'),
+    size: [300, 250],
+    landing: SHOP,
+    markup: /Buy a lamp/,
+  },
+  {
+    kind: 'window.open without an opener',
+    asksNothing: true,
+    tag: box("cursor:pointer\" onclick=\"open('http://ads.example/click', '_blank', 'noopener')"),
+    size: [300, 250],
+    landing: SHOP,
+    markup: /noopener/,
+  },
+  {
+    kind: 'top.location by a handler',
+    asksNothing: true,
+    tag: box('cursor:pointer" onclick="top.location.href = \'http://ads.example/click\''),
+    size: [300, 250],
+    landing: SHOP,
+    markup: /top\.location/,
+  },
+  {
+    kind: 'an empty window that is led on',
+    asksNothing: true,
+    tag: box(`cursor:pointer" onclick="const w = window.open('about:blank'); w.location = 'http://ads.example/click'`),
+    size: [300, 250],
+    landing: SHOP,
+    markup: /about:blank/,
+  },
+  {
+    kind: 'a form in a new window',
+    asksNothing: true,
+    tag: `<form action="${ADS}/click" target="_blank"><button style="width:300px;height:250px">Buy</button></form>`,
+    size: [300, 250],
+    landing: `${SHOP}`,
+    markup: /<form/,
+  },
+];
