@@ -1,4 +1,4 @@
-import { type Creative, img, linked, SHOP } from './creative.ts';
+import { type Creative, img, linked, quoted, SHOP } from './creative.ts';
 
 /** Creatives in shadow roots. */
 export const SHADOW_CREATIVES: Creative[] = [
@@ -22,5 +22,13 @@ export const SHADOW_CREATIVES: Creative[] = [
     size: [300, 250],
     landing: SHOP,
     markup: /ad-unit/,
+  },
+  {
+    kind: 'a carousel in a closed shadow root',
+    tag: `<div></div><script>const root = document.currentScript.previousElementSibling.attachShadow({ mode: 'closed' }); root.innerHTML = ${quoted(`<div style="position:relative;width:300px;height:250px">${linked(img('300x250'))}<button id="next" style="position:absolute;right:4px;top:110px;width:30px;height:30px">1</button></div>`)}</script>`,
+    size: [300, 250],
+    landing: SHOP,
+    markup: /<div>/,
+    inert: 'button#next',
   },
 ];
