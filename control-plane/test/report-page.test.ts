@@ -171,6 +171,45 @@ describe('a public report', () => {
     assert.match(page, /No picture could be taken/);
   });
 
+  it('names what was scanned in the title, so that several reports can be told apart', () => {
+    assert.match(render(), /<title>2 findings: go\.redirects\.example - Adsweep<\/title>/);
+    const target = { kind: 'vast_tag' as const, value: 'https://private.example/tag' };
+    assert.match(render({ target }), /<title>2 findings: Video ad tag - Adsweep<\/title>/);
+  });
+
+  it('names a finding once, with every place where it was made', () => {
+    const tags = ['one', 'two', 'three'].map((detail) => sampleTag('back_button', detail));
+    const page = render({ tags });
+    assert.match(page, /<bdi>Back button hijacked<\/bdi> × 3<\/li>/);
+    assert.equal(page.split('<article class="finding').length, 2);
+    for (const detail of ['one', 'two', 'three']) assert.ok(page.includes(`<bdi>${detail}</bdi>`), detail);
+  });
+
+  it('folds a long detail, with all of it one click away', () => {
+    const detail = `Trackers that failed: ${'https://track.example/pixel?id=1 '.repeat(20)}the last words`;
+    const page = render({ tags: [sampleTag('back_button', detail)] }).replaceAll('<wbr>', '');
+    assert.match(
+      page,
+      /<summary><bdi>Trackers that failed: https.{100,200}…<\/bdi> <span class="more">all 6\d\d characters/,
+    );
+    assert.match(page, /the last words<\/bdi><\/details>/);
+  });
+
+  it('keeps the place of a picture before it is loaded, by the shape of the device', () => {
+    assert.match(render(), /<a class="shot tall"/);
+    assert.match(render({ emulator_id: 'windows_chrome' }), /<a class="shot"/);
+  });
+
+  it('shows no picture of a page that was never there', () => {
+    const nothing = sampleLanding(0, { screenshot: null, page_title: '' });
+    assert.doesNotMatch(render({ status: 'failed', error: 'navigation: DNS' }, [nothing]), /class="window"/);
+  });
+
+  it('says in which tab nothing was found', () => {
+    const gone = sampleLanding(1, { redirect_chain: [sampleHop('http://gone.example/', 'initial', 404, 9)] });
+    assert.match(render({}, [sampleLanding(0), gone]), /<span class="code bad">404 Not Found<\/span><\/p><details/);
+  });
+
   it('says so where a link leads nowhere', () => {
     assert.match(missingReportPage(ASSETS), /There is no such report/);
   });

@@ -54,6 +54,7 @@ export function buildReport(
   evidence: SeenEvidence,
   tagWords: (slug: string) => TagWords | null,
 ): Report {
+  const emulator = findEmulator(scan.emulator_id);
   return {
     token: scan.report_token,
     status: scan.status,
@@ -61,7 +62,8 @@ export function buildReport(
     target: { kind: scan.target.kind, url: scan.target.kind === 'url' ? clip(scan.target.value, URL_MAX) : null },
     country: countryName(scan.country_code),
     exit: exitRows(scan),
-    device: findEmulator(scan.emulator_id)?.display_name ?? scan.emulator_id,
+    device: emulator?.display_name ?? scan.emulator_id,
+    is_tall: emulator !== null && emulator.device.viewport.height > emulator.device.viewport.width,
     created_at: scan.created_at,
     retries: scan.retry_attempt,
     tags: scan.tags.flatMap((tag) => publicTag(tag, tagWords)).sort(bySeverity),

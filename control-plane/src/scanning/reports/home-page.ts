@@ -1,5 +1,6 @@
-import { html } from './html.ts';
+import { type Html, html } from './html.ts';
 import { type Assets, pageDocument } from './page-document.ts';
+import { breakable } from './show-url.ts';
 
 const FRAME = { title: 'Adsweep', heading: 'API', footer: 'Adsweep is open source, under the Apache License 2.0.' };
 /** Pages that the first request can name: one of the local ad world, and one that is there for everybody. */
@@ -33,7 +34,7 @@ ${demo}
   return pageDocument(FRAME, assets, body);
 }
 
-const firstRequest = (publicUrl: string, page: string): string => `curl ${publicUrl}/api/v1/scans \\
+const firstRequest = (publicUrl: string, page: string): Html => html`curl ${breakable(`${publicUrl}/api/v1/scans`)} \\
   -H 'Authorization: Bearer YOUR_KEY' \\
   -H 'Content-Type: application/json' \\
   -d '{"url": "${page}", "country_code": "US", "emulator_id": "windows_chrome"}'`;

@@ -6,9 +6,9 @@ import { showCreative, showRequests } from './show-creative.ts';
 import { showClassification, showExit, showFacts, showTiming } from './show-facts.ts';
 import { showLandings, showMainChain, showPicture, showTabs } from './show-landings.ts';
 import { showChips, showFindings } from './show-tags.ts';
-import { showVast } from './show-vast.ts';
+import { showVast, showVideo } from './show-vast.ts';
 import { isUnderWay, type Verdict, verdictOf } from './verdict.ts';
-import { STATUSES } from './words.ts';
+import { STATUSES, TARGETS } from './words.ts';
 
 /** How often the page of a scan under way looks again. */
 const RENEW_SECONDS = 5;
@@ -21,12 +21,18 @@ const PAGE = { heading: 'Scan report', footer: FOOTER };
 export function reportPage(report: Report, assets: Assets): string {
   const verdict = verdictOf(report);
   const renew = isUnderWay(report) && html`<meta http-equiv="refresh" content="${RENEW_SECONDS}">`;
-  const seen = [showCreative(report) ?? showPicture(report), showTiming(report)].filter((part) => part !== null);
+  const subject = showCreative(report) ?? showVideo(report);
+  const seen = [subject ?? showPicture(report), showTiming(report)].filter((part) => part !== null);
   const judged = [showFindings(report), showClassification(report), showExit(report)].filter((part) => part !== null);
+  const tabs = subject ? showLandings(report) : html`${showMainChain(report)}${showTabs(report)}`;
   const body = html`${showVerdict(report, verdict)}${showFacts(report)}${showColumns(seen, judged)}
-${showVast(report)}${report.creative ? html`${showLandings(report)}${showRequests(report)}` : html`${showMainChain(report)}${showTabs(report)}`}${showCompanies(report)}`;
-  return pageDocument({ ...PAGE, title: `${verdict.title} - Adsweep report`, renew }, assets, body);
+${showVast(report)}${tabs}${showRequests(report)}${showCompanies(report)}`;
+  return pageDocument({ ...PAGE, title: `${verdict.title}: ${subjectWords(report)} - Adsweep`, renew }, assets, body);
 }
+
+/** Tells this report from others among a browser's tabs. */
+const subjectWords = ({ target }: Report): string =>
+  (target.url !== null && URL.parse(target.url)?.host) || TARGETS[target.kind];
 
 /** What a wrong or outdated link shows. */
 export function missingReportPage(assets: Assets): string {

@@ -123,6 +123,8 @@ export type Report = {
   /** What was asked of the exit and what was got; none before there is one. Its address, place and provider stay private. */
   exit: [what: string, asked: string, got: string][];
   device: string;
+  /** Whether the device's screen is higher than it is wide. */
+  is_tall: boolean;
   created_at: Date;
   /** Attempts after the first. */
   retries: number;

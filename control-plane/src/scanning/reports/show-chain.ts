@@ -38,7 +38,8 @@ function howWords({ kind }: ReportHop, previous: ReportHop): string {
   return kind === 'initial' ? 'opened' : HOPS[kind];
 }
 
-function showStatus(code: number): Html {
+/** A status code with its name; `no answer` for 0. */
+export function showStatus(code: number): Html {
   const tone = code === 0 || code >= 400 ? 'bad' : code >= 300 ? 'moved' : 'good';
   return html`<span class="code ${tone}">${code === 0 ? 'no answer' : `${code} ${STATUS_CODES[code] ?? ''}`}</span>`;
 }

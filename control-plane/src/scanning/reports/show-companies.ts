@@ -10,7 +10,7 @@ export function showCompanies({ companies: seen }: Report): Html | null {
   const groups = [...new Set(companies.flatMap(({ groups }) => groups.map(({ group }) => group)))];
   const legend = groups.map((group) => html`<span class="of-${group}"><i></i>${group}</span>`);
   return html`<section class="card" id="companies"><h2>Requests by company <span class="count">${counted(companies.length + left_out, 'companies')}, ${counted(requests, 'requests')}, ${durationWords(until_ms - from_ms)}</span></h2>
-<p class="legend">${legend}</p><ol class="companies">${companies.map((company) => showCompany(company, seen))}</ol>${more}</section>`;
+<p class="legend">${legend}</p><p class="axis" aria-hidden="true"><span>at ${durationWords(from_ms)}</span>${until_ms > from_ms && html`<span>at ${durationWords(until_ms)}</span>`}</p><ol class="companies">${companies.map((company) => showCompany(company, seen))}</ol>${more}</section>`;
 }
 
 function showCompany({ name, domains, requests, bytes, groups, marks }: ReportCompany, seen: ReportCompanies): Html {
@@ -21,9 +21,14 @@ function showCompany({ name, domains, requests, bytes, groups, marks }: ReportCo
   );
   const counts = groups.map(({ group, requests }) => html`<span>${counted(requests, group)}</span>`);
   const also = domains.length > 0 && html`<span><bdi>${domains.join(', ')}</bdi></span>`;
-  return html`<li><b><bdi>${name}</bdi></b><svg width="100%" height="14" role="img" aria-label="${counted(requests, 'requests')} over time"><rect class="line" y="6" width="100%" height="2"/>${lines}</svg>
+  return html`<li><b><bdi>${name}</bdi></b><svg width="100%" height="14" role="img" aria-label="${counted(requests, 'requests')} ${timesOf(marks)}"><rect class="line" y="6" width="100%" height="2"/>${lines}</svg>
 <p class="meta">${counts}${bytes > 0 && html`<span>${sizeWords(bytes)}</span>`}${also}</p></li>`;
 }
+
+const timesOf = (marks: ReportCompany['marks']): string => {
+  const [first, last] = [marks[0]?.at_ms ?? 0, marks.at(-1)?.at_ms ?? 0].map(durationWords);
+  return first === last ? `at ${first}` : `from ${first} to ${last}`;
+};
 
 /** `1 script`, `2 scripts`. */
 const counted = (count: number, words: string): string =>

@@ -4,6 +4,8 @@ import { showUrl } from './show-url.ts';
 
 /** Wider than most creatives: what is smaller is sent as it was taken. */
 const PICTURE_WIDTH = 1_000;
+/** Characters of a request's URL that are shown: there are many requests. */
+const URL_MAX = 90;
 
 /** The creative at its size. */
 export function showCreative({ token, creative, landings }: Report): Html | null {
@@ -37,9 +39,9 @@ export function showRequests({ creative }: Report): Html | null {
 }
 
 function showRequest({ url, type, status_code, requests }: ReportRequest): Html {
-  const address = url === '' ? html`<bdi class="url">the page that it stands on</bdi>` : showUrl(url);
+  const address = url === '' ? html`<bdi class="url">the page that it stands on</bdi>` : showUrl(url, URL_MAX);
   const status = html`<span class="code ${status_code === 0 || status_code >= 400 ? 'bad' : 'good'}">${status_code || 'no answer'}</span>`;
-  const inner = requests.length > 0 && html`<ul class="tree">${requests.map(showRequest)}</ul>`;
+  const inner = requests.length > 0 && html`<ul class="branch">${requests.map(showRequest)}</ul>`;
   return html`<li>${address}<p class="meta"><span>${type}</span>${url !== '' && status}</p>${inner}</li>`;
 }
 

@@ -7,7 +7,8 @@ import { durationWords, TARGETS, timeWords } from './words.ts';
 /** What was scanned, from where, with what, and when. */
 export function showFacts(report: Report): Html {
   const { target, country, device, created_at, timing, retries } = report;
-  const text = target.url === null ? 'its text is not part of a public report' : showUrl(target.url);
+  const hidden = html`<span class="quiet">Its text is not part of a public report</span>`;
+  const text = target.url === null ? hidden : showUrl(target.url);
   return html`<dl class="facts card">${fact(TARGETS[target.kind], text, true)}${fact('Country', country)}
 ${fact('Device', device)}
 ${fact('Asked for', showTime(created_at))}${timing && fact('Took', durationWords(timing.total_ms))}
@@ -26,7 +27,7 @@ export function showExit({ exit }: Report): Html | null {
     ([what, asked, got]) =>
       html`<tr><th scope="row">${what}</th><td><bdi>${asked}</bdi></td><td><bdi>${got}</bdi></td></tr>`,
   );
-  return html`<section class="card exit"><h2>Exit</h2><table><thead><tr><th></th><th scope="col">Asked for</th><th scope="col">Got</th></tr></thead><tbody>${rows}</tbody></table></section>`;
+  return html`<section class="card exit"><h2>Exit</h2><table><thead><tr><td></td><th scope="col">Asked for</th><th scope="col">Got</th></tr></thead><tbody>${rows}</tbody></table></section>`;
 }
 
 /** What the landing is about; nothing where nobody could say. */
@@ -44,7 +45,7 @@ export function showTiming({ timing }: Report): Html | null {
     ({ name, from, share }) => html`<rect class="${name}" x="${from}%" width="${share}%" height="12"/>`,
   );
   const legend = parts.map(({ name, ms }) => html`<li class="${name}">${name} <b>${durationWords(ms)}</b></li>`);
-  return html`<section class="card timing"><h2>Time</h2><svg class="bar" width="100%" height="12" role="img" aria-label="Share of each part">${bars}</svg><ul>${legend}</ul></section>`;
+  return html`<section class="card timing"><h2>Time</h2><svg class="bar" width="100%" height="12" aria-hidden="true">${bars}</svg><ul>${legend}</ul></section>`;
 }
 
 /** Names, lengths and shares in percent, one after the other. */

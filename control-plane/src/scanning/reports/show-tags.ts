@@ -1,24 +1,50 @@
 import { type Html, html } from './html.ts';
 import type { Report, ReportMatch, ReportTag } from './report.ts';
-import { showUrl } from './show-url.ts';
+import { breakable, folded, showUrl } from './show-url.ts';
 
-/** Names of the findings, for a glance. */
+/** Details longer than this are folded. */
+const DETAIL_MAX = 240;
+const DETAIL_START = 160;
+
+/** Names of the findings, for a glance: each once, with how often it was found. */
 export function showChips(tags: readonly ReportTag[]): Html | null {
   if (tags.length === 0) return null;
-  return html`<ul class="chips">${tags.map(({ name, severity }) => html`<li class="chip ${severity}"><bdi>${name}</bdi></li>`)}</ul>`;
+  return html`<ul class="chips">${bySlug(tags).map(showChip)}</ul>`;
 }
 
-/** Every finding with what it means and where it was seen. */
+function showChip(found: readonly ReportTag[]): Html {
+  const { name, severity } = found[0]!;
+  return html`<li class="chip ${severity}"><bdi>${name}</bdi>${found.length > 1 && ` × ${found.length}`}</li>`;
+}
+
+/** Every kind of finding with what it means and where it was seen. */
 export function showFindings({ tags }: Report): Html | null {
   if (tags.length === 0) return null;
-  return html`<section class="card" id="findings"><h2>Findings</h2>${tags.map(showFinding)}</section>`;
+  return html`<section class="card" id="findings"><h2>Findings</h2>${bySlug(tags).map(showFinding)}</section>`;
 }
 
-function showFinding({ name, category, severity, description, detail, url, slug, match }: ReportTag): Html {
+const bySlug = (tags: readonly ReportTag[]): ReportTag[][] => [...Map.groupBy(tags, ({ slug }) => slug).values()];
+
+function showFinding(found: readonly ReportTag[]): Html {
+  const { name, category, severity, description, slug } = found[0]!;
   return html`<article class="finding ${severity}"><h3><bdi>${name}</bdi> <span class="chip ${severity}">${severity}</span></h3>
-<p>${description}</p>${detail && html`<p class="detail"><bdi>${detail}</bdi></p>`}${match && showMatch(match)}${url && html`<div class="where">${showUrl(url)}</div>`}
+<p>${description}</p>${found.map(showPlace)}
 <p class="meta"><span>${category}</span><code>${slug}</code></p></article>`;
 }
+
+function showPlace({ detail, match, url }: ReportTag): Html {
+  const where = url && html`<div class="where">${showUrl(url)}</div>`;
+  return html`${detail && showDetail(detail)}${match && showMatch(match)}${where}`;
+}
+
+function showDetail(detail: string): Html {
+  const whole = proseWithUrls(detail);
+  if (detail.length <= DETAIL_MAX) return html`<p class="detail"><bdi>${whole}</bdi></p>`;
+  return html`<div class="detail">${folded(proseWithUrls(`${detail.slice(0, DETAIL_START)}…`), whole, detail.length)}</div>`;
+}
+
+const proseWithUrls = (text: string): Html =>
+  html`${text.split(/(\s+)/).map((word) => (word.includes('://') ? breakable(word) : word))}`;
 
 /** Which rule found it and where, the hit marked in its surroundings. */
 function showMatch({ rule, where, before, hit, after }: ReportMatch): Html {

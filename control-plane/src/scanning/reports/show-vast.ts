@@ -6,21 +6,24 @@ import { durationWords, SHOWN, VAST_OUTCOMES } from './words.ts';
 /** Trackers beyond these are folded away. */
 const SHOWN_MAX = 40;
 const PICTURE_WIDTH = 800;
+/** Characters of a tracker's URL that are shown: there are many trackers. */
+const URL_MAX = 90;
 
-/** A video ad tag: a frame, its ads, the ladder of its wrappers, and every tracker declared against fired. */
+/** What came of a video ad tag: its companions, the ladder of its wrappers, and every tracker declared against fired. */
 export function showVast({ token, vast }: Report): Html | null {
   if (!vast) return null;
-  return html`${showAds(token, vast)}${showCompanions(token, vast)}${showLadder(vast)}${showTrackers(vast)}`;
+  return html`${showCompanions(token, vast)}${showLadder(vast)}${showTrackers(vast)}`;
 }
 
-function showAds(token: string, { picture, ads, version, ad_system }: ReportVast): Html | null {
-  if (ads.length === 0) return null;
+/** The video: a frame of it, and its ads. */
+export function showVideo({ token, vast }: Report): Html | null {
+  if (!vast || vast.ads.length === 0) return null;
+  const { picture, ads, version, ad_system } = vast;
   const facts = [version && `VAST ${version}`, ad_system].filter(Boolean).join(', ');
   const frame = picture
-    ? html`<a class="shot" href="${token}/creative-screenshot"><img src="${token}/creative-screenshot?w=${PICTURE_WIDTH}" alt="A frame of the video" loading="lazy"></a>`
+    ? html`<a class="frame" href="${token}/creative-screenshot"><img src="${token}/creative-screenshot?w=${PICTURE_WIDTH}" alt="A frame of the video"></a>`
     : html`<p class="no-shot">No frame could be taken</p>`;
-  return html`<section class="card" id="video"><h2>Video <span class="count"><bdi>${facts}</bdi></span></h2>
-<div class="video">${frame}<div>${ads.map(showAd)}</div></div></section>`;
+  return html`<section class="card" id="video"><h2>Video <span class="count"><bdi>${facts}</bdi></span></h2>${frame}${ads.map(showAd)}</section>`;
 }
 
 function showAd({ title, shown, media_url, size, declared_ms, played_ms, error_code }: ReportVideoAd): Html {
@@ -38,7 +41,7 @@ function showCompanions(token: string, { companions }: ReportVast): Html | null 
   if (companions.length === 0) return null;
   const shown = companions.map((at) => {
     const path = `${token}/companions/${at}/screenshot`;
-    return html`<a class="creative-shot" href="${path}"><img src="${path}?w=${PICTURE_WIDTH}" alt="Screenshot of a companion" loading="lazy"></a>`;
+    return html`<a class="creative-shot" href="${path}"><img src="${path}?w=${PICTURE_WIDTH}" alt="Companion ${at + 1}" loading="lazy"></a>`;
   });
   return html`<section class="card" id="companions"><h2>Companions <span class="count">${companions.length}</span></h2><div class="companions">${shown}</div></section>`;
 }
@@ -75,7 +78,7 @@ function showTrackers({ trackers }: ReportVast): Html | null {
     html`<details class="rest"><summary>${rest.length} more</summary><ol class="trackers">${rest}</ol></details>`;
   const unused =
     idle.length > 0 &&
-    html`<details class="rest"><summary>${idle.length} were not due</summary><ol class="trackers">${idle.map(showIdle)}</ol></details>`;
+    html`<details class="rest"><summary>${idle.length} ${idle.length === 1 ? 'was' : 'were'} not due</summary><ol class="trackers">${idle.map(showIdle)}</ol></details>`;
   return html`<section class="card" id="trackers"><h2>Trackers <span class="count">${fired.length} of ${trackers.length} fired</span></h2><ol class="trackers">${rows.slice(0, SHOWN_MAX)}</ol>${folded}${unused}</section>`;
 }
 
@@ -83,10 +86,10 @@ function showFired({ event, offset, url, rung, at_ms, playhead_ms, status_code }
   const isLost = status_code === 0 || status_code >= 400;
   const playhead = playhead_ms !== null && html`<span>video at ${durationWords(playhead_ms)}</span>`;
   return html`<li class="${isLost ? 'lost' : 'fired'}"><b>${eventWords(event, offset)}</b><svg class="moment" width="100%" height="10" aria-hidden="true"><rect class="line" y="4" width="100%" height="2"/><circle cx="${(2 + at * 0.96).toFixed(2)}%" cy="5" r="5"/></svg>
-<p class="meta"><span class="code ${isLost ? 'bad' : 'good'}">${status_code || 'no answer'}</span><span>at ${durationWords(Number(at_ms))}</span>${playhead}<span>document ${rung + 1}</span></p><div class="where">${showUrl(url)}</div></li>`;
+<p class="meta"><span class="code ${isLost ? 'bad' : 'good'}">${status_code || 'no answer'}</span><span>at ${durationWords(Number(at_ms))}</span>${playhead}<span>document ${rung + 1}</span></p><div class="where">${showUrl(url, URL_MAX)}</div></li>`;
 }
 
 const showIdle = ({ event, offset, url, rung }: ReportTracker): Html =>
-  html`<li class="idle"><b>${eventWords(event, offset)}</b><p class="meta"><span>document ${rung + 1}</span></p><div class="where">${showUrl(url)}</div></li>`;
+  html`<li class="idle"><b>${eventWords(event, offset)}</b><p class="meta"><span>document ${rung + 1}</span></p><div class="where">${showUrl(url, URL_MAX)}</div></li>`;
 
 const eventWords = (event: string, offset: string | null): string => (offset ? `${event} ${offset}` : event);
