@@ -144,6 +144,30 @@ describe('the checks of a scan', () => {
     }
     assert.equal((await farm.read(slow._id)).status, 'completed', 'stopping waits for what is under way');
   });
+
+  it('are looked for once when one scan is told of, and not again because it ends', async () => {
+    const { dependencies } = farm.farm;
+    let looks = 0;
+    const scans: typeof dependencies.scans = {
+      ...dependencies.scans,
+      awaitingChecks: (now, limit) => {
+        looks += 1;
+        return dependencies.scans.awaitingChecks(now, limit);
+      },
+    };
+    const signal = createWakeSignal();
+    const toldAlone = { ...signal, wait: (_ms: number, stop?: AbortSignal) => signal.wait(600_000, stop) };
+    const worker = startWorker({ ...dependencies, scans }, toldAlone);
+    try {
+      await until('it to wait', () => signal.waiting() === 1);
+      const scan = await crawled();
+      signal.raise();
+      await until('the scan to end', async () => (await farm.read(scan._id)).status === 'completed');
+    } finally {
+      await worker.stop();
+    }
+    assert.equal(looks, 2, 'at its start, and when it was told');
+  });
 });
 
 /** Fails the write that finishes a scan, as a crash right before it would. */

@@ -168,7 +168,7 @@ describe('a recheck', () => {
   }
   const work = () => checkCrawled(farm);
   const relayAll = async () => {
-    while ((await relay(farm.farm.dependencies, new Date())) > 0);
+    while ((await relay(farm.farm.dependencies, new Date())).entries > 0);
   };
   const scope: RecheckScope = { newest: 10 };
   const recheck = ({ organization_id }: ScanRecord, id = newId()) =>

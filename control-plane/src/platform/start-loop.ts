@@ -12,8 +12,11 @@ export type LoopPlan = {
   wake?: WakeSignal | undefined;
 };
 
+/** A turn that failed is tried again after this time at the latest. */
+const RETRY_WITHIN_MS = 1_000;
+
 /**
- * Takes turns until it is stopped. A turn that throws is tried again after the pause; the log says so when an outage begins and when
+ * Takes turns until it is stopped. A turn that throws is tried again after the pause, or a second; the log says so when an outage begins and when
  * it is over, not at every turn.
  */
 export function startLoop(logger: Logger, { name, everyMs, turn, wake = createWakeSignal() }: LoopPlan): Loop {
@@ -34,7 +37,8 @@ export function startLoop(logger: Logger, { name, everyMs, turn, wake = createWa
   };
   const run = async () => {
     while (!stopping.signal.aborted) {
-      if (!(await takeTurn())) await wake.wait(everyMs, stopping.signal);
+      const hasMore = await takeTurn();
+      if (!hasMore) await wake.wait(failing ? Math.min(everyMs, RETRY_WITHIN_MS) : everyMs, stopping.signal);
     }
   };
 

@@ -17,6 +17,9 @@ export type WakeHub = {
 
 const CHANNEL = 'adsweep:wake:';
 
+/** Whoever waits looks this often while hints of other processes do not arrive. */
+const LOOK_WITHOUT_HINTS_MS = 1_000;
+
 /**
  * A hub over Redis publish/subscribe, on a connection of its own. Processes in which somebody waits are listed in Redis; a hint goes to one
  * of them, which passes on what it has nobody for. While Redis is away only this process is woken.
@@ -56,9 +59,10 @@ export function openWakeHub(redis: RedisClient): WakeHub {
   const signalOf = (topic: WakeTopic) => ({
     ...signals[topic],
     async wait(ms: number, stop?: AbortSignal): Promise<void> {
-      // What came before this process was listed told nobody here: the caller looks once more.
-      if (connected && !stop?.aborted && !waiting.isListed(topic) && (await waiting.list(topic))) return;
-      await signals[topic].wait(ms, stop);
+      // What came before this process was listed told nobody here: the caller looks once more, which answers a call that was kept as well.
+      if (connected && !stop?.aborted && !waiting.isListed(topic) && (await waiting.list(topic)))
+        return signals[topic].wait(0, stop);
+      await signals[topic].wait(connected ? ms : Math.min(ms, LOOK_WITHOUT_HINTS_MS), stop);
     },
   });
   const listed = { jobs: signalOf('jobs'), checks: signalOf('checks'), outbox: signalOf('outbox') };
@@ -88,8 +92,8 @@ export function singleProcessHints(): Omit<WakeHub, 'stop'> {
 
 const createSignals = (): Record<WakeTopic, WakeSignal> => ({
   jobs: createWakeSignal(),
-  checks: createWakeSignal(),
-  outbox: createWakeSignal(),
+  checks: createWakeSignal(1),
+  outbox: createWakeSignal(1),
 });
 
 /** Calls `send` for one count of a topic at a time: what arises meanwhile is sent together. */

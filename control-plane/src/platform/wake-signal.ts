@@ -13,8 +13,8 @@ export type WakeSignal = {
   wait(ms: number, stop?: AbortSignal): Promise<void>;
 };
 
-/** A signal that nobody has raised yet. */
-export function createWakeSignal(): WakeSignal {
+/** A signal that nobody has raised yet. `keptMax`: 1 where one look of one who waits finds all that there is. */
+export function createWakeSignal(keptMax = KEPT_MAX): WakeSignal {
   const waiting = new Set<() => void>();
   let kept = 0;
 
@@ -35,7 +35,7 @@ export function createWakeSignal(): WakeSignal {
     raise() {
       const [longest] = waiting;
       if (longest) longest();
-      else kept = Math.min(kept + 1, KEPT_MAX);
+      else kept = Math.min(kept + 1, keptMax);
       return longest !== undefined;
     },
     wakeWaiting(count) {

@@ -23,7 +23,8 @@ export const LIMITS = { slots: 8, waiting: 64, claimMs: 30_000, checksMs: 300_00
 /** Checks that were begun this often without an end are not begun again. */
 const CHECKS_ATTEMPTS_MAX = 3;
 const RENEWALS_PER_CLAIM = 3;
-const LOOK_EVERY_MS = 1_000;
+/** Crawled scans wake the worker: this is for hints that were lost, and for claims that ran out. */
+const LOOK_EVERY_MS = 5_000;
 
 /**
  * Finishes crawled scans, each in a slot of its own until it only waits; `crawled` says that there is one. `stop` waits for the checks under
@@ -39,25 +40,30 @@ export function startWorker(
   const inSlots = new Set<ScanRecord>();
   const stopping = new AbortController();
 
-  const leaveSlot = (scan: ScanRecord) => {
-    if (inSlots.delete(scan)) crawled.raise();
+  const freeSlots = (): number => (running.size - inSlots.size >= waiting ? 0 : slots - inSlots.size);
+  /** Only one who found no slot free has not looked for what waits. */
+  const makeRoom = (remove: () => void) => {
+    const wasFull = freeSlots() === 0;
+    remove();
+    if (wasFull) crawled.raise();
   };
   const check = (scan: ScanRecord) => {
     inSlots.add(scan);
-    const turn = { leaveSlot: () => leaveSlot(scan), signal: stopping.signal };
-    const done = finishClaimed(dependencies, scan, new Date(), limits, turn).finally(() => {
-      running.delete(done);
-      inSlots.delete(scan);
-      crawled.raise();
-    });
+    const turn = { leaveSlot: () => makeRoom(() => inSlots.delete(scan)), signal: stopping.signal };
+    const done = finishClaimed(dependencies, scan, new Date(), limits, turn).finally(() =>
+      makeRoom(() => {
+        running.delete(done);
+        inSlots.delete(scan);
+      }),
+    );
     running.add(done);
   };
   const turn = async () => {
-    const free = running.size - inSlots.size >= waiting ? 0 : slots - inSlots.size;
+    const free = freeSlots();
     if (free === 0) return false;
-    const claimed = await claimChecks(dependencies, new Date(), limits, free);
+    const { claimed, hasMore } = await claimChecks(dependencies, new Date(), limits, free);
     claimed.forEach(check);
-    return claimed.length > 0;
+    return hasMore;
   };
 
   const loop = startLoop(dependencies.logger, { name: 'pipeline', everyMs: LOOK_EVERY_MS, turn, wake: crawled });
@@ -76,21 +82,23 @@ export async function finishCrawled(
   now: Date,
   limits: WorkerLimits = LIMITS,
 ): Promise<number> {
-  const claimed = await claimChecks(dependencies, now, limits, limits.slots);
+  const { claimed } = await claimChecks(dependencies, now, limits, limits.slots);
   await Promise.all(claimed.map((scan) => finishClaimed(dependencies, scan, now, limits)));
   return claimed.length;
 }
 
+/** Claims up to `count` scans. `hasMore`: there may be others, beyond those or in the place of those that someone else was faster with. */
 async function claimChecks(
   { scans }: WorkerDependencies,
   now: Date,
   { claimMs }: WorkerLimits,
   count: number,
-): Promise<ScanRecord[]> {
+): Promise<{ claimed: ScanRecord[]; hasMore: boolean }> {
   const waiting = await scans.awaitingChecks(now, count);
   const claim = { type: 'claim_checks' as const, until: new Date(now.getTime() + claimMs) };
-  const claimed = await Promise.all(waiting.map((scan) => changeScan(scans, scan, claim, now)));
-  return claimed.filter((scan) => scan !== null);
+  const changed = await Promise.all(waiting.map((scan) => changeScan(scans, scan, claim, now)));
+  const claimed = changed.filter((scan) => scan !== null);
+  return { claimed, hasMore: waiting.length === count || claimed.length < waiting.length };
 }
 
 /** A scan that fails is left to whoever finds its claim run out; the others go on. */

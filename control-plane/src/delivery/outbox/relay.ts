@@ -13,7 +13,8 @@ export type RelayDependencies = {
   logger: Logger;
 };
 
-const LOOK_EVERY_MS = 1_000;
+/** What is filled wakes the relay: this is for hints that were lost, and for records whose relay is gone. */
+const LOOK_EVERY_MS = 5_000;
 const RECORDS_AT_ONCE = 50;
 /** How long a relay may work on the records of one turn before another one takes them over. */
 const CLAIM_MS = 15_000;
@@ -24,7 +25,8 @@ const COUNTED_MAX = 10_000;
 
 /** Carries out what follows changes of records; `filled` says that there is something. Any number of relays may run. */
 export function startRelay(dependencies: RelayDependencies, filled: WakeSignal): Loop {
-  const turn = async () => (await relay(dependencies, new Date())) > 0;
+  const retryIn = (ms: number) => void setTimeout(() => filled.raise(), ms).unref();
+  const turn = async () => (await relay(dependencies, new Date(), retryIn)).hasMore;
   return startLoop(dependencies.logger, { name: 'outbox relay', everyMs: LOOK_EVERY_MS, turn, wake: filled });
 }
 
@@ -34,15 +36,26 @@ export function startMeasuringOutboxes(dependencies: RelayDependencies): Loop {
   return startLoop(dependencies.logger, { name: 'measuring outboxes', everyMs: MEASURE_EVERY_MS, turn });
 }
 
-/** Carries out the entries of the records that are longest due; answers how many entries it was. */
-export async function relay(dependencies: RelayDependencies, now: Date): Promise<number> {
+/** What one turn did: how many entries it carried out, and whether more records are due. */
+type RelayTurn = { entries: number; hasMore: boolean };
+
+/** Carries out the entries of the records that are longest due. `retryIn` is told after how many ms an entry that failed is due again. */
+export async function relay(
+  dependencies: RelayDependencies,
+  now: Date,
+  retryIn: (ms: number) => void = () => undefined,
+): Promise<RelayTurn> {
   const until = new Date(now.getTime() + CLAIM_MS);
   const turns = dependencies.sources.map(async (source) => {
-    const claimed = await source.claimDue(now, until, RECORDS_AT_ONCE);
-    return Promise.all(claimed.map((one) => relayRecord(dependencies, source, one, now)));
+    const { claimed, hasMore } = await source.claimDue(now, until, RECORDS_AT_ONCE);
+    const done = await Promise.all(claimed.map((one) => relayRecord(dependencies, source, one, now, retryIn)));
+    return { entries: done.reduce((total, count) => total + count, 0), hasMore };
   });
-  const counts = (await Promise.all(turns)).flat();
-  return counts.reduce((total, count) => total + count, 0);
+  const ofSources = await Promise.all(turns);
+  return {
+    entries: ofSources.reduce((total, { entries }) => total + entries, 0),
+    hasMore: ofSources.some(({ hasMore }) => hasMore),
+  };
 }
 
 /** One record's entries in their order; those behind one that fails wait with it, those of other records do not. */
@@ -51,6 +64,7 @@ async function relayRecord(
   source: OutboxSource,
   claimed: ClaimedOutbox,
   now: Date,
+  retryIn: (ms: number) => void,
 ): Promise<number> {
   const { logger, metrics } = dependencies;
   const done: string[] = [];
@@ -60,7 +74,9 @@ async function relayRecord(
       await carryOut(dependencies, entry, claimed.origin);
       done.push(entry.id);
     } catch (cause) {
-      retryAt = new Date(now.getTime() + backoffMs(BACKOFF, claimed.failures));
+      const waitMs = backoffMs(BACKOFF, claimed.failures);
+      retryAt = new Date(now.getTime() + waitMs);
+      retryIn(waitMs);
       metrics.outboxFailures.inc({ kind: entry.kind });
       logger.warn({ source: source.name, id: claimed.id, entry: entry.id, cause }, 'an outbox entry failed');
       break;

@@ -17,9 +17,9 @@ export type OutboxSource = {
   name: string;
   /**
    * Claims up to `limit` records that are due, until `until`: at random among those that are longest due, so that relays which look at the
-   * same time find different ones. Each is claimed by one caller alone.
+   * same time find different ones. Each is claimed by one caller alone. `hasMore`: others were due as well.
    */
-  claimDue(now: Date, until: Date, limit: number): Promise<ClaimedOutbox[]>;
+  claimDue(now: Date, until: Date, limit: number): Promise<{ claimed: ClaimedOutbox[]; hasMore: boolean }>;
   /** Removes the entries that were carried out. `retryAt`: one failed; the rest waits until then. */
   settle(claimed: ClaimedOutbox, doneIds: string[], retryAt: Date | null): Promise<void>;
   /** How many records have entries (counted up to `limit`), and since when the oldest entry waits. */
@@ -94,7 +94,8 @@ export function outboxSource<T extends OutboxRecord>(
         .project<OutboxRecord>({ organization_id: 1 })
         .toArray();
       const claims = await Promise.all(pickAtRandom(due, limit).map((record) => claim(record, now, until)));
-      return claims.filter((one) => one !== null);
+      const claimed = claims.filter((one) => one !== null);
+      return { claimed, hasMore: claimed.length < due.length };
     },
 
     async settle({ id, organizationId, until, failures, entries }, doneIds, retryAt) {
