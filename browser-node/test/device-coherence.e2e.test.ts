@@ -10,15 +10,17 @@ import { chromiumOfRun } from './support/chromium-of-run.ts';
 import { CredentialProxy } from './support/credential-proxy.ts';
 import { DeviceSite, type Testimony } from './support/device-site.ts';
 
-const WORKERS = ['worker', 'nested worker', 'shared worker', 'service worker'];
+const WORKERS = ['worker', 'nested worker', 'worker at depth three', 'shared worker', 'service worker'];
 const WITNESSES = ['page', 'frame', ...WORKERS].length;
 
-/** What is asked for under the device's name. A nested worker's own script is not: Chromium lets nobody amend that request. */
+/** What is asked for under the device's name. */
 const PATHS = [
   '/',
   '/frame',
   '/popup',
-  ...['worker', 'shared', 'service', 'by-service', 'by-nested', 'fetched-by-nested'].map((name) => `/${name}.js`),
+  ...['worker', 'nested', 'deep', 'shared', 'service', 'by-service', 'by-nested', 'fetched-by-nested'].map(
+    (name) => `/${name}.js`,
+  ),
 ];
 
 let site: DeviceSite;
@@ -52,6 +54,8 @@ for (const [emulator] of KINDS) {
       for (const testimony of said) assert.deepEqual(testimony.textWidths, said[0]?.textWidths, testimony.where);
       // A popup's and a cross-site frame's very first request included.
       for (const path of PATHS) believeHeaders(path, emulator, userAgent);
+      for (const path of ['/nested.js', '/deep.js'])
+        assert.deepEqual(site.headerNames.get(path), site.headerNames.get('/worker.js'), path);
       for (const [path, headers] of site.headers) assert.doesNotMatch(headers['user-agent'] ?? '', /Headless/, path);
     } finally {
       await open.close();

@@ -1,5 +1,6 @@
 import { addedCommand, type ProtocolFilter, type ProtocolMessage } from './protocol-message.ts';
-import { type DeviceHeaders, type ProxyCredentials, scriptsPaused } from './request-guard.ts';
+import { type DeviceHeaders, type ProxyCredentials, scriptsPaused, workerScriptsPaused } from './request-guard.ts';
+import { startedWorker } from './started-worker.ts';
 
 /** What every target of a context is told about the device before its first script and its first request, and how it passes its proxy. */
 export type Identity = {
@@ -7,7 +8,7 @@ export type Identity = {
   /** Parameters of `Emulation.setUserAgentOverride`. */
   userAgentOverride: Record<string, unknown>;
   maxTouchPoints: number;
-  /** What scripts of service workers are asked for with; Chromium itself would do so under its own name. */
+  /** What scripts of service workers and of workers' workers are requested with; Chromium itself would do so under its own name. */
   headers: DeviceHeaders;
   /** JavaScript for workers, which init scripts do not reach. */
   workerScript: string;
@@ -27,9 +28,13 @@ export class DeviceSessions implements ProtocolFilter {
   readonly #sessions = new Map<string, Session>();
   /** The session in which Playwright emulates the device, by the target id of its tab. */
   readonly #ofTabs = new Map<string, string>();
+  /** The session of the worker that starts a worker, by the target id of the latter. */
+  readonly #creators = new Map<string, string>();
   readonly #identities = new Map<string, Identity>();
   readonly #creating = new Map<number, Expected>();
   #expected: Expected | null = null;
+  /** Whether the browser pauses the scripts of workers for us. */
+  #pausesWorkerScripts = false;
 
   /** The next context that Playwright creates has this identity; gives CDP's id of it. One at a time. */
   expectContext(identity: Identity): Promise<string> {
@@ -43,10 +48,16 @@ export class DeviceSessions implements ProtocolFilter {
     return this.#sessions.get(sessionId)?.identity?.credentials ?? null;
   }
 
-  /** Headers of the scripts that a service worker asks for; null = Chromium makes the session's requests as the device would. */
+  /** Headers of the scripts that a service worker requests; null = Chromium makes the session's requests as the device would. */
   headersOf(sessionId: string): DeviceHeaders | null {
     const session = this.#sessions.get(sessionId);
     return session?.type === 'service_worker' ? (session.identity?.headers ?? null) : null;
+  }
+
+  /** Headers of the script of a worker that another worker starts, by the target id that it will have; null = it is none. */
+  headersOfNested(targetId: string): DeviceHeaders | null {
+    const creator = this.#creators.get(targetId);
+    return creator ? (this.#sessions.get(creator)?.identity?.headers ?? null) : null;
   }
 
   /** The session in which the device is emulated in a tab, by CDP's id of the tab; null = there is no such tab (any more). */
@@ -78,6 +89,7 @@ export class DeviceSessions implements ProtocolFilter {
   incoming(message: ProtocolMessage): boolean {
     if (message.id !== undefined) this.#answered(message, message.id);
     if (message.method === 'Target.attachedToTarget') this.#attached(message);
+    if (message.method === 'Network.requestWillBeSent') this.#requested(message);
     if (message.method === 'Target.detachedFromTarget') this.#detached(message.params?.sessionId as string);
     return true;
   }
@@ -106,7 +118,15 @@ export class DeviceSessions implements ProtocolFilter {
       { method: 'Emulation.setUserAgentOverride', params: identity.userAgentOverride },
       { method: 'Runtime.evaluate', params: { expression: identity.workerScript } },
     ].map((command) => addedCommand(sessionId, command));
-    return type === 'service_worker' ? [addedCommand(sessionId, scriptsPaused), ...commands] : commands;
+    if (type === 'service_worker') return [addedCommand(sessionId, scriptsPaused), ...commands];
+    return type === 'worker' ? [...this.#pauseWorkerScripts(), ...commands] : commands;
+  }
+
+  /** From the first dedicated worker on, for as long as the browser runs: no session but the browser's pauses the script of a worker's worker. */
+  #pauseWorkerScripts(): ProtocolMessage[] {
+    if (this.#pausesWorkerScripts) return [];
+    this.#pausesWorkerScripts = true;
+    return [addedCommand(undefined, workerScriptsPaused)];
   }
 
   #answered(message: ProtocolMessage, id: number): void {
@@ -137,8 +157,19 @@ export class DeviceSessions implements ProtocolFilter {
     if (type === 'page' && !this.#ofTabs.has(targetId)) this.#ofTabs.set(targetId, own);
   }
 
+  /** The request for a worker's script is told of, in the session of who starts it, before it is paused. */
+  #requested({ sessionId = '', params }: ProtocolMessage): void {
+    if (this.#sessions.get(sessionId)?.type !== 'worker') return;
+    const targetId = startedWorker(params as Parameters<typeof startedWorker>[0]);
+    if (targetId !== null) this.#creators.set(targetId, sessionId);
+  }
+
   #detached(sessionId: string): void {
-    const targetId = this.#sessions.get(sessionId)?.targetId ?? '';
+    const { targetId = '', type } = this.#sessions.get(sessionId) ?? {};
+    this.#creators.delete(targetId);
+    // A worker whose script does not come is never attached to.
+    if (type === 'worker')
+      for (const [started, creator] of this.#creators) if (creator === sessionId) this.#creators.delete(started);
     this.#sessions.delete(sessionId);
     if (this.#ofTabs.get(targetId) === sessionId) this.#ofTabs.delete(targetId);
   }

@@ -50,7 +50,7 @@ export function emulationProfile(
         acceptLanguage: locale.languages.join(','),
         userAgentMetadata: userAgentMetadata(device, browserVersion),
       },
-      headers: { 'user-agent': userAgent, 'accept-language': weighted(locale.languages) },
+      headers: { 'User-Agent': userAgent, 'Accept-Language': weighted(locale.languages) },
       maxTouchPoints: device.maxTouchPoints,
       workerScript: script,
     },

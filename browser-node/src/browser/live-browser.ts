@@ -75,7 +75,8 @@ export class LiveBrowser {
       const sessions = new DeviceSessions();
       const guard = new RequestGuard(
         (sessionId) => sessions.credentialsOf(sessionId),
-        (sessionId) => sessions.headersOf(sessionId),
+        (sessionId, frameId) =>
+          sessionId === undefined ? sessions.headersOfNested(frameId) : sessions.headersOf(sessionId),
       );
       const transport = new PipeTransport(process.write, process.read, [guard, sessions], logger);
       const connecting = chromium.connectOverCDP(transport, { noDefaults: true, timeout: CONNECT_DEADLINE_MS });

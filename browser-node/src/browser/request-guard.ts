@@ -3,8 +3,10 @@ import { addedCommand, type ProtocolFilter, type ProtocolMessage, type Say } fro
 /** What a proxy's challenge is answered with. */
 export type ProxyCredentials = { username: string; password: string };
 
-/** The headers by which a device is known, by their names in lower case. */
-export type DeviceHeaders = Record<string, string>;
+/** The headers by which a device is known. */
+export type DeviceHeaders = { 'User-Agent': string; 'Accept-Language': string };
+/** Headers for a request that was paused in a session, undefined = the browser's own; null = it has the device's already. */
+type HeadersOf = (sessionId: string | undefined, frameId: string) => DeviceHeaders | null;
 type Header = { name: string; value: string };
 const HINT = /^sec-ch-ua/i;
 
@@ -32,16 +34,13 @@ const PAUSED = [{ urlPattern: '*', resourceType: 'Document' }, ...INSIDE.map((st
  */
 export class RequestGuard implements ProtocolFilter {
   readonly #credentialsOf: (sessionId: string) => ProxyCredentials | null;
-  readonly #headersOf: (sessionId: string) => DeviceHeaders | null;
+  readonly #headersOf: HeadersOf;
   /** Challenges that were answered, by session: the second of the same request says that the answer was wrong. */
   readonly #answered = new Map<string, Set<unknown>>();
   /** Sessions in which somebody routes requests. */
   readonly #routed = new Set<string>();
 
-  constructor(
-    credentialsOf: (sessionId: string) => ProxyCredentials | null,
-    headersOf: (sessionId: string) => DeviceHeaders | null,
-  ) {
+  constructor(credentialsOf: (sessionId: string) => ProxyCredentials | null, headersOf: HeadersOf) {
     this.#credentialsOf = credentialsOf;
     this.#headersOf = headersOf;
   }
@@ -87,13 +86,13 @@ export class RequestGuard implements ProtocolFilter {
   }
 
   #decide(message: ProtocolMessage, say: Say): boolean {
-    const { params, sessionId = '' } = message;
+    const { params, sessionId } = message;
     const requestId = params?.requestId;
     if (!ALLOWED.test(requestedUrl(message)))
       say(
         addedCommand(sessionId, { method: 'Fetch.failRequest', params: { requestId, errorReason: 'BlockedByClient' } }),
       );
-    else if (this.#routed.has(sessionId)) return true;
+    else if (this.#routed.has(sessionId ?? '')) return true;
     else
       say(
         addedCommand(sessionId, { method: 'Fetch.continueRequest', params: { requestId, ...this.#amended(message) } }),
@@ -102,11 +101,11 @@ export class RequestGuard implements ProtocolFilter {
   }
 
   /** The headers of a request that Chromium makes under its own name and not under the device's. */
-  #amended({ params, sessionId = '' }: ProtocolMessage): { headers?: Header[] } {
-    const own = this.#headersOf(sessionId);
+  #amended({ params, sessionId }: ProtocolMessage): { headers?: Header[] } {
+    const own = this.#headersOf(sessionId, String(params?.frameId));
     const { headers = {} } = (params?.request ?? {}) as { headers?: Record<string, string> };
-    if (!own || headers['User-Agent'] === own['user-agent']) return {};
-    const others = Object.entries(headers).filter(([name]) => !(name.toLowerCase() in own) && !HINT.test(name));
+    if (!own || headers['User-Agent'] === own['User-Agent']) return {};
+    const others = Object.entries(headers).filter(([name]) => !(name in own) && !HINT.test(name));
     return { headers: [...others, ...Object.entries(own)].map(([name, value]) => ({ name, value })) };
   }
 
@@ -136,6 +135,12 @@ export const scriptsPaused = {
     handleAuthRequests: true,
     patterns: [...PAUSED, { urlPattern: '*', resourceType: 'Script' }, { urlPattern: '*', resourceType: 'Other' }],
   },
+};
+
+/** Said to the browser itself: the scripts of all workers, and little else, are of this type. */
+export const workerScriptsPaused = {
+  method: 'Fetch.enable',
+  params: { patterns: [{ urlPattern: '*', resourceType: 'Other' }] },
 };
 
 /** Every request reaches the network, where it is recorded. */

@@ -43,7 +43,7 @@ export class CredentialProxy {
   #forward(request: IncomingMessage, response: ServerResponse): void {
     if (!hasTicket(request)) return void response.writeHead(407, CHALLENGE).end();
     const { pathname, search } = new URL(request.url ?? '');
-    const { 'proxy-authorization': _, ...headers } = request.headers;
+    const headers = Object.fromEntries(pairs(request.rawHeaders).filter(([name]) => !/^proxy-/i.test(name)));
     const onward = httpRequest(
       { host: '127.0.0.1', port: this.#target, method: request.method, path: pathname + search, headers },
       (answer) => {
@@ -66,3 +66,7 @@ export class CredentialProxy {
     this.#sockets.add(onward.on('error', () => socket.destroy()));
   }
 }
+
+/** Headers as they came: names in their letter case, in their order. */
+const pairs = (raw: string[]): [string, string][] =>
+  raw.flatMap((name, index): [string, string][] => (index % 2 === 0 ? [[name, raw[index + 1] ?? '']] : []));

@@ -115,7 +115,8 @@ else {
 
 const SCRIPTS: Record<string, string> = {
   '/worker.js': `${TESTIFY} testify('worker').then(postMessage); new Worker('/nested.js').onmessage = (event) => postMessage(event.data);`,
-  '/nested.js': `importScripts('/by-nested.js'); ${TESTIFY} fetch('/fetched-by-nested.js').then(() => testify('nested worker')).then((said) => postMessage(said));`,
+  '/nested.js': `importScripts('/by-nested.js'); ${TESTIFY} new Worker('/deep.js').onmessage = (event) => postMessage(event.data); fetch('/fetched-by-nested.js').then(() => testify('nested worker')).then((said) => postMessage(said));`,
+  '/deep.js': `${TESTIFY} testify('worker at depth three').then((said) => postMessage(said));`,
   '/shared.js': `${TESTIFY} onconnect = (event) => testify('shared worker').then((said) => event.ports[0].postMessage(said));`,
   '/by-nested.js': '',
   '/by-service.js': '',
@@ -126,12 +127,18 @@ const SCRIPTS: Record<string, string> = {
 /** A site that asks everything that runs in a page about the device, and keeps the headers of each request by path. */
 export class DeviceSite {
   readonly headers = new Map<string, IncomingHttpHeaders>();
+  /** The names of those headers as they were sent, in their order. */
+  readonly headerNames = new Map<string, string[]>();
   readonly #server: Server;
 
   constructor() {
     this.#server = createServer((request, response) => {
       const path = request.url ?? '';
       this.headers.set(path, request.headers);
+      this.headerNames.set(
+        path,
+        request.rawHeaders.filter((_, index) => index % 2 === 0),
+      );
       const script = SCRIPTS[path];
       if (script !== undefined) return void response.writeHead(200, { 'content-type': 'text/javascript' }).end(script);
       const frame = path === '/' ? '<iframe src="http://other.localhost/frame"></iframe>' : '';

@@ -3,6 +3,7 @@ import type { Page } from 'playwright-core';
 import { autoAttach } from '../../browser/auto-attach.ts';
 import type { ContextObservation } from '../../browser/context-observers.ts';
 import type { OpenContext } from '../../browser/open-context.ts';
+import { startedWorker } from '../../browser/started-worker.ts';
 import {
   CHILDREN_MAX,
   COMMAND_MS,
@@ -130,9 +131,7 @@ export class SecondClient implements DevTools {
 function childOf(method: string, params: unknown): string | null {
   if (method === 'Page.frameAttached') return (params as EventPayload<'Page.frameAttached'>).frameId;
   if (method !== 'Network.requestWillBeSent') return null;
-  const { type, documentURL, loaderId, request, requestId } = params as EventPayload<'Network.requestWillBeSent'>;
-  const isWorkerScript = type === 'Script' && loaderId === '' && documentURL === request.url;
-  return isWorkerScript ? requestId : null;
+  return startedWorker(params as EventPayload<'Network.requestWillBeSent'>);
 }
 
 class Session implements TargetSession {
