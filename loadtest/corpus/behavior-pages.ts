@@ -9,6 +9,8 @@ import type { Corpus, CorpusCase } from './corpus.ts';
 const PAGES = join(import.meta.dirname, '../../browser-node/test/pages/behaviors');
 /** More than an ad may load. */
 const HEAVY_BYTES = 5_000_000;
+/** Five of them an ad may load, six not. */
+const PART_BYTES = 800_000;
 
 /**
  * The pages of `browser-node/test/pages/behaviors/<behaviour>/`, captured by a real browser and judged by all detectors. A page says in
@@ -63,6 +65,7 @@ function serveSurroundings({ site }: CaptureWorld): void {
   site.setPage('http://appgallery.huawei.com/app/C1', '<title>a store</title>');
   const heavy = randomBytes(HEAVY_BYTES);
   site.setText('http://pictures.example/heavy.bin', 'application/octet-stream', heavy);
+  site.setText('http://pictures.example/part.bin', 'application/octet-stream', heavy.subarray(0, PART_BYTES));
   site.setRoute('http://files.example/setup.exe', (_, response) => {
     const headers = { 'content-type': 'application/octet-stream', 'content-disposition': 'attachment' };
     response.writeHead(200, headers).end('not a program');

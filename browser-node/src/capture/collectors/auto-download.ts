@@ -1,5 +1,5 @@
 import type { ObservationOf } from '@adsweep/shared/capture/observations/index.ts';
-import { rootOf } from '../devtools/devtools.ts';
+import { rootOf, type TargetSession } from '../devtools/devtools.ts';
 import { actsByItself } from '../session/capture-session.ts';
 import { clipUrl } from '../session/clip-url.ts';
 import type { Collector } from './collector.ts';
@@ -13,18 +13,21 @@ export const autoDownload: Collector = {
   name: 'auto_download',
   budgetMs: 1_000,
   start(captureSession) {
-    const downloads = new Map<string, { tab: string; facts: ObservationOf<'auto_download'>['facts'] }>();
+    const downloads = new Map<string, { tab: TargetSession; facts: ObservationOf<'auto_download'>['facts'] }>();
     captureSession.devtools.on('Page.downloadWillBegin', ({ guid, url, suggestedFilename }, session) => {
       if (downloads.size >= DOWNLOADS_MAX || !actsByItself(captureSession)) return;
       const file_name = suggestedFilename.toWellFormed().slice(0, FILE_NAME_LENGTH_MAX);
-      downloads.set(guid, { tab: rootOf(session).targetId, facts: { file_url: clipUrl(url), file_name } });
+      downloads.set(guid, { tab: rootOf(session), facts: { file_url: clipUrl(url), file_name } });
     });
     return (draft) => {
+      const placed = captureSession.landings.placed().filter(({ tab }) => tab.committed);
       for (const { tab, facts } of downloads.values()) {
-        const landing = captureSession.landings.placed().find((one) => one.tab.session.targetId === tab);
-        // What was a file from the beginning is no page that downloads one.
-        if (!landing?.tab.committed) continue;
-        draft.observations.push({ kind: 'auto_download', landing: landing.ord, url: landing.tab.url, facts });
+        // What was a file from the beginning is no page that downloads one, but another page may have opened a window for it.
+        const landing = [tab.targetId, tab.openerId]
+          .map((id) => placed.find((one) => one.tab.session.targetId === id))
+          .find((one) => one !== undefined);
+        if (landing)
+          draft.observations.push({ kind: 'auto_download', landing: landing.ord, url: landing.tab.url, facts });
       }
     };
   },

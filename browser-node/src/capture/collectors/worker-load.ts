@@ -10,21 +10,28 @@ type Profile = CommandAnswer<'Profiler.stop'>['profile'];
 /** Between two looks at what a worker runs, in microseconds. */
 const SAMPLING_US = 10_000;
 
-/** How busy workers are, in tabs that have a WebSocket too: only there is it looked at, which takes a while. */
+const WORKERS = new Set(['worker', 'shared_worker', 'service_worker']);
+
+/**
+ * How busy workers are, in tabs that have a WebSocket too: only there is it looked at, which takes a while. Chromium does not tell which
+ * tab started a shared or service worker: they count, with their own workers and sockets, as the first tab's that is shown.
+ */
 export const workerLoad: Collector = {
   name: 'worker_load',
   budgetMs: WORKERS_WATCHED_MS + 3_000,
   start(captureSession) {
+    /** By target id of the tab, '' = of a shared or service worker. */
     const sockets = new Map<string, string>();
     captureSession.devtools.on('Network.webSocketCreated', ({ url }, session) => {
-      const { targetId } = rootOf(session);
-      if (!sockets.has(targetId)) sockets.set(targetId, clipUrl(url));
+      const tab = tabOf(session);
+      if (!sockets.has(tab)) sockets.set(tab, clipUrl(url));
     });
     return async (draft) => {
-      for (const { ord, tab } of captureSession.landings.placed().filter(isShown)) {
-        const socket_url = sockets.get(tab.session.targetId);
+      for (const [index, { ord, tab }] of captureSession.landings.placed().filter(isShown).entries()) {
+        const homes = index === 0 ? [tab.session.targetId, ''] : [tab.session.targetId];
+        const socket_url = homes.map((home) => sockets.get(home)).find((url) => url !== undefined);
         const workers = [...captureSession.devtools.sessions()].filter(
-          (session) => session.type === 'worker' && rootOf(session) === tab.session,
+          (session) => WORKERS.has(session.type) && homes.includes(tabOf(session)),
         );
         if (socket_url === undefined || workers.length === 0) continue;
         const shares = await Promise.all(workers.slice(0, WORKERS_PROFILED_MAX).map(watchWorker));
@@ -35,6 +42,11 @@ export const workerLoad: Collector = {
     };
   },
 };
+
+function tabOf(session: TargetSession): string {
+  const root = rootOf(session);
+  return root.type === 'page' ? root.targetId : '';
+}
 
 /** The share of the time that a worker is busy; 0 where it is gone. One that waits for a processor is busy too. */
 async function watchWorker(session: TargetSession): Promise<number> {

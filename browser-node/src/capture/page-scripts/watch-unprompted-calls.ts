@@ -18,12 +18,12 @@ export function watchUnpromptedCalls(
     keep(call + byUser);
     send(call, byUser);
   };
-  /** A pattern of nothing but zeros ends a vibration. */
+  /** Every second number is a pause; each is an unsigned integer (Vibration API, 5; Web IDL, `unsigned long`). */
   const vibrates = (pattern: unknown): boolean => {
-    if (typeof pattern !== 'object' || pattern === null) return +(pattern as number) > 0;
+    if (typeof pattern !== 'object' || pattern === null) return (pattern as number) >>> 0 > 0;
     const { length } = pattern as { length: number };
-    for (let index = 0; index < length && index < 100; index++)
-      if (((pattern as Record<number, number>)[index] as number) > 0) return true;
+    for (let index = 0; index < length && index < 100; index += 2)
+      if (((pattern as Record<number, number>)[index] as number) >>> 0 > 0) return true;
     return false;
   };
   precede(Navigator.prototype, 'vibrate', (_, pattern) => vibrates(pattern) && report('vibration'));

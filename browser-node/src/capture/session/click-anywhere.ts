@@ -7,18 +7,27 @@ import type { Landing } from './landings.ts';
 
 const CLICKS = /^(click|auxclick|(mouse|pointer)(down|up)|touch(start|end))$/;
 
-/** Whether a click anywhere in a tab's document runs a function whose own source matches `pattern`. */
+/**
+ * Whether a click anywhere in a tab's document runs a function whose own source matches `pattern`, or any function in a document one of
+ * whose own scripts does: a listener may leave it to another function.
+ */
 export async function handlesClicksAnywhere({ tab: { session } }: Landing, pattern: RegExp): Promise<boolean> {
   const documentId = await documentOf({ session, frameId: session.targetId });
+  let handles = false;
   for (const name of ['window', 'this', 'this.documentElement', 'this.body']) {
     const { objectId } = await inRealmOf(session, documentId, name);
     if (!objectId) continue;
-    const listeners = await listenersOf(session, objectId);
-    if (listeners.some(({ type, handler }) => CLICKS.test(type) && pattern.test(handler?.description ?? '')))
-      return true;
+    const clicks = (await listenersOf(session, objectId)).filter(({ type }) => CLICKS.test(type));
+    if (clicks.some(({ handler }) => pattern.test(handler?.description ?? ''))) return true;
+    handles ||= clicks.length > 0;
   }
-  return false;
+  const { targetId } = session;
+  return handles && evaluateInIsolatedWorld(session, targetId, hasScriptLike, pattern.source, ANSWER_MS);
 }
+
+/** Runs in the page, in a world of its own: whether a script that stands in the document matches, in any letter case. */
+const hasScriptLike = (source: string): boolean =>
+  Array.from(document.scripts).some(({ text }) => new RegExp(source, 'i').test(text));
 
 /**
  * Clicks where a tab's document has nothing to click; does nothing where there is no such place. The capture's record ends with it, and
