@@ -172,55 +172,73 @@ function testReplicas(mongodb: MongodbServer): void {
     await until('every scan to end', async () => (await stored.countDocuments(unfinished)) === 0, endsInSeconds);
 
     const scans = await stored.find({}).toArray();
+    assertMadeOnce(scans, ids, unheard);
+    assertDone(scans);
+    t.diagnostic(
+      `${scans.length} scans ended, ${scans.filter(({ status }) => status === 'partial').length} of them partial`,
+    );
+    await assertOneResultEach(store, scans);
     const made = scans.map(({ _id }) => _id).sort();
-    assert.deepEqual(
-      ids.filter((id) => !made.includes(id)),
-      [],
-      'what was acknowledged is there',
-    );
-    assert.ok(made.length <= ids.length + unheard, 'and nothing was made twice');
-    // Checks that were interrupted three times leave a scan `partial`.
-    const isDone = ({ status, error }: ScanRecord) => status === 'completed' || error === 'checks: INTERRUPTED';
-    assert.deepEqual(
-      scans.filter((scan) => !isDone(scan)).map(({ _id, status, error }) => [_id, status, error]),
-      [],
-    );
-
-    const partial = scans.filter(({ status }) => status === 'partial').length;
-    t.diagnostic(`${scans.length} scans ended, ${partial} of them partial`);
-
-    // A capture whose control plane ended before the scan named it is removed later on.
-    const captures = await store.collection<CaptureRecord>('captures').find({}).project({ scan_id: 1 }).toArray();
-    const kept = new Map(captures.map(({ _id, scan_id }) => [_id, scan_id]));
-    assert.deepEqual(
-      scans.filter(({ _id, capture }) => kept.get(capture?.id ?? '') !== _id),
-      [],
-      'each has the one result that was accepted',
-    );
-
-    const ledger = await store.collection<LedgerEntry>('ledger_entries').find({}).sort({ sequence: 1 }).toArray();
-    assert.deepEqual(ledger.map(({ _id }) => _id).sort(), made.map((id) => `charge:${id}`).sort());
-    assert.deepEqual(
-      ledger.map(({ sequence, balance_after_micros }) => [sequence, balance_after_micros]),
-      ledger.map(({ amount_micros }, index) => [index + 1, amount_micros * (index + 1)]),
-    );
-
-    const allowances = store.collection<Allowance>('allowances');
-    const months = async () => Object.values((await allowances.findOne({}))?.months ?? {});
-    // Whoever was killed has left reservations behind.
-    const countScans = async (_: string, found: string[]) => found.filter((id) => made.includes(id)).length;
-    const later = new Date(Date.now() + 3_600_000);
-    await releaseAbandoned(
-      { allowances: allowanceStore(store), countScans, logger: createLogger('test', 'silent') },
-      later,
-    );
-    const counted = (await months()).reduce((sum, checks) => sum + checks, 0);
-    assert.equal(counted, made.length, 'every check is counted once');
-
-    const events = await store.collection<EventRecord>('events').find({}).sort({ scan_id: 1, sequence: 1 }).toArray();
-    assert.deepEqual(
-      events.map(({ scan_id, sequence, kind }) => [scan_id, sequence, kind]),
-      made.map((id) => [id, 1, 'scanning.scan.completed']),
-    );
+    await assertChargedOnce(store, made);
+    await assertCountedOnce(store, made);
+    await assertEventsOnce(store, made);
   });
+}
+
+/** `unheard`: requests that may have been carried out although nobody heard their answer. */
+function assertMadeOnce(scans: ScanRecord[], acknowledged: string[], unheard: number): void {
+  const made = new Set(scans.map(({ _id }) => _id));
+  assert.deepEqual(
+    acknowledged.filter((id) => !made.has(id)),
+    [],
+    'what was acknowledged is there',
+  );
+  assert.ok(made.size <= acknowledged.length + unheard, 'and nothing was made twice');
+}
+
+/** Checks that were interrupted three times leave a scan `partial`. */
+function assertDone(scans: ScanRecord[]): void {
+  const isDone = ({ status, error }: ScanRecord) => status === 'completed' || error === 'checks: INTERRUPTED';
+  assert.deepEqual(
+    scans.filter((scan) => !isDone(scan)).map(({ _id, status, error }) => [_id, status, error]),
+    [],
+  );
+}
+
+/** A capture whose control plane ended before the scan named it is removed later on. */
+async function assertOneResultEach(store: Store, scans: ScanRecord[]): Promise<void> {
+  const captures = await store.collection<CaptureRecord>('captures').find({}).project({ scan_id: 1 }).toArray();
+  const kept = new Map(captures.map(({ _id, scan_id }) => [_id, scan_id]));
+  assert.deepEqual(
+    scans.filter(({ _id, capture }) => kept.get(capture?.id ?? '') !== _id),
+    [],
+    'each has the one result that was accepted',
+  );
+}
+
+async function assertChargedOnce(store: Store, made: string[]): Promise<void> {
+  const ledger = await store.collection<LedgerEntry>('ledger_entries').find({}).sort({ sequence: 1 }).toArray();
+  assert.deepEqual(ledger.map(({ _id }) => _id).sort(), made.map((id) => `charge:${id}`).sort());
+  assert.deepEqual(
+    ledger.map(({ sequence, balance_after_micros }) => [sequence, balance_after_micros]),
+    ledger.map(({ amount_micros }, index) => [index + 1, amount_micros * (index + 1)]),
+  );
+}
+
+/** Whoever was killed has left reservations behind, which are released first. */
+async function assertCountedOnce(store: Store, made: string[]): Promise<void> {
+  const countScans = async (_: string, found: string[]) => found.filter((id) => made.includes(id)).length;
+  const parts = { allowances: allowanceStore(store), countScans, logger: createLogger('test', 'silent') };
+  await releaseAbandoned(parts, new Date(Date.now() + 3_600_000));
+  const allowance = await store.collection<Allowance>('allowances').findOne({});
+  const counted = Object.values(allowance?.months ?? {}).reduce((sum, checks) => sum + checks, 0);
+  assert.equal(counted, made.length, 'every check is counted once');
+}
+
+async function assertEventsOnce(store: Store, made: string[]): Promise<void> {
+  const events = await store.collection<EventRecord>('events').find({}).sort({ scan_id: 1, sequence: 1 }).toArray();
+  assert.deepEqual(
+    events.map(({ scan_id, sequence, kind }) => [scan_id, sequence, kind]),
+    made.map((id) => [id, 1, 'scanning.scan.completed']),
+  );
 }

@@ -8,31 +8,22 @@ import { newId } from '@adsweep/shared/ids.ts';
 import { isDiskFull } from '../../platform/disk-space.ts';
 import type { ObjectStore, StoredObject } from '../../platform/object-store.ts';
 import { type Collection, isDuplicateKey, type Store } from '../../platform/store.ts';
-import { ArtifactKept, type ArtifactRecord, type AttemptRef, type FoundFile } from './artifact.ts';
+import { ArtifactKept, type ArtifactRecord, type AttemptRef, type FoundFile, folderOf } from './artifact.ts';
+import { artifactRemovals } from './artifact-removal-store.ts';
 import { inspect, Measure } from './inspect-artifact.ts';
 
 /** An upload whose attempt nobody accepted is removed after this time; no lease lives as long. */
 const UNACCEPTED_LIFETIME_MS = 60 * 60 * 1000;
-/** So many files are swept at once; their records are removed in one turn of the event loop. */
-const SWEPT_AT_ONCE = 50;
 
 /**
- * The only code that touches the artifacts collection. The bytes are in the object store under `scans/<id>/<fence>/<upload>-<name>`: an
- * upload that comes late or breaks off touches no other one's.
+ * With its part for removals, the only code that touches the artifacts collection. The bytes are in the object store under
+ * `scans/<id>/<fence>/<upload>-<name>`: an upload that comes late or breaks off touches no other one's.
  */
 export type ArtifactStore = ReturnType<typeof artifactStore>;
 
 export function artifactStore(store: Store, objects: ObjectStore) {
   const artifacts: Collection<ArtifactRecord> = store.collection<ArtifactRecord>('artifacts');
-
-  /** The record goes first, unless it was changed meanwhile: a file without a record is found by {@link unrecordedSweep}. */
-  const remove = async (records: ArtifactRecord[]): Promise<void> => {
-    const removeOne = async ({ _id, object, expires_at }: ArtifactRecord) => {
-      const { deletedCount } = await artifacts.deleteOne({ _id, object, expires_at });
-      if (deletedCount > 0) await objects.delete(object);
-    };
-    await Promise.all(records.map(removeOne));
-  };
+  const { remove, ...removals } = artifactRemovals(artifacts, objects);
 
   /** Puts a file in the place of the one of its name. One that is kept, or a faster upload, makes the filter miss and refuses the insert. */
   const save = async (record: ArtifactRecord): Promise<ArtifactRecord> => {
@@ -128,37 +119,7 @@ export function artifactStore(store: Store, objects: ObjectStore) {
       return true;
     },
 
-    /** Removes everything that an attempt uploaded. */
-    async discard(ref: AttemptRef): Promise<void> {
-      await objects.delete(folderOf(ref));
-      await artifacts.deleteMany({ scan_id: ref.scanId, fence: ref.fence });
-    },
-
-    /** Removes everything that any attempt of a scan left. */
-    async removeOfScan(scanId: string): Promise<void> {
-      await objects.delete(`scans/${scanId}`);
-      await artifacts.deleteMany({ scan_id: scanId });
-    },
-
-    /** The next `limit` files that are kept, by id after `afterId` ('' = from the first). */
-    async pageOfKept(afterId: string, limit: number): Promise<Pick<ArtifactRecord, '_id' | 'scan_id' | 'fence'>[]> {
-      return artifacts
-        .find({ _id: { $gt: afterId }, kept: true })
-        .sort({ _id: 1 })
-        .limit(limit)
-        .project<Pick<ArtifactRecord, '_id' | 'scan_id' | 'fence'>>({ scan_id: 1, fence: 1 })
-        .toArray();
-    },
-
-    /** Removes a part of what has expired by `now`; answers how many files it was, 0 when nothing is left. */
-    async sweep(now: Date): Promise<number> {
-      const expired = await artifacts
-        .find({ expires_at: { $lte: now } })
-        .limit(SWEPT_AT_ONCE)
-        .toArray();
-      await remove(expired);
-      return expired.length;
-    },
+    ...removals,
   };
 }
 
@@ -169,7 +130,6 @@ async function allDone(work: Promise<unknown>[]): Promise<void> {
   if (reasons.length > 0) throw reasons.find(isDiskFull) ?? reasons[0];
 }
 
-const folderOf = ({ scanId, fence }: AttemptRef): string => `scans/${scanId}/${fence}`;
 const idOf = (ref: AttemptRef, name: string): string => `${folderOf(ref)}/${name}`;
 const newRecord = (ref: AttemptRef, name: string) => ({
   _id: idOf(ref, name),

@@ -4,6 +4,9 @@ import type { ByteRange } from '../../platform/object-store.ts';
 /** The attempt whose node uploads: each lease writes under its own fence. */
 export type AttemptRef = { scanId: string; fence: number };
 
+/** Where the object store has what an attempt uploaded. */
+export const folderOf = ({ scanId, fence }: AttemptRef): string => `scans/${scanId}/${fence}`;
+
 /**
  * A stored file of a scan; its bytes are under the key `object`. `width` and `height` in pixels as measured by us, 0 where it is no
  * picture. `kept`: an accepted capture names it, nothing may replace it. `expires_at` null: it stays.

@@ -1,0 +1,54 @@
+import type { ObjectStore } from '../../platform/object-store.ts';
+import type { Collection } from '../../platform/store.ts';
+import { type ArtifactRecord, type AttemptRef, folderOf } from './artifact.ts';
+
+/** So many files are swept at once; their records are removed in one turn of the event loop. */
+const SWEPT_AT_ONCE = 50;
+
+/** How artifacts go, as part of their store. */
+export function artifactRemovals(artifacts: Collection<ArtifactRecord>, objects: ObjectStore) {
+  /** The record goes first, unless it was changed meanwhile: a file without a record is found by {@link unrecordedSweep}. */
+  const remove = async (records: ArtifactRecord[]): Promise<void> => {
+    const removeOne = async ({ _id, object, expires_at }: ArtifactRecord) => {
+      const { deletedCount } = await artifacts.deleteOne({ _id, object, expires_at });
+      if (deletedCount > 0) await objects.delete(object);
+    };
+    await Promise.all(records.map(removeOne));
+  };
+
+  return {
+    remove,
+
+    /** Removes everything that an attempt uploaded. */
+    async discard(ref: AttemptRef): Promise<void> {
+      await objects.delete(folderOf(ref));
+      await artifacts.deleteMany({ scan_id: ref.scanId, fence: ref.fence });
+    },
+
+    /** Removes everything that any attempt of a scan left. */
+    async removeOfScan(scanId: string): Promise<void> {
+      await objects.delete(`scans/${scanId}`);
+      await artifacts.deleteMany({ scan_id: scanId });
+    },
+
+    /** The next `limit` files that are kept, by id after `afterId` ('' = from the first). */
+    async pageOfKept(afterId: string, limit: number): Promise<Pick<ArtifactRecord, '_id' | 'scan_id' | 'fence'>[]> {
+      return artifacts
+        .find({ _id: { $gt: afterId }, kept: true })
+        .sort({ _id: 1 })
+        .limit(limit)
+        .project<Pick<ArtifactRecord, '_id' | 'scan_id' | 'fence'>>({ scan_id: 1, fence: 1 })
+        .toArray();
+    },
+
+    /** Removes a part of what has expired by `now`; answers how many files it was, 0 when nothing is left. */
+    async sweep(now: Date): Promise<number> {
+      const expired = await artifacts
+        .find({ expires_at: { $lte: now } })
+        .limit(SWEPT_AT_ONCE)
+        .toArray();
+      await remove(expired);
+      return expired.length;
+    },
+  };
+}
