@@ -8,7 +8,7 @@ import { Query } from 'mingo/query';
 import type { ExpressionOperator, QueryOperator } from 'mingo/types';
 import { MongoError } from 'mongodb';
 import { $dateToString } from './date-to-string.ts';
-import { hasOperators } from './filter-conditions.ts';
+import { type Condition, type Conditions, hasOperators, partsOf } from './filter-conditions.ts';
 import { compared, equalTo, type LeafTest, matching, oneOf } from './leaf-tests.ts';
 import { isFields, splitPath, valuesAt } from './path-values.ts';
 import { CODE, refusal } from './refusals.ts';
@@ -71,7 +71,7 @@ const $all: Operator = (path, operand) => {
 
 /**
  * What mingo leaves to its own idea of order and of paths is answered here by MongoDB's: values compare as their index
- * keys do. mingo compiles filters and has the logic (`$and $or`).
+ * keys do. mingo compiles pipelines, and of filters what is left.
  */
 const LEAF_OPERATORS: Readonly<Record<`$${string}`, Operator>> = {
   $eq,
@@ -109,10 +109,30 @@ export const MINGO_OPTIONS = {
 
 /** Compiles a filter. Throws (BadValue) on an operator that is unknown or has no such operand. */
 export function matcherOf(filter: Fields): Matcher {
-  return asRefusal(() => {
-    const compiled = new Query(filter, MINGO_OPTIONS);
-    return (fields) => compiled.test(fields);
-  });
+  return asRefusal(() => allOf(partsOf(filter)));
+}
+
+/** Filters are mostly fields with operators of ours: those need no compiler. */
+function allOf({ conditions, others }: Conditions): Matcher {
+  const tests = [...conditions.map(testOf), ...others.map(testOfOther)];
+  return (fields) => tests.every((test) => test(fields));
+}
+
+function testOf({ path, operator, value }: Condition): Matcher {
+  const own = Object.hasOwn(LEAF_OPERATORS, operator) ? LEAF_OPERATORS[operator as `$${string}`] : undefined;
+  return own ? own(path, value) : compiledByMingo({ [path]: { [operator]: value } });
+}
+
+function testOfOther(part: Fields): Matcher {
+  const branches: unknown = part.$or;
+  if (!Array.isArray(branches) || branches.length === 0 || !branches.every(isFields)) return compiledByMingo(part);
+  const tests = branches.map((branch) => allOf(partsOf(branch)));
+  return (fields) => tests.some((test) => test(fields));
+}
+
+function compiledByMingo(filter: Fields): Matcher {
+  const compiled = new Query(filter, MINGO_OPTIONS);
+  return (fields) => compiled.test(fields);
 }
 
 const ASKS_OF_ARRAYS = new Set(['$size', '$all', '$elemMatch']);

@@ -4,6 +4,7 @@ import type { IndexTable, StoredRow } from './index-table.ts';
 import { fieldOf } from './path-values.ts';
 import { duplicateKey } from './refusals.ts';
 import { type Fields, fromBytes } from './stored-document.ts';
+import { sameValue } from './value-key.ts';
 
 type RawRow = { r: number; d: Uint8Array };
 type Entries = { index: IndexTable; keys: IndexKey[] };
@@ -42,14 +43,16 @@ export class Records {
 
   /** Throws E11000 when a unique index has one of its keys already. `bytes` must have an `_id`. */
   insert(bytes: Uint8Array): void {
-    const entries = this.#entries(fromBytes(bytes), -1);
+    const entries = this.#entries(this.indexes, fromBytes(bytes), -1);
     const row = Number(this.#insert.run(bytes).lastInsertRowid);
     for (const { index, keys } of entries) for (const key of keys) index.add(key, row);
   }
 
   /** Throws E11000 as `insert` does. Touches only the indexes whose keys change. */
   replace(row: number, before: Fields, after: { fields: Fields; bytes: Uint8Array }): void {
-    const entries = this.#entries(after.fields, row);
+    const isAffected = ({ spec }: IndexTable) =>
+      spec.components.some(({ segments }) => isChanged(before, after.fields, segments[0]!));
+    const entries = this.#entries(this.indexes.filter(isAffected), after.fields, row);
     this.#update.run(after.bytes, row);
     for (const { index, keys } of entries) {
       const old = index.keysOf(before);
@@ -90,8 +93,8 @@ export class Records {
     db.exec(`DROP TABLE ${Records.table(this.id)}`);
   }
 
-  #entries(fields: Fields, row: number): Entries[] {
-    return this.indexes.map((index) => ({ index, keys: this.#checked(index, fields, row) }));
+  #entries(indexes: IndexTable[], fields: Fields, row: number): Entries[] {
+    return indexes.map((index) => ({ index, keys: this.#checked(index, fields, row) }));
   }
 
   #checked(index: IndexTable, fields: Fields, row: number): IndexKey[] {
@@ -105,6 +108,12 @@ export class Records {
     const value = Object.fromEntries(spec.components.map(({ path }) => [path, valueFor(fields, path)]));
     return duplicateKey(this.name, spec.name, pattern, value);
   }
+}
+
+/** A field that is missing is not one that is null: a sparse index knows the difference. */
+function isChanged(before: Fields, after: Fields, name: string): boolean {
+  const [old, now] = [fieldOf(before, name), fieldOf(after, name)];
+  return (old === undefined) !== (now === undefined) || !sameValue(old, now);
 }
 
 const without = (keys: IndexKey[], others: IndexKey[]): IndexKey[] =>
