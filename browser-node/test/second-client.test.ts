@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
+import type { Page } from 'playwright-core';
 import { type ContextListener, ContextObservers } from '../src/browser/context-observers.ts';
 import type { BrowserSession } from '../src/browser/own-sessions.ts';
 import { CHILDREN_MAX } from '../src/capture/devtools/devtools.ts';
@@ -75,6 +76,28 @@ describe('the second client of a capture', () => {
     assert.ok([...client.sessions()].some(({ targetId }) => targetId === 'target-popup'));
     await turn();
     assert.ok(told.includes('Network.enable popup'));
+  });
+
+  it('takes the only tab there ever was for the only page, and asks for the id of a page as soon as there were two', async () => {
+    const { client, attach } = await connect();
+    let asked = 0;
+    const page = {
+      context: () => ({
+        pages: () => [page],
+        newCDPSession: async () => ({
+          send: async () => {
+            asked += 1;
+            return { targetInfo: { targetId: 'target-popup' } };
+          },
+          detach: async () => undefined,
+        }),
+      }),
+    } as unknown as Page;
+    assert.equal((await client.sessionOf(page)).targetId, 'target-tab');
+    assert.equal(asked, 0);
+    attach('page', 'popup');
+    assert.equal((await client.sessionOf(page)).targetId, 'target-popup');
+    assert.equal(asked, 1);
   });
 
   it('counts a worker when its script is asked for, and not again when it comes up', async () => {

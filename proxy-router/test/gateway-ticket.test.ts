@@ -5,6 +5,7 @@ import type { ExitTicket } from '@adsweep/shared/targeting/exit-ticket.ts';
 import { until } from '../../shared/test/support/until.ts';
 import { ConnectionFailure } from '../src/providers/connection-failure.ts';
 import { signTicket } from '../src/tickets/ticket.ts';
+import { VerifiedTickets } from '../src/tickets/verified-tickets.ts';
 import { openTunnel, proxyAuthorization, request, requestOver, sendRaw, tunnelStatus } from './support/proxy-client.ts';
 import { startTestRouter, TICKET_SECRET } from './support/router.ts';
 import { startRawTarget, startTarget } from './support/target.ts';
@@ -37,6 +38,16 @@ test('a request without a valid ticket is answered 407 and reaches nobody', asyn
   assert.match(await sendRaw(ticket, `GET ${url} HTTP/1.1\r\nHost: shop.example\r\n\r\n`), /^HTTP\/1.1 407/);
   assert.equal(target.seen.length, 0);
   assert.equal((await request(ticket, url)).status, 200, 'the ticket itself is valid');
+});
+
+test('a ticket that was verified is still refused with another signature, and once it has expired', () => {
+  const claims = { id: 'one', exit: 'direct-us', session: 's', scan: 'scan', expires: 2_000 };
+  const ticket = signTicket(claims, TICKET_SECRET);
+  const verified = new VerifiedTickets(TICKET_SECRET);
+  for (const now of [1_000, 1_999]) assert.deepEqual(verified.verify(ticket, now), claims);
+  assert.equal(verified.verify({ ...ticket, password: `${ticket.password.slice(1)}A` }, 1_000), null);
+  assert.equal(verified.verify({ ...ticket, password: '' }, 1_000), null);
+  for (const now of [2_000, 2_001]) assert.equal(verified.verify(ticket, now), null);
 });
 
 test('credentials never reach a target', async (t) => {

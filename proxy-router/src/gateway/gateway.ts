@@ -6,9 +6,9 @@ import { canonicalHost, hasNameLength } from '@adsweep/shared/urls/public-host.t
 import { RequestError, Server } from 'proxy-chain';
 import { ConnectionFailure } from '../providers/connection-failure.ts';
 import type { ActiveTicket } from '../tickets/active-ticket.ts';
-import { verifyTicket } from '../tickets/ticket.ts';
 import { RELAYED_HEADER, type Replica, replicaOf } from '../tickets/ticket-id.ts';
 import type { TicketRegistry } from '../tickets/ticket-registry.ts';
+import { VerifiedTickets } from '../tickets/verified-tickets.ts';
 import { connectUpstream, type UpstreamDependencies } from './connect-upstream.ts';
 import { forwardRequest, forwardUpgrade } from './forward-request.ts';
 import { pipe } from './pipe.ts';
@@ -50,12 +50,14 @@ type Handling = {
  */
 export class Gateway extends Server {
   readonly #dependencies: GatewayDependencies;
+  readonly #verified: VerifiedTickets;
   #isDraining = false;
 
   constructor(dependencies: GatewayDependencies) {
     const { host, port, metrics, idleMs, connectionsMax, headersMs } = dependencies;
     super({ host, port, authRealm: REALM });
     this.#dependencies = dependencies;
+    this.#verified = new VerifiedTickets(dependencies.ticketSecret);
     this.prepareRequestFunction = ({ username, password }) => {
       const bearer = this.#bearerOf(username, password);
       if (bearer === null) metrics.refusedCredentials.inc();
@@ -116,7 +118,7 @@ export class Gateway extends Server {
   /** The bearer of a ticket, null for one that is not valid. */
   #bearerOf(username: string, password: string): Bearer | null {
     const { tickets, ticketSecret, ownApi } = this.#dependencies;
-    const claims = verifyTicket({ username, password }, ticketSecret, Date.now());
+    const claims = this.#verified.verify({ username, password }, Date.now());
     if (claims === null) return null;
     const keeper = ownApi === '' ? null : replicaOf(claims.id, ticketSecret);
     if (keeper && keeper.api !== ownApi) return { keeper };

@@ -20,13 +20,13 @@ export const requests: Collector = {
     const seen = new Set<Seen>();
     captureSession.listeners.on('request', (request) => {
       if (seen.size >= REQUEST_URLS_MAX || captureSession.journal.closedAtMs !== null) return;
-      seen.add({ request, atMs: Date.now() });
+      seen.add({ request, atMs: Date.now(), method: request.method(), url: clipUrl(request.url()) });
     });
     return (draft) => {
       const { journal, landings } = captureSession;
       const byPage = new Map(landings.tabs.map(({ page, tab }) => [page, tab.session.targetId]));
-      const witnessed = [...seen].map((one) => entryOfSeen(one, (page) => byPage.get(page) ?? null));
-      for (const entry of missingIn(journal.written(), witnessed)) journal.add(entry);
+      for (const one of missingIn(journal.written(), [...seen]))
+        journal.add(entryOfSeen(one, (page) => byPage.get(page) ?? null));
       const known = journal.entries();
       const until = journal.closedAtMs ?? Number.POSITIVE_INFINITY;
       const carried = entriesOfTraffic(draft.traffic, known).filter(({ timestampMs }) => timestampMs < until);
@@ -43,12 +43,13 @@ export const requests: Collector = {
 /** Characters of an HTTP method: pages may make up their own. */
 const METHOD_LENGTH_MAX = 100;
 
-type Seen = { request: Request; atMs: number };
+type Called = Pick<Entry, 'method' | 'url'>;
+type Seen = Called & { request: Request; atMs: number };
 type PageOf = NonNullable<ReturnType<ReturnType<Request['frame']>['page']>>;
 
 /** Those of `witnessed` that `entries` lacks. What is missed is missed early, so the first of a kind are the missing ones. Pure. */
-export function missingIn(entries: Entry[], witnessed: Entry[]): Entry[] {
-  const keyOf = ({ method, url }: Entry) => `${method} ${withoutFragment(url)}`;
+export function missingIn<Witnessed extends Called>(entries: Called[], witnessed: Witnessed[]): Witnessed[] {
+  const keyOf = ({ method, url }: Called) => `${method} ${withoutFragment(url)}`;
   const known = Map.groupBy(entries, keyOf);
   return [...Map.groupBy(witnessed, keyOf)].flatMap(([key, seen]) => {
     const lacking = seen.length - (known.get(key)?.length ?? 0);
@@ -56,14 +57,10 @@ export function missingIn(entries: Entry[], witnessed: Entry[]): Entry[] {
   });
 }
 
-function entryOfSeen({ request, atMs }: Seen, tabOf: (page: PageOf) => string | null): Entry {
+function entryOfSeen({ request, atMs, method, url }: Seen, tabOf: (page: PageOf) => string | null): Entry {
   const response = request.existingResponse();
   return {
-    ...emptyEntry(
-      clipUrl(request.url()),
-      request.method(),
-      request.timing().startTime > 0 ? request.timing().startTime : atMs,
-    ),
+    ...emptyEntry(url, method, request.timing().startTime > 0 ? request.timing().startTime : atMs),
     resourceType: request.resourceType(),
     statusCode: response?.status() ?? 0,
     ...placeOf(request, tabOf),

@@ -29,6 +29,8 @@ export class SecondClient implements DevTools {
   readonly #observation: ContextObservation;
   readonly #listeners = new Listeners();
   readonly #sessions = new Map<string, Session>();
+  /** Tabs that were ever attached to. */
+  readonly #tabs: TargetSession[] = [];
   readonly #awaited = new Map<string, (session: TargetSession) => void>();
   /** Target ids of the frames and workers that were asked for, those that are gone included. */
   readonly #children = new Set<string>();
@@ -69,6 +71,8 @@ export class SecondClient implements DevTools {
   }
 
   async sessionOf(page: Page): Promise<TargetSession> {
+    const only = this.#onlyTab(page);
+    if (only) return only;
     const targetId = await withDeadline(targetIdOf(page), COMMAND_MS, 'the id of a tab');
     for (const session of this.#sessions.values()) if (session.targetId === targetId) return session;
     const seen = new Promise<TargetSession>((resolve) => this.#awaited.set(targetId, resolve));
@@ -77,6 +81,12 @@ export class SecondClient implements DevTools {
 
   close(): void {
     this.#observation.close();
+  }
+
+  /** The session of a page that needs no look at its id, which takes a session of its own: there was never more than one tab. */
+  #onlyTab(page: Page): TargetSession | null {
+    const [only = null] = this.#tabs;
+    return this.#tabs.length === 1 && page.context().pages().length === 1 ? only : null;
   }
 
   command<C extends Command>(
@@ -115,6 +125,7 @@ export class SecondClient implements DevTools {
       if (this.isFlooded) return;
     }
     const session = new Session(this, sessionId, targetInfo, parent);
+    if (targetInfo.type === 'page') this.#tabs.push(session);
     this.#sessions.set(sessionId, session);
     observeTarget(session);
     session.notify('Target.setAutoAttach', autoAttach({ paused: true }));
