@@ -180,7 +180,7 @@ describe('a public report', () => {
   it('names a finding once, with every place where it was made', () => {
     const tags = ['one', 'two', 'three'].map((detail) => sampleTag('back_button', detail));
     const page = render({ tags });
-    assert.match(page, /<bdi>Back button hijacked<\/bdi> × 3<\/li>/);
+    assert.match(page, /<bdi>Back button hijacked<\/bdi>\u00a0×\u00a03<\/li>/);
     assert.equal(page.split('<article class="finding').length, 2);
     for (const detail of ['one', 'two', 'three']) assert.ok(page.includes(`<bdi>${detail}</bdi>`), detail);
   });

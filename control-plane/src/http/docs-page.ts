@@ -54,6 +54,8 @@ noscript { display: block; padding: 1rem; font-family: sans-serif; }
 .swagger-ui .wrapper { padding: 0 16px; }
 .swagger-ui .info { margin: 24px 0; }
 @media (max-width: 640px) {
+  .swagger-ui .opblock-tag { flex-wrap: wrap; }
+  .swagger-ui .opblock-tag small { order: 1; flex-basis: 100%; padding: 4px 0 0; }
   .swagger-ui .opblock .opblock-summary { flex-wrap: wrap; }
   .swagger-ui .opblock .opblock-summary-path { max-width: 100%; }
   .swagger-ui table { display: block; overflow-x: auto; }

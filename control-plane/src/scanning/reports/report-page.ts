@@ -44,7 +44,7 @@ export function missingReportPage(assets: Assets): string {
 function showVerdict({ status, error, tags }: Report, { tone, title, text }: Verdict): Html {
   const busy = tone === 'busy' && html`<p class="quiet">This page renews itself every ${RENEW_SECONDS} seconds.</p>`;
   return html`<section class="verdict ${tone}">${SIGNS[tone]}<div><p class="status">${STATUSES[status]}</p><h1>${title}</h1>
-<p class="summary">${text}</p>${error && html`<p><code>${error}</code></p>`}${showChips(tags)}${busy}</div></section>`;
+<p class="summary">${text}</p>${status === 'failed' && html`<p><code>${error}</code></p>`}${showChips(tags)}${busy}</div></section>`;
 }
 
 /** Side by side where there is room and something for both. */

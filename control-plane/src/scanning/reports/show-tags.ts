@@ -14,7 +14,7 @@ export function showChips(tags: readonly ReportTag[]): Html | null {
 
 function showChip(found: readonly ReportTag[]): Html {
   const { name, severity } = found[0]!;
-  return html`<li class="chip ${severity}"><bdi>${name}</bdi>${found.length > 1 && ` × ${found.length}`}</li>`;
+  return html`<li class="chip ${severity}"><bdi>${name}</bdi>${found.length > 1 && `\u00a0×\u00a0${found.length}`}</li>`;
 }
 
 /** Every kind of finding with what it means and where it was seen. */
