@@ -339,6 +339,13 @@ describe('the report of an ad tag', () => {
     assert.match(shownWith({ width: 0, height: 0 }, []), /nothing was rendered/);
   });
 
+  it('lists two hundred requests, and says how many more there were', () => {
+    const many = Array.from({ length: 3_000 }, () => ({ ...pixel, url: `http://a.example/${'a'.repeat(60_000)}` }));
+    const page = shownWith({ redirect_chain: [{ ...root, sub_requests: many }] });
+    assert.match(page, /What the creative loaded <span class="count">3000<[\s\S]*and 2800 more/);
+    assert.ok(page.length < 700_000, `${page.length} characters`);
+  });
+
   it('keeps the page that it stands on private, and escapes what it asked for', () => {
     const page = shownWith({});
     assert.doesNotMatch(page, /private/);

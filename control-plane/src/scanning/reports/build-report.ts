@@ -25,6 +25,8 @@ import { countryName } from './words.ts';
 
 /** Longest texts of a page that a report repeats, in UTF-16 units. */
 const URL_MAX = 8_192;
+/** The same for URLs of long lists: trackers and a creative's requests. */
+const LISTED_URL_MAX = 2_048;
 const DETAIL_MAX = 2_000;
 const TITLE_MAX = 300;
 const TYPE_MAX = 60;
@@ -120,19 +122,25 @@ function publicCreative(scan: ScanRecord, { creative, artifacts }: SeenEvidence)
   if (!creative || scan.target.kind !== 'ad_tag') return null;
   const { width, height, page_url, redirect_chain } = creative;
   const room = { left: REQUESTS_MAX };
+  const requests = redirect_chain.map((hop) => ({
+    url: hop.url === page_url ? '' : clip(hop.url, URL_MAX),
+    type: 'document',
+    status_code: hop.status_code,
+    requests: publicRequests(hop.sub_requests, room, 1),
+  }));
+  const all = redirect_chain.reduce((sum, { sub_requests }) => sum + countRequests(sub_requests), 0);
   return {
     width,
     height,
     picture: artifacts.has(CREATIVE_SCREENSHOT),
     interactive: scan.tags.some(({ tag_slug }) => tag_slug === 'creative_interactive'),
-    requests: redirect_chain.map((hop) => ({
-      url: hop.url === page_url ? '' : clip(hop.url, URL_MAX),
-      type: 'document',
-      status_code: hop.status_code,
-      requests: publicRequests(hop.sub_requests, room, 1),
-    })),
+    requests,
+    left_out: all - (REQUESTS_MAX - room.left),
   };
 }
+
+const countRequests = (all: readonly SubRequest[]): number =>
+  all.reduce((sum, { children }) => sum + 1 + countRequests(children), 0);
 
 /** The publisher that an ad stands on is the client's own, and is left out. A video ad's own requests are its trackers. */
 function publicCompanies({ creative, landings, vast }: SeenEvidence): Report['companies'] {
@@ -156,7 +164,7 @@ function publicRequests(all: readonly SubRequest[], room: { left: number }, dept
     if (room.left === 0) return [];
     room.left -= 1;
     const requests = publicRequests(children, room, depth + 1);
-    return [{ url: clip(url, URL_MAX), type: clip(type, TYPE_MAX), status_code, requests }];
+    return [{ url: clip(url, LISTED_URL_MAX), type: clip(type, TYPE_MAX), status_code, requests }];
   });
 }
 
@@ -186,7 +194,7 @@ function publicVast({ video, wrappers, ads, trackers }: EvidenceVast, artifacts:
     trackers: trackers.map(({ event, offset, url, wrapper, requested_at_ms, playhead_ms, status_code }) => ({
       event: clip(event, TYPE_MAX),
       offset: offset && clip(offset, TYPE_MAX),
-      url: clip(url, URL_MAX),
+      url: clip(url, LISTED_URL_MAX),
       rung: wrapper,
       at_ms: requested_at_ms,
       playhead_ms,

@@ -75,7 +75,7 @@ export type ReportRequest = { url: string; type: string; status_code: number; re
 
 /**
  * The creative of an ad tag: its size in CSS pixels, 0 = nothing was rendered; whether a picture of it can be had; whether some of its
- * buttons or links open nothing; its documents with what they asked for.
+ * buttons or links open nothing; its documents with what they asked for, and how many requests more there were.
  */
 export type ReportCreative = {
   width: number;
@@ -83,6 +83,7 @@ export type ReportCreative = {
   picture: boolean;
   interactive: boolean;
   requests: ReportRequest[];
+  left_out: number;
 };
 
 /** What requests are for. */

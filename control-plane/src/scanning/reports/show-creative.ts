@@ -33,9 +33,10 @@ const interactiveWords = ({ width, interactive }: ReportCreative, leads: boolean
 
 /** What the creative asked for, as a tree of who caused whom. */
 export function showRequests({ creative }: Report): Html | null {
-  const requests = creative?.requests ?? [];
-  if (requests.length === 0) return null;
-  return html`<section class="card" id="requests"><h2>What the creative loaded <span class="count">${count(requests)}</span></h2><ul class="tree">${requests.map(showRequest)}</ul></section>`;
+  if (!creative || creative.requests.length === 0) return null;
+  const { requests, left_out } = creative;
+  const more = left_out > 0 && html`<p class="quiet">and ${left_out} more</p>`;
+  return html`<section class="card" id="requests"><h2>What the creative loaded <span class="count">${count(requests) + left_out}</span></h2><ul class="tree">${requests.map(showRequest)}</ul>${more}</section>`;
 }
 
 function showRequest({ url, type, status_code, requests }: ReportRequest): Html {
