@@ -1,10 +1,14 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { test } from 'node:test';
 import { createLogger } from '@adsweep/shared/service/logger.ts';
 import type { Catalogue } from '@adsweep/shared/targeting/catalogue.ts';
 import { until } from '../../shared/test/support/until.ts';
 import { openStore } from '../src/platform/store.ts';
 import { catalogueStore } from '../src/reference/catalogue/catalogue-store.ts';
+import { catalogueReader } from '../src/reference/catalogue/fetch-catalogue.ts';
 import { mirrorCatalogue } from '../src/reference/catalogue/mirror-catalogue.ts';
 import { CATALOGUE } from './support/running-api.ts';
 
@@ -42,4 +46,19 @@ test('§2.3.3 a catalogue of which nothing is known yet is as none', async (t) =
   await until('two looks', () => asked > 1);
   assert.equal(mirror.read(), null);
   await mirror.stop();
+});
+
+test('a catalogue that has not changed is not checked again; one that has is, and what is no catalogue is refused', async (t) => {
+  let answer: unknown = CATALOGUE;
+  const server = createServer((_, response) => response.end(JSON.stringify(answer))).listen(0, '127.0.0.1');
+  t.after(() => server.close());
+  await once(server, 'listening');
+  const read = catalogueReader(`http://127.0.0.1:${(server.address() as AddressInfo).port}`, 'the token');
+  const first = await read();
+  assert.deepEqual(first, CATALOGUE);
+  assert.equal(await read(), first);
+  answer = { ...CATALOGUE, pools: [] };
+  assert.deepEqual((await read()).pools, []);
+  answer = { pools: 'none' };
+  await assert.rejects(read());
 });

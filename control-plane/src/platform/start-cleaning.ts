@@ -18,17 +18,18 @@ export type CleaningPlan = { expired: { name: string; clean: Clean }; walk: { na
 
 /** Removes what has expired, without a pause while there is more of it, and walks on from time to time. Of several processes one does it. */
 export function startCleaning(redis: RedisClient, logger: Logger, { expired, walk }: CleaningPlan): Loop {
+  const turns = takeTurns(redis, expired.name, CLAIM_MS);
   let nextWalkAt = 0;
   const walkNext = async (): Promise<void> => {
     if (Date.now() < nextWalkAt) return;
-    if (!(await walk.clean(new Date()))) nextWalkAt = Date.now() + WALK_EVERY_MS;
+    const hasMore = await turns.run(() => walk.clean(new Date()));
+    if (hasMore === false) nextWalkAt = Date.now() + WALK_EVERY_MS;
   };
 
-  const turns = takeTurns(redis, expired.name, CLAIM_MS);
   const removeExpired = () => turns.run(() => expired.clean(new Date()));
   const loops = [
     startLoop(logger, { name: expired.name, everyMs: EXPIRED_EVERY_MS, turn: removeExpired }),
-    startLoop(logger, { name: walk.name, everyMs: WALK_STEP_EVERY_MS, turn: () => turns.run(walkNext) }),
+    startLoop(logger, { name: walk.name, everyMs: WALK_STEP_EVERY_MS, turn: walkNext }),
   ];
   return {
     async stop() {

@@ -10,7 +10,7 @@ import type { Metrics } from '../../metrics.ts';
 import type { Platform } from '../../platform/platform.ts';
 import type { Loop } from '../../platform/start-loop.ts';
 import { catalogueStore } from '../../reference/catalogue/catalogue-store.ts';
-import { fetchCatalogue } from '../../reference/catalogue/fetch-catalogue.ts';
+import { catalogueReader } from '../../reference/catalogue/fetch-catalogue.ts';
 import { type CatalogueMirror, mirrorCatalogue } from '../../reference/catalogue/mirror-catalogue.ts';
 import { inService } from '../../reference/tags/tag-definitions.ts';
 import { PicturePool } from '../../scanning/artifacts/picture-pool.ts';
@@ -112,7 +112,7 @@ export async function startApi(
 
 function mirror(config: Config, { store, logger }: Platform, metrics: Metrics): Promise<CatalogueMirror> {
   const proxyUrl = config.ADSWEEP_PROXY_URL.replace(/\/+$/, '');
-  const fetchIt = () => fetchCatalogue(proxyUrl, firstSecret(config.ADSWEEP_NODE_TOKEN));
+  const fetchIt = catalogueReader(proxyUrl, firstSecret(config.ADSWEEP_NODE_TOKEN));
   const refreshed = () => metrics.catalogueRead.set(Date.now() / 1000);
   return mirrorCatalogue(fetchIt, catalogueStore(store), config.ADSWEEP_CATALOGUE_SECONDS * 1000, logger, refreshed);
 }
