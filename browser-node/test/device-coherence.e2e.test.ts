@@ -86,6 +86,7 @@ function believeDevice(said: Testimony, { device }: Emulator, userAgent: string)
   assert.equal(said.memory, device.clientHints ? 8 : null, said.where);
   if (!device.clientHints) {
     assert.equal(said.clientHints, null, said.where);
+    assert.deepEqual(said.unlikeSafari, [], said.where);
     return;
   }
   const { brand, mobile, model, platform } = device.clientHints;
@@ -103,7 +104,8 @@ function believeDevice(said: Testimony, { device }: Emulator, userAgent: string)
 
 function believeWindow(where: string, said: NonNullable<Testimony['window']>, { device }: Emulator): void {
   // A frame is as wide as its page makes it.
-  const { width, ...rest } = said;
+  const { width, notifications, ...rest } = said;
+  if (where !== 'frame') assert.deepEqual(notifications, ['default', 'prompt'], where);
   if (where !== 'frame' && device.mobile) assert.equal(width, device.viewport.width, where);
   assert.deepEqual(
     rest,
@@ -113,8 +115,12 @@ function believeWindow(where: string, said: NonNullable<Testimony['window']>, { 
       webdriver: false,
       screenWidth: device.screen.width,
       pixelRatio: device.deviceScaleFactor,
+      styled: true,
+      corner: [0, 0, 0, 0],
+      extended: false,
       plugins: device.mobile ? 0 : 5,
       chrome: device.clientHints !== null,
+      chromeSource: device.clientHints && 'function () { [native code] }',
       hover: !device.mobile,
       vibrates: device.clientHints !== null,
       addresses: [],

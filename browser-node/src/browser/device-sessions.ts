@@ -1,3 +1,4 @@
+import type { WindowPlace } from './device-screens.ts';
 import { addedCommand, type ProtocolFilter, type ProtocolMessage } from './protocol-message.ts';
 import { type DeviceHeaders, type ProxyCredentials, scriptsPaused, workerScriptsPaused } from './request-guard.ts';
 import { startedWorker } from './started-worker.ts';
@@ -10,11 +11,14 @@ export type Identity = {
   maxTouchPoints: number;
   /** What scripts of service workers and of workers' workers are requested with; Chromium itself would do so under its own name. */
   headers: DeviceHeaders;
+  /** Where its windows are opened; null = anywhere. */
+  window: WindowPlace | null;
   /** JavaScript for workers, which init scripts do not reach. */
   workerScript: string;
 };
 
-type Session = { identity: Identity | null; type: string; targetId: string };
+/** `placed`: it is a tab that we opened, and not one that a page did. */
+type Session = { identity: Identity | null; type: string; targetId: string; placed: boolean };
 type Expected = { identity: Identity; resolve: (contextId: string) => void };
 
 const WORKERS = new Set(['worker', 'shared_worker', 'service_worker']);
@@ -77,6 +81,7 @@ export class DeviceSessions implements ProtocolFilter {
       this.#expected = null;
       return [message];
     }
+    if (message.method === 'Target.createTarget') return [this.#place(message)];
     if (message.method === 'Target.detachFromTarget' && this.#isSharedWorker(message)) {
       // Playwright has no use for shared workers and would leave them, and the device with them: it is told something else.
       return [{ id: message.id, sessionId: message.sessionId, method: 'Browser.getVersion' }];
@@ -94,6 +99,12 @@ export class DeviceSessions implements ProtocolFilter {
     return true;
   }
 
+  /** A new tab on the screen of its device. */
+  #place(message: ProtocolMessage): ProtocolMessage {
+    const window = this.#identities.get(message.params?.browserContextId as string)?.window;
+    return window ? { ...message, params: { ...message.params, ...window, newWindow: true } } : message;
+  }
+
   #isSharedWorker({ params }: ProtocolMessage): boolean {
     return this.#sessions.get(params?.sessionId as string)?.type === 'shared_worker';
   }
@@ -102,6 +113,9 @@ export class DeviceSessions implements ProtocolFilter {
     switch (message.method) {
       case 'Emulation.setUserAgentOverride':
         return [{ ...message, params: identity.userAgentOverride }];
+      case 'Emulation.setDeviceMetricsOverride':
+        // Where our browser put the window is nothing of the device's.
+        return [session.placed ? { ...message, params: { ...message.params, positionX: 0, positionY: 0 } } : message];
       case 'Emulation.setTouchEmulationEnabled':
         return [{ ...message, params: { ...message.params, maxTouchPoints: identity.maxTouchPoints } }];
       case 'Runtime.runIfWaitingForDebugger':
@@ -147,12 +161,12 @@ export class DeviceSessions implements ProtocolFilter {
   #attached({ sessionId, params }: ProtocolMessage): void {
     const { targetInfo, sessionId: own } = params as {
       sessionId: string;
-      targetInfo: { targetId: string; type: string; browserContextId?: string };
+      targetInfo: { targetId: string; type: string; browserContextId?: string; openerId?: string };
     };
     const parent = this.#sessions.get(sessionId ?? '')?.identity ?? null;
     const identity = this.#identities.get(targetInfo.browserContextId ?? '') ?? parent;
-    const { targetId, type } = targetInfo;
-    this.#sessions.set(own, { identity, type, targetId });
+    const { targetId, type, openerId } = targetInfo;
+    this.#sessions.set(own, { identity, type, targetId, placed: !openerId });
     // The first one is Playwright's own; it may attach to a tab once more for others.
     if (type === 'page' && !this.#ofTabs.has(targetId)) this.#ofTabs.set(targetId, own);
   }

@@ -7,9 +7,14 @@ import type { Identity } from './device-sessions.ts';
 import { type DeviceOverrides, deviceScript } from './page-scripts/device-script.ts';
 
 /** All that makes a context look like one device in one country: Playwright's options, what CDP is told, and the init script. */
-export type EmulationProfile = { options: BrowserContextOptions; identity: Identity; initScript: string };
+export type EmulationProfile = {
+  options: BrowserContextOptions;
+  identity: Omit<Identity, 'window'>;
+  device: Device;
+  initScript: string;
+};
 
-// Safari has none of these; where its pages look for them, they find out.
+// Safari 17 has none of these; where its pages look for them, they find out. (MDN browser-compat-data)
 const NOT_IN_SAFARI = [
   'userAgentData',
   'deviceMemory',
@@ -21,6 +26,53 @@ const NOT_IN_SAFARI = [
   'hid',
   'serial',
   'vibrate',
+  'adAuctionComponents',
+  'devicePosture',
+  'getInstalledRelatedApps',
+  'gpu',
+  'ink',
+  'joinAdInterestGroup',
+  'leaveAdInterestGroup',
+  'login',
+  'managed',
+  'presentation',
+  'protectedAudience',
+  'requestMIDIAccess',
+  'runAdAuction',
+  'scheduling',
+  'updateAdInterestGroups',
+  'virtualKeyboard',
+  'webkitGetUserMedia',
+  'webkitPersistentStorage',
+  'webkitTemporaryStorage',
+  'windowControlsOverlay',
+  'xr',
+];
+const GLOBALS_NOT_IN_SAFARI = [
+  'Accelerometer',
+  'BatteryManager',
+  'BeforeInstallPromptEvent',
+  'EyeDropper',
+  'Gyroscope',
+  'HID',
+  'IdleDetector',
+  'Keyboard',
+  'LaunchQueue',
+  'LinearAccelerationSensor',
+  'NavigatorUAData',
+  'NetworkInformation',
+  'PresentationRequest',
+  'Serial',
+  'USB',
+  'documentPictureInPicture',
+  'getScreenDetails',
+  'launchQueue',
+  'onbeforeinstallprompt',
+  'queryLocalFonts',
+  'showDirectoryPicker',
+  'showOpenFilePicker',
+  'showSaveFilePicker',
+  'webkitRequestFileSystem',
 ];
 
 /** The emulation profile of a context on a Chromium of version `browserVersion` that leaves by the ticket's exit. Pure. */
@@ -54,6 +106,7 @@ export function emulationProfile(
       maxTouchPoints: device.maxTouchPoints,
       workerScript: script,
     },
+    device,
     initScript: script,
   };
 }
@@ -74,7 +127,7 @@ function contextOptions(device: Device, locale: CountryLocale): BrowserContextOp
     hasTouch: device.maxTouchPoints > 0,
     locale: locale.languages[0],
     timezoneId: locale.timezone,
-    ...(locale.coordinates && { geolocation: locale.coordinates, permissions: ['geolocation'] }),
+    ...(locale.coordinates && { geolocation: locale.coordinates }),
   };
 }
 
@@ -92,7 +145,11 @@ function deviceOverrides(device: Device, userAgent: string, languages: string[])
     deviceMemory: 8,
   };
   return {
-    navigator: { answers, missing: isChromium ? [] : NOT_IN_SAFARI },
+    navigator: {
+      answers,
+      missing: isChromium ? [] : NOT_IN_SAFARI,
+      missingGlobals: isChromium ? [] : GLOBALS_NOT_IN_SAFARI,
+    },
     window: { screen: { ...device.screen, pixelRatio: device.deviceScaleFactor }, chrome: isChromium },
     gpu: device.gpu,
     pdfViewer: !device.mobile,

@@ -4,6 +4,7 @@ import { type Browser, type BrowserContext, chromium } from 'playwright-core';
 import type { Chromium } from './chromium-path.ts';
 import { type ChromiumProcess, startChromium } from './chromium-process.ts';
 import { ContextObservers } from './context-observers.ts';
+import { DeviceScreens } from './device-screens.ts';
 import { DeviceSessions } from './device-sessions.ts';
 import { type EmulationProfile, emulationProfile } from './emulation-profile.ts';
 import { lastingMemory } from './group-memory.ts';
@@ -17,6 +18,9 @@ import { takePicture } from './take-picture.ts';
 const CONNECT_DEADLINE_MS = 15_000;
 const OPEN_DEADLINE_MS = 15_000;
 const CLOSE_DEADLINE_MS = 5_000;
+/** Besides the place: sensors, which browsers give without asking. */
+const GRANTED = ['geolocation', 'accelerometer'];
+const SCREEN_DEADLINE_MS = 5_000;
 /** How long a browser that does not close a context may go on for the sake of its other contexts. */
 const UNHEALTHY_GRACE_MS = 20_000;
 const MEMORY_EVERY_MS = 10_000;
@@ -29,6 +33,7 @@ export class LiveBrowser {
   readonly #browser: Browser;
   readonly #sessions: DeviceSessions;
   readonly #observers: ContextObservers;
+  readonly #screens: DeviceScreens;
   readonly #logger: Logger;
   readonly #renderers: RendererMemory;
   readonly #startedAt = Date.now();
@@ -58,6 +63,9 @@ export class LiveBrowser {
     this.#browser = browser;
     this.#sessions = sessions;
     this.#observers = new ContextObservers(() => transport.own.attach(OPEN_DEADLINE_MS));
+    this.#screens = new DeviceScreens((screen) =>
+      transport.own.command('Emulation.addScreen', screen, SCREEN_DEADLINE_MS),
+    );
     this.#logger = logger.child({ chromium_pid: process.pid });
     browser.on('disconnected', () => {
       this.#broken = true;
@@ -159,10 +167,21 @@ export class LiveBrowser {
   }
 
   async #create(profile: EmulationProfile): Promise<[BrowserContext, string]> {
-    const expected = this.#sessions.expectContext(profile.identity);
+    const window = await this.#screens.placeOf(profile.device);
+    const expected = this.#sessions.expectContext({ ...profile.identity, window });
     const context = await this.#browser.newContext(profile.options);
     await context.addInitScript(profile.initScript);
-    return [context, await expected];
+    const contextId = await expected;
+    await this.#grant(contextId);
+    return [context, contextId];
+  }
+
+  /** Permissions of a browser whose user was asked for the place alone. Playwright would refuse all others for good. */
+  async #grant(browserContextId: string): Promise<void> {
+    for (const name of GRANTED) {
+      const params = { permission: { name }, setting: 'granted', browserContextId };
+      await this.#transport.own.command('Browser.setPermission', params, OPEN_DEADLINE_MS);
+    }
   }
 
   #present(context: BrowserContext, contextId: string): OpenContext {

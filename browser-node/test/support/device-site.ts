@@ -20,6 +20,8 @@ export type Testimony = {
     platform: string;
     model: string;
   } | null;
+  /** What Chromium has and Safari has not, as far as it is found. */
+  unlikeSafari: string[];
   /** Who draws WebGL; null = there is none. */
   webgl: string | null;
   /** How wide a canvas makes the same text in fonts of several systems, in CSS pixels: what tells which fonts are there. */
@@ -32,8 +34,18 @@ export type Testimony = {
     screenWidth: number;
     width: number;
     pixelRatio: number;
+    /** Whether style sheets are told of the same screen as scripts. */
+    styled: boolean;
+    /** Where the window and its screen begin, in CSS pixels. */
+    corner: number[];
+    /** Whether there is another screen. */
+    extended: boolean;
     plugins: number;
     chrome: boolean;
+    /** The source of a function of `window.chrome`; null = it is not there. */
+    chromeSource: string | null;
+    /** What is known of notifications, told in two ways. */
+    notifications: string[];
     hover: boolean;
     vibrates: boolean;
     /** Addresses that WebRTC finds. */
@@ -79,6 +91,8 @@ const testify = async (where) => ({
   clientHints: navigator.userAgentData
     ? JSON.parse(JSON.stringify(await navigator.userAgentData.getHighEntropyValues(['model', 'platformVersion'])))
     : null,
+  unlikeSafari: ['NavigatorUAData', 'NetworkInformation', 'showOpenFilePicker', 'BeforeInstallPromptEvent', 'gpu', 'runAdAuction', 'managed', 'xr', 'webkitTemporaryStorage']
+    .filter((name) => name in globalThis || name in navigator),
   webgl: webgl(),
   textWidths: textWidths(),
   window: typeof window === 'undefined' ? undefined : {
@@ -88,8 +102,13 @@ const testify = async (where) => ({
     screenWidth: screen.width,
     width: innerWidth,
     pixelRatio: devicePixelRatio,
+    styled: matchMedia('(device-width: ' + screen.width + 'px) and (resolution: ' + devicePixelRatio + 'dppx)').matches,
+    corner: [screenX, screenY, screen.availLeft, screen.availTop],
+    extended: screen.isExtended,
     plugins: navigator.plugins.length,
     chrome: 'chrome' in window,
+    chromeSource: window.chrome ? String(chrome.csi) : null,
+    notifications: [Notification.permission, (await navigator.permissions.query({ name: 'notifications' })).state],
     hover: matchMedia('(hover: hover)').matches,
     vibrates: 'vibrate' in navigator,
     addresses: await addresses(),

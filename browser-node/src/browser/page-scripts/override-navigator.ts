@@ -6,6 +6,8 @@ export type NavigatorOverrides = {
   answers: Record<string, string | number | string[]>;
   /** Names that this browser's `navigator` does not have at all. */
   missing: string[];
+  /** Names that this browser does not have in the global scope. */
+  missingGlobals: string[];
 };
 
 /** For pages, frames and workers. */
@@ -16,4 +18,5 @@ export function overrideNavigator(overrides: NavigatorOverrides, wrapGetter: Wra
     wrapGetter(prototype, name, Array.isArray(value) ? Object.freeze(value) : value);
   }
   for (const name of overrides.missing) Reflect.deleteProperty(prototype, name);
+  for (const name of overrides.missingGlobals) Reflect.deleteProperty(globalThis, name);
 }

@@ -10,22 +10,52 @@ export type WindowOverrides = {
 
 /** For pages and frames. */
 export function overrideWindow(overrides: WindowOverrides, wrapGetter: WrapGetter): void {
+  const isOfTopSite = () => {
+    try {
+      return Boolean(top?.document);
+    } catch {
+      return false;
+    }
+  };
   const { width, height, pixelRatio } = overrides.screen;
-  // Chromium tells cross-site frames the size of the real screen, whatever is emulated.
+  // Chromium tells cross-site frames the size of the screen their window is on, whatever is emulated.
   if (screen.width !== width || devicePixelRatio !== pixelRatio) {
     for (const name of ['width', 'availWidth']) wrapGetter(Screen.prototype, name, width);
     for (const name of ['height', 'availHeight']) wrapGetter(Screen.prototype, name, height);
     wrapGetter(window, 'devicePixelRatio', pixelRatio);
   }
+  // The desktop of our browser has a screen for each kind of device: to its page it is the only one, and begins at 0.
+  for (const name of ['availLeft', 'availTop'])
+    if (Reflect.get(screen, name) !== 0) wrapGetter(Screen.prototype, name, 0);
+  if (!isOfTopSite()) for (const name of ['screenX', 'screenY', 'screenLeft', 'screenTop']) wrapGetter(window, name, 0);
+  wrapGetter(Screen.prototype, 'isExtended', false);
+  // Headless Chromium says that notifications were refused, and that nobody was asked; frames of other sites are refused by every browser.
+  if (isSecureContext && 'Notification' in window && isOfTopSite()) wrapGetter(Notification, 'permission', 'default');
   if (!overrides.chrome) Reflect.deleteProperty(window, 'chrome');
   if (!overrides.chrome || 'chrome' in window) return;
   const since = performance.timeOrigin;
   const [started, requested] = [Math.round(since), since / 1000];
   const now = performance.now.bind(performance);
+  /** Prints as native code and has no name, as those of Chrome. */
+  const native = (run: () => object) => Object.defineProperty(run.bind(undefined), 'name', { value: '' });
   const chrome = {
     app: { isInstalled: false },
-    csi: () => ({ onloadT: started, pageT: now(), startE: started, tran: 15 }),
-    loadTimes: () => ({ requestTime: requested, startLoadTime: requested, navigationType: 'Other' }),
+    csi: native(() => ({ onloadT: started, pageT: now(), startE: started, tran: 15 })),
+    loadTimes: native(() => ({
+      requestTime: requested,
+      startLoadTime: requested,
+      commitLoadTime: requested,
+      finishDocumentLoadTime: 0,
+      finishLoadTime: 0,
+      firstPaintTime: 0,
+      firstPaintAfterLoadTime: 0,
+      navigationType: 'Other',
+      wasFetchedViaSpdy: false,
+      wasNpnNegotiated: false,
+      npnNegotiatedProtocol: 'unknown',
+      wasAlternateProtocolAvailable: false,
+      connectionInfo: 'http/1.1',
+    })),
   };
   Object.defineProperty(window, 'chrome', { value: chrome, writable: true, enumerable: true, configurable: false });
 }
