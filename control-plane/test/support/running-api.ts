@@ -1,4 +1,3 @@
-import type { Capture } from '@adsweep/shared/capture/capture.ts';
 import { listen } from '@adsweep/shared/service/listen.ts';
 import { createLogger } from '@adsweep/shared/service/logger.ts';
 import type { Catalogue } from '@adsweep/shared/targeting/catalogue.ts';
@@ -17,37 +16,28 @@ import { organizationStore } from '../../src/accounts/organizations/organization
 import { priceOfCheck } from '../../src/accounts/organizations/price-of-check.ts';
 import { NO_QUOTAS } from '../../src/accounts/organizations/quotas.ts';
 import { limitRequests } from '../../src/accounts/rate-limit/limit-requests.ts';
-import type { CountRequest } from '../../src/accounts/rate-limit/request-counter.ts';
 import { batchClaimStore } from '../../src/analysis/rules/batch-claim-store.ts';
 import { RuleThreads } from '../../src/analysis/rules/evaluation/rule-threads.ts';
-import type { PackedSources } from '../../src/analysis/rules/packed-evidence.ts';
 import { ruleStore } from '../../src/analysis/rules/rule-store.ts';
 import { rulesByTag } from '../../src/analysis/rules/rules-by-tag.ts';
-import type { RuleTestParts } from '../../src/analysis/rules/test-rules.ts';
 import { taxonomyStore } from '../../src/analysis/taxonomies/taxonomy-store.ts';
 import { apiRoutes } from '../../src/compose/api-routes.ts';
 import { createApp } from '../../src/compose/create-app.ts';
-import type { CaptureRecord } from '../../src/crawling/captures/capture-record.ts';
-import type { FleetVerbs } from '../../src/crawling/fleet/fleet-routes.ts';
-import type { QueueLoad } from '../../src/crawling/queue/read-depth.ts';
 import { authenticate } from '../../src/http/authenticate.ts';
 import { idempotencyStore } from '../../src/http/idempotency-store.ts';
 import type { Permission } from '../../src/http/permissions.ts';
-import type { ReadyCheck } from '../../src/http/probes.ts';
 import { createMetrics } from '../../src/metrics.ts';
 import { processBroadcast } from '../../src/platform/broadcast.ts';
 import { openStore, type Store } from '../../src/platform/store.ts';
 import { tagDefinitionStore } from '../../src/reference/tags/tag-definition-store.ts';
 import { PicturePool } from '../../src/scanning/artifacts/picture-pool.ts';
-import type { ArtifactSource } from '../../src/scanning/artifacts/routes.ts';
-import { NO_SCAN_EVIDENCE, type ScanEvidence } from '../../src/scanning/scans/api/evidence.ts';
-import type { FindTagWords } from '../../src/scanning/scans/api/present-tag.ts';
-import { type FindCampaign, findNoCampaign } from '../../src/scanning/scans/request/find-campaign.ts';
+import { NO_SCAN_EVIDENCE } from '../../src/scanning/scans/api/evidence.ts';
 import type { ScanRecord } from '../../src/scanning/scans/state/scan.ts';
 import type { ListQuestion, ListWindow } from '../../src/scanning/scans/state/scan-list-store.ts';
 import { stateOf } from '../../src/scanning/scans/state/scan-state.ts';
 import { scanStore } from '../../src/scanning/scans/state/scan-store.ts';
 import { stateBroadcast } from '../../src/scanning/scans/state/state-broadcast.ts';
+import { emptySurroundings, packedSources } from './surroundings.ts';
 
 export const PUBLIC_URL = 'https://adsweep.example';
 export const PRICE_MICROS = 10_000;
@@ -103,38 +93,6 @@ export type Json = any;
 
 type Sent = { key?: string | null; body?: unknown; raw?: BodyInit; headers?: Record<string, string> };
 
-/** What stands around the API in a test; each may be replaced while it runs. */
-export type Surroundings = {
-  catalogue: Catalogue | null;
-  evidence: ScanEvidence;
-  picture: ArtifactSource['openPicture'];
-  file: ArtifactSource['findFile'];
-  enqueue: (scans: ScanRecord[]) => Promise<void>;
-  tagWordsFor: (organizationId: string) => Promise<FindTagWords>;
-  /** What a rule test finds of a scan: by the id of its capture. */
-  captures: Map<string, Capture>;
-  findTestedScan: RuleTestParts['findScan'];
-  ruleTestLimits: RuleTestParts['limits'];
-  problemsOf: RuleThreads['problemsOf'];
-  model: RuleTestParts['model'];
-  readyChecks: ReadyCheck[];
-  findCampaign: FindCampaign;
-  demoReport: string | null;
-  countRequest: CountRequest;
-  fleet: (verb: 'block' | 'unblock' | 'drain' | 'undrain', nodeId: string) => Promise<void>;
-  readFleet: FleetVerbs['readFleet'];
-  load: QueueLoad;
-};
-
-/** Captures without contents, as they are after a day. */
-const packedSources = ({ captures }: Surroundings): PackedSources => ({
-  readCapture: async ({ capture }) => {
-    const found = capture && (await captures.get(capture.id));
-    return found ? ({ _id: capture.id, capture: found } as CaptureRecord) : null;
-  },
-  bodies: { packed: async () => null, unpackedBytesMax: 1_000 },
-});
-
 /** The API of the control plane on a free port, over a store of its own, with two organizations. */
 export async function runningApi(
   open: () => Promise<Store> = () => openStore({ path: ':memory:' }),
@@ -142,39 +100,12 @@ export async function runningApi(
 ) {
   const store = await open();
   const [states, closing] = [stateBroadcast(processBroadcast()), new AbortController()];
-  const scans = scanStore(store, (scan) => states.announce(stateOf(scan)));
-  const [ledger, rechecks, audits] = [ledgerStore(store), recheckStore(store), auditStore(store)];
-  const accounts = { organizations: organizationStore(store), keys: keyStore(store) };
-  const [idempotency, tags, rules] = [idempotencyStore(store), tagDefinitionStore(store), ruleStore(store)];
-  for (const one of [accounts.keys, accounts.organizations, scans, ledger, idempotency, tags, rules])
-    await one.createIndexes();
-  for (const who of ['ours', 'theirs'] as const)
-    await addOrganization(accounts, { _id: ORGANIZATIONS[who], name: who }, KEYS[who], new Date());
-
+  const stores = await openStores(store, (scan) => states.announce(stateOf(scan)));
+  const { scans, ledger, rechecks, audits, accounts, idempotency, tags, rules } = stores;
   const enqueued: ScanRecord[] = [];
-  const around: Surroundings = {
-    catalogue: CATALOGUE,
-    evidence: NO_SCAN_EVIDENCE,
-    picture: async () => null,
-    file: async () => null,
-    enqueue: async (scans) => void enqueued.push(...scans),
-    tagWordsFor: async () => (slug) =>
-      slug === 'archived' ? null : { display_name: slug.toUpperCase(), category: 'behavior', severity: 'medium' },
-    captures: new Map(),
-    findTestedScan: scans.find,
-    ruleTestLimits: { ruleMs: 2_000, batchMs: 110_000 },
-    problemsOf: (patterns) => threads.problemsOf(patterns),
-    model: null,
-    readyChecks: [],
-    findCampaign: findNoCampaign,
-    demoReport: null,
-    countRequest: async () => null,
-    fleet: async () => {},
-    readFleet: async () => ({ nodes: [], marks: { blocked: new Set(), draining: new Set() } }),
-    load: { waiting: { 0: 0, 1: 0, 2: 0 }, capped: 0, delayed: 0, leased: 0 },
-  };
   const pictures = new PicturePool();
   const threads = new RuleThreads(1);
+  const around = emptySurroundings(CATALOGUE, enqueued, scans.find, (patterns) => threads.problemsOf(patterns));
   const metrics = createMetrics();
   const logger = createLogger('test', 'silent');
   const quotasOf = async (id: string) => (await accounts.organizations.find(id))?.quotas ?? NO_QUOTAS;
@@ -273,16 +204,7 @@ export async function runningApi(
   const server = await listen('127.0.0.1', 0, 'ADSWEEP_HTTP_PORT');
   server.serve(app.callback());
 
-  const call = async (method: string, path: string, { key = KEYS.ours, body, raw, headers = {} }: Sent = {}) => {
-    const answer = await fetch(`http://127.0.0.1:${server.port}${path}`, {
-      method,
-      headers: { ...(key ? { authorization: `Bearer ${key}` } : {}), ...headers },
-      ...(body === undefined && raw === undefined ? {} : { body: raw ?? JSON.stringify(body) }),
-    });
-    const text = await answer.text();
-    const isJson = answer.headers.get('content-type')?.startsWith('application/json');
-    return { status: answer.status, headers: answer.headers, text, body: isJson ? JSON.parse(text) : null } as Answered;
-  };
+  const call = callsTo(server.port);
 
   return {
     port: server.port,
@@ -320,6 +242,33 @@ export async function runningApi(
       await threads.close();
       await store.close();
     },
+  };
+}
+
+/** The stores that the API asks, with two organizations in them. */
+async function openStores(store: Store, changed: (scan: ScanRecord) => void) {
+  const scans = scanStore(store, changed);
+  const [ledger, rechecks, audits] = [ledgerStore(store), recheckStore(store), auditStore(store)];
+  const accounts = { organizations: organizationStore(store), keys: keyStore(store) };
+  const [idempotency, tags, rules] = [idempotencyStore(store), tagDefinitionStore(store), ruleStore(store)];
+  for (const one of [accounts.keys, accounts.organizations, scans, ledger, idempotency, tags, rules])
+    await one.createIndexes();
+  for (const who of ['ours', 'theirs'] as const)
+    await addOrganization(accounts, { _id: ORGANIZATIONS[who], name: who }, KEYS[who], new Date());
+  return { scans, ledger, rechecks, audits, accounts, idempotency, tags, rules };
+}
+
+/** Calls of the API with our key unless another is given. */
+function callsTo(port: number) {
+  return async (method: string, path: string, { key = KEYS.ours, body, raw, headers = {} }: Sent = {}) => {
+    const answer = await fetch(`http://127.0.0.1:${port}${path}`, {
+      method,
+      headers: { ...(key ? { authorization: `Bearer ${key}` } : {}), ...headers },
+      ...(body === undefined && raw === undefined ? {} : { body: raw ?? JSON.stringify(body) }),
+    });
+    const text = await answer.text();
+    const isJson = answer.headers.get('content-type')?.startsWith('application/json');
+    return { status: answer.status, headers: answer.headers, text, body: isJson ? JSON.parse(text) : null } as Answered;
   };
 }
 
