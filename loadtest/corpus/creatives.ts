@@ -51,8 +51,12 @@ function creativeCase(
 }
 
 /** The tags that tell of the creative itself. */
-function expectedTags({ size, inert }: Creative): string[] {
-  return [...(inert ? ['tag creative_interactive'] : []), ...(size ? [] : ['tag creative_empty'])];
+function expectedTags({ size, inert, tags = [] }: Creative): string[] {
+  return [
+    ...tags.map((slug) => `tag ${slug}`),
+    ...(inert ? ['tag creative_interactive'] : []),
+    ...(size ? [] : ['tag creative_empty']),
+  ];
 }
 
 function tagsOf(captured: Captured): string[] {

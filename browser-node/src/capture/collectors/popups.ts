@@ -7,26 +7,36 @@ import type { Collector } from './collector.ts';
 
 type Facts = ObservationOf<'popups'>['facts'];
 
-/** Windows that tabs opened by script, by themselves or by what was clicked. */
+/** What a tab opened; `byClick`: how many windows, by the number of clicks that had been made. */
+type Opened = Omit<Facts, 'windows'> & { byClick: Map<number, number> };
+
+/** Windows that tabs opened by script: by themselves, and by that click which opened the most. */
 export const popups: Collector = {
   name: 'popups',
   budgetMs: 1_000,
   start(captureSession) {
-    const byTab = new Map<string, Facts>();
+    const byTab = new Map<string, Opened>();
     captureSession.devtools.on('Page.windowOpen', ({ url, userGesture }, session) => {
       if (captureSession.journal.closedAtMs !== null || captureSession.isChecking) return;
       const tab = rootOf(session).targetId;
-      const facts = byTab.get(tab) ?? { windows: 0, without_gesture: 0, urls: [] };
-      byTab.set(tab, facts);
-      facts.windows += 1;
-      if (!userGesture && actsByItself(captureSession)) facts.without_gesture += 1;
-      if (facts.urls.length < POPUP_URLS_MAX) facts.urls.push(clipUrl(url));
+      const opened: Opened = byTab.get(tab) ?? { without_gesture: 0, urls: [], byClick: new Map() };
+      byTab.set(tab, opened);
+      const { clicks } = captureSession;
+      opened.byClick.set(clicks, (opened.byClick.get(clicks) ?? 0) + 1);
+      if (!userGesture && actsByItself(captureSession)) opened.without_gesture += 1;
+      if (opened.urls.length < POPUP_URLS_MAX) opened.urls.push(clipUrl(url));
     });
     return (draft) => {
       for (const { ord, tab } of captureSession.landings.placed()) {
-        const facts = byTab.get(tab.session.targetId);
-        if (facts) draft.observations.push({ kind: 'popups', landing: ord, url: tab.url, facts });
+        const opened = byTab.get(tab.session.targetId);
+        if (opened) draft.observations.push({ kind: 'popups', landing: ord, url: tab.url, facts: asFacts(opened) });
       }
     };
   },
 };
+
+/** A creative is clicked until something opens: what several clicks tried in vain is no flood of windows. */
+function asFacts({ byClick, without_gesture, urls }: Opened): Facts {
+  const { 0: byItself = 0, ...clicks } = Object.fromEntries(byClick);
+  return { windows: byItself + Math.max(0, ...Object.values(clicks)), without_gesture, urls };
+}

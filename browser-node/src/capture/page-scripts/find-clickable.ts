@@ -3,11 +3,11 @@ export type Hit = { element: number; label: string } | null;
 
 /**
  * Runs in the page, in a world of its own: for each point what a visitor would take for a button or link there: `a`, `button`, `input`,
- * `[onclick]`, `role=button`, or what the pointer turns into a hand over. Shadow roots are entered, closed ones
+ * `[onclick]`, `role=button`, `role=link`, or what the pointer turns into a hand over. Shadow roots are entered, closed ones
  * where `measureVisuals` has left them in this world.
  */
 export function findClickable({ points }: { points: { x: number; y: number }[] }): Hit[] {
-  const BUTTONS = 'a, button, input, select, summary, area, [onclick], [role=button]';
+  const BUTTONS = 'a, button, input, select, summary, area, [onclick], [role=button], [role=link]';
   const numbers = new Map<Element, number>();
   const { closedRoots } = globalThis as { closedRoots?: WeakMap<Element, ShadowRoot> };
   const rootOf = (element: Element | null) => element && (element.shadowRoot ?? closedRoots?.get(element));

@@ -2,8 +2,8 @@
 export type Box = { x: number; y: number; width: number; height: number };
 /** `picture`: an image, film or drawing; `text`; `paint`: a background or border. */
 export type Visual = Box & { kind: 'picture' | 'text' | 'paint' };
-/** `emptyHosts`: how many elements seem empty and may have a closed shadow root. */
-export type Measured = { visuals: Visual[]; emptyHosts: number; scrollX: number; scrollY: number };
+/** `width`: of what its document shows, in its own CSS pixels. `emptyHosts`: how many elements seem empty and may have a closed shadow root. */
+export type Measured = { visuals: Visual[]; emptyHosts: number; width: number; scrollX: number; scrollY: number };
 
 /**
  * Runs in the page, in a world of its own: what `root` shows by itself, its frames aside; at most `visuals`, of at most `elements` that
@@ -67,5 +67,5 @@ export function measureVisuals(
   const { closedRoots = new WeakMap() } = globalThis as { closedRoots?: WeakMap<Element, ShadowRoot> };
   if (root instanceof ShadowRoot) closedRoots.set(root.host, root);
   Object.assign(globalThis, { emptyHosts, closedRoots });
-  return { visuals: found, emptyHosts: emptyHosts.length, scrollX, scrollY };
+  return { visuals: found, emptyHosts: emptyHosts.length, width: innerWidth, scrollX, scrollY };
 }

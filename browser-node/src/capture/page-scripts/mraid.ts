@@ -1,6 +1,7 @@
 /**
  * Runs in the page, in place of `mraid.js`: a container as MRAID 3.0 (IAB, 2018) describes it, with an inline placement that is in view
- * from the start. `open` opens a tab, `expand` and `resize` give the ad more room, `close` takes it back, `unload` removes it.
+ * from the start. `open` opens a tab, `expand` and `resize` give the ad more room, `close` takes it back, `unload` removes it. The second part of
+ * a two-part expandable is a frame of its own, whose container is expanded from the start.
  */
 export function mraid(): void {
   type Listener = (...values: unknown[]) => void;
@@ -12,8 +13,20 @@ export function mraid(): void {
     return { x: Math.round(x), y: Math.round(y), width: Math.round(width), height: Math.round(height) };
   };
   const first = position();
+  const SECOND_PART = 'mraid-second-part';
+  const isSecondPart = window.name === SECOND_PART;
+  /** The least that an ad may be resized to, room for the close button included (MRAID 3.0, 4.2). */
+  const SMALLEST = 50;
   let state = 'loading';
-  const resizing = { width: first.width, height: first.height, offsetX: 0, offsetY: 0, allowOffscreen: true };
+  let isResizable = false;
+  const resizing = {
+    width: first.width,
+    height: first.height,
+    offsetX: 0,
+    offsetY: 0,
+    customClosePosition: 'top-right',
+    allowOffscreen: true,
+  };
   const expanding = { ...screenSize(), useCustomClose: false, isModal: true };
   const orientation = { allowOrientationChange: true, forceOrientation: 'none' };
   const report = (event: string, ...values: unknown[]) => {
@@ -27,13 +40,20 @@ export function mraid(): void {
     if (slot) Object.assign(slot.style, { width: `${width}px`, height: `${height}px` });
     report('sizeChange', width, height);
   };
+  const hide = () => {
+    become('hidden');
+    report('viewableChange', false);
+    report('exposureChange', 0, null, null);
+  };
+  const fitsScreen = ({ width, height, allowOffscreen }: typeof resizing) =>
+    Math.min(width, height) >= SMALLEST && (allowOffscreen || (width <= innerWidth && height <= innerHeight));
   const refuse = (message: string, action: string) => report('error', message, action);
   const FEATURES = new Set(['inlineVideo', 'tel', 'sms']);
   const api = {
     getVersion: () => '3.0',
     getState: () => state,
     getPlacementType: () => 'inline',
-    isViewable: () => true,
+    isViewable: () => state !== 'loading' && state !== 'hidden',
     supports: (feature: string) => FEATURES.has(feature),
     addEventListener: (event: string, listener: Listener) => {
       const known = listeners[event] ?? [];
@@ -42,6 +62,7 @@ export function mraid(): void {
       if (state === 'loading') return;
       if (event === 'exposureChange') setTimeout(listener, 0, 100, position(), null);
       if (event === 'viewableChange') setTimeout(listener, 0, true);
+      if (event === 'audioVolumeChange') setTimeout(listener, 0, 0);
     },
     removeEventListener: (event: string, listener?: Listener) => {
       listeners[event] = listener ? (listeners[event] ?? []).filter((known) => known !== listener) : [];
@@ -52,34 +73,40 @@ export function mraid(): void {
       if (state !== 'default' && state !== 'resized') return refuse('it is expanded already', 'expand');
       if (url && slot) {
         const frame = document.createElement('iframe');
-        Object.assign(frame, { src: url, style: 'width:100%;height:100%;border:0;display:block' });
+        Object.assign(frame, { name: SECOND_PART, src: url, style: 'width:100%;height:100%;border:0;display:block' });
         slot.replaceChildren(frame);
       }
       give(expanding.width, expanding.height);
       become('expanded');
     },
     resize: () => {
-      if (state === 'expanded') return refuse('it is expanded', 'resize');
+      if (state !== 'default' && state !== 'resized') return refuse(`it is ${state}`, 'resize');
+      if (!isResizable) return refuse('no resize properties were set', 'resize');
+      if (!fitsScreen(resizing)) return refuse('the size does not fit', 'resize');
       give(resizing.width, resizing.height);
       become('resized');
     },
     close: () => {
       if (state === 'default') {
         if (slot) slot.hidden = true;
-        return become('hidden');
+        return hide();
       }
+      if (state !== 'expanded' && state !== 'resized') return;
       give(first.width, first.height);
       become('default');
     },
     unload: () => {
       slot?.replaceChildren();
-      become('hidden');
+      hide();
     },
     useCustomClose: (own: boolean) => void Object.assign(expanding, { useCustomClose: own }),
     getExpandProperties: () => ({ ...expanding }),
     setExpandProperties: (properties: object) => void Object.assign(expanding, properties, { isModal: true }),
     getResizeProperties: () => ({ ...resizing }),
-    setResizeProperties: (properties: object) => void Object.assign(resizing, properties),
+    setResizeProperties: (properties: object) => {
+      Object.assign(resizing, properties);
+      isResizable = true;
+    },
     getOrientationProperties: () => ({ ...orientation }),
     setOrientationProperties: (properties: object) => void Object.assign(orientation, properties),
     getCurrentAppOrientation: () => ({
@@ -97,11 +124,14 @@ export function mraid(): void {
     initVpaid: () => undefined,
   };
   const begin = () => {
-    become('default');
+    become(isSecondPart ? 'expanded' : 'default');
     report('ready');
     report('viewableChange', true);
     report('exposureChange', 100, position(), null);
   };
+  // What a container reports of itself (MRAID 3.0, 3.1): no identifier of a user.
+  const environment = { version: '3.0', sdk: 'sdk', sdkVersion: '1.0', limitAdTracking: true, coppa: false };
+  Object.defineProperty(window, 'MRAID_ENV', { value: environment, configurable: true, enumerable: true });
   Object.defineProperty(window, 'mraid', { value: api, configurable: true, enumerable: true });
   if (document.readyState === 'complete') setTimeout(begin, 0);
   else window.addEventListener('load', () => setTimeout(begin, 0));

@@ -32,6 +32,8 @@ export type CaptureSession = {
   notes: { collector: string; text: string }[];
   /** Unix time in ms at which the capture itself first clicked, null = it has not. */
   clickedAtMs: number | null;
+  /** How many clicks on a creative were made so far to see where it leads. */
+  clicks: number;
   /** Clicks are made to find out what they open: nothing that they open counts. */
   isChecking: boolean;
   /** The capture itself leads a tab on: no page does it. */
@@ -87,6 +89,7 @@ export async function openCaptureSession(
     startedAt,
     notes,
     clickedAtMs: null,
+    clicks: 0,
     isChecking: false,
     isLeading: false,
   };

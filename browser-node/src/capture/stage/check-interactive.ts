@@ -1,8 +1,9 @@
 import { CLICK_MS } from '../session/budgets.ts';
 import type { CaptureSession } from '../session/capture-session.ts';
 import { underLoad } from '../session/machine-load.ts';
-import type { Clickable } from './clickables.ts';
+import { type Clickable, clickablesUnder } from './clickables.ts';
 import { clickAt, waitFor } from './follow-click.ts';
+import { measureFrames } from './measure-frames.ts';
 import type { Stage } from './stage.ts';
 
 /** How often something was clicked, and the first thing that opened nothing, '' = everything opened something. */
@@ -27,9 +28,12 @@ export async function checkInteractive(
   const checked: Interactivity = { clicked: 0, inert: '' };
   captureSession.isChecking = true;
   landings.refuseFurther();
+  const frames = await measureFrames(captureSession, stage.tab.tab.session);
   try {
     for (const clickable of clickables.slice(0, CLICKS_MAX)) {
       if (ending.failure || stage.page.isClosed() || performance.now() > until) break;
+      // What the click, or one of these, took away is no button any more.
+      if ((await clickablesUnder(captureSession, frames, [clickable])).length === 0) continue;
       stage.pageLoads.stopAll();
       const tabsBefore = landings.opened;
       await ending.race(clickAt(stage, clickable).catch(() => undefined));

@@ -29,7 +29,7 @@ async function clickablesIn(
   points: Point[],
 ): Promise<Clickable[]> {
   const { x, y } = frame.box ?? { x: 0, y: 0 };
-  const inside = points.map((point) => ({ x: point.x - x, y: point.y - y }));
+  const inside = points.map((point) => ({ x: (point.x - x) / frame.scale, y: (point.y - y) / frame.scale }));
   if (frame.world === null) return [];
   const deadlineMs = underLoad(captureSession, ANSWER_MS);
   // A frame that is gone has nothing to click.

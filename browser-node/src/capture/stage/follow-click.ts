@@ -29,6 +29,7 @@ export async function followClick(
   for (const point of points) {
     if (ending.failure || stage.page.isClosed()) break;
     captureSession.clickedAtMs ??= Date.now();
+    captureSession.clicks += 1;
     stage.pageLoads.follow(frames);
     const isOpened = () => landings.tabs.some((tab) => !openBefore.has(tab)) || isLedAway(stage);
     await ending.race(clickAt(stage, point).catch(() => undefined));

@@ -7,8 +7,11 @@ import { underLoad } from '../session/machine-load.ts';
 import type { SeenFrame } from './choose-creative.ts';
 import { measureFrame } from './measure-frame.ts';
 
-/** A frame with the session that leads to it, what was seen of it, and the isolated world in which that was; null: it did not answer. */
-export type MeasuredFrame = SeenFrame & { at: FrameAt; world: number | null };
+/**
+ * A frame with the session that leads to it, what was seen of it, and the isolated world in which that was; null: it did not answer. `scale`: how
+ * many pixels of the tab's page one of its own takes, as where a transform fits it into its placement.
+ */
+export type MeasuredFrame = SeenFrame & { at: FrameAt; world: number | null; scale: number };
 
 /** The frames of a tab, its main one first: where each is shown and what it shows. What does not answer shows nothing. */
 export async function measureFrames(captureSession: CaptureSession, root: TargetSession): Promise<MeasuredFrame[]> {
@@ -18,14 +21,24 @@ export async function measureFrames(captureSession: CaptureSession, root: Target
     frames.map(({ session, frameId }) => measureFrame(session, frameId, deadlineMs).catch(() => null)),
   );
   const owners = await Promise.all(frames.map((frame) => ownerBox(frame, frames, deadlineMs).catch(() => null)));
-  const origins = originsOf(frames, owners, root, measured[0] ?? { scrollX: 0, scrollY: 0 });
+  const widths = measured.map((one) => one?.width ?? 0);
+  const origins = originsOf(frames, owners, widths, { root, ...(measured[0] ?? { scrollX: 0, scrollY: 0 }) });
   return frames.map((at, index) => {
     const origin = origins.get(at.frameId) ?? null;
     const owner = owners[index] ?? null;
     const visuals = origin ? (measured[index]?.visuals ?? []).map((visual) => moved(visual, origin)) : [];
-    const box = origin && owner ? { ...origin, width: owner.width, height: owner.height } : null;
+    const box = origin && owner ? shownBox(origin, owner) : null;
     const world = measured[index]?.world ?? null;
-    return { at, world, frameId: at.frameId, parentId: at.parentId, url: at.url, box, visuals };
+    return {
+      at,
+      world,
+      scale: origin?.scale ?? 1,
+      frameId: at.frameId,
+      parentId: at.parentId,
+      url: at.url,
+      box,
+      visuals,
+    };
   });
 }
 
@@ -39,31 +52,49 @@ async function ownerBox({ frameId, parentId }: FrameAt, frames: FrameAt[], deadl
   return { x: left, y: top, width: right - left, height: bottom - top };
 }
 
-type Origin = { x: number; y: number };
+/** The top left corner of a frame in the tab's page, its scale, and that of the frame that its owner's box counts in. */
+type Origin = { x: number; y: number; scale: number; outerScale: number };
 
-/** The top left corner of each frame in the tab's page. The boxes of a process' frames count from its own outermost frame. */
+/** Less than this is no transform but a fraction of a pixel. */
+const SCALE_MIN = 0.01;
+
+/** Where each frame is in the tab's page. The boxes of a process' frames count from its own outermost frame. `widths`: in the frames' own pixels. */
 function originsOf(
   frames: FrameAt[],
   owners: (Box | null)[],
-  root: TargetSession,
-  { scrollX, scrollY }: { scrollX: number; scrollY: number },
+  widths: number[],
+  { root, scrollX, scrollY }: { root: TargetSession; scrollX: number; scrollY: number },
 ): Map<string, Origin> {
   const origins = new Map<string, Origin>();
-  const outermost = new Map<TargetSession, Origin>([[root, { x: scrollX, y: scrollY }]]);
+  const page: Origin = { x: scrollX, y: scrollY, scale: 1, outerScale: 1 };
+  const outermost = new Map<TargetSession, Origin>([[root, page]]);
   for (const [index, { frameId, parentId, session }] of frames.entries()) {
     if (index === 0) {
-      origins.set(frameId, { x: scrollX, y: scrollY });
+      origins.set(frameId, page);
       continue;
     }
     const parent = frames.find((one) => one.frameId === parentId);
     const base = parent && outermost.get(parent.session);
     const owner = owners[index];
     if (!base || !owner) continue;
-    const origin = { x: base.x + owner.x, y: base.y + owner.y };
+    const ratio = widths[index] && owner.width ? owner.width / widths[index] : 1;
+    const scale = Math.abs(ratio - 1) < SCALE_MIN ? base.scale : base.scale * ratio;
+    const [x, y] = [base.x + owner.x * base.scale, base.y + owner.y * base.scale];
+    const origin = { x, y, scale, outerScale: base.scale };
     origins.set(frameId, origin);
     if (!outermost.has(session)) outermost.set(session, origin);
   }
   return origins;
 }
 
-const moved = (visual: Visual, { x, y }: Origin): Visual => ({ ...visual, x: visual.x + x, y: visual.y + y });
+const shownBox = ({ x, y, outerScale }: Origin, { width, height }: Box): Box => ({
+  x,
+  y,
+  width: width * outerScale,
+  height: height * outerScale,
+});
+
+const moved = ({ kind, x, y, width, height }: Visual, origin: Origin): Visual => {
+  const { scale } = origin;
+  return { kind, x: origin.x + x * scale, y: origin.y + y * scale, width: width * scale, height: height * scale };
+};

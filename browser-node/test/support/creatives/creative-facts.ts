@@ -33,6 +33,9 @@ export function capturedFacts(captured: Captured, site: Site, creative: Creative
       .observed('creative_interactive')
       .map(({ facts }) => (facts.inert ? `${facts.inert} opens nothing` : 'everything opens the landing')),
     ...captured.observed('auto_redirect').map(({ facts }) => `led away to ${facts.to} by itself`),
+    ...captured
+      .observed('popups')
+      .flatMap(({ facts: { windows } }) => (windows > 1 ? [`${windows} windows opened at once`] : [])),
     ...requestFacts(captured, site),
   ].sort();
 }

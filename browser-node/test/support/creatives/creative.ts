@@ -3,7 +3,7 @@ export type Creative = {
   kind: string;
   tag: string;
   emulator?: string;
-  /** What else there is in the ad world, by URL: a page, a script or JSON by its extension, `-> url` a redirect, `deny:` not to be framed. */
+  /** What else there is in the ad world, by URL: a page, a script or JSON by its extension, `-> url` a redirect, `deny:` not to be framed, `latin1:` in that charset. */
   pages?: Record<string, string>;
   /** Width and height of what is rendered; null: nothing is. */
   size: [number, number] | null;
@@ -19,6 +19,10 @@ export type Creative = {
   inert?: string;
   /** It asks for nothing by itself, so that it has no chain. */
   asksNothing?: boolean;
+  /** It is captured by the tests too, where its group is one of the corpus alone. */
+  isTested?: boolean;
+  /** System tags that it deserves, beside those of the creative's own. */
+  tags?: string[];
   /** Nothing is checked after the click, such as where the creative is gone by then. */
   isUnchecked?: boolean;
 };

@@ -24,6 +24,8 @@ function servePage(site: Site, url: string, text: string): void {
   const type = TYPES[url.split('.').at(-1) as string];
   if (text.startsWith('-> ')) site.setRedirect(url, text.slice(3));
   else if (text.startsWith('deny:')) site.setPage(url, text.slice(5), { 'x-frame-options': 'DENY' });
+  else if (text.startsWith('latin1:'))
+    site.setText(url, 'text/html', Buffer.from(text.slice('latin1:'.length), 'latin1'));
   else if (type)
     site.setRoute(url, (_, response) => {
       response.writeHead(200, { 'content-type': type, 'access-control-allow-origin': '*' }).end(text);
