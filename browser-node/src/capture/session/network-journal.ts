@@ -40,7 +40,7 @@ export type Entry = {
   /** Says that the response is to be kept as a file. */
   attachment: boolean;
   certificate: Response['securityDetails'] | null;
-  /** It was stopped inside the browser, by us or for its preflight: it never reached the network. */
+  /** We stopped it inside the browser: it never reached the network. */
   isStopped: boolean;
   /** Monotonic time at which something of its answer last came, 0 = nothing has. */
   receivedAt: number;
@@ -116,12 +116,7 @@ export class NetworkJournal {
       open.entry.receivedAt = performance.now();
     });
     devtools.on('Network.loadingFinished', ({ requestId }, session) => this.#ended(requestId, '', session));
-    devtools.on('Network.loadingFailed', (event, session) => {
-      // A request whose preflight was refused is never sent (Fetch standard, 4.9): its OPTIONS request alone is.
-      const open = this.#open.get(event.requestId);
-      if (open && event.corsErrorStatus?.corsError.startsWith('Preflight')) open.entry.isStopped = true;
-      this.#ended(event.requestId, event.errorText, session);
-    });
+    devtools.on('Network.loadingFailed', (event, session) => this.#ended(event.requestId, event.errorText, session));
     this.#listenToSockets(devtools);
   }
 

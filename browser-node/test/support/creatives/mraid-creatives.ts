@@ -49,7 +49,6 @@ export const MRAID_CREATIVES: Creative[] = [
     size: [300, 250],
     landing: SHOP,
     markup: /More/,
-    isUnchecked: true,
   },
   {
     kind: 'an MRAID ad that closes itself',

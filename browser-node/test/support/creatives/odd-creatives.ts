@@ -145,7 +145,7 @@ export const ODD_CREATIVES: Creative[] = [
     tag: `${linked(img('300x250'))}<link rel="preload" as="image" href="${CDN}/preloaded.svg"><link rel="prefetch" href="${CDN}/prefetched.js"><link rel="dns-prefetch" href="//unused.example"><link rel="modulepreload" href="${CDN}/module.js">
       <picture><source srcset="${CDN}/preloaded.svg?once 1x, ${CDN}/preloaded.svg?twice 2x"><img width="1" height="1" style="position:absolute"></picture>
       <script type="module" src="${CDN}/module.js"></script><script>new Worker(URL.createObjectURL(new Blob(["fetch('${CDN}/worker.json')"]))); new EventSource('${CDN}/events.json');
-      const x = new XMLHttpRequest(); x.open('PUT', '${CDN}/put.json'); x.send('{}'); fetch('${CDN}/kept.json', { method: 'POST', keepalive: true, body: 'x', mode: 'no-cors' });</script>`,
+      fetch('${CDN}/kept.json', { method: 'POST', keepalive: true, body: 'x', mode: 'no-cors' });</script>`,
     pages: {
       [`${CDN}/module.js`]: `import '${CDN}/imported.js'`,
       [`${CDN}/imported.js`]: `fetch('${CDN}/module.json')`,
