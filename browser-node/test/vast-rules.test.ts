@@ -4,8 +4,9 @@ import { findEmulator } from '@adsweep/shared/scan/emulators.ts';
 import { parseVast, readVast } from '@adsweep/shared/vast/read-vast.ts';
 import type { VastLinear } from '@adsweep/shared/vast/vast-document.ts';
 import { parseXml } from '@adsweep/shared/vast/xml.ts';
+import { fetchText } from '../src/capture/page-scripts/fetch-text.ts';
 import { chooseMedia } from '../src/capture/vast/choose-media.ts';
-import { absolute } from '../src/capture/vast/declared-trackers.ts';
+import { absolute, declaredTrackers, isAbout } from '../src/capture/vast/declared-trackers.ts';
 import { isDueAt, rateAt } from '../src/capture/vast/due-events.ts';
 import { extentOf, isTainted } from '../src/capture/vast/intercept-answers.ts';
 import { clockOf, fillMacros, type MacroContext } from '../src/capture/vast/macros.ts';
@@ -21,10 +22,22 @@ const CONTEXT: MacroContext = {
   playheadMs: 3_723_004,
   assetUrl: 'https://cdn.example/a b.mp4',
   podSequence: 2,
+  adServingId: 'serving-1',
+  universalAdIds: ['ad-id.org A1', 'clearcast B2'],
+  reason: null,
   transactionId: 'id',
   errorCode: 402,
   click: null,
 };
+
+/** VAST 4.3, 6. */
+const MACROS =
+  'ADCATEGORIES ADCOUNT ADPLAYHEAD ADSERVINGID ADTYPE APIFRAMEWORKS APPBUNDLE ASSETURI BLOCKEDADCATEGORIES BREAKMAXADLENGTH BREAKMAXADS ' +
+  'BREAKMAXDURATION BREAKMINADLENGTH BREAKMINDURATION BREAKPOSITION CACHEBUSTING CLICKPOS CLICKTYPE CLIENTUA CONTENTCAT CONTENTID ' +
+  'CONTENTPLAYHEAD CONTENTURI DEVICEIP DEVICEUA DOMAIN ERRORCODE EXTENSIONS GDPRCONSENT GPPSECTIONID GPPSTRING IFA IFATYPE ' +
+  'INVENTORYSTATE LATLONG LIMITADTRACKING MEDIAMIME MEDIAPLAYHEAD OMIDPARTNER PAGEURL PLACEMENTTYPE PLAYERCAPABILITIES PLAYERSIZE ' +
+  'PLAYERSTATE PODSEQUENCE REASON REGULATIONS SERVERSIDE SERVERUA STOREID STOREURL TIMESTAMP TRANSACTIONID UNIVERSALADID VASTVERSIONS ' +
+  'VERIFICATIONVENDORS';
 
 describe('the macros of a URL (VAST 4.3, 6)', () => {
   const filled = (url: string) => fillMacros(`https://t.example/?${url}`, CONTEXT).replace('https://t.example/?', '');
@@ -42,6 +55,20 @@ describe('the macros of a URL (VAST 4.3, 6)', () => {
   it('are -1 where nothing is known, also where their brackets are encoded; other brackets stay', () => {
     assert.equal(filled('[IFA]&%5BGDPRCONSENT%5D'), '-1&-1');
     assert.equal(filled('a[]=1&b=[UNHEARDOF]&c=[0]'), 'a[]=1&b=[UNHEARDOF]&c=[0]');
+  });
+
+  it('say of the ad what its document says, and why a script of verification did not run', () => {
+    assert.equal(filled('[ADSERVINGID]&[UNIVERSALADID]'), 'serving-1&ad-id.org%20A1,clearcast%20B2');
+    const [none, refused] = [
+      { ...CONTEXT, adServingId: '', universalAdIds: [] },
+      { ...CONTEXT, reason: 2 },
+    ];
+    assert.equal(fillMacros('[ADSERVINGID]&[UNIVERSALADID]&[REASON]', none), '-1&-1&-1');
+    assert.equal(fillMacros('[REASON]', refused), '2');
+  });
+
+  it('leave none of the standard as it is', () => {
+    for (const name of MACROS.split(' ')) assert.doesNotMatch(filled(`[${name}]`), /\[/, name);
   });
 
   it('write a playhead as a clock', () => {
@@ -160,6 +187,16 @@ describe('the merged document (spec 4.3)', () => {
   const INLINE = `<VAST version="4.2"><Ad id="1"><InLine><Impression>https://a.example/i</Impression><Creatives><Creative><Linear><Duration>00:00:01</Duration>
     <MediaFiles><MediaFile type="video/mp4">https://a.example/v?a=1&amp;b=2</MediaFile></MediaFiles></Linear></Creative></Creatives></InLine></Ad></VAST>`;
 
+  /** What becomes of creatives in a wrapper and of those in the inline ad that it leads to. */
+  async function mergedOf(wrapped: string, own: string) {
+    const wrapper = `<VAST version="4.2"><Ad><Wrapper><VASTAdTagURI>https://a.example/ad</VASTAdTagURI><Impression>https://w.example/i</Impression><Error>https://w.example/e</Error>${wrapped}</Wrapper></Ad></VAST>`;
+    const inline = `<VAST version="4.2"><Ad><InLine><AdSystem>s</AdSystem><AdTitle>t</AdTitle><Impression>https://a.example/i</Impression>${own}</InLine></Ad></VAST>`;
+    const resolution = await unwrap(fetched('https://w.example/tag', wrapper), async (url) => fetched(url, inline));
+    const text = mergeDocument(resolution) ?? '';
+    return { text, ad: parseVast(text)?.ads[0] };
+  }
+  const mergedAd = async (wrapped: string, own: string) => (await mergedOf(wrapped, own)).ad;
+
   it('is the inline document with what its wrappers want to be told', async () => {
     const resolution = await unwrap(fetched('https://w.example/tag', WRAPPER), async (url) => fetched(url, INLINE));
     const text = mergeDocument(resolution) ?? '';
@@ -179,6 +216,43 @@ describe('the merged document (spec 4.3)', () => {
     assert.equal(ad?.extensions, 1);
   });
 
+  it('tracks the clicks on an overlay for its wrappers too, and leads to one page', async () => {
+    const overlay = (own: string) =>
+      `<Creatives><Creative><NonLinearAds><NonLinear>${own}</NonLinear></NonLinearAds></Creative></Creatives>`;
+    const clicks = (name: string) =>
+      `<Creatives><Creative><Linear><VideoClicks><ClickThrough>https://${name}.example/</ClickThrough></VideoClicks></Linear></Creative></Creatives>`;
+    const tracked = await mergedAd(
+      overlay('<NonLinearClickTracking>https://w.example/c</NonLinearClickTracking>'),
+      overlay('<StaticResource creativeType="image/png">https://a.example/p.png</StaticResource>'),
+    );
+    assert.deepEqual(
+      tracked?.nonLinears.map(({ trackers }) => trackers.map(({ url }) => url)),
+      [['https://w.example/c']],
+    );
+    const { text, ad } = await mergedOf(clicks('w'), clicks('a'));
+    assert.equal(ad?.linears[0]?.clickThrough, 'https://a.example/');
+    assert.equal(text.match(/<ClickThrough>/g)?.length, 1);
+  });
+
+  it('is a pod where several ads came of wrappers that have their places in it', async () => {
+    const pod = [1, 2].map((at) =>
+      WRAPPER.replace('<VAST version="3.0"><Ad>', `<Ad sequence="${at}">`).replace('</VAST>', ''),
+    );
+    const tag = `<VAST version="3.0">${pod.join('')}</VAST>`;
+    const resolution = await unwrap(fetched('https://w.example/tag', tag), async (url) => fetched(url, INLINE));
+    const ads = parseVast(mergeDocument(resolution) ?? '')?.ads ?? [];
+    assert.deepEqual(
+      ads.map(({ sequence }) => sequence),
+      [1, 2],
+    );
+  });
+
+  it('keeps the order of the standard', async () => {
+    const { text } = await mergedOf('<Creatives/>', '<Creatives/>');
+    const names = [...text.matchAll(/<(AdSystem|AdTitle|Impression|Error|Creatives)\b/g)].map(([, name]) => name);
+    assert.deepEqual(names, ['AdSystem', 'AdTitle', 'Error', 'Impression', 'Impression', 'Creatives']);
+  });
+
   it('is the last document where no ad came of the tag, and none where nothing was XML', async () => {
     const none = await unwrap(fetched('https://w.example/tag', WRAPPER), async (url) =>
       fetched(url, '<VAST version="4.2"/>'),
@@ -195,5 +269,70 @@ describe('an address in a document', () => {
     assert.equal(absolute('https://b.example/[X]', 'https://a.example/'), 'https://b.example/[X]');
     assert.equal(absolute('', 'https://a.example/'), '', 'no address is not that of the document');
     assert.equal(absolute('javascript:alert(1)', 'https://a.example/'), 'javascript:alert(1)');
+  });
+});
+
+describe('a tracker', () => {
+  const fetched = (text: string): FetchedDocument => ({
+    url: 'https://a.example/tag',
+    statusCode: 200,
+    contentType: '',
+    text,
+    fault: '',
+    readable: true,
+    atMs: 0,
+    elapsedMs: 0,
+  });
+  const display = (name: string, kind: string, creativeView = true) => `<${kind} width="300" height="60">
+    <StaticResource creativeType="image/png">https://cdn.example/${name}.png</StaticResource>
+    ${creativeView ? `<TrackingEvents><Tracking event="creativeView">https://t.example/${name}-view</Tracking></TrackingEvents>` : ''}
+    <${kind}ClickTracking>https://t.example/${name}-click</${kind}ClickTracking></${kind}>`;
+  const ad = (body: string, creatives: string) =>
+    `<VAST version="4.2"><Ad><${body}><VASTAdTagURI>https://a.example/next</VASTAdTagURI><Creatives>${creatives}</Creatives></${body}></Ad></VAST>`;
+  const companions = (name: string) =>
+    `<Creative><CompanionAds>${display(name, 'Companion')}</CompanionAds></Creative>`;
+  const overlays = (...names: string[]) =>
+    `<Creative><NonLinearAds>${names.map((name) => display(name, 'NonLinear', false)).join('')}
+    <TrackingEvents><Tracking event="start">https://t.example/${names[0]}-start</Tracking></TrackingEvents></NonLinearAds></Creative>`;
+
+  it('is about the one companion or overlay that is shown, a wrapper’s of an overlay about whichever is', async () => {
+    const wrapper = ad('Wrapper', companions('outer') + overlays('outer'));
+    const inline = ad('InLine', companions('own') + overlays('first', 'second'));
+    const resolution = await unwrap(fetched(wrapper), async () => fetched(inline));
+    const [resolved] = resolution.ads;
+    assert.ok(resolved);
+    const declared = declaredTrackers(resolution, resolved);
+    const [companion, overlay] = [resolved.ad.companions[0], resolved.ad.nonLinears[1]];
+    assert.ok(companion && overlay);
+    const about = (part: string, shown: typeof companion) =>
+      declared
+        .filter((tracker) => tracker.part === part && isAbout(tracker, shown))
+        .map(({ url }) => url.replace('https://t.example/', ''));
+    assert.deepEqual(about('companion', companion), ['own-view', 'own-click']);
+    assert.deepEqual(about('nonlinear', overlay), ['first-start', 'second-click', 'outer-start', 'outer-click']);
+  });
+});
+
+describe('the text of a document', () => {
+  const textOf = async (bytes: Buffer, contentType: string) => {
+    const url = `data:${contentType};base64,${bytes.toString('base64')}`;
+    return (await fetchText({ url, timeoutMs: 10_000, bytesMax: 1_000_000 })).text;
+  };
+  const XML = '<VAST a="é"/>';
+
+  it('is decoded by its byte order mark, its media type or its own declaration (RFC 7303, 3)', async () => {
+    assert.equal(await textOf(Buffer.from(XML), 'application/xml'), XML);
+    assert.equal(await textOf(Buffer.from(`\uFEFF${XML}`), 'application/xml'), XML);
+    assert.equal(await textOf(Buffer.from(`\uFEFF${XML}`, 'utf16le'), 'application/xml;charset=utf-8'), XML);
+    assert.equal(await textOf(Buffer.from(`\uFEFF${XML}`, 'utf16le').swap16(), 'application/xml'), XML);
+    assert.equal(await textOf(Buffer.from(XML, 'latin1'), 'text/xml;charset=iso-8859-1'), XML);
+    const declared = `<?xml version="1.0" encoding="ISO-8859-1"?>${XML}`;
+    assert.equal(await textOf(Buffer.from(declared, 'latin1'), 'text/xml'), declared);
+  });
+
+  it('is that of UTF-8 where what it says cannot be', async () => {
+    const wrong = `<?xml version="1.0" encoding="UTF-16"?>${XML}`;
+    assert.equal(await textOf(Buffer.from(wrong), 'text/xml'), wrong);
+    assert.equal(await textOf(Buffer.from(XML), 'text/xml;charset=no-such'), XML);
   });
 });

@@ -48,6 +48,8 @@ function readAd(element: XmlElement): VastAd[] {
       adTitle: textOf(child(body, 'AdTitle')),
       advertiser: textOf(child(body, 'Advertiser')),
       categories: all(body, 'Category').map(textOf),
+      adServingId: textOf(child(body, 'AdServingId')),
+      universalAdIds: creatives.flatMap((one) => all(one, 'UniversalAdId')).map(readUniversalAdId),
       trackers: [
         ...pings(body, 'Impression', 'impression'),
         ...pings(viewable, 'Viewable', 'viewable'),
@@ -67,6 +69,10 @@ function readAd(element: XmlElement): VastAd[] {
     },
   ];
 }
+
+/** VAST 4.0 has the id in an attribute. */
+const readUniversalAdId = (element: XmlElement): string =>
+  [attribute(element, 'idRegistry') || 'unknown', textOf(element) || attribute(element, 'idValue')].join(' ');
 
 function readWrapper(body: XmlElement): VastWrapper {
   // VAST 1.0 says URL, and wraps it once more.

@@ -73,6 +73,9 @@ export type VastAd = {
   adTitle: string;
   advertiser: string;
   categories: string[];
+  adServingId: string;
+  /** `registry value` of each id of its creatives (VAST 4.3, 3.7.1). */
+  universalAdIds: string[];
   /** Impressions, viewable impressions and errors, by these events. */
   trackers: VastTracker[];
   linears: VastLinear[];

@@ -5,7 +5,7 @@ import { VAST_XML } from '@adsweep/shared/capture/artifacts/vast-xml.ts';
 import type { CapturedRung, CapturedTracker, CapturedVast } from '@adsweep/shared/capture/vast.ts';
 import type { CaptureFile } from '../session/capture-outcome.ts';
 import { clipUrl } from '../session/clip-url.ts';
-import type { Entry } from '../session/network-journal.ts';
+import { type Entry, lastOf } from '../session/network-journal.ts';
 import { mergeDocument } from '../vast/merge-document.ts';
 import { sameAddress } from '../vast/play-linear.ts';
 import type { Rung } from '../vast/resolution.ts';
@@ -37,15 +37,16 @@ export function recordOf({ resolution, played, log }: VastRun, entries: readonly
     failure: resolution.failure,
     rungs: resolution.rungs.slice(0, RUNGS_MAX).map(asRung),
     ads: played,
-    trackers: trackers.map(({ declared: _, ...tracker }): CapturedTracker => {
+    trackers: trackers.map(({ declared: _, form: __, ...tracker }): CapturedTracker => {
       const answer = tracker.requested_at_ms === null ? undefined : answers(tracker.requested_url);
-      return { ...tracker, requested_url: clipUrl(tracker.requested_url), status_code: answer?.statusCode ?? 0 };
+      const status_code = answer ? lastOf(answer).statusCode : 0;
+      return { ...tracker, requested_url: clipUrl(tracker.requested_url), status_code };
     }),
     trackers_left_out: log.records.length - trackers.length,
   };
 }
 
-/** The same URL may be asked for several times: each answer is one tracker's, in order. A redirect's last answer counts. */
+/** The same URL may be asked for several times: each answer is one tracker's, in order; behind redirects, the last. */
 function answersByAddress(entries: readonly Entry[]): (url: string) => Entry | undefined {
   const left = [...entries];
   return (url) => {

@@ -2,9 +2,29 @@ export type FetchTextRequest = { url: string; timeoutMs: number; bytesMax: numbe
 /** What a fetch gave; `fault` '' = an answer came, whatever its status. `url`: where it came from in the end. */
 export type FetchedText = { url: string; statusCode: number; contentType: string; text: string; fault: string };
 
-/** Runs in the page, in a world of its own: fetches a document as a player does, with cookies, up to `bytesMax` bytes of it. */
+/**
+ * Runs in the page, in a world of its own: fetches an XML document as a player does, with cookies, up to `bytesMax` bytes of it. Its text
+ * is decoded by its byte order mark, its media type or its own declaration, in this order (RFC 7303, 3.2 and 3.3).
+ */
 export async function fetchText({ url, timeoutMs, bytesMax }: FetchTextRequest): Promise<FetchedText> {
   const answer = { url, statusCode: 0, contentType: '', text: '', fault: '' };
+  const parts: Uint8Array<ArrayBuffer>[] = [];
+  const decode = async () => {
+    const bytes = new Uint8Array(await new Blob(parts).arrayBuffer());
+    const mark =
+      bytes[0] === 0xff && bytes[1] === 0xfe ? 'utf-16le' : bytes[0] === 0xfe && bytes[1] === 0xff && 'utf-16be';
+    const declared = /^\s*<\?xml[^>]{0,80}encoding\s*=\s*["']([\w.:-]{1,40})/.exec(
+      String.fromCharCode(...bytes.slice(0, 200)),
+    )?.[1];
+    // What can be read as ASCII so far is no UTF-16, whatever it says.
+    const own = declared && !/^utf-?16/i.test(declared) ? declared : 'utf-8';
+    const label = mark || /charset\s*=\s*["']?([\w.:-]{1,40})/i.exec(answer.contentType)?.[1] || own;
+    try {
+      return new TextDecoder(label).decode(bytes);
+    } catch {
+      return new TextDecoder().decode(bytes);
+    }
+  };
   const stop = new AbortController();
   const timer = setTimeout(() => stop.abort(), timeoutMs);
   try {
@@ -13,11 +33,10 @@ export async function fetchText({ url, timeoutMs, bytesMax }: FetchTextRequest):
     answer.statusCode = response.status;
     answer.contentType = response.headers.get('content-type') ?? '';
     const reader = response.body?.getReader();
-    const decoder = new TextDecoder();
     let bytes = 0;
     for (let part = await reader?.read(); part && !part.done && bytes < bytesMax; part = await reader?.read()) {
       bytes += part.value.byteLength;
-      answer.text += decoder.decode(part.value, { stream: true });
+      parts.push(part.value);
     }
     stop.abort();
   } catch (error) {
@@ -25,5 +44,6 @@ export async function fetchText({ url, timeoutMs, bytesMax }: FetchTextRequest):
   } finally {
     clearTimeout(timer);
   }
+  answer.text = await decode();
   return answer;
 }

@@ -27,6 +27,8 @@ export type Entry = {
   hop: HopKind | null;
   /** Whether an HTTP answer led here. */
   isRedirect: boolean;
+  /** The request that its own answer led to, null = it led to none. */
+  redirectedTo: Entry | null;
   /** The frame it was made for, '' = none. */
   frameId: string;
   /** The document that made it, by the id of its load. */
@@ -59,6 +61,7 @@ export const emptyEntry = (url: string, method: string, timestampMs: number): En
   tab: null,
   hop: null,
   isRedirect: false,
+  redirectedTo: null,
   frameId: '',
   loaderId: '',
   initiatorUrl: '',
@@ -70,6 +73,9 @@ export const emptyEntry = (url: string, method: string, timestampMs: number): En
   receivedAt: 0,
   isWhole: false,
 });
+
+/** The last request of a chain of redirects. */
+export const lastOf = (entry: Entry): Entry => (entry.redirectedTo ? lastOf(entry.redirectedTo) : entry);
 
 /** A request whose contents can be asked for now. */
 export type Finished = { entry: Entry; session: TargetSession; requestId: string };
@@ -160,6 +166,7 @@ export class NetworkJournal {
     if (!isNetwork && !redirectResponse) return;
     this.lastActivityAt = performance.now();
     const entry = this.#describe(event, session, before !== undefined);
+    if (before) before.entry.redirectedTo = entry;
     this.#open.set(requestId, { entry, startedAt: this.lastActivityAt, seen: timestamp });
     this.#keep(entry);
   }

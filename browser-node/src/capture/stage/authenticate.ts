@@ -12,8 +12,8 @@ const REFUSED_URL = `http://${'nobody.'.repeat(40)}invalid/`;
 export async function authenticate({ context }: OpenContext): Promise<void> {
   const load = async () => {
     const page = await context.newPage();
-    // The gateway's refusal is what is wanted.
-    await page.goto(REFUSED_URL, { waitUntil: 'commit', timeout: COMMAND_MS }).catch(() => undefined);
+    // The gateway's refusal is what is wanted. Chromium may never close a page whose document is still on its way.
+    await page.goto(REFUSED_URL, { waitUntil: 'load', timeout: COMMAND_MS }).catch(() => undefined);
     await page.close();
   };
   await withDeadline(load(), 2 * COMMAND_MS, 'the first answer of the gateway').catch(() => undefined);

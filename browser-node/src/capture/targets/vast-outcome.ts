@@ -1,6 +1,6 @@
 import type { FailureCode } from '@adsweep/shared/failures.ts';
 import { clipUrl } from '../session/clip-url.ts';
-import type { NetworkJournal } from '../session/network-journal.ts';
+import { lastOf, type NetworkJournal } from '../session/network-journal.ts';
 import type { DocumentFault, FetchedDocument, Resolution } from '../vast/resolution.ts';
 import type { Visit } from './target.ts';
 
@@ -23,7 +23,8 @@ export function visitOutcome({ failure, rungs }: Resolution, journal: Pick<Netwo
   const [tag] = rungs;
   if (rungs.length === 1 && tag?.fetched && UNREACHED.has(failure) && !isClientError(tag.fetched)) {
     const { fault, statusCode } = tag.fetched;
-    const entry = journal.entries().findLast(({ url }) => url === clipUrl(tag.requestedUrl));
+    const first = journal.entries().findLast(({ url }) => url === clipUrl(tag.requestedUrl));
+    const entry = first && lastOf(first);
     // A fetch that was given up in the middle of its answer is no navigation that was called off.
     const document = entry && { ...entry, fault: entry.fault.includes('ERR_ABORTED') ? '' : entry.fault };
     return { error: fault || `the tag answered ${statusCode}`, failure: null, document };

@@ -103,7 +103,7 @@ async function resolve(
   { target }: CaptureRequest,
   { page, answers, log }: Player,
 ): Promise<Resolution> {
-  const fetchDocument = documentFetcher(captureSession, page, answers, (url) => log.fill(url, {}));
+  const fetchDocument = documentFetcher(captureSession, page, answers, (url) => log.fill(null, url, {}));
   const isUrl = /^\s*https?:/i.test(target.value);
   const root = isUrl ? await fetchDocument(target.value.trim()) : given(target.value, page.url);
   return unwrap(root, fetchDocument);

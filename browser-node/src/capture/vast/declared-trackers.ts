@@ -1,9 +1,19 @@
 import type { AdPart } from '@adsweep/shared/capture/vast.ts';
-import type { VastAd, VastTracker } from '@adsweep/shared/vast/vast-document.ts';
+import type { VastAd, VastDisplay, VastLinear, VastTracker } from '@adsweep/shared/vast/vast-document.ts';
 import type { Resolution, ResolvedAd } from './resolution.ts';
 
-/** A tracker as the resolved ad has it, with the rung of the ladder whose document declares it; `part` 'ad' for impressions and errors. */
-export type DeclaredTracker = VastTracker & { part: AdPart; rung: number };
+/** One of the forms that an ad may have several of. */
+type AdForm = VastLinear | VastDisplay;
+
+/**
+ * A tracker as the resolved ad has it, with the rung of the ladder whose document declares it; `part` 'ad' for impressions and errors.
+ * `form`: the one thing that it is about, null = whichever is shown.
+ */
+export type DeclaredTracker = VastTracker & { part: AdPart; rung: number; form: AdForm | null };
+
+/** Whether a tracker is about a thing that is shown. */
+export const isAbout = ({ form }: Pick<DeclaredTracker, 'form'>, shown: AdForm): boolean =>
+  form === null || form === shown;
 
 /**
  * Every tracker of a resolved ad, those of its wrappers included (VAST 4.3, 3.19); relative URLs as their document means them. What is no
@@ -12,28 +22,37 @@ export type DeclaredTracker = VastTracker & { part: AdPart; rung: number };
 export function declaredTrackers({ rungs }: Pick<Resolution, 'rungs'>, resolved: ResolvedAd): DeclaredTracker[] {
   return [resolved, ...resolved.wrappers.toReversed()].flatMap(({ rung, ad }) => {
     const base = rungs[rung]?.fetched?.url ?? '';
-    return trackersOf(ad).map((tracker) => ({ ...tracker, rung, url: absolute(tracker.url, base) }));
+    return trackersOf(ad, ad !== resolved.ad).map((tracker) => ({
+      ...tracker,
+      rung,
+      url: absolute(tracker.url, base),
+    }));
   });
 }
 
-const trackersOf = (ad: VastAd): (VastTracker & { part: AdPart })[] => [
+type OfPart = VastTracker & Pick<DeclaredTracker, 'part' | 'form'>;
+
+/** Those of a wrapper are about whichever video or overlay the ad shows; its companions are shown by themselves. */
+const trackersOf = (ad: VastAd, isWrapper: boolean): OfPart[] => [
   ...inPart('ad', ad.trackers),
-  ...ad.linears.flatMap(({ trackers, icons }) => [
-    ...inPart('linear', trackers),
+  ...ad.linears.flatMap((linear) => {
+    const form = isWrapper ? null : linear;
     // An icon is shown from its own offset on (VAST 4.3, 3.11.1).
-    ...icons.flatMap(({ offset, trackers: own }) =>
-      inPart(
-        'icon',
-        own.map((one) => ({ ...one, offset })),
-      ),
-    ),
-  ]),
-  ...ad.nonLinears.flatMap(({ trackers }) => inPart('nonlinear', trackers)),
-  ...ad.companions.flatMap(({ trackers }) => inPart('companion', trackers)),
+    const icons = linear.icons.flatMap(({ offset, trackers }) => trackers.map((one) => ({ ...one, offset })));
+    return [...inPart('linear', linear.trackers, form), ...inPart('icon', icons, form)];
+  }),
+  ...ad.nonLinears.flatMap((display) => {
+    const clicks = display.trackers.filter(({ event }) => event === 'clickTracking');
+    // Events stand beside all forms (VAST 4.3, 3.12).
+    const events = display.trackers.filter(({ event }) => event !== 'clickTracking');
+    return [...inPart('nonlinear', events), ...inPart('nonlinear', clicks, isWrapper ? null : display)];
+  }),
+  ...ad.companions.flatMap((display) => inPart('companion', display.trackers, display)),
   ...ad.verifications.flatMap(({ trackers }) => inPart('verification', trackers)),
 ];
 
-const inPart = (part: AdPart, trackers: VastTracker[]) => trackers.map((tracker) => ({ ...tracker, part }));
+const inPart = (part: AdPart, trackers: readonly VastTracker[], form: AdForm | null = null): OfPart[] =>
+  trackers.map((tracker) => ({ ...tracker, part, form }));
 
 /** A URL as a document at `base` means it, '' where there is none. Brackets of macros stay; what is no URL stays as it is. */
 export const absolute = (url: string, base: string): string =>

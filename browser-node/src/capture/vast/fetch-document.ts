@@ -2,6 +2,7 @@ import { XML_LENGTH_MAX } from '@adsweep/shared/vast/xml.ts';
 import { type FetchedText, fetchText } from '../page-scripts/fetch-text.ts';
 import type { CaptureSession } from '../session/capture-session.ts';
 import { clipUrl } from '../session/clip-url.ts';
+import { lastOf } from '../session/network-journal.ts';
 import type { AnswerInterceptor } from './intercept-answers.ts';
 import type { PlayerPage } from './player-page.ts';
 import type { FetchedDocument } from './resolution.ts';
@@ -38,8 +39,9 @@ function witnessed(
   asked: string,
   found: FetchedText,
 ): Omit<FetchedDocument, 'readable' | 'atMs' | 'elapsedMs'> {
-  const entry = journal.entries().findLast(({ url }) => url === clipUrl(found.url) || url === clipUrl(asked));
+  const first = journal.entries().findLast(({ url }) => url === clipUrl(found.url) || url === clipUrl(asked));
   const { url, statusCode, contentType, text } = found;
+  const entry = first && lastOf(first);
   if (entry?.gateway) return { url, statusCode: 0, contentType: '', text: '', fault: `gateway: ${entry.gateway}` };
   const fault = found.fault === '' ? '' : entry?.fault || found.fault;
   return { url, statusCode, contentType: contentType.slice(0, 300), text: text.slice(0, XML_LENGTH_MAX + 1), fault };

@@ -11,6 +11,7 @@ export async function fireErrors(log: TrackerLog, { errors, rungs }: Resolution)
       part: 'document' as const,
       event: 'error',
       offset: null,
+      form: null,
       url: absolute(url, rungs[rung]?.fetched?.url ?? ''),
     }));
     log.declare(null, declared);

@@ -9,6 +9,11 @@ export type MacroContext = {
   playheadMs: number;
   assetUrl: string;
   podSequence: number;
+  /** Of the ad in its document, '' = it has none: `registry value` for the second. */
+  adServingId: string;
+  universalAdIds: readonly string[];
+  /** Why a verification script did not run (VAST 4.3, 3.17.3), null = this is not told. */
+  reason: number | null;
   transactionId: string;
   errorCode: number | null;
   /** Where a click was, from the player's top left corner. */
@@ -22,9 +27,9 @@ const UNKNOWN = '-1';
 
 /** Macros that we cannot fill, and that the standard lets a player answer with -1. */
 const UNKNOWNS =
-  'DEVICEIP LATLONG IFA IFATYPE LIMITADTRACKING REGULATIONS GDPRCONSENT SERVERUA SERVERSIDE OMIDPARTNER VERIFICATIONVENDORS ' +
-  'ADCATEGORIES BLOCKEDADCATEGORIES UNIVERSALADID ADSERVINGID APPBUNDLE CONTENTID CONTENTURI EXTENSIONS BREAKMINDURATION ' +
-  'BREAKMAXDURATION BREAKMINADLENGTH BREAKMAXADLENGTH BREAKMAXADS MEDIAPLAYHEAD CONTENTPLAYHEAD REASON';
+  'DEVICEIP LATLONG IFA IFATYPE LIMITADTRACKING REGULATIONS GDPRCONSENT SERVERUA SERVERSIDE OMIDPARTNER VERIFICATIONVENDORS GPPSTRING ' +
+  'ADCATEGORIES BLOCKEDADCATEGORIES GPPSECTIONID APPBUNDLE STOREID STOREURL CONTENTID CONTENTURI CONTENTCAT EXTENSIONS BREAKMINDURATION ' +
+  'BREAKMAXDURATION BREAKMINADLENGTH BREAKMAXADLENGTH BREAKMAXADS MEDIAPLAYHEAD CONTENTPLAYHEAD';
 
 /** VAST 2, 3, 4.0 to 4.3, and their wrappers (AdCOM 1.0, "Creative Subtypes"). */
 const VAST_VERSIONS = [2, 3, 5, 6, 7, 8, 11, 12, 13, 14];
@@ -56,6 +61,9 @@ const FILLERS: Record<string, (context: MacroContext) => Value> = {
   VASTVERSIONS: () => VAST_VERSIONS,
   APIFRAMEWORKS: () => API_FRAMEWORKS,
   PODSEQUENCE: ({ podSequence }) => podSequence,
+  ADSERVINGID: ({ adServingId }) => adServingId || UNKNOWN,
+  UNIVERSALADID: ({ universalAdIds }) => (universalAdIds.length > 0 ? universalAdIds : UNKNOWN),
+  REASON: ({ reason }) => reason ?? UNKNOWN,
   TRANSACTIONID: ({ transactionId }) => transactionId,
   ...Object.fromEntries(UNKNOWNS.split(' ').map((name) => [name, () => UNKNOWN])),
 };

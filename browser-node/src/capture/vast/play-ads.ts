@@ -4,16 +4,17 @@ import { CREATIVE_VIDEO } from '@adsweep/shared/capture/artifacts/creative-video
 import type { PlayedAd } from '@adsweep/shared/capture/vast.ts';
 import type { Emulator } from '@adsweep/shared/scan/devices/device.ts';
 import { parseClock } from '@adsweep/shared/vast/clock.ts';
-import type { VastAd } from '@adsweep/shared/vast/vast-document.ts';
+import type { VastAd, VastDisplay, VastLinear } from '@adsweep/shared/vast/vast-document.ts';
 import type { CaptureFile } from '../session/capture-outcome.ts';
 import { clipUrl } from '../session/clip-url.ts';
 import { chooseMedia, isPlayedOn } from './choose-media.ts';
-import { absolute, declaredTrackers } from './declared-trackers.ts';
+import { absolute, declaredTrackers, isAbout } from './declared-trackers.ts';
 import { pictureFile } from './picture-file.ts';
 import { type LinearParts, playLinear } from './play-linear.ts';
 import { playVpaid, type VpaidPlayed } from './play-vpaid.ts';
 import type { Resolution, ResolvedAd } from './resolution.ts';
 import { showDisplays, shownForm, vpaidScript } from './show-display.ts';
+import type { Logged, Moment } from './tracker-log.ts';
 
 /** All ads of a tag together, and one of a pod. */
 const ALL_ADS_MS = 32_000;
@@ -34,7 +35,9 @@ export type Player = Omit<LinearParts, 'until'> & {
 export async function playAds(player: Player, resolution: Resolution, played: PlayedAd[]): Promise<void> {
   const until = performance.now() + ALL_ADS_MS;
   for (const resolved of resolution.ads) {
-    player.log.declare(played.length, declaredTrackers(resolution, resolved));
+    const { adServingId, universalAdIds } = resolved.ad;
+    const about = { podSequence: played.length + 1, adServingId, universalAdIds };
+    player.log.declare(played.length, declaredTrackers(resolution, resolved), about);
     const isInTime = played.length < PLAYED_MAX && performance.now() < until && !player.page.isGone;
     const ad = played.length;
     played.push(
@@ -42,6 +45,11 @@ export async function playAds(player: Player, resolution: Resolution, played: Pl
     );
   }
 }
+
+/** Why scripts of verification are not run (VAST 4.3, 3.17.3): this player has none of the interfaces they ask for. */
+const NOT_SUPPORTED = 2;
+const isVerificationNotExecuted = ({ part, event }: Logged): boolean =>
+  part === 'verification' && event === 'verificationNotExecuted';
 
 type Timed = Player & { until: number };
 type Outcome = Pick<PlayedAd, 'shown' | 'played_ms' | 'media' | 'error_code'> & {
@@ -55,9 +63,10 @@ async function playAd(player: Timed, resolution: Resolution, resolved: ResolvedA
   const companions = await showCompanions(player, resolved, base, ad);
   const { picture, ...outcome } = await showAd(player, resolved, base, ad, clickThrough);
   if (outcome.error_code !== null) {
-    const moment = { errorCode: outcome.error_code, podSequence: ad + 1 };
+    const moment = { errorCode: outcome.error_code };
     await player.log.fire(ad, ({ part, event }) => part === 'ad' && event === 'error', moment);
   }
+  if (outcome.shown !== 'nothing') await player.log.fire(ad, isVerificationNotExecuted, { reason: NOT_SUPPORTED });
   if (picture && !player.files.some(({ name }) => name === CREATIVE_SCREENSHOT))
     player.files.push(pictureFile(CREATIVE_SCREENSHOT, picture));
   return { ...notPlayed(resolution, resolved), ...outcome, companions };
@@ -78,14 +87,14 @@ async function showAd(
   if (linear && script) {
     const vpaid = {
       ad,
-      podSequence: ad + 1,
       part: 'linear' as const,
+      form: linear,
       script: absolute(script.file.url, base),
       adParameters: linear.adParameters,
       ...player.size,
     };
     const ended = await playVpaid(player.page, player.log, vpaid, player.until, () =>
-      clickOf(player, ad, 'linear', clickThrough),
+      clickOf(player, ad, { part: 'linear', form: linear, url: clickThrough }, { assetUrl: vpaid.script }),
     );
     const hasFile = linear.mediaFiles.some((file) => isPlayedOn(player.emulator, file));
     if (ended.errorCode === null || !hasFile) return { ...ofScript(ended), mediafile_url: clipUrl(vpaid.script) };
@@ -110,12 +119,14 @@ async function showVideo(
   clickThrough: string,
 ): Promise<Outcome> {
   const choices = chooseMedia(linear, player.emulator, player.pixelWidth);
-  const ended = await playLinear(player, { ad, podSequence: ad + 1, linear, base, choices });
+  const ended = await playLinear(player, { ad, linear, base, choices });
   const { media } = ended;
   const isPlayed = media.at(-1)?.outcome === 'played';
   if (isPlayed) {
-    keepVideo(player, media.at(-1)?.url ?? '');
-    await clickOf(player, ad, 'linear', clickThrough);
+    const assetUrl = media.at(-1)?.url ?? '';
+    keepVideo(player, assetUrl);
+    const moment = { playheadMs: ended.playedMs, assetUrl };
+    await clickOf(player, ad, { part: 'linear', form: linear, url: clickThrough }, moment);
   }
   return {
     shown: isPlayed ? 'video' : 'nothing',
@@ -134,28 +145,28 @@ async function showNonLinear(player: Timed, own: VastAd, base: string, ad: numbe
   if (scripted && script) {
     const vpaid = {
       ad,
-      podSequence: ad + 1,
       part: 'nonlinear' as const,
+      form: scripted,
       script: absolute(script.value, base),
       adParameters: scripted.adParameters,
       ...player.size,
     };
     const url = absolute(scripted.clickThrough, base);
     const ended = await playVpaid(player.page, player.log, vpaid, player.until, () =>
-      clickOf(player, ad, 'nonlinear', url),
+      clickOf(player, ad, { part: 'nonlinear', form: scripted, url }, { assetUrl: vpaid.script }),
     );
     return ofScript(ended);
   }
   const display = own.nonLinears.find((one) => shownForm(one));
   if (!display) return { ...nothing, error_code: own.nonLinears.length > 0 ? 503 : 101 };
   const [shown] = await showDisplays(player.page, [display], base, true);
-  if (!shown) return { ...nothing, error_code: 502 };
+  if (!shown?.isLoaded) return { ...nothing, error_code: 502 };
   await player.log.fire(ad, ({ part, event }) => part === 'ad' && event === 'impression');
   await player.log.fire(
     ad,
     ({ part, event }) => part === 'nonlinear' && (event === 'creativeView' || event === 'start'),
   );
-  await clickOf(player, ad, 'nonlinear', absolute(display.clickThrough, base));
+  await clickOf(player, ad, { part: 'nonlinear', form: display, url: absolute(display.clickThrough, base) });
   return { ...nothing, shown: 'nonlinear', error_code: null, picture: shown.picture };
 }
 
@@ -171,8 +182,11 @@ async function showCompanions(
       ? own.companions
       : (wrappers.findLast((at) => at.ad.companions.length > 0)?.ad.companions ?? []);
   const shown = await showDisplays(player.page, all.slice(0, COMPANIONS_MAX), base, false);
-  if (shown.length > 0)
-    await player.log.fire(ad, ({ part, event }) => part === 'companion' && event === 'creativeView');
+  for (const { display } of shown.filter(({ isLoaded }) => isLoaded))
+    await player.log.fire(
+      ad,
+      (tracker) => tracker.part === 'companion' && tracker.event === 'creativeView' && isAbout(tracker, display),
+    );
   return shown.map(({ display, form, width, height, picture }) => {
     const name = companionScreenshot(player.files.filter((file) => file.name.startsWith('companion-')).length);
     if (picture) player.files.push(pictureFile(name, picture));
@@ -187,11 +201,22 @@ async function showCompanions(
 }
 
 /** What a click on the player does: its trackers, its page, and what opened; a script handles its own clicks. */
-async function clickOf({ log, click }: Timed, ad: number, part: 'linear' | 'nonlinear', url: string): Promise<void> {
+async function clickOf(
+  { log, click, size }: Timed,
+  ad: number,
+  { part, form, url }: Clicked,
+  when: Moment = {},
+): Promise<void> {
   if (url === '') return;
-  const trackers = log.prepare(ad, (tracker) => tracker.part === part && tracker.event === 'clickTracking');
-  await click(log.fill(url, {}), trackers);
+  const moment = { ...when, click: { x: Math.round(size.width / 2), y: Math.round(size.height / 2) } };
+  const isDue = (tracker: Logged) =>
+    tracker.part === part && tracker.event === 'clickTracking' && isAbout(tracker, form);
+  const trackers = log.prepare(ad, isDue, moment);
+  await click(log.fill(ad, url, moment), trackers);
 }
+
+/** What of an ad is clicked, and where its click leads, '' = nowhere. */
+type Clicked = { part: 'linear' | 'nonlinear'; form: VastLinear | VastDisplay; url: string };
 
 /** The ad's own, else that of the wrapper next to it (VAST 4.3, 2.3.5.2). */
 function clickThroughOf({ rungs }: Resolution, { rung, ad, wrappers }: ResolvedAd): string {

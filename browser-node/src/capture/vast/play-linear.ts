@@ -5,7 +5,7 @@ import type { VideoState } from '../page-scripts/video-player.ts';
 import { clipUrl } from '../session/clip-url.ts';
 import { type Entry, KEPT_BACK, type NetworkJournal } from '../session/network-journal.ts';
 import { type MediaChoice, needsOtherBrowser } from './choose-media.ts';
-import { absolute } from './declared-trackers.ts';
+import { absolute, isAbout } from './declared-trackers.ts';
 import { isDueAt, type Playhead, rateAt } from './due-events.ts';
 import type { AnswerInterceptor } from './intercept-answers.ts';
 import type { PlayerPage } from './player-page.ts';
@@ -32,8 +32,8 @@ export type LinearParts = {
   until: number;
 };
 
-/** The ad to play: its place among those played and in its pod, its video, and the address its URLs are relative to. */
-export type LinearAd = { ad: number; podSequence: number; linear: VastLinear; base: string; choices: MediaChoice[] };
+/** The ad to play: its place among those played, its video, and the address its URLs are relative to. */
+export type LinearAd = { ad: number; linear: VastLinear; base: string; choices: MediaChoice[] };
 
 /** How playing ended; `picture` is a frame from the middle. */
 export type LinearPlayed = { media: TriedMedia[]; playedMs: number; errorCode: number | null; picture: Buffer | null };
@@ -42,7 +42,7 @@ export type LinearPlayed = { media: TriedMedia[]; playedMs: number; errorCode: n
 export async function playLinear(parts: LinearParts, ad: LinearAd): Promise<LinearPlayed> {
   const media: TriedMedia[] = [];
   for (const { file } of ad.choices.filter(({ kind }) => kind === 'file').slice(0, TRIES_MAX)) {
-    const assetUrl = parts.log.fill(absolute(file.url, ad.base), { podSequence: ad.podSequence });
+    const assetUrl = parts.log.fill(ad.ad, absolute(file.url, ad.base), {});
     const tried = await load(parts, assetUrl, file);
     media.push({
       url: clipUrl(assetUrl),
@@ -128,7 +128,7 @@ function errorOf(media: readonly TriedMedia[]): number | null {
 async function play(parts: LinearParts, ad: LinearAd, assetUrl: string): Promise<Omit<LinearPlayed, 'media'>> {
   const { page, log, until } = parts;
   const fire = (isDue: Parameters<TrackerLog['fire']>[1], playheadMs: number) =>
-    log.fire(ad.ad, isDue, { playheadMs, assetUrl, podSequence: ad.podSequence });
+    log.fire(ad.ad, (tracker) => isAbout(tracker, ad.linear) && isDue(tracker), { playheadMs, assetUrl });
   await fire(({ part, event }) => part === 'linear' && event === 'loaded', 0);
   await page.play(1);
   let picture: Buffer | null = null;

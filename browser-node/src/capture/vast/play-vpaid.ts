@@ -1,9 +1,10 @@
 import { randomBytes } from 'node:crypto';
-import type { CapturedTracker } from '@adsweep/shared/capture/vast.ts';
+import type { VastDisplay, VastLinear } from '@adsweep/shared/vast/vast-document.ts';
 import { runVpaid, type VpaidStart } from '../page-scripts/run-vpaid.ts';
 import { type VpaidMessage, vpaidMessages } from '../page-scripts/vpaid-messages.ts';
+import { isAbout } from './declared-trackers.ts';
 import type { PlayerPage } from './player-page.ts';
-import type { TrackerLog } from './tracker-log.ts';
+import type { Logged, TrackerLog } from './tracker-log.ts';
 
 /** From the script to AdStarted, from there to the click, from there to the end, and from an order to stop to its obedience. */
 const START_MS = 8_000;
@@ -35,8 +36,8 @@ const TOLD: Record<string, string[]> = {
 
 export type VpaidAd = {
   ad: number;
-  podSequence: number;
   part: 'linear' | 'nonlinear';
+  form: VastLinear | VastDisplay;
   script: string;
   adParameters: string;
   width: number;
@@ -127,10 +128,10 @@ class VpaidRun {
       this.#seen.set(message.event, message);
       this.#lastAtMs = message.atMs;
       const events = TOLD[message.event] ?? [];
-      const { ad, podSequence, script, part } = this.#vpaid;
-      const isTold = (tracker: CapturedTracker) =>
-        events.includes(tracker.event) && (tracker.part === 'ad' || tracker.part === part);
-      await this.#log.fire(ad, isTold, { podSequence, assetUrl: script, playheadMs: this.playedMs });
+      const { ad, form, script, part } = this.#vpaid;
+      const isTold = (tracker: Logged) =>
+        events.includes(tracker.event) && (tracker.part === 'ad' || tracker.part === part) && isAbout(tracker, form);
+      await this.#log.fire(ad, isTold, { assetUrl: script, playheadMs: this.playedMs });
     }
   }
 }

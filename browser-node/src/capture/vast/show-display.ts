@@ -9,8 +9,14 @@ const SIDE_MAX = 2_000;
 const DEFAULT_SIZE = { width: 300, height: 250 };
 const SCRIPT = /javascript|flash/i;
 
-/** Something that was shown; `picture` null = none could be taken. */
-export type Shown = { form: ShownResource['form']; width: number; height: number; picture: Buffer | null };
+/** Something that was shown; `isLoaded` false = its picture did not come; `picture` null = none could be taken. */
+export type Shown = {
+  form: ShownResource['form'];
+  width: number;
+  height: number;
+  isLoaded: boolean;
+  picture: Buffer | null;
+};
 
 /** The form of a display ad that a page can show: a picture, a frame or markup. */
 export const shownForm = ({ resources }: VastDisplay): VastResource | undefined =>
@@ -46,8 +52,9 @@ export async function showDisplays(
   if (shown.length > 0) await page.pause(LOAD_MS);
   const pictured: (Shown & { display: VastDisplay })[] = [];
   for (const { display, resource } of shown) {
-    const picture = await page.picture(await page.box(resource.id));
-    pictured.push({ display, form: resource.form, width: resource.width, height: resource.height, picture });
+    const box = await page.box(resource.id);
+    const { form, width, height } = resource;
+    pictured.push({ display, form, width, height, isLoaded: box !== null, picture: await page.picture(box) });
   }
   return pictured;
 }

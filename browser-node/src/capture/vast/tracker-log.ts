@@ -5,27 +5,34 @@ import { fillMacros, type MacroContext } from './macros.ts';
 import type { PlayerPage } from './player-page.ts';
 
 /** What a tracker is asked for with beside what is always known. */
-export type Moment = Partial<Pick<MacroContext, 'playheadMs' | 'assetUrl' | 'podSequence' | 'errorCode' | 'click'>>;
+export type Moment = Partial<Pick<MacroContext, 'playheadMs' | 'assetUrl' | 'errorCode' | 'reason' | 'click'>>;
 
-type Logged = CapturedTracker & { declared: string };
+/** What is known of the ad that a tracker belongs to. */
+export type AboutAd = Pick<MacroContext, 'podSequence' | 'adServingId' | 'universalAdIds'>;
+
+const NO_AD: AboutAd = { podSequence: 1, adServingId: '', universalAdIds: [] };
+
+export type Logged = CapturedTracker & Pick<DeclaredTracker, 'form'> & { declared: string };
 type Declared = Omit<DeclaredTracker, 'part'> & { part: AdPart };
 
 /** All trackers of a capture, declared against fired. Each is asked for once at the most. */
 export class TrackerLog {
   readonly records: Logged[] = [];
   readonly #page: PlayerPage;
-  readonly #known: () => Omit<MacroContext, keyof Moment>;
+  readonly #known: () => Omit<MacroContext, keyof Moment | keyof AboutAd>;
+  readonly #ads = new Map<number | null, AboutAd>();
   readonly #startedAtMs: number;
 
-  constructor(page: PlayerPage, startedAtMs: number, known: () => Omit<MacroContext, keyof Moment>) {
+  constructor(page: PlayerPage, startedAtMs: number, known: () => Omit<MacroContext, keyof Moment | keyof AboutAd>) {
     this.#page = page;
     this.#startedAtMs = startedAtMs;
     this.#known = known;
   }
 
   /** Writes down what is declared; `ad` is the place of its ad among those played, null = no ad came of it. */
-  declare(ad: number | null, trackers: readonly Declared[]): void {
-    for (const { rung, part, event, offset, url } of trackers)
+  declare(ad: number | null, trackers: readonly Declared[], about = NO_AD): void {
+    this.#ads.set(ad, about);
+    for (const { rung, part, event, offset, url, form } of trackers)
       this.records.push({
         ad,
         rung,
@@ -34,6 +41,7 @@ export class TrackerLog {
         offset: offset?.slice(0, 300) ?? null,
         url: clipUrl(url),
         declared: url,
+        form,
         requested_url: '',
         requested_at_ms: null,
         playhead_ms: null,
@@ -42,29 +50,30 @@ export class TrackerLog {
   }
 
   /** Asks for those of an ad that were not asked for yet and that `isDue`; answers their URLs as they were asked for. */
-  async fire(ad: number | null, isDue: (tracker: CapturedTracker) => boolean, moment: Moment = {}): Promise<string[]> {
+  async fire(ad: number | null, isDue: (tracker: Logged) => boolean, moment: Moment = {}): Promise<string[]> {
     const urls = this.prepare(ad, isDue, moment);
     await this.#page.fire(urls);
     return urls;
   }
 
   /** Writes them down as asked for and answers their URLs, for who asks for them otherwise. */
-  prepare(ad: number | null, isDue: (tracker: CapturedTracker) => boolean, moment: Moment = {}): string[] {
+  prepare(ad: number | null, isDue: (tracker: Logged) => boolean, moment: Moment = {}): string[] {
     const due = this.records.filter(
       (record) =>
         record.ad === ad && record.requested_at_ms === null && isDue(record) && /^https?:/i.test(record.declared),
     );
     for (const record of due) {
-      record.requested_url = this.fill(record.declared, moment);
+      record.requested_url = this.fill(ad, record.declared, moment);
       record.requested_at_ms = Date.now() - this.#startedAtMs;
       record.playhead_ms = moment.playheadMs === undefined ? null : Math.max(0, Math.round(moment.playheadMs));
     }
     return due.map(({ requested_url }) => requested_url);
   }
 
-  /** A URL with its macros filled for this moment. */
-  fill(url: string, moment: Moment): string {
-    const now = { playheadMs: 0, assetUrl: '', podSequence: 1, errorCode: null, click: null };
-    return URL.parse(fillMacros(url, { ...this.#known(), ...now, ...moment }))?.href ?? url;
+  /** A URL of an ad with its macros filled for this moment; `ad` null = no ad's. */
+  fill(ad: number | null, url: string, moment: Moment): string {
+    const now = { playheadMs: 0, assetUrl: '', errorCode: null, reason: null, click: null };
+    const about = this.#ads.get(ad) ?? NO_AD;
+    return URL.parse(fillMacros(url, { ...this.#known(), ...about, ...now, ...moment }))?.href ?? url;
   }
 }
