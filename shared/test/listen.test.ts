@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { connect } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { test } from 'node:test';
 import { listen, portProblem } from '@adsweep/shared/service/listen.ts';
 import { OperatorError } from '@adsweep/shared/service/operator-error.ts';
@@ -14,6 +16,20 @@ test('a port that is taken is told with the setting that chooses another', async
     );
     return true;
   });
+});
+
+test('a request that comes before the handler is answered by it', async (t) => {
+  const server = await listen('127.0.0.1', 0, 'ADSWEEP_HTTP_PORT');
+  t.after(() => server.close(0));
+  const socket = connect(server.port, '127.0.0.1');
+  t.after(() => socket.destroy());
+  socket.write('GET / HTTP/1.1\r\nHost: here\r\nConnection: close\r\n\r\n');
+  // Once a second request is refused as unreadable, the first one has arrived.
+  const later = connect(server.port, '127.0.0.1');
+  later.write('nonsense\r\n\r\n');
+  await text(later);
+  server.serve((_, response) => response.end('served'));
+  assert.match(await text(socket), /served$/);
 });
 
 test('a port that only root may have, and an address of another machine, are told with what to change', () => {

@@ -28,12 +28,18 @@ export async function listen(host: string, port: number, setting: string): Promi
   server.once('error', refused).listen(port, host, resolve);
   await listening;
   server.off('error', refused);
+  const early: Parameters<RequestListener>[] = [];
+  const keep: RequestListener = (...exchange) => void early.push(exchange);
+  server.on('request', keep);
   return {
     port: (server.address() as AddressInfo).port,
-    serve: (handler) =>
-      void server.on('request', (request, response) => {
+    serve: (handler) => {
+      const answer: RequestListener = (request, response) => {
         if (!refuseRequest(request, response)) handler(request, response);
-      }),
+      };
+      server.off('request', keep).on('request', answer);
+      for (const exchange of early.splice(0)) answer(...exchange);
+    },
     close: (graceMs) => close(server, graceMs),
   };
 }
