@@ -36,12 +36,14 @@ export function verdictOf(report: Report): Verdict {
 export const isUnderWay = (report: Report): boolean => !isFinal(report.status);
 
 function foundWords({ tags }: Report, made: string): Verdict {
-  const [gravest] = tags;
-  if (!gravest) return { tone: 'clean', title: 'No findings', text: made };
+  const [worstTag] = tags;
+  if (!worstTag) return { tone: 'clean', title: 'No findings', text: made };
   const title = tags.length === 1 ? '1 finding' : `${tags.length} findings`;
   const worst =
-    tags.length === 1 ? `It is of ${gravest.severity} severity.` : `The gravest is of ${gravest.severity} severity.`;
-  return { tone: gravest.severity, title, text: `${worst} ${made}` };
+    tags.length === 1
+      ? `It is of ${worstTag.severity} severity.`
+      : `The most severe is of ${worstTag.severity} severity.`;
+  return { tone: worstTag.severity, title, text: `${worst} ${made}` };
 }
 
 /** `checks: a, b` names what is missing. */
