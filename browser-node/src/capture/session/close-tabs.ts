@@ -61,10 +61,13 @@ export function quietIn(
   return connecting_streams > 0 ? Math.max(lacking, CHECK_AT_LEAST_MS) : lacking;
 }
 
-/** Chromium gives a tab that is closed half a second for its handlers of leaving; a document that leaves by itself has all it needs. */
+/**
+ * Chromium gives a tab that is closed half a second for its handlers of leaving; a document that leaves by itself has all it needs.
+ * Ends with the load of what comes instead: Chromium forgets to close a tab that is told so while a document is on its way.
+ */
 async function unload(captureSession: CaptureSession, { page, tab: { session } }: OpenTab): Promise<void> {
   const timeout = underLoad(captureSession, UNLOAD_MS);
-  const left = page.waitForURL('about:blank', { waitUntil: 'commit', timeout });
+  const left = page.waitForNavigation({ url: 'about:blank', waitUntil: 'load', timeout });
   const leaving = evaluateInIsolatedWorld(session, session.targetId, leaveDocument, null, timeout);
   // A tab that cannot be left is closed all the same.
   await Promise.all([left, leaving]).catch(() => undefined);
