@@ -27,6 +27,8 @@ export const EMPTY_PLACEMENT_MS = 5_000;
 
 /** How long a click on a creative is watched for what it opens. */
 export const CLICK_MS = 1_500;
+/** How long the first answer of a tab that a click opened is waited for: click trackers can be slow, and are asked once. */
+export const FIRST_ANSWER_MS = 10_000;
 
 /** Answer of a page's renderer to a trivial question; later, its script is stopped so that it can be looked at. */
 export const ANSWER_MS = 2_000;

@@ -46,6 +46,11 @@ export class Landings {
     listeners.on('page', (page) => this.#join(page));
   }
 
+  /** Tabs that Chromium opened so far. Playwright tells of one, and it joins, only once its first answer came. */
+  get attached(): number {
+    return this.#known.size;
+  }
+
   /** The landings by ordinal. */
   get all(): Landing[] {
     return this.#choose(this.tabs).map(({ page, tab }, ord) => ({ ord, page, tab }));

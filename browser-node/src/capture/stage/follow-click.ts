@@ -1,5 +1,5 @@
 import type { Frame } from 'playwright-core';
-import { CLICK_MS, NAVIGATION_MS } from '../session/budgets.ts';
+import { CLICK_MS, FIRST_ANSWER_MS, NAVIGATION_MS } from '../session/budgets.ts';
 import type { CaptureSession } from '../session/capture-session.ts';
 import { underLoad } from '../session/machine-load.ts';
 import { settle } from '../session/settle.ts';
@@ -26,16 +26,21 @@ export async function followClick(
 ): Promise<boolean> {
   const { ending, landings } = captureSession;
   const openBefore = new Set(landings.tabs);
+  const { attached, opened } = landings;
+  const isOpened = () => landings.tabs.some((tab) => !openBefore.has(tab)) || isLedAway(stage);
+  const isOpening = () => landings.attached > attached || stage.pageLoads.stopped.length > 0 || isOpened();
   for (const point of points) {
     if (ending.failure || stage.page.isClosed()) break;
     captureSession.clickedAtMs ??= Date.now();
     captureSession.clicks += 1;
     stage.pageLoads.follow(frames);
-    const isOpened = () => landings.tabs.some((tab) => !openBefore.has(tab)) || isLedAway(stage);
     await ending.race(clickAt(stage, point).catch(() => undefined));
-    await waitFor(() => isOpened() || stage.pageLoads.stopped.length > 0, underLoad(captureSession, CLICK_MS));
-    if (stage.pageLoads.stopped.length > 0 || isOpened()) break;
+    await waitFor(isOpening, underLoad(captureSession, CLICK_MS));
+    if (isOpening()) break;
   }
+  const hasAnswer = () => landings.opened > opened || isLedAway(stage) || ending.failure !== null;
+  if (landings.attached > attached) await waitFor(hasAnswer, underLoad(captureSession, FIRST_ANSWER_MS));
+  await landings.joined();
   if (points.length > 0) await openInPlaceLoads(captureSession, stage);
   stage.pageLoads.allow();
   for (const tab of landings.tabs) if (!openBefore.has(tab)) tab.tab.openedBy = 'click';

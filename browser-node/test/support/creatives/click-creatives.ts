@@ -148,4 +148,13 @@ export const CLICK_CREATIVES: Creative[] = [
     chain: [`${CLICK}?c=%%CLICK_URL_UNESC%%&cb=[timestamp]&u=\${CLICK_URL}`, SHOP],
     markup: /CLICK_URL_UNESC/,
   },
+  {
+    kind: 'a click tracker that takes its time',
+    isTested: true,
+    tag: `<a href="${CLICK}" target="_blank">${img('300x250')}</a>`,
+    pages: { [CLICK]: `slow -> ${SHOP}` },
+    size: [300, 250],
+    landing: SHOP,
+    markup: /click/,
+  },
 ];

@@ -2,6 +2,8 @@ import type { Site } from '../site.ts';
 import { ADS, CDN, CLICK, type Creative, SHOP } from './creative.ts';
 
 const SIZES = ['300x250', '728x90', '320x50', '300x50'];
+/** Longer than a click waits for something to open. */
+const SLOW_MS = 4_000;
 const PIXEL = Buffer.from('R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7', 'base64');
 /** Content types by extension; anything else is a page. */
 const TYPES: Record<string, string> = {
@@ -23,6 +25,10 @@ export function serveCreative(site: Site, { pages = {} }: Pick<Creative, 'pages'
 function servePage(site: Site, url: string, text: string): void {
   const type = TYPES[url.split('.').at(-1) as string];
   if (text.startsWith('-> ')) site.setRedirect(url, text.slice(3));
+  else if (text.startsWith('slow -> '))
+    site.setRoute(url, (_, response) => {
+      setTimeout(() => response.writeHead(302, { location: text.slice('slow -> '.length) }).end(), SLOW_MS);
+    });
   else if (text.startsWith('deny:')) site.setPage(url, text.slice(5), { 'x-frame-options': 'DENY' });
   else if (text.startsWith('latin1:'))
     site.setText(url, 'text/html', Buffer.from(text.slice('latin1:'.length), 'latin1'));
