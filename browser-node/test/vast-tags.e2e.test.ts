@@ -248,7 +248,7 @@ describe('a VAST tag in the browser', { concurrency: 3 }, () => {
     );
   });
 
-  it('shows overlays and companions, and pictures them', async () => {
+  it('shows overlays and companions that come, and pictures them; what is declared twice is asked for twice', async () => {
     const { site } = world;
     site.setText(
       `${CDN}/banner.svg`,
@@ -256,8 +256,9 @@ describe('a VAST tag in the browser', { concurrency: 3 }, () => {
       '<svg xmlns="http://www.w3.org/2000/svg" width="300" height="60"><rect width="300" height="60" fill="red"/></svg>',
     );
     const static_ = `<StaticResource creativeType="image/svg+xml">${CDN}/banner.svg</StaticResource>`;
-    const companion = `<Creative><CompanionAds><Companion width="300" height="60">${static_}<TrackingEvents>${tracking('companion', 'creativeView')}</TrackingEvents></Companion></CompanionAds></Creative>`;
-    const overlay = `<Creatives><Creative><NonLinearAds><TrackingEvents>${tracking('overlay', 'creativeView')}</TrackingEvents><NonLinear width="300" height="60">${static_}
+    const companion = `<Creative><CompanionAds><Companion width="300" height="60">${static_}<TrackingEvents>${tracking('companion', 'creativeView')}</TrackingEvents></Companion>
+      <Companion width="300" height="60"><StaticResource creativeType="image/png">${CDN}/gone.png</StaticResource><TrackingEvents>${tracking('gone', 'creativeView')}</TrackingEvents></Companion></CompanionAds></Creative>`;
+    const overlay = `<Creatives><Creative><NonLinearAds><TrackingEvents>${tracking('overlay', 'creativeView', 'creativeView')}</TrackingEvents><NonLinear width="300" height="60">${static_}
       <NonLinearClickThrough>${ADS}/click</NonLinearClickThrough><NonLinearClickTracking>${TRACK}/overlay-click</NonLinearClickTracking></NonLinear></NonLinearAds></Creative>${companion}</Creatives>`;
     const captured = await capture(inline(overlay));
     assert.equal(captured.failure, null);
@@ -268,14 +269,19 @@ describe('a VAST tag in the browser', { concurrency: 3 }, () => {
     );
     assert.deepEqual(
       vast.ads[0]?.companions.map(({ form, width, height, picture }) => [form, width, height, picture]),
-      [['static', 300, 60, 'companion-0.jpeg']],
+      [
+        ['static', 300, 60, 'companion-0.jpeg'],
+        ['static', 300, 60, null],
+      ],
     );
     assert.deepEqual(fired(vast).toSorted(), [
       'ad-impression',
       'companion-creativeView',
       'overlay-click',
       'overlay-creativeView',
+      'overlay-creativeView',
     ]);
+    assert.equal(site.urls().filter((url) => url === `${TRACK}/overlay-creativeView`).length, 2);
     assert.deepEqual([captured.file('creative.jpeg')?.width, captured.file('creative.jpeg')?.height], [300, 60]);
     assert.equal(captured.landings[0]?.page_title, 'The shop');
   });

@@ -44,6 +44,7 @@ export function playerCommand(command: PlayerCommand): VideoState | Box | boolea
     area: HTMLElement;
     clicks: number;
     pixels: HTMLImageElement[];
+    asked: Set<string>;
     open: () => void;
   };
   const store = globalThis as { adsweepPlayer?: Player };
@@ -52,10 +53,20 @@ export function playerCommand(command: PlayerCommand): VideoState | Box | boolea
     return { x: x + scrollX, y: y + scrollY, width, height };
   };
   const fire = (urls: string[]) => {
+    const player = store.adsweepPlayer;
     for (const url of urls) {
+      if (player?.asked.has(url)) {
+        // Chromium would take a picture that it asked for before from its memory.
+        const secure = location.protocol === 'https:' ? url.replace(/^http:/i, 'https:') : url;
+        fetch(secure, { mode: 'no-cors', credentials: 'include', cache: 'no-store', keepalive: true }).catch(
+          () => null,
+        );
+        continue;
+      }
+      player?.asked.add(url);
       const pixel = new Image(1, 1);
       pixel.src = url;
-      store.adsweepPlayer?.pixels.push(pixel);
+      player?.pixels.push(pixel);
     }
   };
   const mount = (width: number, height: number) => {
@@ -68,7 +79,7 @@ export function playerCommand(command: PlayerCommand): VideoState | Box | boolea
     video.preload = 'auto';
     area.append(video);
     document.body.prepend(area);
-    const player: Player = { video, area, clicks: 0, pixels: [], open: () => undefined };
+    const player: Player = { video, area, clicks: 0, pixels: [], asked: new Set(), open: () => undefined };
     area.addEventListener('click', () => {
       player.clicks += 1;
       player.open();
@@ -118,7 +129,9 @@ export function playerCommand(command: PlayerCommand): VideoState | Box | boolea
       return true;
     case 'box': {
       const element = command.id === '' ? player.area : document.getElementById(command.id);
-      return element ? boxOf(element) : null;
+      // A picture that did not come shows nothing.
+      const isBroken = element instanceof HTMLImageElement && element.complete && element.naturalWidth === 0;
+      return element && !isBroken ? boxOf(element) : null;
     }
     case 'state':
       return {
