@@ -137,10 +137,13 @@ export const scriptsPaused = {
   },
 };
 
-/** Said to the browser itself: the scripts of all workers, and little else, are of this type. */
+/**
+ * Said to the browser itself: the scripts of all workers, and little else, are of this type. Those of blob: URLs are not requested from
+ * anyone: while they were paused, a flood of them filled the renderer's memory.
+ */
 export const workerScriptsPaused = {
   method: 'Fetch.enable',
-  params: { patterns: [{ urlPattern: '*', resourceType: 'Other' }] },
+  params: { patterns: [{ urlPattern: 'http*', resourceType: 'Other' }] },
 };
 
 /** Every request reaches the network, where it is recorded. */
