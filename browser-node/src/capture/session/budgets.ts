@@ -25,6 +25,8 @@ export const ANNOUNCED_REFRESH_MAX_MS = 8_000;
 /** How long a placement that stays empty is watched, once its page has come to rest: auctions take up to 3 s. */
 export const EMPTY_PLACEMENT_MS = 5_000;
 
+/** How long a creative on which nothing looks clickable is watched for what does. */
+export const LATE_CLICKABLE_MS = 4_000;
 /** How long a click on a creative is watched for what it opens. */
 export const CLICK_MS = 1_500;
 /** How long the first answer of a tab that a click opened is waited for: click trackers can be slow, and are asked once. */

@@ -3,7 +3,7 @@ import { afterwards, whileOpen } from '../collectors/index.ts';
 import { interactive } from '../collectors/interactive.ts';
 import { pagePicture } from '../collectors/page-picture.ts';
 import { screenshots } from '../collectors/screenshots.ts';
-import { EMPTY_PLACEMENT_MS, NAVIGATION_MS } from '../session/budgets.ts';
+import { EMPTY_PLACEMENT_MS, LATE_CLICKABLE_MS, NAVIGATION_MS } from '../session/budgets.ts';
 import type { CaptureRequest } from '../session/capture-outcome.ts';
 import type { CaptureSession } from '../session/capture-session.ts';
 import type { Entry } from '../session/network-journal.ts';
@@ -123,9 +123,25 @@ async function click(
   const kept = framesAlong(stage.page, path);
   const isOpened =
     (await followClick(captureSession, stage, kept, points)) ||
-    (await followClick(captureSession, stage, kept, (await clickablesNow(captureSession, stage)).slice(0, CLICKS_MAX)));
+    (await followClick(
+      captureSession,
+      stage,
+      kept,
+      (await awaitClickables(captureSession, stage)).slice(0, CLICKS_MAX),
+    ));
   if (!isOpened || isLedAway(stage) || clickables.length === 0) return;
   seen.checkInteractive = (budgetMs) => checkInteractive(captureSession, stage, clickables, budgetMs);
+}
+
+/** What looks clickable anywhere in view; where nothing does, once something does: a call to action may come at the end of an animation. */
+async function awaitClickables(captureSession: CaptureSession, stage: Stage): Promise<Clickable[]> {
+  const until = performance.now() + LATE_CLICKABLE_MS;
+  for (;;) {
+    const found = await clickablesNow(captureSession, stage);
+    if (found.length > 0 || performance.now() > until || captureSession.ending.failure || isLedAway(stage))
+      return found;
+    await captureSession.ending.race(setTimeout(LOOK_EVERY_MS));
+  }
 }
 
 /** What looks clickable anywhere in view. */
