@@ -6,11 +6,11 @@ import { CORPORA } from './registry.ts';
 import { describeFault, type Outcome, runCases, type Score, scoresOf } from './score.ts';
 
 /**
- * `npm run corpus [runs] [at once] [corpus]`: everything whose outcome is known, scanned again and again. Prints recall, false positives
+ * `npm run corpus [runs] [at once] [corpus] [subject ...]`: everything whose outcome is known, scanned again and again. Prints recall, false positives
  * and flaky cases of each subject, and keeps them in `loadtest/results`. Ends with 1 where a score is not full.
  */
 const [times = 10, atOnce = 4] = process.argv.slice(2, 4).map(Number);
-const only = process.argv[4];
+const [only, ...subjects] = process.argv.slice(4);
 
 const scores: Score[] = [];
 const faults: string[] = [];
@@ -19,7 +19,8 @@ for (const corpus of CORPORA.filter(({ name }) => !only || name === only)) {
   const open = await corpus.open();
   if (!open) continue;
   try {
-    scores.push(...scoresOf(await runCases(open.cases, { times, atOnce }, tell)));
+    const cases = open.cases.filter(({ subject }) => subjects.length === 0 || subjects.includes(subject));
+    scores.push(...scoresOf(await runCases(cases, { times, atOnce }, tell)));
     if (open.describeLast) details.push(open.describeLast());
   } finally {
     await open.close();
