@@ -22,7 +22,7 @@ export const COMMAND_MS = 5_000;
  * Frames and workers that one capture starts. A publisher's page has up to a hundred; one that starts them without end would hold its slot
  * until its lease ends.
  */
-export const CHILDREN_MAX = 400;
+export const CHILDREN_MAX = 250;
 
 /** One thing that runs in the context - a tab (`page`), a frame of another site (`iframe`), a worker - and the line to it. */
 export interface TargetSession {

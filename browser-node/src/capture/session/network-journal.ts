@@ -3,6 +3,7 @@ import { REQUEST_URLS_MAX } from '@adsweep/shared/limits.ts';
 import type { GatewayOutcome } from '@adsweep/shared/targeting/exit-ticket.ts';
 import { gatewayOutcome } from '@adsweep/shared/targeting/gateway-status.ts';
 import { registrableDomain } from '@adsweep/shared/urls/registrable-domain.ts';
+import { startedWorker } from '../../browser/started-worker.ts';
 import { type DevTools, type EventPayload, rootOf, type TargetSession } from '../devtools/devtools.ts';
 import { CONTENT_TYPE_LENGTH_MAX, HOPS_MAX } from './budgets.ts';
 import { clipUrl, hasImpossibleHost } from './clip-url.ts';
@@ -161,6 +162,8 @@ export class NetworkJournal {
     // A frame that moves to another process is told of by both.
     if (before && (before.seen === timestamp || !redirectResponse)) return;
     if (before && redirectResponse) fill(before.entry, redirectResponse);
+    // A page that starts workers is not at rest, wherever their scripts are from.
+    if (startedWorker(event) !== null) this.lastActivityAt = performance.now();
     const isNetwork = /^(https?|wss?):/.test(request.url);
     // An HTTP answer that leads to an app or a forbidden scheme is a hop; data: and blob: are not even requests.
     if (!isNetwork && !redirectResponse) return;
