@@ -39,6 +39,18 @@ const MACROS =
   'PLAYERSTATE PODSEQUENCE REASON REGULATIONS SERVERSIDE SERVERUA STOREID STOREURL TIMESTAMP TRANSACTIONID UNIVERSALADID VASTVERSIONS ' +
   'VERIFICATIONVENDORS';
 
+/** A document as its server sent it. */
+const fetched = (url: string, text: string): FetchedDocument => ({
+  url,
+  statusCode: 200,
+  contentType: '',
+  text,
+  fault: '',
+  readable: true,
+  atMs: 0,
+  elapsedMs: 0,
+});
+
 describe('the macros of a URL (VAST 4.3, 6)', () => {
   const filled = (url: string) => fillMacros(`https://t.example/?${url}`, CONTEXT).replace('https://t.example/?', '');
 
@@ -171,16 +183,6 @@ describe('what servers answer', () => {
 });
 
 describe('the merged document (spec 4.3)', () => {
-  const fetched = (url: string, text: string): FetchedDocument => ({
-    url,
-    statusCode: 200,
-    contentType: '',
-    text,
-    fault: '',
-    readable: true,
-    atMs: 0,
-    elapsedMs: 0,
-  });
   const WRAPPER = `<VAST version="3.0"><Ad><Wrapper><VASTAdTagURI>https://a.example/ad</VASTAdTagURI><Impression>https://w.example/i</Impression><Error>https://w.example/e</Error>
     <Creatives><Creative><Linear><TrackingEvents><Tracking event="start">https://w.example/s</Tracking></TrackingEvents><VideoClicks><ClickTracking>https://w.example/c</ClickTracking></VideoClicks></Linear></Creative></Creatives>
     <Extensions><Extension type="w"/></Extensions></Wrapper></Ad></VAST>`;
@@ -273,16 +275,6 @@ describe('an address in a document', () => {
 });
 
 describe('a tracker', () => {
-  const fetched = (text: string): FetchedDocument => ({
-    url: 'https://a.example/tag',
-    statusCode: 200,
-    contentType: '',
-    text,
-    fault: '',
-    readable: true,
-    atMs: 0,
-    elapsedMs: 0,
-  });
   const display = (name: string, kind: string, creativeView = true) => `<${kind} width="300" height="60">
     <StaticResource creativeType="image/png">https://cdn.example/${name}.png</StaticResource>
     ${creativeView ? `<TrackingEvents><Tracking event="creativeView">https://t.example/${name}-view</Tracking></TrackingEvents>` : ''}
@@ -298,7 +290,9 @@ describe('a tracker', () => {
   it('is about the one companion or overlay that is shown, a wrapper’s of an overlay about whichever is', async () => {
     const wrapper = ad('Wrapper', companions('outer') + overlays('outer'));
     const inline = ad('InLine', companions('own') + overlays('first', 'second'));
-    const resolution = await unwrap(fetched(wrapper), async () => fetched(inline));
+    const resolution = await unwrap(fetched('https://a.example/tag', wrapper), async () =>
+      fetched('https://a.example/tag', inline),
+    );
     const [resolved] = resolution.ads;
     assert.ok(resolved);
     const declared = declaredTrackers(resolution, resolved);
