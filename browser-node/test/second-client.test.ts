@@ -4,7 +4,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import type { Page } from 'playwright-core';
 import { type ContextListener, ContextObservers } from '../src/browser/context-observers.ts';
 import type { BrowserSession } from '../src/browser/own-sessions.ts';
-import { CHILDREN_MAX } from '../src/capture/devtools/devtools.ts';
+import { CHILDREN_MAX, WORKERS_MAX } from '../src/capture/devtools/devtools.ts';
 import { SecondClient } from '../src/capture/devtools/second-client.ts';
 
 const CONTEXT = 'context';
@@ -51,7 +51,7 @@ async function connect() {
 describe('the second client of a capture', () => {
   it('lets frames and workers start, up to their bound; those beyond stay paused and are asked for nothing', async () => {
     const { client, told, attach } = await connect();
-    for (let n = 0; n < CHILDREN_MAX; n += 1) attach(n % 2 ? 'worker' : 'iframe', `child-${n}`, 'tab');
+    for (let n = 0; n < CHILDREN_MAX; n += 1) attach(n < WORKERS_MAX ? 'worker' : 'iframe', `child-${n}`, 'tab');
     assert.equal(client.isFlooded, false);
     await turn();
     assert.equal(told.filter((line) => line.startsWith('Runtime.runIfWaitingForDebugger')).length, CHILDREN_MAX);
@@ -71,7 +71,7 @@ describe('the second client of a capture', () => {
 
   it('observes tabs however many frames and workers there are', async () => {
     const { client, told, attach } = await connect();
-    for (let n = 0; n <= CHILDREN_MAX; n += 1) attach('worker', `worker-${n}`, 'tab');
+    for (let n = 0; n <= WORKERS_MAX; n += 1) attach('worker', `worker-${n}`, 'tab');
     attach('page', 'popup');
     assert.ok([...client.sessions()].some(({ targetId }) => targetId === 'target-popup'));
     await turn();
@@ -102,13 +102,18 @@ describe('the second client of a capture', () => {
 
   it('counts a worker when its script is asked for, and not again when it comes up', async () => {
     const { client, attach, ask } = await connect();
-    for (let n = 0; n < CHILDREN_MAX; n += 1) {
+    for (let n = 0; n < WORKERS_MAX; n += 1) {
       ask(`worker-${n}`);
       attach('worker', `worker-${n}`, 'tab');
     }
     assert.equal(client.isFlooded, false);
+    const reached: number[] = [];
+    client.onFlooded((_by, max) => {
+      reached.push(max);
+    });
     ask('one-more');
     assert.equal(client.isFlooded, true);
+    assert.deepEqual(reached, [WORKERS_MAX]);
   });
 
   it('counts frames of the same site too, which are no targets', async () => {

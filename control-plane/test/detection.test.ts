@@ -173,7 +173,7 @@ describe('§2.5.11 §2.5.12 behaviours with a threshold', () => {
     ['dialog_loop', [observed('dialogs', { count: 3 })], [observed('dialogs', { count: 2 })]],
     [
       'cpu_hog',
-      [observed('main_thread', { busy_share: 0.8, over_ms: 4_000 }), observed('child_flood', { children_max: 400 })],
+      [observed('main_thread', { busy_share: 0.8, over_ms: 4_000 }), observed('child_flood', { children_max: 250 })],
       [
         observed('main_thread', { busy_share: 0.79, over_ms: 9_000 }),
         observed('main_thread', { busy_share: 1, over_ms: 3_999 }),

@@ -23,6 +23,8 @@ export const COMMAND_MS = 5_000;
  * until its lease ends.
  */
 export const CHILDREN_MAX = 250;
+/** Workers among them. One holds up to 3 MB, and those that were asked for before the stop start after it. */
+export const WORKERS_MAX = 100;
 
 /** One thing that runs in the context - a tab (`page`), a frame of another site (`iframe`), a worker - and the line to it. */
 export interface TargetSession {
@@ -46,10 +48,13 @@ export interface DevTools {
   onAttached(listener: (session: TargetSession) => void): void;
   /** Sessions of what is alive, tabs included. */
   sessions(): Iterable<TargetSession>;
-  /** Whether pages started more than {@link CHILDREN_MAX} frames and workers: targets beyond stay paused, and have no session. */
+  /** Whether pages started more than {@link CHILDREN_MAX} frames and workers, or {@link WORKERS_MAX} workers: targets beyond stay paused, and have no session. */
   readonly isFlooded: boolean;
-  /** `listener` is called once, as soon as that is so, with the target that started one too many; null: it is not known. */
-  onFlooded(listener: (by: TargetSession | null) => void): void;
+  /**
+   * `listener` is called once, as soon as that is so, with the target that started one too many, null: it is not known; and with the
+   * bound that it is beyond.
+   */
+  onFlooded(listener: (by: TargetSession | null, max: number) => void): void;
   /** The session of a tab. Rejects when it does not show up in time. */
   sessionOf(page: Page): Promise<TargetSession>;
   close(): void;

@@ -16,10 +16,13 @@ import {
   observeTarget,
   type TargetSession,
   targetIdOf,
+  WORKERS_MAX,
 } from './devtools.ts';
 
 type Attached = { sessionId: string; targetInfo: TargetInfo };
 type TargetInfo = { targetId: string; type: string; openerId?: string };
+/** A frame or worker, by the target id that it has or would have. */
+type Child = { targetId: string; isWorker: boolean };
 
 /**
  * A second CDP client beside Playwright, on the same pipe. It sees what Playwright's events leave out: shared workers, requests of
@@ -34,7 +37,8 @@ export class SecondClient implements DevTools {
   readonly #awaited = new Map<string, (session: TargetSession) => void>();
   /** Target ids of the frames and workers that were asked for, those that are gone included. */
   readonly #children = new Set<string>();
-  readonly #onFlooded: ((by: TargetSession | null) => void)[] = [];
+  readonly #workers = new Set<string>();
+  readonly #onFlooded: Parameters<DevTools['onFlooded']>[0][] = [];
 
   constructor({ observe }: Pick<OpenContext, 'observe'>) {
     this.#observation = observe((method, params, sessionId) => this.#receive(method, params, sessionId));
@@ -63,10 +67,10 @@ export class SecondClient implements DevTools {
   }
 
   get isFlooded(): boolean {
-    return this.#children.size > CHILDREN_MAX;
+    return this.#children.size > CHILDREN_MAX || this.#workers.size > WORKERS_MAX;
   }
 
-  onFlooded(listener: (by: TargetSession | null) => void): void {
+  onFlooded(listener: Parameters<DevTools['onFlooded']>[0]): void {
     this.#onFlooded.push(listener);
   }
 
@@ -111,16 +115,18 @@ export class SecondClient implements DevTools {
     }
   }
 
-  #countChild(targetId: string, parent: TargetSession | null): void {
+  #countChild({ targetId, isWorker }: Child, parent: TargetSession | null): void {
     if (this.isFlooded) return;
     this.#children.add(targetId);
-    if (this.isFlooded) for (const listener of this.#onFlooded) listener(parent);
+    if (isWorker) this.#workers.add(targetId);
+    if (!this.isFlooded) return;
+    for (const listener of this.#onFlooded) listener(parent, isWorker ? WORKERS_MAX : CHILDREN_MAX);
   }
 
   #attach({ sessionId, targetInfo }: Attached, parentId: string | undefined): void {
     const parent = this.#sessions.get(parentId ?? '') ?? null;
     if (targetInfo.type !== 'page') {
-      this.#countChild(targetInfo.targetId, parent);
+      this.#countChild({ targetId: targetInfo.targetId, isWorker: targetInfo.type !== 'iframe' }, parent);
       // It waits for us at its start, for ever: it starts nothing more and costs no further message.
       if (this.isFlooded) return;
     }
@@ -136,13 +142,15 @@ export class SecondClient implements DevTools {
 }
 
 /**
- * The target id that a frame or worker has, or would have, of which an event tells that it was asked for; null: of none. Under a flood
- * it takes seconds from here until a worker comes up, and frames of the same site are no targets at all.
+ * The frame or worker of which an event tells that it was asked for, null = none. Under a flood it takes seconds from here until a worker
+ * comes up, and frames of the same site are no targets at all.
  */
-function childOf(method: string, params: unknown): string | null {
-  if (method === 'Page.frameAttached') return (params as EventPayload<'Page.frameAttached'>).frameId;
+function childOf(method: string, params: unknown): Child | null {
+  if (method === 'Page.frameAttached')
+    return { targetId: (params as EventPayload<'Page.frameAttached'>).frameId, isWorker: false };
   if (method !== 'Network.requestWillBeSent') return null;
-  return startedWorker(params as EventPayload<'Network.requestWillBeSent'>);
+  const targetId = startedWorker(params as EventPayload<'Network.requestWillBeSent'>);
+  return targetId === null ? null : { targetId, isWorker: true };
 }
 
 class Session implements TargetSession {
