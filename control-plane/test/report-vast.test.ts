@@ -2,12 +2,9 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { CapturedTracker, CapturedVast } from '@adsweep/shared/capture/vast.ts';
 import { presentVast } from '../src/crawling/captures/present-vast.ts';
-import { buildReport } from '../src/scanning/reports/build-report.ts';
-import { reportPage } from '../src/scanning/reports/report-page.ts';
-import { HOSTILE, sampleEvidence, sampleLanding, sampleScan, sampleTagWords } from './support/sample-scan.ts';
+import { renderEvidence } from './support/rendered-report.ts';
+import { HOSTILE, sampleEvidence, sampleLanding } from './support/sample-scan.ts';
 import { sampleAd, sampleTracker, sampleVast } from './support/sample-vast.ts';
-
-const ASSETS = { stylesheet: 'assets/report.css', icon: 'assets/icon.svg' };
 
 const tracker = (event: string, at: number | null, status_code: number): CapturedTracker => ({
   ...sampleTracker,
@@ -31,7 +28,7 @@ function render(parts: Partial<CapturedVast> = {}, artifacts = ['creative.jpeg',
     vast: presentVast(sampleVast({ trackers: TRACKERS, ...parts })),
     artifacts: new Set(artifacts),
   };
-  return reportPage(buildReport(sampleScan({ target }), evidence, sampleTagWords), ASSETS);
+  return renderEvidence({ target }, evidence);
 }
 
 describe('the report of a VAST tag', () => {

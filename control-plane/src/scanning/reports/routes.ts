@@ -10,9 +10,11 @@ import { conditional } from '../../http/conditional-get.ts';
 import { type Answer, type Route, route } from '../../http/route.ts';
 import type { PictureOf } from '../artifacts/artifact.ts';
 import type { ScanRecord } from '../scans/state/scan.ts';
-import { buildReport, type SeenEvidence, type TagWords } from './build-report.ts';
+import { buildReport } from './build-report.ts';
 import { homePage } from './home-page.ts';
+import type { TagWords } from './public-tags.ts';
 import { missingReportPage, reportPage } from './report-page.ts';
+import type { SeenEvidence } from './seen-evidence.ts';
 
 /** What reports ask of the rest of the house. */
 export type ReportSources = {

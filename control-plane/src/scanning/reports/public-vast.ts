@@ -1,0 +1,60 @@
+import { companionScreenshot } from '@adsweep/shared/capture/artifacts/companion-screenshot.ts';
+import { CREATIVE_SCREENSHOT } from '@adsweep/shared/capture/artifacts/creative-screenshot.ts';
+import type { EvidenceVast } from '../scans/api/evidence.ts';
+import { clip, LISTED_URL_MAX, TITLE_MAX, TYPE_MAX, URL_MAX } from './clip.ts';
+import type { ReportRung, ReportTracker, ReportVast, ReportVideoAd } from './report.ts';
+
+/** Companions of a video ad that are shown. */
+const COMPANIONS_MAX = 10;
+
+/** What came of a VAST tag; `artifacts` are the names of its stored files. */
+export function publicVast(
+  { video, wrappers, ads, trackers }: EvidenceVast,
+  artifacts: ReadonlySet<string>,
+): ReportVast {
+  const companions = Array.from({ length: COMPANIONS_MAX }, (_, at) => at);
+  return {
+    picture: artifacts.has(CREATIVE_SCREENSHOT),
+    companions: companions.filter((at) => artifacts.has(companionScreenshot(at))),
+    version: clip(video?.vast_version ?? '', TYPE_MAX),
+    ad_system: clip(video?.ad_system ?? '', TITLE_MAX),
+    rungs: wrappers.map(publicRung),
+    ads: ads.map(publicVideoAd),
+    trackers: trackers.map(publicTracker),
+  };
+}
+
+type Rung = EvidenceVast['wrappers'][number];
+function publicRung({ depth, outcome, url, vast_version, ad_system, status_code, elapsed_ms }: Rung): ReportRung {
+  return {
+    depth,
+    outcome,
+    url: clip(url, URL_MAX),
+    version: clip(vast_version, TYPE_MAX),
+    ad_system: clip(ad_system, TITLE_MAX),
+    status_code,
+    elapsed_ms,
+  };
+}
+
+type Ad = EvidenceVast['ads'][number];
+function publicVideoAd({ title, shown, media, duration_ms, played_ms, error_code }: Ad): ReportVideoAd {
+  const last = media.at(-1);
+  const size = last && last.width > 0 ? `${last.width} × ${last.height}` : '';
+  const media_url = clip(last?.url ?? '', URL_MAX);
+  return { title: clip(title, TITLE_MAX), shown, media_url, size, declared_ms: duration_ms, played_ms, error_code };
+}
+
+type Tracker = EvidenceVast['trackers'][number];
+function publicTracker(tracker: Tracker): ReportTracker {
+  const { event, offset, url, wrapper, requested_at_ms, playhead_ms, status_code } = tracker;
+  return {
+    event: clip(event, TYPE_MAX),
+    offset: offset && clip(offset, TYPE_MAX),
+    url: clip(url, LISTED_URL_MAX),
+    rung: wrapper,
+    at_ms: requested_at_ms,
+    playhead_ms,
+    status_code,
+  };
+}

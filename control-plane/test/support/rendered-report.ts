@@ -1,0 +1,18 @@
+import { buildReport } from '../../src/scanning/reports/build-report.ts';
+import { reportPage } from '../../src/scanning/reports/report-page.ts';
+import type { SeenEvidence, SeenLanding } from '../../src/scanning/reports/seen-evidence.ts';
+import type { ScanRecord } from '../../src/scanning/scans/state/scan.ts';
+import { sampleEvidence, sampleLanding, sampleScan, sampleTagWords } from './sample-scan.ts';
+
+export const ASSETS = { stylesheet: 'assets/report.css', icon: 'assets/icon.svg' };
+
+/** The report page of a finished scan with these changes and landings, as HTML. */
+export const render = (changes: Partial<ScanRecord> = {}, landings: SeenLanding[] = [sampleLanding(0)]): string =>
+  renderEvidence(changes, sampleEvidence(landings));
+
+/** The same with all that a capture tells. */
+export const renderEvidence = (changes: Partial<ScanRecord>, evidence: SeenEvidence): string =>
+  reportPage(buildReport(sampleScan(changes), evidence, sampleTagWords), ASSETS);
+
+/** Every tag of a document with its attributes, as a tokenizer sees them. */
+export const tagsOf = (page: string): string[] => [...page.matchAll(/<[a-z!][^>]*>/gi)].map(([tag]) => tag);
