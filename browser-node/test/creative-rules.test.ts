@@ -105,7 +105,12 @@ describe('a placement', () => {
     );
     assert.match(placementPage('news.example', '<b>ad</b>'), /<div id="ad-slot"[^>]*><b>ad<\/b><\/div>/);
     assert.deepEqual(['https://a.example/', '<a href="https://a.example/">'].map(isTagUrl), [true, false]);
-    assert.deepEqual(['<b>', '1 < 2', '<!-- <b> -->'].map(hasElement), [true, false, false]);
+  });
+
+  it('is none where a tag holds no element outside of its comments, which end where browsers see their end', () => {
+    const shown = ['<b>', '<!-- a --><b>', '<!--><b>', '<!---><b>', '<!-- a --!><b>', '<script><!-- a // --></script>'];
+    const empty = ['1 < 2', '<!-- <b> -->', '<!-- <b>', '<!----', `${'<!--'.repeat(100_000)}<b>`];
+    assert.deepEqual([...shown, ...empty].map(hasElement), [...shown.map(() => true), ...empty.map(() => false)]);
   });
 
   it('§4.2.13 stands on the referrer without its fragment, or on an address with the scheme of the tag', () => {

@@ -7,9 +7,8 @@ import { CreativeSchema } from './creative.ts';
 import { HopSchema } from './hop.ts';
 import { NetworkRequestSchema } from './network-request.ts';
 import { ObservationSchema } from './observations/index.ts';
+import { Text } from './text.ts';
 import { VastSchema } from './vast.ts';
-
-const Text = Type.String({ maxLength: 65_536 });
 
 /**
  * A tab, by ordinal: of a page, 0 is its own and 1.. those it opened; of an ad tag or VAST tag, those that the click opened, then those

@@ -1,8 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { Count, OPEN } from './count.ts';
 import { HopSchema } from './hop.ts';
-
-const Text = Type.String({ maxLength: 65_536 });
+import { Text } from './text.ts';
 
 /**
  * The creative of an ad tag or VAST tag as it was rendered. `url`: the innermost document that shows it; `redirect_chain` leads to that

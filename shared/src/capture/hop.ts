@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { Count, OPEN } from './count.ts';
+import { Text } from './text.ts';
 
 /** How a navigation came about. `initial` is the scan's own; the `http` ones are told apart by their status code. */
 export const HOP_KINDS = [
@@ -32,13 +33,13 @@ export type SubRequest = {
  */
 export const HopSchema = Type.Object(
   {
-    url: Type.String(),
+    url: Text,
     kind: Type.Enum(HOP_KINDS),
     status_code: Count,
-    content_type: Type.String(),
+    content_type: Text,
     body_size: Count,
     timestamp_ms: Count,
-    redirected_from: Type.String(),
+    redirected_from: Text,
   },
   OPEN,
 );

@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { Count, OPEN } from './count.ts';
+import { Text } from './text.ts';
 
 /** Where a request was made: in a landing, or in the tab that shows the creative of an ad tag or VAST tag. */
 const SURFACES = ['page', 'creative'] as const;
@@ -13,11 +14,11 @@ export type Surface = (typeof SURFACES)[number];
 export const NetworkRequestSchema = Type.Object(
   {
     id: Count,
-    url: Type.String(),
-    method: Type.String(),
-    resource_type: Type.String(),
+    url: Text,
+    method: Text,
+    resource_type: Text,
     status_code: Count,
-    content_type: Type.String(),
+    content_type: Text,
     body_size: Count,
     timestamp_ms: Count,
     landing: Type.Union([Count, Type.Null()]),

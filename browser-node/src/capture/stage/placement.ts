@@ -39,8 +39,13 @@ export function placementPage(host: string, tag: string): string {
 /** Whether an ad tag is the address of a page with the creative, and no markup. */
 export const isTagUrl = (tag: string): boolean => /^\s*https?:/i.test(tag) && URL.canParse(tag.trim());
 
-/** Whether a snippet holds any element: without one there is nothing that a browser could show. Pure. */
-export const hasElement = (snippet: string): boolean => /<[a-z]/i.test(snippet.replace(/<!--[\s\S]*?-->/g, ''));
+/** A comment, to its end wherever parsers see one: one that is not closed takes all that follows (HTML, 13.2.5.43 to 52). */
+const COMMENT = /<!--(?:-?>|[\s\S]*?(?:--!?>|$))/g;
+
+/**
+ * Whether a snippet holds any element: without one there is nothing that a browser could show. Takes linear time, whatever it says. Pure.
+ */
+export const hasElement = (snippet: string): boolean => /<[a-z]/i.test(snippet.replace(COMMENT, ''));
 
 const escapeAttribute = (text: string): string =>
   text.replace(/&/g, '&amp;').replace(/"/g, '&quot;').replace(/</g, '&lt;').replace(/>/g, '&gt;');

@@ -2,6 +2,7 @@ import { isPicture } from '@adsweep/shared/capture/artifacts/artifact-kind.ts';
 import { artifactKindOf } from '@adsweep/shared/capture/artifacts/index.ts';
 import type { Capture } from '@adsweep/shared/capture/capture.ts';
 import type { JobLimits } from '@adsweep/shared/lease/job-limits.ts';
+import type { TargetKind } from '@adsweep/shared/scan/target.ts';
 import type { Issue } from '@adsweep/shared/validation/issue.ts';
 import type { ArtifactRecord } from '../../scanning/artifacts/artifact.ts';
 
@@ -9,14 +10,23 @@ const OTHER_ARTIFACT = 'Another artifact was uploaded under this name.';
 
 /**
  * What is wrong with a capture that the schema cannot say: it names artifacts that were not uploaded under this lease as they are, or
- * contradicts itself. Empty when it can be believed to be what the node sent.
+ * contradicts itself, or its target. Empty when it can be believed to be what the node sent.
  */
 export function checkCapture(
   capture: Capture,
+  target: TargetKind,
   uploads: ArtifactRecord[],
   limits: Pick<JobLimits, 'landings'>,
 ): Issue[] {
-  return [...artifactIssues(capture, uploads), ...landingIssues(capture, limits)];
+  return [...partIssues(capture, target), ...artifactIssues(capture, uploads), ...landingIssues(capture, limits)];
+}
+
+/** Only a tag has a creative, and only a VAST tag has wrappers and trackers (spec 2.1). */
+function partIssues({ creative, vast }: Capture, target: TargetKind): Issue[] {
+  return [
+    ...(creative && target === 'url' ? [issue(['creative'], 'A page scan has no creative.')] : []),
+    ...(vast && target !== 'vast_tag' ? [issue(['vast'], 'Only the scan of a VAST tag has this.')] : []),
+  ];
 }
 
 function artifactIssues({ artifacts }: Capture, uploads: ArtifactRecord[]): Issue[] {

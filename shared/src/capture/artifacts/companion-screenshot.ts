@@ -5,6 +5,7 @@ export const companionScreenshotKind: ArtifactKind = {
   pattern: 'companion-[0-9]{1,2}\\.jpeg',
   format: 'jpeg',
   lifetimeMs: null,
+  targets: ['vast_tag'],
 };
 
 /** Name of the picture of the companion in this place. */

@@ -1,3 +1,4 @@
+import type { TargetKind } from '../../scan/target.ts';
 import type { ArtifactKind } from './artifact-kind.ts';
 import { bodies } from './bodies.ts';
 import { companionScreenshotKind } from './companion-screenshot.ts';
@@ -27,6 +28,12 @@ const ARTIFACT_KINDS: readonly ArtifactKind[] = [
 
 /** Names a node may upload under, as the source of a regular expression. */
 export const ARTIFACT_NAME = `^(${ARTIFACT_KINDS.map(({ pattern }) => pattern).join('|')})$`;
+
+/** Whether a scan of this kind of target can have an artifact called `name`. */
+export const mayHaveArtifact = (target: TargetKind, name: string): boolean => {
+  const kind = artifactKindOf(name);
+  return kind !== undefined && (kind.targets?.includes(target) ?? true);
+};
 
 /** The kind of the artifact called `name`, undefined where no kind has such a name. */
 export const artifactKindOf = (name: string): ArtifactKind | undefined =>

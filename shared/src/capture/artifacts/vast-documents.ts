@@ -6,6 +6,7 @@ export const vastDocuments: ArtifactKind = {
   pattern: 'vast-documents\\.json\\.gz',
   format: 'gzipped_json',
   lifetimeMs: null,
+  targets: ['vast_tag'],
 };
 
 /** The document of a rung of the wrapper ladder. */

@@ -68,7 +68,7 @@ function presentCreative(scan: ScanRecord, { creative, vast, artifacts }: ScanEv
     creative_html_url: artifacts.has(CREATIVE_HTML) ? links.creativeHtml : '',
     creative_width: creative?.width ?? 0,
     creative_height: creative?.height ?? 0,
-    creative_redirect_chain: creative?.redirect_chain ?? [],
+    creative_redirect_chain: scan.target.kind === 'ad_tag' ? (creative?.redirect_chain ?? []) : [],
     video: vast?.video ?? null,
     vast: vast && { wrappers: vast.wrappers, ads: vast.ads, trackers: vast.trackers },
   };
