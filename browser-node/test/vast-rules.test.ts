@@ -2,8 +2,9 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { findEmulator } from '@adsweep/shared/scan/emulators.ts';
 import { parseVast, readVast } from '@adsweep/shared/vast/read-vast.ts';
-import type { VastLinear } from '@adsweep/shared/vast/vast-document.ts';
+import type { VastCompanionAds, VastDisplay, VastLinear } from '@adsweep/shared/vast/vast-document.ts';
 import { parseXml } from '@adsweep/shared/vast/xml.ts';
+import { recordOf } from '../src/capture/collectors/vast.ts';
 import { fetchText } from '../src/capture/page-scripts/fetch-text.ts';
 import { chooseMedia } from '../src/capture/vast/choose-media.ts';
 import { absolute, declaredTrackers, isAbout } from '../src/capture/vast/declared-trackers.ts';
@@ -11,7 +12,13 @@ import { isDueAt, rateAt } from '../src/capture/vast/due-events.ts';
 import { extentOf, isTainted } from '../src/capture/vast/intercept-answers.ts';
 import { clockOf, fillMacros, type MacroContext } from '../src/capture/vast/macros.ts';
 import { mergeDocument } from '../src/capture/vast/merge-document.ts';
+import { placeOf } from '../src/capture/vast/play-icons.ts';
+import type { PlayerPage } from '../src/capture/vast/player-page.ts';
+import { companionAdsOf, iconsOf } from '../src/capture/vast/precedence.ts';
+import { hasRequired } from '../src/capture/vast/required-companions.ts';
 import type { FetchedDocument } from '../src/capture/vast/resolution.ts';
+import { resourceOf } from '../src/capture/vast/show-display.ts';
+import { TrackerLog } from '../src/capture/vast/tracker-log.ts';
 import { unwrap } from '../src/capture/vast/unwrap.ts';
 
 const CONTEXT: MacroContext = {
@@ -296,7 +303,7 @@ describe('a tracker', () => {
     const [resolved] = resolution.ads;
     assert.ok(resolved);
     const declared = declaredTrackers(resolution, resolved);
-    const [companion, overlay] = [resolved.ad.companions[0], resolved.ad.nonLinears[1]];
+    const [companion, overlay] = [resolved.ad.companionAds[0]?.companions[0], resolved.ad.nonLinears[1]];
     assert.ok(companion && overlay);
     const about = (part: string, shown: typeof companion) =>
       declared
@@ -307,10 +314,103 @@ describe('a tracker', () => {
   });
 });
 
+describe('a tag that declares more trackers than a player tells', () => {
+  it('has the first 2,000 asked for and the first 500 listed, and says how many are left out', async () => {
+    const asked: string[] = [];
+    const page = { fire: async (urls: string[]) => void asked.push(...urls) } as unknown as PlayerPage;
+    const log = new TrackerLog(page, 0, () => CONTEXT);
+    const tracker = (at: number) => ({ event: 'impression', url: `https://t.example/${at}`, offset: null });
+    const declared = Array.from({ length: 1_500 }, (_, at) => ({
+      ...tracker(at),
+      part: 'ad' as const,
+      rung: 0,
+      form: null,
+    }));
+    for (const ad of [0, 1]) log.declare(ad, declared);
+    for (const ad of [0, 1]) await log.fire(ad, () => true);
+    assert.equal(asked.length, 2_000);
+    const resolution = { rungs: [], ads: [], errors: [], failure: null };
+    const { trackers, trackers_left_out } = recordOf({ resolution, played: [], log }, []);
+    assert.deepEqual([trackers.length, trackers_left_out], [500, 2_500]);
+  });
+});
+
+describe('companions that an ad requires (VAST 4.3, 3.13)', () => {
+  const [one, other] = [1, 2].map((width) => ({ width }) as VastDisplay) as [VastDisplay, VastDisplay];
+  const isPlayed = (required: VastCompanionAds['required'], ...shown: VastDisplay[]) =>
+    hasRequired({ required, companions: [one, other] }, (companion) => shown.includes(companion));
+
+  it('are all of them, any, or none', () => {
+    assert.deepEqual([isPlayed('all', one, other), isPlayed('all', one), isPlayed('all')], [true, false, false]);
+    assert.deepEqual([isPlayed('any', other), isPlayed('any')], [true, false]);
+    assert.deepEqual([isPlayed('none'), isPlayed(null)], [true, true]);
+    for (const required of ['all', 'any'] as const)
+      assert.ok(
+        hasRequired({ required, companions: [] }, () => false),
+        `${required} of nothing`,
+      );
+  });
+});
+
+describe('what an ad and its wrappers both have (VAST 4.3, 2.3.5.2)', () => {
+  const icon = (program: string, name: string) =>
+    `<Icon program="${program}"><StaticResource creativeType="image/png">/${name}.png</StaticResource></Icon>`;
+  const linear = (...icons: string[]) =>
+    `<Creative><Linear><Icons>${icons.join('')}</Icons><MediaFiles/></Linear></Creative>`;
+  const companion = (name: string) =>
+    `<Creative><CompanionAds required="all"><Companion><IFrameResource>/${name}</IFrameResource></Companion></CompanionAds></Creative>`;
+  const document = (body: string) => `<VAST version="4.2"><Ad>${body}</Ad></VAST>`;
+  const wrapper = (host: string, creatives: string) =>
+    document(
+      `<Wrapper><VASTAdTagURI>https://${host}.example/</VASTAdTagURI><Creatives>${creatives}</Creatives></Wrapper>`,
+    );
+
+  it('is taken from next to the ad: one icon of a program, and the companions of one document', async () => {
+    const documents: Record<string, string> = {
+      'https://b.example/': wrapper('c', linear(icon('adchoices', 'b'), icon('DSA', 'b-dsa')) + companion('b')),
+      'https://c.example/': document(
+        `<InLine><Creatives>${linear(icon('AdChoices', 'c'), icon('', 'c-1'), icon('', 'c-2'))}</Creatives></InLine>`,
+      ),
+    };
+    const tag = wrapper('b', linear(icon('dsa', 'a')) + companion('a'));
+    const resolution = await unwrap(fetched('https://a.example/', tag), async (url) =>
+      fetched(url, documents[url] ?? ''),
+    );
+    const [resolved] = resolution.ads;
+    assert.ok(resolved?.ad.linears[0]);
+    const icons = iconsOf(resolution, resolved, resolved.ad.linears[0]);
+    assert.deepEqual(
+      icons.map((one) => resourceOf(one.icon, one.base)?.value),
+      ['c.example/c', 'c.example/c-1', 'c.example/c-2', 'b.example/b-dsa'].map((name) => `https://${name}.png`),
+    );
+    const { companionAds, base } = companionAdsOf(resolution, resolved);
+    assert.deepEqual(
+      companionAds.map(({ required, companions }) => [required, companions[0] && resourceOf(companions[0], base)]),
+      [['all', { form: 'iframe', value: 'https://b.example/b' }]],
+    );
+  });
+});
+
+describe('an icon (VAST 4.3, 3.11.1)', () => {
+  const player = { width: 640, height: 360 };
+  const place = (xPosition: string, yPosition: string, width: number | null = 60, height: number | null = 20) => {
+    const { over, ...size } = placeOf({ xPosition, yPosition, width, height }, player);
+    return [over.replace(';pointer-events:none', ''), size.width, size.height];
+  };
+
+  it('stands where it says, within the player, at the size it says', () => {
+    assert.deepEqual(place('left', 'top'), ['left:0px;top:0px', 60, 20]);
+    assert.deepEqual(place('Right', 'bottom'), ['right:0;bottom:0', 60, 20]);
+    assert.deepEqual(place('12', '34'), ['left:12px;top:34px', 60, 20]);
+    assert.deepEqual(place('9000', '-5'), ['left:580px;top:0px', 60, 20]);
+    assert.deepEqual(place('1;position:fixed', '', 5_000, null), ['left:0px;top:0px', 640, 20]);
+  });
+});
+
 describe('the text of a document', () => {
   const textOf = async (bytes: Buffer, contentType: string) => {
     const url = `data:${contentType};base64,${bytes.toString('base64')}`;
-    return (await fetchText({ url, timeoutMs: 10_000, bytesMax: 1_000_000 })).text;
+    return (await fetchText({ url, timeoutMs: 10_000, lengthMax: 1_000_000 })).text;
   };
   const XML = '<VAST a="é"/>';
 
@@ -322,6 +422,12 @@ describe('the text of a document', () => {
     assert.equal(await textOf(Buffer.from(XML, 'latin1'), 'text/xml;charset=iso-8859-1'), XML);
     const declared = `<?xml version="1.0" encoding="ISO-8859-1"?>${XML}`;
     assert.equal(await textOf(Buffer.from(declared, 'latin1'), 'text/xml'), declared);
+  });
+
+  it('ends at a number of characters, however many bytes each has', async () => {
+    const url = `data:text/xml,${encodeURIComponent('д€'.repeat(20))}`;
+    const { text } = await fetchText({ url, timeoutMs: 10_000, lengthMax: 31 });
+    assert.equal(text, 'д€'.repeat(20).slice(0, 31));
   });
 
   it('is that of UTF-8 where what it says cannot be', async () => {

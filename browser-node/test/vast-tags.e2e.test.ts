@@ -44,6 +44,17 @@ const wrapper = (
   <AdVerifications><Verification vendor="${name}-omid"/></AdVerifications>
   <Creatives><Creative><Linear><TrackingEvents>${tracking(name, ...QUARTILES)}</TrackingEvents><VideoClicks><ClickTracking>${TRACK}/${name}-click</ClickTracking></VideoClicks></Linear></Creative></Creatives></Wrapper></Ad></VAST>`;
 
+const BANNER =
+  '<svg xmlns="http://www.w3.org/2000/svg" width="300" height="60"><rect width="300" height="60" fill="red"/></svg>';
+
+const icon = (program: string, name: string, more = '') =>
+  `<Icon program="${program}" width="60" height="20" xPosition="right" yPosition="top"${more}><StaticResource creativeType="image/svg+xml">${CDN}/${name}.svg</StaticResource>
+  <IconViewTracking>${TRACK}/${program}-${name}-view</IconViewTracking></Icon>`;
+
+/** One is drawn, one comes too late, one does not come, and one of a wrapper stands back behind the ad's own of its program. */
+const ICONS = `<Icons>${icon('choices', 'banner', ' offset="00:00:01"')}${icon('late', 'banner', ' offset="00:01:00"')}${icon('lost', 'gone')}</Icons>`;
+const WRAPPER_ICONS = `<Icons>${icon('choices', 'wrapper')}</Icons>`;
+
 /** A file as servers of media send it: its length is known. */
 function setMedia(site: Site, url: string, type: string, bytes: Buffer): void {
   site.setRoute(url, (_, response) => {
@@ -53,9 +64,14 @@ function setMedia(site: Site, url: string, type: string, bytes: Buffer): void {
 
 function setAdServer(site: Site): void {
   setMedia(site, `${CDN}/spot.mp4`, 'video/mp4', SPOT);
-  site.setText(`${ADS}/inline`, 'application/xml', inline(linear(MP4)));
+  site.setText(`${CDN}/banner.svg`, 'image/svg+xml', BANNER);
+  site.setText(`${ADS}/inline`, 'application/xml', inline(linear(MP4).replace('</Linear>', `${ICONS}</Linear>`)));
   site.setText(`${ADS}/two`, 'application/xml', wrapper(`${ADS}/inline`, 'two'));
-  site.setText(`${ADS}/one`, 'application/xml', wrapper(`${ADS}/two`, 'one'));
+  site.setText(
+    `${ADS}/one`,
+    'application/xml',
+    wrapper(`${ADS}/two`, 'one').replace('</Linear>', `${WRAPPER_ICONS}</Linear>`),
+  );
   site.setRedirect(`${ADS}/click`, 'http://shop.example/');
   site.setPage('http://shop.example/', '<title>The shop</title>an offer');
 }
@@ -103,6 +119,7 @@ describe('a VAST tag in the browser', { concurrency: 3 }, () => {
       'ad-viewable',
       'ad-progress-000001',
       'ad-progress-90',
+      'choices-banner-view',
     ];
     assert.deepEqual(fired(vast).toSorted(), expected.toSorted());
     const asked = world.site.urls().filter((url) => url.startsWith(TRACK));
@@ -167,22 +184,26 @@ describe('a VAST tag in the browser', { concurrency: 3 }, () => {
     );
   });
 
-  it('goes on where its media cannot be played, with the code that a player tells', async () => {
+  it('goes on where its media, or a companion that it requires, cannot be shown, with the code that a player tells', async () => {
     const { site } = world;
     site.setText(`${CDN}/broken.mp4`, 'video/mp4', 'no video');
     const file = (name: string, type = 'video/mp4') =>
       `<MediaFile delivery="progressive" type="${type}" width="1" height="1">${CDN}/${name}</MediaFile>`;
     const said = { 'content-type': 'text/html' };
     site.setRoute(`${CDN}/page.mp4`, (_, response) => response.writeHead(404, said).end('<h1>Not here</h1>'));
-    const ends: [media: string, code: number][] = [
-      [file('lost.mp4'), 401],
-      [file('page.mp4'), 401],
-      [file('broken.mp4'), 405],
-      [file('old.flv', 'video/x-flv'), 403],
+    const companion = (name: string) =>
+      `<Companion width="300" height="60"><StaticResource creativeType="image/svg+xml">${CDN}/${name}.svg</StaticResource><TrackingEvents>${tracking(name, 'creativeView')}</TrackingEvents></Companion>`;
+    const required = `<Creative><CompanionAds required="all">${companion('banner')}${companion('gone')}</CompanionAds></Creative>`;
+    const ends: [creatives: string, code: number][] = [
+      [linear(file('lost.mp4')), 401],
+      [linear(file('page.mp4')), 401],
+      [linear(file('broken.mp4')), 405],
+      [linear(file('old.flv', 'video/x-flv')), 403],
+      [linear(MP4, required), 602],
     ];
     await Promise.all(
-      ends.map(async ([media, code], at) => {
-        const captured = await capture(inline(linear(media), `${TRACK}/media-error?code=[ERRORCODE]&case=${at}`));
+      ends.map(async ([creatives, code], at) => {
+        const captured = await capture(inline(creatives, `${TRACK}/media-error?code=[ERRORCODE]&case=${at}`));
         assert.equal(captured.failure, null);
         assert.deepEqual(
           recordOf(captured).ads.map(({ shown, error_code }) => [shown, error_code]),
@@ -226,7 +247,7 @@ describe('a VAST tag in the browser', { concurrency: 3 }, () => {
       );
   });
 
-  it('runs VPAID in a frame of its own: handshake, events, click', async () => {
+  it('runs VPAID in a frame of its own: handshake, events, click; tells its error and plays the video where it fails', async () => {
     const { site } = world;
     site.setText(`${CDN}/vpaid.js`, 'text/javascript', VPAID);
     const media = `<MediaFile delivery="progressive" type="application/javascript" apiFramework="VPAID" width="640" height="360">${CDN}/vpaid.js</MediaFile>`;
@@ -241,20 +262,21 @@ describe('a VAST tag in the browser', { concurrency: 3 }, () => {
       assert.ok(fired(recordOf(captured)).includes(name), name);
     assert.equal(captured.landings[0]?.page_title, 'The shop');
     site.setText(`${CDN}/broken.js`, 'text/javascript', 'throw new Error("no ad")');
-    const broken = await capture(inline(linear(media.replace('vpaid.js', 'broken.js'))));
-    assert.deepEqual(
-      recordOf(broken).ads.map(({ error_code }) => error_code),
-      [901],
-    );
+    const script = media.replace('vpaid.js', 'broken.js');
+    const [broken, replaced] = await Promise.all([
+      capture(inline(linear(script))),
+      capture(inline(linear(script + MP4), `${TRACK}/script-error?code=[ERRORCODE]`)),
+    ]);
+    const ends = [broken, replaced].map((one) => recordOf(one).ads.map(({ shown, error_code }) => [shown, error_code]));
+    assert.deepEqual(ends, [[['vpaid', 901]], [['video', 901]]]);
+    assert.equal(site.urls().filter((url) => url === `${TRACK}/script-error?code=901`).length, 1);
+    for (const name of ['ad-impression', 'ad-complete', 'ad-click'])
+      assert.ok(fired(recordOf(replaced)).includes(name), name);
+    assert.equal(replaced.landings[0]?.page_title, 'The shop', 'the click reaches the video');
   });
 
   it('shows overlays and companions that come, and pictures them; what is declared twice is asked for twice', async () => {
     const { site } = world;
-    site.setText(
-      `${CDN}/banner.svg`,
-      'image/svg+xml',
-      '<svg xmlns="http://www.w3.org/2000/svg" width="300" height="60"><rect width="300" height="60" fill="red"/></svg>',
-    );
     const static_ = `<StaticResource creativeType="image/svg+xml">${CDN}/banner.svg</StaticResource>`;
     const companion = `<Creative><CompanionAds><Companion width="300" height="60">${static_}<TrackingEvents>${tracking('companion', 'creativeView')}</TrackingEvents></Companion>
       <Companion width="300" height="60"><StaticResource creativeType="image/png">${CDN}/gone.png</StaticResource><TrackingEvents>${tracking('gone', 'creativeView')}</TrackingEvents></Companion></CompanionAds></Creative>`;

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
+import { VAST_LENGTH_MAX } from '@adsweep/shared/limits.ts';
 import type { FetchedDocument } from '../src/capture/vast/resolution.ts';
 import { unwrap } from '../src/capture/vast/unwrap.ts';
 
@@ -93,6 +94,8 @@ describe('a VAST tag is followed down its wrappers', () => {
     assert.deepEqual(await of(0), ['unanswered', [[301, '/error-a']]]);
     assert.deepEqual(await of('not XML'), ['invalid', [[100, '/error-a']]]);
     assert.deepEqual(await of('<html></html>'), ['invalid', [[100, '/error-a']]]);
+    const large = vast(`<Ad id="${'x'.repeat(VAST_LENGTH_MAX)}"/>`);
+    assert.deepEqual(await of(large), ['too_large', [[100, '/error-a']]]);
     assert.deepEqual(await of(''), ['no_ad', [[303, '/error-a']]]);
     assert.deepEqual(await of(NO_AD), ['no_ad', [[303, '/no-ad', '/error-a']]]);
   });

@@ -1,7 +1,13 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { videoOf } from '../src/crawling/captures/present-vast.ts';
+import { presentVast, videoOf } from '../src/crawling/captures/present-vast.ts';
 import { sampleAd, sampleVast } from './support/sample-vast.ts';
+
+describe('the trackers of a video ad', () => {
+  it('come with the number of those that are not listed', () => {
+    assert.equal(presentVast(sampleVast({ trackers_left_out: 7 })).trackers_left_out, 7);
+  });
+});
 
 describe('the metadata of a video ad', () => {
   it('is that of the first ad in the document that has a video, in whichever order a pod is played', () => {

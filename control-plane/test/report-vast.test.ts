@@ -58,12 +58,17 @@ describe('the report of a VAST tag', () => {
       /class="fired"><b>start[\s\S]*class="lost"><b>midpoint[\s\S]*404[\s\S]*class="fired"><b>complete[\s\S]*1 was not due[\s\S]*class="idle"><b>pause/,
     );
     assert.match(page, /at 2\.0 s[\s\S]*video at 2\.0 s/);
+    assert.doesNotMatch(page, /not listed/);
+    assert.match(render({ trackers_left_out: 31 }), /and 31 more that are declared and not listed/);
   });
 
   it('says what went wrong', () => {
     const failed = { ...sampleAd, shown: 'nothing' as const, error_code: 401, media: [] };
     const page = render({ ads: [failed] }, []);
     assert.match(page, /error 401/);
+    const [rung] = sampleVast().rungs;
+    const large = render({ failure: 'too_large', rungs: [{ ...rung!, outcome: 'too_large' }], ads: [] });
+    assert.match(large, /is larger than 500,000 characters/);
     assert.match(page, /No frame could be taken/);
     assert.doesNotMatch(page, /id="companions"/);
     assert.doesNotMatch(render({ ads: [], trackers: [] }), /id="video"|id="trackers"/);

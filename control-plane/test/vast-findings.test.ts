@@ -31,6 +31,9 @@ describe('the findings of a VAST tag', () => {
     assert.equal(slug, 'vast_media_unplayable');
     assert.match(String(detail), /refused it \(404\); error 401 \(VAST 4\.3, 2\.3\.6\.3\)/);
     assert.deepEqual(slugs(vast({ ads: [{ ...AD, shown: 'nothing', error_code: 403 }] })), ['vast_media_unplayable']);
+    const [[missing, why] = []] = found(vast({ ads: [{ ...AD, shown: 'nothing', error_code: 602 }] }));
+    assert.equal(missing, 'vast_media_unplayable');
+    assert.match(String(why), /a companion [^;]*\(VAST 4\.3, 3\.13\); error 602/);
   });
 
   it('leave out what the device would play and our browser cannot', () => {

@@ -54,6 +54,8 @@ export const LABELS_MAX = 20;
 export const LABEL_VALUE_LENGTH_MAX = 255;
 /** A target given as text (ad tag, VAST document, URL). */
 export const TARGET_LENGTH_MAX = 500_000;
+/** Characters of a VAST document that is read, fetched or sent. */
+export const VAST_LENGTH_MAX = TARGET_LENGTH_MAX;
 /** Navigations by script before a page counts as a loop. */
 export const SCRIPT_NAVIGATIONS_MAX = 40;
 /** How often a scan that was alone on its lost node is queued again, without using up its own retries. */

@@ -103,7 +103,7 @@ function asExpected(ad: VastDocument['ads'][number]) {
     wrapper: ad.wrapper,
     linear: ad.linears.map(linearAsExpected),
     nonLinear: ad.nonLinears.length,
-    companions: ad.companions.length,
+    companions: ad.companionAds.flatMap(({ companions }) => companions).length,
     verifications: ad.verifications.length,
   };
 }

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { VAST_LENGTH_MAX } from '../src/limits.ts';
 import { parseClock, parseOffset } from '../src/vast/clock.ts';
 import { parseVast } from '../src/vast/read-vast.ts';
-import { parseXml, writeXml, XML_LENGTH_MAX, type XmlElement } from '../src/vast/xml.ts';
+import { parseXml, writeXml, type XmlElement } from '../src/vast/xml.ts';
 
 const vast = (inside: string): string => `<VAST version="4.2"><Ad id="1"><InLine>${inside}</InLine></Ad></VAST>`;
 
@@ -24,15 +25,33 @@ describe('an XML document from outside', () => {
         '<Creatives><Creative><CompanionAds><Companion><HTMLResource><![CDATA[<!DOCTYPE html><b>x</b>]]></HTMLResource></Companion></CompanionAds></Creative></Creatives>',
       ),
     );
-    assert.equal(read?.ads[0]?.companions[0]?.resources[0]?.value, '<!DOCTYPE html><b>x</b>');
+    assert.equal(read?.ads[0]?.companionAds[0]?.companions[0]?.resources[0]?.value, '<!DOCTYPE html><b>x</b>');
   });
 
   it('is refused where it is not well-formed, too deep or too long', () => {
     for (const text of ['', 'text', '<a><b></a>', '<a', '<a>&nothing</b>', '{"vast": true}', '<a/><b/>'])
       assert.equal(parseXml(text), null, text);
     assert.equal(parseXml(`${'<a>'.repeat(200)}${'</a>'.repeat(200)}`), null);
-    assert.equal(parseXml(`<a>${' '.repeat(XML_LENGTH_MAX)}</a>`), null);
+    assert.equal(parseXml(`<a>${' '.repeat(VAST_LENGTH_MAX)}</a>`), null);
     assert.equal(parseXml(`<a>${'<b/>'.repeat(30_000)}</a>`), null);
+  });
+
+  it('is read whole: as many trackers as there are, and which companions an ad requires', () => {
+    const impressions = Array.from({ length: 250 }, (_, at) => `<Impression>https://t.example/${at}</Impression>`);
+    const companions = ['all', 'ANY', 'some', ''].map(
+      (required) => `<Creative><CompanionAds required="${required}"><Companion/></CompanionAds></Creative>`,
+    );
+    const [ad] = parseVast(vast(`${impressions.join('')}<Creatives>${companions.join('')}</Creatives>`))?.ads ?? [];
+    assert.equal(ad?.trackers.length, 250);
+    assert.deepEqual(
+      ad?.companionAds.map(({ required, companions: all }) => [required, all.length]),
+      [
+        ['all', 1],
+        ['any', 1],
+        [null, 1],
+        [null, 1],
+      ],
+    );
   });
 
   it('cannot reach the prototypes of what is made of it', () => {

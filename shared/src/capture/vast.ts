@@ -6,13 +6,15 @@ const Word = Type.String({ maxLength: 300 });
 const OrNull = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T) => Type.Union([schema, Type.Null()]);
 
 /**
- * What became of a document of a VAST tag: it has ads; it says that it has none; it is no VAST; its server refused it (4xx), or did not
- * answer; it was not asked for, because it leads in a circle, because there were too many, or because the wrapper before allows none.
+ * What became of a document of a VAST tag: it has ads; it says that it has none; it is no VAST; it is too large to be read; its server
+ * refused it (4xx), or did not answer; it was not asked for, because it leads in a circle, because there were too many, or because the
+ * wrapper before allows none.
  */
 export const VAST_OUTCOMES = [
   'ads',
   'no_ad',
   'invalid',
+  'too_large',
   'refused',
   'unanswered',
   'loop',
@@ -144,7 +146,10 @@ const TrackerSchema = Type.Object(
 );
 export type CapturedTracker = Static<typeof TrackerSchema>;
 
-/** What came of a VAST tag. `failure`: why there is no ad, null = there is one. Times in ms since the capture began. */
+/**
+ * What came of a VAST tag. `failure`: why there is no ad, null = there is one; `trackers_left_out`: those that are not in the list. Times
+ * in ms since the capture began.
+ */
 export const VastSchema = Type.Object(
   {
     failure: OrNull(Type.Enum(VAST_OUTCOMES)),

@@ -1,5 +1,6 @@
 import type {
   VastAd,
+  VastCompanionAds,
   VastDisplay,
   VastDocument,
   VastIcon,
@@ -11,9 +12,8 @@ import type {
 } from './vast-document.ts';
 import { parseXml, type XmlElement } from './xml.ts';
 
-/** Ads, and trackers of one part of an ad, that are read. */
+/** Ads that are read. */
 const ADS_MAX = 50;
-const TRACKERS_MAX = 200;
 
 /** What a text says as VAST 2.0 to 4.3, or as the VideoAdServingTemplate before it; null where it is neither. Lenient as players are. Pure. */
 export function parseVast(text: string): VastDocument | null {
@@ -60,7 +60,7 @@ function readAd(element: XmlElement): VastAd[] {
       // VideoAdServingTemplate has its video in the ad itself.
       linears: [...creatives.flatMap((one) => all(one, 'Linear')), ...all(body, 'Video')].map(readLinear),
       nonLinears: creatives.flatMap((one) => all(one, 'NonLinearAds')).flatMap(readNonLinears),
-      companions: creatives.flatMap((one) => all(child(one, 'CompanionAds'), 'Companion')).map(readCompanion),
+      companionAds: creatives.flatMap((one) => all(one, 'CompanionAds')).map(readCompanionAds),
       // Before VAST 4.1 they stand in an extension (OM SDK, "VAST before 4.1").
       verifications: [body, ...extensions]
         .flatMap((one) => all(child(one, 'AdVerifications'), 'Verification'))
@@ -124,8 +124,13 @@ function readIcon(element: XmlElement): VastIcon {
   const clicks = child(element, 'IconClicks');
   return {
     program: attribute(element, 'program'),
+    width: numberOf(attribute(element, 'width')),
+    height: numberOf(attribute(element, 'height')),
+    xPosition: attribute(element, 'xPosition'),
+    yPosition: attribute(element, 'yPosition'),
     resources: resourcesOf(element),
     offset: attribute(element, 'offset') || null,
+    duration: attribute(element, 'duration') || null,
     clickThrough: textOf(child(clicks, 'IconClickThrough')),
     trackers: [...pings(element, 'IconViewTracking', 'iconView'), ...pings(clicks, 'IconClickTracking', 'iconClick')],
   };
@@ -141,6 +146,16 @@ function readNonLinears(element: XmlElement): VastDisplay[] {
     ...readDisplay(form, 'NonLinearClickThrough'),
     trackers: [...(at === 0 ? own : []), ...pings(form, 'NonLinearClickTracking', 'clickTracking')],
   }));
+}
+
+const REQUIRED = ['all', 'any', 'none'] as const;
+
+function readCompanionAds(element: XmlElement): VastCompanionAds {
+  const required = attribute(element, 'required').toLowerCase();
+  return {
+    required: REQUIRED.find((one) => one === required) ?? null,
+    companions: all(element, 'Companion').map(readCompanion),
+  };
 }
 
 const readCompanion = (element: XmlElement): VastDisplay => ({
@@ -181,7 +196,6 @@ const resourcesOf = (element: XmlElement): VastResource[] => [
 
 const events = (element: XmlElement | undefined): VastTracker[] =>
   all(child(element, 'TrackingEvents'), 'Tracking')
-    .slice(0, TRACKERS_MAX)
     .map((one) => ({
       event: attribute(one, 'event'),
       url: locationOf(one),
@@ -194,7 +208,6 @@ const pings = (element: XmlElement | undefined, name: string, event: string): Va
 
 const urlsOf = (element: XmlElement | undefined, name: string): string[] =>
   all(element, name)
-    .slice(0, TRACKERS_MAX)
     .map(locationOf)
     .filter((url) => url !== '');
 

@@ -16,10 +16,16 @@ export type VastMediaFile = {
 /** What an icon, a nonlinear ad or a companion shows: one or more forms of the same thing (VAST 4.3, 3.15). */
 export type VastResource = { form: 'static' | 'iframe' | 'html'; value: string; creativeType: string };
 
+/** A mark over a video; sizes in pixels, positions, offset and duration as they are written (VAST 4.3, 3.11.1). */
 export type VastIcon = {
   program: string;
+  width: number | null;
+  height: number | null;
+  xPosition: string;
+  yPosition: string;
   resources: VastResource[];
   offset: string | null;
+  duration: string | null;
   clickThrough: string;
   trackers: VastTracker[];
 };
@@ -48,6 +54,9 @@ export type VastDisplay = {
   clickThrough: string;
   trackers: VastTracker[];
 };
+
+/** Companions that belong together, and how many of them the ad is not to be shown without, null = not said (VAST 4.3, 3.13). */
+export type VastCompanionAds = { required: 'all' | 'any' | 'none' | null; companions: VastDisplay[] };
 
 /** Code that verifies what was shown (VAST 4.3, 3.17). */
 export type VastVerification = {
@@ -80,7 +89,7 @@ export type VastAd = {
   trackers: VastTracker[];
   linears: VastLinear[];
   nonLinears: VastDisplay[];
-  companions: VastDisplay[];
+  companionAds: VastCompanionAds[];
   verifications: VastVerification[];
   extensions: number;
 };

@@ -1,11 +1,10 @@
 import { XMLParser, XMLValidator } from 'fast-xml-parser';
+import { VAST_LENGTH_MAX } from '../limits.ts';
 
 /** An element of an XML document: names without their prefixes, `text` all its own character data in a row, entities decoded. */
 export type XmlElement = { name: string; attributes: Record<string, string>; text: string; children: XmlElement[] };
 
-/** A document of more characters is none. */
-export const XML_LENGTH_MAX = 500_000;
-/** The same of one that nests deeper, or has more elements. */
+/** A document that nests deeper, or has more elements, is none; nor is one that is longer than VAST_LENGTH_MAX. */
 const DEPTH_MAX = 60;
 const ELEMENTS_MAX = 20_000;
 /** Tags, comments, sections and instructions: parsing costs time for each, so they are counted before. */
@@ -39,7 +38,7 @@ type Node = { [name: string]: Node[] | string | Record<string, string> };
 /** The root element of a well-formed XML document without a document type definition; null for anything else. Pure. */
 export function parseXml(document: string): XmlElement | null {
   const text = document.replace(/^\uFEFF/, '').trim();
-  if (text.length > XML_LENGTH_MAX || !text.startsWith('<')) return null;
+  if (text.length > VAST_LENGTH_MAX || !text.startsWith('<')) return null;
   if (occurs(text, '<', MARKUP_MAX) || occurs(text, '<?', INSTRUCTIONS_MAX)) return null;
   if (/^<!DOCTYPE/i.test(text.slice(PROLOG.exec(text)?.[0].length ?? 0))) return null;
   try {

@@ -7,11 +7,12 @@ import type { CaptureFile } from '../session/capture-outcome.ts';
 import { clipUrl } from '../session/clip-url.ts';
 import { type Entry, lastOf } from '../session/network-journal.ts';
 import { mergeDocument } from '../vast/merge-document.ts';
-import { sameAddress } from '../vast/play-linear.ts';
 import type { Rung } from '../vast/resolution.ts';
+import { sameAddress } from '../vast/same-address.ts';
 import { type VastRun, vastRunOf } from '../vast/vast-run.ts';
 import type { Collector } from './collector.ts';
 
+/** Trackers that are listed. */
 const TRACKERS_MAX = 500;
 const RUNGS_MAX = 25;
 
@@ -42,7 +43,7 @@ export function recordOf({ resolution, played, log }: VastRun, entries: readonly
       const status_code = answer ? lastOf(answer).statusCode : 0;
       return { ...tracker, requested_url: clipUrl(tracker.requested_url), status_code };
     }),
-    trackers_left_out: log.records.length - trackers.length,
+    trackers_left_out: log.records.length - trackers.length + log.leftOut,
   };
 }
 

@@ -1,12 +1,15 @@
-export type FetchTextRequest = { url: string; timeoutMs: number; bytesMax: number };
+/** `lengthMax` in characters (UTF-16 code units). */
+export type FetchTextRequest = { url: string; timeoutMs: number; lengthMax: number };
 /** What a fetch gave; `fault` '' = an answer came, whatever its status. `url`: where it came from in the end. */
 export type FetchedText = { url: string; statusCode: number; contentType: string; text: string; fault: string };
 
 /**
- * Runs in the page, in a world of its own: fetches an XML document as a player does, with cookies, up to `bytesMax` bytes of it. Its text
+ * Runs in the page, in a world of its own: fetches an XML document as a player does, with cookies, the first of its text. The text
  * is decoded by its byte order mark, its media type or its own declaration, in this order (RFC 7303, 3.2 and 3.3).
  */
-export async function fetchText({ url, timeoutMs, bytesMax }: FetchTextRequest): Promise<FetchedText> {
+export async function fetchText({ url, timeoutMs, lengthMax }: FetchTextRequest): Promise<FetchedText> {
+  // A character takes three bytes of UTF-8 at the most.
+  const bytesMax = 3 * lengthMax;
   const answer = { url, statusCode: 0, contentType: '', text: '', fault: '' };
   const parts: Uint8Array<ArrayBuffer>[] = [];
   const decode = async () => {
@@ -44,6 +47,6 @@ export async function fetchText({ url, timeoutMs, bytesMax }: FetchTextRequest):
   } finally {
     clearTimeout(timer);
   }
-  answer.text = await decode();
+  answer.text = (await decode()).slice(0, lengthMax);
   return answer;
 }

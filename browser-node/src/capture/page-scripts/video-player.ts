@@ -1,12 +1,15 @@
-/** A thing that is shown beside or over the video; sizes in CSS pixels, `over`: on top of it. */
+/** A thing that is shown below or over the video; sizes in CSS pixels. `over`: where over it, as CSS; null = below it. */
 export type ShownResource = {
   id: string;
   form: 'static' | 'iframe' | 'html';
   value: string;
   width: number;
   height: number;
-  over: boolean;
+  over: string | null;
 };
+
+/** What has become of a thing that is shown: 'failed' = its picture did not come. */
+export type ResourceState = 'loading' | 'loaded' | 'failed';
 
 /** Where something stands in the page, in CSS pixels. */
 export type Box = { x: number; y: number; width: number; height: number };
@@ -32,13 +35,15 @@ export type PlayerCommand =
   | { do: 'fire'; urls: string[] }
   | { do: 'on_click'; url: string; trackers: string[] }
   | { do: 'show'; resource: ShownResource }
+  | { do: 'resource_state'; id: string }
+  | { do: 'remove'; ids: string[] }
   | { do: 'box'; id: string };
 
 /**
  * Runs in the page, in a world of its own that lasts as long as its document: a video player as publishers have them. What it is told to
  * do is decided outside; it asks for trackers as players do, by pictures of one pixel. Answers what the command asks for.
  */
-export function playerCommand(command: PlayerCommand): VideoState | Box | boolean | null {
+export function playerCommand(command: PlayerCommand): VideoState | Box | ResourceState | boolean | null {
   type Player = {
     video: HTMLVideoElement;
     area: HTMLElement;
@@ -94,8 +99,14 @@ export function playerCommand(command: PlayerCommand): VideoState | Box | boolea
     element.id = id;
     element.setAttribute('width', String(width));
     element.setAttribute('height', String(height));
-    element.style.cssText = `border:0;display:block;${over ? 'position:absolute;left:0;right:0;bottom:0;margin:auto' : 'margin:8px 0'}`;
-    (over ? (store.adsweepPlayer?.area ?? document.body) : document.body).append(element);
+    element.style.cssText = `border:0;display:block;${over === null ? 'margin:8px 0' : `position:absolute;${over}`}`;
+    (over === null ? document.body : (store.adsweepPlayer?.area ?? document.body)).append(element);
+  };
+  // A picture that did not come shows nothing. What a frame shows cannot be seen from here.
+  const stateOf = (element: Element): ResourceState => {
+    if (!(element instanceof HTMLImageElement)) return 'loaded';
+    if (!element.complete) return 'loading';
+    return element.naturalWidth === 0 ? 'failed' : 'loaded';
   };
   if (command.do === 'mount') {
     mount(command.width, command.height);
@@ -129,10 +140,15 @@ export function playerCommand(command: PlayerCommand): VideoState | Box | boolea
       return true;
     case 'box': {
       const element = command.id === '' ? player.area : document.getElementById(command.id);
-      // A picture that did not come shows nothing.
-      const isBroken = element instanceof HTMLImageElement && element.complete && element.naturalWidth === 0;
-      return element && !isBroken ? boxOf(element) : null;
+      return element && stateOf(element) !== 'failed' ? boxOf(element) : null;
     }
+    case 'resource_state': {
+      const element = document.getElementById(command.id);
+      return element ? stateOf(element) : 'failed';
+    }
+    case 'remove':
+      for (const id of command.ids) document.getElementById(id)?.remove();
+      return true;
     case 'state':
       return {
         time: video.currentTime,

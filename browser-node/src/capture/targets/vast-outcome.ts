@@ -8,6 +8,7 @@ const FAILURES: Record<DocumentFault, FailureCode> = {
   no_ad: 'vast: NO_AD',
   not_followed: 'vast: NO_AD',
   invalid: 'vast: INVALID',
+  too_large: 'vast: INVALID',
   loop: 'vast: WRAPPER_LIMIT',
   limit: 'vast: WRAPPER_LIMIT',
   refused: 'vast: WRAPPER_UNREACHABLE',

@@ -1,9 +1,9 @@
 import type { AdPart } from '@adsweep/shared/capture/vast.ts';
-import type { VastAd, VastDisplay, VastLinear, VastTracker } from '@adsweep/shared/vast/vast-document.ts';
+import type { VastAd, VastDisplay, VastIcon, VastLinear, VastTracker } from '@adsweep/shared/vast/vast-document.ts';
 import type { Resolution, ResolvedAd } from './resolution.ts';
 
 /** One of the forms that an ad may have several of. */
-type AdForm = VastLinear | VastDisplay;
+type AdForm = VastLinear | VastDisplay | VastIcon;
 
 /**
  * A tracker as the resolved ad has it, with the rung of the ladder whose document declares it; `part` 'ad' for impressions and errors.
@@ -32,14 +32,20 @@ export function declaredTrackers({ rungs }: Pick<Resolution, 'rungs'>, resolved:
 
 type OfPart = VastTracker & Pick<DeclaredTracker, 'part' | 'form'>;
 
-/** Those of a wrapper are about whichever video or overlay the ad shows; its companions are shown by themselves. */
+/** Those of a wrapper are about whichever video or overlay the ad shows; its companions and icons are shown by themselves. */
 const trackersOf = (ad: VastAd, isWrapper: boolean): OfPart[] => [
   ...inPart('ad', ad.trackers),
   ...ad.linears.flatMap((linear) => {
     const form = isWrapper ? null : linear;
     // An icon is shown from its own offset on (VAST 4.3, 3.11.1).
-    const icons = linear.icons.flatMap(({ offset, trackers }) => trackers.map((one) => ({ ...one, offset })));
-    return [...inPart('linear', linear.trackers, form), ...inPart('icon', icons, form)];
+    const icons = linear.icons.flatMap((icon) =>
+      inPart(
+        'icon',
+        icon.trackers.map((one) => ({ ...one, offset: icon.offset })),
+        icon,
+      ),
+    );
+    return [...inPart('linear', linear.trackers, form), ...icons];
   }),
   ...ad.nonLinears.flatMap((display) => {
     const clicks = display.trackers.filter(({ event }) => event === 'clickTracking');
@@ -47,7 +53,9 @@ const trackersOf = (ad: VastAd, isWrapper: boolean): OfPart[] => [
     const events = display.trackers.filter(({ event }) => event !== 'clickTracking');
     return [...inPart('nonlinear', events), ...inPart('nonlinear', clicks, isWrapper ? null : display)];
   }),
-  ...ad.companions.flatMap((display) => inPart('companion', display.trackers, display)),
+  ...ad.companionAds
+    .flatMap(({ companions }) => companions)
+    .flatMap((display) => inPart('companion', display.trackers, display)),
   ...ad.verifications.flatMap(({ trackers }) => inPart('verification', trackers)),
 ];
 

@@ -22,7 +22,6 @@ export function isDueAt(
   at: Playhead,
 ): boolean {
   const isReached = (ms: number) => ms <= at.durationMs && (at.ended || at.ms >= ms);
-  if (part === 'icon' && event === 'iconView') return isReached(parseOffset(offset ?? '', at.durationMs) ?? 0);
   if (part !== 'linear') return false;
   if (event === 'complete') return at.ended;
   const share = SHARES[event];

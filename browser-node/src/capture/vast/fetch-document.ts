@@ -1,4 +1,4 @@
-import { XML_LENGTH_MAX } from '@adsweep/shared/vast/xml.ts';
+import { VAST_LENGTH_MAX } from '@adsweep/shared/limits.ts';
 import { type FetchedText, fetchText } from '../page-scripts/fetch-text.ts';
 import type { CaptureSession } from '../session/capture-session.ts';
 import { clipUrl } from '../session/clip-url.ts';
@@ -25,7 +25,8 @@ export function documentFetcher(
     const atMs = Math.round(since - captureSession.startedAt);
     const timeoutMs = Math.max(1, Math.min(DOCUMENT_MS, until - since));
     const asked = fill(url);
-    const request = { url: asked, timeoutMs, bytesMax: XML_LENGTH_MAX + 1 };
+    // One character more tells that a document is too large.
+    const request = { url: asked, timeoutMs, lengthMax: VAST_LENGTH_MAX + 1 };
     const answer = await page.run(fetchText, request, timeoutMs + 1_000);
     const found = answer ?? { url: asked, statusCode: 0, contentType: '', text: '', fault: 'the page did not answer' };
     const elapsedMs = Math.round(performance.now() - since);
@@ -44,5 +45,5 @@ function witnessed(
   const entry = first && lastOf(first);
   if (entry?.gateway) return { url, statusCode: 0, contentType: '', text: '', fault: `gateway: ${entry.gateway}` };
   const fault = found.fault === '' ? '' : entry?.fault || found.fault;
-  return { url, statusCode, contentType: contentType.slice(0, 300), text: text.slice(0, XML_LENGTH_MAX + 1), fault };
+  return { url, statusCode, contentType: contentType.slice(0, 300), text, fault };
 }

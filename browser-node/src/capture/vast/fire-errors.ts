@@ -2,6 +2,11 @@ import { absolute } from './declared-trackers.ts';
 import type { Resolution } from './resolution.ts';
 import type { TrackerLog } from './tracker-log.ts';
 
+/** Fires the error URLs of an ad with a code; those that were asked for already stay (VAST 4.3, 2.3.6). */
+export async function fireAdError(log: TrackerLog, ad: number, errorCode: number): Promise<void> {
+  await log.fire(ad, ({ part, event }) => part === 'ad' && event === 'error', { errorCode });
+}
+
 /** Fires the error URLs of the branches of the ladder that came to nothing, each with its code (VAST 4.3, 2.3.6). */
 export async function fireErrors(log: TrackerLog, { errors, rungs }: Resolution): Promise<void> {
   for (const { code, urls } of errors) {

@@ -8,7 +8,9 @@ import { type MediaChoice, needsOtherBrowser } from './choose-media.ts';
 import { absolute, isAbout } from './declared-trackers.ts';
 import { isDueAt, type Playhead, rateAt } from './due-events.ts';
 import type { AnswerInterceptor } from './intercept-answers.ts';
+import { IconOverlay, type IconToShow } from './play-icons.ts';
 import type { PlayerPage } from './player-page.ts';
+import { sameAddress } from './same-address.ts';
 import type { TrackerLog } from './tracker-log.ts';
 
 const LOAD_MS = 10_000;
@@ -28,12 +30,14 @@ export type LinearParts = {
   log: TrackerLog;
   journal: NetworkJournal;
   answers: AnswerInterceptor;
+  /** Of the player, in CSS pixels. */
+  size: { width: number; height: number };
   /** By `performance.now()`. */
   until: number;
 };
 
-/** The ad to play: its place among those played, its video, and the address its URLs are relative to. */
-export type LinearAd = { ad: number; linear: VastLinear; base: string; choices: MediaChoice[] };
+/** The ad to play: its place among those played, its video, the address its URLs are relative to, and what is shown over it. */
+export type LinearAd = { ad: number; linear: VastLinear; base: string; choices: MediaChoice[]; icons: IconToShow[] };
 
 /** How playing ended; `picture` is a frame from the middle. */
 export type LinearPlayed = { media: TriedMedia[]; playedMs: number; errorCode: number | null; picture: Buffer | null };
@@ -127,6 +131,7 @@ function errorOf(media: readonly TriedMedia[]): number | null {
 /** From the first picture to the end, or as far as there is time. */
 async function play(parts: LinearParts, ad: LinearAd, assetUrl: string): Promise<Omit<LinearPlayed, 'media'>> {
   const { page, log, until } = parts;
+  const icons = new IconOverlay(parts, ad.ad, ad.icons);
   const fire = (isDue: Parameters<TrackerLog['fire']>[1], playheadMs: number) =>
     log.fire(ad.ad, (tracker) => isAbout(tracker, ad.linear) && isDue(tracker), { playheadMs, assetUrl });
   await fire(({ part, event }) => part === 'linear' && event === 'loaded', 0);
@@ -140,6 +145,7 @@ async function play(parts: LinearParts, ad: LinearAd, assetUrl: string): Promise
     if (at.ms > 0 || at.ended) {
       await fire(({ part, event }) => part === 'ad' && event === 'impression', at.ms);
       await fire((tracker) => isDueAt(tracker, at), at.ms);
+      await icons.look(at, assetUrl);
     }
     if (!isViewed && rate === 1 && at.ms >= Math.min(VIEWED_MS, at.durationMs)) {
       isViewed = true;
@@ -163,7 +169,3 @@ function playheadOf({ time, duration, ended }: VideoState, { duration: declared 
   const durationMs = duration > 0 ? duration * 1_000 : (parseClock(declared ?? '') ?? Number.POSITIVE_INFINITY);
   return { ms: time * 1_000, durationMs, ended };
 }
-
-/** Chromium asks for http pictures and media of an https page by https. */
-export const sameAddress = (a: string, b: string): boolean => bare(a) === bare(clipUrl(b));
-const bare = (url: string): string => (url.split('#')[0] as string).replace(/^https?:/i, '');

@@ -4,6 +4,7 @@ import { runVpaid, type VpaidStart } from '../page-scripts/run-vpaid.ts';
 import { type VpaidMessage, vpaidMessages } from '../page-scripts/vpaid-messages.ts';
 import { isAbout } from './declared-trackers.ts';
 import type { PlayerPage } from './player-page.ts';
+import { OVER_THE_VIDEO } from './show-display.ts';
 import type { Logged, TrackerLog } from './tracker-log.ts';
 
 /** From the script to AdStarted, from there to the click, from there to the end, and from an order to stop to its obedience. */
@@ -12,7 +13,6 @@ const BEFORE_CLICK_MS = 2_500;
 const PLAY_MS = 12_000;
 const STOP_MS = 1_000;
 const LOOK_EVERY_MS = 100;
-const FRAME = 'vpaid';
 const BITRATE_KBPS = 1_500;
 
 /** What the player tells its trackers at the events of a VPAID ad (VPAID 2.0, 5; VAST 4.3, 3.14.1). */
@@ -49,7 +49,7 @@ export type VpaidPlayed = { errorCode: number | null; picture: Buffer | null; pl
 
 /**
  * Runs a VPAID 2.0 ad in a frame beside the video, as a player that trusts it does, and tells its trackers what it says. `click` comes
- * while it runs: when it has ended there is nothing to click at.
+ * while it runs: when it has ended there is nothing to click at. A script that fails is taken away.
  */
 export async function playVpaid(
   page: PlayerPage,
@@ -63,18 +63,19 @@ export async function playVpaid(
   const run = new VpaidRun(page, log, vpaid, token);
   await run.look();
   const start = { script, token, width, height, bitrate: BITRATE_KBPS, adParameters };
-  await page.show({ id: FRAME, form: 'html', value: frameOf(start), width, height, over: true });
+  const frame = await page.show({ form: 'html', value: frameOf(start), width, height, over: OVER_THE_VIDEO });
   const isStarted = await run.wait(() => run.has('AdStarted') || run.has('AdImpression'), START_MS, until);
   let picture: Buffer | null = null;
   if (isStarted) {
     await run.wait(() => run.has('AdVideoMidpoint'), BEFORE_CLICK_MS, until);
-    picture = await page.picture(await page.box(FRAME));
+    picture = await page.picture(await page.box(frame));
     if (!run.isOver) await click();
     await run.wait(() => run.has('AdVideoComplete'), PLAY_MS, until);
     if (!run.isOver) await run.stop();
   }
-  const errorCode = run.has('AdError') || !isStarted ? 901 : null;
-  return { errorCode, picture, playedMs: run.playedMs };
+  const hasFailed = run.has('AdError') || !isStarted;
+  if (hasFailed) await page.remove([frame]);
+  return { errorCode: hasFailed ? 901 : null, picture, playedMs: run.playedMs };
 }
 
 class VpaidRun {

@@ -5,6 +5,7 @@ import {
   type Box,
   type PlayerCommand,
   playerCommand,
+  type ResourceState,
   type ShownResource,
   type VideoState,
 } from '../page-scripts/video-player.ts';
@@ -18,6 +19,8 @@ export class PlayerPage {
   readonly #captureSession: CaptureSession;
   readonly stage: Stage;
   #world: Promise<number> | undefined;
+  /** Ids of all that was ever shown. */
+  readonly #shown: string[] = [];
 
   constructor(captureSession: CaptureSession, stage: Stage) {
     this.#captureSession = captureSession;
@@ -44,8 +47,18 @@ export class PlayerPage {
   async play(rate: number): Promise<void> {
     await this.#ask({ do: 'play', rate });
   }
-  async show(resource: ShownResource): Promise<void> {
-    await this.#ask({ do: 'show', resource });
+  /** Shows a thing; answers its id, which no other has. */
+  async show(resource: Omit<ShownResource, 'id'>): Promise<string> {
+    const id = `shown-${this.#shown.length}`;
+    this.#shown.push(id);
+    await this.#ask({ do: 'show', resource: { ...resource, id } });
+    return id;
+  }
+  resourceState = (id: string): Promise<ResourceState | null> =>
+    this.#ask({ do: 'resource_state', id }) as Promise<ResourceState | null>;
+  /** Takes away what is shown, all of it unless ids are given. */
+  async remove(ids: string[] = this.#shown): Promise<void> {
+    if (ids.length > 0) await this.#ask({ do: 'remove', ids });
   }
   /** What the next click on the player does: it asks for the trackers and opens the URL, '' = none. */
   async onClick(url: string, trackers: string[]): Promise<void> {

@@ -1,16 +1,26 @@
 import type { VastDisplay, VastResource } from '@adsweep/shared/vast/vast-document.ts';
-import type { ShownResource } from '../page-scripts/video-player.ts';
+import type { ResourceState, ShownResource } from '../page-scripts/video-player.ts';
+import { lastOf, type NetworkJournal } from '../session/network-journal.ts';
 import { absolute } from './declared-trackers.ts';
 import type { PlayerPage } from './player-page.ts';
+import { sameAddress } from './same-address.ts';
 
-/** Time for what is shown to load. */
-const LOAD_MS = 1_500;
+/** Time for what is shown to load and to draw itself, and for what is late. */
+const DRAW_MS = 1_500;
+const LATE_MS = 4_000;
+const LOOK_EVERY_MS = 100;
 const SIDE_MAX = 2_000;
 const DEFAULT_SIZE = { width: 300, height: 250 };
 const SCRIPT = /javascript|flash/i;
 
-/** Something that was shown; `isLoaded` false = its picture did not come; `picture` null = none could be taken. */
+/** Where something stands over the video, as CSS: in the middle, at the bottom. */
+export const OVER_THE_VIDEO = 'left:0;right:0;bottom:0;margin:auto';
+
+export type ShowingParts = { page: PlayerPage; journal: Pick<NetworkJournal, 'entries'> };
+
+/** Something that was shown; `isLoaded` false = it did not come; `picture` null = none could be taken. */
 export type Shown = {
+  display: VastDisplay;
   form: ShownResource['form'];
   width: number;
   height: number;
@@ -19,8 +29,20 @@ export type Shown = {
 };
 
 /** The form of a display ad that a page can show: a picture, a frame or markup. */
-export const shownForm = ({ resources }: VastDisplay): VastResource | undefined =>
+export const shownForm = ({ resources }: Pick<VastDisplay, 'resources'>): VastResource | undefined =>
   resources.find(({ value, creativeType }) => value !== '' && !SCRIPT.test(creativeType));
+
+/** The form of a display ad as a page shows it, its URL as its document at `base` means it; null where there is none. */
+export function resourceOf(
+  display: Pick<VastDisplay, 'resources'>,
+  base: string,
+): Pick<ShownResource, 'form' | 'value'> | null {
+  const resource = shownForm(display);
+  if (!resource) return null;
+  const { form } = resource;
+  const value = form === 'html' ? resource.value : absolute(resource.value, base);
+  return form === 'html' || /^https?:/i.test(value) ? { form, value } : null;
+}
 
 /** The script of a nonlinear VPAID ad. */
 export const vpaidScript = ({ apiFramework, resources }: VastDisplay): VastResource | undefined =>
@@ -28,35 +50,50 @@ export const vpaidScript = ({ apiFramework, resources }: VastDisplay): VastResou
 
 /** Shows display ads one below the other, or over the video, and pictures them. What has no form that a page can show is left out. */
 export async function showDisplays(
-  page: PlayerPage,
+  parts: ShowingParts,
   displays: readonly VastDisplay[],
   base: string,
-  over: boolean,
-): Promise<(Shown & { display: VastDisplay })[]> {
-  const shown: { display: VastDisplay; resource: ShownResource }[] = [];
+  over: ShownResource['over'],
+): Promise<Shown[]> {
+  const { page } = parts;
+  const shown: { id: string; display: VastDisplay; resource: Omit<ShownResource, 'id'> }[] = [];
   for (const display of displays) {
-    const form = shownForm(display);
+    const form = resourceOf(display, base);
     if (!form) continue;
-    const value = form.form === 'html' ? form.value : absolute(form.value, base);
-    if (form.form !== 'html' && !/^https?:/i.test(value)) continue;
-    const resource = {
-      id: `display-${over ? 'over' : 'below'}-${shown.length}`,
-      form: form.form,
-      value,
-      ...sizeOf(display),
-      over,
-    };
-    await page.show(resource);
-    shown.push({ display, resource });
+    const resource = { ...form, ...sizeOf(display), over };
+    shown.push({ id: await page.show(resource), display, resource });
   }
-  if (shown.length > 0) await page.pause(LOAD_MS);
-  const pictured: (Shown & { display: VastDisplay })[] = [];
-  for (const { display, resource } of shown) {
-    const box = await page.box(resource.id);
+  if (shown.length > 0) await page.pause(DRAW_MS);
+  const giveUpAt = performance.now() + LATE_MS;
+  const pictured: Shown[] = [];
+  for (const { id, display, resource } of shown) {
     const { form, width, height } = resource;
-    pictured.push({ display, form, width, height, isLoaded: box !== null, picture: await page.picture(box) });
+    let state = await resourceState(parts, id, resource);
+    while (state === 'loading' && !page.isGone && performance.now() < giveUpAt) {
+      await page.pause(LOOK_EVERY_MS);
+      state = await resourceState(parts, id, resource);
+    }
+    // A frame may show something long before all of it is there.
+    const isLoaded = state === 'loaded' || (state === 'loading' && form === 'iframe');
+    pictured.push({ display, form, width, height, isLoaded, picture: await page.picture(await page.box(id)) });
   }
   return pictured;
+}
+
+/** What has become of a thing that is shown. A frame shows its server's errors as if they were the ad: it is as its server answered. */
+export async function resourceState(
+  { page, journal }: ShowingParts,
+  id: string,
+  { form, value }: Pick<ShownResource, 'form' | 'value'>,
+): Promise<ResourceState> {
+  if (form !== 'iframe') return (await page.resourceState(id)) ?? 'failed';
+  const first = journal.entries().findLast((entry) => sameAddress(entry.url, value));
+  const answer = first && lastOf(first);
+  if (!answer) return 'loading';
+  const { statusCode, gateway, fault } = answer;
+  if (statusCode >= 400 || gateway) return 'failed';
+  if (statusCode > 0) return 'loaded';
+  return fault === '' ? 'loading' : 'failed';
 }
 
 function sizeOf({ width, height }: VastDisplay): { width: number; height: number } {

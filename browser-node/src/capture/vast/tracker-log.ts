@@ -15,9 +15,14 @@ const NO_AD: AboutAd = { podSequence: 1, adServingId: '', universalAdIds: [] };
 export type Logged = CapturedTracker & Pick<DeclaredTracker, 'form'> & { declared: string };
 type Declared = Omit<DeclaredTracker, 'part'> & { part: AdPart };
 
+/** Trackers of one tag that are kept and asked for: no player has so many to tell, and a page that is flooded with them plays nothing. */
+const TRACKERS_MAX = 2_000;
+
 /** All trackers of a capture, declared against fired. Each is asked for once at the most. */
 export class TrackerLog {
   readonly records: Logged[] = [];
+  /** How many were declared beyond those that are kept. */
+  leftOut = 0;
   readonly #page: PlayerPage;
   readonly #known: () => Omit<MacroContext, keyof Moment | keyof AboutAd>;
   readonly #ads = new Map<number | null, AboutAd>();
@@ -32,7 +37,9 @@ export class TrackerLog {
   /** Writes down what is declared; `ad` is the place of its ad among those played, null = no ad came of it. */
   declare(ad: number | null, trackers: readonly Declared[], about = NO_AD): void {
     this.#ads.set(ad, about);
-    for (const { rung, part, event, offset, url, form } of trackers)
+    const kept = trackers.slice(0, TRACKERS_MAX - this.records.length);
+    this.leftOut += trackers.length - kept.length;
+    for (const { rung, part, event, offset, url, form } of kept)
       this.records.push({
         ad,
         rung,

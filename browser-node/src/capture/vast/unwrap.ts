@@ -1,4 +1,5 @@
 import type { VastOutcome } from '@adsweep/shared/capture/vast.ts';
+import { VAST_LENGTH_MAX } from '@adsweep/shared/limits.ts';
 import { readVast } from '@adsweep/shared/vast/read-vast.ts';
 import type { VastAd, VastDocument, VastWrapper } from '@adsweep/shared/vast/vast-document.ts';
 import { parseXml } from '@adsweep/shared/vast/xml.ts';
@@ -23,6 +24,7 @@ const ADS_MAX = 10;
 const CODES: Record<DocumentFault, number> = {
   no_ad: 303,
   invalid: 100,
+  too_large: 100,
   refused: 301,
   unanswered: 301,
   loop: 302,
@@ -152,7 +154,7 @@ function outcomeOf({ statusCode, fault, text }: FetchedDocument, document: VastD
   if (fault !== '' || statusCode >= 500) return 'unanswered';
   if (statusCode >= 400) return 'refused';
   if (text.trim() === '') return 'no_ad';
-  if (!document) return 'invalid';
+  if (!document) return text.length > VAST_LENGTH_MAX ? 'too_large' : 'invalid';
   return document.ads.length > 0 ? 'ads' : 'no_ad';
 }
 

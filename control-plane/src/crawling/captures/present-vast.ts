@@ -52,6 +52,7 @@ export function presentVast(vast: CapturedVast): EvidenceVast {
       playhead_ms: tracker.playhead_ms,
       status_code: tracker.status_code,
     })),
+    trackers_left_out: vast.trackers_left_out,
   };
 }
 

@@ -44,7 +44,8 @@ export const SYSTEM_TAGS = [
     severity: 'medium',
     visibility: 'public',
     display_name: 'Video does not play',
-    description: 'The video of the ad could not be fetched or played, or there is none for the device.',
+    description:
+      'The video of the ad could not be fetched or played, there is none for the device, or a companion that it requires cannot be shown.',
   },
   {
     slug: 'vast_duplicate_impression',

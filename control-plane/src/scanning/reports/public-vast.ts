@@ -9,7 +9,7 @@ const COMPANIONS_MAX = 10;
 
 /** What came of a VAST tag; `artifacts` are the names of its stored files. */
 export function publicVast(
-  { video, wrappers, ads, trackers }: EvidenceVast,
+  { video, wrappers, ads, trackers, trackers_left_out }: EvidenceVast,
   artifacts: ReadonlySet<string>,
 ): ReportVast {
   const companions = Array.from({ length: COMPANIONS_MAX }, (_, at) => at);
@@ -21,6 +21,7 @@ export function publicVast(
     rungs: wrappers.map(publicRung),
     ads: ads.map(publicVideoAd),
     trackers: trackers.map(publicTracker),
+    trackers_left_out,
   };
 }
 

@@ -68,6 +68,7 @@ export type ReportVast = {
   rungs: ReportRung[];
   ads: ReportVideoAd[];
   trackers: ReportTracker[];
+  trackers_left_out: number;
 };
 
 /** One request of a creative with those that it caused; `url` '' = the publisher's page, which is the client's own. */

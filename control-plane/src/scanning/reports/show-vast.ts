@@ -65,7 +65,7 @@ function showRung(
 }
 
 /** Declared against fired, in the order of firing; what was not due comes last. */
-function showTrackers({ trackers }: ReportVast): Html | null {
+function showTrackers({ trackers, trackers_left_out }: ReportVast): Html | null {
   if (trackers.length === 0) return null;
   const fired = trackers.filter(({ at_ms }) => at_ms !== null).sort((a, b) => Number(a.at_ms) - Number(b.at_ms));
   const idle = trackers.filter(({ at_ms }) => at_ms === null);
@@ -79,7 +79,9 @@ function showTrackers({ trackers }: ReportVast): Html | null {
   const unused =
     idle.length > 0 &&
     html`<details class="rest"><summary>${idle.length} ${idle.length === 1 ? 'was' : 'were'} not due</summary><ol class="trackers">${idle.map(showIdle)}</ol></details>`;
-  return html`<section class="card" id="trackers"><h2>Trackers <span class="count">${fired.length} of ${trackers.length} fired</span></h2><ol class="trackers">${rows.slice(0, SHOWN_MAX)}</ol>${folded}${unused}</section>`;
+  const more =
+    trackers_left_out > 0 && html`<p class="quiet">and ${trackers_left_out} more that are declared and not listed</p>`;
+  return html`<section class="card" id="trackers"><h2>Trackers <span class="count">${fired.length} of ${trackers.length} fired</span></h2><ol class="trackers">${rows.slice(0, SHOWN_MAX)}</ol>${folded}${unused}${more}</section>`;
 }
 
 function showFired({ event, offset, url, rung, at_ms, playhead_ms, status_code }: ReportTracker, at: number): Html {

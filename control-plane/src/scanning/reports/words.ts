@@ -1,6 +1,7 @@
 import type { HopKind } from '@adsweep/shared/capture/hop.ts';
 import type { PlayedAd, VastOutcome } from '@adsweep/shared/capture/vast.ts';
 import { FAILURE_CODES, type FailureCode } from '@adsweep/shared/failures.ts';
+import { VAST_LENGTH_MAX } from '@adsweep/shared/limits.ts';
 import type { ScanStatus } from '@adsweep/shared/scan/scan-status.ts';
 import type { TargetKind } from '@adsweep/shared/scan/target.ts';
 
@@ -36,6 +37,7 @@ export const VAST_OUTCOMES: Record<VastOutcome, string> = {
   ads: 'has an ad',
   no_ad: 'has no ad',
   invalid: 'is not a VAST document',
+  too_large: `is larger than ${VAST_LENGTH_MAX.toLocaleString('en')} characters`,
   refused: 'was refused by its server',
   unanswered: 'did not come: no answer',
   loop: 'leads in a circle',
@@ -67,7 +69,7 @@ const FAILURES: Record<FailureCode, string> = {
   'navigation: DOWNLOAD': 'The target is a file that wants to be downloaded, not a page.',
   'navigation: NO_CONTENT': 'The target answered that it has nothing to show.',
   'ad_tag: INVALID': 'The ad tag holds nothing that a browser could show.',
-  'vast: INVALID': 'The video ad tag is not a VAST document.',
+  'vast: INVALID': 'The video ad tag is not a VAST document, or too large a one.',
   'vast: NO_AD': 'The video ad tag has no ad, or leads to none.',
   'vast: WRAPPER_LIMIT': 'The video ad tag leads from wrapper to wrapper, more than five, or in a circle.',
   'vast: WRAPPER_UNREACHABLE': 'A wrapper of the video ad tag leads to a document that its server does not give.',

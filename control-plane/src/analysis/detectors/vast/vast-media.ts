@@ -39,10 +39,16 @@ const WORDS: Record<TriedMedia['outcome'], string> = {
   undecodable: 'this browser cannot play it',
 };
 
-const nothingFor = ({ media_files }: PlayedAd): string =>
-  media_files === 0
+/** Code of an ad that is not shown for want of a companion (VAST 4.3, 2.3.6.3). */
+const REQUIRED_COMPANION_MISSING = 602;
+
+function nothingFor({ media_files, error_code }: PlayedAd): string {
+  if (error_code === REQUIRED_COMPANION_MISSING)
+    return 'a companion that it must not be shown without cannot be displayed (VAST 4.3, 3.13)';
+  return media_files === 0
     ? 'it has no media file (VAST 4.3, 3.9)'
     : `none of its ${media_files} media files is for this device (VAST 4.3, 3.9.1)`;
+}
 
 function wrongDuration({ duration_ms, media }: PlayedAd, at: number): Finding[] {
   const actual = media.find(({ outcome }) => outcome === 'played')?.duration_ms ?? 0;

@@ -70,7 +70,12 @@ function presentCreative(scan: ScanRecord, { creative, vast, artifacts }: ScanEv
     creative_height: creative?.height ?? 0,
     creative_redirect_chain: scan.target.kind === 'ad_tag' ? (creative?.redirect_chain ?? []) : [],
     video: vast?.video ?? null,
-    vast: vast && { wrappers: vast.wrappers, ads: vast.ads, trackers: vast.trackers },
+    vast: vast && {
+      wrappers: vast.wrappers,
+      ads: vast.ads,
+      trackers: vast.trackers,
+      trackers_left_out: vast.trackers_left_out,
+    },
   };
 }
 

@@ -1,4 +1,5 @@
 import { AD_PARTS, MEDIA_OUTCOMES, VAST_OUTCOMES, VAST_SHOWN } from '@adsweep/shared/capture/vast.ts';
+import { VAST_LENGTH_MAX } from '@adsweep/shared/limits.ts';
 import { Type } from 'typebox';
 import { orNull } from '../../../http/or-null.ts';
 
@@ -23,7 +24,9 @@ const WrapperSchema = Type.Object(
       Type.Integer({ description: 'Index of the document whose wrapper led here; null: the tag itself.' }),
     ),
     depth: Type.Integer(),
-    outcome: Type.Enum(VAST_OUTCOMES),
+    outcome: Type.Enum(VAST_OUTCOMES, {
+      description: `too_large: more than ${VAST_LENGTH_MAX.toLocaleString('en')} characters, which are not read.`,
+    }),
     url: Type.String(),
     status_code: Type.Integer({ description: '0: no answer came.' }),
     content_type: Type.String(),
@@ -89,7 +92,10 @@ export const VastOutSchema = Type.Object(
     wrappers: Type.Array(WrapperSchema),
     ads: Type.Array(AdSchema),
     trackers: Type.Array(TrackerSchema, {
-      description: 'Every tracker of the resolved documents, declared against fired.',
+      description: 'Trackers of the resolved documents, declared against fired: the first 500 of them.',
+    }),
+    trackers_left_out: Type.Integer({
+      description: 'How many more the documents declare. Beyond 2,000 in all, they are not requested either.',
     }),
   },
   { title: 'Vast' },

@@ -1,0 +1,56 @@
+import type { VastDisplay, VastResource } from '@adsweep/shared/vast/vast-document.ts';
+import { clickAd } from './click-ad.ts';
+import { absolute } from './declared-trackers.ts';
+import { playVpaid } from './play-vpaid.ts';
+import { notShown, type ShowOutcome, type TimedPlayer } from './player.ts';
+import { OVER_THE_VIDEO, showDisplays, shownForm, vpaidScript } from './show-display.ts';
+import type { Logged } from './tracker-log.ts';
+
+/** Codes of VAST 4.3, 2.3.6.3. */
+const NO_CREATIVE = 101;
+const NOT_FETCHED = 502;
+const NO_SUPPORTED_FORM = 503;
+
+/** The nonlinear forms of an ad, its place among those played, and the address its URLs are relative to. */
+type NonLinearToShow = { ad: number; nonLinears: readonly VastDisplay[]; base: string };
+
+/** Runs the first script among the forms of a nonlinear ad, else shows the first form that a page can show. */
+export async function showNonLinear(
+  player: TimedPlayer,
+  { ad, nonLinears, base }: NonLinearToShow,
+): Promise<ShowOutcome> {
+  for (const display of nonLinears) {
+    const script = vpaidScript(display);
+    if (script) return showScript(player, ad, display, script, base);
+  }
+  const display = nonLinears.find((one) => shownForm(one));
+  if (!display) return notShown(nonLinears.length > 0 ? NO_SUPPORTED_FORM : NO_CREATIVE);
+  return showOverlay(player, ad, display, base);
+}
+
+async function showScript(
+  player: TimedPlayer,
+  ad: number,
+  form: VastDisplay,
+  { value }: VastResource,
+  base: string,
+): Promise<ShowOutcome> {
+  const script = absolute(value, base);
+  const { adParameters, clickThrough } = form;
+  const vpaid = { ad, part: 'nonlinear' as const, form, script, adParameters, ...player.size };
+  const clicked = { part: 'nonlinear' as const, form, url: absolute(clickThrough, base) };
+  const { errorCode, playedMs, picture } = await playVpaid(player.page, player.log, vpaid, player.until, () =>
+    clickAd(player, ad, clicked, { assetUrl: script }),
+  );
+  return { shown: 'vpaid', played_ms: playedMs, media: [], error_code: errorCode, picture };
+}
+
+async function showOverlay(player: TimedPlayer, ad: number, display: VastDisplay, base: string): Promise<ShowOutcome> {
+  const [shown] = await showDisplays(player, [display], base, OVER_THE_VIDEO);
+  if (!shown?.isLoaded) return notShown(NOT_FETCHED);
+  await player.log.fire(ad, ({ part, event }) => part === 'ad' && event === 'impression');
+  const isDue = ({ part, event }: Logged) => part === 'nonlinear' && (event === 'creativeView' || event === 'start');
+  await player.log.fire(ad, isDue);
+  await clickAd(player, ad, { part: 'nonlinear', form: display, url: absolute(display.clickThrough, base) });
+  return { shown: 'nonlinear', played_ms: 0, media: [], error_code: null, picture: shown.picture };
+}
