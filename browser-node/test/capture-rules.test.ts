@@ -14,7 +14,7 @@ import {
   FLOOD_REQUESTS,
   QUIET_MS,
   SETTLE_EXTENSION_MS,
-  SETTLE_STRETCH_MAX,
+  SETTLE_FACTOR_MAX,
 } from '../src/capture/session/budgets.ts';
 import type { OpenTab } from '../src/capture/session/landings.ts';
 import { emptyEntry } from '../src/capture/session/network-journal.ts';
@@ -85,7 +85,7 @@ describe('the time of tabs that are not at rest', () => {
   });
 
   it('is extended while a flood is worked off, and while a tab leads on, up to the limit', async () => {
-    const limit = BUDGET_MS * (SETTLE_STRETCH_MAX - 1);
+    const limit = BUDGET_MS * (SETTLE_FACTOR_MAX - 1);
     const flood = () => extensionFor({ underWay: FLOOD_REQUESTS + 1 });
     const { extension, requestsEnd } = flood();
     assert.equal(await total(extension, landings(0), requestsEnd), limit);

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { LEAVE_QUIET_MS } from '../src/capture/session/budgets.ts';
 import { closeTabs, quietIn } from '../src/capture/session/close-tabs.ts';
 import { Ending } from '../src/capture/session/ending.ts';
-import { stretch, stretched } from '../src/capture/session/machine-load.ts';
+import { loadFactor, extendedBound } from '../src/capture/session/machine-load.ts';
 
 const carried = (change: object) => ({
   ticket_id: 'ticket',
@@ -62,15 +62,15 @@ describe('the traffic of pages that are left', () => {
 
 describe('an upper bound', () => {
   it('grows with the load of the machine, within limits', () => {
-    assert.equal(stretch(0, 2), 1);
-    assert.equal(stretch(2, 2), 1);
-    assert.equal(stretch(4, 2), 2);
-    assert.equal(stretch(100, 2), 2);
+    assert.equal(loadFactor(0, 2), 1);
+    assert.equal(loadFactor(2, 2), 1);
+    assert.equal(loadFactor(4, 2), 2);
+    assert.equal(loadFactor(100, 2), 2);
   });
 
   it('no longer grows in a capture that has taken long already, however often it is asked for', () => {
-    assert.equal(stretched(6_000, 2, 0), 12_000);
-    assert.equal(stretched(6_000, 2, 21_000), 9_000);
-    assert.equal(stretched(6_000, 2, 60_000), 6_000);
+    assert.equal(extendedBound(6_000, 2, 0), 12_000);
+    assert.equal(extendedBound(6_000, 2, 21_000), 9_000);
+    assert.equal(extendedBound(6_000, 2, 60_000), 6_000);
   });
 });

@@ -5,7 +5,7 @@ import { createLogger } from '@adsweep/shared/service/logger.ts';
 import { type Limits, refusalOf } from '../src/accounts/allowance/allowance.ts';
 import { openAllowances } from '../src/accounts/allowance/open-allowances.ts';
 import { releaseAbandoned } from '../src/accounts/allowance/release-abandoned.ts';
-import type { CheckOrder } from '../src/accounts/allowance/reserve-checks.ts';
+import type { ReservationRequest } from '../src/accounts/allowance/reserve-checks.ts';
 import { bookCharge } from '../src/accounts/billing/book-charge.ts';
 import { monthOf } from '../src/accounts/billing/month-of.ts';
 import type { OrganizationRecord } from '../src/accounts/organizations/organization.ts';
@@ -195,11 +195,11 @@ describe('checks per month', () => {
       const ids = indexes.map((index) => derivedId(id, index));
       const known = ids.filter((one) => there.has(one)).length;
       if (known === ids.length) return;
-      const order: CheckOrder = {
+      const wanted: ReservationRequest = {
         ...{ id, names: [id], indexes, checks: ids.length - known, priceMicros: 10 },
         ...{ isRepeatable: true, now: new Date() },
       };
-      const reserved = await processes[at % 3]!.reserve(OURS, order).catch(() => null);
+      const reserved = await processes[at % 3]!.reserve(OURS, wanted).catch(() => null);
       if (!reserved) return;
       let made = 0;
       for (const one of ids) {
@@ -231,17 +231,17 @@ describe('checks per month', () => {
         checks_per_month: random() < 0.3 ? null : Math.floor(random() * 6),
         hasBalance: random() < 0.5,
       };
-      const demand = {
+      const priced = {
         month: '2026-11',
         checks: 1 + Math.floor(random() * 4),
         price_micros: Math.floor(random() * 2) * 10,
       };
       const id = `organization-${at}`;
-      await allowances.beginMonth(id, demand.month);
+      await allowances.beginMonth(id, priced.month);
       await allowances.credit(id, { after: 0, through: 1 }, [], Math.floor(random() * 5) * 10);
-      const expected = refusalOf(await allowances.read(id), demand, limits) === null;
-      const wanted = { ...demand, id: 'r', at: new Date(), names: [], indexes: [], isRepeatable: false };
-      assert.equal(await allowances.take(id, [wanted], [], limits), expected, JSON.stringify({ limits, demand }));
+      const expected = refusalOf(await allowances.read(id), priced, limits) === null;
+      const wanted = { ...priced, id: 'r', at: new Date(), names: [], indexes: [], isRepeatable: false };
+      assert.equal(await allowances.take(id, [wanted], [], limits), expected, JSON.stringify({ limits, priced }));
     }
   });
 });

@@ -92,7 +92,7 @@ describe('an attempt that fails', () => {
     shown?.stream.destroy();
   });
 
-  it('ends also when its evidence cannot be believed', async () => {
+  it('ends even when its evidence contradicts itself', async () => {
     const lease = await leased();
     const capture = captureOf(CHAIN, { artifacts: [named('landing-0.webp', Buffer.from('never uploaded'))] });
     await farm.node.fail(lease, { code: 'navigation: DOWNLOAD', cause: '', capture });
@@ -213,7 +213,7 @@ describe('a lease', () => {
     assert.ok((await farm.farm.evidenceOf(scan)).landings.length === 1, 'a failure told afterwards takes nothing away');
   });
 
-  it('can be given back unbegun, for another node to take at once', async () => {
+  it('can be released before it begins, for another node to take at once', async () => {
     const lease = await leased();
     await farm.node.release(lease);
     const again = await farm.acquireOne();

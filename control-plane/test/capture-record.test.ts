@@ -76,7 +76,7 @@ describe('landings as clients see them', () => {
     ]);
   });
 
-  it('do not believe in circles, in causes that came later or in those of another hop', () => {
+  it('ignore initiators that form a circle, come later or belong to another hop', () => {
     const requests = [
       requestOf(1, { initiator: 1 }),
       requestOf(2, { initiator: 3 }),

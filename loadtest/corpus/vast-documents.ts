@@ -7,7 +7,7 @@ import type { Corpus, CorpusCase } from './corpus.ts';
 
 const DATA = join(import.meta.dirname, '../../../shared/data/vast');
 const SPOT = join(import.meta.dirname, '../../infra/demo/web/video.adserver.example/spot.mp4');
-/** Where the documents believe that their own files are. */
+/** The base URL that the documents use for their own files. */
 const FOLDERS = ['', 'static/', 'static/special-cases/', 'test/webdriver/content/canned_ads/'];
 
 /** A document with what another parser made of it; `video` null: it has no ad. */

@@ -5,14 +5,14 @@ import { CAPTURE_BYTES_MAX, CAPTURE_REQUESTS_BYTES_MAX } from '@adsweep/shared/l
 
 /** Room for what is added to a capture once its files are uploaded: the exit, the traffic, the artifacts. */
 const LATER_BYTES = 64 * 1024;
-/** Least priority first; what is not named is priority more. */
-const WORTH = ['media', 'font', 'image', 'stylesheet', 'texttrack', 'manifest', 'prefetch', 'other', 'ping'];
-/** To how many characters URLs outside the requests are cut, one after the other, until the capture fits. */
+/** Resource types, lowest priority first; a type that is not listed has a higher one. */
+const LOW_PRIORITY = ['media', 'font', 'image', 'stylesheet', 'texttrack', 'manifest', 'prefetch', 'other', 'ping'];
+/** Lengths, in characters, to which URLs outside the requests are cut: each in turn, until the capture fits. */
 const URL_LENGTHS = [2_048, 512, 128];
 
 /**
- * A capture that the node API takes: below `bytesMax` as JSON. What is priority least is left out, and a note says so. A capture that
- * fits is returned as it is. Pure.
+ * A capture that the node API accepts: below `bytesMax` as JSON. The requests with the lowest priority are left out, and a note says so.
+ * A capture that fits is returned unchanged. Pure.
  */
 export function fitCapture(capture: Capture, bytesMax = CAPTURE_BYTES_MAX): Capture {
   const { requests, left } = fitRequests(capture.requests, Math.min(CAPTURE_REQUESTS_BYTES_MAX, bytesMax));
@@ -28,7 +28,7 @@ export function fitCapture(capture: Capture, bytesMax = CAPTURE_BYTES_MAX): Capt
   return { ...fitted, notes: fitted.notes.slice(0, 200) };
 }
 
-/** The requests priority most whose JSON takes at most `bytesMax`, in their order; of equal priority, the longest go first. Pure. */
+/** The requests with the highest priority whose JSON takes at most `bytesMax`, in their order; of equal priority, the longest are dropped first. Pure. */
 function fitRequests(all: NetworkRequest[], bytesMax: number): { requests: NetworkRequest[]; left: number } {
   const sized = all.map((request) => ({ request, bytes: bytesOf(request) + 1, priority: priorityOf(request) }));
   let total = sized.reduce((sum, { bytes }) => sum + bytes, 2);
@@ -47,8 +47,8 @@ function fitRequests(all: NetworkRequest[], bytesMax: number): { requests: Netwo
 }
 
 function priorityOf({ resource_type }: NetworkRequest): number {
-  const index = WORTH.indexOf(resource_type);
-  return index < 0 ? WORTH.length : index;
+  const index = LOW_PRIORITY.indexOf(resource_type);
+  return index < 0 ? LOW_PRIORITY.length : index;
 }
 
 function withUrlsOf(capture: Capture, length: number): Capture {

@@ -20,11 +20,11 @@ const PROBE_MS = 30_000;
 const VENDOR_FAILURES = 3;
 /** What an exit that keeps failing is still chosen for, as a share of what its size would give it. */
 const SCORE_MIN = 1 / 16;
-/** Exits whose troubles are remembered; beyond that the oldest are forgotten. */
-const TROUBLED_MAX = 10_000;
+/** Exits and accounts whose failures are remembered; beyond that the oldest are forgotten. */
+const BREAKERS_MAX = 10_000;
 
 /** `failures` in a row; `until` is 0 while there were too few for an outage; `score` from SCORE_MIN to 1. */
-type Trouble = { fault: ExitFault; failures: number; until: number; isProbing: boolean; score: number };
+type Breaker = { fault: ExitFault; failures: number; until: number; isProbing: boolean; score: number };
 
 export type ExitState = 'available' | 'probing' | ExitFault;
 
@@ -34,7 +34,7 @@ export type ExitState = 'available' | 'probing' | ExitFault;
  * the share of sessions grows back step by step. Times are Unix milliseconds.
  */
 export class ExitHealth {
-  readonly #troubles = new Map<string, Trouble>();
+  readonly #breakers = new Map<string, Breaker>();
 
   /** Of the exit itself, or of the account that it needs. */
   state({ id, account }: Pick<Exit, 'id' | 'account'>, now: number): ExitState {
@@ -44,26 +44,26 @@ export class ExitHealth {
 
   /** From 0 to 1: how often the exit should be chosen, in proportion to its size. */
   score({ id }: Exit): number {
-    return this.#troubles.get(id)?.score ?? 1;
+    return this.#breakers.get(id)?.score ?? 1;
   }
 
   /** A ticket for the exit was issued: during an outage, that is the probe. */
   assigned({ id, account }: Exit, now: number): void {
     for (const key of account === undefined ? [id] : [id, account]) {
-      const trouble = this.#troubles.get(key);
-      if (!trouble || trouble.until === 0) continue;
-      trouble.isProbing = true;
-      trouble.until = now + PROBE_MS;
+      const breaker = this.#breakers.get(key);
+      if (!breaker || breaker.until === 0) continue;
+      breaker.isProbing = true;
+      breaker.until = now + PROBE_MS;
     }
   }
 
   succeeded({ id, account }: Exit): void {
-    if (account !== undefined) this.#troubles.delete(account);
-    const trouble = this.#troubles.get(id);
-    if (!trouble) return;
-    const score = trouble.score * 2;
-    if (score >= 1) this.#troubles.delete(id);
-    else this.#troubles.set(id, { ...trouble, failures: 0, until: 0, isProbing: false, score });
+    if (account !== undefined) this.#breakers.delete(account);
+    const breaker = this.#breakers.get(id);
+    if (!breaker) return;
+    const score = breaker.score * 2;
+    if (score >= 1) this.#breakers.delete(id);
+    else this.#breakers.set(id, { ...breaker, failures: 0, until: 0, isProbing: false, score });
   }
 
   /** Takes the exit or its account out of service where the failure is theirs; answers whether it is. */
@@ -72,7 +72,7 @@ export class ExitHealth {
     if (fault === null) return false;
     const key = failure.isAccount && account !== undefined ? account : id;
     const tolerated = account !== undefined && key === id && fault === 'upstream_failed' ? VENDOR_FAILURES - 1 : 0;
-    const before = this.#troubles.get(key);
+    const before = this.#breakers.get(key);
     // Requests that were in progress when the exit failed fail too; together they are one failure.
     if (before && !before.isProbing && now < before.until) return true;
     const failures = (before?.failures ?? 0) + 1;
@@ -84,16 +84,16 @@ export class ExitHealth {
   }
 
   #stateOf(key: string, now: number): ExitState {
-    const trouble = this.#troubles.get(key);
-    if (!trouble || now >= trouble.until) return 'available';
-    return trouble.isProbing ? 'probing' : trouble.fault;
+    const breaker = this.#breakers.get(key);
+    if (!breaker || now >= breaker.until) return 'available';
+    return breaker.isProbing ? 'probing' : breaker.fault;
   }
 
-  #remember(key: string, trouble: Trouble): void {
-    this.#troubles.delete(key);
-    this.#troubles.set(key, trouble);
-    const [oldest] = this.#troubles.keys();
-    if (this.#troubles.size > TROUBLED_MAX && oldest !== undefined) this.#troubles.delete(oldest);
+  #remember(key: string, breaker: Breaker): void {
+    this.#breakers.delete(key);
+    this.#breakers.set(key, breaker);
+    const [oldest] = this.#breakers.keys();
+    if (this.#breakers.size > BREAKERS_MAX && oldest !== undefined) this.#breakers.delete(oldest);
   }
 }
 

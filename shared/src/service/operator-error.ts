@@ -1,4 +1,4 @@
-/** Something that whoever runs the service can mend: the message says all they need. */
+/** A problem that the operator can fix: the message says all they need. */
 export class OperatorError extends Error {}
 
 /** Says on standard error why the process cannot start, and ends it with 1. A fault of ours comes with its stack. */

@@ -64,7 +64,7 @@ export function readPlace(
   const of = (owner: { prototype: object }, name: string): number => Reflect.get(owner.prototype, name, this);
   if (Element.prototype.getClientRects.call(this).length === 0) return null;
   const isTop = window.parent === window;
-  // A transformation changes the box and not the size that the frame believes to have.
+  // A transformation changes the box and not the size that the frame itself reports.
   const scaleX = rect.width / (of(HTMLElement, 'offsetWidth') || 1);
   const scaleY = rect.height / (of(HTMLElement, 'offsetHeight') || 1);
   let opacity = 1;

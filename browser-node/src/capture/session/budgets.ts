@@ -10,7 +10,7 @@ export const SETTLE_MS = 12_000;
 /** Added to it, once, where the machine is late and not the page. */
 export const SETTLE_EXTENSION_MS = 6_000;
 /** A page that leads on and on, or works off a flood of requests, is watched for up to this many times {@link SETTLE_MS}. */
-export const SETTLE_STRETCH_MAX = 2.5;
+export const SETTLE_FACTOR_MAX = 2.5;
 /** More requests under way than this are a flood: what the page asks for behind them has to wait for its turn. */
 export const FLOOD_REQUESTS = 100;
 /** At rest: nothing asked for and nothing finished for this long. Playwright's networkidle uses the same. */

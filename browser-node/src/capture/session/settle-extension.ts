@@ -1,5 +1,5 @@
 import { SCRIPT_NAVIGATIONS_MAX } from '@adsweep/shared/limits.ts';
-import { FLOOD_REQUESTS, SETTLE_EXTENSION_MS, SETTLE_STRETCH_MAX } from './budgets.ts';
+import { FLOOD_REQUESTS, SETTLE_EXTENSION_MS, SETTLE_FACTOR_MAX } from './budgets.ts';
 import type { OpenTab } from './landings.ts';
 import type { NetworkJournal } from './network-journal.ts';
 
@@ -32,7 +32,7 @@ export class SettleExtension {
   /** For how many ms more, 0 = no more. */
   async next(tabs: OpenTab[]): Promise<number> {
     const { budgetMs, lateMs, isLate } = this.#progress;
-    const leftMs = budgetMs * (SETTLE_STRETCH_MAX - 1) - this.#usedMs;
+    const leftMs = budgetMs * (SETTLE_FACTOR_MAX - 1) - this.#usedMs;
     if (leftMs <= 0) return 0;
     if (tabs.some(leadsOn) || this.#reducesFlood()) return this.#use(Math.min(STEP_MS, leftMs));
     if (this.#wasLate || !(await isLate())) return 0;

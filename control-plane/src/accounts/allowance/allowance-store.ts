@@ -1,12 +1,12 @@
 import { insertOnce } from '../../platform/insert-once.ts';
 import type { Collection, Filter, Store } from '../../platform/store.ts';
-import { type Allowance, type Demand, emptyAllowance, type Limits, type Reservation } from './allowance.ts';
+import { type Allowance, type PricedChecks, emptyAllowance, type Limits, type Reservation } from './allowance.ts';
 
 /** A reservation that is wanted. `isRepeatable`: another request may have made the same one. */
 export type Wanted = Reservation & { id: string; isRepeatable: boolean };
 
 /** A reservation whose scans are written: `checks` of it were not made, and are given back. */
-export type Settled = Demand & { id: string };
+export type Settled = PricedChecks & { id: string };
 
 /** A reservation as it was found. */
 export type FoundReservation = { organizationId: string; id: string; reservation: Reservation };
@@ -86,7 +86,7 @@ export function allowanceStore(store: Store) {
       return (await allowances.updateOne(filter, update)).matchedCount === 1;
     },
 
-    /** Adds the entries of the ledger between two numbers: `demands` are given back, `micros` are added. False: someone else has. */
+    /** Adds the entries of the ledger between two numbers: a check is returned for each of `monthsOfRefunds`, and `micros` are added. False: another process did. */
     async credit(
       organizationId: string,
       { after, through }: { after: number; through: number },
@@ -106,9 +106,9 @@ function add(sums: Sums, path: string, amount: number): void {
   sums[path] = (sums[path] ?? 0) + amount;
 }
 
-/** What demands add to an allowance (`sign` -1: they are taken) or give back to it (1). */
-function sumsOf(demands: Demand[], sign: 1 | -1, sums: Sums = {}): Sums {
-  for (const { month, checks, price_micros } of demands) {
+/** How checks change an allowance: `sign` -1 takes them from it, 1 returns them. */
+function sumsOf(all: PricedChecks[], sign: 1 | -1, sums: Sums = {}): Sums {
+  for (const { month, checks, price_micros } of all) {
     add(sums, `months.${month}`, -sign * checks);
     add(sums, 'available_micros', sign * checks * price_micros);
   }

@@ -29,8 +29,8 @@ export type Allowance = {
 /** What an organization may use. `hasBalance`: it may spend what it has, and no more. */
 export type Limits = { checks_per_month: number | null; hasBalance: boolean };
 
-/** What a request asks for: checks of a month, each at a price. */
-export type Demand = Pick<Reservation, 'month' | 'checks' | 'price_micros'>;
+/** Checks of one month, each at this price. */
+export type PricedChecks = Pick<Reservation, 'month' | 'checks' | 'price_micros'>;
 
 export type Refusal = 'quota_exhausted' | 'insufficient_funds';
 
@@ -38,10 +38,10 @@ export function emptyAllowance(organizationId: string): Allowance {
   return { _id: organizationId, months: {}, available_micros: 0, ledger_through: 0, reservations: {} };
 }
 
-/** Why an allowance does not cover a demand; null: it does. A check that costs nothing needs no balance. */
+/** Why an allowance does not cover these checks; null: it does. A check that costs nothing needs no balance. */
 export function refusalOf(
   { months, available_micros }: Pick<Allowance, 'months' | 'available_micros'>,
-  { month, checks, price_micros }: Demand,
+  { month, checks, price_micros }: PricedChecks,
   { checks_per_month, hasBalance }: Limits,
 ): Refusal | null {
   if (checks_per_month !== null && (months[month] ?? 0) + checks > checks_per_month) return 'quota_exhausted';

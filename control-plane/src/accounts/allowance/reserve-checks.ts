@@ -6,10 +6,10 @@ import type { AllowanceStore, Wanted } from './allowance-store.ts';
 import { settlements } from './settlements.ts';
 
 /**
- * Checks that are about to be made. `id` tells the request; its scans have the ids `derivedId(name, index)`. `checks` are those of them
- * that are not there yet. `isRepeatable`: the same request may come again, or run twice.
+ * Checks that are about to be made. `id` identifies the request; its scans have the ids `derivedId(name, index)`. `checks` is the number of
+ * those that do not exist yet. `isRepeatable`: the same request may be sent again, or run twice.
  */
-export type CheckOrder = {
+export type ReservationRequest = {
   id: string;
   names: string[];
   indexes: number[];
@@ -21,19 +21,19 @@ export type CheckOrder = {
 
 /** Checks that are counted. */
 export type ReservedChecks = {
-  /** Throws 503 where the writing has taken so long that the reservation may be gone. */
+  /** Throws 503 where writing the scans has taken so long that the reservation may have been released. */
   requireTime(): void;
-  /** Says that the scans are written, and how many of them were new; the others are given back. */
+  /** Call when the scans are written; `made` is the number of new ones. The checks of the others are returned to the allowance. */
   settle(made: number): void;
 };
 
 /** Counts checks before their scans are written. Throws 403 `billing.quota_exhausted` or `billing.insufficient_funds`. */
-export type ReserveChecks = (organizationId: string, order: CheckOrder) => Promise<ReservedChecks>;
+export type ReserveChecks = (organizationId: string, request: ReservationRequest) => Promise<ReservedChecks>;
 
 export type ReserveParts = {
   allowances: AllowanceStore;
   limitsOf: (organizationId: string) => Promise<Limits>;
-  /** Sees to what an organization has to begin with. */
+  /** Books the organization's starting balance if that has not been done. */
   grantStart: (organizationId: string) => Promise<void>;
 };
 
@@ -47,7 +47,7 @@ type Taken = { isNew: boolean } | { refusal: Refusal };
 export function checkReservations({ allowances, limitsOf, grantStart }: ReserveParts) {
   const settled = settlements(allowances);
 
-  /** The fate of one request that could not be counted with others. */
+  /** Counts one request by itself. */
   const takeOne = async (organizationId: string, wanted: Wanted, limits: Limits): Promise<Taken> => {
     for (;;) {
       if (await allowances.take(organizationId, [wanted], [], limits)) return { isNew: true };
@@ -78,18 +78,18 @@ export function checkReservations({ allowances, limitsOf, grantStart }: ReserveP
 
   const take = gatherByKey(takeAll, BATCH_MAX);
 
-  const reserve: ReserveChecks = async (organizationId, { id, now, priceMicros, ...order }) => {
-    const demand = { month: monthOf(now), checks: order.checks, price_micros: priceMicros };
+  const reserve: ReserveChecks = async (organizationId, { id, now, priceMicros, ...request }) => {
+    const priced = { month: monthOf(now), checks: request.checks, price_micros: priceMicros };
     const deadline = performance.now() + WRITE_WITHIN_MS;
-    const taken = await take(organizationId, { ...order, ...demand, id, at: now });
+    const taken = await take(organizationId, { ...request, ...priced, id, at: now });
     if ('refusal' in taken) throw refused(taken.refusal);
     return {
       requireTime() {
         if (performance.now() > deadline) throw new ApiError('unavailable', 'Writing the scans takes too long.');
       },
       settle: (made) => {
-        const unused = taken.isNew ? Math.max(0, order.checks - made) : 0;
-        settled.add(organizationId, { ...demand, id, checks: unused });
+        const unused = taken.isNew ? Math.max(0, request.checks - made) : 0;
+        settled.add(organizationId, { ...priced, id, checks: unused });
       },
     };
   };

@@ -10,7 +10,7 @@ const OTHER_ARTIFACT = 'Another artifact was uploaded under this name.';
 
 /**
  * What is wrong with a capture that the schema cannot say: it names artifacts that were not uploaded under this lease as they are, or
- * contradicts itself, or its target. Empty when it can be believed to be what the node sent.
+ * contradicts itself, or its target. Empty when it is consistent.
  */
 export function checkCapture(
   capture: Capture,

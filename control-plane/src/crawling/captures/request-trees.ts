@@ -10,7 +10,7 @@ export type ChainOwner = number | 'creative';
 export type RequestTrees = (owner: ChainOwner, hop: number) => SubRequest[];
 
 /**
- * What a node says of initiators is not believed: a request caused by itself, by a later one or by one of another hop stands at the top.
+ * A node's initiators are not trusted: a request caused by itself, by a later one or by one of another hop becomes a root.
  * A request of unknown origin, such as a beacon that only the gateway saw when the page was left, stands with the last hop of its tab; where
  * the tab is unknown too, with that of the creative, or of the page's own tab.
  */

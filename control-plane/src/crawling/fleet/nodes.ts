@@ -12,8 +12,8 @@ export type ReportedNode = Required<NodeReport> & { id: string; instance: string
 export type Nodes = ReturnType<typeof nodes>;
 
 const REPORTS = '{nodes}:reports';
-/** What a node of an earlier version does not say. */
-const UNSAID = { pool: DEFAULT_POOL, labels: {}, overloaded: [] };
+/** What holds for a node of an earlier version, which does not report it. */
+const REPORT_DEFAULTS = { pool: DEFAULT_POOL, labels: {}, overloaded: [] };
 
 /** `clock` is Redis' own: those of two control planes may be minutes apart, and the one would forget whom the other has just heard. */
 export function nodes(redis: RedisClient, clock: () => Promise<Date> = () => timeOf(redis)) {
@@ -34,7 +34,7 @@ export function nodes(redis: RedisClient, clock: () => Promise<Date> = () => tim
         .filter((one) => !isGone(one))
         .map(({ key, report, seen_at }) => {
           const [id = '', instance = ''] = key.split('/');
-          return { ...UNSAID, ...report, id, instance, seen_at: new Date(seen_at) };
+          return { ...REPORT_DEFAULTS, ...report, id, instance, seen_at: new Date(seen_at) };
         })
         .sort((a, b) => a.id.localeCompare(b.id) || a.instance.localeCompare(b.instance));
     },

@@ -65,8 +65,8 @@ async function addMember(
   const known = await scans.findMember(ref, child._id);
   if (known) return asItStands(scans, known, lease);
   const { _id: id, organization_id, price_micros: priceMicros } = child;
-  const order = { id, names: [parent._id], indexes: [found.slot], checks: 1, priceMicros, isRepeatable: true, now };
-  const reserved = await reserve(organization_id, order);
+  const request = { id, names: [parent._id], indexes: [found.slot], checks: 1, priceMicros, isRepeatable: true, now };
+  const reserved = await reserve(organization_id, request);
   const earlier = await scans.insertUnlessThere(child);
   reserved.settle(earlier ? 0 : 1);
   if (earlier) return asItStands(scans, earlier, lease);

@@ -1,6 +1,6 @@
 import type { SystemTag } from './system-tag.ts';
 
-/** What pages and creatives do without a click, the gravest first. */
+/** What pages and creatives do without a click, most severe first. */
 export const BEHAVIOR_TAGS = [
   {
     slug: 'auto_redirect',

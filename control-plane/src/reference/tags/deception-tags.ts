@@ -1,6 +1,6 @@
 import type { SystemTag } from './system-tag.ts';
 
-/** What pages pretend, the gravest first. */
+/** Deceptive pages, most severe first. */
 export const DECEPTION_TAGS = [
   {
     slug: 'scareware',

@@ -1,4 +1,4 @@
-/** How grave a tag is, gravest first. */
+/** Severities of a tag, most severe first. */
 export const SEVERITIES = ['high', 'medium', 'low'] as const;
 export type Severity = (typeof SEVERITIES)[number];
 

@@ -16,7 +16,7 @@ import type { TagWords } from './public-tags.ts';
 import { missingReportPage, reportPage } from './report-page.ts';
 import type { SeenEvidence } from './seen-evidence.ts';
 
-/** What reports ask of the rest of the house. */
+/** What reports need from other domains. */
 export type ReportSources = {
   /** The base URL of the API. */
   publicUrl: string;

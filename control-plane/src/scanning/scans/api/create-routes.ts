@@ -13,7 +13,7 @@ import type { SentCountries } from '../request/checks/check.ts';
 import { checkRequest } from '../request/checks/index.ts';
 import { type Estimate, estimate } from '../request/estimate.ts';
 import type { FindCampaign } from '../request/find-campaign.ts';
-import { newScans, type ScanOrder, scanIdsOf } from '../request/new-scan.ts';
+import { newScans, type RequestedScans, scanIdsOf } from '../request/new-scan.ts';
 import { type BulkScanIn, BulkScanInSchema, type ScanIn, ScanInSchema } from '../request/scan-in.ts';
 import { type Submission, type Submit, type SubmitParts, submitTogether } from '../request/submit.ts';
 import type { ScanRecord } from '../state/scan.ts';
@@ -87,8 +87,8 @@ function createRoute(parts: RouteParts): Route<Caller> {
     refine: (request) => requestIssues(request, { field: 'country_code', value: request.body.country_code }, parts),
     handle: async ({ caller, body, query, recordId }) => {
       const { country_code, ...settings } = body satisfies ScanIn;
-      const order = { settings, countries: [country_code.toUpperCase()] };
-      const prepared = await prepare(parts, caller, order, recordId);
+      const requested = { settings, countries: [country_code.toUpperCase()] };
+      const prepared = await prepare(parts, caller, requested, recordId);
       if (query.dry_run) return ok(await estimated(parts, prepared));
       const [answered] = await createGroups(parts, prepared);
       return created(answered);
@@ -113,8 +113,8 @@ function bulkRoute(parts: RouteParts): Route<Caller> {
     refine: (request) => requestIssues(request, { field: 'country_codes', value: request.body.country_codes }, parts),
     handle: async ({ caller, body, query, recordId }) => {
       const { country_codes, ...settings } = body satisfies BulkScanIn;
-      const order = { settings, countries: country_codes.map((code) => code.toUpperCase()) };
-      const prepared = await prepare(parts, caller, order, recordId);
+      const requested = { settings, countries: country_codes.map((code) => code.toUpperCase()) };
+      const prepared = await prepare(parts, caller, requested, recordId);
       if (query.dry_run) return ok(await estimated(parts, prepared));
       return created(await createGroups(parts, prepared));
     },
@@ -124,18 +124,18 @@ function bulkRoute(parts: RouteParts): Route<Caller> {
 type Prepared = { groups: ScanRecord[][]; catalogue: Catalogue; request: Submission['request'] };
 
 /**
- * The scans of an order, of which nothing is written yet, and the catalogue they were made with. `recordId`: the request may be sent again.
+ * The scans that a request asks for, none of which is written yet, and the catalogue they were made with. `recordId`: the request may be sent again.
  */
 async function prepare(
   { readCatalogue, priceOfCheck }: CreateParts,
   { organizationId }: Caller,
-  order: ScanOrder,
+  requested: RequestedScans,
   recordId: string | undefined,
 ): Promise<Prepared> {
   const [catalogue, requestId] = [readNow(readCatalogue), recordId ?? newId()];
   const options = { organizationId, priceMicros: await priceOfCheck(organizationId), requestId };
-  const request = { id: requestId, ...scanIdsOf(order, requestId), isRepeatable: recordId !== undefined };
-  return { groups: newScans(order, catalogue, options, new Date()), catalogue, request };
+  const request = { id: requestId, ...scanIdsOf(requested, requestId), isRepeatable: recordId !== undefined };
+  return { groups: newScans(requested, catalogue, options, new Date()), catalogue, request };
 }
 
 /** What creating the scans would do; throws where it would be refused. */

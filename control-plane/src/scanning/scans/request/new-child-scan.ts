@@ -1,7 +1,7 @@
 import { derivedId } from '@adsweep/shared/ids.ts';
 import type { AddMembers } from '@adsweep/shared/lease/messages.ts';
 import type { ScanLease, ScanRecord } from '../state/scan.ts';
-import { unbegunScan } from './new-scan.ts';
+import { pendingScan } from './new-scan.ts';
 
 /** A scan that a sweep found: its slot, its target, and the referrer it is loaded with. */
 export type FoundScan = AddMembers['members'][number];
@@ -25,5 +25,5 @@ export function newChildScan(
     ...{ ignore_first_n_domains, retry_max_attempts, price_micros },
     ...(band !== undefined && { band }),
   };
-  return { ...unbegunScan(child, now), status: 'running', lease, started_at: now };
+  return { ...pendingScan(child, now), status: 'running', lease, started_at: now };
 }

@@ -10,7 +10,7 @@ import { TARGET_KINDS } from './checks/target.ts';
 import type { ScanSettings } from './scan-in.ts';
 
 /** What a request that passed the checks asks for: a scan, or a group of repeats, in each of `countries` (upper case). */
-export type ScanOrder = { settings: ScanSettings; countries: string[] };
+export type RequestedScans = { settings: ScanSettings; countries: string[] };
 
 /**
  * Who asks, and what a check costs: in micros, charged with the scan's creation. The ids of all scans follow from `requestId`, so that a
@@ -18,23 +18,23 @@ export type ScanOrder = { settings: ScanSettings; countries: string[] };
  */
 export type SubmitOptions = { organizationId: string; priceMicros: number; requestId: string };
 
-/** The ids of an order's scans are `derivedId(name, index)`: a name for each country, and an index for each of its repeats. */
+/** The ids of a request's scans are `derivedId(name, index)`: a name for each country, and an index for each of its repeats. */
 export type ScanIds = { names: string[]; indexes: number[] };
 
-export function scanIdsOf({ settings, countries }: ScanOrder, requestId: string): ScanIds {
+export function scanIdsOf({ settings, countries }: RequestedScans, requestId: string): ScanIds {
   const names = countries.map((country) => `${requestId}/${country}`);
   return { names, indexes: Array.from({ length: settings.repeat_count ?? 1 }, (_, index) => index) };
 }
 
-/** A request for several scans is one that nobody waits for. */
+/** Nobody waits for the scans of a request for several. */
 const MANY = { band: 1 as const };
 
 const REPORT_TOKEN_BYTES = 16;
 
-/** The records of the scans that an order makes, a group for each country with its leader first: `pending`, each with its charge in its outbox. */
-export function newScans(order: ScanOrder, catalogue: Catalogue, options: SubmitOptions, now: Date): ScanRecord[][] {
-  const { settings, countries } = order;
-  const { names, indexes } = scanIdsOf(order, options.requestId);
+/** The records of the requested scans, one group per country with its leader first: `pending`, each with its charge in its outbox. */
+export function newScans(requested: RequestedScans, catalogue: Catalogue, options: SubmitOptions, now: Date): ScanRecord[][] {
+  const { settings, countries } = requested;
+  const { names, indexes } = scanIdsOf(requested, options.requestId);
   const total = indexes.length;
   const queued = countries.length * total > 1 ? MANY : {};
   const isShared = settings.repeat_mode === 'shared';
@@ -49,20 +49,20 @@ export function newScans(order: ScanOrder, catalogue: Catalogue, options: Submit
 }
 
 /** Repeats that share a browser are the members of one job, which has the id of their leader. */
-function placeInGroup(group: string, index: number, total: number, isShared: boolean): Partial<PlaceInOrder> {
+function placeInGroup(group: string, index: number, total: number, isShared: boolean): Partial<PlaceInRequest> {
   if (!isShared) return { repeat: { index, total, session_id: null } };
   const repeat = { index, total, session_id: derivedId(`${group}/session`, 0) };
   return { repeat, job_id: derivedId(group, 0), job_kind: 'repeat_group', slot: index };
 }
 
-/** What tells the scans of one order apart; `country` in upper case. */
-export type PlaceInOrder = { id: string; country: string } & Pick<ScanRecord, 'band' | 'repeat'> &
+/** What distinguishes the scans of one request; `country` in upper case. */
+export type PlaceInRequest = { id: string; country: string } & Pick<ScanRecord, 'band' | 'repeat'> &
   Partial<Pick<ScanRecord, 'job_id' | 'job_kind' | 'slot'>>;
 
-/** The record of one scan of an order. */
+/** The record of one scan of a request. */
 export function newScan(
   request: ScanSettings,
-  { id, country, ...place }: PlaceInOrder,
+  { id, country, ...place }: PlaceInRequest,
   catalogue: Catalogue,
   options: Omit<SubmitOptions, 'requestId'>,
   now: Date,
@@ -88,10 +88,10 @@ export function newScan(
     price_micros: options.priceMicros,
     ...place,
   };
-  return unbegunScan(requested, now);
+  return pendingScan(requested, now);
 }
 
-/** What is asked of a scan, and what does not change with its state. */
+/** The fields of a scan that were requested, or do not change with its state. */
 export type RequestedScan = Pick<
   ScanRecord,
   | '_id'
@@ -115,8 +115,8 @@ export type RequestedScan = Pick<
   | 'price_micros'
 >;
 
-/** The record of a scan of which nothing was done yet: `pending`, its charge in its outbox. */
-export function unbegunScan(requested: RequestedScan, now: Date): ScanRecord {
+/** The record of a new scan: `pending`, with its charge in its outbox. */
+export function pendingScan(requested: RequestedScan, now: Date): ScanRecord {
   const { _id, price_micros, target } = requested;
   const check = { amount_micros: price_micros, target_kind: target.kind, charged_at: now };
   return {

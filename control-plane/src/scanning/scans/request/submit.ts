@@ -75,8 +75,8 @@ async function reserve(parts: SubmitParts, scans: ScanRecord[], request: Submiss
   const ids = scans.map(({ _id }) => _id);
   const known = request.isRepeatable ? await parts.scans.countOf(organization_id, ids) : 0;
   if (known === scans.length) return null;
-  const order = { ...request, checks: scans.length - known, priceMicros: price_micros, now: created_at };
-  return parts.reserve(organization_id, order);
+  const wanted = { ...request, checks: scans.length - known, priceMicros: price_micros, now: created_at };
+  return parts.reserve(organization_id, wanted);
 }
 
 /** As `Promise.all`, and what fails is told when nothing is under way any more. */
