@@ -34,7 +34,7 @@ export const logLevelSetting = Type.String({
   default: 'info',
   pattern: '^(trace|debug|info|warn|error|fatal)$',
   mustBe: 'trace, debug, info, warn, error or fatal',
-  description: 'Least level of log lines.',
+  description: 'Lowest level of log lines.',
 });
 
 /** `ADSWEEP_DENY_ADDRESSES` of every process that judges addresses. */
