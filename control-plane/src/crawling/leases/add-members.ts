@@ -7,7 +7,7 @@ import { type FoundScan, newChildScan } from '../../scanning/scans/request/new-c
 import { changeScan } from '../../scanning/scans/state/change-scan.ts';
 import type { InternalScans } from '../../scanning/scans/state/internal-scans.ts';
 import type { ScanLease, ScanRecord } from '../../scanning/scans/state/scan.ts';
-import type { LeaseRef } from '../queue/queue.ts';
+import type { LeaseRef } from '../queue/queued-job.ts';
 import { runsUnder } from './choose-members.ts';
 import { jobMemberOf } from './crawl-job-of.ts';
 

@@ -1,7 +1,7 @@
 import type { CrawlJob, Isolation, JobMember } from '@adsweep/shared/lease/crawl-job.ts';
 import { JOB_LIMITS, type JobKind } from '@adsweep/shared/lease/job-limits.ts';
 import type { ScanRecord } from '../../scanning/scans/state/scan.ts';
-import type { LeaseRef } from '../queue/queue.ts';
+import type { LeaseRef } from '../queue/queued-job.ts';
 
 /**
  * What a node needs to know of a job whose `members` it has leased. The exit session is of letters and digits alone, for it ends up in

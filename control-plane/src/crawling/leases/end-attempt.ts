@@ -9,7 +9,8 @@ import type { InternalScans } from '../../scanning/scans/state/internal-scans.ts
 import type { CaptureSummary, ScanRecord } from '../../scanning/scans/state/scan.ts';
 import { discardEvidence, type EvidenceDependencies, storeEvidence } from '../captures/store-evidence.ts';
 import { RETRY_WAIT_MAX_MS } from '../queue/enqueue-job.ts';
-import type { CrawlQueue, LeaseRef } from '../queue/queue.ts';
+import type { CrawlQueue } from '../queue/queue.ts';
+import type { LeaseRef } from '../queue/queued-job.ts';
 import { runsUnder } from './choose-members.ts';
 import { settleJob } from './settle-job.ts';
 

@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { isId } from '@adsweep/shared/ids.ts';
 import { sameSecret } from '@adsweep/shared/service/bearer.ts';
-import type { LeaseRef } from '../queue/queue.ts';
+import type { LeaseRef } from '../queue/queued-job.ts';
 
 /** `<fence>.<job id>.<organization id>`: everything a control plane needs to know of a lease, so that none has to remember it. */
 export const leaseIdOf = ({ fence, jobId, organizationId }: LeaseRef): string => `${fence}.${jobId}.${organizationId}`;

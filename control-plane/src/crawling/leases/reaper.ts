@@ -1,7 +1,8 @@
 import { LEASE_MS } from '@adsweep/shared/lease/messages.ts';
 import type { WorkMetrics } from '../../metrics.ts';
 import { type Loop, startLoop } from '../../platform/start-loop.ts';
-import type { CrawlQueue, LeaseRef } from '../queue/queue.ts';
+import type { CrawlQueue } from '../queue/queue.ts';
+import type { LeaseRef } from '../queue/queued-job.ts';
 import { runsUnder } from './choose-members.ts';
 import { type EndDependencies, endAttempt } from './end-attempt.ts';
 import { ReaperGrace } from './reaper-grace.ts';

@@ -4,7 +4,8 @@ import type { InternalScans } from '../../scanning/scans/state/internal-scans.ts
 import type { ScanInQueue } from '../../scanning/scans/state/scan.ts';
 import { nodeKeyOf } from '../fleet/node-credential.ts';
 import { bandOf } from '../queue/enqueue-job.ts';
-import type { CrawlQueue, LeaseRef } from '../queue/queue.ts';
+import type { CrawlQueue } from '../queue/queue.ts';
+import type { LeaseRef } from '../queue/queued-job.ts';
 import { runsUnder } from './choose-members.ts';
 
 export type RenewDependencies = {

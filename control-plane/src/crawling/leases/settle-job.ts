@@ -2,7 +2,8 @@ import type { Logger } from '@adsweep/shared/service/logger.ts';
 import type { InternalScans } from '../../scanning/scans/state/internal-scans.ts';
 import type { ScanRecord } from '../../scanning/scans/state/scan.ts';
 import { enqueueJob } from '../queue/enqueue-job.ts';
-import type { CrawlQueue, LeaseRef } from '../queue/queue.ts';
+import type { CrawlQueue } from '../queue/queue.ts';
+import type { LeaseRef } from '../queue/queued-job.ts';
 import { runsUnder } from './choose-members.ts';
 
 export type SettleDependencies = {

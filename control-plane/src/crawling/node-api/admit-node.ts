@@ -11,7 +11,7 @@ import type { ScanRecord } from '../../scanning/scans/state/scan.ts';
 import type { MarkedNodes } from '../fleet/marked-nodes.ts';
 import { type NodeIdentity, openNodeCredential } from '../fleet/node-credential.ts';
 import { openLease } from '../leases/lease-token.ts';
-import type { LeaseRef } from '../queue/queue.ts';
+import type { LeaseRef } from '../queue/queued-job.ts';
 
 /** Room beside the capture for its artifacts and a failure's cause. */
 export const ENVELOPE_BYTES = 64 * 1024;

@@ -21,7 +21,7 @@ import { type AcceptDependencies, acceptCapture } from '../captures/accept-captu
 import { runsUnder } from '../leases/choose-members.ts';
 import { type EndDependencies, endAttempt } from '../leases/end-attempt.ts';
 import { settleJob } from '../leases/settle-job.ts';
-import type { LeaseRef } from '../queue/queue.ts';
+import type { LeaseRef } from '../queue/queued-job.ts';
 import {
   CAPTURE_BODY,
   ENVELOPE_BYTES,

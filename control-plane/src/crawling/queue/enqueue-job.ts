@@ -1,6 +1,7 @@
 import type { ScanInQueue } from '../../scanning/scans/state/scan.ts';
 import type { Band } from './keys.ts';
-import type { CrawlQueue, WaitingJob } from './queue.ts';
+import type { CrawlQueue } from './queue.ts';
+import type { WaitingJob } from './queued-job.ts';
 
 type QueuedScan = Pick<ScanInQueue, 'organization_id' | 'job_id' | 'band' | 'campaign_id' | 'due_at'>;
 
