@@ -2,7 +2,7 @@ import type { FailureCode } from '@adsweep/shared/failures.ts';
 import { DeadlineError } from '@adsweep/shared/service/with-deadline.ts';
 import { type GatewayOutcome, STALLED_MS, type TicketTraffic } from '@adsweep/shared/targeting/exit-ticket.ts';
 
-/** What Playwright's and Chromium's words for a failed navigation mean. The first that matches counts. */
+/** The failure code for each of Playwright's and Chromium's error texts of a failed navigation. The first match counts. */
 const ERRORS: [RegExp, FailureCode][] = [
   [/ERR_TOO_MANY_REDIRECTS/, 'navigation: TOO_MANY_REDIRECTS'],
   [/Download is starting/, 'navigation: DOWNLOAD'],
@@ -47,7 +47,7 @@ export type LastHop = {
   silentMs: number;
 };
 
-/** The failure that an error of the browser stands for; one that is not known is a broken connection. Pure. */
+/** The failure code for an error of the browser; an unknown error is a broken connection. Pure. */
 export const failureOfError = (text: string): FailureCode =>
   ERRORS.find(([pattern]) => pattern.test(text))?.[1] ?? 'navigation: CONNECTION_FAILED';
 
@@ -81,13 +81,13 @@ const isBroken = ({ fault }: LastHop): boolean => fault !== '' && !fault.include
 const isStalled = ({ url, silentMs }: LastHop, traffic: TicketTraffic | null): boolean =>
   silentMs >= STALLED_MS && traffic !== null && hostIn(traffic, url)?.stalled === true;
 
-/** Whether our time for a navigation passed although the target answered, or before the browser had asked it. */
+/** Whether our timeout for a navigation passed although the target had answered, or before the browser had sent the request. */
 function isBrowserLate(error: string, hop: LastHop, traffic: TicketTraffic | null): boolean {
   if (!OUR_TIMEOUT.test(error) || isBroken(hop)) return false;
   return hop.statusCode > 0 || (traffic !== null && hostIn(traffic, hop.url) === undefined);
 }
 
-/** Chromium calls navigations off that lead to nothing it can show. */
+/** Chromium aborts navigations that lead to nothing it can show. */
 function failureOfAborted({ url, statusCode, attachment, fault }: LastHop, error: string): FailureCode | null {
   if (!fault.includes('ERR_ABORTED')) return null;
   if (statusCode === 204 || statusCode === 205) return 'navigation: NO_CONTENT';

@@ -13,12 +13,12 @@ export type Place = { ticket: ExitTicket; open: OpenContext; traffic: () => Prom
 export type NoPlace = Exclude<ExitAnswer, { ticket: ExitTicket }> | { noContext: unknown };
 
 export type PlaceParts = { exits: ExitsClient; pool: BrowserPool; metrics: Pick<NodeMetrics, 'exits'> };
-/** What is asked for; `isolated`: in a browser of its own. */
+/** What an attempt needs; `isolated`: a browser of its own. */
 export type PlaceRequest = { member: JobMember; emulator: Emulator; isolated: boolean };
 
 /**
- * The places of a job's attempts. Each has its own, so that none meets what another one left, but for a shared repeat group: its members
- * run in one context, with one ticket, as long as that is fit to be used.
+ * The places of a job's attempts. Each has its own, so that none sees what another one left, except in a shared repeat group: its members
+ * run in one context, with one ticket, as long as the context is usable.
  */
 export class AttemptPlaces {
   readonly #parts: PlaceParts;
@@ -61,7 +61,7 @@ export class AttemptPlaces {
 
   async #close({ open, ticket }: Place, stop: AttemptStop): Promise<void> {
     const closed = open.close();
-    // A node that drains gives the job back before it tidies up.
+    // A node that drains releases the job before it cleans up.
     if (stop.reason !== 'drain') await closed;
     void this.#parts.exits.forget(ticket.ticket_id);
   }
@@ -102,7 +102,7 @@ export class AttemptPlaces {
     };
   }
 
-  /** The same place for the next attempt: what was carried before it is not its own. */
+  /** The same place for the next attempt, which is not charged with earlier traffic. */
   async #again({ ticket, open }: Place): Promise<Place> {
     const { exits } = this.#parts;
     const before = await exits.traffic(ticket.ticket_id);
@@ -114,7 +114,7 @@ export class AttemptPlaces {
   }
 }
 
-/** What a ticket carried after `before`. Its hosts stay: a connection of an earlier attempt may have been used again. Pure. */
+/** A ticket's traffic after `before`. Hosts are kept: a connection of an earlier attempt may have been reused. Pure. */
 function trafficSince(all: TicketTraffic, before: TicketTraffic): TicketTraffic {
   return {
     ...all,

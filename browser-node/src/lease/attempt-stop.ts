@@ -16,7 +16,7 @@ export class AttemptStop {
     return this.#any.signal;
   }
 
-  /** Aborted when nobody wants to hear of the attempt any more: it is lost or cancelled. */
+  /** Aborted when the attempt must not be reported any more: it is lost or cancelled. */
   get gone(): AbortSignal {
     return this.#gone.signal;
   }
@@ -56,7 +56,7 @@ export class AttemptStop {
     return attempt;
   }
 
-  /** `work`, or {@link AttemptStopped} as soon as the attempt ends early; the work itself goes on, and `unwanted` gets what it gives. */
+  /** The result of `work`, or {@link AttemptStopped} as soon as the attempt ends early; the work is not stopped, and `unwanted` gets its result. */
   race<T>(work: Promise<T>, unwanted: (late: T) => void = () => undefined): Promise<T> {
     return new Promise((resolve, reject) => {
       const stopped = () => reject(this.signal.reason);

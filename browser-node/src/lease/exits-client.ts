@@ -29,7 +29,7 @@ export class ExitsClient {
     this.#token = token;
   }
 
-  /** Asks for an exit. Throws only when `signal` ends the asking. */
+  /** Requests an exit. Throws only when `signal` is aborted. */
   async request(request: ExitRequest, signal: AbortSignal): Promise<ExitAnswer> {
     try {
       const { status, body } = await this.#call('POST', '/exits', REQUEST_DEADLINE_MS, signal, request);
@@ -44,7 +44,7 @@ export class ExitsClient {
     }
   }
 
-  /** What a ticket carried so far; null where the proxy-router cannot say. Never throws. */
+  /** A ticket's traffic so far; null if the proxy-router cannot say. Never throws. */
   async traffic(ticketId: string): Promise<TicketTraffic | null> {
     try {
       const path = `/exits/${encodeURIComponent(ticketId)}/traffic`;
@@ -55,7 +55,7 @@ export class ExitsClient {
     }
   }
 
-  /** The ticket is done with. It would run out by itself: an answer is not waited for longer than needed, and never throws. */
+  /** Deletes a ticket that is no longer needed. It would expire by itself, so this waits only briefly for an answer, and never throws. */
   async forget(ticketId: string): Promise<void> {
     await this.#call('DELETE', `/exits/${encodeURIComponent(ticketId)}`, TRAFFIC_DEADLINE_MS).catch(() => undefined);
   }

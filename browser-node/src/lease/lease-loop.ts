@@ -15,7 +15,7 @@ type Running = { stop: AttemptStop; done: Promise<void> };
 /** A job that must be alone on this node; `begin` is called once it is, and null from then on. */
 type Exclusive = { leaseId: string; begin: (() => void) | null };
 
-/** Keeps a node's slots filled with leases; a job that must be alone waits for the others to end, while no more are taken. */
+/** Keeps a node's slots filled with leases. A job that must be alone waits for the others to end, and meanwhile no more are taken. */
 export class LeaseLoop {
   readonly #parts: LeaseParts;
   readonly #nodeId: string;
@@ -82,7 +82,7 @@ export class LeaseLoop {
     await this.#allEnded();
   }
 
-  /** Gives back everything that runs, at once. */
+  /** Releases everything that runs, at once. */
   giveBackAll(): void {
     for (const { stop } of this.#running.values()) stop.stop('drain');
   }
@@ -124,10 +124,10 @@ export class LeaseLoop {
   #start(lease: Lease): void {
     const logger = this.#logger.child({ job_id: lease.job.job_id, lease_id: lease.lease_id });
     const stop = new AttemptStop();
-    // A lease that came while the drain began goes straight back.
+    // A lease that arrived while the drain began is released at once.
     if (this.draining) stop.stop('drain');
     const isExclusive = lease.job.isolation === 'node';
-    // Of two jobs that must be alone the second one goes back: nothing may happen to it while the first one runs.
+    // Of two jobs that must be alone the second one is released: the first one must not affect it.
     if (isExclusive && this.#exclusive) stop.stop('declined');
     const alone = isExclusive ? this.#reserve(lease) : null;
     const done = runLease(this.#parts, lease, stop, logger, alone).then((end) => {

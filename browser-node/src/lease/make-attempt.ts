@@ -9,14 +9,14 @@ import type { CaptureFailure, CaptureFile, CaptureOutcome, CapturePage } from '.
 import type { AttemptPlaces, Place, PlaceParts } from './attempt-places.ts';
 import type { AttemptStop } from './attempt-stop.ts';
 
-/** What one attempt gave. Without a capture there is a failure; with both, the capture is the evidence so far. */
+/** The result of one attempt. Without a capture there is a failure; with both, the capture is the evidence so far. */
 export type Attempt =
   | { capture: Capture; files: CaptureFile[]; failure: CaptureFailure | null }
   | { capture: null; files: []; failure: CaptureFailure };
 
 export type AttemptParts = PlaceParts & {
   capturePage: CapturePage;
-  /** The longest an attempt may take whatever its job allows, and how much longer a capture that was told to end may take to hand over its evidence. */
+  /** The longest an attempt may take whatever its job allows, and how much longer a capture that was told to end may take to return its evidence. */
   attemptMs: number;
   evidenceMs: number;
 };
@@ -28,8 +28,8 @@ const failed = (code: CaptureFailure['code'], cause: unknown): Attempt => ({
 });
 
 /**
- * One attempt of a job's member: an exit, a context, the capture. When a browser that it shared ends under it or does not answer, whoever's
- * fault that is, it runs once more in a browser of its own, within the same time. Throws `AttemptStopped` when it was stopped for another reason than time.
+ * One attempt of a job's member: an exit, a context, the capture. If a shared browser ends or does not answer during the attempt, whatever the
+ * cause, it runs once more in a browser of its own, within the same time. Throws `AttemptStopped` if it is stopped for any reason but time.
  */
 export async function makeAttempt(
   parts: AttemptParts,
@@ -69,12 +69,12 @@ type Run = AttemptParts & {
   stop: AttemptStop;
   logger: Logger;
 };
-/** What a run gave, and whether its browser ended before it did or failed to answer. */
+/** The result of a run, and whether its browser ended before it did or failed to answer. */
 type Ran = { attempt: Attempt; browserFailed: boolean };
 
 const notRun = (attempt: Attempt): Ran => ({ attempt, browserFailed: false });
 
-/** Each run of a job of one member has a ticket of its own, so that what the gateway carried for one is not taken for the other's. */
+/** Each run of a job with one member has a ticket of its own, so that the traffic of one run is not attributed to another. */
 async function throughExit(run: Run): Promise<Ran> {
   const { places, stop } = run;
   const place = await places.enter(run, stop);
@@ -101,7 +101,7 @@ async function inPlace(run: Run, place: Place): Promise<Ran> {
   }
 }
 
-/** The outcome. A capture stopped by its deadline may still hand over its evidence; one stopped otherwise is of no use to anybody. */
+/** The outcome. A capture that was stopped by its deadline may still return its evidence; one stopped otherwise is discarded. */
 async function captureUntilStopped(
   capturing: Promise<CaptureOutcome>,
   stop: AttemptStop,

@@ -19,7 +19,7 @@ port.on('message', (message: Hold | Extension | { release: string }) => {
 
 function hold({ lease, untilMs }: Hold): void {
   const renew = async () => {
-    // Whoever took the lease is stuck beyond its deadline: let another node have the job.
+    // The main thread is stuck beyond the lease's deadline: leave the job to another node.
     if (Date.now() > (held.get(lease.lease_id)?.untilMs ?? 0)) return release(lease.lease_id);
     const outcome = await outcomeOf(lease);
     if (outcome === 'renewed' || !held.has(lease.lease_id)) return;
@@ -39,7 +39,7 @@ function release(leaseId: string): void {
   held.delete(leaseId);
 }
 
-/** A control plane that is away or in trouble may adopt the lease again when it is back: only a clear answer ends it. */
+/** A control plane that is unavailable may adopt the lease again when it is back: only a definite answer ends it. */
 async function outcomeOf(lease: Hold['lease']): Promise<Renewed['outcome']> {
   try {
     return (await client.renew(lease)).outcome;

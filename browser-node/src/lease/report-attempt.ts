@@ -15,12 +15,12 @@ const CAUSE_LENGTH_MAX = 4_000;
 export type ReportParts = { api: LeaseClient; metrics: NodeMetrics; retryPolicy?: RetryPolicy };
 /** The member that a report is about, and the limits of its job. */
 export type LeasedMember = MemberLease & { limits: Pick<JobLimits, 'artifact_bytes'> };
-/** How a report ended; `unreported`: nobody could be told. */
+/** How a report ended; `unreported`: the control plane could not be reached. */
 export type Reported = 'completed' | 'failed' | 'lost' | 'unreported';
 
 /**
- * Tells the control plane how an attempt ended: files first, the record last. While the control plane is away it is tried again, as the
- * lease may be adopted again; a lease that is lost ends it quietly. `unreported`: the control plane stayed away. Throws what `signal` aborts with.
+ * Reports to the control plane how an attempt ended: files first, the record last. Retried while the control plane is unavailable, because
+ * the lease may be adopted again; a lost lease ends it without an error. Throws what `signal` is aborted with.
  */
 export async function reportAttempt(
   parts: ReportParts,
@@ -77,7 +77,7 @@ async function upload(
   return { ...kept.capture, artifacts };
 }
 
-/** A result that is refused for what it is would be refused again: the attempt fails by our own fault. */
+/** A result that is refused because of its contents would be refused again: the attempt fails with an internal error. */
 async function giveUp(
   { api, metrics, retryPolicy }: ReportParts,
   member: LeasedMember,

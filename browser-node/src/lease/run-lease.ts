@@ -11,12 +11,12 @@ import { type Reported, type ReportParts, reportAttempt } from './report-attempt
 
 export type LeaseParts = AttemptParts & ReportParts & { renewals: Renewals };
 
-/** From the one that says most about what became of a lease. */
+/** Ordered by severity, the worst first. */
 const ENDS = ['unreported', 'lost', 'failed', 'completed'] as const satisfies Reported[];
 
 /**
- * Runs one lease from its job to its results, one member after the other. Never throws: how it ended is the answer, the worst of its
- * members' ends. A job that must be alone on its node is renewed until `alone` resolves, and begins then.
+ * Runs one lease from its job to its results, one member after the other. Never throws: it returns how the lease ended, which is the worst
+ * of its members' outcomes. A job that must be alone on its node is renewed until `alone` resolves, and then begins.
  */
 export async function runLease(
   parts: LeaseParts,
@@ -57,7 +57,7 @@ export async function runLease(
 const attemptMsOf = ({ attemptMs }: LeaseParts, { limits }: CrawlJob): number =>
   Math.min(limits.seconds * 1000, attemptMs);
 
-/** Waits until the node has ended its other captures, then says so: only after that may this one end the node and be blamed for it. */
+/** Waits until the node has ended its other captures, then reports it: only after that can a lost node be blamed on this job. */
 async function beginAlone(
   { api, retryPolicy }: LeaseParts,
   lease: Lease,
@@ -73,7 +73,7 @@ async function beginAlone(
   }
 }
 
-/** One member from its exit to its result. A deadline ends its own attempt alone; what ends the lease ends this too. */
+/** One member from its exit to its result. A deadline ends only its own attempt; whatever ends the lease ends this too. */
 async function runMember(
   parts: LeaseParts,
   { lease_id, token, job }: Lease,
@@ -98,7 +98,7 @@ async function runMember(
   return reported;
 }
 
-/** The job goes back to the queue at once. When that fails it goes back a little later, when the lease runs out. */
+/** Returns the job to the queue at once. If that fails, the job returns when the lease expires. */
 async function release({ api }: LeaseParts, lease: Lease, logger: Logger): Promise<LeaseEnd> {
   await api.release(lease).catch((cause) => logger.warn({ cause }, 'a lease was not released'));
   return 'released';

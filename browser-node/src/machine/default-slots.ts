@@ -1,6 +1,6 @@
 import type { CgroupLimits } from './cgroup.ts';
 
-/** A capture waits for its page most of the time: so many keep a core busy. */
+/** A capture waits for its page most of the time: this many keep a core busy. */
 const SLOTS_PER_CORE = 5;
 /** What a capture's renderers take at most places, and Chromium's own processes once. Bytes. */
 const BYTES_PER_SLOT = 256 * 1024 * 1024;
@@ -8,8 +8,8 @@ const OWN_BYTES = 512 * 1024 * 1024;
 const SLOTS_MAX = 256;
 
 /**
- * How many captures a node runs at once where nobody says it. `cores` and `memoryBytes` are what this process may use, in a container
- * less than the machine has.
+ * How many captures a node runs at once by default. `cores` and `memoryBytes` are what this process may use, which in a container is less
+ * than the machine has.
  */
 export function defaultSlots({ cores, memoryBytes }: { cores: number; memoryBytes: number }): number {
   const inMemory = Math.floor((memoryBytes - OWN_BYTES) / BYTES_PER_SLOT);

@@ -1,13 +1,13 @@
 import { NODE_RESOURCES, type NodeResource } from '@adsweep/shared/lease/messages.ts';
 import type { ResourceUsage } from './resource-usage.ts';
 
-/** The shares, from 0 to 1, above which a node takes no more work; 1: whatever is in use, it does. */
+/** The shares, from 0 to 1, above which a node takes no more work; 1: no limit. */
 export type LoadThresholds = Record<NodeResource, number>;
 
-/** So far below its threshold a resource must fall before work is taken again, so that the node does not change its mind all the time. */
+/** How far below its threshold a resource must fall before work is taken again (hysteresis). */
 const MARGIN = 0.05;
 
-/** The resources of which too much is in use, given those of which that was so before. What is not known is not too much. Pure. */
+/** The overloaded resources, given those that were overloaded before. A resource whose usage is unknown is not overloaded. Pure. */
 export function overloadOf(
   usage: ResourceUsage,
   thresholds: LoadThresholds,

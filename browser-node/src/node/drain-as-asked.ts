@@ -3,8 +3,8 @@ import type { Logger } from '@adsweep/shared/service/logger.ts';
 import type { LeaseLoop } from '../lease/lease-loop.ts';
 
 /**
- * What a node does about the answer to its heartbeat: it drains while the operator wants it to, and works again after that. A drained
- * node goes on to report itself until it is stopped.
+ * How a node reacts to the answer to its heartbeat: it drains while the operator wants it to, and works again after that. A drained
+ * node keeps sending heartbeats until it is stopped.
  */
 export function drainAsAsked(
   loop: Pick<LeaseLoop, 'drain' | 'undrain'>,

@@ -3,10 +3,10 @@ import { HEARTBEAT_EVERY_MS, type NodeReport, type Registered } from '@adsweep/s
 import type { Logger } from '@adsweep/shared/service/logger.ts';
 import type { NodeMetrics } from '../metrics.ts';
 
-/** What the node says of itself, and what follows from the answer. */
+/** What the node reports, and what to do with the answer. */
 export type Reporting = { report: () => NodeReport; answered: (answer: Registered) => void };
 
-/** Registers the node and reports what it is doing every five seconds. A control plane that is away is told when it is back. */
+/** Registers the node and reports its state every five seconds; while the control plane is unavailable, until it is back. */
 export class Heartbeat {
   readonly #api: LeaseClient;
   readonly #nodeId: string;

@@ -15,7 +15,7 @@ export type LoadParts = {
   logger: Logger;
 };
 
-/** Keeps a node from taking work while too much of its machine is in use. What runs goes on. Each change is logged once. */
+/** Keeps a node from taking work while too much of its machine is in use. Running captures go on. Each change is logged once. */
 export class LoadWatch {
   readonly #parts: LoadParts;
   #timer: NodeJS.Timeout | null = null;

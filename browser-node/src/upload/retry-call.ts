@@ -6,7 +6,7 @@ export const RETRY_POLICY: RetryPolicy = { forMs: 60_000, minMs: 250, maxMs: 5_0
 
 const RETRYABLE = new Set([408, 425, 429, 500, 502, 503, 504]);
 
-/** Whether the same call may succeed a little later: nobody answered, or the control plane is in trouble. */
+/** Whether the same call may succeed a little later: there was no answer, or the control plane reported an error of its own. */
 export const isRetryable = (error: unknown): boolean => !(error instanceof NodeApiError) || RETRYABLE.has(error.status);
 
 /** Whether the control plane says that the lease is not ours any more. */

@@ -9,8 +9,8 @@ import { requestPlaces } from '../session/request-places.ts';
 import type { Collector } from './collector.ts';
 
 /**
- * Every request of the capture. No single witness sees all: the second client misses first requests of frames, workers and tabs that
- * only just started, Playwright does not report shared workers, and beacons sent on leaving are known to the gateway alone. So the
+ * Every request of the capture. No single source sees all of them: the second client misses first requests of frames, workers and tabs that
+ * have only just started, Playwright does not report shared workers, and only the gateway sees beacons that are sent on unload. So the
  * record is their union, counted per method and URL.
  */
 export const requests: Collector = {
@@ -79,7 +79,7 @@ function placeOf(request: Request, tabOf: (page: PageOf) => string | null): Pick
   }
 }
 
-/** What the gateway carried: http requests as they were, https by host alone, and only for hosts that nobody else saw. */
+/** The gateway's traffic: http requests in full, https by host only, and only for hosts that no other source saw. */
 function entriesOfTraffic(traffic: TicketTraffic | null, entries: Entry[]): Entry[] {
   const hosts = new Set(entries.map(({ url }) => hostOf(url)));
   return (traffic?.requests ?? []).flatMap(({ method, url, at_ms }) => {

@@ -36,7 +36,7 @@ export interface TargetSession {
   readonly openerId: string;
   /** Rejects when the target is gone, refuses, or does not answer within `deadlineMs`. */
   send<C extends Command>(command: C, params?: CommandParams<C>, deadlineMs?: number): Promise<CommandAnswer<C>>;
-  /** As `send`, for commands whose fate does not matter: a target may be gone at any moment. */
+  /** As `send`, for commands whose result does not matter: a target may be gone at any moment. */
   notify<C extends Command>(command: C, params?: CommandParams<C>): void;
 }
 

@@ -1,8 +1,8 @@
 import type { TargetSession } from './devtools.ts';
 
 /**
- * Runs `script` in a frame, in a world apart: it sees the page's DOM but none of what the page did to JavaScript, and it grants the page
- * no user activation, which Playwright's evaluate does. `script` must stand alone; argument and result travel as JSON.
+ * Runs `script` in an isolated world of a frame: it sees the page's DOM but not the page's changes to JavaScript, and it grants the page
+ * no user activation, which Playwright's evaluate does. `script` must be self-contained; argument and result are passed as JSON.
  */
 export async function evaluateInIsolatedWorld<Argument, Result>(
   session: TargetSession,
@@ -18,7 +18,7 @@ export async function evaluateInIsolatedWorld<Argument, Result>(
 /** Without a name, Chromium makes a new world, with all of JavaScript's globals, each time. Pages never see it. */
 const WORLD_NAME = 'capture';
 
-/** The world apart of a frame, by its id; it lasts as long as the frame's document. */
+/** The id of a frame's isolated world, which lasts as long as the frame's document. */
 export async function isolatedWorldOf(session: TargetSession, frameId: string, deadlineMs: number): Promise<number> {
   const params = { frameId, worldName: WORLD_NAME };
   const { executionContextId } = await session.send('Page.createIsolatedWorld', params, deadlineMs);

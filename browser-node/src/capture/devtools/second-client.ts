@@ -26,7 +26,7 @@ type Child = { targetId: string; isWorker: boolean };
 
 /**
  * A second CDP client beside Playwright, on the same pipe. It sees what Playwright's events leave out: shared workers, requests of
- * workers' workers, prefetches.
+ * nested workers, prefetches.
  */
 export class SecondClient implements DevTools {
   readonly #observation: ContextObservation;
@@ -127,7 +127,7 @@ export class SecondClient implements DevTools {
     const parent = this.#sessions.get(parentId ?? '') ?? null;
     if (targetInfo.type !== 'page') {
       this.#countChild({ targetId: targetInfo.targetId, isWorker: targetInfo.type !== 'iframe' }, parent);
-      // It waits for us at its start, for ever: it starts nothing more and costs no further message.
+      // It stays paused at its start: it starts nothing more and costs no further message.
       if (this.isFlooded) return;
     }
     const session = new Session(this, sessionId, targetInfo, parent);

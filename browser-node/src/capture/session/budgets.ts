@@ -1,66 +1,66 @@
 /**
- * How long and how much a capture may take, in one place. Times in ms. A page has 90 s, an ad 120 s (`JOB_LIMITS`): all of these together stay
- * below it, so that a slow page still yields its evidence.
+ * All limits on the time and size of a capture, in one place. Times in ms. A page has 90 s, an ad 120 s (`JOB_LIMITS`); the sum of these
+ * limits stays below that, so that a slow page still yields its evidence.
  */
 
 /** From the request to the first byte of a document, over all its HTTP redirects. Slow exits need 10 s for a chain of five. */
 export const NAVIGATION_MS = 25_000;
-/** From there to a page that has come to rest. Pages that never do (long polls, endless answers) are taken as they are then. */
+/** From there until the page has come to rest. A page that never does (long polls, endless responses) is captured as it is then. */
 export const SETTLE_MS = 12_000;
-/** Added to it, once, where the machine is late and not the page. */
+/** Added to it, once, if the machine is slow and not the page. */
 export const SETTLE_EXTENSION_MS = 6_000;
-/** A page that leads on and on, or works off a flood of requests, is watched for up to this many times {@link SETTLE_MS}. */
+/** A page that navigates on and on, or waits for a flood of requests, is watched for up to this many times {@link SETTLE_MS}. */
 export const SETTLE_FACTOR_MAX = 2.5;
-/** More requests under way than this are a flood: what the page asks for behind them has to wait for its turn. */
+/** More pending requests than this are a flood: later requests of the page have to wait for them. */
 export const FLOOD_REQUESTS = 100;
-/** At rest: nothing asked for and nothing finished for this long. Playwright's networkidle uses the same. */
+/** At rest: no request has started or finished for this long. Playwright's networkidle uses the same time. */
 export const QUIET_MS = 500;
-/** A tab that was loaded is watched at least this long, for timers that lead on. The longest that cloakers were seen to use is about 1 s. */
+/** A loaded tab is watched for at least this long, for timers that navigate. The longest that cloakers were seen to use is about 1 s. */
 export const DWELL_MS = 1_500;
-/** A request that runs longer than this no longer counts as unrest: streams and long polls. */
+/** A request that is pending for longer than this is a stream or a long poll, and no longer keeps the page from being at rest. */
 export const LONG_REQUEST_MS = 3_000;
-/** A refresh announced for later than this is not waited for. */
+/** A refresh that is announced for later than this is not waited for. */
 export const ANNOUNCED_REFRESH_MAX_MS = 8_000;
 
 /** How long a placement that stays empty is watched, once its page has come to rest: auctions take up to 3 s. */
 export const EMPTY_PLACEMENT_MS = 5_000;
 
-/** How long a creative on which nothing looks clickable is watched for what does. */
+/** How long a creative on which nothing looks clickable is watched for something that does. */
 export const LATE_CLICKABLE_MS = 4_000;
 /** How long a click on a creative is watched for what it opens. */
 export const CLICK_MS = 1_500;
-/** How long the first answer of a tab that a click opened is waited for: click trackers can be slow, and are asked once. */
+/** How long to wait for the first response in a tab that a click opened: click trackers can be slow, and are requested only once. */
 export const FIRST_ANSWER_MS = 10_000;
 
-/** Answer of a page's renderer to a trivial question; later, its script is stopped so that it can be looked at. */
+/** How long a renderer may take to answer a trivial call; after that its scripts are stopped, so that the page can be inspected. */
 export const ANSWER_MS = 2_000;
-/** All that is collected while the tabs are open, each collector's own budget aside. */
+/** All collectors that run while the tabs are open, together; each has a budget of its own besides. */
 export const COLLECT_MS = 20_000;
-/** The picture of one landing. A page of 16,383 pixels takes 1 to 2 s, one of 300,000 pixels (of which 16,383 are kept) 4 s. */
+/** The screenshot of one landing. A page 16,383 pixels high takes 1 to 2 s, one of 300,000 pixels (of which 16,383 are kept) 4 s. */
 export const SCREENSHOT_MS = 10_000;
-/** Chromium lays out and paints all of a page for a picture of any of it, 10 s per million pixels of text: beyond this, only what is in view. */
+/** For a screenshot of any part, Chromium lays out and paints the whole page, 10 s per million pixels of text: above this, only the viewport. */
 export const PICTURED_HEIGHT_MAX = 300_000;
-/** Scrolling through a page for what it loads when seen. */
+/** Scrolling through a page so that it loads lazy content. */
 export const SCROLL_MS = 2_500;
 /** How long the active Back probe watches where it leads. */
 export const PROBE_MS = 2_500;
-/** A document's own handlers of leaving. */
+/** A document's own unload handlers. */
 export const UNLOAD_MS = 2_000;
-/** The gateway has been quiet for this long after the tabs were closed: their last beacons have passed. */
+/** How long the gateway must be quiet after the tabs were closed for their last beacons to have passed. */
 export const LEAVE_QUIET_MS = 250;
-/** How long that is waited for. */
+/** How long to wait for that. */
 export const LEAVE_MAX_MS = 6_000;
-/** The gateway's answer to what it carried: longer than the client waits for it. */
+/** The gateway's answer about the traffic: longer than the client's own timeout. */
 export const TRAFFIC_MS = 6_000;
 
 /** A main thread that seems busy after load is watched for this long; workers beside a WebSocket for that long. */
 export const MAIN_THREAD_WATCHED_MS = 4_200;
 export const WORKERS_WATCHED_MS = 3_000;
-/** A main thread is busy enough to be watched for longer, and to be told of, from this share of the time on. */
+/** From this share of the time on, a main thread is busy enough to be watched for longer and to be reported. */
 export const BUSY_SHARE_SUSPECT = 0.6;
 /** Workers of a tab that are watched. */
 export const WORKERS_PROFILED_MAX = 8;
-/** Frames that weigh this much, in bytes, are told of: of each tab so many. */
+/** Frames that loaded this many bytes are reported, and so many per tab. */
 export const CONSPICUOUS_FRAME_BYTES = 2_000_000;
 export const HEAVY_FRAMES_MAX = 5;
 
@@ -79,5 +79,5 @@ export const TITLE_LENGTH_MAX = 1_024;
 /** Hops of one landing. Chromium ends an HTTP chain after 20; we end one by script after 40. */
 export const HOPS_MAX = 200;
 export const OBSERVATIONS_MAX = 200;
-/** Attempts to play sound of one tab that are kept. */
+/** Attempts to play sound that are kept per tab. */
 export const ATTEMPTS_MAX = 10;

@@ -18,12 +18,12 @@ export type CaptureFailure = { code: FailureCode; cause: string };
  */
 export type CaptureOutcome = { capture: Capture; files: CaptureFile[]; failure: CaptureFailure | null };
 
-/** What a capture needs to know of a job's member, and the limits that it keeps to. */
+/** What a capture needs to know about a job's member, and its limits. */
 export type CaptureRequest = Pick<JobMember, 'scan_id' | 'target' | 'referrer' | 'emulator_id'> & {
   limits: Pick<JobLimits, 'tabs' | 'landings' | 'capture_bytes'>;
 };
 
-/** Captures one member of a job in an open context. `traffic` asks the gateway what it carried so far; `signal` ends the capture early. */
+/** Captures one member of a job in an open context. `traffic` asks the gateway for the traffic so far; `signal` ends the capture early. */
 export type CapturePage = (
   request: CaptureRequest,
   open: OpenContext,

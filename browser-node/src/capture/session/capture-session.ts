@@ -12,7 +12,7 @@ import type { SeenCreative } from './seen-creative.ts';
 import { stopFlood } from './stop-flood.ts';
 import { watchTabs } from './tab.ts';
 
-/** What all steps of one capture share. */
+/** The state that all steps of one capture share. */
 export type CaptureSession = {
   open: OpenContext;
   listeners: ContextListeners;
@@ -34,13 +34,13 @@ export type CaptureSession = {
   clickedAtMs: number | null;
   /** How many clicks on a creative were made so far to see where it leads. */
   clicks: number;
-  /** Clicks are made to find out what they open: nothing that they open counts. */
+  /** Clicks are being made only to find out what they open: tabs that they open are not landings. */
   isChecking: boolean;
-  /** The capture itself leads a tab on: no page does it. */
+  /** The capture itself is navigating a tab, not a page. */
   isLeading: boolean;
 };
 
-/** Whether what pages do now, they do by themselves: nothing was clicked, and no probe is under way. */
+/** Whether pages act on their own at this time: nothing was clicked, and no probe is under way. */
 export const actsByItself = ({ clickedAtMs, journal }: CaptureSession): boolean =>
   clickedAtMs === null && journal.closedAtMs === null;
 
@@ -95,7 +95,7 @@ export async function openCaptureSession(
   };
 }
 
-/** Leaves the context as the next capture in it must find it: nobody listens to it on behalf of this one. Never throws. */
+/** Removes all of this capture's listeners, so that the next capture can use the context. Never throws. */
 export async function leaveContext({ devtools, listeners, reports }: CaptureSession): Promise<void> {
   devtools.close();
   listeners.removeAll();

@@ -8,13 +8,13 @@ import type { CaptureSession } from './capture-session.ts';
 import { isShown, type OpenTab } from './landings.ts';
 import { underLoad } from './machine-load.ts';
 
-/** How many times what a round trip takes it must be quiet: on a busy machine everything takes longer, silence too. */
+/** The quiet time required, in round trips: on a busy machine everything takes longer, so a pause must be longer too. */
 const ROUND_TRIPS = 4;
 const CHECK_AT_LEAST_MS = 50;
 
 /**
- * Closes the tabs, which makes them send their last beacons, and waits until these have reached the gateway. Answers what the gateway
- * carried, null = it did not tell.
+ * Closes the tabs, which makes them send their last beacons, and waits until these have reached the gateway. Returns the traffic that the
+ * gateway reports, or null if it reports none.
  */
 export async function closeTabs(
   captureSession: CaptureSession,
@@ -51,7 +51,7 @@ export async function closeTabs(
   }
 }
 
-/** In how many ms the last of what the tabs sent can have passed at the earliest, 0 = it has. Pure. */
+/** The earliest time, in ms from now, at which the last of the tabs' requests can have passed; 0 = they have. Pure. */
 export function quietIn(
   { quiet_ms, connecting_streams }: Pick<TicketTraffic, 'quiet_ms' | 'connecting_streams'>,
   { sinceClosedMs, roundTripMs }: { sinceClosedMs: number; roundTripMs: number },
@@ -62,8 +62,8 @@ export function quietIn(
 }
 
 /**
- * Chromium gives a tab that is closed half a second for its handlers of leaving; a document that leaves by itself has all it needs.
- * Ends with the load of what comes instead: Chromium forgets to close a tab that is told so while a document is on its way.
+ * Chromium gives a tab that is closed half a second for its unload handlers; a document that navigates away has as long as it needs.
+ * Waits for the next document to load: Chromium ignores a request to close a tab while a document is loading.
  */
 async function unload(captureSession: CaptureSession, { page, tab: { session } }: OpenTab): Promise<void> {
   const timeout = underLoad(captureSession, UNLOAD_MS);
@@ -73,7 +73,7 @@ async function unload(captureSession: CaptureSession, { page, tab: { session } }
   await Promise.all([left, leaving]).catch(() => undefined);
 }
 
-/** The browser's network service answered: it has taken what tabs handed it before. */
+/** Resolves when the browser's network service has answered, and so has accepted all earlier requests of the tabs. */
 async function networkAnswers({ open, ending }: CaptureSession): Promise<void> {
   await ending.race(withDeadline(open.context.cookies(), TRAFFIC_MS, 'the network service').catch(() => []));
 }

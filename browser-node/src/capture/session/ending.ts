@@ -1,6 +1,6 @@
 import type { CaptureFailure } from './capture-outcome.ts';
 
-/** Why a capture cannot go on, the first reason of all; everything that waits is released by it. */
+/** Why a capture cannot go on: the first reason counts, and it releases everything that waits. */
 export class Ending {
   #failure: CaptureFailure | null = null;
   #announce: () => void = () => undefined;
@@ -22,13 +22,13 @@ export class Ending {
     this.#announce();
   }
 
-  /** What `work` gives, or null as soon as the capture cannot go on. The work itself goes on; what becomes of it no longer matters. */
+  /** The result of `work`, or null as soon as the capture cannot go on. The work itself is not stopped; its result is ignored. */
   async race<T>(work: Promise<T>): Promise<T | null> {
     work.catch(() => undefined);
     return Promise.race([work, this.came.then(() => null)]);
   }
 }
 
-/** A private cause as text, for the log alone. */
+/** A private cause as text, for the log only. */
 export const causeText = (cause: unknown): string =>
   (cause instanceof Error ? (cause.stack ?? cause.message) : String(cause)).slice(0, 4_000);

@@ -1,6 +1,6 @@
 /**
- * At most `max` things in the order in which they came. When it is full, the group that has most gives up its newest for a thing of a
- * smaller group: whoever floods it crowds out only himself.
+ * A list of at most `max` items in order of arrival. When it is full, an item of a smaller group replaces the newest item of the largest
+ * group, so that a flood displaces only items of its own group.
  */
 export class FairList<T> {
   #max: number;
@@ -12,7 +12,7 @@ export class FairList<T> {
     this.#max = max;
   }
 
-  /** What had to be left out, which may be `thing` itself; null = nothing. Each thing can be added once. */
+  /** Adds an item; returns the one that was dropped for it, which may be `thing` itself, or null. Each item can be added once. */
   add(thing: T, group: string): T | null {
     const own = this.#groups.get(group) ?? [];
     const out = this.#all.size < this.#max ? null : this.#makeRoom(own.length + 1, thing);
@@ -24,7 +24,7 @@ export class FairList<T> {
     return out;
   }
 
-  /** From now on at most `max`; how many had to be left out. */
+  /** Lowers the limit to `max`; returns how many items were dropped. */
   limitTo(max: number): number {
     this.#max = max;
     let out = 0;

@@ -3,21 +3,21 @@ import { FLOOD_REQUESTS, SETTLE_EXTENSION_MS, SETTLE_FACTOR_MAX } from './budget
 import type { OpenTab } from './landings.ts';
 import type { NetworkJournal } from './network-journal.ts';
 
-/** How often it is asked whether there is still progress. Long enough for some on a machine that is many times overbooked. */
+/** The interval of checks for progress: long enough to see some even on a heavily overloaded machine. */
 const STEP_MS = 2_000;
 
 type Progress = {
   budgetMs: number;
-  /** How much the budget may grow where the machine is late, in ms. */
+  /** How much the budget may be extended when the machine is slow, in ms. */
   lateMs: number;
   journal: Pick<NetworkJournal, 'underWay' | 'ended'>;
-  /** Whether the tabs go on, but late, because of the machine. */
+  /** Whether the tabs make progress that is delayed by the machine. */
   isLate: () => Promise<boolean>;
 };
 
 /**
- * Whether tabs that are not at rest when their time is over are watched for longer: it depends on what they get done, not on how fast
- * the machine is. A page that leads on is watched until one is sure that it is a loop, a flood of requests while it is worked off.
+ * Decides whether tabs that are not at rest when their budget is used up are watched for longer: by the progress they make, not by the speed
+ * of the machine. A page that keeps navigating is watched until it is certain that it is a loop, a flood of requests until it has been served.
  */
 export class SettleExtension {
   readonly #progress: Progress;
@@ -29,7 +29,7 @@ export class SettleExtension {
     this.#progress = progress;
   }
 
-  /** For how many ms more, 0 = no more. */
+  /** For how many more ms; 0 = none. */
   async next(tabs: OpenTab[]): Promise<number> {
     const { budgetMs, lateMs, isLate } = this.#progress;
     const leftMs = budgetMs * (SETTLE_FACTOR_MAX - 1) - this.#usedMs;
@@ -53,5 +53,5 @@ export class SettleExtension {
   }
 }
 
-/** A tab that may be in a loop: it went on, each time at once, more often than any page that is not. */
+/** A tab that may be in a loop: it has navigated immediately more often than any page that is not in one. */
 export const leadsOn = ({ tab }: OpenTab): boolean => tab.promptNavigations > SCRIPT_NAVIGATIONS_MAX / 4;

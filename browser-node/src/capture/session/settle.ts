@@ -11,18 +11,18 @@ import { leadsOn, SettleExtension } from './settle-extension.ts';
 const CHECK_AT_LEAST_MS = 50;
 /** Time for a loop that was stopped to show its last document. */
 const LOOP_REST_MS = 3_000;
-/** A renderer that answers within this runs as fast as its page asks. */
+/** A renderer that answers within this time is not slowed down by the machine. */
 const PROMPT_MS = 100;
-/** How often tabs at rest are asked whether they have run what was due. */
+/** How often tabs at rest are asked whether their due timers have run. */
 const ASKED_MAX = 3;
 
-/** `loop`: the page's own tab led on and on, and was stopped. */
+/** `loop`: the page's own tab navigated on and on, and was stopped. */
 export type Rest = 'settled' | 'loop';
 
 /**
- * Waits until the tabs have come to rest: each loaded and watched for a while, nothing asked for, no refresh announced, and
- * their timers run; at most the budget, of which a note tells, and longer only where there is progress worth it. A page that never
- * stops leading on ends the capture, one that floods it with frames and workers ends the wait.
+ * Waits until the tabs have come to rest: each has loaded and been watched for a while, no request is pending, no refresh is announced, and
+ * due timers have run. Waits at most for the budget, in which case a note says so; longer only while there is useful progress. A page that
+ * never stops navigating ends the capture; one that floods it with frames and workers ends the wait.
  */
 export async function settle(captureSession: CaptureSession, budgetMs = SETTLE_MS): Promise<Rest> {
   const { journal } = captureSession;
@@ -51,7 +51,7 @@ export async function settle(captureSession: CaptureSession, budgetMs = SETTLE_M
     if (restMs <= 0) {
       asked += 1;
       const lateMs = await timersRun(captureSession, tabs);
-      // Timers of a page that runs late lead on later by as much.
+      // If a page runs late, its timers navigate later by as much.
       if (lateMs > PROMPT_MS) lateUntil = performance.now() + Math.min(lateMs, DWELL_MS);
       else if (restIn(tabs, journal, performance.now()) <= 0) break;
     } else if (now < until) await pause(captureSession, Math.max(Math.min(restMs, until - now), CHECK_AT_LEAST_MS));
@@ -69,14 +69,14 @@ export async function settle(captureSession: CaptureSession, budgetMs = SETTLE_M
   return rest ?? 'settled';
 }
 
-/** Whether the tabs make progress, but late, because of the machine and not of the page alone. An answer without end is no progress. */
+/** Whether the tabs make progress that is delayed by the machine and not only by the page. An endless response is no progress. */
 async function isLate(captureSession: CaptureSession, tabs: OpenTab[]): Promise<boolean> {
   const { journal } = captureSession;
   const goesOn = journal.underWay(LONG_REQUEST_MS) > 0 || performance.now() - journal.lastActivityAt < LONG_REQUEST_MS;
   return goesOn && (await timersRun(captureSession, tabs)) > PROMPT_MS;
 }
 
-/** How long in ms the slowest tab took to run its timers that were due; a tab that is gone, moved on or was stopped has none. */
+/** How long the slowest tab took to run its due timers, in ms; a tab that is gone, has navigated or was stopped does not count. */
 async function timersRun(captureSession: CaptureSession, tabs: OpenTab[]): Promise<number> {
   const since = performance.now();
   const asking = tabs
@@ -88,7 +88,7 @@ async function timersRun(captureSession: CaptureSession, tabs: OpenTab[]): Promi
   return performance.now() - since;
 }
 
-/** In how many ms the tabs can be at rest at the earliest, 0 = they are. Pure. */
+/** The earliest time, in ms from now, at which the tabs can be at rest; 0 = they are. Pure. */
 export function restIn(tabs: OpenTab[], journal: NetworkJournal, now: number): number {
   const quietIn = journal.underWay(LONG_REQUEST_MS) > 0 ? QUIET_MS : journal.lastActivityAt + QUIET_MS - now;
   return Math.max(0, quietIn, ...tabs.map(({ tab }) => tabRestsIn(tab, now)));
@@ -104,7 +104,7 @@ function tabRestsIn({ loadedAt, lastHopAt, refreshDueAt, refused }: OpenTab['tab
 
 const leadsOnForever = ({ tab }: OpenTab): boolean => tab.ownNavigations > SCRIPT_NAVIGATIONS_MAX;
 
-/** Lets no script run in the tabs' next documents: they come to rest as they load, and can be pictured. */
+/** Disables scripts in the tabs' next documents, so that they come to rest when they have loaded, and screenshots can be taken. */
 function stopLoops(captureSession: CaptureSession, tabs: OpenTab[]): Rest {
   for (const { tab } of tabs) tab.disableScript();
   const subject = captureSession.subject();

@@ -7,7 +7,7 @@ import { causeText } from '../session/ending.ts';
 import { settle } from '../session/settle.ts';
 import type { CaptureTarget, Visit } from './target.ts';
 
-/** A page: all collectors look at it, every tab is a landing, and it is about its own, the first. */
+/** A page: all collectors run, every tab is a landing, and the capture is about the first one. */
 export const url: CaptureTarget = {
   visit,
   collectors: { whileOpen, afterwards },
@@ -29,7 +29,7 @@ async function visit(captureSession: CaptureSession, { target, referrer }: Captu
   return { error, failure: captureSession.ending.failure };
 }
 
-/** The error the navigation ended with, '' = a document came. A page that never ends is there as soon as it begins. */
+/** The error of the navigation, '' = a document loaded. A page that never finishes counts as loaded as soon as its document begins. */
 async function navigate(page: Page, url: string, referrer: string | null): Promise<string> {
   try {
     await page.goto(url, { waitUntil: 'commit', timeout: NAVIGATION_MS, ...(referrer && { referer: referrer }) });
