@@ -29,13 +29,18 @@ function describeMainJob(store: string, env: () => NodeJS.ProcessEnv, skip: fals
       rmSync(dir, { recursive: true, force: true });
     });
 
-    test('the longest redirect is complete and in order, and the log of the server agrees', () => recordsTheLongestRedirect(job));
+    test('the longest redirect is complete and in order, and the log of the server agrees', () =>
+      recordsTheLongestRedirect(job));
     test('the article, its ads and pixels are all recorded', () => recordsTheArticle(job));
     test('a back-button hijacker, a page with sound and a quiet one are told apart', () => tellsBehavioursApart(job));
-    test('§1.4 a VAST tag is fetched, unwrapped and played in the browser, and its trackers are recorded as its server saw them', () => playsAVastTag(job));
-    test('screenshots are WebP, resized on request, and the report shows them without a login', () => servesScreenshots(job));
-    test('§4.2.13 §2.1.8 an ad tag is rendered on its referrer, pictured, clicked and checked, as the log of the servers agrees', () => checksAnAdTag(job));
-    test('targets that never answer, loop, download or answer 204 fail clearly, and the next scan is fine', () => reportsFailedTargets(job));
+    test('§1.4 a VAST tag is fetched, unwrapped and played in the browser, and its trackers are recorded as its server saw them', () =>
+      playsAVastTag(job));
+    test('screenshots are WebP, resized on request, and the report shows them without a login', () =>
+      servesScreenshots(job));
+    test('§4.2.13 §2.1.8 an ad tag is rendered on its referrer, pictured, clicked and checked, as the log of the servers agrees', () =>
+      checksAnAdTag(job));
+    test('targets that never answer, loop, download or answer 204 fail clearly, and the next scan is fine', () =>
+      reportsFailedTargets(job));
     test('a page reaches no private address and no file', () => reachesNoPrivateAddress(job));
     test('each scan is charged once', () => chargesOnce(job));
     test('20 scans at once all finish, and no process is left of them', () => runsTwentyAtOnce(job));
@@ -221,9 +226,7 @@ async function runsTwentyAtOnce({ farm }: MainJob): Promise<void> {
   // The first scan brings the browser.
   await farm.scanned({ url: 'http://quiet.shop.example/' });
   const before = processesOf(farm.dataDir);
-  const scans = await Promise.all(
-    Array.from({ length: 20 }, () => farm.submit({ url: 'http://quiet.shop.example/' })),
-  );
+  const scans = await Promise.all(Array.from({ length: 20 }, () => farm.submit({ url: 'http://quiet.shop.example/' })));
   const ends = await Promise.all(scans.map((scan) => farm.finished(scan.id, 180)));
   assert.deepEqual(new Set(ends.map((scan) => scan.status)), new Set(['completed']));
   await until('the processes of before', () => processesOf(farm.dataDir).length <= before.length || null, 15);

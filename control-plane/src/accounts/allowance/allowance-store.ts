@@ -1,6 +1,6 @@
 import { insertOnce } from '../../platform/insert-once.ts';
 import type { Collection, Filter, Store } from '../../platform/store.ts';
-import { type Allowance, type PricedChecks, emptyAllowance, type Limits, type Reservation } from './allowance.ts';
+import { type Allowance, emptyAllowance, type Limits, type PricedChecks, type Reservation } from './allowance.ts';
 
 /** A reservation that is wanted. `isRepeatable`: another request may have made the same one. */
 export type Wanted = Reservation & { id: string; isRepeatable: boolean };

@@ -32,7 +32,12 @@ const MANY = { band: 1 as const };
 const REPORT_TOKEN_BYTES = 16;
 
 /** The records of the requested scans, one group per country with its leader first: `pending`, each with its charge in its outbox. */
-export function newScans(requested: RequestedScans, catalogue: Catalogue, options: SubmitOptions, now: Date): ScanRecord[][] {
+export function newScans(
+  requested: RequestedScans,
+  catalogue: Catalogue,
+  options: SubmitOptions,
+  now: Date,
+): ScanRecord[][] {
   const { settings, countries } = requested;
   const { names, indexes } = scanIdsOf(requested, options.requestId);
   const total = indexes.length;

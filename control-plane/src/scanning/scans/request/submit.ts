@@ -1,5 +1,5 @@
 import type { Logger } from '@adsweep/shared/service/logger.ts';
-import type { CheckOrder, ReserveChecks } from '../../../accounts/allowance/reserve-checks.ts';
+import type { ReservationRequest, ReserveChecks } from '../../../accounts/allowance/reserve-checks.ts';
 import { gatherByKey } from '../../../platform/gather-by-key.ts';
 import type { ScanRecord } from '../state/scan.ts';
 import type { ScanStore } from '../state/scan-store.ts';
@@ -19,7 +19,7 @@ export type SubmitParts = {
 /** New scans of one organization, all at the same price, and the request that they come from. */
 export type Submission = {
   scans: ScanRecord[];
-  request: Pick<CheckOrder, 'id' | 'names' | 'indexes' | 'isRepeatable'>;
+  request: Pick<ReservationRequest, 'id' | 'names' | 'indexes' | 'isRepeatable'>;
 };
 
 /** Scans that are written at the same time: they share a sync of the disk. */
