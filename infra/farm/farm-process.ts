@@ -18,7 +18,7 @@ export type FarmProcessOptions = {
   opensLogByName?: boolean;
   /** When it can work: rejects when it cannot. Default: when it says `ready` over its IPC channel, within 30 s. */
   isReady?: (child: ChildProcess) => Promise<Ready['ports']>;
-  /** Told in words of what happens to it. */
+  /** Called with a message when the process dies or is restarted. */
   say: (text: string) => void;
 };
 

@@ -14,11 +14,11 @@ import { waitingWords } from './waiting-words.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 
-/** How long the control plane may take to say what it lacks. */
+/** Timeout of a request to the control plane's `/readyz`. */
 const READY_ANSWER_MS = 5_000;
 
-/** How long the farm waits in silence. */
-const WAIT_UNMENTIONED_MS = 2_000;
+/** How long the farm waits before it prints what is missing. */
+const SILENT_WAIT_MS = 2_000;
 
 /**
  * After twenty scans the services keep half of what they would otherwise: a small young generation is collected before it grows old,
@@ -176,7 +176,7 @@ export class Farm {
   }
 }
 
-/** Waits for the control plane to have all that it needs; says what is missing when that takes long. */
+/** Waits until the control plane is ready; prints what is missing if that takes long. */
 async function untilReady(url: string, dataDir: string, say: (text: string) => void): Promise<void> {
   const began = performance.now();
   let said = '';
@@ -184,7 +184,7 @@ async function untilReady(url: string, dataDir: string, say: (text: string) => v
     const missing = await missingAt(url);
     if (missing.length === 0) return;
     const waiting = waitingWords(missing, dataDir);
-    if (waiting !== said && performance.now() - began > WAIT_UNMENTIONED_MS) {
+    if (waiting !== said && performance.now() - began > SILENT_WAIT_MS) {
       said = waiting;
       say(waiting);
     }
@@ -192,7 +192,7 @@ async function untilReady(url: string, dataDir: string, say: (text: string) => v
   }
 }
 
-/** What the control plane lacks; itself while it is being started again. */
+/** What the control plane is missing; itself while it is being restarted. */
 async function missingAt(url: string): Promise<string[]> {
   try {
     const { text } = await fetchInTime(url, {}, READY_ANSWER_MS);

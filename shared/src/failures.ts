@@ -1,4 +1,4 @@
-/** What can end an attempt, in one table; {@link publicTextOf} of a code is what a failed scan says (spec 3 and 7.2). */
+/** Everything that can end an attempt, in one table; {@link publicTextOf} of a code is a failed scan's `error` (spec 3 and 7.2). */
 export const FAILURES = {
   'proxy: NODE_NOT_FOUND': 'permanent',
   'proxy: ACCOUNT_REFUSED': 'permanent',
@@ -28,7 +28,7 @@ export const FAILURES = {
 
 export type FailureCode = keyof typeof FAILURES;
 
-/** Clients are told the same of a wrapper whose server refuses it and of one whose server may answer at another time. */
+/** Clients get the same text whether the server of a wrapper refuses it or may answer at another time. */
 const PUBLIC_TEXTS: Partial<Record<FailureCode, FailureCode>> = {
   'vast: WRAPPER_UNANSWERED': 'vast: WRAPPER_UNREACHABLE',
 };
@@ -39,7 +39,7 @@ export const publicTextOf = (code: FailureCode): string => PUBLIC_TEXTS[code] ??
 /** Whether another attempt may clear this failure (spec 3, retry rules). */
 export const isTransient = (code: FailureCode): boolean => FAILURES[code] === 'transient';
 
-/** Failures that are ours and not the target's: the client gets the charge back. */
+/** Failures that are ours and not the target's: the charge is refunded. */
 export const isOurFault = (code: FailureCode): boolean => code === 'node: LOST' || code === 'internal: ERROR';
 
 export const FAILURE_CODES = Object.keys(FAILURES) as FailureCode[];

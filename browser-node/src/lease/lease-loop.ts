@@ -50,8 +50,8 @@ export class LeaseLoop {
   }
 
   /**
-   * Takes no more work and gives back what has not begun, at once; lets attempts that run go on for `graceMs` milliseconds, and gives back
-   * what is left then. Resolves when nothing runs, or when `undrain` ends it.
+   * Takes no more work and releases at once what has not begun; lets running attempts go on for `graceMs` milliseconds, and releases what
+   * is left then. Resolves when nothing runs, or when `undrain` ends it.
    */
   async drain(graceMs: number): Promise<void> {
     this.gate.hold('drain');

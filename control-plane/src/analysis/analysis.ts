@@ -25,10 +25,10 @@ export type AnalysisSettings = {
   model?: (ModelSettings & { scansWaiting: number }) | null;
 };
 
-/** Scans are inspected and judged by their rules two at a time; what they wait for besides is waited for by all eight. */
+/** Two scans at a time are inspected and evaluated against rules; all eight can wait for other things at once. */
 const RULE_THREADS = 2;
 
-/** Judging what was captured. */
+/** The analysis of captures: detection, rules, classification. */
 export function analysisDomain(
   platform: Platform,
   { readTags, labelsOf }: Pick<ReferenceDomain, 'readTags'> & Pick<AccountsDomain, 'labelsOf'>,
@@ -62,7 +62,7 @@ export function analysisDomain(
     stores: [rules, taxonomies, ...(model ? [model.answers] : [])],
     rules,
     taxonomies,
-    /** The model that judges, for who asks it about a scan by itself; null: there is none. */
+    /** The AI model, for callers that ask it about one scan; null: there is none. */
     model,
     batchClaims: batchClaimStore(store),
     rulesByTag: (organizationId: string) => rulesByTag(rules, organizationId),
@@ -76,7 +76,7 @@ export function analysisDomain(
   };
 }
 
-/** What the checks run on is closed when those under way have ended. */
+/** Closes the threads once running checks have ended. */
 const closing = (checks: Loop, close: () => Promise<void>): Loop => ({
   stop: async () => {
     await checks.stop();

@@ -6,7 +6,7 @@ import type { Platform } from '../platform/platform.ts';
 import { referenceDomain } from '../reference/reference.ts';
 import { scanningDomain } from '../scanning/scanning.ts';
 
-/** Every domain, handed what it needs of those below it. Nothing is started yet: roles do that. */
+/** Every domain, given what it needs from those below it. Nothing is started yet: roles do that. */
 export type Domains = ReturnType<typeof createDomains>;
 
 export function createDomains(platform: Platform, settings: AccountsSettings & CrawlingSettings & AnalysisSettings) {

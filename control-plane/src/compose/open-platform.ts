@@ -18,7 +18,7 @@ const MEGABYTE = 1024 * 1024;
 /** How long the start waits for Redis before it goes on without it. */
 const REDIS_WAIT_MS = 2_000;
 
-/** Opens the store, the files and the way to Redis, which may be away. Rejects without a store. */
+/** Opens the store, the files and the connection to Redis, which may be unavailable. Rejects without a store. */
 export async function openPlatform(config: Config, { registry }: Metrics, logger: Logger): Promise<Platform> {
   const folder = config.ADSWEEP_DATA_DIR;
   makePrivateFolder(folder);
@@ -31,7 +31,7 @@ export async function openPlatform(config: Config, { registry }: Metrics, logger
   return { store, objects, disk, redis, wake, broadcast, metrics: workMetrics(registry), logger };
 }
 
-/** Resolves when Redis answers, or after two seconds: everything starts without it too. */
+/** Resolves when Redis answers, or after two seconds: everything can start without it. */
 export async function waitForRedis({ redis, logger }: Platform): Promise<void> {
   await redisReady(redis, REDIS_WAIT_MS).catch((cause: unknown) => logger.warn({ cause }, 'started without redis'));
   warnOfEviction(redis, logger);

@@ -14,7 +14,7 @@ import { API_NEEDS, type Api, startApi } from './roles/api.ts';
 import { LOOP_ROLES, type LoopRole } from './roles/loop-roles.ts';
 import { NODE_API_NEEDS, nodeApi } from './roles/node-api.ts';
 
-/** A control plane at work: where it listens, and what to stop, in order. */
+/** A running control plane: where it listens, and what to stop, in order. */
 export type ControlPlane = { ports: { http: number; node_api?: number }; stops: Stop[] };
 
 /** How long requests under way may take when the process is told to stop; nodes' long polls would wait longer. */

@@ -43,7 +43,7 @@ export type CrawlingSettings = {
 
 const KEEP_FOR_EVER: RetentionDays = { scans: 0, evidence: 0 };
 
-/** Crawl jobs, the nodes that do them, and what those saw. */
+/** Crawl jobs, browser nodes and captures. */
 export function crawlingDomain(
   { store, disk, redis, wake, metrics, logger }: Platform,
   { scans, artifacts }: Pick<ScanningDomain, 'scans' | 'artifacts'>,
@@ -87,7 +87,7 @@ export function crawlingDomain(
 
   return {
     stores: [captures],
-    /** What the verbs of this domain need, for who calls one by itself. */
+    /** The dependencies of this domain's verbs, for callers of single ones. */
     dependencies,
     /** Routes of the node API and who may call them. */
     routes: [...leaseRoutes(dependencies), ...memberRoutes(dependencies), ...uploadRoutes(dependencies)],
@@ -113,7 +113,7 @@ export function crawlingDomain(
     },
     /** Takes a scan's job out of the queue unless another member waits. */
     unqueue: (scan: ScanRecord): Promise<void> => unqueue(dependencies, scan),
-    /** What a scan's capture tells of it, nothing before there is one. */
+    /** The evidence in a scan's capture; empty before there is one. */
     evidenceOf: async (scan: ScanRecord): Promise<ScanEvidence> => {
       const record = await readCapture(scan);
       return record ? evidenceOf(record) : NO_SCAN_EVIDENCE;

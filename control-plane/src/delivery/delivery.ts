@@ -5,7 +5,7 @@ import { eventStore } from './events/event-store.ts';
 import { recordEvent } from './events/record-event.ts';
 import { type RelayDependencies, startMeasuringOutboxes, startRelay } from './outbox/relay.ts';
 
-/** What follows changes of records: events, and what other domains do for entries of their kinds. */
+/** Outbox handlers: events, and the handlers of other domains for their kinds of entries. */
 export function deliveryDomain(
   { store, wake, metrics, logger }: Platform,
   sources: OutboxSource[],

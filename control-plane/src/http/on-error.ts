@@ -4,7 +4,7 @@ import type { Context } from 'koa';
 import { isDiskFull } from '../platform/disk-space.ts';
 import { ApiError } from './api-error.ts';
 
-/** The one place where an error becomes an answer: public text to the client, the cause to the log. */
+/** The one place that turns an error into a response: public text to the client, the cause to the log. */
 export function answerError(context: Context, error: unknown, log: Logger): void {
   if (error instanceof ConnectionLost) {
     log.info({ cause: error.cause }, 'the client went away');
@@ -36,7 +36,7 @@ const storageFull = (cause: unknown) =>
 /** What a connection says when the other side closed it; a store that breaks off says something else. */
 const CLOSED_BY_CLIENT = new Set<unknown>(['EPIPE', 'ECONNRESET', 'ERR_STREAM_PREMATURE_CLOSE']);
 
-/** Logs an answer that broke off while it was sent: a client that goes away is nothing to look after. */
+/** Logs a response that was interrupted while it was sent; a client that goes away needs no attention. */
 export function logUnsent(cause: unknown, log: Logger): void {
   const isClient = cause instanceof Error && 'code' in cause && CLOSED_BY_CLIENT.has(cause.code);
   log[isClient ? 'debug' : 'error']({ cause }, 'an answer could not be sent');

@@ -5,7 +5,7 @@ import type { ErrorCode } from './errors.ts';
 import type { RoutePermission } from './permissions.ts';
 import type { BodyBounds } from './read-body.ts';
 
-/** What a handler gets: everything is checked already. `stream` is the request itself, unread where the route has no `body`. */
+/** A handler's input, already validated. `stream` is the request itself, unread if the route has no `body`. */
 export type Incoming<Caller, P = unknown, Q = unknown, B = unknown> = {
   caller: Caller;
   params: P;
@@ -20,7 +20,7 @@ export type Incoming<Caller, P = unknown, Q = unknown, B = unknown> = {
 /** `body` is sent as JSON, or as it is where it is a string, a Buffer or a stream (`type` then says what it is). */
 export type Answer = { status: number; body?: unknown; type?: string; headers?: Record<string, string> };
 
-/** What an answer of one status holds: a JSON schema, or bytes of a content type; null: no body. */
+/** The body of a response with one status: a JSON schema, or bytes of a content type; null: no body. */
 export type Reply = { description: string; schema?: TSchema; content?: string };
 
 /**
@@ -83,7 +83,7 @@ type Written<Caller, P extends TObject, Q extends TObject, B extends TSchema> = 
 
 const nothing = Type.Object({}, { additionalProperties: false });
 
-/** Writes an operation down; the handler's types follow from the schemas. */
+/** Defines an operation; the handler's types follow from the schemas. */
 export function route<
   Caller,
   P extends TObject = TObject<Record<never, never>>,
@@ -94,7 +94,7 @@ export function route<
   return filled as unknown as Route<Caller>;
 }
 
-/** The answers that handlers give; whatever else they have to say they throw. */
+/** The responses of handlers; errors are thrown. */
 export const ok = (body: unknown, headers?: Record<string, string>): Answer => ({ status: 200, body, headers });
 export const created = (body: unknown): Answer => ({ status: 201, body });
 export const noContent = (): Answer => ({ status: 204 });

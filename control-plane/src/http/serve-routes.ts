@@ -25,8 +25,8 @@ export type Admit<Caller> = (
 export type RequestState = { route?: string };
 
 /**
- * Serves routes: lets the caller in, checks path, query and body, reports all problems together, calls the handler and sends its
- * answer. Paths it does not know are left to whoever comes next.
+ * Serves routes: authenticates the caller, validates path, query and body, reports all problems together, calls the handler and sends its
+ * response. Unknown paths are left to the next middleware.
  */
 export function serveRoutes<Caller>(routes: Route<Caller>[], admit: Admit<Caller>): Middleware[] {
   const router = new Router();

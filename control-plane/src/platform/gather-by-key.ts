@@ -3,9 +3,9 @@ import { setImmediate } from 'node:timers/promises';
 type Waiting<T, R> = { item: T; resolve: (result: R) => void; reject: (cause: unknown) => void };
 
 /**
- * `run` for each item, in batches of up to `max`: what is asked for in the same turn of the event loop is one batch, and so is what is
- * asked for while a batch runs. One batch of a key runs at a time. `run` answers a result for each item, in their order; what it throws,
- * every item of the batch gets.
+ * Runs `run` in batches of up to `max` items: items of one turn of the event loop form a batch, and so do those that arrive while a batch
+ * runs. One batch of a key runs at a time. `run` returns a result for each item, in order; if it throws, every item of the batch fails with
+ * that error.
  */
 export function gatherByKey<T, R>(run: (key: string, items: T[]) => Promise<R[]>, max: number) {
   const waitingFor = new Map<string, Waiting<T, R>[]>();

@@ -7,7 +7,7 @@ import type { RedisClient } from './redis.ts';
 import type { Store } from './store.ts';
 import type { WakeHub } from './wake-hub.ts';
 
-/** What every domain stands on. */
+/** The infrastructure that all domains use. */
 export type Platform = {
   store: Store;
   objects: ObjectStore;

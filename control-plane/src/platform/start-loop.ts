@@ -12,7 +12,7 @@ export type LoopPlan = {
   wake?: WakeSignal | undefined;
 };
 
-/** A turn that failed is tried again after this time at the latest. */
+/** The longest delay before a failed turn is retried. */
 const RETRY_WITHIN_MS = 1_000;
 
 /**

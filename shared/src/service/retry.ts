@@ -4,8 +4,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 export type Backoff = { minMs: number; maxMs: number };
 
 /**
- * The wait after the try number `failures` (0 = the first) failed, in ms: it doubles from `minMs` to `maxMs`, less up to a half so that
- * those who failed together do not come back together.
+ * The delay in ms after failed attempt number `failures` (0 = the first): it doubles from `minMs` to `maxMs`, less a random part of up to a
+ * half, so that callers which failed together do not retry together.
  */
 export function backoffMs({ minMs, maxMs }: Backoff, failures: number, random = Math.random()): number {
   const whole = Math.min(minMs * 2 ** failures, maxMs);

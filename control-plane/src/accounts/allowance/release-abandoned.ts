@@ -11,7 +11,7 @@ export type ReleaseParts = {
 };
 
 const EVERY_MS = 60_000;
-/** Longer than any request may take to write its scans: whoever made such a reservation is gone. */
+/** Longer than any request may take to write its scans: the request of an older reservation was interrupted. */
 const ABANDONED_AFTER_MS = 600_000;
 const IDS_AT_ONCE = 500;
 

@@ -20,7 +20,7 @@ export function monthPeriod(now: Date): Period {
   return { from: new Date(Date.UTC(year, month)), to: new Date(Date.UTC(year, month + 1)) };
 }
 
-/** What is left of an allowance, and what it refuses. */
+/** What is left of an allowance, and why a check would be refused. */
 export type UsedAllowance = {
   months: Record<string, number>;
   available_micros: number;

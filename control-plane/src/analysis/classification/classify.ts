@@ -4,7 +4,7 @@ import { subjectLanding } from '@adsweep/shared/capture/subject-landing.ts';
 import { brandOf } from './brand.ts';
 import { type Network, networkOf, unnamedAdServer } from './network-name.ts';
 
-/** What the evidence itself says of a scan, without a model. */
+/** The classification that follows from the evidence alone, without a model. */
 export type OwnNames = Network & { brand: string | null };
 
 /** What is classified: the landings that are left to be judged with their documents, all that were captured, and the ad's surroundings. */
@@ -21,7 +21,7 @@ export type Classified = {
   pageUrl?: string | null;
 };
 
-/** Names a scan: the brand by its first landing, the network by what the creative loaded and the whole chain before the landing. */
+/** Brand and network of a scan: the brand from its first landing, the network from what the creative loaded and the chain before the landing. */
 export function classify({
   judged,
   captured,

@@ -1,10 +1,10 @@
 import type { Finding } from './finding.ts';
 
-/** What hostile evidence may make of a scan: so many tags, with details of so many characters. */
+/** Limits against hostile evidence: tags per scan, and characters of a tag's details. */
 const FINDINGS_MAX = 200;
 const DETAIL_LENGTH_MAX = 1_000;
 
-/** Findings each once per slug, link and surface, the first one's words kept, in the order they were made. */
+/** Findings without duplicates by slug, link and surface, in order; of duplicates the first is kept. */
 export function combine(findings: Finding[]): Finding[] {
   const unique = new Map<string, Finding>();
   for (const finding of findings) {

@@ -7,16 +7,16 @@ import { exitMismatch } from './exit-mismatch.ts';
 import type { Finding } from './finding.ts';
 import { vastDetectors } from './vast/vast-detectors.ts';
 
-/** All findings, and the detectors that threw or took too long: they found nothing, the others did all the same. */
+/** All findings, and the detectors that threw or took too long; these have no findings and do not affect the others. */
 export type Detection = { findings: Finding[]; failed: { name: string; cause: unknown }[] };
 
 /** Runs one detector; throws what it throws, or where it does not end in time. */
 export type RunDetector = (work: () => Finding[]) => Finding[];
 
-/** What a scan can be judged by. */
+/** All detectors. */
 export const detectors: Detector<Need>[] = [...behaviors, ...deceptions, ...vastDetectors, exitMismatch];
 
-/** What the evidence shows to each of `among`, one by one. */
+/** Runs the detectors of `among` over the evidence, one after the other. */
 export function detect(evidence: Evidence, among = detectors, run: RunDetector = (work) => work()): Detection {
   const detection: Detection = { findings: [], failed: [] };
   for (const detector of among) {

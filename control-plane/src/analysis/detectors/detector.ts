@@ -5,11 +5,11 @@ import type { Finding } from './finding.ts';
 type Given = Exclude<keyof Evidence, Need>;
 
 /**
- * Looks at evidence and says what it found. Pure: a new detector never needs a new node, and a stored capture can be judged again.
- * What it `needs` beside landings and observations is loaded for it; it cannot look at anything else.
+ * Finds something in evidence. Pure: a new detector never needs a new browser node, and a stored capture can be analysed again.
+ * The evidence that it `needs` beside landings and observations is loaded for it; it cannot see anything else.
  */
 export type Detector<N extends Need = never> = {
-  /** What the scan says of a detector that failed. */
+  /** How a scan's `error` names a detector that failed. */
   name: string;
   needs: readonly N[];
   detect(evidence: Pick<Evidence, Given | N>): Finding[];

@@ -6,7 +6,7 @@ import type { Finding } from '../detectors/finding.ts';
 import { type ModelSubject, modelSubject } from '../model/model-evidence.ts';
 import { runWithin } from './run-within.ts';
 
-/** What of a scan decides how its evidence is looked at. */
+/** The properties of a scan that decide how its evidence is inspected. */
 export type InspectedScan = { ignore_first_n_domains: number; referrer: string | null };
 
 /**
@@ -21,7 +21,7 @@ export type Inspection = {
   subject: ModelSubject;
 };
 
-/** The longest that one judgement may take, in ms. */
+/** The longest that one detector or classifier may take, in ms. */
 const JUDGE_MS = 5_000;
 
 /** Looks at evidence with all detectors and classifies it. Pure; a judgement that fails loses its own result alone. */

@@ -21,23 +21,23 @@ import { type JudgeByModel, NOT_CLASSIFIED } from './judge-by-model.ts';
 export type FinishDependencies = EvidenceSources & {
   scans: Pick<InternalScans, 'apply'>;
   readTags: ReadTags;
-  /** What the evidence of a scan shows, found where nobody waits for it. */
+  /** Inspects the evidence of a scan, in a thread. */
   inspect: (packed: PackedScan) => Promise<Inspection>;
   judgeByRules: JudgeByRules;
-  /** Judging by a model; null: none is set, and no verdict of one is expected. */
+  /** Classification by an AI model; null: none is configured, and none is expected. */
   model: { show: ShowModel; judge: JudgeByModel } | null;
   metrics: Pick<WorkMetrics, 'stepSeconds' | 'finishedScans'>;
   logger: Logger;
 };
 
-/** What the checks of one scan know so far. They began at `now`, which was `began` on this process' own clock. */
+/** The state of the checks of one scan. They began at `now`, which was `began` on this process' monotonic clock. */
 type Checks = {
   scan: ScanRecord;
   now: Date;
   began: number;
   packed: PackedScan | null;
   findings: Finding[];
-  /** The links that combos look at. */
+  /** The links that combination rules look at. */
   links: string[];
   names: OwnNames;
   subject: ModelSubject;
@@ -56,7 +56,7 @@ export type Turn = { leaveSlot: () => void; signal: AbortSignal };
 
 type Step = (dependencies: FinishDependencies, checks: Checks) => Promise<Partial<Checks>> | Partial<Checks>;
 
-/** From a crawl to a finished scan, in this order. Nothing is written before the last step, so that a crash anywhere repeats them all. */
+/** From a crawl to a finished scan, in this order. Nothing is written before the last step, so that after a crash all of them are repeated. */
 const STEPS: [name: string, step: Step][] = [
   ['load_evidence', loadEvidence],
   ['inspect', inspectEvidence],
@@ -94,7 +94,7 @@ export async function abandonChecks(dependencies: FinishDependencies, scan: Scan
   return finished !== undefined;
 }
 
-/** A scan that no other waits for. */
+/** A scan whose checks do not share a slot with others. */
 const ALONE: Turn = { leaveSlot: () => undefined, signal: new AbortController().signal };
 /** All judgements are missing. */
 const INTERRUPTED = 'INTERRUPTED';
@@ -131,7 +131,7 @@ async function inspectEvidence(
   return { ...seen, names: names ?? unknown, packed: null, missing: [...missing, ...ofFailed] };
 }
 
-/** Rules are run elsewhere, so that no expression holds up the process; those that were skipped are told. */
+/** Rules run in threads, so that no expression blocks the process; skipped ones are named. */
 async function runRules({ judgeByRules }: FinishDependencies, checks: Checks): Promise<Partial<Checks>> {
   const { scan, links, findings, missing } = checks;
   const byRules = await judgeByRules(scan, findings, links);
@@ -142,7 +142,7 @@ async function prepareForModel({ model }: FinishDependencies, { scan, subject }:
   return { shown: model && (await model.show(scan, subject)) };
 }
 
-/** A model may take minutes: the scan gives its slot to another one, and keeps its claim. */
+/** A model may take minutes: the scan leaves its slot to another one, and keeps its claim. */
 async function askModel({ model }: FinishDependencies, checks: Checks): Promise<Partial<Checks>> {
   const { scan, shown, turn, findings, missing } = checks;
   if (!model || !shown) return {};

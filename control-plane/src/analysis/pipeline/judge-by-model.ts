@@ -15,10 +15,10 @@ import { rulesInService } from '../rules/evaluate-rules.ts';
 import { isLlm, type RuleRecord, ruleOf, slugsAssignedBy } from '../rules/rule.ts';
 import type { TaxonomyRecord } from '../taxonomies/taxonomy.ts';
 
-/** What a model said of a scan: `labels` by key; `missing` names the verdicts that it did not give. */
+/** A model's classification of a scan: `labels` by key; `missing` names the answers that it did not give. */
 export type ModelJudgement = ModelAnswer & { findings: Finding[]; missing: string[] };
 
-/** Judges a scan by a model. Rejects only where `signal` ends it. */
+/** Classifies a scan with a model. Rejects only when `signal` is aborted. */
 export type JudgeByModel = (scan: ScanRecord, evidence: ModelEvidence, signal: AbortSignal) => Promise<ModelJudgement>;
 
 export type ModelJudgeParts = {
@@ -32,7 +32,7 @@ export type ModelJudgeParts = {
 export const NOT_CLASSIFIED: ModelClassification = { ai_category: null, iab_v3: null, custom_taxonomies: [] };
 const NO_ANSWER: ModelAnswer = { classification: NOT_CLASSIFIED, labels: {} };
 
-/** Asks for the classification and by each AI rule, all at once. Where there is nothing to look at, no verdict is missing. */
+/** Asks for the classification and evaluates each AI rule, all concurrently. If there is nothing to look at, no answer counts as missing. */
 export function judgeByModel({ ask, readRules, readTags, readTaxonomies, labelsOf }: ModelJudgeParts): JudgeByModel {
   return async (scan, evidence, signal) => {
     if (!saysSomething(evidence)) return { ...NO_ANSWER, findings: [], missing: [] };

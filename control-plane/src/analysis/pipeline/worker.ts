@@ -18,12 +18,12 @@ export type WorkerDependencies = FinishDependencies & {
  */
 export type WorkerLimits = { slots: number; waiting?: number; claimMs: number; checksMs: number };
 
-/** What is usual. */
+/** The defaults. */
 export const LIMITS = { slots: 8, waiting: 64, claimMs: 30_000, checksMs: 300_000 } satisfies WorkerLimits;
-/** Checks that were begun this often without an end are not begun again. */
+/** Checks that were started this often and never finished are not started again. */
 const CHECKS_ATTEMPTS_MAX = 3;
 const RENEWALS_PER_CLAIM = 3;
-/** Crawled scans wake the worker: this is for hints that were lost, and for claims that ran out. */
+/** The worker is woken when a scan was crawled; this interval covers lost hints and expired claims. */
 const LOOK_EVERY_MS = 5_000;
 
 /**
@@ -41,7 +41,7 @@ export function startWorker(
   const stopping = new AbortController();
 
   const freeSlots = (): number => (running.size - inSlots.size >= waiting ? 0 : slots - inSlots.size);
-  /** Only one who found no slot free has not looked for what waits. */
+  /** Frees a slot, and looks for waiting scans if none was free: otherwise the last turn has looked for them. */
   const makeRoom = (remove: () => void) => {
     const wasFull = freeSlots() === 0;
     remove();
@@ -101,7 +101,7 @@ async function claimChecks(
   return { claimed, hasMore: waiting.length === count || claimed.length < waiting.length };
 }
 
-/** A scan that fails is left to whoever finds its claim run out; the others go on. */
+/** A scan whose checks throw is left until its claim expires and another worker takes it; the others go on. */
 async function finishClaimed(
   dependencies: WorkerDependencies,
   claimed: ScanRecord,

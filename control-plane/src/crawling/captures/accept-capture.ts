@@ -10,7 +10,7 @@ import { discardEvidence, type EvidenceDependencies, storeEvidence } from './sto
 export type AcceptDependencies = EvidenceDependencies & {
   scans: Pick<InternalScans, 'find' | 'apply'>;
   publicUrl: string;
-  /** Says that a scan has been crawled, and that there is something in its outbox. */
+  /** Called when a scan has been crawled and its outbox filled. */
   accepted: () => void;
 };
 
@@ -39,7 +39,7 @@ export async function acceptCapture(
   return 'accepted';
 }
 
-/** Who was faster may have been this very call, sent twice: what the scan names stays. */
+/** The faster call may have been this very one, sent twice: what the scan names is kept. */
 async function afterLostRace(
   dependencies: AcceptDependencies,
   { _id, organization_id }: ScanRecord,

@@ -18,7 +18,7 @@ export type AcquireDependencies = {
   logger: Logger;
 };
 
-/** What a node asks for. */
+/** A node's request for work. */
 export type AskedWork = Pick<Acquire, 'max' | 'wait_ms'> & { node: NodeIdentity };
 
 /**
@@ -45,7 +45,7 @@ export async function acquire(
   }
 }
 
-/** The queue did not answer; nodes try again. */
+/** The queue did not answer; nodes retry. */
 export class QueueAway extends Error {
   constructor(cause: unknown) {
     super('the queue does not answer', { cause });
@@ -57,7 +57,7 @@ async function grantAll(dependencies: AcquireDependencies, taken: LeaseRef[], no
   return leases.filter((lease) => lease !== null);
 }
 
-/** Makes a job of the queue a lease of those of its members that wait; null where there is none, which settles the job. */
+/** Turns a queued job into a lease of its waiting members; null if there are none, which settles the job. */
 async function grant(dependencies: AcquireDependencies, ref: LeaseRef, node: NodeIdentity): Promise<Lease | null> {
   const { scans, leaseSecret } = dependencies;
   const now = new Date();

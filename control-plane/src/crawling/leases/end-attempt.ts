@@ -19,7 +19,7 @@ export type EndDependencies = EvidenceDependencies & {
   scans: Pick<InternalScans, 'find' | 'findMember' | 'membersOf' | 'apply'>;
   metrics: Pick<WorkMetrics, 'failedAttempts' | 'finishedScans'>;
   logger: Logger;
-  /** Says that there is something in a scan's outbox. */
+  /** Called when a scan's outbox was filled. */
   outboxFilled: () => void;
 };
 
@@ -62,7 +62,7 @@ export async function endAttempt(
   return 'ended';
 }
 
-/** Notes that nothing else runs on the node of a lease; false where no member names this lease (any more). */
+/** Records that nothing else runs on the node of a lease; false if no member names this lease (any more). */
 export async function beginAlone(
   { scans }: Pick<EndDependencies, 'scans'>,
   ref: LeaseRef,
@@ -72,7 +72,7 @@ export async function beginAlone(
   return begun.length > 0;
 }
 
-/** Ends the attempts that lead to nothing, because they were not begun or their node stops: the job goes back at once. */
+/** Ends attempts without a result, because they were not begun or their node stops: the job is queued again at once. */
 export async function releaseLease(dependencies: EndDependencies, ref: LeaseRef, now: Date): Promise<'ended' | 'lost'> {
   const released = await changeMembers(dependencies.scans, ref, { type: 'release', fence: ref.fence }, now);
   await Promise.all(released.map((scan) => discardEvidence(dependencies, scan, ref.fence)));
@@ -80,7 +80,7 @@ export async function releaseLease(dependencies: EndDependencies, ref: LeaseRef,
   return released.length > 0 ? 'ended' : 'lost';
 }
 
-/** Does something to every member that runs under the lease; answers those to which it was done. */
+/** Applies a change to every member that runs under the lease; returns the changed ones. */
 async function changeMembers(
   scans: EndDependencies['scans'],
   ref: LeaseRef,
@@ -97,7 +97,7 @@ async function changeMembers(
   return changed.filter((scan) => scan !== null);
 }
 
-/** Evidence is stored, before the scan names it, only where the scan ends with this attempt. */
+/** Evidence is stored, before the scan names it, only if the scan ends with this attempt. */
 async function writeEnd(
   dependencies: EndDependencies,
   scan: ScanRecord,
@@ -118,7 +118,7 @@ async function writeEnd(
   return changeScan(dependencies.scans, scan, event, now);
 }
 
-/** Evidence of a failure that contradicts itself is no reason to refuse the failure: the scan ends without it. */
+/** Inconsistent evidence is no reason to refuse the failure: the scan ends without it. */
 async function evidenceOf(
   dependencies: EndDependencies,
   scan: ScanRecord,

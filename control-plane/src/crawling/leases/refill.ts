@@ -21,19 +21,19 @@ export type RefillDependencies = {
 };
 
 const REFILL_EVERY_MS = 5_000;
-/** A process that refills no more is replaced by another one after this time. */
+/** After this time without a sign, another process takes over the refill. */
 const CLAIM_MS = 8_000;
 /** Scans that are held in memory at a time, however many wait. */
 const PAGE = 500;
-/** Pages of pending scans looked at in one turn when nothing is amiss. */
+/** Pages of pending scans that are looked at per turn in normal operation. */
 const PAGES_PER_TURN = 4;
 /** So many scans may be on their way between MongoDB and Redis while both are counted. */
 const ON_THEIR_WAY_MAX = 100;
 
 /**
- * Makes Redis again what MongoDB says: every pending scan has a job, every running one a lease (which runs out when nobody renews
- * it). All at once at the start, after an outage, when Redis has lost its data or knows of fewer jobs than there are; otherwise a piece at
- * each turn, so that a long queue costs little. Of several processes one does it.
+ * Rebuilds the index in Redis from MongoDB: every pending scan has a job, every running one a lease (which expires unless it is
+ * renewed). All at once at the start, after an outage, and when Redis has lost data or knows fewer jobs than there are; otherwise a part per
+ * turn, so that a long queue costs little. One of the processes does it.
  */
 export function startRefill(dependencies: RefillDependencies): Loop {
   let whole = true;
@@ -81,7 +81,7 @@ async function jobsAreMissing({ queue, scans }: RefillDependencies): Promise<boo
   return pending + running - (waiting[0] + waiting[1] + waiting[2] + delayed + leased) > ON_THEIR_WAY_MAX;
 }
 
-/** The whole of it. Leases go first: a job that a node has must not be queued for those of its members that wait. */
+/** Rebuilds all of it. Leases come first: a job that a node has must not be queued for its waiting members. */
 export async function refill(dependencies: RefillDependencies): Promise<void> {
   const { queue, scans } = dependencies;
   await queue.whileAdopting(() => adoptRunning(dependencies));

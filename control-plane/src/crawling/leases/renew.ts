@@ -15,8 +15,8 @@ export type RenewDependencies = {
 };
 
 /**
- * Gives a lease its time again. Where Redis does not know it, or is away, the job's members in MongoDB decide: a lease that one of them
- * names is adopted. While Redis is away nobody can reap, so that such an answer is safe.
+ * Renews a lease. If Redis does not know it, or is unavailable, the job's members in MongoDB decide: a lease that one of them
+ * names is adopted. While Redis is unavailable no lease can be reaped, so this answer is safe.
  */
 export async function renew({ queue, scans, logger }: RenewDependencies, ref: LeaseRef): Promise<Renewed> {
   const known = await queue.renew(ref).catch((cause: unknown) => {

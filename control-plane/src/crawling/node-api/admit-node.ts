@@ -24,7 +24,7 @@ export const leaseParams = Type.Object({ id: Type.String() });
 /** Path parameters of a route about one member of a lease's job. */
 export const memberParams = Type.Object({ ...leaseParams.properties, scan: Type.String() });
 
-/** Who speaks to the node API: a node by its own credential, the holder of one lease, or, both null, of the join token. */
+/** The caller of the node API: a node with its own credential, the holder of one lease, or, if both are null, of a join token. */
 export type NodeCaller = { node: NodeIdentity | null; lease: LeaseRef | null };
 
 export type AdmitDependencies = {
@@ -36,9 +36,9 @@ export type AdmitDependencies = {
 };
 
 /**
- * Lets requests of nodes in. Permission `join` asks for a join token or the credential of the node that the path names, `node` for a
- * node's own credential, `lease` for the token of the lease that the path names. A node runs hostile code all day: with what it has it
- * can do nothing about any other node or lease.
+ * Authenticates requests of nodes. Permission `join` requires a join token or the credential of the node in the path, `node` a
+ * node's own credential, `lease` the token of the lease in the path. A node runs hostile code all day: its credentials must not
+ * affect any other node or lease.
  */
 export function admitNode({ joinTokens, leaseSecret, blocked }: AdmitDependencies): Admit<NodeCaller> {
   return async (authorization, permission, params) => {

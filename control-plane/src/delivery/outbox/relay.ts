@@ -13,24 +13,24 @@ export type RelayDependencies = {
   logger: Logger;
 };
 
-/** What is filled wakes the relay: this is for hints that were lost, and for records whose relay is gone. */
+/** The relay is woken when an outbox is filled; this interval covers lost hints, and records whose relay is gone. */
 const LOOK_EVERY_MS = 5_000;
 const RECORDS_AT_ONCE = 50;
 /** How long a relay may work on the records of one turn before another one takes them over. */
 const CLAIM_MS = 15_000;
 const BACKOFF: Backoff = { minMs: 1_000, maxMs: 300_000 };
 const MEASURE_EVERY_MS = 5_000;
-/** Records beyond this are not counted: a number this large says enough, and counting is work. */
+/** Records beyond this are not counted: the number is large enough to alert, and counting is expensive. */
 const COUNTED_MAX = 10_000;
 
-/** Carries out what follows changes of records; `filled` says that there is something. Any number of relays may run. */
+/** Carries out outbox entries; `filled` is raised when there are any. Any number of relays may run. */
 export function startRelay(dependencies: RelayDependencies, filled: WakeSignal): Loop {
   const retryIn = (ms: number) => void setTimeout(() => filled.raise(), ms).unref();
   const turn = async () => (await relay(dependencies, new Date(), retryIn)).hasMore;
   return startLoop(dependencies.logger, { name: 'outbox relay', everyMs: LOOK_EVERY_MS, turn, wake: filled });
 }
 
-/** Keeps the gauges of what waits in outboxes fresh. */
+/** Keeps the gauges of pending outbox entries up to date. */
 export function startMeasuringOutboxes(dependencies: RelayDependencies): Loop {
   const turn = () => measureOutboxes(dependencies, new Date());
   return startLoop(dependencies.logger, { name: 'measuring outboxes', everyMs: MEASURE_EVERY_MS, turn });
@@ -39,7 +39,7 @@ export function startMeasuringOutboxes(dependencies: RelayDependencies): Loop {
 /** What one turn did: how many entries it carried out, and whether more records are due. */
 type RelayTurn = { entries: number; hasMore: boolean };
 
-/** Carries out the entries of the records that are longest due. `retryIn` is told after how many ms an entry that failed is due again. */
+/** Carries out the entries of the records that have been due longest. `retryIn` is called with the delay in ms when an entry failed. */
 export async function relay(
   dependencies: RelayDependencies,
   now: Date,
@@ -58,7 +58,7 @@ export async function relay(
   };
 }
 
-/** One record's entries in their order; those behind one that fails wait with it, those of other records do not. */
+/** One record's entries in order; when one fails, the following entries of the same record wait, those of other records do not. */
 async function relayRecord(
   dependencies: RelayDependencies,
   source: OutboxSource,
@@ -93,7 +93,7 @@ async function carryOut({ handlers, metrics }: RelayDependencies, entry: OutboxE
   metrics.outboxEntries.inc({ kind: entry.kind });
 }
 
-/** Sets the gauges of what waits, once. */
+/** Sets the gauges of pending outbox entries once. */
 export async function measureOutboxes({ sources, metrics }: RelayDependencies, now: Date): Promise<void> {
   for (const source of sources) {
     const { records, oldestAt } = await source.backlog(COUNTED_MAX);

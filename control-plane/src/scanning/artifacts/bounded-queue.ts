@@ -43,7 +43,7 @@ export class BoundedQueue {
     return promise;
   }
 
-  /** Hands the place of who is done to the first who waits. */
+  /** Starts the first waiting task when a running one is done. */
   #pass(): void {
     const [next] = this.#waiting;
     if (!next) {

@@ -4,7 +4,7 @@ import { gatherByKey } from '../../../platform/gather-by-key.ts';
 import type { ScanRecord } from '../state/scan.ts';
 import type { ScanStore } from '../state/scan-store.ts';
 
-/** Puts the crawl jobs of pending scans into the index of work. */
+/** Queues the crawl jobs of pending scans. */
 export type Enqueue = (scans: ScanRecord[]) => Promise<void>;
 
 export type SubmitParts = {
@@ -47,9 +47,9 @@ export function submitTogether(parts: SubmitParts): Submit {
 }
 
 /**
- * Counts the checks of new scans, stores the scans and acknowledges them: one write holds a scan and its charge. The index of work is told
- * without waiting for it: while that is away, the refill puts the scans there later. A scan whose id is there already is answered as it is:
- * the request that made it was interrupted. Throws 403 where they are more than the organization may make.
+ * Counts the checks of new scans, stores the scans and acknowledges them: one write holds a scan and its charge. The jobs are queued
+ * without waiting: if Redis is unavailable, the refill queues them later. A scan whose id exists already is returned as it is:
+ * the request that created it was interrupted. Throws 403 if there are more than the organization may make.
  */
 async function submit(parts: SubmitParts, { scans, request }: Submission): Promise<ScanRecord[]> {
   const reserved = await reserve(parts, scans, request);
@@ -69,7 +69,7 @@ async function submit(parts: SubmitParts, { scans, request }: Submission): Promi
   return stored;
 }
 
-/** Null where all of the scans are there: they have been counted. */
+/** Null if all of the scans exist: they have been counted. */
 async function reserve(parts: SubmitParts, scans: ScanRecord[], request: Submission['request']) {
   const [{ organization_id, price_micros, created_at }] = scans as [ScanRecord];
   const ids = scans.map(({ _id }) => _id);
@@ -79,7 +79,7 @@ async function reserve(parts: SubmitParts, scans: ScanRecord[], request: Submiss
   return parts.reserve(organization_id, wanted);
 }
 
-/** As `Promise.all`, and what fails is told when nothing is under way any more. */
+/** As `Promise.all`, but rejects only when all have settled. */
 async function all<T>(running: Promise<T>[]): Promise<T[]> {
   await Promise.allSettled(running);
   return Promise.all(running);

@@ -6,7 +6,7 @@ import type { ScanStore } from './scan-store.ts';
 export type CancelParts = {
   scans: Pick<ScanStore, 'apply'>;
   unqueue: (scan: ScanRecord) => Promise<void>;
-  /** Says that there is something in a scan's outbox. */
+  /** Called when a scan's outbox was filled. */
   outboxFilled: () => void;
   log: Logger;
 };

@@ -3,7 +3,7 @@ import type { Isolation } from '@adsweep/shared/lease/crawl-job.ts';
 import { LOST_NODE_REQUEUES_MAX, LOST_REQUEUES_HARD_MAX } from '@adsweep/shared/limits.ts';
 import type { ScanRecord } from './scan.ts';
 
-/** What a scan shares with others after `lostRequeues` lost nodes: it may have been the one that ended them. */
+/** What a scan may share with others after `lostRequeues` lost nodes: it may have been the one that ended them. */
 export function isolationOf(lostRequeues: number): Isolation {
   if (lostRequeues === 0) return 'shared';
   return lostRequeues === 1 ? 'browser' : 'node';

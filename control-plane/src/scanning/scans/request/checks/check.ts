@@ -22,7 +22,7 @@ export type ScanRequest = {
 /** The field that names the country or the countries, and what was sent there. */
 export type SentCountries = { field: 'country_code'; value: unknown } | { field: 'country_codes'; value: unknown };
 
-/** One group of rules. Answers what is wrong, never throws for it. */
+/** One group of rules. Returns the problems it finds; never throws for them. */
 export type Check = (request: ScanRequest) => Issue[];
 
 /** An issue of one body field, `given` with what was sent there. */

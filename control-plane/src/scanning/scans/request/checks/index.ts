@@ -22,7 +22,7 @@ const CHECKS: [rules: string, check: Check][] = [
   ['what belongs to sweeps alone', checkAdDiscovery],
 ];
 
-/** All that is wrong with a requested scan. What this version cannot do is said of fields that are right otherwise. */
+/** All problems of a requested scan. Unavailable features are reported only for fields that are otherwise valid. */
 export function checkRequest(request: ScanRequest): Issue[] {
   const issues = CHECKS.flatMap(([, check]) => check(request));
   const wrong = new Set(issues.map(({ loc }) => loc.join('.')));
