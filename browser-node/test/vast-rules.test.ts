@@ -329,7 +329,7 @@ describe('a tag that declares more trackers than a player tells', () => {
     for (const ad of [0, 1]) log.declare(ad, declared);
     for (const ad of [0, 1]) await log.fire(ad, () => true);
     assert.equal(asked.length, 2_000);
-    const resolution = { rungs: [], ads: [], errors: [], failure: null };
+    const resolution = { rungs: [], ads: [], adsLeftOut: 0, errors: [], failure: null };
     const { trackers, trackers_left_out } = recordOf({ resolution, played: [], log }, []);
     assert.deepEqual([trackers.length, trackers_left_out], [500, 2_500]);
   });

@@ -52,7 +52,7 @@ const icon = (program: string, name: string, more = '') =>
   <IconViewTracking>${TRACK}/${program}-${name}-view</IconViewTracking></Icon>`;
 
 /** One is drawn, one comes too late, one does not come, and one of a wrapper stands back behind the ad's own of its program. */
-const ICONS = `<Icons>${icon('choices', 'banner', ' offset="00:00:01"')}${icon('late', 'banner', ' offset="00:01:00"')}${icon('lost', 'gone')}</Icons>`;
+const ICONS = `<Icons>${icon('choices', 'banner', ' offset="00:00:00.500"')}${icon('late', 'banner', ' offset="00:01:00"')}${icon('lost', 'gone')}</Icons>`;
 const WRAPPER_ICONS = `<Icons>${icon('choices', 'wrapper')}</Icons>`;
 
 /** A file as servers of media send it: its length is known. */

@@ -127,6 +127,12 @@ describe('several ads in a document', () => {
     assert.deepEqual(played, ['one', 'two']);
   });
 
+  it('are ten of a pod, and the number of the others', async () => {
+    const pod = Array.from({ length: 60 }, (_, at) => inline(`ad-${at}`, String(at + 1)));
+    const { played, adsLeftOut } = await resolve(vast(...pod));
+    assert.deepEqual([played.length, adsLeftOut], [10, 50]);
+  });
+
   it('are a waterfall where they stand alone: the first that has something to show', async () => {
     const empty = '<Ad id="empty"><InLine><AdSystem/><Creatives/></InLine></Ad>';
     assert.deepEqual((await resolve(vast(empty, inline('a'), inline('b')))).played, ['a']);

@@ -1,11 +1,17 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import type { CapturedVast } from '@adsweep/shared/capture/vast.ts';
 import { presentVast, videoOf } from '../src/crawling/captures/present-vast.ts';
 import { sampleAd, sampleVast } from './support/sample-vast.ts';
 
-describe('the trackers of a video ad', () => {
-  it('come with the number of those that are not listed', () => {
-    assert.equal(presentVast(sampleVast({ trackers_left_out: 7 })).trackers_left_out, 7);
+describe('what came of a VAST tag', () => {
+  it('has with each list the number of those that are not in it', () => {
+    const numbers = (parts: Partial<CapturedVast>) => {
+      const { wrappers_left_out, ads_left_out, trackers_left_out } = presentVast(sampleVast(parts));
+      return [wrappers_left_out, ads_left_out, trackers_left_out];
+    };
+    assert.deepEqual(numbers({ rungs_left_out: 5, ads_left_out: 6, trackers_left_out: 7 }), [5, 6, 7]);
+    assert.deepEqual(numbers({}), [0, 0, 0]);
   });
 });
 

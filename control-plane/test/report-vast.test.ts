@@ -59,7 +59,9 @@ describe('the report of a VAST tag', () => {
     );
     assert.match(page, /at 2\.0 s[\s\S]*video at 2\.0 s/);
     assert.doesNotMatch(page, /not listed/);
-    assert.match(render({ trackers_left_out: 31 }), /and 31 more that are declared and not listed/);
+    const cut = render({ rungs_left_out: 32, ads_left_out: 33, trackers_left_out: 31 });
+    for (const [id, count] of Object.entries({ wrappers: 32, video: 33, trackers: 31 }))
+      assert.match(cut, new RegExp(`id="${id}"(?:(?!</section>)[^])*and ${count} more that are not listed`));
   });
 
   it('says what went wrong', () => {

@@ -147,14 +147,16 @@ const TrackerSchema = Type.Object(
 export type CapturedTracker = Static<typeof TrackerSchema>;
 
 /**
- * What came of a VAST tag. `failure`: why there is no ad, null = there is one; `trackers_left_out`: those that are not in the list. Times
- * in ms since the capture began.
+ * What came of a VAST tag. `failure`: why there is no ad, null = there is one; `*_left_out`: how many more there are than the list has, not
+ * there = 0. Times in ms since the capture began.
  */
 export const VastSchema = Type.Object(
   {
     failure: OrNull(Type.Enum(VAST_OUTCOMES)),
     rungs: Type.Array(RungSchema, { maxItems: 25 }),
+    rungs_left_out: Type.Optional(Count),
     ads: Type.Array(PlayedAdSchema, { maxItems: 10 }),
+    ads_left_out: Type.Optional(Count),
     trackers: Type.Array(TrackerSchema, { maxItems: 500 }),
     trackers_left_out: Count,
   },

@@ -12,7 +12,7 @@ import type {
 } from './vast-document.ts';
 import { parseXml, type XmlElement } from './xml.ts';
 
-/** Ads that are read. */
+/** Ads of one document that are read. */
 const ADS_MAX = 50;
 
 /** What a text says as VAST 2.0 to 4.3, or as the VideoAdServingTemplate before it; null where it is neither. Lenient as players are. Pure. */
@@ -24,10 +24,12 @@ export function parseVast(text: string): VastDocument | null {
 /** The same of a root element. */
 export function readVast(root: XmlElement): VastDocument | null {
   if (root.name !== 'VAST' && root.name !== 'VideoAdServingTemplate') return null;
+  const ads = all(root, 'Ad');
   return {
     version: root.name === 'VAST' ? attribute(root, 'version') : '1.x',
     errors: urlsOf(root, 'Error'),
-    ads: all(root, 'Ad').slice(0, ADS_MAX).flatMap(readAd),
+    ads: ads.slice(0, ADS_MAX).flatMap(readAd),
+    adsLeftOut: Math.max(0, ads.length - ADS_MAX),
   };
 }
 

@@ -94,5 +94,8 @@ export type VastAd = {
   extensions: number;
 };
 
-/** A VAST document; `version` as it is written, `1.x` for a VideoAdServingTemplate. `errors`: what is told where it has no ad. */
-export type VastDocument = { version: string; errors: string[]; ads: VastAd[] };
+/**
+ * A VAST document; `version` as it is written, `1.x` for a VideoAdServingTemplate. `errors`: what is told where it has no ad; `adsLeftOut`:
+ * how many ads it has beyond those that are read.
+ */
+export type VastDocument = { version: string; errors: string[]; ads: VastAd[]; adsLeftOut: number };

@@ -37,7 +37,9 @@ export function recordOf({ resolution, played, log }: VastRun, entries: readonly
   return {
     failure: resolution.failure,
     rungs: resolution.rungs.slice(0, RUNGS_MAX).map(asRung),
+    rungs_left_out: Math.max(0, resolution.rungs.length - RUNGS_MAX),
     ads: played,
+    ads_left_out: resolution.adsLeftOut,
     trackers: trackers.map(({ declared: _, form: __, ...tracker }): CapturedTracker => {
       const answer = tracker.requested_at_ms === null ? undefined : answers(tracker.requested_url);
       const status_code = answer ? lastOf(answer).statusCode : 0;

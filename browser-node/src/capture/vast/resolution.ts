@@ -40,8 +40,17 @@ export type ResolvedAd = AdAt & { wrappers: AdAt[] };
 /** What to tell where a branch of the ladder came to nothing: the error URLs, and a code of VAST 4.3, 2.3.6. */
 export type BranchError = { code: number; urls: { rung: number; url: string }[] };
 
-/** What a VAST tag leads to: the ads to play in their order, none where `failure` says why. */
-export type Resolution = { rungs: Rung[]; ads: ResolvedAd[]; errors: BranchError[]; failure: DocumentFault | null };
+/**
+ * What a VAST tag leads to: the ads to play in their order, none where `failure` says why. `adsLeftOut`: how many of its documents' ads were
+ * not followed because there were too many.
+ */
+export type Resolution = {
+  rungs: Rung[];
+  ads: ResolvedAd[];
+  adsLeftOut: number;
+  errors: BranchError[];
+  failure: DocumentFault | null;
+};
 
 /** Whether an ad has anything that can be shown. */
 export const isShowable = ({ linears, nonLinears }: VastAd): boolean =>

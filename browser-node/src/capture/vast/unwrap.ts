@@ -41,12 +41,14 @@ export type FetchDocument = (url: string) => Promise<FetchedDocument>;
 export async function unwrap(root: FetchedDocument, fetchDocument: FetchDocument): Promise<Resolution> {
   const ladder = new Ladder(fetchDocument);
   const ads = await ladder.resolveDocument(ladder.add(root, root.url, null, 0), []);
-  return { rungs: ladder.rungs, ads, errors: ladder.errors, failure: ads.length > 0 ? null : ladder.failure };
+  const { rungs, adsLeftOut, errors } = ladder;
+  return { rungs, ads, adsLeftOut, errors, failure: ads.length > 0 ? null : ladder.failure };
 }
 
 class Ladder {
   readonly rungs: Rung[] = [];
   readonly errors: Resolution['errors'] = [];
+  adsLeftOut = 0;
   /** Why the first branch that failed did. */
   failure: DocumentFault | null = null;
   readonly #fetch: FetchDocument;
@@ -70,6 +72,7 @@ class Ladder {
       this.#fail(outcome === 'ads' ? 'invalid' : outcome, wrappers, document ? { rung, urls: document.errors } : null);
       return [];
     }
+    this.adsLeftOut += document.adsLeftOut;
     const ads = allowedAds(document, wrappers.at(-1)?.ad.wrapper ?? null);
     const pod = ads.filter(({ sequence }) => sequence !== null).sort((a, b) => Number(a.sequence) - Number(b.sequence));
     const alone = ads.filter(({ sequence }) => sequence === null);
@@ -80,12 +83,14 @@ class Ladder {
   /** Each ad in its turn; one that comes to nothing is replaced by a stand-alone ad where its wrapper says so. */
   async #resolvePod(rung: number, pod: VastAd[], alone: VastAd[], wrappers: AdAt[]): Promise<ResolvedAd[]> {
     const played: ResolvedAd[] = [];
-    for (const ad of pod) {
+    for (const [at, ad] of pod.entries()) {
       const found = await this.#resolveAd({ rung, ad }, wrappers);
       const mayReplace = found.length === 0 && ad.wrapper?.fallbackOnNoAd === true;
       const spare = mayReplace ? alone.shift() : undefined;
       played.push(...found, ...(spare ? await this.#resolveAd({ rung, ad: spare }, wrappers) : []));
-      if (played.length >= ADS_MAX) break;
+      if (played.length < ADS_MAX) continue;
+      this.adsLeftOut += played.length - ADS_MAX + (pod.length - at - 1);
+      break;
     }
     return played.slice(0, ADS_MAX);
   }

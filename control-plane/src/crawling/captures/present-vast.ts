@@ -19,6 +19,7 @@ export function presentVast(vast: CapturedVast): EvidenceVast {
       at_ms: rung.at_ms,
       elapsed_ms: rung.elapsed_ms,
     })),
+    wrappers_left_out: vast.rungs_left_out ?? 0,
     ads: vast.ads.map((ad) => ({
       id: ad.id,
       sequence: ad.sequence,
@@ -40,6 +41,7 @@ export function presentVast(vast: CapturedVast): EvidenceVast {
         height: actual_height,
       })),
     })),
+    ads_left_out: vast.ads_left_out ?? 0,
     trackers: vast.trackers.map((tracker) => ({
       ad: tracker.ad,
       wrapper: tracker.rung,

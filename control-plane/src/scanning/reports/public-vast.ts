@@ -8,10 +8,8 @@ import type { ReportRung, ReportTracker, ReportVast, ReportVideoAd } from './rep
 const COMPANIONS_MAX = 10;
 
 /** What came of a VAST tag; `artifacts` are the names of its stored files. */
-export function publicVast(
-  { video, wrappers, ads, trackers, trackers_left_out }: EvidenceVast,
-  artifacts: ReadonlySet<string>,
-): ReportVast {
+export function publicVast(vast: EvidenceVast, artifacts: ReadonlySet<string>): ReportVast {
+  const { video, wrappers, ads, trackers } = vast;
   const companions = Array.from({ length: COMPANIONS_MAX }, (_, at) => at);
   return {
     picture: artifacts.has(CREATIVE_SCREENSHOT),
@@ -19,9 +17,11 @@ export function publicVast(
     version: clip(video?.vast_version ?? '', TYPE_MAX),
     ad_system: clip(video?.ad_system ?? '', TITLE_MAX),
     rungs: wrappers.map(publicRung),
+    rungs_left_out: vast.wrappers_left_out,
     ads: ads.map(publicVideoAd),
+    ads_left_out: vast.ads_left_out,
     trackers: trackers.map(publicTracker),
-    trackers_left_out,
+    trackers_left_out: vast.trackers_left_out,
   };
 }
 

@@ -66,7 +66,9 @@ export type ReportVast = {
   version: string;
   ad_system: string;
   rungs: ReportRung[];
+  rungs_left_out: number;
   ads: ReportVideoAd[];
+  ads_left_out: number;
   trackers: ReportTracker[];
   trackers_left_out: number;
 };

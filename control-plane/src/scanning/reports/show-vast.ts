@@ -18,12 +18,12 @@ export function showVast({ token, vast }: Report): Html | null {
 /** The video: a frame of it, and its ads. */
 export function showVideo({ token, vast }: Report): Html | null {
   if (!vast || vast.ads.length === 0) return null;
-  const { picture, ads, version, ad_system } = vast;
+  const { picture, ads, ads_left_out, version, ad_system } = vast;
   const facts = [version && `VAST ${version}`, ad_system].filter(Boolean).join(', ');
   const frame = picture
     ? html`<a class="frame" href="${token}/creative-screenshot"><img src="${token}/creative-screenshot?w=${PICTURE_WIDTH}" alt="A frame of the video"></a>`
     : html`<p class="no-shot">No frame could be taken</p>`;
-  return html`<section class="card" id="video"><h2>Video <span class="count"><bdi>${facts}</bdi></span></h2>${frame}${ads.map(showAd)}</section>`;
+  return html`<section class="card" id="video"><h2>Video <span class="count"><bdi>${facts}</bdi></span></h2>${frame}${ads.map(showAd)}${showMore(ads_left_out)}</section>`;
 }
 
 function showAd({ title, shown, media_url, size, declared_ms, played_ms, error_code }: ReportVideoAd): Html {
@@ -46,11 +46,14 @@ function showCompanions(token: string, { companions }: ReportVast): Html | null 
   return html`<section class="card" id="companions"><h2>Companions <span class="count">${companions.length}</span></h2><div class="companions">${shown}</div></section>`;
 }
 
+const showMore = (leftOut: number): Html | false =>
+  leftOut > 0 && html`<p class="quiet">and ${leftOut} more that are not listed</p>`;
+
 /** Each document one step deeper than the wrapper that led to it. */
-function showLadder({ rungs }: ReportVast): Html | null {
+function showLadder({ rungs, rungs_left_out }: ReportVast): Html | null {
   if (rungs.length === 0) return null;
   const count = rungs.length === 1 ? 'no wrapper' : `${rungs.length} documents`;
-  return html`<section class="card" id="wrappers"><h2>Wrappers <span class="count">${count}</span></h2><ol class="ladder">${rungs.map(showRung)}</ol></section>`;
+  return html`<section class="card" id="wrappers"><h2>Wrappers <span class="count">${count}</span></h2><ol class="ladder">${rungs.map(showRung)}</ol>${showMore(rungs_left_out)}</section>`;
 }
 
 function showRung(
@@ -79,9 +82,7 @@ function showTrackers({ trackers, trackers_left_out }: ReportVast): Html | null 
   const unused =
     idle.length > 0 &&
     html`<details class="rest"><summary>${idle.length} ${idle.length === 1 ? 'was' : 'were'} not due</summary><ol class="trackers">${idle.map(showIdle)}</ol></details>`;
-  const more =
-    trackers_left_out > 0 && html`<p class="quiet">and ${trackers_left_out} more that are declared and not listed</p>`;
-  return html`<section class="card" id="trackers"><h2>Trackers <span class="count">${fired.length} of ${trackers.length} fired</span></h2><ol class="trackers">${rows.slice(0, SHOWN_MAX)}</ol>${folded}${unused}${more}</section>`;
+  return html`<section class="card" id="trackers"><h2>Trackers <span class="count">${fired.length} of ${trackers.length} fired</span></h2><ol class="trackers">${rows.slice(0, SHOWN_MAX)}</ol>${folded}${unused}${showMore(trackers_left_out)}</section>`;
 }
 
 function showFired({ event, offset, url, rung, at_ms, playhead_ms, status_code }: ReportTracker, at: number): Html {

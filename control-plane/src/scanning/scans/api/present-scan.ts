@@ -72,7 +72,9 @@ function presentCreative(scan: ScanRecord, { creative, vast, artifacts }: ScanEv
     video: vast?.video ?? null,
     vast: vast && {
       wrappers: vast.wrappers,
+      wrappers_left_out: vast.wrappers_left_out,
       ads: vast.ads,
+      ads_left_out: vast.ads_left_out,
       trackers: vast.trackers,
       trackers_left_out: vast.trackers_left_out,
     },

@@ -90,7 +90,11 @@ const TrackerSchema = Type.Object(
 export const VastOutSchema = Type.Object(
   {
     wrappers: Type.Array(WrapperSchema),
+    wrappers_left_out: Type.Integer({ description: 'How many more documents there are: the first 25 are listed.' }),
     ads: Type.Array(AdSchema),
+    ads_left_out: Type.Integer({
+      description: 'How many more the documents have: 10 of a pod are followed, and 50 of a document are read.',
+    }),
     trackers: Type.Array(TrackerSchema, {
       description: 'Trackers of the resolved documents, declared against fired: the first 500 of them.',
     }),
