@@ -1,7 +1,5 @@
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { after, before, describe, test } from 'node:test';
 import { startMongodbServer } from '../../../control-plane/test/support/mongodb-server.ts';
@@ -10,256 +8,241 @@ import { LONGEST_CHAIN } from '../../demo/longest-chain.ts';
 import { type AdWorld, startAdWorld } from '../../demo/start-ad-world.ts';
 import { processesOf } from './support/processes-of.ts';
 import { RunningFarm, type SubRequest, writeExits } from './support/running-farm.ts';
+import { startTrap, type Trap } from './support/trap.ts';
+
+/** A farm at work, the ad world that it scans, and a page that tries to reach a private server. */
+type MainJob = { farm: RunningFarm; world: AdWorld; trap: Trap };
 
 /** The main job on one store: everything a client can see of page scans, with a real browser. */
 function describeMainJob(store: string, env: () => NodeJS.ProcessEnv, skip: false | string): void {
   describe(`the main job on ${store}`, { skip }, () => {
     const dir = mkdtempSync(`${tmpdir()}/adsweep-main-`);
-    let world: AdWorld;
-    let farm: RunningFarm;
-    /** A server that nobody may reach, and one with pages that try to reach it. */
-    const reached: string[] = [];
-    const inner = createServer((request, response) => {
-      reached.push(request.url ?? '');
-      response.end('reached');
-    });
-    const outer = createServer((request, response) => {
-      const to = new URL(request.url ?? '/', 'http://trap.example').searchParams.getAll('to');
-      if (request.url?.startsWith('/redirect')) response.writeHead(302, { location: to[0] }).end();
-      else response.setHeader('content-type', 'text/html').end(reacher(to));
-    });
-
+    let job: MainJob;
     before(async () => {
-      world = await startAdWorld();
-      await Promise.all([listening(inner), listening(outer)]);
-      const hosts = { ...world.hosts, 'trap.example': `127.0.0.1:${portOf(outer)}` };
-      farm = await new RunningFarm({ ADSWEEP_EXITS_FILE: writeExits(dir, hosts), ...env() }).ready();
+      const [world, trap] = await Promise.all([startAdWorld(), startTrap()]);
+      const exits = writeExits(dir, { ...world.hosts, ...trap.hosts });
+      job = { world, trap, farm: await new RunningFarm({ ADSWEEP_EXITS_FILE: exits, ...env() }).ready() };
     });
     after(async () => {
-      await farm.close();
-      await Promise.all([world.close(), closed(inner), closed(outer)]);
+      await job.farm.close();
+      await Promise.all([job.world.close(), job.trap.close()]);
       rmSync(dir, { recursive: true, force: true });
     });
 
-    test('the longest redirect is complete and in order, and the log of the server agrees', async () => {
-      const before = world.log.length;
-      const scan = await farm.scanned({ url: LONGEST_CHAIN[0]?.url });
-      assert.equal(scan.status, 'completed', scan.error);
-      assert.deepEqual(
-        scan.redirect_chain.map(({ url, kind, status_code }) => ({ url, kind, status_code })),
-        LONGEST_CHAIN.map(({ url, kind, status_code }) => ({ url, kind, status_code })),
-      );
-      const recorded = new Set(scan.redirect_chain.flatMap((hop) => [hop.url, ...urlsOf(hop.sub_requests)]));
-      const served = world.log.slice(before).map((request) => request.url);
-      assert.deepEqual(
-        served.filter((url) => !recorded.has(url)),
-        [],
-        'the server saw requests that were not recorded',
-      );
-    });
-
-    test('the article, its ads and pixels are all recorded', async () => {
-      const before = world.log.length;
-      const scan = await farm.scanned({ url: 'http://news.publisher.example/' });
-      assert.equal(scan.status, 'completed', scan.error);
-      const recorded = new Set(scan.redirect_chain.flatMap((hop) => [hop.url, ...urlsOf(hop.sub_requests)]));
-      const served = new Set(world.log.slice(before).map((request) => request.url));
-      assert.deepEqual(
-        [...served].filter((url) => !recorded.has(url)),
-        [],
-      );
-      assert.notEqual(scan.page_title, '');
-    });
-
-    test('a back-button hijacker, a page with sound and a quiet one are told apart', async () => {
-      const [stuck, loud, quiet] = await Promise.all([
-        farm.scanned({ url: 'http://stuck.offers.example/' }),
-        farm.scanned({ url: 'http://loud.casino.example/' }),
-        farm.scanned({ url: 'http://quiet.shop.example/' }),
-      ]);
-      assert.deepEqual(await farm.tagsOf(stuck.id), ['back_button']);
-      assert.deepEqual(await farm.tagsOf(loud.id), ['autosound']);
-      assert.deepEqual(await farm.tagsOf(quiet.id), []);
-    });
-
-    test('§1.4 a VAST tag is fetched, unwrapped and played in the browser, and its trackers are recorded as its server saw them', async () => {
-      const before = world.log.length;
-      const scan = await farm.scanned({ vast_tag: 'http://video.adserver.example/tag.xml' });
-      assert.equal(scan.status, 'completed', scan.error);
-      assert.deepEqual(scan.video, {
-        duration_ms: 4_000,
-        mediafile_url: 'http://video.adserver.example/spot.mp4',
-        vast_version: '4.2',
-        ad_system: 'Demo ad server',
-        is_vpaid: false,
-        wrapper_depth: 1,
-        click_through: 'http://go.redirects.example/by/302',
-      });
-      const fired = scan.vast?.trackers.filter(({ requested_at_ms }) => requested_at_ms !== null) ?? [];
-      assert.deepEqual(
-        fired.filter(({ status_code }) => status_code !== 200),
-        [],
-      );
-      const tracked = world.log
-        .slice(before)
-        .map(({ url }) => url)
-        .filter((url) => url.includes('from='));
-      assert.deepEqual(tracked.toSorted(), fired.map(({ requested_url }) => requested_url).toSorted());
-      assert.equal(fired.length, 13);
-      assert.equal(scan.landings[0]?.final_url, 'http://quiet.shop.example/');
-      const type = async (path: string) =>
-        (await farm.call('GET', `/api/v1/scans/${scan.id}/${path}`)).headers.get('content-type');
-      assert.deepEqual(await Promise.all(['creative-screenshot', 'creative-video', 'vast-xml'].map(type)), [
-        'image/webp',
-        'video/mp4',
-        'application/xml; charset=utf-8',
-      ]);
-      assert.deepEqual([...new Set(await farm.tagsOf(scan.id))], ['vast_insecure_url']);
-      assert.match(await (await fetch(scan.public_report_url)).text(), /13 of 16 fired/);
-    });
-
-    test('screenshots are WebP, resized on request, and the report shows them without a login', async () => {
-      const scan = await farm.scanned({ url: 'http://quiet.shop.example/' });
-      const full = await farm.call('GET', `/api/v1/scans/${scan.id}/screenshot`);
-      assert.equal(full.headers.get('content-type'), 'image/webp');
-      const small = await farm.call('GET', `/api/v1/scans/${scan.id}/landings/0/screenshot?w=200`);
-      assert.ok((await small.arrayBuffer()).byteLength < (await full.arrayBuffer()).byteLength);
-      assert.equal((await farm.call('GET', `/api/v1/scans/${scan.id}/screenshot?w=99`)).status, 422);
-      assert.equal((await farm.call('GET', `/api/v1/scans/${scan.id}/landings/7/screenshot`)).status, 404);
-
-      const report = await fetch(scan.public_report_url);
-      const html = await report.text();
-      assert.match(report.headers.get('content-security-policy') ?? '', /default-src 'none'/);
-      const [, picture = ''] = /<img[^>]+src="([^"]+)"/.exec(html) ?? [];
-      const shown = await fetch(new URL(picture, scan.public_report_url));
-      assert.equal(shown.headers.get('content-type'), 'image/webp');
-    });
-
-    test('§4.2.13 §2.1.8 an ad tag is rendered on its referrer, pictured, clicked and checked, as the log of the servers agrees', async () => {
-      const before = world.log.length;
-      const ad_tag =
-        '<iframe src="http://ads.adserver.example/slot/carousel" width="300" height="250" frameborder="0"></iframe>';
-      const referrer = 'http://news.publisher.example/tag-test?from=home';
-      const scan = await farm.scanned({ ad_tag, referrer });
-      assert.equal(scan.status, 'completed', scan.error);
-      assert.deepEqual([scan.creative_width, scan.creative_height], [300, 250]);
-      assert.equal(scan.creative_redirect_chain.at(-1)?.url, 'http://ads.adserver.example/slot/carousel');
-      assert.deepEqual(
-        scan.redirect_chain.map(({ url }) => url),
-        ['http://track.tracker.example/c/carousel', 'http://quiet.shop.example/'],
-      );
-      assert.deepEqual(await farm.tagsOf(scan.id), ['creative_interactive']);
-
-      const hops = [...scan.creative_redirect_chain, ...scan.landings.flatMap(({ redirect_chain }) => redirect_chain)];
-      const recorded = hops.flatMap((hop) => [hop.url, ...urlsOf(hop.sub_requests)]);
-      const served = world.log.slice(before).filter(({ url }) => !url.endsWith('/favicon.ico'));
-      const missing = served.filter(({ url }) => !recorded.includes(url)).map(({ url }) => url);
-      assert.deepEqual(missing, [], 'the servers saw requests that were not recorded');
-      assert.equal(served.filter(({ url }) => url.endsWith('/c/carousel')).length, 1, 'the landing was asked for once');
-      assert.ok(
-        served.some(({ url }) => url.includes('/collect?slide=')),
-        'its own tracking went out',
-      );
-      assert.equal(
-        served.some(({ url }) => url.startsWith('http://news.publisher.example/')),
-        false,
-      );
-      const asked = served.find(({ url }) => url.endsWith('/slot/carousel'));
-      assert.equal(asked?.referer, 'http://news.publisher.example/');
-
-      const path = (url: string) => new URL(url).pathname;
-      const picture = await farm.call('GET', path(scan.creative_screenshot_url));
-      assert.equal(picture.headers.get('content-type'), 'image/webp');
-      const markup = await farm.call('GET', path(scan.creative_html_url));
-      assert.equal(markup.headers.get('content-type'), 'text/plain; charset=utf-8');
-      assert.match(await markup.text(), /id="next"/);
-      const report = await (await fetch(scan.public_report_url)).text();
-      assert.match(report, /creative-screenshot/);
-      assert.doesNotMatch(report, /tag-test/, 'the referrer is the client’s own');
-    });
-
-    test('targets that never answer, loop, download or answer 204 fail clearly, and the next scan is fine', async () => {
-      const failed = await Promise.all(
-        ['loop', 'scriptloop', 'download', 'nocontent', 'never'].map((page) =>
-          farm.scanned({ url: `http://odd.redirects.example/${page}` }),
-        ),
-      );
-      assert.deepEqual(
-        failed.map(({ status, error }) => `${status} ${error}`),
-        [
-          'failed navigation: TOO_MANY_REDIRECTS',
-          'failed navigation: TOO_MANY_REDIRECTS',
-          'failed navigation: DOWNLOAD',
-          'failed navigation: NO_CONTENT',
-          'failed navigation: TIMEOUT',
-        ],
-      );
-      assert.equal((await farm.scanned({ url: 'http://quiet.shop.example/' })).status, 'completed');
-    });
-
-    test('a page reaches no private address and no file', async () => {
-      const port = portOf(inner);
-      const targets = [
-        `http://127.0.0.1:${port}/a`,
-        `http://[::1]:${port}/b`,
-        'http://169.254.169.254/',
-        'file:///etc/passwd',
-      ];
-      for (const url of targets) {
-        const answer = await farm.call('POST', '/api/v1/scans', {
-          url,
-          country_code: 'US',
-          emulator_id: 'windows_chrome',
-        });
-        assert.equal(answer.status, 422, url);
-      }
-      const asked = new URLSearchParams(targets.map((url) => ['to', url])).toString();
-      const scan = await farm.scanned({ url: `http://trap.example/page?${asked}` });
-      assert.equal(scan.status, 'completed', scan.error);
-      const redirected = await farm.scanned({ url: `http://trap.example/redirect?${asked}` });
-      assert.equal(`${redirected.status} ${redirected.error}`, 'failed navigation: BLOCKED_URL');
-      assert.deepEqual(reached, []);
-    });
-
-    test('each scan is charged once', async () => {
-      const scan = await farm.scanned({ url: 'http://quiet.shop.example/' });
-      assert.deepEqual(await farm.charged(scan.id), [{ type: 'usage_charge', amount_micros: -10_000 }]);
-    });
-
-    test('20 scans at once all finish, and no process is left of them', async () => {
-      // The first scan brings the browser.
-      await farm.scanned({ url: 'http://quiet.shop.example/' });
-      const before = processesOf(farm.dataDir);
-      const scans = await Promise.all(
-        Array.from({ length: 20 }, () => farm.submit({ url: 'http://quiet.shop.example/' })),
-      );
-      const ends = await Promise.all(scans.map((scan) => farm.finished(scan.id, 180)));
-      assert.deepEqual(new Set(ends.map((scan) => scan.status)), new Set(['completed']));
-      await until('the processes of before', () => processesOf(farm.dataDir).length <= before.length || null, 15);
-    });
+    test('the longest redirect is complete and in order, and the log of the server agrees', () =>
+      recordsTheLongestRedirect(job));
+    test('the article, its ads and pixels are all recorded', () => recordsTheArticle(job));
+    test('a back-button hijacker, a page with sound and a quiet one are told apart', () => tellsBehavioursApart(job));
+    test('§1.4 a VAST tag is fetched, unwrapped and played in the browser, and its trackers are recorded as its server saw them', () =>
+      playsAVastTag(job));
+    test('screenshots are WebP, resized on request, and the report shows them without a login', () =>
+      servesScreenshots(job));
+    test('§4.2.13 §2.1.8 an ad tag is rendered on its referrer, pictured, clicked and checked, as the log of the servers agrees', () =>
+      checksAnAdTag(job));
+    test('targets that never answer, loop, download or answer 204 fail clearly, and the next scan is fine', () =>
+      reportsFailedTargets(job));
+    test('a page reaches no private address and no file', () => reachesNoPrivateAddress(job));
+    test('each scan is charged once', () => chargesOnce(job));
+    test('20 scans at once all finish, and no process is left of them', () => runsTwentyAtOnce(job));
   });
 }
 
-const listening = (server: Server) => new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
-const portOf = (server: Server): number => (server.address() as AddressInfo).port;
+async function recordsTheLongestRedirect({ farm, world }: MainJob): Promise<void> {
+  const before = world.log.length;
+  const scan = await farm.scanned({ url: LONGEST_CHAIN[0]?.url });
+  assert.equal(scan.status, 'completed', scan.error);
+  assert.deepEqual(
+    scan.redirect_chain.map(({ url, kind, status_code }) => ({ url, kind, status_code })),
+    LONGEST_CHAIN.map(({ url, kind, status_code }) => ({ url, kind, status_code })),
+  );
+  assert.deepEqual(unrecorded(world, before, scan.redirect_chain), []);
+}
 
-function closed(server: Server): Promise<void> {
-  server.closeAllConnections();
-  return new Promise((done) => server.close(() => done()));
+async function recordsTheArticle({ farm, world }: MainJob): Promise<void> {
+  const before = world.log.length;
+  const scan = await farm.scanned({ url: 'http://news.publisher.example/' });
+  assert.equal(scan.status, 'completed', scan.error);
+  assert.deepEqual(unrecorded(world, before, scan.redirect_chain), []);
+  assert.notEqual(scan.page_title, '');
+}
+
+async function tellsBehavioursApart({ farm }: MainJob): Promise<void> {
+  const [stuck, loud, quiet] = await Promise.all([
+    farm.scanned({ url: 'http://stuck.offers.example/' }),
+    farm.scanned({ url: 'http://loud.casino.example/' }),
+    farm.scanned({ url: 'http://quiet.shop.example/' }),
+  ]);
+  assert.deepEqual(await farm.tagsOf(stuck.id), ['back_button']);
+  assert.deepEqual(await farm.tagsOf(loud.id), ['autosound']);
+  assert.deepEqual(await farm.tagsOf(quiet.id), []);
+}
+
+async function playsAVastTag({ farm, world }: MainJob): Promise<void> {
+  const before = world.log.length;
+  const scan = await farm.scanned({ vast_tag: 'http://video.adserver.example/tag.xml' });
+  assert.equal(scan.status, 'completed', scan.error);
+  assert.deepEqual(scan.video, {
+    duration_ms: 4_000,
+    mediafile_url: 'http://video.adserver.example/spot.mp4',
+    vast_version: '4.2',
+    ad_system: 'Demo ad server',
+    is_vpaid: false,
+    wrapper_depth: 1,
+    click_through: 'http://go.redirects.example/by/302',
+  });
+  const fired = scan.vast?.trackers.filter(({ requested_at_ms }) => requested_at_ms !== null) ?? [];
+  assert.deepEqual(
+    fired.filter(({ status_code }) => status_code !== 200),
+    [],
+  );
+  const tracked = world.log
+    .slice(before)
+    .map(({ url }) => url)
+    .filter((url) => url.includes('from='));
+  assert.deepEqual(tracked.toSorted(), fired.map(({ requested_url }) => requested_url).toSorted());
+  assert.equal(fired.length, 13);
+  assert.equal(scan.landings[0]?.final_url, 'http://quiet.shop.example/');
+  const type = async (path: string) =>
+    (await farm.call('GET', `/api/v1/scans/${scan.id}/${path}`)).headers.get('content-type');
+  assert.deepEqual(await Promise.all(['creative-screenshot', 'creative-video', 'vast-xml'].map(type)), [
+    'image/webp',
+    'video/mp4',
+    'application/xml; charset=utf-8',
+  ]);
+  assert.deepEqual([...new Set(await farm.tagsOf(scan.id))], ['vast_insecure_url']);
+  assert.match(await (await fetch(scan.public_report_url)).text(), /13 of 16 fired/);
+}
+
+async function servesScreenshots({ farm }: MainJob): Promise<void> {
+  const scan = await farm.scanned({ url: 'http://quiet.shop.example/' });
+  const full = await farm.call('GET', `/api/v1/scans/${scan.id}/screenshot`);
+  assert.equal(full.headers.get('content-type'), 'image/webp');
+  const small = await farm.call('GET', `/api/v1/scans/${scan.id}/landings/0/screenshot?w=200`);
+  assert.ok((await small.arrayBuffer()).byteLength < (await full.arrayBuffer()).byteLength);
+  assert.equal((await farm.call('GET', `/api/v1/scans/${scan.id}/screenshot?w=99`)).status, 422);
+  assert.equal((await farm.call('GET', `/api/v1/scans/${scan.id}/landings/7/screenshot`)).status, 404);
+
+  const report = await fetch(scan.public_report_url);
+  const html = await report.text();
+  assert.match(report.headers.get('content-security-policy') ?? '', /default-src 'none'/);
+  const [, picture = ''] = /<img[^>]+src="([^"]+)"/.exec(html) ?? [];
+  const shown = await fetch(new URL(picture, scan.public_report_url));
+  assert.equal(shown.headers.get('content-type'), 'image/webp');
+}
+
+async function checksAnAdTag({ farm, world }: MainJob): Promise<void> {
+  const before = world.log.length;
+  const ad_tag =
+    '<iframe src="http://ads.adserver.example/slot/carousel" width="300" height="250" frameborder="0"></iframe>';
+  const referrer = 'http://news.publisher.example/tag-test?from=home';
+  const scan = await farm.scanned({ ad_tag, referrer });
+  assert.equal(scan.status, 'completed', scan.error);
+  assert.deepEqual([scan.creative_width, scan.creative_height], [300, 250]);
+  assert.equal(scan.creative_redirect_chain.at(-1)?.url, 'http://ads.adserver.example/slot/carousel');
+  assert.deepEqual(
+    scan.redirect_chain.map(({ url }) => url),
+    ['http://track.tracker.example/c/carousel', 'http://quiet.shop.example/'],
+  );
+  assert.deepEqual(await farm.tagsOf(scan.id), ['creative_interactive']);
+
+  const hops = [...scan.creative_redirect_chain, ...scan.landings.flatMap(({ redirect_chain }) => redirect_chain)];
+  assert.deepEqual(
+    unrecorded(world, before, hops).filter((url) => !url.endsWith('/favicon.ico')),
+    [],
+  );
+  const served = world.log.slice(before).filter(({ url }) => !url.endsWith('/favicon.ico'));
+  assert.equal(served.filter(({ url }) => url.endsWith('/c/carousel')).length, 1, 'the landing was asked for once');
+  assert.ok(
+    served.some(({ url }) => url.includes('/collect?slide=')),
+    'its own tracking went out',
+  );
+  assert.equal(
+    served.some(({ url }) => url.startsWith('http://news.publisher.example/')),
+    false,
+  );
+  const asked = served.find(({ url }) => url.endsWith('/slot/carousel'));
+  assert.equal(asked?.referer, 'http://news.publisher.example/');
+
+  const path = (url: string) => new URL(url).pathname;
+  const picture = await farm.call('GET', path(scan.creative_screenshot_url));
+  assert.equal(picture.headers.get('content-type'), 'image/webp');
+  const markup = await farm.call('GET', path(scan.creative_html_url));
+  assert.equal(markup.headers.get('content-type'), 'text/plain; charset=utf-8');
+  assert.match(await markup.text(), /id="next"/);
+  const report = await (await fetch(scan.public_report_url)).text();
+  assert.match(report, /creative-screenshot/);
+  assert.doesNotMatch(report, /tag-test/, 'the referrer is the client’s own');
+}
+
+async function reportsFailedTargets({ farm }: MainJob): Promise<void> {
+  const failed = await Promise.all(
+    ['loop', 'scriptloop', 'download', 'nocontent', 'never'].map((page) =>
+      farm.scanned({ url: `http://odd.redirects.example/${page}` }),
+    ),
+  );
+  assert.deepEqual(
+    failed.map(({ status, error }) => `${status} ${error}`),
+    [
+      'failed navigation: TOO_MANY_REDIRECTS',
+      'failed navigation: TOO_MANY_REDIRECTS',
+      'failed navigation: DOWNLOAD',
+      'failed navigation: NO_CONTENT',
+      'failed navigation: TIMEOUT',
+    ],
+  );
+  assert.equal((await farm.scanned({ url: 'http://quiet.shop.example/' })).status, 'completed');
+}
+
+async function reachesNoPrivateAddress({ farm, trap }: MainJob): Promise<void> {
+  const port = trap.innerPort;
+  const targets = [
+    `http://127.0.0.1:${port}/a`,
+    `http://[::1]:${port}/b`,
+    'http://169.254.169.254/',
+    'file:///etc/passwd',
+  ];
+  for (const url of targets) {
+    const answer = await farm.call('POST', '/api/v1/scans', {
+      url,
+      country_code: 'US',
+      emulator_id: 'windows_chrome',
+    });
+    assert.equal(answer.status, 422, url);
+  }
+  const asked = new URLSearchParams(targets.map((url) => ['to', url])).toString();
+  const scan = await farm.scanned({ url: `http://trap.example/page?${asked}` });
+  assert.equal(scan.status, 'completed', scan.error);
+  const redirected = await farm.scanned({ url: `http://trap.example/redirect?${asked}` });
+  assert.equal(`${redirected.status} ${redirected.error}`, 'failed navigation: BLOCKED_URL');
+  assert.deepEqual(trap.reached, []);
+}
+
+async function chargesOnce({ farm }: MainJob): Promise<void> {
+  const scan = await farm.scanned({ url: 'http://quiet.shop.example/' });
+  assert.deepEqual(await farm.charged(scan.id), [{ type: 'usage_charge', amount_micros: -10_000 }]);
+}
+
+async function runsTwentyAtOnce({ farm }: MainJob): Promise<void> {
+  // The first scan brings the browser.
+  await farm.scanned({ url: 'http://quiet.shop.example/' });
+  const before = processesOf(farm.dataDir);
+  const scans = await Promise.all(Array.from({ length: 20 }, () => farm.submit({ url: 'http://quiet.shop.example/' })));
+  const ends = await Promise.all(scans.map((scan) => farm.finished(scan.id, 180)));
+  assert.deepEqual(new Set(ends.map((scan) => scan.status)), new Set(['completed']));
+  await until('the processes of before', () => processesOf(farm.dataDir).length <= before.length || null, 15);
+}
+
+/** The requests that the ad world has served since its log had `since` entries, and that none of the hops records. */
+function unrecorded({ log }: AdWorld, since: number, hops: { url: string; sub_requests: SubRequest[] }[]): string[] {
+  const recorded = new Set(hops.flatMap(({ url, sub_requests }) => [url, ...urlsOf(sub_requests)]));
+  return log
+    .slice(since)
+    .map(({ url }) => url)
+    .filter((url) => !recorded.has(url));
 }
 
 const urlsOf = (requests: SubRequest[]): string[] =>
   requests.flatMap((request) => [request.url, ...urlsOf(request.children)]);
-
-/** A page that tries every way to reach `targets`. */
-function reacher(targets: string[]): string {
-  const tries = targets.map(
-    (url) => `<img src="${url}"><iframe src="${url}"></iframe><script src="${url}"></script>
-      <script>fetch('${url}', { mode: 'no-cors' }).catch(() => {}); navigator.sendBeacon('${url}');
-      try { new WebSocket('${url.replace('http', 'ws')}'); } catch {} window.open('${url}');</script>`,
-  );
-  return `<!doctype html><title>reacher</title>${tries.join('')}`;
-}
 
 describeMainJob('the embedded store', () => ({}), false);
 
