@@ -1,21 +1,28 @@
 import type * as driver from 'mongodb';
-import { aggregate } from './aggregate.ts';
-import { bulkWrite } from './bulk-write.ts';
-import { EmbeddedCursor, EmbeddedFindCursor, type FindShape } from './cursor.ts';
-import type { Database } from './database.ts';
-import { explain } from './explain.ts';
-import { countRows, findRows, search } from './find-rows.ts';
-import { describe, ID_INDEX, indexSpec } from './index-spec.ts';
-import { indexedValues, splitPath } from './path-values.ts';
-import { projectionOf } from './projection.ts';
-import type { Records } from './records.ts';
+import { describe, ID_INDEX, indexSpec } from './indexes/index-spec.ts';
 import { CODE, onlyOptions, refusal } from './refusals.ts';
-import { sortComponents } from './sort-order.ts';
+import { aggregate } from './search/aggregate.ts';
+import { EmbeddedCursor, EmbeddedFindCursor, type FindShape } from './search/cursor.ts';
+import { explain } from './search/explain.ts';
+import { countRows, findRows, search } from './search/find-rows.ts';
+import { projectionOf } from './search/projection.ts';
+import type { Database } from './storage/database.ts';
+import type { Records } from './storage/records.ts';
 import type { BulkCounts, CountingOptions } from './store-shape.ts';
 import type { Fields } from './stored-document.ts';
 import { startTurn } from './turn.ts';
-import { keyOf } from './value-key.ts';
-import { type Change, changeDocuments, deleteDocuments, insertDocument, updateResult, type Written } from './write.ts';
+import { indexedValues, splitPath } from './values/path-values.ts';
+import { sortComponents } from './values/sort-order.ts';
+import { keyOf } from './values/value-key.ts';
+import { bulkWrite } from './writes/bulk-write.ts';
+import {
+  type Change,
+  changeDocuments,
+  deleteDocuments,
+  insertDocument,
+  updateResult,
+  type Written,
+} from './writes/write.ts';
 
 type FindAndChangeOptions = driver.FindOneAndUpdateOptions & driver.FindOneAndReplaceOptions;
 

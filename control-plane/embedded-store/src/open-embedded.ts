@@ -1,8 +1,8 @@
 import type { Document } from 'mongodb';
 import { EmbeddedCollection } from './collection.ts';
-import { Database } from './database.ts';
+import { Database } from './storage/database.ts';
 import type { Collection, Store } from './store-shape.ts';
-import { deleteDocuments } from './write.ts';
+import { deleteDocuments } from './writes/write.ts';
 
 /**
  * Opens the embedded engine on one file (`:memory:` for none), made where it is missing. Throws when another process has

@@ -1,8 +1,8 @@
-import { type Conditions, filterOf } from './filter-conditions.ts';
-import type { IndexTable } from './index-table.ts';
-import { textIn } from './key-reader.ts';
-import { matcherOf } from './matcher.ts';
-import type { Fields } from './stored-document.ts';
+import { type Conditions, filterOf } from '../filters/filter-conditions.ts';
+import { matcherOf } from '../filters/matcher.ts';
+import type { IndexTable } from '../indexes/index-table.ts';
+import type { Fields } from '../stored-document.ts';
+import { textIn } from '../values/key-reader.ts';
 
 /**
  * What entries of an index are asked before any document is read. `passes` is undefined where the key does not tell; `rest` is what is

@@ -1,11 +1,11 @@
 import { Aggregator } from 'mingo/aggregator';
 import type { Document } from 'mongodb';
+import { asRefusal, MINGO_OPTIONS } from '../filters/matcher.ts';
+import { CODE, refusal } from '../refusals.ts';
+import type { Records } from '../storage/records.ts';
+import type { Fields } from '../stored-document.ts';
+import { sortComponents } from '../values/sort-order.ts';
 import { findRows } from './find-rows.ts';
-import { asRefusal, MINGO_OPTIONS } from './matcher.ts';
-import type { Records } from './records.ts';
-import { CODE, refusal } from './refusals.ts';
-import { sortComponents } from './sort-order.ts';
-import type { Fields } from './stored-document.ts';
 
 /** What of a pipeline is a plain search, and the stages that are left. */
 type Split = { filter: object; order: ReturnType<typeof sortComponents>; limit: number; stages: Document[] };

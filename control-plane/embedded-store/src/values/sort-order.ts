@@ -1,8 +1,8 @@
 import type { Sort, SortDirection } from 'mongodb';
+import { CODE, refusal } from '../refusals.ts';
+import type { Fields } from '../stored-document.ts';
 import { KeyWriter } from './key-writer.ts';
 import { indexedValues, splitPath } from './path-values.ts';
-import { CODE, refusal } from './refusals.ts';
-import type { Fields } from './stored-document.ts';
 import { compareValues, TAG, writeValue } from './value-key.ts';
 
 /** One component of a sort or of an index: a path and whether it runs up (1) or down (-1). */

@@ -1,9 +1,9 @@
+import { CODE, refusal } from '../refusals.ts';
+import type { Fields } from '../stored-document.ts';
+import { KeyWriter } from '../values/key-writer.ts';
+import { indexedValues } from '../values/path-values.ts';
+import { writeComponent } from '../values/sort-order.ts';
 import type { IndexSpec } from './index-spec.ts';
-import { KeyWriter } from './key-writer.ts';
-import { indexedValues } from './path-values.ts';
-import { CODE, refusal } from './refusals.ts';
-import { writeComponent } from './sort-order.ts';
-import type { Fields } from './stored-document.ts';
 
 /** One entry's key; its first `counted` bytes are the prefix under which it is counted, 0 where the index has no counters. */
 export type IndexKey = { bytes: Buffer; counted: number };

@@ -1,10 +1,10 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
-import type { IndexKey } from './index-keys.ts';
-import type { IndexTable, StoredRow } from './index-table.ts';
-import { fieldOf } from './path-values.ts';
-import { duplicateKey } from './refusals.ts';
-import { type Fields, fromBytes } from './stored-document.ts';
-import { sameValue } from './value-key.ts';
+import type { IndexKey } from '../indexes/index-keys.ts';
+import type { IndexTable, StoredRow } from '../indexes/index-table.ts';
+import { duplicateKey } from '../refusals.ts';
+import { type Fields, fromBytes } from '../stored-document.ts';
+import { fieldOf } from '../values/path-values.ts';
+import { sameValue } from '../values/value-key.ts';
 
 type RawRow = { r: number; d: Uint8Array };
 type Entries = { index: IndexTable; keys: IndexKey[] };

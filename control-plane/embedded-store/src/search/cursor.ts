@@ -1,9 +1,9 @@
 import { type Document, MongoAPIError, type Sort, type SortDirection } from 'mongodb';
+import type { Cursor, FindCursor } from '../store-shape.ts';
+import type { Fields } from '../stored-document.ts';
+import { startTurn } from '../turn.ts';
+import { type Component, sortComponents } from '../values/sort-order.ts';
 import { type Projection, projectionOf } from './projection.ts';
-import { type Component, sortComponents } from './sort-order.ts';
-import type { Cursor, FindCursor } from './store-shape.ts';
-import type { Fields } from './stored-document.ts';
-import { startTurn } from './turn.ts';
 
 export type FindShape = { order: readonly Component[]; skip: number; limit: number; projection: Projection | null };
 

@@ -1,11 +1,11 @@
+import { type Conditions, conditionsOf, filterOf } from '../filters/filter-conditions.ts';
+import { type Matcher, matcherOf } from '../filters/matcher.ts';
+import type { KeyRange, Place, StoredRow } from '../indexes/index-table.ts';
+import type { Records } from '../storage/records.ts';
+import { type Fields, fromBytes } from '../stored-document.ts';
+import { type Component, sortKey } from '../values/sort-order.ts';
 import type { EntryTest } from './entry-test.ts';
-import { type Conditions, conditionsOf, filterOf } from './filter-conditions.ts';
-import type { KeyRange, Place, StoredRow } from './index-table.ts';
-import { type Matcher, matcherOf } from './matcher.ts';
 import { countedBy, type MergedPart, type Plan, planFor } from './plan.ts';
-import type { Records } from './records.ts';
-import { type Component, sortKey } from './sort-order.ts';
-import { type Fields, fromBytes } from './stored-document.ts';
 
 export type Window = { order?: readonly Component[]; skip?: number; limit?: number };
 /** A document that was found, with the row it lies in, and as it lies there. */

@@ -1,7 +1,7 @@
 import type { CreateIndexesOptions, IndexDescriptionInfo, IndexSpecification } from 'mongodb';
-import { CODE, onlyOptions, refusal } from './refusals.ts';
-import { type Component, sortComponents } from './sort-order.ts';
-import type { CountingOptions } from './store-shape.ts';
+import { CODE, onlyOptions, refusal } from '../refusals.ts';
+import type { CountingOptions } from '../store-shape.ts';
+import { type Component, sortComponents } from '../values/sort-order.ts';
 
 /** An index as it was asked for. */
 export type IndexSpec = {

@@ -1,7 +1,7 @@
-import { isFields } from './path-values.ts';
-import { CODE, refusal } from './refusals.ts';
-import { refuseUndefined } from './refuse-undefined.ts';
-import { asStored, type Fields } from './stored-document.ts';
+import { CODE, refusal } from '../refusals.ts';
+import { refuseUndefined } from '../refuse-undefined.ts';
+import { asStored, type Fields } from '../stored-document.ts';
+import { isFields } from '../values/path-values.ts';
 
 /** One thing that must hold of a field: `{ path: { operator: value } }`. */
 export type Condition = { path: string; operator: string; value: unknown };

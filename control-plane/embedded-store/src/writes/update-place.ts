@@ -1,6 +1,6 @@
-import { fieldOf, isFields, isPosition } from './path-values.ts';
-import { CODE, refusal } from './refusals.ts';
-import type { Fields } from './stored-document.ts';
+import { CODE, refusal } from '../refusals.ts';
+import type { Fields } from '../stored-document.ts';
+import { fieldOf, isFields, isPosition } from '../values/path-values.ts';
 
 /** One place in a document that an update writes to. */
 export type Place = {

@@ -1,8 +1,8 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import type { Fields } from '../stored-document.ts';
 import { type IndexKey, indexEntries } from './index-keys.ts';
 import type { IndexSpec } from './index-spec.ts';
 import { PrefixCounts } from './prefix-counts.ts';
-import type { Fields } from './stored-document.ts';
 
 /** Keys from `from` up to, and without, `to`. */
 export type KeyRange = { from: Uint8Array; to: Uint8Array };

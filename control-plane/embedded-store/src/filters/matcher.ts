@@ -7,12 +7,12 @@ import * as window from 'mingo/operators/window';
 import { Query } from 'mingo/query';
 import type { ExpressionOperator, QueryOperator } from 'mingo/types';
 import { MongoError } from 'mongodb';
+import { CODE, refusal } from '../refusals.ts';
+import type { Fields } from '../stored-document.ts';
+import { isFields, splitPath, valuesAt } from '../values/path-values.ts';
 import { $dateToString } from './date-to-string.ts';
 import { type Condition, type Conditions, hasOperators, partsOf } from './filter-conditions.ts';
 import { compared, equalTo, type LeafTest, matching, oneOf } from './leaf-tests.ts';
-import { isFields, splitPath, valuesAt } from './path-values.ts';
-import { CODE, refusal } from './refusals.ts';
-import type { Fields } from './stored-document.ts';
 
 export type Matcher = (fields: Fields) => boolean;
 

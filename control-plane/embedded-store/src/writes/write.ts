@@ -1,15 +1,15 @@
 import type { Sort, UpdateResult } from 'mongodb';
 import { MongoInvalidArgumentError, ObjectId } from 'mongodb';
-import { type Conditions, conditionsOf } from './filter-conditions.ts';
-import { type Found, findRows } from './find-rows.ts';
-import { splitPath } from './path-values.ts';
-import type { Records } from './records.ts';
-import { CODE, refusal } from './refusals.ts';
-import { sortComponents } from './sort-order.ts';
-import { asStored, type Fields, fromBytes, toBytes } from './stored-document.ts';
+import { type Conditions, conditionsOf } from '../filters/filter-conditions.ts';
+import { CODE, refusal } from '../refusals.ts';
+import { type Found, findRows } from '../search/find-rows.ts';
+import type { Records } from '../storage/records.ts';
+import { asStored, type Fields, fromBytes, toBytes } from '../stored-document.ts';
+import { splitPath } from '../values/path-values.ts';
+import { sortComponents } from '../values/sort-order.ts';
+import { sameValue } from '../values/value-key.ts';
 import { type Apply, updateOf } from './update.ts';
 import { placeAt } from './update-place.ts';
-import { sameValue } from './value-key.ts';
 
 /** Which documents a write is for: the first `limit` in order, 0 for all of them. */
 export type Selection = { filter: object; sort?: Sort | undefined; limit: number };

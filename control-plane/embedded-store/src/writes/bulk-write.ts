@@ -1,9 +1,9 @@
 import type { AnyBulkWriteOperation, BulkWriteResult, WriteError } from 'mongodb';
 import { MongoBulkWriteError, MongoInvalidArgumentError, MongoServerError } from 'mongodb';
-import type { Database } from './database.ts';
-import type { Records } from './records.ts';
-import { onlyOptions } from './refusals.ts';
-import type { BulkCounts } from './store-shape.ts';
+import { onlyOptions } from '../refusals.ts';
+import type { Database } from '../storage/database.ts';
+import type { Records } from '../storage/records.ts';
+import type { BulkCounts } from '../store-shape.ts';
 import { changeDocuments, deleteDocuments, insertDocument, updateResult } from './write.ts';
 
 type Counts = { -readonly [Name in keyof BulkCounts]: BulkCounts[Name] };

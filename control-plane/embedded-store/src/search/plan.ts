@@ -1,9 +1,9 @@
+import { type Condition, type Conditions, filterOf, partsOf } from '../filters/filter-conditions.ts';
+import type { IndexTable, KeyRange } from '../indexes/index-table.ts';
+import type { Fields } from '../stored-document.ts';
+import type { Component } from '../values/sort-order.ts';
 import { type EntryTest, entryTestOf } from './entry-test.ts';
-import { type Condition, type Conditions, filterOf, partsOf } from './filter-conditions.ts';
-import type { IndexTable, KeyRange } from './index-table.ts';
 import { boundsOf, pointsOf, startingWith } from './key-bounds.ts';
-import type { Component } from './sort-order.ts';
-import type { Fields } from './stored-document.ts';
 
 /** How a question is answered: which part of which index is read, in which direction, and what is left to test. */
 export type Plan = {

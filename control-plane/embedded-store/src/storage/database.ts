@@ -1,8 +1,8 @@
 import { mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { ID_INDEX, type IndexSpec, indexSpec, isSameIndex } from './index-spec.ts';
-import { IndexTable } from './index-table.ts';
+import { ID_INDEX, type IndexSpec, indexSpec, isSameIndex } from '../indexes/index-spec.ts';
+import { IndexTable } from '../indexes/index-table.ts';
 import { type LogSync, openLogSync } from './log-sync.ts';
 import { Records } from './records.ts';
 

@@ -1,7 +1,7 @@
 import { MongoInvalidArgumentError } from 'mongodb';
-import { isFields, splitPath } from './path-values.ts';
-import { CODE, refusal } from './refusals.ts';
-import { asStored, type Fields } from './stored-document.ts';
+import { CODE, refusal } from '../refusals.ts';
+import { asStored, type Fields } from '../stored-document.ts';
+import { isFields, splitPath } from '../values/path-values.ts';
 import { UPDATE_OPERATORS } from './update-operators.ts';
 import { placeAt } from './update-place.ts';
 

@@ -1,9 +1,9 @@
-import type { Condition } from './filter-conditions.ts';
-import { hasOperators } from './filter-conditions.ts';
-import { EVERY_KEY, type KeyRange } from './index-table.ts';
-import { KeyWriter } from './key-writer.ts';
-import { writeComponent } from './sort-order.ts';
-import { TAG, tagOf } from './value-key.ts';
+import type { Condition } from '../filters/filter-conditions.ts';
+import { hasOperators } from '../filters/filter-conditions.ts';
+import { EVERY_KEY, type KeyRange } from '../indexes/index-table.ts';
+import { KeyWriter } from '../values/key-writer.ts';
+import { writeComponent } from '../values/sort-order.ts';
+import { TAG, tagOf } from '../values/value-key.ts';
 
 type Direction = 1 | -1;
 

@@ -1,9 +1,9 @@
 import { Decimal128, Long } from 'mongodb';
-import { elementTest } from './matcher.ts';
-import { isFields } from './path-values.ts';
-import { CODE, refusal } from './refusals.ts';
+import { elementTest } from '../filters/matcher.ts';
+import { CODE, refusal } from '../refusals.ts';
+import { isFields } from '../values/path-values.ts';
+import { compareValues, sameValue } from '../values/value-key.ts';
 import type { Place } from './update-place.ts';
-import { compareValues, sameValue } from './value-key.ts';
 
 /** Changes one place of a document. `path` is for the words of a refusal. */
 export type UpdateOperator = (place: Place, operand: unknown, path: string) => void;

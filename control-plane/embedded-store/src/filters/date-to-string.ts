@@ -1,6 +1,6 @@
 import { evalExpr } from 'mingo/core';
 import { $dateToString as mingoDateToString } from 'mingo/operators/expression';
-import { CODE, refusal } from './refusals.ts';
+import { CODE, refusal } from '../refusals.ts';
 
 type Expression = Parameters<typeof mingoDateToString>[1];
 type Options = Parameters<typeof mingoDateToString>[2];

@@ -1,5 +1,5 @@
 import { MongoInvalidArgumentError } from 'mongodb';
-import type { Fields } from './stored-document.ts';
+import type { Fields } from '../stored-document.ts';
 
 const POSITION = /^(?:0|[1-9]\d*)$/;
 

@@ -1,8 +1,8 @@
 import type { Document } from 'mongodb';
-import { conditionsOf } from './filter-conditions.ts';
+import { conditionsOf } from '../filters/filter-conditions.ts';
+import type { Records } from '../storage/records.ts';
 import { findRows, type Window } from './find-rows.ts';
 import { type Plan, planFor } from './plan.ts';
-import type { Records } from './records.ts';
 
 /** Runs a search and tells how it went, in the names of MongoDB's `explain('executionStats')`. */
 export function explain(records: Records, filter: object, window: Required<Window>): Document {

@@ -1,5 +1,5 @@
-import { CODE, refusal } from './refusals.ts';
-import { compareValues, keyOf, TAG, tagOf } from './value-key.ts';
+import { CODE, refusal } from '../refusals.ts';
+import { compareValues, keyOf, TAG, tagOf } from '../values/value-key.ts';
 
 /** Whether one value is what an operator asks for. */
 export type LeafTest = (value: unknown) => boolean;

@@ -1,6 +1,6 @@
-import { isFields, splitPath } from './path-values.ts';
-import { CODE, refusal } from './refusals.ts';
-import type { Fields } from './stored-document.ts';
+import { CODE, refusal } from '../refusals.ts';
+import type { Fields } from '../stored-document.ts';
+import { isFields, splitPath } from '../values/path-values.ts';
 
 /** Gives the part of a document that was asked for. */
 export type Projection = (fields: Fields) => Fields;
