@@ -56,7 +56,7 @@ describe('the traffic of pages that are left', () => {
   it('is not there where the gateway does not tell, which a note says', async () => {
     const captureSession = sessionWith(() => undefined);
     assert.equal(await closeTabs(captureSession, () => Promise.reject(new Error('gone'))), null);
-    assert.match(captureSession.notes[0]?.text ?? '', /did not tell/);
+    assert.match(captureSession.notes[0]?.text ?? '', /did not report/);
   });
 });
 

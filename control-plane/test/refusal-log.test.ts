@@ -19,7 +19,7 @@ test('ten refusals of a kind are logged a minute, the others by their number', (
   refuse(401);
   assert.deepEqual(
     lines.slice(11).map(({ text }) => text),
-    ['more were refused, unlogged', 'refused'],
+    ['further refusals were not logged', 'refused'],
   );
   assert.equal(lines[11]?.fields.left, 990);
 });

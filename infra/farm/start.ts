@@ -12,7 +12,7 @@ const STOP_MS = 9_000;
 const say = (text: string) => console.log(text);
 
 /** The farm works without the demo: your own exits file need not lead to the ad world. */
-const tellOfDemo = (error: Error) => say(`  the demo scan came to nothing: ${error.message}`);
+const tellOfDemo = (error: Error) => say(`  the demo scan failed: ${error.message}`);
 
 /** The page at the root of the API links to the report. */
 const keepReport = (url: string, dataDir: string) =>

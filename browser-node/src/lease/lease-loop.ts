@@ -110,7 +110,7 @@ export class LeaseLoop {
       } catch (cause) {
         if (signal.aborted) continue;
         const pauseMs = backoffMs(BACKOFF, failures++);
-        this.#logger.warn({ cause, pause_ms: pauseMs }, 'no work could be asked for');
+        this.#logger.warn({ cause, pause_ms: pauseMs }, 'work could not be requested');
         await pause(pauseMs, undefined, { signal }).catch(() => undefined);
       }
     }

@@ -54,7 +54,7 @@ export async function makeAttempt(
   } catch (error) {
     if (stop.reason === 'deadline') return failed('browser: TIMEOUT', error);
     if (stop.reason) throw error;
-    logger.error({ cause: error }, 'an attempt failed by our own fault');
+    logger.error({ cause: error }, 'an attempt failed with an internal error');
     return failed('internal: ERROR', error);
   }
 }

@@ -35,7 +35,7 @@ export async function reportAttempt(
     signal.throwIfAborted();
     if (isLost(error)) return late(parts, logger);
     if (isRetryable(error)) {
-      logger.warn({ cause: error }, 'the control plane stayed away: a result was given up');
+      logger.warn({ cause: error }, 'the control plane is unavailable: a result was discarded');
       return 'unreported';
     }
     logger.error({ cause: error }, 'the control plane refused a result');

@@ -45,7 +45,7 @@ export async function runLease(
   } catch (error) {
     if (stop.reason === 'lost' || stop.reason === 'cancelled') return stop.reason;
     if (stop.reason === 'drain' || stop.reason === 'declined') return await release(parts, lease, logger);
-    logger.error({ cause: error }, 'a lease ended by our own fault');
+    logger.error({ cause: error }, 'a lease ended with an internal error');
     return 'unreported';
   } finally {
     endRenewal();

@@ -50,7 +50,10 @@ export function accountsDomain(
   const readKey = async (hash: string) => {
     const key = await keys.findByHash(hash);
     // Nobody waits for it, and the next use notes it as well.
-    if (key) noteUse(keys, key, new Date()).catch((cause: unknown) => logger.debug({ cause }, 'a use was not noted'));
+    if (key)
+      noteUse(keys, key, new Date()).catch((cause: unknown) =>
+        logger.debug({ cause }, 'the last use of a key was not recorded'),
+      );
     return key;
   };
   const findByHash = rememberBriefly(readKey, REMEMBERED_MS);

@@ -42,9 +42,9 @@ export const ERRORS = {
   rate_limited: {
     status: 429,
     detail: 'text',
-    means: 'The API key has made all requests that its organization may make with it in a minute.',
+    means: 'The API key has used up its requests of this minute.',
   },
-  not_found: { status: 404, detail: 'text', means: 'There is no such thing, or it belongs to another organization.' },
+  not_found: { status: 404, detail: 'text', means: 'It does not exist, or it belongs to another organization.' },
   method_not_allowed: { status: 405, detail: 'text', means: 'The path exists, with other methods.' },
   request_too_large: { status: 413, detail: 'text', means: 'The body is larger than the operation takes.' },
   range_not_satisfiable: { status: 416, detail: 'text', means: 'The file has no byte in the range.' },
@@ -81,7 +81,7 @@ export const ERRORS = {
   'billing.insufficient_funds': {
     status: 403,
     detail: 'text',
-    means: 'It costs more than the balance of the organization.',
+    means: 'The request costs more than the balance of the organization.',
   },
   'catalogue.not_ready': {
     status: 503,
@@ -111,7 +111,7 @@ export const ERRORS = {
   'checking.built_in_rule': {
     status: 409,
     detail: 'text',
-    means: 'The rule comes with Adsweep: it can be made inactive, and not deleted.',
+    means: 'The rule comes with Adsweep: it can be deactivated but not deleted.',
   },
   'checking.rule_test_batch_in_progress': {
     status: 429,
@@ -136,7 +136,7 @@ export const ERRORS = {
   'lease.lost': {
     status: 409,
     detail: 'text',
-    means: 'This lease may not write the scan any more; say nothing further.',
+    means: 'This lease may no longer write the scan; stop reporting on it.',
   },
   'node.blocked': {
     status: 403,
@@ -146,12 +146,12 @@ export const ERRORS = {
   'storage.full': {
     status: 503,
     detail: 'text',
-    means: 'There is no room left to store this; nothing of it was kept. Try again when there is.',
+    means: 'There is no space left to store this; nothing was kept. Try again later.',
   },
   unavailable: {
     status: 503,
     detail: 'text',
-    means: 'A part that this needs is away for the moment; try again shortly.',
+    means: 'A component that this needs is temporarily unavailable; try again shortly.',
   },
 } as const satisfies Record<string, { status: number; detail: 'items' | 'text'; means: string }>;
 

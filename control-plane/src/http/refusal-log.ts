@@ -21,7 +21,8 @@ export function refusalLog(now: () => number = Date.now) {
     const window = windows.get(kind) ?? { since: now(), lines: 0, left: 0 };
     if (now() - window.since >= WINDOW_MS) {
       const { left } = window;
-      if (left > 0) log.info({ route: refusal.route, status: refusal.status, left }, 'more were refused, unlogged');
+      if (left > 0)
+        log.info({ route: refusal.route, status: refusal.status, left }, 'further refusals were not logged');
       Object.assign(window, { since: now(), lines: 0, left: 0 });
     }
     if (windows.size < KINDS_MAX) windows.set(kind, window);

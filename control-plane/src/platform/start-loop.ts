@@ -26,11 +26,11 @@ export function startLoop(logger: Logger, { name, everyMs, turn, wake = createWa
   const takeTurn = async (): Promise<boolean> => {
     try {
       const more = (await turn()) === true;
-      if (failing) logger.info({ loop: name }, 'a loop works again');
+      if (failing) logger.info({ loop: name }, 'a loop has recovered');
       failing = false;
       return more;
     } catch (cause) {
-      if (!failing) logger.warn({ loop: name, cause }, 'a loop cannot do its work');
+      if (!failing) logger.warn({ loop: name, cause }, 'a loop is failing');
       failing = true;
       return false;
     }

@@ -1,7 +1,7 @@
 import type { Logger } from './logger.ts';
 import { withDeadline } from './with-deadline.ts';
 
-/** What a service stops, by name; stopped in the order given. */
+/** The parts of a service to stop, by name, in order. */
 export type Stop = [name: string, stop: () => Promise<void> | void];
 
 /**

@@ -45,10 +45,10 @@ export async function picture(captureSession: CaptureSession, landing: OpenTab, 
     if (size.height <= PICTURED_HEIGHT_MAX) return await shootWhole(captureSession, landing, size);
     captureSession.notes.push({ collector: 'screenshots', text: `${size.height} pixels high: what is in view` });
   } catch (cause) {
-    captureSession.logger.info({ cause }, 'a whole page could not be pictured');
+    captureSession.logger.info({ cause }, 'no full-page screenshot could be taken');
     captureSession.notes.push({
       collector: 'screenshots',
-      text: 'the whole page could not be pictured: what is in view',
+      text: 'no full-page screenshot could be taken: only the viewport',
     });
     await stopScript(landing.tab);
   }

@@ -85,8 +85,8 @@ async function askGateway(
   try {
     return await captureSession.ending.race(withDeadline(traffic(), TRAFFIC_MS, 'the gateway'));
   } catch (cause) {
-    captureSession.logger.warn({ cause }, 'the gateway did not tell what it carried');
-    captureSession.notes.push({ collector: 'gateway', text: 'it did not tell what it carried' });
+    captureSession.logger.warn({ cause }, 'the gateway did not report the traffic');
+    captureSession.notes.push({ collector: 'gateway', text: 'it did not report the traffic' });
     return null;
   }
 }

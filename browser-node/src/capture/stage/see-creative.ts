@@ -69,8 +69,8 @@ async function pictured(captureSession: CaptureSession, { page }: Stage, box: Bo
 }
 
 function noted(captureSession: CaptureSession, cause: unknown): null {
-  captureSession.logger.info({ cause }, 'a creative could not be pictured');
-  captureSession.notes.push({ collector: 'creative', text: 'the creative could not be pictured' });
+  captureSession.logger.info({ cause }, 'no screenshot of a creative could be taken');
+  captureSession.notes.push({ collector: 'creative', text: 'no screenshot of the creative could be taken' });
   return null;
 }
 

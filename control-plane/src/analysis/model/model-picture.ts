@@ -20,7 +20,7 @@ export function modelPicture(
     try {
       return await pictures.resize({ ...artifact, open: () => stream }, SIZE, AbortSignal.timeout(RESIZE_MS));
     } catch (cause) {
-      logger.warn({ scan_id: scan._id, cause }, 'a screenshot could not be made ready for the model');
+      logger.warn({ scan_id: scan._id, cause }, 'a screenshot could not be prepared for the model');
       return null;
     } finally {
       stream.destroy();

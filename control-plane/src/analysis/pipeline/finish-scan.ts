@@ -88,7 +88,10 @@ export async function finishScan(
  * false where someone else took it over meanwhile.
  */
 export async function abandonChecks(dependencies: FinishDependencies, scan: ScanRecord, now: Date): Promise<boolean> {
-  dependencies.logger.error({ scan_id: scan._id, attempts: scan.checks_attempts }, 'the checks were given up');
+  dependencies.logger.error(
+    { scan_id: scan._id, attempts: scan.checks_attempts },
+    'the checks of a scan were abandoned',
+  );
   const checks = { ...NOTHING, scan, now, turn: ALONE, began: performance.now(), missing: [INTERRUPTED] };
   const { scan: finished } = await finish(dependencies, checks);
   return finished !== undefined;
@@ -126,7 +129,7 @@ async function inspectEvidence(
   if (!packed) return {};
   const { failed, names, ...seen } = await inspect(packed);
   for (const { name, cause } of failed)
-    logger.error({ scan_id: scan._id, judgement: name, cause }, 'a judgement failed');
+    logger.error({ scan_id: scan._id, judgement: name, cause }, 'a step of the analysis failed');
   const ofFailed = failed.map(({ name }) => name);
   return { ...seen, names: names ?? unknown, packed: null, missing: [...missing, ...ofFailed] };
 }

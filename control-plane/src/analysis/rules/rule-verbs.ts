@@ -25,8 +25,7 @@ const LLM_RULES_MAX = 10;
 /** Whose rule it is to be: the platform's are the operator's business. */
 export function ownerFor(caller: Caller, scope: 'system' | 'personal'): string | null {
   if (scope === 'personal') return caller.organizationId;
-  if (!isOperator(caller))
-    throw new ApiError('forbidden', "Rules of the platform are written with the operator's key alone.");
+  if (!isOperator(caller)) throw new ApiError('forbidden', "Only the operator's key can write rules of the platform.");
   return null;
 }
 

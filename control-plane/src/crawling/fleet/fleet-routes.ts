@@ -109,7 +109,7 @@ function nodeVerbRoutes({ blockNode, unblockNode, drainNode, undrainNode }: Flee
 }
 
 function away(cause: unknown): never {
-  throw new ApiError('unavailable', 'The index of work is away for the moment.', {
+  throw new ApiError('unavailable', 'The queue is temporarily unavailable.', {
     cause,
     headers: { 'Retry-After': '1' },
   });

@@ -102,7 +102,7 @@ export function refuseLarger({ headers }: IncomingMessage, bytesMax: number, wha
 /** The refusal of a late call, counted. */
 export function leaseLost({ lateResults }: Pick<WorkMetrics, 'lateResults'>, call: LateCall): ApiError {
   lateResults.inc({ call });
-  return new ApiError('lease.lost', 'This lease may not write the scan any more.');
+  return new ApiError('lease.lost', 'This lease may no longer write the scan.');
 }
 
 function unauthorized(detail: string): ApiError {

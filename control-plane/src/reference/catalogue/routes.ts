@@ -104,7 +104,7 @@ function targetingRoute(readCatalogue: ReadCatalogue): Route<Caller> {
     ),
     replies: {
       200: { description: 'The lists.', schema: TargetingSchema },
-      304: { description: 'The lists are those that the client has.' },
+      304: { description: 'Not modified: the client has the current lists.' },
     },
     refine: ({ query }) => proxyTypeIssues(query.proxy_type, ['query', 'proxy_type']),
     handle: ({ query, headers }) => {

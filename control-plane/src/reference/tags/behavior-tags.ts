@@ -8,7 +8,7 @@ export const BEHAVIOR_TAGS = [
     severity: 'high',
     visibility: 'public',
     display_name: 'Leaves by itself',
-    description: 'The page leads to another site without a click after it was shown, or a frame in it tries to.',
+    description: 'After it was shown, the page navigates to another site without a click, or a frame in it tries to.',
   },
   {
     slug: 'auto_download',
@@ -49,7 +49,7 @@ export const BEHAVIOR_TAGS = [
     severity: 'medium',
     visibility: 'public',
     display_name: 'Takes the whole screen',
-    description: 'The page asks for the whole screen without a click, or on the first click on any place.',
+    description: 'The page requests full screen without a click, or on the first click anywhere.',
   },
   {
     slug: 'app_store_redirect',
@@ -57,7 +57,7 @@ export const BEHAVIOR_TAGS = [
     severity: 'medium',
     visibility: 'public',
     display_name: 'Jumps to an app store',
-    description: 'The page leads to an app store, or opens it in an app, without a click.',
+    description: 'The page navigates to an app store, or opens its app, without a click.',
   },
   {
     slug: 'cpu_hog',
@@ -74,7 +74,7 @@ export const BEHAVIOR_TAGS = [
     severity: 'medium',
     visibility: 'public',
     display_name: 'Hidden ad',
-    description: 'An ad is loaded in a frame that is transparent, or stands where no visitor can scroll to.',
+    description: 'An ad is loaded in a frame that is transparent, or placed where no visitor can scroll to.',
   },
   {
     slug: 'stacked_ads',
@@ -82,7 +82,7 @@ export const BEHAVIOR_TAGS = [
     severity: 'medium',
     visibility: 'public',
     display_name: 'Stacked ads',
-    description: 'Ads stand upon each other, so that one is seen and all are counted.',
+    description: 'Ads are stacked on top of each other, so that only one is seen and all are counted.',
   },
   {
     slug: 'pixel_stuffing',
@@ -98,7 +98,7 @@ export const BEHAVIOR_TAGS = [
     severity: 'medium',
     visibility: 'public',
     display_name: 'Uses the clipboard by itself',
-    description: 'The page reads the clipboard, or puts something into it, without a click.',
+    description: 'The page reads or writes the clipboard without a click.',
   },
   {
     slug: 'vibrate',
@@ -114,7 +114,7 @@ export const BEHAVIOR_TAGS = [
     severity: 'low',
     visibility: 'public',
     display_name: 'Asks to send notifications',
-    description: 'The page asks for the permission to send notifications without a click.',
+    description: 'The page requests permission to send notifications without a click.',
   },
   {
     slug: 'fingerprinting',

@@ -26,7 +26,7 @@ export const DECEPTION_TAGS = [
     severity: 'high',
     visibility: 'public',
     display_name: 'Malicious script',
-    description: 'A script does what is known of malicious ones, such as sending card numbers to a hidden address.',
+    description: 'A script behaves like known malicious ones, such as sending card numbers to a hidden address.',
   },
   {
     slug: 'fake_system_dialog',
@@ -51,7 +51,7 @@ export const DECEPTION_TAGS = [
     severity: 'high',
     visibility: 'public',
     display_name: 'Command to paste and run',
-    description: 'The page has the visitor run a command that it gave him, to prove that he is human.',
+    description: 'The page makes the visitor run a command, supposedly to prove that they are human.',
   },
   {
     slug: 'forced_subscription',
@@ -59,6 +59,6 @@ export const DECEPTION_TAGS = [
     severity: 'medium',
     visibility: 'public',
     display_name: 'Forced subscription',
-    description: 'The page hides what it costs again and again, has it ticked already, or orders it by itself.',
+    description: 'The page hides a recurring price, preselects a subscription, or orders one without a click.',
   },
 ] as const satisfies SystemTag[];

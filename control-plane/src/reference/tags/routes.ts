@@ -222,7 +222,7 @@ async function findOwnTag(parts: TagParts, caller: Caller, slug: string): Promis
 /** Tags of the system belong to the operator. */
 function requireOwner(caller: Caller, tag: TagDefinition): void {
   if (tag.organization_id === null && !isOperator(caller))
-    throw new ApiError('forbidden', 'Tags of the system are changed with the operator’s key alone.');
+    throw new ApiError('forbidden', 'Only the operator’s key can change tags of the system.');
 }
 
 async function present({ countScans }: TagParts, { organizationId }: Caller, tag: TagDefinition, rules: RuleOfTag[]) {

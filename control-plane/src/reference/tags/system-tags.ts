@@ -93,7 +93,7 @@ export const SYSTEM_TAGS = [
     severity: 'low',
     visibility: 'public',
     display_name: 'Addresses without encryption',
-    description: 'A VAST document names http addresses, which pages that are encrypted do not load.',
+    description: 'A VAST document has http URLs, which https pages do not load.',
   },
   {
     slug: 'vast_duration_mismatch',
@@ -101,7 +101,7 @@ export const SYSTEM_TAGS = [
     severity: 'low',
     visibility: 'public',
     display_name: 'Wrong duration',
-    description: 'The video takes longer, or less long, than its document says.',
+    description: 'The video is longer or shorter than its document says.',
   },
   {
     slug: 'vast_bitrate_mismatch',
@@ -109,7 +109,7 @@ export const SYSTEM_TAGS = [
     severity: 'low',
     visibility: 'public',
     display_name: 'Wrong bitrate',
-    description: 'The bitrate of the video is not the one that its document says.',
+    description: 'The bitrate of the video differs from the one in its document.',
   },
   {
     slug: 'vast_invalid_value',
@@ -133,7 +133,7 @@ export const SYSTEM_TAGS = [
     severity: 'low',
     visibility: 'public',
     display_name: 'Tracker does not answer',
-    description: 'A tracker of the ad was asked for and did not answer, or refused.',
+    description: 'A tracker of the ad was requested and did not answer, or refused.',
   },
   {
     slug: 'ios_exploit_attempt',
@@ -141,7 +141,7 @@ export const SYSTEM_TAGS = [
     severity: 'high',
     visibility: 'public',
     display_name: 'iOS exploit attempt',
-    description: 'A request looks like one of a known kit that attacks browsers of iOS.',
+    description: 'A request matches a known exploit kit for browsers on iOS.',
   },
   {
     slug: 'ai_prohibited_content',

@@ -55,7 +55,7 @@ function fileRoute(findFile: FindFile, { path, summary, name, content, typeOf }:
     replies: {
       200: { description: 'The file.', content },
       206: { description: 'The part that was asked for.', content },
-      304: { description: 'It is the one that the client has.' },
+      304: { description: 'Not modified: the client has the current version.' },
     },
     errors: ['not_found', 'range_not_satisfiable'],
     handle: async ({ caller, params, headers }) => {

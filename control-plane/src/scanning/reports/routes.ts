@@ -73,7 +73,7 @@ const Width = Type.Object(
 );
 const pictureReplies = {
   200: { description: 'The picture.', content: 'image/webp' },
-  304: { description: 'The picture is the one that the client has.' },
+  304: { description: 'Not modified: the client has the current picture.' },
 };
 
 /** The page at the root, the login-free report of a scan, its pictures, and what pages are made with (spec 1, 5). Whoever knows the token may read. */
