@@ -43,6 +43,7 @@ describe('the report of a VAST tag', () => {
     );
     assert.match(page, /Where it leads <span class="count">2 tabs[\s\S]*class="side-by-side"/);
     assert.match(page, /companions\/1\/screenshot/);
+    assert.match(render({}, ['companion-24.jpeg']), /companions\/24\/screenshot/);
     assert.doesNotMatch(page, /companions\/0|private|undefined|NaN|\[object/);
   });
 

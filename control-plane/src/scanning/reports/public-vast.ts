@@ -4,8 +4,8 @@ import type { EvidenceVast } from '../scans/api/evidence.ts';
 import { clip, LISTED_URL_MAX, TITLE_MAX, TYPE_MAX, URL_MAX } from './clip.ts';
 import type { ReportRung, ReportTracker, ReportVast, ReportVideoAd } from './report.ts';
 
-/** Companions of a video ad that are shown. */
-const COMPANIONS_MAX = 10;
+/** Companions that a browser node pictures: five of each of five ads. */
+const COMPANIONS_MAX = 25;
 
 /** What came of a VAST tag; `artifacts` are the names of its stored files. */
 export function publicVast(vast: EvidenceVast, artifacts: ReadonlySet<string>): ReportVast {
