@@ -52,6 +52,51 @@ describe('the requests of a capture', { concurrency: 4 }, () => {
     );
   });
 
+  it('are those that were sent, not those that a policy or an ungranted preflight stopped before', async () => {
+    const { site } = world;
+    const api = 'https://api-asked.example';
+    const cors = { 'access-control-allow-origin': '*', 'access-control-allow-headers': 'x-asked' };
+    const answer = (path: string, headers = {}, status = 200) =>
+      site.setRoute(api + path, (_, response) => void response.writeHead(status, headers).end('{}'));
+    answer('/granted', cors);
+    answer('/refused', {}, 403);
+    answer('/other-method', cors);
+    answer('/beacon');
+    answer('/unreadable');
+    site.setPage(
+      'https://asking.example/',
+      `<script>
+      const ask = (path, options) => fetch('${api}' + path, options).catch(() => 0);
+      ask('/granted', { headers: { 'x-asked': '1' } });
+      ask('/refused', { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{}' });
+      ask('/other-method', { method: 'DELETE' });
+      ask('/unreadable');
+      ask(':6667/port', { mode: 'no-cors' });
+      navigator.sendBeacon('${api}/beacon', new Blob(['{}'], { type: 'application/json' }));
+      new Worker(URL.createObjectURL(new Blob(["fetch('${api}/refused?by-worker', { headers: { 'x-asked': '1' } }).catch(() => 0)"])));
+      for (const src of ['${api}/unreadable?orb', 'http://api-asked.example/mixed.js', 'https://unlisted.example/policy.js'])
+        document.head.append(Object.assign(document.createElement('script'), { src }));
+      new Image().src = 'https://user:secret@api-asked.example/credentials.gif';</script>`,
+      {
+        'content-security-policy': `script-src 'unsafe-inline' blob: https://api-asked.example http://api-asked.example`,
+      },
+    );
+    const captured = await world.capture('https://asking.example/');
+    const isOfPage = (url: string) => /^(blob:|https?:\/\/[^/]*(asking|api-asked|unlisted)\.example)/.test(url);
+    const listed = (requests: { method: string; url: string }[]) =>
+      requests.flatMap(({ method, url }) => (isOfPage(url) ? [`${method} ${url}`] : [])).sort();
+    const log = listed(site.arrivals);
+    assert.deepEqual(listed(captured.requests), log);
+    for (const sent of [
+      'OPTIONS /granted',
+      'GET /granted',
+      'OPTIONS /refused',
+      'OPTIONS /other-method',
+      'GET /unreadable?orb',
+    ])
+      assert.ok(log.includes(sent.replace('/', `${api}/`)), `${sent} of ${log.join(' ')}`);
+  });
+
   it('are those of a service worker', async () => {
     const { site } = world;
     site.setPage('https://serviced.example/', `<script>navigator.serviceWorker.register('/service.js')</script>`);

@@ -30,7 +30,8 @@ const PAUSED = [{ urlPattern: '*', resourceType: 'Document' }, ...INSIDE.map((st
  *
  * Playwright would pause every request for the sake of a proxy's password, and let it go on once the renderer has told of it. A renderer
  * that goes away before it does leaves its last beacons paused for ever. So Playwright is told of no password; documents go on at once,
- * and nothing else of the web is paused, but where somebody routes requests.
+ * and nothing else of the web is paused, but where somebody routes requests. There, Playwright would answer every CORS preflight itself and
+ * allow all: servers are asked, as they would be by any other browser.
  */
 export class RequestGuard implements ProtocolFilter {
   readonly #credentialsOf: (sessionId: string) => ProxyCredentials | null;
@@ -92,7 +93,7 @@ export class RequestGuard implements ProtocolFilter {
       say(
         addedCommand(sessionId, { method: 'Fetch.failRequest', params: { requestId, errorReason: 'BlockedByClient' } }),
       );
-    else if (this.#routed.has(sessionId ?? '')) return true;
+    else if (this.#routed.has(sessionId ?? '') && !isPreflight(message)) return true;
     else
       say(
         addedCommand(sessionId, { method: 'Fetch.continueRequest', params: { requestId, ...this.#amended(message) } }),
@@ -149,5 +150,12 @@ export const workerScriptsPaused = {
 /** Every request reaches the network, where it is recorded. */
 const withoutCache = { method: 'Network.setCacheDisabled', params: { cacheDisabled: true } };
 const guarded = { method: 'Fetch.enable', params: { handleAuthRequests: true, patterns: PAUSED } };
+
+/** Whether a request was paused that the browser makes to ask whether a page may make another (Fetch standard, 4.8): no page can set that header. */
+function isPreflight({ params }: ProtocolMessage): boolean {
+  const { method, headers = {} } = (params?.request ?? {}) as { method?: string; headers?: Record<string, string> };
+  if (method !== 'OPTIONS' || params?.responseStatusCode !== undefined) return false;
+  return Object.keys(headers).some((name) => name.toLowerCase() === 'access-control-request-method');
+}
 
 const requestedUrl = ({ params }: ProtocolMessage): string => String((params?.request as { url?: unknown })?.url);

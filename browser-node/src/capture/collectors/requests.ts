@@ -20,6 +20,8 @@ export const requests: Collector = {
     const seen = new Set<Seen>();
     captureSession.listeners.on('request', (request) => {
       if (seen.size >= REQUEST_URLS_MAX || captureSession.journal.closedAtMs !== null) return;
+      // Nobody is asked for what the page holds itself.
+      if (request.url().startsWith('blob:')) return;
       seen.add({ request, atMs: Date.now(), method: request.method(), url: clipUrl(request.url()) });
     });
     return (draft) => {

@@ -8,6 +8,7 @@ import { type DevTools, type EventPayload, rootOf, type TargetSession } from '..
 import { CONTENT_TYPE_LENGTH_MAX, HOPS_MAX } from './budgets.ts';
 import { clipUrl, hasImpossibleHost } from './clip-url.ts';
 import { FairList } from './fair-list.ts';
+import { isNeverSent } from './never-sent.ts';
 import type { Tab } from './tab.ts';
 
 type Sent = EventPayload<'Network.requestWillBeSent'>;
@@ -43,7 +44,7 @@ export type Entry = {
   /** Says that the response is to be kept as a file. */
   attachment: boolean;
   certificate: Response['securityDetails'] | null;
-  /** We stopped it inside the browser: it never reached the network. */
+  /** It was stopped inside the browser, by us or by a policy: it never reached the network. */
   isStopped: boolean;
   /** Monotonic time at which something of its answer last came, 0 = nothing has. */
   receivedAt: number;
@@ -123,7 +124,7 @@ export class NetworkJournal {
       open.entry.receivedAt = performance.now();
     });
     devtools.on('Network.loadingFinished', ({ requestId }, session) => this.#ended(requestId, '', session));
-    devtools.on('Network.loadingFailed', (event, session) => this.#ended(event.requestId, event.errorText, session));
+    devtools.on('Network.loadingFailed', (event, session) => this.#failed(event, session));
     this.#listenToSockets(devtools);
   }
 
@@ -214,6 +215,13 @@ export class NetworkJournal {
     if (open) open.apart = { status, headers };
     else if (keptBack) fillHead(keptBack, { status, headers });
     this.#keptBack.delete(requestId);
+  }
+
+  #failed(event: EventPayload<'Network.loadingFailed'>, session: TargetSession): void {
+    const entry = this.#open.get(event.requestId)?.entry;
+    // A tab's chain tells where it was led, even where nobody was asked.
+    if (entry && entry.hop === null && entry.statusCode === 0) entry.isStopped ||= isNeverSent(event);
+    this.#ended(event.requestId, event.errorText, session);
   }
 
   #ended(requestId: string, fault: string, session: TargetSession): void {

@@ -140,12 +140,13 @@ export const ODD_CREATIVES: Creative[] = [
     markup: /banner/,
   },
   {
-    kind: 'requests of workers, preloads, modules and sockets',
+    kind: 'requests of workers, preloads, modules and sockets, and preflights',
     isTested: true,
     tag: `${linked(img('300x250'))}<link rel="preload" as="image" href="${CDN}/preloaded.svg"><link rel="prefetch" href="${CDN}/prefetched.js"><link rel="dns-prefetch" href="//unused.example"><link rel="modulepreload" href="${CDN}/module.js">
       <picture><source srcset="${CDN}/preloaded.svg?once 1x, ${CDN}/preloaded.svg?twice 2x"><img width="1" height="1" style="position:absolute"></picture>
       <script type="module" src="${CDN}/module.js"></script><script>new Worker(URL.createObjectURL(new Blob(["fetch('${CDN}/worker.json')"]))); new EventSource('${CDN}/events.json');
-      fetch('${CDN}/kept.json', { method: 'POST', keepalive: true, body: 'x', mode: 'no-cors' });</script>`,
+      fetch('${CDN}/kept.json', { method: 'POST', keepalive: true, body: 'x', mode: 'no-cors' }); fetch('${CDN}/granted.json', { headers: { 'x-creative': '1' } });
+      fetch('${CDN}/refused.json', { method: 'PUT' }).catch(() => 0);</script>`,
     pages: {
       [`${CDN}/module.js`]: `import '${CDN}/imported.js'`,
       [`${CDN}/imported.js`]: `fetch('${CDN}/module.json')`,
@@ -154,6 +155,8 @@ export const ODD_CREATIVES: Creative[] = [
       [`${CDN}/worker.json`]: '{}',
       [`${CDN}/module.json`]: '{}',
       [`${CDN}/kept.json`]: '{}',
+      [`${CDN}/granted.json`]: '{}',
+      [`${CDN}/refused.json`]: '{}',
     },
     size: [300, 250],
     landing: SHOP,

@@ -4,6 +4,8 @@ import { ADS, CDN, CLICK, type Creative, SHOP } from './creative.ts';
 const SIZES = ['300x250', '728x90', '320x50', '300x50'];
 /** Longer than a click waits for something to open. */
 const SLOW_MS = 4_000;
+/** CORS headers: every page may read the answer, and ask with headers of its own, but by no method that is not simple. */
+const READABLE = { 'access-control-allow-origin': '*', 'access-control-allow-headers': '*' };
 const PIXEL = Buffer.from('R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7', 'base64');
 /** Content types by extension; anything else is a page. */
 const TYPES: Record<string, string> = {
@@ -34,7 +36,7 @@ function servePage(site: Site, url: string, text: string): void {
     site.setText(url, 'text/html', Buffer.from(text.slice('latin1:'.length), 'latin1'));
   else if (type)
     site.setRoute(url, (_, response) => {
-      response.writeHead(200, { 'content-type': type, 'access-control-allow-origin': '*' }).end(text);
+      response.writeHead(200, { 'content-type': type, ...READABLE }).end(text);
     });
   else site.setPage(url, text);
 }
