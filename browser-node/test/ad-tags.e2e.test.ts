@@ -53,9 +53,12 @@ describe('an ad tag', { concurrency: 8 }, () => {
     assert.equal(captured.outcome.capture.creative?.width, 300);
   });
 
-  it('§2.5.6 is clicked for what opens nothing without another visit to its landing, and its own tracking goes out', async () => {
+  it('§2.5.6 is clicked for what opens nothing, what the first click brought included, without another visit to its landing, and its own tracking goes out', async () => {
     const [creative] = TESTED_CREATIVES.filter(({ kind }) => kind === 'a carousel with arrows');
-    const slides = `${creative?.tag}<img src="${CDN}/300x50.svg" style="cursor:pointer" onclick="new Image().src = '${ADS}/tracked?' + performance.now(); window.open('${ADS}/click')">`;
+    const arrowsAfterClick = creative?.tag
+      .replace('<button', '<button hidden')
+      .replace('target="_blank"', `target="shop" onclick="document.getElementById('next').hidden = false"`);
+    const slides = `${arrowsAfterClick}<img src="${CDN}/300x50.svg" style="cursor:pointer" onclick="new Image().src = '${ADS}/tracked?' + performance.now(); window.open('${ADS}/click')">`;
     const { captured, site } = await captureAlone(slides, () => undefined);
     const asked = (path: string) => site.urls().filter((url) => url.startsWith(ADS + path)).length;
     assert.deepEqual([asked('/click'), asked('/slide')], [1, 1]);
@@ -88,11 +91,17 @@ describe('an ad tag', { concurrency: 8 }, () => {
   });
 
   it('fails for good where it holds nothing that a browser could show, and as its address fails', async () => {
-    const [empty, gone] = await Promise.all([
-      captureAlone('1 < 2', () => undefined),
-      captureAlone('http://x.dns-fault.example/ad', () => undefined),
-    ]);
-    assert.deepEqual([empty.captured.failure, gone.captured.failure], ['ad_tag: INVALID', 'navigation: DNS']);
+    const failures = await Promise.all(
+      ['1 < 2', 'http://x.dns-fault.example/ad', `${ADS}/leap`, `${ADS}/jump`].map(async (tag) => {
+        const { captured } = await captureAlone(tag, (site) => {
+          site.setRedirect(`${ADS}/leap`, 'javascript:alert(1)');
+          site.setRedirect(`${ADS}/jump`, 'intent://x#Intent;end');
+        });
+        return captured.failure;
+      }),
+    );
+    const blocked = 'navigation: BLOCKED_URL';
+    assert.deepEqual(failures, ['ad_tag: INVALID', 'navigation: DNS', blocked, blocked]);
   });
 
   describe('is captured as it is rendered', { concurrency: 8 }, () => {

@@ -1,15 +1,18 @@
-/** What is hit at a point: `element` numbers elements in the order in which they were hit first; null: nothing that looks clickable. */
+/** What is hit at a point: `element` numbers the elements of a document in the order in which they were hit first; null: nothing that looks clickable. */
 export type Hit = { element: number; label: string } | null;
 
 /**
  * Runs in the page, in a world of its own: for each point what a visitor would take for a button or link there: `a`, `button`, `input`,
  * `[onclick]`, `role=button`, `role=link`, or what the pointer turns into a hand over. Shadow roots are entered, closed ones
- * where `measureVisuals` has left them in this world.
+ * where `measureVisuals` has left them in this world. The numbers of elements are left in `clickableNumbers` of that world for the next time.
  */
 export function findClickable({ points }: { points: { x: number; y: number }[] }): Hit[] {
   const BUTTONS = 'a, button, input, select, summary, area, [onclick], [role=button], [role=link]';
-  const numbers = new Map<Element, number>();
-  const { closedRoots } = globalThis as { closedRoots?: WeakMap<Element, ShadowRoot> };
+  const { closedRoots, clickableNumbers: numbers = new Map() } = globalThis as {
+    closedRoots?: WeakMap<Element, ShadowRoot>;
+    clickableNumbers?: Map<Element, number>;
+  };
+  Object.assign(globalThis, { clickableNumbers: numbers });
   const rootOf = (element: Element | null) => element && (element.shadowRoot ?? closedRoots?.get(element));
   const deepest = (x: number, y: number): Element | null => {
     let element = Document.prototype.elementFromPoint.call(document, x, y);

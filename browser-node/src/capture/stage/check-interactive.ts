@@ -2,8 +2,9 @@ import { CLICK_MS } from '../session/budgets.ts';
 import type { CaptureSession } from '../session/capture-session.ts';
 import { underLoad } from '../session/machine-load.ts';
 import { type Clickable, clickablesUnder } from './clickables.ts';
-import { clickAt, waitFor } from './follow-click.ts';
-import { measureFrames } from './measure-frames.ts';
+import { clickAt, isLedAway, waitFor } from './follow-click.ts';
+import { gridOver } from './grid.ts';
+import { findCreative } from './see-creative.ts';
 import type { Stage } from './stage.ts';
 
 /** How often something was clicked, and the first thing that opened nothing, '' = everything opened something. */
@@ -14,44 +15,57 @@ const CLICKS_MAX = 40;
 const REST_MS = 200;
 
 /**
- * Clicks each of these once until one opens nothing: tries no page load and no tab (spec 2.5). Every page load that a click starts is stopped
- * inside the browser, so that none opens the click-through; what the creative sends on its own goes out. Takes `budgetMs` at most.
+ * Clicks the creative's buttons and links under a grid of points once each until one opens nothing: tries no page load and no tab (spec 2.5).
+ * They are looked for before each click: what an earlier one brought is clicked too, and what it took away is no button any more. Every page
+ * load that a click starts is stopped inside the browser, so that none opens the click-through; what the creative sends on its own goes
+ * out. Takes `budgetMs` at most. `isPage`: the tag is the address of a page with the creative.
  */
 export async function checkInteractive(
   captureSession: CaptureSession,
   stage: Stage,
-  clickables: readonly Clickable[],
+  isPage: boolean,
   budgetMs: number,
 ): Promise<Interactivity> {
   const { ending, landings } = captureSession;
   const until = performance.now() + budgetMs;
-  const checked: Interactivity = { clicked: 0, inert: '' };
+  const isOver = () =>
+    ending.failure !== null || stage.page.isClosed() || isLedAway(stage) || performance.now() > until;
+  const clicked = new Set<string>();
   captureSession.isChecking = true;
   landings.refuseFurther();
-  const frames = await measureFrames(captureSession, stage.tab.tab.session);
   try {
-    for (const clickable of clickables.slice(0, CLICKS_MAX)) {
-      if (ending.failure || stage.page.isClosed() || performance.now() > until) break;
-      // What the click, or one of these, took away is no button any more.
-      if ((await clickablesUnder(captureSession, frames, [clickable])).length === 0) continue;
-      stage.pageLoads.stopAll();
-      const tabsBefore = landings.opened;
-      await ending.race(clickAt(stage, clickable).catch(() => undefined));
-      const opens = () => stage.pageLoads.stopped.length > 0 || landings.opened > tabsBefore;
-      await waitFor(() => opens() || ending.failure !== null, underLoad(captureSession, CLICK_MS));
+    while (clicked.size < CLICKS_MAX && !isOver()) {
+      const next = (await clickablesOf(captureSession, stage, isPage)).find(({ key }) => !clicked.has(key));
+      if (!next || isOver()) break;
+      const opens = await opensAnything(captureSession, stage, next);
       if (ending.failure) break;
-      checked.clicked += 1;
-      if (!opens()) {
-        checked.inert = clickable.label;
-        break;
-      }
+      clicked.add(next.key);
+      if (!opens) return { clicked: clicked.size, inert: next.label };
       await waitFor(() => ending.failure !== null, REST_MS);
       landings.closeRefused();
     }
   } finally {
-    // A load that a click started may come late: page loads stay stopped.
-    stage.pageLoads.stopAll();
+    // A load that a click started may come late: those of the creative stay stopped.
+    stage.pageLoads.releaseLandings();
     landings.closeRefused();
   }
-  return checked;
+  return { clicked: clicked.size, inert: '' };
+}
+
+/** What looks clickable on the creative as it is shown now. */
+async function clickablesOf(captureSession: CaptureSession, stage: Stage, isPage: boolean): Promise<Clickable[]> {
+  const { frames, place } = await findCreative(captureSession, stage, isPage);
+  const view = stage.page.viewportSize();
+  return place && view ? clickablesUnder(captureSession, frames, gridOver(place.box, view)) : [];
+}
+
+/** Whether a click tries a page load or a tab. */
+async function opensAnything(captureSession: CaptureSession, stage: Stage, clickable: Clickable): Promise<boolean> {
+  const { ending, landings } = captureSession;
+  stage.pageLoads.stopAll();
+  const tabsBefore = landings.opened;
+  const opens = () => stage.pageLoads.stopped.length > 0 || landings.opened > tabsBefore;
+  await ending.race(clickAt(stage, clickable).catch(() => undefined));
+  await waitFor(() => opens() || ending.failure !== null, underLoad(captureSession, CLICK_MS));
+  return opens();
 }

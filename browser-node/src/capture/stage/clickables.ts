@@ -7,8 +7,8 @@ import { underLoad } from '../session/machine-load.ts';
 import type { Point } from './follow-click.ts';
 import type { MeasuredFrame } from './measure-frames.ts';
 
-/** Something that looks clickable: a point on it, and what it is, such as `button#next`. */
-export type Clickable = Point & { label: string };
+/** Something that looks clickable: a point on it, what it is, such as `button#next`, and a key that no other thing of the tab has. */
+export type Clickable = Point & { label: string; key: string };
 
 /** What looks clickable under these points of a tab, each thing once, by the middle one of its points. */
 export async function clickablesUnder(
@@ -30,23 +30,20 @@ async function clickablesIn(
 ): Promise<Clickable[]> {
   const { x, y } = frame.box ?? { x: 0, y: 0 };
   const inside = points.map((point) => ({ x: (point.x - x) / frame.scale, y: (point.y - y) / frame.scale }));
-  if (frame.world === null) return [];
+  const { world } = frame;
+  if (world === null) return [];
   const deadlineMs = underLoad(captureSession, ANSWER_MS);
   // A frame that is gone has nothing to click.
-  const hits = await evaluateInWorld(
-    frame.at.session,
-    frame.world,
-    findClickable,
-    { points: inside },
-    deadlineMs,
-  ).catch(() => []);
+  const hits = await evaluateInWorld(frame.at.session, world, findClickable, { points: inside }, deadlineMs).catch(
+    () => [],
+  );
   const hit = points.flatMap((point, index) => {
     const at = hits[index];
     return at ? [{ ...point, ...at }] : [];
   });
-  return [...Map.groupBy(hit, ({ element }) => element).values()].map((own) => {
+  return [...Map.groupBy(hit, ({ element }) => element)].map(([element, own]) => {
     const { x: left, y: top, label } = own[Math.floor(own.length / 2)] as (typeof own)[number];
-    return { x: left, y: top, label };
+    return { x: left, y: top, label, key: `${frame.frameId} ${world} ${element}` };
   });
 }
 

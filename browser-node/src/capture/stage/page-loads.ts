@@ -16,7 +16,8 @@ export type OwnAnswer = (
 /**
  * Decides about each request of a context before it leaves the browser: what we answer ourselves, and which page loads are stopped.
  * While a click is followed, a load that would take the place of the creative is stopped, so that it can be opened in a tab instead and
- * the creative stays. While a creative is checked, every page load of it and of the tabs that it opens is stopped: none reaches the network.
+ * the creative stays. While a creative is checked, every page load of it, of the tabs that it opens, and of landings whose window it names is
+ * stopped: none reaches the network.
  */
 export class PageLoads {
   /** Loads that were stopped since the last `follow` or `stopAll`. */
@@ -28,6 +29,8 @@ export class PageLoads {
   #kept: ReadonlySet<Frame> = new Set();
   /** While a creative is checked, the tabs that are not its own; null: nothing is checked. */
   #landed: ReadonlySet<Page> | null = null;
+  /** Whether those may be led nowhere either. */
+  #keepsLandings = false;
 
   constructor(page: Page, journal: NetworkJournal, answer: OwnAnswer) {
     this.#page = page;
@@ -46,10 +49,21 @@ export class PageLoads {
     this.stopped = [];
   }
 
-  /** From now on, every page load of the creative and of what it opens is stopped. */
+  /** From now on, every page load of the creative, of what it opens and of the landings' own tabs is stopped. */
   stopAll(): void {
-    this.#landed ??= new Set(this.#page.context().pages());
+    this.#landed ??= new Set(
+      this.#page
+        .context()
+        .pages()
+        .filter((page) => page !== this.#page),
+    );
+    this.#keepsLandings = true;
     this.stopped = [];
+  }
+
+  /** Landings may be led on again; what was stopped besides stays so. */
+  releaseLandings(): void {
+    this.#keepsLandings = false;
   }
 
   /** Every page load goes on. */
@@ -78,7 +92,10 @@ export class PageLoads {
   #isStopped(request: Request): boolean {
     if (request.resourceType() !== 'document') return false;
     const frame = frameOf(request);
-    if (this.#landed) return frame === null || frame.page() === this.#page || !this.#landed.has(frame.page());
+    if (this.#landed) {
+      if (frame === null || !this.#landed.has(frame.page())) return true;
+      return this.#keepsLandings && frame.parentFrame() === null;
+    }
     if (frame === null || !this.#kept.has(frame)) return false;
     return isClickThrough({ from: frame.url(), to: request.url(), method: request.method() });
   }

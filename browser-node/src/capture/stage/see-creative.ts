@@ -50,7 +50,8 @@ export async function seeCreative(
 export const isRendered = async (captureSession: CaptureSession, stage: Stage, isPage: boolean): Promise<boolean> =>
   (await findCreative(captureSession, stage, isPage)).place !== null;
 
-async function findCreative(captureSession: CaptureSession, { tab }: Stage, isPage: boolean) {
+/** Where the creative is shown now, null = nowhere, with all frames of its tab. */
+export async function findCreative(captureSession: CaptureSession, { tab }: Stage, isPage: boolean) {
   const { session } = tab.tab;
   const frames = await measureFrames(captureSession, session);
   const rootId = (isPage && frames.find(({ parentId }) => parentId === session.targetId)?.frameId) || session.targetId;

@@ -6,7 +6,6 @@ import { screenshots } from '../collectors/screenshots.ts';
 import { EMPTY_PLACEMENT_MS, LATE_CLICKABLE_MS, NAVIGATION_MS } from '../session/budgets.ts';
 import type { CaptureRequest } from '../session/capture-outcome.ts';
 import type { CaptureSession } from '../session/capture-session.ts';
-import type { Entry } from '../session/network-journal.ts';
 import { settle } from '../session/settle.ts';
 import { authenticate } from '../stage/authenticate.ts';
 import { checkInteractive } from '../stage/check-interactive.ts';
@@ -52,26 +51,27 @@ async function visit(captureSession: CaptureSession, { target, referrer }: Captu
   const stage = await openStage(captureSession, { url, markup, named: tag }, mraidAnswer);
   if (!stage) return ended(captureSession);
   await settle(captureSession);
-  const document = isUrl ? await ownDocument(captureSession, stage, tag.trim()) : undefined;
+  const own = isUrl ? await ownDocument(captureSession, stage, tag.trim()) : NO_DOCUMENT;
+  if (own.error) return ended(captureSession, own);
   await settleLateCreative(captureSession, stage, isUrl);
   // A creative that left the page by itself is gone: what came instead is a landing.
   if (isLedAway(stage)) {
     becomeLanding(captureSession, stage);
-    return ended(captureSession, document);
+    return ended(captureSession, own);
   }
   const found = await seeCreative(captureSession, stage, isUrl);
   captureSession.creative = found.seen;
-  if (found.box) await click(captureSession, stage, found);
+  if (found.box) await click(captureSession, stage, found, isUrl);
   // A timer that a click started may lead the page away later.
   if (isLedAway(stage)) becomeLanding(captureSession, stage);
-  return ended(captureSession, document);
+  return ended(captureSession, own);
 }
 
-const ended = ({ ending }: CaptureSession, document?: Entry): Visit => ({
-  error: '',
-  failure: ending.failure,
-  document,
-});
+/** The document of a tag's address, and the error that its navigation ended with, '' = a document came. */
+type OwnDocument = Pick<Visit, 'error' | 'document'>;
+const NO_DOCUMENT: OwnDocument = { error: '' };
+
+const ended = ({ ending }: CaptureSession, own = NO_DOCUMENT): Visit => ({ ...own, failure: ending.failure });
 
 /** Watches a placement that is still empty, and waits for what is rendered there late to come to rest. */
 async function settleLateCreative(captureSession: CaptureSession, stage: Stage, isUrl: boolean): Promise<void> {
@@ -90,20 +90,24 @@ async function settleLateCreative(captureSession: CaptureSession, stage: Stage, 
  * The last document that the frame of a tag's address loaded. One that refuses to be framed (RFC 7034, CSP frame-ancestors) is opened by
  * itself, with what it would have been told of the publisher.
  */
-async function ownDocument(captureSession: CaptureSession, stage: Stage, url: string): Promise<Entry | undefined> {
+async function ownDocument(captureSession: CaptureSession, stage: Stage, url: string): Promise<OwnDocument> {
   const { journal, ending } = captureSession;
   const { targetId } = stage.tab.tab.session;
   const loads = journal.entries().filter(({ tab, resourceType }) => tab === targetId && resourceType === 'document');
   const first = loads.find(({ hop }) => hop === null);
-  const last = loads.findLast(({ frameId }) => frameId === first?.frameId);
-  if (!last?.fault.includes('ERR_BLOCKED_BY_RESPONSE')) return last;
+  const own = loads.filter(({ frameId }) => frameId === first?.frameId);
+  const last = own.at(-1);
+  if (!last?.fault.includes('ERR_BLOCKED_BY_RESPONSE')) {
+    const isAnswered = own.some(({ statusCode, redirectedTo }) => statusCode > 0 && redirectedTo === null);
+    return { document: last, error: isAnswered ? '' : (last?.fault ?? '') };
+  }
   const referer = `${new URL(stage.publisherUrl).origin}/`;
   captureSession.isLeading = true;
   await ending.race(stage.page.goto(url, { waitUntil: 'commit', timeout: NAVIGATION_MS, referer }).catch(() => null));
   captureSession.isLeading = false;
   await settle(captureSession);
   stage.url = stage.tab.tab.url;
-  return journal.hopsOf(targetId).at(-1);
+  return { document: journal.hopsOf(targetId).at(-1), error: '' };
 }
 
 /**
@@ -114,6 +118,7 @@ async function click(
   captureSession: CaptureSession,
   stage: Stage,
   { seen, path, frames, box }: FoundCreative,
+  isUrl: boolean,
 ): Promise<void> {
   const view = stage.page.viewportSize();
   if (!view || !box) return;
@@ -129,8 +134,8 @@ async function click(
       kept,
       (await awaitClickables(captureSession, stage)).slice(0, CLICKS_MAX),
     ));
-  if (!isOpened || isLedAway(stage) || clickables.length === 0) return;
-  seen.checkInteractive = (budgetMs) => checkInteractive(captureSession, stage, clickables, budgetMs);
+  if (!isOpened || isLedAway(stage)) return;
+  seen.checkInteractive = (budgetMs) => checkInteractive(captureSession, stage, isUrl, budgetMs);
 }
 
 /** What looks clickable anywhere in view; where nothing does, once something does: a call to action may come at the end of an animation. */

@@ -41,7 +41,6 @@ export const HTML5_CREATIVES: Creative[] = [
     size: [300, 250],
     landing: SHOP,
     markup: /cta/,
-    isUnchecked: true,
   },
   {
     kind: 'a frame that is scaled to its placement',
