@@ -7,9 +7,9 @@ const FILTER = [
 ];
 
 /**
- * Parameters of `Target.setAutoAttach`. `paused`: targets wait at their start until they are observed. Frames and workers do: without it,
- * half of the frames that move on at once had no contents. Playwright makes them wait too, and neither lets go for the other. Tabs
- * never wait for us: Playwright then misses their first requests.
+ * Parameters of `Target.setAutoAttach`. `paused`: targets wait at their start until they are observed. Frames and workers do: otherwise
+ * half of the frames that navigate at once had no contents. Playwright pauses them too, and neither client resumes them for the other. Tabs
+ * are never paused by us: Playwright would miss their first requests.
  */
 export const autoAttach = ({ paused }: { paused: boolean }) => ({
   autoAttach: true,

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 
-/** A system user and its group, by number; nothing else is known of them, and no supplementary groups. */
+/** A system user and its group, by number; without supplementary groups. */
 export type Account = { uid: number; gid: number };
 
 const isRoot = (): boolean => process.getuid?.() === 0;
@@ -12,7 +12,7 @@ const isRoot = (): boolean => process.getuid?.() === 0;
 /** The account that Chromium runs under; null: that of this process, which is not root and may choose none. */
 export const chromiumAccount = (uid: number): Account | null => (isRoot() ? { uid, gid: uid } : null);
 
-/** Makes a profile that only Chromium's account can read, and root. `prefix` begins its name. Answers its path. */
+/** Creates a profile that only Chromium's account and root can read. Its name begins with `prefix`. Returns its path. */
 export async function makeProfile(prefix: string, account: Account | null): Promise<string> {
   const directory = await mkdtemp(join(tmpdir(), prefix));
   if (account) await chown(directory, account.uid, account.gid);
@@ -20,8 +20,8 @@ export async function makeProfile(prefix: string, account: Account | null): Prom
 }
 
 /**
- * Removes a profile and all in it. Root does so with its owner's rights: a process of Chromium's account that is still there could
- * put a link in the place of a folder and have something else removed.
+ * Removes a profile with everything in it. Root does so with its owner's rights: a remaining process of Chromium's account could
+ * otherwise replace a folder with a link and have something else removed.
  */
 export async function removeProfile(directory: string): Promise<void> {
   const owner = await lstat(directory).catch(() => null);

@@ -5,14 +5,14 @@ const DISABLED_FEATURES = [
   'HttpsFirstBalancedModeAutoEnable',
   // Third-party frames keep the storage that ad code expects.
   'ThirdPartyStoragePartitioning',
-  // The old page is not painted on while the new one loads: screenshots.
+  // The old page is not painted while the new one loads, which would spoil screenshots.
   'PaintHolding',
   // Redirected cross-origin requests survive while requests are intercepted.
   'AvoidCorsURLLoaderRestartOnRedirect',
   'AvoidUnnecessaryBeforeUnloadCheckSync',
-  // No renderer is started before a page needs one: most would serve nobody and cost a tenth of a capture's CPU.
+  // No spare renderers: most would never be used, and they cost a tenth of a capture's CPU.
   'SpareRendererForSitePerProcess',
-  // Traffic of the browser's own.
+  // The browser's own traffic.
   'MediaRouter',
   'OptimizationHints',
   'NetworkTimeServiceQuerying',
@@ -24,18 +24,18 @@ const FLAGS = [
   // No window and no page before a context is asked for.
   '--no-startup-window',
 
-  // The only connection. It is a pipe so that nobody else can connect, and that Chromium ends when this process dies, however it dies.
+  // The only connection. It is a pipe, so that nobody else can connect, and so that Chromium ends when this process dies in whatever way.
   '--remote-debugging-pipe',
 
-  // Whatever is not in a context with an exit goes to a proxy that is not there; names are never resolved here.
+  // Requests outside a context with an exit go to a proxy that does not exist; names are never resolved here.
   '--proxy-server=http://127.0.0.1:1',
   '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1',
-  // UDP does not go through the exits: no QUIC, and no WebRTC but through the proxy (the shell obeys one, full Chromium the other).
+  // UDP does not go through the exits: no QUIC, and WebRTC only through the proxy (the shell obeys one flag, full Chromium the other).
   '--disable-quic',
   '--force-webrtc-ip-handling-policy=disable_non_proxied_udp',
   '--webrtc-ip-handling-policy=disable_non_proxied_udp',
 
-  // Each site in its own process: hostile frames are kept apart and every frame is a target that can be observed.
+  // Each site in its own process: hostile frames are isolated, and every frame of another site is a target that can be observed.
   '--site-per-process',
   // `navigator.webdriver` is false.
   '--disable-blink-features=AutomationControlled',
@@ -57,7 +57,7 @@ const FLAGS = [
   '--disable-search-engine-choice-screen',
   '--metrics-recording-only',
 
-  // Every tab counts as looked at, as the user's would be.
+  // Every tab counts as visible, as the user's would.
   '--disable-background-timer-throttling',
   '--disable-backgrounding-occluded-windows',
   '--disable-renderer-backgrounding',
@@ -78,7 +78,7 @@ const FLAGS = [
   '--use-mock-keychain',
 ];
 
-/** What is asked for where no device's override reaches, such as a service worker's own script: at least it is not headless. */
+/** The user agent of requests that no device's override reaches, such as a service worker's own script: at least it is not headless. */
 const fallbackUserAgent = (major: number): string =>
   `Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/${major}.0.0.0 Safari/537.36`;
 

@@ -5,8 +5,8 @@ import type { BrowserPool, OpenContext, OpenOptions } from './open-context.ts';
 import { type LaunchReason, RECYCLE_LIMITS, type RecycleLimits } from './recycle-policy.ts';
 
 /**
- * Opens contexts in one Chromium at a time. One that must be replaced serves the contexts it has until they are closed, while new ones go to its
- * successor.
+ * Opens contexts in one Chromium at a time. A Chromium that must be replaced keeps its contexts until they are closed, while new ones are
+ * opened in its successor.
  */
 export class ChromiumPool implements BrowserPool {
   readonly #where: Chromium;
@@ -57,7 +57,7 @@ export class ChromiumPool implements BrowserPool {
     await Promise.all([...this.#browsers].map((browser) => browser.kill()));
   }
 
-  /** A context in a browser that nobody else gets and that ends with it. */
+  /** A context in a browser of its own, which ends with it. */
   async #openIsolated(options: OpenOptions): Promise<OpenContext> {
     const browser = await this.#inTurn(async () => {
       const own = await this.#launch('isolated');
@@ -68,7 +68,7 @@ export class ChromiumPool implements BrowserPool {
     return browser.open(options);
   }
 
-  /** The browser that takes new contexts, claimed for one. */
+  /** The browser for new contexts, claimed for one. */
   #fresh(): Promise<LiveBrowser> {
     return this.#inTurn(async () => {
       const browser = await this.#currentOrNext();
@@ -77,7 +77,7 @@ export class ChromiumPool implements BrowserPool {
     });
   }
 
-  /** One caller at a time decides whether a browser must be started; closing waits for them. */
+  /** Only one caller at a time decides whether a browser must be started; closing waits for it. */
   #inTurn(work: () => Promise<LiveBrowser>): Promise<LiveBrowser> {
     const mine = this.#turn.then(work);
     this.#turn = mine.catch(() => undefined);

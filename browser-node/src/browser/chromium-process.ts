@@ -8,23 +8,23 @@ import { chromiumFlags } from './chromium-flags.ts';
 import type { Chromium } from './chromium-path.ts';
 import { majorOf } from './client-hints.ts';
 
-/** A Chromium of ours, and the two ends of its pipe. */
+/** A running Chromium, and the two ends of its pipe. */
 export type ChromiumProcess = {
   pid: number;
   write: Writable;
   read: Readable;
   /** Settles when the process is gone. */
   exited: Promise<void>;
-  /** Ends the process and all it started, by force where it must; waits until it is gone and removes its profile. Never throws. */
+  /** Ends the process and everything it started, by force if necessary; waits until it is gone and removes its profile. Never throws. */
   kill(): Promise<void>;
 };
 
 const START_DEADLINE_MS = 20_000;
 const ORDERLY_EXIT_MS = 1_000;
 const EXIT_DEADLINE_MS = 5_000;
-/** The id of the first command; nobody waits for what it answers. */
+/** The id of the first command, whose answer nobody needs. */
 const HELLO_ID = 2_147_483_647;
-/** Profiles carry the pid of the process that made them, so that those of a killed one can be swept away. */
+/** Names of profiles contain the pid of the process that created them, so that those of a killed process can be removed. */
 export const profilePrefix = (pid: number): string => `adsweep-chromium-${pid}-`;
 
 /**
@@ -39,7 +39,7 @@ export async function startChromium(chromium: Chromium, logger: Logger): Promise
     ...account,
     env: chromiumEnvironment(profileDir),
     cwd: profileDir,
-    // A group of its own: it can be killed whole, and a Ctrl-C at the terminal leaves it to us.
+    // A process group of its own: it can be killed as a whole, and a Ctrl-C at the terminal does not reach it.
     detached: true,
     stdio: ['ignore', 'ignore', 'pipe', 'pipe', 'pipe'],
   });
@@ -48,7 +48,7 @@ export async function startChromium(chromium: Chromium, logger: Logger): Promise
     child.once('error', () => resolve());
   });
   const kill = async () => {
-    // Without its pipe Chromium ends in order and collects its children; what is left a moment later is killed.
+    // When its pipe is closed, Chromium exits in an orderly way and reaps its children; what is left a moment later is killed.
     (child.stdio[3] as Writable | null)?.destroy();
     await withDeadline(exited, ORDERLY_EXIT_MS, 'the orderly end of Chromium').catch(() => undefined);
     killGroup(child, logger);
@@ -69,7 +69,7 @@ export async function startChromium(chromium: Chromium, logger: Logger): Promise
   }
 }
 
-/** Chromium is there when it answers on its pipe. What it says on its standard error is noise, but for a failed start. */
+/** Chromium has started when it answers on its pipe. Its standard error only matters if it does not start. */
 function started(child: ChildProcess): Promise<void> {
   const [, , , write, read] = child.stdio as [null, null, Readable, Writable, Readable];
   return new Promise((resolve, reject) => {
@@ -82,7 +82,7 @@ function started(child: ChildProcess): Promise<void> {
     // A pipe that breaks is also an exit, which says why.
     write.on('error', () => undefined).write(`${JSON.stringify({ id: HELLO_ID, method: 'Browser.getVersion' })}\0`);
     const answered = () => {
-      // The end of a pipe is told in the same way.
+      // The end of a pipe is handled in the same way.
       if (read.readableLength === 0) return;
       read.off('readable', answered);
       resolve();

@@ -12,18 +12,18 @@ export type OpenContext = {
   browser: Browser;
   browserName: string;
   browserVersion: string;
-  /** Observes what runs in the context, beside Playwright. One observer at a time. */
+  /** Observes the targets of the context, beside Playwright. One observer at a time. */
   observe(listener: ContextListener): ContextObservation;
   /**
-   * A JPEG picture of a part of a tab, by CDP's id of the tab, in the pixels of the device. Nothing is run in the page for it. Rejects when the
+   * A JPEG screenshot of a part of a tab, by CDP's id of the tab, in the pixels of the device. Runs nothing in the page. Rejects when the
    * tab is gone or does not answer within `deadlineMs`.
    */
   picture(targetId: string, part: PicturePart, deadlineMs: number): Promise<Buffer>;
   /** CDP's id of this context, by which targets are sorted. */
   browserContextId: string;
-  /** Whether a page that crashed just now did so because it took too much memory. */
+  /** Whether a page that has just crashed did so because it used too much memory. */
   crashedForMemory(): boolean;
-  /** Whether the browser itself is gone, or was given up; its other contexts went with it. */
+  /** Whether the browser itself is gone or was abandoned, together with its other contexts. */
   browserEnded(): boolean;
   /** Bounded by a deadline; never throws. */
   close(): Promise<void>;

@@ -1,8 +1,8 @@
-/** When a browser has served enough; `memoryGrowth` as a multiple of its idle memory. */
+/** When a browser must be replaced; `memoryGrowth` as a multiple of its idle memory. */
 export type RecycleLimits = { contexts: number; ageMs: number; memoryGrowth: number };
 export const RECYCLE_LIMITS: RecycleLimits = { contexts: 300, ageMs: 30 * 60_000, memoryGrowth: 2 };
 
-/** What a browser has been through; memory in bytes of its lasting processes, null = not known. */
+/** The usage of a browser so far; memory in bytes of its long-lived processes, null = not known. */
 export type BrowserUsage = {
   broken: boolean;
   contexts: number;

@@ -5,19 +5,19 @@ const SAMPLE_MS = 500;
 /** How long a renderer that ended is remembered. */
 const REMEMBERED_MS = 30_000;
 
-/** The most memory in bytes that one renderer may hold: what is left must be enough for the browser and its other pages. */
+/** The most memory, in bytes, that one renderer may use: the rest must be enough for the browser and its other pages. */
 export const RENDERER_BYTES_MAX = Math.min(2 ** 31, (process.constrainedMemory() || totalmem()) * 0.5);
 
 /**
- * Watches the memory of the renderers in a Chromium's process group, and ends one that takes too much. Where the system has no /proc it
- * sees nothing.
+ * Watches the memory of the renderers in a Chromium's process group, and kills a renderer that uses too much. Does nothing on a system
+ * without /proc.
  */
 export class RendererMemory {
   readonly #groupId: number;
   readonly #bytesMax: number;
   /** Bytes that the living ones held when they were last seen. */
   readonly #renderers = new Map<number, number>();
-  /** Processes that are no renderers of the group and never will be. */
+  /** Processes that are not renderers of the group and never will be. */
   readonly #others = new Set<number>();
   #ended: { bytes: number; at: number }[] = [];
   #timer: NodeJS.Timeout | undefined;
@@ -27,7 +27,7 @@ export class RendererMemory {
     this.#bytesMax = bytesMax;
   }
 
-  /** A browser has renderers while it has contexts. */
+  /** A browser has renderers only while it has contexts. */
   start(): void {
     this.#timer ??= setInterval(() => this.#sample(), SAMPLE_MS).unref();
   }
@@ -37,7 +37,7 @@ export class RendererMemory {
     this.#timer = undefined;
   }
 
-  /** Whether a renderer ended just now that held, when it was last seen, at least half of what it may. */
+  /** Whether a renderer has just ended that, when last seen, used at least half of its limit. */
   endedForMemory(): boolean {
     this.#sample();
     return this.#ended.some(({ bytes }) => bytes >= this.#bytesMax / 2);

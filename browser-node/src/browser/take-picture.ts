@@ -3,8 +3,8 @@ import type { PicturePart } from './open-context.ts';
 import type { OwnSessions } from './own-sessions.ts';
 
 /**
- * A JPEG picture of a part of a tab. It is asked for in the session that emulates the device, the only one that pictures the device's
- * pixels, but not by Playwright: that evaluates 340 KB of script in two worlds of every frame first, the page's own among them, and grants
+ * A JPEG screenshot of a part of a tab. It is taken in the session that emulates the device, the only one that captures the device's
+ * pixels, but not by Playwright, which first evaluates 340 KB of script in two worlds of every frame, including the page's own, and grants
  * the page user activation. Rejects when the tab is gone or does not answer in time.
  */
 export async function takePicture(
@@ -19,7 +19,7 @@ export async function takePicture(
   const { sessionId, maxTouchPoints } = tab;
   const params = { format: 'jpeg', quality, clip: { ...clip, scale: 1 }, captureBeyondViewport: beyondView };
   const { data } = await own.command('Page.captureScreenshot', params, deadlineMs, sessionId);
-  // Chromium forgets about touch when it pictures more than the view.
+  // Chromium loses the touch emulation when it captures more than the viewport.
   if (beyondView && maxTouchPoints > 0)
     await own.command('Emulation.setTouchEmulationEnabled', { enabled: true, maxTouchPoints }, deadlineMs, sessionId);
   return Buffer.from(String(data), 'base64');

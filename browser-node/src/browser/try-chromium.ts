@@ -5,7 +5,7 @@ import { startProblem } from './chromium-start-problem.ts';
 import { LiveBrowser } from './live-browser.ts';
 
 /**
- * Starts Chromium once and ends it again, so that a machine that cannot run it says so at the start and not at each scan. Throws
+ * Starts and ends Chromium once, so that a machine that cannot run it is detected at the start and not at each scan. Throws
  * OperatorError with one sentence: why, and what to type.
  */
 export async function tryChromium(chromium: Chromium, logger: Logger): Promise<void> {

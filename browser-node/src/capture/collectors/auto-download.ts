@@ -8,7 +8,7 @@ import type { Collector } from './collector.ts';
 const DOWNLOADS_MAX = 5;
 const FILE_NAME_LENGTH_MAX = 300;
 
-/** Files that documents and their frames began to download without a click. Nothing of them is kept. */
+/** Files that documents and their frames began to download without a click. Their contents are not kept. */
 export const autoDownload: Collector = {
   name: 'auto_download',
   budgetMs: 1_000,

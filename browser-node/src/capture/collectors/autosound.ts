@@ -10,10 +10,10 @@ import { framesOf } from '../session/frames.ts';
 import type { Landing } from '../session/landings.ts';
 import type { Collector } from './collector.ts';
 
-/** An attempt to play, over all moments at which it was looked at. `volume` is that of its loudest moment that was not muted. */
+/** An attempt to play sound, over all of its samples. `volume` is that of the loudest sample that was not muted. */
 export type Attempt = ObservationOf<'autosound'>['facts'];
 
-/** Attempts to play sound without a click, as the pages' own calls tell them: of each tab the loudest. */
+/** Attempts to play sound without a click, as reported by the page scripts: the loudest of each tab. */
 export const autosound: Collector = {
   name: 'autosound',
   budgetMs: 3_000,
@@ -38,7 +38,7 @@ export const autosound: Collector = {
   },
 };
 
-/** What can be heard in a tab's documents, whatever their scripts hid: for where nothing audible was told. */
+/** What is audible in a tab's documents, whatever their scripts hid: used if nothing audible was reported. */
 async function audibleMedia(captureSession: CaptureSession, { page, tab }: Landing): Promise<Attempt[]> {
   if (page.isClosed() || !tab.committed) return [];
   const frames = (await framesOf(captureSession, tab.session)).slice(0, FRAMES_MAX);
@@ -54,7 +54,7 @@ async function audibleMedia(captureSession: CaptureSession, { page, tab }: Landi
   return attempts.slice(0, ATTEMPTS_MAX);
 }
 
-/** Adds one moment of the attempt `id`. Beyond the limit the quietest attempt gives way to a louder one. Pure but for `attempts`. */
+/** Adds one sample of the attempt `id`. Beyond the limit a louder attempt replaces the quietest one. Pure except for `attempts`. */
 export function keepLoudest(attempts: Map<string, Attempt>, id: string, moment: Attempt): void {
   const known = attempts.get(id);
   if (!known && attempts.size >= ATTEMPTS_MAX) {

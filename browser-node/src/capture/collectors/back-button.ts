@@ -20,7 +20,7 @@ export type Growth = { lengthAtStart: number; pushes: number; movedFrames: numbe
 /** Events by which a page can learn that a visitor goes back. */
 const BACK_EVENTS = new Set(['popstate', 'hashchange', 'navigate']);
 
-/** What a page and its frames did to the history without a click, and where going Back then leads. */
+/** What a page and its frames did to the history without a click, and where going back then leads. */
 export const backButton: Collector = {
   name: 'back_button',
   budgetMs: 8_000,
@@ -71,8 +71,8 @@ async function listensForBack(captureSession: CaptureSession, root: TargetSessio
 }
 
 /**
- * The frame's window is reached by its document, which a page cannot replace. A page that put something else in the place of
- * `navigation` has something to hide there.
+ * The frame's window is reached through its document, which a page cannot replace. A page that replaced `navigation` has something to hide
+ * there.
  */
 async function frameListensForBack({ session, frameId }: FrameAt): Promise<boolean> {
   const documentId = await documentOf({ session, frameId });
@@ -85,7 +85,7 @@ async function frameListensForBack({ session, frameId }: FrameAt): Promise<boole
   return false;
 }
 
-/** Goes Back once; the address it leads to, '' where that is one the visitor has seen already. */
+/** Goes back once; returns the URL it leads to, '' if the visitor has seen that one already. */
 async function probe(
   captureSession: CaptureSession,
   session: TargetSession,
@@ -100,17 +100,17 @@ async function probe(
     timeout: underLoad(captureSession, PROBE_MS),
     waitUntil: 'commit',
   });
-  // What the tab does from here on is no part of the capture.
+  // What the tab does from here on is not part of the capture.
   captureSession.journal.close();
   await activateFrames(captureSession, session);
   session.notify('Page.navigateToHistoryEntry', { entryId: before.id });
-  // Where nothing comes of it, Back leads to what was there before.
+  // If nothing happens, going back leads to the previous page.
   await led.catch(() => undefined);
   const url = landing.page.url();
   return isNew(url) ? clipUrl(url) : '';
 }
 
-/** A visitor who goes Back has touched the page: without that, Chromium lets no frame of another site lead it away. */
+/** A visitor who goes back has interacted with the page: without that, Chromium does not let frames of other sites navigate it. */
 async function activateFrames(captureSession: CaptureSession, root: TargetSession): Promise<void> {
   const frames = (await framesOf(captureSession, root)).slice(0, FRAMES_MAX);
   const activate = async ({ session, frameId }: FrameAt) => {

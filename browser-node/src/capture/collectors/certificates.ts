@@ -2,7 +2,7 @@ import type { CertificateProblem } from '@adsweep/shared/capture/observations/in
 import type { Entry } from '../session/network-journal.ts';
 import type { Collector } from './collector.ts';
 
-/** Hosts of one tab that are told: a chain of bad certificates must not leave other observations without room. */
+/** Hosts that are reported per tab: a chain of bad certificates must not displace other observations. */
 const HOSTS_MAX = 15;
 
 /** Documents, those of frames included, that came with a certificate a visitor's browser would have warned of; the crawl went on. */
@@ -22,7 +22,7 @@ export const certificates: Collector = {
   },
 };
 
-/** What is wrong with the certificate of a document; it is known that something is. Pure. */
+/** What is wrong with the certificate of a document, given that it is invalid. Pure. */
 export function certificateProblem({
   url,
   certificate,
@@ -37,7 +37,7 @@ export function certificateProblem({
   return issuer === subjectName ? 'self_signed' : 'untrusted_issuer';
 }
 
-/** Whether a certificate's name stands for a host (RFC 9525: a wildcard is one whole label, the first). */
+/** Whether a certificate's name matches a host (RFC 9525: a wildcard is one whole label, the first). */
 function covers(name: string, host: string): boolean {
   if (!name.startsWith('*.')) return name === host;
   const dot = host.indexOf('.');

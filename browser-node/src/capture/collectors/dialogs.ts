@@ -34,7 +34,7 @@ export const dialogs: Collector = {
 /** `count`: the dialogs that its page has shown so far. */
 async function answer(captureSession: CaptureSession, dialog: Dialog, count: number): Promise<void> {
   const landing = captureSession.landings.tabs.find(({ page }) => page === dialog.page());
-  // Told before the dialog is closed: the next one would come first otherwise.
+  // Reported before the dialog is closed: otherwise the next one would come first.
   const stopping = count > DIALOGS_MAX && landing && !landing.tab.isScriptDisabled ? stopScript(landing.tab) : null;
   // The page waits for its answer, and the browser has time to stop it.
   if (count > DIALOGS_MAX) await pause(DIALOG_PAUSE_MS);

@@ -18,7 +18,7 @@ import type { Landing } from '../session/landings.ts';
 import { underLoad } from '../session/machine-load.ts';
 import type { Collector } from './collector.ts';
 
-/** What landings and their frames say: title, visible text, HTML as rendered. */
+/** The documents of landings and their frames: title, visible text, rendered HTML. */
 export const documents: Collector = {
   name: 'documents',
   budgetMs: 8_000,
@@ -64,7 +64,7 @@ async function documentsOf(
   });
 }
 
-/** As many frames as are kept, the tab's own document first: of many that show one address, such as empty ones, some are left out. */
+/** The frames that are kept, the tab's own document first: of many with the same URL, such as empty ones, some are left out. */
 function fairly(frames: FrameAt[]): FrameAt[] {
   const kept = new FairList<FrameAt>(FRAMES_MAX);
   for (const frame of frames) kept.add(frame, frame === frames[0] ? 'own' : (frame.url.split(/[?#]/)[0] as string));

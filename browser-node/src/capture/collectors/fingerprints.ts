@@ -6,7 +6,7 @@ const FACTS = { canvas: 'canvas_reads', audio: 'audio_renders', font: 'fonts' } 
 /** A document tells up to 1,024 of a trait; a tab of many frames can tell more. */
 const COUNT_MAX = 1_000_000;
 
-/** What pages ask of the browser to know it again, as their own calls tell it: counted over the documents of each tab. */
+/** What pages query to recognize the browser again, as reported by the page scripts: counted over the documents of each tab. */
 export const fingerprints: Collector = {
   name: 'fingerprints',
   budgetMs: 1_000,

@@ -8,7 +8,7 @@ import { isShown } from '../session/landings.ts';
 import { underLoad } from '../session/machine-load.ts';
 import type { Collector } from './collector.ts';
 
-/** What the frames of pages weigh, each with those in it. */
+/** The bytes that the frames of pages loaded, each including its child frames. */
 export const frameWeight: Collector = {
   name: 'frame_weight',
   budgetMs: 3_000,
@@ -18,7 +18,7 @@ export const frameWeight: Collector = {
     return async (draft) => {
       for (const { ord, tab } of captureSession.landings.placed().filter(isShown)) {
         if (ord === null) {
-          // All that the tab of a creative loads, the creative loads.
+          // Everything that the tab of a creative loads, the creative loads.
           const bytes = weights.ofTab(tab.session.targetId);
           if (bytes >= CONSPICUOUS_FRAME_BYTES)
             draft.observations.push({ kind: 'frame_weight', landing: ord, url: tab.url, facts: { bytes, ...NO_SIZE } });
@@ -27,7 +27,7 @@ export const frameWeight: Collector = {
         for (const { frameId, bytes } of weights.heaviestOf(tab.session.targetId)) {
           const at = (await framesOf(captureSession, tab.session)).find((frame) => frame.frameId === frameId);
           if (!at) continue;
-          // A frame that is too busy to say its size is told without it.
+          // A frame that is too busy to report its size is reported without it.
           const deadlineMs = underLoad(captureSession, ANSWER_MS);
           const size = await evaluateInIsolatedWorld(at.session, frameId, readViewport, null, deadlineMs).catch(
             () => NO_SIZE,

@@ -8,7 +8,7 @@ import type { Collector } from './collector.ts';
 /** Seconds since some moment: the time itself, time spent in tasks, and processor time of the main thread. */
 export type ThreadTimes = { at: number; inTasks: number; onProcessor: number };
 
-/** How busy the main threads of tabs and of their frames are after load. Only one that seems busy is watched for longer. */
+/** How busy the main threads of tabs and their frames are after load. Only those that seem busy are watched for longer. */
 export const mainThread: Collector = {
   name: 'main_thread',
   budgetMs: MAIN_THREAD_WATCHED_MS + 4_000,
@@ -57,12 +57,12 @@ async function readTimes(captureSession: CaptureSession, session: TargetSession)
   return { at: of('Timestamp'), inTasks: of('TaskDuration'), onProcessor: of('ThreadTime') };
 }
 
-/** On a machine that is short of processors, so much of the time without a task still counts as idle. */
+/** On an overloaded machine, this share of the time without a task still counts as idle. */
 const IDLE_AT_LEAST = 0.5;
 
 /**
- * The share of the time, 0 to 1, that a thread would have been busy on a processor of its own: what its tasks wait for a processor counts
- * neither as busy nor as idle, and between two tasks it waits as well. Pure.
+ * The share of the time, 0 to 1, that a thread would have been busy on a processor of its own: time that its tasks spend waiting for a
+ * processor counts neither as busy nor as idle, and it waits between tasks too. Pure.
  */
 export function busyShare(since: ThreadTimes, until: ThreadTimes): number {
   const inTasks = Math.max(0, until.inTasks - since.inTasks);

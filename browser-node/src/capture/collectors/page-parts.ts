@@ -9,13 +9,13 @@ import { type FrameAt, framesOf } from '../session/frames.ts';
 import { underLoad } from '../session/machine-load.ts';
 import type { Collector } from './collector.ts';
 
-/** Of one document, and frames of a landing that are looked at: the first are those that a visitor sees. */
+/** Limits per document, and of the frames of a landing that are inspected: the first ones are those that a visitor sees. */
 const LIMITS = { nodes: 20_000, forms: 3, boxes: 3, prices: 6, preselected: 3, url: CAPTURE_URL_LENGTH_MAX };
 const FRAMES_READ_MAX = 10;
 /** Of a whole capture: other observations need room too. */
 const PARTS_MAX = 60;
 
-/** What landings ask for, pretend as boxes, name as prices and have ticked. */
+/** The forms, dialog-like boxes, prices and preselected checkboxes of landings. */
 export const pageParts: Collector = {
   name: 'page_parts',
   budgetMs: 4_000,

@@ -10,7 +10,7 @@ type Facts = ObservationOf<'popups'>['facts'];
 /** What a tab opened; `byClick`: how many windows, by the number of clicks that had been made. */
 type Opened = Omit<Facts, 'windows'> & { byClick: Map<number, number> };
 
-/** Windows that tabs opened by script: by themselves, and by that click which opened the most. */
+/** Windows that tabs opened by script: on their own, and by the click that opened the most. */
 export const popups: Collector = {
   name: 'popups',
   budgetMs: 1_000,
@@ -35,7 +35,7 @@ export const popups: Collector = {
   },
 };
 
-/** A creative is clicked until something opens: what several clicks tried in vain is no flood of windows. */
+/** A creative is clicked until something opens: failed attempts of several clicks are not a flood of windows. */
 function asFacts({ byClick, without_gesture, urls }: Opened): Facts {
   const { 0: byItself = 0, ...clicks } = Object.fromEntries(byClick);
   return { windows: byItself + Math.max(0, ...Object.values(clicks)), without_gesture, urls };

@@ -4,7 +4,7 @@ import type { Entry } from '../session/network-journal.ts';
 import { creativeDocuments, landingHops } from '../session/request-places.ts';
 import type { Collector } from './collector.ts';
 
-/** Every step of each landing's way, and of the way of the document that shows the creative, in order. */
+/** The redirect chain of each landing, and of the document that shows the creative. */
 export const redirectChain: Collector = {
   name: 'redirect_chain',
   budgetMs: 1_000,

@@ -13,14 +13,14 @@ import { settle } from '../session/settle.ts';
 import type { Collector } from './collector.ts';
 import { picturedPart } from './pictured-part.ts';
 
-/** Encoded again as WebP when it is read: a little better than what is served then. */
+/** The JPEG is encoded again as WebP when it is read, so its quality is a little higher than that of the WebP. */
 const JPEG = { format: 'jpeg', quality: 90 } as const;
-/** Screens a page is scrolled through. Beyond, what is loaded when seen stays as it is. */
+/** Screens that a page is scrolled through. Lazy content beyond is not loaded. */
 const SCREENS_MAX = 8;
-/** Time for what scrolling asked for. */
+/** Time for the requests that scrolling triggered. */
 const LAZY_MS = 1_500;
 
-/** A picture of each landing: the whole page, as far as WebP can hold it. */
+/** A screenshot of each landing: the whole page, up to the maximum size of a WebP image. */
 export const screenshots: Collector = {
   name: 'screenshots',
   budgetMs: SCREENSHOT_MS * 3,
@@ -29,7 +29,7 @@ export const screenshots: Collector = {
       const bytes = await picture(captureSession, landing, landing.ord === SUBJECT_ORD ? SCREENS_MAX : 0);
       const size = jpegSize(bytes);
       const captured = draft.landings.find(({ ord }) => ord === landing.ord);
-      // A side beyond what WebP holds gives an empty picture and no error.
+      // A side beyond WebP's maximum gives an empty picture and no error.
       if (!size || !captured) continue;
       captured.screenshot = landingScreenshot(landing.ord);
       draft.files.push({ name: captured.screenshot, contentType: CONTENT_TYPES.jpeg, bytes, ...size });
@@ -37,7 +37,7 @@ export const screenshots: Collector = {
   },
 };
 
-/** The whole page that a tab shows as JPEG, as far as WebP can hold it; what is in view where that cannot be had. `screens` are scrolled through. */
+/** The whole page of a tab as JPEG, up to the maximum size of a WebP image; else the viewport. Scrolls through `screens` first. */
 export async function picture(captureSession: CaptureSession, landing: OpenTab, screens: number): Promise<Buffer> {
   try {
     const size = await wholePage(captureSession, landing, screens);
@@ -55,7 +55,7 @@ export async function picture(captureSession: CaptureSession, landing: OpenTab, 
   return shootView(landing);
 }
 
-/** The page's size, once it was scrolled through for what it loads when seen. */
+/** Scrolls through the page so that it loads lazy content; returns the page's size. */
 async function wholePage(captureSession: CaptureSession, landing: OpenTab, screens: number): Promise<PageSize> {
   const { session } = landing.tab;
   const scroll = (most: number) =>
@@ -66,7 +66,7 @@ async function wholePage(captureSession: CaptureSession, landing: OpenTab, scree
       { screens: most },
       underLoad(captureSession, SCROLL_MS),
     );
-  // A page that scrolls too slowly is pictured as it is.
+  // A page that scrolls too slowly is captured as it is.
   const size = await scroll(screens).catch(() => scroll(0));
   if (size.scrolled) await settle(captureSession, LAZY_MS);
   return size;

@@ -13,8 +13,8 @@ const SAMPLING_US = 10_000;
 const WORKERS = new Set(['worker', 'shared_worker', 'service_worker']);
 
 /**
- * How busy workers are, in tabs that have a WebSocket too: only there is it looked at, which takes a while. Chromium does not tell which
- * tab started a shared or service worker: they count, with their own workers and sockets, as the first tab's that is shown.
+ * How busy workers are in tabs that also have a WebSocket; only there, because profiling takes a while. Chromium does not report which
+ * tab started a shared or service worker: these, with their own workers and sockets, are attributed to the first tab.
  */
 export const workerLoad: Collector = {
   name: 'worker_load',
@@ -48,7 +48,7 @@ function tabOf(session: TargetSession): string {
   return root.type === 'page' ? root.targetId : '';
 }
 
-/** The share of the time that a worker is busy; 0 where it is gone. One that waits for a processor is busy too. */
+/** The share of the time that a worker is busy; 0 if it is gone. A worker that waits for a processor counts as busy. */
 async function watchWorker(session: TargetSession): Promise<number> {
   try {
     await session.send('Profiler.enable');

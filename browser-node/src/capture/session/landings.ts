@@ -46,7 +46,7 @@ export class Landings {
     listeners.on('page', (page) => this.#join(page));
   }
 
-  /** Tabs that Chromium opened so far. Playwright tells of one, and it joins, only once its first answer came. */
+  /** Tabs that Chromium has opened so far. Playwright reports a tab, so that it joins, only after its first response. */
   get attached(): number {
     return this.#known.size;
   }
@@ -85,7 +85,7 @@ export class Landings {
     for (const page of this.#refused.splice(0)) page.close().catch(() => undefined);
   }
 
-  /** Those that show a page of their target's and can be looked at. */
+  /** The tabs that show a page of the target and can be inspected. */
   shown(): Landing[] {
     return this.all.filter(isShown);
   }
@@ -115,10 +115,10 @@ export class Landings {
   }
 }
 
-/** Whether a tab shows a page of its target's and can be looked at. */
+/** Whether a tab shows a page of the target and can be inspected. */
 export const isShown = ({ page, tab }: OpenTab): boolean => !page.isClosed() && tab.committed && !tab.refused;
 
-/** Ends the script that a tab runs and lets it run no more, so that the tab can be looked at. Works on a spinning page too. */
+/** Stops the running script of a tab and disables scripts, so that the tab can be inspected. Works on a page in an endless loop too. */
 export async function stopScript(tab: Tab): Promise<void> {
   tab.disableScript();
   await tab.session.send('Runtime.terminateExecution', undefined, COMMAND_MS).catch(() => undefined);

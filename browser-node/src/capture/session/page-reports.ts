@@ -6,7 +6,7 @@ import type { ContextListeners } from './context-listeners.ts';
 type Subject = 'sound' | 'history' | 'unprompted-call' | 'timer' | 'fingerprint';
 type Listener = (page: Page, fields: string[]) => void;
 
-/** What the page scripts tell of what documents do by themselves, by subject. */
+/** The reports of the page scripts about what documents do on their own, by subject. */
 export class PageReports {
   readonly #context: BrowserContext;
   readonly #token = randomBytes(8).toString('hex');
@@ -23,7 +23,7 @@ export class PageReports {
     this.#script = await this.#context.addInitScript({ content: observationScript(this.#token) });
   }
 
-  /** Documents that come now have no page scripts of this capture. Never throws. */
+  /** From now on new documents get no page scripts of this capture. Never throws. */
   async stop(): Promise<void> {
     await this.#script?.dispose().catch(() => undefined);
   }

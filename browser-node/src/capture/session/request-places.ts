@@ -20,12 +20,12 @@ export function creativeDocuments(
   const { targetId } = tab.tab.session;
   if (frameId === targetId) return journal.hopsOf(targetId).slice(0, tab.tab.landingHop ?? undefined);
   const documents = journal.entries().filter((entry) => entry.frameId === frameId && entry.resourceType === 'document');
-  // What it loaded after it was looked at, such as a landing in the creative's place, led elsewhere.
+  // Documents loaded after the inspection, such as a landing in the creative's place, do not belong to the creative.
   const shown = documents.findLastIndex(({ url }) => withoutFragment(url) === withoutFragment(facts.url));
   return shown < 0 ? documents : documents.slice(0, shown + 1);
 }
 
-/** Says of each request of a capture where it belongs. */
+/** Assigns each request of a capture to its place. */
 export function requestPlaces({ landings, journal, creative }: CaptureSession): (entry: Entry) => Place {
   const targetOf = ({ tab }: OpenTab) => tab.session.targetId;
   const all = new Map(landings.all.map((landing) => [targetOf(landing), landing]));

@@ -12,8 +12,8 @@ export type SeenCreative = {
   facts: Omit<CapturedCreative, 'redirect_chain'>;
   files: CaptureFile[];
   /**
-   * Whether some of its buttons or links open nothing, found out by clicking them; asked once its landings are captured. Takes `budgetMs`
-   * at most. Absent: it is not looked at.
+   * Whether some of its buttons or links open nothing, found out by clicking them; called once its landings are captured. Takes `budgetMs`
+   * at most. Absent: it is not checked.
    */
   checkInteractive?: (budgetMs: number) => Promise<{ clicked: number; inert: string }>;
 };

@@ -3,7 +3,7 @@ import type { CaptureSession } from './capture-session.ts';
 import { isShown, type OpenTab, stopScript } from './landings.ts';
 import { underLoad } from './machine-load.ts';
 
-/** Stops the script of tabs that are too busy to answer: what they show can then be read and pictured. */
+/** Stops the scripts of tabs that are too busy to answer, so that their contents can be read and captured. */
 export async function stopBusyScripts(captureSession: CaptureSession): Promise<void> {
   const busy = await Promise.all(
     captureSession.landings.tabs.filter(isShown).map((tab) => isBusy(captureSession, tab)),
