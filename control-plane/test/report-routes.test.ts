@@ -102,7 +102,8 @@ describe('the routes of public reports', () => {
     assert.deepEqual(Buffer.from(await whole.arrayBuffer()), PNG);
     const landing = await get(`/r/${mine.report_token}/landings/0/screenshot?w=400`);
     assert.equal(landing.headers.get('etag'), `"${mine._id}-400"`);
-    assert.equal((await get(`/r/${mine.report_token}/landings/7/screenshot`)).status, 404);
+    for (const ord of [7, 1_000])
+      assert.equal((await get(`/r/${mine.report_token}/landings/${ord}/screenshot`)).status, 404);
     assert.equal((await get('/r/AbCdEfGhIjKlMnOpQrStUw/screenshot')).status, 404);
     assert.equal((await get(`/r/${mine.report_token}/screenshot?w=99`)).status, 422);
     assert.equal((await get(`/r/${mine.report_token}/screenshot?w=1201`)).status, 422);

@@ -144,7 +144,8 @@ describe('§4.3.3 screenshots', () => {
 
   test('§4.3.2 a landing is found by its ordinal; what is not there gives 404', async () => {
     assert.deepEqual(await sizeOf('landings/1/screenshot?w=200'), ['webp', 200, 500]);
-    for (const path of ['landings/2/screenshot', 'landings/999/screenshot', 'creative-screenshot', 'vast-xml'])
+    const landings = [2, 999, 1_000, 999_999_999_999_999].map((ord) => `landings/${ord}/screenshot`);
+    for (const path of [...landings, 'creative-screenshot', 'vast-xml'])
       assert.equal((await fetchPicture(path)).answer.status, 404, path);
     assert.deepEqual(itemsOf(await api.get('/api/v1/scans/s/landings/x/screenshot')), [
       'path.ord string_pattern_mismatch',

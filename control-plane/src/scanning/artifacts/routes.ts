@@ -41,7 +41,7 @@ const WidthQuery = Type.Object(
   { additionalProperties: false },
 );
 const Id = Type.Object({ id: Type.String() });
-const WithOrd = Type.Object({ id: Type.String(), ord: Type.String({ pattern: '^[0-9]{1,3}$' }) });
+const WithOrd = Type.Object({ id: Type.String(), ord: Type.String({ pattern: '^[0-9]{1,15}$' }) });
 const NOT_MODIFIED = { description: 'Not modified: the client has the current version.' };
 
 /** Pictures: the end of the path, what they show, and whose they are. */

@@ -121,7 +121,7 @@ export function reportRoutes(sources: ReportSources): Route<Caller>[] {
       ...shared,
       path: '/r/{token}/landings/{ord}/screenshot',
       summary: 'Screenshot of one landing, as the public report shows it',
-      params: Type.Object({ token: Token, ord: Type.String({ pattern: '^[0-9]{1,3}$' }) }),
+      params: Type.Object({ token: Token, ord: Type.String({ pattern: '^[0-9]{1,15}$' }) }),
       query: Width,
       replies: pictureReplies,
       errors: ['not_found', 'unavailable'],
