@@ -1,3 +1,4 @@
+import { isPublicHost } from '@adsweep/shared/urls/public-host.ts';
 import { sameSite } from '@adsweep/shared/urls/registrable-domain.ts';
 import thirdParties from 'third-party-web/nostats-subset.js';
 import { bidderOf } from './bidders.ts';
@@ -42,13 +43,14 @@ export function networkOf(urls: string[], publisher: string | null = null): Netw
 
 /**
  * The ad server that nobody has a name for: the first host among `urls`, what a creative was loaded from, that is neither the publisher's nor
- * a company's that the list knows, whatever that does.
+ * a company's that the list knows, whatever that does. An address that no exit leads to served nothing.
  */
 export function unnamedAdServer(urls: string[], publishers: string[]): Network {
   const found = urls.find(
     (url) =>
       /^https?:/i.test(url) &&
       URL.canParse(url) &&
+      isPublicHost(new URL(url).hostname) &&
       !publishers.some((publisher) => sameSite(url, publisher)) &&
       !thirdParties.getEntity(url),
   );
