@@ -262,13 +262,29 @@ describe('the merged document (spec 4.3)', () => {
     assert.deepEqual(names, ['AdSystem', 'AdTitle', 'Error', 'Impression', 'Impression', 'Creatives']);
   });
 
-  it('is the last document where no ad came of the tag, and none where nothing was XML', async () => {
+  it('stays bounded where a wrapper has thousands of trackers and the ad thousands of videos', async () => {
+    const tracking = '<Tracking event="start">https://t.example/start</Tracking>';
+    const part = `<Creative><Linear><TrackingEvents>${tracking.repeat(3_000)}</TrackingEvents></Linear></Creative>`;
+    const impressions = '<Impression>https://t.example/impression</Impression>'.repeat(3_000);
+    const wrapper = WRAPPER.replace('<Creatives>', `${impressions}<Creatives>${part}`);
+    const videos = '<Creative><Linear><TrackingEvents/></Linear></Creative>'.repeat(3_000);
+    const inline = `<VAST version="4.2"><Ad><InLine><AdSystem>s</AdSystem><Creatives>${videos}</Creatives></InLine></Ad></VAST>`;
+    const resolution = await unwrap(fetched('https://w.example/tag', wrapper), async (url) => fetched(url, inline));
+    const text = mergeDocument(resolution) ?? '';
+    assert.equal(text.match(/<Impression>/g)?.length, 3_001);
+    assert.ok(text.match(/<Tracking /g)!.length >= 3_000);
+    assert.ok(text.length < 8_000_000, `${text.length} characters`);
+  });
+
+  it('is the last VAST document where no ad came of the tag, and none where there was none', async () => {
     const none = await unwrap(fetched('https://w.example/tag', WRAPPER), async (url) =>
       fetched(url, '<VAST version="4.2"/>'),
     );
     assert.match(mergeDocument(none) ?? '', /<VAST version="4.2"\/>/);
     const nothing = await unwrap(fetched('https://w.example/tag', 'text'), async (url) => fetched(url, ''));
     assert.equal(mergeDocument(nothing), null);
+    const page = await unwrap(fetched('https://w.example/tag', '<html>gone</html>'), async (url) => fetched(url, ''));
+    assert.equal(mergeDocument(page), null);
   });
 });
 

@@ -8,7 +8,7 @@ import { clipUrl } from '../session/clip-url.ts';
 import { type Entry, lastOf } from '../session/network-journal.ts';
 import { mergeDocument } from '../vast/merge-document.ts';
 import type { Rung } from '../vast/resolution.ts';
-import { sameAddress } from '../vast/same-address.ts';
+import { addressOf } from '../vast/same-address.ts';
 import { type VastRun, vastRunOf } from '../vast/vast-run.ts';
 import type { Collector } from './collector.ts';
 
@@ -51,11 +51,8 @@ export function recordOf({ resolution, played, log }: VastRun, entries: readonly
 
 /** The same URL may be asked for several times: each answer is one tracker's, in order; behind redirects, the last. */
 function answersByAddress(entries: readonly Entry[]): (url: string) => Entry | undefined {
-  const left = [...entries];
-  return (url) => {
-    const at = left.findIndex((entry) => sameAddress(entry.url, url));
-    return at < 0 ? undefined : left.splice(at, 1)[0];
-  };
+  const left = Map.groupBy(entries, ({ url }) => addressOf(url));
+  return (url) => left.get(addressOf(url))?.shift();
 }
 
 function asRung({ parent, depth, outcome, requestedUrl, fetched, document }: Rung): CapturedRung {
