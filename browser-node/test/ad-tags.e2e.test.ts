@@ -30,14 +30,14 @@ describe('an ad tag', { concurrency: 8 }, () => {
       <img src="https://secure.example/pixel.gif"><script>
       document.getElementById('seen').textContent = location.href + ' | ' + document.referrer + ' | ' + isSecureContext;
       fetch('${ADS}/collect', { method: 'POST', mode: 'no-cors', body: 'x' });</script>`;
-    const referrer = 'https://news.publisher.example/articles/1?from=home';
+    const referrer = 'https://news.publisher.example/articles/1?from=home#top';
     const { captured, site } = await captureAlone(
       tag.replaceAll(ADS, 'https://ads.example'),
       (own) => own.setPage('https://ads.example/frame', '<script>document.title = document.referrer</script>'),
       { referrer },
     );
     const markup = Buffer.from(captured.file('creative.html')?.bytes ?? []).toString();
-    assert.match(markup, /https:\/\/news\.publisher\.example\/articles\/1\?from=home \| {2}\| true/);
+    assert.match(markup, /https:\/\/news\.publisher\.example\/articles\/1\?from=home#top \| {2}\| true/);
     const asked = site.arrivals.filter(({ url }) => !url.endsWith('/favicon.ico'));
     assert.deepEqual(asked.map(({ url }) => url).sort(), [
       'https://ads.example/collect',
@@ -88,6 +88,10 @@ describe('an ad tag', { concurrency: 8 }, () => {
     assert.deepEqual(captured.steps(0), [`initial ${ADS}/click`, `http ${SHOP}`]);
     assert.equal(captured.landings[0]?.page_title, 'Lamps');
     assert.equal(site.urls().filter((url) => url === SHOP).length, 1);
+    const [led] = captured.observed('auto_redirect');
+    assert.deepEqual([led?.landing, led?.url, led?.facts.to], [null, PUBLISHER, SHOP]);
+    const { onlyLogged, onlyRecorded } = compareRequests(captured, site);
+    assert.deepEqual([onlyLogged, onlyRecorded], [[], []]);
   });
 
   it('fails for good where it holds nothing that a browser could show, and as its address fails', async () => {

@@ -5,7 +5,7 @@ import { addressed, chooseCreative, pathOf, type SeenFrame } from '../src/captur
 import { isClickThrough } from '../src/capture/stage/click-through-url.ts';
 import { centreOf, gridOver } from '../src/capture/stage/grid.ts';
 import { hasElement, isTagUrl, placementPage, placementSize } from '../src/capture/stage/placement.ts';
-import { deniedHosts, publisherUrl } from '../src/capture/stage/publisher-url.ts';
+import { deniedHosts, publisherFragment, publisherUrl } from '../src/capture/stage/publisher-url.ts';
 
 const box = (x: number, y: number, width: number, height: number) => ({ x, y, width, height });
 const picture = (...of: Parameters<typeof box>) => ({ kind: 'picture' as const, ...box(...of) });
@@ -113,7 +113,9 @@ describe('a placement', () => {
     assert.deepEqual([...shown, ...empty].map(hasElement), [...shown.map(() => true), ...empty.map(() => false)]);
   });
 
-  it('§4.2.13 stands on the referrer without its fragment, or on an address with the scheme of the tag', () => {
+  it('§4.2.13 stands on the referrer, or on an address with the scheme of the tag', () => {
+    assert.equal(publisherFragment('https://news.example/a?b#c'), '#c');
+    assert.deepEqual([null, 'https://news.example/', 'no address#c'].map(publisherFragment), ['', '', '']);
     assert.equal(publisherUrl('https://news.example/a?b#c', ''), 'https://news.example/a?b');
     assert.equal(publisherUrl(null, '<script src="http://ads.example/">'), 'http://www.example.com/');
     assert.equal(publisherUrl(null, '<script src="//ads.example/">'), 'https://www.example.com/');

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { CapturedCreative } from '@adsweep/shared/capture/creative.ts';
 import { classify } from '../src/analysis/classification/classify.ts';
+import { autoRedirect } from '../src/analysis/detectors/behaviors/auto-redirect.ts';
 import { creativeEmpty } from '../src/analysis/detectors/behaviors/creative-empty.ts';
 import { creativeInteractive } from '../src/analysis/detectors/behaviors/creative-interactive.ts';
 import { NO_EVIDENCE } from '../src/analysis/detectors/evidence.ts';
@@ -48,6 +49,20 @@ describe('what is found on a creative', () => {
     assert.deepEqual(creativeEmpty.detect(NO_EVIDENCE), []);
   });
 
+  test('§2.5.11 it leads the page away to another site without a click, however soon', () => {
+    const url = 'https://news.example/article';
+    const ledAway = (to: string) => ({
+      ...{ kind: 'auto_redirect' as const, landing: null, url },
+      facts: { to, after_load_ms: 0, refused: false },
+    });
+    const found = (to: string) => autoRedirect.detect({ ...NO_EVIDENCE, observations: [ledAway(to)] });
+    assert.deepEqual(
+      found('https://win.example/').map(({ tag_slug, surface }) => [tag_slug, surface]),
+      [['auto_redirect', 'creative']],
+    );
+    assert.deepEqual(found('https://www.news.example/next'), []);
+  });
+
   test('§2.1.1 its ad network is that of what it loaded, before that of the way to the landing', () => {
     const creativeUrls = ['https://securepubads.g.doubleclick.net/tag/js/gpt.js'];
     const { network, network_host } = classify({ judged: [], captured: [], creativeUrls });
@@ -66,6 +81,10 @@ describe('what is found on a creative', () => {
     assert.deepEqual(hostOf(adServer, 'https://other.example/x.js'), {
       ...{ brand: null, network: '', network_host: 'ads.unheard-of.example' },
     });
+    assert.equal(
+      hostOf('http://169.254.169.254/latest', 'http://intranet/', adServer).network_host,
+      'ads.unheard-of.example',
+    );
     const infrastructure = ['https://www.googletagmanager.com/gtm.js', 'https://cdn.doubleverify.com/x.js'];
     assert.equal(
       hostOf(...infrastructure, 'https://cdn.news.example/ad.js', 'https://www.neutral.example/').network_host,

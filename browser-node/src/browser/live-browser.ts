@@ -178,11 +178,10 @@ export class LiveBrowser {
 
   /** Permissions of a browser whose user was asked for the place alone. Playwright would refuse all others for good. */
   async #grant(browserContextId: string): Promise<void> {
-    const grant = (name: string) => {
+    for (const name of GRANTED) {
       const params = { permission: { name }, setting: 'granted', browserContextId };
-      return this.#transport.own.command('Browser.setPermission', params, OPEN_DEADLINE_MS);
-    };
-    await Promise.all(GRANTED.map(grant));
+      await this.#transport.own.command('Browser.setPermission', params, OPEN_DEADLINE_MS);
+    }
   }
 
   #present(context: BrowserContext, contextId: string): OpenContext {

@@ -40,10 +40,10 @@ type Described = {
 };
 type Json = Record<string, unknown>;
 
-/** Components that several operations refer to, by name. */
+/** What several operations refer to, by name. */
 type Components = { schemas: Json; responses: Json };
 
-/** The errors that any request can get. */
+/** What may become of any request before or while it is looked at. */
 const REFUSED_ANYWHERE: readonly ErrorCode[] = [
   'bad_request',
   'request_timeout',
@@ -115,7 +115,7 @@ function replies(route: Route<never>, schemas: Json): Json {
   return Object.fromEntries(entries);
 }
 
-/** The errors of an operation: those that it names, and those that follow from its definition. */
+/** What an operation can refuse: what it names, and what follows from how it is written. */
 function refusalsOf(route: Route<never>): ErrorCode[] {
   return [
     ...(route.permission === 'none' ? [] : (['unauthorized', 'rate_limited'] as const)),

@@ -4,7 +4,8 @@ const REMEMBERED_MAX = 10_000;
 type Remembered<T> = { answer: Promise<T>; until: number };
 
 /**
- * Caches `load` for `ms` milliseconds per key; a change takes effect that much later. Failures are not cached. `now` in ms.
+ * `load`, asked at most once in `ms` milliseconds for each key: whoever asks meanwhile gets the same answer, and a change takes effect
+ * that much later. What fails is asked again. `now` in ms.
  */
 export function rememberBriefly<T>(
   load: (key: string) => Promise<T>,

@@ -1,4 +1,4 @@
-import type { NativeFunctions } from './native-functions.ts';
+import type { WrapGetter } from './wrap-getter.ts';
 
 /** What `window` says where Chromium's own would say otherwise. */
 export type WindowOverrides = {
@@ -9,7 +9,7 @@ export type WindowOverrides = {
 };
 
 /** For pages and frames. */
-export function overrideWindow(overrides: WindowOverrides, { wrapGetter }: NativeFunctions): void {
+export function overrideWindow(overrides: WindowOverrides, wrapGetter: WrapGetter): void {
   const isOfTopSite = () => {
     try {
       return Boolean(top?.document);

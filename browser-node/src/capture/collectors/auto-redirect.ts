@@ -27,8 +27,10 @@ export const autoRedirect: Collector = {
       for (const { tab, url, facts } of departures) {
         const landing = captureSession.landings.placed().find((one) => one.tab.session.targetId === tab);
         // A scan's own navigation leads away where an HTTP answer does.
-        if (landing && facts.to !== url)
-          draft.observations.push({ kind: 'auto_redirect', landing: landing.ord, url, facts });
+        if (!landing || facts.to === url) continue;
+        // Our page is led away by the creative that stands on it; what came instead is a landing.
+        const isOurs = url.split('#')[0] === captureSession.publisherUrl;
+        draft.observations.push({ kind: 'auto_redirect', landing: isOurs ? null : landing.ord, url, facts });
       }
     };
   },

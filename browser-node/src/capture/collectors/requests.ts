@@ -93,9 +93,7 @@ function entriesOfTraffic(traffic: TicketTraffic | null, entries: Entry[]): Entr
 function asRequests(entries: Entry[], captureSession: CaptureSession): NetworkRequest[] {
   const placeOf = requestPlaces(captureSession);
   const lastOfUrl = new Map<string, number>();
-  const pageUrl = captureSession.creative?.facts.page_url;
-  // The page that a creative stands on is ours: nobody was asked for it.
-  const sent = entries.filter((entry) => entry.hop === null || pageUrl === undefined || entry.url !== pageUrl);
+  const sent = entries.filter((entry) => entry.hop === null || entry.url !== captureSession.publisherUrl);
   return sent.slice(0, REQUEST_URLS_MAX).map((entry, id) => {
     const initiator = lastOfUrl.get(withoutFragment(entry.initiatorUrl)) ?? null;
     lastOfUrl.set(withoutFragment(entry.url), id);

@@ -25,6 +25,8 @@ export type CaptureSession = {
   subject: () => OpenTab | undefined;
   /** The creative of an ad tag or VAST tag, null before it was looked for and on pages. */
   creative: SeenCreative | null;
+  /** The address of our own page that a creative stands on, null on pages. No server was asked for it. */
+  publisherUrl: string | null;
   logger: Logger;
   /** Unix time in ms, and the same moment of `performance.now()`. */
   startedAtMs: number;
@@ -84,6 +86,7 @@ export async function openCaptureSession(
     reports,
     ending,
     creative: null,
+    publisherUrl: null,
     logger,
     startedAtMs,
     startedAt,

@@ -2,8 +2,11 @@ import type { Page } from 'playwright-core';
 import { frameOf, type OwnAnswer } from './page-loads.ts';
 import { namesHost } from './publisher-url.ts';
 
-/** `url`: the publisher's address; `markup`: the page; `named`: the text of the tag, whose own hosts may be asked for. */
-export type StagePage = { url: string; markup: string; named: string };
+/**
+ * `url`: the publisher's address; `fragment`: what the page's location has behind it; `markup`: the page; `named`: the text of the tag,
+ * whose own hosts may be asked for.
+ */
+export type StagePage = { url: string; fragment: string; markup: string; named: string };
 
 const HEADERS = {
   // What browsers do by themselves; a creative's own page may not be asked for anything else.

@@ -19,6 +19,9 @@ export function publisherUrl(referrer: string | null, tag: string): string {
   return `${scheme.toLowerCase()}://${NEUTRAL_HOST}/`;
 }
 
+/** What the page's own `location` has behind the address: the fragment of the referrer, '' = none. No server is told of it. Pure. */
+export const publisherFragment = (referrer: string | null): string => URL.parse(referrer ?? '')?.hash ?? '';
+
 /** Whether a tag itself names a host, and may ask it for what it needs. Pure. */
 export const namesHost = (tag: string, host: string): boolean => tag.toLowerCase().includes(`//${host}`);
 

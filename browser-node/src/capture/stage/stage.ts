@@ -35,10 +35,11 @@ export async function openStage(
   if (!page) return null;
   const tab = await landings.first();
   tab.tab.landingHop = null;
+  captureSession.publisherUrl = stagePage.url;
   const publisher = publisherAnswer(page, stagePage);
   const pageLoads = new PageLoads(page, journal, (request) => more(request) ?? publisher(request));
   await ending.race(pageLoads.start(open.context));
-  await ending.race(page.goto(stagePage.url, { waitUntil: 'commit', timeout: NAVIGATION_MS }));
+  await ending.race(page.goto(stagePage.url + stagePage.fragment, { waitUntil: 'commit', timeout: NAVIGATION_MS }));
   const { session } = tab.tab;
   const asking = evaluateInIsolatedWorld(session, session.targetId, isTouched, null, COMMAND_MS).catch(() => false);
   const touched = (await ending.race(asking)) ?? false;

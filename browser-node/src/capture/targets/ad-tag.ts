@@ -17,7 +17,7 @@ import { centreOf, gridOver } from '../stage/grid.ts';
 import { measureFrames } from '../stage/measure-frames.ts';
 import { mraidAnswer } from '../stage/mraid-answer.ts';
 import { hasElement, isTagUrl, placementPage } from '../stage/placement.ts';
-import { publisherUrl } from '../stage/publisher-url.ts';
+import { publisherFragment, publisherUrl } from '../stage/publisher-url.ts';
 import { type FoundCreative, isRendered, seeCreative } from '../stage/see-creative.ts';
 import { openStage, type Stage } from '../stage/stage.ts';
 import type { CaptureTarget, Visit } from './target.ts';
@@ -48,7 +48,8 @@ async function visit(captureSession: CaptureSession, { target, referrer }: Captu
     return { error: '', failure: { code: 'ad_tag: INVALID', cause: 'the snippet holds no element' } };
   const url = publisherUrl(referrer, tag);
   const markup = placementPage(new URL(url).host, tag);
-  const stage = await openStage(captureSession, { url, markup, named: tag }, mraidAnswer);
+  const stagePage = { url, fragment: publisherFragment(referrer), markup, named: tag };
+  const stage = await openStage(captureSession, stagePage, mraidAnswer);
   if (!stage) return ended(captureSession);
   await settle(captureSession);
   const own = isUrl ? await ownDocument(captureSession, stage, tag.trim()) : NO_DOCUMENT;

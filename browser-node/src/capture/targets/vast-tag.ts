@@ -10,7 +10,7 @@ import type { CaptureSession } from '../session/capture-session.ts';
 import { authenticate } from '../stage/authenticate.ts';
 import { creativeLandings } from '../stage/creative-landings.ts';
 import { followClick } from '../stage/follow-click.ts';
-import { publisherUrl } from '../stage/publisher-url.ts';
+import { publisherFragment, publisherUrl } from '../stage/publisher-url.ts';
 import { openStage } from '../stage/stage.ts';
 import { documentFetcher } from '../vast/fetch-document.ts';
 import { fireErrors } from '../vast/fire-errors.ts';
@@ -49,7 +49,8 @@ const MARKUP =
 async function visit(captureSession: CaptureSession, request: CaptureRequest): Promise<Visit> {
   const { target, referrer } = request;
   const url = publisherUrl(referrer, namedIn(target.value));
-  const stage = await openStage(captureSession, { url, markup: MARKUP, named: target.value });
+  const stagePage = { url, fragment: publisherFragment(referrer), markup: MARKUP, named: target.value };
+  const stage = await openStage(captureSession, stagePage);
   if (!stage) return { error: '', failure: captureSession.ending.failure };
   const page = new PlayerPage(captureSession, stage);
   const answers = await AnswerInterceptor.start(stage.page, new URL(url).origin);
