@@ -27,9 +27,10 @@ for (const [name, script] of FLOODS)
     const watching = setInterval(() => {
       most = Math.max(most, process.memoryUsage.rss());
     }, 50);
-    const [, innocent] = await Promise.all([world.attempt(url), world.attempt('http://plain.example/')]);
+    const [flood, innocent] = await Promise.all([world.attempt(url), world.attempt('http://plain.example/')]);
     clearInterval(watching);
     assert.deepEqual([innocent.failure, innocent.capture?.landings[0]?.page_title], [null, 'plain']);
+    assert.match(flood.capture?.notes.map(({ text }) => text).join() ?? '', /wrote without end to its console/);
     assert.ok(most - before < GROWTH_MAX, `it grew by ${most - before} bytes`);
   });
 

@@ -155,6 +155,54 @@ test('a session of our own, and those beneath it, are kept from Playwright', asy
   await cut;
 });
 
+/** A message of a session, of so many bytes, that nobody reads. */
+const unread = (method: string, sessionId: string, bytes: number): ProtocolMessage => ({
+  ...event(method, { type: 'log', text: 'x'.repeat(bytes) }),
+  sessionId,
+});
+
+test('scripts that write without end are told of by their session, for every 32 MiB; what the network brings is not', async () => {
+  const pipe = new Pipe();
+  const flooding: string[] = [];
+  pipe.transport.onflood = (sessionId) => flooding.push(sessionId);
+  for (let n = 0; n < 7; n += 1) {
+    pipe.say(unread('Runtime.consoleAPICalled', 'LOUD', 10 * MIB));
+    pipe.say(unread('Network.webSocketFrameReceived', 'STREAM', 10 * MIB));
+    if (n < 3) pipe.say(unread('Runtime.exceptionThrown', 'QUIET', 10 * MIB));
+  }
+  pipe.say(event('Page.loadEventFired', {}));
+  await pipe.until(() => pipe.received.length === 1);
+  assert.deepEqual(flooding, ['LOUD']);
+  pipe.say(unread('Runtime.consoleAPICalled', 'LOUD', 10 * MIB));
+  pipe.say(event('Page.loadEventFired', {}));
+  await pipe.until(() => pipe.received.length === 2);
+  assert.deepEqual(flooding, ['LOUD', 'LOUD']);
+});
+
+test('a command waits for longer while what nobody reads holds up its answer, four times its deadline at most', async (t) => {
+  const pipe = new Pipe();
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  const holdUp = async (mib: number) => {
+    const before = pipe.received.length;
+    pipe.say(unread('Runtime.consoleAPICalled', 'LOUD', mib * MIB));
+    pipe.say(event('Page.loadEventFired', {}));
+    await pipe.until(() => pipe.received.length > before);
+    t.mock.timers.tick(1_000);
+  };
+  const command = () => pipe.transport.own.command('Runtime.evaluate', {}, 1_000);
+  const answered = command();
+  await holdUp(17);
+  pipe.say({ id: pipe.sent[0]?.id, result: { value: 1 } });
+  assert.deepEqual(await answered, { value: 1 });
+
+  const silent = assert.rejects(command(), /took longer than 1000 ms/);
+  await holdUp(1);
+  await silent;
+  const endless = assert.rejects(command(), /took longer than 1000 ms/);
+  for (let time = 0; time < 4; time += 1) await holdUp(17);
+  await endless;
+});
+
 test('a paused request for a file is failed at once, any other goes on, where nobody routes requests', async () => {
   const pipe = new Pipe();
   const pause = (requestId: string, url: string) =>

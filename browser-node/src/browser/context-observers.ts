@@ -23,6 +23,9 @@ type Observer = { contextId: string; listener: ContextListener; targets: Set<str
 type Attached = { sessionId: string; targetInfo: TargetInfo };
 type TargetInfo = { targetId: string; type: string; browserContextId?: string };
 
+/** An event of our own: the scripts of a target write a lot that nobody reads, as to the console. */
+export const UNREAD_FLOOD = 'Adsweep.unreadFlood';
+
 const COMMAND_MS = 5_000;
 /** What stands at the top of a context; frames and other workers are attached to with it. */
 const ROOTS = new Set(['page', 'shared_worker', 'service_worker']);
@@ -60,6 +63,12 @@ export class ContextObservers {
   /** A context was closed. */
   forget(contextId: string): void {
     this.#left.delete(contextId);
+  }
+
+  /** Tells the observer of a target what its own session does not. */
+  tell(targetId: string, method: string): void {
+    for (const { targets, listener } of this.#observers.values())
+      if (targets.has(targetId)) listener(method, { targetId }, undefined);
   }
 
   async #begin(): Promise<BrowserSession> {

@@ -52,6 +52,11 @@ export class DeviceSessions implements ProtocolFilter {
     return this.#sessions.get(sessionId)?.identity?.credentials ?? null;
   }
 
+  /** CDP's id of a session's target, '' = it has ended. */
+  targetOf(sessionId: string): string {
+    return this.#sessions.get(sessionId)?.targetId ?? '';
+  }
+
   /** Headers of the scripts that a service worker requests; null = Chromium makes the session's requests as the device would. */
   headersOf(sessionId: string): DeviceHeaders | null {
     const session = this.#sessions.get(sessionId);

@@ -3,7 +3,7 @@ import { withDeadline } from '@adsweep/shared/service/with-deadline.ts';
 import { type Browser, type BrowserContext, chromium } from 'playwright-core';
 import type { Chromium } from './chromium-path.ts';
 import { type ChromiumProcess, startChromium } from './chromium-process.ts';
-import { ContextObservers } from './context-observers.ts';
+import { ContextObservers, UNREAD_FLOOD } from './context-observers.ts';
 import { DeviceScreens } from './device-screens.ts';
 import { DeviceSessions } from './device-sessions.ts';
 import { type EmulationProfile, emulationProfile } from './emulation-profile.ts';
@@ -63,6 +63,7 @@ export class LiveBrowser {
     this.#browser = browser;
     this.#sessions = sessions;
     this.#observers = new ContextObservers(() => transport.own.attach(OPEN_DEADLINE_MS));
+    transport.onflood = (sessionId) => this.#observers.tell(sessions.targetOf(sessionId), UNREAD_FLOOD);
     this.#screens = new DeviceScreens((screen) =>
       transport.own.command('Emulation.addScreen', screen, SCREEN_DEADLINE_MS),
     );

@@ -5,8 +5,18 @@ const END = 0;
 /** Bytes of whole messages that wait to be delivered; beyond, nothing is read, so that Chromium waits at its end of the pipe. */
 const UNDELIVERED_BYTES_MAX = 64 * 1024 * 1024;
 
-/** `overflow`: a message was larger than it may be; no other follows. */
-export type MessageReceiver = { message(text: string): void; overflow(): void };
+/** The last bytes of a message tell which session it is for. */
+const TAIL_BYTES = 80;
+
+/**
+ * `overflow`: a message was larger than it may be; no other follows. `dropped`: a message that a script wrote and nobody reads has
+ * passed, so many bytes of it, with its end.
+ */
+export type MessageReceiver = {
+  message(text: string): void;
+  overflow(): void;
+  dropped(bytes: number, tail: string): void;
+};
 
 /**
  * Splits what Chromium writes to its pipe into messages, each of which ends with a zero byte. It holds one message of the largest
@@ -20,13 +30,21 @@ export class MessageReader {
   /** Of the present message; null = too little of it is here to tell. */
   #limit: MessageLimit | null = null;
   #isDropped = false;
+  /** The end of a message that is dropped. */
+  #tail: Buffer = Buffer.alloc(0);
   #undeliveredBytes = 0;
+  #droppedBytes = 0;
   #ended = false;
 
   constructor(read: Readable, receiver: MessageReceiver) {
     this.#read = read;
     this.#receiver = receiver;
     read.on('data', (chunk: Buffer) => this.#split(chunk));
+  }
+
+  /** How much came so far of messages that nobody reads. */
+  get droppedBytes(): number {
+    return this.#droppedBytes + (this.#isDropped ? this.#bytes : 0);
   }
 
   #split(chunk: Buffer): void {
@@ -42,7 +60,10 @@ export class MessageReader {
 
   #append(part: Buffer): void {
     this.#bytes += part.length;
-    if (this.#isDropped) return;
+    if (this.#isDropped) {
+      this.#tail = tailOf(this.#tail, part);
+      return;
+    }
     this.#parts.push(part);
     if (this.#limit === null && this.#bytes >= HEAD_BYTES) this.#limit = limitOf(this.#head());
     if (this.#limit !== null && this.#bytes > this.#limit.bytes) this.#exceed(this.#limit);
@@ -55,6 +76,7 @@ export class MessageReader {
   }
 
   #exceed({ beyond }: MessageLimit): void {
+    this.#tail = this.#parts.reduce(tailOf, Buffer.alloc(0));
     this.#parts = [];
     this.#isDropped = true;
     if (beyond === 'drop') return;
@@ -64,10 +86,16 @@ export class MessageReader {
 
   #complete(): void {
     if (!this.#isDropped) this.#queue(this.#parts, this.#bytes);
+    else if (!this.#ended) this.#drop();
     this.#parts = [];
     this.#bytes = 0;
     this.#limit = null;
     this.#isDropped = this.#ended;
+  }
+
+  #drop(): void {
+    this.#droppedBytes += this.#bytes;
+    if (!this.#limit?.isTraffic) this.#receiver.dropped(this.#bytes, this.#tail.toString('latin1'));
   }
 
   /** Each message in a callback of its own: what one of them resolved runs before the next, and timers are not kept waiting. */
@@ -81,3 +109,6 @@ export class MessageReader {
     });
   }
 }
+
+const tailOf = (tail: Buffer, part: Buffer): Buffer =>
+  part.length >= TAIL_BYTES ? part.subarray(-TAIL_BYTES) : Buffer.concat([tail, part]).subarray(-TAIL_BYTES);

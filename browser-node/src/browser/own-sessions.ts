@@ -23,18 +23,25 @@ type EventListener = (method: string, params: unknown, sessionId: string | undef
 type Pending = { method: string; settle: (answer: ProtocolMessage | Error) => void };
 
 const CLOSE_MS = 5_000;
+/** An answer that is late stands behind as much as this of what nobody reads: the browser is not silent. */
+const HELD_UP_BYTES = 16 * 1024 * 1024;
+/** How many times a deadline is waited for anew while that is so. */
+const HELD_UP_TIMES = 3;
 
 /** The sessions of our own on a browser's connection. */
 export class OwnSessions {
   readonly #say: (message: ProtocolMessage) => void;
+  readonly #unreadBytes: () => number;
   readonly #logger: Logger;
   readonly #pending = new Map<number, Pending>();
   readonly #owners = new Map<string, OwnSession>();
   #lastId = LAST_ADDED_ID;
   #ended = false;
 
-  constructor(say: (message: ProtocolMessage) => void, logger: Logger) {
+  /** `unreadBytes`: how much came so far that nobody reads. */
+  constructor(say: (message: ProtocolMessage) => void, unreadBytes: () => number, logger: Logger) {
     this.#say = say;
+    this.#unreadBytes = unreadBytes;
     this.#logger = logger;
   }
 
@@ -48,9 +55,9 @@ export class OwnSessions {
     const id = ++this.#lastId;
     return new Promise<Record<string, unknown>>((resolve, reject) => {
       if (this.#ended) return reject(new Error(`${method}: the browser is gone`));
-      const timer = setTimeout(() => this.#settle(id, new DeadlineError(method, deadlineMs)), deadlineMs);
+      const stopTimer = this.#startTimer(deadlineMs, () => this.#settle(id, new DeadlineError(method, deadlineMs)));
       const settle = (answer: ProtocolMessage | Error) => {
-        clearTimeout(timer);
+        stopTimer();
         if (answer instanceof Error) reject(answer);
         else if (answer.error) reject(new Error(answer.error.message));
         else resolve(answer.result ?? {});
@@ -58,6 +65,17 @@ export class OwnSessions {
       this.#pending.set(id, { method, settle });
       this.#say({ id, method, params: params as Record<string, unknown>, sessionId });
     });
+  }
+
+  /** Calls `expire` after `ms`, and later where the answers of the browser are held up. Stopped by what it returns. */
+  #startTimer(ms: number, expire: () => void, times = HELD_UP_TIMES): () => void {
+    const before = this.#unreadBytes();
+    let stop = () => clearTimeout(timer);
+    const timer = setTimeout(() => {
+      if (times === 0 || this.#unreadBytes() - before < HELD_UP_BYTES) expire();
+      else stop = this.#startTimer(ms, expire, times - 1);
+    }, ms);
+    return () => stop();
   }
 
   /** Whether a message was for one of our sessions; it is handled then. */

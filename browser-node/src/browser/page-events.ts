@@ -9,11 +9,15 @@ const STRING_LENGTH_MAX = 16_384;
 // Chromium writes `method` first, and the type of a console call first among its parameters.
 const UNREAD =
   /^\{"method":"(Runtime\.exceptionThrown|Log\.entryAdded(?!","params":\{"entry":\{"source":"javascript","level":"error","text":"Unsafe attempt to initiate)|Network\.(webSocketFrame|eventSource)\w+|Runtime\.consoleAPICalled","params":\{"type":"(?!debug"))/;
+const TRAFFIC = /^\{"method":"Network\./;
 const REFUSAL = /^\{"method":"Log\.entryAdded"/;
 const CONSOLE = /^\{"method":"Runtime\.consoleAPICalled"/;
 
-/** The most bytes that a message may have, and what becomes of a larger one; `overflow` ends the browser. */
-export type MessageLimit = { bytes: number; beyond: 'drop' | 'overflow' };
+/**
+ * The most bytes that a message may have, and what becomes of a larger one; `overflow` ends the browser. `isTraffic`: it tells what the
+ * network brought, which a page's script cannot make at will.
+ */
+export type MessageLimit = { bytes: number; beyond: 'drop' | 'overflow'; isTraffic?: boolean };
 
 /**
  * The limit of a message that begins with `head`. Events that a page can send without end and that no capture reads are not kept at
@@ -21,7 +25,7 @@ export type MessageLimit = { bytes: number; beyond: 'drop' | 'overflow' };
  * page scripts report. Pure.
  */
 export function limitOf(head: string): MessageLimit {
-  if (UNREAD.test(head)) return { bytes: 0, beyond: 'drop' };
+  if (UNREAD.test(head)) return { bytes: 0, beyond: 'drop', isTraffic: TRAFFIC.test(head) };
   if (REFUSAL.test(head)) return { bytes: REFUSAL_BYTES_MAX, beyond: 'drop' };
   if (CONSOLE.test(head)) return { bytes: CONSOLE_BYTES_MAX, beyond: 'drop' };
   return { bytes: MESSAGE_BYTES_MAX, beyond: 'overflow' };

@@ -5,6 +5,10 @@ import { MessageReader } from './message-reader.ts';
 import { OwnSessions } from './own-sessions.ts';
 import { isCopiedAnswer, trimStrings } from './page-events.ts';
 import { answersAdded, type ProtocolFilter, type ProtocolMessage } from './protocol-message.ts';
+import { UnreadBytes } from './unread-bytes.ts';
+
+/** What the scripts of a target can write to the console before it is told of as a flood: all other messages stand behind it. */
+const UNREAD_BYTES_MAX = 32 * 1024 * 1024;
 
 /** An event whose JSON is longer than this may carry strings that are worth cutting. */
 const LONG_EVENT = 16_384;
@@ -16,11 +20,14 @@ const LONG_EVENT = 16_384;
 export class PipeTransport implements ConnectOverCDPTransport {
   onmessage?: (message: object) => void;
   onclose?: (reason?: string) => void;
+  /** Scripts flood a session with what nobody reads; called again for as much more. */
+  onflood?: (sessionId: string) => void;
   readonly own: OwnSessions;
   readonly #write: Writable;
   readonly #read: Readable;
   readonly #filters: ProtocolFilter[];
   readonly #logger: Logger;
+  readonly #unread = new UnreadBytes(UNREAD_BYTES_MAX);
   #closed = false;
 
   constructor(write: Writable, read: Readable, filters: ProtocolFilter[], logger: Logger) {
@@ -28,11 +35,16 @@ export class PipeTransport implements ConnectOverCDPTransport {
     this.#read = read;
     this.#filters = filters;
     this.#logger = logger;
-    this.own = new OwnSessions((message) => this.#say(message), logger);
-    new MessageReader(read, {
+    const reader = new MessageReader(read, {
       message: (text) => this.#deliver(text),
       overflow: () => this.#abandon('a message from Chromium was too large'),
+      dropped: (bytes, tail) => this.#countUnread(bytes, tail),
     });
+    this.own = new OwnSessions(
+      (message) => this.#say(message),
+      () => reader.droppedBytes,
+      logger,
+    );
     read.on('close', () => this.#end('the pipe to Chromium was closed'));
     // A broken pipe is also a close, which says it.
     read.on('error', () => this.#end('the pipe from Chromium broke'));
@@ -81,11 +93,17 @@ export class PipeTransport implements ConnectOverCDPTransport {
     this.close();
   }
 
+  #countUnread(bytes: number, tail: string): void {
+    const flooding = this.#unread.add(bytes, tail);
+    if (flooding !== null) this.onflood?.(flooding);
+  }
+
   #deliver(text: string): void {
     if (this.#closed) return;
     try {
       const message = JSON.parse(text) as ProtocolMessage;
       if (message.id === undefined && text.length > LONG_EVENT && !isCopiedAnswer(message)) trimStrings(message);
+      if (message.method === 'Target.detachedFromTarget') this.#unread.forget(String(message.params?.sessionId));
       if (answersAdded(message) || this.own.take(message)) return;
       const say = (reply: ProtocolMessage) => this.#say(reply);
       if (this.#filters.every((filter) => filter.incoming(message, say))) this.onmessage?.(message);

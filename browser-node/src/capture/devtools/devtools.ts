@@ -55,6 +55,8 @@ export interface DevTools {
    * bound that it is beyond.
    */
   onFlooded(listener: (by: TargetSession | null, max: number) => void): void;
+  /** `listener` is called whenever the scripts of a target have written 32 MiB more that nobody reads: console lines and errors. */
+  onUnreadFlood(listener: () => void): void;
   /** The session of a tab. Rejects when it does not show up in time. */
   sessionOf(page: Page): Promise<TargetSession>;
   close(): void;

@@ -1,7 +1,7 @@
 import { withDeadline } from '@adsweep/shared/service/with-deadline.ts';
 import type { Page } from 'playwright-core';
 import { autoAttach } from '../../browser/auto-attach.ts';
-import type { ContextObservation } from '../../browser/context-observers.ts';
+import { type ContextObservation, UNREAD_FLOOD } from '../../browser/context-observers.ts';
 import type { OpenContext } from '../../browser/open-context.ts';
 import { startedWorker } from '../../browser/started-worker.ts';
 import {
@@ -39,6 +39,7 @@ export class SecondClient implements DevTools {
   readonly #children = new Set<string>();
   readonly #workers = new Set<string>();
   readonly #onFlooded: Parameters<DevTools['onFlooded']>[0][] = [];
+  readonly #onUnreadFlood: (() => void)[] = [];
 
   constructor({ observe }: Pick<OpenContext, 'observe'>) {
     this.#observation = observe((method, params, sessionId) => this.#receive(method, params, sessionId));
@@ -74,6 +75,10 @@ export class SecondClient implements DevTools {
     this.#onFlooded.push(listener);
   }
 
+  onUnreadFlood(listener: () => void): void {
+    this.#onUnreadFlood.push(listener);
+  }
+
   async sessionOf(page: Page): Promise<TargetSession> {
     const only = this.#onlyTab(page);
     if (only) return only;
@@ -106,6 +111,7 @@ export class SecondClient implements DevTools {
   #receive(method: string, params: unknown, sessionId: string | undefined): void {
     if (method === 'Target.attachedToTarget') this.#attach(params as Attached, sessionId);
     else if (method === 'Target.detachedFromTarget') this.#sessions.delete((params as Attached).sessionId);
+    else if (method === UNREAD_FLOOD) for (const listener of this.#onUnreadFlood) listener();
     else {
       const session = this.#sessions.get(sessionId ?? '');
       if (!session) return;

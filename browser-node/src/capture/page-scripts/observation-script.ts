@@ -1,4 +1,4 @@
-import { interruptDialogs } from './interrupt-dialogs.ts';
+import { interruptCalls } from './interrupt-calls.ts';
 import { nativesScript } from './natives.ts';
 import { boundAttempts } from './sound-attempts.ts';
 import { watchFingerprints } from './watch-fingerprints.ts';
@@ -21,7 +21,7 @@ const say = console.debug.bind(console);
 const begin = (${boundAttempts})((line) => say('${token}|sound|' + line));
 (${watchMedia})(natives, begin);
 (${watchWebAudio})(natives, begin);
-(${interruptDialogs})(natives);
+(${interruptCalls})(natives);
 (${watchUnpromptedCalls})(natives, (call, byUser) => say('${token}|unprompted-call|' + call + '|' + byUser));
 (${watchFingerprints})(natives, (trait, times) => say('${token}|fingerprint|' + trait + '|' + times));
 (${watchTimers})(natives, (ms) => say('${token}|timer|' + ms));

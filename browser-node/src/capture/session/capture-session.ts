@@ -42,6 +42,8 @@ export type CaptureSession = {
   isLeading: boolean;
 };
 
+const UNREAD = 'a page wrote without end to its console, and was stopped';
+
 /** Whether pages act on their own at this time: nothing was clicked, and no probe is under way. */
 export const actsByItself = ({ clickedAtMs, journal }: CaptureSession): boolean =>
   clickedAtMs === null && journal.closedAtMs === null;
@@ -74,6 +76,10 @@ export async function openCaptureSession(
   const notes: CaptureSession['notes'] = [];
   devtools.onFlooded(() => {
     notes.push({ collector: 'settle', text: 'frames and workers were started without end, and stopped' });
+    stopFlood(devtools, landings.tabs);
+  });
+  devtools.onUnreadFlood(() => {
+    if (!notes.some(({ text }) => text === UNREAD)) notes.push({ collector: 'page', text: UNREAD });
     stopFlood(devtools, landings.tabs);
   });
   return {
