@@ -225,6 +225,19 @@ describe('§2.5.11 §2.5.12 behaviours with a threshold', () => {
         assert.ok(!slugsOf(observation).includes(slug), JSON.stringify(observation.facts));
     });
 
+  it('auto_redirect is found where the page that was left leads on by an address of its own site', () => {
+    const own = 'https://go.win.example/next';
+    const leave = (after_load_ms: number) => observed('auto_redirect', { to: own, after_load_ms, refused: false });
+    const step = (after_load_ms: number, url = own, to = 'https://other.example/') =>
+      observed('auto_redirect', { to, after_load_ms, refused: false }, 0, url);
+    assert.deepEqual(slugsOf(leave(1_001), step(5)), ['auto_redirect']);
+    const second = 'https://win.example/last';
+    assert.deepEqual(slugsOf(leave(1_001), step(5, own, second), step(5, second)), ['auto_redirect']);
+    assert.deepEqual(slugsOf(leave(1_000), step(5)), []);
+    assert.deepEqual(slugsOf(leave(1_001), step(5, 'https://win.example/another')), []);
+    assert.deepEqual(slugsOf(leave(1_001), step(5, own, own)), []);
+  });
+
   it('crypto_mining is found by a request to a known pool', () => {
     const requests = ['https://pool.coinhive.com/x', 'https://nothing.example/'].map((url, id) =>
       requestOf(id, { url }),

@@ -122,7 +122,8 @@ function newDraft({ landings, creative, startedAt }: CaptureSession): Draft {
   );
   const seen = creative && { ...creative.facts, redirect_chain: [] };
   const files = [...(creative?.files ?? [])];
-  return { landings: captured, creative: seen, vast: null, requests: [], observations: [], files, traffic: null };
+  const nothing = { vast: null, requests: [], observations: [], bodies: [], traffic: null };
+  return { ...nothing, landings: captured, creative: seen, files };
 }
 
 /** `leftAt`: monotonic time at which the tabs were left. */

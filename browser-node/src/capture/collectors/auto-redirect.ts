@@ -58,6 +58,11 @@ function watchDepartures(captureSession: CaptureSession): Iterable<Departure> {
   devtools.on('Page.frameRequestedNavigation', ({ url }, session) => {
     if (!WEB.test(url)) depart(documents.departure(rootOf(session).targetId, '', clipUrl(url), null));
   });
+  devtools.on('Page.downloadWillBegin', ({ frameId, url }) => {
+    // What became a file led nowhere: the tab shows what it showed before.
+    const known = [...departures].findLast(({ tab, facts }) => tab === frameId && facts.to === clipUrl(url));
+    if (known) known.facts.to = known.url;
+  });
   devtools.onAttached((session) => {
     if (session.type === 'page' || session.type === 'iframe') session.notify('Log.enable');
   });

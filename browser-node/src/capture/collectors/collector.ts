@@ -1,3 +1,4 @@
+import type { CapturedBody } from '@adsweep/shared/capture/artifacts/bodies.ts';
 import type { CapturedLanding } from '@adsweep/shared/capture/capture.ts';
 import type { CapturedCreative } from '@adsweep/shared/capture/creative.ts';
 import type { NetworkRequest } from '@adsweep/shared/capture/network-request.ts';
@@ -16,6 +17,8 @@ export type Draft = {
   requests: NetworkRequest[];
   observations: Observation[];
   files: CaptureFile[];
+  /** Contents that were fetched so far. */
+  bodies: readonly CapturedBody[];
   traffic: TicketTraffic | null;
 };
 

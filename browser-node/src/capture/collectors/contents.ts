@@ -19,6 +19,7 @@ export const contents: Collector = {
     captureSession.journal.onFinished((finished) => shelf.take(finished));
     return async (draft) => {
       const bodies = await shelf.bodies();
+      draft.bodies = bodies;
       if (bodies.length === 0) return;
       const bytes = await promisify(gzip)(JSON.stringify(bodies), { level: 3 });
       draft.files.push({ name: BODIES, contentType: 'application/gzip', bytes, width: 0, height: 0 });

@@ -1,4 +1,4 @@
-import { rootOf } from '../devtools/devtools.ts';
+import { rootOf, type TargetSession } from '../devtools/devtools.ts';
 import { evaluateInIsolatedWorld } from '../devtools/isolated-world.ts';
 import { ANSWER_MS, CONSPICUOUS_FRAME_BYTES, HEAVY_FRAMES_MAX } from '../session/budgets.ts';
 import type { CaptureSession } from '../session/capture-session.ts';
@@ -46,6 +46,12 @@ const NO_SIZE = { width: 0, height: 0 };
 /** Runs in the page, in a world of its own. */
 const readViewport = () => ({ width: innerWidth, height: innerHeight });
 
+/** The frame, by its id, in whose process a worker runs: what the worker loads, the frame does. '' = a worker of no tab. */
+function frameAround({ parent }: TargetSession): string {
+  if (!parent) return '';
+  return parent.type === 'iframe' || parent.type === 'page' ? parent.targetId : frameAround(parent);
+}
+
 /** Bytes by the frame that is directly in a tab's own document, or by that document itself. */
 class FrameWeights {
   readonly #parents = new Map<string, string>();
@@ -57,8 +63,9 @@ class FrameWeights {
     devtools.on('Page.frameAttached', ({ frameId, parentFrameId }) => {
       if (this.#parents.size < FRAMES_KNOWN_MAX) this.#parents.set(frameId, parentFrameId);
     });
-    devtools.on('Network.requestWillBeSent', ({ requestId, frameId }) => {
-      if (frameId && journal.closedAtMs === null) this.#frames.set(requestId, frameId);
+    devtools.on('Network.requestWillBeSent', ({ requestId, frameId }, session) => {
+      const frame = frameId ?? frameAround(session);
+      if (frame && journal.closedAtMs === null) this.#frames.set(requestId, frame);
     });
     devtools.on('Network.dataReceived', ({ requestId, encodedDataLength }, session) => {
       if (!this.#frames.has(requestId)) return;

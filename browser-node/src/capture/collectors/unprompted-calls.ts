@@ -33,7 +33,8 @@ export const unpromptedCalls: Collector = {
       const landing = captureSession.landings.shown().find(({ tab }) => tab === captureSession.subject()?.tab);
       if (!landing || byItself.get(landing.page)?.has('fullscreen')) return;
       const { url } = landing.tab;
-      if (!(await clicksFor(captureSession, landing, afterClick))) return;
+      const scripts = draft.bodies.flatMap(({ resource_type, text }) => (resource_type === 'script' && text) || []);
+      if (!(await clicksFor(captureSession, landing, scripts, afterClick))) return;
       const facts = { demand: 'fullscreen', trigger: 'click_anywhere' } as const;
       draft.observations.push({ kind: 'unprompted_call', landing: landing.ord, url, facts });
     };
@@ -44,9 +45,10 @@ export const unpromptedCalls: Collector = {
 async function clicksFor(
   captureSession: CaptureSession,
   landing: Landing,
+  scripts: readonly string[],
   afterClick: Map<Page, Set<Demand>>,
 ): Promise<boolean> {
-  if (landing.tab.isScriptDisabled || !(await handlesClicksAnywhere(landing, FULLSCREEN))) return false;
+  if (landing.tab.isScriptDisabled || !(await handlesClicksAnywhere(landing, FULLSCREEN, scripts))) return false;
   afterClick.delete(landing.page);
   await clickAnywhere(captureSession, landing);
   return afterClick.get(landing.page)?.has('fullscreen') === true;

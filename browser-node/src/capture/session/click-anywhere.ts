@@ -8,10 +8,14 @@ import type { Landing } from './landings.ts';
 const CLICKS = /^(click|auxclick|(mouse|pointer)(down|up)|touch(start|end))$/;
 
 /**
- * Whether a click anywhere in a tab's document runs a function whose own source matches `pattern`, or any function in a document one of
- * whose own scripts does: a listener may leave it to another function.
+ * Whether a click anywhere in a tab's document runs a function whose own source matches `pattern`, or any function while a script in the
+ * document or one of `scripts` does: a listener may leave it to another function. `scripts`: the sources that the capture fetched.
  */
-export async function handlesClicksAnywhere({ tab: { session } }: Landing, pattern: RegExp): Promise<boolean> {
+export async function handlesClicksAnywhere(
+  { tab: { session } }: Landing,
+  pattern: RegExp,
+  scripts: readonly string[],
+): Promise<boolean> {
   const documentId = await documentOf({ session, frameId: session.targetId });
   let handles = false;
   for (const name of ['window', 'this', 'this.documentElement', 'this.body']) {
@@ -21,8 +25,9 @@ export async function handlesClicksAnywhere({ tab: { session } }: Landing, patte
     if (clicks.some(({ handler }) => pattern.test(handler?.description ?? ''))) return true;
     handles ||= clicks.length > 0;
   }
-  const { targetId } = session;
-  return handles && evaluateInIsolatedWorld(session, targetId, hasScriptLike, pattern.source, ANSWER_MS);
+  if (!handles) return false;
+  if (scripts.some((source) => pattern.test(source))) return true;
+  return evaluateInIsolatedWorld(session, session.targetId, hasScriptLike, pattern.source, ANSWER_MS);
 }
 
 /** Runs in the page, in a world of its own: whether a script that stands in the document matches, in any letter case. */

@@ -113,6 +113,11 @@ export class Tab {
     this.loadedAt = null;
   }
 
+  /** What it asked for became a file. A tab that showed nothing before shows nothing now, and no load will be told of. */
+  becameFile(): void {
+    if (!this.committed) this.loadedAt ??= performance.now();
+  }
+
   navigatedWithin({ url }: EventPayload<'Page.navigatedWithinDocument'>): void {
     this.url = clipUrl(url);
   }
@@ -136,6 +141,7 @@ export function watchTabs(devtools: DevTools): Map<string, Tab> {
   devtools.on('Page.frameStartedNavigating', (event, session) => own(session, event.frameId)?.started(event));
   devtools.on('Page.frameNavigated', (event, session) => own(session, event.frame.id)?.navigated(event));
   devtools.on('Page.navigatedWithinDocument', (event, session) => own(session, event.frameId)?.navigatedWithin(event));
+  devtools.on('Page.downloadWillBegin', ({ frameId }, session) => own(session, frameId)?.becameFile());
   devtools.on('Page.loadEventFired', (_, session) => {
     const tab = tabs.get(session.targetId);
     if (tab) tab.loadedAt = performance.now();

@@ -1,0 +1,3 @@
+Object.assign(window, {
+  react: () => document.documentElement.requestFullscreen().catch(() => undefined),
+});
