@@ -83,6 +83,7 @@ function believeDevice(said: Testimony, { device }: Emulator, userAgent: string)
   assert.equal(said.locale, 'de-DE', said.where);
   assert.equal(said.cores, device.cores, said.where);
   assert.equal(said.webgl, device.gpu.renderer, said.where);
+  assert.deepEqual(said.unlikeNative, [], said.where);
   assert.equal(said.memory, device.clientHints ? 8 : null, said.where);
   if (!device.clientHints) {
     assert.equal(said.clientHints, null, said.where);
@@ -119,6 +120,8 @@ function believeWindow(where: string, said: NonNullable<Testimony['window']>, { 
       corner: [0, 0, 0, 0],
       extended: false,
       plugins: device.mobile ? 0 : 5,
+      addedFrame: { platform: device.platform, language: 'de-DE' },
+      removedFrame: { platform: device.platform, language: 'de-DE' },
       chrome: device.clientHints !== null,
       chromeSource: device.clientHints && 'function () { [native code] }',
       hover: !device.mobile,

@@ -52,7 +52,7 @@ describe('a public report', () => {
 
   it('shows what was asked of the exit and what was got, and that it was not checked', () => {
     assert.match(render(), /Country<\/th><td><bdi>Germany<\/bdi><\/td><td><bdi>Austria/);
-    assert.match(render(), /Pool<\/th><td><bdi>mobile<\/bdi><\/td><td><bdi>mobile/);
+    assert.match(render(), /Proxy type<\/th><td><bdi>mobile<\/bdi><\/td><td><bdi>mobile/);
     const unchecked = { ...sampleScan().exit!, observed_country_code: null };
     assert.match(render({ exit: unchecked }), /Germany<\/bdi><\/td><td><bdi>not checked/);
     assert.doesNotMatch(render({ exit: null }), /Asked for<\/th>/);
@@ -79,6 +79,24 @@ describe('a public report', () => {
     const page = render({ status: 'partial', error });
     assert.match(page, /rules skipped, the time budget was spent: &quot;Casino words&quot; 3 more/);
     assert.doesNotMatch(render({ status: 'partial' }), /\(\)|undefined/);
+  });
+
+  it('says which judgements are missing in words', () => {
+    const page = render({ status: 'partial', error: 'checks: ai_verdict, AI rule "Casino words"' });
+    assert.match(page, /missing \(the verdict of the AI model, AI rule &quot;Casino words&quot;\)/);
+  });
+
+  it('says of a page that answered with an error that it did, and is not all clear then', () => {
+    const gone = [sampleLanding(0, { redirect_chain: [sampleHop('http://gone.example/', 'initial', 404, 9)] })];
+    const page = render({ tags: [] }, gone);
+    assert.match(
+      page,
+      /class="verdict low"[\s\S]*No findings[\s\S]*The page answered 404 Not Found\. All checks were made/,
+    );
+    assert.match(render({}, gone), /The page answered 404 Not Found/);
+    assert.match(render({ tags: [] }), /class="verdict clean"/);
+    const target = { kind: 'ad_tag' as const, value: '<b>ad</b>' };
+    assert.doesNotMatch(render({ target, tags: [] }, gone), /The page answered/);
   });
 
   it('§2.5.2 §4.2.17 leaves out tags that are archived, unknown or not public, their details too', () => {
@@ -117,6 +135,7 @@ describe('a public report', () => {
     assert.match(page, /AbCdEfGhIjKlMnOpQrStUv\/landings\/1\/screenshot\?w=800/);
     assert.doesNotMatch(page, /landings\/2\/screenshot/);
     assert.match(page, /No picture could be taken/);
+    assert.match(page, /<span>landing 1<\/span>[\s\S]*<span>landing 2<\/span>/);
   });
 
   it('names what was scanned in the title, so that several reports can be told apart', () => {
@@ -155,7 +174,10 @@ describe('a public report', () => {
 
   it('says in which tab nothing was found', () => {
     const gone = sampleLanding(1, { redirect_chain: [sampleHop('http://gone.example/', 'initial', 404, 9)] });
-    assert.match(render({}, [sampleLanding(0), gone]), /<span class="code bad">404 Not Found<\/span><\/p><details/);
+    assert.match(
+      render({}, [sampleLanding(0), gone]),
+      /landing 1<\/span><span class="code bad">404 Not Found<\/span><\/p><details/,
+    );
   });
 
   it('says so where a link leads nowhere', () => {

@@ -2,8 +2,9 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { CapturedTracker, CapturedVast } from '@adsweep/shared/capture/vast.ts';
 import { presentVast } from '../src/crawling/captures/present-vast.ts';
+import type { ScanRecord } from '../src/scanning/scans/state/scan.ts';
 import { renderEvidence } from './support/rendered-report.ts';
-import { HOSTILE, sampleEvidence, sampleLanding } from './support/sample-scan.ts';
+import { HOSTILE, sampleEvidence, sampleLanding, sampleTag } from './support/sample-scan.ts';
 import { sampleAd, sampleTracker, sampleVast } from './support/sample-vast.ts';
 
 const tracker = (event: string, at: number | null, status_code: number): CapturedTracker => ({
@@ -21,14 +22,18 @@ const TRACKERS = [
   tracker('pause', null, 0),
 ];
 
-function render(parts: Partial<CapturedVast> = {}, artifacts = ['creative.jpeg', 'companion-1.jpeg']): string {
+function render(
+  parts: Partial<CapturedVast> = {},
+  artifacts = ['creative.jpeg', 'companion-1.jpeg'],
+  changes: Partial<ScanRecord> = {},
+): string {
   const target = { kind: 'vast_tag' as const, value: 'https://private.example/tag' };
   const evidence = {
     ...sampleEvidence([sampleLanding(0), sampleLanding(1)]),
     vast: presentVast(sampleVast({ trackers: TRACKERS, ...parts })),
     artifacts: new Set(artifacts),
   };
-  return renderEvidence({ target }, evidence);
+  return renderEvidence({ target, ...changes }, evidence);
 }
 
 describe('the report of a VAST tag', () => {
@@ -43,6 +48,7 @@ describe('the report of a VAST tag', () => {
     );
     assert.match(page, /Where it leads <span class="count">2 tabs[\s\S]*class="side-by-side"/);
     assert.match(page, /companions\/1\/screenshot/);
+    assert.match(render({}, ['companion-24.jpeg']), /companions\/24\/screenshot/);
     assert.doesNotMatch(page, /companions\/0|private|undefined|NaN|\[object/);
   });
 
@@ -52,7 +58,7 @@ describe('the report of a VAST tag', () => {
 
   it('sets trackers that were declared against those that fired, in their order, failed ones apart', () => {
     const page = render();
-    assert.match(page, /Trackers <span class="count">3 of 4 fired/);
+    assert.match(page, /Trackers <span class="count">3 of 4 fired, 1 failed/);
     assert.match(
       page,
       /class="fired"><b>start[\s\S]*class="lost"><b>midpoint[\s\S]*404[\s\S]*class="fired"><b>complete[\s\S]*1 was not due[\s\S]*class="idle"><b>pause/,
@@ -64,10 +70,32 @@ describe('the report of a VAST tag', () => {
       assert.match(cut, new RegExp(`id="${id}"(?:(?!</section>)[^])*and ${count} more that are not listed`));
   });
 
+  it('keeps the page that a document of the client stands on private', () => {
+    const publisher = 'https://private.example/article';
+    const [rung] = sampleVast().rungs;
+    const target = { kind: 'vast_tag' as const, value: ' <VAST version="4.2"></VAST>' };
+    const tags = [sampleTag('back_button', 'why', publisher)];
+    const page = render({ rungs: [{ ...rung!, url: publisher }] }, [], { target, tags });
+    assert.match(page, /id="wrappers"[\s\S]*the document that was sent[\s\S]*has an ad/);
+    assert.doesNotMatch(page, /private/);
+  });
+
+  it('says of a pod which ad a tracker belongs to', () => {
+    assert.doesNotMatch(render(), /<span>ad \d/);
+    const pod = render({
+      ads: [sampleAd, { ...sampleAd, position: 1, title: 'Second' }],
+      trackers: [{ ...tracker('start', 5, 200), ad: 1 }],
+    });
+    assert.match(
+      pod,
+      /Second[\s\S]*<span>ad 2<\/span>[\s\S]*id="trackers"[\s\S]*<span>ad 2<\/span><span>document 2<\/span>/,
+    );
+  });
+
   it('says what went wrong', () => {
     const failed = { ...sampleAd, shown: 'nothing' as const, error_code: 401, media: [] };
     const page = render({ ads: [failed] }, []);
-    assert.match(page, /error 401/);
+    assert.match(page, /error 401: the video file was not found/);
     const [rung] = sampleVast().rungs;
     const large = render({ failure: 'too_large', rungs: [{ ...rung!, outcome: 'too_large' }], ads: [] });
     assert.match(large, /is larger than 500,000 characters/);

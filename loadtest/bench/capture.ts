@@ -7,8 +7,8 @@ import { processTurn } from './process-turn.ts';
 import { saveResult } from './save-result.ts';
 
 /**
- * What a page scan costs beside a bare Playwright loop that loads the same pages and takes the same screenshot: CPU seconds a page
- * and pages a minute, in turn (A B A B ...), medians. Needs a machine that has run `npm start` or `npm test` once.
+ * The cost of a page scan compared with a bare Playwright loop that loads the same pages and takes the same screenshot: CPU seconds per page
+ * and pages per minute, alternating (A B A B ...), medians. Needs a machine that has run `npm start` or `npm test` once.
  */
 const PAGES = ['http://news.publisher.example/', 'http://quiet.shop.example/', 'http://go.redirects.example/by/302'];
 const PAGES_A_TURN = Number(process.argv[2] ?? 24);

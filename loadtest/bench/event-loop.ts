@@ -7,8 +7,8 @@ import { saveResult } from './save-result.ts';
 import { worstBodies, worstCaptures } from './worst-bodies.ts';
 
 /**
- * How long one request holds a service's event loop at most: every operation that takes a body gets the worst ones that it reads, one
- * after the other, and every one that takes a query the longest one.
+ * How long a single request can block a service's event loop: every operation with a body gets the worst bodies that it accepts, one after
+ * the other, and every one with a query the longest query.
  */
 const ROUNDS = 5;
 const QUERY_BYTES = 14_000;

@@ -7,8 +7,8 @@ import { machine } from './machine.ts';
 import { saveResult } from './save-result.ts';
 
 /**
- * Does a farm grow with the scans that it makes? One node scans targets of all kinds, so many at once. After each block everything comes
- * to rest and is measured. Ends with 1 where the last third of the blocks holds more than the middle third.
+ * Does a farm grow with the number of scans? One node scans targets of all kinds, several at once. After each block of scans the farm is
+ * measured when it is idle. Exits with 1 if the last third of the blocks uses more than the middle third.
  *
  *     npm run bench growth -- [scans] [at once]
  */
@@ -63,7 +63,7 @@ async function scanBlock(farm: RunningFarm, from: number): Promise<Ended[]> {
   return ended;
 }
 
-/** What is told of each part, and how much of it may come and go: a connection that is kept, a renderer held ready. */
+/** What is reported of each part, and how much it may vary: a connection that is kept, a spare renderer. */
 const QUANTITIES: { of: keyof PartUsage; title: string; unit: string; tolerated: number }[] = [
   { of: 'memory', title: 'Proportional memory, MiB', unit: 'MiB', tolerated: 12 },
   { of: 'descriptors', title: 'Open file descriptors', unit: 'descriptors', tolerated: 8 },

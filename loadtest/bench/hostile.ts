@@ -11,8 +11,8 @@ import { machine } from './machine.ts';
 import { saveResult } from './save-result.ts';
 
 /**
- * Do hostile pages disturb anybody? One node scans all of them, one after the other and then four at once, with an innocent page beside
- * each. Every innocent scan has to complete at its first attempt.
+ * Do hostile pages affect other scans? One node scans all of them, one after the other and then four at once, with a harmless page beside
+ * each. Every scan of a harmless page must complete at its first attempt.
  */
 const NEVER_ENDS_MS = 60_000;
 const WAIT_SECONDS = 600;

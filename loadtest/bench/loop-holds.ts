@@ -1,6 +1,6 @@
 const EVERY_MS = 1;
 
-/** Milliseconds for which an event loop was held: by the clock, and of the thread's CPU, which a busy machine does not stretch. */
+/** Milliseconds for which an event loop was blocked: by the clock, and of the thread's CPU, which other load does not lengthen. */
 export type LoopHold = { clock: number; cpu: number };
 
 const cpuMs = () => {

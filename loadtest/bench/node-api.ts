@@ -9,10 +9,10 @@ import { API_KEY, NODE_TOKEN, startServices } from './measured-services.ts';
 import { saveResult } from './save-result.ts';
 import { SimulatedFleet } from './simulated-fleet.ts';
 
-/** What does the node API carry with 200 nodes of 4 slots on one machine, and what do these cost while there is nothing to do? */
+/** The load that the node API handles with 200 nodes of 4 slots on one machine, and the cost of these nodes while idle. */
 const [NODES, SLOTS] = [200, 4];
 const CAPTURE_MS: [least: number, most: number] = [20_000, 40_000];
-/** So long after all slots were taken captures end at any time. */
+/** After this time since all slots were taken, captures end at evenly distributed times. */
 const RAMP_MS = 25_000;
 const LOAD_MS = 40_000;
 const IDLE_MS = 20_000;

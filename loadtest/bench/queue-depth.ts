@@ -14,7 +14,7 @@ import { barChart } from './bar-chart.ts';
 import { machine, median } from './machine.ts';
 import { saveResult } from './save-result.ts';
 
-/** What leasing a job costs with few and with very many waiting, and what a refill of the many costs. */
+/** The cost of leasing a job with few and with very many waiting jobs, and the cost of refilling the many. */
 const DEPTHS = [100, 1_000_000];
 const ROUNDS = 9;
 const LEASES = 50;

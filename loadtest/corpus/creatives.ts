@@ -50,7 +50,7 @@ function creativeCase(
   return { subject: `creatives_${group}`, name: creative.kind, expected, run };
 }
 
-/** The tags that tell of the creative itself. */
+/** The tags about the creative itself. */
 function expectedTags({ size, inert, tags = [] }: Creative): string[] {
   return [
     ...tags.map((slug) => `tag ${slug}`),

@@ -6,8 +6,8 @@ import { CORPORA } from './registry.ts';
 import { describeFault, type Outcome, runCases, type Score, scoresOf } from './score.ts';
 
 /**
- * `npm run corpus [runs] [at once] [corpus] [subject ...]`: everything whose outcome is known, scanned again and again. Prints recall, false positives
- * and flaky cases of each subject, and keeps them in `loadtest/results`. Ends with 1 where a score is not full.
+ * `npm run corpus [runs] [at once] [corpus] [subject ...]`: repeatedly scans everything whose outcome is known. Prints recall, false positives
+ * and flaky cases of each subject, and saves them in `loadtest/results`. Exits with 1 unless every score is 100 %.
  */
 const [times = 10, atOnce = 4] = process.argv.slice(2, 4).map(Number);
 const [only, ...subjects] = process.argv.slice(4);

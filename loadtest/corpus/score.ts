@@ -48,7 +48,7 @@ export async function runCases(
   return outcomes;
 }
 
-/** What an outcome lacks and has too much, in words; '' = it is as expected. Pure. */
+/** What an outcome lacks or has in excess, in words; '' = it is as expected. Pure. */
 export function describeFault({ subject, name, expected, found }: Outcome): string {
   const lacks = expected.filter((slug) => !found.includes(slug)).map((slug) => `lacks ${slug}`);
   const extra = found.filter((slug) => !expected.includes(slug)).map((slug) => `has ${slug}`);

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { type CountryLocale, countryLocale } from '@adsweep/shared/scan/country-locale.ts';
 import type { Device, Emulator } from '@adsweep/shared/scan/devices/device.ts';
 import type { ExitTicket } from '@adsweep/shared/targeting/exit-ticket.ts';
@@ -75,7 +76,7 @@ const GLOBALS_NOT_IN_SAFARI = [
   'webkitRequestFileSystem',
 ];
 
-/** The emulation profile of a context on a Chromium of version `browserVersion` that leaves by the ticket's exit. Pure. */
+/** The emulation profile of a context on a Chromium of version `browserVersion` that leaves by the ticket's exit. */
 export function emulationProfile(
   { device }: Emulator,
   countryCode: string,
@@ -85,7 +86,7 @@ export function emulationProfile(
   const locale = countryLocale(countryCode);
   const userAgent = userAgentOf(device, browserVersion);
   const { server, username, password } = ticket;
-  const script = deviceScript(deviceOverrides(device, userAgent, locale.languages));
+  const script = deviceScript(deviceOverrides(device, userAgent, locale.languages), randomBytes(16).toString('hex'));
   return {
     options: {
       ...contextOptions(device, locale),

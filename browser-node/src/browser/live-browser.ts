@@ -179,10 +179,11 @@ export class LiveBrowser {
 
   /** Permissions of a browser whose user was asked for the place alone. Playwright would refuse all others for good. */
   async #grant(browserContextId: string): Promise<void> {
-    for (const name of GRANTED) {
+    const grant = (name: string) => {
       const params = { permission: { name }, setting: 'granted', browserContextId };
-      await this.#transport.own.command('Browser.setPermission', params, OPEN_DEADLINE_MS);
-    }
+      return this.#transport.own.command('Browser.setPermission', params, OPEN_DEADLINE_MS);
+    };
+    await Promise.all(GRANTED.map(grant));
   }
 
   #present(context: BrowserContext, contextId: string): OpenContext {

@@ -22,6 +22,8 @@ export type Testimony = {
   } | null;
   /** What Chromium has and Safari has not, as far as it is found. */
   unlikeSafari: string[];
+  /** Replaced functions that a page can tell from native ones, each with how. */
+  unlikeNative: string[];
   /** Who draws WebGL; null = there is none. */
   webgl: string | null;
   /** How wide a canvas makes the same text in fonts of several systems, in CSS pixels: what tells which fonts are there. */
@@ -41,6 +43,9 @@ export type Testimony = {
     /** Whether there is another screen. */
     extended: boolean;
     plugins: number;
+    /** What `navigator` says in a frame that was just added, and after it was removed. */
+    addedFrame: { platform: string; language: string };
+    removedFrame: { platform: string; language: string };
     chrome: boolean;
     /** The source of a function of `window.chrome`; null = it is not there. */
     chromeSource: string | null;
@@ -79,6 +84,62 @@ const webgl = () => {
   const info = context && context.getExtension('WEBGL_debug_renderer_info');
   return context && String(context.getParameter(info ? info.UNMASKED_RENDERER_WEBGL : context.RENDERER));
 };
+const addFrame = () => document.documentElement.appendChild(document.createElement('iframe'));
+const frameBorn = () => {
+  const frame = addFrame();
+  const { navigator } = frame.contentWindow;
+  const told = () => ({ platform: navigator.platform, language: navigator.language });
+  const addedFrame = told();
+  frame.remove();
+  return { addedFrame, removedFrame: told() };
+};
+/** Those of frames print functions of their parents, too. */
+const toStrings = () => {
+  if (typeof window === 'undefined') return [Function.prototype.toString];
+  const frame = addFrame();
+  const { toString } = frame.contentWindow.Function.prototype;
+  frame.remove();
+  return [Function.prototype.toString, toString];
+};
+const unlikeNative = () => {
+  const found = [];
+  const prints = toStrings();
+  const check = (fn, name, refuses) => {
+    const expect = (fine, what) => fine || found.push(name + ': ' + what);
+    for (const print of prints)
+      expect(print.call(fn) === 'function ' + name + '() { [native code] }', 'prints ' + print.call(fn));
+    expect(fn.name === name, 'is named ' + fn.name);
+    expect(Object.getOwnPropertyNames(fn).sort().join() === 'length,name', 'has ' + Object.getOwnPropertyNames(fn));
+    try {
+      Object.setPrototypeOf(fn, Object.create(fn));
+      expect(false, 'takes itself for a prototype');
+    } catch (error) {
+      expect(error.message === 'Cyclic __proto__ value', error.message);
+    }
+    try {
+      fn.call({});
+      expect(!refuses, 'takes any receiver');
+    } catch (error) {
+      expect(error instanceof TypeError, error.name);
+      // This function is the first to be seen.
+      expect(name === 'toString' || /^ +at check /.test(error.stack.split('\\n')[1]), error.stack);
+    }
+  };
+  const getter = (owner, name, refuses = true) => {
+    const property = Object.getOwnPropertyDescriptor(owner, name);
+    if (property) check(property.get, 'get ' + name, refuses);
+  };
+  const ofNavigator = Object.getPrototypeOf(navigator);
+  for (const name of ['platform', 'language', 'hardwareConcurrency', 'deviceMemory']) getter(ofNavigator, name);
+  check(WebGLRenderingContext.prototype.getParameter, 'getParameter', true);
+  check(Function.prototype.toString, 'toString', true);
+  if (typeof window === 'undefined') return found;
+  for (const name of ['vendor', 'plugins', 'mimeTypes', 'pdfViewerEnabled']) getter(ofNavigator, name);
+  for (const name of ['width', 'availHeight', 'availLeft', 'isExtended']) getter(Screen.prototype, name);
+  getter(Notification, 'permission', false);
+  getter(window, 'devicePixelRatio', false);
+  return found;
+};
 const testify = async (where) => ({
   where,
   userAgent: navigator.userAgent,
@@ -93,6 +154,7 @@ const testify = async (where) => ({
     : null,
   unlikeSafari: ['NavigatorUAData', 'NetworkInformation', 'showOpenFilePicker', 'BeforeInstallPromptEvent', 'gpu', 'runAdAuction', 'managed', 'xr', 'webkitTemporaryStorage']
     .filter((name) => name in globalThis || name in navigator),
+  unlikeNative: unlikeNative(),
   webgl: webgl(),
   textWidths: textWidths(),
   window: typeof window === 'undefined' ? undefined : {
@@ -106,6 +168,7 @@ const testify = async (where) => ({
     corner: [screenX, screenY, screen.availLeft, screen.availTop],
     extended: screen.isExtended,
     plugins: navigator.plugins.length,
+    ...frameBorn(),
     chrome: 'chrome' in window,
     chromeSource: window.chrome ? String(chrome.csi) : null,
     notifications: [Notification.permission, (await navigator.permissions.query({ name: 'notifications' })).state],

@@ -1,6 +1,6 @@
 import type { Permission } from './permissions.ts';
 
-/** Whose request it is: every question to a store names this organization first. */
+/** The caller of a request: every query of a store names this organization first. */
 export type Caller = { organizationId: string; keyId: string; permissions: ReadonlySet<Permission> };
 
 /** Whether this is the operator's key, which alone may manage organizations and what belongs to all of them. */

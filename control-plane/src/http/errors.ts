@@ -168,7 +168,7 @@ const CODE_OF_TYPE: Record<string, ErrorCode> = {
   system_slug_reserved: 'checking.system_slug_reserved',
 };
 
-/** Where a checked value stands in the request: the first step of each `loc`. */
+/** The parts of a request that are validated: the first step of each `loc`. */
 export type Place = 'body' | 'query' | 'path';
 
 /** The code of an answer with these items: that of the first item that has one. */

@@ -16,7 +16,7 @@ type Remembered = {
   expires_at: Date;
 };
 
-/** What to do with a marked request: run it, answer as before, or refuse it. */
+/** What to do with a request that has a key: run it, repeat the answer, or refuse it. */
 export type Begun =
   | { run: true; recordId: string }
   | { run: false; answer: { status: number; body: string } }
@@ -26,7 +26,7 @@ const LIFETIME_MS = 24 * 60 * 60 * 1000;
 /** A request that runs longer was interrupted: whoever sends it again runs it again. */
 const INTERRUPTED_AFTER_MS = 60_000;
 
-/** The only code that touches the remembered requests. `scope` is the organization and the operation, `key` the client's. */
+/** The only code that accesses the remembered requests. `scope` is the organization and the operation, `key` the client's. */
 export type IdempotencyStore = ReturnType<typeof idempotencyStore>;
 
 export function idempotencyStore(store: Store) {
@@ -58,7 +58,7 @@ export function idempotencyStore(store: Store) {
 
     begin,
 
-    /** Keeps the answer, for whoever sends the same again. */
+    /** Stores the answer for repeated requests. */
     async finish(scope: string, key: string, answer: { status: number; body: string }): Promise<void> {
       await requests.updateOne({ _id: idOf(scope, key) }, { $set: { answer } });
     },

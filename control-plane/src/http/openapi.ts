@@ -40,10 +40,10 @@ type Described = {
 };
 type Json = Record<string, unknown>;
 
-/** What several operations refer to, by name. */
+/** Components that several operations refer to, by name. */
 type Components = { schemas: Json; responses: Json };
 
-/** What may become of any request before or while it is looked at. */
+/** The errors that any request can get. */
 const REFUSED_ANYWHERE: readonly ErrorCode[] = [
   'bad_request',
   'request_timeout',
@@ -115,7 +115,7 @@ function replies(route: Route<never>, schemas: Json): Json {
   return Object.fromEntries(entries);
 }
 
-/** What an operation can refuse: what it names, and what follows from how it is written. */
+/** The errors of an operation: those that it names, and those that follow from its definition. */
 function refusalsOf(route: Route<never>): ErrorCode[] {
   return [
     ...(route.permission === 'none' ? [] : (['unauthorized', 'rate_limited'] as const)),

@@ -8,7 +8,7 @@ import type { RequestState } from './serve-routes.ts';
 
 const REQUEST_ID = /^[\x21-\x7e]{1,128}$/;
 
-/** What every answer carries unless a handler says otherwise: it is data, for the one who asked, and nothing may run in it. */
+/** Default headers of every response: it is data for the caller alone, and nothing in it may run. */
 const HEADERS = {
   'X-Content-Type-Options': 'nosniff',
   'X-Frame-Options': 'DENY',
@@ -52,7 +52,7 @@ export function requestLifecycle(logger: Logger, record: (request: AnsweredReque
   };
 }
 
-/** What the router left: an unknown path, or a method the path does not take (`Allow` is set already). */
+/** Requests that no route handled: an unknown path, or a method that the path does not have (`Allow` is set already). */
 function refuseUnserved(status: number): void {
   if (status === 404) throw new ApiError('not_found', 'There is nothing at this path.');
   if (status === 405 || status === 501)

@@ -69,7 +69,7 @@ function filtersOf(method: PropertyKey, args: unknown[]): unknown[] {
 
 const EXPIRED_AT_ONCE = 500;
 
-/** What the server's own TTL thread does once a minute; done here too, so that it happens at a time of our choosing. */
+/** The same as the server's TTL thread does once a minute, so that it happens at a defined time. */
 async function sweepExpired(db: Db, now: Date): Promise<number> {
   let removed = 0;
   for (const { name } of await db.listCollections({}, { nameOnly: true }).toArray()) {

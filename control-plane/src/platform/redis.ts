@@ -3,11 +3,11 @@ import { readFileSync } from 'node:fs';
 import type { Logger } from '@adsweep/shared/service/logger.ts';
 import { Cluster, Redis } from 'ioredis';
 
-/** The longest a command may take; a Redis that is away answers at once with an error. */
+/** The longest a command may take; while Redis is unavailable, commands fail at once. */
 const COMMAND_TIMEOUT_MS = 2_000;
 const RECONNECT_MAX_MS = 1_000;
 
-/** What the index of work asks of Redis; a cluster client has the same calls. */
+/** The Redis commands that the index of work uses; a cluster client has the same ones. */
 export type RedisClient = Redis;
 
 /**

@@ -4,8 +4,7 @@ const REMEMBERED_MAX = 10_000;
 type Remembered<T> = { answer: Promise<T>; until: number };
 
 /**
- * `load`, asked at most once in `ms` milliseconds for each key: whoever asks meanwhile gets the same answer, and a change takes effect
- * that much later. What fails is asked again. `now` in ms.
+ * Caches `load` for `ms` milliseconds per key; a change takes effect that much later. Failures are not cached. `now` in ms.
  */
 export function rememberBriefly<T>(
   load: (key: string) => Promise<T>,

@@ -1,6 +1,6 @@
 import type { Store } from '@adsweep/embedded-store/store-shape.ts';
 
-// biome-ignore lint/performance/noBarrelFile: the one way by which the words of both engines come into the control plane
+// biome-ignore lint/performance/noBarrelFile: the only place that brings the types of both engines into the control plane
 export { isDuplicateKey } from '@adsweep/embedded-store/duplicate-key.ts';
 export type { BulkCounts, Collection, Cursor, FindCursor, Store } from '@adsweep/embedded-store/store-shape.ts';
 export type { Document, Filter, OptionalUnlessRequiredId, UpdateFilter, WithId } from 'mongodb';

@@ -5,14 +5,14 @@ const [claim, release] = ['claim', 'release'].map((name) =>
   loadScript(new URL(`scripts/${name}.lua`, import.meta.url)),
 );
 
-/** Work that one process of a deployment does at a time. */
+/** Work that only one process of a deployment does at a time. */
 export type TakeTurns = {
   /**
    * Runs `turn` where no other process has the work, and keeps it for `claimMs` after the last renewal; answers what `turn` does, or
    * undefined where another process has it. While Redis is away everyone may: such work can be done twice, only in vain.
    */
   run<T>(turn: () => Promise<T>): Promise<T | undefined>;
-  /** Lets another process have the work at once. */
+  /** Releases the work, so that another process can take it at once. */
   release(): Promise<void>;
 };
 

@@ -4,11 +4,11 @@ import { LIST_AGAIN_EVERY_MS, waitingProcesses } from './waiting-processes.ts';
 import { createWakeSignal, type WakeSignal } from './wake-signal.ts';
 import { WAKE_TOPICS, type WakeTopic } from './wake-topic.ts';
 
-/** Tells the processes of a deployment that there is something to do. Hints may be lost; whoever waits looks by itself now and then. */
+/** Notifies the processes of a deployment that there is work. Hints may be lost, so waiting loops also poll now and then. */
 export type WakeHub = {
-  /** What this process waits on. Raising it wakes nobody elsewhere. */
+  /** The signal that this process waits on. Raising it does not wake other processes. */
   signal(topic: WakeTopic): WakeSignal;
-  /** Wakes one that waits: in this process, or else in one of the others. */
+  /** Wakes one waiting loop: in this process, or else in another one. */
   announce(topic: WakeTopic): void;
   /** Whether hints of other processes arrive. */
   isConnected(): boolean;
@@ -21,8 +21,8 @@ const CHANNEL = 'adsweep:wake:';
 const LOOK_WITHOUT_HINTS_MS = 1_000;
 
 /**
- * A hub over Redis publish/subscribe, on a connection of its own. Processes in which somebody waits are listed in Redis; a hint goes to one
- * of them, which passes on what it has nobody for. While Redis is away only this process is woken.
+ * A hub over Redis publish/subscribe, on a connection of its own. Processes with waiting loops are listed in Redis; a hint goes to one
+ * of them, which forwards it if none of its loops waits any more. While Redis is unavailable only this process is woken.
  */
 export function openWakeHub(redis: RedisClient): WakeHub {
   const self = newId();
@@ -35,7 +35,7 @@ export function openWakeHub(redis: RedisClient): WakeHub {
   const subscribe = async () => {
     await subscriber.subscribe(CHANNEL + self);
     connected = true;
-    // What was announced while the connection was away is looked for.
+    // Hints may have been lost while the connection was down: look for work.
     for (const topic of WAKE_TOPICS) signals[topic].wakeWaiting(Number.POSITIVE_INFINITY);
   };
   subscriber.on('ready', () => void subscribe().catch(() => undefined));

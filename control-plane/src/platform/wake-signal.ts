@@ -1,9 +1,9 @@
-/** Calls kept for those who were about to wait when it was raised; one too many costs one look for nothing. */
+/** Raises that are kept for callers which were about to wait; a superfluous one costs one unnecessary look. */
 const KEPT_MAX = 64;
 
-/** Tells others of this process that there is something to do, so that they need not poll for it. */
+/** Notifies other parts of this process that there is work, so that they need not poll. */
 export type WakeSignal = {
-  /** Wakes the one who has waited longest; where nobody waits, answers false, and the next one to wait looks once. */
+  /** Wakes the longest-waiting caller; if none waits, returns false, and the next wait ends at once. */
   raise(): boolean;
   /** Wakes up to `count` of those who wait; answers how many. */
   wakeWaiting(count: number): number;

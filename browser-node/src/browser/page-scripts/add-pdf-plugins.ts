@@ -1,10 +1,10 @@
-import type { WrapGetter } from './wrap-getter.ts';
+import type { NativeFunctions } from './native-functions.ts';
 
 /**
  * For pages and frames of desktops, whose browsers show PDF files themselves: the plugins and types that the HTML standard fixes for
  * them ("PDF viewing support"), which a headless Chromium does not have.
  */
-export function addPdfPlugins(wrapGetter: WrapGetter): void {
+export function addPdfPlugins({ wrapGetter }: NativeFunctions): void {
   if (navigator.plugins.length > 0) return;
   const description = 'Portable Document Format';
   const { apply } = Reflect;

@@ -1,8 +1,8 @@
 import { addPdfPlugins } from './add-pdf-plugins.ts';
+import { NATIVE_MARK, nativeFunctions } from './native-functions.ts';
 import { type Gpu, overrideGpu } from './override-gpu.ts';
 import { type NavigatorOverrides, overrideNavigator } from './override-navigator.ts';
 import { overrideWindow, type WindowOverrides } from './override-window.ts';
-import { wrapGetter } from './wrap-getter.ts';
 
 export type DeviceOverrides = {
   navigator: NavigatorOverrides;
@@ -13,15 +13,16 @@ export type DeviceOverrides = {
 
 /**
  * JavaScript that runs in pages, frames and workers before their own scripts and leaves no name behind. The functions are sent as their
- * source: each stands alone.
+ * source: each stands alone. `mark` tells functions of ours from those of pages.
  */
-export function deviceScript({ navigator, window, gpu, pdfViewer }: DeviceOverrides): string {
+export function deviceScript({ navigator, window, gpu, pdfViewer }: DeviceOverrides, mark: string): string {
   return `(() => {
-const wrapGetter = ${wrapGetter};
-(${overrideNavigator})(${JSON.stringify(navigator)}, wrapGetter);
-(${overrideGpu})(${JSON.stringify(gpu)});
+'use strict';
+const natives = (${String(nativeFunctions).replaceAll(NATIVE_MARK, mark)})('${mark}');
+(${overrideNavigator})(${JSON.stringify(navigator)}, natives);
+(${overrideGpu})(${JSON.stringify(gpu)}, natives);
 if (typeof window === 'undefined') return;
-(${overrideWindow})(${JSON.stringify(window)}, wrapGetter);
-${pdfViewer ? `(${addPdfPlugins})(wrapGetter);` : ''}
+(${overrideWindow})(${JSON.stringify(window)}, natives);
+${pdfViewer ? `(${addPdfPlugins})(natives);` : ''}
 })();`;
 }

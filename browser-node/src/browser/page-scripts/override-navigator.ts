@@ -1,4 +1,4 @@
-import type { WrapGetter } from './wrap-getter.ts';
+import type { NativeFunctions } from './native-functions.ts';
 
 /** What `navigator` says where Chromium's own would say otherwise. */
 export type NavigatorOverrides = {
@@ -11,10 +11,12 @@ export type NavigatorOverrides = {
 };
 
 /** For pages, frames and workers. */
-export function overrideNavigator(overrides: NavigatorOverrides, wrapGetter: WrapGetter): void {
+export function overrideNavigator(overrides: NavigatorOverrides, { wrapGetter }: NativeFunctions): void {
   const prototype = Object.getPrototypeOf(navigator);
+  // What Chromium itself emulates in a document is the machine's again once the frame is removed; the user agent is empty then, as in Chrome.
+  const lostWithFrame = new Set(['platform', 'language']);
   for (const [name, value] of Object.entries(overrides.answers)) {
-    if (String(Reflect.get(navigator, name)) === String(value)) continue;
+    if (!lostWithFrame.has(name) && String(Reflect.get(navigator, name)) === String(value)) continue;
     wrapGetter(prototype, name, Array.isArray(value) ? Object.freeze(value) : value);
   }
   for (const name of overrides.missing) Reflect.deleteProperty(prototype, name);

@@ -1,4 +1,4 @@
-import type { WrapGetter } from './wrap-getter.ts';
+import type { NativeFunctions } from './native-functions.ts';
 
 /** What `window` says where Chromium's own would say otherwise. */
 export type WindowOverrides = {
@@ -9,7 +9,7 @@ export type WindowOverrides = {
 };
 
 /** For pages and frames. */
-export function overrideWindow(overrides: WindowOverrides, wrapGetter: WrapGetter): void {
+export function overrideWindow(overrides: WindowOverrides, { wrapGetter }: NativeFunctions): void {
   const isOfTopSite = () => {
     try {
       return Boolean(top?.document);

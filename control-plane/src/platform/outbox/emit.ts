@@ -6,8 +6,8 @@ import type { OutboxEntry } from './outbox-entry.ts';
 export type EmittedEvent = Omit<OutboxEntry<'event'>, 'sequence'>;
 
 /**
- * An event to be written with the change it tells of: both are written or neither. Its id is its own, whatever it is about; the change
- * that carries it gives it its sequence.
+ * An event to be written together with the change that it reports: both are written or neither. It has an id of its own, and gets its
+ * sequence from the change that carries it.
  */
 export function emit<K extends EventKind>(event: K, payload: EventPayload<K>, now: Date): EmittedEvent {
   // TypeScript does not see that a kind and its payload, taken together, are one of the events' contents.

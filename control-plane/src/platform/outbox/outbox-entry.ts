@@ -8,7 +8,7 @@ type CheckCost = {
   charged_at?: Date;
 };
 
-/** What each kind of entry carries. A new kind is a line here; the type checker then asks for its handler. */
+/** The content of each kind of entry. To add a kind, add a line here; the type checker then requires its handler. */
 type EntryKinds = {
   /** A charge or a refund of a check; the amount is never negative. What is optional, earlier versions did not write. */
   charge: CheckCost;
@@ -22,7 +22,7 @@ type EntryKinds = {
     subject_id: string;
     changes: Record<string, unknown>;
   };
-  /** Something that clients may want to hear of; `sequence` orders the events of one record, from 1. */
+  /** An event for clients; `sequence` orders the events of one record, from 1. */
   event: EventContent & { sequence: number };
 };
 
@@ -45,11 +45,11 @@ export type OutboxFields = {
   /** When the entries are to be carried out next: at once, or later after a failure. */
   outbox_due_at?: Date;
   outbox_failures?: number;
-  /** Until then one relay alone works on them. */
+  /** Until then only one relay works on them. */
   outbox_claimed_until?: Date;
 };
 
-/** Whom an entry is about: the record that it was written with; `scanId` is '' where that is no scan. */
+/** The record that an entry was written with; `scanId` is '' if that is not a scan. */
 export type Origin = { organizationId: string; scanId: string; campaignId: string | null };
 
 /** How each kind of entry is carried out. Every handler can be repeated: the record that it makes has the entry's id. */

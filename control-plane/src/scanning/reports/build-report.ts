@@ -6,6 +6,7 @@ import { clip, TITLE_MAX, TYPE_MAX, URL_MAX } from './clip.ts';
 import { publicCreative } from './public-creative.ts';
 import { publicTags, type TagWords } from './public-tags.ts';
 import { publicVast } from './public-vast.ts';
+import { publisherUrl } from './publisher-url.ts';
 import type { Report, ReportCompany, ReportHop, ReportLanding } from './report.ts';
 import { requestsByCompany } from './requests-by-company.ts';
 import type { SeenEvidence, SeenLanding } from './seen-evidence.ts';
@@ -21,6 +22,7 @@ export function buildReport(
   tagWords: (slug: string) => TagWords | null,
 ): Report {
   const emulator = findEmulator(scan.emulator_id);
+  const privateUrl = publisherUrl(scan, evidence);
   return {
     token: scan.report_token,
     status: scan.status,
@@ -32,11 +34,11 @@ export function buildReport(
     is_tall: emulator !== null && emulator.device.viewport.height > emulator.device.viewport.width,
     created_at: scan.created_at,
     retries: scan.retry_attempt,
-    tags: publicTags(scan.tags, tagWords),
+    tags: publicTags(scan.tags, tagWords, privateUrl),
     landings: evidence.landings.map(publicLanding).sort((one, other) => one.ord - other.ord),
-    vast: evidence.vast && publicVast(evidence.vast, evidence.artifacts),
+    vast: evidence.vast && publicVast(evidence.vast, evidence.artifacts, privateUrl),
     creative: publicCreative(scan, evidence),
-    companies: publicCompanies(evidence),
+    companies: publicCompanies(evidence, privateUrl),
     classification: classificationRows(scan.classification),
     timing: timingOf(scan),
   };
@@ -47,7 +49,7 @@ function exitRows({ country_code, proxy, exit }: ScanRecord): Report['exit'] {
   const found = exit.observed_country_code;
   return [
     ['Country', countryName(country_code), found ? countryName(found) : 'not checked'],
-    ['Pool', proxy?.proxy_type ?? 'residential', exit.proxy_type],
+    ['Proxy type', proxy?.proxy_type ?? 'residential', exit.proxy_type],
   ];
 }
 
@@ -67,13 +69,13 @@ function publicHop({ url, kind, status_code, content_type, timestamp_ms }: Captu
 }
 
 /** The publisher that an ad stands on is the client's own, and is left out. A video ad's own requests are its trackers. */
-function publicCompanies({ creative, landings, vast }: SeenEvidence): Report['companies'] {
+function publicCompanies({ creative, landings, vast }: SeenEvidence, privateUrl: string): Report['companies'] {
   const trackers = (vast?.trackers ?? []).flatMap(({ requested_url, requested_at_ms }) =>
     requested_at_ms === null ? [] : [{ url: requested_url, type: 'ping', body_size: 0, timestamp_ms: requested_at_ms }],
   );
   const hops = [...(creative?.redirect_chain ?? []), ...landings.flatMap(({ redirect_chain }) => redirect_chain)];
   const documents = [...trackers, ...hops];
-  const seen = requestsByCompany(documents, creative ? (URL.parse(creative.page_url)?.host ?? '') : '');
+  const seen = requestsByCompany(documents, URL.parse(privateUrl)?.host ?? '');
   const clipped = (company: ReportCompany) => ({
     ...company,
     name: clip(company.name, TITLE_MAX),

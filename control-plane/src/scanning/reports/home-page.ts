@@ -37,4 +37,4 @@ ${demo}
 const firstRequest = (publicUrl: string, page: string): Html => html`curl ${breakable(`${publicUrl}/api/v1/scans`)} \\
   -H 'Authorization: Bearer YOUR_KEY' \\
   -H 'Content-Type: application/json' \\
-  -d '{"url": "${page}", "country_code": "US", "emulator_id": "windows_chrome"}'`;
+  -d '{"url": "${breakable(page)}", "country_code": "US", "emulator_id": "windows_chrome"}'`;

@@ -7,16 +7,21 @@ import type { ReportMatch, ReportTag } from './report.ts';
 /** How a tag is described; only a `public` one may be named in a report. */
 export type TagWords = Omit<SystemTag, 'slug'>;
 
-/** The tags of a scan that everybody may see, the most severe first; `tagWords` knows no archived tag. */
-export function publicTags(tags: readonly ScanTag[], tagWords: (slug: string) => TagWords | null): ReportTag[] {
-  return tags.flatMap((tag) => publicTag(tag, tagWords(tag.tag_slug))).sort(bySeverity);
+/** The tags of a scan that everybody may see, the most severe first. `tagWords` knows no archived tag, `privateUrl` is not repeated. */
+export function publicTags(
+  tags: readonly ScanTag[],
+  tagWords: (slug: string) => TagWords | null,
+  privateUrl: string,
+): ReportTag[] {
+  return tags.flatMap((tag) => publicTag(tag, tagWords(tag.tag_slug), privateUrl)).sort(bySeverity);
 }
 
-function publicTag(tag: ScanTag, words: TagWords | null): ReportTag[] {
+function publicTag(tag: ScanTag, words: TagWords | null, privateUrl: string): ReportTag[] {
   if (words?.visibility !== 'public') return [];
   const { display_name: name, category, severity, description } = words;
   const detail = tag.match ? '' : clip(tag.detail, DETAIL_MAX);
-  const [url, match] = [clip(tag.url, URL_MAX), publicMatch(tag)];
+  const url = tag.url === privateUrl ? '' : clip(tag.url, URL_MAX);
+  const match = publicMatch(tag);
   return [{ slug: tag.tag_slug, name, category, severity, description, detail, url, match }];
 }
 

@@ -4,11 +4,11 @@ import type { EvidenceVast } from '../scans/api/evidence.ts';
 import { clip, LISTED_URL_MAX, TITLE_MAX, TYPE_MAX, URL_MAX } from './clip.ts';
 import type { ReportRung, ReportTracker, ReportVast, ReportVideoAd } from './report.ts';
 
-/** Companions of a video ad that are shown. */
-const COMPANIONS_MAX = 10;
+/** Companions that a browser node pictures: five of each of five ads. */
+const COMPANIONS_MAX = 25;
 
-/** What came of a VAST tag; `artifacts` are the names of its stored files. */
-export function publicVast(vast: EvidenceVast, artifacts: ReadonlySet<string>): ReportVast {
+/** What came of a VAST tag; `artifacts` are the names of its stored files, `privateUrl` names no server and is not repeated. */
+export function publicVast(vast: EvidenceVast, artifacts: ReadonlySet<string>, privateUrl: string): ReportVast {
   const { video, wrappers, ads, trackers } = vast;
   const companions = Array.from({ length: COMPANIONS_MAX }, (_, at) => at);
   return {
@@ -16,7 +16,7 @@ export function publicVast(vast: EvidenceVast, artifacts: ReadonlySet<string>): 
     companions: companions.filter((at) => artifacts.has(companionScreenshot(at))),
     version: clip(video?.vast_version ?? '', TYPE_MAX),
     ad_system: clip(video?.ad_system ?? '', TITLE_MAX),
-    rungs: wrappers.map(publicRung),
+    rungs: wrappers.map((rung) => publicRung(rung, privateUrl)),
     rungs_left_out: vast.wrappers_left_out,
     ads: ads.map(publicVideoAd),
     ads_left_out: vast.ads_left_out,
@@ -26,14 +26,16 @@ export function publicVast(vast: EvidenceVast, artifacts: ReadonlySet<string>): 
 }
 
 type Rung = EvidenceVast['wrappers'][number];
-function publicRung({ depth, outcome, url, vast_version, ad_system, status_code, elapsed_ms }: Rung): ReportRung {
+function publicRung(rung: Rung, privateUrl: string): ReportRung {
+  const { depth, outcome, url, vast_version, ad_system, status_code, elapsed_ms } = rung;
+  const isSent = privateUrl !== '' && url === privateUrl;
   return {
     depth,
     outcome,
-    url: clip(url, URL_MAX),
+    url: isSent ? '' : clip(url, URL_MAX),
     version: clip(vast_version, TYPE_MAX),
     ad_system: clip(ad_system, TITLE_MAX),
-    status_code,
+    status_code: isSent ? 0 : status_code,
     elapsed_ms,
   };
 }
@@ -48,8 +50,9 @@ function publicVideoAd({ title, shown, media, duration_ms, played_ms, error_code
 
 type Tracker = EvidenceVast['trackers'][number];
 function publicTracker(tracker: Tracker): ReportTracker {
-  const { event, offset, url, wrapper, requested_at_ms, playhead_ms, status_code } = tracker;
+  const { ad, event, offset, url, wrapper, requested_at_ms, playhead_ms, status_code } = tracker;
   return {
+    ad,
     event: clip(event, TYPE_MAX),
     offset: offset && clip(offset, TYPE_MAX),
     url: clip(url, LISTED_URL_MAX),

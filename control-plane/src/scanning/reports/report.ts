@@ -26,7 +26,7 @@ export type ReportHop = { url: string; kind: HopKind; status_code: number; conte
 /** A tab; `picture` says whether a screenshot of it can be had. */
 export type ReportLanding = { ord: number; title: string; url: string; chain: ReportHop[]; picture: boolean };
 
-/** A document on the way from the tag to the ad; `outcome` in words. */
+/** A document on the way from the tag to the ad; `url` '' = the client sent it as text, `status_code` 0 = no server answered. */
 export type ReportRung = {
   depth: number;
   outcome: VastOutcome;
@@ -37,8 +37,9 @@ export type ReportRung = {
   elapsed_ms: number;
 };
 
-/** A tracker, declared against fired: `at_ms` since the crawl began, null = it was not asked for. */
+/** A tracker, declared against fired: `ad` its place among the ads, null = it belongs to none; `at_ms` since the crawl began, null = it was not asked for. */
 export type ReportTracker = {
+  ad: number | null;
   event: string;
   offset: string | null;
   url: string;

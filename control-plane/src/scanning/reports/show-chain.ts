@@ -1,8 +1,7 @@
-import { STATUS_CODES } from 'node:http';
 import { type Html, html } from './html.ts';
 import type { ReportHop } from './report.ts';
 import { showUrl } from './show-url.ts';
-import { durationWords, HOPS } from './words.ts';
+import { durationWords, HOPS, statusWords } from './words.ts';
 
 /** Steps beyond these are folded away: a loop can have hundreds. */
 const SHOWN_MAX = 30;
@@ -41,5 +40,5 @@ function howWords({ kind }: ReportHop, previous: ReportHop): string {
 /** A status code with its name; `no answer` for 0. */
 export function showStatus(code: number): Html {
   const tone = code === 0 || code >= 400 ? 'bad' : code >= 300 ? 'moved' : 'good';
-  return html`<span class="code ${tone}">${code === 0 ? 'no answer' : `${code} ${STATUS_CODES[code] ?? ''}`}</span>`;
+  return html`<span class="code ${tone}">${statusWords(code)}</span>`;
 }

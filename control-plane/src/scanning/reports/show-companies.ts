@@ -9,7 +9,7 @@ export function showCompanies({ companies: seen }: Report): Html | null {
   const more = left_out > 0 && html`<p class="quiet">and ${left_out} more</p>`;
   const groups = [...new Set(companies.flatMap(({ groups }) => groups.map(({ group }) => group)))];
   const legend = groups.map((group) => html`<span class="of-${group}"><i></i>${group}</span>`);
-  return html`<section class="card" id="companies"><h2>Requests by company <span class="count">${counted(companies.length + left_out, 'companies')}, ${counted(requests, 'requests')}, ${durationWords(until_ms - from_ms)}</span></h2>
+  return html`<section class="card" id="companies"><h2>Requests by company <span class="count">${counted(companies.length + left_out, 'companies')}, ${counted(requests, 'requests')}${until_ms > from_ms && `, ${durationWords(until_ms - from_ms)}`}</span></h2>
 <p class="legend">${legend}</p><p class="axis" aria-hidden="true"><span>at ${durationWords(from_ms)}</span>${until_ms > from_ms && html`<span>at ${durationWords(until_ms)}</span>`}</p><ol class="companies">${companies.map((company) => showCompany(company, seen))}</ol>${more}</section>`;
 }
 

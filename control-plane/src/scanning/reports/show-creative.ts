@@ -1,5 +1,6 @@
 import { type Html, html } from './html.ts';
 import type { Report, ReportCreative, ReportRequest } from './report.ts';
+import { showStatus } from './show-chain.ts';
 import { showUrl } from './show-url.ts';
 
 /** Wider than most creatives: what is smaller is sent as it was taken. */
@@ -41,9 +42,8 @@ export function showRequests({ creative }: Report): Html | null {
 
 function showRequest({ url, type, status_code, requests }: ReportRequest): Html {
   const address = url === '' ? html`<bdi class="url">the page that it stands on</bdi>` : showUrl(url, URL_MAX);
-  const status = html`<span class="code ${status_code === 0 || status_code >= 400 ? 'bad' : 'good'}">${status_code || 'no answer'}</span>`;
   const inner = requests.length > 0 && html`<ul class="branch">${requests.map(showRequest)}</ul>`;
-  return html`<li>${address}<p class="meta"><span>${type}</span>${url !== '' && status}</p>${inner}</li>`;
+  return html`<li>${address}<p class="meta"><span>${type}</span>${url !== '' && showStatus(status_code)}</p>${inner}</li>`;
 }
 
 function count(requests: readonly ReportRequest[]): number {

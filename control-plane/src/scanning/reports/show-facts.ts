@@ -11,7 +11,7 @@ export function showFacts(report: Report): Html {
   const text = target.url === null ? hidden : showUrl(target.url);
   return html`<dl class="facts card">${fact(TARGETS[target.kind], text, true)}${fact('Country', country)}
 ${fact('Device', device)}
-${fact('Asked for', showTime(created_at))}${timing && fact('Took', durationWords(timing.total_ms))}
+${fact('Requested', showTime(created_at))}${timing && fact('Took', durationWords(timing.total_ms))}
 ${retries > 0 && fact('Attempts', String(retries + 1))}</dl>`;
 }
 
@@ -27,7 +27,7 @@ export function showExit({ exit }: Report): Html | null {
     ([what, asked, got]) =>
       html`<tr><th scope="row">${what}</th><td><bdi>${asked}</bdi></td><td><bdi>${got}</bdi></td></tr>`,
   );
-  return html`<section class="card exit"><h2>Exit</h2><table><thead><tr><td></td><th scope="col">Asked for</th><th scope="col">Got</th></tr></thead><tbody>${rows}</tbody></table></section>`;
+  return html`<section class="card exit"><h2>Proxy exit</h2><table><thead><tr><td></td><th scope="col">Asked for</th><th scope="col">Got</th></tr></thead><tbody>${rows}</tbody></table></section>`;
 }
 
 /** What the landing is about; nothing where nobody could say. */

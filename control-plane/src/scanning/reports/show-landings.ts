@@ -41,11 +41,12 @@ const UNTITLED = 'A page without a title';
 const sideBySide = ({ token, is_tall }: Report, tabs: readonly ReportLanding[]): Html =>
   html`<div class="side-by-side">${tabs.map((tab) => showTab(tab, `${token}/landings/${tab.ord}/screenshot`, is_tall))}</div>`;
 
+/** Findings name a tab by its ordinal. */
 function showTab(tab: ReportLanding, picture: string, isTall: boolean): Html {
   const status = tab.chain.at(-1)?.status_code ?? 0;
-  const problem = status >= 400 && html`<p class="meta">${showStatus(status)}</p>`;
+  const problem = status >= 400 && showStatus(status);
   return html`<article class="tab">${showFrame(tab, picture, isTall)}<h3 class="clamped"><bdi>${tab.title || UNTITLED}</bdi></h3>
-<div class="where">${showUrl(tab.url)}</div>${problem}<details class="rest"><summary>Redirect chain: ${chainWords(tab.chain)}</summary>${showChain(tab.chain)}</details></article>`;
+<div class="where">${showUrl(tab.url)}</div><p class="meta"><span>landing ${tab.ord}</span>${problem}</p><details class="rest"><summary>Redirect chain: ${chainWords(tab.chain)}</summary>${showChain(tab.chain)}</details></article>`;
 }
 
 /** `picture` is a relative path of ours, so it may stand in an attribute; `caption` null: what is around it says what it is. */

@@ -1,7 +1,8 @@
 import { type Html, html } from './html.ts';
 import type { Report, ReportRung, ReportTracker, ReportVast, ReportVideoAd } from './report.ts';
+import { showStatus } from './show-chain.ts';
 import { showUrl } from './show-url.ts';
-import { durationWords, SHOWN, VAST_OUTCOMES } from './words.ts';
+import { durationWords, SHOWN, VAST_ERRORS, VAST_OUTCOMES } from './words.ts';
 
 /** Trackers beyond these are folded away. */
 const SHOWN_MAX = 40;
@@ -19,23 +20,28 @@ export function showVast({ token, vast }: Report): Html | null {
 export function showVideo({ token, vast }: Report): Html | null {
   if (!vast || vast.ads.length === 0) return null;
   const { picture, ads, ads_left_out, version, ad_system } = vast;
+  const shown = ads.map((ad, at) => showAd(ad, ads.length > 1 && `ad ${at + 1}`));
   const facts = [version && `VAST ${version}`, ad_system].filter(Boolean).join(', ');
   const frame = picture
     ? html`<a class="frame" href="${token}/creative-screenshot"><img src="${token}/creative-screenshot?w=${PICTURE_WIDTH}" alt="A frame of the video"></a>`
     : html`<p class="no-shot">No frame could be taken</p>`;
-  return html`<section class="card" id="video"><h2>Video <span class="count"><bdi>${facts}</bdi></span></h2>${frame}${ads.map(showAd)}${showMore(ads_left_out)}</section>`;
+  return html`<section class="card" id="video"><h2>Video <span class="count"><bdi>${facts}</bdi></span></h2>${frame}${shown}${showMore(ads_left_out)}</section>`;
 }
 
-function showAd({ title, shown, media_url, size, declared_ms, played_ms, error_code }: ReportVideoAd): Html {
+function showAd(ad: ReportVideoAd, name: string | false): Html {
+  const { title, shown, media_url, size, declared_ms, played_ms, error_code } = ad;
   const times = [
     declared_ms === null ? null : `declared ${durationWords(declared_ms)}`,
     played_ms > 0 ? `played ${durationWords(played_ms)}` : null,
     size || null,
   ].filter((word) => word !== null);
-  const error = error_code !== null && html`<span class="code bad">error ${error_code}</span>`;
-  return html`<article class="ad"><h3><bdi>${title || 'An ad without a title'}</bdi></h3>
-<p class="meta"><span>${SHOWN[shown]}</span>${times.map((time) => html`<span>${time}</span>`)}${error}</p>${media_url && html`<div class="where">${showUrl(media_url)}</div>`}</article>`;
+  const error = error_code !== null && html`<span class="code bad">${errorWords(error_code)}</span>`;
+  return html`<article class="ad"><h3 class="clamped"><bdi>${title || 'An ad without a title'}</bdi></h3>
+<p class="meta">${name && html`<span>${name}</span>`}<span>${SHOWN[shown]}</span>${times.map((time) => html`<span>${time}</span>`)}${error}</p>${media_url && html`<div class="where">${showUrl(media_url)}</div>`}</article>`;
 }
+
+/** `error 401: the video file was not found`. */
+const errorWords = (code: number): string => [`error ${code}`, VAST_ERRORS[code]].filter(Boolean).join(': ');
 
 function showCompanions(token: string, { companions }: ReportVast): Html | null {
   if (companions.length === 0) return null;
@@ -60,18 +66,20 @@ function showRung(
   { depth, outcome, url, version, ad_system, status_code, elapsed_ms }: ReportRung,
   index: number,
 ): Html {
-  const tone = outcome === 'ads' ? 'good' : 'bad';
   const words = [ad_system, version && `VAST ${version}`, elapsed_ms > 0 && durationWords(elapsed_ms)].filter(Boolean);
-  const code = status_code > 0 && html`<span class="code ${tone}">${status_code}</span>`;
-  return html`<li class="rung depth-${Math.min(depth, 5)}"><span class="number">${index + 1}</span><div class="step">${showUrl(url)}
-<p class="meta">${code}<span>${VAST_OUTCOMES[outcome]}</span>${words.map((word) => html`<span><bdi>${word}</bdi></span>`)}</p></div></li>`;
+  const code = status_code > 0 && showStatus(status_code);
+  const address = url === '' ? html`<bdi class="url">the document that was sent</bdi>` : showUrl(url);
+  return html`<li class="rung depth-${Math.min(depth, 5)}"><span class="number">${index + 1}</span><div class="step">${address}
+<p class="meta">${code}<span class="code ${outcome === 'ads' ? 'good' : 'bad'}">${VAST_OUTCOMES[outcome]}</span>${words.map((word) => html`<span><bdi>${word}</bdi></span>`)}</p></div></li>`;
 }
 
-/** Declared against fired, in the order of firing; what was not due comes last. */
-function showTrackers({ trackers, trackers_left_out }: ReportVast): Html | null {
-  if (trackers.length === 0) return null;
+/** Declared against fired, in the order of firing; what was not due comes last. Of several ads, each tracker names its own. */
+function showTrackers({ ads, trackers: declared, trackers_left_out }: ReportVast): Html | null {
+  if (declared.length === 0) return null;
+  const trackers = ads.length > 1 ? declared : declared.map((tracker) => ({ ...tracker, ad: null }));
   const fired = trackers.filter(({ at_ms }) => at_ms !== null).sort((a, b) => Number(a.at_ms) - Number(b.at_ms));
   const idle = trackers.filter(({ at_ms }) => at_ms === null);
+  const failed = fired.filter(isFailed).length;
   const from = fired[0]?.at_ms ?? 0;
   const span = Math.max(1, (fired.at(-1)?.at_ms ?? 0) - from);
   const rows = fired.map((tracker) => showFired(tracker, (100 * (Number(tracker.at_ms) - from)) / span));
@@ -82,17 +90,25 @@ function showTrackers({ trackers, trackers_left_out }: ReportVast): Html | null 
   const unused =
     idle.length > 0 &&
     html`<details class="rest"><summary>${idle.length} ${idle.length === 1 ? 'was' : 'were'} not due</summary><ol class="trackers">${idle.map(showIdle)}</ol></details>`;
-  return html`<section class="card" id="trackers"><h2>Trackers <span class="count">${fired.length} of ${trackers.length} fired</span></h2><ol class="trackers">${rows.slice(0, SHOWN_MAX)}</ol>${folded}${unused}${showMore(trackers_left_out)}</section>`;
+  return html`<section class="card" id="trackers"><h2>Trackers <span class="count">${fired.length} of ${trackers.length} fired${failed > 0 && `, ${failed} failed`}</span></h2><ol class="trackers">${rows.slice(0, SHOWN_MAX)}</ol>${folded}${unused}${showMore(trackers_left_out)}</section>`;
 }
 
-function showFired({ event, offset, url, rung, at_ms, playhead_ms, status_code }: ReportTracker, at: number): Html {
-  const isLost = status_code === 0 || status_code >= 400;
+const isFailed = ({ status_code }: ReportTracker): boolean => status_code === 0 || status_code >= 400;
+
+function showFired(tracker: ReportTracker, at: number): Html {
+  const { event, offset, url, at_ms, playhead_ms, status_code } = tracker;
   const playhead = playhead_ms !== null && html`<span>video at ${durationWords(playhead_ms)}</span>`;
-  return html`<li class="${isLost ? 'lost' : 'fired'}"><b>${eventWords(event, offset)}</b><svg class="moment" width="100%" height="10" aria-hidden="true"><rect class="line" y="4" width="100%" height="2"/><circle cx="${(2 + at * 0.96).toFixed(2)}%" cy="5" r="5"/></svg>
-<p class="meta"><span class="code ${isLost ? 'bad' : 'good'}">${status_code || 'no answer'}</span><span>at ${durationWords(Number(at_ms))}</span>${playhead}<span>document ${rung + 1}</span></p><div class="where">${showUrl(url, URL_MAX)}</div></li>`;
+  return html`<li class="${isFailed(tracker) ? 'lost' : 'fired'}"><b>${eventWords(event, offset)}</b><svg class="moment" width="100%" height="10" aria-hidden="true"><rect class="line" y="4" width="100%" height="2"/><circle cx="${(2 + at * 0.96).toFixed(2)}%" cy="5" r="5"/></svg>
+<p class="meta">${showStatus(status_code)}<span>at ${durationWords(Number(at_ms))}</span>${playhead}${showOrigin(tracker)}</p><div class="where">${showUrl(url, URL_MAX)}</div></li>`;
 }
 
-const showIdle = ({ event, offset, url, rung }: ReportTracker): Html =>
-  html`<li class="idle"><b>${eventWords(event, offset)}</b><p class="meta"><span>document ${rung + 1}</span></p><div class="where">${showUrl(url, URL_MAX)}</div></li>`;
+function showIdle(tracker: ReportTracker): Html {
+  const { event, offset, url } = tracker;
+  return html`<li class="idle"><b>${eventWords(event, offset)}</b><p class="meta">${showOrigin(tracker)}</p><div class="where">${showUrl(url, URL_MAX)}</div></li>`;
+}
+
+/** The ad that a tracker belongs to, and the document that declares it, as they are numbered above. */
+const showOrigin = ({ ad, rung }: ReportTracker): Html =>
+  html`${ad !== null && html`<span>ad ${ad + 1}</span>`}<span>document ${rung + 1}</span>`;
 
 const eventWords = (event: string, offset: string | null): string => (offset ? `${event} ${offset}` : event);

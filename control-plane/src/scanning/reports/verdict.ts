@@ -1,7 +1,8 @@
+import { subjectLanding } from '@adsweep/shared/capture/subject-landing.ts';
 import { isFinal } from '@adsweep/shared/scan/scan-status.ts';
 import type { Severity } from '../../reference/tags/system-tag.ts';
 import type { Report } from './report.ts';
-import { failureWords } from './words.ts';
+import { failureWords, statusWords } from './words.ts';
 
 /** What a report says first. `tone` chooses colour and sign, `busy`: it is not over yet. */
 export type Verdict = { tone: 'busy' | 'clean' | 'failed' | 'cancelled' | Severity; title: string; text: string };
@@ -35,9 +36,11 @@ export function verdictOf(report: Report): Verdict {
 /** Whether the page should look again by itself. */
 export const isUnderWay = (report: Report): boolean => !isFinal(report.status);
 
-function foundWords({ tags }: Report, made: string): Verdict {
+function foundWords({ tags, ...seen }: Report, checked: string): Verdict {
   const [worstTag] = tags;
-  if (!worstTag) return { tone: 'clean', title: 'No findings', text: made };
+  const failed = errorAnswered(seen);
+  const made = failed === 0 ? checked : `The page answered ${statusWords(failed)}. ${checked}`;
+  if (!worstTag) return { tone: failed === 0 ? 'clean' : 'low', title: 'No findings', text: made };
   const title = tags.length === 1 ? '1 finding' : `${tags.length} findings`;
   const worst =
     tags.length === 1
@@ -46,10 +49,25 @@ function foundWords({ tags }: Report, made: string): Verdict {
   return { tone: worstTag.severity, title, text: `${worst} ${made}` };
 }
 
+/** The HTTP status of a page that answered with an error, which is seldom what was to be checked; 0 = it did not, or the target is a tag. */
+function errorAnswered({ target, landings }: Pick<Report, 'target' | 'landings'>): number {
+  const status = target.kind === 'url' ? (subjectLanding(landings)?.chain.at(-1)?.status_code ?? 0) : 0;
+  return status >= 400 ? status : 0;
+}
+
 /** `checks: a, b` names what is missing. */
 const missingWords = (error: string): string => {
-  const missing = error.replace(/^checks: /, '');
+  const names = error.replace(/^checks: /, '').split(', ');
+  const missing = names.map((name) => MISSING[name] ?? name).join(', ');
   return missing === '' ? 'one judgement is missing.' : `judgements are missing (${missing}).`;
+};
+
+/** Judgements whose names are not words of their own. */
+const MISSING: Record<string, string> = {
+  ai_verdict: 'the verdict of the AI model',
+  evidence: 'all, as what was captured is gone',
+  rules: 'those of the detection rules',
+  INTERRUPTED: 'all, as the checks were interrupted again and again',
 };
 
 const waitingWords = (retries: number): string =>

@@ -1,3 +1,4 @@
+import { STATUS_CODES } from 'node:http';
 import type { HopKind } from '@adsweep/shared/capture/hop.ts';
 import type { PlayedAd, VastOutcome } from '@adsweep/shared/capture/vast.ts';
 import { FAILURE_CODES, type FailureCode } from '@adsweep/shared/failures.ts';
@@ -53,6 +54,19 @@ export const SHOWN: Record<PlayedAd['shown'], string> = {
   nothing: 'not shown',
 };
 
+/** Error codes of a player (VAST 4.3, 2.3.6.3), as they may stand beside an ad. */
+export const VAST_ERRORS: Record<number, string> = {
+  101: 'the ad has nothing that a player can show',
+  401: 'the video file was not found',
+  402: 'the video file did not arrive in time',
+  403: 'no video file is of a type that the device plays',
+  405: 'the video file cannot be displayed',
+  502: 'the overlay could not be loaded',
+  503: 'no overlay is of a type that the device shows',
+  602: 'a required companion cannot be shown',
+  901: 'the script of the ad failed',
+};
+
 const FAILURES: Record<FailureCode, string> = {
   'proxy: NODE_NOT_FOUND':
     'No exit matches the place that was asked for, so the target could not be visited from there.',
@@ -86,6 +100,10 @@ export function failureWords(error: string): string {
   const code = FAILURE_CODES.find((known) => known === error);
   return code ? FAILURES[code] : 'The scan could not be finished.';
 }
+
+/** `404 Not Found`; `no answer` for 0. */
+export const statusWords = (code: number): string =>
+  code === 0 ? 'no answer' : `${code} ${STATUS_CODES[code] ?? ''}`.trim();
 
 const regions = new Intl.DisplayNames('en', { type: 'region', fallback: 'code' });
 

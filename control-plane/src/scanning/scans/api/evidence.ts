@@ -25,7 +25,7 @@ export type Video = Static<typeof VideoSchema>;
 /** What came of a VAST tag: its metadata (null: it has no ad), its wrapper ladder, its ads, and every tracker declared against fired. */
 export type EvidenceVast = { video: Video | null } & Static<typeof VastOutSchema>;
 
-/** What a scan's capture tells clients: landings by ordinal, the creative where there is one, and the names of its artifacts. */
+/** The evidence in a scan's capture, for clients: landings by ordinal, the creative if there is one, and the names of its artifacts. */
 export type ScanEvidence = {
   landings: EvidenceLanding[];
   creative: EvidenceCreative | null;

@@ -71,8 +71,7 @@ export function listQueryIssues(query: Partial<ScanListQuery>): Issue[] {
 }
 
 /**
- * The question a list query asks of the organization's scans: all its conditions must hold. A tag that is not in service is on no scan
- * (spec 2.5).
+ * The store's query for the parameters of a list: all conditions must hold. An archived tag is on no scan (spec 2.5).
  */
 export function listQuestion(query: ScanListQuery, isInService: IsInService = () => true): ListQuestion {
   const { status, country_code, url, scan_id, tag, tag_match } = query;

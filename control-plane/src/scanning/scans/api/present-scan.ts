@@ -119,7 +119,7 @@ function presentShared(scan: ListedScan, publicUrl: string) {
   };
 }
 
-/** A node's times are its own; where they are no times at all, the scan's stands in. */
+/** A node's timestamps are not trusted; an invalid one is replaced by the scan's. */
 function presentLanding(landing: EvidenceLanding, scan: ScanRecord, publicUrl: string): PresentedLanding {
   const { screenshot, created_at, ...rest } = landing;
   return {

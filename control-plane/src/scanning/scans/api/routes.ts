@@ -24,7 +24,7 @@ import { type FindTagWords, presentTag } from './present-tag.ts';
 import { type RecheckRouteParts, recheckRoute } from './recheck-route.ts';
 import { CancelledSchema, ScanBriefSchema, ScanSchema, ScanTagSchema } from './responses.ts';
 
-/** What the operations on scans need; `readEvidence` answers what a scan's capture tells, nothing before there is one. */
+/** The dependencies of the operations on scans; `readEvidence` returns the evidence in a scan's capture, empty before there is one. */
 export type ScanParts = CreateParts &
   CancelParts &
   RecheckRouteParts &

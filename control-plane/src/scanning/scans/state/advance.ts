@@ -28,7 +28,7 @@ export type ScanEvent =
       type: 'finish';
       tags: ScanTag[];
       classification: Classification;
-      /** What a model filled in. */
+      /** The labels that a model filled in. */
       extractedLabels: Record<string, string>;
       network: string;
       networkHost: string;
@@ -128,7 +128,7 @@ function startRecheck(scan: ScanRecord, id: string, now: Date): ScanChange | nul
   );
 }
 
-/** A scan that an earlier lease of its job left running is taken over by the later one; that attempt counts as lost. */
+/** A later lease of a job takes over a scan that an earlier one left running; the earlier attempt counts as lost. */
 function takeLease(scan: ScanRecord, lease: ScanLease, now: Date): ScanChange | null {
   const leased = { status: 'running' as const, lease, started_at: now };
   if (scan.status === 'pending') return change({ status: 'pending' }, leased);

@@ -18,7 +18,7 @@ export async function changeScan(
   return change && scans.apply(scan, withEvents(inNextStatus(change, scan, now), scan.event_sequence, events));
 }
 
-/** A status that follows another one is numbered, so that whoever hears of several knows their order. */
+/** Statuses are numbered, so that a receiver of several knows their order. */
 function inNextStatus(change: ScanChange, { status, status_sequence = 0 }: ScanRecord, now: Date): ScanChange {
   if (change.set.status === undefined || change.set.status === status) return change;
   return { ...change, set: { ...change.set, status_at: now, status_sequence: status_sequence + 1 } };

@@ -4,7 +4,7 @@ import type { Collection, Filter } from '../../../platform/store.ts';
 import { LISTED_FIELDS, type ListedScan } from './scan.ts';
 import { earlierThan, type StoredScan } from './stored-scan.ts';
 
-/** Which of an organization's scans are wanted; `isCounted`: an index knows how many they are. */
+/** A query over an organization's scans; `isCounted`: an index holds the number of matches. */
 export type ListQuestion = { filter: Filter<StoredScan>; isCounted: boolean };
 
 /** A page of a list: after a place or from the first row on, `skip` rows left out. */
@@ -14,7 +14,7 @@ export type ListWindow = { after: Place | null; skip: number; limit: number };
 const NEWEST = { created_at: -1, _id: -1 } as const;
 const LISTED = Object.fromEntries(LISTED_FIELDS.map((field) => [field, 1]));
 
-/** What lists stand on: the whole list, and each of its filters. */
+/** The indexes of lists: for the whole list, and for each of its filters. */
 export const LIST_INDEXES = [
   // With the URL, so that a search for a part of it reads the index and no scan that does not match.
   { key: { organization_id: 1, ...NEWEST, 'target.value': 1 }, countedPrefix: 1 },
@@ -24,7 +24,7 @@ export const LIST_INDEXES = [
   { key: { organization_id: 1, filter_keys: 1, ...NEWEST }, countedPrefix: 2 },
 ];
 
-/** What clients ask of an organization's scans as a whole. */
+/** Queries of clients over all scans of an organization. */
 export function scanLists(scans: Collection<StoredScan>) {
   const inTurn = inTurnByKey();
 
@@ -37,7 +37,7 @@ export function scanLists(scans: Collection<StoredScan>) {
       .limit(limit + 1)
       .project<ListedScan>(LISTED)
       .toArray();
-    // All that match have been seen: what a search for few walked along need not be walked again.
+    // All matches have been seen: a rare search need not walk the index again to count them.
     const isWhole = !after && found.length <= limit && (found.length > 0 || skip === 0);
     const total = isWhole ? skip + found.length : await scans.countDocuments(where);
     const rows = found.slice(0, limit);

@@ -14,10 +14,10 @@ import { waitingScans } from './waiting-scan-store.ts';
 /** New scans of an organization that are stored in one write: some ten milliseconds in the embedded store. */
 const INSERTED_AT_ONCE = 32;
 
-/** With its parts, the only code that touches the scans collection. Questions of clients name their organization first. */
+/** Together with its parts, the only code that accesses the scans collection. Queries of clients name their organization first. */
 export type ScanStore = ReturnType<typeof scanStore>;
 
-/** `changed` is told each scan whose status has changed. */
+/** `changed` is called with each scan whose status has changed. */
 export function scanStore(store: Store, changed: (scan: ScanRecord) => void = () => {}) {
   const scans: Collection<StoredScan> = store.collection<StoredScan>('scans');
   const texts = targetTexts(store);
@@ -110,7 +110,7 @@ export function scanStore(store: Store, changed: (scan: ScanRecord) => void = ()
     /** The texts of targets, for the sweep of those that no scan has. */
     texts: { page: texts.page, removeOrphan: texts.removeOrphan },
 
-    /** What follows changes of scans. */
+    /** The outboxes of scans. */
     outbox: outboxSource<StoredScan>('scans', scans, ['campaign_id'], ({ _id, organization_id, campaign_id }) => ({
       organizationId: organization_id,
       scanId: _id,

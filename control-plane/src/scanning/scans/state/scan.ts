@@ -15,11 +15,11 @@ export type ScanLease = {
   /** Which process of that name. */
   instance?: string;
   leased_at: Date;
-  /** Whether the node has said that nothing else runs on it. */
+  /** Whether the node has reported that nothing else runs on it. */
   alone?: boolean;
 };
 
-/** A finding assigned to a scan; `url` '' = the whole scan (spec 2.5). */
+/** A tag assigned to a scan; `url` '' = it applies to the whole scan (spec 2.5). */
 export type ScanTag = {
   id: string;
   tag_slug: string;
@@ -72,7 +72,7 @@ export type ScanTaxonomy = {
   used_default: boolean;
 };
 
-/** What lists and links need of the accepted capture; the whole of it is in the captures collection under `id`. */
+/** The summary of the accepted capture that lists and links need; the whole of it is in the captures collection under `id`. */
 export type CaptureSummary = {
   id: string;
   offer_url: string;
@@ -90,7 +90,7 @@ export type ScanRecord = OutboxFields & {
   organization_id: string;
   /** The crawl job that it is a member of: its own id, unless it shares the job of another scan, which has that id. */
   job_id: string;
-  /** The kind of that job, by which its limits go. */
+  /** The kind of that job, which determines its limits. */
   job_kind: JobKind;
   /** Its place among the members of the job, which run in this order; 0: the one whose id is the job's. */
   slot: number;
@@ -114,17 +114,17 @@ export type ScanRecord = OutboxFields & {
   /** Its place in its group of repeats, whose leader has the index 0; `session_id`: names what they share, null = nothing. Absent: it is no repeat. */
   repeat?: { index: number; total: number; session_id: string | null };
   retry_max_attempts: number;
-  /** What its creation charged, in micros. */
+  /** The amount charged when it was created, in micros. */
   price_micros: number;
 
   status: ScanStatus;
-  /** When it came into this status, and how many it had before. Absent: its first one, or of an earlier version. */
+  /** When it entered this status, and how many statuses it had before. Absent: it is the first one, or the record is of an earlier version. */
   status_at?: Date;
   status_sequence?: number;
   error: string;
   /** Number of the attempt under way, or of the one that produced the result. */
   retry_attempt: number;
-  /** How often a lost node made it start again; these use up no attempt, and decide what the next one shares with others. */
+  /** How often it was queued again after a lost node; these use up no retry, and decide what the next attempt may share with others. */
   lost_requeues: number;
   lease: ScanLease | null;
   exit: (Exit & { attempts: number }) | null;
@@ -141,20 +141,20 @@ export type ScanRecord = OutboxFields & {
   crawled_at: Date | null;
   /** While `checking`: when another worker may take the checks over. */
   checks_claimed_until: Date | null;
-  /** How often its checks were begun, since it was last to be checked again; absent: never. While `checking` it tells the claims of two workers apart. */
+  /** How often its checks were started since its last recheck; absent: never. While `checking` it distinguishes the claims of two workers. */
   checks_attempts?: number;
-  /** When it ended first: a recheck does not change it. */
+  /** When it first ended: a recheck does not change it. */
   completed_at: Date | null;
-  /** The last recheck that it was part of (absent: none): the id of the request, and the how many-th it was for this scan. */
+  /** The last recheck that it was part of (absent: none): the id of the request, and the number of rechecks so far. */
   recheck?: { id: string; ordinal: number };
-  /** When its capture and pictures were removed, because they are kept for a shorter time than the scan; absent: they are there. */
+  /** When its capture and pictures were removed, because their retention is shorter than the scan's; absent: they are there. */
   evidence_removed_at?: Date;
 
   /** The number of its last event. */
   event_sequence: number;
 };
 
-/** A crawl job by its members' organization and the id that they name. */
+/** A crawl job, by its members' organization and their `job_id`. */
 export type JobRef = { organizationId: string; jobId: string };
 
 /** The fields of {@link ScanInQueue}. */
@@ -171,7 +171,7 @@ export const QUEUE_FIELDS = [
   'lost_requeues',
 ] as const satisfies (keyof ScanRecord)[];
 
-/** What the queue's work needs of a scan; its target may be large. */
+/** The fields of a scan that the queue needs; the target is left out, because it may be large. */
 export type ScanInQueue = Pick<ScanRecord, (typeof QUEUE_FIELDS)[number]>;
 
 /** The fields of {@link ListedScan}. */
@@ -199,5 +199,5 @@ export const LISTED_FIELDS = [
 /** A scan by its organization and its id: together they can be a shard key. */
 export type ScanKey = Pick<ScanRecord, '_id' | 'organization_id'>;
 
-/** What a row of a list shows. */
+/** A scan as a row of a list. */
 export type ListedScan = Pick<ScanRecord, (typeof LISTED_FIELDS)[number]>;

@@ -3,7 +3,7 @@ import type { ScanState } from './scan-state.ts';
 
 const topicOf = (scanId: string): string => `scan:${scanId}`;
 
-/** The changes of scans' states, told to all processes. */
+/** Broadcasts changes of scans' states to all processes. */
 export function stateBroadcast(broadcast: Pick<Broadcast, 'send' | 'listen'>) {
   return {
     announce: (state: ScanState): void => broadcast.send(topicOf(state.id), JSON.stringify(state)),

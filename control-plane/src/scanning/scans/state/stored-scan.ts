@@ -2,7 +2,7 @@ import type { Place } from '../../../http/page-cursor.ts';
 import type { Filter } from '../../../platform/store.ts';
 import { QUEUE_FIELDS, type ScanRecord } from './scan.ts';
 
-/** A scan as it is stored: with the keys that lists are filtered by. */
+/** A scan as it is stored, with the keys that lists are filtered by. */
 export type StoredScan = ScanRecord & { filter_keys: string[] };
 
 /** The fields of a {@link ScanInQueue}, as a projection. */

@@ -6,7 +6,7 @@ import { IN_QUEUE, type StoredScan } from './stored-scan.ts';
 
 const CANDIDATES_PER_PICK = 4;
 
-/** Scans of all organizations that wait for their next step. */
+/** Queries for scans of all organizations that wait for their next step. */
 export function waitingScans(scans: Collection<StoredScan>) {
   /** Keys of scans in one of these states, those that wait longest first. */
   const findWaiting = (where: Filter<StoredScan>, limit: number): Promise<ScanKey[]> =>
