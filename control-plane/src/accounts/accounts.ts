@@ -20,15 +20,15 @@ import { NO_QUOTAS, type Quotas } from './organizations/quotas.ts';
 import { limitRequests } from './rate-limit/limit-requests.ts';
 import { requestCounter } from './rate-limit/request-counter.ts';
 
-/** A key or an organization that changes is known everywhere after this time; each request asks for both. */
+/** Changes of keys and organizations take effect after this time; every request needs both. */
 const REMEMBERED_MS = 1_000;
 
-/** `startBalanceMicros`: what an organization has to begin with; absent or null: no balance is enforced. */
+/** `startBalanceMicros`: the starting balance of an organization; absent or null: no balance is enforced. */
 export type AccountsSettings = { startBalanceMicros?: number | null };
 
 export type AccountsDomain = ReturnType<typeof accountsDomain>;
 
-/** Organizations, their keys, what they may use, and the ledger. */
+/** Organizations, their keys and quotas, and the ledger. */
 export function accountsDomain(
   { store, redis, logger }: Pick<Platform, 'store' | 'redis' | 'logger'>,
   { startBalanceMicros = null }: AccountsSettings,
@@ -49,7 +49,7 @@ export function accountsDomain(
   };
   const readKey = async (hash: string) => {
     const key = await keys.findByHash(hash);
-    // Nobody waits for it, and the next use notes it as well.
+    // Not awaited: the next use records it too.
     if (key)
       noteUse(keys, key, new Date()).catch((cause: unknown) =>
         logger.debug({ cause }, 'the last use of a key was not recorded'),
@@ -82,7 +82,7 @@ export function accountsDomain(
       quotasOf,
       countRequest: requestCounter(redis),
     }),
-    /** What the organization may use at most, known everywhere within a second. */
+    /** The quotas of the organization; changes take effect within a second. */
     quotasOf,
     priceOfCheck: (organizationId: string, usualMicros: number) => priceOfCheck({ find }, organizationId, usualMicros),
 
@@ -90,13 +90,13 @@ export function accountsDomain(
     requireAllowed: allowance.requireAllowed,
     settleReservations: allowance.settleAll,
     loops: {
-      /** `countScans` tells how many scans of these ids an organization has. */
+      /** `countScans` returns how many scans with these ids an organization has. */
       relay: (countScans: ReleaseParts['countScans']) => [
         startReleasing({ allowances: allowance.allowances, countScans, logger }),
       ],
     },
 
-    /** Gives the first organization the key of the settings; '' for none. */
+    /** Gives the first organization the API key from the settings; '' for none. */
     async setFirstKey(apiKey: string): Promise<void> {
       if (apiKey) await addFirstOrganization({ organizations, keys }, apiKey, new Date());
       if (await keys.isEmpty()) logger.warn('nobody has a key: set ADSWEEP_API_KEY');

@@ -5,7 +5,7 @@ import type { KeyStore } from './keys/key-store.ts';
 import { newOrganization, type OrganizationRecord } from './organizations/organization.ts';
 import type { OrganizationStore } from './organizations/organization-store.ts';
 
-/** The organization a deployment starts with; a fixed id, so that several control planes that start at once make one. */
+/** The organization a deployment starts with; its id is fixed, so that control planes that start concurrently create only one. */
 export const FIRST_ORGANIZATION_ID = '00000000-0000-4000-8000-000000000001';
 
 export type AccountStores = { organizations: OrganizationStore; keys: KeyStore };

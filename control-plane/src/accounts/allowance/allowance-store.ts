@@ -2,16 +2,16 @@ import { insertOnce } from '../../platform/insert-once.ts';
 import type { Collection, Filter, Store } from '../../platform/store.ts';
 import { type Allowance, emptyAllowance, type Limits, type PricedChecks, type Reservation } from './allowance.ts';
 
-/** A reservation that is wanted. `isRepeatable`: another request may have made the same one. */
+/** A requested reservation. `isRepeatable`: another request may have made the same one. */
 export type Wanted = Reservation & { id: string; isRepeatable: boolean };
 
-/** A reservation whose scans are written: `checks` of it were not made, and are given back. */
+/** A reservation whose scans are written: `checks` of it were not made, and are returned. */
 export type Settled = PricedChecks & { id: string };
 
 /** A reservation as it was found. */
 export type FoundReservation = { organizationId: string; id: string; reservation: Reservation };
 
-/** What an update adds to an allowance: by month, and to what is available. */
+/** What an update adds to an allowance: to its months, and to the available balance. */
 type Sums = Record<string, number>;
 
 /** The only code that touches allowances. */
@@ -33,7 +33,7 @@ export function allowanceStore(store: Store) {
       await insertOnce(allowances, emptyAllowance(organizationId));
     },
 
-    /** Lets a month begin with no checks, where it has not begun. */
+    /** Starts a month with no checks, unless it has been started. */
     async beginMonth(organizationId: string, month: string): Promise<void> {
       await insertOnce(allowances, emptyAllowance(organizationId));
       const path = `months.${month}`;
@@ -62,7 +62,7 @@ export function allowanceStore(store: Store) {
       await allowances.updateOne({ _id: organizationId }, settling(settled, {}));
     },
 
-    /** Makes a reservation that is there last from `now` on; false: it was settled or released meanwhile. */
+    /** Restarts the lifetime of a reservation at `now`; false: it was settled or released meanwhile. */
     async renew(organizationId: string, id: string, now: Date): Promise<boolean> {
       const path = `reservations.${id}`;
       const filter: Filter<Allowance> = { _id: organizationId, [path]: { $exists: true } };
@@ -115,7 +115,7 @@ function sumsOf(all: PricedChecks[], sign: 1 | -1, sums: Sums = {}): Sums {
   return sums;
 }
 
-/** What an allowance must look like for `sums` to be within the limits. */
+/** The filter that an allowance must match for `sums` to be within the limits. */
 function withinLimits(sums: Sums, { checks_per_month, hasBalance }: Limits): Filter<Allowance> {
   const filter: Record<string, object> = {};
   for (const [path, amount] of Object.entries(sums)) {

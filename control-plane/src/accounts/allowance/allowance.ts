@@ -1,6 +1,6 @@
 /**
  * Checks that are counted before their scans are written. Its scans have the ids `derivedId(name, index)` of all `names` and `indexes`,
- * so that whoever finds it left behind knows which of them were made.
+ * so that if it is abandoned, another process can find out which of them were created.
  */
 export type Reservation = {
   at: Date;
@@ -12,13 +12,13 @@ export type Reservation = {
   indexes: number[];
 };
 
-/** What an organization has used of what it may use: one document, so that counting and comparing are one write. */
+/** An organization's usage: one document, so that counting and comparing with the limits are one write. */
 export type Allowance = {
   /** The organization. */
   _id: string;
   /** Checks by month (UTC, `2026-11`); refunded ones do not count. */
   months: Record<string, number>;
-  /** Credits less charges, in micros: what the ledger comes to when it has booked everything. */
+  /** Credits less charges, in micros: the balance of the ledger once it has booked everything. */
   available_micros: number;
   /** The number of the last entry of the ledger whose credits and refunds are in it. */
   ledger_through: number;
@@ -26,7 +26,7 @@ export type Allowance = {
   reservations: Record<string, Reservation>;
 };
 
-/** What an organization may use. `hasBalance`: it may spend what it has, and no more. */
+/** An organization's limits. `hasBalance`: it may spend no more than its balance. */
 export type Limits = { checks_per_month: number | null; hasBalance: boolean };
 
 /** Checks of one month, each at this price. */

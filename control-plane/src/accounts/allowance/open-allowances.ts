@@ -10,11 +10,11 @@ export type AllowanceParts = {
   store: Store;
   ledger: InternalLedger;
   quotasOf: (organizationId: string) => Promise<Readonly<Quotas>>;
-  /** What an organization has to begin with, in micros; null: no balance is enforced. */
+  /** The starting balance of an organization, in micros; null: no balance is enforced. */
   startBalanceMicros: number | null;
 };
 
-/** What organizations may still use: their checks of the month, and their balance. */
+/** What organizations may still use: checks of this month, and balance. */
 export function openAllowances({ store, ledger, quotasOf, startBalanceMicros }: AllowanceParts) {
   const allowances = allowanceStore(store);
   /** Adds what the ledger has booked for an organization, charges aside. */

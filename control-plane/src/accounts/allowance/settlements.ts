@@ -1,6 +1,6 @@
 import type { AllowanceStore, Settled } from './allowance-store.ts';
 
-/** What is settled is written with the next request of the organization, or after this time. */
+/** Settled reservations are written with the next request of the organization, or after this time. */
 const WRITE_WITHIN_MS = 500;
 
 /** Reservations whose scans were made, until that is written. What is lost here is released later, when its scans have been counted. */

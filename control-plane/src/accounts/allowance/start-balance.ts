@@ -3,8 +3,7 @@ import type { InternalLedger } from '../billing/internal-ledger.ts';
 export type StartParts = { ledger: Pick<InternalLedger, 'book'>; follow: (organizationId: string) => Promise<void> };
 
 /**
- * Sees to it that an organization has got what it begins with: booked once, whatever the setting says later. `amountMicros` null: nobody
- * gets anything.
+ * Books an organization's starting balance once, even if the setting changes later. `amountMicros` null: there is none.
  */
 export function startBalance({ ledger, follow }: StartParts, amountMicros: number | null) {
   const granted = new Set<string>();

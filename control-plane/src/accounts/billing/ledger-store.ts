@@ -25,7 +25,7 @@ export function ledgerStore(store: Store) {
       .limit(1)
       .next();
 
-  /** The newest entry up to which `span` has at most `count` entries of `types`: a binary search over the running counts. */
+  /** The newest entry up to which `span` has at most `count` entries of `types`, by a binary search over the running counts. */
   const entryAtCount = async (organization_id: string, types: LedgerType[] | null, span: Span, count: number) => {
     const { after, upTo } = span;
     if (types === null) return (after?.sequence ?? 0) + count;

@@ -19,15 +19,15 @@ export type ApiKeyRecord = Partial<OutboxFields> & {
   permissions: Permission[];
   created_at: Date;
   expires_at: Date | null;
-  /** When it was revoked; it opens nothing any more. */
+  /** When it was revoked; it is no longer accepted. */
   revoked_at?: Date;
-  /** To the minute. Absent: it was never used, or not since this is noted. */
+  /** To the minute. Absent: it was never used, or not since this is recorded. */
   last_used_at?: Date;
 };
 
 const PREFIX_LENGTH = 8;
 
-/** What is stored of a key: its SHA-256 in hex. Keys are random and long, so that no slow hash is needed. */
+/** The stored hash of a key: SHA-256 in hex. Keys are random and long, so that no slow hash is needed. */
 export const hashApiKey = (key: string): string => createHash('sha256').update(key).digest('hex');
 
 /** The record of a key; its id follows from the key, so that storing the same key twice is one record. */

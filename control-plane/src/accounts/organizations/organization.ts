@@ -3,7 +3,7 @@ import type { OutboxEntry, OutboxFields } from '../../platform/outbox/outbox-ent
 import { initialOutbox } from '../../platform/outbox/outbox-source.ts';
 import { NO_QUOTAS, type Quotas } from './quotas.ts';
 
-/** Where an organization is between its registration and its end. */
+/** The states of an organization's life cycle. */
 export const ORGANIZATION_STATUSES = [
   'pending_email_verification',
   'pending_admin_approval',
@@ -28,7 +28,7 @@ export type OrganizationRecord = OutboxFields & {
   organization_id: string;
   name: string;
   status: OrganizationStatus;
-  /** Whom mails about its webhooks and its account go to. */
+  /** Recipients of mails about its webhooks and its account. */
   contact_emails: string[];
   /** Absent: it has made none. */
   roles?: Role[];

@@ -8,7 +8,7 @@ export type CountedRequest = { requests: number; leftMs: number };
 export type CountRequest = (keyId: string) => Promise<CountedRequest | null>;
 
 const WINDOW_MS = 60_000;
-/** How long nobody asks again after Redis gave no answer, so that one that hangs does not hold up every request. */
+/** How long Redis is not asked again after it did not answer, so that an unresponsive one does not delay every request. */
 const PAUSE_MS = 1_000;
 /** Requests of a key that are counted in one round trip. */
 const BATCH_MAX = 1_000;
@@ -32,6 +32,6 @@ export function requestCounter(redis: RedisClient, now: () => number = () => per
   };
   const count = gatherByKey(countAll, BATCH_MAX);
 
-  // While Redis is away nobody waits for others either.
+  // While Redis is unavailable, requests are not batched either.
   return async (keyId) => (now() < pausedUntil ? null : count(keyId, null));
 }

@@ -10,7 +10,7 @@ export function batchClaimStore(store: Store) {
   const claims: Collection<Claim> = store.collection<Claim>('rule_test_batches');
 
   return {
-    /** Whether the organization may run a batch until `until`; a claim that has run out belongs to a process that is gone. */
+    /** Whether the organization may run a batch until `until`; an expired claim belongs to a process that is gone. */
     async claim(organizationId: string, now: Date, until: Date): Promise<boolean> {
       if (await insertOnce(claims, { _id: organizationId, until })) return true;
       const expired = { _id: organizationId, until: { $lt: now } };

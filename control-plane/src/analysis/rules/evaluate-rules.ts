@@ -45,7 +45,7 @@ export async function searchTexts(
 
 const isOfPlatform = ({ organization_id }: Rule): boolean => organization_id === null;
 
-/** Rules that saw not everything and found nothing in what they saw. */
+/** Rules that did not see everything and found nothing in what they saw. */
 function unfinished(rules: SearchRule[], { finished, matches, unreadable }: GroupOutcome): SearchRule[] {
   const through = new Set([...finished, ...unreadable, ...matches.map(({ rule_id }) => rule_id)]);
   return rules.filter(({ id }) => !through.has(id));

@@ -22,7 +22,7 @@ const RULES_MAX = 500;
 /** Each of these asks the model once for every scan. */
 const LLM_RULES_MAX = 10;
 
-/** Whose rule it is to be: the platform's are the operator's business. */
+/** The owner of a new rule: only the operator may write the platform's. */
 export function ownerFor(caller: Caller, scope: 'system' | 'personal'): string | null {
   if (scope === 'personal') return caller.organizationId;
   if (!isOperator(caller)) throw new ApiError('forbidden', "Only the operator's key can write rules of the platform.");

@@ -12,7 +12,7 @@ export const RULE_TYPES = [
 ] as const;
 export type RuleType = (typeof RULE_TYPES)[number];
 
-/** What of a scan a rule looks at. */
+/** The parts of a scan that a rule can look at. */
 export const RULE_TARGETS = ['page', 'creative', 'creative_and_page'] as const;
 export type RuleTarget = (typeof RULE_TARGETS)[number];
 
@@ -29,7 +29,7 @@ export type ComboConfig = {
   count_gte?: number;
 };
 
-/** What a model is asked in a client's words, and the tags that it may assign, with what each means. */
+/** The prompt of a client's AI rule, and the tags that the model may assign, with the meaning of each. */
 export type LlmConfig = { prompt: string; tags: Record<string, string> };
 
 /** A rule's condition: its type with the configuration of that type. */

@@ -20,7 +20,7 @@ export type CaptureRecord = {
 /** One per attempt, so that the same result sent twice is the same record. */
 export const captureIdOf = ({ scanId, fence }: AttemptRef): string => `${scanId}:${fence}`;
 
-/** The attempt that a capture's id names. */
+/** The attempt in a capture's id. */
 export function attemptOf(captureId: string): AttemptRef {
   const [scanId = '', fence] = captureId.split(':');
   return { scanId, fence: Number(fence) };

@@ -15,7 +15,7 @@ export type CountDependencies = {
 
 const COUNT_EVERY_MS = 5_000;
 
-/** Keeps the gauges of queue and nodes fresh, so that a scrape asks nobody. */
+/** Keeps the gauges of the queue and the nodes up to date, so that a scrape makes no queries. */
 export function startCountingWork(dependencies: CountDependencies): Loop {
   const turn = () => countWork(dependencies);
   return startLoop(dependencies.logger, { name: 'counting work', everyMs: COUNT_EVERY_MS, turn });

@@ -2,13 +2,14 @@ import type { QueueLoad } from '../queue/read-depth.ts';
 import type { ReportedNode } from './nodes.ts';
 
 /**
- * How a node stands. `working`: it takes work. `overloaded`: for the moment it takes none, because too much of its machine is in use. `draining`: it takes no more and finishes what it has, or is told so at its next report;
- * `drained`: it has finished. `blocked`: the operator has shut it out.
+ * The state of a node. `working`: it takes work. `overloaded`: it takes none for the moment, because too much of its machine is in use.
+ * `draining`: it takes no more and finishes what it has, or is told so at its next report; `drained`: it has finished. `blocked`: the
+ * operator has blocked it.
  */
 export const NODE_STATES = ['working', 'overloaded', 'draining', 'drained', 'blocked'] as const;
 export type NodeState = (typeof NODE_STATES)[number];
 
-/** What the operator has said about nodes, by their names. */
+/** The operator's instructions for nodes, by their names. */
 export type NodeMarks = { blocked: ReadonlySet<string>; draining: ReadonlySet<string> };
 
 export function nodeStateOf({ id, draining, busy, overloaded }: ReportedNode, marks: NodeMarks): NodeState {
@@ -20,7 +21,7 @@ export function nodeStateOf({ id, draining, busy, overloaded }: ReportedNode, ma
 /** Slots of nodes that take work: all of them, and those that have a capture. */
 export type SlotCount = { slots: number; busy: number };
 
-/** What a node is taken to have while none has said so. */
+/** The assumed number of slots per node while none has registered. */
 const USUAL_SLOTS = 4;
 
 /** The slots of those `nodes` that take work. */

@@ -2,7 +2,7 @@ import type { NodeMarks } from './fleet-state.ts';
 import type { MarkedNodes } from './marked-nodes.ts';
 import type { Nodes, ReportedNode } from './nodes.ts';
 
-/** The nodes as they report themselves, with what the operator has said about them. */
+/** The nodes as they report themselves, with the operator's instructions for them. */
 export type FleetView = { read(): Promise<{ nodes: ReportedNode[]; marks: NodeMarks }> };
 
 /** Reads both at once. Rejects while Redis is away. */

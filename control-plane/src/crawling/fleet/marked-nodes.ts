@@ -3,7 +3,7 @@ import type { Store } from '../../platform/store.ts';
 
 type MarkedNode = { _id: string; marked_at: Date };
 
-/** Names of nodes that the operator has said something about, whatever processes have them. */
+/** Names of nodes with an instruction of the operator, whichever processes have these names. */
 export type MarkedNodes = ReturnType<typeof markedNodes>;
 
 /** The names of nodes that are shut out, or that are to finish what they have and take no more. */

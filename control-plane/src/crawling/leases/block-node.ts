@@ -11,8 +11,8 @@ export type BlockDependencies = EndDependencies & {
 const PAGE = 500;
 
 /**
- * Shuts a node out under its name, whatever processes have it: its calls are answered 403, and what it has leased goes back to the queue
- * at once. A lease that is being given to it meanwhile is taken back by whoever gives it.
+ * Blocks a node by its name, whichever processes have it: its calls are answered 403, and its leases go back to the queue at once. A lease
+ * that is being given to it at the same time is released by the process that gives it.
  */
 export async function blockNode(dependencies: BlockDependencies, nodeId: string, now: Date): Promise<void> {
   const { blocked, scans, logger } = dependencies;

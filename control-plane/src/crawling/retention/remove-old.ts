@@ -18,8 +18,8 @@ const DAY_MS = 24 * 60 * 60 * 1000;
 const SCANS_AT_ONCE = 20;
 
 /**
- * Removes a part of what is older than it is kept; answers how many scans it was about, 0 when nothing is left. Evidence goes before its
- * scan, so that a step that is interrupted is simply repeated. The ledger and the events stay as they are.
+ * Removes a part of what has exceeded its retention; returns the number of affected scans, 0 when nothing is left. Evidence is removed before
+ * its scan, so that an interrupted step can simply be repeated. The ledger and the events are not affected.
  */
 export async function removeOld(dependencies: RetentionDependencies, days: RetentionDays, now: Date): Promise<number> {
   const scans = days.scans > 0 ? await removeScans(dependencies, daysBefore(now, days.scans)) : 0;

@@ -3,7 +3,7 @@ import type { Store } from '../../platform/store.ts';
 /** Up to when the evidence of all scans that had ended was removed. */
 type Position = { _id: 'evidence'; removed_until: Date };
 
-/** Where retention goes on, so that no step looks at what earlier ones are through with. */
+/** The position of retention, so that no step looks again at what earlier steps have dealt with. */
 export type RetentionStore = ReturnType<typeof retentionStore>;
 
 export function retentionStore(store: Store) {

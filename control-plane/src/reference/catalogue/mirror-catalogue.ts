@@ -4,7 +4,7 @@ import { type Loop, startLoop } from '../../platform/start-loop.ts';
 import type { CatalogueStore } from './catalogue-store.ts';
 import type { ReadCatalogue } from './lookup.ts';
 
-/** A copy of the proxy-router's catalogue; the last good copy stays while the router is away, over restarts too. */
+/** A copy of the proxy-router's catalogue; the last valid copy is kept while the router is unavailable, across restarts too. */
 export type CatalogueMirror = Loop & { read: ReadCatalogue };
 
 /** How often a copy is saved at the most. */

@@ -7,7 +7,7 @@ import { SEVERITIES } from './system-tag.ts';
 import type { TagDefinitionStore } from './tag-definition-store.ts';
 import type { ReadTags, TagDefinition } from './tag-definitions.ts';
 
-/** A rule that assigns a tag or asks for it. */
+/** A rule that assigns a tag or has it as a condition. */
 export type RuleOfTag = { _id: string; name: string; rule_type: string; target: string; is_active: boolean };
 
 /** What the operations on tag definitions need. */

@@ -34,10 +34,10 @@ export type FoundFile = Pick<ArtifactRecord, 'sha256' | 'bytes' | 'content_type'
   read(range?: ByteRange): Promise<Readable | null>;
 };
 
-/** Whose picture: the page's, the creative's, that of the companion in a place, or that of the landing with this ordinal. */
+/** The subject of a picture: the page, the creative, the companion in a place, or the landing with this ordinal. */
 export type PictureOf = 'page' | 'creative' | `companion ${number}` | number;
 
-/** What cannot be an artifact: `reason` is for the node that sent it. */
+/** An upload that is not a valid artifact: `reason` is for the node that sent it. */
 export class ArtifactRefused extends Error {
   readonly tooLarge: boolean;
 

@@ -54,7 +54,7 @@ export async function inspect(name: string, stream: Readable) {
   return { content_type: CONTENT_TYPES[kind.format], ...(await inspectors[kind.format](stream)) };
 }
 
-/** How each format is looked at; what is no picture has the size 0. */
+/** How each format is inspected; anything but a picture has the size 0. */
 const inspectors: Record<ArtifactFormat, (stream: Readable) => Promise<{ width: number; height: number }>> = {
   jpeg: (stream) => inspectPicture(stream, 'jpeg'),
   webp: (stream) => inspectPicture(stream, 'webp'),
@@ -89,7 +89,7 @@ async function inspectNothing(stream: Readable) {
   return { width: 0, height: 0 };
 }
 
-/** Unzips without keeping anything: a node's archive is opened for real only when someone reads it. */
+/** Unzips without keeping the output: a node's archive is only decoded when it is read. */
 async function inspectGzip(stream: Readable) {
   let bytes = 0;
   const count = async (chunks: AsyncIterable<Buffer>) => {

@@ -8,9 +8,9 @@ import { PictureCache } from './picture-cache.ts';
 import type { Resized, ResizeRequest } from './resize-process.ts';
 import type { Size, WantedSize } from './resize-screenshot.ts';
 
-/** Resizes at once: a tall page costs a second of CPU and 100 MB. */
+/** Concurrent resizes: a tall page costs a second of CPU and 100 MB. */
 const RUNNING_MAX = 2;
-/** Resizes that may wait for these: some seconds' worth. */
+/** Resizes that may wait for these: a few seconds' worth. */
 const WAITING_MAX = 8;
 const CACHE_BYTES_MAX = 64 * 1024 * 1024;
 /** A process without work ends after this, and its memory with it. */
@@ -69,13 +69,13 @@ export class PicturePool {
   }
 
   #start(): ChildProcess {
-    // Pictures are hostile: nothing of our environment is of use to who breaks a decoder.
+    // Pictures are hostile: an exploited decoder must find nothing useful in its environment.
     const child = fork(join(import.meta.dirname, 'resize-process.ts'), [], {
       serialization: 'advanced',
       execArgv: [],
       env: { UV_THREADPOOL_SIZE: String(RUNNING_MAX), MALLOC_ARENA_MAX: '2' },
     });
-    // It alone must not keep this process alive.
+    // It must not keep this process alive.
     child.unref();
     child.channel?.unref();
     child.on('message', (answer: Resized) => this.#settle(answer));

@@ -15,7 +15,7 @@ type SweepParts = {
   logger: Logger;
 };
 
-/** Removes what has expired, and files that a crash left without a record. */
+/** Removes expired artifacts, and files that a crash left without a record. */
 export function startSweeping({ store, objects, redis, artifacts, logger }: SweepParts): Loop {
   const sweepExpired = async (now: Date): Promise<boolean> => {
     const removed = await Promise.all([artifacts.sweep(now), store.sweepExpired(now)]);

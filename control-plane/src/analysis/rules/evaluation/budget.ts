@@ -1,7 +1,7 @@
 /** Milliseconds of CPU that a thread has used. */
 export type CpuClock = () => number;
 
-/** This thread's own clock: what other processes do to the machine does not count. */
+/** This thread's own clock, which load of other processes does not affect. */
 export const threadCpu: CpuClock = () => {
   const { user, system } = process.threadCpuUsage();
   return (user + system) / 1000;
