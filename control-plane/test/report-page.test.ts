@@ -15,7 +15,7 @@ describe('a public report', () => {
       assert.match(page, /^<!doctype html>/);
       assert.match(page, /<h1>[^<]+<\/h1>/);
       const underWay = !['completed', 'partial', 'failed', 'cancelled'].includes(status);
-      assert.equal(page.includes('http-equiv="refresh" content="5"'), underWay);
+      assert.equal(page.includes('>Load it again every 5 seconds</a>'), underWay);
       assert.doesNotMatch(page, /undefined|null|NaN|\[object/);
     });
   }

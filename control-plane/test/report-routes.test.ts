@@ -12,7 +12,8 @@ import { hostileLandings, sampleEvidence, sampleLanding, sampleScan, sampleTagWo
 
 const mine = sampleScan();
 const other = sampleScan({ _id: 'other', report_token: 'ZzZzZzZzZzZzZzZzZzZzZz' });
-const scans = [mine, other];
+const underWay = sampleScan({ _id: 'under way', report_token: 'UuUuUuUuUuUuUuUuUuUuUu', status: 'running' });
+const scans = [mine, other, underWay];
 const PNG = Buffer.from('not really a picture');
 
 const routes = reportRoutes({
@@ -116,6 +117,20 @@ describe('the routes of public reports', () => {
     for (const link of links) assert.equal((await fetch(link)).status, 200, link);
     const stylesheet = await fetch(links.find((link) => link.includes('report.css'))!);
     assert.equal(stylesheet.headers.get('content-type'), 'text/css; charset=utf-8');
+  });
+
+  it('is loaded again by itself while its scan is under way, unless the reader stops that', async () => {
+    const renewing = await get(`/r/${underWay.report_token}?utm_source=mail`);
+    assert.equal(renewing.headers.get('refresh'), '5');
+    const [, stop = ''] = /<a href="([^"]+)">Stop that/.exec(await renewing.text()) ?? [];
+    const still = await get(`/r/${stop}`);
+    assert.equal(still.headers.get('refresh'), null);
+    const [, go = ''] = /<a href="([^"]+)">Load it again every 5 seconds/.exec(await still.text()) ?? [];
+    assert.equal((await get(`/r/${go}`)).headers.get('refresh'), '5');
+    const etag = renewing.headers.get('etag')!;
+    const unchanged = await get(`/r/${underWay.report_token}`, { 'if-none-match': etag });
+    assert.deepEqual([unchanged.status, unchanged.headers.get('refresh')], [304, '5']);
+    assert.equal((await get(`/r/${mine.report_token}`)).headers.get('refresh'), null);
   });
 
   it('says 304 to a reader who has the page', async () => {

@@ -3,18 +3,18 @@ import { type Html, html } from './html.ts';
 /** Paths of ours that every page refers to. */
 export type Assets = { stylesheet: string; icon: string };
 
-/** What is around a page's contents: `heading` beside our name, and what makes a page look again. */
-type Frame = { title: string; heading: string; footer: string; renew?: Html | false };
+/** What is around a page's contents; `heading` stands beside our name. */
+type Frame = { title: string; heading: string; footer: string };
 
 /** A page as an HTML document that search engines leave alone. */
-export function pageDocument({ title, heading, footer, renew = false }: Frame, assets: Assets, body: Html): string {
+export function pageDocument({ title, heading, footer }: Frame, assets: Assets, body: Html): string {
   return html`<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="robots" content="noindex, nofollow">
-<meta name="color-scheme" content="light dark">${renew}
+<meta name="color-scheme" content="light dark">
 <title>${title}</title>
 <link rel="icon" type="image/svg+xml" href="${assets.icon}">
 <link rel="stylesheet" href="${assets.stylesheet}">

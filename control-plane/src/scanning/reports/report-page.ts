@@ -10,24 +10,26 @@ import { showVast, showVideo } from './show-vast.ts';
 import { isUnderWay, type Verdict, verdictOf } from './verdict.ts';
 import { STATUSES, TARGETS } from './words.ts';
 
-/** How often the page of a scan under way looks again. */
-const RENEW_SECONDS = 5;
+/** How often the page of a scan under way is loaded again. */
+export const RENEW_SECONDS = 5;
 
 const FOOTER =
   'A read-only report. Whoever has its link can read it; it names nobody. Addresses in it may be harmful, so none of them is a link.';
 const PAGE = { heading: 'Scan report', footer: FOOTER };
 
-/** The public report as an HTML document: no scripts, no forms, no links to what was scanned. */
-export function reportPage(report: Report, assets: Assets): string {
+/**
+ * The public report as an HTML document: no scripts, no forms, no links to what was scanned. `renews`: it is sent with a `Refresh` header,
+ * which the reader can switch off (WCAG 2.2, 2.2.1).
+ */
+export function reportPage(report: Report, assets: Assets, renews = false): string {
   const verdict = verdictOf(report);
-  const renew = isUnderWay(report) && html`<meta http-equiv="refresh" content="${RENEW_SECONDS}">`;
   const subject = showCreative(report) ?? showVideo(report);
   const seen = [subject ?? showPicture(report), showTiming(report)].filter((part) => part !== null);
   const judged = [showFindings(report), showClassification(report), showExit(report)].filter((part) => part !== null);
   const tabs = subject ? showLandings(report) : html`${showMainChain(report)}${showTabs(report)}`;
-  const body = html`${showVerdict(report, verdict)}${showFacts(report)}${showColumns(seen, judged)}
+  const body = html`${showVerdict(report, verdict, renews)}${showFacts(report)}${showColumns(seen, judged)}
 ${showVast(report)}${tabs}${showRequests(report)}${showCompanies(report)}`;
-  return pageDocument({ ...PAGE, title: `${verdict.title}: ${subjectWords(report)} - Adsweep`, renew }, assets, body);
+  return pageDocument({ ...PAGE, title: `${verdict.title}: ${subjectWords(report)} - Adsweep` }, assets, body);
 }
 
 /** Tells this report from others among a browser's tabs. */
@@ -41,11 +43,17 @@ export function missingReportPage(assets: Assets): string {
   return pageDocument({ ...PAGE, title: 'No such report - Adsweep' }, assets, body);
 }
 
-function showVerdict({ status, error, tags }: Report, { tone, title, text }: Verdict): Html {
-  const busy = tone === 'busy' && html`<p class="quiet">This page renews itself every ${RENEW_SECONDS} seconds.</p>`;
+function showVerdict(report: Report, { tone, title, text }: Verdict, renews: boolean): Html {
+  const { status, error, tags } = report;
+  const busy = isUnderWay(report) && html`<p class="quiet">${renewalWords(report, renews)}</p>`;
   return html`<section class="verdict ${tone}">${SIGNS[tone]}<div><p class="status">${STATUSES[status]}</p><h1>${title}</h1>
 <p class="summary">${text}</p>${status === 'failed' && html`<p><code>${error}</code></p>`}${showChips(tags)}${busy}</div></section>`;
 }
+
+const renewalWords = ({ token }: Report, renews: boolean): Html =>
+  renews
+    ? html`This page is loaded again every ${RENEW_SECONDS} seconds. <a href="${token}?renew=no">Stop that</a>`
+    : html`This page stays as it is. <a href="${token}">Load it again every ${RENEW_SECONDS} seconds</a>`;
 
 /** Side by side where there is room and something for both. */
 function showColumns(left: Html[], right: Html[]): Html | null {

@@ -13,8 +13,9 @@ import type { ScanRecord } from '../scans/state/scan.ts';
 import { buildReport } from './build-report.ts';
 import { homePage } from './home-page.ts';
 import type { TagWords } from './public-tags.ts';
-import { missingReportPage, reportPage } from './report-page.ts';
+import { missingReportPage, RENEW_SECONDS, reportPage } from './report-page.ts';
 import type { SeenEvidence } from './seen-evidence.ts';
+import { isUnderWay } from './verdict.ts';
 
 /** What reports need from other domains. */
 export type ReportSources = {
@@ -59,6 +60,14 @@ const Token = Type.String({ description: "The scan's report token." });
 /** Links get parameters appended on their way through mail and chat; they mean nothing here. */
 const appended = { additionalProperties: true, maxProperties: 100 };
 const AnyQuery = Type.Object({}, appended);
+const Renewal = Type.Object(
+  {
+    renew: Type.Optional(
+      Type.String({ description: '`no`: the page of a scan under way is not loaded again by itself.', maxLength: 100 }),
+    ),
+  },
+  appended,
+);
 const Width = Type.Object(
   {
     w: Type.Optional(
@@ -93,9 +102,9 @@ export function reportRoutes(sources: ReportSources): Route<Caller>[] {
       path: '/r/{token}',
       summary: 'Public report of a scan',
       params: Type.Object({ token: Token }),
-      query: AnyQuery,
+      query: Renewal,
       replies: { 200: { description: 'The report.', content: 'text/html' }, 404: { description: 'No such report.' } },
-      handle: ({ params, headers }) => answerPage(sources, params.token, headers),
+      handle: ({ params, query, headers }) => answerPage(sources, params.token, query.renew !== 'no', headers),
     }),
     route({
       ...shared,
@@ -143,19 +152,27 @@ export function reportRoutes(sources: ReportSources): Route<Caller>[] {
   ];
 }
 
-async function answerPage(sources: ReportSources, token: string, headers: IncomingHttpHeaders): Promise<Answer> {
+async function answerPage(
+  sources: ReportSources,
+  token: string,
+  mayRenew: boolean,
+  headers: IncomingHttpHeaders,
+): Promise<Answer> {
   const scan = await findScan(sources, token);
   if (!scan) return page(404, missingReportPage(ASSETS));
   const [evidence, tagWords] = await Promise.all([sources.evidenceOf(scan), sources.tagWordsFor(scan)]);
-  const html = reportPage(buildReport(scan, evidence, tagWords), ASSETS);
-  return conditional(headers, `"${version(html)}"`, page(200, html));
+  const report = buildReport(scan, evidence, tagWords);
+  const renews = mayRenew && isUnderWay(report);
+  const html = reportPage(report, ASSETS, renews);
+  const renewal: Record<string, string> = renews ? { Refresh: String(RENEW_SECONDS) } : {};
+  return conditional(headers, `"${version(html)}"`, page(200, html, renewal));
 }
 
-const page = (status: number, body: string): Answer => ({
+const page = (status: number, body: string, further: Record<string, string> = {}): Answer => ({
   status,
   body,
   type: 'text/html; charset=utf-8',
-  headers: PAGE_HEADERS,
+  headers: { ...PAGE_HEADERS, ...further },
 });
 
 async function answerPicture(
