@@ -58,7 +58,7 @@ describe('a public report', () => {
     assert.doesNotMatch(render({ exit: null }), /Asked for<\/th>/);
   });
 
-  it('puts the gravest finding first and takes its colour', () => {
+  it('puts the most severe finding first and takes its colour', () => {
     const page = render({ tags: [sampleTag('creative_interactive', ''), sampleTag('ios_exploit', '')] });
     assert.match(page, /class="verdict high"/);
     assert.ok(page.indexOf('iOS exploit attempt') < page.indexOf('Interactive creative'));

@@ -18,7 +18,7 @@ import { targets } from './targets/index.ts';
 import type { CaptureTarget, Visit } from './targets/target.ts';
 
 /**
- * What the browser sees of one target. The evidence so far comes with every failure; when `signal` ends the capture, at once.
+ * Captures one target. Every failure comes with the evidence so far; when `signal` ends the capture, at once.
  * The context stays open; its tabs are closed. Throws only for bugs.
  */
 export async function capturePage(
@@ -58,7 +58,7 @@ export async function capturePage(
 
 type Seen = { visit: Visit; seenOpen: Started[]; seenAfterwards: Started[] };
 
-/** Starts the collectors and loads the target. A browser that is gone, or does not answer, is a failed visit. */
+/** Starts the collectors and loads the target. If the browser is gone or does not answer, the visit has failed. */
 async function seeTarget(
   captureSession: CaptureSession,
   target: CaptureTarget,
@@ -78,7 +78,7 @@ async function seeTarget(
   return seen;
 }
 
-/** The last collectors get this much even where the others took all the time. */
+/** The last collectors get at least this much time, even if the others used all of it. */
 const COLLECTOR_AT_LEAST_MS = 1_000;
 
 type Started = Pick<Collector, 'name' | 'budgetMs'> & { collect: Collect };
@@ -89,7 +89,7 @@ async function startAll(captureSession: CaptureSession, collectors: Collector[])
   );
 }
 
-/** One after the other, within one time for all: a collector that fails leaves its part empty and a note. */
+/** Runs collectors one after the other, within one budget for all. A collector that fails leaves its part empty and a note. */
 async function collectAll(captureSession: CaptureSession, collectors: Started[], draft: Draft): Promise<void> {
   const until = performance.now() + COLLECT_MS;
   for (const { name, budgetMs, collect } of collectors) {
@@ -142,13 +142,13 @@ function failureOf(
   return code && { code, cause: visit.error || `${hop?.url} ended with ${hop?.fault || hop?.statusCode}` };
 }
 
-/** A crash by its reason, where that is memory. */
+/** A crash with its reason, if that is memory. */
 function withCrashReason(open: OpenContext, failure: CaptureFailure | null): CaptureFailure | null {
   if (failure?.code !== 'browser: CRASHED' || !open.crashedForMemory()) return failure;
   return { code: 'browser: OUT_OF_MEMORY', cause: `${failure.cause}: its renderer held too much memory` };
 }
 
-/** The capture of a browser that was gone, or did not answer, before anything was opened in it. */
+/** The capture if the browser was gone, or did not answer, before anything was opened in it. */
 function unobserved(open: OpenContext, startedAtMs: number, error: unknown): CaptureOutcome {
   const code = failureOfBrowser(error);
   if (!code) throw error;

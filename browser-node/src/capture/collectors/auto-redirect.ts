@@ -11,13 +11,13 @@ type Facts = ObservationOf<'auto_redirect'>['facts'];
 /** A navigation of the tab `tab` away from `url`; `loaderId` '' = it is no load, such as a link to an app. */
 type Departure = { tab: string; url: string; loaderId: string; facts: Facts };
 
-/** Departures of one capture that are kept: each site's in turn, so that a loop does not hide the others. */
+/** Departures that are kept per capture, shared among sites, so that a loop does not displace the others. */
 const DEPARTURES_MAX = 15;
 const WEB = /^(https?|about|data|blob|javascript):/i;
-/** What Chromium logs of a frame that tried to take the page along. */
+/** What Chromium logs when a frame tried to navigate its page. */
 const REFUSED = /^Unsafe attempt to initiate navigation for frame .* targeting its top-level window/;
 
-/** Where tabs were led without a click: by their documents, by a frame of theirs, to a page or to an app. */
+/** Navigations of tabs without a click: by their documents or frames, to a page or to an app. */
 export const autoRedirect: Collector = {
   name: 'auto_redirect',
   budgetMs: 1_000,
@@ -68,7 +68,7 @@ function watchDepartures(captureSession: CaptureSession): Iterable<Departure> {
   });
   devtools.on('Log.entryAdded', ({ entry }, session) => {
     if (!REFUSED.test(entry.text)) return;
-    // Where the frame wanted to go to, Chromium does not say.
+    // Chromium does not report the frame's destination.
     const departure = documents.departure(rootOf(session).targetId, '', '', null);
     depart({ ...departure, facts: { ...departure.facts, refused: true } });
   });

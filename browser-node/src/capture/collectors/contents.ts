@@ -27,7 +27,7 @@ export const contents: Collector = {
   },
 };
 
-/** What was fetched, within the limits on number and size. */
+/** The fetched contents, within the limits on number and size. */
 class Shelf {
   readonly #bodies = new FairList<CapturedBody>(BODIES_MAX);
   readonly #fetching = new Set<Promise<void>>();
@@ -58,7 +58,7 @@ class Shelf {
   }
 
   async #fetch(body: CapturedBody, session: Finished['session'], requestId: string): Promise<void> {
-    // A target that is gone took its contents along: the URL stays.
+    // If the target is gone, so are its contents: only the URL is kept.
     const answer = await session.send('Network.getResponseBody', { requestId }, COMMAND_MS).catch(() => null);
     if (!answer) return;
     const text = answer.base64Encoded ? Buffer.from(answer.body, 'base64').toString('utf8') : answer.body;

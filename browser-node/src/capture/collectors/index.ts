@@ -45,5 +45,5 @@ export const whileOpen: Collector[] = [
   backButton,
 ];
 
-/** What is collected when the tabs are closed and the gateway has told what it carried. Requests fill in hops that were missed. */
+/** What is collected when the tabs are closed and the gateway has reported the traffic. Requests fill in hops that were missed. */
 export const afterwards: Collector[] = [requests, redirectChain];

@@ -18,7 +18,7 @@ const PLACEMENTS_MAX = 30;
 
 type Place = { x: number; y: number; width: number; height: number; opacity: number };
 
-/** Where frames that show something stand, and pictures that are shown as a point. */
+/** The positions of frames that show something, and of pictures that are shown as a single point. */
 export const placements: Collector = {
   name: 'placements',
   budgetMs: 4_000,
@@ -58,7 +58,7 @@ async function placementsIn(captureSession: CaptureSession, tab: Tab, landing: n
   return seen;
 }
 
-/** Finds the place of a frame in the page, that of the frames around it included; null where it has none. */
+/** Finds the position of a frame in the page, through all its parent frames; null if it has none. */
 function placesOf(frames: FrameAt[], deadlineMs: number): (frame: FrameAt) => Promise<Place | null> {
   const known = new Map<string, Promise<Place | null>>();
   const find = async (frame: FrameAt): Promise<Place | null> => {
@@ -77,7 +77,7 @@ function placesOf(frames: FrameAt[], deadlineMs: number): (frame: FrameAt) => Pr
   return placeOf;
 }
 
-/** The place of a frame in the document around it. */
+/** The position of a frame in its parent document. */
 async function ownPlace({ frameId }: FrameAt, parent: FrameAt, deadlineMs: number): Promise<Place | null> {
   const { session } = parent;
   const executionContextId = await isolatedWorldOf(session, parent.frameId, deadlineMs);

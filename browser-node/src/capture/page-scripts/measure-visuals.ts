@@ -1,6 +1,6 @@
 /** A box in CSS pixels, from the top left corner of what its document shows. */
 export type Box = { x: number; y: number; width: number; height: number };
-/** `picture`: an image, film or drawing; `text`; `paint`: a background or border. */
+/** `picture`: an image, video or drawing; `text`; `paint`: a background or border. */
 export type Visual = Box & { kind: 'picture' | 'text' | 'paint' };
 /** `width`: of what its document shows, in its own CSS pixels. `emptyHosts`: how many elements seem empty and may have a closed shadow root. */
 export type Measured = { visuals: Visual[]; emptyHosts: number; width: number; scrollX: number; scrollY: number };

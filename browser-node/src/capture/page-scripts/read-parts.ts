@@ -1,4 +1,4 @@
-/** Parts of a document that its visitor is to fill in, answer or overlook; fields as the observations of the same names have them. */
+/** Parts of a document that its visitor should fill in, answer or overlook; the fields are those of the observations of the same names. */
 export type PageParts = {
   forms: { fields: string[]; action_url: string; text: string }[];
   boxes: { text: string; buttons: string[] }[];

@@ -1,4 +1,4 @@
-/** Tells of one attempt to play as it is at one moment; `started`: the browser let it. */
+/** Reports the present state of one attempt to play; `started`: the browser allowed it. */
 export type ReportAttempt = (muted: boolean, volume: number, started: boolean, hasAudio: boolean) => void;
 /** A new attempt, by the call that tries. */
 export type BeginAttempt = (via: string) => ReportAttempt;

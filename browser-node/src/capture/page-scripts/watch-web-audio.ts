@@ -1,7 +1,7 @@
 import type { Natives } from './natives.ts';
 import type { BeginAttempt } from './sound-attempts.ts';
 
-/** Runs in the page: sources of Web Audio that are started by script, and how loud they reach the speakers. */
+/** Runs in the page: sources of Web Audio that are started by script, and the volume at which they reach the speakers. */
 export function watchWebAudio({ getter, secret, precede, watch, isUsers }: Natives, begin: BeginAttempt): void {
   type Sinks = { sink: unknown; next: Sinks | undefined };
   const sinks = secret<Sinks>();

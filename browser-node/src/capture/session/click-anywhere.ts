@@ -35,8 +35,8 @@ const hasScriptLike = (source: string): boolean =>
   Array.from(document.scripts).some(({ text }) => new RegExp(source, 'i').test(text));
 
 /**
- * Clicks where a tab's document has nothing to click; does nothing where there is no such place. The capture's record ends with it, and
- * no page that the click asks for is loaded. Resolves when what the page reported meanwhile has arrived.
+ * Clicks a place of a tab's document where there is nothing to click; does nothing if there is no such place. The capture's record ends with
+ * it, and no page that the click navigates to is loaded. Resolves when what the page reported meanwhile has arrived.
  */
 export async function clickAnywhere({ open, journal }: CaptureSession, { page, tab }: Landing): Promise<void> {
   const { session } = tab;

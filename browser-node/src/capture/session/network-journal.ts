@@ -91,7 +91,7 @@ type Open = { entry: Entry; startedAt: number; seen: number; apart?: AnswerHead 
 /** How an answer ends that the browser keeps from its page (Opaque Response Blocking, Fetch standard): a script or picture that is HTML. */
 export const KEPT_BACK = 'net::ERR_BLOCKED_BY_ORB';
 
-/** Everything the context asks the network for, in order, from the protocol events of all its targets. */
+/** All network requests of the context, in order, from the protocol events of all its targets. */
 export class NetworkJournal {
   /** Requests that are kept, of all sites alike, in no order where they were too many. */
   readonly #requests = new FairList<Entry>(REQUEST_URLS_MAX);
@@ -150,7 +150,7 @@ export class NetworkJournal {
     return this.#hops.filter((entry) => entry.tab === targetId && !entry.isStopped);
   }
 
-  /** We stop a document request for this URL: it is no part of the record. */
+  /** We stop a document request for this URL: it is not part of the record. */
   stopped(url: string): void {
     const known = this.written().findLast((entry) => isUnanswered(entry) && isSameUrl(entry.url, url));
     if (known) known.isStopped = true;
@@ -160,7 +160,7 @@ export class NetworkJournal {
   #sent(event: Sent, session: TargetSession): void {
     const { requestId, request, redirectResponse, timestamp } = event;
     const before = this.#open.get(requestId);
-    // A frame that moves to another process is told of by both.
+    // A frame that moves to another process is reported by both.
     if (before && (before.seen === timestamp || !redirectResponse)) return;
     if (before && redirectResponse) fill(before.entry, redirectResponse);
     // A page that starts workers is not at rest, wherever their scripts are from.
@@ -251,7 +251,7 @@ export class NetworkJournal {
     return index >= 0;
   }
 
-  /** Hops take the place of requests: a page that asks for a lot must not hide where it goes. */
+  /** Hops replace other requests: a page with many requests must not hide where it navigates. */
   add(entry: Entry): void {
     if (entry.hop && this.#hops.length < HOPS_MAX) {
       this.#hops.push(entry);

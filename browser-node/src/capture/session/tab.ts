@@ -16,7 +16,7 @@ const KIND_OF_REASON: Partial<Record<Requested['reason'], HopKind>> = {
   anchorClick: 'anchor',
 };
 
-/** What one tab's own document does: where it is, what it waits for, and what it was asked to go to. Times from `performance.now()`. */
+/** The state of one tab's own document: where it is, what it waits for, and where it will navigate. Times from `performance.now()`. */
 export class Tab {
   readonly session: TargetSession;
   readonly openedAt = performance.now();
@@ -31,9 +31,9 @@ export class Tab {
   refreshDueAt = 0;
   /** Whether a document of this tab ever came. */
   committed = false;
-  /** What it shows is not a page: Chromium's own error, or an answer that the gateway made in place of the target. */
+  /** It does not show a page, but Chromium's own error, or an answer of the gateway instead of the target's. */
   refused = false;
-  /** No script of its runs any more, by our order. */
+  /** We have disabled its scripts. */
   isScriptDisabled = false;
   /** Who opened it: a page by itself, or a click of ours. */
   openedBy: 'page' | 'click' = 'page';
@@ -65,7 +65,7 @@ export class Tab {
     if (this.loadedAt === null || performance.now() - this.loadedAt < QUIET_MS) this.promptNavigations += 1;
   }
 
-  /** Catches up with a tab that was on its way before it was watched. */
+  /** Catches up with a tab that was navigating before it was watched. */
   async catchUp(): Promise<void> {
     const { result } = await this.session.send('Runtime.evaluate', {
       expression: "document.readyState + ' ' + document.URL",
@@ -77,7 +77,7 @@ export class Tab {
     if (state === 'complete') this.loadedAt = performance.now();
   }
 
-  /** Lets no script run in this tab's present and next documents. */
+  /** Disables scripts in this tab's present and next documents. */
   disableScript(): void {
     this.isScriptDisabled = true;
     this.session.notify('Emulation.setScriptExecutionDisabled', { value: true });
@@ -90,7 +90,7 @@ export class Tab {
     this.refreshDueAt = 0;
   }
 
-  /** The present document will lead on in so many ms. */
+  /** The present document will navigate in so many ms. */
   announced(ms: number): void {
     this.refreshDueAt = Math.max(this.refreshDueAt, performance.now() + ms);
   }

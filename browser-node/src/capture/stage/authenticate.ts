@@ -2,7 +2,7 @@ import { withDeadline } from '@adsweep/shared/service/with-deadline.ts';
 import type { OpenContext } from '../../browser/open-context.ts';
 import { COMMAND_MS } from '../devtools/devtools.ts';
 
-/** A name longer than any host can have (RFC 1035 2.3.4): the gateway asks who calls, refuses it and writes nothing down. */
+/** A name longer than any host can have (RFC 1035 2.3.4): the gateway asks for credentials, refuses it and records nothing. */
 const REFUSED_URL = `http://${'nobody.'.repeat(40)}invalid/`;
 
 /**

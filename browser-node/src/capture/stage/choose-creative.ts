@@ -16,7 +16,7 @@ const STANDARD_SIZES = new Set(
 );
 /** A frame that takes this much of what is shown is what shows the creative. */
 const DOMINANT = 0.5;
-/** What has less than this many pixels is a pixel of a tracker. */
+/** Anything with fewer pixels than this is a tracking pixel. */
 const AREA_MIN = 64;
 
 /**
@@ -50,7 +50,7 @@ function placeIn(frames: readonly SeenFrame[], frame: SeenFrame, isPage: boolean
   return { frameId: dominant.inner.frameId, box: sharper(adSized ? whole : dominant.box, dominant.inner.box) };
 }
 
-/** The child frames that show anything. */
+/** The child frames that show something. */
 function framesIn(frames: readonly SeenFrame[], { frameId }: SeenFrame, depth: number): Part[] {
   return frames.flatMap((child) => {
     if (child.parentId !== frameId || !child.box) return [];
@@ -59,7 +59,7 @@ function framesIn(frames: readonly SeenFrame[], { frameId }: SeenFrame, depth: n
   });
 }
 
-/** What a frame shows, where that fills it or has a size that ads have; else the frame, as for a line of text in it. */
+/** What a frame shows, if that fills it or has an ad size; otherwise the frame, as for a line of text in it. */
 const sharper = (frame: Box, inner: Box): Box =>
   hasStandardSize(inner) || area(inner) >= DOMINANT * area(frame) ? inner : frame;
 
@@ -88,7 +88,7 @@ function intersection(a: Box, b: Box): Box | null {
   return width > 0 && height > 0 ? { x, y, width, height } : null;
 }
 
-/** The frame and those around it, from it up. Pure. */
+/** The frame and its ancestors, in this order. Pure. */
 export function pathOf(frames: readonly SeenFrame[], frameId: string): SeenFrame[] {
   const path: SeenFrame[] = [];
   for (

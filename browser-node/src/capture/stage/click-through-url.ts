@@ -1,6 +1,6 @@
 import { registrableDomain } from '@adsweep/shared/urls/registrable-domain.ts';
 
-/** A page load that a frame asks for: where the frame is, where it would go, and by which method. */
+/** A page load that a frame requests: the frame's URL, the destination and the method. */
 export type Navigation = { from: string; to: string; method: string };
 
 /**

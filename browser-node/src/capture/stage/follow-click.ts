@@ -10,7 +10,7 @@ import type { Stage } from './stage.ts';
 export type Point = { x: number; y: number };
 
 const CHECK_EVERY_MS = 50;
-/** Loads in the creative's place that one click starts and that are opened: a tab-under has one beside the tab that opens. */
+/** Loads in the creative's place that are opened per click: a tab-under has one beside the tab that opens. */
 const IN_PLACE_MAX = 3;
 
 /**
@@ -85,11 +85,11 @@ async function openInTab({ ending, open }: CaptureSession, { url, referrer }: St
   if (page) await ending.race(page.goto(url, options).catch(() => undefined));
 }
 
-/** Whether the creative's own tab shows something else by now. */
+/** Whether the creative's own tab shows something else now. */
 export const isLedAway = ({ tab, url }: Stage): boolean =>
   tab.tab.committed && tab.tab.url !== '' && withoutFragment(tab.tab.url) !== withoutFragment(url);
 
-/** The tab shows a landing from its first document on that is not ours. */
+/** From its first document that is not ours, the tab shows a landing. */
 export function becomeLanding({ journal }: CaptureSession, { tab, url }: Stage): void {
   const hops = journal.hopsOf(tab.tab.session.targetId);
   tab.tab.landingHop = hops.findLastIndex((hop) => withoutFragment(hop.url) === withoutFragment(url)) + 1;

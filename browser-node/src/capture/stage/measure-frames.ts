@@ -13,7 +13,7 @@ import { measureFrame } from './measure-frame.ts';
  */
 export type MeasuredFrame = SeenFrame & { at: FrameAt; world: number | null; scale: number };
 
-/** The frames of a tab, its main one first: where each is shown and what it shows. What does not answer shows nothing. */
+/** The frames of a tab, its main one first: where each is shown and what it shows. A frame that does not answer shows nothing. */
 export async function measureFrames(captureSession: CaptureSession, root: TargetSession): Promise<MeasuredFrame[]> {
   const frames = (await framesOf(captureSession, root)).slice(0, FRAMES_MAX);
   const deadlineMs = underLoad(captureSession, ANSWER_MS);
@@ -55,7 +55,7 @@ async function ownerBox({ frameId, parentId }: FrameAt, frames: FrameAt[], deadl
 /** The top left corner of a frame in the tab's page, its scale, and that of the frame that its owner's box counts in. */
 type Origin = { x: number; y: number; scale: number; outerScale: number };
 
-/** Less than this is no transform but a fraction of a pixel. */
+/** A smaller difference is not a transform but a fraction of a pixel. */
 const SCALE_MIN = 0.01;
 
 /** Where each frame is in the tab's page. The boxes of a process' frames count from its own outermost frame. `widths`: in the frames' own pixels. */

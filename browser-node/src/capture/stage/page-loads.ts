@@ -5,7 +5,7 @@ import { isClickThrough } from './click-through-url.ts';
 /** A page load that was stopped inside the browser: its address and the `Referer` that it would have sent. */
 export type StoppedLoad = { url: string; referrer: string };
 
-/** Stopped loads that are remembered: a page may try without end. */
+/** Stopped loads that are remembered: a page may try endlessly. */
 const STOPPED_MAX = 20;
 
 /** An answer of ours to a request, in place of the network's; null: the request goes on. */
@@ -38,7 +38,7 @@ export class PageLoads {
     this.#answer = answer;
   }
 
-  /** Stands between the context and the network from now on. Rejects when the browser is gone. */
+  /** Starts to intercept the context's requests. Rejects when the browser is gone. */
   async start(context: BrowserContext): Promise<void> {
     await context.route('**/*', (route) => this.#decide(route));
   }
@@ -66,7 +66,7 @@ export class PageLoads {
     this.#keepsLandings = false;
   }
 
-  /** Every page load goes on. */
+  /** Stops no more page loads. */
   allow(): void {
     this.#kept = new Set();
     this.#landed = null;

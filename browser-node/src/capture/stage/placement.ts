@@ -18,7 +18,7 @@ export function placementSize(tag: string): PlacementSize {
   return DEFAULT_SIZE;
 }
 
-/** Where the tag stands on our page. */
+/** The selector of the placement on our page. */
 export const SLOT = '#ad-slot';
 
 /** A publisher's page with a tag in a placement: a snippet as it is written, or a frame for an address. Pure. */
@@ -36,7 +36,7 @@ export function placementPage(host: string, tag: string): string {
   );
 }
 
-/** Whether an ad tag is the address of a page with the creative, and no markup. */
+/** Whether an ad tag is the URL of a page with the creative, not markup. */
 export const isTagUrl = (tag: string): boolean => /^\s*https?:/i.test(tag) && URL.canParse(tag.trim());
 
 /** A comment, to its end wherever parsers see one: one that is not closed takes all that follows (HTML, 13.2.5.43 to 52). */

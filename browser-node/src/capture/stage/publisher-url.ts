@@ -1,6 +1,6 @@
 import type { Target } from '@adsweep/shared/scan/target.ts';
 
-/** A publisher that is nobody's (RFC 2606). */
+/** A neutral publisher (RFC 2606). */
 const NEUTRAL_HOST = 'www.example.com';
 /** A longer name is no host's (RFC 1035 2.3.4). */
 const HOST_LENGTH_MAX = 253;
@@ -22,7 +22,7 @@ export function publisherUrl(referrer: string | null, tag: string): string {
 /** What the page's own `location` has behind the address: the fragment of the referrer, '' = none. No server is told of it. Pure. */
 export const publisherFragment = (referrer: string | null): string => URL.parse(referrer ?? '')?.hash ?? '';
 
-/** Whether a tag itself names a host, and may ask it for what it needs. Pure. */
+/** Whether a tag itself names a host, and so may send requests to it. Pure. */
 export const namesHost = (tag: string, host: string): boolean => tag.toLowerCase().includes(`//${host}`);
 
 /**

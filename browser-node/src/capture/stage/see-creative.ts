@@ -46,7 +46,7 @@ export async function seeCreative(
   return { seen, path, frames, box: place?.box ?? null };
 }
 
-/** Whether anything is rendered by now. */
+/** Whether anything has been rendered. */
 export const isRendered = async (captureSession: CaptureSession, stage: Stage, isPage: boolean): Promise<boolean> =>
   (await findCreative(captureSession, stage, isPage)).place !== null;
 

@@ -23,8 +23,8 @@ import { openStage, type Stage } from '../stage/stage.ts';
 import type { CaptureTarget, Visit } from './target.ts';
 
 /**
- * An ad tag: rendered in a placement on the publisher's page, looked at, clicked, and checked for what opens nothing. Its landings are the
- * tabs that opened; a landing that fails is no failure of the scan.
+ * An ad tag: rendered in a placement on the publisher's page, measured, clicked, and checked for elements that open nothing. Its landings are
+ * the tabs that opened; a landing that fails does not fail the scan.
  */
 export const adTag: CaptureTarget = {
   prepare: authenticate,
@@ -55,7 +55,7 @@ async function visit(captureSession: CaptureSession, { target, referrer }: Captu
   const own = isUrl ? await ownDocument(captureSession, stage, tag.trim()) : NO_DOCUMENT;
   if (own.error) return ended(captureSession, own);
   await settleLateCreative(captureSession, stage, isUrl);
-  // A creative that left the page by itself is gone: what came instead is a landing.
+  // A creative that navigated away on its own is gone: what replaced it is a landing.
   if (isLedAway(stage)) {
     becomeLanding(captureSession, stage);
     return ended(captureSession, own);
@@ -74,7 +74,7 @@ const NO_DOCUMENT: OwnDocument = { error: '' };
 
 const ended = ({ ending }: CaptureSession, own = NO_DOCUMENT): Visit => ({ ...own, failure: ending.failure });
 
-/** Watches a placement that is still empty, and waits for what is rendered there late to come to rest. */
+/** Watches a placement that is still empty, and waits until late content has come to rest. */
 async function settleLateCreative(captureSession: CaptureSession, stage: Stage, isUrl: boolean): Promise<void> {
   const { ending, tabs } = { ending: captureSession.ending, tabs: captureSession.landings.tabs.length };
   const isOver = () => ending.failure !== null || isLedAway(stage) || captureSession.landings.tabs.length > tabs;

@@ -16,8 +16,8 @@ const FAILURES: Record<DocumentFault, FailureCode> = {
 };
 
 /**
- * How a tag that leads to no ad ended. What its own server refuses (4xx) is no VAST; where that server does not answer, or fails (5xx), the
- * tag fails as a page would that does not come.
+ * The outcome of a tag that leads to no ad. If its own server refuses it (4xx), it is no VAST; if that server does not answer or fails (5xx),
+ * the tag fails as a page that does not load.
  */
 export function visitOutcome({ failure, rungs }: Resolution, journal: Pick<NetworkJournal, 'entries'>): Visit {
   if (!failure) return { error: '', failure: null };

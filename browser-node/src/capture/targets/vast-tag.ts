@@ -26,7 +26,7 @@ import { keepVastRun, type VastRun } from '../vast/vast-run.ts';
 import type { CaptureTarget, Visit } from './target.ts';
 import { visitOutcome } from './vast-outcome.ts';
 
-/** A video ad: its documents are followed and its video is played on a publisher's page; the tabs that the click opened are its landings. */
+/** A video ad: its wrappers are followed and its video is played on a publisher's page; the tabs that the click opened are its landings. */
 export const vastTag: CaptureTarget = {
   prepare: authenticate,
   visit,
@@ -38,7 +38,7 @@ export const vastTag: CaptureTarget = {
   subject: () => undefined,
 };
 
-/** The widest that the player is, in CSS pixels. */
+/** The player's maximum width, in CSS pixels. */
 const PLAYER_WIDTH = 640;
 const TITLE = 'Video';
 const MARKUP =

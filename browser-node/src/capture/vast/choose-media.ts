@@ -1,12 +1,12 @@
 import type { Emulator } from '@adsweep/shared/scan/devices/device.ts';
 import type { VastLinear, VastMediaFile } from '@adsweep/shared/vast/vast-document.ts';
 
-/** What a player takes of a linear ad: a file that it plays, or a script that plays itself (VPAID). null: there is nothing for it. */
+/** What a player chooses from a linear ad: a file to play, or a script that plays itself (VPAID). null: there is nothing suitable. */
 export type MediaChoice = { kind: 'file' | 'vpaid'; file: VastMediaFile };
 
 type Device = Pick<Emulator, 'browser' | 'category'>;
 
-/** Containers that the device's own browser plays. */
+/** Media types that the device's own browser plays. */
 const PLAYED = {
   safari: [
     'video/mp4',
@@ -32,7 +32,7 @@ const PLAYED = {
 };
 const SCRIPTS = ['application/javascript', 'application/x-javascript', 'text/javascript'];
 
-/** Bitrates that players on such a device ask for, in kbit/s. */
+/** Bitrates that players on such a device prefer, in kbit/s. */
 const BITRATE = { handheld: 1_200, desktop: 3_000 };
 
 /** Files with an interface of their own, and those that have nothing to do with it. */
@@ -75,7 +75,7 @@ export function chooseMedia({ mediaFiles }: VastLinear, device: Device, playerWi
   return [...scripts, ...files.map(({ file }) => ({ kind: 'file' as const, file }))];
 }
 
-/** A file that is too small is worse than one that is too large; one that does not say is in between. */
+/** A file that is too small is worse than one that is too large; one without a declared size is in between. */
 function widthDifference({ width }: VastMediaFile, playerWidth: number): number {
   if (!width) return playerWidth;
   return width >= playerWidth ? width - playerWidth : 2 * (playerWidth - width);

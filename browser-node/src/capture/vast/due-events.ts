@@ -1,7 +1,7 @@
 import type { CapturedTracker } from '@adsweep/shared/capture/vast.ts';
 import { parseOffset } from '@adsweep/shared/vast/clock.ts';
 
-/** Where a video is: how far it has come and how long it is, in ms. */
+/** The playhead and the duration of a video, in ms. */
 export type Playhead = { ms: number; durationMs: number; ended: boolean };
 
 /** The share of the video after which each is due (VAST 4.3, 3.14.1). */
@@ -16,7 +16,7 @@ const SHARES: Record<string, number> = {
 /** Due at an offset of their own; the second is VAST 4.0's. */
 const WITH_OFFSET = new Set(['progress', 'timeSpentViewing']);
 
-/** Whether a tracker of a linear ad is due once its video has come so far; those of what a viewer does never are. Pure. */
+/** Whether a tracker of a linear ad is due at this point of its video; trackers of a viewer's actions never are. Pure. */
 export function isDueAt(
   { part, event, offset }: Pick<CapturedTracker, 'part' | 'event' | 'offset'>,
   at: Playhead,

@@ -7,7 +7,7 @@ export async function fireAdError(log: TrackerLog, ad: number, errorCode: number
   await log.fire(ad, ({ part, event }) => part === 'ad' && event === 'error', { errorCode });
 }
 
-/** Fires the error URLs of the branches of the ladder that came to nothing, each with its code (VAST 4.3, 2.3.6). */
+/** Requests the error URLs of the branches of the ladder that failed, each with its code (VAST 4.3, 2.3.6). */
 export async function fireErrors(log: TrackerLog, { errors, rungs }: Resolution): Promise<void> {
   for (const { code, urls } of errors) {
     const before = log.records.length;

@@ -16,8 +16,8 @@ type Header = { name: string; value: string };
 export type KeptMedia = { bytes: Buffer; contentType: string };
 
 /**
- * Stands between a page and what servers answer it. Documents become readable whatever their servers say, as for a player that is an
- * app and not a page; whether they would have been is kept. Media files are kept whole while the page gets them as they are.
+ * Intercepts the responses to a page. Documents are made readable whatever their servers' CORS headers say, as for a player in an app;
+ * whether they would have been readable is recorded. Media files are kept, and passed on to the page unchanged.
  */
 export class AnswerInterceptor {
   readonly #session: CDPSession;

@@ -31,7 +31,7 @@ export class PlayerPage {
     return this.stage.url;
   }
 
-  /** Whether nothing more can be asked of the page. */
+  /** Whether the page can no longer be called. */
   get isGone(): boolean {
     return this.#captureSession.ending.failure !== null || this.stage.page.isClosed();
   }
@@ -64,7 +64,7 @@ export class PlayerPage {
   async onClick(url: string, trackers: string[]): Promise<void> {
     await this.#ask({ do: 'on_click', url, trackers });
   }
-  /** Asks for trackers; answers whether the page could. */
+  /** Requests trackers; returns whether the page could. */
   async fire(urls: string[]): Promise<boolean> {
     return urls.length === 0 || (await this.#ask({ do: 'fire', urls })) === true;
   }

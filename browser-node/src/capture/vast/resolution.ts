@@ -22,7 +22,7 @@ export type DocumentFault = Exclude<VastOutcome, 'ads'>;
 /** A rung of the wrapper ladder: one document, and the one whose wrapper led to it (`parent` null: the tag itself). */
 export type Rung = {
   parent: number | null;
-  /** Wrappers before it. */
+  /** The number of wrappers before it. */
   depth: number;
   requestedUrl: string;
   outcome: VastOutcome;

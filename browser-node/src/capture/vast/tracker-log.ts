@@ -4,7 +4,7 @@ import type { DeclaredTracker } from './declared-trackers.ts';
 import { fillMacros, type MacroContext } from './macros.ts';
 import type { PlayerPage } from './player-page.ts';
 
-/** What a tracker is asked for with beside what is always known. */
+/** Macro values of one request, beside those that are always known. */
 export type Moment = Partial<Pick<MacroContext, 'playheadMs' | 'assetUrl' | 'errorCode' | 'reason' | 'click'>>;
 
 /** What is known of the ad that a tracker belongs to. */
@@ -18,7 +18,7 @@ type Declared = Omit<DeclaredTracker, 'part'> & { part: AdPart };
 /** Trackers of one tag that are kept and asked for: no player has so many to tell, and a page that is flooded with them plays nothing. */
 const TRACKERS_MAX = 2_000;
 
-/** All trackers of a capture, declared against fired. Each is asked for once at the most. */
+/** All trackers of a capture, declared against fired. Each is requested at most once. */
 export class TrackerLog {
   readonly records: Logged[] = [];
   /** How many were declared beyond those that are kept. */
@@ -63,7 +63,7 @@ export class TrackerLog {
     return urls;
   }
 
-  /** Writes them down as asked for and answers their URLs, for who asks for them otherwise. */
+  /** Marks them as requested and returns their URLs, for callers that request them in another way. */
   prepare(ad: number | null, isDue: (tracker: Logged) => boolean, moment: Moment = {}): string[] {
     const due = this.records.filter(
       (record) =>

@@ -3,7 +3,7 @@ import type { CaptureSession } from '../session/capture-session.ts';
 import type { Resolution } from './resolution.ts';
 import type { TrackerLog } from './tracker-log.ts';
 
-/** What a VAST capture has come to so far: its visit fills it, and a collector makes a record of it. */
+/** The progress of a VAST capture: its visit fills it, and a collector turns it into a record. */
 export type VastRun = { resolution: Resolution; played: PlayedAd[]; log: TrackerLog };
 
 const runs = new WeakMap<CaptureSession, VastRun>();
