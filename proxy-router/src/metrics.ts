@@ -71,7 +71,7 @@ export function createMetrics(registry: Registry) {
   };
 }
 
-/** Has each scrape say how the providers stand: `read` answers that, at the time of the scrape. */
+/** Reports the state of the providers at each scrape, as `read` returns it then. */
 export function measureProviders(registry: Registry, read: () => ProviderMeasures[]): void {
   const registers = [registry];
   new Gauge({

@@ -7,7 +7,7 @@ export type OverviewDependencies = { source: ExitSource; health: ExitHealth; reg
 
 type Sample = { value: number; labels: Record<string, string | number> };
 
-/** What an operator wants to see of this replica: how each provider stands, and what it did since the start of the process. */
+/** An operator's view of this replica: the state of each provider, and its activity since the start of the process. */
 export async function overview({ source, health, registry }: OverviewDependencies): Promise<object> {
   const now = Date.now();
   const samples = (name: string) => samplesOf(registry, name);

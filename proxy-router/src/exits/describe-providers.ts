@@ -1,10 +1,10 @@
 import type { ExitHealth, ExitState } from './exit-health.ts';
 import type { ExitSource, OfferedProvider } from './exit-source.ts';
 
-/** How a provider stands: its exits by state (an account counts as one) and what is known of its places. */
+/** The state of a provider: its exits by state (an account counts as one) and what is known of its places. */
 export type ProviderStatus = Omit<OfferedProvider, 'exitIds'> & { exits: Partial<Record<ExitState, number>> };
 
-/** How each provider stands at `now`, Unix milliseconds. */
+/** The state of each provider at `now`, Unix milliseconds. */
 export function describeProviders(source: ExitSource, health: ExitHealth, now: number): ProviderStatus[] {
   return source.providers().map(({ exitIds, ...offered }) => {
     const exits: ProviderStatus['exits'] = {};

@@ -4,7 +4,7 @@ import type { ExitSource } from './exit-source.ts';
 
 const SESSIONS_MAX = 10_000;
 
-/** What exits are found to be, asked once for each exit and session. `url` null: nothing is asked. */
+/** The results of checking exits, once for each exit and session. `url` null: exits are not checked. */
 export class ExitCheck {
   readonly #source: ExitSource;
   readonly #url: URL | null;

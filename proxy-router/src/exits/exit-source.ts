@@ -52,7 +52,7 @@ export class ExitSource {
   /** When the exits file was last found to be good. */
   #checkedAt = new Date();
   #derived!: Derived;
-  /** What was last said of a file that cannot be used; '' while it can. */
+  /** What was last logged about a file that cannot be used; '' while it can. */
   #problem = '';
   #timer: NodeJS.Timeout | undefined;
 

@@ -45,7 +45,7 @@ export function pickExit(
   return { refusal: refusalOf(states) };
 }
 
-/** What may work later goes before what a person must see to, and that before what does not exist. */
+/** Refusals by priority: what may work later, then what needs the operator, then what does not exist. */
 function refusalOf(states: Set<ExitState | 'full'>): ExitRefusal {
   const lasting = [...states].filter((state) => state === 'account_refused' || state === 'no_exit');
   if (lasting.length < states.size) return 'NODE_BUSY';

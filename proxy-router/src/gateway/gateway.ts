@@ -33,7 +33,7 @@ const REALM = 'Adsweep';
 const CHECK_MS = 1_000;
 const UNREADABLE: Record<string, string> = { [GATEWAY_OUTCOME_HEADER]: 'connection_failed' };
 
-/** Whose a request is: a ticket whose account we keep, or another replica that keeps it. */
+/** The bearer of a request: a ticket whose account this replica keeps, or the other replica that keeps it. */
 type Bearer = { ticket: ActiveTicket } | { keeper: Replica };
 
 /** What is done with a request: it goes to its target, or to the gateway (URL) of the replica that keeps its ticket's account. */

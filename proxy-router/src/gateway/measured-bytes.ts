@@ -1,10 +1,10 @@
 import type { RouterMetrics } from '../metrics.ts';
 import type { Exit } from '../providers/exit.ts';
 
-/** Bytes that are added up before the metrics are told: telling them of every chunk would cost as much as carrying it. */
+/** Bytes that are added up before the metrics are updated: an update for every chunk would cost as much as forwarding it. */
 const PENDING_MAX = 1_000_000;
 
-/** Tells the metrics what one connection through an exit carries. */
+/** Updates the metrics with the bytes of one connection through an exit. */
 export class MeasuredBytes {
   readonly #metrics: RouterMetrics;
   readonly #exit: Exit;

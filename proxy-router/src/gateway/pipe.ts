@@ -3,7 +3,7 @@ import type { Duplex } from 'node:stream';
 import { TunnelSocket } from '../providers/tunnel-socket.ts';
 import type { UpstreamConnection } from './upstream-connection.ts';
 
-/** Pipes bytes between the client and the target until either closes. What was put back with `unshift` on either goes first. */
+/** Pipes bytes between the client and the target until either closes. Bytes that were returned with `unshift` on either side go first. */
 export function pipe(client: Socket | Duplex, connection: UpstreamConnection): void {
   const target = connection.socket;
   client.pipe(target);

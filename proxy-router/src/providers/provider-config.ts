@@ -24,7 +24,7 @@ export type ProviderConfig = Static<typeof ProviderConfigSchema>;
 /** Whether a catalogue is fetched and not read. */
 export const isUrl = (catalogue: string): boolean => /^https?:\/\//i.test(catalogue);
 
-/** What is wrong with an account beyond its shape, one text for each problem; a field that is absent is not looked at. */
+/** The problems of an account beyond its shape, one text for each; absent fields are not checked. */
 export function providerConfigProblems(config: Partial<ProviderConfig>): string[] {
   const { endpoint, password, password_file, catalogue = '' } = config;
   const problems = [...endpointProblems(endpoint)];

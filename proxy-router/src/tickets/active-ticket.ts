@@ -76,7 +76,7 @@ export class ActiveTicket {
     this.#hosts.set(key, { ...known, host, port, address: address ?? known?.address ?? null, outcome, connections });
   }
 
-  /** A connection that had been established failed after all. */
+  /** An established connection failed later. */
   recordOutcome({ host, port }: Destination, outcome: GatewayOutcome): void {
     const known = this.#hosts.get(`${host} ${port}`);
     if (known) known.outcome = outcome;

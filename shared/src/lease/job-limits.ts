@@ -3,7 +3,7 @@ import { ARTIFACT_BYTES_MAX } from '../capture/artifact.ts';
 import { CAPTURE_BYTES_MAX, DISCOVERED_ADS_MAX } from '../limits.ts';
 import type { TargetKind } from '../scan/target.ts';
 
-/** What a crawl job is: one scan of a page, an ad tag or a VAST document, a shared repeat group, or a publisher sweep with its children. */
+/** The kinds of crawl jobs: one scan of a page, an ad tag or a VAST document, a shared repeat group, or a publisher sweep with its children. */
 export const JOB_KINDS = ['page', 'ad_tag', 'vast_tag', 'repeat_group', 'sweep'] as const;
 export type JobKind = (typeof JOB_KINDS)[number];
 
@@ -12,7 +12,7 @@ export const KIND_OF_TARGET: Record<TargetKind, JobKind> = { url: 'page', ad_tag
 
 const AtLeastOne = Type.Integer({ minimum: 1 });
 
-/** What one attempt of a job's member may take, unless a field says otherwise. They travel with the job. */
+/** The limits of one attempt of a job's member, unless a field says otherwise. They are sent along with the job. */
 export const JobLimitsSchema = Type.Object({
   /** Members that the node may add: the highest slot. */
   added_members: Type.Integer({ minimum: 0 }),

@@ -18,7 +18,7 @@ export const ACQUIRE_WAIT_MAX_MS = 25_000;
 
 export const NODE_ID = '^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$';
 
-/** What of a node's machine can run out. */
+/** The resources of a node's machine that can be overloaded. */
 export const NODE_RESOURCES = ['memory', 'cpu'] as const;
 export type NodeResource = (typeof NODE_RESOURCES)[number];
 
@@ -27,7 +27,7 @@ export const NODE_POOL = '^[a-z0-9][a-z0-9._-]{0,62}$';
 /** The pool of the nodes that name none. */
 export const DEFAULT_POOL = 'default';
 
-/** What an operator notes about a node. */
+/** An operator's labels of a node. */
 export const NODE_LABELS_MAX = 16;
 export const NODE_LABEL_KEY = '^[a-z][a-z0-9_.-]{0,62}$';
 export const NODE_LABEL_LENGTH_MAX = 128;
@@ -48,7 +48,7 @@ export const NodeReportSchema = Type.Object(
     /** The group of nodes that it belongs to; absent: the one of those that name none. */
     pool: Type.Optional(Type.String({ pattern: NODE_POOL })),
     labels: Type.Optional(NodeLabelsSchema),
-    /** What of its machine is used so much that it takes no more work; absent: nothing. */
+    /** The overloaded resources because of which it takes no more work; absent: none. */
     overloaded: Type.Optional(Type.Array(Type.Enum(NODE_RESOURCES), { maxItems: NODE_RESOURCES.length })),
   },
   { additionalProperties: false },

@@ -1,7 +1,7 @@
 import type { Logger } from './logger.ts';
 import { rotateLogWhenAsked } from './rotate-log.ts';
 
-/** What a process says to the one that spawned it: it can work now, and where it listens. */
+/** The message of a process to its parent: it is ready, and where it listens. */
 export type Ready = { type: 'ready'; ports: Record<string, number> };
 
 /** Logs that the process is ready and, where a parent opened an IPC channel, tells it the ports it really has and rotates the log at its word. */

@@ -2,7 +2,7 @@ import { appendFileSync, closeSync, openSync, readSync, renameSync, statSync, tr
 import { copyFile, stat } from 'node:fs/promises';
 import type { Logger } from './logger.ts';
 
-/** What the process that spawned us asks when our log has grown large. `file`: what our standard output is appended to. */
+/** The parent's request when our log has grown large. `file`: the file that our standard output is appended to. */
 export type RotateLog = { type: 'rotate-log'; file: string };
 
 /**

@@ -1,7 +1,7 @@
 import { type TInteger, type TString, Type } from 'typebox';
 import { readAddressBlock, splitAddressBlocks } from '../urls/address-blocks.ts';
 
-/** What the settings of several services have in common. Every setting has a description and, unless it must be set, a default. */
+/** Settings that several services share. Every setting has a description and, unless it is required, a default. */
 
 /** A port to listen on. */
 export const portSetting = (port: number, description: string, maximum = 65_535): TInteger =>

@@ -1,4 +1,4 @@
-/** One problem of a value (spec 2.4): the path that leads to it, what it must be, and as `ctx.given` what was sent. */
+/** One problem of a value (spec 2.4): its path, what it must be, and as `ctx.given` what was sent. */
 export type Issue = { loc: (string | number)[]; msg: string; type: string; ctx: Record<string, unknown> };
 
 /** The sentence of an issue as it follows a name: `must be an integer`, `is required`. */

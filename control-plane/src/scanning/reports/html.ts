@@ -1,4 +1,4 @@
-/** What may stand in a template: text and numbers are escaped, markup made by {@link html} is taken as it is, nothing is nothing. */
+/** Values that a template accepts: text and numbers are escaped, markup made by {@link html} is inserted as it is, null and false are left out. */
 export type Inserted = string | number | Markup | null | false | readonly Inserted[];
 
 class Markup {
@@ -13,7 +13,7 @@ class Markup {
   }
 }
 
-/** Markup that can only come out of {@link html}: whatever was inserted into it is escaped. */
+/** Markup that only {@link html} can create: everything inserted into it is escaped. */
 export type Html = Markup;
 
 /** Writes markup. Insert into text and into double-quoted attributes only; never a URL from outside into `href` or `src`. */

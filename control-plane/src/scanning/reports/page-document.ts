@@ -1,6 +1,6 @@
 import { type Html, html } from './html.ts';
 
-/** Paths of ours that every page refers to. */
+/** Paths that every page refers to. */
 export type Assets = { stylesheet: string; icon: string };
 
 /** What is around a page's contents; `heading` stands beside our name. */

@@ -3,7 +3,7 @@ import { registrableDomain } from '@adsweep/shared/urls/registrable-domain.ts';
 import thirdParties from 'third-party-web/nostats-subset.js';
 import type { ReportCompanies, ReportCompany, RequestGroup } from './report.ts';
 
-/** A document that was loaded, with the requests that it made; or what `type` says that it is. */
+/** A loaded document with the requests that it made, or another resource, as `type` says. */
 type LoadedDocument = Pick<SubRequest, 'url' | 'body_size' | 'timestamp_ms'> & {
   type?: string;
   sub_requests?: readonly SubRequest[];
@@ -14,7 +14,7 @@ const COMPANIES_MAX = 25;
 const DOMAINS_MAX = 4;
 const MARKS_MAX = 80;
 
-/** What a resource type of the DevTools protocol is for readers. */
+/** The name of a resource type of the DevTools protocol, for readers. */
 const GROUPS: Record<string, RequestGroup> = {
   document: 'documents',
   script: 'scripts',
@@ -30,8 +30,8 @@ const GROUPS: Record<string, RequestGroup> = {
 };
 
 /**
- * Who was asked for what, and when: the requests of these documents by the company behind their host, by its registrable domain where
- * nobody knows it; the one that was asked first comes first. `privateHost` ('' = none) is left out. Pure.
+ * The requests of these documents, grouped by the company behind their host, or by registrable domain if the company is unknown, in the order
+ * of their first requests. `privateHost` ('' = none) is left out. Pure.
  */
 export function requestsByCompany(documents: readonly LoadedDocument[], privateHost: string): ReportCompanies | null {
   const loaded = documents.flatMap(requestsOf).filter(({ url }) => isShown(url, privateHost));

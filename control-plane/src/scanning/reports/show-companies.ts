@@ -2,7 +2,7 @@ import { type Html, html } from './html.ts';
 import type { Report, ReportCompanies, ReportCompany } from './report.ts';
 import { durationWords, sizeWords } from './words.ts';
 
-/** Who was asked for what, and when: a row for each company with a mark for each request on a line of time. */
+/** The requests by company: a row for each company with a mark for each request on a timeline. */
 export function showCompanies({ companies: seen }: Report): Html | null {
   if (!seen) return null;
   const { companies, left_out, requests, from_ms, until_ms } = seen;

@@ -30,14 +30,14 @@ export function showExit({ exit }: Report): Html | null {
   return html`<section class="card exit"><h2>Proxy exit</h2><table><thead><tr><td></td><th scope="col">Asked for</th><th scope="col">Got</th></tr></thead><tbody>${rows}</tbody></table></section>`;
 }
 
-/** What the landing is about; nothing where nobody could say. */
+/** The classification of the landing; nothing if there is none. */
 export function showClassification({ classification }: Report): Html | null {
   if (classification.length === 0) return null;
   const rows = classification.map(([kind, value]) => fact(kind, value, true));
   return html`<section class="card"><h2>Classification</h2><dl class="rows">${rows}</dl></section>`;
 }
 
-/** Where the time went, drawn to scale. */
+/** The timing of the scan, drawn to scale. */
 export function showTiming({ timing }: Report): Html | null {
   if (!timing) return null;
   const parts = timingParts(timing);

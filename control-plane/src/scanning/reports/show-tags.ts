@@ -6,7 +6,7 @@ import { breakable, folded, showUrl } from './show-url.ts';
 const DETAIL_MAX = 240;
 const DETAIL_START = 160;
 
-/** Names of the findings, for a glance: each once, with how often it was found. */
+/** The names of the findings as an overview: each once, with the number of its findings. */
 export function showChips(tags: readonly ReportTag[]): Html | null {
   if (tags.length === 0) return null;
   return html`<ul class="chips">${bySlug(tags).map(showChip)}</ul>`;
@@ -17,7 +17,7 @@ function showChip(found: readonly ReportTag[]): Html {
   return html`<li class="chip ${severity}"><bdi>${name}</bdi>${found.length > 1 && `\u00a0×\u00a0${found.length}`}</li>`;
 }
 
-/** Every kind of finding with what it means and where it was seen. */
+/** Every kind of finding with its meaning and where it was found. */
 export function showFindings({ tags }: Report): Html | null {
   if (tags.length === 0) return null;
   return html`<section class="card" id="findings"><h2>Findings</h2>${bySlug(tags).map(showFinding)}</section>`;

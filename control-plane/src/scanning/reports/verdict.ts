@@ -33,7 +33,7 @@ export function verdictOf(report: Report): Verdict {
   }
 }
 
-/** Whether the page should look again by itself. */
+/** Whether the page should reload itself. */
 export const isUnderWay = (report: Report): boolean => !isFinal(report.status);
 
 function foundWords({ tags, ...seen }: Report, checked: string): Verdict {

@@ -6,7 +6,7 @@ import { VAST_LENGTH_MAX } from '@adsweep/shared/limits.ts';
 import type { ScanStatus } from '@adsweep/shared/scan/scan-status.ts';
 import type { TargetKind } from '@adsweep/shared/scan/target.ts';
 
-/** What was scanned, for a heading. */
+/** The scanned target, for a heading. */
 export const TARGETS: Record<TargetKind, string> = { url: 'Page', ad_tag: 'Ad tag', vast_tag: 'Video ad tag' };
 
 /** Short names of the states, for a badge. */
