@@ -37,6 +37,11 @@ describe('the report of an ad tag', () => {
     assert.match(page, /Where it leads <span class="count">2 tabs/);
     assert.doesNotMatch(shownWith({}, []), /Interactive: some/);
     assert.match(shownWith({ width: 0, height: 0 }, []), /nothing was rendered/);
+    const target = { kind: 'ad_tag' as const, value: '<b>private</b>' };
+    assert.match(
+      renderEvidence({ target }, { ...sampleEvidence([]), creative }),
+      /Where it leads<\/h2>[\s\S]*No tab opened/,
+    );
   });
 
   it('lists two hundred requests, and says how many more there were', () => {

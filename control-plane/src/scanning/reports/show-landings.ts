@@ -32,8 +32,9 @@ export function showTabs(report: Report): Html | null {
 export function showLandings(report: Report): Html {
   const { landings } = report;
   const count = landings.length === 1 ? '1 tab' : `${landings.length} tabs`;
-  const none = html`<p class="quiet">No click on the ad opened anything.</p>`;
-  return html`<section class="card" id="landings"><h2>Where it leads <span class="count">${count}</span></h2>${landings.length === 0 ? none : sideBySide(report, landings)}</section>`;
+  if (landings.length === 0)
+    return html`<section class="card" id="landings"><h2>Where it leads</h2><p class="quiet">No tab opened.</p></section>`;
+  return html`<section class="card" id="landings"><h2>Where it leads <span class="count">${count}</span></h2>${sideBySide(report, landings)}</section>`;
 }
 
 const UNTITLED = 'A page without a title';
