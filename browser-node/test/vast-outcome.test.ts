@@ -3,6 +3,7 @@ import { describe, it } from 'node:test';
 import { type FailureCode, isTransient, publicTextOf } from '@adsweep/shared/failures.ts';
 import { type Entry, emptyEntry } from '../src/capture/session/network-journal.ts';
 import { visitOutcome } from '../src/capture/targets/vast-outcome.ts';
+import { isMixedContent, MIXED_CONTENT } from '../src/capture/vast/fetch-document.ts';
 import type { FetchedDocument } from '../src/capture/vast/resolution.ts';
 import { unwrap } from '../src/capture/vast/unwrap.ts';
 import { failureOfVisit } from '../src/failures.ts';
@@ -96,7 +97,24 @@ const ENDS: [what: string, answer: Answer, tag: string, wrapper: string][] = [
     'navigation: BLOCKED_URL P',
     'vast: WRAPPER_UNREACHABLE P',
   ],
+  [
+    'an http address on an https page',
+    { fault: MIXED_CONTENT },
+    'navigation: BLOCKED_URL P',
+    'vast: WRAPPER_UNREACHABLE P',
+  ],
 ];
+
+it('a document is mixed content where its page is https and it is not', () => {
+  const pages = ['https://news.example/', 'http://news.example/'];
+  const seen = pages.map((page) =>
+    ['HTTP://ads.example/', 'https://ads.example/'].map((url) => isMixedContent(page, url)),
+  );
+  assert.deepEqual(seen, [
+    [true, false],
+    [false, false],
+  ]);
+});
 
 describe('a VAST tag without an ad', () => {
   const written = (code: FailureCode | null) => code && `${publicTextOf(code)} ${isTransient(code) ? 'T' : 'P'}`;

@@ -34,9 +34,16 @@ export function documentFetcher(
   };
 }
 
+/** Chromium tells pages and us alike that such a fetch failed, and not why. */
+export const MIXED_CONTENT = 'net::ERR_BLOCKED_BY_MIXED_CONTENT';
+
+/** Whether a page may not ask for a document at all: one over https asks for nothing by http (Mixed Content, 4.4). Pure. */
+export const isMixedContent = (pageUrl: string, url: string): boolean =>
+  /^https:/i.test(pageUrl) && /^http:/i.test(url);
+
 /** What the gateway answers in place of a server is no document, and what broke has a name that the page is not told. */
 function witnessed(
-  { journal }: CaptureSession,
+  { journal, publisherUrl }: CaptureSession,
   asked: string,
   found: FetchedText,
 ): Omit<FetchedDocument, 'readable' | 'atMs' | 'elapsedMs'> {
@@ -44,6 +51,6 @@ function witnessed(
   const { url, statusCode, contentType, text } = found;
   const entry = first && lastOf(first);
   if (entry?.gateway) return { url, statusCode: 0, contentType: '', text: '', fault: `gateway: ${entry.gateway}` };
-  const fault = found.fault === '' ? '' : entry?.fault || found.fault;
-  return { url, statusCode, contentType: contentType.slice(0, 300), text, fault };
+  const fault = isMixedContent(publisherUrl ?? '', asked) ? MIXED_CONTENT : entry?.fault || found.fault;
+  return { url, statusCode, contentType: contentType.slice(0, 300), text, fault: found.fault && fault };
 }

@@ -150,8 +150,9 @@ class Ladder {
 
 const NOTHING = { fetched: null, root: null, document: null };
 
-/** No other attempt leads there: a private address, a redirect that leads in a circle, or to what is no web address. */
-const NEVER_ANSWERED = /private_address$|ERR_TOO_MANY_REDIRECTS|ERR_UNSAFE_REDIRECT|ERR_INVALID_REDIRECT/;
+/** No other attempt leads there: a private address, mixed content, a redirect that leads in a circle, or to what is no web address. */
+const NEVER_ANSWERED =
+  /private_address$|ERR_BLOCKED_BY_MIXED_CONTENT|ERR_TOO_MANY_REDIRECTS|ERR_UNSAFE_REDIRECT|ERR_INVALID_REDIRECT/;
 
 /** What a document is, by what its server answered and what it says. An empty answer is how servers often say that they have no ad. */
 function outcomeOf({ statusCode, fault, text }: FetchedDocument, document: VastDocument | null): VastOutcome {
