@@ -8,7 +8,7 @@ import { ChromiumPool } from '../src/browser/chromium-pool.ts';
 import { userAgentOf } from '../src/browser/client-hints.ts';
 import { chromiumOfRun } from './support/chromium-of-run.ts';
 import { CredentialProxy } from './support/credential-proxy.ts';
-import { DeviceSite, type Testimony } from './support/device-site.ts';
+import { DeviceSite, HINTS, type Testimony } from './support/device-site.ts';
 
 const WORKERS = ['worker', 'nested worker', 'worker at depth three', 'shared worker', 'service worker'];
 const WITNESSES = ['page', 'frame', ...WORKERS].length;
@@ -54,6 +54,7 @@ for (const [emulator] of KINDS) {
       for (const testimony of said) assert.deepEqual(testimony.textWidths, said[0]?.textWidths, testimony.where);
       // A popup's and a cross-site frame's very first request included.
       for (const path of PATHS) believeHeaders(path, emulator, userAgent);
+      believeAskedHints('/popup', emulator, said[0]?.memory);
       for (const path of ['/nested.js', '/deep.js'])
         assert.deepEqual(site.headerNames.get(path), site.headerNames.get('/worker.js'), path);
       for (const [path, headers] of site.headers) assert.doesNotMatch(headers['user-agent'] ?? '', /Headless/, path);
@@ -84,7 +85,9 @@ function believeDevice(said: Testimony, { device }: Emulator, userAgent: string)
   assert.equal(said.cores, device.cores, said.where);
   assert.equal(said.webgl, device.gpu.renderer, said.where);
   assert.deepEqual(said.unlikeNative, [], said.where);
-  assert.equal(said.memory, device.clientHints ? 8 : null, said.where);
+  // On desktops it is the machine's.
+  if (device.clientHints && !device.mobile) assert.ok(said.memory !== null && said.memory >= 1, said.where);
+  else assert.equal(said.memory, device.clientHints ? 8 : null, said.where);
   if (!device.clientHints) {
     assert.equal(said.clientHints, null, said.where);
     assert.deepEqual(said.unlikeSafari, [], said.where);
@@ -96,6 +99,7 @@ function believeDevice(said: Testimony, { device }: Emulator, userAgent: string)
     said.where,
   );
   assert.ok(!JSON.stringify(said.clientHints).includes('Headless'), said.where);
+  assert.match(String(said.clientHints?.uaFullVersion), /^\d+(\.\d+){3}$/, said.where);
   assert.deepEqual(
     { mobile: said.clientHints?.mobile, model: said.clientHints?.model, platform: said.clientHints?.platform },
     { mobile, model, platform },
@@ -117,7 +121,11 @@ function believeWindow(where: string, said: NonNullable<Testimony['window']>, { 
       screenWidth: device.screen.width,
       pixelRatio: device.deviceScaleFactor,
       styled: true,
-      corner: [0, 0, 0, 0],
+      available: device.workArea.height,
+      outer: device.mobile
+        ? [device.viewport.width, device.viewport.height]
+        : [device.screen.width, device.workArea.height],
+      corner: [0, device.workArea.top, 0, device.workArea.top],
       extended: false,
       plugins: device.mobile ? 0 : 5,
       addedFrame: { platform: device.platform, language: 'de-DE' },
@@ -145,4 +153,17 @@ function believeHeaders(path: string, { device }: Emulator, userAgent: string): 
   assert.match(String(hints), new RegExp(`"${device.clientHints.brand}"`), path);
   assert.equal(headers['sec-ch-ua-mobile'], device.clientHints.mobile ? '?1' : '?0', path);
   assert.equal(headers['sec-ch-ua-platform'], `"${device.clientHints.platform}"`, path);
+}
+
+/** What the site asked for with its first document is told with the request for another one. */
+function believeAskedHints(path: string, { device }: Emulator, memory: number | null | undefined): void {
+  const headers = site.headers.get(path) ?? {};
+  const ratio = String(device.deviceScaleFactor);
+  const form = device.clientHints?.mobile ? '"Mobile"' : device.mobile ? '"Tablet"' : '"Desktop"';
+  const values = [ratio, String(memory), ratio, String(memory), form];
+  assert.deepEqual(
+    HINTS.map((name) => headers[name]),
+    device.clientHints ? values : HINTS.map(() => undefined),
+    path,
+  );
 }

@@ -22,6 +22,7 @@ class Pipe extends Conditions {
       new RequestGuard(
         (sessionId) => CREDENTIALS.get(sessionId) ?? null,
         () => null,
+        () => undefined,
       ),
     ],
     createLogger('test', 'silent'),

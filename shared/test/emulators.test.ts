@@ -41,7 +41,10 @@ function believe({ id, device, browser, category, released }: Emulator): void {
   if (device.clientHints) assert.equal(device.clientHints.mobile, category === 'android_phone');
   assert.ok(device.deviceScaleFactor >= (device.mobile ? 1.5 : 1) && device.cores >= 4);
   assert.equal(device.screen.width < device.screen.height, device.mobile, 'held upright, or standing on a table');
-  assert.ok(device.viewport.width <= device.screen.width && device.viewport.height < device.screen.height);
+  assert.ok(device.viewport.width <= device.screen.width && device.viewport.height < device.workArea.height);
+  const { top, height } = device.workArea;
+  assert.equal(top > 0, category === 'macos_desktop', 'a menu bar');
+  assert.equal(top + height < device.screen.height, category === 'windows_desktop', 'a taskbar');
 }
 
 for (const emulator of EMULATORS) test(`${emulator.id} contradicts itself nowhere`, () => believe(emulator));

@@ -78,7 +78,7 @@ const FLAGS = [
   '--use-mock-keychain',
 ];
 
-/** The user agent of requests that no device's override reaches, such as a service worker's own script: at least it is not headless. */
+/** The user agent of requests that no device's override reaches: at least it is not headless. */
 const fallbackUserAgent = (major: number): string =>
   `Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/${major}.0.0.0 Safari/537.36`;
 

@@ -1,11 +1,16 @@
 import type { ClientHints, Device } from '@adsweep/shared/scan/devices/device.ts';
 
+/** GiB of memory of phones and tablets: the most that Chrome tells of on Android. */
+export const MEMORY_MAX_MOBILE = 8;
+
 type Brand = { brand: string; version: string };
 
 /** CDP's `Emulation.UserAgentMetadata`. */
 export type UserAgentMetadata = Omit<ClientHints, 'brand'> & {
   brands: Brand[];
   fullVersionList: Brand[];
+  fullVersion: string;
+  formFactors: string[];
   wow64: boolean;
 };
 
@@ -48,9 +53,42 @@ export function userAgentMetadata(device: Device, browserVersion: string): UserA
     ...hints,
     brands: brandsOf(brand, major, String),
     fullVersionList: brandsOf(brand, major, full),
+    fullVersion: browserVersion,
+    formFactors: [formFactorOf(device, hints.mobile)],
     wow64: false,
   };
 }
+
+/** Hints by their names without `sec-ch-`, in lower case; null: the browser sends none. */
+export type HintValues = ReadonlyMap<string, string> | null;
+type Header = { name: string; value: string };
+const HINT = /^(sec-ch-.*|dpr|device-memory|viewport-width|width|rtt|downlink|ect|save-data)$/i;
+
+/**
+ * What a server that asked for it (`Accept-CH`) is told with the request for a document. Chromium would tell of the machine there; requests of
+ * documents tell of the emulated screen.
+ */
+export function hintValues(device: Device): HintValues {
+  if (!device.clientHints) return null;
+  const memory: [string, string][] = device.mobile ? [['device-memory', String(MEMORY_MAX_MOBILE)]] : [];
+  return new Map([['dpr', String(device.deviceScaleFactor)], ...memory]);
+}
+
+/** Headers with the device's hints in place of those that say something else; null: nothing is to be changed. */
+export function amendedHints(headers: Record<string, string>, hints: HintValues): Header[] | null {
+  const sent = Object.entries(headers).map(([name, value]) => ({ name, value }));
+  if (hints === null) {
+    const others = sent.filter(({ name }) => !HINT.test(name));
+    return others.length < sent.length ? others : null;
+  }
+  const own = ({ name, value }: Header) => hints.get(name.toLowerCase().replace('sec-ch-', '')) ?? value;
+  const isTrue = (header: Header) => own(header) === header.value;
+  return sent.every(isTrue) ? null : sent.map((header) => ({ name: header.name, value: own(header) }));
+}
+
+/** As `Sec-CH-UA-Form-Factors` names it; of what has a touch screen, phones alone are `mobile` to client hints. */
+const formFactorOf = (device: Device, isPhone: boolean): string =>
+  isPhone ? 'Mobile' : device.mobile ? 'Tablet' : 'Desktop';
 
 /** `156.0.8078.79` -> 156. */
 export const majorOf = (browserVersion: string): number => Number.parseInt(browserVersion, 10);

@@ -1,3 +1,4 @@
+import type { HintValues } from './client-hints.ts';
 import type { WindowPlace } from './device-screens.ts';
 import { addedCommand, type ProtocolFilter, type ProtocolMessage } from './protocol-message.ts';
 import { type DeviceHeaders, type ProxyCredentials, scriptsPaused, workerScriptsPaused } from './request-guard.ts';
@@ -11,6 +12,8 @@ export type Identity = {
   maxTouchPoints: number;
   /** What scripts of service workers and of workers' workers are requested with; Chromium itself would do so under its own name. */
   headers: DeviceHeaders;
+  /** What documents are requested with where servers ask for it. */
+  hints: HintValues;
   /** Where its windows are opened; null = anywhere. */
   window: WindowPlace | null;
   /** JavaScript for workers, which init scripts do not reach. */
@@ -61,6 +64,11 @@ export class DeviceSessions implements ProtocolFilter {
   headersOf(sessionId: string): DeviceHeaders | null {
     const session = this.#sessions.get(sessionId);
     return session?.type === 'service_worker' ? (session.identity?.headers ?? null) : null;
+  }
+
+  /** The client hints of documents that a session requests; undefined = the session is of no context of ours. */
+  hintsOf(sessionId: string): HintValues | undefined {
+    return this.#sessions.get(sessionId)?.identity?.hints;
   }
 
   /** Headers of the script of a worker that another worker starts, by the target id that it will have; null = it is none. */

@@ -3,7 +3,7 @@ import { type CountryLocale, countryLocale } from '@adsweep/shared/scan/country-
 import type { Device, Emulator } from '@adsweep/shared/scan/devices/device.ts';
 import type { ExitTicket } from '@adsweep/shared/targeting/exit-ticket.ts';
 import type { BrowserContextOptions } from 'playwright-core';
-import { userAgentMetadata, userAgentOf } from './client-hints.ts';
+import { hintValues, MEMORY_MAX_MOBILE, userAgentMetadata, userAgentOf } from './client-hints.ts';
 import type { Identity } from './device-sessions.ts';
 import { type DeviceOverrides, deviceScript } from './page-scripts/device-script.ts';
 
@@ -104,6 +104,7 @@ export function emulationProfile(
         userAgentMetadata: userAgentMetadata(device, browserVersion),
       },
       headers: { 'User-Agent': userAgent, 'Accept-Language': weighted(locale.languages) },
+      hints: hintValues(device),
       maxTouchPoints: device.maxTouchPoints,
       workerScript: script,
     },
@@ -142,8 +143,8 @@ function deviceOverrides(device: Device, userAgent: string, languages: string[])
     language: languages[0] as string,
     languages,
     hardwareConcurrency: device.cores,
-    // The most that a browser of this kind tells.
-    deviceMemory: 8,
+    // On desktops that of the node's machine is as good as any, and what Chromium's client hints tell.
+    ...(device.mobile && { deviceMemory: MEMORY_MAX_MOBILE }),
   };
   return {
     navigator: {
@@ -151,7 +152,11 @@ function deviceOverrides(device: Device, userAgent: string, languages: string[])
       missing: isChromium ? [] : NOT_IN_SAFARI,
       missingGlobals: isChromium ? [] : GLOBALS_NOT_IN_SAFARI,
     },
-    window: { screen: { ...device.screen, pixelRatio: device.deviceScaleFactor }, chrome: isChromium },
+    window: {
+      screen: { ...device.screen, pixelRatio: device.deviceScaleFactor, workArea: device.workArea },
+      maximized: !device.mobile,
+      chrome: isChromium,
+    },
     gpu: device.gpu,
     pdfViewer: !device.mobile,
   };

@@ -86,6 +86,7 @@ export class LiveBrowser {
         (sessionId) => sessions.credentialsOf(sessionId),
         (sessionId, frameId) =>
           sessionId === undefined ? sessions.headersOfNested(frameId) : sessions.headersOf(sessionId),
+        (sessionId) => sessions.hintsOf(sessionId),
       );
       const transport = new PipeTransport(process.write, process.read, [guard, sessions], logger);
       const connecting = chromium.connectOverCDP(transport, { noDefaults: true, timeout: CONNECT_DEADLINE_MS });

@@ -1,3 +1,4 @@
+import { amendedHints, type HintValues } from './client-hints.ts';
 import { addedCommand, type ProtocolFilter, type ProtocolMessage, type Say } from './protocol-message.ts';
 
 /** What a proxy's challenge is answered with. */
@@ -36,14 +37,20 @@ const PAUSED = [{ urlPattern: '*', resourceType: 'Document' }, ...INSIDE.map((st
 export class RequestGuard implements ProtocolFilter {
   readonly #credentialsOf: (sessionId: string) => ProxyCredentials | null;
   readonly #headersOf: HeadersOf;
+  readonly #hintsOf: (sessionId: string) => HintValues | undefined;
   /** Challenges that were answered, by session: the second of the same request says that the answer was wrong. */
   readonly #answered = new Map<string, Set<unknown>>();
   /** Sessions in which somebody routes requests. */
   readonly #routed = new Set<string>();
 
-  constructor(credentialsOf: (sessionId: string) => ProxyCredentials | null, headersOf: HeadersOf) {
+  constructor(
+    credentialsOf: (sessionId: string) => ProxyCredentials | null,
+    headersOf: HeadersOf,
+    hintsOf: (sessionId: string) => HintValues | undefined,
+  ) {
     this.#credentialsOf = credentialsOf;
     this.#headersOf = headersOf;
+    this.#hintsOf = hintsOf;
   }
 
   outgoing(message: ProtocolMessage): ProtocolMessage[] {
@@ -103,11 +110,18 @@ export class RequestGuard implements ProtocolFilter {
 
   /** The headers of a request that Chromium makes under its own name and not under the device's. */
   #amended({ params, sessionId }: ProtocolMessage): { headers?: Header[] } {
-    const own = this.#headersOf(sessionId, String(params?.frameId));
     const { headers = {} } = (params?.request ?? {}) as { headers?: Record<string, string> };
+    if (params?.resourceType === 'Document') return this.#hinted(headers, sessionId);
+    const own = this.#headersOf(sessionId, String(params?.frameId));
     if (!own || headers['User-Agent'] === own['User-Agent']) return {};
     const others = Object.entries(headers).filter(([name]) => !(name in own) && !HINT.test(name));
     return { headers: [...others, ...Object.entries(own)].map(([name, value]) => ({ name, value })) };
+  }
+
+  #hinted(headers: Record<string, string>, sessionId = ''): { headers?: Header[] } {
+    const hints = this.#hintsOf(sessionId);
+    const amended = hints === undefined ? null : amendedHints(headers, hints);
+    return amended ? { headers: amended } : {};
   }
 
   #answer({ params, sessionId = '' }: ProtocolMessage, say: Say): false {

@@ -19,6 +19,7 @@ export type Testimony = {
     mobile: boolean;
     platform: string;
     model: string;
+    uaFullVersion: string;
   } | null;
   /** What Chromium has and Safari has not, as far as it is found. */
   unlikeSafari: string[];
@@ -38,6 +39,9 @@ export type Testimony = {
     pixelRatio: number;
     /** Whether style sheets are told of the same screen as scripts. */
     styled: boolean;
+    /** How high the screen is without the system's bars, and the window with the browser's. */
+    available: number;
+    outer: number[];
     /** Where the window and its screen begin, in CSS pixels. */
     corner: number[];
     /** Whether there is another screen. */
@@ -137,6 +141,11 @@ const unlikeNative = () => {
   for (const name of ['vendor', 'plugins', 'mimeTypes', 'pdfViewerEnabled']) getter(ofNavigator, name);
   for (const name of ['width', 'availHeight', 'availLeft', 'isExtended']) getter(Screen.prototype, name);
   getter(Notification, 'permission', false);
+  if (navigator.connection) getter(NetworkInformation.prototype, 'rtt');
+  check(PluginArray.prototype.item, 'item', true);
+  const { plugins } = navigator;
+  const isWhole = (plugin) => plugin[0].enabledPlugin === plugin && plugins.namedItem(plugin.name) === plugin;
+  if (Object.getOwnPropertyNames(plugins).length !== 2 * plugins.length || ![...plugins].every(isWhole)) found.push('plugins');
   getter(window, 'devicePixelRatio', false);
   return found;
 };
@@ -150,7 +159,7 @@ const testify = async (where) => ({
   cores: navigator.hardwareConcurrency,
   memory: navigator.deviceMemory ?? null,
   clientHints: navigator.userAgentData
-    ? JSON.parse(JSON.stringify(await navigator.userAgentData.getHighEntropyValues(['model', 'platformVersion'])))
+    ? JSON.parse(JSON.stringify(await navigator.userAgentData.getHighEntropyValues(['model', 'platformVersion', 'uaFullVersion'])))
     : null,
   unlikeSafari: ['NavigatorUAData', 'NetworkInformation', 'showOpenFilePicker', 'BeforeInstallPromptEvent', 'gpu', 'runAdAuction', 'managed', 'xr', 'webkitTemporaryStorage']
     .filter((name) => name in globalThis || name in navigator),
@@ -165,6 +174,8 @@ const testify = async (where) => ({
     width: innerWidth,
     pixelRatio: devicePixelRatio,
     styled: matchMedia('(device-width: ' + screen.width + 'px) and (resolution: ' + devicePixelRatio + 'dppx)').matches,
+    available: screen.availHeight,
+    outer: [outerWidth, outerHeight],
     corner: [screenX, screenY, screen.availLeft, screen.availTop],
     extended: screen.isExtended,
     plugins: navigator.plugins.length,
@@ -206,6 +217,9 @@ const SCRIPTS: Record<string, string> = {
   '/service.js': `importScripts('/by-service.js'); ${TESTIFY} onmessage = (event) => testify('service worker').then((said) => event.source.postMessage(said));`,
 };
 
+/** Client hints that the site asks for. */
+export const HINTS = ['dpr', 'device-memory', 'sec-ch-dpr', 'sec-ch-device-memory', 'sec-ch-ua-form-factors'];
+
 /** A site that asks everything that runs in a page about the device, and keeps the headers of each request by path. */
 export class DeviceSite {
   readonly headers = new Map<string, IncomingHttpHeaders>();
@@ -224,7 +238,9 @@ export class DeviceSite {
       const script = SCRIPTS[path];
       if (script !== undefined) return void response.writeHead(200, { 'content-type': 'text/javascript' }).end(script);
       const frame = path === '/' ? '<iframe src="http://other.localhost/frame"></iframe>' : '';
-      response.writeHead(200, { 'content-type': 'text/html' }).end(path === '/favicon.ico' ? '' : PAGE + frame);
+      response
+        .writeHead(200, { 'content-type': 'text/html', 'accept-ch': HINTS.join() })
+        .end(path === '/favicon.ico' ? '' : PAGE + frame);
     });
   }
 

@@ -3,10 +3,17 @@ export const NATIVE_MARK = 'NATIVE_MARK';
 
 /** Replaces functions of the browser by ones that a page cannot tell from them. */
 export type NativeFunctions = {
-  /** What a getter answers. A property that is not there stays away. */
+  /**
+   * Replaces a getter or a method; a property that is not there stays away. `answer` is given the object that it was called on, the first
+   * argument, and the original, which can be called on another object and throws what the browser throws.
+   */
+  wrap(
+    owner: object,
+    name: string,
+    answer: (self: unknown, argument: unknown, original: (self: unknown) => unknown) => unknown,
+  ): void;
+  /** What a getter answers, where the object is one that has it. */
   wrapGetter(owner: object, name: string, value: unknown): void;
-  /** What a method answers: `answer` is given what it was called with and its own answer, which it may pass on. */
-  wrapMethod(owner: object, name: string, answer: (argument: unknown, own: unknown) => unknown): void;
 };
 
 /**
@@ -21,7 +28,7 @@ export function nativeFunctions(mark: string): NativeFunctions {
   const { apply, getOwnPropertyDescriptor, defineProperty } = Reflect;
   const { captureStackTrace } = Error;
   type Method = (...args: unknown[]) => unknown;
-  const callNative = (native: Method, self: unknown, args: unknown[], caller: Method | (() => unknown)): unknown => {
+  const callNative = (native: Method, self: unknown, args: unknown[], caller: Method): unknown => {
     try {
       return apply(native, self, args);
     } catch (error) {
@@ -43,35 +50,34 @@ export function nativeFunctions(mark: string): NativeFunctions {
   const property = getOwnPropertyDescriptor(Function.prototype, 'toString');
   defineProperty(Function.prototype, 'toString', { ...property, value: replacement.toString });
 
-  return {
-    wrapGetter(owner, name, value) {
-      const own = getOwnPropertyDescriptor(owner, name);
-      if (!own?.get) return;
-      const native = own.get as Method;
-      const wrapped = getOwnPropertyDescriptor(
-        {
-          get [name]() {
+  const wrap: NativeFunctions['wrap'] = (owner, name, answer) => {
+    const own = getOwnPropertyDescriptor(owner, name);
+    const native = (own?.get ?? own?.value) as Method | undefined;
+    if (!own || !native) return;
+    const run = (self: unknown, args: unknown[], caller: Method): unknown =>
+      answer(self, args[0], (on) => callNative(native, on, args, caller));
+    const replacement = own.get
+      ? {
+          get [name](): unknown {
             // NATIVE_MARK
-            callNative(native, this, [], get);
-            return value;
+            return run(this, [], wrapped.get as Method);
           },
-        },
-        name,
-      );
-      const get = wrapped?.get as Method;
-      defineProperty(owner, name, { ...own, get });
-    },
-    wrapMethod(owner, name, answer) {
-      const own = getOwnPropertyDescriptor(owner, name);
-      if (!own?.value) return;
-      const { [name]: value } = {
-        [name](...args: unknown[]) {
-          // NATIVE_MARK
-          return answer(args[0], callNative(own.value, this, args, value as Method));
-        },
-      };
-      defineProperty(value as Method, 'length', { value: own.value.length, configurable: true });
-      defineProperty(owner, name, { ...own, value });
-    },
+        }
+      : {
+          [name](...args: unknown[]): unknown {
+            // NATIVE_MARK
+            return run(this, args, wrapped.value);
+          },
+        };
+    const wrapped = getOwnPropertyDescriptor(replacement, name) as PropertyDescriptor;
+    if (own.get) return void defineProperty(owner, name, { ...own, get: wrapped.get as Method });
+    defineProperty(wrapped.value, 'length', { value: native.length, configurable: true });
+    defineProperty(owner, name, { ...own, value: wrapped.value });
   };
+  const wrapGetter: NativeFunctions['wrapGetter'] = (owner, name, value) =>
+    wrap(owner, name, (self, _, original) => {
+      original(self);
+      return value;
+    });
+  return { wrap, wrapGetter };
 }

@@ -19,6 +19,9 @@ export function overrideNavigator(overrides: NavigatorOverrides, { wrapGetter }:
     if (!lostWithFrame.has(name) && String(Reflect.get(navigator, name)) === String(value)) continue;
     wrapGetter(prototype, name, Array.isArray(value) ? Object.freeze(value) : value);
   }
+  // That of a headless browser is 0, and of hardly any other one.
+  const { NetworkInformation: network } = globalThis as { NetworkInformation?: { prototype: object } };
+  if (network) wrapGetter(network.prototype, 'rtt', 50);
   for (const name of overrides.missing) Reflect.deleteProperty(prototype, name);
   for (const name of overrides.missingGlobals) Reflect.deleteProperty(globalThis, name);
 }

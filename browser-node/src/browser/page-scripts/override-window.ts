@@ -3,7 +3,9 @@ import type { NativeFunctions } from './native-functions.ts';
 /** What `window` says where Chromium's own would say otherwise. */
 export type WindowOverrides = {
   /** CSS pixels. */
-  screen: { width: number; height: number; pixelRatio: number };
+  screen: { width: number; height: number; pixelRatio: number; workArea: { top: number; height: number } };
+  /** Whether windows fill the work area of the screen. */
+  maximized: boolean;
   /** Whether `window.chrome` is there: on Chrome and on what is made of it. */
   chrome: boolean;
 };
@@ -17,17 +19,21 @@ export function overrideWindow(overrides: WindowOverrides, { wrapGetter }: Nativ
       return false;
     }
   };
-  const { width, height, pixelRatio } = overrides.screen;
+  const { width, height, pixelRatio, workArea } = overrides.screen;
   // Chromium tells cross-site frames the size of the screen their window is on, whatever is emulated.
   if (screen.width !== width || devicePixelRatio !== pixelRatio) {
-    for (const name of ['width', 'availWidth']) wrapGetter(Screen.prototype, name, width);
-    for (const name of ['height', 'availHeight']) wrapGetter(Screen.prototype, name, height);
+    wrapGetter(Screen.prototype, 'width', width);
+    wrapGetter(Screen.prototype, 'height', height);
     wrapGetter(window, 'devicePixelRatio', pixelRatio);
   }
   // The desktop of our browser has a screen for each kind of device: to its page it is the only one, and begins at 0.
-  for (const name of ['availLeft', 'availTop'])
-    if (Reflect.get(screen, name) !== 0) wrapGetter(Screen.prototype, name, 0);
-  if (!isOfTopSite()) for (const name of ['screenX', 'screenY', 'screenLeft', 'screenTop']) wrapGetter(window, name, 0);
+  const available = { availLeft: 0, availTop: workArea.top, availWidth: width, availHeight: workArea.height };
+  for (const [name, value] of Object.entries(available))
+    if (Reflect.get(screen, name) !== value) wrapGetter(Screen.prototype, name, value);
+  const corner = { screenX: 0, screenLeft: 0, screenY: workArea.top, screenTop: workArea.top };
+  const outer = overrides.maximized ? { outerWidth: width, outerHeight: workArea.height } : {};
+  for (const [name, value] of Object.entries({ ...corner, ...outer }))
+    if (Reflect.get(window, name) !== value || !isOfTopSite()) wrapGetter(window, name, value);
   wrapGetter(Screen.prototype, 'isExtended', false);
   // Headless Chromium says that notifications were refused, and that nobody was asked; frames of other sites are refused by every browser.
   if (isSecureContext && 'Notification' in window && isOfTopSite()) wrapGetter(Notification, 'permission', 'default');

@@ -83,6 +83,7 @@ function deviceOf(isPhone: boolean, [, , , model, android, width, height, device
     vendor: GOOGLE,
     viewport: { width, height: height - (isPhone ? barsOfPhone : BARS_OF_TABLET) },
     screen: { width, height },
+    workArea: { top: 0, height },
     deviceScaleFactor,
     mobile: true,
     maxTouchPoints: 5,

@@ -57,6 +57,7 @@ function emulatorOf(category: 'iphone' | 'ipad', row: Row): Emulator {
       vendor: APPLE,
       viewport: { width, height: height - bars },
       screen: { width, height },
+      workArea: { top: 0, height },
       deviceScaleFactor,
       mobile: true,
       maxTouchPoints: 5,

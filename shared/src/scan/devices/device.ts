@@ -32,6 +32,8 @@ export type Device = {
   vendor: string;
   viewport: { width: number; height: number };
   screen: { width: number; height: number };
+  /** The part of the screen's height that is left to windows, below a menu bar or above a taskbar. Windows of desktops fill it. */
+  workArea: { top: number; height: number };
   deviceScaleFactor: number;
   mobile: boolean;
   maxTouchPoints: number;

@@ -48,8 +48,9 @@ const COMPUTERS: Row[] = [
   ],
 ];
 
-/** What the taskbar, the window's title and the browser's bars take of the screen's height, in CSS pixels. */
-const BARS = 135;
+/** Heights in CSS pixels: of the taskbar, by version of Windows, and of what the browser has above a page. */
+const TASKBARS = { 10: 40, 11: 48 };
+const BROWSER_BARS = 87;
 /** Versions of Windows as client hints number them. */
 const PLATFORM_VERSIONS = { 10: '10.0.0', 11: '15.0.0' };
 const AGENT = `Mozilla/5.0 (Windows NT 10.0; Win64; x64) ${KHTML} Chrome/{major}.0.0.0 Safari/537.36`;
@@ -71,8 +72,9 @@ export const windowsComputers: Emulator[] = COMPUTERS.map(
       userAgent: browser === 'edge' ? `${AGENT} Edg/{major}.0.0.0` : AGENT,
       platform: 'Win32',
       vendor: GOOGLE,
-      viewport: { width, height: height - BARS },
+      viewport: { width, height: height - TASKBARS[windows] - BROWSER_BARS },
       screen: { width, height },
+      workArea: { top: 0, height: height - TASKBARS[windows] },
       deviceScaleFactor,
       mobile: false,
       maxTouchPoints: 0,
