@@ -93,13 +93,13 @@ describe('what a capture observes of a page', { concurrency: 4 }, () => {
       const captured = await observe(`<script>
         const play = HTMLMediaElement.prototype.play;
         const own = Object.getOwnPropertyNames(window).filter((name) => /adsweep|playwright|cdp|^__/i.test(name));
-        document.title = [play, play.toString, Function.prototype.toString, AudioNode.prototype.connect].map(String).join(' ').replace(/\\s+/g, ' ')
+        document.title = [play, play.toString, Function.prototype.toString, AudioNode.prototype.connect, console.log].map(String).join(' ').replace(/\\s+/g, ' ')
           + ' | ' + play.name + play.length + ' | ' + own + ' | ' + ('prototype' in play);
       </script>`);
       const native = (name: string) => `function ${name}() { [native code] }`;
       assert.equal(
         captured.landings[0]?.page_title,
-        `${native('play')} ${native('toString')} ${native('toString')} ${native('connect')} | play0 | | false`,
+        `${native('play')} ${native('toString')} ${native('toString')} ${native('connect')} ${native('log')} | play0 | | false`,
       );
     });
   });
