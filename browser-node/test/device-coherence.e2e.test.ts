@@ -8,10 +8,10 @@ import { ChromiumPool } from '../src/browser/chromium-pool.ts';
 import { userAgentOf } from '../src/browser/client-hints.ts';
 import { chromiumOfRun } from './support/chromium-of-run.ts';
 import { CredentialProxy } from './support/credential-proxy.ts';
-import { DeviceSite, HINTS, type Testimony } from './support/device-site.ts';
+import { type DeviceReport, DeviceSite, HINTS } from './support/device-site.ts';
 
 const WORKERS = ['worker', 'nested worker', 'worker at depth three', 'shared worker', 'service worker'];
-const WITNESSES = ['page', 'frame', ...WORKERS].length;
+const REPORTS = ['page', 'frame', ...WORKERS].length;
 
 /** What is asked for under the device's name. */
 const PATHS = [
@@ -47,14 +47,14 @@ for (const [emulator] of KINDS) {
     site.headers.clear();
     const open = await pool.open({ emulator, countryCode: 'DE', ticket: proxy.ticket, isolated: false });
     try {
-      const said = await testimonies(open.context);
+      const said = await deviceReports(open.context);
       const userAgent = userAgentOf(emulator.device, open.browserVersion);
-      for (const testimony of said) believeDevice(testimony, emulator, userAgent);
-      for (const testimony of said) if (testimony.window) believeWindow(testimony.where, testimony.window, emulator);
-      for (const testimony of said) assert.deepEqual(testimony.textWidths, said[0]?.textWidths, testimony.where);
+      for (const report of said) assertDevice(report, emulator, userAgent);
+      for (const report of said) if (report.window) assertWindow(report.where, report.window, emulator);
+      for (const report of said) assert.deepEqual(report.textWidths, said[0]?.textWidths, report.where);
       // A popup's and a cross-site frame's very first request included.
-      for (const path of PATHS) believeHeaders(path, emulator, userAgent);
-      believeAskedHints('/popup', emulator, said[0]?.memory);
+      for (const path of PATHS) assertHeaders(path, emulator, userAgent);
+      assertAskedHints('/popup', emulator, said[0]?.memory);
       for (const path of ['/nested.js', '/deep.js'])
         assert.deepEqual(site.headerNames.get(path), site.headerNames.get('/worker.js'), path);
       for (const [path, headers] of site.headers) assert.doesNotMatch(headers['user-agent'] ?? '', /Headless/, path);
@@ -65,18 +65,18 @@ for (const [emulator] of KINDS) {
 }
 
 /** Everything that runs in the page, and a popup that the page opened. */
-async function testimonies(context: BrowserContext): Promise<Testimony[]> {
+async function deviceReports(context: BrowserContext): Promise<DeviceReport[]> {
   const page = await context.newPage();
   // *.localhost is a secure context without a certificate: client hints and service workers are there.
   await page.goto('http://shop.localhost/');
-  await page.waitForFunction(`heard.length >= ${WITNESSES}`, undefined, { timeout: 15_000 });
-  const heard = await page.evaluate<Testimony[]>('heard');
+  await page.waitForFunction(`heard.length >= ${REPORTS}`, undefined, { timeout: 15_000 });
+  const heard = await page.evaluate<DeviceReport[]>('heard');
   const [popup] = await Promise.all([context.waitForEvent('page'), page.evaluate('void open("/popup")')]);
-  const said = await popup.waitForFunction<Testimony>('window.said');
-  return [...heard, (await said.jsonValue()) as Testimony];
+  const said = await popup.waitForFunction<DeviceReport>('window.said');
+  return [...heard, (await said.jsonValue()) as DeviceReport];
 }
 
-function believeDevice(said: Testimony, { device }: Emulator, userAgent: string): void {
+function assertDevice(said: DeviceReport, { device }: Emulator, userAgent: string): void {
   assert.equal(said.userAgent, userAgent, said.where);
   assert.equal(said.platform, device.platform, said.where);
   assert.deepEqual(said.languages, ['de-DE', 'de', 'en-US', 'en'], said.where);
@@ -107,7 +107,7 @@ function believeDevice(said: Testimony, { device }: Emulator, userAgent: string)
   );
 }
 
-function believeWindow(where: string, said: NonNullable<Testimony['window']>, { device }: Emulator): void {
+function assertWindow(where: string, said: NonNullable<DeviceReport['window']>, { device }: Emulator): void {
   // A frame is as wide as its page makes it.
   const { width, notifications, ...rest } = said;
   if (where !== 'frame') assert.deepEqual(notifications, ['default', 'prompt'], where);
@@ -140,7 +140,7 @@ function believeWindow(where: string, said: NonNullable<Testimony['window']>, { 
   );
 }
 
-function believeHeaders(path: string, { device }: Emulator, userAgent: string): void {
+function assertHeaders(path: string, { device }: Emulator, userAgent: string): void {
   const headers = site.headers.get(path) ?? {};
   assert.equal(headers['user-agent'], userAgent, path);
   assert.equal(headers['accept-language'], 'de-DE,de;q=0.9,en-US;q=0.8,en;q=0.7', path);
@@ -156,7 +156,7 @@ function believeHeaders(path: string, { device }: Emulator, userAgent: string): 
 }
 
 /** What the site asked for with its first document is told with the request for another one. */
-function believeAskedHints(path: string, { device }: Emulator, memory: number | null | undefined): void {
+function assertAskedHints(path: string, { device }: Emulator, memory: number | null | undefined): void {
   const headers = site.headers.get(path) ?? {};
   const ratio = String(device.deviceScaleFactor);
   const form = device.clientHints?.mobile ? '"Mobile"' : device.mobile ? '"Tablet"' : '"Desktop"';

@@ -24,7 +24,7 @@ const STORIES: Record<string, { agent: RegExp; platform: RegExp; hints: string |
   ipad: { agent: /iPad; CPU OS/, platform: /^iPad$/, hints: null, touch: true },
 };
 
-function believe({ id, device, browser, category, released }: Emulator): void {
+function assertConsistent({ id, device, browser, category, released }: Emulator): void {
   assert.match(id, /^[a-z0-9_]+$/);
   assert.match(released, /^20[12]\d-(0[1-9]|1[0-2])$/);
   const story = STORIES[category];
@@ -47,7 +47,7 @@ function believe({ id, device, browser, category, released }: Emulator): void {
   assert.equal(top + height < device.screen.height, category === 'windows_desktop', 'a taskbar');
 }
 
-for (const emulator of EMULATORS) test(`${emulator.id} contradicts itself nowhere`, () => believe(emulator));
+for (const emulator of EMULATORS) test(`${emulator.id} contradicts itself nowhere`, () => assertConsistent(emulator));
 
 test("a country's likely language comes first, then English", () => {
   assert.deepEqual(countryLocale('DE').languages, ['de-DE', 'de', 'en-US', 'en']);

@@ -1,8 +1,8 @@
 import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** What a page, frame, popup or worker says of the device it believes to run on. */
-export type Testimony = {
+/** What a page, frame, popup or worker reports about its device. */
+export type DeviceReport = {
   where: string;
   userAgent: string;
   platform: string;
@@ -191,7 +191,7 @@ const testify = async (where) => ({
 
 const PAGE = `<!doctype html><meta name=viewport content="width=device-width"><script>${TESTIFY}
 const heard = [];
-const hear = (testimony) => testimony.where && heard.push(testimony);
+const hear = (report) => report.where && heard.push(report);
 if (location.pathname === '/frame') testify('frame').then((said) => parent.postMessage(said, '*'));
 else if (location.pathname === '/popup') testify('popup').then((said) => (window.said = said));
 else {
