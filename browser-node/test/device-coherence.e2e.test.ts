@@ -47,7 +47,7 @@ for (const [emulator] of KINDS) {
     site.headers.clear();
     const open = await pool.open({ emulator, countryCode: 'DE', ticket: proxy.ticket, isolated: false });
     try {
-      const said = await deviceReports(open.context);
+      const said = await deviceReports(open.context, emulator);
       const userAgent = userAgentOf(emulator.device, open.browserVersion);
       for (const report of said) assertDevice(report, emulator, userAgent);
       for (const report of said) if (report.window) assertWindow(report.where, report.window, emulator);
@@ -65,16 +65,24 @@ for (const [emulator] of KINDS) {
 }
 
 /** Everything that runs in the page, and a popup that the page opened. */
-async function deviceReports(context: BrowserContext): Promise<DeviceReport[]> {
+async function deviceReports(context: BrowserContext, { device }: Emulator): Promise<DeviceReport[]> {
   const page = await context.newPage();
   // *.localhost is a secure context without a certificate: client hints and service workers are there.
   await page.goto('http://shop.localhost/');
   await page.waitForFunction(`heard.length >= ${REPORTS}`, undefined, { timeout: 15_000 });
   const heard = await page.evaluate<DeviceReport[]>('heard');
+  await page.mouse.click(5, 5);
+  assert.deepEqual(await page.evaluate('clicks'), [[0, contentTop(device)]]);
+  const madeUp = "new MouseEvent('click', { screenX: 9_999, screenY: 7 })";
+  assert.deepEqual(await page.evaluate(`[${madeUp}.screenX, ${madeUp}.screenY]`), [9_999, 7]);
   const [popup] = await Promise.all([context.waitForEvent('page'), page.evaluate('void open("/popup")')]);
   const said = await popup.waitForFunction<DeviceReport>('window.said');
   return [...heard, (await said.jsonValue()) as DeviceReport];
 }
+
+/** How far below the upper edge of the screen a page begins. */
+const contentTop = ({ mobile, workArea, viewport }: Emulator['device']): number =>
+  mobile ? 0 : workArea.top + workArea.height - viewport.height;
 
 function assertDevice(said: DeviceReport, { device }: Emulator, userAgent: string): void {
   assert.equal(said.userAgent, userAgent, said.where);

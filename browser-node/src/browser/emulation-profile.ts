@@ -12,7 +12,8 @@ export type EmulationProfile = {
   options: BrowserContextOptions;
   identity: Omit<Identity, 'window'>;
   device: Device;
-  initScript: string;
+  /** For a context whose windows begin `windowLeft` pixels into the browser's desktop. */
+  initScript: (windowLeft: number) => string;
 };
 
 // Safari 17 has none of these; where its pages look for them, they find out. (MDN browser-compat-data)
@@ -86,7 +87,9 @@ export function emulationProfile(
   const locale = countryLocale(countryCode);
   const userAgent = userAgentOf(device, browserVersion);
   const { server, username, password } = ticket;
-  const script = deviceScript(deviceOverrides(device, userAgent, locale.languages), randomBytes(16).toString('hex'));
+  const mark = randomBytes(16).toString('hex');
+  const initScript = (windowLeft: number) =>
+    deviceScript(deviceOverrides(device, userAgent, locale.languages, windowLeft), mark);
   return {
     options: {
       ...contextOptions(device, locale),
@@ -106,10 +109,10 @@ export function emulationProfile(
       headers: { 'User-Agent': userAgent, 'Accept-Language': weighted(locale.languages) },
       hints: hintValues(device),
       maxTouchPoints: device.maxTouchPoints,
-      workerScript: script,
+      workerScript: initScript(0),
     },
     device,
-    initScript: script,
+    initScript,
   };
 }
 
@@ -133,7 +136,7 @@ function contextOptions(device: Device, locale: CountryLocale): BrowserContextOp
   };
 }
 
-function deviceOverrides(device: Device, userAgent: string, languages: string[]): DeviceOverrides {
+function deviceOverrides(device: Device, userAgent: string, languages: string[], windowLeft: number): DeviceOverrides {
   const isChromium = device.clientHints !== null;
   const answers = {
     userAgent,
@@ -155,6 +158,8 @@ function deviceOverrides(device: Device, userAgent: string, languages: string[])
     window: {
       screen: { ...device.screen, pixelRatio: device.deviceScaleFactor, workArea: device.workArea },
       maximized: !device.mobile,
+      windowLeft,
+      contentTop: device.mobile ? 0 : device.workArea.top + device.workArea.height - device.viewport.height,
       chrome: isChromium,
     },
     gpu: device.gpu,

@@ -172,7 +172,7 @@ export class LiveBrowser {
     const window = await this.#screens.placeOf(profile.device);
     const expected = this.#sessions.expectContext({ ...profile.identity, window });
     const context = await this.#browser.newContext(profile.options);
-    await context.addInitScript(profile.initScript);
+    await context.addInitScript(profile.initScript(window?.left ?? 0));
     const contextId = await expected;
     await this.#grant(contextId);
     return [context, contextId];

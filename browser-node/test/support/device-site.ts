@@ -140,6 +140,7 @@ const unlikeNative = () => {
   if (typeof window === 'undefined') return found;
   for (const name of ['vendor', 'plugins', 'mimeTypes', 'pdfViewerEnabled']) getter(ofNavigator, name);
   for (const name of ['width', 'availHeight', 'availLeft', 'isExtended']) getter(Screen.prototype, name);
+  for (const name of ['screenX', 'screenY']) getter(MouseEvent.prototype, name);
   getter(Notification, 'permission', false);
   if (navigator.connection) getter(NetworkInformation.prototype, 'rtt');
   check(PluginArray.prototype.item, 'item', true);
@@ -192,6 +193,8 @@ const testify = async (where) => ({
 const PAGE = `<!doctype html><meta name=viewport content="width=device-width"><script>${TESTIFY}
 const heard = [];
 const hear = (report) => report.where && heard.push(report);
+const clicks = [];
+addEventListener('click', ({ screenX, screenY, clientX, clientY }) => clicks.push([screenX - clientX, screenY - clientY]));
 if (location.pathname === '/frame') testify('frame').then((said) => parent.postMessage(said, '*'));
 else if (location.pathname === '/popup') testify('popup').then((said) => (window.said = said));
 else {

@@ -6,12 +6,16 @@ export type WindowOverrides = {
   screen: { width: number; height: number; pixelRatio: number; workArea: { top: number; height: number } };
   /** Whether windows fill the work area of the screen. */
   maximized: boolean;
+  /** Where windows begin on the browser's desktop, in its pixels. */
+  windowLeft: number;
+  /** Where pages begin on the device's screen, below the bars of its browser. */
+  contentTop: number;
   /** Whether `window.chrome` is there: on Chrome and on what is made of it. */
   chrome: boolean;
 };
 
 /** For pages and frames. */
-export function overrideWindow(overrides: WindowOverrides, { wrapGetter }: NativeFunctions): void {
+export function overrideWindow(overrides: WindowOverrides, { wrap, wrapGetter }: NativeFunctions): void {
   const isOfTopSite = () => {
     try {
       return Boolean(top?.document);
@@ -35,6 +39,20 @@ export function overrideWindow(overrides: WindowOverrides, { wrapGetter }: Nativ
   for (const [name, value] of Object.entries({ ...corner, ...outer }))
     if (Reflect.get(window, name) !== value || !isOfTopSite()) wrapGetter(window, name, value);
   wrapGetter(Screen.prototype, 'isExtended', false);
+  // What a user does is told with its place on the desktop of our browser; what a script made up, and keys, with what it says or 0.
+  const moveToScreen = (owner: object, isTrusted: (self: unknown) => boolean) => {
+    const leftOf = Reflect.getOwnPropertyDescriptor(owner, 'screenX')?.get;
+    const isPlaced = (self: unknown) => isTrusted(self) && leftOf?.call(self) >= overrides.windowLeft;
+    const move = (name: string, by: number) =>
+      wrap(owner, name, (self, _, original) => {
+        const place = original(self) as number;
+        return isPlaced(self) ? place + by : place;
+      });
+    move('screenX', -overrides.windowLeft);
+    move('screenY', overrides.contentTop);
+  };
+  moveToScreen(MouseEvent.prototype, (self) => (self as MouseEvent).isTrusted);
+  if ('Touch' in window) moveToScreen(Touch.prototype, () => true);
   // Headless Chromium says that notifications were refused, and that nobody was asked; frames of other sites are refused by every browser.
   if (isSecureContext && 'Notification' in window && isOfTopSite()) wrapGetter(Notification, 'permission', 'default');
   if (!overrides.chrome) Reflect.deleteProperty(window, 'chrome');
