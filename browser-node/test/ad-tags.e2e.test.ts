@@ -96,8 +96,9 @@ describe('an ad tag', { concurrency: 8 }, () => {
 
   it('fails for good where it holds nothing that a browser could show, and as its address fails', async () => {
     const failures = await Promise.all(
-      ['1 < 2', 'http://x.dns-fault.example/ad', `${ADS}/leap`, `${ADS}/jump`].map(async (tag) => {
+      ['1 < 2', 'http://x.dns-fault.example/ad', `${ADS}/leap`, `${ADS}/jump`, `${ADS}/silent`].map(async (tag) => {
         const { captured } = await captureAlone(tag, (site) => {
+          site.setRoute(`${ADS}/silent`, () => undefined);
           site.setRedirect(`${ADS}/leap`, 'javascript:alert(1)');
           site.setRedirect(`${ADS}/jump`, 'intent://x#Intent;end');
         });
@@ -105,7 +106,7 @@ describe('an ad tag', { concurrency: 8 }, () => {
       }),
     );
     const blocked = 'navigation: BLOCKED_URL';
-    assert.deepEqual(failures, ['ad_tag: INVALID', 'navigation: DNS', blocked, blocked]);
+    assert.deepEqual(failures, ['ad_tag: INVALID', 'navigation: DNS', blocked, blocked, 'navigation: TIMEOUT']);
   });
 
   describe('is captured as it is rendered', { concurrency: 8 }, () => {

@@ -6,6 +6,7 @@ import { screenshots } from '../collectors/screenshots.ts';
 import { EMPTY_PLACEMENT_MS, LATE_CLICKABLE_MS, NAVIGATION_MS } from '../session/budgets.ts';
 import type { CaptureRequest } from '../session/capture-outcome.ts';
 import type { CaptureSession } from '../session/capture-session.ts';
+import type { Entry } from '../session/network-journal.ts';
 import { settle } from '../session/settle.ts';
 import { authenticate } from '../stage/authenticate.ts';
 import { checkInteractive } from '../stage/check-interactive.ts';
@@ -94,13 +95,12 @@ async function settleLateCreative(captureSession: CaptureSession, stage: Stage, 
 async function ownDocument(captureSession: CaptureSession, stage: Stage, url: string): Promise<OwnDocument> {
   const { journal, ending } = captureSession;
   const { targetId } = stage.tab.tab.session;
-  const loads = journal.entries().filter(({ tab, resourceType }) => tab === targetId && resourceType === 'document');
-  const first = loads.find(({ hop }) => hop === null);
-  const own = loads.filter(({ frameId }) => frameId === first?.frameId);
+  await awaitAnswer(captureSession, stage);
+  const own = ownLoads(captureSession, stage);
   const last = own.at(-1);
   if (!last?.fault.includes('ERR_BLOCKED_BY_RESPONSE')) {
-    const isAnswered = own.some(({ statusCode, redirectedTo }) => statusCode > 0 && redirectedTo === null);
-    return { document: last, error: isAnswered ? '' : (last?.fault ?? '') };
+    if (isUnanswered(own)) return { document: last, error: 'net::ERR_TIMED_OUT' };
+    return { document: last, error: own.some(isAnswered) ? '' : (last?.fault ?? '') };
   }
   const referer = `${new URL(stage.publisherUrl).origin}/`;
   captureSession.isLeading = true;
@@ -110,6 +110,28 @@ async function ownDocument(captureSession: CaptureSession, stage: Stage, url: st
   stage.url = stage.tab.tab.url;
   return { document: journal.hopsOf(targetId).at(-1), error: '' };
 }
+
+/** Waits for an answer of the tag's address as long as for that of a page. */
+async function awaitAnswer(captureSession: CaptureSession, stage: Stage): Promise<void> {
+  const { ending, startedAt } = captureSession;
+  const isWaiting = () => isUnanswered(ownLoads(captureSession, stage)) && !ending.failure;
+  if (!isWaiting()) return;
+  while (isWaiting() && performance.now() < startedAt + NAVIGATION_MS) await ending.race(setTimeout(LOOK_EVERY_MS));
+  if (!isWaiting()) await settle(captureSession);
+}
+
+/** Documents that the frame of a tag's address asked for. */
+function ownLoads({ journal }: CaptureSession, stage: Stage): Entry[] {
+  const { targetId } = stage.tab.tab.session;
+  const loads = journal.entries().filter(({ tab, resourceType }) => tab === targetId && resourceType === 'document');
+  const first = loads.find(({ hop }) => hop === null);
+  return loads.filter(({ frameId }) => frameId === first?.frameId);
+}
+
+const isAnswered = ({ statusCode, redirectedTo }: Entry): boolean => statusCode > 0 && redirectedTo === null;
+
+/** Whether the server has neither answered nor refused the last of these requests, nor any before. */
+const isUnanswered = (loads: Entry[]): boolean => loads.at(-1)?.fault === '' && !loads.some(isAnswered);
 
 /**
  * Clicks the middle first, then what looks clickable; where nothing opened, such as on an ad that expands first, once more on what is there
