@@ -9,12 +9,12 @@ import Koa from 'koa';
 import { compileCheck } from '../../control-plane/src/http/validate.ts';
 import { openStore } from '../../control-plane/src/platform/store.ts';
 import { catalogueReader } from '../../control-plane/src/reference/catalogue/fetch-catalogue.ts';
+import { filterKeysOf } from '../../control-plane/src/scan/filter-keys.ts';
+import { scanStore } from '../../control-plane/src/scan/scan-store.ts';
+import type { StoredScan } from '../../control-plane/src/scan/stored-scan.ts';
 import { checkRequest } from '../../control-plane/src/scanning/scans/request/checks/index.ts';
 import { newScan } from '../../control-plane/src/scanning/scans/request/new-scan.ts';
 import { type ScanIn, ScanInSchema } from '../../control-plane/src/scanning/scans/request/scan-in.ts';
-import { filterKeysOf } from '../../control-plane/src/scanning/scans/state/filter-keys.ts';
-import { scanStore } from '../../control-plane/src/scanning/scans/state/scan-store.ts';
-import type { StoredScan } from '../../control-plane/src/scanning/scans/state/stored-scan.ts';
 
 /**
  * What creating a scan is measured against: one Koa route with the same validation and the same insert, and nothing else: no key, no

@@ -9,7 +9,7 @@ import { refill } from '../../control-plane/src/crawling/leases/refill.ts';
 import { crawlQueue } from '../../control-plane/src/crawling/queue/queue.ts';
 import { workMetrics } from '../../control-plane/src/metrics.ts';
 import { openRedis, redisReady } from '../../control-plane/src/platform/redis.ts';
-import type { ScanInQueue } from '../../control-plane/src/scanning/scans/state/scan.ts';
+import type { ScanInQueue } from '../../control-plane/src/scan/scan.ts';
 import { barChart } from './bar-chart.ts';
 import { machine, median } from './machine.ts';
 import { saveResult } from './save-result.ts';

@@ -1,6 +1,6 @@
 import type { CrawlingDomain } from '../crawling/crawling.ts';
+import type { ScanStore } from '../scan/scan-store.ts';
 import type { ArtifactSource } from '../scanning/artifacts/routes.ts';
-import type { ScanStore } from '../scanning/scans/state/scan-store.ts';
 
 /** The artifacts of an organization's own scans. */
 export function artifactSource(

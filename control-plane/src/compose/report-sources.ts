@@ -1,9 +1,9 @@
 import type { CrawlingDomain } from '../crawling/crawling.ts';
 import { inService, type ReadTags } from '../reference/tags/tag-definitions.ts';
+import type { ScanStore } from '../scan/scan-store.ts';
 import type { PicturePool } from '../scanning/artifacts/picture-pool.ts';
 import { answerPicture, wantedSize } from '../scanning/artifacts/routes.ts';
 import type { ReportSources } from '../scanning/reports/routes.ts';
-import type { ScanStore } from '../scanning/scans/state/scan-store.ts';
 import { findDemoReport } from './demo-report.ts';
 
 /** What public reports ask of the scans, their captures and the tags. */

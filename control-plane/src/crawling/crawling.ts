@@ -1,9 +1,9 @@
 import type { ReserveChecks } from '../accounts/allowance/reserve-checks.ts';
 import type { Platform } from '../platform/platform.ts';
+import type { ScanRecord } from '../scan/scan.ts';
 import type { PictureOf } from '../scanning/artifacts/artifact.ts';
 import type { ScanningDomain } from '../scanning/scanning.ts';
 import { NO_SCAN_EVIDENCE, type ScanEvidence } from '../scanning/scans/api/evidence.ts';
-import type { ScanRecord } from '../scanning/scans/state/scan.ts';
 import { bodyStore } from './captures/body-store.ts';
 import { captureStore } from './captures/capture-store.ts';
 import { findFile, openPicture } from './captures/open-artifact.ts';

@@ -1,9 +1,9 @@
 import type { Platform } from '../platform/platform.ts';
+import { stateOf } from '../scan/scan-state.ts';
+import { scanStore } from '../scan/scan-store.ts';
+import { stateBroadcast } from '../scan/state-broadcast.ts';
 import { artifactStore } from './artifacts/artifact-store.ts';
 import { startSweeping } from './artifacts/start-sweeping.ts';
-import { stateOf } from './scans/state/scan-state.ts';
-import { scanStore } from './scans/state/scan-store.ts';
-import { stateBroadcast } from './scans/state/state-broadcast.ts';
 
 /** Scans and the files that belong to them. */
 export function scanningDomain({ store, objects, redis, broadcast, logger }: Platform) {

@@ -2,7 +2,7 @@ import type { Observation } from '@adsweep/shared/capture/observations/index.ts'
 import { finishCrawled } from '../../src/analysis/pipeline/worker.ts';
 import type { RuleRecord } from '../../src/analysis/rules/rule.ts';
 import type { TagDefinition } from '../../src/reference/tags/tag-definitions.ts';
-import type { ScanRecord } from '../../src/scanning/scans/state/scan.ts';
+import type { ScanRecord } from '../../src/scan/scan.ts';
 import { captureOf, type RunningFarm } from './running-farm.ts';
 
 /** A page that plays sound by itself: the tag `autosound`. */

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { Store } from '../../src/platform/store.ts';
-import { filterKeysOf } from '../../src/scanning/scans/state/filter-keys.ts';
-import type { ScanRecord } from '../../src/scanning/scans/state/scan.ts';
-import type { StoredScan } from '../../src/scanning/scans/state/stored-scan.ts';
+import { filterKeysOf } from '../../src/scan/filter-keys.ts';
+import type { ScanRecord } from '../../src/scan/scan.ts';
+import type { StoredScan } from '../../src/scan/stored-scan.ts';
 import { itemsOf, type Json, ORGANIZATIONS, type RunningApi, runningApi } from './running-api.ts';
 import { sampleScan, sampleTag } from './sample-scan.ts';
 

@@ -30,13 +30,13 @@ import { createMetrics } from '../../src/metrics.ts';
 import { processBroadcast } from '../../src/platform/broadcast.ts';
 import { openStore, type Store } from '../../src/platform/store.ts';
 import { tagDefinitionStore } from '../../src/reference/tags/tag-definition-store.ts';
+import type { ScanRecord } from '../../src/scan/scan.ts';
+import type { ListQuestion, ListWindow } from '../../src/scan/scan-list-store.ts';
+import { stateOf } from '../../src/scan/scan-state.ts';
+import { scanStore } from '../../src/scan/scan-store.ts';
+import { stateBroadcast } from '../../src/scan/state-broadcast.ts';
 import { PicturePool } from '../../src/scanning/artifacts/picture-pool.ts';
 import { NO_SCAN_EVIDENCE } from '../../src/scanning/scans/api/evidence.ts';
-import type { ScanRecord } from '../../src/scanning/scans/state/scan.ts';
-import type { ListQuestion, ListWindow } from '../../src/scanning/scans/state/scan-list-store.ts';
-import { stateOf } from '../../src/scanning/scans/state/scan-state.ts';
-import { scanStore } from '../../src/scanning/scans/state/scan-store.ts';
-import { stateBroadcast } from '../../src/scanning/scans/state/state-broadcast.ts';
 import { emptySurroundings, packedSources } from './surroundings.ts';
 
 export const PUBLIC_URL = 'https://adsweep.example';

@@ -27,9 +27,9 @@ import type { RedisClient } from '../../src/platform/redis.ts';
 import type { Loop } from '../../src/platform/start-loop.ts';
 import { openStore } from '../../src/platform/store.ts';
 import { openWakeHub } from '../../src/platform/wake-hub.ts';
+import type { ScanRecord } from '../../src/scan/scan.ts';
+import { scanStore } from '../../src/scan/scan-store.ts';
 import { newScan } from '../../src/scanning/scans/request/new-scan.ts';
-import type { ScanRecord } from '../../src/scanning/scans/state/scan.ts';
-import { scanStore } from '../../src/scanning/scans/state/scan-store.ts';
 import { type PrivateRedis, startRedis } from './private-redis.ts';
 import { type LeaseOfFirst, SimulatedNode } from './simulated-node.ts';
 

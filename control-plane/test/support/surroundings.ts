@@ -8,11 +8,11 @@ import type { CaptureRecord } from '../../src/crawling/captures/capture-record.t
 import type { FleetVerbs } from '../../src/crawling/fleet/fleet-routes.ts';
 import type { QueueLoad } from '../../src/crawling/queue/read-depth.ts';
 import type { ReadyCheck } from '../../src/http/probes.ts';
+import type { ScanRecord } from '../../src/scan/scan.ts';
 import type { ArtifactSource } from '../../src/scanning/artifacts/routes.ts';
 import { NO_SCAN_EVIDENCE, type ScanEvidence } from '../../src/scanning/scans/api/evidence.ts';
 import type { FindTagWords } from '../../src/scanning/scans/api/present-tag.ts';
 import { type FindCampaign, findNoCampaign } from '../../src/scanning/scans/request/find-campaign.ts';
-import type { ScanRecord } from '../../src/scanning/scans/state/scan.ts';
 
 /** What stands around the API in a test; each may be replaced while it runs. */
 export type Surroundings = {

@@ -1,7 +1,7 @@
 import { LABEL_VALUE_LENGTH_MAX } from '@adsweep/shared/limits.ts';
 import { type Static, type TObject, type TSchema, Type } from 'typebox';
 import type { Label } from '../../accounts/organizations/organization.ts';
-import type { Classification } from '../../scanning/scans/state/scan.ts';
+import type { Classification } from '../../scan/scan.ts';
 import type { Question } from '../model/question.ts';
 import type { TaxonomyRecord } from '../taxonomies/taxonomy.ts';
 import { AI_CATEGORIES } from './ai-categories.ts';

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import type { Tiers } from '../../scanning/scans/state/scan.ts';
+import type { Tiers } from '../../scan/scan.ts';
 
 const table = JSON.parse(readFileSync(new URL('./tables/iab-content-taxonomy.json', import.meta.url), 'utf8')) as {
   categories: [id: string, ...path: string[]][];

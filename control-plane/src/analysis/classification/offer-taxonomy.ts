@@ -1,4 +1,4 @@
-import type { ScanTaxonomy } from '../../scanning/scans/state/scan.ts';
+import type { ScanTaxonomy } from '../../scan/scan.ts';
 import { pathTo, type TaxonomyNode, type TaxonomyRecord } from '../taxonomies/taxonomy.ts';
 
 /**

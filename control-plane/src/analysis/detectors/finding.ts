@@ -1,4 +1,4 @@
-import type { TagMatch } from '../../scanning/scans/state/scan.ts';
+import type { TagMatch } from '../../scan/scan.ts';
 
 /** A tag that detection found, before it is assigned to the scan; `url` '' = the whole scan (spec 2.5). */
 export type Finding = {

@@ -1,6 +1,6 @@
 import { attemptOf } from '../../crawling/captures/capture-record.ts';
 import type { ReadContents, ReadPackedCapture } from '../../crawling/captures/read-capture.ts';
-import type { ScanRecord } from '../../scanning/scans/state/scan.ts';
+import type { ScanRecord } from '../../scan/scan.ts';
 import type { PackedScan } from './packed-scan.ts';
 
 /** Where the evidence of a scan is. */

@@ -1,7 +1,7 @@
 import { attemptOf } from '../../crawling/captures/capture-record.ts';
 import type { ReadContents } from '../../crawling/captures/read-capture.ts';
+import type { ScanRecord } from '../../scan/scan.ts';
 import type { PictureOf } from '../../scanning/artifacts/artifact.ts';
-import type { ScanRecord } from '../../scanning/scans/state/scan.ts';
 import { type ModelEvidence, type ModelSubject, modelEvidence } from './model-evidence.ts';
 
 /** What is asked for beside the evidence of a scan: stored markup, and a picture in a bearable size (null: there is none). */

@@ -1,7 +1,7 @@
 import type { Label } from '../../accounts/organizations/organization.ts';
 import { inService, type ReadTags, type Tags } from '../../reference/tags/tag-definitions.ts';
-import type { ScanRecord } from '../../scanning/scans/state/scan.ts';
-import { sentLabels } from '../../scanning/scans/state/sent-labels.ts';
+import type { ScanRecord } from '../../scan/scan.ts';
+import { sentLabels } from '../../scan/sent-labels.ts';
 import {
   classificationQuestion,
   type ModelAnswer,

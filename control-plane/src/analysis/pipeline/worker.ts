@@ -1,9 +1,9 @@
 import { withDeadline } from '@adsweep/shared/service/with-deadline.ts';
 import { type Loop, startLoop } from '../../platform/start-loop.ts';
 import type { WakeSignal } from '../../platform/wake-signal.ts';
-import { changeScan } from '../../scanning/scans/state/change-scan.ts';
-import type { InternalScans } from '../../scanning/scans/state/internal-scans.ts';
-import type { ScanRecord } from '../../scanning/scans/state/scan.ts';
+import { changeScan } from '../../scan/change-scan.ts';
+import type { InternalScans } from '../../scan/internal-scans.ts';
+import type { ScanRecord } from '../../scan/scan.ts';
 import { abandonChecks, type FinishDependencies, finishScan, type Turn } from './finish-scan.ts';
 
 export type WorkerDependencies = FinishDependencies & {

@@ -1,6 +1,6 @@
 import type { Tags } from '../../reference/tags/tag-definitions.ts';
 import { inService } from '../../reference/tags/tag-definitions.ts';
-import { matchWords } from '../../scanning/scans/state/place-words.ts';
+import { matchWords } from '../../scan/place-words.ts';
 import type { Finding } from '../detectors/finding.ts';
 import { type FoundTag, matchCombo, slugsOf } from './evaluation/combos.ts';
 import type { PackedEvidence } from './evaluation/rule-job.ts';

@@ -1,6 +1,6 @@
 import type { Logger } from '@adsweep/shared/service/logger.ts';
 import type { ReadTags } from '../../reference/tags/tag-definitions.ts';
-import type { ScanRecord } from '../../scanning/scans/state/scan.ts';
+import type { ScanRecord } from '../../scan/scan.ts';
 import { combine } from '../detectors/combine.ts';
 import type { Finding } from '../detectors/finding.ts';
 import { matchCombos, rulesInService, searchTexts } from './evaluate-rules.ts';

@@ -1,6 +1,6 @@
 import { attemptOf } from '../../crawling/captures/capture-record.ts';
 import type { ReadCapture, ReadContents } from '../../crawling/captures/read-capture.ts';
-import type { ScanRecord } from '../../scanning/scans/state/scan.ts';
+import type { ScanRecord } from '../../scan/scan.ts';
 import type { Need } from '../detectors/evidence.ts';
 import type { PackedEvidence } from './evaluation/rule-job.ts';
 import { needOf, SOURCE_OF } from './evaluation/texts.ts';

@@ -2,7 +2,7 @@ import { isFinished } from '@adsweep/shared/scan/scan-status.ts';
 import { DeadlineError, withDeadline } from '@adsweep/shared/service/with-deadline.ts';
 import { ApiError } from '../../http/api-error.ts';
 import { inService, type ReadTags } from '../../reference/tags/tag-definitions.ts';
-import type { ScanRecord } from '../../scanning/scans/state/scan.ts';
+import type { ScanRecord } from '../../scan/scan.ts';
 import type { LlmRule } from './ask-rule.ts';
 import type { BatchClaims } from './batch-claim-store.ts';
 import { findingsOf, matchCombos } from './evaluate-rules.ts';

@@ -1,9 +1,9 @@
 import type { Capture } from '@adsweep/shared/capture/capture.ts';
 import { type EmittedEvent, emit } from '../../platform/outbox/emit.ts';
-import { changeScan } from '../../scanning/scans/state/change-scan.ts';
-import type { InternalScans } from '../../scanning/scans/state/internal-scans.ts';
-import type { CaptureSummary, ScanRecord } from '../../scanning/scans/state/scan.ts';
-import { scanLinks } from '../../scanning/scans/state/scan-links.ts';
+import { changeScan } from '../../scan/change-scan.ts';
+import type { InternalScans } from '../../scan/internal-scans.ts';
+import type { CaptureSummary, ScanRecord } from '../../scan/scan.ts';
+import { scanLinks } from '../../scan/scan-links.ts';
 import { captureIdOf } from './capture-record.ts';
 import { discardEvidence, type EvidenceDependencies, storeEvidence } from './store-evidence.ts';
 

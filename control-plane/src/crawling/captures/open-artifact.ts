@@ -3,9 +3,9 @@ import { CREATIVE_SCREENSHOT } from '@adsweep/shared/capture/artifacts/creative-
 import { artifactKindOf } from '@adsweep/shared/capture/artifacts/index.ts';
 import { PAGE_SCREENSHOT } from '@adsweep/shared/capture/artifacts/page-screenshot.ts';
 import { SUBJECT_ORD } from '@adsweep/shared/capture/subject-landing.ts';
+import type { ScanRecord } from '../../scan/scan.ts';
 import type { PictureOf } from '../../scanning/artifacts/artifact.ts';
 import type { InternalArtifacts } from '../../scanning/artifacts/internal-artifacts.ts';
-import type { ScanRecord } from '../../scanning/scans/state/scan.ts';
 import { attemptOf, type CaptureRecord } from './capture-record.ts';
 import type { ReadCapture } from './read-capture.ts';
 

@@ -1,4 +1,4 @@
-import type { ScanRecord } from '../../scanning/scans/state/scan.ts';
+import type { ScanRecord } from '../../scan/scan.ts';
 import type { BodyStore } from './body-store.ts';
 import type { CaptureRecord } from './capture-record.ts';
 import type { CaptureStore } from './capture-store.ts';

@@ -1,8 +1,8 @@
 import { type Acquire, LEASE_MS, type Lease } from '@adsweep/shared/lease/messages.ts';
 import type { Logger } from '@adsweep/shared/service/logger.ts';
-import { changeScan } from '../../scanning/scans/state/change-scan.ts';
-import type { InternalScans } from '../../scanning/scans/state/internal-scans.ts';
-import type { JobRef, ScanLease, ScanRecord } from '../../scanning/scans/state/scan.ts';
+import { changeScan } from '../../scan/change-scan.ts';
+import type { InternalScans } from '../../scan/internal-scans.ts';
+import type { JobRef, ScanLease, ScanRecord } from '../../scan/scan.ts';
 import { type NodeIdentity, nodeKeyOf } from '../fleet/node-credential.ts';
 import type { CrawlQueue } from '../queue/queue.ts';
 import type { LeaseRef } from '../queue/queued-job.ts';

@@ -1,4 +1,4 @@
-import type { InternalScans } from '../../scanning/scans/state/internal-scans.ts';
+import type { InternalScans } from '../../scan/internal-scans.ts';
 import type { MarkedNodes } from '../fleet/marked-nodes.ts';
 import { type EndDependencies, releaseLease } from './end-attempt.ts';
 import { leaseRefOf } from './renew.ts';

@@ -1,6 +1,6 @@
 import type { Isolation } from '@adsweep/shared/lease/crawl-job.ts';
-import { isolationOf } from '../../scanning/scans/state/isolation.ts';
-import type { ScanInQueue } from '../../scanning/scans/state/scan.ts';
+import { isolationOf } from '../../scan/isolation.ts';
+import type { ScanInQueue } from '../../scan/scan.ts';
 
 /** What decides whether and when a member is leased. */
 type Candidate = Pick<ScanInQueue, '_id' | 'slot' | 'status' | 'lease' | 'lost_requeues'>;

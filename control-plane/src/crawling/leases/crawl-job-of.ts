@@ -1,6 +1,6 @@
 import type { CrawlJob, Isolation, JobMember } from '@adsweep/shared/lease/crawl-job.ts';
 import { JOB_LIMITS, type JobKind } from '@adsweep/shared/lease/job-limits.ts';
-import type { ScanRecord } from '../../scanning/scans/state/scan.ts';
+import type { ScanRecord } from '../../scan/scan.ts';
 import type { LeaseRef } from '../queue/queued-job.ts';
 
 /**

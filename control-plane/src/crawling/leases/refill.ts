@@ -3,7 +3,7 @@ import type { WorkMetrics } from '../../metrics.ts';
 import type { RedisClient } from '../../platform/redis.ts';
 import { type Loop, startLoop } from '../../platform/start-loop.ts';
 import { takeTurns } from '../../platform/take-turns.ts';
-import type { InternalScans } from '../../scanning/scans/state/internal-scans.ts';
+import type { InternalScans } from '../../scan/internal-scans.ts';
 import { waitingJobOf } from '../queue/enqueue-job.ts';
 import type { CrawlQueue } from '../queue/queue.ts';
 import { followRefill } from './follow-refill.ts';

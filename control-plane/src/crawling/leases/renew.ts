@@ -1,7 +1,7 @@
 import { LEASE_MS, type Renewed } from '@adsweep/shared/lease/messages.ts';
 import type { Logger } from '@adsweep/shared/service/logger.ts';
-import type { InternalScans } from '../../scanning/scans/state/internal-scans.ts';
-import type { ScanInQueue } from '../../scanning/scans/state/scan.ts';
+import type { InternalScans } from '../../scan/internal-scans.ts';
+import type { ScanInQueue } from '../../scan/scan.ts';
 import { nodeKeyOf } from '../fleet/node-credential.ts';
 import { bandOf } from '../queue/enqueue-job.ts';
 import type { CrawlQueue } from '../queue/queue.ts';

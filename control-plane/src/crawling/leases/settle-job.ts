@@ -1,6 +1,6 @@
 import type { Logger } from '@adsweep/shared/service/logger.ts';
-import type { InternalScans } from '../../scanning/scans/state/internal-scans.ts';
-import type { ScanRecord } from '../../scanning/scans/state/scan.ts';
+import type { InternalScans } from '../../scan/internal-scans.ts';
+import type { ScanRecord } from '../../scan/scan.ts';
 import { enqueueJob } from '../queue/enqueue-job.ts';
 import type { CrawlQueue } from '../queue/queue.ts';
 import type { LeaseRef } from '../queue/queued-job.ts';

@@ -1,4 +1,4 @@
-import type { ScanInQueue } from '../../scanning/scans/state/scan.ts';
+import type { ScanInQueue } from '../../scan/scan.ts';
 import type { Band } from './keys.ts';
 import type { CrawlQueue } from './queue.ts';
 import type { WaitingJob } from './queued-job.ts';

@@ -1,6 +1,6 @@
 import type { WorkMetrics } from '../../metrics.ts';
+import type { EndedScan, InternalScans } from '../../scan/internal-scans.ts';
 import type { InternalArtifacts } from '../../scanning/artifacts/internal-artifacts.ts';
-import type { EndedScan, InternalScans } from '../../scanning/scans/state/internal-scans.ts';
 import type { RetentionStore } from './retention-store.ts';
 
 /** For how many days scans and their evidence are kept after a scan has ended; 0: for ever. */

@@ -1,7 +1,7 @@
 import type { WorkMetrics } from '../../metrics.ts';
+import type { InternalScans } from '../../scan/internal-scans.ts';
 import type { AttemptRef } from '../../scanning/artifacts/artifact.ts';
 import type { InternalArtifacts } from '../../scanning/artifacts/internal-artifacts.ts';
-import type { InternalScans } from '../../scanning/scans/state/internal-scans.ts';
 import { attemptOf, captureIdOf } from '../captures/capture-record.ts';
 
 export type UnreferencedDependencies = {

@@ -1,7 +1,7 @@
 import type { CapturedHop } from '@adsweep/shared/capture/hop.ts';
 import { findEmulator } from '@adsweep/shared/scan/emulators.ts';
+import type { Classification, ScanRecord, Tiers } from '../../scan/scan.ts';
 import { timingOf } from '../scans/api/timing.ts';
-import type { Classification, ScanRecord, Tiers } from '../scans/state/scan.ts';
 import { clip, TITLE_MAX, TYPE_MAX, URL_MAX } from './clip.ts';
 import { publicCreative } from './public-creative.ts';
 import { publicTags, type TagWords } from './public-tags.ts';

@@ -1,6 +1,6 @@
 import { CREATIVE_SCREENSHOT } from '@adsweep/shared/capture/artifacts/creative-screenshot.ts';
 import type { SubRequest } from '@adsweep/shared/capture/hop.ts';
-import type { ScanRecord } from '../scans/state/scan.ts';
+import type { ScanRecord } from '../../scan/scan.ts';
 import { clip, LISTED_URL_MAX, TYPE_MAX, URL_MAX } from './clip.ts';
 import type { ReportCreative, ReportRequest } from './report.ts';
 import type { SeenEvidence } from './seen-evidence.ts';

@@ -1,6 +1,6 @@
 import { SEVERITIES, type SystemTag } from '../../reference/tags/system-tag.ts';
-import { matchWords } from '../scans/state/place-words.ts';
-import type { ScanTag } from '../scans/state/scan.ts';
+import { matchWords } from '../../scan/place-words.ts';
+import type { ScanTag } from '../../scan/scan.ts';
 import { clip, DETAIL_MAX, TITLE_MAX, URL_MAX } from './clip.ts';
 import type { ReportMatch, ReportTag } from './report.ts';
 

@@ -1,4 +1,4 @@
-import type { ScanRecord } from '../scans/state/scan.ts';
+import type { ScanRecord } from '../../scan/scan.ts';
 import type { SeenEvidence } from './seen-evidence.ts';
 
 /**

@@ -9,6 +9,8 @@ import { idempotent } from '../../../http/idempotent.ts';
 import { created, type Incoming, ok, type Route, route, type ValidPart } from '../../../http/route.ts';
 import type { ReadCatalogue } from '../../../reference/catalogue/lookup.ts';
 import { catalogueNotReady } from '../../../reference/catalogue/not-ready.ts';
+import type { ScanRecord } from '../../../scan/scan.ts';
+import type { ScanStore } from '../../../scan/scan-store.ts';
 import type { SentCountries } from '../request/checks/check.ts';
 import { checkRequest } from '../request/checks/index.ts';
 import { type Estimate, estimate } from '../request/estimate.ts';
@@ -16,8 +18,6 @@ import type { FindCampaign } from '../request/find-campaign.ts';
 import { newScans, type RequestedScans, scanIdsOf } from '../request/new-scan.ts';
 import { type BulkScanIn, BulkScanInSchema, type ScanIn, ScanInSchema } from '../request/scan-in.ts';
 import { type Submission, type Submit, type SubmitParts, submitTogether } from '../request/submit.ts';
-import type { ScanRecord } from '../state/scan.ts';
-import type { ScanStore } from '../state/scan-store.ts';
 import { presentCreated } from './present-scan.ts';
 import { EstimateSchema, type PresentedScan, ScanSchema } from './responses.ts';
 

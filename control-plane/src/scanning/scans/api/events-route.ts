@@ -2,8 +2,8 @@ import { Type } from 'typebox';
 import { ApiError, notFound } from '../../../http/api-error.ts';
 import type { Caller } from '../../../http/caller.ts';
 import { type Route, route } from '../../../http/route.ts';
-import { stateOf } from '../state/scan-state.ts';
-import type { ScanStore } from '../state/scan-store.ts';
+import { stateOf } from '../../../scan/scan-state.ts';
+import type { ScanStore } from '../../../scan/scan-store.ts';
 import { openStateStream, type WatchScan } from './state-stream.ts';
 
 /** What the stream of a scan's states needs; `closing` aborts when the process is told to stop. */

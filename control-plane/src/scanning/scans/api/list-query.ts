@@ -6,10 +6,10 @@ import { type DayRange, dayRangeIssues, momentsOf } from '../../../http/calendar
 import { pageQuery } from '../../../http/page.ts';
 import { CURSOR_DESCRIPTION, cursorIssues } from '../../../http/page-cursor.ts';
 import type { Filter } from '../../../platform/store.ts';
+import { type FilterKind, filterKey, labelPair } from '../../../scan/filter-keys.ts';
+import type { ListQuestion } from '../../../scan/scan-list-store.ts';
+import type { StoredScan } from '../../../scan/stored-scan.ts';
 import { LABEL_KEY } from '../request/label-key.ts';
-import { type FilterKind, filterKey, labelPair } from '../state/filter-keys.ts';
-import type { ListQuestion } from '../state/scan-list-store.ts';
-import type { StoredScan } from '../state/stored-scan.ts';
 
 const TEXT_MAX = 4_096;
 const LIST_MAX = 20_000;

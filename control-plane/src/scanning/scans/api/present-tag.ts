@@ -1,4 +1,4 @@
-import type { ScanRecord, ScanTag } from '../state/scan.ts';
+import type { ScanRecord, ScanTag } from '../../../scan/scan.ts';
 import type { PresentedTag } from './responses.ts';
 
 /** What a tag's definition says of a slug; null where it has none or it is archived. */

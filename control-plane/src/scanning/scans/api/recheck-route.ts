@@ -5,8 +5,8 @@ import type { Caller } from '../../../http/caller.ts';
 import type { IdempotencyStore } from '../../../http/idempotency-store.ts';
 import { idempotent } from '../../../http/idempotent.ts';
 import { ok, type Route, route } from '../../../http/route.ts';
+import { type RecheckParts, type RecheckScope, recheckScans } from '../../../scan/recheck.ts';
 import { issueAt } from '../request/checks/check.ts';
-import { type RecheckParts, type RecheckScope, recheckScans } from '../state/recheck.ts';
 import { RecheckSchema } from './responses.ts';
 
 /** What the operation needs; `priceOfCheck` throws where the organization may create nothing. */

@@ -11,10 +11,10 @@ import {
   encodeCursor,
 } from '../../../http/page-cursor.ts';
 import { ok, type Route, route } from '../../../http/route.ts';
-import { type CancelParts, cancelScan } from '../state/cancel.ts';
-import type { ScanRecord } from '../state/scan.ts';
-import type { ListQuestion } from '../state/scan-list-store.ts';
-import type { ScanStore } from '../state/scan-store.ts';
+import { type CancelParts, cancelScan } from '../../../scan/cancel.ts';
+import type { ScanRecord } from '../../../scan/scan.ts';
+import type { ListQuestion } from '../../../scan/scan-list-store.ts';
+import type { ScanStore } from '../../../scan/scan-store.ts';
 import { type CreateParts, createRoutes } from './create-routes.ts';
 import { type EventsParts, eventsRoute } from './events-route.ts';
 import type { ScanEvidence } from './evidence.ts';

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import { isFinal } from '@adsweep/shared/scan/scan-status.ts';
-import type { ScanState } from '../state/scan-state.ts';
+import type { ScanState } from '../../../scan/scan-state.ts';
 
 /** Calls `receive` with each change of a scan's state until `stop` is called. Some may be missing. */
 export type WatchScan = (scanId: string, receive: (state: ScanState) => void) => Promise<{ stop: () => void }>;

@@ -1,4 +1,4 @@
-import type { ScanRecord } from '../state/scan.ts';
+import type { ScanRecord } from '../../../scan/scan.ts';
 
 /** Where a finished scan's time went, in milliseconds. */
 export type ScanTiming = { queued_ms: number; crawl_ms: number; checks_ms: number; total_ms: number };

@@ -1,6 +1,6 @@
 import type { Catalogue } from '@adsweep/shared/targeting/catalogue.ts';
 import { poolOf } from '../../../reference/catalogue/lookup.ts';
-import type { ScanRecord } from '../state/scan.ts';
+import type { ScanRecord } from '../../../scan/scan.ts';
 
 /** What creating scans would do. `routable` false: not in every country; null: that shows at the crawl alone. */
 export type Estimate = {

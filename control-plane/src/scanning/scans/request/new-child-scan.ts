@@ -1,6 +1,6 @@
 import { derivedId } from '@adsweep/shared/ids.ts';
 import type { AddMembers } from '@adsweep/shared/lease/messages.ts';
-import type { ScanLease, ScanRecord } from '../state/scan.ts';
+import type { ScanLease, ScanRecord } from '../../../scan/scan.ts';
 import { pendingScan } from './new-scan.ts';
 
 /** A scan that a sweep found: its slot, its target, and the referrer it is loaded with. */

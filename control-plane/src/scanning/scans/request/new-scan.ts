@@ -5,7 +5,7 @@ import type { Catalogue } from '@adsweep/shared/targeting/catalogue.ts';
 import { initialOutbox } from '../../../platform/outbox/outbox-source.ts';
 import { poolOf, spelled } from '../../../reference/catalogue/lookup.ts';
 import { readProxyType } from '../../../reference/catalogue/proxy-type.ts';
-import type { ScanProxy, ScanRecord } from '../state/scan.ts';
+import type { ScanProxy, ScanRecord } from '../../../scan/scan.ts';
 import { TARGET_KINDS } from './checks/target.ts';
 import type { ScanSettings } from './scan-in.ts';
 

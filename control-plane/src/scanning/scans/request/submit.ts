@@ -1,8 +1,8 @@
 import type { Logger } from '@adsweep/shared/service/logger.ts';
 import type { ReservationRequest, ReserveChecks } from '../../../accounts/allowance/reserve-checks.ts';
 import { gatherByKey } from '../../../platform/gather-by-key.ts';
-import type { ScanRecord } from '../state/scan.ts';
-import type { ScanStore } from '../state/scan-store.ts';
+import type { ScanRecord } from '../../../scan/scan.ts';
+import type { ScanStore } from '../../../scan/scan-store.ts';
 
 /** Queues the crawl jobs of pending scans. */
 export type Enqueue = (scans: ScanRecord[]) => Promise<void>;

@@ -1,0 +1,186 @@
+import { type FailureCode, isOurFault, isTransient, publicTextOf } from '@adsweep/shared/failures.ts';
+import { isFinished, type ScanStatus } from '@adsweep/shared/scan/scan-status.ts';
+import type { Exit } from '@adsweep/shared/targeting/exit-ticket.ts';
+import type { OutboxEntry } from '../platform/outbox/outbox-entry.ts';
+import { afterLoss } from './isolation.ts';
+import type { CaptureSummary, Classification, ScanLease, ScanRecord, ScanTag } from './scan.ts';
+import { fillIn } from './sent-labels.ts';
+
+/** Something that happened to a scan. */
+export type ScanEvent =
+  | { type: 'cancel' }
+  | { type: 'lease'; lease: ScanLease }
+  | { type: 'alone'; fence: number }
+  | { type: 'release'; fence: number }
+  | { type: 'capture'; fence: number; capture: CaptureSummary; exit: Exit | null }
+  | {
+      type: 'failure';
+      fence: number;
+      code: FailureCode;
+      capture: CaptureSummary | null;
+      exit: Exit | null;
+      backoffMs: number;
+    }
+  | { type: 'recheck'; id: string }
+  | { type: 'claim_checks'; until: Date }
+  | { type: 'renew_checks'; until: Date }
+  | {
+      type: 'finish';
+      tags: ScanTag[];
+      classification: Classification;
+      /** The labels that a model filled in. */
+      extractedLabels: Record<string, string>;
+      network: string;
+      networkHost: string;
+      complete: boolean;
+      error: string;
+    };
+
+/**
+ * A change of one scan: the fields to set when the document still looks like `when`. `follows` goes into the outbox in the same write.
+ */
+export type ScanChange = {
+  when: {
+    status: ScanStatus;
+    fence?: number;
+    checks_claimed_until?: Date | null;
+    checks_attempts?: number;
+    event_sequence?: number;
+  };
+  set: Partial<ScanRecord>;
+  follows: OutboxEntry[];
+};
+
+/**
+ * What `event` does to `scan`, or null where it means nothing in this state, such as the result of a node that lost its lease
+ * (spec 3). Pure: the store writes the change as one compare-and-set. Charges and refunds are decided here; events are added by who
+ * changes the scan.
+ */
+export function advance(scan: ScanRecord, event: ScanEvent, now: Date): ScanChange | null {
+  switch (event.type) {
+    case 'cancel':
+      if (scan.status !== 'pending') return null;
+      return change({ status: 'pending' }, { status: 'cancelled', completed_at: now }, [refund(scan, now)]);
+    case 'lease':
+      return takeLease(scan, event.lease, now);
+    case 'alone':
+      if (!holdsLease(scan, event.fence) || !scan.lease) return null;
+      return change(
+        { status: 'running', fence: event.fence },
+        { lease: { ...scan.lease, alone: true }, started_at: now },
+      );
+    case 'release':
+      if (!holdsLease(scan, event.fence)) return null;
+      return change(
+        { status: 'running', fence: event.fence },
+        { status: 'pending', lease: null, started_at: null, due_at: now },
+      );
+    case 'capture':
+      if (!holdsLease(scan, event.fence)) return null;
+      return change(
+        { status: 'running', fence: event.fence },
+        { status: 'crawled', lease: null, crawled_at: now, ...seen(scan, event) },
+      );
+    case 'failure':
+      return holdsLease(scan, event.fence) ? endFailedAttempt(scan, event, now) : null;
+    case 'recheck':
+      return startRecheck(scan, event.id, now);
+    case 'claim_checks':
+      if (!mayClaimChecks(scan, now)) return null;
+      return change(
+        { status: scan.status, checks_claimed_until: scan.checks_claimed_until },
+        {
+          status: 'checking',
+          checks_claimed_until: event.until,
+          checks_attempts: (scan.checks_attempts ?? 0) + 1,
+        },
+      );
+    case 'renew_checks':
+      if (scan.status !== 'checking') return null;
+      return change(claimOf(scan), { checks_claimed_until: event.until });
+    case 'finish':
+      if (scan.status !== 'checking') return null;
+      return change(claimOf(scan), {
+        status: event.complete ? 'completed' : 'partial',
+        error: event.error,
+        tags: event.tags,
+        classification: event.classification,
+        ...fillIn(scan, event.extractedLabels),
+        network: event.network,
+        network_host: event.networkHost,
+        checks_claimed_until: null,
+        completed_at: scan.completed_at ?? now,
+      });
+  }
+}
+
+/**
+ * The checks start again, over the evidence that is stored: tags are wiped, and the scan keeps the time at which it first ended. The
+ * sequence of events is compared, because every end of the checks emits one.
+ */
+function startRecheck(scan: ScanRecord, id: string, now: Date): ScanChange | null {
+  if (!isFinished(scan.status) || scan.evidence_removed_at || scan.recheck?.id === id) return null;
+  const ordinal = (scan.recheck?.ordinal ?? 0) + 1;
+  return change(
+    { status: scan.status, event_sequence: scan.event_sequence },
+    { status: 'rechecking', error: '', tags: [], checks_attempts: 0, recheck: { id, ordinal } },
+    [{ id: `recheck:${scan._id}:${ordinal}`, kind: 'recheck', at: now }],
+  );
+}
+
+/** A later lease of a job takes over a scan that an earlier one left running; the earlier attempt counts as lost. */
+function takeLease(scan: ScanRecord, lease: ScanLease, now: Date): ScanChange | null {
+  const leased = { status: 'running' as const, lease, started_at: now };
+  if (scan.status === 'pending') return change({ status: 'pending' }, leased);
+  if (scan.status !== 'running' || !scan.lease || scan.lease.fence >= lease.fence) return null;
+  return change({ status: 'running', fence: scan.lease.fence }, { ...leased, lost_requeues: scan.lost_requeues + 1 });
+}
+
+type Failure = Extract<ScanEvent, { type: 'failure' }>;
+
+/** A transient failure goes back to `pending` while retries remain; a lost node's does so without using one up. */
+function endFailedAttempt(scan: ScanRecord, failure: Failure, now: Date): ScanChange {
+  const when = { status: 'running' as const, fence: failure.fence };
+  const again = { status: 'pending' as const, lease: null, started_at: null };
+  const afterIt = failure.code === 'node: LOST' ? afterLoss(scan) : failure.code;
+  if (afterIt === 'again') return change(when, { ...again, lost_requeues: scan.lost_requeues + 1, due_at: now });
+  if (failure.code !== 'node: LOST' && isTransient(failure.code) && scan.retry_attempt < scan.retry_max_attempts) {
+    const due_at = new Date(now.getTime() + failure.backoffMs);
+    return change(when, { ...again, retry_attempt: scan.retry_attempt + 1, due_at });
+  }
+  const end = {
+    status: 'failed' as const,
+    error: publicTextOf(afterIt),
+    lease: null,
+    completed_at: now,
+    ...seen(scan, failure),
+  };
+  return change(when, end, isOurFault(afterIt) ? [refund(scan, now)] : []);
+}
+
+function seen(scan: ScanRecord, event: { capture: CaptureSummary | null; exit: Exit | null }): Partial<ScanRecord> {
+  const exit = event.exit && { ...event.exit, attempts: scan.retry_attempt + scan.lost_requeues + 1 };
+  return { capture: event.capture, exit };
+}
+
+const holdsLease = (scan: ScanRecord, fence: number): boolean =>
+  scan.status === 'running' && scan.lease?.fence === fence;
+
+/** A claim is known by the number of its attempt, for its time changes with each renewal. */
+const claimOf = ({ checks_attempts = 0 }: ScanRecord) => ({ status: 'checking' as const, checks_attempts });
+
+const mayClaimChecks = (scan: ScanRecord, now: Date): boolean =>
+  scan.status === 'crawled' ||
+  scan.status === 'rechecking' ||
+  (scan.status === 'checking' && (scan.checks_claimed_until?.getTime() ?? 0) < now.getTime());
+
+function change(when: ScanChange['when'], set: Partial<ScanRecord>, follows: OutboxEntry[] = []): ScanChange {
+  return { when, set, follows };
+}
+
+/** Refunds what the scan's creation charged; a charge of 0 is refunded as 0. */
+function refund(scan: ScanRecord, now: Date): OutboxEntry {
+  const { _id, price_micros, target, created_at } = scan;
+  const check = { amount_micros: price_micros, target_kind: target.kind, charged_at: created_at };
+  return { id: `refund:${_id}`, kind: 'refund', at: now, ...check };
+}

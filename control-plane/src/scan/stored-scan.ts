@@ -1,0 +1,14 @@
+import type { Place } from '../http/page-cursor.ts';
+import type { Filter } from '../platform/store.ts';
+import { QUEUE_FIELDS, type ScanRecord } from './scan.ts';
+
+/** A scan as it is stored, with the keys that lists are filtered by. */
+export type StoredScan = ScanRecord & { filter_keys: string[] };
+
+/** The fields of a {@link ScanInQueue}, as a projection. */
+export const IN_QUEUE = Object.fromEntries(QUEUE_FIELDS.map((field) => [field, 1]));
+
+/** The rows after a place in an order by `field`, the last first. */
+export const earlierThan = (field: 'created_at' | 'completed_at', { at, id }: Place): Filter<StoredScan> => ({
+  $or: [{ [field]: { $lt: at } }, { [field]: at, _id: { $lt: id } }],
+});

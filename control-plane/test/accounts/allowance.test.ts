@@ -1,0 +1,306 @@
+import assert from 'node:assert/strict';
+import { after, before, beforeEach, describe, test } from 'node:test';
+import { derivedId } from '@adsweep/shared/ids.ts';
+import { createLogger } from '@adsweep/shared/service/logger.ts';
+import { type Limits, refusalOf } from '../../src/accounts/allowance/allowance.ts';
+import { openAllowances } from '../../src/accounts/allowance/open-allowances.ts';
+import { releaseAbandoned } from '../../src/accounts/allowance/release-abandoned.ts';
+import type { ReservationRequest } from '../../src/accounts/allowance/reserve-checks.ts';
+import { bookCharge } from '../../src/accounts/billing/book-charge.ts';
+import { monthOf } from '../../src/accounts/billing/month-of.ts';
+import type { OrganizationRecord } from '../../src/accounts/organizations/organization.ts';
+import { NO_QUOTAS } from '../../src/accounts/organizations/quotas.ts';
+import { gatherByKey } from '../../src/platform/gather-by-key.ts';
+import {
+  type Answered,
+  KEYS,
+  ORGANIZATIONS,
+  PAGE,
+  PRICE_MICROS,
+  type RunningApi,
+  runningApi,
+} from '../support/running-api.ts';
+import { seededRandom } from '../support/seeded-random.ts';
+
+const SCANS = '/api/v1/scans';
+const BULK = '/api/v1/scans/bulk';
+const { country_code: _, ...TARGET } = PAGE;
+const OURS = ORGANIZATIONS.ours;
+const THIS_MONTH = monthOf(new Date());
+const ELEVEN_MINUTES_MS = 660_000;
+const logger = createLogger('test', 'silent');
+
+const withKey = (key: string) => ({ headers: { 'idempotency-key': key } });
+const statusesOf = (answers: Answered[]) => answers.map(({ status, body }) => (status === 201 ? 201 : body.code));
+const times = <T>(count: number, work: (at: number) => T): T[] => Array.from({ length: count }, (_one, at) => work(at));
+
+/** The API with a quota or a balance, and what its relay would do. */
+async function limitedApi(startBalanceMicros: number | null) {
+  const api = await runningApi(undefined, startBalanceMicros);
+  const { allowance, store, scans } = api;
+  return {
+    ...api,
+    async limit(checks_per_month: number | null): Promise<void> {
+      const organizations = store.collection<OrganizationRecord>('organizations');
+      await organizations.updateOne({ _id: OURS }, { $set: { quotas: { ...NO_QUOTAS, checks_per_month } } });
+    },
+    /** As if nothing had ever been asked for. */
+    async forget(): Promise<void> {
+      await allowance.settleAll();
+      for (const name of ['scans', 'allowances', 'ledger_entries']) await store.collection(name).deleteMany({});
+    },
+    used: async () => (await allowance.allowances.read(OURS)).months[THIS_MONTH] ?? 0,
+    left: async () => (await allowance.read(OURS)).allowance.available_micros,
+    open: async () => Object.keys((await allowance.allowances.read(OURS)).reservations).length,
+    made: () => store.collection('scans').countDocuments({ organization_id: OURS }),
+    /** Carries out every charge and refund, `repeats` times. */
+    async relay(repeats = 1): Promise<void> {
+      for (const { _id, outbox } of await store
+        .collection<{ _id: string; outbox: never[] }>('scans')
+        .find({})
+        .toArray())
+        for (const entry of outbox as { kind: 'charge' | 'refund' }[])
+          for (let time = 0; time < repeats; time += 1) {
+            await bookCharge(api.ledger, entry as never, { organizationId: OURS, scanId: _id, campaignId: null });
+            if (entry.kind === 'refund') await allowance.follow(OURS);
+          }
+    },
+    release: (now: Date) =>
+      releaseAbandoned({ allowances: allowance.allowances, countScans: scans.countOf, logger }, now),
+    /** Has the process die when it has written `count` more scans. */
+    dieAfter(count: number): void {
+      const { insertUnlessThere } = scans;
+      let left = count;
+      scans.insertUnlessThere = async (scan) => {
+        left -= 1;
+        if (left < 0) throw new Error('killed');
+        return insertUnlessThere(scan);
+      };
+    },
+    live(insertUnlessThere: RunningApi['scans']['insertUnlessThere']): void {
+      scans.insertUnlessThere = insertUnlessThere;
+    },
+  };
+}
+
+type LimitedApi = Awaited<ReturnType<typeof limitedApi>>;
+
+describe('checks per month', () => {
+  let api: LimitedApi;
+  let insert: RunningApi['scans']['insertUnlessThere'];
+  before(async () => {
+    api = await limitedApi(null);
+    insert = api.scans.insertUnlessThere;
+  });
+  beforeEach(() => api.forget());
+  after(() => api.stop());
+
+  test('§5.9 as many are made as there are left, however many ask at once', async () => {
+    await api.limit(23);
+    const answers = await Promise.all(times(60, () => api.post(SCANS, PAGE)));
+    const refused = answers.filter(({ status }) => status !== 201);
+    assert.equal(refused.length, 37);
+    for (const { status, body } of refused) {
+      assert.deepEqual([status, body.code, typeof body.detail], [403, 'billing.quota_exhausted', 'string']);
+    }
+    assert.deepEqual([await api.used(), await api.made()], [23, 23]);
+    assert.equal((await api.post(SCANS, PAGE, { key: KEYS.theirs })).status, 201, 'others have a quota of their own');
+    await api.limit(24);
+    assert.deepEqual(statusesOf([await api.post(SCANS, PAGE), await api.post(SCANS, PAGE)]), [
+      201,
+      'billing.quota_exhausted',
+    ]);
+    await api.limit(null);
+    assert.equal((await api.post(SCANS, PAGE)).status, 201);
+    assert.equal(await api.used(), 25, 'and they are counted without a quota too');
+  });
+
+  test('§5.9 an order that is more than what is left makes nothing, and its dry run says so', async () => {
+    await api.limit(7);
+    const four = { ...TARGET, country_codes: ['US', 'PT'], repeat_count: 2 };
+    for (const path of [BULK, `${BULK}?dry_run=true`])
+      assert.equal((await api.post(path, { ...four, repeat_count: 4 })).body.code, 'billing.quota_exhausted');
+    assert.deepEqual([await api.used(), await api.made()], [0, 0]);
+    assert.equal((await api.post(`${BULK}?dry_run=true`, four)).status, 200);
+    const answers = await Promise.all(times(5, () => api.post(BULK, four)));
+    assert.equal(answers.filter(({ status }) => status === 201).length, 1);
+    assert.deepEqual([await api.used(), await api.made()], [4, 4]);
+  });
+
+  test('§5.9 a refunded check is given back, once, to the month that it was made in', async () => {
+    await api.limit(2);
+    const [one] = [await api.post(SCANS, PAGE), await api.post(SCANS, PAGE)];
+    assert.equal((await api.post(SCANS, PAGE)).status, 403);
+    await api.post(`${SCANS}/${one.body.id}/cancel`);
+    await api.relay(3);
+    assert.equal(await api.used(), 1);
+    assert.deepEqual(statusesOf([await api.post(SCANS, PAGE), await api.post(SCANS, PAGE)]), [
+      201,
+      'billing.quota_exhausted',
+    ]);
+    const old = { organizationId: OURS, scanId: 'old', campaignId: null };
+    const refund = { id: 'refund:old', kind: 'refund', amount_micros: 5, at: new Date() } as const;
+    await bookCharge(api.ledger, { ...refund, charged_at: new Date('2026-01-31T23:59:59Z') }, old);
+    await Promise.all(times(3, () => api.allowance.follow(OURS)));
+    const { months } = await api.allowance.allowances.read(OURS);
+    assert.deepEqual(months, { [THIS_MONTH]: 2, '2026-01': -1 });
+  });
+
+  test('§5.9 a request that was interrupted counts for what it made, and for nothing twice when it is sent again', async () => {
+    await api.limit(10);
+    const eight = { ...TARGET, country_codes: ['US', 'PT'], repeat_count: 4 };
+    api.dieAfter(3);
+    assert.equal((await api.post(BULK, eight, withKey('interrupted'))).status, 500);
+    api.live(insert);
+    assert.deepEqual([await api.used(), await api.made()], [8, 3]);
+    assert.equal((await api.post(BULK, eight, withKey('interrupted'))).status, 201);
+    assert.deepEqual([await api.used(), await api.made()], [8, 8]);
+    await api.allowance.settleAll();
+    assert.equal(await api.open(), 0);
+    assert.equal((await api.post(BULK, eight, withKey('interrupted'))).headers.get('idempotency-replayed'), 'true');
+    assert.equal(await api.used(), 8);
+  });
+
+  test('§5.9 what an interrupted request did not make is given back after ten minutes, and counts again when it is made', async () => {
+    await api.limit(10);
+    const eight = { ...TARGET, country_codes: ['US', 'PT'], repeat_count: 4 };
+    api.dieAfter(3);
+    assert.equal((await api.post(BULK, eight, withKey('abandoned'))).status, 500);
+    api.live(insert);
+    await api.release(new Date());
+    assert.equal(await api.used(), 8, 'it may still be at work');
+    const later = new Date(Date.now() + ELEVEN_MINUTES_MS);
+    await Promise.all([api.release(later), api.release(later)]);
+    assert.deepEqual([await api.used(), await api.open()], [3, 0]);
+    for (const made of [8, 8]) {
+      assert.equal((await api.post(BULK, eight, withKey('abandoned'))).status, 201);
+      assert.deepEqual([await api.used(), await api.made()], [made, made]);
+    }
+  });
+
+  test('§5.9 counts are exact whatever is repeated, interrupted and released', async () => {
+    const random = seededRandom(20_261_122);
+    const processes = times(3, () =>
+      openAllowances({
+        store: api.store,
+        ledger: api.ledger,
+        quotasOf: async () => ({ ...NO_QUOTAS, checks_per_month: 40 }),
+        startBalanceMicros: null,
+      }),
+    );
+    const there = new Set<string>();
+    const request = async (at: number): Promise<void> => {
+      const id = `request-${Math.floor(random() * 60)}`;
+      const indexes = times(1 + (Number(id.slice(8)) % 3), (index) => index);
+      const ids = indexes.map((index) => derivedId(id, index));
+      const known = ids.filter((one) => there.has(one)).length;
+      if (known === ids.length) return;
+      const wanted: ReservationRequest = {
+        ...{ id, names: [id], indexes, checks: ids.length - known, priceMicros: 10 },
+        ...{ isRepeatable: true, now: new Date() },
+      };
+      const reserved = await processes[at % 3]!.reserve(OURS, wanted).catch(() => null);
+      if (!reserved) return;
+      let made = 0;
+      for (const one of ids) {
+        // It dies here, and leaves its reservation behind.
+        if (random() < 0.05) return;
+        if (!there.has(one)) made += 1;
+        there.add(one);
+      }
+      reserved.settle(made);
+    };
+    for (let round = 0; round < 25; round += 1) {
+      // A request runs at most once at a time, as the idempotency keys see to it.
+      for (const batch of times(4, (at) => at)) await request(round * 4 + batch);
+      assert.ok((await api.used()) <= 40);
+    }
+    for (const one of processes) await one.settleAll();
+    const countScans = async (_organization: string, ids: string[]) => ids.filter((id) => there.has(id)).length;
+    const parts = { allowances: processes[0]!.allowances, countScans, logger };
+    await releaseAbandoned(parts, new Date(Date.now() + ELEVEN_MINUTES_MS));
+    assert.deepEqual([await api.used(), 10 * there.size + (await api.left())], [there.size, 0]);
+    assert.equal(await api.open(), 0);
+  });
+
+  test('what the store takes is what the rule allows', async () => {
+    const { allowances } = api.allowance;
+    const random = seededRandom(7);
+    for (const at of times(150, (index) => index)) {
+      const limits: Limits = {
+        checks_per_month: random() < 0.3 ? null : Math.floor(random() * 6),
+        hasBalance: random() < 0.5,
+      };
+      const priced = {
+        month: '2026-11',
+        checks: 1 + Math.floor(random() * 4),
+        price_micros: Math.floor(random() * 2) * 10,
+      };
+      const id = `organization-${at}`;
+      await allowances.beginMonth(id, priced.month);
+      await allowances.credit(id, { after: 0, through: 1 }, [], Math.floor(random() * 5) * 10);
+      const expected = refusalOf(await allowances.read(id), priced, limits) === null;
+      const wanted = { ...priced, id: 'r', at: new Date(), names: [], indexes: [], isRepeatable: false };
+      assert.equal(await allowances.take(id, [wanted], [], limits), expected, JSON.stringify({ limits, priced }));
+    }
+  });
+});
+
+describe('a balance', () => {
+  let api: LimitedApi;
+  before(async () => {
+    api = await limitedApi(35_000);
+  });
+  beforeEach(() => api.forget());
+  after(() => api.stop());
+
+  test('§5.10 an organization spends what it has, however many ask at once, and a refund is there to be spent', async () => {
+    assert.equal(PRICE_MICROS, 10_000);
+    const answers = await Promise.all(times(10, () => api.post(SCANS, PAGE)));
+    const paid = answers.filter(({ status }) => status === 201);
+    assert.equal(paid.length, 3);
+    for (const { status, body } of answers.filter((one) => one.status !== 201))
+      assert.deepEqual([status, body.code, typeof body.detail], [403, 'billing.insufficient_funds', 'string']);
+    assert.equal((await api.post(`${SCANS}?dry_run=true`, PAGE)).body.code, 'billing.insufficient_funds');
+    assert.equal(await api.left(), 5_000);
+    await api.post(`${SCANS}/${paid[0]!.body.id}/cancel`);
+    await api.relay(2);
+    assert.equal(await api.left(), 15_000);
+    assert.deepEqual(statusesOf([await api.post(SCANS, PAGE), await api.post(SCANS, PAGE)]), [
+      201,
+      'billing.insufficient_funds',
+    ]);
+    await api.relay();
+    const { rows } = await api.ledger.list(OURS, { types: null, created: null }, 0, 100);
+    assert.equal(rows[0]?.balance_after_micros, await api.left(), 'the ledger comes to the same');
+    assert.equal(rows.filter(({ type }) => type === 'initial_balance').length, 1);
+  });
+
+  test('§5.10 what costs nothing needs no balance', async () => {
+    const organizations = api.store.collection<OrganizationRecord>('organizations');
+    await Promise.all(times(3, () => api.post(SCANS, PAGE)));
+    assert.equal((await api.post(SCANS, PAGE)).status, 403);
+    await organizations.updateOne({ _id: OURS }, { $set: { check_price_micros: 0 } });
+    assert.equal((await api.post(SCANS, PAGE)).status, 201);
+    await organizations.updateOne({ _id: OURS }, { $set: { check_price_micros: null } });
+  });
+});
+
+describe('work that is gathered', () => {
+  test('runs in batches of a key, in order: what comes in one turn of the event loop or while a batch runs; what fails, each of its batch gets', async () => {
+    const batches: string[] = [];
+    const gathered = gatherByKey<number, number>(async (key, items) => {
+      batches.push(`${key}:${items.join(',')}`);
+      if (items.includes(13)) throw new Error('unlucky');
+      return items.map((item) => item * 2);
+    }, 3);
+    const results = await Promise.allSettled([1, 2, 3, 4, 13, 5].map((item) => gathered('a', item)));
+    const other = await gathered('b', 6);
+    assert.deepEqual(batches, ['a:1,2,3', 'a:4,13,5', 'b:6']);
+    assert.deepEqual(
+      results.map((one) => (one.status === 'fulfilled' ? one.value : 'failed')),
+      [2, 4, 6, 'failed', 'failed', 'failed'],
+    );
+    assert.equal(other, 12);
+  });
+});

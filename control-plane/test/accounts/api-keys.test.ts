@@ -1,0 +1,113 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { findCaller } from '../../src/accounts/keys/find-caller.ts';
+import { noteUse } from '../../src/accounts/keys/note-use.ts';
+import { itemsOf, type Json, KEYS, ORGANIZATIONS, PAGE, type RunningApi, runningApi } from '../support/running-api.ts';
+
+const PATH = '/api/v1/account/api-keys';
+
+describe('the API keys of an organization', () => {
+  let api: RunningApi;
+  before(async () => {
+    api = await runningApi();
+  });
+  after(() => api.stop());
+
+  const create = (body: object, key = KEYS.ours) => api.post(PATH, body, { key });
+  const list = async (key = KEYS.ours): Promise<Json[]> => (await api.get(PATH, { key })).body;
+
+  test('§5.5 a key is shown once, works, and is stored as a hash alone', async () => {
+    const { status, body, text } = await create({ name: 'Build server' });
+    assert.equal(status, 201);
+    assert.match(body.full_key, /^adsw_[A-Za-z0-9_-]{43}$/);
+    assert.equal((await api.post('/api/v1/scans', PAGE, { key: body.full_key })).status, 201);
+    assert.ok(text.includes(body.full_key));
+    const listed = (await list()).find(({ id }) => id === body.id);
+    const { full_key, ...shown } = body;
+    assert.deepEqual(listed, { ...shown, last_used_at: null, is_operators: false });
+    const stored = await api.store.collection('api_keys').find({}).toArray();
+    for (const one of [await list(), stored]) assert.ok(!JSON.stringify(one).includes(full_key));
+  });
+
+  test('§5.5 permissions narrow a key, and nobody creates a key that may more', async () => {
+    const { body: reader } = await create({ name: 'Reader', permissions: ['scans.read', 'account.manage'] });
+    assert.equal((await api.get('/api/v1/scans', { key: reader.full_key })).status, 200);
+    assert.equal((await api.post('/api/v1/scans', PAGE, { key: reader.full_key })).status, 403);
+    const more = await create({ name: 'More', permissions: ['scans.read', 'scans.write'] }, reader.full_key);
+    assert.deepEqual(itemsOf(more), ['body.permissions permission_lacking']);
+    assert.match(more.body.detail[0].msg, /scans\.write/);
+    assert.deepEqual(itemsOf(await create({ name: 'Fleet', permissions: ['fleet.manage'] })), [
+      'body.permissions permission_lacking',
+    ]);
+    const { body: same } = await create({ name: 'Same' }, reader.full_key);
+    assert.deepEqual(same.permissions.toSorted(), ['account.manage', 'scans.read']);
+    const { body: none } = await create({ name: 'None', permissions: [] });
+    assert.equal((await api.get('/api/v1/scans', { key: none.full_key })).status, 403);
+    assert.equal((await api.get('/api/v1/geos', { key: none.full_key })).status, 200);
+  });
+
+  test('a key expires', async () => {
+    const expires_at = new Date(Date.now() + 60_000).toISOString();
+    const { body } = await create({ name: 'For a minute', expires_at });
+    assert.equal(body.expires_at, expires_at);
+    const at = (ms: number) => findCaller(api.accounts.keys, body.full_key, new Date(Date.parse(expires_at) + ms));
+    assert.ok(await at(-1));
+    assert.equal(await at(0), null);
+  });
+
+  const REFUSED: [change: object, items: string[]][] = [
+    [{}, ['body.name missing']],
+    [{ name: '' }, ['body.name string_too_short']],
+    [{ name: 'x', expires_at: '2020-01-01T00:00:00Z' }, ['body.expires_at date_past']],
+    [{ name: 'x', expires_at: 'tomorrow' }, ['body.expires_at date-time_invalid']],
+    [{ name: 'x', permissions: ['scans.read', 'scans.read'] }, ['body.permissions duplicate_items']],
+    [{ name: 'x', permissions: ['everything'] }, ['body.permissions.0 enum']],
+    [{ name: 'x', key: 'my own' }, ['body.key unexpected_field']],
+  ];
+  for (const [change, items] of REFUSED)
+    test(`a key is refused: ${JSON.stringify(change)}`, async () => {
+      assert.deepEqual(itemsOf(await create(change)), items);
+    });
+
+  test('§5.5 a revoked key works no longer, and only its organization can revoke it', async () => {
+    const { body } = await create({ name: 'Short-lived' });
+    assert.equal((await api.call('DELETE', `${PATH}/${body.id}`, { key: KEYS.theirs })).status, 404);
+    assert.equal((await api.get('/api/v1/scans', { key: body.full_key })).status, 200);
+    assert.equal((await api.call('DELETE', `${PATH}/${body.id}`)).status, 204);
+    assert.equal((await api.get('/api/v1/scans', { key: body.full_key })).status, 401);
+    assert.equal((await api.call('DELETE', `${PATH}/${body.id}`)).status, 404);
+    assert.ok(!(await list()).some(({ id }) => id === body.id));
+    assert.ok((await list(KEYS.theirs)).every(({ id }) => id !== body.id));
+  });
+
+  test('the key of the settings is listed, and is not revoked here', async () => {
+    await api.store
+      .collection<{ _id: string }>('api_keys')
+      .updateOne({ organization_id: ORGANIZATIONS.theirs }, { $set: { source: 'environment' } });
+    const [key] = await list(KEYS.theirs);
+    assert.equal(key.is_operators, true);
+    const answer = await api.call('DELETE', `${PATH}/${key.id}`, { key: KEYS.theirs });
+    assert.deepEqual([answer.status, answer.body.code], [409, 'account.key_of_settings']);
+  });
+
+  test('the last use of a key is noted, once a minute', async () => {
+    const { body } = await create({ name: 'In use' });
+    const record = await api.accounts.keys.find(ORGANIZATIONS.ours, body.id);
+    const now = new Date('2027-01-01T00:00:00.000Z');
+    const noted: Date[] = [];
+    const keys = {
+      noteUse: async (id: string, at: Date) => {
+        noted.push(at);
+        await api.accounts.keys.noteUse(id, at);
+      },
+    };
+    const seconds = (count: number) => new Date(now.getTime() + count * 1000);
+    for (const at of [seconds(0), seconds(59)]) await noteUse(keys, { ...record!, last_used_at: now }, at);
+    assert.deepEqual(noted, []);
+    await noteUse(keys, record!, now);
+    await noteUse(keys, { ...record!, last_used_at: now }, seconds(60));
+    assert.deepEqual(noted, [now, seconds(60)]);
+    const listed = (await list()).find(({ id }) => id === body.id);
+    assert.equal(listed.last_used_at, seconds(60).toISOString());
+  });
+});

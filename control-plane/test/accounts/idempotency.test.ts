@@ -1,0 +1,172 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { addFirstOrganization, FIRST_ORGANIZATION_ID } from '../../src/accounts/add-organization.ts';
+import {
+  EVERYTHING,
+  FIRST,
+  itemsOf,
+  KEYS,
+  ORGANIZATIONS,
+  PAGE,
+  type RunningApi,
+  runningApi,
+} from '../support/running-api.ts';
+
+const OPERATORS = 'key-of-the-operator';
+
+describe('sending a request twice', () => {
+  let api: RunningApi;
+  before(async () => {
+    api = await runningApi();
+    await addFirstOrganization(api.accounts, OPERATORS, new Date());
+  });
+  after(() => api.stop());
+
+  const create = (key: string, body: object = PAGE, sent = {}) =>
+    api.post('/api/v1/scans', body, { headers: { 'idempotency-key': key }, ...sent });
+  const total = async () => (await api.scans.list(ORGANIZATIONS.ours, EVERYTHING, FIRST)).total;
+
+  test('§4.2.18 the same key and body give the first answer again and create nothing', async () => {
+    const first = await create('order-1');
+    const before = await total();
+    const second = await create('order-1');
+    assert.equal(second.status, 201);
+    assert.deepEqual(second.body, first.body);
+    assert.equal(first.headers.get('idempotency-replayed'), null);
+    assert.equal(second.headers.get('idempotency-replayed'), 'true');
+    assert.equal(await total(), before);
+  });
+
+  test('§4.2.18 the same key with another body is refused', async () => {
+    await create('order-2');
+    const answer = await create('order-2', { ...PAGE, country_code: 'PT' });
+    assert.equal(answer.status, 422);
+    assert.equal(answer.body.code, 'idempotency.key_reused');
+    assert.deepEqual(itemsOf(answer), ['header.Idempotency-Key key_reused']);
+  });
+
+  test('the same body in another order of its fields is the same body', async () => {
+    const first = await create('order-ordered');
+    const again = await create('order-ordered', Object.fromEntries(Object.entries(PAGE).reverse()) as typeof PAGE);
+    assert.deepEqual([again.status, again.body.id], [201, first.body.id]);
+  });
+
+  test('§4.2.18 many at the same instant create one', async () => {
+    const before = await total();
+    const answers = await Promise.all(Array.from({ length: 20 }, () => create('order-3')));
+    assert.equal(await total(), before + 1);
+    const statuses = new Set(answers.map(({ status }) => status));
+    assert.ok(statuses.has(201));
+    assert.deepEqual(
+      [...statuses].filter((status) => status !== 201 && status !== 409),
+      [],
+    );
+    for (const { status, body } of answers) if (status === 409) assert.equal(body.code, 'idempotency.in_progress');
+  });
+
+  test('refusals are not remembered', async () => {
+    assert.equal((await create('order-4', { ...PAGE, country_code: 'XX' })).status, 422);
+    assert.equal((await create('order-4')).status, 201);
+  });
+
+  test('each organization has its own keys', async () => {
+    const ours = await create('order-5');
+    const theirs = await create('order-5', PAGE, { key: KEYS.theirs });
+    assert.equal(theirs.status, 201);
+    assert.notEqual(ours.body.id, theirs.body.id);
+  });
+
+  test('a request that broke off after its write is run again and creates nothing twice', async () => {
+    const scope = `${ORGANIZATIONS.ours} POST /api/v1/scans`;
+    const first = await create('order-6');
+    const collection = api.store.collection('idempotency_keys');
+    await collection.updateMany({ 'answer.body': { $regex: first.body.id } }, { $set: { answer: null } });
+    assert.equal((await create('order-6')).status, 409, 'it may still be running');
+    await api.idempotency.interrupt(scope, 'order-6');
+    const before = await total();
+    const again = await create('order-6');
+    assert.deepEqual([again.status, again.body.id], [201, first.body.id]);
+    assert.equal(await total(), before);
+  });
+
+  test('after 24 hours a key is new', async () => {
+    const scope = 'any scope';
+    const now = new Date('2026-05-01T00:00:00Z');
+    const day = 24 * 60 * 60 * 1000;
+    const begin = (at: number, fingerprint = 'body') =>
+      api.idempotency.begin(scope, 'key', fingerprint, new Date(now.getTime() + at));
+    assert.equal((await begin(0)).run, true);
+    await api.idempotency.finish(scope, 'key', { status: 201, body: '{}' });
+    assert.equal((await begin(day - 1)).run, false);
+    assert.equal((await begin(day, 'another body')).run, true);
+  });
+
+  test('a key has 1 to 255 characters', async () => {
+    assert.equal((await create('k'.repeat(255))).status, 201);
+    assert.deepEqual(itemsOf(await create('k'.repeat(256))), ['header.Idempotency-Key string_length']);
+  });
+
+  test('§4.2.19 a dry run makes all checks, writes nothing and is not remembered', async () => {
+    const before = await total();
+    const answer = await api.post('/api/v1/scans?dry_run=true', PAGE, { headers: { 'idempotency-key': 'order-7' } });
+    assert.equal(answer.status, 200);
+    assert.deepEqual(answer.body, {
+      dry_run: true,
+      scans: 1,
+      checks: { min: 1, max: 1 },
+      cost_micros: { min: 10_000, max: 10_000 },
+      routable: true,
+      warnings: [],
+    });
+    assert.equal((await api.post('/api/v1/scans?dry_run=true', { ...PAGE, url: 'x' })).status, 422);
+    assert.equal(await total(), before);
+    assert.equal((await create('order-7')).status, 201);
+  });
+
+  test('§4.2.19 a dry run says what cannot be routed', async () => {
+    const routable = async (change: object) =>
+      (await api.post('/api/v1/scans?dry_run=true', { ...PAGE, ...change })).body.routable;
+    assert.equal(await routable({ proxy: { region: 'Texas', city: 'Houston' } }), true);
+    assert.equal(await routable({ proxy: { region: 'Texas', city: 'Los Angeles' } }), false);
+    assert.equal(await routable({ country_code: 'PT', proxy: { proxy_type: 'mobile' } }), false);
+    assert.equal(await routable({ proxy: { region: 'Texas', isp: 'Comcast' } }), null);
+  });
+
+  const CREATING: [path: string, body: object][] = [
+    ['/api/v1/custom-rules', { name: 'a', tag_slug: 'a', rule_type: 'stopword_url', config: { contains: ['a'] } }],
+    ['/api/v1/custom-taxonomies', { name: 'Verticals', nodes: [{ client_id: '1', name: 'Games' }] }],
+    ['/api/v1/account/roles', { name: 'Reader', permissions: ['scans.read'] }],
+    ['/api/v1/account/api-keys', { name: 'Reader', permissions: ['scans.read'] }],
+    ['/api/v1/organizations', { name: 'An agency' }],
+  ];
+  for (const [path, body] of CREATING)
+    test(`§7.2.5 POST ${path} sent twice creates one, and answers the same`, async () => {
+      const sent = { key: OPERATORS, headers: { 'idempotency-key': `of ${path}` } };
+      const [first, again] = [await api.post(path, body, sent), await api.post(path, body, sent)];
+      assert.deepEqual([first.status, again.status], [201, 201], again.text);
+      assert.deepEqual(again.body, first.body);
+      assert.equal(again.headers.get('idempotency-replayed'), 'true');
+      const other = await api.post(path, { ...body, name: 'b' }, sent);
+      assert.deepEqual([other.status, other.body.code], [422, 'idempotency.key_reused']);
+    });
+
+  test('§7.2.5 §5.5 no remembered answer shows a secret', async () => {
+    const remembered = JSON.stringify(await api.store.collection('idempotency_keys').find({}).toArray());
+    assert.match(remembered, /Verticals/);
+    assert.doesNotMatch(remembered, /full_key|api_key|adsw_/);
+  });
+
+  test('§7.2.5 what was made before the answer was lost is made once', async () => {
+    for (const [path, body] of CREATING.slice(0, 3)) {
+      const [scope, name] = [`${FIRST_ORGANIZATION_ID} POST ${path}`, `lost ${path}`];
+      const sent = { key: OPERATORS, headers: { 'idempotency-key': name } };
+      const first = await api.post(path, body, sent);
+      await api.store
+        .collection('idempotency_keys')
+        .updateMany({ 'answer.body': { $regex: first.body.id } }, { $set: { answer: null } });
+      await api.idempotency.interrupt(scope, name);
+      const again = await api.post(path, body, sent);
+      assert.deepEqual([again.status, again.body], [201, first.body]);
+    }
+  });
+});

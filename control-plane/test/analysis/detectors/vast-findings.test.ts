@@ -1,0 +1,110 @@
+import assert from 'node:assert/strict';
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, it } from 'node:test';
+import type { CapturedVast } from '@adsweep/shared/capture/vast.ts';
+import { detect } from '../../../src/analysis/detectors/detect.ts';
+import { NO_EVIDENCE } from '../../../src/analysis/detectors/evidence.ts';
+import { sampleAd, sampleMedia, sampleTracker, sampleVast } from '../../support/sample-vast.ts';
+
+const AD = { ...sampleAd, media: [] };
+const [MEDIA, TRACKER] = [sampleMedia, sampleTracker];
+const vast = (parts: Partial<CapturedVast> = {}): CapturedVast =>
+  sampleVast({ rungs: [], ads: [{ ...AD, media: [MEDIA] }], trackers: [TRACKER], ...parts });
+const found = (record: CapturedVast, ...documents: string[]) => {
+  const vastDocuments = documents.map((text, rung) => ({ rung, text }));
+  return detect({ ...NO_EVIDENCE, vast: record, vastDocuments }).findings.map(({ tag_slug, detail }) => [
+    tag_slug,
+    detail,
+  ]);
+};
+const slugs = (...args: Parameters<typeof found>) => found(...args).map(([slug]) => slug);
+
+describe('the findings of a VAST tag', () => {
+  it('are none where everything is as it should be', () => {
+    assert.deepEqual(found(vast(), GOOD), []);
+  });
+
+  it('tell of a video that does not play, with the code that a player tells', () => {
+    const media = [{ ...MEDIA, outcome: 'refused' as const, status_code: 404 }];
+    const [[slug, detail] = []] = found(vast({ ads: [{ ...AD, shown: 'nothing', error_code: 401, media }] }));
+    assert.equal(slug, 'vast_media_unplayable');
+    assert.match(String(detail), /refused it \(404\); error 401 \(VAST 4\.3, 2\.3\.6\.3\)/);
+    assert.deepEqual(slugs(vast({ ads: [{ ...AD, shown: 'nothing', error_code: 403 }] })), ['vast_media_unplayable']);
+    const [[missing, why] = []] = found(vast({ ads: [{ ...AD, shown: 'nothing', error_code: 602 }] }));
+    assert.equal(missing, 'vast_media_unplayable');
+    assert.match(String(why), /a companion [^;]*\(VAST 4\.3, 3\.13\); error 602/);
+  });
+
+  it('leave out what the device would play and our browser cannot', () => {
+    const media = [{ ...MEDIA, outcome: 'undecodable' as const }];
+    assert.deepEqual(slugs(vast({ ads: [{ ...AD, shown: 'nothing', error_code: 405, media }] })), []);
+  });
+
+  it('tell of a duration and a bitrate that are not what the document says', () => {
+    const record = (duration_ms: number, bitrate: number) =>
+      vast({ ads: [{ ...AD, duration_ms, media: [{ ...MEDIA, bitrate }] }] });
+    assert.deepEqual(slugs(record(10_900, 500)), []);
+    assert.deepEqual(slugs(record(15_000, 800)), ['vast_duration_mismatch']);
+    assert.deepEqual(slugs(record(10_000, 5_000)), ['vast_bitrate_mismatch']);
+  });
+
+  it('tell of impressions that count twice, in whichever document', () => {
+    const twice = [TRACKER, { ...TRACKER, rung: 1 }];
+    assert.deepEqual(slugs(vast({ trackers: twice })), ['vast_duplicate_impression']);
+    assert.deepEqual(slugs(vast({ trackers: [TRACKER, { ...TRACKER, ad: 1 }] })), []);
+    assert.deepEqual(slugs(vast({ trackers: [TRACKER, { ...TRACKER, event: 'viewable' }] })), []);
+  });
+
+  it('tell of trackers that nobody answers, not of those that were not due', () => {
+    assert.deepEqual(slugs(vast({ trackers: [{ ...TRACKER, status_code: 404 }] })), ['vast_tracker_failed']);
+    assert.deepEqual(slugs(vast({ trackers: [{ ...TRACKER, status_code: 0, requested_at_ms: null }] })), []);
+  });
+
+  it('tell what an ad is made with', () => {
+    const ads = [
+      { ...AD, media: [MEDIA], is_vpaid: true, interactive: ['SIMID'], verifications: ['company.com-omid'] },
+    ];
+    assert.deepEqual(slugs(vast({ ads })), ['vast_vpaid', 'vast_simid', 'vast_omid']);
+    assert.deepEqual(slugs(vast({ ads: [{ ...AD, shown: 'nonlinear' }] })), ['vast_nonlinear']);
+  });
+
+  it('name the section of the standard for every value and element that is wrong', () => {
+    const bad = GOOD.replace('delivery="progressive"', 'delivery="torrent"')
+      .replace('00:00:10', '10')
+      .replace('<AdTitle>t</AdTitle>', '')
+      .replace('event="start"', 'event="begin"')
+      .replace('https://track.example/i', 'http://track.example/i');
+    const details = Object.fromEntries(found(vast(), bad));
+    assert.match(details.vast_invalid_value ?? '', /MediaFile@delivery "torrent" must be .*\(VAST 4\.3, 3\.9\.1\)/);
+    assert.match(details.vast_invalid_value ?? '', /Duration "10" must be a time .*\(VAST 4\.3, 3\.8\.1\)/);
+    assert.match(details.vast_invalid_value ?? '', /Tracking@event "begin" .*\(VAST 4\.3, 3\.14\.1\)/);
+    assert.match(details.vast_missing_element ?? '', /InLine has no AdTitle \(VAST 4\.3, 3\.4\.2\)/);
+    assert.match(details.vast_insecure_url ?? '', /Impression http:\/\/track\.example\/i/);
+  });
+
+  it('leave what stands in extensions to whoever made them', () => {
+    const foreign =
+      '<Extensions><Extension><MediaFile delivery="x">http://y.example</MediaFile></Extension></Extensions>';
+    assert.deepEqual(found(vast(), GOOD.replace('</InLine>', `${foreign}</InLine>`)), []);
+  });
+});
+
+const GOOD = `<VAST version="4.2"><Ad id="1"><InLine><AdSystem>server</AdSystem><AdTitle>t</AdTitle><AdServingId>a</AdServingId>
+<Impression><![CDATA[https://track.example/i]]></Impression><Creatives><Creative><UniversalAdId idRegistry="ad-id.org">1</UniversalAdId><Linear><Duration>00:00:10</Duration>
+<TrackingEvents><Tracking event="start"><![CDATA[https://track.example/s]]></Tracking></TrackingEvents>
+<MediaFiles><MediaFile delivery="progressive" type="video/mp4" width="640" height="360"><![CDATA[https://cdn.example/a.mp4]]></MediaFile></MediaFiles>
+</Linear></Creative></Creatives></InLine></Ad></VAST>`;
+
+const DATA = join(import.meta.dirname, '../../../../../shared/data/vast');
+const skip = existsSync(DATA) ? false : `there is no ${DATA}`;
+
+describe('the documents of real players and servers', { skip }, () => {
+  it('are reviewed without a detector that fails', () => {
+    const all: { file: string }[] = JSON.parse(readFileSync(join(DATA, 'expected.json'), 'utf8'));
+    const vastDocuments = all.map(({ file }, rung) => ({ rung, text: readFileSync(join(DATA, file), 'utf8') }));
+    const { failed, findings } = detect({ ...NO_EVIDENCE, vast: vast(), vastDocuments });
+    assert.deepEqual(failed, []);
+    for (const { detail } of findings) assert.match(detail, /VAST 4\.3, \d/);
+  });
+});

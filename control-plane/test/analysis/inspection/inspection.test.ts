@@ -1,0 +1,98 @@
+import assert from 'node:assert/strict';
+import { after, afterEach, before, describe, it } from 'node:test';
+import { type PackedScan, unpackScan } from '../../../src/analysis/inspection/packed-scan.ts';
+import { runWithin } from '../../../src/analysis/inspection/run-within.ts';
+import { finishCrawled } from '../../../src/analysis/pipeline/worker.ts';
+import { checkCrawled, crawledScan } from '../../support/checked-scans.ts';
+import { captureOf, gzJson, type RunningFarm, requestOf, runningFarm } from '../../support/running-farm.ts';
+
+let farm: RunningFarm;
+before(async () => {
+  farm = await runningFarm();
+});
+afterEach(() => farm.forgetScans());
+after(() => farm.stop());
+
+describe('inspections of evidence', () => {
+  it('are judged within a time that no endless loop and no regular expression outlasts', () => {
+    assert.equal(
+      runWithin(1_000, () => 'an answer'),
+      'an answer',
+    );
+    const endless: (() => unknown)[] = [
+      () => {
+        for (;;);
+      },
+      () => /^(a+)+$/.test(`${'a'.repeat(60)}b`),
+    ];
+    for (const work of endless) assert.throws(() => runWithin(50, work), { code: 'ERR_SCRIPT_EXECUTION_TIMEOUT' });
+  });
+
+  it('are judged all the same when the process was paused in the middle of a judgement', () => {
+    const stand = () => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
+    let begun = 0;
+    const pausedAtFirst = () => {
+      begun += 1;
+      if (begun === 1) stand();
+      return 'an answer';
+    };
+    assert.equal(runWithin(500, pausedAtFirst), 'an answer');
+    assert.equal(begun, 2);
+    assert.throws(() => runWithin(50, stand), { code: 'ERR_SCRIPT_EXECUTION_TIMEOUT' }, 'but not for ever');
+  });
+
+  it('look at all requests while they are kept, and at contents and documents', async () => {
+    const seen: PackedScan[] = [];
+    const { dependencies } = farm.farm;
+    const watched = (packed: PackedScan) => {
+      seen.push(packed);
+      return dependencies.inspect(packed);
+    };
+    const scan = await farm.submit();
+    const requests = Array.from({ length: 300 }, (_, at) => requestOf(at));
+    await farm.node.complete(await farm.acquireOne(), captureOf(['https://shop.example/'], { requests }));
+    await finishCrawled({ ...dependencies, inspect: watched }, new Date());
+    assert.equal((await farm.read(scan._id)).status, 'completed');
+    const [packed] = seen;
+    assert.equal(unpackScan(packed!).requests.length, 300);
+    const kept = { ...packed!, parts: { ...packed!.parts, requests: null } };
+    assert.equal(unpackScan(kept).requests.length, 200, 'after a day');
+  });
+
+  it('look at what a page made large beside the process, which does other things meanwhile', async () => {
+    const script = `${'setApprovalForAll writeText eth_call 104,116,116,112 '.repeat(2_400)}`;
+    const text = 'your computer is infected, call microsoft windows security at 1-800-555-0199 now. '.repeat(600);
+    const body = (at: number) => ({ url: `https://a.example/${at}.js`, resource_type: 'script', content_type: '' });
+    const bodies = Array.from({ length: 60 }, (_, at) => ({ ...body(at), bytes: script.length, text: script }));
+    const document = { landing: 0, url: 'https://a.example/', title: text, text };
+    const documents = Array.from({ length: 20 }, (_, at) => ({
+      ...document,
+      frame: `${at || ''}`,
+      html: '<a '.repeat(9e4),
+    }));
+    const scan = { ignore_first_n_domains: 0, referrer: null };
+    const parts = { requests: null, documents: gzJson(documents), bodies: gzJson(bodies), vastDocuments: null };
+    const packed = { scan, capture: gzJson(captureOf(['https://a.example/'])), parts, unpackedBytesMax: 1e9 };
+    let [turns, isDone] = [0, false];
+    const inspecting = farm.farm.dependencies.inspect(packed).finally(() => {
+      isDone = true;
+    });
+    for (; !isDone; turns++) await new Promise((resolve) => setImmediate(resolve));
+    const { findings, failed } = await inspecting;
+    assert.deepEqual(failed, []);
+    assert.ok(findings.some(({ tag_slug }) => tag_slug === 'scareware'));
+    assert.ok(turns > 100, `${turns} turns of the event loop`);
+  });
+
+  it('are done by a thread that hostile evidence ends, and others go on', async () => {
+    const scan = await crawledScan(farm);
+    const { dependencies } = farm.farm;
+    const broken = async (packed: PackedScan) =>
+      dependencies.inspect({ ...packed, capture: new Uint8Array([1, 2, 3]) });
+    assert.equal(await finishCrawled({ ...dependencies, inspect: broken }, new Date()), 1);
+    assert.equal((await farm.read(scan._id)).status, 'checking', 'its claim runs out');
+    const other = await crawledScan(farm);
+    await checkCrawled(farm);
+    assert.equal((await farm.read(other._id)).status, 'completed');
+  });
+});

@@ -1,0 +1,177 @@
+import assert from 'node:assert/strict';
+import { after, afterEach, before, describe, it } from 'node:test';
+import { until } from '../../../../shared/test/support/until.ts';
+import { finishScan } from '../../../src/analysis/pipeline/finish-scan.ts';
+import { finishCrawled, startWorker } from '../../../src/analysis/pipeline/worker.ts';
+import type { ReadPackedCapture } from '../../../src/crawling/captures/read-capture.ts';
+import { createWakeSignal } from '../../../src/platform/wake-signal.ts';
+import { changeScan } from '../../../src/scan/change-scan.ts';
+import { checkCrawled, crawledScan, followUpsOf } from '../../support/checked-scans.ts';
+import { type RunningFarm, runningFarm } from '../../support/running-farm.ts';
+
+let farm: RunningFarm;
+before(async () => {
+  farm = await runningFarm();
+});
+afterEach(() => farm.forgetScans());
+after(() => farm.stop());
+
+const crawled = () => crawledScan(farm);
+const work = (now?: Date) => checkCrawled(farm, now);
+const [TAGS, COMPLETED] = ['scanning.tags.detected', 'scanning.scan.completed'];
+
+describe('the checks of a scan', () => {
+  it('are done once by two workers that look at the same time', async () => {
+    const scan = await crawled();
+    const claims = await Promise.all([work(), work(), work()]);
+    assert.equal(
+      claims.reduce((sum, count) => sum + count, 0),
+      1,
+    );
+    const finished = await farm.read(scan._id);
+    assert.deepEqual([finished.status, finished.tags.length], ['completed', 1]);
+  });
+
+  it('are taken over when their worker is gone, and the late one changes nothing', async () => {
+    const scan = await crawled();
+    const now = new Date();
+    const claim = { type: 'claim_checks' as const, until: new Date(now.getTime() + 60_000) };
+    const gone = await changeScan(farm.scans, scan, claim, now);
+    assert.ok(gone);
+    assert.equal(await work(new Date(now.getTime() + 59_000)), 0, 'its claim still holds');
+    assert.equal(await work(new Date(now.getTime() + 61_000)), 1);
+    assert.equal(await finishScan(farm.farm.dependencies, gone, new Date()), false);
+    const finished = await farm.read(scan._id);
+    assert.deepEqual([finished.status, finished.tags.length], ['completed', 1]);
+    assert.deepEqual(followUpsOf(finished), ['charge', TAGS, COMPLETED]);
+  });
+
+  it('are repeated after a crash in the middle, without doubling anything', async () => {
+    const scan = await crawled();
+    const { dependencies } = farm.farm;
+    const crashes = [
+      { readPackedCapture: () => Promise.reject(new Error('killed')) },
+      { scans: { ...dependencies.scans, apply: crashAtFinish(dependencies.scans) } },
+    ];
+    let now = new Date();
+    for (const broken of crashes) {
+      assert.equal(await finishCrawled({ ...dependencies, ...broken }, now), 1);
+      assert.equal((await farm.read(scan._id)).status, 'checking');
+      now = new Date(now.getTime() + 61_000);
+    }
+    assert.equal(await work(now), 1);
+    const finished = await farm.read(scan._id);
+    assert.deepEqual([finished.status, finished.tags.length], ['completed', 1]);
+    assert.deepEqual(followUpsOf(finished), ['charge', TAGS, COMPLETED]);
+  });
+
+  it('end as partial, with the reason, when they have been interrupted three times', async () => {
+    const scan = await crawled();
+    const { dependencies } = farm.farm;
+    const killed = { ...dependencies, readPackedCapture: () => Promise.reject(new Error('killed')) };
+    const start = Date.now();
+    for (let times = 1; times <= 3; times += 1) {
+      assert.equal(await finishCrawled(killed, new Date(start + times * 61_000)), 1);
+      assert.deepEqual((await farm.read(scan._id)).status, 'checking');
+    }
+    assert.equal(await finishCrawled(killed, new Date(start + 4 * 61_000)), 1);
+    const finished = await farm.read(scan._id);
+    assert.deepEqual([finished.status, finished.error, finished.tags], ['partial', 'checks: INTERRUPTED', []]);
+    assert.deepEqual(followUpsOf(finished), ['charge', COMPLETED]);
+  });
+
+  it('do not hold the worker for ever when they hang', async (t) => {
+    const scan = await crawled();
+    const asked = Promise.withResolvers<void>();
+    const hang: ReadPackedCapture = () => {
+      asked.resolve();
+      return new Promise(() => {});
+    };
+    t.mock.timers.enable({ apis: ['setTimeout'] });
+    const turn = finishCrawled({ ...farm.farm.dependencies, readPackedCapture: hang }, new Date());
+    await asked.promise;
+    await new Promise((resolve) => setImmediate(resolve));
+    t.mock.timers.tick(300_000);
+    assert.equal(await turn, 1);
+    assert.equal((await farm.read(scan._id)).status, 'checking', 'whoever finds its claim run out tries again');
+  });
+
+  it('keep their claim for as long as they run, however long that is', async () => {
+    const scan = await crawled();
+    const end = Promise.withResolvers<void>();
+    const { dependencies } = farm.farm;
+    const slow: ReadPackedCapture = (one) => end.promise.then(() => dependencies.readPackedCapture(one));
+    const limits = { slots: 1, claimMs: 3_000, checksMs: 60_000 };
+    const turn = finishCrawled({ ...dependencies, readPackedCapture: slow }, new Date(), limits);
+    const claims = new Set<number>();
+    await until('its claim to be renewed past its first length', async () => {
+      const { checks_claimed_until } = await farm.read(scan._id);
+      if (checks_claimed_until) claims.add(checks_claimed_until.getTime());
+      assert.equal(await work(), 0, 'no other worker may claim it');
+      return claims.size > 4;
+    });
+    end.resolve();
+    assert.equal(await turn, 1);
+    const finished = await farm.read(scan._id);
+    assert.deepEqual([finished.status, finished.checks_attempts], ['completed', 1]);
+  });
+
+  it('of one scan never wait for those of another', async () => {
+    const end = Promise.withResolvers<void>();
+    const { dependencies } = farm.farm;
+    const slow = await crawled();
+    const readPackedCapture: ReadPackedCapture = async (one) => {
+      if (one.capture?.id === slow.capture?.id) await end.promise;
+      return dependencies.readPackedCapture(one);
+    };
+    const wake = createWakeSignal();
+    const worker = startWorker({ ...dependencies, readPackedCapture }, wake, {
+      slots: 2,
+      claimMs: 30_000,
+      checksMs: 60_000,
+    });
+    try {
+      await until('the slow one to begin', async () => (await farm.read(slow._id)).status === 'checking');
+      for (let one = 0; one < 5; one += 1) {
+        const quick = await crawled();
+        wake.raise();
+        await until('a quick one to end', async () => (await farm.read(quick._id)).status === 'completed');
+      }
+      assert.equal((await farm.read(slow._id)).status, 'checking');
+    } finally {
+      end.resolve();
+      await worker.stop();
+    }
+    assert.equal((await farm.read(slow._id)).status, 'completed', 'stopping waits for what is under way');
+  });
+
+  it('are looked for once when one scan is told of, and not again because it ends', async () => {
+    const { dependencies } = farm.farm;
+    let looks = 0;
+    const scans: typeof dependencies.scans = {
+      ...dependencies.scans,
+      awaitingChecks: (now, limit) => {
+        looks += 1;
+        return dependencies.scans.awaitingChecks(now, limit);
+      },
+    };
+    const signal = createWakeSignal();
+    const toldAlone = { ...signal, wait: (_ms: number, stop?: AbortSignal) => signal.wait(600_000, stop) };
+    const worker = startWorker({ ...dependencies, scans }, toldAlone);
+    try {
+      await until('it to wait', () => signal.waiting() === 1);
+      const scan = await crawled();
+      signal.raise();
+      await until('the scan to end', async () => (await farm.read(scan._id)).status === 'completed');
+    } finally {
+      await worker.stop();
+    }
+    assert.equal(looks, 2, 'at its start, and when it was told');
+  });
+});
+
+/** Fails the write that finishes a scan, as a crash right before it would. */
+function crashAtFinish(scans: RunningFarm['scans']): RunningFarm['scans']['apply'] {
+  return (scan, change) =>
+    change.set.status === 'completed' ? Promise.reject(new Error('killed')) : scans.apply(scan, change);
+}

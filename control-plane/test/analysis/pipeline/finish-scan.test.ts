@@ -1,0 +1,146 @@
+import assert from 'node:assert/strict';
+import { after, afterEach, before, describe, it } from 'node:test';
+import type { Observation } from '@adsweep/shared/capture/observations/index.ts';
+import { detectors } from '../../../src/analysis/detectors/detect.ts';
+import type { Detector } from '../../../src/analysis/detectors/detector.ts';
+import type { Need } from '../../../src/analysis/detectors/evidence.ts';
+import { inspect } from '../../../src/analysis/inspection/inspect.ts';
+import { type PackedScan, unpackScan } from '../../../src/analysis/inspection/packed-scan.ts';
+import { finishCrawled } from '../../../src/analysis/pipeline/worker.ts';
+import type { ReadPackedCapture } from '../../../src/crawling/captures/read-capture.ts';
+import { addRule, checkCrawled, crawledScan, followUpsOf, LOUD, ownTag, slugsOf } from '../../support/checked-scans.ts';
+import { captureOf, type RunningFarm, requestOf, runningFarm } from '../../support/running-farm.ts';
+
+let farm: RunningFarm;
+before(async () => {
+  farm = await runningFarm();
+});
+afterEach(() => farm.forgetScans());
+after(() => farm.stop());
+
+const crawled = (observations?: Observation[]) => crawledScan(farm, observations);
+const work = (now?: Date) => checkCrawled(farm, now);
+const slowly = (read: ReadPackedCapture, ms: number): ReadPackedCapture => {
+  return (scan) => new Promise((resolve) => setTimeout(() => resolve(read(scan)), ms));
+};
+const [TAGS, COMPLETED] = ['scanning.tags.detected', 'scanning.scan.completed'];
+
+describe('the checks after a crawl', () => {
+  it('§6.2 tell of tags, where there are any, before they tell that the scan is completed', async () => {
+    const [tagged, clean] = [await crawled(), await crawled([])];
+    assert.equal(await work(), 2);
+    assert.deepEqual(followUpsOf(await farm.read(tagged._id)), ['charge', TAGS, COMPLETED]);
+    assert.deepEqual(followUpsOf(await farm.read(clean._id)), ['charge', COMPLETED]);
+    assert.equal((await farm.read(clean._id)).status, 'completed');
+  });
+
+  it('§2.5.2 §2.5.4 do not assign an archived tag, and no event names it; restoring it tags no scan of the meantime', async () => {
+    const autosound = (await farm.tags.visibleTo(null)).get('autosound')!;
+    await farm.tags.setArchived(autosound, new Date(), new Date());
+    const scan = await crawled();
+    await work();
+    await farm.tags.setArchived(autosound, null, new Date());
+    const later = await crawled();
+    await work();
+    assert.deepEqual((await farm.read(scan._id)).tags, []);
+    assert.deepEqual(followUpsOf(await farm.read(scan._id)), ['charge', COMPLETED], 'no event names it');
+    assert.equal((await farm.read(later._id)).tags.length, 1);
+  });
+
+  it('§2.6.8 assign the tags of rules, which say where they found something', async () => {
+    const scan = await farm.submit();
+    await addRule(farm, scan, 'kit', { rule_type: 'regexp_request_url', config: { pattern: 'exploit-\\d+' } });
+    await addRule(farm, scan, 'loud-kit', { rule_type: 'combo', config: { all_of: ['kit', 'autosound'] } });
+    await addRule(farm, scan, 'quiet', { rule_type: 'combo', config: { none_of: ['autosound'] } });
+    const requests = [requestOf(1, { url: 'https://cdn.example/exploit-42.js' })];
+    await farm.node.complete(
+      await farm.acquireOne(),
+      captureOf(['https://shop.example/'], { observations: [LOUD], requests }),
+    );
+    await work();
+    const finished = await farm.read(scan._id);
+    assert.deepEqual([finished.status, finished.error], ['completed', '']);
+    assert.deepEqual(slugsOf(finished), ['autosound', 'kit', 'loud-kit']);
+    const { url, match } = finished.tags[1]!;
+    assert.equal(url, 'https://cdn.example/exploit-42.js');
+    const { rule_id, place, offset, excerpt } = match!;
+    assert.deepEqual([rule_id, place, offset], [`kit-${scan._id}`, 'request', 20]);
+    assert.equal(excerpt, 'https://cdn.example/«exploit-42».js');
+  });
+
+  it('§2.5.3 a combo with an archived input does not fire, not even where it asks for its absence', async () => {
+    const scan = await farm.submit();
+    await addRule(farm, scan, 'new', { rule_type: 'combo', config: { none_of: ['old'] } });
+    await farm.tags.register({ ...ownTag(scan.organization_id, 'old'), archived_at: new Date() }, new Date());
+    await farm.node.complete(await farm.acquireOne(), captureOf(['https://shop.example/']));
+    await work();
+    assert.deepEqual((await farm.read(scan._id)).tags, []);
+  });
+
+  it('§8.4 end as partial and say which rules were skipped, where the budget was spent', async () => {
+    const scan = await crawled();
+    const missing = ['rules skipped, the time budget was spent: "Casino words"'];
+    const judgeByRules = async () => ({ findings: [], missing });
+    await finishCrawled({ ...farm.farm.dependencies, judgeByRules }, new Date());
+    const { status, error, tags } = await farm.read(scan._id);
+    assert.deepEqual([status, error, tags.length], ['partial', `checks: ${missing[0]}`, 1]);
+  });
+
+  it('§8.4 end as partial and say which rules could not be read; the others find what they look for', async () => {
+    const scan = await farm.submit();
+    await addRule(farm, scan, 'unreadable', { rule_type: 'regexp_url', config: { pattern: 'kit-(' } });
+    await addRule(farm, scan, 'readable', { rule_type: 'regexp_url', config: { pattern: 'shop' } });
+    await farm.node.complete(await farm.acquireOne(), captureOf(['https://shop.example/']));
+    await work();
+    const finished = await farm.read(scan._id);
+    const error = 'checks: rules that could not be read: "unreadable"';
+    assert.deepEqual([finished.status, finished.error, slugsOf(finished)], ['partial', error, ['readable']]);
+  });
+
+  it('§3.6 lose the findings of a detector that fails alone, and say which one it was', async () => {
+    const scan = await crawled();
+    const broken: Detector<Need> = {
+      name: 'broken',
+      needs: [],
+      detect: () => {
+        throw new Error('a detector with a fault');
+      },
+    };
+    const inspectHere = async (packed: PackedScan) => inspect(unpackScan(packed), packed.scan, [broken, ...detectors]);
+    await finishCrawled({ ...farm.farm.dependencies, inspect: inspectHere }, new Date());
+    const finished = await farm.read(scan._id);
+    assert.deepEqual([finished.status, finished.error], ['partial', 'checks: broken']);
+    assert.deepEqual(slugsOf(finished), ['autosound']);
+  });
+
+  it('end when they are done, not when they began', async () => {
+    const scan = await crawled();
+    const slow = { ...farm.farm.dependencies, readPackedCapture: slowly(farm.farm.dependencies.readPackedCapture, 60) };
+    await finishCrawled(slow, new Date());
+    const { crawled_at, completed_at } = await farm.read(scan._id);
+    assert.ok(crawled_at && completed_at);
+    assert.ok(completed_at.getTime() - crawled_at.getTime() >= 50, 'the checks are part of the time they take');
+  });
+
+  it('§3.6 end as partial where the evidence is gone', async () => {
+    const scan = await crawled();
+    await farm.store.collection('captures').deleteMany({ scan_id: scan._id });
+    await work();
+    assert.equal((await farm.read(scan._id)).status, 'partial');
+  });
+
+  it('§4.2.11 leave out what happened on skipped domains, and show the whole chain all the same', async () => {
+    const chain = ['https://go.tracker.example/', 'https://www.shop.example/'];
+    const scan = await farm.submit({ ignore_first_n_domains: 2 });
+    const lease = await farm.acquireOne();
+    await farm.node.complete(lease, captureOf(chain, { observations: [LOUD] }));
+    await work();
+    const finished = await farm.read(scan._id);
+    assert.deepEqual([finished.tags, finished.classification?.brand], [[], null]);
+    const [landing] = (await farm.farm.evidenceOf(finished)).landings;
+    assert.deepEqual(
+      landing?.redirect_chain.map(({ url }) => url),
+      chain,
+    );
+  });
+});

@@ -1,0 +1,180 @@
+import assert from 'node:assert/strict';
+import { after, before, beforeEach, describe, it } from 'node:test';
+import { newId } from '@adsweep/shared/ids.ts';
+import { createLogger } from '@adsweep/shared/service/logger.ts';
+import { Registry } from 'prom-client';
+import { answerStore } from '../../../src/analysis/model/answer-store.ts';
+import { askModel } from '../../../src/analysis/model/ask-model.ts';
+import { openChat } from '../../../src/analysis/model/chat.ts';
+import { showModel } from '../../../src/analysis/model/show-model.ts';
+import { workMetrics } from '../../../src/metrics.ts';
+import { type Behaviour, type ModelServer, modelServer } from '../../support/model-server.ts';
+import { itemsOf, type Json, ORGANIZATIONS, type RunningApi, runningApi } from '../../support/running-api.ts';
+import { captureOf } from '../../support/running-farm.ts';
+import { sampleScan } from '../../support/sample-scan.ts';
+
+const RULES = '/api/v1/custom-rules';
+const claims = {
+  name: 'Claims',
+  rule_type: 'llm',
+  config: { prompt: 'Does it promise gains?', tags: { gains: 'It promises gains.', fear: 'It frightens.' } },
+};
+const { rule_type, config } = claims;
+const shop = { rule_type: 'blacklist_domain', config: { domains: ['shop.example'] } };
+const gains: Behaviour = { answers: { tags: [{ slug: 'gains', reason: 'It says so.' }] } };
+const none: Behaviour = { answers: { tags: [] } };
+
+let [api, server] = [null as unknown as RunningApi, null as unknown as ModelServer];
+before(async () => {
+  [api, server] = await Promise.all([runningApi(), modelServer()]);
+});
+beforeEach(async () => {
+  for (const name of ['rules', 'tag_definitions', 'model_answers']) await api.store.collection(name).deleteMany({});
+  api.around.model = theModel();
+  api.around.ruleTestLimits.batchMs = 110_000;
+});
+after(async () => {
+  await api.stop();
+  await server.stop();
+});
+
+function theModel(): NonNullable<RunningApi['around']['model']> {
+  const { settings } = server;
+  const parts = { settings, chat: openChat(settings), answers: answerStore(api.store) };
+  const ask = askModel({ ...parts, metrics: workMetrics(new Registry()), logger: createLogger('test', 'silent') });
+  return { ask, show: showModel({ bodies: { packed: async () => null }, pictureOf: null }) };
+}
+
+/** A finished scan of a page at this address. */
+async function finished(url = 'https://shop.example/'): Promise<string> {
+  const id = newId();
+  const summary = { ...sampleScan().capture!, id: `${id}/1` };
+  api.around.captures.set(summary.id, captureOf([url]));
+  const ours = { _id: id, organization_id: ORGANIZATIONS.ours, outbox: [], capture: summary };
+  await api.scans.insertUnlessThere(sampleScan(ours));
+  return id;
+}
+
+describe('§2.6.14 AI rules', () => {
+  it('register the tags that they may assign, with what the client says of each', async () => {
+    const { status, body } = await api.post(RULES, { ...claims, tag_visibility: { fear: 'public' } });
+    assert.equal(status, 201, JSON.stringify(body));
+    assert.deepEqual([body.tag_slug, body.config], ['', claims.config]);
+    assert.deepEqual(body.tag_visibility, { gains: 'internal', fear: 'public' });
+    const tag = (await api.get('/api/v1/tag-definitions/gains')).body;
+    assert.deepEqual([tag.description, tag.rules_count], ['It promises gains.', 1]);
+    const put = { config: { prompt: 'Else?', tags: { other: 'Something else.' } } };
+    assert.equal((await api.call('PUT', `${RULES}/${body.id}`, { body: put })).status, 200);
+    assert.equal((await api.get('/api/v1/tag-definitions/other')).status, 200);
+    assert.equal((await api.call('DELETE', '/api/v1/tag-definitions/other')).status, 409, 'an active rule assigns it');
+  });
+
+  it('are refused where prompt, tags or names are not right', async () => {
+    const refusals = async (change: object) => itemsOf(await api.post(RULES, { ...claims, ...change }));
+    const withConfig = (changes: object) => refusals({ config: { ...config, ...changes } });
+    assert.deepEqual(await withConfig({ prompt: '' }), ['body.config.prompt string_too_short']);
+    assert.deepEqual(await withConfig({ tags: {} }), ['body.config.tags too_short']);
+    assert.deepEqual(await withConfig({ more: 1 }), ['body.config.more unexpected_field']);
+    assert.equal((await withConfig({ tags: { 'Not a slug': 'x' } })).length, 1);
+    assert.deepEqual(await withConfig({ tags: { autosound: 'Loud.' } }), [
+      'body.config.tags.autosound system_slug_reserved',
+    ]);
+    assert.deepEqual(await refusals({ tag_slug: 'gains' }), ['body.tag_slug invalid_combination']);
+    assert.deepEqual(await refusals({ tag_visibility: { other: 'public' } }), ['body.tag_visibility.other not_found']);
+    assert.deepEqual(await refusals({ ...shop, tag_slug: '' }), ['body.tag_slug missing']);
+  });
+
+  it('are ten of an owner at the most', async () => {
+    for (let at = 0; at < 10; at++) assert.equal((await api.post(RULES, claims)).status, 201);
+    assert.equal((await api.post(RULES, claims)).body.code, 'checking.too_many_rules');
+    assert.equal((await api.post(RULES, { ...shop, name: 'Shop', tag_slug: 'shop' })).status, 201);
+  });
+});
+
+describe('§4.4.6 tests of AI rules', () => {
+  const test = async (scan_id: string) => (await api.post(`${RULES}/test`, { scan_id, rule_type, config })).body;
+  const batch = async (rules: object[], scan_ids: string[]) =>
+    (await api.post(`${RULES}/test-batch`, { rules, scan_ids })).body;
+  const shown = ({ results }: Json) =>
+    results.map(({ index, matched, error_code }: Json) => `${index} ${matched} ${error_code}`);
+
+  it('answer the tags that the model would assign, and quote the name of the rule', async () => {
+    server.around.behave = () => gains;
+    const { elapsed_ms, ...rest } = await test(await finished());
+    assert.ok(Number.isInteger(elapsed_ms));
+    const tags = [{ tag_slug: 'gains', detail: 'Rule "Test Rule": It says so.' }];
+    assert.deepEqual(rest, { matched: true, tags, llm_failed: false });
+    assert.match(server.asked.at(-1)!.system, /the rule "Test Rule"/);
+    server.around.behave = () => none;
+    const { matched, llm_failed } = await test(await finished('https://other.example/'));
+    assert.deepEqual([matched, llm_failed], [false, false]);
+  });
+
+  it('§4.4.8 are asked as in a scan with context production: by the name of the rule, without archived tags', async () => {
+    const { body: saved } = await api.post(RULES, claims);
+    await api.post('/api/v1/tag-definitions/fear/archive', {});
+    const scan_id = await finished();
+    server.around.behave = () => gains;
+    const isolated = await api.post(`${RULES}/test`, { scan_id, rule_type, config });
+    assert.equal(isolated.body.matched, true);
+    assert.match(server.asked.at(-1)!.system, /the rule "Test Rule"[\s\S]*It frightens\./);
+    const test = (more: object) => api.post(`${RULES}/test`, { scan_id, rule_type, config, ...more });
+    const production = await test({ context: 'production', rule_id: saved.id });
+    assert.deepEqual([production.status, production.body.matched], [200, true], production.text);
+    const { system } = server.asked.at(-1)!;
+    assert.match(system, /the rule "Claims"/);
+    assert.doesNotMatch(system, /It frightens/);
+    await test({ context: 'production', rule_id: saved.id, name: 'Else' });
+    assert.match(server.asked.at(-1)!.system, /the rule "Else"/);
+  });
+
+  it('§4.4.8 have that context for a saved AI rule of the organization alone', async () => {
+    const scan_id = await finished();
+    const { body: other } = await api.post(RULES, { ...shop, name: 'Shop', tag_slug: 'shop' });
+    const refusals = async (more: object, rule: object = { rule_type, config }) =>
+      itemsOf(await api.post(`${RULES}/test`, { scan_id, ...rule, ...more }));
+    const context = 'production';
+    assert.deepEqual(await refusals({ context }), ['body.rule_id missing']);
+    assert.deepEqual(await refusals({ context, rule_id: newId() }), ['body.rule_id not_found']);
+    assert.deepEqual(await refusals({ context, rule_id: other.id }), ['body.rule_id not_found']);
+    assert.deepEqual(await refusals({ context, rule_id: other.id }, shop), ['body.context invalid_combination']);
+    assert.deepEqual(await refusals({ context: 'else' }), ['body.context enum']);
+  });
+
+  it('tell a model that gives no verdict, refuses or is not set by llm_failed', async () => {
+    const scan = await finished();
+    for (const behave of [{ status: 401 }, 'refuses'] as Behaviour[]) {
+      server.around.behave = () => behave;
+      const { matched, llm_failed } = await test(scan);
+      assert.deepEqual([matched, llm_failed], [false, true]);
+    }
+    api.around.model = null;
+    assert.equal((await test(scan)).llm_failed, true);
+  });
+
+  it('are cells of a batch: llm_failed and content_prohibited take no other with them', async () => {
+    const scans = [
+      await finished('https://one.example/'),
+      await finished('https://refused.example/'),
+      await finished(),
+    ];
+    server.around.behave = ({ user }) => {
+      if (String(user).includes('refused.example')) return 'refuses';
+      return String(user).includes('shop.example') ? { status: 403 } : gains;
+    };
+    const answer = await batch([claims, shop], scans);
+    assert.deepEqual(shown(answer), [
+      ...['0 true null', '0 false content_prohibited', '0 false llm_failed'],
+      ...['1 false null', '1 false null', '1 true null'],
+    ]);
+    assert.deepEqual(answer.summary, { total: 6, matched: 2, failed: 2, deadline_exceeded: 0 });
+  });
+
+  it('are deadline_exceeded where the model is too slow, and the other cells are there', async () => {
+    server.around.behave = () => 'hangs';
+    api.around.ruleTestLimits.batchMs = 6_000;
+    const answer = await batch([claims, shop], [await finished()]);
+    assert.deepEqual(shown(answer), ['0 false deadline_exceeded', '1 true null']);
+    assert.deepEqual(answer.summary, { total: 2, matched: 1, failed: 1, deadline_exceeded: 1 });
+  });
+});

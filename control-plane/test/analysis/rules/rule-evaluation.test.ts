@@ -1,0 +1,258 @@
+import assert from 'node:assert/strict';
+import { existsSync, readFileSync } from 'node:fs';
+import { after, describe, it } from 'node:test';
+import type { NetworkRequest } from '@adsweep/shared/capture/network-request.ts';
+import { type FoundTag, matchCombo } from '../../../src/analysis/rules/evaluation/combos.ts';
+import type { PackedEvidence, RuleJob } from '../../../src/analysis/rules/evaluation/rule-job.ts';
+import { RuleThreads } from '../../../src/analysis/rules/evaluation/rule-threads.ts';
+import { foldText, WordAutomaton } from '../../../src/analysis/rules/evaluation/word-automaton.ts';
+import type { ComboConfig, Condition, RuleTarget, SearchRule } from '../../../src/analysis/rules/rule.ts';
+import { captureOf, gzJson, requestOf } from '../../support/running-farm.ts';
+import { seededRandom } from '../../support/seeded-random.ts';
+
+const DATA = new URL('../../../../../shared/data/', import.meta.url);
+const threads = new RuleThreads(2);
+after(() => threads.close());
+
+const rule = (id: string, condition: Condition, target: RuleTarget = 'page', organization_id: string | null = 'ours') =>
+  ({ id, organization_id, name: id, tag_slug: id, target, ...condition }) as SearchRule;
+const expression =
+  (rule_type: 'regexp_content' | 'regexp_url' | 'regexp_request_url' | 'regexp_request_body') =>
+  (pattern: string, flags: '' | 'i' = ''): Condition => ({ rule_type, config: { pattern, flags } });
+const [onContent, onChain, onRequests, onBodies] = [
+  expression('regexp_content'),
+  expression('regexp_url'),
+  expression('regexp_request_url'),
+  expression('regexp_request_body'),
+];
+const words = (rule_type: 'stopword_content' | 'stopword_url', ...contains: string[]): Condition => ({
+  rule_type,
+  config: { contains },
+});
+const domains = (...names: string[]): Condition => ({ rule_type: 'blacklist_domain', config: { domains: names } });
+
+const CHAIN = ['https://www.start.example/?utm=1', 'https://t.tracker.example/c', 'https://shop.example/landing'];
+type Seen = { requests?: Partial<NetworkRequest>[]; text?: string; html?: string; bodies?: object[]; ignore?: number };
+
+function evidence({ requests = [], text = '', html = '', bodies = [], ignore = 0 }: Seen = {}): PackedEvidence {
+  const { landings } = captureOf(CHAIN);
+  const document = { landing: 0, frame: '', url: CHAIN[2]!, title: 'A page', text, html };
+  const all = requests.map((request, id) => requestOf(id, request));
+  return {
+    ...{ landings, creative: null, creative_html: null, requests: [], ignore_first_n_domains: ignore },
+    packed: { requests: gzJson(all), documents: gzJson([document]), bodies: gzJson(bodies) },
+    unpackedBytesMax: 1e8,
+  };
+}
+
+const job = (seen: PackedEvidence, groups: SearchRule[][], budgetMs = 5_000, shared = true): RuleJob => ({
+  ...{ evidence: seen, groups: groups.map((group) => JSON.stringify(group)), budgetMs, shared },
+});
+
+/** What these rules find: `rule place url`. */
+async function found(seen: Seen, ...rules: SearchRule[]): Promise<string[]> {
+  const [outcome] = await threads.run(job(evidence(seen), [rules]));
+  assert.deepEqual(outcome!.finished.toSorted(), rules.map(({ id }) => id).toSorted());
+  return outcome!.matches.map(({ rule_id, place, url }) => `${rule_id} ${place} ${url}`);
+}
+
+describe('what rules look at', () => {
+  it('§2.6.2 regexp_request_url sees every request; the older URL rules the redirect chain alone', async () => {
+    const requests = [{ url: 'https://cdn.evil.example/kit.js' }, { url: 'https://beacon.example/b', landing: null }];
+    const all = [
+      rule('request', onRequests('evil|beacon|tracker')),
+      rule('chain', onChain('evil|tracker')),
+      rule('word', words('stopword_url', 'EVIL', 'Tracker')),
+      rule('domain', domains('evil.example', 'tracker.example')),
+    ];
+    assert.deepEqual((await found({ requests }, ...all)).toSorted(), [
+      'chain hop https://t.tracker.example/c',
+      'domain hop https://t.tracker.example/c',
+      'request hop https://t.tracker.example/c',
+      'request request https://beacon.example/b',
+      'request request https://cdn.evil.example/kit.js',
+      'word hop https://t.tracker.example/c',
+    ]);
+  });
+
+  it('§2.6.3 regexp_request_body sees contents and not their URLs; what was too large is not searched', async () => {
+    const body = { resource_type: 'script', content_type: 'text/javascript', bytes: 9 };
+    const bodies = [
+      { ...body, url: 'https://a.example/eval.js', text: 'var x = 1' },
+      { ...body, url: 'https://b.example/b.js', text: 'eval(atob("x"))' },
+      { ...body, url: 'https://c.example/large.js', text: null },
+    ];
+    const rules = [rule('body', onBodies('eval')), rule('page', onContent('eval'))];
+    assert.deepEqual(await found({ bodies }, ...rules), ['body content https://b.example/b.js']);
+  });
+
+  it('§2.6.5 content rules see title, visible text and HTML, and a match names the landing', async () => {
+    const seen = { text: 'Win a PRIZE today', html: '<p hidden>secret-kit</p>' };
+    assert.deepEqual(
+      await found(
+        seen,
+        rule('title', onContent('A page')),
+        rule('text', words('stopword_content', 'prize')),
+        rule('html', onContent('secret-\\w+')),
+        rule('none', words('stopword_content', 'lottery')),
+      ),
+      [
+        'text text https://shop.example/landing',
+        'title title https://shop.example/landing',
+        'html html https://shop.example/landing',
+      ],
+    );
+  });
+
+  it('§2.6.6 words match in any letter case and after Unicode NFKC', async () => {
+    const seen = { text: 'Das ＣＡＳＩＮＯ der Groß\u0065\u0301n ﬁnance' };
+    const rules = ['casino', 'GROSSE', 'großén', 'FINANCE'].map((word) => rule(word, words('stopword_content', word)));
+    const hits = (await found(seen, ...rules)).map((hit) => hit.split(' ')[0]);
+    assert.deepEqual(hits.toSorted(), ['FINANCE', 'casino', 'großén']);
+  });
+
+  it('§2.6.7 a domain matches with everything below it, and not as a part of another name', async () => {
+    const names = ['tracker.example', 't.tracker.example', 'racker.example', 'deep.t.tracker.example', 'EXAMPLE.com'];
+    const hits = await found({}, ...names.map((name) => rule(name, domains(name))));
+    assert.deepEqual(
+      hits.map((hit) => hit.split(' ')[0]),
+      ['t.tracker.example', 'tracker.example'],
+    );
+  });
+
+  it('§4.2.11 skipped domains are out of reach of every rule', async () => {
+    const requests = [{ url: 'https://cdn.start.example/a' }, { url: 'https://t.tracker.example/b' }];
+    const all = [rule('request', onRequests('.')), rule('chain', onChain('start|tracker|shop'))];
+    const urls = (await found({ requests, ignore: 2 }, ...all)).map((hit) => hit.split(' ')[2]);
+    assert.deepEqual([...new Set(urls)], ['https://shop.example/landing']);
+  });
+
+  it('§2.6.8 a match says where it is, with its surroundings', async () => {
+    const text = `${'x '.repeat(100)}the best casino bonus${' y'.repeat(100)}`;
+    const [outcome] = await threads.run(job(evidence({ text }), [[rule('casino', onContent('ca[a-z]+o'))]]));
+    const [match] = outcome!.matches;
+    assert.deepEqual([match!.place, match!.landing, match!.start], ['text', 0, 209]);
+    assert.match(match!.excerpt, /^….*the best «casino» bonus y.*…$/);
+  });
+});
+
+describe('budgets', () => {
+  const heavy = onBodies('(a{1,40}){1,20}$');
+  const bodies = Array.from({ length: 20 }, (_, at) => {
+    const url = `https://a.example/${at}.js`;
+    return { url, resource_type: 'script', content_type: '', bytes: 0, text: `${'a'.repeat(120_000)}b` };
+  });
+  const light = rule('light', onChain('tracker'));
+
+  it('§8.4 the platform’s rules run first, and an organization’s rules are skipped when the budget is spent', async () => {
+    const slow = Array.from({ length: 50 }, (_, at) => rule(`slow-${at}`, heavy, 'page', null));
+    const [platform, own] = await threads.run(job(evidence({ bodies }), [[light, ...slow], [light]], 100));
+    assert.deepEqual(
+      platform!.matches.map(({ rule_id }) => rule_id),
+      ['light'],
+      'what costs least runs first',
+    );
+    assert.ok(platform!.finished.includes('light') && platform!.finished.length < 51);
+    const nothing = { matches: [], finished: [], unreadable: [], elapsed_ms: own!.elapsed_ms };
+    assert.deepEqual(own, { ...nothing, ended: 'run' });
+  });
+
+  it('a thread that cannot be told to stop is ended, and what it had found by then stays', async () => {
+    const monster = rule('monster', onContent(`${'[\\p{L}\\p{N}]{500}'.repeat(15)}[.!?]`));
+    const seen = evidence({ text: 'xé'.repeat(300_000) });
+    const outcomes = await threads.run(job(seen, [[light, monster], [light]], 1_000, false));
+    assert.deepEqual(
+      outcomes.map(({ finished, ended }) => [finished, ended]),
+      [
+        [['light'], 'killed'],
+        [['light'], 'run'],
+      ],
+    );
+    assert.deepEqual((await found({}, light)).length, 1, 'the next job has a thread');
+  });
+
+  it('§2.6.9 no attack on backtracking expressions spends the budget', {
+    skip: missing('regex/redos-regexlib.json'),
+  }, async () => {
+    type Attack = { pattern: string; re2Ok: boolean; attacks: { parts?: { s: string; n: number }[] }[] };
+    const all = read<Attack[]>('regex/redos-regexlib.json').filter(({ re2Ok }) => re2Ok);
+    const attacked = all.flatMap(({ pattern, attacks }) => {
+      const text = attacks[0]?.parts?.map(({ s, n }) => s.repeat(Math.min(n, 20_000 / s.length))).join('');
+      return text ? [{ pattern, text: text.slice(0, 20_000) }] : [];
+    });
+    const sample = attacked.filter((_, at) => at % 4 === 0);
+    assert.ok(sample.length > 20, 'the set is there');
+    for (const { pattern, text } of sample) {
+      const [outcome] = await threads.run(job(evidence({ text }), [[rule('attacked', onContent(pattern))]], 1_000));
+      assert.deepEqual([outcome!.ended, outcome!.finished], ['run', ['attacked']], pattern);
+    }
+  });
+});
+
+describe('many words at once', () => {
+  it('are found as one by one', () => {
+    const random = seededRandom(7);
+    const pick = (length: number) => Array.from({ length }, () => 'ab '[Math.floor(random() * 3)]).join('');
+    for (let round = 0; round < 200; round++) {
+      const list = Array.from({ length: 8 }, () => pick(1 + Math.floor(random() * 4)));
+      const text = pick(60);
+      const expected = list.flatMap((word, at) =>
+        [...text].flatMap((_, start) => (text.startsWith(word, start) ? [`${at} ${start}`] : [])),
+      );
+      const hits: string[] = [];
+      new WordAutomaton(list).search(foldText(text), ({ word, start }) => hits.push(`${word} ${start}`));
+      assert.deepEqual(hits.toSorted(), expected.toSorted());
+    }
+  });
+});
+
+describe('§2.6.4 combos', () => {
+  const tag = (tag_slug: string, url = '', category = 'custom'): FoundTag => ({ tag_slug, url, category });
+  const on = (config: ComboConfig, ...found: FoundTag[]) => matchCombo(config, found, ['u1', 'u2', 'u3']);
+
+  it('count conditions over the whole scan by default, and all that are given must hold', () => {
+    const config: ComboConfig = { all_of: ['a'], any_of: ['b', 'c', 'd'], any_of_min: 2, none_of: ['x'] };
+    assert.deepEqual(on(config, tag('a', 'u1'), tag('b', 'u2'), tag('c')), ['']);
+    assert.deepEqual(on(config, tag('a'), tag('b')), [], 'one of three is too few');
+    assert.deepEqual(on(config, tag('a'), tag('b'), tag('c'), tag('x', 'u3')), []);
+    assert.deepEqual(
+      on({ tag_category: 'security', count_gte: 2 }, tag('a', '', 'security'), tag('a', 'u1', 'security')),
+      [],
+    );
+    assert.deepEqual(
+      on({ tag_category: 'security', count_gte: 2 }, tag('a', '', 'security'), tag('b', '', 'security')),
+      [''],
+    );
+  });
+
+  it('with match_scope url hold on one link, and are attached to that link alone', () => {
+    const config: ComboConfig = { match_scope: 'url', all_of: ['a', 'b'] };
+    assert.deepEqual(on(config, tag('a', 'u1'), tag('b', 'u2')), []);
+    assert.deepEqual(on(config, tag('a', 'u1'), tag('b', 'u2'), tag('b', 'u1')), ['u1']);
+    assert.deepEqual(on({ match_scope: 'url', none_of: ['a'] }, tag('a', 'u1')), ['u2', 'u3']);
+  });
+
+  it('stay on the whole scan where all their inputs are without a link', () => {
+    const config: ComboConfig = { match_scope: 'url', all_of: ['autosound', 'back_button'] };
+    assert.deepEqual(on(config, tag('autosound'), tag('back_button')), ['']);
+    assert.deepEqual(on(config, tag('autosound'), tag('back_button', 'u1')), []);
+  });
+});
+
+describe('§2.6.1 expressions', () => {
+  for (const name of ['regex/et-uri-pcre.json', 'regex/regexlib-patterns.json'])
+    it(`of ${name} are refused exactly where RE2 refuses them`, { skip: missing(name) }, async () => {
+      const rows = read<{ pattern: string; re2Ok: boolean }[]>(name).filter(({ pattern }) => pattern !== '');
+      const problems = await threads.problemsOf(rows.map(({ pattern }) => pattern));
+      const wrong = rows.filter(({ re2Ok }, at) => re2Ok !== (problems[at] === null)).map(({ pattern }) => pattern);
+      assert.deepEqual(wrong, []);
+    });
+});
+
+function missing(name: string): string | false {
+  return existsSync(new URL(name, DATA)) ? false : `${name} is not there`;
+}
+
+function read<T>(name: string): T {
+  return JSON.parse(readFileSync(new URL(name, DATA), 'utf8')) as T;
+}

@@ -1,0 +1,108 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { SubRequest } from '@adsweep/shared/capture/hop.ts';
+import { chooseStored } from '../../../src/crawling/captures/choose-requests.ts';
+import { landingsOf } from '../../../src/crawling/captures/present-evidence.ts';
+import { captureOf, requestOf } from '../../support/running-farm.ts';
+
+const chain = ['https://a.example/', 'https://b.example/'];
+
+describe('the requests that are stored with a scan', () => {
+  it('§8.2 are all where there are few, in their own order', () => {
+    const requests = [requestOf(1, { resource_type: 'media' }), requestOf(2), requestOf(3, { resource_type: 'image' })];
+    assert.deepEqual(chooseStored(captureOf(chain, { requests }), 3), requests);
+  });
+
+  it('§8.2 are those that tell most where there are many', () => {
+    const types = ['media', 'stylesheet', 'font', 'image', 'Ping', 'XHR', 'fetch', 'Script', 'Document'];
+    const requests = types.map((resource_type, id) => requestOf(id, { resource_type }));
+    const chosen = (max: number) =>
+      chooseStored(captureOf(chain, { requests }), max).map(({ resource_type }) => resource_type);
+    assert.deepEqual(chosen(2), ['Script', 'Document']);
+    assert.deepEqual(chosen(5), ['Ping', 'XHR', 'fetch', 'Script', 'Document']);
+    assert.deepEqual(chosen(8), ['stylesheet', 'font', 'image', 'Ping', 'XHR', 'fetch', 'Script', 'Document']);
+  });
+
+  it('§8.2 are besides the hops themselves, which count for none of them', () => {
+    const hops = chain.map((url, hop) => requestOf(hop, { url, hop, resource_type: 'document' }));
+    const requests = [...hops, requestOf(2, { hop: 1 }), requestOf(3, { hop: 1 }), requestOf(4, { hop: 1 })];
+    assert.deepEqual(
+      chooseStored(captureOf(chain, { requests }), 2).map(({ id }) => id),
+      [0, 1, 2, 3],
+    );
+  });
+});
+
+describe('landings as clients see them', () => {
+  const document = { resource_type: 'document' };
+  const shape = (tree: SubRequest[]): unknown[] => tree.map(({ url, children }) => [url.at(-1), shape(children)]);
+  const treesOf = (requests: ReturnType<typeof requestOf>[]) =>
+    landingsOf({ capture: captureOf(chain, { requests }) })[0]?.redirect_chain.map(({ sub_requests }) =>
+      shape(sub_requests),
+    );
+
+  it('have at each hop the requests its document made, as trees of who caused whom, and at the last those of unknown origin', () => {
+    const requests = [
+      requestOf(1),
+      requestOf(2, { initiator: 1 }),
+      requestOf(3, { initiator: 2 }),
+      requestOf(4, { hop: 1 }),
+      requestOf(5, { landing: null, hop: null }),
+      requestOf(6, { landing: 3 }),
+    ];
+    assert.deepEqual(treesOf(requests), [
+      [['1', [['2', [['3', []]]]]]],
+      [
+        ['4', []],
+        ['5', []],
+      ],
+    ]);
+  });
+
+  it('§2.1.8 a hop is no sub-request of itself, a frame with the address of its page is one', () => {
+    const [first, last] = chain;
+    const requests = [
+      requestOf(0, { ...document, url: first! }),
+      requestOf(1, { ...document, url: last!, hop: 1 }),
+      requestOf(2, { hop: 1, initiator: 1 }),
+      requestOf(3, { ...document, url: `${last}#frame`, hop: 1, initiator: 1 }),
+    ];
+    assert.deepEqual(treesOf(requests), [
+      [],
+      [
+        ['2', []],
+        ['e', []],
+      ],
+    ]);
+  });
+
+  it('ignore initiators that form a circle, come later or belong to another hop', () => {
+    const requests = [
+      requestOf(1, { initiator: 1 }),
+      requestOf(2, { initiator: 3 }),
+      requestOf(3, { initiator: 2 }),
+      requestOf(4, { hop: 1, initiator: 1 }),
+      requestOf(1, { initiator: 1 }),
+    ];
+    assert.deepEqual(treesOf(requests), [
+      [
+        ['1', [['1', []]]],
+        ['2', [['3', []]]],
+      ],
+      [['4', []]],
+    ]);
+  });
+
+  it('come by ordinal, with the time at which they opened', () => {
+    const capture = captureOf(chain);
+    const [page] = capture.landings;
+    capture.landings = [{ ...page!, ord: 2, opened_at_ms: 1_500 }, page!];
+    const landings = landingsOf({ capture });
+    assert.deepEqual(
+      landings.map(({ ord }) => ord),
+      [0, 2],
+    );
+    assert.equal(landings[1]?.created_at.toISOString(), '2026-01-02T03:04:06.500Z');
+    assert.equal(landingsOf({ capture: { ...capture, started_at: 'yesterday' } })[0]?.created_at.getTime(), 0);
+  });
+});

@@ -1,0 +1,130 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { countSlots, desiredNodes, nodeStateOf } from '../../../src/crawling/fleet/fleet-state.ts';
+import type { ReportedNode } from '../../../src/crawling/fleet/nodes.ts';
+import { type RunningApi, runningApi } from '../../support/running-api.ts';
+import { REPORT } from '../../support/simulated-node.ts';
+
+const SEEN = new Date('2026-01-01T00:00:00.000Z');
+const node = (id: string, changes: Partial<ReportedNode> = {}): ReportedNode => ({
+  ...REPORT,
+  ...{ id, instance: 'one', slots: 4, pool: 'default', labels: {}, overloaded: [], seen_at: SEEN },
+  ...changes,
+});
+const marks = (blocked: string[] = [], draining: string[] = []) => ({
+  blocked: new Set(blocked),
+  draining: new Set(draining),
+});
+
+describe('the state of a node', () => {
+  const state = (changes: Partial<ReportedNode>, said = marks()) => nodeStateOf(node('one', changes), said);
+
+  it('follows from what it reports and from what the operator said', () => {
+    assert.equal(state({}), 'working');
+    assert.equal(state({ busy: 4 }), 'working');
+    assert.equal(state({ overloaded: ['memory'], busy: 4 }), 'overloaded');
+    assert.equal(state({ overloaded: ['cpu'], draining: true, busy: 1 }), 'draining');
+    assert.equal(state({ draining: true, busy: 1 }), 'draining');
+    assert.equal(state({ draining: true }), 'drained');
+    assert.equal(state({ draining: true }, marks(['one'], ['one'])), 'blocked');
+  });
+
+  it('is draining from the order on, and drained only when the node says that it takes no more', () => {
+    assert.equal(state({ busy: 0 }, marks([], ['one'])), 'draining');
+    assert.equal(state({ busy: 0, draining: true }, marks([], ['one'])), 'drained');
+  });
+
+  it('decides whether its slots count', () => {
+    const nodes = [node('one', { busy: 3 }), node('two', { busy: 2 }), node('three', { slots: 9, draining: true })];
+    assert.deepEqual(countSlots(nodes, marks(['two'])), { slots: 4, busy: 3 });
+  });
+
+  it('decides with the jobs how many nodes are desired; jobs beyond a cap need none', () => {
+    const nodes = [node('one', { busy: 3 }), node('two', { busy: 2 }), node('three', { slots: 9, draining: true })];
+    const load = { waiting: { 0: 3, 1: 2, 2: 2 }, capped: 0, delayed: 100, leased: 2 };
+    assert.equal(desiredNodes(load, nodes, marks(['two'])), 3);
+    assert.equal(desiredNodes(load, [], marks()), 3, 'where none has said how many it has');
+    assert.equal(desiredNodes({ ...load, capped: 7 }, nodes, marks(['two'])), 1);
+  });
+});
+
+describe('the operations about the fleet', () => {
+  let api: RunningApi;
+  let [manager, reader]: [string, string] = ['', ''];
+  before(async () => {
+    api = await runningApi();
+    [manager, reader] = [await api.keyThatMay('fleet.manage'), await api.keyThatMay('fleet.read')];
+    const nodes = [
+      node('a-1', { busy: 1, labels: { zone: 'eu-1' } }),
+      node('a-1', { instance: 'two', draining: true, busy: 2 }),
+      node('b-1', { pool: 'bulk', slots: 8 }),
+      node('b-2', { pool: 'bulk', draining: true }),
+    ];
+    api.around.readFleet = async () => ({ nodes, marks: marks(['gone'], ['b-2']) });
+    api.around.load = { waiting: { 0: 3, 1: 8, 2: 1 }, capped: 5, delayed: 2, leased: 3 };
+  });
+  after(() => api.stop());
+
+  it('§4.6.1 show the queue, the nodes and the slots of those that take work at a glance', async () => {
+    const { status, body } = await api.get('/api/v1/fleet', { key: reader });
+    assert.equal(status, 200);
+    assert.deepEqual(body, {
+      queue: { waiting_interactive: 3, waiting_bulk: 8, waiting_campaign: 1, capped: 5, delayed: 2, leased: 3 },
+      nodes: { working: 2, overloaded: 0, draining: 1, drained: 1, blocked: 0 },
+      slots: { total: 12, busy: 1, free: 11 },
+      desired_nodes: 2,
+      pools: [
+        { pool: 'bulk', nodes: 2, slots: { total: 8, busy: 0, free: 8 } },
+        { pool: 'default', nodes: 2, slots: { total: 4, busy: 1, free: 3 } },
+      ],
+      blocked: ['gone'],
+      draining: ['b-2'],
+    });
+  });
+
+  it('§4.6.2 list every process of every node, of one pool or in one state', async () => {
+    const list = async (query: string) => (await api.get(`/api/v1/fleet/nodes${query}`, { key: reader })).body;
+    const all = await list('');
+    assert.deepEqual([all.total, all.pages], [4, 1]);
+    assert.deepEqual(all.items[0], {
+      ...{ id: 'a-1', instance: 'one', pool: 'default', labels: { zone: 'eu-1' }, state: 'working' },
+      ...{
+        slots: 4,
+        busy: 1,
+        overloaded: [],
+        adsweep_version: 'test',
+        browser_version: 'none',
+        seen_at: SEEN.toISOString(),
+      },
+    });
+    const ids = async (query: string) => (await list(query)).items.map(({ id, state }: typeof all) => [id, state]);
+    assert.deepEqual(await ids('?pool=bulk&limit=1&page=2'), [['b-2', 'drained']]);
+    assert.deepEqual(await ids('?state=draining'), [['a-1', 'draining']]);
+    assert.deepEqual(await ids('?pool=nobodys'), []);
+    assert.equal((await api.get('/api/v1/fleet/nodes?state=asleep', { key: reader })).status, 422);
+  });
+
+  it('§4.6.3 block, unblock, drain and undrain a node by its name, for keys that may manage the fleet', async () => {
+    const done: string[] = [];
+    api.around.fleet = async (verb, nodeId) => void done.push(`${verb} ${nodeId}`);
+    const verbs = ['block', 'unblock', 'drain', 'undrain'];
+    for (const verb of verbs) {
+      const path = `/api/v1/fleet/nodes/host-1.example/${verb}`;
+      assert.equal((await api.post(path, undefined, { key: reader })).status, 403);
+      assert.equal((await api.post(path, undefined, { key: manager })).status, 204);
+    }
+    assert.equal((await api.post('/api/v1/fleet/nodes/no%20name/drain', undefined, { key: manager })).status, 422);
+    assert.deepEqual(
+      done,
+      verbs.map((verb) => `${verb} host-1.example`),
+    );
+  });
+
+  it('§4.6.1 say that the index of work is away', async () => {
+    api.around.readFleet = () => Promise.reject(new Error('no Redis'));
+    for (const path of ['/api/v1/fleet', '/api/v1/fleet/nodes']) {
+      const { status, body } = await api.get(path, { key: reader });
+      assert.deepEqual([status, body.code], [503, 'unavailable']);
+    }
+  });
+});

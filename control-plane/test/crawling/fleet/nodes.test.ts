@@ -1,0 +1,171 @@
+import assert from 'node:assert/strict';
+import { EventEmitter } from 'node:events';
+import { after, afterEach, before, describe, it } from 'node:test';
+import type { Acquired, Registered } from '@adsweep/shared/lease/messages.ts';
+import { createDomains } from '../../../src/compose/domains.ts';
+import { newIdentity } from '../../../src/crawling/fleet/node-credential.ts';
+import { leaseRoutes } from '../../../src/crawling/node-api/lease-routes.ts';
+import type { CrawlQueue } from '../../../src/crawling/queue/queue.ts';
+import { captureOf, NEXT_NODE_TOKEN, NODE_TOKEN, type RunningFarm, runningFarm } from '../../support/running-farm.ts';
+import { REPORT } from '../../support/simulated-node.ts';
+
+let farm: RunningFarm;
+before(async () => {
+  farm = await runningFarm();
+});
+afterEach(() => farm.forgetScans());
+after(() => farm.stop());
+
+const call = (method: string, path: string, credential: string, body: unknown) =>
+  fetch(`${farm.baseUrl}/node/v1${path}`, {
+    method,
+    headers: { authorization: `Bearer ${credential}` },
+    body: JSON.stringify(body),
+  });
+const report = (nodeId: string, credential: string, slots = 4) =>
+  call('PUT', `/nodes/${nodeId}`, credential, { ...REPORT, slots });
+async function register(nodeId: string, slots = 4, joinToken = NODE_TOKEN): Promise<string> {
+  const answer = await report(nodeId, joinToken, slots);
+  assert.equal(answer.status, 200);
+  return ((await answer.json()) as Registered).credential;
+}
+const acquire = (nodeId: string, credential: string, max = 32) =>
+  call('POST', '/leases/acquire', credential, { node_id: nodeId, max, wait_ms: 0 });
+async function leasesOf(nodeId: string, credential: string) {
+  const answer = await acquire(nodeId, credential);
+  assert.equal(answer.status, 200);
+  const { leases } = (await answer.json()) as Acquired;
+  return leases.map((lease) => ({ ...lease, scan_id: lease.job.job_id }));
+}
+const codeOf = async (answer: Response) => [answer.status, ((await answer.json()) as { code: string }).code];
+const submit = (count: number) => Promise.all(Array.from({ length: count }, () => farm.submit()));
+
+describe('a node', () => {
+  it('registers with the join token, and is let in by its own credential alone from then on', async () => {
+    const credential = await register('one');
+    assert.equal((await acquire('one', NODE_TOKEN)).status, 401);
+    assert.equal((await acquire('one', credential)).status, 200);
+    const again = await report('one', credential);
+    assert.deepEqual(await again.json(), { credential, drain: false }, 'a report is no new registration');
+    for (const wrong of ['wrong', `${credential}x`, credential.replace('/4/', '/9/'), credential.replace('one', 'two')])
+      assert.equal((await acquire('one', wrong)).status, 401);
+  });
+
+  it('can say nothing in the name of another one', async () => {
+    const credential = await register('one');
+    assert.deepEqual(await codeOf(await acquire('two', credential)), [403, 'forbidden']);
+    assert.deepEqual(await codeOf(await report('two', credential)), [403, 'forbidden']);
+  });
+
+  it('is leased as many jobs as it has slots, however often it asks', async () => {
+    const credential = await register('one', 2);
+    await submit(4);
+    const answers = await Promise.all([leasesOf('one', credential), leasesOf('one', credential)]);
+    const [first, ...others] = answers.flat();
+    assert.equal(others.length, 1);
+    await report('one', credential, 200);
+    assert.deepEqual(await leasesOf('one', credential), [], 'a report gives no more slots');
+    await farm.node.complete(first!, captureOf(['https://shop.example/']));
+    assert.equal((await leasesOf('one', credential)).length, 1);
+  });
+
+  it('loses nothing to a second registration of its name, and a restarted one is let in at once', async () => {
+    const first = await register('one', 2);
+    await submit(4);
+    const leases = await leasesOf('one', first);
+    const second = await register('one', 2);
+    assert.notEqual(second, first);
+    assert.equal((await leasesOf('one', second)).length, 2);
+    assert.deepEqual(await leasesOf('one', first), []);
+    for (const lease of leases) assert.equal((await farm.node.renew(lease)).outcome, 'renewed');
+    await farm.node.complete(leases[0]!, captureOf(['https://shop.example/']));
+    assert.equal((await report('one', first)).status, 200);
+  });
+
+  it('goes on when the join token it registered with is withdrawn, with which nobody registers any more', async () => {
+    const credential = await register('one');
+    await register('two', 4, NEXT_NODE_TOKEN);
+    const { admit: admitNode } = createDomains(farm.parts, {
+      ...farm.parts,
+      joinTokens: NEXT_NODE_TOKEN,
+    }).crawling;
+    assert.equal((await admitNode(`Bearer ${credential}`, 'node', {})).node?.nodeId, 'one');
+    assert.equal((await admitNode(`Bearer ${credential}`, 'join', { id: 'one' })).node?.nodeId, 'one');
+    assert.equal((await admitNode(`Bearer ${NEXT_NODE_TOKEN}`, 'join', { id: 'new' })).node, null);
+    for (const token of [NODE_TOKEN, `${NODE_TOKEN},${NEXT_NODE_TOKEN}`, ''])
+      await assert.rejects(admitNode(`Bearer ${token}`, 'join', { id: 'new' }), /neither a join token/);
+  });
+});
+
+describe('the reports of nodes', () => {
+  it('are not forgotten by a control plane whose clock is ahead', async (t) => {
+    t.mock.timers.enable({ apis: ['Date'], now: Date.now() + 600_000 });
+    await farm.farm.nodes.report(newIdentity('punctual', 4), REPORT);
+    t.mock.timers.setTime(Date.now() + 600_000);
+    const names = (await farm.farm.nodes.list()).map(({ id }) => id);
+    assert.ok(names.includes('punctual'));
+  });
+});
+
+describe('a node that the operator blocks', () => {
+  it('is answered 403, its scans go back at once, and it works again when it is unblocked', async () => {
+    const [blocked, other] = [await register('blocked'), await register('other')];
+    const [scan] = await submit(1);
+    const [lease] = await leasesOf('blocked', blocked);
+    assert.ok(scan && lease);
+    await farm.farm.blockNode('blocked');
+    await farm.farm.blockNode('blocked');
+
+    const { status, lost_requeues } = await farm.read(scan._id);
+    assert.deepEqual([status, lost_requeues], ['pending', 0]);
+    for (const answer of [
+      await acquire('blocked', blocked),
+      await report('blocked', blocked),
+      await report('blocked', NODE_TOKEN),
+    ])
+      assert.deepEqual(await codeOf(answer), [403, 'node.blocked']);
+    assert.equal((await farm.node.renew(lease)).outcome, 'lost');
+    assert.deepEqual(
+      (await leasesOf('other', other)).map(({ scan_id }) => scan_id),
+      [scan._id],
+    );
+
+    await farm.farm.unblockNode('blocked');
+    assert.equal((await acquire('blocked', blocked)).status, 200);
+  });
+
+  it('keeps no lease that is being given to it meanwhile', async () => {
+    const [scan] = await submit(1);
+    const { dependencies } = farm.farm;
+    const take: CrawlQueue['take'] = async (...asked) => {
+      await farm.farm.blockNode('blocked');
+      return dependencies.queue.take(...asked);
+    };
+    const routes = leaseRoutes({ ...dependencies, queue: { ...dependencies.queue, take } });
+    const route = routes.find(({ path }) => path.endsWith('/acquire'));
+    const caller = { node: newIdentity('blocked', 1), lease: null };
+    const body = { node_id: 'blocked', max: 1, wait_ms: 0 };
+    const request = { caller, body, stream: { socket: new EventEmitter() } };
+    await assert.rejects(async () => route?.handle(request as never), { code: 'node.blocked' });
+    assert.equal((await farm.read(scan!._id)).status, 'pending');
+    await farm.farm.unblockNode('blocked');
+  });
+});
+
+describe('a node that the operator drains', () => {
+  it('§4.6.3 is told so with its reports, whatever process has its name, until it is undrained', async () => {
+    const isToDrain = async (credential: string) =>
+      ((await (await report('drained', credential)).json()) as Registered).drain;
+    const credential = await register('drained');
+    assert.equal(await isToDrain(credential), false);
+    await farm.farm.drainNode('drained');
+    await farm.farm.drainNode('drained');
+    assert.equal(await isToDrain(credential), true);
+    assert.equal(await isToDrain(NODE_TOKEN), true, 'a restarted one');
+    assert.equal(((await (await report('another', NODE_TOKEN)).json()) as Registered).drain, false);
+    await farm.redis.client.flushall();
+    assert.equal(await isToDrain(credential), true, 'Redis need not remember it');
+    await farm.farm.undrainNode('drained');
+    assert.equal(await isToDrain(credential), false);
+  });
+});

@@ -1,0 +1,377 @@
+import assert from 'node:assert/strict';
+import { EventEmitter } from 'node:events';
+import { after, afterEach, before, describe, it } from 'node:test';
+import { NodeApiError } from '@adsweep/shared/lease/client.ts';
+import { until } from '../../../../shared/test/support/until.ts';
+import { newIdentity } from '../../../src/crawling/fleet/node-credential.ts';
+import { backoffMs } from '../../../src/crawling/leases/end-attempt.ts';
+import { reap, startReaper } from '../../../src/crawling/leases/reaper.ts';
+import { refill, startRefill } from '../../../src/crawling/leases/refill.ts';
+import { leaseRoutes } from '../../../src/crawling/node-api/lease-routes.ts';
+import { waitingJobOf } from '../../../src/crawling/queue/enqueue-job.ts';
+import { shardKeys } from '../../../src/crawling/queue/keys.ts';
+import type { CrawlQueue } from '../../../src/crawling/queue/queue.ts';
+import { cancelScan } from '../../../src/scan/cancel.ts';
+import type { ScanRecord } from '../../../src/scan/scan.ts';
+import { captureOf, named, PRICE_MICROS, type RunningFarm, runningFarm, webp } from '../../support/running-farm.ts';
+import type { LeaseOfFirst } from '../../support/simulated-node.ts';
+
+const CHAIN = ['https://shop.example/'];
+const isLost = (error: unknown) => error instanceof NodeApiError && error.status === 409 && error.code === 'lease.lost';
+
+let farm: RunningFarm;
+before(async () => {
+  farm = await runningFarm();
+});
+afterEach(() => farm.forgetScans());
+after(() => farm.stop());
+
+/** What a farm with loops would do to expired leases, at once. */
+const reapNow = () => reap(farm.farm.dependencies, new Date());
+const refillNow = () => refill(farm.farm.dependencies);
+
+async function leased(changes: Parameters<RunningFarm['submit']>[0] = {}): Promise<LeaseOfFirst> {
+  const scan = await farm.submit(changes);
+  const lease = await farm.acquireOne();
+  assert.equal(lease.scan_id, scan._id);
+  return lease;
+}
+
+describe('an attempt that fails', () => {
+  it('§3.2 is tried again under the same scan id while retries remain, each time through another exit', async () => {
+    const lease = await leased({ retry_max_attempts: 1 });
+    await farm.node.fail(lease, { code: 'navigation: TIMEOUT', cause: 'slow', capture: null });
+    const waiting = await farm.read(lease.scan_id);
+    assert.deepEqual([waiting.status, waiting.retry_attempt, waiting.error], ['pending', 1, '']);
+    assert.ok(waiting.due_at.getTime() > Date.now() + 500, 'not before its backoff');
+    await assert.rejects(farm.acquireOne(), /no work/);
+
+    await farm.makeDue(waiting._id);
+    const again = await farm.acquireOne();
+    assert.equal(again.job.members[0]?.attempt, 1);
+    assert.notEqual(again.job.exit_session, lease.job.exit_session);
+    await farm.node.fail(again, { code: 'navigation: TIMEOUT', cause: 'slow again', capture: null });
+    const failed = await farm.read(waiting._id);
+    assert.deepEqual([failed.status, failed.error, failed.lease], ['failed', 'navigation: TIMEOUT', null]);
+    assert.equal(failed.outbox.filter(({ kind }) => kind === 'refund').length, 0, 'the target failed, not we');
+  });
+
+  it('waits a minute at the most, whatever the clock of the control plane that ended it said', () => {
+    const scan = { organization_id: 'a', job_id: 'b', campaign_id: null };
+    const [now, ahead] = [new Date(1_000_000), new Date(1_000_000 + 300_000)];
+    assert.equal(waitingJobOf({ ...scan, due_at: ahead }, now).delayMs, 60_000);
+    assert.equal(waitingJobOf({ ...scan, due_at: new Date(1_002_000) }, now).delayMs, 2_000);
+  });
+
+  it('§3.3 is never tried again after a permanent failure', async () => {
+    const lease = await leased({ retry_max_attempts: 5 });
+    await farm.node.fail(lease, { code: 'proxy: NODE_NOT_FOUND', cause: 'no such place', capture: null });
+    assert.equal((await farm.read(lease.scan_id)).error, 'proxy: NODE_NOT_FOUND');
+  });
+
+  it('keeps the evidence of the failure it ends with, and none of one that is tried again', async () => {
+    const picture = await webp();
+    const lease = await leased({ retry_max_attempts: 1 });
+    const capture = captureOf(['https://loop.example/'], { artifacts: [named('landing-0.webp', picture)] });
+    capture.landings[0]!.screenshot = 'landing-0.webp';
+    const failure = { code: 'browser: CRASHED' as const, cause: 'it fell', capture };
+    await farm.node.upload(lease, 'landing-0.webp', 'image/webp', picture);
+    await farm.node.fail(lease, failure);
+    assert.equal((await farm.read(lease.scan_id)).capture, null);
+    assert.equal(await farm.store.collection('artifacts').countDocuments({ scan_id: lease.scan_id }), 0);
+
+    await farm.makeDue(lease.scan_id);
+    const again = await farm.acquireOne();
+    await farm.node.upload(again, 'landing-0.webp', 'image/webp', picture);
+    await farm.node.fail(again, failure);
+    const scan = await farm.read(lease.scan_id);
+    assert.equal(scan.status, 'failed');
+    assert.equal((await farm.farm.evidenceOf(scan)).landings[0]?.final_url, 'https://loop.example/');
+    const shown = await farm.farm.openPicture(scan, 0);
+    assert.equal(shown?.bytes, picture.length);
+    shown?.stream.destroy();
+  });
+
+  it('ends even when its evidence contradicts itself', async () => {
+    const lease = await leased();
+    const capture = captureOf(CHAIN, { artifacts: [named('landing-0.webp', Buffer.from('never uploaded'))] });
+    await farm.node.fail(lease, { code: 'navigation: DOWNLOAD', cause: '', capture });
+    const scan = await farm.read(lease.scan_id);
+    assert.deepEqual([scan.status, scan.capture], ['failed', null]);
+  });
+
+  it('waits 2 s, then twice as long each time up to 60 s, less a part by chance', () => {
+    assert.deepEqual(
+      [0, 1, 2, 5, 20].map((attempt) => backoffMs(attempt, 0)),
+      [2_000, 4_000, 8_000, 60_000, 60_000],
+    );
+    assert.equal(backoffMs(0, 1), 1_000);
+  });
+});
+
+describe('a lost node', () => {
+  const lose = async (scanId: string) => {
+    await farm.expireLease(scanId);
+    await reapNow();
+    return farm.read(scanId);
+  };
+  const refundsOf = ({ outbox }: ScanRecord) => outbox.filter(({ kind }) => kind === 'refund');
+
+  it('has its scan queued again three times without using up a retry, more apart each time; then it fails and is given back', async () => {
+    const scan = await farm.submit({ retry_max_attempts: 2 });
+    for (const isolation of ['shared', 'browser', 'node', 'node']) {
+      const lease = await farm.acquireOne();
+      assert.equal(lease.job.isolation, isolation);
+      if (isolation === 'node') await farm.node.beginAlone(lease);
+      assert.equal((await lose(scan._id)).retry_attempt, 0);
+    }
+    const failed = await farm.read(scan._id);
+    assert.deepEqual([failed.status, failed.error, failed.lost_requeues], ['failed', 'node: LOST', 3]);
+    assert.deepEqual(
+      refundsOf(failed).map((entry) => 'amount_micros' in entry && entry.amount_micros),
+      [PRICE_MICROS],
+    );
+  });
+
+  it('is never blamed on a scan that was not alone on it, which ends after ten losses by our own fault', async () => {
+    const scan = await farm.submit();
+    for (let losses = 1; losses <= 10; losses += 1) {
+      await farm.acquireOne();
+      const { status, lost_requeues } = await lose(scan._id);
+      assert.deepEqual([status, lost_requeues], ['pending', losses]);
+    }
+    await farm.acquireOne();
+    const failed = await lose(scan._id);
+    assert.deepEqual([failed.status, failed.error, refundsOf(failed).length], ['failed', 'internal: ERROR', 1]);
+  });
+
+  it('takes its neighbours along twice, then the scan that ends it each time is alone', async () => {
+    const hostile = await farm.submit();
+    const innocents = [await farm.submit(), await farm.submit()];
+    let lostNodes = 0;
+    for (let turn = 0; turn < 20; turn += 1) {
+      const { leases } = await farm.node.acquire({ node_id: 'node', max: 3, wait_ms: 0 });
+      const [first, ...others] = leases.filter(({ job }) => job.isolation === 'node');
+      for (const lease of others) await farm.node.release(lease);
+      const together = first ? [first] : leases;
+      if (first) await farm.node.beginAlone(first);
+      const isLost = together.some(({ scan_id }) => scan_id === hostile._id);
+      lostNodes += isLost ? 1 : 0;
+      for (const lease of together) {
+        if (isLost) await lose(lease.scan_id);
+        else await farm.node.complete(lease, captureOf(CHAIN));
+      }
+    }
+    assert.equal(lostNodes, 4);
+    const ended = await Promise.all([hostile, ...innocents].map(({ _id }) => farm.read(_id)));
+    assert.deepEqual(
+      ended.map(({ status, error, lost_requeues }) => [status, error, lost_requeues]),
+      [
+        ['failed', 'node: LOST', 3],
+        ['crawled', '', 2],
+        ['crawled', '', 2],
+      ],
+    );
+  });
+
+  it('is told 409 when it wakes up late, and nothing it says is stored', async () => {
+    const late = await leased();
+    const picture = await webp();
+    await farm.node.upload(late, 'landing-0.webp', 'image/webp', picture);
+    await farm.expireLease(late.scan_id);
+    await reapNow();
+    const now = await farm.acquireOne();
+    const capture = captureOf(['https://late.example/'], { artifacts: [named('landing-0.webp', picture)] });
+    await assert.rejects(farm.node.complete(late, capture), isLost);
+    await assert.rejects(farm.node.fail(late, { code: 'browser: CRASHED', cause: '', capture }), isLost);
+    await assert.rejects(farm.node.release(late), isLost);
+    await assert.rejects(farm.node.beginAlone(late), isLost);
+    await assert.rejects(farm.node.upload(late, 'landing-0.webp', 'image/webp', picture), isLost);
+    assert.equal((await farm.node.renew(late)).outcome, 'lost');
+    assert.equal(await farm.store.collection('captures').countDocuments({ scan_id: late.scan_id }), 0);
+    assert.equal(await farm.store.collection('artifacts').countDocuments({ scan_id: late.scan_id }), 0);
+    for (const call of ['alone', 'complete', 'fail', 'release', 'upload'])
+      assert.equal(await farm.value('adsweep_late_results_total', { call }), 1, call);
+
+    await farm.node.complete(now, captureOf(CHAIN));
+    assert.equal((await farm.read(late.scan_id)).capture?.offer_url, CHAIN[0]);
+    await assert.rejects(farm.node.complete(late, capture), isLost);
+    assert.equal((await farm.read(late.scan_id)).capture?.offer_url, CHAIN[0], 'what was accepted stays');
+  });
+});
+
+describe('a lease', () => {
+  it('is accepted once, and answers 204 again to a capture whose answer was lost', async () => {
+    const lease = await leased();
+    const capture = captureOf(CHAIN);
+    await Promise.all([farm.node.complete(lease, capture), farm.node.complete(lease, capture)]);
+    await farm.node.complete(lease, capture);
+    const scan = await farm.read(lease.scan_id);
+    assert.equal(scan.status, 'crawled');
+    assert.ok((await farm.farm.evidenceOf(scan)).landings.length === 1);
+    await assert.rejects(farm.node.fail(lease, { code: 'browser: CRASHED', cause: '', capture: null }), isLost);
+    assert.ok((await farm.farm.evidenceOf(scan)).landings.length === 1, 'a failure told afterwards takes nothing away');
+  });
+
+  it('can be released before it begins, for another node to take at once', async () => {
+    const lease = await leased();
+    await farm.node.release(lease);
+    const again = await farm.acquireOne();
+    assert.equal(again.scan_id, lease.scan_id);
+    assert.equal(again.job.members[0]?.attempt, 0);
+    await farm.node.complete(again, captureOf(CHAIN));
+  });
+
+  it('goes back at once when the node that asked for it is gone before it hears of it', async () => {
+    const scan = await farm.submit();
+    const { dependencies } = farm.farm;
+    const socket = Object.assign(new EventEmitter(), { destroyed: false });
+    const take: CrawlQueue['take'] = async (...asked) => {
+      socket.destroyed = true;
+      return dependencies.queue.take(...asked);
+    };
+    const routes = leaseRoutes({ ...dependencies, queue: { ...dependencies.queue, take } });
+    const acquire = routes.find(({ path }) => path.endsWith('/acquire'));
+    const caller = { node: newIdentity('gone', 1), lease: null };
+    const request = { caller, body: { node_id: 'gone', max: 1, wait_ms: 0 }, stream: { socket } };
+    const answer = await acquire?.handle(request as never);
+    assert.deepEqual(answer?.body, { leases: [] });
+    assert.equal((await farm.acquireOne()).scan_id, scan._id);
+  });
+
+  it('is not given for a scan that was cancelled while it waited, nor while it waits for a retry', async () => {
+    const scan = await farm.submit();
+    const parts = { scans: farm.scans, unqueue: async () => {}, outboxFilled: () => {}, log: farm.parts.logger };
+    await cancelScan(parts, scan, new Date());
+    await assert.rejects(farm.acquireOne(), /no work/);
+    assert.equal(await farm.redis.client.exists(shardKeys(0).job(scan._id)), 0, 'its job is forgotten');
+
+    const lease = await leased({ retry_max_attempts: 1 });
+    await farm.node.fail(lease, { code: 'browser: CRASHED', cause: '', capture: null });
+    await cancelScan(parts, await farm.read(lease.scan_id), new Date());
+    await farm.makeDue(lease.scan_id);
+    await assert.rejects(farm.acquireOne(), /no work/);
+    assert.equal((await farm.node.renew(lease)).outcome, 'cancelled');
+  });
+
+  it('cannot be cancelled from outside while a node has it', async () => {
+    const lease = await leased();
+    const scan = await farm.read(lease.scan_id);
+    const parts = { scans: farm.scans, unqueue: farm.farm.unqueue, outboxFilled: () => {}, log: farm.parts.logger };
+    assert.equal(await cancelScan(parts, scan, new Date()), false);
+    await farm.node.complete(lease, captureOf(CHAIN));
+  });
+});
+
+describe('after a crash', () => {
+  it('of Redis with all its data, captures go on and what waited is queued again', async () => {
+    const lease = await leased();
+    const waiting = await farm.submit();
+    await farm.redis.kill();
+    assert.equal((await farm.node.renew(lease)).outcome, 'renewed', 'MongoDB names the lease');
+    await assert.rejects(
+      farm.node.acquire({ node_id: 'node', max: 1, wait_ms: 0 }),
+      (error) => error instanceof NodeApiError && error.status === 503,
+    );
+    await farm.redis.start();
+    assert.equal((await farm.node.renew(lease)).outcome, 'renewed');
+    await refillNow();
+    assert.equal((await farm.acquireOne()).scan_id, waiting._id);
+    assert.equal(await reapNow(), 0, 'both leases live');
+    await farm.node.complete(lease, captureOf(CHAIN));
+    assert.equal((await farm.read(lease.scan_id)).status, 'crawled');
+  });
+
+  it('of Redis and a node, the scan is queued again: its lease is adopted and runs out', async () => {
+    const lease = await leased();
+    await farm.redis.client.flushall();
+    await refillNow();
+    await assert.rejects(farm.acquireOne(), /no work/);
+    await farm.expireLease(lease.scan_id);
+    await reapNow();
+    assert.equal((await farm.acquireOne()).scan_id, lease.scan_id);
+  });
+
+  it('of a control plane between Redis and MongoDB, the job is given again', async () => {
+    const scan = await farm.submit();
+    await farm.farm.queue.take('node', 1, 1);
+    await farm.expireLease(scan._id);
+    await reapNow();
+    assert.equal((await farm.acquireOne()).scan_id, scan._id);
+  });
+
+  it('of a control plane between MongoDB and Redis, a new scan is queued by the refill', async () => {
+    const scan = await farm.submit();
+    await farm.farm.unqueue(scan);
+    await assert.rejects(farm.acquireOne(), /no work/);
+    await refillNow();
+    await refillNow();
+    const lease = await farm.acquireOne();
+    assert.equal(lease.scan_id, scan._id);
+    await assert.rejects(farm.acquireOne(), /no work/);
+    await farm.node.complete(lease, captureOf(CHAIN));
+  });
+
+  it('of Redis alone, whatever keys it loses, the refill notices by itself', async () => {
+    const { dependencies } = farm.farm;
+    const loop = startRefill(dependencies);
+    const keys = shardKeys(0);
+    const lossOf = [[keys.ring], ['*:waiting:*', keys.delayed, keys.leased], ['*:job:*']];
+    const find = async (pattern: string) => (pattern.includes('*') ? farm.redis.client.keys(pattern) : [pattern]);
+    const lease = await leased();
+    const later = await farm.submit({ due_at: new Date(Date.now() + 60_000) });
+    for (const patterns of lossOf) {
+      const scan = await farm.submit();
+      const lost = (await Promise.all(patterns.map(find))).flat();
+      assert.ok(lost.length > 0);
+      await farm.redis.client.del(lost);
+      const again = await until(`a lease without ${patterns}`, async () => {
+        const { leases } = await farm.node.acquire({ node_id: 'node', max: 1, wait_ms: 100 });
+        return leases[0];
+      });
+      assert.equal(again.scan_id, scan._id);
+      await farm.node.complete(again, captureOf(CHAIN));
+      await until('everything to be in its queue', async () => {
+        const depth = await dependencies.queue.depth();
+        return depth.delayed === 1 && depth.leased === 1;
+      });
+    }
+    await loop.stop();
+    await farm.node.complete(lease, captureOf(CHAIN));
+    await cancelScan(
+      { scans: farm.scans, unqueue: farm.farm.unqueue, outboxFilled: () => {}, log: farm.parts.logger },
+      later,
+      new Date(),
+    );
+  });
+
+  it('of Redis alone, a loss of many jobs is made good at once', async (t) => {
+    const scans = 2_200;
+    const { queue } = farm.farm.dependencies;
+    const loop = startRefill(farm.farm.dependencies);
+    t.after(() => loop.stop());
+    await until('the first refill', () => queue.isAdopted());
+    for (let from = 0; from < scans; from += 100)
+      await Promise.all(Array.from({ length: 100 }, () => farm.submit({ organization_id: 'organization' })));
+    const key = shardKeys(0).waiting('organization', 0);
+    await until('a look that finds less than the ring promises', async () => {
+      await farm.redis.client.del(key);
+      const taken = await queue.take('node', 1, 1);
+      for (const ref of taken) await queue.end(ref);
+      return taken.length === 0;
+    });
+    await until('all of them', async () => (await farm.redis.client.zcard(key)) === scans, 60);
+  });
+
+  it('of all control planes for longer than a lease lives, nodes have the time to renew before anything is reaped', async () => {
+    const lease = await leased();
+    await farm.expireLease(lease.scan_id);
+    const reaper = startReaper(farm.farm.dependencies);
+    assert.equal((await farm.node.renew(lease)).outcome, 'renewed');
+    await reaper.stop();
+    await farm.expireLease(lease.scan_id);
+    const impatient = startReaper(farm.farm.dependencies, { graceMs: 0 });
+    await until('the end of the lost attempt', async () => (await farm.read(lease.scan_id)).status === 'pending');
+    await impatient.stop();
+  });
+});

@@ -1,0 +1,102 @@
+import assert from 'node:assert/strict';
+import { after, before, it } from 'node:test';
+import { newId } from '@adsweep/shared/ids.ts';
+import { NodeApiError } from '@adsweep/shared/lease/client.ts';
+import type { Lease } from '@adsweep/shared/lease/messages.ts';
+import { reap } from '../../../src/crawling/leases/reaper.ts';
+import { refill } from '../../../src/crawling/leases/refill.ts';
+import { shardKeys } from '../../../src/crawling/queue/keys.ts';
+import type { ScanRecord } from '../../../src/scan/scan.ts';
+import { captureOf, type RunningFarm, runningFarm } from '../../support/running-farm.ts';
+
+const SEED = 20261122;
+const CAPTURE = captureOf(['https://shop.example/']);
+const ENDED = new Set(['crawled', 'failed']);
+
+let farm: RunningFarm;
+before(async () => {
+  farm = await runningFarm();
+});
+after(() => farm.stop());
+
+/** Numbers from 0 to 1, the same for the same seed (mulberry32). */
+function randomFrom(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+
+const scans = () => farm.store.collection<ScanRecord>('scans').find({}).toArray();
+const isLost = (error: unknown) => {
+  if (!(error instanceof NodeApiError && error.status === 409)) throw error;
+};
+
+async function submitJobs(): Promise<void> {
+  for (let job = 0; job < 12; job += 1) {
+    const id = newId();
+    const shared = { organization_id: `organization-${job % 3}`, job_id: id, retry_max_attempts: 1 };
+    const kind = job % 3 === 0 ? 'sweep' : 'repeat_group';
+    for (let slot = 0; slot < (kind === 'sweep' ? 1 : 4); slot += 1)
+      await farm.submit({ ...shared, _id: slot === 0 ? id : newId(), slot, job_kind: kind });
+  }
+}
+
+/** What a node does with a lease, until something happens to the node, to Redis or to the lease. */
+async function work(lease: Lease, random: () => number): Promise<void> {
+  const members = lease.job.members.map(({ scan_id }) => scan_id);
+  const isSweeping = lease.job.kind === 'sweep' && members[0] === lease.job.job_id;
+  if (lease.job.isolation === 'node') await farm.node.beginAlone(lease);
+  if (isSweeping) {
+    const found = [1, 2, 3].map((slot) => ({
+      slot,
+      target: { kind: 'url' as const, value: `https://ad.example/${slot}` },
+    }));
+    const added = await farm.node.addMembers(lease, { members: found.map((one) => ({ ...one, referrer: null })) });
+    for (const { state, scan_id } of added.members)
+      if (state === 'leased' && !members.includes(scan_id)) members.push(scan_id);
+  }
+  for (const scan_id of members) {
+    const chance = random();
+    const member = { ...lease, scan_id };
+    if (chance < 0.1) return void (await farm.node.release(lease));
+    if (chance < 0.25) return void (await farm.expireLease(lease.job.job_id));
+    if (chance < 0.3) await farm.redis.client.flushall();
+    if (chance < 0.4) await farm.node.fail(member, { code: 'browser: CRASHED', cause: '', capture: null });
+    else await farm.node.complete(member, CAPTURE);
+    if (chance > 0.8) await farm.node.complete(member, CAPTURE);
+  }
+}
+
+it(`jobs end, each member once and charged once, whatever happens to nodes, leases and Redis (seed ${SEED})`, async () => {
+  const random = randomFrom(SEED);
+  await submitJobs();
+  const isOver = async () => (await scans()).every(({ status }) => ENDED.has(status));
+  for (let turn = 0; turn < 400 && !(await isOver()); turn += 1) {
+    const { leases } = await farm.node.acquire({ node_id: 'node', max: 3, wait_ms: 0 });
+    await Promise.all(leases.map((lease) => work(lease, random).catch(isLost)));
+    await reap(farm.farm.dependencies, new Date());
+    await refill(farm.farm.dependencies);
+    for (const id of await farm.redis.client.zrange(shardKeys(0).delayed, 0, '-1')) await farm.makeDue(id);
+    // What Redis forgot with its leases runs out.
+    if (turn % 10 === 9)
+      for (const id of await farm.redis.client.zrange(shardKeys(0).leased, 0, '-1')) await farm.expireLease(id);
+  }
+  const ended = await scans();
+  assert.deepEqual(
+    [...new Set(ended.map(({ status }) => status))].filter((status) => !ENDED.has(status)),
+    [],
+  );
+  assert.ok(ended.length > 12 && ended.some(({ lost_requeues }) => lost_requeues > 0));
+  for (const { _id, status, capture, outbox } of ended) {
+    const captures = await farm.store.collection('captures').countDocuments({ scan_id: _id });
+    assert.deepEqual([captures, capture !== null], status === 'crawled' ? [1, true] : [0, false]);
+    assert.equal(outbox.filter(({ kind }) => kind === 'charge').length, 1);
+  }
+  const places = ended.map(({ job_id, slot }) => `${job_id}/${slot}`);
+  assert.equal(new Set(places).size, places.length, 'a slot is one scan');
+  assert.deepEqual(await farm.farm.queue.depth(), { waiting: { 0: 0, 1: 0, 2: 0 }, delayed: 0, leased: 0 });
+});

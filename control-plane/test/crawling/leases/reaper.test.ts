@@ -1,0 +1,129 @@
+import assert from 'node:assert/strict';
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, it, type TestContext } from 'node:test';
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Ready } from '@adsweep/shared/service/announce-ready.ts';
+import { until } from '../../../../shared/test/support/until.ts';
+import { ReaperGrace } from '../../../src/crawling/leases/reaper-grace.ts';
+import { shardKeys } from '../../../src/crawling/queue/keys.ts';
+import { type PrivateRedis, startRedis } from '../../support/private-redis.ts';
+import { CATALOGUE, PAGE } from '../../support/running-api.ts';
+import { captureOf } from '../../support/running-farm.ts';
+import { type LeaseOfFirst, SimulatedNode } from '../../support/simulated-node.ts';
+
+describe('the grace of the reaper', () => {
+  /** A grace of ten seconds with a turn each second, on a clock that the test sets. */
+  function graceAt() {
+    const time = { now: 0 };
+    const grace = new ReaperGrace({ graceMs: 10_000, everyMs: 1_000, clock: () => time.now });
+    const turn = (afterMs: number, connection = 1) => {
+      time.now += afterMs;
+      return grace.mayReap(connection);
+    };
+    /** Turns on time until leases may be reaped; answers how long that took. */
+    const untilOver = (connection = 1) => {
+      const began = time.now;
+      while (!turn(1_000, connection)) assert.ok(time.now - began < 60_000);
+      return time.now - began;
+    };
+    return { time, grace, turn, untilOver };
+  }
+
+  it('lasts as long as a lease lives, from the first turn on', () => {
+    const { turn } = graceAt();
+    assert.equal(turn(0), false);
+    for (let n = 1; n < 10; n += 1) assert.equal(turn(1_000), false, `after ${n} s`);
+    assert.equal(turn(1_000), true);
+  });
+
+  it('begins again when a turn is over a second late', () => {
+    const { turn, untilOver } = graceAt();
+    untilOver();
+    assert.equal(turn(2_000), true, 'a second late');
+    assert.equal(turn(2_001), false, 'more than a second late');
+    assert.equal(untilOver(), 10_000);
+  });
+
+  it('begins again when Redis takes over a second to answer, was away or is another connection', () => {
+    const { time, grace, turn, untilOver } = graceAt();
+    untilOver();
+    time.now += 1_001;
+    assert.equal(grace.stillOnTime(), false, 'a late answer');
+    assert.equal(untilOver(), 10_000);
+    grace.restart();
+    assert.equal(turn(1_000), false, 'after an error');
+    untilOver();
+    assert.equal(turn(1_000, 2), false, 'after a reconnect');
+    assert.equal(untilOver(2), 10_000);
+  });
+});
+
+describe('a control plane that is stopped by SIGSTOP', () => {
+  it('takes no live lease when it goes on', async (t) => {
+    const redis = await startRedis();
+    t.after(() => redis.stop());
+    const { api, node, signal } = await startProcess(t, redis);
+    const acquire = async (): Promise<LeaseOfFirst> => {
+      const { leases } = await node.acquire({ node_id: 'node-1', max: 1, wait_ms: 1_000 });
+      assert.ok(leases[0]);
+      return leases[0];
+    };
+    const expire = (lease: LeaseOfFirst) => redis.client.zadd(shardKeys(0).leased, 'XX', 1, lease.scan_id);
+
+    const { id } = await until('the scan to be taken', async () => {
+      const answer = await api('POST', '/api/v1/scans', PAGE);
+      return answer.status === 201 && ((await answer.json()) as { id: string });
+    });
+    await expire(await acquire());
+    const status = async () => ((await (await api('GET', `/api/v1/scans/${id}`)).json()) as { status: string }).status;
+    await until('the end of the first grace', async () => (await status()) === 'pending', 30);
+
+    const lease = await acquire();
+    signal('SIGSTOP');
+    await expire(lease);
+    await pause(2_500);
+    signal('SIGCONT');
+    assert.equal((await node.renew(lease)).outcome, 'renewed');
+    await node.complete(lease, captureOf(['https://shop.example/']));
+  });
+});
+
+/** A control plane in a process of its own, and a stand-in for the proxy-router's catalogue. */
+async function startProcess(t: TestContext, redis: PrivateRedis) {
+  const router = createServer((_, answer) => answer.end(JSON.stringify(CATALOGUE))).listen(0, '127.0.0.1');
+  await once(router, 'listening');
+  const folder = await mkdtemp(join(tmpdir(), 'adsweep-paused-'));
+  const child = fork(new URL('../../../src/main.ts', import.meta.url), {
+    env: {
+      ADSWEEP_HTTP_PORT: '0',
+      ADSWEEP_NODE_API_PORT: '0',
+      ADSWEEP_DATA_DIR: folder,
+      ADSWEEP_PROXY_URL: `http://127.0.0.1:${(router.address() as AddressInfo).port}`,
+      ADSWEEP_NODE_TOKEN: 'node-token-of-this-test',
+      ADSWEEP_LEASE_SECRET: 'lease-secret-of-this-test',
+      ADSWEEP_API_KEY: 'key-of-this-test',
+      ADSWEEP_LOG_LEVEL: 'fatal',
+      REDIS_URL: redis.url,
+    },
+  });
+  t.after(async () => {
+    if (child.exitCode === null) await Promise.all([once(child, 'exit'), child.kill('SIGKILL')]);
+    router.close();
+    await rm(folder, { recursive: true, force: true });
+  });
+  const [{ ports }] = (await once(child, 'message')) as [Ready];
+  const api = (method: string, path: string, body?: unknown) =>
+    fetch(`http://127.0.0.1:${ports.http}${path}`, {
+      method,
+      headers: { authorization: 'Bearer key-of-this-test' },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+  const node = new SimulatedNode(`http://127.0.0.1:${ports.node_api}`, 'node-token-of-this-test');
+  return { api, node, signal: (name: NodeJS.Signals) => child.kill(name) };
+}

@@ -1,0 +1,375 @@
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { request } from 'node:http';
+import { buffer } from 'node:stream/consumers';
+import { after, afterEach, before, describe, it } from 'node:test';
+import { gunzipSync, gzipSync } from 'node:zlib';
+import { ARTIFACT_BYTES_MAX } from '@adsweep/shared/capture/artifact.ts';
+import type { Capture } from '@adsweep/shared/capture/capture.ts';
+import { NodeApiError } from '@adsweep/shared/lease/client.ts';
+import { JOB_LIMITS } from '@adsweep/shared/lease/job-limits.ts';
+import { BODY_LIFETIME_MS, CAPTURE_BYTES_MAX } from '@adsweep/shared/limits.ts';
+import sharp from 'sharp';
+import { until } from '../../../../shared/test/support/until.ts';
+import { bodyStore } from '../../../src/crawling/captures/body-store.ts';
+import { attemptOf } from '../../../src/crawling/captures/capture-record.ts';
+import { landingsOf } from '../../../src/crawling/captures/present-evidence.ts';
+import { parseLeaseId } from '../../../src/crawling/leases/lease-token.ts';
+import {
+  captureOf,
+  gzJson,
+  NODE_TOKEN,
+  named,
+  type RunningFarm,
+  requestOf,
+  runningFarm,
+  webp,
+} from '../../support/running-farm.ts';
+import type { LeaseOfFirst } from '../../support/simulated-node.ts';
+
+let farm: RunningFarm;
+before(async () => {
+  farm = await runningFarm();
+});
+afterEach(() => farm.forgetScans());
+after(() => farm.stop());
+
+const refusedWith = (status: number) => (error: unknown) => {
+  assert.ok(error instanceof NodeApiError, String(error));
+  assert.equal(error.status, status, error.message);
+  return true;
+};
+async function leased(): Promise<LeaseOfFirst> {
+  await farm.submit();
+  return farm.acquireOne();
+}
+const complete = (lease: LeaseOfFirst, capture: unknown) => farm.node.complete(lease, capture as Capture);
+const send = (path: string, init: RequestInit) => fetch(`${farm.baseUrl}/node/v1${path}`, init);
+
+async function sweepAll(now: Date): Promise<void> {
+  while ((await farm.farm.dependencies.artifacts.sweep(now)) > 0);
+}
+
+type SlowUpload = { status: Promise<number>; finish(): void; breakOff(): void };
+
+/** Begins to upload `bytes`: the first of them are on disk, the others wait for `finish`. `status` 0: there was no answer. */
+async function slowUpload(lease: LeaseOfFirst, name: string, bytes: Uint8Array): Promise<SlowUpload> {
+  const headers = { authorization: `Bearer ${lease.token}`, 'content-length': bytes.length };
+  const sending = request(`${farm.baseUrl}/node/v1/leases/${lease.lease_id}/scans/${lease.scan_id}/artifacts/${name}`, {
+    method: 'PUT',
+    headers,
+    agent: false,
+  });
+  const status = new Promise<number>((resolve) => {
+    sending.on('response', (answer) => resolve(answer.resume().statusCode ?? 0)).on('error', () => resolve(0));
+  });
+  sending.write(bytes.subarray(0, 8));
+  await until('the upload to begin', async () => (await farm.incoming()) > 0);
+  return { status, finish: () => void sending.end(bytes.subarray(8)), breakOff: () => void sending.destroy() };
+}
+
+describe('what a node uploads', () => {
+  it('is answered with its hash and size, and may be sent again', async () => {
+    const lease = await leased();
+    const [first, second] = [await webp(10, 10), await webp(20, 20)];
+    await farm.node.upload(lease, 'landing-0.webp', 'image/webp', first);
+    const { sha256, bytes } = named('landing-0.webp', second);
+    assert.deepEqual(await farm.node.upload(lease, 'landing-0.webp', 'text/html', second), {
+      name: 'landing-0.webp',
+      sha256,
+      bytes,
+    });
+  });
+
+  it('must be a WebP picture where its name says so', async () => {
+    const lease = await leased();
+    const png = await sharp(await webp())
+      .png()
+      .toBuffer();
+    const fakes = [
+      png,
+      Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"/>'),
+      Buffer.from('RIFF....WEBPVP8 '),
+      Buffer.alloc(0),
+    ];
+    for (const fake of fakes)
+      await assert.rejects(farm.node.upload(lease, 'landing-0.webp', 'image/webp', fake), refusedWith(422));
+    assert.equal(await farm.store.collection('artifacts').countDocuments({ scan_id: lease.scan_id }), 0);
+  });
+
+  it('must be a JPEG picture where its name says so', async () => {
+    const lease = await leased();
+    const jpeg = await sharp(await webp(12, 34))
+      .withExif({ IFD0: { ImageDescription: 'x'.repeat(40_000) } })
+      .jpeg()
+      .toBuffer();
+    await farm.node.upload(lease, 'landing-0.jpeg', 'text/html', jpeg);
+    const stored = await farm.store.collection('artifacts').findOne({ scan_id: lease.scan_id });
+    assert.deepEqual([stored?.width, stored?.height, stored?.content_type], [12, 34, 'image/jpeg']);
+    const endless = Buffer.alloc(1024 * 1024, Buffer.from([0xff, 0xfe, 0x00, 0x02]));
+    endless.writeUInt16BE(0xffd8);
+    for (const fake of [await webp(), jpeg.subarray(0, 20), endless, Buffer.alloc(0)])
+      await assert.rejects(farm.node.upload(lease, 'landing-1.jpeg', 'image/jpeg', fake), refusedWith(422));
+  });
+
+  it('must be gzip where its name says so, and no bomb', async () => {
+    const lease = await leased();
+    const upload = (bytes: Buffer) => farm.node.upload(lease, 'documents.json.gz', 'application/gzip', bytes);
+    await assert.rejects(upload(Buffer.from('[]')), refusedWith(422));
+    await assert.rejects(upload(gzJson([]).subarray(0, 8)), refusedWith(422));
+    const bomb = gzipSync(Buffer.alloc(70 * 1024 * 1024));
+    assert.ok(bomb.length < 200_000);
+    await assert.rejects(upload(bomb), refusedWith(413));
+    await upload(gzJson([]));
+  });
+
+  it('has at most 32 MiB, whether it says its size before or not', async () => {
+    const lease = await leased();
+    const large = randomBytes(ARTIFACT_BYTES_MAX + 1);
+    await assert.rejects(farm.node.upload(lease, 'bodies.json.gz', 'application/gzip', large));
+    const stream = new ReadableStream({
+      start(controller) {
+        controller.enqueue(large);
+        controller.close();
+      },
+    });
+    const headers = { authorization: `Bearer ${lease.token}` };
+    const path = `/leases/${lease.lease_id}/scans/${lease.scan_id}/artifacts/bodies.json.gz`;
+    const sent = await send(path, { method: 'PUT', headers, body: stream, duplex: 'half' } as RequestInit).catch(
+      () => null,
+    );
+    assert.ok(sent === null || sent.status === 413);
+    assert.equal(await farm.store.collection('artifacts').countDocuments({ scan_id: lease.scan_id }), 0);
+    assert.deepEqual(await farm.objectsOf(lease), []);
+  });
+
+  it('has one of the known names', async () => {
+    const lease = await leased();
+    for (const name of [
+      'index.html',
+      '..%2f..%2fx.webp',
+      '../x.webp',
+      'landing-0.webp%00',
+      'landing-1000.webp',
+      'requests.json.gz',
+    ])
+      await assert.rejects(farm.node.upload(lease, name, 'image/webp', await webp()), NodeApiError, name);
+  });
+
+  it(`is at most ${JOB_LIMITS.page.artifacts} files`, async () => {
+    const lease = await leased();
+    const picture = await webp(2, 2);
+    for (let ord = 0; ord < JOB_LIMITS.page.artifacts; ord += 1)
+      await farm.node.upload(lease, `landing-${ord}.webp`, 'image/webp', picture);
+    await assert.rejects(farm.node.upload(lease, 'landing-900.webp', 'image/webp', picture), refusedWith(422));
+    await farm.node.upload(lease, 'landing-0.webp', 'image/webp', picture);
+  });
+
+  it('goes away when no capture names it: at once with the attempt, else after an hour', async () => {
+    const lease = await leased();
+    const [kept, unnamed] = [await webp(3, 3), await webp(4, 4)];
+    await farm.node.upload(lease, 'landing-0.webp', 'image/webp', kept);
+    await farm.node.upload(lease, 'landing-1.webp', 'image/webp', unnamed);
+    await complete(lease, captureOf(['https://shop.example/'], { artifacts: [named('landing-0.webp', kept)] }));
+    const names = async (scanId: string) =>
+      (await farm.store.collection('artifacts').find({ scan_id: scanId }).toArray()).map((one) => one.name);
+    assert.deepEqual((await names(lease.scan_id)).sort(), ['landing-0.webp', 'requests.json.gz']);
+
+    const forgotten = await leased();
+    await farm.node.upload(forgotten, 'landing-0.webp', 'image/webp', kept);
+    await sweepAll(new Date(Date.now() + 59 * 60_000));
+    assert.deepEqual(await names(forgotten.scan_id), ['landing-0.webp']);
+    await sweepAll(new Date(Date.now() + 61 * 60_000));
+    assert.deepEqual(await names(forgotten.scan_id), []);
+    assert.ok((await names(lease.scan_id)).includes('landing-0.webp'), 'what was accepted stays');
+  });
+
+  for (const [ending, end] of [
+    ['comes to its end', (late: SlowUpload) => late.finish()],
+    ['breaks off', (late: SlowUpload) => late.breakOff()],
+  ] as const)
+    it(`stays as it was accepted when an earlier upload of its name ${ending} too late`, async () => {
+      const lease = await leased();
+      const [accepted, other] = [await webp(3, 3), await webp(4, 4)];
+      const late = await slowUpload(lease, 'landing-0.webp', other);
+      await farm.node.upload(lease, 'landing-0.webp', 'image/webp', accepted);
+      await complete(lease, captureOf(['https://shop.example/'], { artifacts: [named('landing-0.webp', accepted)] }));
+      await end(late);
+      assert.notEqual(await late.status, 200);
+      await until('the late bytes to be gone', async () => (await farm.objectsOf(lease)).length === 2);
+      const { artifacts } = farm.farm.dependencies;
+      await sweepAll(new Date(Date.now() + 61 * 60_000));
+      const { capture } = await farm.read(lease.scan_id);
+      assert.ok(capture);
+      const stored = await artifacts.open(attemptOf(capture.id), 'landing-0.webp');
+      assert.deepEqual(stored && (await buffer(stored.stream)), Buffer.from(accepted));
+    });
+
+  it('may be sent twice at the same time', async () => {
+    const lease = await leased();
+    const picture = await webp(5, 5);
+    const upload = () => farm.node.upload(lease, 'landing-0.webp', 'image/webp', picture);
+    await Promise.all([upload(), upload(), upload(), upload()]);
+    assert.equal((await farm.objectsOf(lease)).length, 1);
+    await complete(lease, captureOf(['https://shop.example/'], { artifacts: [named('landing-0.webp', picture)] }));
+  });
+
+  it('§8.2 §8.3 keeps all request URLs and the contents of sub-resources for a day, and 200 requests with the scan', async () => {
+    const lease = await leased();
+    const bodies = gzJson([]);
+    await farm.node.upload(lease, 'bodies.json.gz', 'application/gzip', bodies);
+    const requests = Array.from({ length: 1_000 }, (_, id) =>
+      requestOf(id, { resource_type: id < 900 ? 'image' : 'script' }),
+    );
+    await complete(
+      lease,
+      captureOf(['https://shop.example/'], { requests, artifacts: [named('bodies.json.gz', bodies)] }),
+    );
+    const scan = await farm.read(lease.scan_id);
+    const record = await farm.farm.dependencies.readCapture(scan);
+    assert.equal(record?.requests_seen, 1_000);
+    assert.equal(record?.capture.requests.length, 200);
+    const { artifacts } = farm.farm.dependencies;
+    const ref = attemptOf(record._id);
+    const stored = await bodyStore(artifacts).packed(ref, 'requests');
+    assert.equal(JSON.parse(gunzipSync(stored!).toString()).length, 1_000);
+    await sweepAll(new Date(Date.now() + BODY_LIFETIME_MS + 60_000));
+    assert.equal(await bodyStore(artifacts).packed(ref, 'requests'), null);
+    assert.equal(await artifacts.open(ref, 'bodies.json.gz'), null);
+  });
+});
+
+describe('a capture', () => {
+  it('names only what was uploaded under its lease, as it was uploaded', async () => {
+    const other = await leased();
+    const picture = await webp();
+    await farm.node.upload(other, 'landing-0.webp', 'image/webp', picture);
+    const lease = await leased();
+    const artifacts = [named('landing-0.webp', picture)];
+    const capture = captureOf(['https://shop.example/'], { artifacts });
+    await assert.rejects(complete(lease, capture), refusedWith(422));
+    await farm.node.upload(lease, 'landing-0.webp', 'image/webp', await webp(50, 50));
+    await assert.rejects(complete(lease, capture), refusedWith(422));
+    await farm.node.upload(lease, 'landing-0.webp', 'image/webp', picture);
+    await assert.rejects(complete(lease, { ...capture, artifacts: [...artifacts, ...artifacts] }), refusedWith(422));
+    await complete(lease, capture);
+  });
+
+  it('does not contradict itself', async () => {
+    const lease = await leased();
+    const good = captureOf(['https://shop.example/']);
+    const [landing] = good.landings;
+    const facts = { via: 'play' as const, muted: false, volume: 1, started: true, has_audio: true };
+    const observation = { kind: 'autosound' as const, landing: 0, url: '', facts };
+    const bad: Record<string, unknown>[] = [
+      { ...good, landings: [landing, landing] },
+      { ...good, landings: [{ ...landing, screenshot: 'landing-0.webp' }] },
+      { ...good, landings: [{ ...landing, screenshot: '../../etc/passwd' }] },
+      { ...good, observations: [{ ...observation, facts: { ...facts, $where: 'x' } }] },
+      { ...good, observations: [{ ...observation, facts: { ...facts, 'a.b': 'x' } }] },
+      { ...good, observations: [{ ...observation, facts: { ...facts, volume: 'loud' } }] },
+      { ...good, observations: [{ ...observation, kind: 'back_button' }] },
+      { ...good, observations: [{ ...observation, facts: { ...facts, volume: undefined, loudness: 1 } }] },
+      { ...good, extra: true },
+      { ...good, landings: 'none' },
+      { ...good, elapsed_ms: -1 },
+      { ...good, elapsed_ms: 1e300 },
+      { ...good, landings: [{ ...landing, opened_at_ms: Number.MAX_VALUE }] },
+      { ...good, requests: [requestOf(0, { status_code: -1 })] },
+      { ...good, requests: [requestOf(0, { timestamp_ms: 1e300 })] },
+      { ...good, requests: Array.from({ length: 5_001 }, (_, id) => requestOf(id)) },
+    ];
+    for (const capture of bad)
+      await assert.rejects(complete(lease, capture), refusedWith(422), JSON.stringify(capture).slice(0, 200));
+    assert.equal((await farm.read(lease.scan_id)).status, 'running');
+    await complete(lease, { ...good, observations: [observation] });
+  });
+
+  it('makes a crawl no longer than its lease was held, so that the times of the scan add up', async () => {
+    const lease = await leased();
+    await complete(lease, captureOf(['https://shop.example/'], { elapsed_ms: 3_600_000 }));
+    const { capture, created_at } = await farm.read(lease.scan_id);
+    assert.ok(capture && capture.crawl_ms <= Date.now() - created_at.getTime());
+  });
+
+  it('shows nothing of a hop that a hop does not have', async () => {
+    const lease = await leased();
+    const capture = captureOf(['https://shop.example/']);
+    Object.assign(capture.landings[0]!.redirect_chain[0]!, { extra: '<script>' });
+    await complete(lease, capture);
+    const record = await farm.farm.dependencies.readCapture(await farm.read(lease.scan_id));
+    assert.ok(record);
+    assert.doesNotMatch(JSON.stringify(landingsOf(record)), /extra/);
+  });
+
+  it('of a size that nodes agreed to is taken and stored, a larger one is refused', async () => {
+    const lease = await leased();
+    const withUrls = (length: number) =>
+      captureOf(['https://shop.example/'], {
+        requests: Array.from({ length: 190 }, (_, id) =>
+          requestOf(id, { url: `https://x.example/${'a'.repeat(length)}` }),
+        ),
+      });
+    await assert.rejects(complete(lease, withUrls(22_500)), refusedWith(413));
+    const largest = withUrls(21_850);
+    const bytes = Buffer.byteLength(JSON.stringify(largest));
+    assert.ok(bytes <= CAPTURE_BYTES_MAX && bytes > CAPTURE_BYTES_MAX * 0.98, `${bytes} bytes`);
+    await complete(lease, largest);
+    const record = await farm.farm.dependencies.readCapture(await farm.read(lease.scan_id));
+    assert.equal(record?.capture.requests.length, 190);
+  });
+
+  it('may hold text that is no proper Unicode, as hostile pages have it', async () => {
+    const lease = await leased();
+    const capture = captureOf(['https://shop.example/']);
+    capture.landings[0]!.page_title = 'half a pair: \ud83d, a zero: \0';
+    await complete(lease, capture);
+    assert.equal((await farm.read(lease.scan_id)).capture?.page_title, 'half a pair: \ufffd, a zero: \0');
+  });
+});
+
+describe('the node API', () => {
+  it('lets in nodes by their own credential, and to a lease its own token alone', async () => {
+    const [one, two] = [await leased(), await leased()];
+    const renew = (lease: LeaseOfFirst, token: string) =>
+      send(`/leases/${lease.lease_id}/renew`, { method: 'POST', headers: { authorization: `Bearer ${token}` } });
+    assert.equal((await renew(one, one.token)).status, 200);
+    for (const token of [two.token, NODE_TOKEN, '', `${one.token}x`])
+      assert.equal((await renew(one, token)).status, 401);
+    const forged = { ...one, lease_id: one.lease_id.slice(0, -1) };
+    assert.equal((await renew(forged, one.token)).status, 401);
+    const acquire = { method: 'POST', body: JSON.stringify({ node_id: 'n', max: 1, wait_ms: 0 }) };
+    for (const token of [one.token, NODE_TOKEN, 'wrong', ''])
+      assert.equal(
+        (await send('/leases/acquire', { ...acquire, headers: { authorization: `Bearer ${token}` } })).status,
+        401,
+      );
+  });
+
+  it('says what is wrong with a request', async () => {
+    const bad = [
+      { node_id: '../x', max: 1, wait_ms: 0 },
+      { node_id: 'n', max: 0, wait_ms: 0 },
+      { node_id: 'n', max: 1, wait_ms: 99_999 },
+      { node_id: 'n', max: 1, wait_ms: 0, more: 1 },
+    ];
+    for (const request of bad) await assert.rejects(farm.node.acquire(request), refusedWith(422));
+  });
+
+  it('reads lease ids of the right form alone', () => {
+    const jobId = '0f8fad5b-d9cb-469f-a165-70867728950e';
+    const parsed = { fence: 1767000000000001, jobId, organizationId: 'org-1' };
+    assert.deepEqual(parseLeaseId(`1767000000000001.${jobId}.org-1`), parsed);
+    for (const text of [
+      '',
+      'x',
+      `2.${jobId}x.o`,
+      `-2.${jobId}.o`,
+      `9999999999999999.${jobId}.o`,
+      `1.2.${jobId}.o`,
+      `2.${jobId}`,
+      `2.${jobId}.o.p`,
+    ])
+      assert.equal(parseLeaseId(text), null, text);
+  });
+});

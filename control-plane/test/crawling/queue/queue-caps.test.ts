@@ -1,0 +1,117 @@
+import assert from 'node:assert/strict';
+import { after, beforeEach, describe, it } from 'node:test';
+import { crawlQueue } from '../../../src/crawling/queue/queue.ts';
+import { keys, startQueue } from '../../support/running-queue.ts';
+
+const CAP = 3;
+let caps: Record<string, number | null> = {};
+const leaseCapOf = async (organizationId: string) => caps[organizationId] ?? null;
+const { queue: capped, redis, expire } = await startQueue({ leaseCapOf });
+const job = (jobId: string, organizationId = 'org') => ({ jobId, organizationId, band: 0 as const, delayMs: 0 });
+const jobs = (count: number, organizationId = 'org') =>
+  Array.from({ length: count }, (_, n) => job(`${organizationId}-${n}`, organizationId));
+const noLeases = async () => {};
+const ringOf = () => redis.client.zrange(keys.ring, '0', '-1');
+
+beforeEach(async () => {
+  caps = { org: CAP };
+  await redis.client.flushall();
+  await capped.whileAdopting(noLeases);
+});
+after(() => redis.stop());
+
+describe('the cap on the leases of an organization', () => {
+  it('holds whoever asks at the same time, and leaves the turns of others alone', async () => {
+    await capped.enqueueAll([...jobs(20), ...jobs(20, 'other')]);
+    const queues = Array.from({ length: 6 }, () => crawlQueue(redis.client));
+    const taken = (await Promise.all(queues.map((one, n) => one.take(`node-${n}`, 4, 4)))).flat();
+    assert.equal(taken.length, 24 - 1, 'three and the twenty of the other one');
+    assert.equal(taken.filter(({ organizationId }) => organizationId === 'org').length, CAP);
+    assert.deepEqual(await ringOf(), [], 'an organization at its cap costs no look');
+  });
+
+  it('gives the next job when a lease ends, runs out or is forgotten, and wakes a node for it', async () => {
+    await capped.enqueueAll(jobs(20));
+    const [first, second, third] = await capped.take('node', 32, 256);
+    assert.deepEqual(await capped.take('node', 32, 256), []);
+    const woken = capped.waitForWork(600_000);
+    assert.equal(await capped.end(first!), true);
+    await woken;
+    assert.equal((await capped.take('node', 32, 256)).length, 1);
+    await expire(keys.leased, second!.jobId);
+    const wokenAgain = capped.waitForWork(600_000);
+    assert.deepEqual(await capped.reap(), [second]);
+    await wokenAgain;
+    assert.equal((await capped.take('node', 32, 256)).length, 1);
+
+    await redis.client.del(keys.job(third!.jobId));
+    await redis.client.zadd(keys.leases('org'), Date.now() - 700_000, third!.jobId);
+    await capped.enqueueAll(jobs(20).slice(10));
+    assert.equal((await capped.take('node', 32, 256)).length, 1, 'what lost its keys counts no longer');
+  });
+
+  it('holds for delayed jobs, and for a job that goes back to the queue', async () => {
+    await capped.enqueueAll([...jobs(2), { ...job('later'), delayMs: 60_000 }, { ...job('later-2'), delayMs: 60_000 }]);
+    const [first] = await capped.take('node', 32, 256);
+    for (const id of ['later', 'later-2']) await expire(keys.delayed, id);
+    await capped.promote();
+    assert.equal((await capped.take('node', 32, 256)).length, 1);
+    await capped.end(first!);
+    await capped.enqueue(job(first!.jobId));
+    assert.equal((await capped.take('node', 32, 256)).length, 1);
+    assert.equal((await capped.depth()).leased, CAP);
+  });
+
+  it('holds when Redis has lost everything: nothing is given before all leases are known again', async () => {
+    await capped.enqueueAll(jobs(5));
+    const held = await capped.take('node', 32, 256);
+    await redis.client.flushall();
+    await capped.enqueueAll([...jobs(20), ...jobs(20, 'free')]);
+    assert.equal(await capped.isAdopted(), false);
+    const early = await capped.take('node', 32, 256);
+    assert.deepEqual(new Set(early.map(({ organizationId }) => organizationId)), new Set(['free']));
+    await redis.client.del(...held.map(({ jobId }) => keys.job(jobId)));
+    await capped.whileAdopting(async () => {
+      for (const ref of held) assert.equal(await capped.adopt(ref, { band: 0, nodeId: 'node' }), true);
+    });
+    assert.equal(await capped.isAdopted(), true);
+    assert.deepEqual(await capped.take('node', 32, 256), []);
+    await capped.end(held[0]!);
+    assert.equal((await capped.take('node', 32, 256)).length, 1);
+  });
+
+  it('is not sure of the leases when Redis lost its data while they were made known', async () => {
+    await assert.rejects(
+      capped.whileAdopting(async () => void (await redis.client.flushall())),
+      /no such key/,
+    );
+    assert.equal(await capped.isAdopted(), false);
+  });
+
+  it('changes while jobs wait', async () => {
+    await capped.enqueueAll(jobs(20));
+    assert.equal((await capped.take('node', 32, 256)).length, CAP);
+    caps.org = 5;
+    await capped.refreshCaps();
+    assert.equal((await capped.take('node', 32, 256)).length, 2);
+    caps.org = null;
+    await capped.refreshCaps();
+    assert.equal((await capped.take('node', 32, 256)).length, 15);
+    assert.deepEqual(await redis.client.hgetall(keys.caps), {});
+  });
+
+  it('tells how many jobs wait beyond it, whatever slots are free', async () => {
+    const beyond = async () => (await capped.load()).capped;
+    await capped.enqueueAll([...jobs(2), ...jobs(20, 'free')]);
+    assert.equal(await beyond(), 0);
+    await capped.enqueueAll(jobs(20));
+    assert.equal(await beyond(), 20 - CAP);
+    const held = (await capped.take('node', 32, 256)).filter(({ organizationId }) => organizationId === 'org');
+    assert.equal(await beyond(), 20 - CAP);
+    await capped.end(held[0]!);
+    assert.equal(await beyond(), 20 - CAP - 1, 'one of them can be leased now');
+    caps.org = 1;
+    await capped.refreshCaps();
+    assert.equal(await beyond(), 20 - CAP, 'none of them can');
+  });
+});

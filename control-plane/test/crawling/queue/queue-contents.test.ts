@@ -1,0 +1,86 @@
+import assert from 'node:assert/strict';
+import { after, beforeEach, describe, it } from 'node:test';
+import { shardKeys, shardOf } from '../../../src/crawling/queue/keys.ts';
+import { crawlQueue } from '../../../src/crawling/queue/queue.ts';
+import { idsOf, startQueue } from '../../support/running-queue.ts';
+
+/** What is in the queue, and what is not. */
+const { enqueue, everything, queue, redis, take, takeOne } = await startQueue();
+beforeEach(() => redis.client.flushall());
+after(() => redis.stop());
+
+describe('the index of crawl jobs', () => {
+  it('takes a scan once however often it is enqueued', async () => {
+    assert.deepEqual(await Promise.all([enqueue('a'), enqueue('a'), enqueue('a', 'org', 1, 500)]), [
+      true,
+      false,
+      false,
+    ]);
+    assert.deepEqual(idsOf(await take(5)), ['a']);
+    assert.equal(await enqueue('a'), false, 'a leased scan is not enqueued either');
+  });
+
+  it('drops what waits or is delayed, and not what a node has', async () => {
+    await enqueue('waiting');
+    await enqueue('delayed', 'org', 0, 60_000);
+    assert.equal(await queue.drop('org', 'waiting'), true);
+    assert.equal(await queue.drop('org', 'delayed'), true);
+    assert.equal(await queue.drop('org', 'unknown'), false);
+    assert.deepEqual(await everything(), []);
+    await enqueue('leased');
+    await takeOne();
+    assert.equal(await queue.drop('org', 'leased'), false);
+  });
+
+  it('counts what waits by band, what is delayed and what is leased', async () => {
+    await enqueue('leased', 'org', 1);
+    await takeOne();
+    await enqueue('a', 'org', 0);
+    await enqueue('b', 'other', 1);
+    await enqueue('c', 'other', 1);
+    await enqueue('d', 'org', 0, 60_000);
+    await enqueue('e', 'org', 2, -90_000);
+    assert.deepEqual(await queue.depth(), { waiting: { 0: 1, 1: 2, 2: 1 }, delayed: 1, leased: 1 });
+    const oldest = await queue.oldestWaiting();
+    assert.ok(oldest[2] >= 89 && oldest[2] < 1_000 && oldest[0] < 60, JSON.stringify(oldest));
+    await queue.drop('org', 'e');
+    assert.equal((await queue.oldestWaiting())[2], 0);
+  });
+
+  it('spreads organizations over shards, and takes from all of them', async () => {
+    const sharded = crawlQueue(redis.client, { shards: 4 });
+    const organizations = Array.from({ length: 12 }, (_, n) => `org-${n}`);
+    for (const organizationId of organizations)
+      await sharded.enqueue({ jobId: `of-${organizationId}`, organizationId, band: 0, delayMs: 0 });
+    const taken = await sharded.take('node', 20, 256);
+    assert.equal(taken.length, 12);
+    for (const { jobId, organizationId } of taken) {
+      const shard = shardOf(organizationId, 4);
+      assert.notEqual(await redis.client.zscore(shardKeys(shard, 4).leased, jobId), null);
+    }
+    for (const ref of taken) assert.equal(await sharded.end(ref), true);
+  });
+
+  it('sends jobs that are queued one by one at the same time with few calls', async () => {
+    const sharded = crawlQueue(redis.client, { shards: 2 });
+    const calls = async () =>
+      [...(await redis.client.info('commandstats')).matchAll(/cmdstat_eval(?:sha)?:calls=(\d+)/g)].reduce(
+        (sum, [, count]) => sum + Number(count),
+        0,
+      );
+    await redis.client.config('RESETSTAT');
+    const one = (n: number) => ({
+      jobId: `job-${n % 250}`,
+      organizationId: `org-${n % 10}`,
+      band: 0 as const,
+      delayMs: 0,
+    });
+    const added = await Promise.all(Array.from({ length: 300 }, (_, n) => sharded.enqueue(one(n))));
+    assert.deepEqual(
+      added.map((isNew, n) => isNew === n < 250),
+      added.map(() => true),
+    );
+    assert.equal((await sharded.depth()).waiting[0], 250);
+    assert.ok((await calls()) <= 10, `${await calls()} calls for 300 jobs`);
+  });
+});

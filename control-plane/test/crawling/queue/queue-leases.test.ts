@@ -1,0 +1,90 @@
+import assert from 'node:assert/strict';
+import { after, beforeEach, describe, it } from 'node:test';
+import { crawlQueue } from '../../../src/crawling/queue/queue.ts';
+import { idsOf, keys, startQueue } from '../../support/running-queue.ts';
+
+/** Who has a lease, and for how long. */
+const { enqueue, everything, expire, queue, redis, take, takeOne } = await startQueue();
+beforeEach(() => redis.client.flushall());
+after(() => redis.stop());
+
+describe('the index of crawl jobs', () => {
+  it('gives a job to one node, and leaves nothing behind when it has ended', async () => {
+    await enqueue('a');
+    const ref = await takeOne();
+    assert.deepEqual([ref.jobId, ref.organizationId], ['a', 'org']);
+    assert.deepEqual(await queue.take('other', 5, 256), []);
+    assert.equal(await queue.end(ref), true);
+    assert.deepEqual(await everything(), []);
+  });
+
+  it('gives fences that grow, also when Redis has lost everything', async () => {
+    await enqueue('a');
+    await enqueue('b');
+    const [first, second] = await take(2);
+    await redis.client.flushall();
+    await enqueue('a');
+    const third = await takeOne();
+    assert.ok(first!.fence < second!.fence && second!.fence < third.fence);
+    assert.ok(Number.isSafeInteger(third.fence));
+  });
+
+  it('leases a node no more than it has slots, whoever asks at the same time, and again as leases end or run out', async () => {
+    const [other, sharded] = [crawlQueue(redis.client), crawlQueue(redis.client, { shards: 3 })];
+    for (let n = 0; n < 20; n += 1) await enqueue(`scan-${n}`);
+    const [one, two] = await Promise.all([queue.take('node', 3, 4), other.take('node', 3, 4)]);
+    assert.equal(one.length + two.length, 4);
+    assert.deepEqual(await queue.take('node', 3, 4), []);
+    assert.equal((await queue.take('neighbour', 1, 4)).length, 1);
+    await queue.end(one[0]!);
+    assert.equal((await queue.take('node', 3, 4)).length, 1);
+    for (const key of [keys.leased, keys.node('node')]) await expire(key, two[0]!.jobId);
+    await queue.reap();
+    assert.equal((await queue.take('node', 3, 4)).length, 1);
+    await redis.client.del(keys.node('node'));
+    for (const ref of [one[1]!, one[2]!]) assert.equal(await queue.renew(ref), true);
+    assert.equal((await queue.take('node', 3, 4)).length, 2, 'a count that was lost is made good by renewals');
+
+    for (let n = 0; n < 20; n += 1)
+      await sharded.enqueue({ jobId: `sharded-${n}`, organizationId: `org-${n}`, band: 0, delayMs: 0 });
+    assert.equal((await sharded.take('many', 9, 7)).length, 7);
+    assert.equal((await sharded.take('many', 9, 7)).length, 0);
+  });
+
+  it('renews for the holder alone', async () => {
+    await enqueue('a');
+    const ref = await takeOne();
+    await expire(keys.leased, 'a');
+    assert.equal(await queue.renew({ ...ref, fence: ref.fence - 1 }), false);
+    assert.equal(await queue.renew(ref), true, 'late, but nobody reaped it');
+    assert.deepEqual(await queue.reap(), []);
+    assert.equal(await queue.renew({ ...ref, jobId: 'unknown' }), false);
+  });
+
+  it('tells an expired lease to one of two reapers', async () => {
+    for (const id of ['a', 'b', 'c']) await enqueue(id);
+    await take(3);
+    await expire(keys.leased, 'a');
+    await expire(keys.leased, 'b');
+    const [one, two] = await Promise.all([queue.reap(), queue.reap()]);
+    assert.deepEqual(idsOf([...one, ...two]).sort(), ['a', 'b']);
+  });
+
+  it('does nothing for a node that ends after it was reaped, even when another has the job', async () => {
+    await enqueue('a');
+    const late = await takeOne();
+    await expire(keys.leased, 'a');
+    await queue.reap();
+    assert.equal(await queue.end(late), false);
+    await enqueue('a');
+    const now = await takeOne();
+    assert.equal(await queue.end(late), false);
+    assert.equal(await queue.renew(now), true);
+  });
+
+  it('wakes who waits for work', async () => {
+    const woken = queue.waitForWork(60_000);
+    await enqueue('a');
+    await woken;
+  });
+});

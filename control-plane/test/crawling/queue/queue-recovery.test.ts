@@ -1,0 +1,68 @@
+import assert from 'node:assert/strict';
+import { after, beforeEach, describe, it } from 'node:test';
+import { idsOf, keys, startQueue } from '../../support/running-queue.ts';
+
+/** What follows when Redis has lost something. */
+const { enqueue, expire, queue, redis, take, takeOne } = await startQueue();
+beforeEach(() => redis.client.flushall());
+after(() => redis.stop());
+
+describe('the index of crawl jobs', () => {
+  it('adopts a lease it has forgotten, and an older one never', async () => {
+    await enqueue('a');
+    const ref = await takeOne();
+    await redis.client.flushall();
+    assert.equal(await queue.renew(ref), false);
+    const job = { band: 0 as const, nodeId: 'node' };
+    assert.equal(await queue.adopt(ref, job), true);
+    assert.equal(await queue.adopt(ref, job), false);
+    assert.equal(await queue.adopt({ ...ref, fence: ref.fence - 1 }, job), false);
+    assert.equal(await queue.renew(ref), true);
+  });
+
+  it('adopts no job that waits: whoever takes it next asks MongoDB', async () => {
+    const job = { band: 0 as const, nodeId: 'node' };
+    await enqueue('waiting');
+    await enqueue('delayed', 'org', 0, 60_000);
+    assert.equal(await queue.adopt({ jobId: 'waiting', fence: 1, organizationId: 'org' }, job), false);
+    assert.equal(await queue.adopt({ jobId: 'delayed', fence: 1, organizationId: 'org' }, job), false);
+    assert.deepEqual(idsOf(await take(5)), ['waiting']);
+  });
+
+  it('adopts a lease that has lost its deadline', async () => {
+    await enqueue('a');
+    const ref = await takeOne();
+    await redis.client.del(keys.leased);
+    assert.equal(await queue.adopt(ref, { band: 0, nodeId: 'node' }), true);
+    await expire(keys.leased, 'a');
+    assert.deepEqual(await queue.reap(), [ref]);
+  });
+
+  it('takes a scan again when any of its keys is gone, and gives it once', async () => {
+    const lost = [keys.ring, keys.waiting('org', 0), keys.band(0), keys.turns('org'), keys.job('a'), keys.fence];
+    for (const key of lost) {
+      await redis.client.flushall();
+      await enqueue('a');
+      await redis.client.del(key);
+      await enqueue('a');
+      assert.equal(await enqueue('a'), false);
+      assert.equal((await queue.depth()).waiting[0], 1);
+      assert.deepEqual(idsOf(await take(5)), ['a'], key);
+    }
+    await enqueue('later', 'org', 0, 60_000);
+    await redis.client.del(keys.delayed);
+    assert.equal(await enqueue('later', 'org', 0, 60_000), true);
+    assert.equal((await queue.depth()).delayed, 1);
+  });
+
+  it('goes on after a restart of Redis, which forgets the scripts, and fails fast while it is away', async () => {
+    await enqueue('a');
+    await redis.kill();
+    const asked = performance.now();
+    await assert.rejects(enqueue('b'));
+    assert.ok(performance.now() - asked < 2_500);
+    await redis.start();
+    await enqueue('c');
+    assert.deepEqual(idsOf(await take(5)), ['c']);
+  });
+});

@@ -1,0 +1,159 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import fc from 'fast-check';
+import { Type } from 'typebox';
+import { Compile } from 'typebox/compile';
+import { ERRORS } from '../../src/http/errors.ts';
+import { PERMISSIONS } from '../../src/http/permissions.ts';
+import type { Route } from '../../src/http/route.ts';
+import type { TagDefinition } from '../../src/reference/tags/tag-definitions.ts';
+import { requestsOf } from '../support/arbitrary-request.ts';
+import {
+  type Answered,
+  type Json,
+  KEYS,
+  ORGANIZATIONS,
+  PAGE,
+  type RunningApi,
+  runningApi,
+} from '../support/running-api.ts';
+
+const SEED = Number(process.env.ADSWEEP_TEST_SEED ?? 20_261_122);
+const RUNS = Number(process.env.ADSWEEP_TEST_RUNS ?? 30);
+
+const TextError = Compile(Type.Object({ detail: Type.String(), code: Type.String() }));
+const ItemsError = Compile(
+  Type.Object({
+    detail: Type.Array(
+      Type.Object({ loc: Type.Array(Type.Any()), msg: Type.String(), type: Type.String(), ctx: Type.Object({}) }),
+      { minItems: 1 },
+    ),
+    code: Type.String(),
+  }),
+);
+
+describe('any request to any operation', () => {
+  let api: RunningApi;
+  let document: Json;
+  let ids: string[];
+  let operators: string;
+  before(async () => {
+    api = await runningApi();
+    document = (await api.get('/api/v1/openapi.json')).body;
+    const { body } = await api.post('/api/v1/scans', PAGE);
+    // One that is over: a stream of its states ends.
+    await api.post(`/api/v1/scans/${body.id}/cancel`);
+    ids = [body.id];
+    operators = await api.keyThatMay(...PERMISSIONS);
+  });
+  after(() => api.stop());
+
+  /** Fails where an answer is not what the document says of the operation. */
+  function assertDeclared(route: Route<never>, { status, headers, body }: Answered): void {
+    const { responses } = document.paths[route.path][route.method.toLowerCase()];
+    assert.ok(status < 500, 'an error of ours');
+    assert.ok(status in responses, `${status} is not declared`);
+    const reply = route.replies[status];
+    if (reply?.schema) {
+      const check = Compile(reply.schema);
+      assert.ok(check.Check(body), JSON.stringify(check.Errors(body)));
+    } else if (reply) {
+      const type = headers.get('content-type')?.split(';')[0] ?? null;
+      const declared = reply.content === '*/*' ? type : (reply.content ?? null);
+      assert.equal(type, status === 204 || status === 304 ? null : declared);
+    } else {
+      const { detail, status: declared } = ERRORS[body.code as keyof typeof ERRORS];
+      assert.equal(status, declared);
+      assert.ok((detail === 'items' ? ItemsError : TextError).Check(body), JSON.stringify(body));
+    }
+  }
+
+  test('§7.2.4 §9.2 is answered as the document declares, and never with an error of ours', async () => {
+    const routes = api.routes.filter(({ path }) => path.startsWith('/api/')) as unknown as Route<never>[];
+    for (const route of routes) {
+      const seen = new Set<number>();
+      const property = fc.asyncProperty(requestsOf(route, ids), async ({ path, headers, body }) => {
+        const sent = body === undefined ? {} : { raw: body };
+        const answer = await api.call(route.method, path, { key: operators, headers, ...sent });
+        assertDeclared(route, answer);
+        seen.add(answer.status);
+      });
+      await fc.assert(property, { seed: SEED, numRuns: RUNS });
+      if (201 in route.replies) assert.ok(seen.has(201), `no request to ${route.path} was taken`);
+    }
+    assert.equal((await api.get('/healthz')).status, 200);
+  });
+
+  /** What stands at the parameters of a path: something of the other organization. */
+  const RESOURCES: [prefix: string, make: () => Promise<Record<string, string>>][] = [
+    [
+      '/api/v1/scans/{id}',
+      async () => ({ id: (await api.post('/api/v1/scans', PAGE, { key: KEYS.theirs })).body.id, ord: '0' }),
+    ],
+    [
+      '/api/v1/account/api-keys/{key_id}',
+      async () => ({
+        key_id: (await api.post('/api/v1/account/api-keys', { name: 'Theirs' }, { key: KEYS.theirs })).body.id,
+      }),
+    ],
+    ['/api/v1/custom-rules/{id}', async () => ({ id: await theirRule() })],
+    [
+      '/api/v1/custom-taxonomies/{taxonomy_id}',
+      async () => ({
+        taxonomy_id: (await api.post('/api/v1/custom-taxonomies', { name: 'Theirs' }, { key: KEYS.theirs })).body.id,
+      }),
+    ],
+    ['/api/v1/tag-definitions/{slug}', async () => ({ slug: await registerTheirTag('their_tag') })],
+  ];
+  const theirRule = async () => {
+    const rule = { name: 'Theirs', tag_slug: 'theirs', rule_type: 'stopword_url', config: { contains: ['x'] } };
+    return (await api.post('/api/v1/custom-rules', rule, { key: KEYS.theirs })).body.id;
+  };
+  const registerTheirTag = async (slug: string) => {
+    const words = {
+      display_name: 'Theirs',
+      description: '',
+      category: 'custom',
+      severity: 'low',
+      visibility: 'public',
+    };
+    const tag = { slug, organization_id: ORGANIZATIONS.theirs, archived_at: null, ...words } as TagDefinition;
+    await api.tags.register(tag, new Date());
+    return slug;
+  };
+  /** Paths whose parameters name nothing of an organization. */
+  const OF_NOBODY = ['/api/v1/fleet/nodes/{id}/', '/api/v1/organizations/{id}'];
+
+  test('§5.2 what belongs to another organization is not there, whatever the operation', async () => {
+    const withIds = api.routes.filter(({ path }) => path.startsWith('/api/') && path.includes('{'));
+    for (const { method, path, body, replies } of withIds) {
+      if (OF_NOBODY.some((prefix) => path.startsWith(prefix))) continue;
+      const resource = RESOURCES.find(([prefix]) => path.startsWith(prefix));
+      assert.ok(resource, `say in RESOURCES what ${path} is about`);
+      const params = await resource[1]();
+      const where = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => params[name] ?? '');
+      const { status } = await api.call(method, where, body ? { body: {} } : {});
+      assert.equal(status, 404, `${method} ${path}`);
+      if (method !== 'GET' || !replies[200]?.schema) continue;
+      assert.equal((await api.get(where, { key: KEYS.theirs })).status, 200, `its owner finds ${path}`);
+    }
+  });
+
+  test('§5.3 a key with every permission but the one that an operation needs is refused; that one alone is enough', async () => {
+    for (const permission of PERMISSIONS) {
+      const [lacking, having] = [
+        await api.keyThatMay(...PERMISSIONS.filter((one) => one !== permission)),
+        await api.keyThatMay(permission),
+      ];
+      for (const route of api.routes.filter((one) => one.permission === permission)) {
+        const where = route.path.replaceAll(/\{\w+\}/g, '0');
+        const sent = route.body ? { body: {} } : {};
+        const refused = await api.call(route.method, where, { key: lacking, ...sent });
+        assert.deepEqual([refused.status, refused.body.code], [403, 'forbidden'], `${route.method} ${route.path}`);
+        assert.match(refused.body.detail, new RegExp(permission.replace('.', '\\.')));
+        const { status } = await api.call(route.method, where, { key: having, ...sent });
+        assert.ok(status !== 401 && status !== 403, `${route.method} ${route.path}: ${status}`);
+      }
+    }
+  });
+});

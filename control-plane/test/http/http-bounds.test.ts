@@ -1,0 +1,116 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { ExitRequestSchema } from '@adsweep/shared/targeting/exit-ticket.ts';
+import { jsonExtent } from '../../src/http/json-extent.ts';
+import { itemsOf, PAGE, type RunningApi, runningApi } from '../support/running-api.ts';
+import { type RunningFarm, runningFarm } from '../support/running-farm.ts';
+
+type Schema = Record<string, unknown> & { properties?: Record<string, Schema>; items?: Schema; anyOf?: Schema[] };
+
+/** Places of a request's schema where a client may send as many members as it likes. */
+function unboundedIn(schema: Schema, at: string): string[] {
+  const isOpen = schema.additionalProperties !== false || schema.patternProperties !== undefined;
+  const own = [
+    schema.type === 'array' && schema.maxItems === undefined ? [`${at} has no maxItems`] : [],
+    schema.type === 'object' && isOpen && schema.maxProperties === undefined ? [`${at} has no maxProperties`] : [],
+  ].flat();
+  const below = [
+    ...Object.entries(schema.properties ?? {}).map(([name, member]) => [member, `${at}.${name}`] as const),
+    ...Object.values((schema.patternProperties as Record<string, Schema>) ?? {}).map(
+      (one) => [one, `${at}.*`] as const,
+    ),
+    ...(schema.items ? [[schema.items, `${at}[]`] as const] : []),
+    ...(schema.anyOf ?? []).map((branch, position) => [branch, `${at}|${position}`] as const),
+  ];
+  return [...own, ...below.flatMap(([member, place]) => unboundedIn(member, place))];
+}
+
+describe('what one request may cost', () => {
+  let api: RunningApi;
+  let farm: RunningFarm;
+  before(async () => {
+    [api, farm] = await Promise.all([runningApi(), runningFarm()]);
+  });
+  after(() => Promise.all([api.stop(), farm.stop()]));
+
+  test('every array and object that a request may send has a bound', () => {
+    const routes = [...api.routes, ...farm.farm.nodeRoutes] as unknown as {
+      path: string;
+      query: Schema;
+      body: Schema;
+    }[];
+    assert.ok(routes.length > 15);
+    const unbounded = routes.flatMap(({ path, query, body }) => [
+      ...unboundedIn(query, `${path} query`),
+      ...(body ? unboundedIn(body, `${path} body`) : []),
+    ]);
+    assert.deepEqual([...unbounded, ...unboundedIn(ExitRequestSchema as unknown as Schema, 'POST /exits body')], []);
+    assert.equal(
+      unboundedIn({ type: 'object', additionalProperties: false, properties: { a: { type: 'array' } } }, 'x').length,
+      1,
+    );
+  });
+
+  test('a body of too many values is refused whole, before it is parsed', async () => {
+    for (const raw of [
+      `{"ad_formats":[${'0,'.repeat(500_000)}0]}`,
+      `{"labels":{${'"a":0,'.repeat(150_000)}"a":0}}`,
+      `[${'{},'.repeat(5_000)}`,
+    ]) {
+      const answer = await api.call('POST', '/api/v1/scans', { raw });
+      assert.equal(answer.status, 422);
+      assert.deepEqual(itemsOf(answer), ['body too_many_values']);
+    }
+  });
+
+  test('a body just below the bounds is told its first problems', async () => {
+    const answer = await api.post('/api/v1/scans', { ...PAGE, ad_formats: Array(4_900).fill(0) });
+    assert.equal(answer.status, 422);
+    assert.equal(answer.body.detail.length, 101);
+    assert.deepEqual(answer.body.detail[0].loc.slice(0, 2), ['body', 'ad_formats']);
+  });
+
+  test('a query of thousands of parameters is refused like any other', async () => {
+    const names = Array.from({ length: 3_000 }, (_, at) => `p${at}`);
+    const answer = await api.get(`/api/v1/scans?${names.join('&')}`);
+    assert.equal(answer.status, 422);
+    assert.equal(answer.body.detail.at(-1).type, 'too_many_problems');
+  });
+});
+
+describe('the extent of a JSON text', () => {
+  const bounds = { values: 1_000, depth: 100 };
+  const extent = (text: string) => {
+    const { values, depth } = jsonExtent(Buffer.from(text), bounds);
+    return { values, depth };
+  };
+
+  test('counts values and levels outside of strings', () => {
+    assert.deepEqual(extent('5'), { values: 1, depth: 0 });
+    assert.deepEqual(extent('[1,[2,3],{"a":4}]'), { values: 7, depth: 2 });
+    assert.deepEqual(extent('"[[,,\\"[[,,\\\\"'), { values: 1, depth: 0 });
+    assert.deepEqual(extent('{"a\\\\":[1],"b":"\\"","c":"]"}'), { values: 5, depth: 2 });
+  });
+
+  test('knows an escaped surrogate from other escapes', () => {
+    const escapes = (text: string) => jsonExtent(Buffer.from(text), bounds).escapesSurrogates;
+    for (const text of ['"\\ud800"', '{"\\uDFFF":1}', '["\\\\\\ud83d\\ude00"]']) assert.ok(escapes(text), text);
+    for (const text of ['"\\u00e9"', '"\\\\ud800"', '"ud800"', '"\\n"']) assert.ok(!escapes(text), text);
+  });
+
+  test('is never below what the text holds', () => {
+    const count = (value: unknown): number =>
+      typeof value === 'object' && value !== null
+        ? 1 + Object.values(value).reduce((sum: number, member) => sum + count(member), 0)
+        : 1;
+    for (const value of [[], {}, [[]], [{}, [1, 'x,y', null]], { a: [true, '{'], 'b,"': { c: '\\' } }])
+      assert.ok(extent(JSON.stringify(value)).values >= count(value), JSON.stringify(value));
+  });
+
+  test('ends where a bound is passed, and with a text that is cut off', () => {
+    assert.equal(extent('['.repeat(5_000)).depth, 101);
+    assert.equal(extent('0,'.repeat(5_000)).values, 1_001);
+    assert.deepEqual(extent('["unended'), { values: 2, depth: 1 });
+    assert.deepEqual(extent('["unended\\'), { values: 2, depth: 1 });
+  });
+});

@@ -1,0 +1,193 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { createConfig, lintFromString } from '@redocly/openapi-core';
+import { ERRORS } from '../../src/http/errors.ts';
+import { type Json, KEYS, type RunningApi, runningApi } from '../support/running-api.ts';
+
+/** Every object of a document, with the path that leads to it. */
+function* walk(value: Json, path = '#'): Generator<[string, Json]> {
+  if (typeof value !== 'object' || value === null) return;
+  yield [path, value];
+  for (const [key, below] of Object.entries(value)) yield* walk(below, `${path}/${key}`);
+}
+
+describe('the OpenAPI document', () => {
+  let api: RunningApi;
+  let document: Json;
+  before(async () => {
+    api = await runningApi();
+    document = (await api.get('/api/v1/openapi.json', { key: null })).body;
+  });
+  after(() => api.stop());
+
+  const resolved = (response: Json): Json =>
+    response.$ref ? document.components.responses[response.$ref.split('/').at(-1)] : response;
+  const contentOf = (response: Json): Json => resolved(response).content;
+  const describedIn = (response: Json): string => resolved(response).description;
+
+  const operations = (): Json[] => Object.values(document.paths as Json).flatMap((path) => Object.values(path as Json));
+
+  test('§9.2 it is served without a credential and names its version and server', () => {
+    assert.equal(document.openapi, '3.1.0');
+    assert.match(document.info.version, /^\d+\.\d+\.\d+$/);
+    assert.deepEqual(document.servers, [{ url: 'https://adsweep.example' }]);
+  });
+
+  test('§9.1 what it describes is served, all of it below /api/v1, and no other method of these paths', async () => {
+    const every = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
+    for (const [path, methods] of Object.entries(document.paths as Json)) {
+      assert.match(path, /^\/api\/v1\//);
+      for (const method of every) {
+        const url = `http://127.0.0.1:${api.port}${path.replaceAll(/\{\w+\}/g, 'x')}`;
+        const { status } = await fetch(url, { method });
+        const isServed = status !== 405 && status !== 404;
+        assert.equal(isServed, method.toLowerCase() in (methods as Json), `${method} ${path}: ${status}`);
+      }
+    }
+  });
+
+  test('every reference leads somewhere, and nothing shifts where references start', () => {
+    for (const [path, { $ref, $id, $defs }] of walk(document)) {
+      assert.equal($id, undefined, path);
+      assert.equal($defs, undefined, path);
+      if ($ref === undefined) continue;
+      const [, components, kind, name] = $ref.split('/');
+      assert.ok(document[components]?.[kind]?.[name], `${path}: ${$ref}`);
+    }
+  });
+
+  test('every operation has a summary, an id of its own, a group and an answer', () => {
+    const ids = operations().map(({ operationId }) => operationId);
+    assert.equal(new Set(ids).size, ids.length);
+    const groups = document.tags.map(({ name }: { name: string }) => name);
+    for (const { summary, tags, responses, operationId } of operations()) {
+      assert.ok(summary.length > 3, operationId);
+      assert.ok(groups.includes(tags[0]), operationId);
+      assert.ok(
+        Object.keys(responses).some((status) => /^2/.test(status)),
+        operationId,
+      );
+    }
+  });
+
+  test('every parameter in a path is declared as required', () => {
+    for (const [path, methods] of Object.entries(document.paths as Json)) {
+      const inPath = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name);
+      for (const { parameters } of Object.values(methods as Json) as Json[]) {
+        const declared = parameters
+          .filter((one: Json) => one.in === 'path' && one.required)
+          .map((one: Json) => one.name);
+        assert.deepEqual(declared, inPath, path);
+      }
+    }
+  });
+
+  test('§9.2 §2.4.1 the 422 body is declared wherever fields can be refused', () => {
+    const { ValidationError } = document.components.schemas;
+    assert.deepEqual(ValidationError.required, ['detail', 'code']);
+    assert.deepEqual(ValidationError.properties.detail.items.required, ['loc', 'msg', 'type', 'ctx']);
+    assert.ok('valid_sample' in ValidationError.properties.detail.items.properties.ctx.properties);
+    for (const { responses, operationId } of operations()) {
+      const { $ref } = contentOf(responses[422])['application/json'].schema;
+      assert.equal($ref, '#/components/schemas/ValidationError', operationId);
+    }
+  });
+
+  test('§9.2 a third-party linter finds nothing', async () => {
+    const config = await createConfig({ extends: ['recommended'] });
+    const problems = await lintFromString({ source: JSON.stringify(document), absoluteRef: 'openapi.json', config });
+    assert.deepEqual(
+      problems.map(({ ruleId, message }) => `${ruleId}: ${message}`),
+      [],
+    );
+  });
+
+  test('§7.2.4 every error of the catalogue is declared by an operation, with its status and the shape of its body', () => {
+    const declared = new Map<string, Set<string>>();
+    for (const { responses } of operations())
+      for (const [status, response] of Object.entries(responses as Json))
+        for (const [, code = ''] of describedIn(response).matchAll(/^`([a-z_.]+)`:/gm)) {
+          const { $ref } = contentOf(response)['application/json'].schema;
+          declared.set(code, (declared.get(code) ?? new Set()).add(`${status} ${$ref.split('/').at(-1)}`));
+        }
+    // A path that is not there has no operation; leases are the nodes' own API, which is no part of this document.
+    const undeclared = ['method_not_allowed', 'lease.lost', 'node.blocked'];
+    const catalogue = Object.entries(ERRORS).filter(([code]) => !undeclared.includes(code));
+    for (const [code, { status, detail }] of catalogue) {
+      const shape = `${status} ${detail === 'items' ? 'ValidationError' : 'Error'}`;
+      assert.deepEqual([...(declared.get(code) ?? [])], [shape], code);
+    }
+    assert.deepEqual(
+      [...declared.keys()].filter((code) => !Object.hasOwn(ERRORS, code)),
+      [],
+    );
+  });
+
+  test('operations that need a key say so, with their permission', () => {
+    for (const { method, path, permission } of api.routes.filter((one) => one.path.startsWith('/api/'))) {
+      const operation = document.paths[path][method.toLowerCase()];
+      if (permission === 'none') assert.deepEqual(operation.security, []);
+      else assert.ok(operation.responses[401], path);
+      if (permission.includes('.')) assert.ok(operation.description.includes(permission), path);
+    }
+  });
+
+  test('the example of a new scan is accepted', async () => {
+    const [example] = document.components.schemas.ScanIn.examples;
+    assert.equal((await api.post('/api/v1/scans', example)).status, 201);
+  });
+});
+
+describe('the reference page and the probes', () => {
+  let api: RunningApi;
+  before(async () => {
+    api = await runningApi();
+  });
+  after(() => api.stop());
+
+  test('the page and all it loads come from here, under a policy that allows nothing else', async () => {
+    const page = await api.get('/docs', { key: null });
+    assert.equal(page.status, 200);
+    assert.match(page.headers.get('content-type') ?? '', /^text\/html/);
+    assert.match(
+      page.headers.get('content-security-policy') ?? '',
+      /default-src 'none'; script-src 'self'; style-src 'self';/,
+    );
+    const files = [...page.text.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, file]) => file ?? '');
+    assert.ok(files.length >= 5);
+    for (const file of files) {
+      assert.match(file, /^\//);
+      assert.equal((await api.get(file, { key: null })).status, 200, file);
+    }
+    assert.ok(!page.text.includes('<script>'), 'no script in the page itself');
+  });
+
+  test('nothing but the files of the page is served beside it', async () => {
+    for (const path of ['/docs/package.json', '/docs/../package.json', '/docs/%2e%2e/package.json', '/docs/toString'])
+      assert.equal((await api.get(path)).status, 404, path);
+  });
+
+  test('healthz depends on nothing; readyz names what is missing', async () => {
+    api.around.readyChecks = [['redis', () => Promise.reject(new Error('no Redis'))]];
+    assert.equal((await api.get('/healthz', { key: null })).status, 200);
+    const waiting = await api.get('/readyz', { key: null });
+    assert.equal(waiting.status, 503);
+    assert.deepEqual(waiting.body, { status: 'not ready', missing: ['surroundings'] });
+    api.around.readyChecks = [];
+    assert.deepEqual((await api.get('/readyz', { key: null })).body, { status: 'ready', missing: [] });
+  });
+
+  test('metrics count requests by the route as written, never by its values', async () => {
+    await api.get('/api/v1/scans/some-secret-id');
+    await api.get('/no/such/some-secret-path');
+    for (const key of [null, KEYS.ours]) assert.equal((await api.get('/metrics', { key })).status, 401);
+    const { text } = await api.get('/metrics', { key: 'metrics-token' });
+    assert.match(
+      text,
+      /adsweep_http_request_duration_seconds_count\{[^}]*route="\/api\/v1\/scans\/\{id\}",status="404"/,
+    );
+    assert.match(text, /route="unknown",status="404"/);
+    assert.ok(!text.includes('some-secret'));
+    for (const name of text.match(/^# TYPE (\S+)/gm) ?? []) assert.match(name, /^# TYPE adsweep_/);
+  });
+});

@@ -1,0 +1,31 @@
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import { describeStore } from '../../embedded-store/test/conformance/describe-store.ts';
+import { openStore } from '../../src/platform/store.ts';
+import { startMongodbServer } from '../support/mongodb-server.ts';
+
+/** What the stand-in for MongoDB cannot take. MongoDB itself is asked everything. */
+const STAND_IN_LACKS = {
+  'a pattern stands beside other conditions on the same field': 'it forgets the other conditions',
+  'a document or an array is equal to an element as a whole': 'it matches fields of different elements',
+  'two bounds on an array may hold for two elements, $elemMatch asks for one': 'it asks for one element always',
+  '64-bit integers sort among the doubles, to their last digit': 'it compares them as doubles',
+  'decimals sort among the other numbers, to their last digit': 'it compares them as doubles',
+  'NaN equals NaN, is neither above nor below a number, and sorts before all of them': 'it sorts NaN above the numbers',
+  'text sorts by code point past the first 65,536 too': 'it sorts by halves of surrogate pairs',
+  'a path through null is refused': 'it makes a document of the null',
+  'insertMany that is refused in part counts what it stored': 'it counts the duplicates too',
+  'E11000 names the fields and the values': 'its errors name the index alone',
+};
+
+const server = await startMongodbServer();
+if (typeof server === 'string') test('the store over MongoDB', { skip: server });
+else {
+  after(() => server.stop());
+  const open = () => openStore({ mongodbUrl: server.url });
+  describeStore('the store over MongoDB', open, { leaveOut: server.isStandIn ? STAND_IN_LACKS : {} });
+}
+
+test('a store needs a place, and says so', async () => {
+  await assert.rejects(openStore({}), /needs a MongoDB URL or the path of a file/);
+});

@@ -1,0 +1,158 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { createLogger } from '@adsweep/shared/service/logger.ts';
+import { until } from '../../../shared/test/support/until.ts';
+import { type CrawlQueue, crawlQueue } from '../../src/crawling/queue/queue.ts';
+import { startPromoting } from '../../src/crawling/queue/start-promoting.ts';
+import { openRedis, type RedisClient, redisReady } from '../../src/platform/redis.ts';
+import { takeTurns } from '../../src/platform/take-turns.ts';
+import { openWakeHub, type WakeHub } from '../../src/platform/wake-hub.ts';
+import type { WakeTopic } from '../../src/platform/wake-topic.ts';
+import { type PrivateRedis, startRedis } from '../support/private-redis.ts';
+
+/** Longer than any test: whoever waits so long is woken by a hint or not at all. */
+const LONG_MS = 600_000;
+
+/** Lets `count` wait that only a hint wakes: the hub is known to have someone who waits, and has no earlier call for them. */
+async function waitAt(hub: WakeHub, topic: WakeTopic, count: number) {
+  for (let calls = 0; calls < 70; calls += 1) await hub.signal(topic).wait(0);
+  return Array.from({ length: count }, () => {
+    let isWoken = false;
+    const woken = hub.signal(topic).wait(LONG_MS);
+    void woken.then(() => {
+      isWoken = true;
+    });
+    return { woken, isWoken: () => isWoken };
+  });
+}
+
+describe('two processes on one Redis', () => {
+  let redis: PrivateRedis;
+  let other: RedisClient;
+  let hubs: [WakeHub, WakeHub];
+  const connected = () => until('both hubs to be connected', () => hubs.every((hub) => hub.isConnected()));
+  before(async () => {
+    redis = await startRedis();
+    other = openRedis(redis.url, createLogger('test', 'silent'));
+    await redisReady(other, 5_000);
+    hubs = [openWakeHub(redis.client), openWakeHub(other)];
+    await connected();
+  });
+  after(async () => {
+    for (const hub of hubs) hub.stop();
+    other.disconnect();
+    await redis.stop();
+  });
+
+  it('wake each other: as many of those who wait as there is work', async () => {
+    const waiting = await waitAt(hubs[1], 'checks', 3);
+    for (const _ of waiting) hubs[0].announce('checks');
+    await Promise.all(waiting.map(({ woken }) => woken));
+  });
+
+  it('wake one of all that wait for each piece of work, here first', async () => {
+    const third = openWakeHub(other);
+    await until('the third hub to be connected', () => third.isConnected());
+    const [here] = await waitAt(hubs[0], 'checks', 1);
+    const there = [...(await waitAt(hubs[1], 'checks', 2)), ...(await waitAt(third, 'checks', 1))];
+    const count = () => there.filter(({ isWoken }) => isWoken()).length;
+
+    hubs[0].announce('checks');
+    await here!.woken;
+    for (let expected = 1; expected <= 3; expected += 1) {
+      hubs[0].announce('checks');
+      await until('another one to be woken', () => count() >= expected);
+      await Promise.all([redis.client.ping(), other.ping()]);
+      assert.equal(count(), expected);
+    }
+    third.stop();
+  });
+
+  it('pass a hint on to another one when nobody waits any more, and to no one that is gone', async () => {
+    const [idle, gone] = [openWakeHub(other), openWakeHub(other)];
+    await until('the hubs to be connected', () => idle.isConnected() && gone.isConnected());
+    for (const hub of [idle, gone]) await hub.signal('outbox').wait(0);
+    gone.stop();
+    const listening = async () => (await redis.client.pubsub('CHANNELS', 'adsweep:wake:*')).length;
+    await until('its connection to be gone', async () => (await listening()) === 3);
+    for (let round = 0; round < 3; round += 1) {
+      const [waiting] = await waitAt(hubs[1], 'outbox', 1);
+      await idle.signal('outbox').wait(0);
+      hubs[0].announce('outbox');
+      await waiting!.woken;
+    }
+    idle.stop();
+  });
+
+  it('look for each job once, not every node each time', async () => {
+    const stopping = new AbortController();
+    let [looks, taken] = [0, 0];
+    const queues = [crawlQueue(redis.client, { wake: hubs[0] }), crawlQueue(other, { wake: hubs[1] })] as const;
+    const node = async (queue: CrawlQueue, name: string) => {
+      while (!stopping.signal.aborted) {
+        const refs = await queue.take(name, 1, 32);
+        looks += 1;
+        taken += refs.length;
+        if (refs.length === 0) await queue.waitForWork(LONG_MS, stopping.signal);
+      }
+    };
+    const nodes = Array.from({ length: 20 }, (_, n) => node(queues[n % 2]!, `node-${n}`));
+    await until('all to have looked', () => looks >= 40);
+    const before = looks;
+    for (let n = 0; n < 30; n += 1) {
+      await queues[0].enqueue({ jobId: `one-${n}`, organizationId: 'organization', band: 0, delayMs: 0 });
+      await until('the job to be taken', () => taken === n + 1);
+    }
+    stopping.abort();
+    await Promise.all(nodes);
+    assert.ok(looks - before < 300, `${looks - before} looks of 20 nodes for 30 jobs`);
+  });
+
+  it('find what was announced while the connection was away', async () => {
+    const [waiting] = await waitAt(hubs[1], 'outbox', 1);
+    await redis.kill();
+    hubs[0].announce('outbox');
+    await redis.start();
+    await waiting!.woken;
+    await connected();
+    await redisReady(other, 5_000);
+  });
+
+  it('give a job to a node that waits at one when the other one enqueues it', async () => {
+    const queues = [crawlQueue(redis.client, { wake: hubs[0] }), crawlQueue(other, { wake: hubs[1] })] as const;
+    assert.deepEqual(await queues[1].take('node/1', 1, 1), []);
+    const waiting = queues[1].waitForWork(LONG_MS);
+    await queues[0].enqueue({ jobId: 'scan', organizationId: 'organization', band: 0, delayMs: 0 });
+    await waiting;
+    assert.equal((await queues[1].take('node/1', 1, 1)).length, 1);
+  });
+
+  it('give out a delayed job when it is due, whoever enqueued it', async (t) => {
+    const queues = [crawlQueue(redis.client, { wake: hubs[0] }), crawlQueue(other, { wake: hubs[1] })] as const;
+    const promoting = startPromoting({ queue: queues[0], logger: createLogger('test', 'silent') });
+    t.after(() => promoting.stop());
+    await queues[0].enqueue({ jobId: 'later', organizationId: 'organization', band: 0, delayMs: 300 });
+    let looks = 0;
+    for (let taken = 0; taken === 0; looks += 1) {
+      taken = (await queues[1].take('node/2', 1, 1)).length;
+      if (taken === 0) await queues[1].waitForWork(LONG_MS);
+    }
+    assert.ok(looks <= 5, `${looks} looks for one job`);
+  });
+
+  it('do shared work one at a time, and the other one goes on when the first gives it up', async () => {
+    const [first, second] = [takeTurns(redis.client, 'work', LONG_MS), takeTurns(other, 'work', LONG_MS)];
+    assert.equal(await first.run(async () => 'done'), 'done');
+    assert.equal(await second.run(async () => 'done'), undefined);
+    assert.equal(await first.run(async () => 'again'), 'again');
+    await first.release();
+    assert.equal(await second.run(async () => 'done'), 'done');
+  });
+
+  it('do shared work all the same while Redis is away', async () => {
+    const turns = takeTurns(other, 'work', LONG_MS);
+    await redis.kill();
+    assert.equal(await turns.run(async () => 'done'), 'done');
+    await redis.start();
+  });
+});

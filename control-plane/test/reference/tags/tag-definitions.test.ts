@@ -1,0 +1,140 @@
+import assert from 'node:assert/strict';
+import { after, before, beforeEach, describe, it } from 'node:test';
+import { newId } from '@adsweep/shared/ids.ts';
+import { tagDefinitionStore } from '../../../src/reference/tags/tag-definition-store.ts';
+import { inService, type TagDefinition } from '../../../src/reference/tags/tag-definitions.ts';
+import { type Json, KEYS, ORGANIZATIONS, type RunningApi, runningApi } from '../../support/running-api.ts';
+import { sampleScan, sampleTag } from '../../support/sample-scan.ts';
+
+const own: TagDefinition = {
+  slug: 'casino',
+  category: 'compliance',
+  severity: 'high',
+  visibility: 'internal',
+  display_name: 'Casino',
+  description: 'An offer to gamble.',
+  organization_id: ORGANIZATIONS.ours,
+  archived_at: null,
+};
+const TAGS = '/api/v1/tag-definitions';
+
+describe('tag definitions', () => {
+  let api: RunningApi;
+  let operator: string;
+  let manager: string;
+  before(async () => {
+    api = await runningApi();
+    const { tags } = api;
+    // The API as it is put together: what the store says is what it shows.
+    api.around.tagWordsFor = async (organizationId) => {
+      const known = await tags.visibleTo(organizationId);
+      return (slug) => inService(known, slug);
+    };
+    operator = await api.keyThatMay('custom_rules.manage', 'organizations.manage');
+    manager = await api.keyThatMay('custom_rules.manage');
+  });
+  beforeEach(async () => {
+    for (const name of ['tag_definitions', 'scans']) await api.store.collection(name).deleteMany({});
+  });
+  after(() => api.stop());
+
+  const slugs = async (query = '', key = KEYS.ours) =>
+    (await api.get(`${TAGS}${query}`, { key })).body.map(({ slug }: Json) => slug);
+  const change = async (slug: string, verb: 'archive' | 'restore', key = manager) =>
+    (await api.post(`${TAGS}/${slug}/${verb}`, undefined, { key })).status;
+
+  /** A scan of our organization with these tags. */
+  async function tagged(...found: string[]): Promise<string> {
+    const tags = found.map((slug) => sampleTag(slug, 'seen'));
+    const scan = sampleScan({ _id: newId(), organization_id: ORGANIZATIONS.ours, outbox: [], tags });
+    await api.scans.insertUnlessThere(scan);
+    return scan._id;
+  }
+  const shownOn = async (id: string) =>
+    (await api.get(`/api/v1/scans/${id}/tags`)).body.map(({ tag_slug }: Json) => tag_slug);
+  const foundBy = async (query: string) =>
+    (await api.get(`/api/v1/scans?${query}`)).body.items.map(({ id }: Json) => id);
+
+  it('§2.5.1 are the system’s and the organization’s own, each with category, severity and visibility', async () => {
+    await api.tags.register(own, new Date());
+    await tagged('casino');
+    const { body } = await api.get(`${TAGS}/casino`);
+    assert.deepEqual(body, {
+      slug: 'casino',
+      category: 'compliance',
+      source: 'custom',
+      display_name: 'Casino',
+      description: 'An offer to gamble.',
+      scope: 'personal',
+      organization_id: ORGANIZATIONS.ours,
+      visibility: 'internal',
+      severity: 'high',
+      scans_count: 1,
+      rules_count: 0,
+      linked_rules: [],
+      archived_at: null,
+    });
+    assert.ok((await slugs()).includes('casino') && (await slugs()).includes('autosound'));
+    assert.deepEqual(await slugs('?category=compliance'), ['casino']);
+    assert.ok(!(await slugs('', KEYS.theirs)).includes('casino'), 'another organization does not know it');
+    assert.equal((await api.get(`${TAGS}/casino`, { key: KEYS.theirs })).status, 404);
+  });
+
+  it('§2.5.2 an archived one does not show on scans, in filters or among the definitions', async () => {
+    await api.tags.register(own, new Date());
+    const scan = await tagged('casino', 'autosound');
+    assert.deepEqual(await foundBy('tag=casino'), [scan]);
+    assert.equal(await change('casino', 'archive'), 204);
+    assert.deepEqual(await shownOn(scan), ['autosound']);
+    assert.deepEqual(await foundBy('tag=casino'), []);
+    assert.ok((await foundBy('tag=casino,autosound')).includes(scan));
+    assert.deepEqual(await foundBy('tag=casino,autosound&tag_match=all'), []);
+    assert.ok(!(await slugs()).includes('casino'));
+  });
+
+  it('§2.5.5 its assignments are kept, and come back at once when it is restored', async () => {
+    await api.tags.register(own, new Date());
+    const scan = await tagged('casino');
+    await change('casino', 'archive');
+    assert.equal(await change('casino', 'restore'), 204);
+    assert.deepEqual(await shownOn(scan), ['casino']);
+    assert.ok((await foundBy('tag=casino')).includes(scan));
+    assert.equal((await api.get(`${TAGS}/casino`)).body.archived_at, null);
+  });
+
+  it('§4.5.5 include_archived=true lists the organization’s own archived tags alone', async () => {
+    await api.tags.register(own, new Date());
+    assert.deepEqual(await slugs('?include_archived=true'), []);
+    await change('casino', 'archive');
+    await change('autosound', 'archive', operator);
+    assert.deepEqual(await slugs('?include_archived=true'), ['casino']);
+    assert.match((await api.get(`${TAGS}/casino`)).body.archived_at, /^\d{4}-/, 'and it can be read');
+  });
+
+  it('§4.5.6 an archived platform tag is 404, and gone for everyone', async () => {
+    assert.equal(await change('autosound', 'archive', operator), 204);
+    assert.equal((await api.get(`${TAGS}/autosound`)).status, 404);
+    assert.ok(!(await slugs()).includes('autosound'));
+    assert.ok(!(await slugs('', KEYS.theirs)).includes('autosound'));
+    assert.equal(await change('autosound', 'restore', operator), 204);
+    assert.ok((await slugs('', KEYS.theirs)).includes('autosound'));
+  });
+
+  it('are archived by whom they belong to, and archiving twice keeps the first time', async () => {
+    await api.tags.register(own, new Date());
+    assert.equal(await change('autosound', 'archive'), 403, 'the platform’s are the operator’s');
+    assert.equal(await change('casino', 'archive', KEYS.theirs), 404);
+    assert.equal(await change('nowhere', 'archive'), 404);
+    const reader = await api.keyThatMay('scans.read');
+    assert.equal(await change('casino', 'archive', reader), 403);
+    await change('casino', 'archive');
+    const { archived_at } = (await api.get(`${TAGS}/casino`)).body;
+    await change('casino', 'archive');
+    assert.equal((await api.get(`${TAGS}/casino`)).body.archived_at, archived_at);
+  });
+
+  it('a slug of the system always means the system’s tag', async () => {
+    await tagDefinitionStore(api.store).register({ ...own, slug: 'autosound' }, new Date());
+    assert.equal((await api.get(`${TAGS}/autosound`)).body.source, 'system');
+  });
+});

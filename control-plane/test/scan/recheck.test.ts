@@ -1,0 +1,268 @@
+import assert from 'node:assert/strict';
+import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
+import { BODIES } from '@adsweep/shared/capture/artifacts/bodies.ts';
+import { newId } from '@adsweep/shared/ids.ts';
+import { BODY_LIFETIME_MS } from '@adsweep/shared/limits.ts';
+import { until } from '../../../shared/test/support/until.ts';
+import { finishCrawled } from '../../src/analysis/pipeline/worker.ts';
+import { relay } from '../../src/delivery/outbox/relay.ts';
+import { changeScan } from '../../src/scan/change-scan.ts';
+import { type RecheckScope, recheckScans } from '../../src/scan/recheck.ts';
+import type { ScanRecord } from '../../src/scan/scan.ts';
+import { addRule, checkCrawled, LOUD, slugsOf } from '../support/checked-scans.ts';
+import { itemsOf, ORGANIZATIONS, type RunningApi, runningApi } from '../support/running-api.ts';
+import { captureOf, gzJson, named, type RunningFarm, requestOf, runningFarm } from '../support/running-farm.ts';
+import { sampleScan, sampleTag } from '../support/sample-scan.ts';
+
+const PATH = '/api/v1/scans/recheck';
+const HOUR_MS = 60 * 60 * 1_000;
+
+const finished = (changes: Partial<ScanRecord>): ScanRecord =>
+  sampleScan({ _id: newId(), outbox: [], tags: [sampleTag('autosound', 'It is loud.')], ...changes });
+
+describe('POST /api/v1/scans/recheck', () => {
+  let api: RunningApi;
+  before(async () => {
+    api = await runningApi();
+  });
+  beforeEach(async () => void (await api.store.collection('scans').deleteMany({})));
+  after(() => api.stop());
+
+  const all = () => api.store.collection<ScanRecord>('scans').find({}).sort({ created_at: 1 }).toArray();
+  const statuses = async () => (await all()).map(({ status }) => status);
+  const recheck = (scope_type: string, scope_value: unknown, headers: Record<string, string> = {}) =>
+    api.post(PATH, { scope_type, scope_value }, { headers });
+  /** A scan of ours, `hours` after the first moment, which ended then. */
+  const store = async (hours: number, changes: Partial<ScanRecord> = {}, from = Date.UTC(2026, 0, 1)) => {
+    const at = new Date(from + hours * HOUR_MS);
+    const times = { created_at: at, completed_at: at, organization_id: ORGANIZATIONS.ours };
+    const scan = finished({ ...times, ...changes });
+    await api.store.collection<ScanRecord>('scans').insertOne(scan);
+    return scan;
+  };
+
+  it('§4.2.22 takes the newest scans that have finished, completed and partial ones, and wipes their tags', async () => {
+    for (const status of ['completed', 'completed', 'partial', 'failed', 'completed'] as const)
+      await store((await all()).length, { status });
+    assert.deepEqual((await recheck('last_n', 3)).body, { queued_count: 3 });
+    assert.deepEqual(await statuses(), ['completed', 'rechecking', 'rechecking', 'failed', 'rechecking']);
+    const [left, taken] = await all();
+    assert.deepEqual([left!.tags.length, taken!.tags.length], [1, 0]);
+    assert.deepEqual((await api.get(`/api/v1/scans/${taken!._id}/tags`)).body, []);
+    assert.equal((await api.get(`/api/v1/scans/${taken!._id}`)).body.status, 'rechecking');
+  });
+
+  it('§4.2.22 takes the scans that completed in the last hours', async () => {
+    const now = Date.now();
+    await store(-25, {}, now);
+    await store(-23, { created_at: new Date(now - 90 * HOUR_MS) }, now);
+    await store(-1, {}, now);
+    assert.deepEqual((await recheck('hours', 24)).body, { queued_count: 2 });
+    assert.deepEqual(await statuses(), ['rechecking', 'completed', 'rechecking']);
+  });
+
+  it('§4.2.22 leaves the scans of other organizations, and those whose evidence is gone, as they are', async () => {
+    await store(0, { evidence_removed_at: new Date() });
+    await store(1, { organization_id: ORGANIZATIONS.theirs });
+    await store(2);
+    assert.deepEqual((await recheck('last_n', 10)).body, { queued_count: 1 });
+    assert.deepEqual(await statuses(), ['completed', 'completed', 'rechecking']);
+  });
+
+  it('§4.2.23 two at the same time queue each scan once', async () => {
+    for (let hour = 0; hour < 130; hour++) await store(hour);
+    const answers = await Promise.all([recheck('last_n', 120), recheck('last_n', 120), recheck('last_n', 120)]);
+    const counts = answers.map(({ body }) => body.queued_count);
+    assert.equal(
+      counts.reduce((sum, count) => sum + count),
+      120,
+    );
+    const scans = await all();
+    assert.equal(scans.filter(({ status }) => status === 'rechecking').length, 120);
+    const metered = scans.flatMap(({ outbox }) => outbox.filter(({ kind }) => kind === 'recheck'));
+    assert.equal(metered.length, 120);
+  });
+
+  it('§4.2.23 one that was interrupted queues what is missing when it is sent again, and nothing twice', async () => {
+    for (let hour = 0; hour < 6; hour++) await store(hour);
+    const { apply } = api.scans;
+    let writes = 0;
+    api.scans.apply = async (...of) => {
+      writes += 1;
+      if (writes > 3) throw new Error('the store is away');
+      return apply(...of);
+    };
+    const headers = { 'idempotency-key': 'again' };
+    assert.equal((await recheck('last_n', 6, headers)).status, 500);
+    api.scans.apply = apply;
+    const queued = async () => (await statuses()).filter((status) => status === 'rechecking').length;
+    await until('three scans are queued', async () => (await queued()) === 3);
+    assert.deepEqual((await recheck('last_n', 6, headers)).body, { queued_count: 6 });
+    const replayed = await recheck('last_n', 6, headers);
+    assert.equal(replayed.headers.get('idempotency-replayed'), 'true');
+    assert.deepEqual(
+      (await all()).map(({ outbox }) => outbox.length),
+      [1, 1, 1, 1, 1, 1],
+    );
+  });
+
+  it('§4.2.22 more than 5,000 scans, more than 72 hours and other scopes are refused', async () => {
+    assert.deepEqual(itemsOf(await recheck('last_n', 5_001)), ['body.scope_value less_than_equal']);
+    assert.deepEqual(itemsOf(await recheck('hours', 73)), ['body.scope_value less_than_equal']);
+    assert.deepEqual(itemsOf(await recheck('hours', 0)), ['body.scope_value greater_than_equal']);
+    assert.deepEqual(itemsOf(await recheck('all', 1)), ['body.scope_type enum']);
+    assert.equal((await recheck('hours', 72)).status, 200);
+  });
+
+  it('§5.4 an organization that is not active has nothing checked again', async () => {
+    await store(0, { organization_id: ORGANIZATIONS.ours });
+    await api.accounts.organizations.change(ORGANIZATIONS.ours, { status: 'suspended' });
+    const answer = await recheck('last_n', 1);
+    await api.accounts.organizations.change(ORGANIZATIONS.ours, { status: 'active' });
+    assert.deepEqual([answer.status, answer.body.code], [403, 'billing.suspended']);
+    assert.deepEqual(await statuses(), ['completed']);
+  });
+
+  it('§4.2.23 many scans are queued while other requests are answered', async () => {
+    const organization_id = ORGANIZATIONS.ours;
+    const many = Array.from({ length: 600 }, (_, at) => {
+      return finished({ organization_id, created_at: new Date(at), completed_at: new Date(at) });
+    });
+    await api.store.collection<ScanRecord>('scans').insertMany(many);
+    let answered = 0;
+    let isOver = false;
+    const recheckAll = recheck('last_n', 600).finally(() => {
+      isOver = true;
+    });
+    while (!isOver) {
+      assert.equal((await api.get(`/api/v1/scans/${many[0]!._id}`)).status, 200);
+      answered += isOver ? 0 : 1;
+    }
+    assert.deepEqual((await recheckAll).body, { queued_count: 600 });
+    assert.ok(answered > 0, 'another request is answered meanwhile');
+  });
+});
+
+describe('a recheck', () => {
+  let farm: RunningFarm;
+  before(async () => {
+    farm = await runningFarm();
+  });
+  afterEach(() => farm.forgetScans());
+  after(() => farm.stop());
+
+  const PAGE = 'https://shop.example/';
+  /** The contents of a capture, which are there for a day. */
+  const requests = Array.from({ length: 201 }, (_, id) => requestOf(id, { url: `https://cdn.example/request-${id}` }));
+  const bodies = gzJson([{ url: 'https://cdn.example/kit.js', text: 'payload-of-the-kit', resource_type: 'script' }]);
+
+  /** A scan whose first check has ended, with sound and with contents. */
+  async function checked(): Promise<ScanRecord> {
+    const scan = await farm.submit();
+    const lease = await farm.acquireOne();
+    await farm.node.upload(lease, BODIES, 'application/gzip', bodies);
+    const artifacts = [named(BODIES, bodies)];
+    await farm.node.complete(lease, captureOf([PAGE], { observations: [LOUD], requests, artifacts }));
+    await work();
+    return farm.read(scan._id);
+  }
+  const work = () => checkCrawled(farm);
+  const relayAll = async () => {
+    while ((await relay(farm.farm.dependencies, new Date())).entries > 0);
+  };
+  const scope: RecheckScope = { newest: 10 };
+  const recheck = ({ organization_id }: ScanRecord, id = newId()) =>
+    recheckScans({ scans: farm.scans, checksWaiting: () => {}, outboxFilled: () => {} }, organization_id, scope, id);
+
+  it('§3.8 wipes the tags, and assigns those of the rules of today, without a crawl', async () => {
+    const before = await checked();
+    assert.deepEqual([before.status, slugsOf(before)], ['completed', ['autosound']]);
+    const autosound = (await farm.tags.visibleTo(null)).get('autosound')!;
+    await farm.tags.setArchived(autosound, new Date(), new Date());
+    await addRule(farm, before, 'kit', { rule_type: 'regexp_request_url', config: { pattern: 'request-200$' } });
+    await addRule(farm, before, 'payload', { rule_type: 'regexp_request_body', config: { pattern: 'payload' } });
+    assert.equal(await recheck(before), 1);
+    const waiting = await farm.read(before._id);
+    assert.deepEqual([waiting.status, waiting.tags], ['rechecking', []]);
+    assert.equal(await work(), 1);
+    await farm.tags.setArchived(autosound, null, new Date());
+    const after = await farm.read(before._id);
+    assert.deepEqual([after.status, slugsOf(after)], ['completed', ['kit', 'payload']]);
+    assert.deepEqual(after.completed_at, before.completed_at, 'it ended when it ended first');
+    assert.deepEqual(after.capture, before.capture);
+    assert.equal((await farm.node.acquire({ node_id: 'node-1', max: 1, wait_ms: 0 })).leases.length, 0, 'no crawl');
+  });
+
+  it('§8.5 finds nothing in contents after a day, and 200 requests are left', async () => {
+    const before = await checked();
+    await addRule(farm, before, 'last', { rule_type: 'regexp_request_url', config: { pattern: 'request-199$' } });
+    await addRule(farm, before, 'beyond', { rule_type: 'regexp_request_url', config: { pattern: 'request-200$' } });
+    await addRule(farm, before, 'payload', { rule_type: 'regexp_request_body', config: { pattern: 'payload' } });
+    const tomorrow = new Date(Date.now() + BODY_LIFETIME_MS + 60_000);
+    while ((await farm.farm.dependencies.artifacts.sweep(tomorrow)) > 0);
+    await recheck(before);
+    await work();
+    const after = await farm.read(before._id);
+    assert.deepEqual([after.status, slugsOf(after)], ['completed', ['autosound', 'last']]);
+  });
+
+  it('§3.8 emits the events of a first check, is metered apart, and is charged nothing', async () => {
+    const before = await checked();
+    for (const id of ['one', 'other']) {
+      await recheck(before, id);
+      await work();
+    }
+    await relayAll();
+    const kinds = (await farm.eventsOf(before.organization_id)).map(({ kind }) => kind);
+    const ofOneCheck = ['scanning.tags.detected', 'scanning.scan.completed'];
+    assert.deepEqual(kinds, [...ofOneCheck, ...ofOneCheck, ...ofOneCheck]);
+    assert.deepEqual(await farm.ledgerOf(before.organization_id), [[`charge:${before._id}`, -10_000]]);
+    const metered = await farm.store.collection('rechecks').find({}).sort({ _id: 1 }).toArray();
+    assert.deepEqual(
+      metered.map(({ scan_id, organization_id }) => [scan_id, organization_id]),
+      [1, 2].map(() => [before._id, before.organization_id]),
+    );
+    assert.equal((await farm.read(before._id)).outbox.length, 0);
+  });
+
+  it('§3.8 a worker that dies in the middle of it loses nothing and doubles nothing', async () => {
+    const before = await checked();
+    await recheck(before);
+    const { dependencies } = farm.farm;
+    const [rechecking] = await farm.scans.awaitingChecks(new Date(), 1);
+    const claim = { type: 'claim_checks' as const, until: new Date(Date.now() - 1) };
+    const dead = await changeScan(farm.scans, rechecking!, claim, new Date());
+    assert.equal(dead!.status, 'checking');
+    assert.equal(await recheck(before), 0, 'one that is being checked again is left as it is');
+    assert.equal(await finishCrawled(dependencies, new Date()), 1);
+    const after = await farm.read(before._id);
+    assert.deepEqual([after.status, slugsOf(after)], ['completed', ['autosound']]);
+    assert.equal(after.outbox.filter((entry) => entry.kind === 'event').length, 4);
+  });
+
+  it('§3.8 waits behind first checks', async () => {
+    const before = await checked();
+    await recheck(before);
+    const scan = await farm.submit();
+    await farm.node.complete(await farm.acquireOne(), captureOf([PAGE]));
+    assert.deepEqual(
+      (await farm.scans.awaitingChecks(new Date(), 1)).map(({ _id }) => _id),
+      [scan._id],
+    );
+    const both = await farm.scans.awaitingChecks(new Date(), 8);
+    assert.deepEqual(new Set(both.map(({ _id }) => _id)), new Set([scan._id, before._id]));
+  });
+
+  it('§3.8 keeps its evidence until it is done', async () => {
+    const before = await checked();
+    await recheck(before);
+    await relayAll();
+    const until = new Date(before.completed_at!.getTime() + 1);
+    assert.deepEqual(await farm.scans.endedUntil(until, 10), []);
+    const ended = await farm.scans.endedWithEvidence(new Date(0), until, 10);
+    assert.deepEqual(
+      ended.map(({ isChecking }) => isChecking),
+      [true],
+    );
+  });
+});

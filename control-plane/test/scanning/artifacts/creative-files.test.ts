@@ -1,0 +1,159 @@
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
+import { after, before, describe, test } from 'node:test';
+import { until } from '../../../../shared/test/support/until.ts';
+import { byteRange } from '../../../src/http/byte-range.ts';
+import { openDiskObjects } from '../../../src/platform/object-store.ts';
+import { KEYS, ORGANIZATIONS, type RunningApi, runningApi } from '../../support/running-api.ts';
+
+const VIDEO = Buffer.from(Array.from({ length: 1000 }, (_, at) => at % 256));
+
+describe('the files of a creative', () => {
+  let api: RunningApi;
+  let type = 'video/webm';
+  let streams: Readable[] = [];
+  before(async () => {
+    api = await runningApi();
+    api.around.file = async (organizationId, _, name) => {
+      if (organizationId !== ORGANIZATIONS.ours || name === 'creative.html') return null;
+      const sha256 = createHash('sha256').update(VIDEO).digest('hex');
+      const read = async (range?: { start: number; end: number }) => {
+        const stream = Readable.from([range ? VIDEO.subarray(range.start, range.end + 1) : VIDEO]);
+        streams.push(stream);
+        return stream;
+      };
+      return { sha256, bytes: VIDEO.length, content_type: type, read };
+    };
+  });
+  after(() => api.stop());
+
+  const fetchFile = async (path: string, headers: Record<string, string> = {}, key = KEYS.ours) => {
+    const answer = await fetch(`http://127.0.0.1:${api.port}/api/v1/scans/s/${path}`, {
+      headers: { authorization: `Bearer ${key}`, ...headers },
+    });
+    const { status, headers: told } = answer;
+    return { status, told: (name: string) => told.get(name), bytes: Buffer.from(await answer.arrayBuffer()) };
+  };
+
+  test('§4.3.5 a video has the type that its server sent, a VAST document is XML, and neither runs as a page', async () => {
+    const video = await fetchFile('creative-video');
+    assert.deepEqual([video.status, video.told('content-type')], [200, 'video/webm']);
+    assert.ok(video.bytes.equals(VIDEO));
+    const xml = await fetchFile('vast-xml');
+    assert.equal(xml.told('content-type'), 'application/xml; charset=utf-8');
+    for (const { told } of [video, xml]) {
+      assert.equal(told('x-content-type-options'), 'nosniff');
+      assert.equal(told('content-security-policy'), "default-src 'none'; sandbox");
+      assert.equal(told('accept-ranges'), 'bytes');
+      assert.equal(told('content-length'), '1000');
+    }
+  });
+
+  test('§4.3.5 what claims to be a page is sent as mere bytes', async () => {
+    for (const claimed of ['text/html', 'video/mp4; x="\r\nX-Evil: 1', 'image/svg+xml', '', 'video/'])
+      await withType(claimed, async () => {
+        assert.equal((await fetchFile('creative-video')).told('content-type'), 'application/octet-stream', claimed);
+      });
+    await withType('Video/MP4', async () => {
+      assert.equal((await fetchFile('creative-video')).told('content-type'), 'video/mp4');
+    });
+  });
+
+  async function withType(other: string, act: () => Promise<void>): Promise<void> {
+    const before = type;
+    type = other;
+    await act();
+    type = before;
+  }
+
+  test('§4.3.6 a range is answered with that part alone, and one that is no part of this file with all of it', async () => {
+    const part = await fetchFile('creative-video', { range: 'bytes=100-199' });
+    assert.deepEqual(
+      [part.status, part.told('content-range'), part.told('content-length')],
+      [206, 'bytes 100-199/1000', '100'],
+    );
+    assert.ok(part.bytes.equals(VIDEO.subarray(100, 200)));
+    const tail = await fetchFile('creative-video', { range: 'bytes=-10' });
+    assert.ok(tail.bytes.equals(VIDEO.subarray(990)));
+    const etag = part.told('etag') ?? '';
+    assert.equal((await fetchFile('creative-video', { range: 'bytes=0-0', 'if-range': etag })).status, 206);
+    assert.equal((await fetchFile('creative-video', { range: 'bytes=0-0', 'if-range': '"another"' })).status, 200);
+    assert.equal((await fetchFile('creative-video', { range: 'bytes=0-0,5-9' })).status, 200);
+    const beyond = await fetchFile('creative-video', { range: 'bytes=1000-' });
+    assert.deepEqual([beyond.status, beyond.told('content-range')], [416, 'bytes */1000']);
+    assert.equal(JSON.parse(beyond.bytes.toString()).code, 'range_not_satisfiable');
+  });
+
+  test('§4.3.6 §4.3.2 304 for the client that has it, 404 for what a scan does not have', async () => {
+    streams = [];
+    const { told } = await fetchFile('creative-video');
+    assert.equal((await fetchFile('creative-video', { 'if-none-match': told('etag') ?? '' })).status, 304);
+    assert.equal((await api.call('HEAD', '/api/v1/scans/s/creative-video')).status, 200);
+    assert.equal((await fetchFile('creative-html')).status, 404);
+    assert.equal((await fetchFile('creative-video', {}, KEYS.theirs)).status, 404);
+    assert.equal((await api.get('/api/v1/scans/s/creative-video', { key: null })).status, 401);
+    await until('no file to be open', () => streams.every(({ destroyed }) => destroyed));
+  });
+
+  test('§4.3.1 a client that goes away ends the reading', async () => {
+    const file = api.around.file;
+    const endless = new Readable({
+      read() {
+        this.push(Buffer.alloc(65_536));
+      },
+    });
+    api.around.file = async () => ({
+      sha256: 'cd'.repeat(32),
+      bytes: 2 ** 40,
+      content_type: 'video/mp4',
+      read: async () => endless,
+    });
+    const leave = new AbortController();
+    const headers = { authorization: `Bearer ${KEYS.ours}` };
+    const url = `http://127.0.0.1:${api.port}/api/v1/scans/s/creative-video`;
+    const answer = await fetch(url, { headers, signal: leave.signal });
+    await answer.body!.getReader().read();
+    leave.abort();
+    await until('the reading to end', () => endless.destroyed);
+    api.around.file = file;
+  });
+});
+
+test('§4.3.6 a range is read as RFC 9110 says', () => {
+  const cases: [string | undefined, ReturnType<typeof byteRange>][] = [
+    [undefined, 'whole'],
+    ['bytes=0-', { start: 0, end: 99 }],
+    ['bytes=10-19', { start: 10, end: 19 }],
+    ['bytes= 10 - 19', { start: 10, end: 19 }],
+    ['bytes=90-999999999999', { start: 90, end: 99 }],
+    ['bytes=-1', { start: 99, end: 99 }],
+    ['bytes=-500', { start: 0, end: 99 }],
+    ['bytes=-0', 'none'],
+    ['bytes=100-', 'none'],
+    ['bytes=100-200', 'none'],
+    ['bytes=20-10', 'whole'],
+    ['bytes=-', 'whole'],
+    ['bytes=0-1,4-5', 'whole'],
+    ['lines=0-1', 'whole'],
+    ['bytes=0x1-2', 'whole'],
+    [`bytes=${'9'.repeat(400)}-`, 'whole'],
+  ];
+  for (const [header, range] of cases) assert.deepEqual(byteRange(header, 100), range, header);
+  assert.equal(byteRange('bytes=0-', 0), 'none');
+  assert.equal(byteRange('bytes=-1', 0), 'none');
+});
+
+test('a part of a stored object is read without the rest', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'adsweep-ranges-'));
+  const objects = await openDiskObjects(folder);
+  await objects.put('scans/a/1/video', VIDEO);
+  const stored = await objects.get('scans/a/1/video', { start: 5, end: 8 });
+  assert.equal(stored?.bytes, 1000);
+  assert.deepEqual(await buffer(stored!.stream), VIDEO.subarray(5, 9));
+  await rm(folder, { recursive: true });
+});

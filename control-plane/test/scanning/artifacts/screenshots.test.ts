@@ -1,0 +1,213 @@
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import { Readable } from 'node:stream';
+import { after, before, describe, test } from 'node:test';
+import sharp from 'sharp';
+import { resizedSize } from '../../../src/scanning/artifacts/resize-screenshot.ts';
+import { itemsOf, ORGANIZATIONS, type RunningApi, runningApi } from '../../support/running-api.ts';
+
+/** A picture: the upper half red, the lower half blue. */
+async function picture(width: number, height: number, format: 'webp' | 'jpeg'): Promise<Buffer> {
+  const half = await sharp({ create: { width, height: Math.ceil(height / 2), channels: 3, background: 'red' } })
+    .png()
+    .toBuffer();
+  const whole = sharp({ create: { width, height, channels: 3, background: 'blue' } }).composite([
+    { input: half, top: 0, left: 0 },
+  ]);
+  return (format === 'webp' ? whole.webp({ lossless: true }) : whole.jpeg()).toBuffer();
+}
+
+describe('§4.3.3 screenshots', () => {
+  let api: RunningApi;
+  let streams: Readable[] = [];
+  let stored: Buffer;
+  before(async () => {
+    api = await runningApi();
+    await show(800, 4000);
+  });
+  after(() => api.stop());
+
+  /** From now on every scan of ours has this picture at its landings 0 and 1. */
+  async function show(width: number, height: number, format: 'webp' | 'jpeg' = 'webp'): Promise<void> {
+    stored = await picture(width, height, format);
+    const sha256 = createHash('sha256').update(stored).digest('hex');
+    api.around.picture = async (organizationId, _, of) => {
+      const has = of === 'page' || of === 0 || of === 1;
+      if (organizationId !== ORGANIZATIONS.ours || !has) return null;
+      const stream = Readable.from([stored]);
+      streams.push(stream);
+      return { stream, artifact: { sha256, bytes: stored.length, content_type: `image/${format}`, width, height } };
+    };
+  }
+
+  const fetchPicture = async (path: string, headers: Record<string, string> = {}) => {
+    const answer = await fetch(`http://127.0.0.1:${api.port}/api/v1/scans/s/${path}`, {
+      headers: { authorization: 'Bearer key-of-our-organization', ...headers },
+    });
+    return { answer, bytes: Buffer.from(await answer.arrayBuffer()) };
+  };
+  const sizeOf = async (path: string) => {
+    const { bytes } = await fetchPicture(path);
+    const { format, width, height } = await sharp(bytes).metadata();
+    return [format, width, height];
+  };
+
+  test('are WebP in every size, also where they are stored as JPEG', async () => {
+    await show(800, 4000, 'jpeg');
+    const { answer } = await fetchPicture('screenshot');
+    assert.equal(answer.headers.get('content-type'), 'image/webp');
+    assert.deepEqual(await sizeOf('screenshot'), ['webp', 800, 4000]);
+    assert.deepEqual(await sizeOf('screenshot?w=400'), ['webp', 400, 1000]);
+    const again = await fetchPicture('screenshot', { 'If-None-Match': answer.headers.get('etag') ?? '' });
+    assert.equal(again.answer.status, 304);
+    assert.ok(streams.every((stream) => stream.destroyed));
+    await show(300, 200, 'jpeg');
+    assert.deepEqual(await sizeOf('screenshot?w=1200'), ['webp', 300, 200]);
+    await show(800, 4000);
+  });
+
+  test('without w a stored WebP picture is streamed as it is', async () => {
+    const { answer, bytes } = await fetchPicture('screenshot');
+    assert.equal(answer.status, 200);
+    assert.equal(answer.headers.get('content-type'), 'image/webp');
+    assert.equal(answer.headers.get('x-content-type-options'), 'nosniff');
+    assert.equal(answer.headers.get('cache-control'), 'private, max-age=3600');
+    assert.equal(answer.headers.get('content-length'), String(stored.length));
+    assert.ok(bytes.equals(stored));
+  });
+
+  test('§4.3.3 §4.3.4 w resizes, and crops at the foot above 2.5 times the width', async () => {
+    assert.deepEqual(await sizeOf('screenshot?w=400'), ['webp', 400, 1000]);
+    const { bytes } = await fetchPicture('screenshot?w=100');
+    const { data, info } = await sharp(bytes).raw().toBuffer({ resolveWithObject: true });
+    assert.deepEqual([info.width, info.height], [100, 250]);
+    const last = data.subarray(data.length - info.channels);
+    assert.ok((last[0] ?? 0) > 200 && (last[2] ?? 255) < 60, 'the last row shows the top of the page, which is red');
+  });
+
+  test('§4.3.3 a picture is never enlarged', async () => {
+    await show(300, 200);
+    assert.deepEqual(await sizeOf('screenshot?w=1200'), ['webp', 300, 200]);
+    await show(300, 2000);
+    assert.deepEqual(await sizeOf('screenshot?w=1200'), ['webp', 300, 750]);
+    await show(800, 4000);
+  });
+
+  test('§4.3.3 §8.1 w is a whole number from 100 to 1200', async () => {
+    for (const [w, type] of [
+      ['99', 'greater_than_equal'],
+      ['1201', 'less_than_equal'],
+      ['400.5', 'int_type'],
+      ['big', 'int_type'],
+      ['', 'int_type'],
+      ['100&w=200', 'int_type'],
+    ])
+      assert.deepEqual(itemsOf(await api.get(`/api/v1/scans/s/screenshot?w=${w}`)), [`query.w ${type}`], w);
+  });
+
+  test('§4.3.4 a resized creative is never cut', async () => {
+    const sha256 = createHash('sha256').update(stored).digest('hex');
+    const landings = api.around.picture;
+    api.around.picture = async (_, __, of) =>
+      of === 'creative'
+        ? {
+            stream: Readable.from([stored]),
+            artifact: { sha256, bytes: stored.length, content_type: 'image/webp', width: 800, height: 4000 },
+          }
+        : null;
+    assert.deepEqual(await sizeOf('creative-screenshot?w=400'), ['webp', 400, 2000]);
+    assert.deepEqual(await sizeOf('creative-screenshot?w=1200'), ['webp', 800, 4000]);
+    api.around.picture = landings;
+  });
+
+  test('§4.3.5 the markup of a creative is plain text that no browser sniffs', async () => {
+    const markup = Buffer.from('<script>alert(1)</script>');
+    api.around.file = async (organizationId, _, name) =>
+      organizationId === ORGANIZATIONS.ours && name === 'creative.html'
+        ? {
+            sha256: 'ab'.repeat(32),
+            bytes: markup.length,
+            content_type: 'text/html',
+            read: async () => Readable.from([markup]),
+          }
+        : null;
+    const { answer, bytes } = await fetchPicture('creative-html');
+    assert.equal(answer.headers.get('content-type'), 'text/plain; charset=utf-8');
+    assert.equal(answer.headers.get('x-content-type-options'), 'nosniff');
+    assert.match(answer.headers.get('content-security-policy') ?? '', /sandbox/);
+    assert.ok(bytes.equals(markup));
+    const etag = answer.headers.get('etag') ?? '';
+    assert.equal((await fetchPicture('creative-html', { 'if-none-match': etag })).answer.status, 304);
+    api.around.file = async () => null;
+    assert.equal((await fetchPicture('creative-html')).answer.status, 404);
+  });
+
+  test('§4.3.2 a landing is found by its ordinal; what is not there gives 404', async () => {
+    assert.deepEqual(await sizeOf('landings/1/screenshot?w=200'), ['webp', 200, 500]);
+    const landings = [2, 999, 1_000, 999_999_999_999_999].map((ord) => `landings/${ord}/screenshot`);
+    for (const path of [...landings, 'creative-screenshot', 'vast-xml'])
+      assert.equal((await fetchPicture(path)).answer.status, 404, path);
+    assert.deepEqual(itemsOf(await api.get('/api/v1/scans/s/landings/x/screenshot')), [
+      'path.ord string_pattern_mismatch',
+    ]);
+  });
+
+  test('the ETag answers 304, differs by width, and leaves no file open', async () => {
+    const tags = await Promise.all(
+      ['screenshot', 'screenshot?w=400', 'screenshot?w=200'].map(async (path) => {
+        const { answer } = await fetchPicture(path);
+        return [path, answer.headers.get('etag') ?? ''] as const;
+      }),
+    );
+    assert.equal(new Set(tags.map(([, etag]) => etag)).size, 3);
+    streams = [];
+    for (const [path, etag] of tags) {
+      const { answer, bytes } = await fetchPicture(path, { 'if-none-match': etag });
+      assert.equal(answer.status, 304, path);
+      assert.equal(bytes.length, 0);
+    }
+    assert.deepEqual(
+      streams.map(({ destroyed }) => destroyed),
+      [true, true, true],
+    );
+  });
+
+  test('HEAD answers without the picture and leaves no file open', async () => {
+    streams = [];
+    const answer = await api.call('HEAD', '/api/v1/scans/s/screenshot');
+    assert.equal(answer.status, 200);
+    assert.equal(answer.text, '');
+    assert.deepEqual(
+      streams.map(({ destroyed }) => destroyed),
+      [true],
+    );
+  });
+
+  test('a stored file that is no picture of its size is an error of ours, not a crash', async () => {
+    const open = api.around.picture;
+    api.around.picture = async () => ({
+      stream: Readable.from([Buffer.from('RIFF not a picture')]),
+      artifact: { sha256: 'a'.repeat(64), bytes: 18, content_type: 'image/webp', width: 800, height: 4000 },
+    });
+    assert.equal((await api.get('/api/v1/scans/s/screenshot?w=400')).status, 500);
+    api.around.picture = open;
+  });
+
+  test('sizes follow from the original alone', () => {
+    assert.deepEqual(resizedSize({ width: 1920, height: 945 }, { width: 400, isWhole: false }), {
+      width: 400,
+      height: 197,
+      sourceHeight: 945,
+    });
+    assert.deepEqual(resizedSize({ width: 1000, height: 1 }, { width: 100, isWhole: false }), {
+      width: 100,
+      height: 1,
+      sourceHeight: 1,
+    });
+    assert.deepEqual(resizedSize({ width: 412, height: 16_383 }, { width: 333, isWhole: false }), {
+      width: 333,
+      height: 832,
+      sourceHeight: 1029,
+    });
+  });
+});

@@ -1,0 +1,136 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, readdir, rm, utimes } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, it } from 'node:test';
+import { createLogger } from '@adsweep/shared/service/logger.ts';
+import { until } from '../../../../shared/test/support/until.ts';
+import { type ObjectStore, openDiskObjects } from '../../../src/platform/object-store.ts';
+import type { RedisClient } from '../../../src/platform/redis.ts';
+import { openStore, type Store } from '../../../src/platform/store.ts';
+import type { ArtifactRecord } from '../../../src/scanning/artifacts/artifact.ts';
+import { artifactStore } from '../../../src/scanning/artifacts/artifact-store.ts';
+import { startSweeping } from '../../../src/scanning/artifacts/start-sweeping.ts';
+import { unrecordedSweep } from '../../../src/scanning/artifacts/sweep-unrecorded.ts';
+
+const HOUR_MS = 60 * 60 * 1000;
+const logger = createLogger('test', 'silent');
+/** A Redis that is away: whoever asks may sweep. */
+const redis = { evalsha: () => Promise.reject(new Error('away')) } as unknown as RedisClient;
+
+let folder: string;
+let store: Store;
+let objects: ObjectStore;
+let artifacts: ReturnType<typeof artifactStore>;
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'adsweep-sweep-'));
+  store = await openStore({ path: join(folder, 'store.db') });
+  objects = await openDiskObjects(join(folder, 'objects'));
+  artifacts = artifactStore(store, objects);
+  await artifacts.createIndexes();
+});
+afterEach(async () => {
+  await store.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+const records = () => store.collection<ArtifactRecord>('artifacts');
+const recordOf = (object: string, expires_at: Date | null): ArtifactRecord => {
+  const [, scan_id = '', fence, name = ''] = object.split('/');
+  const about = { sha256: '', bytes: 1, content_type: 'image/webp', width: 1, height: 1 };
+  return { _id: object, object, kept: true, scan_id, fence: Number(fence), name, ...about, expires_at };
+};
+const filesBelow = async () => {
+  const all = await readdir(join(folder, 'objects/scans'), { recursive: true, withFileTypes: true });
+  return all.filter((entry) => entry.isFile()).map(({ name }) => name);
+};
+/** Makes an object, its folders too, look as if it had been stored `ageMs` ago. */
+async function age(key: string, ageMs: number): Promise<void> {
+  const when = new Date(Date.now() - ageMs);
+  const segments = key.split('/');
+  for (let length = segments.length; length > 1; length--)
+    await utimes(join(folder, 'objects', ...segments.slice(0, length)), when, when);
+}
+
+describe('the sweeper', () => {
+  it('goes on without a pause until a backlog of expired files and records is gone', async () => {
+    const keys = Array.from({ length: 400 }, (_, n) => `scans/s${n % 20}/1/u${n}-landing-0.webp`);
+    await Promise.all(keys.map((key) => objects.put(key, Buffer.from('x'))));
+    await records().insertMany(keys.map((key) => recordOf(key, new Date(Date.now() - HOUR_MS))));
+    await objects.put('scans/kept/1/u-landing-0.webp', Buffer.from('x'));
+    await records().insertOne(recordOf('scans/kept/1/u-landing-0.webp', null));
+    const events = store.collection<{ _id: number; at: Date } & Document>('expiring');
+    await events.createIndex({ at: 1 }, { expireAfterSeconds: 60 });
+    await events.insertMany(Array.from({ length: 300 }, (_, n) => ({ _id: n, at: new Date(0) })) as never);
+
+    const sweeping = startSweeping({ store, objects, redis, artifacts, logger });
+    try {
+      await until('what has expired to be gone', async () => (await records().countDocuments()) === 1);
+      await until('its files to be gone', async () => (await filesBelow()).length === 1);
+      await until('other records to be gone', async () => (await events.countDocuments()) === 0);
+    } finally {
+      await sweeping.stop();
+    }
+    assert.deepEqual(await filesBelow(), ['u-landing-0.webp']);
+  });
+
+  it('removes a bounded number at once, and says how many', async () => {
+    await records().insertMany(
+      Array.from({ length: 130 }, (_, n) => recordOf(`scans/s/1/${n}`, new Date(Date.now() - HOUR_MS))),
+    );
+    const removed: number[] = [];
+    do removed.push(await artifacts.sweep(new Date()));
+    while (removed.at(-1)! > 0);
+    assert.ok(removed.length > 2, removed.join());
+    assert.equal(
+      removed.reduce((sum, count) => sum + count, 0),
+      130,
+    );
+  });
+
+  it('leaves a file alone that was stored again, or made to stay, while it looked', async () => {
+    const key = 'scans/s/1/u-landing-0.webp';
+    await objects.put(key, Buffer.from('x'));
+    await records().insertOne(recordOf(key, new Date(Date.now() - HOUR_MS)));
+    const sweeping = artifacts.sweep(new Date());
+    // The sweep has read, and not yet removed.
+    await records().updateOne({ _id: key }, { $set: { expires_at: null } });
+    await sweeping;
+    assert.equal(await records().countDocuments(), 1);
+    assert.deepEqual(await filesBelow(), ['u-landing-0.webp']);
+  });
+});
+
+describe('files without a record', () => {
+  const sweepAll = async () => {
+    const sweep = unrecordedSweep(objects, artifacts.listOf);
+    while (await sweep(new Date()));
+  };
+
+  it('go when they are older than a day, with the folders that are empty then; all others stay', async () => {
+    const [lost, young, recorded] = ['scans/a/1/lost', 'scans/b/1/young', 'scans/c/2/recorded'] as const;
+    for (const key of [lost, young, recorded]) await objects.put(key, Buffer.from('x'));
+    await records().insertOne(recordOf(recorded, null));
+    await age(lost, 25 * HOUR_MS);
+    await age(young, 23 * HOUR_MS);
+    await age(recorded, 1000 * HOUR_MS);
+    await sweepAll();
+    assert.deepEqual((await filesBelow()).sort(), ['recorded', 'young']);
+
+    await age('scans/a/1', 25 * HOUR_MS);
+    await sweepAll();
+    assert.deepEqual((await readdir(join(folder, 'objects/scans'))).sort(), ['b', 'c']);
+  });
+
+  it('are looked for in steps that go on where the last one stopped', async () => {
+    const keys = Array.from({ length: 250 }, (_, n) => `scans/s${n}/1/lost`);
+    await Promise.all(keys.map((key) => objects.put(key, Buffer.from('x'))));
+    for (const key of keys) await age(key, 25 * HOUR_MS);
+    const sweep = unrecordedSweep(objects, artifacts.listOf);
+    assert.equal(await sweep(new Date()), true);
+    const left = (await filesBelow()).length;
+    assert.ok(left > 0 && left < 250, `${left} files left`);
+    while (await sweep(new Date()));
+    assert.deepEqual(await filesBelow(), []);
+  });
+});

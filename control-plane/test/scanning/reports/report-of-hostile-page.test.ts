@@ -1,0 +1,122 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { html } from '../../../src/scanning/reports/html.ts';
+import { showUrl, splitUrl } from '../../../src/scanning/reports/show-url.ts';
+import { render, tagsOf } from '../../support/rendered-report.ts';
+import { HOSTILE, hostileLandings, sampleHop, sampleLanding, sampleTag } from '../../support/sample-scan.ts';
+
+const namesOf = (page: string): Set<string> => new Set(tagsOf(page).map((tag) => /^<([a-z!0-9]+)/i.exec(tag)![1]!));
+
+describe('html', () => {
+  it('escapes what is inserted, in text and in attributes', () => {
+    const made = html`<a title="${`"'><script>&`}">${'<b>&amp;'}</a>`;
+    assert.equal(String(made), '<a title="&quot;&#39;&gt;&lt;script&gt;&amp;">&lt;b&gt;&amp;amp;</a>');
+  });
+
+  it('takes its own markup as it is, lists one by one, and nothing as nothing', () => {
+    assert.equal(
+      String(html`<ul>${[1, 2].map((n) => html`<li>${n}</li>`)}${null}${false}</ul>`),
+      '<ul><li>1</li><li>2</li></ul>',
+    );
+  });
+
+  it('does not take an object that only looks like markup', () => {
+    const fake = { toString: () => '<script>' } as unknown as string;
+    assert.throws(() => String(html`${fake}`));
+  });
+
+  it('spells out characters that turn text round or show nothing, and leaves joiners, tabs and lines', () => {
+    assert.equal(String(html`${'a\u202Egnp.exe'}`), 'a[U+202E]gnp.exe');
+    assert.equal(
+      String(html`${'\u0000\u200B\u2066\uFEFF\u{E0041}'}${String.fromCharCode(0xd800)}`),
+      '[U+0000][U+200B][U+2066][U+FEFF][U+E0041][U+D800]',
+    );
+    assert.equal(String(html`${'👩\u200D💻\n\t'}`), '👩\u200D💻\n\t');
+  });
+});
+
+describe('a report of a hostile page', () => {
+  const hostile = {
+    target: { kind: 'url' as const, value: HOSTILE.longUrl },
+    status: 'partial' as const,
+    classification: { brand: HOSTILE.title, ai_category: null, iab_v3: null, custom_taxonomies: [] },
+    tags: [
+      sampleTag('ios_exploit', HOSTILE.detail, HOSTILE.longUrl),
+      sampleTag('back_button', HOSTILE.title, HOSTILE.url),
+    ],
+  };
+  const page = render(hostile, hostileLandings());
+
+  it('has no element and no attribute that a harmless one has not', () => {
+    const harmless = render({}, [sampleLanding(0, { final_url: HOSTILE.longUrl }), sampleLanding(1)]);
+    assert.deepEqual(namesOf(page).difference(namesOf(harmless)), new Set());
+    assert.ok(!namesOf(page).has('script') && !namesOf(page).has('style'));
+    for (const tag of tagsOf(page)) assert.doesNotMatch(tag, /\son\w+=|javascript:|http:\/\/|style=/i);
+  });
+
+  it('links to nothing but its own pictures', () => {
+    const links = tagsOf(page).flatMap((tag) => [...tag.matchAll(/\b(?:href|src)="([^"]*)"/g)].map(([, link]) => link));
+    assert.ok(links.length > 0);
+    for (const link of links)
+      assert.match(link!, /^(AbCdEfGhIjKlMnOpQrStUv\/[a-z0-9/]+(\?w=800)?|assets\/[a-z]+\.\w+)$/);
+  });
+
+  it('holds no character that turns text round', () => {
+    assert.doesNotMatch(page, /\p{Bidi_Control}/u);
+    assert.ok(!page.includes('\0'));
+    assert.match(page, /\[U\+202E\]/);
+  });
+
+  it('bounds what it repeats', () => {
+    const url = `http://long.example/${'a'.repeat(60_000)}`;
+    const chain = Array.from({ length: 200 }, (_, index) =>
+      sampleHop(`http://loop.example/${index}`, 'script', 200, index),
+    );
+    const long = render({}, [sampleLanding(0, { final_url: url, page_title: url, redirect_chain: chain })]);
+    assert.ok(long.length < 120_000, `${long.length} characters`);
+    assert.match(long, /170 more steps/);
+  });
+});
+
+describe('a shown URL', () => {
+  it('is never a link, and its host stands out', () => {
+    assert.equal(
+      String(showUrl('https://a.example/b?c')),
+      '<bdi class="url"><span class="dim">https://</span><b>a.example</b><span class="dim">/<wbr>b?<wbr>c</span></bdi>',
+    );
+  });
+
+  it('names the host that is really visited, whatever stands before an @', () => {
+    assert.deepEqual(splitUrl('http://bank.example@evil.example:8080/x@y'), {
+      before: 'http://bank.example@',
+      host: 'evil.example:8080',
+      after: '/x@y',
+    });
+    for (const url of ['javascript:alert(1)//a', 'about:blank', 'http://a.exa\tmple/', 'no url', ''])
+      assert.deepEqual(splitUrl(url), { before: url, host: '', after: '' });
+  });
+
+  it('may be broken after its signs, never within a word or a host, and is copied as it is', () => {
+    const url = 'https://user@a.example/way-to/offer.html?id=1&next=%2Fend;x#top';
+    const shown = String(showUrl(url));
+    assert.match(shown, /<b>a\.example<\/b>/);
+    assert.ok(
+      shown.includes('/<wbr>way-<wbr>to/<wbr>offer.<wbr>html?<wbr>id=<wbr>1&amp;<wbr>next=<wbr>%2Fend;<wbr>x#top'),
+    );
+    assert.equal(shown.replace(/<[^>]+>/g, '').replace(/&amp;/g, '&'), url);
+  });
+
+  it('is shortened in the middle where it is long, and all of it is one click away', () => {
+    const shown = String(showUrl(`https://a.example/${'abcdefghij'.repeat(300)}/the-end.html`));
+    const [, short = ''] = /<summary>(.*)<\/summary>/.exec(shown) ?? [];
+    const text = short.replace(/<[^>]+>/g, '');
+    assert.match(text, /^https:\/\/a\.example\/abcdefghij\S{40,90}…\S+\/the-end\.html all 3031 characters$/);
+    assert.ok(shown.includes('abcdefghij'.repeat(300)));
+  });
+
+  it('shows the host whatever stands before it', () => {
+    const shown = String(showUrl(`https://${'bank.example-'.repeat(300)}@evil.example/`));
+    const [, short = ''] = /<summary>(.*)<\/summary>/.exec(shown) ?? [];
+    assert.match(short, /…[^<]*(<wbr>[^<]*)*<\/span><b>evil\.example<\/b>/);
+  });
+});

@@ -1,0 +1,210 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { FAILURE_CODES } from '@adsweep/shared/failures.ts';
+import { SCAN_STATUSES } from '@adsweep/shared/scan/scan-status.ts';
+import { missingReportPage } from '../../../src/scanning/reports/report-page.ts';
+import { showChain } from '../../../src/scanning/reports/show-chain.ts';
+import { durationWords, failureWords } from '../../../src/scanning/reports/words.ts';
+import { ASSETS, render } from '../../support/rendered-report.ts';
+import { sampleHop, sampleLanding, sampleScan, sampleTag } from '../../support/sample-scan.ts';
+
+describe('a public report', () => {
+  for (const status of SCAN_STATUSES) {
+    it(`says in words that a scan is ${status}`, () => {
+      const page = render({ status, error: status === 'failed' ? 'navigation: TIMEOUT' : '' });
+      assert.match(page, /^<!doctype html>/);
+      assert.match(page, /<h1>[^<]+<\/h1>/);
+      const underWay = !['completed', 'partial', 'failed', 'cancelled'].includes(status);
+      assert.equal(page.includes('>Load it again every 5 seconds</a>'), underWay);
+      assert.doesNotMatch(page, /undefined|null|NaN|\[object/);
+    });
+  }
+
+  it('renders before anything was seen', () => {
+    const nothing = { exit: null, capture: null, classification: null, tags: [], crawled_at: null, completed_at: null };
+    const page = render({ status: 'pending', ...nothing }, []);
+    assert.doesNotMatch(page, /<img|id="chain"|undefined|null/);
+  });
+
+  it('shows target, place, device, time, findings, classification and the chain', () => {
+    const page = render();
+    for (const text of [
+      'go.redirects.example',
+      'Germany',
+      'Austria',
+      'Pixel 8',
+      '21 Nov 2025, 20:07 UTC',
+      'Sweepstakes',
+    ])
+      assert.ok(page.includes(text), text);
+    assert.match(page, /2 findings/);
+    assert.match(page, /5 steps over 4 hosts, 361 ms/);
+    assert.match(page, /HTTP 302[\s\S]*HTTP 307[\s\S]*meta refresh[\s\S]*>script</);
+    assert.match(page, /<img src="AbCdEfGhIjKlMnOpQrStUv\/screenshot\?w=800"/);
+  });
+
+  it('§2.1.16 shows the place of the scan in custom taxonomies', () => {
+    const taxonomy = { taxonomy_id: '1', taxonomy_name: 'Our verticals', taxonomy_slug: 'our', taxonomy_version: 1 };
+    const place = { leaf_node_id: '2', tier1: 'Games', tier2: 'Casino', tier3: null, tier4: null, used_default: false };
+    const classification = { ...sampleScan().classification!, custom_taxonomies: [{ ...taxonomy, ...place }] };
+    assert.match(render({ classification }), /Our verticals<\/dt><dd><bdi>Games › Casino/);
+  });
+
+  it('shows what was asked of the exit and what was got, and that it was not checked', () => {
+    assert.match(render(), /Country<\/th><td><bdi>Germany<\/bdi><\/td><td><bdi>Austria/);
+    assert.match(render(), /Proxy type<\/th><td><bdi>mobile<\/bdi><\/td><td><bdi>mobile/);
+    const unchecked = { ...sampleScan().exit!, observed_country_code: null };
+    assert.match(render({ exit: unchecked }), /Germany<\/bdi><\/td><td><bdi>not checked/);
+    assert.doesNotMatch(render({ exit: null }), /Asked for<\/th>/);
+  });
+
+  it('puts the most severe finding first and takes its colour', () => {
+    const page = render({ tags: [sampleTag('creative_interactive', ''), sampleTag('ios_exploit', '')] });
+    assert.match(page, /class="verdict high"/);
+    assert.ok(page.indexOf('iOS exploit attempt') < page.indexOf('Interactive creative'));
+  });
+
+  it('§2.6.8 says which rule found something and where, with the hit marked', () => {
+    const excerpt = '…<script>/kit/«exploit-42»/ <b>«x»</b>';
+    const match = { rule_id: 'private-rule', rule_name: 'Kits & more', rule_type: 'regexp_content', excerpt };
+    const place = { place: 'html' as const, landing: 1, offset: 512, elapsed_ms: 3 };
+    const page = render({ tags: [{ ...sampleTag('ios_exploit', 'Rule of old'), match: { ...match, ...place } }] });
+    assert.match(page, /The rule <bdi>“Kits &amp; more”<\/bdi> found it in the HTML of landing 1, at 512:/);
+    assert.match(page, /…&lt;script&gt;\/kit\/<mark>exploit-42<\/mark>\/ &lt;b&gt;«x»&lt;\/b&gt;/);
+    assert.doesNotMatch(page, /private|Rule of old/);
+  });
+
+  it('§8.4 says which rules were skipped', () => {
+    const error = 'checks: rules skipped, the time budget was spent: "Casino words" 3 more';
+    const page = render({ status: 'partial', error });
+    assert.match(page, /rules skipped, the time budget was spent: &quot;Casino words&quot; 3 more/);
+    assert.doesNotMatch(render({ status: 'partial' }), /\(\)|undefined/);
+  });
+
+  it('says which judgements are missing in words', () => {
+    const page = render({ status: 'partial', error: 'checks: ai_verdict, AI rule "Casino words"' });
+    assert.match(page, /missing \(the verdict of the AI model, AI rule &quot;Casino words&quot;\)/);
+  });
+
+  it('says of a page that answered with an error that it did, and is not all clear then', () => {
+    const gone = [sampleLanding(0, { redirect_chain: [sampleHop('http://gone.example/', 'initial', 404, 9)] })];
+    const page = render({ tags: [] }, gone);
+    assert.match(
+      page,
+      /class="verdict low"[\s\S]*No findings[\s\S]*The page answered 404 Not Found\. All checks were made/,
+    );
+    assert.match(render({}, gone), /The page answered 404 Not Found/);
+    assert.match(render({ tags: [] }), /class="verdict clean"/);
+    const target = { kind: 'ad_tag' as const, value: '<b>ad</b>' };
+    assert.doesNotMatch(render({ target, tags: [] }, gone), /The page answered/);
+  });
+
+  it('§2.5.2 §4.2.17 leaves out tags that are archived, unknown or not public, their details too', () => {
+    const page = render({ tags: [sampleTag('note_to_self', 'private detail'), sampleTag('gone', 'private detail')] });
+    assert.match(page, /No findings/);
+    assert.doesNotMatch(page, /private|gone|note_to_self/);
+  });
+
+  it('§1.5 gives away nothing but the scan itself', () => {
+    for (const status of SCAN_STATUSES) {
+      const page = render({ status }, [sampleLanding(0), sampleLanding(1)]);
+      assert.doesNotMatch(page, /private/i, status);
+      assert.doesNotMatch(page, /203\.0\.113\.7|5f0c0c1e/, status);
+    }
+  });
+
+  it('does not repeat the text of an ad tag, which is the client’s own', () => {
+    const page = render({
+      target: { kind: 'ad_tag', value: '<script src="https://private.example/tag.js"></script>' },
+    });
+    assert.match(page, /Ad tag/);
+    assert.doesNotMatch(page, /private/);
+  });
+
+  it('explains every failure in plain words, with the evidence so far', () => {
+    for (const error of FAILURE_CODES) {
+      assert.notEqual(failureWords(error), failureWords('made up'), error);
+      const page = render({ status: 'failed', error, retry_attempt: 2 });
+      assert.ok(page.includes(error) && page.includes('id="chain"'), error);
+      assert.match(page, /Attempts<\/dt><dd><bdi>3/);
+    }
+  });
+
+  it('shows tabs that opened with their own chains and pictures', () => {
+    const page = render({}, [sampleLanding(0), sampleLanding(1), sampleLanding(2, { screenshot: null })]);
+    assert.match(page, /AbCdEfGhIjKlMnOpQrStUv\/landings\/1\/screenshot\?w=800/);
+    assert.doesNotMatch(page, /landings\/2\/screenshot/);
+    assert.match(page, /No picture could be taken/);
+    assert.match(page, /<span>landing 1<\/span>[\s\S]*<span>landing 2<\/span>/);
+  });
+
+  it('names what was scanned in the title, so that several reports can be told apart', () => {
+    assert.match(render(), /<title>2 findings: go\.redirects\.example - Adsweep<\/title>/);
+    const target = { kind: 'vast_tag' as const, value: 'https://private.example/tag' };
+    assert.match(render({ target }), /<title>2 findings: Video ad tag - Adsweep<\/title>/);
+  });
+
+  it('names a finding once, with every place where it was made', () => {
+    const tags = ['one', 'two', 'three'].map((detail) => sampleTag('back_button', detail));
+    const page = render({ tags });
+    assert.match(page, /<bdi>Back button hijacked<\/bdi>\u00a0×\u00a03<\/li>/);
+    assert.equal(page.split('<article class="finding').length, 2);
+    for (const detail of ['one', 'two', 'three']) assert.ok(page.includes(`<bdi>${detail}</bdi>`), detail);
+  });
+
+  it('folds a long detail, with all of it one click away', () => {
+    const detail = `Trackers that failed: ${'https://track.example/pixel?id=1 '.repeat(20)}the last words`;
+    const page = render({ tags: [sampleTag('back_button', detail)] }).replaceAll('<wbr>', '');
+    assert.match(
+      page,
+      /<summary><bdi>Trackers that failed: https.{100,200}…<\/bdi> <span class="more">all 6\d\d characters/,
+    );
+    assert.match(page, /the last words<\/bdi><\/details>/);
+  });
+
+  it('keeps the place of a picture before it is loaded, by the shape of the device', () => {
+    assert.match(render(), /<a class="shot tall"/);
+    assert.match(render({ emulator_id: 'windows_chrome' }), /<a class="shot"/);
+  });
+
+  it('shows no picture of a page that was never there', () => {
+    const nothing = sampleLanding(0, { screenshot: null, page_title: '' });
+    assert.doesNotMatch(render({ status: 'failed', error: 'navigation: DNS' }, [nothing]), /class="window"/);
+  });
+
+  it('says in which tab nothing was found', () => {
+    const gone = sampleLanding(1, { redirect_chain: [sampleHop('http://gone.example/', 'initial', 404, 9)] });
+    assert.match(
+      render({}, [sampleLanding(0), gone]),
+      /landing 1<\/span><span class="code bad">404 Not Found<\/span><\/p><details/,
+    );
+  });
+
+  it('says so where a link leads nowhere', () => {
+    assert.match(missingReportPage(ASSETS), /There is no such report/);
+  });
+});
+
+describe('a shown chain', () => {
+  it('names an HTTP redirect by the code that caused it, and says where no answer came', () => {
+    const shown = String(
+      showChain([
+        { url: 'http://a.example/', kind: 'initial', status_code: 301, content_type: '', at_ms: 0 },
+        { url: 'http://b.example/', kind: 'http', status_code: 0, content_type: '', at_ms: 9 },
+      ]),
+    );
+    assert.match(shown, /HTTP 301[\s\S]*no answer/);
+  });
+
+  it('counts in units that people use', () => {
+    assert.deepEqual([0, 999, 1_000, 59_949, 59_950, 3_599_499, 7_260_000].map(durationWords), [
+      '0 ms',
+      '999 ms',
+      '1.0 s',
+      '59.9 s',
+      '1 min 0 s',
+      '59 min 59 s',
+      '2 h 1 min',
+    ]);
+  });
+});

@@ -1,0 +1,123 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { SubRequest } from '@adsweep/shared/capture/hop.ts';
+import { requestsByCompany } from '../../../src/scanning/reports/requests-by-company.ts';
+import { render, renderEvidence, tagsOf } from '../../support/rendered-report.ts';
+import { HOSTILE, sampleEvidence, sampleHop, sampleLanding, sampleScan } from '../../support/sample-scan.ts';
+
+describe('the report of an ad tag', () => {
+  const pixel = {
+    url: HOSTILE.url,
+    resource_type: 'image',
+    status_code: 200,
+    content_type: 'image/gif',
+    body_size: 43,
+    timestamp_ms: 60,
+    children: [],
+  };
+  const page_url = 'https://private.example/article';
+  const root = { ...sampleHop(page_url, 'initial', 200, 0), sub_requests: [{ ...pixel, children: [pixel] }] };
+  const creative = { width: 300, height: 250, page_url, redirect_chain: [root] };
+  const shownWith = (changes: Partial<typeof creative>, tags = sampleScan().tags) =>
+    renderEvidence(
+      { target: { kind: 'ad_tag', value: '<b>private</b>' }, tags },
+      {
+        ...sampleEvidence([sampleLanding(0), sampleLanding(1)]),
+        creative: { ...creative, ...changes },
+        artifacts: new Set(['creative.jpeg']),
+      },
+    );
+
+  it('shows the creative at its size, whether it is interactive, what it loaded and where it leads', () => {
+    const page = shownWith({});
+    assert.match(page, /<img src="[^"]*creative-screenshot\?w=1000" width="300" height="250"/);
+    assert.match(page, /300 × 250 pixels/);
+    assert.match(page, /Interactive: some of its buttons/);
+    assert.match(page, /What the creative loaded <span class="count">2</);
+    assert.match(page, /Where it leads <span class="count">2 tabs/);
+    assert.doesNotMatch(shownWith({}, []), /Interactive: some/);
+    assert.match(shownWith({ width: 0, height: 0 }, []), /nothing was rendered/);
+    const target = { kind: 'ad_tag' as const, value: '<b>private</b>' };
+    assert.match(
+      renderEvidence({ target }, { ...sampleEvidence([]), creative }),
+      /Where it leads<\/h2>[\s\S]*No tab opened/,
+    );
+  });
+
+  it('lists two hundred requests, and says how many more there were', () => {
+    const many = Array.from({ length: 300 }, () => ({ ...pixel, url: `http://a.example/${'a'.repeat(60_000)}` }));
+    const page = shownWith({ redirect_chain: [{ ...root, sub_requests: many }] });
+    assert.match(page, /What the creative loaded <span class="count">300<[\s\S]*and 100 more/);
+    assert.ok(page.length < 700_000, `${page.length} characters`);
+  });
+
+  it('keeps the page that it stands on private, and escapes what it asked for', () => {
+    const page = shownWith({});
+    assert.doesNotMatch(page, /private/);
+    assert.deepEqual(
+      tagsOf(page).filter((tag) => /onmouseover|<script/.test(tag)),
+      [],
+    );
+  });
+});
+
+describe('the requests of a report by company', () => {
+  const request = (
+    url: string,
+    resource_type: string,
+    timestamp_ms: number,
+    children: SubRequest[] = [],
+  ): SubRequest => ({
+    url,
+    resource_type,
+    status_code: 200,
+    content_type: '',
+    body_size: 1_000,
+    timestamp_ms,
+    children,
+  });
+  const document = (url: string, timestamp_ms: number, ...sub_requests: SubRequest[]) => ({
+    ...sampleHop(url, 'initial', 200, timestamp_ms),
+    body_size: 500,
+    sub_requests,
+  });
+  const pixel = request('https://pixel.tracker.example/p.gif', 'image', 300);
+  const google = request('https://www.google-analytics.com/analytics.js', 'script', 200, [
+    request('https://www.google-analytics.com/collect', 'xhr', 400),
+  ]);
+
+  it('are grouped by who is behind their host, the one that was asked first comes first', () => {
+    const seen = requestsByCompany([document('https://www.shop.example/', 100, google, pixel)], '');
+    assert.deepEqual([seen?.from_ms, seen?.until_ms, seen?.requests, seen?.left_out], [100, 400, 4, 0]);
+    assert.deepEqual(
+      seen?.companies.map(({ name, domains, requests, bytes, groups, marks }) => [
+        name,
+        domains,
+        requests,
+        bytes,
+        groups.map(({ group, requests }) => `${requests} ${group}`),
+        marks.map(({ at_ms }) => at_ms),
+      ]),
+      [
+        ['shop.example', [], 1, 500, ['1 documents'], [100]],
+        ['Google Analytics', ['google-analytics.com'], 2, 2_000, ['1 scripts', '1 calls'], [200, 400]],
+        ['tracker.example', [], 1, 1_000, ['1 pictures'], [300]],
+      ],
+    );
+  });
+
+  it('leave out the publisher that an ad stands on, and what has no host', () => {
+    const own = document('https://private.example/article', 0, request('data:image/gif;base64,AA', 'image', 1));
+    assert.equal(requestsByCompany([own], 'private.example'), null);
+  });
+
+  it('are drawn on a line of time', () => {
+    const page = render({}, [
+      { ...sampleLanding(0), redirect_chain: [document('https://www.shop.example/', 100, google, pixel)] },
+    ]);
+    assert.match(page, /Requests by company <span class="count">3 companies, 4 requests, 300 ms/);
+    assert.match(page, /<rect class="of-scripts" x="32.83%"/);
+    assert.match(page, /<bdi>Google Analytics<\/bdi>/);
+    assert.match(page, /<span>1 script<\/span>/);
+  });
+});

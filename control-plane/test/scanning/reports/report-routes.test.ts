@@ -1,0 +1,148 @@
+import assert from 'node:assert/strict';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { after, before, describe, it } from 'node:test';
+import { createLogger } from '@adsweep/shared/service/logger.ts';
+import { Registry } from 'prom-client';
+import { createApp } from '../../../src/compose/create-app.ts';
+import { notFound } from '../../../src/http/api-error.ts';
+import type { ScanRecord } from '../../../src/scan/scan.ts';
+import { reportRoutes } from '../../../src/scanning/reports/routes.ts';
+import {
+  hostileLandings,
+  sampleEvidence,
+  sampleLanding,
+  sampleScan,
+  sampleTagWords,
+} from '../../support/sample-scan.ts';
+
+const mine = sampleScan();
+const other = sampleScan({ _id: 'other', report_token: 'ZzZzZzZzZzZzZzZzZzZzZz' });
+const underWay = sampleScan({ _id: 'under way', report_token: 'UuUuUuUuUuUuUuUuUuUuUu', status: 'running' });
+const scans = [mine, other, underWay];
+const PNG = Buffer.from('not really a picture');
+
+const routes = reportRoutes({
+  publicUrl: 'http://api.example',
+  findDemoReport: async () => null,
+  findByReportToken: async (token) => scans.find((scan) => scan.report_token === token) ?? null,
+  evidenceOf: async (scan) => sampleEvidence(scan === mine ? [sampleLanding(0)] : hostileLandings()),
+  answerPicture: async (scan: ScanRecord, of, width) => {
+    if (of !== 'page' && of !== 0) throw notFound('screenshot');
+    return { status: 200, body: PNG, type: 'image/webp', headers: { ETag: `"${scan._id}-${width}"` } };
+  },
+  tagWordsFor: async () => sampleTagWords,
+});
+
+describe('the routes of public reports', () => {
+  let server: Server;
+  let base: string;
+  before(async () => {
+    const logger = createLogger('test', 'silent');
+    const admit = () => assert.fail('a report needs no login');
+    const app = createApp({
+      routes,
+      admit,
+      readyChecks: [],
+      registry: new Registry(),
+      metricsToken: 'metrics-token',
+      logger,
+      seen: () => {},
+      docs: false,
+    });
+    server = createServer(app.callback());
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  });
+  after(() => new Promise((resolve) => server.close(resolve)));
+
+  const get = (path: string, headers: Record<string, string> = {}) => fetch(base + path, { headers });
+
+  it('§1.5 answers without a login, whatever a mail program hangs on the link', async () => {
+    const answer = await get(`/r/${mine.report_token}?utm_source=mail`);
+    assert.equal(answer.status, 200);
+    assert.equal(answer.headers.get('content-type'), 'text/html; charset=utf-8');
+    assert.match(await answer.text(), /Back button hijacked/);
+  });
+
+  it('lets nothing run, be framed, be sent or be indexed', async () => {
+    for (const path of [`/r/${mine.report_token}`, `/r/${other.report_token}`, '/r/nothing']) {
+      const { headers } = await get(path);
+      assert.equal(
+        headers.get('content-security-policy'),
+        "default-src 'none'; img-src 'self'; style-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'",
+      );
+      assert.equal(headers.get('referrer-policy'), 'no-referrer');
+      assert.equal(headers.get('x-content-type-options'), 'nosniff');
+      assert.match(headers.get('x-robots-tag')!, /noindex/);
+      assert.match(headers.get('cache-control')!, /private/);
+      assert.equal(headers.get('set-cookie'), null);
+    }
+  });
+
+  it('is a 404 for people where the token is wrong, an id, or too odd to ask for', async () => {
+    for (const token of [
+      'AbCdEfGhIjKlMnOpQrStUw',
+      mine._id,
+      mine.organization_id,
+      'x',
+      `${'a'.repeat(300)}`,
+      '%00',
+      '%2e%2e%2fx',
+    ]) {
+      const answer = await get(`/r/${token}`);
+      assert.equal(answer.status, 404, token);
+      assert.match(await answer.text(), /There is no such report/);
+    }
+  });
+
+  it('shows the scan of the token alone', async () => {
+    const page = await (await get(`/r/${mine.report_token}`)).text();
+    assert.ok(!page.includes(other.report_token) && !page.includes('evil.example'));
+  });
+
+  it('serves the pictures of its own scan, in a width where one is asked for', async () => {
+    const whole = await get(`/r/${mine.report_token}/screenshot`);
+    assert.equal(whole.headers.get('content-type'), 'image/webp');
+    assert.equal(whole.headers.get('etag'), `"${mine._id}-undefined"`);
+    assert.match(whole.headers.get('x-robots-tag')!, /noindex/);
+    assert.deepEqual(Buffer.from(await whole.arrayBuffer()), PNG);
+    const landing = await get(`/r/${mine.report_token}/landings/0/screenshot?w=400`);
+    assert.equal(landing.headers.get('etag'), `"${mine._id}-400"`);
+    for (const ord of [7, 1_000])
+      assert.equal((await get(`/r/${mine.report_token}/landings/${ord}/screenshot`)).status, 404);
+    assert.equal((await get('/r/AbCdEfGhIjKlMnOpQrStUw/screenshot')).status, 404);
+    assert.equal((await get(`/r/${mine.report_token}/screenshot?w=99`)).status, 422);
+    assert.equal((await get(`/r/${mine.report_token}/screenshot?w=1201`)).status, 422);
+  });
+
+  it('has everything that its page refers to', async () => {
+    const page = await (await get(`/r/${mine.report_token}`)).text();
+    const links = [...page.matchAll(/\b(?:href|src)="([^"]+)"/g)].map(([, link]) => new URL(link!, `${base}/r/x`).href);
+    assert.ok(links.length >= 4);
+    for (const link of links) assert.equal((await fetch(link)).status, 200, link);
+    const stylesheet = await fetch(links.find((link) => link.includes('report.css'))!);
+    assert.equal(stylesheet.headers.get('content-type'), 'text/css; charset=utf-8');
+  });
+
+  it('is loaded again by itself while its scan is under way, unless the reader stops that', async () => {
+    const renewing = await get(`/r/${underWay.report_token}?utm_source=mail`);
+    assert.equal(renewing.headers.get('refresh'), '5');
+    const [, stop = ''] = /<a href="([^"]+)">Stop that/.exec(await renewing.text()) ?? [];
+    const still = await get(`/r/${stop}`);
+    assert.equal(still.headers.get('refresh'), null);
+    const [, go = ''] = /<a href="([^"]+)">Load it again every 5 seconds/.exec(await still.text()) ?? [];
+    assert.equal((await get(`/r/${go}`)).headers.get('refresh'), '5');
+    const etag = renewing.headers.get('etag')!;
+    const unchanged = await get(`/r/${underWay.report_token}`, { 'if-none-match': etag });
+    assert.deepEqual([unchanged.status, unchanged.headers.get('refresh')], [304, '5']);
+    assert.equal((await get(`/r/${mine.report_token}`)).headers.get('refresh'), null);
+  });
+
+  it('says 304 to a reader who has the page', async () => {
+    const first = await get(`/r/${mine.report_token}`);
+    const again = await get(`/r/${mine.report_token}`, { 'if-none-match': first.headers.get('etag')! });
+    assert.equal(again.status, 304);
+    assert.match(again.headers.get('content-security-policy')!, /default-src 'none'/);
+  });
+});

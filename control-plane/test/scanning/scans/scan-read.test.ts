@@ -1,0 +1,429 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { newId } from '@adsweep/shared/ids.ts';
+import { presentVast } from '../../../src/crawling/captures/present-vast.ts';
+import type { ScanRecord } from '../../../src/scan/scan.ts';
+import { NO_SCAN_EVIDENCE } from '../../../src/scanning/scans/api/evidence.ts';
+import { newScan } from '../../../src/scanning/scans/request/new-scan.ts';
+import {
+  CATALOGUE,
+  itemsOf,
+  type Json,
+  KEYS,
+  ORGANIZATIONS,
+  PAGE,
+  PRICE_MICROS,
+  PUBLIC_URL,
+  type RunningApi,
+  runningApi,
+} from '../../support/running-api.ts';
+import { sampleVast } from '../../support/sample-vast.ts';
+
+const CREATED = new Date('2026-03-10T12:00:00.000Z');
+const later = (ms: number) => new Date(CREATED.getTime() + ms);
+
+/** A scan as it is stored, `change` applied. */
+function record(change: Partial<ScanRecord> = {}): ScanRecord {
+  const options = { organizationId: ORGANIZATIONS.ours, priceMicros: PRICE_MICROS };
+  const scan = newScan(PAGE, { id: newId(), country: 'US' }, CATALOGUE, options, CREATED);
+  return { ...scan, ...change };
+}
+
+const tag = (slug: string, url = '') => ({
+  id: `tag-${slug}`,
+  tag_slug: slug,
+  detail: 'seen',
+  url,
+  surface: 'page' as const,
+  created_at: later(9_000),
+});
+
+const finished = (change: Partial<ScanRecord> = {}): ScanRecord =>
+  record({
+    status: 'completed',
+    labels: { team: 'red' },
+    classification: {
+      brand: 'Acme (Ltd.)',
+      ai_category: { tier1: 'Shopping', tier2: 'Shoes', tier3: null, tier4: null },
+      iab_v3: null,
+      custom_taxonomies: [],
+    },
+    capture: {
+      id: 'capture',
+      offer_url: 'https://offer.example/',
+      page_title: 'Offer',
+      has_screenshot: true,
+      crawl_ms: 4_000,
+      landings: 2,
+    },
+    exit: {
+      provider: 'direct',
+      exit_id: 'e1',
+      country_code: 'US',
+      proxy_type: 'residential',
+      region: null,
+      city: null,
+      isp: null,
+      session: 's',
+      ip: null,
+      observed_country_code: null,
+      asn: null,
+      attempts: 2,
+    },
+    network: 'Example Ads',
+    network_host: 'ads.example',
+    started_at: later(3_000),
+    crawled_at: later(8_000),
+    completed_at: later(10_000),
+    retry_attempt: 1,
+    ...change,
+  });
+
+describe('reading scans', () => {
+  let api: RunningApi;
+  before(async () => {
+    api = await runningApi();
+  });
+  after(() => api.stop());
+
+  const read = async (scan: ScanRecord): Promise<Json> => {
+    await api.scans.insertUnlessThere(scan);
+    return (await api.get(`/api/v1/scans/${scan._id}`)).body;
+  };
+
+  test('§2.1.12 §1.2 every field of a scan is there from the start', async () => {
+    const body = await read(record());
+    const declared = (await api.get('/api/v1/openapi.json')).body.components.schemas.Scan.required;
+    assert.deepEqual(Object.keys(body).sort(), [...declared].sort());
+    assert.equal('repeat_scan_ids' in body, false);
+    for (const field of ['classification', 'timing', 'exit', 'completed_at', 'video', 'vast', 'parent_scan_id'])
+      assert.equal(body[field], null, field);
+    for (const field of ['offer_url', 'screenshot_url', 'page_title', 'error', 'network', 'network_host'])
+      assert.equal(body[field], '', field);
+    assert.deepEqual(body.labels, {});
+    for (const field of ['redirect_chain', 'landings', 'creative_redirect_chain']) assert.deepEqual(body[field], []);
+    assert.deepEqual([body.repeat_index, body.repeat_total, body.repeat_session_id], [0, 1, null]);
+    assert.equal(body.creative_kind, 'banner');
+  });
+
+  test('§2.1.7 classification, labels and timing are present on finished scans', async () => {
+    for (const status of ['completed', 'partial'] as const) {
+      const body = await read(finished({ status }));
+      assert.equal(body.classification.brand, 'Acme (Ltd.)');
+      assert.deepEqual(body.labels, { team: 'red' });
+      assert.deepEqual(body.timing, { queued_ms: 4_000, crawl_ms: 4_000, checks_ms: 2_000, total_ms: 10_000 });
+      assert.equal(body.elapsed_ms, 4_000);
+    }
+    const checking = await read(finished({ status: 'checking', completed_at: null }));
+    assert.deepEqual([checking.classification, checking.labels, checking.timing], [null, {}, null]);
+  });
+
+  test('what was created and what was seen is on the finished scan', async () => {
+    const scan = finished({ referrer: 'https://news.example/', ignore_first_n_domains: 3, retry_max_attempts: 2 });
+    const body = await read(scan);
+    assert.equal(body.exit.attempts, 2);
+    assert.equal(body.exit.ip, null);
+    assert.equal(body.network_host, 'ads.example');
+    assert.deepEqual([body.referrer, body.ignore_first_n_domains], ['https://news.example/', 3]);
+    assert.deepEqual([body.retry_attempt, body.retry_max_attempts], [1, 2]);
+    assert.equal(body.created_at, CREATED.toISOString());
+    assert.equal(body.completed_at, later(10_000).toISOString());
+  });
+
+  test('all links are absolute', async () => {
+    const scan = finished();
+    const body = await read(scan);
+    assert.equal(body.screenshot_url, `${PUBLIC_URL}/api/v1/scans/${scan._id}/screenshot`);
+    assert.equal(body.public_report_url, `${PUBLIC_URL}/r/${scan.report_token}`);
+    assert.equal(body.report_url, body.public_report_url);
+  });
+
+  test('§2.1.8 the redirect chain is that of landing 0, each hop with its kind and sub-requests', async () => {
+    const hop = {
+      url: 'https://shop.example/',
+      kind: 'initial' as const,
+      status_code: 200,
+      content_type: 'text/html',
+      body_size: 10,
+      timestamp_ms: 5,
+      redirected_from: '',
+      sub_requests: [],
+    };
+    const landing = {
+      opener_url: '',
+      final_url: hop.url,
+      offer_url: hop.url,
+      page_title: 'Offer',
+      elapsed_ms: 20,
+      created_at: later(3_500),
+    };
+    api.around.evidence = {
+      ...NO_SCAN_EVIDENCE,
+      landings: [
+        { ...landing, ord: 0, screenshot: 'landing-0.webp', redirect_chain: [hop] },
+        { ...landing, ord: 1, screenshot: null, redirect_chain: [], created_at: new Date(Number.NaN) },
+      ],
+    };
+    const scan = finished();
+    const body = await read(scan);
+    api.around.evidence = NO_SCAN_EVIDENCE;
+    assert.deepEqual(body.redirect_chain, [hop]);
+    assert.equal(body.landings[0].screenshot_url, `${PUBLIC_URL}/api/v1/scans/${scan._id}/landings/0/screenshot`);
+    assert.equal(body.landings[0].created_at, later(3_500).toISOString());
+    assert.equal(body.landings[1].screenshot_url, '');
+    assert.equal(body.landings[1].created_at, CREATED.toISOString(), "a node's nonsense is no time");
+  });
+
+  test('§2.1.8 the creative of an ad tag has its size, its artifacts and a chain of its own', async () => {
+    const pixel = {
+      url: 'https://ads.example/pixel.gif',
+      resource_type: 'image',
+      status_code: 200,
+      content_type: 'image/gif',
+      body_size: 43,
+      timestamp_ms: 60,
+      children: [],
+    };
+    const { children: _, resource_type: __, ...request } = pixel;
+    const frame = { ...request, kind: 'initial' as const, redirected_from: '', sub_requests: [pixel] };
+    const artifacts = new Set(['creative.jpeg', 'creative.html']);
+    const creative = { width: 300, height: 250, page_url: 'https://news.example/', redirect_chain: [frame] };
+    api.around.evidence = { ...NO_SCAN_EVIDENCE, creative, artifacts };
+    const scan = finished({ target: { kind: 'ad_tag', value: '<b>an ad</b>' } });
+    const body = await read(scan);
+    api.around.evidence = NO_SCAN_EVIDENCE;
+    assert.deepEqual([body.creative_width, body.creative_height], [300, 250]);
+    assert.deepEqual(body.creative_redirect_chain, [frame]);
+    assert.deepEqual(body.redirect_chain, []);
+    assert.equal(body.creative_screenshot_url, `${PUBLIC_URL}/api/v1/scans/${scan._id}/creative-screenshot`);
+    assert.equal(body.creative_html_url, `${PUBLIC_URL}/api/v1/scans/${scan._id}/creative-html`);
+    const page = await read(finished());
+    assert.deepEqual([page.creative_redirect_chain, page.creative_screenshot_url, page.creative_width], [[], '', 0]);
+  });
+
+  test('§2.1.11 §2.1.13 a VAST tag is a video, with its metadata, its wrappers and its trackers declared against fired', async () => {
+    const vast = presentVast(sampleVast());
+    api.around.evidence = { ...NO_SCAN_EVIDENCE, vast, artifacts: new Set(['vast.xml', 'creative-video']) };
+    const scan = finished({ target: { kind: 'vast_tag', value: 'https://exchange.example/tag' } });
+    const body = await read(scan);
+    api.around.evidence = NO_SCAN_EVIDENCE;
+    assert.equal(body.creative_kind, 'video');
+    assert.deepEqual(body.video, {
+      duration_ms: 10_000,
+      mediafile_url: 'https://cdn.example/a.mp4',
+      vast_version: '4.2',
+      ad_system: 'server',
+      is_vpaid: false,
+      wrapper_depth: 1,
+      click_through: 'https://shop.example/',
+    });
+    assert.deepEqual(
+      body.vast.wrappers.map(({ parent, depth, outcome, url }: Record<string, unknown>) => [
+        parent,
+        depth,
+        outcome,
+        url,
+      ]),
+      [
+        [null, 0, 'ads', 'https://exchange.example/tag'],
+        [0, 1, 'ads', 'https://server.example/inline'],
+      ],
+    );
+    assert.deepEqual(
+      body.vast.trackers.map(({ event, requested_at_ms, status_code }: Record<string, unknown>) => [
+        event,
+        requested_at_ms,
+        status_code,
+      ]),
+      [
+        ['impression', 1_200, 200],
+        ['skip', null, 0],
+      ],
+    );
+    assert.deepEqual(body.creative_redirect_chain, []);
+    assert.equal(body.vast_xml_url, `${PUBLIC_URL}/api/v1/scans/${scan._id}/vast-xml`);
+  });
+
+  test('§4.2.17 tags are read apart from the scan, without those whose definition is archived', async () => {
+    const scan = finished({ tags: [tag('back_button', 'https://offer.example/'), tag('archived')] });
+    const body = await read(scan);
+    assert.equal('tags' in body, false);
+    assert.deepEqual((await api.get(`/api/v1/scans/${scan._id}/tags`)).body, [
+      {
+        id: 'tag-back_button',
+        scan_id: scan._id,
+        tag_slug: 'back_button',
+        detail: 'seen',
+        url: 'https://offer.example/',
+        surface: 'page',
+        display_name: 'BACK_BUTTON',
+        category: 'behavior',
+        severity: 'medium',
+        created_at: later(9_000).toISOString(),
+        match: null,
+      },
+    ]);
+  });
+
+  test('a scan that is not there is 404, whatever its id looks like', async () => {
+    for (const id of ['x', '00000000-0000-0000-0000-000000000000', '%00', '$ne', 'a'.repeat(5000)])
+      assert.equal((await api.get(`/api/v1/scans/${id}`)).status, 404, id);
+  });
+
+  test('§3.5 cancelling a pending scan gives 1 and its charge back, again gives 0', async () => {
+    const { body } = await api.post('/api/v1/scans', PAGE);
+    assert.deepEqual((await api.post(`/api/v1/scans/${body.id}/cancel`)).body, { cancelled_count: 1 });
+    assert.deepEqual((await api.post(`/api/v1/scans/${body.id}/cancel`)).body, { cancelled_count: 0 });
+    const scan = await api.scans.find(ORGANIZATIONS.ours, body.id);
+    assert.equal(scan?.status, 'cancelled');
+    assert.deepEqual(
+      scan?.outbox.map(({ id }) => id),
+      [`charge:${body.id}`, `refund:${body.id}`],
+    );
+  });
+
+  test('a scan that is running is not cancelled', async () => {
+    const scan = record({ status: 'running', lease: { fence: 1, node_id: 'n', leased_at: CREATED } });
+    await api.scans.insertUnlessThere(scan);
+    assert.deepEqual((await api.post(`/api/v1/scans/${scan._id}/cancel`)).body, { cancelled_count: 0 });
+  });
+});
+
+describe('listing scans', () => {
+  let api: RunningApi;
+  const at = (iso: string) => ({ created_at: new Date(iso) });
+  const stored: Record<string, ScanRecord> = {};
+  before(async () => {
+    api = await runningApi();
+    Object.assign(stored, {
+      oldest: record({ ...at('2026-03-01T00:30:00Z'), country_code: 'PT', labels: { team: 'blue' } }),
+      tagged: finished({ ...at('2026-03-02T10:00:00Z'), tags: [tag('back_button')] }),
+      both: finished({ ...at('2026-03-03T10:00:00Z'), tags: [tag('back_button'), tag('autosound')] }),
+      failed: record({ ...at('2026-03-04T23:30:00Z'), status: 'failed', error: 'navigation: DNS' }),
+      other: record({
+        ...at('2026-03-05T10:00:00Z'),
+        target: { kind: 'url', value: 'https://Other.example/a+b?c=(1)' },
+      }),
+    });
+    for (const scan of Object.values(stored)) await api.scans.insertUnlessThere(scan);
+    const options = { organizationId: ORGANIZATIONS.theirs, priceMicros: 0 };
+    const theirs = newScan(PAGE, { id: newId(), country: 'US' }, CATALOGUE, options, CREATED);
+    await api.scans.insertUnlessThere(theirs);
+  });
+  after(() => api.stop());
+
+  const list = async (query = '') => {
+    const answer = await api.get(`/api/v1/scans${query}`);
+    assert.equal(answer.status, 200, answer.text);
+    return answer.body;
+  };
+  /** Names of the scans a query lists, in its order. */
+  const names = async (query: string): Promise<string> => {
+    const nameOf = new Map(Object.entries(stored).map(([name, { _id }]) => [_id, name]));
+    const { items } = await list(query);
+    return items.map(({ id }: { id: string }) => nameOf.get(id) ?? 'unknown').join(' ');
+  };
+  const refused = async (query: string): Promise<string[]> => {
+    const answer = await api.get(`/api/v1/scans${query}`);
+    assert.equal(answer.status, 422, query);
+    return itemsOf(answer);
+  };
+
+  test('newest first, in a page that says how many there are, without a hidden window of dates', async () => {
+    assert.equal(await names(''), 'other failed both tagged oldest');
+    const page = await list('?limit=2&page=2');
+    assert.deepEqual([page.total, page.page, page.limit, page.pages, page.items.length], [5, 2, 2, 3, 2]);
+    assert.deepEqual((await list('?page=9')).items, []);
+    assert.deepEqual((await list('')).limit, 50);
+  });
+
+  test('a row has every declared field', async () => {
+    const declared = (await api.get('/api/v1/openapi.json')).body.components.schemas.ScanBrief.required;
+    const [row] = (await list('')).items;
+    assert.deepEqual(Object.keys(row).sort(), [...declared].sort());
+    assert.deepEqual([row.proxy_type, row.is_ad_tag, row.emulator_category], ['residential', false, 'windows_desktop']);
+    assert.deepEqual(row.labels, {});
+  });
+
+  test('a limit above 200 is refused, not clamped', async () => {
+    assert.deepEqual(await refused('?limit=201'), ['query.limit less_than_equal']);
+    assert.deepEqual(await refused('?limit=0&page=0'), [
+      'query.page greater_than_equal',
+      'query.limit greater_than_equal',
+    ]);
+    assert.deepEqual(await refused('?page=x&limit=1.5'), ['query.page int_type', 'query.limit int_type']);
+    assert.deepEqual(await refused('?page=1&page=2'), ['query.page int_type']);
+  });
+
+  test('§4.2.16 tag matches any of the slugs, tag_match=all requires every one', async () => {
+    assert.equal(await names('?tag=back_button,autosound'), 'both tagged');
+    assert.equal(await names('?tag=back_button,autosound&tag_match=all'), 'both');
+    assert.equal(await names('?tag=autosound'), 'both');
+    assert.equal(await names('?tag=no_such_tag'), '');
+    assert.equal(await names('?tag=autosound,no_such_tag&tag_match=all'), '');
+    assert.deepEqual(await refused('?tag=x&tag_match=some'), ['query.tag_match enum']);
+  });
+
+  test('status and country_code take several, the country in any letter case', async () => {
+    assert.equal(await names('?status=completed,failed'), 'failed both tagged');
+    assert.equal(await names('?country_code=pt'), 'oldest');
+    assert.equal(await names('?country_code=pt,us&status=pending'), 'other oldest');
+    assert.deepEqual(await refused('?status=completed,done'), ['query.status enum']);
+    assert.deepEqual(await refused('?status='), ['query.status string_too_short']);
+  });
+
+  test('url is a part of the page URL, taken literally', async () => {
+    assert.equal(await names('?url=other.EXAMPLE'), 'other');
+    assert.equal(await names(`?url=${encodeURIComponent('a+b?c=(1)')}`), 'other');
+    assert.equal(await names('?url=.*'), '');
+    assert.equal(await names(`?url=${encodeURIComponent('(')}`), 'other');
+  });
+
+  test('scan_id takes several', async () => {
+    assert.equal(await names(`?scan_id=${stored.oldest?._id},${stored.other?._id},nope`), 'other oldest');
+  });
+
+  test('dates are whole days, both ends inclusive, in the timezone', async () => {
+    assert.equal(await names('?date_from=2026-03-02&date_to=2026-03-03'), 'both tagged');
+    assert.equal(await names('?date_from=2026-03-04'), 'other failed');
+    assert.equal(await names('?date_to=2026-03-01'), 'oldest');
+    // 00:30 UTC on the 1st is the 28th of February in New York; 23:30 UTC on the 4th is the 5th in Tokyo.
+    assert.equal(await names('?date_to=2026-02-28&timezone=America/New_York'), 'oldest');
+    assert.equal(await names('?date_from=2026-03-05&timezone=Asia/Tokyo'), 'other failed');
+    assert.equal(await names('?date_from=2026-03-05&date_to=2026-03-05'), 'other');
+  });
+
+  test('a range that ends before it begins, a date or a timezone that is none: 422', async () => {
+    assert.deepEqual(await refused('?date_from=2026-03-03&date_to=2026-03-02'), [
+      'query.date_from invalid_combination',
+    ]);
+    assert.deepEqual(await refused('?date_from=2026-02-30&timezone=Mars/Olympus'), [
+      'query.date_from date_invalid',
+      'query.timezone unknown_timezone',
+    ]);
+    assert.deepEqual(await refused('?timezone=%2B02:00'), ['query.timezone unknown_timezone']);
+    assert.deepEqual(await refused('?sort=created_at'), ['query.sort unexpected_field']);
+  });
+
+  test('labels, brand and category filter too', async () => {
+    assert.equal(await names('?label_team=blue'), 'oldest');
+    assert.equal(await names('?label_team=red&tag=autosound'), 'both');
+    assert.equal(await names('?label_constructor=x'), '');
+    assert.deepEqual(await refused('?label_TEAM=x'), ['query.label_TEAM unexpected_field']);
+    assert.equal(await names('?brand=acme%20(ltd.)'), 'both tagged');
+    assert.equal(await names('?brand=acme'), '');
+    assert.equal(await names('?ai_category=shopping'), 'both tagged');
+    assert.equal(await names('?ai_category=Shopping/Shoes&tag=autosound'), 'both');
+    assert.equal(await names('?ai_category=Shopping/Hats'), '');
+    assert.equal(await names('?iab_v3_category=Shopping'), '');
+  });
+
+  test('campaigns, runs, groups and sweeps that are not there match nothing', async () => {
+    for (const name of ['campaign_id', 'run_id', 'group_id', 'parent_scan_id'])
+      assert.equal(await names(`?${name}=x`), '');
+  });
+
+  test('each organization sees its own', async () => {
+    assert.equal((await api.get('/api/v1/scans', { key: KEYS.theirs })).body.total, 1);
+  });
+});
