@@ -65,9 +65,9 @@ export function accountsDomain(
     organizations,
     addOrganization: (
       organization: Pick<OrganizationRecord, '_id' | 'name'>,
-      apiKey: string,
+      { key, expiresAt }: { key: string; expiresAt: Date | null },
       audit: OutboxEntry<'audit'>,
-    ) => addOrganization({ organizations, keys }, organization, apiKey, new Date(), { follows: [audit] }),
+    ) => addOrganization({ organizations, keys }, organization, key, new Date(), { expiresAt, follows: [audit] }),
     /** The labels that the organization uses. */
     labelsOf: async (id: string): Promise<Label[]> => (await find(id))?.labels ?? [],
     isActive: async (id: string) => (await find(id))?.status === 'active',

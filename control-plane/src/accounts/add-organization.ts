@@ -19,11 +19,16 @@ export async function addOrganization(
   organization: Pick<OrganizationRecord, '_id' | 'name'>,
   apiKey: string,
   now: Date,
-  { source = 'api', follows = [] }: { source?: KeySource; follows?: OutboxEntry[] } = {},
+  {
+    source = 'api',
+    expiresAt = null,
+    follows = [],
+  }: { source?: KeySource; expiresAt?: Date | null; follows?: OutboxEntry[] } = {},
 ): Promise<ApiKeyRecord> {
   await organizations.insert(newOrganization(organization, now, follows));
   const permissions = [...(source === 'environment' ? PERMISSIONS : ORGANIZATION_PERMISSIONS)];
-  const key = apiKeyRecord(apiKey, { organization_id: organization._id, name: 'First key', source, permissions }, now);
+  const of = { organization_id: organization._id, name: 'First key', source, permissions };
+  const key = apiKeyRecord(apiKey, of, now, expiresAt);
   await keys.insert(key);
   return key;
 }

@@ -26,7 +26,7 @@ const LIFETIME_MS = 24 * 60 * 60 * 1000;
 /** A request that runs longer was interrupted: whoever sends it again runs it again. */
 const INTERRUPTED_AFTER_MS = 60_000;
 
-/** The only code that accesses the remembered requests. `scope` is the organization and the operation, `key` the client's. */
+/** The only code that accesses the remembered requests. `scope` says where `key`, the client's, counts (`idempotencyScope`). */
 export type IdempotencyStore = ReturnType<typeof idempotencyStore>;
 
 export function idempotencyStore(store: Store) {

@@ -30,7 +30,7 @@ export function idempotentWhereCreating(routes: Route<Caller>[], store: Idempote
 }
 
 /**
- * The operation, run once for each `Idempotency-Key` of an organization within 24 hours: the same body is answered as before with
+ * The operation, run once for each `Idempotency-Key` of an API key and path within 24 hours: the same body is answered as before with
  * `Idempotency-Replayed: true`, another body is refused, and so is a second request while the first runs. Refusals are not
  * remembered. An answer with a secret is remembered so that only this key opens it. The handler gets the id that what it creates must have as `recordId`.
  */
@@ -49,10 +49,21 @@ export function idempotent(
       if (typeof key !== 'string' || key.length < 1 || key.length > KEY_LENGTH_MAX)
         throw refusedKey('string_length', LENGTH_RULE);
       if (!isRemembered(request)) return route.handle(request);
-      const scope = `${request.caller.organizationId} ${route.method} ${route.path}`;
-      return once(store, scope, key, route, request);
+      return once(store, idempotencyScope(route, request), key, route, request);
     },
   };
+}
+
+/**
+ * Where an `Idempotency-Key` counts: one API key, method and path with its ids. Another key of the organization may have fewer permissions,
+ * so it never gets an answer that was made for this one.
+ */
+export function idempotencyScope(
+  { method, path }: Pick<Route<Caller>, 'method' | 'path'>,
+  { caller, params }: Pick<Incoming<Caller>, 'caller' | 'params'>,
+): string {
+  const ids = params as Record<string, string>;
+  return `${caller.keyId} ${method} ${path.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(ids[name]!))}`;
 }
 
 async function once(

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
+import { apiKeyRecord } from '../../src/accounts/keys/api-key.ts';
 import { findCaller } from '../../src/accounts/keys/find-caller.ts';
 import { noteUse } from '../../src/accounts/keys/note-use.ts';
+import { PERMISSIONS } from '../../src/http/permissions.ts';
 import { itemsOf, type Json, KEYS, ORGANIZATIONS, PAGE, type RunningApi, runningApi } from '../support/running-api.ts';
 
 const PATH = '/api/v1/account/api-keys';
@@ -53,6 +55,28 @@ describe('the API keys of an organization', () => {
     const at = (ms: number) => findCaller(api.accounts.keys, body.full_key, new Date(Date.parse(expires_at) + ms));
     assert.ok(await at(-1));
     assert.equal(await at(0), null);
+  });
+
+  test('§5.5 a key that expires creates no key that outlives it', async () => {
+    const expires_at = new Date(Date.now() + 60_000).toISOString();
+    const { body: brief } = await create({ name: 'Brief', expires_at });
+    const later = await create(
+      { name: 'x', expires_at: new Date(Date.parse(expires_at) + 1).toISOString() },
+      brief.full_key,
+    );
+    assert.deepEqual(itemsOf(later), ['body.expires_at date_too_late']);
+    for (const sent of [{}, { expires_at: null }, { expires_at }])
+      assert.equal((await create({ name: 'x', ...sent }, brief.full_key)).body.expires_at, expires_at);
+  });
+
+  test('§5.5 §5.6 the first key of an organization expires with the operator’s key that created it', async () => {
+    const expiresAt = new Date(Date.now() + 60_000);
+    const of = { organization_id: ORGANIZATIONS.ours, name: 'Brief operator', source: 'api' as const };
+    const record = apiKeyRecord('brief-operator', { ...of, permissions: [...PERMISSIONS] }, new Date(), expiresAt);
+    await api.accounts.keys.insert(record);
+    const { body } = await api.post('/api/v1/organizations', { name: 'Agency' }, { key: 'brief-operator' });
+    const [first] = await list(body.api_key);
+    assert.equal(first.expires_at, expiresAt.toISOString());
   });
 
   const REFUSED: [change: object, items: string[]][] = [

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { addFirstOrganization, FIRST_ORGANIZATION_ID } from '../../src/accounts/add-organization.ts';
+import { addFirstOrganization } from '../../src/accounts/add-organization.ts';
+import { hashApiKey } from '../../src/accounts/keys/api-key.ts';
+import { idempotencyScope } from '../../src/http/idempotent.ts';
 import {
   EVERYTHING,
   FIRST,
@@ -24,6 +26,7 @@ describe('sending a request twice', () => {
 
   const create = (key: string, body: object = PAGE, sent = {}) =>
     api.post('/api/v1/scans', body, { headers: { 'idempotency-key': key }, ...sent });
+  const keyIdOf = async (key: string) => (await api.accounts.keys.findByHash(hashApiKey(key)))!._id;
   const total = async () => (await api.scans.list(ORGANIZATIONS.ours, EVERYTHING, FIRST)).total;
 
   test('§4.2.18 the same key and body give the first answer again and create nothing', async () => {
@@ -76,8 +79,28 @@ describe('sending a request twice', () => {
     assert.notEqual(ours.body.id, theirs.body.id);
   });
 
+  test('§4.2.18 another key of the organization never gets the answer that was made for this one', async () => {
+    const narrow = await api.keyThatMay('account.manage');
+    const path = '/api/v1/account/api-keys';
+    const sent = { headers: { 'idempotency-key': 'order-of-a-key' } };
+    const first = await api.post(path, { name: 'All' }, sent);
+    const repeated = await api.post(path, { name: 'All' }, { ...sent, key: narrow });
+    assert.deepEqual([first.status, repeated.status], [201, 201]);
+    assert.equal(repeated.headers.get('idempotency-replayed'), null);
+    assert.notEqual(repeated.body.full_key, first.body.full_key);
+    assert.deepEqual(repeated.body.permissions, ['account.manage']);
+  });
+
+  test('§4.2.18 the ids in a path are part of where a key counts', () => {
+    const caller = { organizationId: 'o', keyId: 'k', permissions: new Set<never>(), expiresAt: null };
+    const scopeOf = (id: string) =>
+      idempotencyScope({ method: 'POST', path: '/api/v1/campaigns/{id}/run' }, { caller, params: { id } });
+    assert.equal(scopeOf('a/b'), 'k POST /api/v1/campaigns/a%2Fb/run');
+    assert.notEqual(scopeOf('a'), scopeOf('b'));
+  });
+
   test('a request that broke off after its write is run again and creates nothing twice', async () => {
-    const scope = `${ORGANIZATIONS.ours} POST /api/v1/scans`;
+    const scope = `${await keyIdOf(KEYS.ours)} POST /api/v1/scans`;
     const first = await create('order-6');
     const collection = api.store.collection('idempotency_keys');
     await collection.updateMany({ 'answer.body': { $regex: first.body.id } }, { $set: { answer: null } });
@@ -158,7 +181,7 @@ describe('sending a request twice', () => {
 
   test('§7.2.5 what was made before the answer was lost is made once', async () => {
     for (const [path, body] of CREATING.slice(0, 3)) {
-      const [scope, name] = [`${FIRST_ORGANIZATION_ID} POST ${path}`, `lost ${path}`];
+      const [scope, name] = [`${await keyIdOf(OPERATORS)} POST ${path}`, `lost ${path}`];
       const sent = { key: OPERATORS, headers: { 'idempotency-key': name } };
       const first = await api.post(path, body, sent);
       await api.store

@@ -171,8 +171,8 @@ export async function runningApi(
     isActive: async (id) => (await accounts.organizations.find(id))?.status === 'active',
     keys: accounts.keys,
     organizations: accounts.organizations,
-    addOrganization: (organization, apiKey, audit) =>
-      addOrganization(accounts, organization, apiKey, new Date(), { follows: [audit] }),
+    addOrganization: (organization, { key, expiresAt }, audit) =>
+      addOrganization(accounts, organization, key, new Date(), { expiresAt, follows: [audit] }),
     blockNode: (nodeId) => around.fleet('block', nodeId),
     unblockNode: (nodeId) => around.fleet('unblock', nodeId),
     drainNode: (nodeId) => around.fleet('drain', nodeId),
@@ -188,7 +188,7 @@ export async function runningApi(
   const find = limitRequests({
     findCaller: (key) => findCaller(accounts.keys, key, new Date()),
     quotasOf,
-    countRequest: (keyId) => around.countRequest(keyId),
+    countRequest: (organizationId) => around.countRequest(organizationId),
   });
   const app = createApp({
     routes,

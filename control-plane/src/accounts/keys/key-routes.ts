@@ -48,7 +48,12 @@ const ApiKeyInSchema = Type.Object(
   {
     name: Type.String({ minLength: 1, maxLength: 200 }),
     expires_at: Type.Optional(
-      orNull(Type.String({ format: 'date-time', description: 'It works until then; null: until it is revoked.' })),
+      orNull(
+        Type.String({
+          format: 'date-time',
+          description: 'It works until then; null: until it is revoked, or the key that creates it expires.',
+        }),
+      ),
     ),
     permissions: Type.Optional(orNull(PermissionList)),
     role_id: Type.Optional(
@@ -79,22 +84,22 @@ export function keyRoutes({ keys, organizations, outboxFilled }: KeyParts): Rout
       path: '/api/v1/account/api-keys',
       summary: 'Create an API key',
       description:
-        'A key may do at most what the key that creates it may: `permissions` or a role narrow it, without them it may do the same. It is stored as a hash and shown once.',
+        'A key may do at most what the key that creates it may: `permissions` or a role narrow it, without them it may do the same. It expires no later than the key that creates it. It is stored as a hash and shown once.',
       body: ApiKeyInSchema,
       replies: { 201: { description: 'The key.', schema: ApiKeyNewSchema } },
       answersSecret: true,
       refine: async ({ caller, body }) => [
         ...permissionIssues(caller, body.permissions ?? [], 'permissions'),
         ...(body.role_id ? roleIssues(caller, body, await findRole(organizations, caller, body.role_id)) : []),
-        ...expiryIssues(body.expires_at ?? null, new Date()),
+        ...expiryIssues(caller, body.expires_at ?? null, new Date()),
       ],
       handle: async ({ caller, body }) => {
         const { name, expires_at, role_id } = body;
         const role = role_id ? await findRole(organizations, caller, role_id) : null;
         const [fullKey, permissions] = [newApiKey(), role?.permissions ?? body.permissions ?? [...caller.permissions]];
         const of = { organization_id: caller.organizationId, name, source: 'api' as const, permissions };
-        const record = apiKeyRecord(fullKey, of, new Date(), expires_at ? new Date(expires_at) : null);
-        const changes = { name, permissions, expires_at: expires_at ?? null };
+        const record = apiKeyRecord(fullKey, of, new Date(), expires_at ? new Date(expires_at) : caller.expiresAt);
+        const changes = { name, permissions, expires_at: record.expires_at?.toISOString() ?? null };
         await keys.insert(record, [auditEntry(caller, 'api_key.created', record._id, changes, new Date())]);
         outboxFilled();
         return created({ ...presentShared(record), full_key: fullKey });
@@ -142,9 +147,13 @@ function roleIssues(
   return permissionIssues(caller, role.permissions, 'role_id');
 }
 
-function expiryIssues(expiresAt: string | null, now: Date): Issue[] {
-  if (expiresAt === null || Date.parse(expiresAt) > now.getTime()) return [];
-  return [{ loc: ['body', 'expires_at'], msg: 'Must be in the future.', type: 'date_past', ctx: given(expiresAt) }];
+function expiryIssues(caller: Caller, expiresAt: string | null, now: Date): Issue[] {
+  if (expiresAt === null) return [];
+  const issue = (type: string, msg: string) => [{ loc: ['body', 'expires_at'], msg, type, ctx: given(expiresAt) }];
+  if (Date.parse(expiresAt) <= now.getTime()) return issue('date_past', 'Must be in the future.');
+  if (caller.expiresAt && Date.parse(expiresAt) > caller.expiresAt.getTime())
+    return issue('date_too_late', `Must not be after ${caller.expiresAt.toISOString()}, when your own key expires.`);
+  return [];
 }
 
 function presentShared({ _id, key_prefix, name, permissions, expires_at, created_at }: ApiKeyRecord) {

@@ -17,7 +17,7 @@ export type OrganizationParts = {
   organizations: Pick<OrganizationStore, 'list' | 'change'>;
   addOrganization: (
     organization: Pick<OrganizationRecord, '_id' | 'name'>,
-    apiKey: string,
+    apiKey: { key: string; expiresAt: Date | null },
     audit: OutboxEntry<'audit'>,
   ) => Promise<unknown>;
   outboxFilled: () => void;
@@ -103,7 +103,8 @@ export function organizationRoutes({
         const apiKey = newApiKey();
         await addOrganization(
           { _id: id, name },
-          apiKey,
+          // It lasts no longer than the key that makes it.
+          { key: apiKey, expiresAt: caller.expiresAt },
           auditEntry(caller, 'organization.created', id, { name }, new Date()),
         );
         outboxFilled();

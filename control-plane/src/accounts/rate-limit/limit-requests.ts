@@ -10,7 +10,7 @@ export type RateLimitParts = {
 };
 
 /**
- * Finds callers, and counts what each key asks where its organization has a limit of requests per minute: every answer then carries
+ * Finds callers, and counts the requests of an organization that has a limit of requests per minute, over all its keys: every answer then carries
  * `RateLimit-*`, and beyond the limit there is 429. Without a limit, or while requests cannot be counted, everything is let through.
  */
 export function limitRequests({ findCaller, quotasOf, countRequest }: RateLimitParts): FindCaller {
@@ -18,12 +18,12 @@ export function limitRequests({ findCaller, quotasOf, countRequest }: RateLimitP
     const caller = await findCaller(key, setHeaders);
     if (!caller) return null;
     const { requests_per_minute: limit } = await quotasOf(caller.organizationId);
-    const counted = limit === null ? null : await countRequest(caller.keyId);
+    const counted = limit === null ? null : await countRequest(caller.organizationId);
     if (limit === null || !counted) return caller;
     const headers = rateLimitHeaders(limit, counted);
     setHeaders(headers);
     if (counted.requests <= limit) return caller;
-    const detail = `This API key may make ${limit} requests per minute.`;
+    const detail = `Your organization may make ${limit} requests per minute.`;
     throw new ApiError('rate_limited', detail, { headers: { 'Retry-After': headers['RateLimit-Reset'] } });
   };
 }
