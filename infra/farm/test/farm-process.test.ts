@@ -2,43 +2,64 @@ import assert from 'node:assert/strict';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { test } from 'node:test';
+import { type TestContext, test } from 'node:test';
 import { until } from '../../../shared/test/support/until.ts';
 import { FarmProcess } from '../farm-process.ts';
 
 const TALKATIVE = join(import.meta.dirname, 'support/talkative-process.ts');
+const DIES_IN_ROTATION = join(import.meta.dirname, 'support/dies-in-rotation.ts');
 
-test('the log of a process that runs is rotated, and no line is lost or split', async (t) => {
+test('a running process rotates its log without losing or splitting a line', async (t) => {
+  const { supervised, rotated, numbers } = supervise(t, [TALKATIVE]);
+  await supervised.start();
+  // The second rotation replaces the first one's file.
+  await until('a second rotation', () => rotated() !== '' && !rotated().includes('"line":0,'));
+  await supervised.stop(1_000);
+
+  const logged = numbers();
+  const [first = 0] = logged;
+  assert.ok(first > 0);
+  assert.ok(logged.length > 100);
+  assert.deepEqual(
+    logged,
+    logged.map((_, index) => first + index),
+  );
+});
+
+test('a process that is killed in the middle of a rotation loses no line of its log', async (t) => {
+  let death = '';
+  const { supervised, numbers } = supervise(t, ['--import', DIES_IN_ROTATION, TALKATIVE], (text) => {
+    death ||= text;
+    void supervised.stop(0); // It is not started again.
+  });
+  await supervised.start();
+  await until('its death', () => death !== '');
+  assert.match(death, /SIGKILL/);
+
+  const logged = [...new Set(numbers())];
+  assert.ok(logged.length > 50);
+  assert.deepEqual(
+    logged,
+    logged.map((_, index) => index),
+  );
+});
+
+/** A process whose log is rotated at 9,999 bytes. `rotated`: the text of the rotated log; `numbers`: of the lines in both files. */
+function supervise(t: TestContext, args: string[], say: (text: string) => void = () => undefined) {
   const dir = mkdtempSync(join(tmpdir(), 'adsweep-process-'));
   const logFile = join(dir, 'talkative.log');
-  const args = [TALKATIVE];
-  const say = () => undefined;
-  const supervised = new FarmProcess({
-    name: 'talkative',
-    command: process.execPath,
-    args,
-    env: {},
-    logFile,
-    logBytesMax: 9_999,
-    say,
-  });
+  const command = process.execPath;
+  const supervised = new FarmProcess({ name: 'talkative', command, args, env: {}, logFile, logBytesMax: 9_999, say });
   t.after(async () => {
     await supervised.stop(1_000);
     rmSync(dir, { recursive: true });
   });
-  await supervised.start();
-  const old = () => (existsSync(`${logFile}.1`) ? readFileSync(`${logFile}.1`, 'utf8') : '');
-  // The second rotation replaces the first one's file.
-  await until('a second rotation', () => old() !== '' && !old().includes('"line":0,'));
-  await supervised.stop(1_000);
-
-  const lines = (old() + readFileSync(logFile, 'utf8')).trimEnd().split('\n');
-  const numbers = lines.map((line) => (JSON.parse(line) as { line: number }).line);
-  const [first = 0] = numbers;
-  assert.ok(first > 0);
-  assert.ok(numbers.length > 100);
-  assert.deepEqual(
-    numbers,
-    numbers.map((_, index) => first + index),
-  );
-});
+  const rotated = () => (existsSync(`${logFile}.1`) ? readFileSync(`${logFile}.1`, 'utf8') : '');
+  const numbers = () =>
+    (rotated() + readFileSync(logFile, 'utf8'))
+      .split('\n')
+      .filter((line) => line !== '')
+      .map((line) => (JSON.parse(line) as { line?: number }).line)
+      .filter((line) => line !== undefined);
+  return { supervised, rotated, numbers };
+}
