@@ -20,6 +20,7 @@ export type Behaviour =
   | 'filters'
   | 'filters_input'
   | 'hangs'
+  | 'hangs_up'
   | 'is_no_api'
   | 'never_ends'
   | { status: number; headers?: Record<string, string> };
@@ -79,7 +80,8 @@ function send(response: ServerResponse, behaviour: Behaviour): void {
       usage: { prompt_tokens: 1_000, completion_tokens: 50, total_tokens: 1_050 },
     });
   if (behaviour === 'hangs') return;
-  if (behaviour === 'refuses') complete({ refusal: 'I cannot help with that.' });
+  if (behaviour === 'hangs_up') response.destroy();
+  else if (behaviour === 'refuses') complete({ refusal: 'I cannot help with that.' });
   else if (behaviour === 'filters') complete({}, 'content_filter');
   else if (behaviour === 'filters_input') sendJson(400, { error: { code: 'content_filter', message: 'filtered' } });
   else if (behaviour === 'is_no_api') response.writeHead(200, { 'content-type': 'text/html' }).end('<h1>Hello</h1>');

@@ -32,93 +32,103 @@ export type Chat = (request: ChatRequest, signal: AbortSignal) => Promise<ChatRe
 
 const NO_TOKENS: Tokens = { input: 0, output: 0 };
 const OUTPUT_TOKENS_MAX = 4_000;
-const ANSWER_BYTES_MAX = 1_000_000;
-/** Answers that would be the same if the call were made again. */
-const RETRIED = new Set([408, 409, 429]);
+const RESPONSE_BYTES_MAX = 1_000_000;
+const ERROR_TEXT_MAX = 500;
+/** Client errors that the same call may not meet again. */
+const RETRYABLE_STATUSES = new Set([408, 409, 429]);
 
-/**
- * Calls `/chat/completions` of an OpenAI-compatible server for an answer of a JSON schema. The client comes with the first call: it is
- * large, and most installations have no model.
- */
+/** Calls `/chat/completions` of an OpenAI-compatible server for an answer of a JSON schema. */
 export function openChat({ baseUrl, apiKey, model, callMs }: ModelSettings): Chat {
-  let client: Promise<Client> | null = null;
+  const url = `${baseUrl.replace(/\/$/, '')}/chat/completions`;
+  const headers = {
+    ...{ 'content-type': 'application/json', accept: 'application/json' },
+    ...(apiKey && { authorization: `Bearer ${apiKey}` }),
+  };
   return async (request, signal) => {
-    client ??= openClient(baseUrl, apiKey);
-    const { openai, errors } = await client;
-    const timeout = AbortSignal.timeout(callMs);
+    const body = JSON.stringify({ model, max_completion_tokens: OUTPUT_TOKENS_MAX, ...bodyOf(request) });
+    const late = new AbortController();
+    // A real timer: that of AbortSignal.timeout does not keep the process alive, and fetch may wait forever for a server that hung up.
+    const timer = setTimeout(() => late.abort(), callMs);
     try {
-      const body = { model, max_completion_tokens: OUTPUT_TOKENS_MAX, ...bodyOf(request) };
-      const completion = await openai.chat.completions.create(body, { signal: AbortSignal.any([signal, timeout]) });
-      return readCompletion(completion);
+      const either = AbortSignal.any([signal, late.signal]);
+      const response = await fetch(url, { method: 'POST', headers, body, signal: either });
+      const text = await readLimited(response);
+      return response.ok ? readCompletion(text) : readError(response, text);
     } catch (cause) {
       signal.throwIfAborted();
-      if (timeout.aborted) return failed('timeout', cause);
-      return cause instanceof errors.APIError ? readRefusal(cause) : failed('error', cause);
+      return failed(late.signal.aborted ? 'timeout' : 'error', cause);
+    } finally {
+      clearTimeout(timer);
     }
   };
 }
 
-type Client = Awaited<ReturnType<typeof openClient>>;
-
-/** Nothing is taken from variables that are meant for other programs. */
-async function openClient(baseURL: string, apiKey: string) {
-  const { OpenAI, APIError } = await import('openai');
-  const none = { adminAPIKey: null, organization: null, project: null, webhookSecret: null };
-  const own = { fetch: fetchLimited, maxRetries: 0, logLevel: 'off' as const };
-  const openai = new OpenAI({ baseURL, apiKey: apiKey || 'none', ...none, ...own });
-  return { openai, errors: { APIError } };
+/** The body of a response as text; throws above a megabyte. */
+async function readLimited({ body }: Response): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const chunk of body ?? []) {
+    bytes += chunk.byteLength;
+    if (bytes > RESPONSE_BYTES_MAX) throw new Error(`a response of more than ${RESPONSE_BYTES_MAX} bytes`);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString();
 }
-
-/** An answer that is larger than any answer breaks off. */
-async function fetchLimited(...request: Parameters<typeof fetch>): Promise<Response> {
-  const response = await fetch(...request);
-  let left = ANSWER_BYTES_MAX;
-  const limit = new TransformStream<Uint8Array, Uint8Array>({
-    transform(chunk, controller) {
-      left -= chunk.byteLength;
-      if (left < 0) controller.error(new Error(`an answer of more than ${ANSWER_BYTES_MAX} bytes`));
-      else controller.enqueue(chunk);
-    },
-  });
-  return new Response(response.body?.pipeThrough(limit) ?? null, response);
-}
-
-type ApiError = InstanceType<Client['errors']['APIError']>;
-type Completion = Awaited<ReturnType<Client['openai']['chat']['completions']['create']>>;
 
 function bodyOf({ name, system, user, screenshot, schema }: ChatRequest) {
-  const text = { type: 'text' as const, text: user };
   const url = screenshot && `data:image/webp;base64,${screenshot.toString('base64')}`;
-  const content = url ? [text, { type: 'image_url' as const, image_url: { url } }] : user;
+  const content = url
+    ? [
+        { type: 'text', text: user },
+        { type: 'image_url', image_url: { url } },
+      ]
+    : user;
   return {
     messages: [
-      { role: 'system' as const, content: system },
-      { role: 'user' as const, content },
+      { role: 'system', content: system },
+      { role: 'user', content },
     ],
-    response_format: {
-      type: 'json_schema' as const,
-      json_schema: { name, strict: true, schema: JSON.parse(JSON.stringify(schema)) as Record<string, unknown> },
-    },
+    response_format: { type: 'json_schema', json_schema: { name, strict: true, schema } },
   };
 }
 
+/** What is read of a response; servers that are compatible in part leave any of it out. */
+type Completion = {
+  choices?: { message?: { content?: unknown; refusal?: unknown } | null; finish_reason?: unknown }[] | null;
+  usage?: { prompt_tokens?: number; completion_tokens?: number } | null;
+} | null;
+
 /** Decisions 4: refused = `message.refusal`, `finish_reason: content_filter`, or 400 with the code `content_filter`. */
-function readCompletion(completion: Completion): ChatReply {
-  const { choices, usage } = completion as Exclude<Completion, AsyncIterable<unknown>>;
+function readCompletion(text: string): ChatReply {
+  const completion = parseJson(text) as Completion;
+  const choices = completion?.choices;
   const choice = Array.isArray(choices) ? choices[0] : undefined;
-  const tokens = { input: usage?.prompt_tokens ?? 0, output: usage?.completion_tokens ?? 0 };
+  const { prompt_tokens: input = 0, completion_tokens: output = 0 } = completion?.usage ?? {};
+  const tokens = { input, output };
   if (choice?.message?.refusal || choice?.finish_reason === 'content_filter') return { outcome: 'refused', tokens };
-  const text = choice?.message?.content;
-  return typeof text === 'string' ? { outcome: 'text', text, tokens } : failed('unusable', 'an answer without text');
+  const content = choice?.message?.content;
+  return typeof content === 'string'
+    ? { outcome: 'text', text: content, tokens }
+    : failed('unusable', 'an answer without text');
 }
 
-function readRefusal(error: ApiError): ChatReply {
-  const { status, code, headers } = error;
-  if (status === 400 && code === 'content_filter') return { outcome: 'refused', tokens: NO_TOKENS };
-  const isFinal = status !== undefined && status < 500 && !RETRIED.has(status);
-  const seconds = Number(headers?.get('retry-after') ?? 0);
+function readError({ status, headers }: Response, text: string): ChatReply {
+  const { error } = (parseJson(text) ?? {}) as { error?: { code?: unknown; message?: unknown } | null };
+  if (status === 400 && error?.code === 'content_filter') return { outcome: 'refused', tokens: NO_TOKENS };
+  const isFinal = status < 500 && !RETRYABLE_STATUSES.has(status);
+  const seconds = Number(headers.get('retry-after') ?? 0);
   const retryAfterMs = Number.isFinite(seconds) && seconds > 0 ? seconds * 1_000 : 0;
-  return { ...failed(status === 429 ? 'rate_limited' : 'error', error), isFinal, retryAfterMs };
+  const cause = new Error(`status ${status}: ${error?.message ?? text}`.slice(0, ERROR_TEXT_MAX));
+  return { ...failed(status === 429 ? 'rate_limited' : 'error', cause), isFinal, retryAfterMs };
+}
+
+/** The value of a JSON text; null where it is none. */
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
 }
 
 function failed(reason: CallFailure, cause: unknown) {

@@ -113,6 +113,7 @@ describe('a model that is asked', () => {
       { answers: { ...USUAL, more: 1 } },
       'is_no_api',
       'never_ends',
+      'hangs_up',
       { status: 500 },
     ];
     for (const behaviour of unusable) {
