@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { type Capture, CaptureSchema } from '@adsweep/shared/capture/capture.ts';
-import { emptyCapture } from '@adsweep/shared/capture/empty-capture.ts';
+import { type Capture, CaptureSchema, emptyCapture } from '@adsweep/shared/capture/capture.ts';
 import type { NetworkRequest } from '@adsweep/shared/capture/network-request.ts';
 import { CAPTURE_BYTES_MAX, CAPTURE_URL_LENGTH_MAX } from '@adsweep/shared/limits.ts';
 import { Value } from 'typebox/value';

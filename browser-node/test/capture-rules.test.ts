@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { webpSize } from '@adsweep/shared/capture/webp-size.ts';
+import { webpSize } from '@adsweep/shared/capture/picture-size.ts';
 import { PICTURE_PIXELS_MAX } from '@adsweep/shared/limits.ts';
 import { historyGrowth } from '../src/capture/collectors/back-button.ts';
 import { certificateProblem } from '../src/capture/collectors/certificates.ts';

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { emptyCapture } from '@adsweep/shared/capture/empty-capture.ts';
+import { emptyCapture } from '@adsweep/shared/capture/capture.ts';
 import { LeaseClient } from '@adsweep/shared/lease/client.ts';
 import {
   ACQUIRE_WAIT_MAX_MS,

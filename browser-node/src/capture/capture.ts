@@ -1,5 +1,5 @@
 import type { Capture, CapturedLanding } from '@adsweep/shared/capture/capture.ts';
-import { emptyCapture } from '@adsweep/shared/capture/empty-capture.ts';
+import { emptyCapture } from '@adsweep/shared/capture/capture.ts';
 import type { Logger } from '@adsweep/shared/service/logger.ts';
 import { withDeadline } from '@adsweep/shared/service/with-deadline.ts';
 import type { TicketTraffic } from '@adsweep/shared/targeting/exit-ticket.ts';

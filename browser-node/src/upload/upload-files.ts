@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Artifact } from '@adsweep/shared/capture/artifact.ts';
+import type { Artifact } from '@adsweep/shared/capture/artifacts.ts';
 import type { Capture } from '@adsweep/shared/capture/capture.ts';
 import type { LeaseClient, MemberLease } from '@adsweep/shared/lease/client.ts';
 import type { RetryPolicy } from '@adsweep/shared/service/retry.ts';

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { gunzipSync } from 'node:zlib';
-import type { CapturedBody } from '@adsweep/shared/capture/artifacts/bodies.ts';
-import type { CapturedDocument } from '@adsweep/shared/capture/artifacts/documents.ts';
-import { ARTIFACT_NAME } from '@adsweep/shared/capture/artifacts/index.ts';
+import type { CapturedBody, CapturedDocument } from '@adsweep/shared/capture/artifacts.ts';
+import { ARTIFACT_NAME } from '@adsweep/shared/capture/artifacts.ts';
 import { CaptureSchema } from '@adsweep/shared/capture/capture.ts';
 import type { CapturedHop } from '@adsweep/shared/capture/hop.ts';
 import { type ObservationKind, observationsOf } from '@adsweep/shared/capture/observations/index.ts';

@@ -1,6 +1,6 @@
 import type { TestContext } from 'node:test';
 import type { Capture } from '@adsweep/shared/capture/capture.ts';
-import { emptyCapture } from '@adsweep/shared/capture/empty-capture.ts';
+import { emptyCapture } from '@adsweep/shared/capture/capture.ts';
 import { LeaseClient } from '@adsweep/shared/lease/client.ts';
 import { createLogger } from '@adsweep/shared/service/logger.ts';
 import { Registry } from 'prom-client';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
-import { BODIES } from '@adsweep/shared/capture/artifacts/bodies.ts';
+import { BODIES } from '@adsweep/shared/capture/artifacts.ts';
 import { newId } from '@adsweep/shared/ids.ts';
 import { BODY_LIFETIME_MS } from '@adsweep/shared/limits.ts';
 import { until } from '../../../shared/test/support/until.ts';

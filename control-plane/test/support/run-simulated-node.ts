@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { emptyCapture } from '@adsweep/shared/capture/empty-capture.ts';
+import { emptyCapture } from '@adsweep/shared/capture/capture.ts';
 import { type MemberLease, NodeApiError } from '@adsweep/shared/lease/client.ts';
 import { type Lease, RENEW_EVERY_MS } from '@adsweep/shared/lease/messages.ts';
 import { type LeaseOfFirst, REPORT, SimulatedNode } from './simulated-node.ts';

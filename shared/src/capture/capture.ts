@@ -1,13 +1,12 @@
 import { type Static, Type } from 'typebox';
 import { REQUEST_URLS_MAX } from '../limits.ts';
 import { ExitSchema } from '../targeting/exit-ticket.ts';
-import { ArtifactSchema } from './artifact.ts';
-import { Count, OPEN } from './count.ts';
+import { ArtifactSchema } from './artifacts.ts';
 import { CreativeSchema } from './creative.ts';
+import { Count, OPEN, Text } from './fields.ts';
 import { HopSchema } from './hop.ts';
 import { NetworkRequestSchema } from './network-request.ts';
 import { ObservationSchema } from './observations/index.ts';
-import { Text } from './text.ts';
 import { VastSchema } from './vast.ts';
 
 /**
@@ -65,3 +64,26 @@ export const CaptureSchema = Type.Object(
   { additionalProperties: false },
 );
 export type Capture = Static<typeof CaptureSchema>;
+
+/** A capture in which nothing was seen. `started_at` is ISO 8601, `elapsed_ms` in ms. */
+export const emptyCapture = (about: Pick<Capture, 'started_at' | 'elapsed_ms' | 'browser'>): Capture => ({
+  ...about,
+  exit: null,
+  traffic: null,
+  landings: [],
+  requests: [],
+  observations: [],
+  artifacts: [],
+  notes: [],
+});
+
+/** The ordinal of the tab that a capture is about; the others were opened by it. */
+export const SUBJECT_ORD = 0;
+
+/** The landing that a capture is about: a page's own tab. undefined where the capture failed before it opened. */
+export const subjectLanding = <L extends { ord: number }>(landings: readonly L[]): L | undefined =>
+  landings.find(({ ord }) => ord === SUBJECT_ORD);
+
+/** The landings that the subject opened by itself. */
+export const openedLandings = <L extends { ord: number }>(landings: readonly L[]): L[] =>
+  landings.filter(({ ord }) => ord !== SUBJECT_ORD);

@@ -1,7 +1,6 @@
 import { type Static, Type } from 'typebox';
-import { Count, OPEN } from './count.ts';
+import { Count, OPEN, Text } from './fields.ts';
 import { HopSchema } from './hop.ts';
-import { Text } from './text.ts';
 
 /**
  * The creative of an ad tag or VAST tag as it was rendered. `url`: the innermost document that shows it; `redirect_chain` leads to that

@@ -1,6 +1,5 @@
 import { type Static, Type } from 'typebox';
-import { Count, OPEN } from './count.ts';
-import { Text } from './text.ts';
+import { Count, OPEN, Text } from './fields.ts';
 
 /** How a navigation came about. `initial` is the scan's own; the `http` ones are told apart by their status code. */
 export const HOP_KINDS = [

@@ -1,6 +1,5 @@
 import { type Static, Type } from 'typebox';
-import { Count, OPEN } from './count.ts';
-import { Text } from './text.ts';
+import { Count, OPEN, Text } from './fields.ts';
 
 /** Where a request was made: in a landing, or in the tab that shows the creative of an ad tag or VAST tag. */
 const SURFACES = ['page', 'creative'] as const;

@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox';
-import { Count, OPEN } from './count.ts';
+import { Count, OPEN } from './fields.ts';
 
 const Url = Type.String({ maxLength: 65_536 });
 const Word = Type.String({ maxLength: 300 });

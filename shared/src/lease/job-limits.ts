@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox';
-import { ARTIFACT_BYTES_MAX } from '../capture/artifact.ts';
+import { ARTIFACT_BYTES_MAX } from '../capture/artifacts.ts';
 import { CAPTURE_BYTES_MAX, DISCOVERED_ADS_MAX } from '../limits.ts';
 import type { TargetKind } from '../scan/target.ts';
 

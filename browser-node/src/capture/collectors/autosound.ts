@@ -1,5 +1,5 @@
-import { AUTOSOUND_CALLS } from '@adsweep/shared/capture/observations/autosound.ts';
 import type { ObservationOf } from '@adsweep/shared/capture/observations/index.ts';
+import { AUTOSOUND_CALLS } from '@adsweep/shared/capture/observations/interruption.ts';
 import type { Page } from 'playwright-core';
 import { COMMAND_MS } from '../devtools/devtools.ts';
 import { evaluateInIsolatedWorld } from '../devtools/isolated-world.ts';

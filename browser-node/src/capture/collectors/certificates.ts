@@ -1,4 +1,4 @@
-import type { CertificateProblem } from '@adsweep/shared/capture/observations/invalid-certificate.ts';
+import type { CertificateProblem } from '@adsweep/shared/capture/observations/navigation.ts';
 import type { Entry } from '../session/network-journal.ts';
 import type { Collector } from './collector.ts';
 

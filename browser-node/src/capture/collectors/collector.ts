@@ -1,4 +1,4 @@
-import type { CapturedBody } from '@adsweep/shared/capture/artifacts/bodies.ts';
+import type { CapturedBody } from '@adsweep/shared/capture/artifacts.ts';
 import type { CapturedLanding } from '@adsweep/shared/capture/capture.ts';
 import type { CapturedCreative } from '@adsweep/shared/capture/creative.ts';
 import type { NetworkRequest } from '@adsweep/shared/capture/network-request.ts';

@@ -1,6 +1,6 @@
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
-import { BODIES, type CapturedBody } from '@adsweep/shared/capture/artifacts/bodies.ts';
+import { BODIES, type CapturedBody } from '@adsweep/shared/capture/artifacts.ts';
 import { BODIES_BYTES_MAX, BODIES_MAX, BODY_BYTES_MAX } from '@adsweep/shared/limits.ts';
 import { registrableDomain } from '@adsweep/shared/urls/registrable-domain.ts';
 import { COMMAND_MS } from '../devtools/devtools.ts';

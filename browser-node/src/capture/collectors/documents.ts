@@ -1,6 +1,6 @@
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
-import { type CapturedDocument, DOCUMENTS } from '@adsweep/shared/capture/artifacts/documents.ts';
+import { type CapturedDocument, DOCUMENTS } from '@adsweep/shared/capture/artifacts.ts';
 import { CAPTURE_URL_LENGTH_MAX } from '@adsweep/shared/limits.ts';
 import { evaluateInIsolatedWorld } from '../devtools/isolated-world.ts';
 import { type DocumentFacts, readDocument } from '../page-scripts/read-document.ts';

@@ -1,4 +1,4 @@
-import { FORM_FIELDS, type FormField } from '@adsweep/shared/capture/observations/form.ts';
+import { FORM_FIELDS, type FormField } from '@adsweep/shared/capture/observations/content.ts';
 import type { Observation } from '@adsweep/shared/capture/observations/index.ts';
 import { CAPTURE_URL_LENGTH_MAX } from '@adsweep/shared/limits.ts';
 import { evaluateInIsolatedWorld } from '../devtools/isolated-world.ts';

@@ -1,6 +1,5 @@
-import { CONTENT_TYPES } from '@adsweep/shared/capture/artifacts/artifact-kind.ts';
-import { PAGE_SCREENSHOT } from '@adsweep/shared/capture/artifacts/page-screenshot.ts';
-import { jpegSize } from '@adsweep/shared/capture/jpeg-size.ts';
+import { CONTENT_TYPES, PAGE_SCREENSHOT } from '@adsweep/shared/capture/artifacts.ts';
+import { jpegSize } from '@adsweep/shared/capture/picture-size.ts';
 import { SCREENSHOT_MS } from '../session/budgets.ts';
 import { isShown } from '../session/landings.ts';
 import type { Collector } from './collector.ts';

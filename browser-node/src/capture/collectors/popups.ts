@@ -1,5 +1,5 @@
 import type { ObservationOf } from '@adsweep/shared/capture/observations/index.ts';
-import { POPUP_URLS_MAX } from '@adsweep/shared/capture/observations/popups.ts';
+import { POPUP_URLS_MAX } from '@adsweep/shared/capture/observations/navigation.ts';
 import { rootOf } from '../devtools/devtools.ts';
 import { actsByItself } from '../session/capture-session.ts';
 import { clipUrl } from '../session/clip-url.ts';

@@ -1,7 +1,6 @@
-import { CONTENT_TYPES } from '@adsweep/shared/capture/artifacts/artifact-kind.ts';
-import { landingScreenshot } from '@adsweep/shared/capture/artifacts/screenshot.ts';
-import { jpegSize } from '@adsweep/shared/capture/jpeg-size.ts';
-import { SUBJECT_ORD } from '@adsweep/shared/capture/subject-landing.ts';
+import { CONTENT_TYPES, landingScreenshot } from '@adsweep/shared/capture/artifacts.ts';
+import { SUBJECT_ORD } from '@adsweep/shared/capture/capture.ts';
+import { jpegSize } from '@adsweep/shared/capture/picture-size.ts';
 import { COMMAND_MS } from '../devtools/devtools.ts';
 import { evaluateInIsolatedWorld } from '../devtools/isolated-world.ts';
 import { type PageSize, scrollThrough } from '../page-scripts/scroll-through.ts';

@@ -1,4 +1,4 @@
-import { DEMANDS, type Demand } from '@adsweep/shared/capture/observations/unprompted-call.ts';
+import { DEMANDS, type Demand } from '@adsweep/shared/capture/observations/interruption.ts';
 import type { Page } from 'playwright-core';
 import { actsByItself, type CaptureSession } from '../session/capture-session.ts';
 import { clickAnywhere, handlesClicksAnywhere } from '../session/click-anywhere.ts';

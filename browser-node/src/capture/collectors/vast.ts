@@ -1,7 +1,6 @@
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
-import { type CapturedVastDocument, VAST_DOCUMENTS } from '@adsweep/shared/capture/artifacts/vast-documents.ts';
-import { VAST_XML } from '@adsweep/shared/capture/artifacts/vast-xml.ts';
+import { type CapturedVastDocument, VAST_DOCUMENTS, VAST_XML } from '@adsweep/shared/capture/artifacts.ts';
 import type { CapturedRung, CapturedTracker, CapturedVast } from '@adsweep/shared/capture/vast.ts';
 import type { CaptureFile } from '../session/capture-outcome.ts';
 import { clipUrl } from '../session/clip-url.ts';

@@ -1,7 +1,5 @@
-import { CONTENT_TYPES } from '@adsweep/shared/capture/artifacts/artifact-kind.ts';
-import { CREATIVE_HTML } from '@adsweep/shared/capture/artifacts/creative-html.ts';
-import { CREATIVE_SCREENSHOT } from '@adsweep/shared/capture/artifacts/creative-screenshot.ts';
-import { jpegSize } from '@adsweep/shared/capture/jpeg-size.ts';
+import { CONTENT_TYPES, CREATIVE_HTML, CREATIVE_SCREENSHOT } from '@adsweep/shared/capture/artifacts.ts';
+import { jpegSize } from '@adsweep/shared/capture/picture-size.ts';
 import { WEBP_SIDE_MAX } from '@adsweep/shared/limits.ts';
 import { evaluateInIsolatedWorld } from '../devtools/isolated-world.ts';
 import type { Box } from '../page-scripts/measure-visuals.ts';

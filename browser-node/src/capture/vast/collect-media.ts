@@ -1,4 +1,4 @@
-import { ARTIFACT_BYTES_MAX } from '@adsweep/shared/capture/artifact.ts';
+import { ARTIFACT_BYTES_MAX } from '@adsweep/shared/capture/artifacts.ts';
 import type { CDPSession } from 'playwright-core';
 
 type Collected = { chunks: Buffer[]; size: number; done: (bytes: Buffer) => void };

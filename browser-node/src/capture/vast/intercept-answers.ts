@@ -1,4 +1,4 @@
-import { ARTIFACT_BYTES_MAX } from '@adsweep/shared/capture/artifact.ts';
+import { ARTIFACT_BYTES_MAX } from '@adsweep/shared/capture/artifacts.ts';
 import type { CDPSession, Page } from 'playwright-core';
 import { MediaCollector } from './collect-media.ts';
 

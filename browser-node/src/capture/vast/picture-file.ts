@@ -1,5 +1,5 @@
-import { CONTENT_TYPES } from '@adsweep/shared/capture/artifacts/artifact-kind.ts';
-import { jpegSize } from '@adsweep/shared/capture/jpeg-size.ts';
+import { CONTENT_TYPES } from '@adsweep/shared/capture/artifacts.ts';
+import { jpegSize } from '@adsweep/shared/capture/picture-size.ts';
 import type { CaptureFile } from '../session/capture-outcome.ts';
 
 /** A picture as a file of the capture. */

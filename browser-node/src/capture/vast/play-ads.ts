@@ -1,4 +1,4 @@
-import { CREATIVE_SCREENSHOT } from '@adsweep/shared/capture/artifacts/creative-screenshot.ts';
+import { CREATIVE_SCREENSHOT } from '@adsweep/shared/capture/artifacts.ts';
 import type { PlayedAd } from '@adsweep/shared/capture/vast.ts';
 import { declaredTrackers } from './declared-trackers.ts';
 import { describeAd, linearOf } from './describe-ad.ts';

@@ -1,4 +1,4 @@
-import { companionScreenshot } from '@adsweep/shared/capture/artifacts/companion-screenshot.ts';
+import { companionScreenshot } from '@adsweep/shared/capture/artifacts.ts';
 import type { PlayedAd } from '@adsweep/shared/capture/vast.ts';
 import type { VastCompanionAds, VastDisplay } from '@adsweep/shared/vast/vast-document.ts';
 import { clipUrl } from '../session/clip-url.ts';

@@ -1,4 +1,4 @@
-import { CREATIVE_VIDEO } from '@adsweep/shared/capture/artifacts/creative-video.ts';
+import { CREATIVE_VIDEO } from '@adsweep/shared/capture/artifacts.ts';
 import type { VastLinear } from '@adsweep/shared/vast/vast-document.ts';
 import { clipUrl } from '../session/clip-url.ts';
 import { chooseMedia, isPlayedOn, type MediaChoice } from './choose-media.ts';

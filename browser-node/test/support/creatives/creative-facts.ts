@@ -1,5 +1,4 @@
-import { CREATIVE_HTML } from '@adsweep/shared/capture/artifacts/creative-html.ts';
-import { CREATIVE_SCREENSHOT } from '@adsweep/shared/capture/artifacts/creative-screenshot.ts';
+import { CREATIVE_HTML, CREATIVE_SCREENSHOT } from '@adsweep/shared/capture/artifacts.ts';
 import { findEmulator } from '@adsweep/shared/scan/emulators.ts';
 import type { Captured } from '../capture-world.ts';
 import type { Site } from '../site.ts';

@@ -1,6 +1,6 @@
-import type { CapturedDocument } from '@adsweep/shared/capture/artifacts/documents.ts';
+import type { CapturedDocument } from '@adsweep/shared/capture/artifacts.ts';
 import type { CapturedLanding } from '@adsweep/shared/capture/capture.ts';
-import { subjectLanding } from '@adsweep/shared/capture/subject-landing.ts';
+import { subjectLanding } from '@adsweep/shared/capture/capture.ts';
 import { brandOf } from './brand.ts';
 import { type Network, networkOf, unnamedAdServer } from './network-name.ts';
 

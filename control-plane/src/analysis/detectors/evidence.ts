@@ -1,11 +1,9 @@
-import type { CapturedBody } from '@adsweep/shared/capture/artifacts/bodies.ts';
-import type { CapturedDocument } from '@adsweep/shared/capture/artifacts/documents.ts';
-import type { CapturedVastDocument } from '@adsweep/shared/capture/artifacts/vast-documents.ts';
+import type { CapturedBody, CapturedDocument, CapturedVastDocument } from '@adsweep/shared/capture/artifacts.ts';
 import type { CapturedLanding } from '@adsweep/shared/capture/capture.ts';
+import { subjectLanding } from '@adsweep/shared/capture/capture.ts';
 import type { CapturedCreative } from '@adsweep/shared/capture/creative.ts';
 import type { NetworkRequest } from '@adsweep/shared/capture/network-request.ts';
 import type { Observation } from '@adsweep/shared/capture/observations/index.ts';
-import { subjectLanding } from '@adsweep/shared/capture/subject-landing.ts';
 import type { CapturedVast } from '@adsweep/shared/capture/vast.ts';
 import type { Exit } from '@adsweep/shared/targeting/exit-ticket.ts';
 import { registrableDomain } from '@adsweep/shared/urls/registrable-domain.ts';

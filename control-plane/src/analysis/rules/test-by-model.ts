@@ -1,6 +1,6 @@
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
-import type { CapturedDocument } from '@adsweep/shared/capture/artifacts/documents.ts';
+import type { CapturedDocument } from '@adsweep/shared/capture/artifacts.ts';
 import type { ScanRecord } from '../../scan/scan.ts';
 import { NO_EVIDENCE, withoutFirstDomains } from '../detectors/evidence.ts';
 import type { AskModel } from '../model/question.ts';

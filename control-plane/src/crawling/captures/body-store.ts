@@ -1,10 +1,7 @@
 import { buffer } from 'node:stream/consumers';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
-import { BODIES } from '@adsweep/shared/capture/artifacts/bodies.ts';
-import { CREATIVE_HTML } from '@adsweep/shared/capture/artifacts/creative-html.ts';
-import { DOCUMENTS } from '@adsweep/shared/capture/artifacts/documents.ts';
-import { VAST_DOCUMENTS } from '@adsweep/shared/capture/artifacts/vast-documents.ts';
+import { BODIES, CREATIVE_HTML, DOCUMENTS, VAST_DOCUMENTS } from '@adsweep/shared/capture/artifacts.ts';
 import type { NetworkRequest } from '@adsweep/shared/capture/network-request.ts';
 import { BODY_LIFETIME_MS } from '@adsweep/shared/limits.ts';
 import type { AttemptRef } from '../../scanning/artifacts/artifact.ts';

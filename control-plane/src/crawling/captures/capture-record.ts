@@ -1,4 +1,4 @@
-import type { Artifact } from '@adsweep/shared/capture/artifact.ts';
+import type { Artifact } from '@adsweep/shared/capture/artifacts.ts';
 import type { Capture } from '@adsweep/shared/capture/capture.ts';
 import type { AttemptRef } from '../../scanning/artifacts/artifact.ts';
 

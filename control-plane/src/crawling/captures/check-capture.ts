@@ -1,5 +1,4 @@
-import { isPicture } from '@adsweep/shared/capture/artifacts/artifact-kind.ts';
-import { artifactKindOf } from '@adsweep/shared/capture/artifacts/index.ts';
+import { artifactKindOf, isPicture } from '@adsweep/shared/capture/artifacts.ts';
 import type { Capture } from '@adsweep/shared/capture/capture.ts';
 import type { JobLimits } from '@adsweep/shared/lease/job-limits.ts';
 import type { TargetKind } from '@adsweep/shared/scan/target.ts';

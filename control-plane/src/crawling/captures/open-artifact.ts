@@ -1,8 +1,10 @@
-import { companionScreenshot } from '@adsweep/shared/capture/artifacts/companion-screenshot.ts';
-import { CREATIVE_SCREENSHOT } from '@adsweep/shared/capture/artifacts/creative-screenshot.ts';
-import { artifactKindOf } from '@adsweep/shared/capture/artifacts/index.ts';
-import { PAGE_SCREENSHOT } from '@adsweep/shared/capture/artifacts/page-screenshot.ts';
-import { SUBJECT_ORD } from '@adsweep/shared/capture/subject-landing.ts';
+import {
+  artifactKindOf,
+  CREATIVE_SCREENSHOT,
+  companionScreenshot,
+  PAGE_SCREENSHOT,
+} from '@adsweep/shared/capture/artifacts.ts';
+import { SUBJECT_ORD } from '@adsweep/shared/capture/capture.ts';
 import type { ScanRecord } from '../../scan/scan.ts';
 import type { PictureOf } from '../../scanning/artifacts/artifact.ts';
 import type { InternalArtifacts } from '../../scanning/artifacts/internal-artifacts.ts';

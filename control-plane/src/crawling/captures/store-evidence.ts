@@ -1,6 +1,6 @@
-import type { Artifact } from '@adsweep/shared/capture/artifact.ts';
+import type { Artifact } from '@adsweep/shared/capture/artifacts.ts';
 import type { Capture } from '@adsweep/shared/capture/capture.ts';
-import { subjectLanding } from '@adsweep/shared/capture/subject-landing.ts';
+import { subjectLanding } from '@adsweep/shared/capture/capture.ts';
 import { JOB_LIMITS } from '@adsweep/shared/lease/job-limits.ts';
 import { refused } from '../../http/api-error.ts';
 import type { InternalScans } from '../../scan/internal-scans.ts';

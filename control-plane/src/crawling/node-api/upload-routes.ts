@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { ARTIFACT_NAME, mayHaveArtifact } from '@adsweep/shared/capture/artifacts/index.ts';
+import { ARTIFACT_NAME, mayHaveArtifact } from '@adsweep/shared/capture/artifacts.ts';
 import { JOB_LIMITS } from '@adsweep/shared/lease/job-limits.ts';
 import {
   type Complete,

@@ -1,9 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import type { Artifact } from '@adsweep/shared/capture/artifact.ts';
-import { CONTENT_TYPES } from '@adsweep/shared/capture/artifacts/artifact-kind.ts';
-import { artifactKindOf } from '@adsweep/shared/capture/artifacts/index.ts';
+import type { Artifact } from '@adsweep/shared/capture/artifacts.ts';
+import { artifactKindOf, CONTENT_TYPES } from '@adsweep/shared/capture/artifacts.ts';
 import { newId } from '@adsweep/shared/ids.ts';
 import { isDiskFull } from '../../platform/disk-space.ts';
 import type { ObjectStore, StoredObject } from '../../platform/object-store.ts';

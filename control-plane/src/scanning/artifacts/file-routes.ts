@@ -1,8 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { CONTENT_TYPES } from '@adsweep/shared/capture/artifacts/artifact-kind.ts';
-import { CREATIVE_HTML } from '@adsweep/shared/capture/artifacts/creative-html.ts';
-import { CREATIVE_VIDEO } from '@adsweep/shared/capture/artifacts/creative-video.ts';
-import { VAST_XML } from '@adsweep/shared/capture/artifacts/vast-xml.ts';
+import { CONTENT_TYPES, CREATIVE_HTML, CREATIVE_VIDEO, VAST_XML } from '@adsweep/shared/capture/artifacts.ts';
 import { Type } from 'typebox';
 import { ApiError, notFound } from '../../http/api-error.ts';
 import { byteRange } from '../../http/byte-range.ts';

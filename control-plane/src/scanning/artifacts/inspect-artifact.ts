@@ -4,12 +4,11 @@ import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
 import {
   type ArtifactFormat,
+  artifactKindOf,
   CONTENT_TYPES,
   type PictureFormat,
-} from '@adsweep/shared/capture/artifacts/artifact-kind.ts';
-import { artifactKindOf } from '@adsweep/shared/capture/artifacts/index.ts';
-import { jpegSize } from '@adsweep/shared/capture/jpeg-size.ts';
-import { webpSize } from '@adsweep/shared/capture/webp-size.ts';
+} from '@adsweep/shared/capture/artifacts.ts';
+import { jpegSize, webpSize } from '@adsweep/shared/capture/picture-size.ts';
 import { PICTURE_PIXELS_MAX } from '@adsweep/shared/limits.ts';
 import { ArtifactRefused } from './artifact.ts';
 

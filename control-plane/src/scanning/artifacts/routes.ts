@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { Readable } from 'node:stream';
-import { CONTENT_TYPES } from '@adsweep/shared/capture/artifacts/artifact-kind.ts';
+import { CONTENT_TYPES } from '@adsweep/shared/capture/artifacts.ts';
 import { SCREENSHOT_WIDTH_MAX, SCREENSHOT_WIDTH_MIN } from '@adsweep/shared/limits.ts';
 import { ConnectionLost } from '@adsweep/shared/service/read-bytes.ts';
 import { Type } from 'typebox';

@@ -1,4 +1,4 @@
-import { CREATIVE_SCREENSHOT } from '@adsweep/shared/capture/artifacts/creative-screenshot.ts';
+import { CREATIVE_SCREENSHOT } from '@adsweep/shared/capture/artifacts.ts';
 import type { SubRequest } from '@adsweep/shared/capture/hop.ts';
 import type { ScanRecord } from '../../scan/scan.ts';
 import { clip, LISTED_URL_MAX, TYPE_MAX, URL_MAX } from './clip.ts';

@@ -1,5 +1,4 @@
-import { companionScreenshot } from '@adsweep/shared/capture/artifacts/companion-screenshot.ts';
-import { CREATIVE_SCREENSHOT } from '@adsweep/shared/capture/artifacts/creative-screenshot.ts';
+import { CREATIVE_SCREENSHOT, companionScreenshot } from '@adsweep/shared/capture/artifacts.ts';
 import type { EvidenceVast } from '../scans/api/evidence.ts';
 import { clip, LISTED_URL_MAX, TITLE_MAX, TYPE_MAX, URL_MAX } from './clip.ts';
 import type { ReportRung, ReportTracker, ReportVast, ReportVideoAd } from './report.ts';

@@ -1,4 +1,4 @@
-import { openedLandings, subjectLanding } from '@adsweep/shared/capture/subject-landing.ts';
+import { openedLandings, subjectLanding } from '@adsweep/shared/capture/capture.ts';
 import { type Html, html } from './html.ts';
 import type { Report, ReportLanding } from './report.ts';
 import { chainWords, showChain, showStatus } from './show-chain.ts';

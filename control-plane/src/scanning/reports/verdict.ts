@@ -1,4 +1,4 @@
-import { subjectLanding } from '@adsweep/shared/capture/subject-landing.ts';
+import { subjectLanding } from '@adsweep/shared/capture/capture.ts';
 import { isFinal } from '@adsweep/shared/scan/scan-status.ts';
 import type { Severity } from '../../reference/tags/system-tag.ts';
 import type { Report } from './report.ts';

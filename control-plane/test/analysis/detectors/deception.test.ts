@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { CapturedBody } from '@adsweep/shared/capture/artifacts/bodies.ts';
+import type { CapturedBody } from '@adsweep/shared/capture/artifacts.ts';
 import type { Observation, ObservationKind, ObservationOf } from '@adsweep/shared/capture/observations/index.ts';
 import { linksOf } from '../../../src/analysis/detectors/deception/links-of.ts';
 import { matchingSignatures } from '../../../src/analysis/detectors/deception/malicious-script.ts';

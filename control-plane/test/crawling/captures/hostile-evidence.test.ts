@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, describe, it } from 'node:test';
-import { emptyCapture } from '@adsweep/shared/capture/empty-capture.ts';
+import { emptyCapture } from '@adsweep/shared/capture/capture.ts';
 import { NodeApiError } from '@adsweep/shared/lease/client.ts';
 import type { Target, TargetKind } from '@adsweep/shared/scan/target.ts';
 import sharp from 'sharp';

@@ -4,7 +4,7 @@ import { request } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 import { after, afterEach, before, describe, it } from 'node:test';
 import { gunzipSync, gzipSync } from 'node:zlib';
-import { ARTIFACT_BYTES_MAX } from '@adsweep/shared/capture/artifact.ts';
+import { ARTIFACT_BYTES_MAX } from '@adsweep/shared/capture/artifacts.ts';
 import type { Capture } from '@adsweep/shared/capture/capture.ts';
 import { NodeApiError } from '@adsweep/shared/lease/client.ts';
 import { JOB_LIMITS } from '@adsweep/shared/lease/job-limits.ts';

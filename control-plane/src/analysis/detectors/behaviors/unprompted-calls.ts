@@ -1,5 +1,5 @@
 import { type ObservationOf, observationsOf } from '@adsweep/shared/capture/observations/index.ts';
-import type { Demand } from '@adsweep/shared/capture/observations/unprompted-call.ts';
+import type { Demand } from '@adsweep/shared/capture/observations/interruption.ts';
 import type { SystemTagSlug } from '../../../reference/tags/system-tags.ts';
 import type { Detector } from '../detector.ts';
 import { oneTag, type Sign } from './one-tag.ts';

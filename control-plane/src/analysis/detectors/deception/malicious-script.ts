@@ -1,5 +1,4 @@
-import type { CapturedBody } from '@adsweep/shared/capture/artifacts/bodies.ts';
-import type { CapturedDocument } from '@adsweep/shared/capture/artifacts/documents.ts';
+import type { CapturedBody, CapturedDocument } from '@adsweep/shared/capture/artifacts.ts';
 import type { Detector } from '../detector.ts';
 import type { Finding } from '../finding.ts';
 import { SCRIPT_SIGNATURES, type ScriptSignature } from './script-signatures.ts';

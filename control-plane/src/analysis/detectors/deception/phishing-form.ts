@@ -1,6 +1,6 @@
-import type { CapturedBody } from '@adsweep/shared/capture/artifacts/bodies.ts';
+import type { CapturedBody } from '@adsweep/shared/capture/artifacts.ts';
 import type { NetworkRequest } from '@adsweep/shared/capture/network-request.ts';
-import type { FormField } from '@adsweep/shared/capture/observations/form.ts';
+import type { FormField } from '@adsweep/shared/capture/observations/content.ts';
 import { type ObservationOf, observationsOf } from '@adsweep/shared/capture/observations/index.ts';
 import { oneTag } from '../behaviors/one-tag.ts';
 import type { Detector } from '../detector.ts';

@@ -1,4 +1,4 @@
-import type { CapturedDocument } from '@adsweep/shared/capture/artifacts/documents.ts';
+import type { CapturedDocument } from '@adsweep/shared/capture/artifacts.ts';
 
 /** A landing as its documents show it: its own `url`, what it and its frames say, and their HTML. */
 export type SeenPage = { landing: number; url: string; title: string; text: string; html: string[] };

@@ -1,8 +1,5 @@
-import { CREATIVE_HTML } from '@adsweep/shared/capture/artifacts/creative-html.ts';
-import { CREATIVE_SCREENSHOT } from '@adsweep/shared/capture/artifacts/creative-screenshot.ts';
-import { CREATIVE_VIDEO } from '@adsweep/shared/capture/artifacts/creative-video.ts';
-import { VAST_XML } from '@adsweep/shared/capture/artifacts/vast-xml.ts';
-import { subjectLanding } from '@adsweep/shared/capture/subject-landing.ts';
+import { CREATIVE_HTML, CREATIVE_SCREENSHOT, CREATIVE_VIDEO, VAST_XML } from '@adsweep/shared/capture/artifacts.ts';
+import { subjectLanding } from '@adsweep/shared/capture/capture.ts';
 import { findEmulator } from '@adsweep/shared/scan/emulators.ts';
 import { isFinished } from '@adsweep/shared/scan/scan-status.ts';
 import type { ListedScan, ScanRecord } from '../../../scan/scan.ts';

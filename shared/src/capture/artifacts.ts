@@ -1,0 +1,131 @@
+import { type Static, Type } from 'typebox';
+import { BODY_LIFETIME_MS } from '../limits.ts';
+import type { TargetKind } from '../scan/target.ts';
+import { Count, OPEN } from './fields.ts';
+
+/** How a file is inspected: as an image, as gzipped JSON (RFC 1952) with an array in it, as UTF-8 text, or as a media file of any kind. */
+export type ArtifactFormat = PictureFormat | 'gzipped_json' | 'text' | 'media';
+export type PictureFormat = 'jpeg' | 'webp';
+
+/** The media type of each format. */
+export const CONTENT_TYPES: Record<ArtifactFormat, string> = {
+  jpeg: 'image/jpeg',
+  webp: 'image/webp',
+  gzipped_json: 'application/gzip',
+  text: 'text/plain; charset=utf-8',
+  media: 'application/octet-stream',
+};
+
+export const isPicture = (format: ArtifactFormat): format is PictureFormat => format === 'jpeg' || format === 'webp';
+
+/** Name of the screenshot of the landing with ordinal `ord`. */
+export const landingScreenshot = (ord: number): string => `landing-${ord}.jpeg`;
+
+/** The screenshot of the page that hosts a creative, taken where no click opened a landing. */
+export const PAGE_SCREENSHOT = 'page.jpeg';
+
+/** The screenshot of a creative; of a VAST tag, a frame of its video. */
+export const CREATIVE_SCREENSHOT = 'creative.jpeg';
+
+/** The HTML of a creative as it was rendered, in UTF-8. */
+export const CREATIVE_HTML = 'creative.html';
+
+/** The media file of a VAST ad as its server sent it; its content type is in the capture. */
+export const CREATIVE_VIDEO = 'creative-video';
+
+/** The inline document of a VAST tag with its wrappers merged in, in UTF-8. */
+export const VAST_XML = 'vast.xml';
+
+/** The documents of a VAST tag as their servers sent them: an array of {@link CapturedVastDocument}. */
+export const VAST_DOCUMENTS = 'vast-documents.json.gz';
+
+/** `rung`: the index of the document in the capture's wrapper chain. */
+export type CapturedVastDocument = { rung: number; text: string };
+
+/** Name of the screenshot of the companion with index `at`. */
+export const companionScreenshot = (at: number): string => `companion-${at}.jpeg`;
+
+/** The text and HTML of landings, kept with the scan: an array of {@link CapturedDocument}. */
+export const DOCUMENTS = 'documents.json.gz';
+
+/** A document as it was at the end of the capture: the landing's own (`frame` '') or that of one of its frames. */
+export type CapturedDocument = {
+  landing: number;
+  frame: string;
+  url: string;
+  title: string;
+  text: string;
+  html: string;
+};
+
+/** Contents of sub-resources, kept for a day: an array of {@link CapturedBody}. */
+export const BODIES = 'bodies.json.gz';
+
+/** A script, fetch/XHR response or iframe document. An oversize one has its URL and no text (spec 8). */
+export type CapturedBody = {
+  url: string;
+  resource_type: string;
+  content_type: string;
+  bytes: number;
+  text: string | null;
+};
+
+/**
+ * A kind of file that a node may upload. `pattern`: its names, as the source of a regular expression without anchors; `lifetimeMs`: how
+ * long it is kept once its capture is accepted, null = as long as its scan; `targets`: the kinds of target whose scans can have one (spec
+ * 4.3), absent = all.
+ */
+type ArtifactKind = {
+  pattern: string;
+  format: ArtifactFormat;
+  lifetimeMs: number | null;
+  targets?: readonly TargetKind[];
+};
+
+/**
+ * Every kind of file that a node may upload. Landings are JPEG, which costs a browser half of what WebP does (clients get WebP, encoded on
+ * request); version 0.1 stored them as WebP.
+ */
+const ARTIFACT_KINDS: readonly ArtifactKind[] = [
+  { pattern: 'landing-[0-9]{1,3}\\.jpeg', format: 'jpeg', lifetimeMs: null },
+  { pattern: 'landing-[0-9]{1,3}\\.webp', format: 'webp', lifetimeMs: null },
+  { pattern: 'page\\.jpeg', format: 'jpeg', lifetimeMs: null, targets: ['ad_tag', 'vast_tag'] },
+  { pattern: 'creative\\.jpeg', format: 'jpeg', lifetimeMs: null, targets: ['ad_tag', 'vast_tag'] },
+  { pattern: 'creative\\.html', format: 'text', lifetimeMs: null, targets: ['ad_tag'] },
+  { pattern: 'creative-video', format: 'media', lifetimeMs: null, targets: ['vast_tag'] },
+  { pattern: 'vast\\.xml', format: 'text', lifetimeMs: null, targets: ['vast_tag'] },
+  { pattern: 'vast-documents\\.json\\.gz', format: 'gzipped_json', lifetimeMs: null, targets: ['vast_tag'] },
+  { pattern: 'companion-[0-9]{1,2}\\.jpeg', format: 'jpeg', lifetimeMs: null, targets: ['vast_tag'] },
+  { pattern: 'documents\\.json\\.gz', format: 'gzipped_json', lifetimeMs: null },
+  { pattern: 'bodies\\.json\\.gz', format: 'gzipped_json', lifetimeMs: BODY_LIFETIME_MS },
+];
+
+/** Names a node may upload under, as the source of a regular expression. */
+export const ARTIFACT_NAME = `^(${ARTIFACT_KINDS.map(({ pattern }) => pattern).join('|')})$`;
+
+/** The kind of the artifact called `name`, undefined where no kind has such a name. */
+export const artifactKindOf = (name: string): ArtifactKind | undefined =>
+  ARTIFACT_KINDS.find(({ pattern }) => new RegExp(`^${pattern}$`).test(name));
+
+/** Whether a scan of this kind of target can have an artifact called `name`. */
+export const mayHaveArtifact = (target: TargetKind, name: string): boolean => {
+  const kind = artifactKindOf(name);
+  return kind !== undefined && (kind.targets?.includes(target) ?? true);
+};
+
+/** The most bytes one artifact may have. */
+export const ARTIFACT_BYTES_MAX = 32 * 1024 * 1024;
+
+/** A stored file of a scan: its hash in hex and size in bytes; `width` and `height` in pixels, 0 where it is not an image. */
+export const ArtifactSchema = Type.Object(
+  {
+    name: Type.String({ pattern: ARTIFACT_NAME }),
+    sha256: Type.String({ pattern: '^[0-9a-f]{64}$' }),
+    bytes: Type.Integer({ minimum: 0, maximum: ARTIFACT_BYTES_MAX }),
+    content_type: Type.String({ maxLength: 100 }),
+    width: Count,
+    height: Count,
+  },
+  OPEN,
+);
+export type Artifact = Static<typeof ArtifactSchema>;
