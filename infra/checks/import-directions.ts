@@ -93,7 +93,7 @@ const acrossWorkspaces = [
   { from: 'control-plane/test/**', to: 'control-plane/embedded-store/test/conformance/**' },
   {
     from: 'loadtest/bench/**',
-    to: 'control-plane/src/{platform,accounts/billing,analysis/rules/evaluation,scanning/scans/api,scan}/**',
+    to: 'control-plane/src/{platform,accounts/billing,analysis/{rules/evaluation,threads},scanning/scans/api,scan}/**',
   },
   {
     from: 'loadtest/bench/bare-create.ts',
@@ -103,7 +103,7 @@ const acrossWorkspaces = [
   { from: 'loadtest/bench/**', to: 'infra/farm/test/support/**' },
   {
     from: 'loadtest/corpus/**',
-    to: '{browser-node/test/support,control-plane/src/{analysis/{classification,detectors,rules},crawling/captures}}/**',
+    to: '{browser-node/test/support,control-plane/src/{analysis/{classification,detectors,evidence,rules,threads},crawling/captures}}/**',
   },
   { from: 'loadtest/bench/**', to: 'proxy-router/src/exits/**' },
   { from: 'infra/farm/services.ts', to: '{control-plane,proxy-router,browser-node}/src/config.ts' },

@@ -4,7 +4,7 @@ import { gzipSync } from 'node:zlib';
 import { threadCpu } from '../../control-plane/src/analysis/rules/evaluation/budget.ts';
 import { compileExpression } from '../../control-plane/src/analysis/rules/evaluation/expression.ts';
 import { ExpressionSet, type SetMember } from '../../control-plane/src/analysis/rules/evaluation/expression-set.ts';
-import { RuleThreads } from '../../control-plane/src/analysis/rules/evaluation/rule-threads.ts';
+import { AnalysisThreads } from '../../control-plane/src/analysis/threads/analysis-threads.ts';
 import { type LoopHold, watchLoop } from './loop-holds.ts';
 import { machine, median } from './machine.ts';
 import { saveResult } from './save-result.ts';
@@ -68,7 +68,7 @@ async function longestHolds(patterns: Pattern[], urls: string[]): Promise<{ mean
   const requests = gzipSync(JSON.stringify(urls.map((url, id) => ({ id, url, landing: 0 }))));
   const nothing = { landings: [], creative: null, creative_html: null, requests: [], ignore_first_n_domains: 0 };
   const evidence = { ...nothing, packed: { requests, documents: null, bodies: null }, unpackedBytesMax: 1e8 };
-  const threads = new RuleThreads(1);
+  const threads = new AnalysisThreads(1);
   const groups = [JSON.stringify(rules)];
   await threads.run({ evidence, groups: ['[]'], budgetMs: 1, shared: true });
   const began = performance.now();

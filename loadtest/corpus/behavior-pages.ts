@@ -3,7 +3,7 @@ import { globSync, readFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { type Captured, CaptureWorld } from '../../browser-node/test/support/capture-world.ts';
 import { detect } from '../../control-plane/src/analysis/detectors/detect.ts';
-import { NO_EVIDENCE } from '../../control-plane/src/analysis/detectors/evidence.ts';
+import { NO_EVIDENCE } from '../../control-plane/src/analysis/evidence/evidence.ts';
 import type { Corpus, CorpusCase } from './corpus.ts';
 
 const PAGES = join(import.meta.dirname, '../../browser-node/test/pages/behaviors');

@@ -6,7 +6,7 @@ import { compareRequests } from '../../browser-node/test/support/creatives/reque
 import { serveCreative } from '../../browser-node/test/support/creatives/serve-creative.ts';
 import { Site } from '../../browser-node/test/support/site.ts';
 import { detect } from '../../control-plane/src/analysis/detectors/detect.ts';
-import { NO_EVIDENCE } from '../../control-plane/src/analysis/detectors/evidence.ts';
+import { NO_EVIDENCE } from '../../control-plane/src/analysis/evidence/evidence.ts';
 import { evidenceOf } from '../../control-plane/src/crawling/captures/present-evidence.ts';
 import type { Corpus, CorpusCase } from './corpus.ts';
 import { type CreativeRow, creativeTable } from './creative-table.ts';

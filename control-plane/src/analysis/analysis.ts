@@ -9,12 +9,12 @@ import { openModel } from './model/open-model.ts';
 import { judgeByModel } from './pipeline/judge-by-model.ts';
 import { LIMITS, startWorker, type WorkerDependencies } from './pipeline/worker.ts';
 import { batchClaimStore } from './rules/batch-claim-store.ts';
-import { RuleThreads } from './rules/evaluation/rule-threads.ts';
 import { judgeByRules } from './rules/judge-by-rules.ts';
 import { platformRules } from './rules/platform-rules.ts';
 import { ruleStore } from './rules/rule-store.ts';
 import { rulesByTag } from './rules/rules-by-tag.ts';
 import { taxonomyStore } from './taxonomies/taxonomy-store.ts';
+import { AnalysisThreads } from './threads/analysis-threads.ts';
 
 /**
  * What the rules of one scan may cost together, in ms of CPU, and the model that judges beside them, with how many scans may wait for it at
@@ -26,7 +26,7 @@ export type AnalysisSettings = {
 };
 
 /** Two scans at a time are inspected and evaluated against rules; all eight can wait for other things at once. */
-const RULE_THREADS = 2;
+const THREADS = 2;
 
 /** The analysis of captures: detection, rules, classification. */
 export function analysisDomain(
@@ -40,7 +40,7 @@ export function analysisDomain(
   const { readCapture, readPackedCapture, bodies } = crawling.dependencies;
   const model = settings && openModel(platform, crawling, settings);
   const [rules, taxonomies] = [ruleStore(store), taxonomyStore(store)];
-  const threads = new RuleThreads(RULE_THREADS);
+  const threads = new AnalysisThreads(THREADS);
   const outboxFilled = () => wake.announce('outbox');
   const evidence = { readCapture, bodies };
   const readRules = rules.visibleTo;

@@ -17,10 +17,10 @@ import { priceOfCheck } from '../../src/accounts/organizations/price-of-check.ts
 import { NO_QUOTAS } from '../../src/accounts/organizations/quotas.ts';
 import { limitRequests } from '../../src/accounts/rate-limit/limit-requests.ts';
 import { batchClaimStore } from '../../src/analysis/rules/batch-claim-store.ts';
-import { RuleThreads } from '../../src/analysis/rules/evaluation/rule-threads.ts';
 import { ruleStore } from '../../src/analysis/rules/rule-store.ts';
 import { rulesByTag } from '../../src/analysis/rules/rules-by-tag.ts';
 import { taxonomyStore } from '../../src/analysis/taxonomies/taxonomy-store.ts';
+import { AnalysisThreads } from '../../src/analysis/threads/analysis-threads.ts';
 import { apiRoutes } from '../../src/compose/api-routes.ts';
 import { createApp } from '../../src/compose/create-app.ts';
 import { authenticate } from '../../src/http/authenticate.ts';
@@ -104,7 +104,7 @@ export async function runningApi(
   const { scans, ledger, rechecks, audits, accounts, idempotency, tags, rules } = stores;
   const enqueued: ScanRecord[] = [];
   const pictures = new PicturePool();
-  const threads = new RuleThreads(1);
+  const threads = new AnalysisThreads(1);
   const around = emptySurroundings(CATALOGUE, enqueued, scans.find, (patterns) => threads.problemsOf(patterns));
   const metrics = createMetrics();
   const logger = createLogger('test', 'silent');

@@ -1,9 +1,9 @@
 import type { Capture } from '@adsweep/shared/capture/capture.ts';
 import type { Catalogue } from '@adsweep/shared/targeting/catalogue.ts';
 import type { CountRequest } from '../../src/accounts/rate-limit/request-counter.ts';
-import type { RuleThreads } from '../../src/analysis/rules/evaluation/rule-threads.ts';
 import type { PackedSources } from '../../src/analysis/rules/packed-evidence.ts';
 import type { RuleTestParts } from '../../src/analysis/rules/test-rules.ts';
+import type { AnalysisThreads } from '../../src/analysis/threads/analysis-threads.ts';
 import type { CaptureRecord } from '../../src/crawling/captures/capture-record.ts';
 import type { FleetVerbs } from '../../src/crawling/fleet/fleet-routes.ts';
 import type { QueueLoad } from '../../src/crawling/queue/read-depth.ts';
@@ -26,7 +26,7 @@ export type Surroundings = {
   captures: Map<string, Capture>;
   findTestedScan: RuleTestParts['findScan'];
   ruleTestLimits: RuleTestParts['limits'];
-  problemsOf: RuleThreads['problemsOf'];
+  problemsOf: AnalysisThreads['problemsOf'];
   model: RuleTestParts['model'];
   readyChecks: ReadyCheck[];
   findCampaign: FindCampaign;
@@ -42,7 +42,7 @@ export function emptySurroundings(
   catalogue: Catalogue,
   enqueued: ScanRecord[],
   findScan: RuleTestParts['findScan'],
-  problemsOf: RuleThreads['problemsOf'],
+  problemsOf: AnalysisThreads['problemsOf'],
 ): Surroundings {
   return {
     catalogue,

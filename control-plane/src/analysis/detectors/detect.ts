@@ -1,8 +1,8 @@
+import type { Evidence, Need } from '../evidence/evidence.ts';
 import { behaviors } from './behaviors/index.ts';
 import { combine } from './combine.ts';
 import { deceptions } from './deception/deception-detectors.ts';
 import type { Detector } from './detector.ts';
-import type { Evidence, Need } from './evidence.ts';
 import { exitMismatch } from './exit-mismatch.ts';
 import type { Finding } from './finding.ts';
 import { vastDetectors } from './vast/vast-detectors.ts';

@@ -1,4 +1,4 @@
-import type { Evidence, Need } from './evidence.ts';
+import type { Evidence, Need } from '../evidence/evidence.ts';
 import type { Finding } from './finding.ts';
 
 /** Evidence that every detector gets. */

@@ -1,5 +1,5 @@
+import type { Evidence } from '../evidence/evidence.ts';
 import type { Detector } from './detector.ts';
-import type { Evidence } from './evidence.ts';
 import type { Finding } from './finding.ts';
 
 /** An exit that turned out to be in another country than was asked for: what the scan saw is what visitors from there see. */

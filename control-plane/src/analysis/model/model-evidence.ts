@@ -1,4 +1,4 @@
-import type { Evidence } from '../detectors/evidence.ts';
+import type { Evidence } from '../evidence/evidence.ts';
 
 /** What a model is shown of a scan: texts that were captured, cut to a bearable length. `screenshot` is a picture of the first landing. */
 export type ModelEvidence = {

@@ -10,12 +10,12 @@ import type { ModelClassification } from '../classification/classification-quest
 import { classify, type OwnNames } from '../classification/classify.ts';
 import { combine } from '../detectors/combine.ts';
 import type { Finding } from '../detectors/finding.ts';
-import type { Inspection } from '../inspection/inspect.ts';
-import { type EvidenceSources, packScan } from '../inspection/pack-scan.ts';
-import type { PackedScan } from '../inspection/packed-scan.ts';
+import type { PackedScan } from '../evidence/packed-scan.ts';
+import { type EvidenceSources, packScan } from '../evidence/packed-scan.ts';
 import type { ModelEvidence, ModelSubject } from '../model/model-evidence.ts';
 import type { ShowModel } from '../model/show-model.ts';
 import type { JudgeByRules } from '../rules/judge-by-rules.ts';
+import type { Inspection } from '../threads/inspect.ts';
 import { type JudgeByModel, NOT_CLASSIFIED } from './judge-by-model.ts';
 
 export type FinishDependencies = EvidenceSources & {

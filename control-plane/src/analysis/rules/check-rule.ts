@@ -9,7 +9,7 @@ import { RULE_FORMS } from './rule-types/index.ts';
 /** What decides whether a rule can be run: a valid type, whatever else. */
 export type WrittenRule = { rule_type: RuleType; config: unknown; target: RuleTarget };
 
-/** What a rule is checked against: the tags that it may refer to, and RE2 (see `RuleThreads.problemsOf`). */
+/** What a rule is checked against: the tags that it may refer to, and RE2 (in a thread). */
 export type RuleCheckParts = { tags: Tags; problemsOf: (patterns: string[]) => Promise<(string | null)[]> };
 
 const CHECKS = new Map(Object.entries(RULE_FORMS).map(([type, { config }]) => [type, compileCheck(config, 'body')]));

@@ -3,8 +3,7 @@ import { inService } from '../../reference/tags/tag-definitions.ts';
 import { matchWords } from '../../scan/place-words.ts';
 import type { Finding } from '../detectors/finding.ts';
 import { type FoundTag, matchCombo, slugsOf } from './evaluation/combos.ts';
-import type { PackedEvidence } from './evaluation/rule-job.ts';
-import type { GroupOutcome, RuleThreads } from './evaluation/rule-threads.ts';
+import type { GroupOutcome, PackedEvidence, RunRules } from './evaluation/rule-job.ts';
 import type { RuleMatch } from './evaluation/run-rules.ts';
 import { type ComboConfig, isCombo, isSearch, type Rule, type SearchRule, slugsAssignedBy } from './rule.ts';
 
@@ -26,7 +25,7 @@ export function rulesInService(rules: Rule[], tags: Tags): Rule[] {
  * through when it was spent, and found nothing until then, are skipped.
  */
 export async function searchTexts(
-  threads: Pick<RuleThreads, 'run'>,
+  threads: { run: RunRules },
   rules: Rule[],
   evidence: PackedEvidence,
   budgetMs: number,

@@ -4,14 +4,14 @@ import type { ScanRecord } from '../../scan/scan.ts';
 import { combine } from '../detectors/combine.ts';
 import type { Finding } from '../detectors/finding.ts';
 import { matchCombos, rulesInService, searchTexts } from './evaluate-rules.ts';
-import type { RuleThreads } from './evaluation/rule-threads.ts';
+import type { RunRules } from './evaluation/rule-job.ts';
 import { type PackedSources, packEvidence } from './packed-evidence.ts';
 import { isLlm, type Rule, type RuleRecord, ruleOf } from './rule.ts';
 
 export type JudgeParts = PackedSources & {
   readRules: (organizationId: string) => Promise<RuleRecord[]>;
   readTags: ReadTags;
-  threads: Pick<RuleThreads, 'run'>;
+  threads: { run: RunRules };
   /** What the rules of one scan may cost together, in ms of CPU. */
   budgetMs: number;
   logger: Logger;

@@ -1,7 +1,7 @@
 import { attemptOf } from '../../crawling/captures/capture-record.ts';
 import type { ReadCapture, ReadContents } from '../../crawling/captures/read-capture.ts';
 import type { ScanRecord } from '../../scan/scan.ts';
-import type { Need } from '../detectors/evidence.ts';
+import type { Need } from '../evidence/evidence.ts';
 import type { PackedEvidence } from './evaluation/rule-job.ts';
 import { needOf, SOURCE_OF } from './evaluation/texts.ts';
 import { isCombo, isLlm, type Rule } from './rule.ts';

@@ -2,7 +2,7 @@ import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
 import type { CapturedDocument } from '@adsweep/shared/capture/artifacts.ts';
 import type { ScanRecord } from '../../scan/scan.ts';
-import { NO_EVIDENCE, withoutFirstDomains } from '../detectors/evidence.ts';
+import { NO_EVIDENCE, withoutFirstDomains } from '../evidence/evidence.ts';
 import type { AskModel } from '../model/question.ts';
 import type { ShowModel } from '../model/show-model.ts';
 import { askRule, type LlmRule } from './ask-rule.ts';

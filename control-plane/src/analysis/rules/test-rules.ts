@@ -7,8 +7,7 @@ import type { LlmRule } from './ask-rule.ts';
 import type { BatchClaims } from './batch-claim-store.ts';
 import { findingsOf, matchCombos } from './evaluate-rules.ts';
 import { slugsOf } from './evaluation/combos.ts';
-import type { PackedEvidence } from './evaluation/rule-job.ts';
-import type { GroupOutcome, RuleThreads } from './evaluation/rule-threads.ts';
+import type { GroupOutcome, PackedEvidence, RunRules } from './evaluation/rule-job.ts';
 import { type PackedSources, packEvidence } from './packed-evidence.ts';
 import { type Condition, isCombo, isLlm, isSearch, type Rule, slugsAssignedBy } from './rule.ts';
 import { CELL_ERRORS, type CellError, NO_MATCH, type TestedRule, type TestResult } from './rule-test-in.ts';
@@ -19,7 +18,7 @@ export type RuleTestParts = {
   evidence: PackedSources;
   findScan: (organizationId: string, id: string) => Promise<ScanRecord | null>;
   readTags: ReadTags;
-  threads: Pick<RuleThreads, 'run'>;
+  threads: { run: RunRules };
   claims: BatchClaims;
   model: TestModel;
   limits: { ruleMs: number; batchMs: number };

@@ -1,7 +1,7 @@
 import { firstSecret } from '@adsweep/shared/service/bearer.ts';
 import { splitAddressBlocks } from '@adsweep/shared/urls/address-blocks.ts';
 import { AddressPolicy } from '@adsweep/shared/urls/address-policy.ts';
-import { RuleThreads } from '../../analysis/rules/evaluation/rule-threads.ts';
+import { AnalysisThreads } from '../../analysis/threads/analysis-threads.ts';
 import type { Config } from '../../config.ts';
 import type { Caller } from '../../http/caller.ts';
 import { idempotencyStore } from '../../http/idempotency-store.ts';
@@ -25,7 +25,7 @@ import { reportSources } from '../report-sources.ts';
 const RULE_BATCH_MS = 110_000;
 
 /** Threads for the rules that clients write and try; those of scans have their own. */
-const RULE_THREADS = 1;
+const THREADS = 1;
 
 export const API_NEEDS: readonly Need[] = ['store', 'redis', 'catalogue'];
 
@@ -46,7 +46,7 @@ export async function startApi(
   await accounts.setFirstKey(config.ADSWEEP_API_KEY);
   const catalogue = await mirror(config, platform, metrics);
   const pictures = new PicturePool();
-  const threads = new RuleThreads(RULE_THREADS);
+  const threads = new AnalysisThreads(THREADS);
 
   const routes = apiRoutes({
     scans: scanning.scans,

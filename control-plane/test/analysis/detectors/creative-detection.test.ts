@@ -5,7 +5,7 @@ import { classify } from '../../../src/analysis/classification/classify.ts';
 import { autoRedirect } from '../../../src/analysis/detectors/behaviors/auto-redirect.ts';
 import { creativeEmpty } from '../../../src/analysis/detectors/behaviors/creative-empty.ts';
 import { creativeInteractive } from '../../../src/analysis/detectors/behaviors/creative-interactive.ts';
-import { NO_EVIDENCE } from '../../../src/analysis/detectors/evidence.ts';
+import { NO_EVIDENCE } from '../../../src/analysis/evidence/evidence.ts';
 import { pictureName } from '../../../src/crawling/captures/open-artifact.ts';
 import { evidenceOf } from '../../../src/crawling/captures/present-evidence.ts';
 

@@ -8,7 +8,7 @@ import { findPhrase } from '../../../src/analysis/detectors/deception/phrase.ts'
 import { SCRIPT_SIGNATURES } from '../../../src/analysis/detectors/deception/script-signatures.ts';
 import { readableText } from '../../../src/analysis/detectors/deception/seen-page.ts';
 import { detect } from '../../../src/analysis/detectors/detect.ts';
-import { type Evidence, NO_EVIDENCE } from '../../../src/analysis/detectors/evidence.ts';
+import { type Evidence, NO_EVIDENCE } from '../../../src/analysis/evidence/evidence.ts';
 import { captureOf, requestOf } from '../../support/running-farm.ts';
 
 const PAGE = 'https://win.example/lp';

@@ -9,7 +9,7 @@ import {
 import type { Exit } from '@adsweep/shared/targeting/exit-ticket.ts';
 import { combine } from '../../../src/analysis/detectors/combine.ts';
 import { detect } from '../../../src/analysis/detectors/detect.ts';
-import { NO_EVIDENCE, withoutFirstDomains } from '../../../src/analysis/detectors/evidence.ts';
+import { NO_EVIDENCE, withoutFirstDomains } from '../../../src/analysis/evidence/evidence.ts';
 import { SYSTEM_TAGS } from '../../../src/reference/tags/system-tags.ts';
 import { inService, mergeDefinitions } from '../../../src/reference/tags/tag-definitions.ts';
 import { captureOf, requestOf } from '../../support/running-farm.ts';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import type { CapturedVast } from '@adsweep/shared/capture/vast.ts';
 import { detect } from '../../../src/analysis/detectors/detect.ts';
-import { NO_EVIDENCE } from '../../../src/analysis/detectors/evidence.ts';
+import { NO_EVIDENCE } from '../../../src/analysis/evidence/evidence.ts';
 import { sampleAd, sampleMedia, sampleTracker, sampleVast } from '../../support/sample-vast.ts';
 
 const AD = { ...sampleAd, media: [] };

@@ -4,14 +4,14 @@ import { after, describe, it } from 'node:test';
 import type { NetworkRequest } from '@adsweep/shared/capture/network-request.ts';
 import { type FoundTag, matchCombo } from '../../../src/analysis/rules/evaluation/combos.ts';
 import type { PackedEvidence, RuleJob } from '../../../src/analysis/rules/evaluation/rule-job.ts';
-import { RuleThreads } from '../../../src/analysis/rules/evaluation/rule-threads.ts';
 import { foldText, WordAutomaton } from '../../../src/analysis/rules/evaluation/word-automaton.ts';
 import type { ComboConfig, Condition, RuleTarget, SearchRule } from '../../../src/analysis/rules/rule.ts';
+import { AnalysisThreads } from '../../../src/analysis/threads/analysis-threads.ts';
 import { captureOf, gzJson, requestOf } from '../../support/running-farm.ts';
 import { seededRandom } from '../../support/seeded-random.ts';
 
 const DATA = new URL('../../../../../shared/data/', import.meta.url);
-const threads = new RuleThreads(2);
+const threads = new AnalysisThreads(2);
 after(() => threads.close());
 
 const rule = (id: string, condition: Condition, target: RuleTarget = 'page', organization_id: string | null = 'ours') =>

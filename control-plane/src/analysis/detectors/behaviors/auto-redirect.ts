@@ -1,7 +1,7 @@
 import { type ObservationOf, observationsOf } from '@adsweep/shared/capture/observations/index.ts';
 import { registrableDomain, sameSite } from '@adsweep/shared/urls/registrable-domain.ts';
+import type { Evidence } from '../../evidence/evidence.ts';
 import type { Detector } from '../detector.ts';
-import type { Evidence } from '../evidence.ts';
 import type { Finding } from '../finding.ts';
 import { oneTag, type Sign } from './one-tag.ts';
 

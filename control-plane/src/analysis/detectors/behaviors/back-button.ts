@@ -1,7 +1,7 @@
 import { type ObservationOf, observationsOf } from '@adsweep/shared/capture/observations/index.ts';
 import { sameSite } from '@adsweep/shared/urls/registrable-domain.ts';
+import type { Evidence } from '../../evidence/evidence.ts';
 import type { Detector } from '../detector.ts';
-import type { Evidence } from '../evidence.ts';
 import type { Finding } from '../finding.ts';
 
 /** So many copies of itself, behind a listener for Back, are a trap even where the probe led nowhere. */

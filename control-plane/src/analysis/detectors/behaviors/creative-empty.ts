@@ -1,6 +1,6 @@
 import { isRendered } from '@adsweep/shared/capture/creative.ts';
+import type { Evidence } from '../../evidence/evidence.ts';
 import type { Detector } from '../detector.ts';
-import type { Evidence } from '../evidence.ts';
 import type { Finding } from '../finding.ts';
 
 /** Ad tags that render nothing a visitor could see. */

@@ -1,8 +1,8 @@
 import type { NetworkRequest } from '@adsweep/shared/capture/network-request.ts';
 import { observationsOf } from '@adsweep/shared/capture/observations/index.ts';
 import { registrableDomain } from '@adsweep/shared/urls/registrable-domain.ts';
+import type { Evidence } from '../../evidence/evidence.ts';
 import type { Detector } from '../detector.ts';
-import type { Evidence } from '../evidence.ts';
 import type { Finding } from '../finding.ts';
 import { oneTag } from './one-tag.ts';
 

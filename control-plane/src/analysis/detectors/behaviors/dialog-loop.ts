@@ -1,6 +1,6 @@
 import { observationsOf } from '@adsweep/shared/capture/observations/index.ts';
+import type { Evidence } from '../../evidence/evidence.ts';
 import type { Detector } from '../detector.ts';
-import type { Evidence } from '../evidence.ts';
 import type { Finding } from '../finding.ts';
 import { oneTag } from './one-tag.ts';
 

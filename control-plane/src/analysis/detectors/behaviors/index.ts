@@ -1,5 +1,5 @@
+import type { Need } from '../../evidence/evidence.ts';
 import type { Detector } from '../detector.ts';
-import type { Need } from '../evidence.ts';
 import { appStoreRedirect } from './app-store-redirect.ts';
 import { autoDownload } from './auto-download.ts';
 import { autoRedirect } from './auto-redirect.ts';

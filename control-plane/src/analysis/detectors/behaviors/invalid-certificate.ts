@@ -1,6 +1,6 @@
 import { observationsOf } from '@adsweep/shared/capture/observations/index.ts';
+import type { Evidence } from '../../evidence/evidence.ts';
 import type { Detector } from '../detector.ts';
-import type { Evidence } from '../evidence.ts';
 import type { Finding } from '../finding.ts';
 
 /** Documents whose certificate browsers refuse; the crawl takes them all the same, to see what is behind. */

@@ -1,5 +1,5 @@
+import type { Need } from '../../evidence/evidence.ts';
 import type { Detector } from '../detector.ts';
-import type { Need } from '../evidence.ts';
 import { fakeSystemDialog } from './fake-system-dialog.ts';
 import { fakeUpdate } from './fake-update.ts';
 import { forcedSubscription } from './forced-subscription.ts';

@@ -1,5 +1,5 @@
+import type { Need } from '../../evidence/evidence.ts';
 import type { Detector } from '../detector.ts';
-import type { Need } from '../evidence.ts';
 import { vastForm } from './vast-form.ts';
 import { vastMedia } from './vast-media.ts';
 import { vastTechniques } from './vast-techniques.ts';

@@ -1,7 +1,7 @@
 import { readVast } from '@adsweep/shared/vast/read-vast.ts';
 import { parseXml } from '@adsweep/shared/vast/xml.ts';
+import type { Evidence } from '../../evidence/evidence.ts';
 import type { Detector } from '../detector.ts';
-import type { Evidence } from '../evidence.ts';
 import type { Finding } from '../finding.ts';
 import { type Problem, reviewDocument } from './review-document.ts';
 

@@ -1,6 +1,6 @@
 import type { PlayedAd, TriedMedia } from '@adsweep/shared/capture/vast.ts';
+import type { Evidence } from '../../evidence/evidence.ts';
 import type { Detector } from '../detector.ts';
-import type { Evidence } from '../evidence.ts';
 import type { Finding } from '../finding.ts';
 
 /** A declared duration may be off by this much, or by this share of it. */

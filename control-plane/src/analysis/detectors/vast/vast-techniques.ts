@@ -1,6 +1,6 @@
 import type { PlayedAd } from '@adsweep/shared/capture/vast.ts';
+import type { Evidence } from '../../evidence/evidence.ts';
 import type { Detector } from '../detector.ts';
-import type { Evidence } from '../evidence.ts';
 import type { Finding } from '../finding.ts';
 
 /** What an ad is made with: code that runs in the player, overlays without a video, verification. */

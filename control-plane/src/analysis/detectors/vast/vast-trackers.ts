@@ -1,6 +1,6 @@
 import type { CapturedTracker } from '@adsweep/shared/capture/vast.ts';
+import type { Evidence } from '../../evidence/evidence.ts';
 import type { Detector } from '../detector.ts';
-import type { Evidence } from '../evidence.ts';
 import type { Finding } from '../finding.ts';
 
 const NAMED_MAX = 6;

@@ -1,8 +1,6 @@
 import type { CapturedLanding } from '@adsweep/shared/capture/capture.ts';
 import type { CapturedCreative } from '@adsweep/shared/capture/creative.ts';
 import type { NetworkRequest } from '@adsweep/shared/capture/network-request.ts';
-import type { Inspection } from '../../inspection/inspect.ts';
-import type { PackedScan } from '../../inspection/packed-scan.ts';
 import type { RuleMatch } from './run-rules.ts';
 
 /**
@@ -30,14 +28,8 @@ export type RuleJob = { evidence: PackedEvidence; groups: string[]; budgetMs: nu
 /** What one group found; `finished` names the rules that saw everything, `unreadable` those that cannot be run at all. */
 export type GroupResult = { matches: RuleMatch[]; finished: string[]; unreadable: string[]; elapsed_ms: number };
 
-/** What a thread is asked. */
-export type ThreadRequest = { job: RuleJob } | { patterns: string[] } | { inspected: PackedScan };
+/** How a group ended: it was run (all of it, or until the budget was spent), or its thread was ended in the middle of it. */
+export type GroupOutcome = GroupResult & { ended: 'run' | 'killed' };
 
-/** What a thread says, in this order: that it begins a group, how far that is, that all is done. */
-export type ThreadMessage =
-  | { began: number }
-  | { group: number; result: GroupResult }
-  | { done: true }
-  | { problems: (string | null)[] }
-  | { inspection: Inspection }
-  | { failed: string };
+/** Runs a job in a thread: the outcome of each of its groups, in their order. */
+export type RunRules = (job: RuleJob) => Promise<GroupOutcome[]>;

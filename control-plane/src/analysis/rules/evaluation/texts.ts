@@ -1,4 +1,4 @@
-import type { Evidence, Need } from '../../detectors/evidence.ts';
+import type { Evidence, Need } from '../../evidence/evidence.ts';
 import type { SearchRule } from '../rule.ts';
 
 /** Where in a scan a rule found something. */

@@ -1,15 +1,16 @@
 import { parentPort } from 'node:worker_threads';
 import { gunzipSync } from 'node:zlib';
-import { type Evidence, NO_EVIDENCE, withoutFirstDomains } from '../../detectors/evidence.ts';
-import { inspect } from '../../inspection/inspect.ts';
-import { unpackScan } from '../../inspection/packed-scan.ts';
-import type { SearchRule } from '../rule.ts';
-import { Budget } from './budget.ts';
-import { type CompiledRules, compileRules } from './compiled-rules.ts';
-import { expressionProblem } from './expression.ts';
-import type { PackedEvidence, RuleJob, ThreadMessage, ThreadRequest } from './rule-job.ts';
-import { type RuleResults, runRules } from './run-rules.ts';
-import { type SearchedEvidence, textsOf } from './texts.ts';
+import { type Evidence, NO_EVIDENCE, withoutFirstDomains } from '../evidence/evidence.ts';
+import { unpackScan } from '../evidence/packed-scan.ts';
+import { Budget } from '../rules/evaluation/budget.ts';
+import { type CompiledRules, compileRules } from '../rules/evaluation/compiled-rules.ts';
+import { expressionProblem } from '../rules/evaluation/expression.ts';
+import type { PackedEvidence, RuleJob } from '../rules/evaluation/rule-job.ts';
+import { type RuleResults, runRules } from '../rules/evaluation/run-rules.ts';
+import { type SearchedEvidence, textsOf } from '../rules/evaluation/texts.ts';
+import type { SearchRule } from '../rules/rule.ts';
+import { inspect } from './inspect.ts';
+import type { ThreadMessage, ThreadRequest } from './messages.ts';
 
 /** Compiled groups that are kept, the last ones used. */
 const COMPILED_MAX = 16;

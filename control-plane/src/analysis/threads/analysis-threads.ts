@@ -1,7 +1,8 @@
 import { Worker } from 'node:worker_threads';
-import type { Inspection } from '../../inspection/inspect.ts';
-import type { PackedScan } from '../../inspection/packed-scan.ts';
-import type { GroupResult, RuleJob, ThreadMessage, ThreadRequest } from './rule-job.ts';
+import type { PackedScan } from '../evidence/packed-scan.ts';
+import type { GroupOutcome, GroupResult, RuleJob } from '../rules/evaluation/rule-job.ts';
+import type { Inspection } from './inspect.ts';
+import type { ThreadMessage, ThreadRequest } from './messages.ts';
 
 /** What a thread may use beyond the budget of what it runs, before it is ended: one step of it cannot look at the clock. In ms of CPU. */
 const GRACE_MS = 1_000;
@@ -9,9 +10,6 @@ const GRACE_MS = 1_000;
 const PREPARE_MS = 30_000;
 const LOOK_EVERY_MS = 200;
 const HEAP_MB_MAX = 512;
-
-/** How a group ended: it was run (all of it, or until the budget was spent), or its thread was ended in the middle of it. */
-export type GroupOutcome = GroupResult & { ended: 'run' | 'killed' };
 
 const NOTHING: GroupResult = { matches: [], finished: [], unreadable: [], elapsed_ms: 0 };
 
@@ -28,7 +26,7 @@ type Task = {
  * Runs rules, compiles expressions and inspects evidence in threads, so that no pattern and no page holds up the process. Threads are
  * started when they are needed; one that uses more CPU than its work may is ended, and replaced by the next task.
  */
-export class RuleThreads {
+export class AnalysisThreads {
   readonly #size: number;
   #idle: Thread[] = [];
   readonly #waiting: Task[] = [];
@@ -138,7 +136,7 @@ export class RuleThreads {
 
 /** A thread with the task that it has, if any. Without one it does not keep the process alive. */
 class Thread {
-  readonly #worker = new Worker(new URL('./rule-thread.ts', import.meta.url), {
+  readonly #worker = new Worker(new URL('./analysis-thread.ts', import.meta.url), {
     resourceLimits: { maxOldGenerationSizeMb: HEAP_MB_MAX },
   });
   readonly #owner: { free(): void; gone(): void };

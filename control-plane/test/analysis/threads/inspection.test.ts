@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, describe, it } from 'node:test';
-import { type PackedScan, unpackScan } from '../../../src/analysis/inspection/packed-scan.ts';
-import { runWithin } from '../../../src/analysis/inspection/run-within.ts';
+import { type PackedScan, unpackScan } from '../../../src/analysis/evidence/packed-scan.ts';
 import { finishCrawled } from '../../../src/analysis/pipeline/worker.ts';
+import { runWithin } from '../../../src/analysis/threads/run-within.ts';
 import { checkCrawled, crawledScan } from '../../support/checked-scans.ts';
 import { captureOf, gzJson, type RunningFarm, requestOf, runningFarm } from '../../support/running-farm.ts';
 

@@ -1,13 +1,11 @@
 import { type Classified, classify, type OwnNames } from '../classification/classify.ts';
 import { detectors as allDetectors, detect } from '../detectors/detect.ts';
 import type { Detector } from '../detectors/detector.ts';
-import { type Evidence, type Need, withoutFirstDomains } from '../detectors/evidence.ts';
 import type { Finding } from '../detectors/finding.ts';
+import { type Evidence, type Need, withoutFirstDomains } from '../evidence/evidence.ts';
+import type { InspectedScan } from '../evidence/packed-scan.ts';
 import { type ModelSubject, modelSubject } from '../model/model-evidence.ts';
 import { runWithin } from './run-within.ts';
-
-/** The properties of a scan that decide how its evidence is inspected. */
-export type InspectedScan = { ignore_first_n_domains: number; referrer: string | null };
 
 /**
  * What the evidence of a scan shows. `names` null: it could not be classified; `failed`: why each judgement is missing that is. `links` are
