@@ -6,8 +6,8 @@ import { CAPTURE_BYTES_MAX, CAPTURE_URL_LENGTH_MAX } from '@adsweep/shared/limit
 import { Value } from 'typebox/value';
 import { type Attempt, keepLoudest } from '../src/capture/collectors/autosound.ts';
 import { fitCapture } from '../src/capture/fit-capture.ts';
-import { clipUrl, hasImpossibleHost } from '../src/capture/session/clip-url.ts';
 import { FairList } from '../src/capture/session/fair-list.ts';
+import { clipUrl, hasImpossibleHost } from '../src/capture/session/urls.ts';
 
 const bytesOf = (value: unknown) => Buffer.byteLength(JSON.stringify(value));
 const url = (id: number, length: number) => `https://host-${id}.example/`.padEnd(length, 'x');

@@ -5,9 +5,9 @@ import { PICTURE_PIXELS_MAX } from '@adsweep/shared/limits.ts';
 import { historyGrowth } from '../src/capture/collectors/back-button.ts';
 import { certificateProblem } from '../src/capture/collectors/certificates.ts';
 import { busyShare } from '../src/capture/collectors/main-thread.ts';
-import { picturedPart } from '../src/capture/collectors/pictured-part.ts';
 import { chainOf } from '../src/capture/collectors/redirect-chain.ts';
 import { missingIn } from '../src/capture/collectors/requests.ts';
+import { screenshotClip } from '../src/capture/collectors/screenshots.ts';
 import { busyShareOf } from '../src/capture/collectors/worker-load.ts';
 import {
   DWELL_MS,
@@ -18,8 +18,7 @@ import {
 } from '../src/capture/session/budgets.ts';
 import type { OpenTab } from '../src/capture/session/landings.ts';
 import { emptyEntry } from '../src/capture/session/network-journal.ts';
-import { restIn } from '../src/capture/session/settle.ts';
-import { SettleExtension } from '../src/capture/session/settle-extension.ts';
+import { restIn, SettleExtension } from '../src/capture/session/settle.ts';
 
 describe('a page at rest', () => {
   const NOW = 100_000;
@@ -213,7 +212,7 @@ describe('a bad certificate', () => {
 });
 
 describe('the part of a page that is pictured', () => {
-  const part = (width: number, height: number, ratio: number) => picturedPart({ width, height, ratio });
+  const part = (width: number, height: number, ratio: number) => screenshotClip({ width, height, ratio });
 
   it('is the whole page, up to the sides and the pixels that a picture may have', () => {
     assert.deepEqual(part(1366, 6000, 1), { x: 0, y: 0, width: 1366, height: 6000 });

@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { LEAVE_QUIET_MS } from '../src/capture/session/budgets.ts';
+import { extendedBound, LEAVE_QUIET_MS, loadFactor } from '../src/capture/session/budgets.ts';
 import { closeTabs, quietIn } from '../src/capture/session/close-tabs.ts';
 import { Ending } from '../src/capture/session/ending.ts';
-import { extendedBound, loadFactor } from '../src/capture/session/machine-load.ts';
 
 const carried = (change: object) => ({
   ticket_id: 'ticket',

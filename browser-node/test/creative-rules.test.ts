@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Target } from '@adsweep/shared/scan/target.ts';
-import { addressed, chooseCreative, pathOf, type SeenFrame } from '../src/capture/stage/choose-creative.ts';
-import { isClickThrough } from '../src/capture/stage/click-through-url.ts';
-import { centreOf, gridOver } from '../src/capture/stage/grid.ts';
-import { hasElement, isTagUrl, placementPage, placementSize } from '../src/capture/stage/placement.ts';
-import { deniedHosts, publisherFragment, publisherUrl } from '../src/capture/stage/publisher-url.ts';
+import { chooseCreative, innermostWithUrl, pathOf, type SeenFrame } from '../src/capture/harness/choose-creative.ts';
+import { centreOf, gridOver } from '../src/capture/harness/clickables.ts';
+import { isClickThrough } from '../src/capture/harness/page-loads.ts';
+import { hasElement, isTagUrl, placementPage, placementSize } from '../src/capture/harness/placement.ts';
+import { deniedHosts, publisherFragment, publisherUrl } from '../src/capture/harness/publisher-url.ts';
 
 const box = (x: number, y: number, width: number, height: number) => ({ x, y, width, height });
 const picture = (...of: Parameters<typeof box>) => ({ kind: 'picture' as const, ...box(...of) });
@@ -64,9 +64,9 @@ describe('the creative', () => {
 
   it('belongs to the innermost document that has an address of its own', () => {
     const path = [frame('written', { url: 'about:srcdoc' }), frame('ad', {}), frame('page', {})];
-    assert.equal(addressed(path)?.frameId, 'ad');
+    assert.equal(innermostWithUrl(path)?.frameId, 'ad');
     const written = frame('written', { url: 'https://ads.example/frame' });
-    assert.equal(addressed([written, frame('ad', { url: written.url }), frame('page', {})])?.frameId, 'ad');
+    assert.equal(innermostWithUrl([written, frame('ad', { url: written.url }), frame('page', {})])?.frameId, 'ad');
   });
 });
 

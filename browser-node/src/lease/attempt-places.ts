@@ -2,7 +2,7 @@ import type { CrawlJob, JobMember } from '@adsweep/shared/lease/crawl-job.ts';
 import type { Emulator } from '@adsweep/shared/scan/devices/device.ts';
 import { type ExitTicket, TICKET_SECONDS_MAX, type TicketTraffic } from '@adsweep/shared/targeting/exit-ticket.ts';
 import type { BrowserPool, OpenContext } from '../browser/open-context.ts';
-import { deniedHosts } from '../capture/stage/publisher-url.ts';
+import { deniedHosts } from '../capture/harness/publisher-url.ts';
 import type { NodeMetrics } from '../metrics.ts';
 import type { AttemptStop } from './attempt-stop.ts';
 import type { ExitAnswer, ExitsClient } from './exits-client.ts';

@@ -1,7 +1,7 @@
 import type { ObservationOf } from '@adsweep/shared/capture/observations/index.ts';
 import { rootOf, type TargetSession } from '../devtools/devtools.ts';
 import { actsByItself } from '../session/capture-session.ts';
-import { clipUrl } from '../session/clip-url.ts';
+import { clipUrl } from '../session/urls.ts';
 import type { Collector } from './collector.ts';
 
 /** Downloads of one capture that are kept. */

@@ -2,8 +2,8 @@ import type { ObservationOf } from '@adsweep/shared/capture/observations/index.t
 import { registrableDomain } from '@adsweep/shared/urls/registrable-domain.ts';
 import { type EventPayload, rootOf, type TargetSession } from '../devtools/devtools.ts';
 import { actsByItself, type CaptureSession } from '../session/capture-session.ts';
-import { clipUrl } from '../session/clip-url.ts';
 import { FairList } from '../session/fair-list.ts';
+import { clipUrl } from '../session/urls.ts';
 import type { Collector } from './collector.ts';
 
 type Sent = EventPayload<'Network.requestWillBeSent'>;

@@ -3,7 +3,7 @@ import { AUTOSOUND_CALLS } from '@adsweep/shared/capture/observations/interrupti
 import type { Page } from 'playwright-core';
 import { COMMAND_MS } from '../devtools/devtools.ts';
 import { evaluateInIsolatedWorld } from '../devtools/isolated-world.ts';
-import { readMedia } from '../page-scripts/read-media.ts';
+import { readMedia } from '../page-scripts/sound.ts';
 import { ATTEMPTS_MAX, FRAMES_MAX } from '../session/budgets.ts';
 import type { CaptureSession } from '../session/capture-session.ts';
 import { framesOf } from '../session/frames.ts';

@@ -1,13 +1,12 @@
 import type { Page } from 'playwright-core';
 import { COMMAND_MS, type CommandAnswer, type TargetSession } from '../devtools/devtools.ts';
+import { documentOf, inRealmOf, listenersOf } from '../devtools/event-listeners.ts';
 import { isolatedWorldOf } from '../devtools/isolated-world.ts';
-import { FRAMES_MAX, PROBE_MS } from '../session/budgets.ts';
+import { FRAMES_MAX, PROBE_MS, underLoad } from '../session/budgets.ts';
 import type { CaptureSession } from '../session/capture-session.ts';
-import { clipUrl } from '../session/clip-url.ts';
-import { documentOf, inRealmOf, listenersOf } from '../session/event-listeners.ts';
 import { type FrameAt, framesOf } from '../session/frames.ts';
 import type { Landing } from '../session/landings.ts';
-import { underLoad } from '../session/machine-load.ts';
+import { clipUrl, withoutFragment } from '../session/urls.ts';
 import type { Collector } from './collector.ts';
 
 type History = CommandAnswer<'Page.getNavigationHistory'>;
@@ -120,5 +119,3 @@ async function activateFrames(captureSession: CaptureSession, root: TargetSessio
   // A frame that is gone leads nowhere.
   await Promise.all(frames.map((frame) => activate(frame).catch(() => undefined)));
 }
-
-const withoutFragment = (url: string): string => url.split('#')[0] as string;

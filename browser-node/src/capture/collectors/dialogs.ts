@@ -2,7 +2,6 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Dialog, Page } from 'playwright-core';
 import { DIALOG_PAUSE_MS, DIALOGS_MAX } from '../session/budgets.ts';
 import { actsByItself, type CaptureSession } from '../session/capture-session.ts';
-import { stopScript } from '../session/landings.ts';
 import type { Collector } from './collector.ts';
 
 /** Counts dialogs and answers them as a visitor who wants to be left alone; a page that goes on showing them is stopped. */
@@ -35,7 +34,7 @@ export const dialogs: Collector = {
 async function answer(captureSession: CaptureSession, dialog: Dialog, count: number): Promise<void> {
   const landing = captureSession.landings.tabs.find(({ page }) => page === dialog.page());
   // Reported before the dialog is closed: otherwise the next one would come first.
-  const stopping = count > DIALOGS_MAX && landing && !landing.tab.isScriptDisabled ? stopScript(landing.tab) : null;
+  const stopping = count > DIALOGS_MAX && landing && !landing.tab.isScriptDisabled ? landing.tab.stopScript() : null;
   // The page waits for its answer, and the browser has time to stop it.
   if (count > DIALOGS_MAX) await pause(DIALOG_PAUSE_MS);
   const leaving = dialog.type() === 'beforeunload';

@@ -10,12 +10,12 @@ import {
   HTML_LENGTH_MAX,
   TEXT_LENGTH_MAX,
   TITLE_LENGTH_MAX,
+  underLoad,
 } from '../session/budgets.ts';
 import type { CaptureSession } from '../session/capture-session.ts';
 import { FairList } from '../session/fair-list.ts';
 import { type FrameAt, framesOf } from '../session/frames.ts';
 import type { Landing } from '../session/landings.ts';
-import { underLoad } from '../session/machine-load.ts';
 import type { Collector } from './collector.ts';
 
 /** The documents of landings and their frames: title, visible text, rendered HTML. */

@@ -1,11 +1,10 @@
 import { rootOf, type TargetSession } from '../devtools/devtools.ts';
 import { evaluateInIsolatedWorld } from '../devtools/isolated-world.ts';
-import { ANSWER_MS, CONSPICUOUS_FRAME_BYTES, HEAVY_FRAMES_MAX } from '../session/budgets.ts';
+import { ANSWER_MS, CONSPICUOUS_FRAME_BYTES, HEAVY_FRAMES_MAX, underLoad } from '../session/budgets.ts';
 import type { CaptureSession } from '../session/capture-session.ts';
-import { clipUrl } from '../session/clip-url.ts';
 import { framesOf } from '../session/frames.ts';
 import { isShown } from '../session/landings.ts';
-import { underLoad } from '../session/machine-load.ts';
+import { clipUrl } from '../session/urls.ts';
 import type { Collector } from './collector.ts';
 
 /** The bytes that the frames of pages loaded, each including its child frames. */

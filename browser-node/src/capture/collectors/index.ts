@@ -3,7 +3,6 @@ import { autoRedirect } from './auto-redirect.ts';
 import { autosound } from './autosound.ts';
 import { backButton } from './back-button.ts';
 import { certificates } from './certificates.ts';
-import { childFlood } from './child-flood.ts';
 import type { Collector } from './collector.ts';
 import { contents } from './contents.ts';
 import { dialogs } from './dialogs.ts';
@@ -18,7 +17,7 @@ import { redirectChain } from './redirect-chain.ts';
 import { requests } from './requests.ts';
 import { screenshots } from './screenshots.ts';
 import { unpromptedCalls } from './unprompted-calls.ts';
-import { workerLoad } from './worker-load.ts';
+import { childFlood, workerLoad } from './worker-load.ts';
 
 /**
  * What is collected while the tabs are open, in this order: processors are measured before we use them ourselves, one click may be

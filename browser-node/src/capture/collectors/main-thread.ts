@@ -1,8 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { rootOf, type TargetSession } from '../devtools/devtools.ts';
-import { ANSWER_MS, BUSY_SHARE_SUSPECT, MAIN_THREAD_WATCHED_MS } from '../session/budgets.ts';
+import { ANSWER_MS, BUSY_SHARE_SUSPECT, MAIN_THREAD_WATCHED_MS, underLoad } from '../session/budgets.ts';
 import type { CaptureSession } from '../session/capture-session.ts';
-import { underLoad } from '../session/machine-load.ts';
 import type { Collector } from './collector.ts';
 
 /** Seconds since some moment: the time itself, time spent in tasks, and processor time of the main thread. */

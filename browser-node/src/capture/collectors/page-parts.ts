@@ -3,10 +3,9 @@ import type { Observation } from '@adsweep/shared/capture/observations/index.ts'
 import { CAPTURE_URL_LENGTH_MAX } from '@adsweep/shared/limits.ts';
 import { evaluateInIsolatedWorld } from '../devtools/isolated-world.ts';
 import { type PageParts, readParts } from '../page-scripts/read-parts.ts';
-import { ANSWER_MS } from '../session/budgets.ts';
-import { clipUrl } from '../session/clip-url.ts';
+import { ANSWER_MS, underLoad } from '../session/budgets.ts';
 import { type FrameAt, framesOf } from '../session/frames.ts';
-import { underLoad } from '../session/machine-load.ts';
+import { clipUrl } from '../session/urls.ts';
 import type { Collector } from './collector.ts';
 
 /** Limits per document, and of the frames of a landing that are inspected: the first ones are those that a visitor sees. */

@@ -2,13 +2,12 @@ import type { Observation } from '@adsweep/shared/capture/observations/index.ts'
 import { CAPTURE_URL_LENGTH_MAX } from '@adsweep/shared/limits.ts';
 import { evaluateInIsolatedWorld, isolatedWorldOf } from '../devtools/isolated-world.ts';
 import { type Content, readContents, readPlace } from '../page-scripts/read-contents.ts';
-import { ANSWER_MS, FRAMES_MAX } from '../session/budgets.ts';
+import { ANSWER_MS, FRAMES_MAX, underLoad } from '../session/budgets.ts';
 import type { CaptureSession } from '../session/capture-session.ts';
-import { clipUrl } from '../session/clip-url.ts';
 import { type FrameAt, framesOf } from '../session/frames.ts';
 import { isShown } from '../session/landings.ts';
-import { underLoad } from '../session/machine-load.ts';
 import type { Tab } from '../session/tab.ts';
+import { clipUrl } from '../session/urls.ts';
 import type { Collector } from './collector.ts';
 
 /** Of one document; a content of less than `side` pixels either way is no ad. */

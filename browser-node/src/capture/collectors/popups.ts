@@ -2,7 +2,7 @@ import type { ObservationOf } from '@adsweep/shared/capture/observations/index.t
 import { POPUP_URLS_MAX } from '@adsweep/shared/capture/observations/navigation.ts';
 import { rootOf } from '../devtools/devtools.ts';
 import { actsByItself } from '../session/capture-session.ts';
-import { clipUrl } from '../session/clip-url.ts';
+import { clipUrl } from '../session/urls.ts';
 import type { Collector } from './collector.ts';
 
 type Facts = ObservationOf<'popups'>['facts'];

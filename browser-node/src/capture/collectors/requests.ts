@@ -3,9 +3,9 @@ import { REQUEST_URLS_MAX } from '@adsweep/shared/limits.ts';
 import type { TicketTraffic } from '@adsweep/shared/targeting/exit-ticket.ts';
 import type { Request } from 'playwright-core';
 import type { CaptureSession } from '../session/capture-session.ts';
-import { clipUrl } from '../session/clip-url.ts';
 import { type Entry, emptyEntry } from '../session/network-journal.ts';
 import { requestPlaces } from '../session/request-places.ts';
+import { clipUrl, withoutFragment } from '../session/urls.ts';
 import type { Collector } from './collector.ts';
 
 /**
@@ -111,6 +111,4 @@ function asRequests(entries: Entry[], captureSession: CaptureSession): NetworkRe
     };
   });
 }
-
-const withoutFragment = (url: string): string => url.split('#')[0] as string;
 const hostOf = (url: string): string => (URL.canParse(url) ? new URL(url).host.replace(/:443$/, '') : '');

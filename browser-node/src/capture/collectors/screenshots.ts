@@ -1,16 +1,15 @@
-import { CONTENT_TYPES, landingScreenshot } from '@adsweep/shared/capture/artifacts.ts';
+import { CONTENT_TYPES, landingScreenshot, PAGE_SCREENSHOT } from '@adsweep/shared/capture/artifacts.ts';
 import { SUBJECT_ORD } from '@adsweep/shared/capture/capture.ts';
 import { jpegSize } from '@adsweep/shared/capture/picture-size.ts';
+import { PICTURE_PIXELS_MAX, WEBP_SIDE_MAX } from '@adsweep/shared/limits.ts';
 import { COMMAND_MS } from '../devtools/devtools.ts';
 import { evaluateInIsolatedWorld } from '../devtools/isolated-world.ts';
 import { type PageSize, scrollThrough } from '../page-scripts/scroll-through.ts';
-import { PICTURED_HEIGHT_MAX, SCREENSHOT_MS, SCROLL_MS } from '../session/budgets.ts';
+import { SCREENSHOT_HEIGHT_MAX, SCREENSHOT_MS, SCROLL_MS, underLoad } from '../session/budgets.ts';
 import type { CaptureSession } from '../session/capture-session.ts';
-import { type OpenTab, stopScript } from '../session/landings.ts';
-import { underLoad } from '../session/machine-load.ts';
+import { isShown, type OpenTab } from '../session/landings.ts';
 import { settle } from '../session/settle.ts';
 import type { Collector } from './collector.ts';
-import { picturedPart } from './pictured-part.ts';
 
 /** The JPEG is encoded again as WebP when it is read, so its quality is a little higher than that of the WebP. */
 const JPEG = { format: 'jpeg', quality: 90 } as const;
@@ -41,7 +40,7 @@ export async function picture(captureSession: CaptureSession, landing: OpenTab, 
   try {
     const size = await wholePage(captureSession, landing, screens);
     if (size.isEmpty) return await shootView(landing);
-    if (size.height <= PICTURED_HEIGHT_MAX) return await shootWhole(captureSession, landing, size);
+    if (size.height <= SCREENSHOT_HEIGHT_MAX) return await shootWhole(captureSession, landing, size);
     captureSession.notes.push({ collector: 'screenshots', text: `${size.height} pixels high: what is in view` });
   } catch (cause) {
     captureSession.logger.info({ cause }, 'no full-page screenshot could be taken');
@@ -49,7 +48,7 @@ export async function picture(captureSession: CaptureSession, landing: OpenTab, 
       collector: 'screenshots',
       text: 'no full-page screenshot could be taken: only the viewport',
     });
-    await stopScript(landing.tab);
+    await landing.tab.stopScript();
   }
   return shootView(landing);
 }
@@ -74,7 +73,7 @@ async function wholePage(captureSession: CaptureSession, landing: OpenTab, scree
 function shootWhole(captureSession: CaptureSession, { page, tab }: OpenTab, size: PageSize): Promise<Buffer> {
   const view = page.viewportSize();
   const beyondView = !view || size.width > view.width || size.height > view.height;
-  const part = { clip: picturedPart(size), beyondView, quality: JPEG.quality };
+  const part = { clip: screenshotClip(size), beyondView, quality: JPEG.quality };
   return captureSession.open.picture(tab.session.targetId, part, underLoad(captureSession, SCREENSHOT_MS));
 }
 
@@ -82,4 +81,31 @@ function shootWhole(captureSession: CaptureSession, { page, tab }: OpenTab, size
 async function shootView({ tab }: OpenTab): Promise<Buffer> {
   const { data } = await tab.session.send('Page.captureScreenshot', JPEG, COMMAND_MS);
   return Buffer.from(data, 'base64');
+}
+
+/** The page that a creative stood on, where no click led to a landing: it is then the picture of the scan. */
+export const pageScreenshot: Collector = {
+  name: 'page_picture',
+  budgetMs: SCREENSHOT_MS,
+  start: (captureSession) => async (draft) => {
+    const tab = captureSession.creative?.tab;
+    if (!tab || draft.landings.length > 0 || !isShown(tab)) return;
+    const bytes = await picture(captureSession, tab, 0);
+    const size = jpegSize(bytes);
+    if (size) draft.files.push({ name: PAGE_SCREENSHOT, contentType: CONTENT_TYPES.jpeg, bytes, ...size });
+  },
+};
+
+/**
+ * The part of a page that its picture shows, from the top left, in CSS pixels: as far as a WebP picture has sides and we take pixels.
+ * `ratio`: device pixels per CSS pixel.
+ */
+export function screenshotClip(page: { width: number; height: number; ratio: number }) {
+  const { ratio } = page;
+  const longest = Math.floor(WEBP_SIDE_MAX / ratio);
+  const width = Math.min(page.width, longest);
+  // Broken device pixels are rounded up.
+  const inPixels = Math.floor(Math.floor(PICTURE_PIXELS_MAX / Math.ceil(width * ratio)) / ratio);
+  const height = Math.min(page.height, longest, inPixels);
+  return { x: 0, y: 0, width, height };
 }

@@ -1,12 +1,10 @@
-import { interruptCalls } from './interrupt-calls.ts';
+import type { Natives } from './natives.ts';
 import { nativesScript } from './natives.ts';
-import { boundAttempts } from './sound-attempts.ts';
+import { boundAttempts, watchMedia, watchWebAudio } from './sound.ts';
 import { watchFingerprints } from './watch-fingerprints.ts';
 import { watchHistory } from './watch-history.ts';
-import { watchMedia } from './watch-media.ts';
 import { watchTimers } from './watch-timers.ts';
 import { watchUnpromptedCalls } from './watch-unprompted-calls.ts';
-import { watchWebAudio } from './watch-web-audio.ts';
 
 /**
  * JavaScript that runs in every document before its own scripts and tells what it does by itself. What it tells goes to the console,
@@ -27,3 +25,14 @@ const begin = (${boundAttempts})((line) => say('${token}|sound|' + line));
 (${watchTimers})(natives, (ms) => say('${token}|timer|' + ms));
 (${watchHistory})(natives, (event, count, copy) => say('${token}|history|' + event + '|' + count + '|' + copy));
 })();`;
+
+/**
+ * Runs in the page: each call that shows a dialog or writes to the console enters a JavaScript function first. There V8 looks whether it
+ * was told to stop; in a loop that calls nothing but native functions it does so only after some hundred turns, each of which would be a
+ * dialog, or a line of megabytes.
+ */
+export function interruptCalls({ precede }: Natives): void {
+  for (const name of ['alert', 'confirm', 'prompt', 'print']) precede(window, name, () => undefined);
+  const lines = ['log', 'info', 'warn', 'error', 'debug', 'dir', 'dirxml', 'table', 'trace', 'group', 'groupCollapsed'];
+  for (const name of [...lines, 'assert', 'count', 'timeLog']) precede(console, name, () => undefined);
+}

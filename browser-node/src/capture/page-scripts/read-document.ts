@@ -20,3 +20,36 @@ export function readDocument(limits: DocumentLimits): DocumentFacts {
     html: root ? root.outerHTML.slice(0, limits.html) : '',
   };
 }
+
+/**
+ * Runs in the page, in a world of its own: the markup of a document as it is rendered, open shadow roots included, at most `length`
+ * characters. Of our own page, what stands in `slot` (a selector) and behind it.
+ */
+export function readMarkup({ slot, length }: { slot: string | null; length: number }): string {
+  const root = Reflect.get(Document.prototype, 'documentElement', document) as Element | null;
+  if (!root) return '';
+  const shadowRoots: ShadowRoot[] = [];
+  const collect = (within: Node) => {
+    const walker = Document.prototype.createTreeWalker.call(document, within, NodeFilter.SHOW_ELEMENT);
+    for (let node = walker.nextNode(); node && shadowRoots.length < 1_000; node = walker.nextNode()) {
+      const { shadowRoot } = node as Element;
+      if (!shadowRoot) continue;
+      shadowRoots.push(shadowRoot);
+      collect(shadowRoot);
+    }
+  };
+  collect(document);
+  const inner = (element: Element): string => element.getHTML({ shadowRoots });
+  const own = slot === null ? null : Document.prototype.querySelector.call(document, slot);
+  if (!own)
+    return (slot === null ? (root.cloneNode(false) as Element) : root).outerHTML
+      .replace(/<\/html>$/i, `${inner(root)}</html>`)
+      .slice(0, length);
+  let markup = inner(own);
+  for (let next = own.nextElementSibling; next; next = next.nextElementSibling)
+    markup += (next.cloneNode(false) as Element).outerHTML.replace(
+      /(<\/[^>]*>)?$/,
+      (end) => inner(next as Element) + end,
+    );
+  return markup.slice(0, length);
+}

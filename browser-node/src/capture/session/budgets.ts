@@ -1,3 +1,5 @@
+import { availableParallelism, loadavg } from 'node:os';
+
 /**
  * All limits on the time and size of a capture, in one place. Times in ms. A page has 90 s, an ad 120 s (`JOB_LIMITS`); the sum of these
  * limits stays below that, so that a slow page still yields its evidence.
@@ -39,7 +41,7 @@ export const COLLECT_MS = 20_000;
 /** The screenshot of one landing. A page 16,383 pixels high takes 1 to 2 s, one of 300,000 pixels (of which 16,383 are kept) 4 s. */
 export const SCREENSHOT_MS = 10_000;
 /** For a screenshot of any part, Chromium lays out and paints the whole page, 10 s per million pixels of text: above this, only the viewport. */
-export const PICTURED_HEIGHT_MAX = 300_000;
+export const SCREENSHOT_HEIGHT_MAX = 300_000;
 /** Scrolling through a page so that it loads lazy content. */
 export const SCROLL_MS = 2_500;
 /** How long the active Back probe watches where it leads. */
@@ -81,3 +83,32 @@ export const HOPS_MAX = 200;
 export const OBSERVATIONS_MAX = 200;
 /** Attempts to play sound that are kept per tab. */
 export const ATTEMPTS_MAX = 10;
+
+const LOAD_FACTOR_MAX = 2;
+/** Bounds of a capture older than this are no longer extended: a page that never comes to rest must not get more time at every step. */
+const EXTENDED_UNTIL_MS = 30_000;
+const MEASURED_MS = 1_000;
+
+/**
+ * An upper bound in ms, extended while more processes are runnable than there are cores: waiting for a condition must not end early because
+ * another capture is busy. A condition that is met takes no longer. `startedAt`: when the capture began, by `performance.now()`.
+ */
+export const underLoad = ({ startedAt }: { startedAt: number }, ms: number): number =>
+  extendedBound(ms, currentLoadFactor(), performance.now() - startedAt);
+
+let measured = { at: Number.NEGATIVE_INFINITY, loadFactor: 1 };
+
+/** The load factor of this machine, at most a second old: a capture asks dozens of times, and each measurement reads files of the system. */
+function currentLoadFactor(): number {
+  const now = performance.now();
+  if (now - measured.at >= MEASURED_MS)
+    measured = { at: now, loadFactor: loadFactor(loadavg()[0] ?? 0, availableParallelism()) };
+  return measured.loadFactor;
+}
+
+/** The factor by which upper bounds are extended at a load average of `load` (runnable processes, over one minute). Pure. */
+export const loadFactor = (load: number, cores: number): number => Math.min(LOAD_FACTOR_MAX, Math.max(1, load / cores));
+
+/** A bound of `ms`, extended by `factor` as far as the age `ageMs` of its capture allows. Pure. */
+export const extendedBound = (ms: number, factor: number, ageMs: number): number =>
+  Math.max(ms, Math.min(ms * factor, EXTENDED_UNTIL_MS - ageMs));

@@ -9,7 +9,6 @@ import { type ChooseLandings, Landings, type OpenTab } from './landings.ts';
 import { NetworkJournal } from './network-journal.ts';
 import { PageReports } from './page-reports.ts';
 import type { SeenCreative } from './seen-creative.ts';
-import { stopFlood } from './stop-flood.ts';
 import { watchTabs } from './tab.ts';
 
 /** The state that all steps of one capture share. */
@@ -102,6 +101,12 @@ export async function openCaptureSession(
     isChecking: false,
     isLeading: false,
   };
+}
+
+/** Ends all scripts of a capture that floods the browser, at once: what its tabs show can then be inspected. */
+function stopFlood(devtools: DevTools, tabs: readonly OpenTab[]): void {
+  for (const { tab } of tabs) void tab.stopScript();
+  for (const session of devtools.sessions()) if (session.type !== 'page') session.notify('Runtime.terminateExecution');
 }
 
 /** Removes all of this capture's listeners, so that the next capture can use the context. Never throws. */

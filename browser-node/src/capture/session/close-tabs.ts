@@ -2,11 +2,9 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { withDeadline } from '@adsweep/shared/service/with-deadline.ts';
 import type { TicketTraffic } from '@adsweep/shared/targeting/exit-ticket.ts';
 import { evaluateInIsolatedWorld } from '../devtools/isolated-world.ts';
-import { leaveDocument } from '../page-scripts/leave-document.ts';
-import { LEAVE_MAX_MS, LEAVE_QUIET_MS, TRAFFIC_MS, UNLOAD_MS } from './budgets.ts';
+import { LEAVE_MAX_MS, LEAVE_QUIET_MS, TRAFFIC_MS, UNLOAD_MS, underLoad } from './budgets.ts';
 import type { CaptureSession } from './capture-session.ts';
 import { isShown, type OpenTab } from './landings.ts';
-import { underLoad } from './machine-load.ts';
 
 /** The quiet time required, in round trips: on a busy machine everything takes longer, so a pause must be longer too. */
 const ROUND_TRIPS = 4;
@@ -89,4 +87,9 @@ async function askGateway(
     captureSession.notes.push({ collector: 'gateway', text: 'it did not report the traffic' });
     return null;
   }
+}
+
+/** Runs in the page, in a world of its own: navigates away from the document, whose unload handlers then run without a time limit. */
+export function leaveDocument(): void {
+  location.replace('about:blank');
 }

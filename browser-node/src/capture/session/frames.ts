@@ -1,7 +1,6 @@
 import type { CommandAnswer, TargetSession } from '../devtools/devtools.ts';
-import { ANSWER_MS } from './budgets.ts';
+import { ANSWER_MS, underLoad } from './budgets.ts';
 import type { CaptureSession } from './capture-session.ts';
-import { underLoad } from './machine-load.ts';
 
 type FrameTree = CommandAnswer<'Page.getFrameTree'>['frameTree'];
 /** A frame by the session that leads to it; `parentId`: the frame around it, null for the tab's own. */

@@ -111,15 +111,18 @@ export class Landings {
   #refuse(page: Page): void {
     page.close().catch(() => undefined);
     if (this.opened !== this.#limits.tabs) return;
-    for (const { tab } of this.tabs) void stopScript(tab);
+    for (const { tab } of this.tabs) void tab.stopScript();
   }
 }
 
 /** Whether a tab shows a page of the target and can be inspected. */
 export const isShown = ({ page, tab }: OpenTab): boolean => !page.isClosed() && tab.committed && !tab.refused;
 
-/** Stops the running script of a tab and disables scripts, so that the tab can be inspected. Works on a page in an endless loop too. */
-export async function stopScript(tab: Tab): Promise<void> {
-  tab.disableScript();
-  await tab.session.send('Runtime.terminateExecution', undefined, COMMAND_MS).catch(() => undefined);
-}
+/**
+ * The landings of an ad tag or VAST tag: the tabs that the click opened, then those that opened by themselves, each in the order in which
+ * they opened. The creative's own tab is none, unless it was led elsewhere. Pure.
+ */
+export const creativeLandings: ChooseLandings = (tabs) =>
+  tabs
+    .filter(({ tab }) => tab.landingHop !== null)
+    .toSorted((a, b) => Number(a.tab.openedBy === 'page') - Number(b.tab.openedBy === 'page'));

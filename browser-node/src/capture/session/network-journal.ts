@@ -6,10 +6,10 @@ import { registrableDomain } from '@adsweep/shared/urls/registrable-domain.ts';
 import { startedWorker } from '../../browser/started-worker.ts';
 import { type DevTools, type EventPayload, rootOf, type TargetSession } from '../devtools/devtools.ts';
 import { CONTENT_TYPE_LENGTH_MAX, HOPS_MAX } from './budgets.ts';
-import { clipUrl, hasImpossibleHost } from './clip-url.ts';
 import { FairList } from './fair-list.ts';
 import { isNeverSent } from './never-sent.ts';
 import type { Tab } from './tab.ts';
+import { clipUrl, hasImpossibleHost } from './urls.ts';
 
 type Sent = EventPayload<'Network.requestWillBeSent'>;
 type Response = EventPayload<'Network.responseReceived'>['response'];
@@ -86,10 +86,10 @@ export type Finished = { entry: Entry; session: TargetSession; requestId: string
 type AnswerHead = { status: number; headers: Record<string, string> };
 
 /** `apart`: the head of its answer as it was told beside the answer itself. */
-type Open = { entry: Entry; startedAt: number; seen: number; apart?: AnswerHead };
+type Open = { entry: Entry; startedAt: number; seen: number; extraInfo?: AnswerHead };
 
 /** How an answer ends that the browser keeps from its page (Opaque Response Blocking, Fetch standard): a script or picture that is HTML. */
-export const KEPT_BACK = 'net::ERR_BLOCKED_BY_ORB';
+export const ORB_BLOCKED = 'net::ERR_BLOCKED_BY_ORB';
 
 /** All network requests of the context, in order, from the protocol events of all its targets. */
 export class NetworkJournal {
@@ -105,7 +105,7 @@ export class NetworkJournal {
   readonly #open = new Map<string, Open>();
   readonly #sockets = new Map<string, Entry>();
   /** Requests whose answer was kept back before its head was told. */
-  readonly #keptBack = new Map<string, Entry>();
+  readonly #orbBlocked = new Map<string, Entry>();
   /** URLs of document requests that we stopped and that were not written down yet. */
   readonly #stopped: string[] = [];
   readonly #finished: ((finished: Finished) => void)[] = [];
@@ -211,10 +211,10 @@ export class NetworkJournal {
   /** An answer that is kept back is never received: its status is told beside it alone, before or after its end. */
   #onExtraInfo({ requestId, statusCode: status, headers }: EventPayload<'Network.responseReceivedExtraInfo'>): void {
     if (isRedirectStatus(status)) return;
-    const [open, keptBack] = [this.#open.get(requestId), this.#keptBack.get(requestId)];
-    if (open) open.apart = { status, headers };
-    else if (keptBack) fillHead(keptBack, { status, headers });
-    this.#keptBack.delete(requestId);
+    const [open, orbBlocked] = [this.#open.get(requestId), this.#orbBlocked.get(requestId)];
+    if (open) open.extraInfo = { status, headers };
+    else if (orbBlocked) fillHead(orbBlocked, { status, headers });
+    this.#orbBlocked.delete(requestId);
   }
 
   #failed(event: EventPayload<'Network.loadingFailed'>, session: TargetSession): void {
@@ -232,9 +232,9 @@ export class NetworkJournal {
     this.lastActivityAt = performance.now();
     open.entry.fault = fault;
     open.entry.isWhole = fault === '';
-    if (fault === KEPT_BACK && open.entry.statusCode === 0) {
-      if (open.apart) fillHead(open.entry, open.apart);
-      else this.#keptBack.set(requestId, open.entry);
+    if (fault === ORB_BLOCKED && open.entry.statusCode === 0) {
+      if (open.extraInfo) fillHead(open.entry, open.extraInfo);
+      else this.#orbBlocked.set(requestId, open.entry);
     }
     if (!fault && this.closedAtMs === null)
       for (const listener of this.#finished) listener({ entry: open.entry, session, requestId });

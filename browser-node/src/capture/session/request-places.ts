@@ -4,6 +4,7 @@ import type { OpenTab } from './landings.ts';
 import type { Entry, NetworkJournal } from './network-journal.ts';
 import type { SeenCreative } from './seen-creative.ts';
 import type { Tab } from './tab.ts';
+import { withoutFragment } from './urls.ts';
 
 /** Where a request belongs: to a hop of a landing's chain, or to one of the creative's. */
 export type Place = Pick<NetworkRequest, 'landing' | 'hop' | 'surface'>;
@@ -58,5 +59,3 @@ function creativeHopOf(entry: Entry, documents: Entry[]): number | null {
 
 const madeBy = ({ loaderId }: Entry, hops: Entry[]): number =>
   hops.findLastIndex((hop) => hop.loaderId !== '' && hop.loaderId === loaderId);
-
-const withoutFragment = (url: string): string => url.split('#')[0] as string;

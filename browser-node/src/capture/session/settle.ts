@@ -1,12 +1,20 @@
 import { SCRIPT_NAVIGATIONS_MAX } from '@adsweep/shared/limits.ts';
 import { evaluateInIsolatedWorld } from '../devtools/isolated-world.ts';
-import { runTimers } from '../page-scripts/run-timers.ts';
-import { ANNOUNCED_REFRESH_MAX_MS, ANSWER_MS, DWELL_MS, LONG_REQUEST_MS, QUIET_MS, SETTLE_MS } from './budgets.ts';
+import {
+  ANNOUNCED_REFRESH_MAX_MS,
+  ANSWER_MS,
+  DWELL_MS,
+  FLOOD_REQUESTS,
+  LONG_REQUEST_MS,
+  QUIET_MS,
+  SETTLE_EXTENSION_MS,
+  SETTLE_FACTOR_MAX,
+  SETTLE_MS,
+  underLoad,
+} from './budgets.ts';
 import type { CaptureSession } from './capture-session.ts';
 import type { OpenTab } from './landings.ts';
-import { underLoad } from './machine-load.ts';
 import type { NetworkJournal } from './network-journal.ts';
-import { leadsOn, SettleExtension } from './settle-extension.ts';
 
 const CHECK_AT_LEAST_MS = 50;
 /** Time for a loop that was stopped to show its last document. */
@@ -119,4 +127,62 @@ function pause(captureSession: CaptureSession, ms: number): Promise<void> {
       resolve();
     });
   });
+}
+
+/** The interval of checks for progress: long enough to see some even on a heavily overloaded machine. */
+const STEP_MS = 2_000;
+
+type Progress = {
+  budgetMs: number;
+  /** How much the budget may be extended when the machine is slow, in ms. */
+  lateMs: number;
+  journal: Pick<NetworkJournal, 'underWay' | 'ended'>;
+  /** Whether the tabs make progress that is delayed by the machine. */
+  isLate: () => Promise<boolean>;
+};
+
+/**
+ * Decides whether tabs that are not at rest when their budget is used up are watched for longer: by the progress they make, not by the speed
+ * of the machine. A page that keeps navigating is watched until it is certain that it is a loop, a flood of requests until it has been served.
+ */
+export class SettleExtension {
+  readonly #progress: Progress;
+  #usedMs = 0;
+  #ended = 0;
+  #wasLate = false;
+
+  constructor(progress: Progress) {
+    this.#progress = progress;
+  }
+
+  /** For how many more ms; 0 = none. */
+  async next(tabs: OpenTab[]): Promise<number> {
+    const { budgetMs, lateMs, isLate } = this.#progress;
+    const leftMs = budgetMs * (SETTLE_FACTOR_MAX - 1) - this.#usedMs;
+    if (leftMs <= 0) return 0;
+    if (tabs.some(leadsOn) || this.#reducesFlood()) return this.#use(Math.min(STEP_MS, leftMs));
+    if (this.#wasLate || !(await isLate())) return 0;
+    this.#wasLate = true;
+    return this.#use(Math.min(lateMs, SETTLE_EXTENSION_MS, leftMs));
+  }
+
+  #reducesFlood(): boolean {
+    const { journal } = this.#progress;
+    const hasProgress = journal.ended > this.#ended;
+    this.#ended = journal.ended;
+    return hasProgress && journal.underWay() > FLOOD_REQUESTS;
+  }
+
+  #use(ms: number): number {
+    this.#usedMs += ms;
+    return ms;
+  }
+}
+
+/** A tab that may be in a loop: it has navigated immediately more often than any page that is not in one. */
+export const leadsOn = ({ tab }: OpenTab): boolean => tab.promptNavigations > SCRIPT_NAVIGATIONS_MAX / 4;
+
+/** Runs in the page, in a world of its own: resolves when the page's timers that are due have run. */
+export function runTimers(): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, 0));
 }

@@ -1,7 +1,6 @@
-import { ANSWER_MS } from './budgets.ts';
+import { ANSWER_MS, underLoad } from './budgets.ts';
 import type { CaptureSession } from './capture-session.ts';
-import { isShown, type OpenTab, stopScript } from './landings.ts';
-import { underLoad } from './machine-load.ts';
+import { isShown, type OpenTab } from './landings.ts';
 
 /** Stops the scripts of tabs that are too busy to answer, so that their contents can be read and captured. */
 export async function stopBusyScripts(captureSession: CaptureSession): Promise<void> {
@@ -17,7 +16,7 @@ async function isBusy(captureSession: CaptureSession, { tab }: OpenTab): Promise
     await tab.session.send('Runtime.evaluate', { expression: '1' }, underLoad(captureSession, ANSWER_MS));
     return false;
   } catch {
-    await stopScript(tab);
+    await tab.stopScript();
     return true;
   }
 }

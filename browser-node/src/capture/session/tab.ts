@@ -1,7 +1,7 @@
 import type { HopKind } from '@adsweep/shared/capture/hop.ts';
-import type { DevTools, EventPayload, TargetSession } from '../devtools/devtools.ts';
+import { COMMAND_MS, type DevTools, type EventPayload, type TargetSession } from '../devtools/devtools.ts';
 import { QUIET_MS } from './budgets.ts';
-import { clipUrl } from './clip-url.ts';
+import { clipUrl } from './urls.ts';
 
 type Requested = EventPayload<'Page.frameRequestedNavigation'>;
 type Started = EventPayload<'Page.frameStartedNavigating'>;
@@ -81,6 +81,12 @@ export class Tab {
   disableScript(): void {
     this.isScriptDisabled = true;
     this.session.notify('Emulation.setScriptExecutionDisabled', { value: true });
+  }
+
+  /** Stops the running script and disables scripts, so that the tab can be inspected. Works on a page in an endless loop too. */
+  async stopScript(): Promise<void> {
+    this.disableScript();
+    await this.session.send('Runtime.terminateExecution', undefined, COMMAND_MS).catch(() => undefined);
   }
 
   hopped(loaderId: string): void {

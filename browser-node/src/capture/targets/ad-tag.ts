@@ -1,26 +1,21 @@
 import { setTimeout } from 'node:timers/promises';
 import { afterwards, whileOpen } from '../collectors/index.ts';
 import { interactive } from '../collectors/interactive.ts';
-import { pagePicture } from '../collectors/page-picture.ts';
-import { screenshots } from '../collectors/screenshots.ts';
+import { pageScreenshot, screenshots } from '../collectors/screenshots.ts';
+import { checkInteractive } from '../harness/check-interactive.ts';
+import { type Clickable, centreOf, clickablesUnder, gridOver } from '../harness/clickables.ts';
+import { ancestorFrames, followClick, hasNavigatedAway, markAsLanding } from '../harness/follow-click.ts';
+import { authenticate, type HarnessPage, openHarnessPage } from '../harness/harness-page.ts';
+import { measureFrames } from '../harness/measure-frames.ts';
+import { hasElement, isTagUrl, mraidAnswer, placementPage } from '../harness/placement.ts';
+import { publisherFragment, publisherUrl } from '../harness/publisher-url.ts';
+import { type FoundCreative, isRendered, seeCreative } from '../harness/see-creative.ts';
 import { EMPTY_PLACEMENT_MS, LATE_CLICKABLE_MS, NAVIGATION_MS } from '../session/budgets.ts';
 import type { CaptureRequest } from '../session/capture-outcome.ts';
 import type { CaptureSession } from '../session/capture-session.ts';
+import { creativeLandings } from '../session/landings.ts';
 import type { Entry } from '../session/network-journal.ts';
 import { settle } from '../session/settle.ts';
-import { authenticate } from '../stage/authenticate.ts';
-import { checkInteractive } from '../stage/check-interactive.ts';
-import { type Clickable, clickablesUnder } from '../stage/clickables.ts';
-import { creativeLandings } from '../stage/creative-landings.ts';
-import { becomeLanding, followClick, isLedAway } from '../stage/follow-click.ts';
-import { framesAlong } from '../stage/frames-along.ts';
-import { centreOf, gridOver } from '../stage/grid.ts';
-import { measureFrames } from '../stage/measure-frames.ts';
-import { mraidAnswer } from '../stage/mraid-answer.ts';
-import { hasElement, isTagUrl, placementPage } from '../stage/placement.ts';
-import { publisherFragment, publisherUrl } from '../stage/publisher-url.ts';
-import { type FoundCreative, isRendered, seeCreative } from '../stage/see-creative.ts';
-import { openStage, type Stage } from '../stage/stage.ts';
 import type { CaptureTarget, Visit } from './target.ts';
 
 /**
@@ -31,7 +26,7 @@ export const adTag: CaptureTarget = {
   prepare: authenticate,
   visit,
   collectors: {
-    whileOpen: whileOpen.flatMap((one) => (one === screenshots ? [screenshots, pagePicture, interactive] : [one])),
+    whileOpen: whileOpen.flatMap((one) => (one === screenshots ? [screenshots, pageScreenshot, interactive] : [one])),
     afterwards,
   },
   landings: creativeLandings,
@@ -49,23 +44,23 @@ async function visit(captureSession: CaptureSession, { target, referrer }: Captu
     return { error: '', failure: { code: 'ad_tag: INVALID', cause: 'the snippet holds no element' } };
   const url = publisherUrl(referrer, tag);
   const markup = placementPage(new URL(url).host, tag);
-  const stagePage = { url, fragment: publisherFragment(referrer), markup, named: tag };
-  const stage = await openStage(captureSession, stagePage, mraidAnswer);
-  if (!stage) return ended(captureSession);
+  const content = { url, fragment: publisherFragment(referrer), markup, named: tag };
+  const harness = await openHarnessPage(captureSession, content, mraidAnswer);
+  if (!harness) return ended(captureSession);
   await settle(captureSession);
-  const own = isUrl ? await ownDocument(captureSession, stage, tag.trim()) : NO_DOCUMENT;
+  const own = isUrl ? await ownDocument(captureSession, harness, tag.trim()) : NO_DOCUMENT;
   if (own.error) return ended(captureSession, own);
-  await settleLateCreative(captureSession, stage, isUrl);
+  await settleLateCreative(captureSession, harness, isUrl);
   // A creative that navigated away on its own is gone: what replaced it is a landing.
-  if (isLedAway(stage)) {
-    becomeLanding(captureSession, stage);
+  if (hasNavigatedAway(harness)) {
+    markAsLanding(captureSession, harness);
     return ended(captureSession, own);
   }
-  const found = await seeCreative(captureSession, stage, isUrl);
+  const found = await seeCreative(captureSession, harness, isUrl);
   captureSession.creative = found.seen;
-  if (found.box) await click(captureSession, stage, found, isUrl);
+  if (found.box) await click(captureSession, harness, found, isUrl);
   // A timer that a click started may lead the page away later.
-  if (isLedAway(stage)) becomeLanding(captureSession, stage);
+  if (hasNavigatedAway(harness)) markAsLanding(captureSession, harness);
   return ended(captureSession, own);
 }
 
@@ -76,14 +71,15 @@ const NO_DOCUMENT: OwnDocument = { error: '' };
 const ended = ({ ending }: CaptureSession, own = NO_DOCUMENT): Visit => ({ ...own, failure: ending.failure });
 
 /** Watches a placement that is still empty, and waits until late content has come to rest. */
-async function settleLateCreative(captureSession: CaptureSession, stage: Stage, isUrl: boolean): Promise<void> {
+async function settleLateCreative(captureSession: CaptureSession, harness: HarnessPage, isUrl: boolean): Promise<void> {
   const { ending, tabs } = { ending: captureSession.ending, tabs: captureSession.landings.tabs.length };
-  const isOver = () => ending.failure !== null || isLedAway(stage) || captureSession.landings.tabs.length > tabs;
+  const isOver = () =>
+    ending.failure !== null || hasNavigatedAway(harness) || captureSession.landings.tabs.length > tabs;
   const until = performance.now() + EMPTY_PLACEMENT_MS;
-  if (isOver() || (await isRendered(captureSession, stage, isUrl))) return;
+  if (isOver() || (await isRendered(captureSession, harness, isUrl))) return;
   while (!isOver() && performance.now() < until) {
     await ending.race(setTimeout(LOOK_EVERY_MS));
-    if (await isRendered(captureSession, stage, isUrl)) break;
+    if (await isRendered(captureSession, harness, isUrl)) break;
   }
   await settle(captureSession);
 }
@@ -92,37 +88,37 @@ async function settleLateCreative(captureSession: CaptureSession, stage: Stage, 
  * The last document that the frame of a tag's address loaded. One that refuses to be framed (RFC 7034, CSP frame-ancestors) is opened by
  * itself, with what it would have been told of the publisher.
  */
-async function ownDocument(captureSession: CaptureSession, stage: Stage, url: string): Promise<OwnDocument> {
+async function ownDocument(captureSession: CaptureSession, harness: HarnessPage, url: string): Promise<OwnDocument> {
   const { journal, ending } = captureSession;
-  const { targetId } = stage.tab.tab.session;
-  await awaitAnswer(captureSession, stage);
-  const own = ownLoads(captureSession, stage);
+  const { targetId } = harness.tab.tab.session;
+  await awaitAnswer(captureSession, harness);
+  const own = ownLoads(captureSession, harness);
   const last = own.at(-1);
   if (!last?.fault.includes('ERR_BLOCKED_BY_RESPONSE')) {
     if (isUnanswered(own)) return { document: last, error: 'net::ERR_TIMED_OUT' };
     return { document: last, error: own.some(isAnswered) ? '' : (last?.fault ?? '') };
   }
-  const referer = `${new URL(stage.publisherUrl).origin}/`;
+  const referer = `${new URL(harness.publisherUrl).origin}/`;
   captureSession.isLeading = true;
-  await ending.race(stage.page.goto(url, { waitUntil: 'commit', timeout: NAVIGATION_MS, referer }).catch(() => null));
+  await ending.race(harness.page.goto(url, { waitUntil: 'commit', timeout: NAVIGATION_MS, referer }).catch(() => null));
   captureSession.isLeading = false;
   await settle(captureSession);
-  stage.url = stage.tab.tab.url;
+  harness.url = harness.tab.tab.url;
   return { document: journal.hopsOf(targetId).at(-1), error: '' };
 }
 
 /** Waits for an answer of the tag's address as long as for that of a page. */
-async function awaitAnswer(captureSession: CaptureSession, stage: Stage): Promise<void> {
+async function awaitAnswer(captureSession: CaptureSession, harness: HarnessPage): Promise<void> {
   const { ending, startedAt } = captureSession;
-  const isWaiting = () => isUnanswered(ownLoads(captureSession, stage)) && !ending.failure;
+  const isWaiting = () => isUnanswered(ownLoads(captureSession, harness)) && !ending.failure;
   if (!isWaiting()) return;
   while (isWaiting() && performance.now() < startedAt + NAVIGATION_MS) await ending.race(setTimeout(LOOK_EVERY_MS));
   if (!isWaiting()) await settle(captureSession);
 }
 
 /** Documents that the frame of a tag's address asked for. */
-function ownLoads({ journal }: CaptureSession, stage: Stage): Entry[] {
-  const { targetId } = stage.tab.tab.session;
+function ownLoads({ journal }: CaptureSession, harness: HarnessPage): Entry[] {
+  const { targetId } = harness.tab.tab.session;
   const loads = journal.entries().filter(({ tab, resourceType }) => tab === targetId && resourceType === 'document');
   const first = loads.find(({ hop }) => hop === null);
   return loads.filter(({ frameId }) => frameId === first?.frameId);
@@ -139,41 +135,41 @@ const isUnanswered = (loads: Entry[]): boolean => loads.at(-1)?.fault === '' && 
  */
 async function click(
   captureSession: CaptureSession,
-  stage: Stage,
+  harness: HarnessPage,
   { seen, path, frames, box }: FoundCreative,
   isUrl: boolean,
 ): Promise<void> {
-  const view = stage.page.viewportSize();
+  const view = harness.page.viewportSize();
   if (!view || !box) return;
   const clickables = await clickablesUnder(captureSession, frames, gridOver(box, view));
   const centre = centreOf(box, view);
   const points = [...(centre ? [centre] : []), ...clickables.slice(0, CLICKS_MAX)];
-  const kept = framesAlong(stage.page, path);
+  const kept = ancestorFrames(harness.page, path);
   const isOpened =
-    (await followClick(captureSession, stage, kept, points)) ||
+    (await followClick(captureSession, harness, kept, points)) ||
     (await followClick(
       captureSession,
-      stage,
+      harness,
       kept,
-      (await awaitClickables(captureSession, stage)).slice(0, CLICKS_MAX),
+      (await awaitClickables(captureSession, harness)).slice(0, CLICKS_MAX),
     ));
-  if (!isOpened || isLedAway(stage)) return;
-  seen.checkInteractive = (budgetMs) => checkInteractive(captureSession, stage, isUrl, budgetMs);
+  if (!isOpened || hasNavigatedAway(harness)) return;
+  seen.checkInteractive = (budgetMs) => checkInteractive(captureSession, harness, isUrl, budgetMs);
 }
 
 /** What looks clickable anywhere in view; where nothing does, once something does: a call to action may come at the end of an animation. */
-async function awaitClickables(captureSession: CaptureSession, stage: Stage): Promise<Clickable[]> {
+async function awaitClickables(captureSession: CaptureSession, harness: HarnessPage): Promise<Clickable[]> {
   const until = performance.now() + LATE_CLICKABLE_MS;
   for (;;) {
-    const found = await clickablesNow(captureSession, stage);
-    if (found.length > 0 || performance.now() > until || captureSession.ending.failure || isLedAway(stage))
+    const found = await clickablesNow(captureSession, harness);
+    if (found.length > 0 || performance.now() > until || captureSession.ending.failure || hasNavigatedAway(harness))
       return found;
     await captureSession.ending.race(setTimeout(LOOK_EVERY_MS));
   }
 }
 
 /** What looks clickable anywhere in view. */
-async function clickablesNow(captureSession: CaptureSession, { tab, page }: Stage): Promise<Clickable[]> {
+async function clickablesNow(captureSession: CaptureSession, { tab, page }: HarnessPage): Promise<Clickable[]> {
   const frames = await measureFrames(captureSession, tab.tab.session);
   const view = page.viewportSize();
   return view ? clickablesUnder(captureSession, frames, gridOver({ x: 0, y: 0, ...view }, view)) : [];

@@ -1,6 +1,6 @@
 import type { FailureCode } from '@adsweep/shared/failures.ts';
-import { clipUrl } from '../session/clip-url.ts';
 import { lastOf, type NetworkJournal } from '../session/network-journal.ts';
+import { clipUrl } from '../session/urls.ts';
 import type { DocumentFault, FetchedDocument, Resolution } from '../vast/resolution.ts';
 import type { Visit } from './target.ts';
 

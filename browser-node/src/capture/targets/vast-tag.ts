@@ -2,16 +2,14 @@ import type { Emulator } from '@adsweep/shared/scan/devices/device.ts';
 import { findEmulator } from '@adsweep/shared/scan/emulators.ts';
 import { parseVast } from '@adsweep/shared/vast/read-vast.ts';
 import { afterwards, whileOpen } from '../collectors/index.ts';
-import { pagePicture } from '../collectors/page-picture.ts';
-import { screenshots } from '../collectors/screenshots.ts';
+import { pageScreenshot, screenshots } from '../collectors/screenshots.ts';
 import { vast } from '../collectors/vast.ts';
+import { followClick } from '../harness/follow-click.ts';
+import { authenticate, openHarnessPage } from '../harness/harness-page.ts';
+import { publisherFragment, publisherUrl } from '../harness/publisher-url.ts';
 import type { CaptureRequest } from '../session/capture-outcome.ts';
 import type { CaptureSession } from '../session/capture-session.ts';
-import { authenticate } from '../stage/authenticate.ts';
-import { creativeLandings } from '../stage/creative-landings.ts';
-import { followClick } from '../stage/follow-click.ts';
-import { publisherFragment, publisherUrl } from '../stage/publisher-url.ts';
-import { openStage } from '../stage/stage.ts';
+import { creativeLandings } from '../session/landings.ts';
 import { documentFetcher } from '../vast/fetch-document.ts';
 import { fireErrors } from '../vast/fire-errors.ts';
 import { AnswerInterceptor } from '../vast/intercept-answers.ts';
@@ -31,7 +29,7 @@ export const vastTag: CaptureTarget = {
   prepare: authenticate,
   visit,
   collectors: {
-    whileOpen: whileOpen.flatMap((one) => (one === screenshots ? [screenshots, pagePicture] : [one])),
+    whileOpen: whileOpen.flatMap((one) => (one === screenshots ? [screenshots, pageScreenshot] : [one])),
     afterwards: [...afterwards, vast],
   },
   landings: creativeLandings,
@@ -49,17 +47,17 @@ const MARKUP =
 async function visit(captureSession: CaptureSession, request: CaptureRequest): Promise<Visit> {
   const { target, referrer } = request;
   const url = publisherUrl(referrer, namedIn(target.value));
-  const stagePage = { url, fragment: publisherFragment(referrer), markup: MARKUP, named: target.value };
-  const stage = await openStage(captureSession, stagePage);
-  if (!stage) return { error: '', failure: captureSession.ending.failure };
-  const page = new PlayerPage(captureSession, stage);
-  const answers = await AnswerInterceptor.start(stage.page, new URL(url).origin);
+  const content = { url, fragment: publisherFragment(referrer), markup: MARKUP, named: target.value };
+  const harness = await openHarnessPage(captureSession, content);
+  if (!harness) return { error: '', failure: captureSession.ending.failure };
+  const page = new PlayerPage(captureSession, harness);
+  const answers = await AnswerInterceptor.start(harness.page, new URL(url).origin);
   const player = await newPlayer(captureSession, request, page, answers);
   const resolution = await resolve(captureSession, request, player);
   const run: VastRun = { resolution, played: [], log: player.log };
   keepVastRun(captureSession, run);
   const facts = { url, ...player.size, page_url: url, page_title: TITLE };
-  captureSession.creative = { tab: stage.tab, frameId: stage.tab.tab.session.targetId, facts, files: player.files };
+  captureSession.creative = { tab: harness.tab, frameId: harness.tab.tab.session.targetId, facts, files: player.files };
   await fireErrors(player.log, resolution);
   await playAds(player, resolution, run.played);
   if (captureSession.ending.failure) return { error: '', failure: captureSession.ending.failure };
@@ -134,7 +132,7 @@ function clickOnce(
     if (isClicked || page.isGone) return;
     isClicked = true;
     await page.onClick(url, trackers);
-    await followClick(captureSession, page.stage, page.frames(), [{ x: width / 2, y: height / 2 }]);
+    await followClick(captureSession, page.harness, page.frames(), [{ x: width / 2, y: height / 2 }]);
   };
 }
 

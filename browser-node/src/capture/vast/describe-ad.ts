@@ -1,7 +1,7 @@
 import type { PlayedAd } from '@adsweep/shared/capture/vast.ts';
 import { parseClock } from '@adsweep/shared/vast/clock.ts';
 import type { VastAd, VastLinear } from '@adsweep/shared/vast/vast-document.ts';
-import { clipUrl } from '../session/clip-url.ts';
+import { clipUrl } from '../session/urls.ts';
 import { absolute } from './declared-trackers.ts';
 import { clickThroughOf } from './precedence.ts';
 import type { Resolution, ResolvedAd } from './resolution.ts';

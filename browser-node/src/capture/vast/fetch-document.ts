@@ -1,8 +1,8 @@
 import { VAST_LENGTH_MAX } from '@adsweep/shared/limits.ts';
 import { type FetchedText, fetchText } from '../page-scripts/fetch-text.ts';
 import type { CaptureSession } from '../session/capture-session.ts';
-import { clipUrl } from '../session/clip-url.ts';
 import { lastOf } from '../session/network-journal.ts';
+import { clipUrl } from '../session/urls.ts';
 import type { AnswerInterceptor } from './intercept-answers.ts';
 import type { PlayerPage } from './player-page.ts';
 import type { FetchedDocument } from './resolution.ts';

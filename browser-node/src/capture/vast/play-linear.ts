@@ -2,8 +2,8 @@ import type { MediaOutcome, TriedMedia } from '@adsweep/shared/capture/vast.ts';
 import { parseClock } from '@adsweep/shared/vast/clock.ts';
 import type { VastLinear, VastMediaFile } from '@adsweep/shared/vast/vast-document.ts';
 import type { VideoState } from '../page-scripts/video-player.ts';
-import { clipUrl } from '../session/clip-url.ts';
-import { type Entry, KEPT_BACK, type NetworkJournal } from '../session/network-journal.ts';
+import { type Entry, type NetworkJournal, ORB_BLOCKED } from '../session/network-journal.ts';
+import { clipUrl } from '../session/urls.ts';
 import { type MediaChoice, needsOtherBrowser } from './choose-media.ts';
 import { absolute, isAbout } from './declared-trackers.ts';
 import { isDueAt, type Playhead, rateAt } from './due-events.ts';
@@ -106,7 +106,7 @@ async function answeredEntry(page: PlayerPage, journal: NetworkJournal, url: str
   const find = () => journal.entries().findLast((one) => sameAddress(one.url, url));
   const giveUpAt = performance.now() + STATUS_MS;
   let entry = find();
-  while (entry?.fault === KEPT_BACK && entry.statusCode === 0 && !page.isGone && performance.now() < giveUpAt) {
+  while (entry?.fault === ORB_BLOCKED && entry.statusCode === 0 && !page.isGone && performance.now() < giveUpAt) {
     await page.pause(LOOK_EVERY_MS);
     entry = find();
   }

@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { VastDisplay, VastLinear } from '@adsweep/shared/vast/vast-document.ts';
-import { runVpaid, type VpaidStart } from '../page-scripts/run-vpaid.ts';
-import { type VpaidMessage, vpaidMessages } from '../page-scripts/vpaid-messages.ts';
+import { runVpaid, type VpaidMessage, type VpaidStart, vpaidMessages } from '../page-scripts/vpaid.ts';
 import { isAbout } from './declared-trackers.ts';
 import type { PlayerPage } from './player-page.ts';
 import { OVER_THE_VIDEO } from './show-display.ts';

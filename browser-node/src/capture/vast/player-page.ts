@@ -1,6 +1,7 @@
 import type { Frame } from 'playwright-core';
 import { COMMAND_MS } from '../devtools/devtools.ts';
 import { evaluateInWorld, isolatedWorldOf } from '../devtools/isolated-world.ts';
+import type { HarnessPage } from '../harness/harness-page.ts';
 import {
   type Box,
   type PlayerCommand,
@@ -9,31 +10,29 @@ import {
   type ShownResource,
   type VideoState,
 } from '../page-scripts/video-player.ts';
-import { SCREENSHOT_MS } from '../session/budgets.ts';
+import { SCREENSHOT_MS, underLoad } from '../session/budgets.ts';
 import type { CaptureSession } from '../session/capture-session.ts';
-import { underLoad } from '../session/machine-load.ts';
-import type { Stage } from '../stage/stage.ts';
 
 /** The page of a video player, as steps ask it: every question is bounded, and `null` where the page or the capture is gone. */
 export class PlayerPage {
   readonly #captureSession: CaptureSession;
-  readonly stage: Stage;
+  readonly harness: HarnessPage;
   #world: Promise<number> | undefined;
   /** Ids of all that was ever shown. */
   readonly #shown: string[] = [];
 
-  constructor(captureSession: CaptureSession, stage: Stage) {
+  constructor(captureSession: CaptureSession, harness: HarnessPage) {
     this.#captureSession = captureSession;
-    this.stage = stage;
+    this.harness = harness;
   }
 
   get url(): string {
-    return this.stage.url;
+    return this.harness.url;
   }
 
   /** Whether the page can no longer be called. */
   get isGone(): boolean {
-    return this.#captureSession.ending.failure !== null || this.stage.page.isClosed();
+    return this.#captureSession.ending.failure !== null || this.harness.page.isClosed();
   }
 
   state = (): Promise<VideoState | null> => this.#ask({ do: 'state' }) as Promise<VideoState | null>;
@@ -71,7 +70,7 @@ export class PlayerPage {
 
   /** Runs a script of ours in the page, in the player's own world; null where the page or the capture is gone. */
   async run<A, R>(script: (argument: A) => R, argument: A, deadlineMs = COMMAND_MS): Promise<Awaited<R> | null> {
-    const { session } = this.stage.tab.tab;
+    const { session } = this.harness.tab.tab;
     const timeoutMs = underLoad(this.#captureSession, deadlineMs);
     this.#world ??= isolatedWorldOf(session, session.targetId, timeoutMs);
     const answer = this.#world.then((world) => evaluateInWorld(session, world, script, argument, timeoutMs));
@@ -83,12 +82,12 @@ export class PlayerPage {
     if (!box || box.width < 1 || box.height < 1) return null;
     const timeout = underLoad(this.#captureSession, SCREENSHOT_MS);
     const options = { type: 'jpeg', quality: 90, clip: box, fullPage: true, caret: 'initial', timeout } as const;
-    return this.#captureSession.ending.race(this.stage.page.screenshot(options).catch(() => null));
+    return this.#captureSession.ending.race(this.harness.page.screenshot(options).catch(() => null));
   }
 
   /** The frames in the page, itself first. */
   frames(): Frame[] {
-    return this.stage.page.frames();
+    return this.harness.page.frames();
   }
 
   async pause(ms: number): Promise<void> {

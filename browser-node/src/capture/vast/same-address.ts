@@ -1,4 +1,4 @@
-import { clipUrl } from '../session/clip-url.ts';
+import { clipUrl } from '../session/urls.ts';
 
 /** What two URLs have in common that are one to a page: Chromium asks for http pictures and media of an https page by https. Pure. */
 export const addressOf = (url: string): string => (clipUrl(url).split('#')[0] as string).replace(/^https?:/i, '');

@@ -1,7 +1,7 @@
 import { companionScreenshot } from '@adsweep/shared/capture/artifacts.ts';
 import type { PlayedAd } from '@adsweep/shared/capture/vast.ts';
 import type { VastCompanionAds, VastDisplay } from '@adsweep/shared/vast/vast-document.ts';
-import { clipUrl } from '../session/clip-url.ts';
+import { clipUrl } from '../session/urls.ts';
 import { absolute, isAbout } from './declared-trackers.ts';
 import { pictureFile } from './picture-file.ts';
 import type { Player } from './player.ts';

@@ -1,6 +1,6 @@
 import { CREATIVE_VIDEO } from '@adsweep/shared/capture/artifacts.ts';
 import type { VastLinear } from '@adsweep/shared/vast/vast-document.ts';
-import { clipUrl } from '../session/clip-url.ts';
+import { clipUrl } from '../session/urls.ts';
 import { chooseMedia, isPlayedOn, type MediaChoice } from './choose-media.ts';
 import { clickAd } from './click-ad.ts';
 import { absolute } from './declared-trackers.ts';

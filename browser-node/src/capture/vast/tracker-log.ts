@@ -1,5 +1,5 @@
 import type { AdPart, CapturedTracker } from '@adsweep/shared/capture/vast.ts';
-import { clipUrl } from '../session/clip-url.ts';
+import { clipUrl } from '../session/urls.ts';
 import type { DeclaredTracker } from './declared-trackers.ts';
 import { fillMacros, type MacroContext } from './macros.ts';
 import type { PlayerPage } from './player-page.ts';

@@ -47,7 +47,10 @@ function placeIn(frames: readonly SeenFrame[], frame: SeenFrame, isPage: boolean
   if (!whole) return null;
   const dominant = largest.find(({ inner, box }) => inner && area(intersection(box, whole)) >= DOMINANT * area(whole));
   if (!dominant?.inner) return { frameId: frame.frameId, box: whole };
-  return { frameId: dominant.inner.frameId, box: sharper(adSized ? whole : dominant.box, dominant.inner.box) };
+  return {
+    frameId: dominant.inner.frameId,
+    box: contentOrFrameBox(adSized ? whole : dominant.box, dominant.inner.box),
+  };
 }
 
 /** The child frames that show something. */
@@ -60,7 +63,7 @@ function framesIn(frames: readonly SeenFrame[], { frameId }: SeenFrame, depth: n
 }
 
 /** What a frame shows, if that fills it or has an ad size; otherwise the frame, as for a line of text in it. */
-const sharper = (frame: Box, inner: Box): Box =>
+const contentOrFrameBox = (frame: Box, inner: Box): Box =>
   hasStandardSize(inner) || area(inner) >= DOMINANT * area(frame) ? inner : frame;
 
 function hasStandardSize({ width, height }: Box): boolean {
@@ -106,6 +109,6 @@ export function pathOf(frames: readonly SeenFrame[], frameId: string): SeenFrame
  * The innermost of them that has an address of its own: an empty document belongs to the one around it, and so does one that was written from
  * there, which takes over that address (HTML, `document.open`). Pure.
  */
-export const addressed = (path: readonly SeenFrame[]): SeenFrame | undefined =>
+export const innermostWithUrl = (path: readonly SeenFrame[]): SeenFrame | undefined =>
   path.find(({ url }, at) => /^https?:/i.test(url) && !path.slice(at + 1).some((outer) => outer.url === url)) ??
   path.at(-1);

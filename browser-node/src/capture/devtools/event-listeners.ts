@@ -1,5 +1,5 @@
-import type { CommandAnswer, TargetSession } from '../devtools/devtools.ts';
-import type { FrameAt } from './frames.ts';
+import type { FrameAt } from '../session/frames.ts';
+import type { CommandAnswer, TargetSession } from './devtools.ts';
 
 /** A listener of a page's; `handler.description` is its source, where it is a function. */
 export type PageListener = CommandAnswer<'DOMDebugger.getEventListeners'>['listeners'][number];

@@ -1,11 +1,9 @@
-import { CLICK_MS } from '../session/budgets.ts';
+import { CLICK_MS, underLoad } from '../session/budgets.ts';
 import type { CaptureSession } from '../session/capture-session.ts';
-import { underLoad } from '../session/machine-load.ts';
-import { type Clickable, clickablesUnder } from './clickables.ts';
-import { clickAt, isLedAway, waitFor } from './follow-click.ts';
-import { gridOver } from './grid.ts';
+import { type Clickable, clickablesUnder, gridOver } from './clickables.ts';
+import { clickAt, hasNavigatedAway, waitFor } from './follow-click.ts';
+import type { HarnessPage } from './harness-page.ts';
 import { findCreative } from './see-creative.ts';
-import type { Stage } from './stage.ts';
 
 /** How often something was clicked, and the first thing that opened nothing, '' = everything opened something. */
 export type Interactivity = { clicked: number; inert: string };
@@ -22,22 +20,22 @@ const REST_MS = 200;
  */
 export async function checkInteractive(
   captureSession: CaptureSession,
-  stage: Stage,
+  harness: HarnessPage,
   isPage: boolean,
   budgetMs: number,
 ): Promise<Interactivity> {
   const { ending, landings } = captureSession;
   const until = performance.now() + budgetMs;
   const isOver = () =>
-    ending.failure !== null || stage.page.isClosed() || isLedAway(stage) || performance.now() > until;
+    ending.failure !== null || harness.page.isClosed() || hasNavigatedAway(harness) || performance.now() > until;
   const clicked = new Set<string>();
   captureSession.isChecking = true;
   landings.refuseFurther();
   try {
     while (clicked.size < CLICKS_MAX && !isOver()) {
-      const next = (await clickablesOf(captureSession, stage, isPage)).find(({ key }) => !clicked.has(key));
+      const next = (await clickablesOf(captureSession, harness, isPage)).find(({ key }) => !clicked.has(key));
       if (!next || isOver()) break;
-      const opens = await opensAnything(captureSession, stage, next);
+      const opens = await opensAnything(captureSession, harness, next);
       if (ending.failure) break;
       clicked.add(next.key);
       if (!opens) return { clicked: clicked.size, inert: next.label };
@@ -46,26 +44,34 @@ export async function checkInteractive(
     }
   } finally {
     // A load that a click started may come late: those of the creative stay stopped.
-    stage.pageLoads.releaseLandings();
+    harness.pageLoads.releaseLandings();
     landings.closeRefused();
   }
   return { clicked: clicked.size, inert: '' };
 }
 
 /** What looks clickable on the creative as it is shown now. */
-async function clickablesOf(captureSession: CaptureSession, stage: Stage, isPage: boolean): Promise<Clickable[]> {
-  const { frames, place } = await findCreative(captureSession, stage, isPage);
-  const view = stage.page.viewportSize();
+async function clickablesOf(
+  captureSession: CaptureSession,
+  harness: HarnessPage,
+  isPage: boolean,
+): Promise<Clickable[]> {
+  const { frames, place } = await findCreative(captureSession, harness, isPage);
+  const view = harness.page.viewportSize();
   return place && view ? clickablesUnder(captureSession, frames, gridOver(place.box, view)) : [];
 }
 
 /** Whether a click tries a page load or a tab. */
-async function opensAnything(captureSession: CaptureSession, stage: Stage, clickable: Clickable): Promise<boolean> {
+async function opensAnything(
+  captureSession: CaptureSession,
+  harness: HarnessPage,
+  clickable: Clickable,
+): Promise<boolean> {
   const { ending, landings } = captureSession;
-  stage.pageLoads.stopAll();
+  harness.pageLoads.stopAll();
   const tabsBefore = landings.opened;
-  const opens = () => stage.pageLoads.stopped.length > 0 || landings.opened > tabsBefore;
-  await ending.race(clickAt(stage, clickable).catch(() => undefined));
+  const opens = () => harness.pageLoads.stopped.length > 0 || landings.opened > tabsBefore;
+  await ending.race(clickAt(harness, clickable).catch(() => undefined));
   await waitFor(() => opens() || ending.failure !== null, underLoad(captureSession, CLICK_MS));
   return opens();
 }

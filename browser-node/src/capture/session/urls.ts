@@ -9,3 +9,6 @@ export function clipUrl(url: string): string {
 
 /** Whether a URL names a host that cannot be: longer than 253 characters (RFC 1035 section 2.3.4), a port of five digits aside. */
 export const hasImpossibleHost = (url: string): boolean => /^[a-z][a-z0-9+.-]*:\/\/[^/?#]{260}/i.test(url);
+
+/** A URL without its fragment, which no server sees. */
+export const withoutFragment = (url: string): string => url.split('#')[0] as string;

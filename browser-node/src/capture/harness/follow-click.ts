@@ -1,10 +1,11 @@
-import type { Frame } from 'playwright-core';
-import { CLICK_MS, FIRST_ANSWER_MS, NAVIGATION_MS } from '../session/budgets.ts';
+import type { Frame, Page } from 'playwright-core';
+import { CLICK_MS, FIRST_ANSWER_MS, NAVIGATION_MS, underLoad } from '../session/budgets.ts';
 import type { CaptureSession } from '../session/capture-session.ts';
-import { underLoad } from '../session/machine-load.ts';
 import { settle } from '../session/settle.ts';
+import { withoutFragment } from '../session/urls.ts';
+import type { SeenFrame } from './choose-creative.ts';
+import type { HarnessPage } from './harness-page.ts';
 import type { StoppedLoad } from './page-loads.ts';
-import type { Stage } from './stage.ts';
 
 /** A place in the view of a tab, in CSS pixels. */
 export type Point = { x: number; y: number };
@@ -20,37 +21,40 @@ const IN_PLACE_MAX = 3;
  */
 export async function followClick(
   captureSession: CaptureSession,
-  stage: Stage,
+  harness: HarnessPage,
   frames: readonly Frame[],
   points: readonly Point[],
 ): Promise<boolean> {
   const { ending, landings } = captureSession;
   const openBefore = new Set(landings.tabs);
   const { attached, opened } = landings;
-  const isOpened = () => landings.tabs.some((tab) => !openBefore.has(tab)) || isLedAway(stage);
-  const isOpening = () => landings.attached > attached || stage.pageLoads.stopped.length > 0 || isOpened();
+  const isOpened = () => landings.tabs.some((tab) => !openBefore.has(tab)) || hasNavigatedAway(harness);
+  const isOpening = () => landings.attached > attached || harness.pageLoads.stopped.length > 0 || isOpened();
   for (const point of points) {
-    if (ending.failure || stage.page.isClosed()) break;
+    if (ending.failure || harness.page.isClosed()) break;
     captureSession.clickedAtMs ??= Date.now();
     captureSession.clicks += 1;
-    stage.pageLoads.follow(frames);
-    await ending.race(clickAt(stage, point).catch(() => undefined));
+    harness.pageLoads.follow(frames);
+    await ending.race(clickAt(harness, point).catch(() => undefined));
     await waitFor(isOpening, underLoad(captureSession, CLICK_MS));
     if (isOpening()) break;
   }
-  const hasAnswer = () => landings.opened > opened || isLedAway(stage) || ending.failure !== null;
+  const hasAnswer = () => landings.opened > opened || hasNavigatedAway(harness) || ending.failure !== null;
   if (landings.attached > attached) await waitFor(hasAnswer, underLoad(captureSession, FIRST_ANSWER_MS));
   await landings.joined();
-  if (points.length > 0) await openInPlaceLoads(captureSession, stage);
-  stage.pageLoads.allow();
+  if (points.length > 0) await openInPlaceLoads(captureSession, harness);
+  harness.pageLoads.allow();
   for (const tab of landings.tabs) if (!openBefore.has(tab)) tab.tab.openedBy = 'click';
-  if (isLedAway(stage)) becomeLanding(captureSession, stage);
-  return landings.tabs.length > openBefore.size || isLedAway(stage);
+  if (hasNavigatedAway(harness)) markAsLanding(captureSession, harness);
+  return landings.tabs.length > openBefore.size || hasNavigatedAway(harness);
 }
 
 /** One click, or on a touch device a tap. */
-export async function clickAt({ page, touched }: Pick<Stage, 'page' | 'touched'>, { x, y }: Point): Promise<void> {
-  if (touched) await page.touchscreen.tap(x, y);
+export async function clickAt(
+  { page, hasTouch }: Pick<HarnessPage, 'page' | 'hasTouch'>,
+  { x, y }: Point,
+): Promise<void> {
+  if (hasTouch) await page.touchscreen.tap(x, y);
   else await page.mouse.click(x, y);
 }
 
@@ -64,7 +68,7 @@ export async function waitFor(holds: () => boolean, ms: number): Promise<void> {
  * Opens what would have loaded in the creative's place, and waits until the tabs are at rest; and again what was tried by then: the load
  * of a tab-under comes some time after the tab that the click opened.
  */
-async function openInPlaceLoads(captureSession: CaptureSession, { pageLoads }: Stage): Promise<void> {
+async function openInPlaceLoads(captureSession: CaptureSession, { pageLoads }: HarnessPage): Promise<void> {
   const { ending } = captureSession;
   const opened = new Set<string>();
   const waiting = () => pageLoads.stopped.filter(({ url }) => !opened.has(url)).slice(0, IN_PLACE_MAX - opened.size);
@@ -86,13 +90,27 @@ async function openInTab({ ending, open }: CaptureSession, { url, referrer }: St
 }
 
 /** Whether the creative's own tab shows something else now. */
-export const isLedAway = ({ tab, url }: Stage): boolean =>
+export const hasNavigatedAway = ({ tab, url }: HarnessPage): boolean =>
   tab.tab.committed && tab.tab.url !== '' && withoutFragment(tab.tab.url) !== withoutFragment(url);
 
 /** From its first document that is not ours, the tab shows a landing. */
-export function becomeLanding({ journal }: CaptureSession, { tab, url }: Stage): void {
+export function markAsLanding({ journal }: CaptureSession, { tab, url }: HarnessPage): void {
   const hops = journal.hopsOf(tab.tab.session.targetId);
   tab.tab.landingHop = hops.findLastIndex((hop) => withoutFragment(hop.url) === withoutFragment(url)) + 1;
 }
 
-const withoutFragment = (url: string): string => url.split('#')[0] as string;
+/**
+ * The frames of a page, as Playwright knows them, that lie along a path (from the innermost frame up, the page's own last). It tells no ids:
+ * they are found by their addresses, level by level; of several at one level with the same address, all.
+ */
+export function ancestorFrames(page: Page, path: readonly Pick<SeenFrame, 'url'>[]): Frame[] {
+  let level = [page.mainFrame()];
+  const along = [...level];
+  for (const { url } of path.toReversed().slice(1)) {
+    level = level
+      .flatMap((frame) => frame.childFrames())
+      .filter((frame) => withoutFragment(frame.url()) === withoutFragment(url));
+    along.push(...level);
+  }
+  return along;
+}

@@ -1,3 +1,6 @@
+import { mraid } from '../page-scripts/mraid.ts';
+import type { OwnAnswer } from './page-loads.ts';
+
 /** The size of a placement in CSS pixels. */
 export type PlacementSize = { width: number; height: number };
 
@@ -49,3 +52,10 @@ export const hasElement = (snippet: string): boolean => /<[a-z]/i.test(snippet.r
 
 const escapeAttribute = (text: string): string =>
   text.replace(/&/g, '&amp;').replace(/"/g, '&quot;').replace(/</g, '&lt;').replace(/>/g, '&gt;');
+
+/** Answers a request for `mraid.js`, wherever the creative asks for it: the container provides it (MRAID 3.0, 3.1). */
+export const mraidAnswer: OwnAnswer = (request) => {
+  const isAsked = request.resourceType() === 'script' && /\/mraid\.js$/i.test(URL.parse(request.url())?.pathname ?? '');
+  if (!isAsked) return null;
+  return { status: 200, contentType: 'text/javascript; charset=utf-8', headers: {}, body: `(${mraid})();` };
+};

@@ -1,0 +1,139 @@
+import type { Natives } from './natives.ts';
+
+/** Reports the present state of one attempt to play; `started`: the browser allowed it. */
+export type ReportAttempt = (muted: boolean, volume: number, started: boolean, hasAudio: boolean) => void;
+/** A new attempt, by the call that tries. */
+export type BeginAttempt = (via: string) => ReportAttempt;
+
+/**
+ * Runs in the page: what `report` takes of the attempts of one document. The first are told whenever they change; after that only what
+ * is louder than all before, so that a thousand muted attempts neither flood the record nor hide a loud one.
+ */
+export function boundAttempts(report: (line: string) => void): BeginAttempt {
+  const TOLD_MAX = 20;
+  const mark = Math.random().toString(36).slice(2);
+  let attempts = 0;
+  let told = 0;
+  let loudest = 0;
+  return (via) => {
+    const id = `${mark}.${++attempts}`;
+    let last = '';
+    return (muted, volume, started, hasAudio) => {
+      const line = `${id}|${via}|${muted}|${volume}|${started}|${hasAudio}`;
+      const audible = !muted && volume > 0;
+      const loudness = (audible ? 4 : 0) + (hasAudio ? 2 : 0) + (audible && hasAudio && started ? 1 : 0);
+      if (line === last || (told >= TOLD_MAX && loudness <= loudest)) return;
+      last = line;
+      told += 1;
+      if (loudness > loudest) loudest = loudness;
+      report(line);
+    };
+  };
+}
+
+/** Runs in the page: audio and video elements that are played by script or by themselves. Attempts count although the browser blocks them. */
+export function watchMedia({ getter, secret, precede, listen, watch, isUsers }: Natives, begin: BeginAttempt): void {
+  const media = HTMLMediaElement.prototype;
+  const isMuted = getter<boolean>(media, 'muted');
+  const volumeOf = getter<number>(media, 'volume');
+  const isPaused = getter<boolean>(media, 'paused');
+  const isAutoplay = getter<boolean>(media, 'autoplay');
+  const lengthOf = getter<number>(media, 'duration');
+  const decodedOf = getter<number>(media, 'webkitAudioDecodedByteCount');
+  const widthOf = getter<number>(HTMLVideoElement.prototype, 'videoWidth');
+  const readyOf = getter<number>(media, 'readyState');
+  const loadingOf = getter<number>(media, 'networkState');
+  const { HAVE_NOTHING: NOTHING, NETWORK_LOADING: LOADING } = HTMLMediaElement;
+  const targetOf = getter<EventTarget | null>(Event.prototype, 'target');
+  const known = secret<true>();
+
+  const over0 = (value: number | undefined) => value !== undefined && value > 0;
+  /** A film has sound when some was decoded; what has a length and no picture is sound, and so is an audio element that still loads. */
+  const hasAudio = (element: object) =>
+    over0(decodedOf(element)) ||
+    (over0(lengthOf(element)) && !over0(widthOf(element))) ||
+    (widthOf(element) === undefined && readyOf(element) === NOTHING && loadingOf(element) === LOADING);
+  const attempted = (self: object, via: string) => {
+    if (isUsers() || known.of(self)) return;
+    known.keep(self, true);
+    const report = begin(via);
+    // Asked again and again: a page can keep events from us, and turn the sound up later.
+    watch(() => {
+      const muted = isMuted(self) === true;
+      const volume = volumeOf(self) ?? 0;
+      const started = isPaused(self) === false;
+      const audio = hasAudio(self);
+      report(muted, volume, started, audio);
+      return !muted && volume > 0 && started && audio;
+    });
+  };
+  const isMedia = (self: unknown): self is object => isMuted(self) !== undefined;
+  precede(media, 'play', (self) => isMedia(self) && attempted(self, 'play'));
+  precede(media, 'autoplay', (self, on) => on && isMedia(self) && attempted(self, 'autoplay'));
+  const loads = (event: Event) => {
+    const element = targetOf(event);
+    if (element && isAutoplay(element)) attempted(element, 'autoplay');
+  };
+  // Elements of the document's own HTML. At the window, where no listener of the page comes first.
+  listen(window, 'loadstart', loads, true);
+}
+
+/** Runs in the page: sources of Web Audio that are started by script, and the volume at which they reach the speakers. */
+export function watchWebAudio({ getter, secret, precede, watch, isUsers }: Natives, begin: BeginAttempt): void {
+  type Sinks = { sink: unknown; next: Sinks | undefined };
+  const sinks = secret<Sinks>();
+  const gainOf = getter<AudioParam>(GainNode.prototype, 'gain');
+  const amountOf = getter<number>(AudioParam.prototype, 'value');
+  const contextOf = getter<BaseAudioContext>(AudioNode.prototype, 'context');
+  const channelsOf = getter<number>(AudioDestinationNode.prototype, 'maxChannelCount');
+  const latencyOf = getter<number>(AudioContext.prototype, 'baseLatency');
+  const stateOf = getter<string>(BaseAudioContext.prototype, 'state');
+  const isNode = (self: unknown): self is object => contextOf(self) !== undefined;
+  /** 0 = not at all. Offline contexts, by which pages tell devices apart, reach no speaker. */
+  const loudness = (node: unknown, depth = 0): number => {
+    if (channelsOf(node) !== undefined) return latencyOf(contextOf(node)) === undefined ? 0 : 1;
+    if (!isNode(node) || depth > 20) return 0;
+    const gain = amountOf(gainOf(node)) ?? 1;
+    let loudest = 0;
+    for (let at = sinks.of(node); at; at = at.next) {
+      const reached = loudness(at.sink, depth + 1) * (gain < 0 ? -gain : gain);
+      if (reached > loudest) loudest = reached;
+    }
+    return loudest;
+  };
+  const starts = (self: unknown) => {
+    if (!isNode(self) || isUsers()) return;
+    const report = begin('audio_context');
+    watch(() => {
+      const volume = loudness(self);
+      const running = stateOf(contextOf(self)) === 'running';
+      report(false, volume, running, volume > 0);
+      return volume > 0 && running;
+    });
+  };
+  precede(AudioNode.prototype, 'connect', (self, sink) => {
+    if (isNode(self)) sinks.keep(self, { sink, next: sinks.of(self) });
+  });
+  precede(AudioScheduledSourceNode.prototype, 'start', starts);
+  precede(AudioBufferSourceNode.prototype, 'start', starts);
+}
+
+/** A media element that can be heard, or could if the browser let it. */
+export type AudibleMedia = { volume: number; started: boolean; autoplay: boolean };
+
+/**
+ * Runs in the page, in a world of its own: the media elements of a document that play or are to play by themselves and can be heard, at
+ * most `max`. It sees them whatever the page did to events or wrote anew.
+ */
+export function readMedia({ max }: { max: number }): AudibleMedia[] {
+  const elements = Document.prototype.querySelectorAll.call(document, 'audio, video') as NodeListOf<HTMLMediaElement>;
+  const audible: AudibleMedia[] = [];
+  for (let index = 0; index < elements.length && audible.length < max; index++) {
+    const element = elements[index] as HTMLMediaElement & { webkitAudioDecodedByteCount?: number };
+    const { muted, volume, paused, autoplay, duration } = element;
+    const isFilm = element instanceof HTMLVideoElement && element.videoWidth > 0;
+    const hasAudio = (element.webkitAudioDecodedByteCount ?? 0) > 0 || (duration > 0 && !isFilm);
+    if (!muted && volume > 0 && hasAudio && (autoplay || !paused)) audible.push({ volume, started: !paused, autoplay });
+  }
+  return audible;
+}
