@@ -1,11 +1,10 @@
-import type { FrameAt } from '../session/frames.ts';
 import type { CommandAnswer, TargetSession } from './devtools.ts';
 
 /** A listener of a page's; `handler.description` is its source, where it is a function. */
 export type PageListener = CommandAnswer<'DOMDebugger.getEventListeners'>['listeners'][number];
 
 /** A frame's document as its own scripts know it. Only the listeners of that world are told. */
-export async function documentOf({ session, frameId }: Pick<FrameAt, 'session' | 'frameId'>): Promise<string> {
+export async function documentOf({ session, frameId }: { session: TargetSession; frameId: string }): Promise<string> {
   const { executionContextId } = await session.send('Page.createIsolatedWorld', { frameId });
   const apart = await session.send('Runtime.evaluate', { expression: 'document', contextId: executionContextId });
   const { node } = await session.send('DOM.describeNode', { objectId: apart.result.objectId ?? '' });
