@@ -1,4 +1,4 @@
-import { ORGANIZATION_PERMISSIONS, PERMISSIONS } from '../http/permissions.ts';
+import { ORGANIZATION_PERMISSIONS, PERMISSIONS } from '../http/caller.ts';
 import type { OutboxEntry } from '../platform/outbox/outbox-entry.ts';
 import { type ApiKeyRecord, apiKeyRecord, type KeySource } from './keys/api-key.ts';
 import type { KeyStore } from './keys/key-store.ts';

@@ -2,9 +2,8 @@ import type { Logger } from '@adsweep/shared/service/logger.ts';
 import Koa from 'koa';
 import type { Registry } from 'prom-client';
 import { serveDocs } from '../http/docs-page.ts';
-import { logUnsent } from '../http/on-error.ts';
 import { type ReadyCheck, serveProbes } from '../http/probes.ts';
-import { type AnsweredRequest, requestLifecycle } from '../http/request-lifecycle.ts';
+import { type AnsweredRequest, logUnsent, requestLifecycle } from '../http/request-lifecycle.ts';
 import type { Route } from '../http/route.ts';
 import { type Admit, serveRoutes } from '../http/serve-routes.ts';
 

@@ -2,7 +2,7 @@ import { type Listening, listen } from '@adsweep/shared/service/listen.ts';
 import type { Logger } from '@adsweep/shared/service/logger.ts';
 import type { Stop } from '@adsweep/shared/service/shutdown.ts';
 import { type Config, modelSettings, type RoleName, rolesOf } from '../config.ts';
-import { authenticate } from '../http/authenticate.ts';
+import { authenticate } from '../http/caller.ts';
 import type { ReadyCheck } from '../http/probes.ts';
 import { createMetrics, type Metrics } from '../metrics.ts';
 import type { Platform } from '../platform/platform.ts';

@@ -5,29 +5,24 @@ import type { PictureOf } from '../scanning/artifacts/artifact.ts';
 import type { ScanningDomain } from '../scanning/scanning.ts';
 import { NO_SCAN_EVIDENCE, type ScanEvidence } from '../scanning/scans/api/evidence.ts';
 import { bodyStore } from './captures/body-store.ts';
+import { captureReader, packedCaptureReader } from './captures/capture-record.ts';
 import { captureStore } from './captures/capture-store.ts';
 import { findFile, openPicture } from './captures/open-artifact.ts';
 import { evidenceOf } from './captures/present-evidence.ts';
-import { captureReader, packedCaptureReader } from './captures/read-capture.ts';
 import { startCountingWork } from './fleet/count-work.ts';
-import { fleetView } from './fleet/fleet-view.ts';
-import { markedNodes } from './fleet/marked-nodes.ts';
-import { nodes as nodesIn } from './fleet/nodes.ts';
-import { blockNode } from './leases/block-node.ts';
+import { fleetView, markedNodes, nodes as nodesIn } from './fleet/nodes.ts';
+import { unqueue } from './leases/close-lease.ts';
 import { startReaper } from './leases/reaper.ts';
 import { startRefill } from './leases/refill.ts';
-import { unqueue } from './leases/settle-job.ts';
+import { blockNode } from './leases/release-lease.ts';
 import { admitNode } from './node-api/admit-node.ts';
-import { leaseRoutes } from './node-api/lease-routes.ts';
-import { memberRoutes } from './node-api/member-routes.ts';
+import { leaseRoutes, memberRoutes } from './node-api/lease-routes.ts';
 import { uploadRoutes } from './node-api/upload-routes.ts';
-import { waitingJobOf } from './queue/enqueue-job.ts';
-import { crawlQueue } from './queue/queue.ts';
-import type { LeaseCapOf } from './queue/queued-job.ts';
-import { startPromoting } from './queue/start-promoting.ts';
+import { crawlQueue, startPromoting } from './queue/queue.ts';
+import type { LeaseCapOf } from './queue/queue-shards.ts';
+import { waitingJobOf } from './queue/waiting-jobs.ts';
 import type { RetentionDays } from './retention/remove-old.ts';
-import { retentionStore } from './retention/retention-store.ts';
-import { startRetention } from './retention/start-retention.ts';
+import { retentionStore, startRetention } from './retention/remove-old.ts';
 
 export type CrawlingSettings = {
   /** How clients reach the API, without a final slash. */

@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import type { ByteRange } from '../platform/object-store.ts';
 import type { Answer } from './route.ts';
 
 /** `answer` under `etag` (with its quotes), or 304 where the client has that one already (RFC 9110 13.1.2). */
@@ -13,4 +14,20 @@ export function matches(ifNoneMatch: string | undefined, etag: string): boolean 
   if (ifNoneMatch.trim() === '*') return true;
   const bare = (tag: string) => tag.trim().replace(/^W\//, '');
   return ifNoneMatch.split(',').some((tag) => bare(tag) === bare(etag));
+}
+
+const SINGLE = /^bytes=(\d{0,15})-(\d{0,15})$/;
+
+/**
+ * The part that a `Range` header asks for of something with `bytes` bytes (RFC 9110, 14.2). `whole` where it asks for none: also for
+ * several parts at once, other units and texts that are no range, which the RFC lets a server ignore; `none` where nothing lies in it.
+ */
+export function byteRange(header: string | undefined, bytes: number): ByteRange | 'whole' | 'none' {
+  const [, first = '', last = ''] = SINGLE.exec(header?.replaceAll(' ', '') ?? '') ?? [];
+  if (first === '' && last === '') return 'whole';
+  if (first === '')
+    return Number(last) === 0 || bytes === 0 ? 'none' : { start: Math.max(0, bytes - Number(last)), end: bytes - 1 };
+  const [start, end] = [Number(first), last === '' ? bytes - 1 : Math.min(Number(last), bytes - 1)];
+  if (last !== '' && Number(last) < start) return 'whole';
+  return start >= bytes ? 'none' : { start, end };
 }

@@ -1,10 +1,9 @@
-import { createHash } from 'node:crypto';
+import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto';
 import { Type } from 'typebox';
 import { ApiError, refused } from './api-error.ts';
 import type { Caller } from './caller.ts';
 import type { IdempotencyStore } from './idempotency-store.ts';
 import type { Answer, Incoming, Route } from './route.ts';
-import { openAnswer, sealAnswer } from './seal-answer.ts';
 
 const KEY_LENGTH_MAX = 255;
 const LENGTH_RULE = `Must have 1 to ${KEY_LENGTH_MAX} characters.`;
@@ -118,3 +117,26 @@ function inOrderOfKeys(_key: string, value: unknown): unknown {
   if (value === null || typeof value !== 'object' || Array.isArray(value)) return value;
   return Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)));
 }
+
+const CIPHER = 'aes-256-gcm';
+const IV_BYTES = 12;
+const TAG_BYTES = 16;
+
+/** A text that only who has `key` can read again: its initialization vector, authentication tag and ciphertext in base64 (NIST SP 800-38D). */
+export function sealAnswer(text: string, key: string): string {
+  const iv = randomBytes(IV_BYTES);
+  const cipher = createCipheriv(CIPHER, keyFrom(key), iv, { authTagLength: TAG_BYTES });
+  const sealed = Buffer.concat([cipher.update(text, 'utf8'), cipher.final()]);
+  return Buffer.concat([iv, cipher.getAuthTag(), sealed]).toString('base64');
+}
+
+/** The text that was sealed with this key; throws where it was another. */
+export function openAnswer(sealed: string, key: string): string {
+  const bytes = Buffer.from(sealed, 'base64');
+  const tagEnd = IV_BYTES + TAG_BYTES;
+  const decipher = createDecipheriv(CIPHER, keyFrom(key), bytes.subarray(0, IV_BYTES), { authTagLength: TAG_BYTES });
+  decipher.setAuthTag(bytes.subarray(IV_BYTES, tagEnd));
+  return Buffer.concat([decipher.update(bytes.subarray(tagEnd)), decipher.final()]).toString('utf8');
+}
+
+const keyFrom = (key: string): Buffer => createHash('sha256').update(`idempotency answer\n${key}`).digest();

@@ -1,4 +1,6 @@
 import { PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX } from '@adsweep/shared/limits.ts';
+import { given } from '@adsweep/shared/validation/given.ts';
+import type { Issue } from '@adsweep/shared/validation/issue.ts';
 import { type TSchema, Type } from 'typebox';
 
 /** The last page that can be asked for. */
@@ -31,4 +33,37 @@ export function rowsOf({ page = 1, limit = PAGE_LIMIT_DEFAULT }: PageQuery): { s
 /** The envelope of a page. */
 export function presentPage<T>(items: T[], total: number, { page = 1, limit = PAGE_LIMIT_DEFAULT }: PageQuery) {
   return { items, total, page, limit, pages: Math.ceil(total / limit) };
+}
+
+/** Where a page of a list, newest first, ends: its last row. */
+export type Place = { at: Date; id: string };
+
+/** Query parameters of a list that can be read on from a place. */
+export type CursorQuery = { cursor?: string; page?: number };
+
+export const CURSOR_DESCRIPTION =
+  '`next_cursor` of the page before: the rows after it, at the same cost however deep. Not together with `page`.';
+
+const ENCODED = /^(\d{1,15})\.([\x21-\x7e]{1,100})$/;
+
+/** A place as clients carry it; what it says is not for them. */
+export const encodeCursor = ({ at, id }: Place): string => Buffer.from(`${at.getTime()}.${id}`).toString('base64url');
+
+/** The place that a cursor stands for, or null for a text that is none. */
+export function decodeCursor(cursor: string): Place | null {
+  const [, at, id] = ENCODED.exec(Buffer.from(cursor, 'base64url').toString('latin1')) ?? [];
+  if (at === undefined || id === undefined) return null;
+  const place = { at: new Date(Number(at)), id };
+  return encodeCursor(place) === cursor ? place : null;
+}
+
+/** What the forms of the parameters cannot say: a text that is no cursor, a cursor together with a page. */
+export function cursorIssues({ cursor, page }: CursorQuery): Issue[] {
+  if (cursor === undefined) return [];
+  const issues: Issue[] = [];
+  const issue = (field: string, type: string, msg: string, value: unknown) =>
+    issues.push({ loc: ['query', field], msg, type, ctx: given(value) });
+  if (!decodeCursor(cursor)) issue('cursor', 'invalid_cursor', 'Must be the next_cursor of a page.', cursor);
+  if (page !== undefined) issue('page', 'invalid_combination', 'Send either page or cursor.', page);
+  return issues;
 }

@@ -2,8 +2,8 @@ import { METRICS_REFUSAL, mayReadMetrics } from '@adsweep/shared/service/may-rea
 import { withDeadline } from '@adsweep/shared/service/with-deadline.ts';
 import type { Middleware } from 'koa';
 import type { Registry } from 'prom-client';
-import { allowOnly, READ_METHODS } from './allow-only.ts';
 import type { RequestState } from './serve-routes.ts';
+import { allowOnly, READ_METHODS } from './serve-routes.ts';
 
 /** Something this process cannot work without, by name: resolves when it is there, rejects when it is not. */
 export type ReadyCheck = [name: string, check: () => Promise<void> | void];

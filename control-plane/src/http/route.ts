@@ -1,8 +1,8 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type { Issue } from '@adsweep/shared/validation/issue.ts';
-import { type Static, type TObject, type TSchema, Type } from 'typebox';
+import { type Static, type TNull, type TObject, type TSchema, type TUnion, Type } from 'typebox';
+import type { RoutePermission } from './caller.ts';
 import type { ErrorCode } from './errors.ts';
-import type { RoutePermission } from './permissions.ts';
 import type { BodyBounds } from './read-body.ts';
 
 /** A handler's input, already validated. `stream` is the request itself, unread if the route has no `body`. */
@@ -98,3 +98,6 @@ export function route<
 export const ok = (body: unknown, headers?: Record<string, string>): Answer => ({ status: 200, body, headers });
 export const created = (body: unknown): Answer => ({ status: 201, body });
 export const noContent = (): Answer => ({ status: 204 });
+
+/** A value of `schema`, or null. */
+export const orNull = <S extends TSchema>(schema: S): TUnion<[S, TNull]> => Type.Union([schema, Type.Null()]);

@@ -2,11 +2,9 @@ import { API_BODY_BYTES_MAX, API_BODY_VALUES_MAX } from '@adsweep/shared/limits.
 import type { Issue } from '@adsweep/shared/validation/issue.ts';
 import Router from '@koa/router';
 import type { Context, Middleware } from 'koa';
-import { allowOnly, READ_METHODS } from './allow-only.ts';
-import { refused } from './api-error.ts';
-import type { SetHeaders } from './authenticate.ts';
+import { ApiError, refused } from './api-error.ts';
+import type { RoutePermission, SetHeaders } from './caller.ts';
 import type { Place } from './errors.ts';
-import type { RoutePermission } from './permissions.ts';
 import { type BodyBounds, readJson } from './read-body.ts';
 import type { Answer, Incoming, Route } from './route.ts';
 import { compileCheck, readQuery, withoutRefused } from './validate.ts';
@@ -112,4 +110,20 @@ function send(context: Context, answer: Answer): void {
   if (answer.type) context.type = answer.type;
   if (answer.body !== undefined) context.body = answer.body;
   if (answer.body === undefined && answer.status === 200) context.body = '';
+}
+
+/** The methods of what is only read. */
+export const READ_METHODS = ['HEAD', 'GET'];
+
+/**
+ * Whether the request has one of a path's methods. Otherwise it is answered: `OPTIONS` by what there is (`Allow`), any other one by the 405
+ * that is thrown.
+ */
+export function allowOnly(context: Context, methods: string[]): boolean {
+  if (methods.includes(context.method)) return true;
+  context.set('Allow', methods.join(', '));
+  if (context.method !== 'OPTIONS') throw new ApiError('method_not_allowed', 'This path does not take this method.');
+  context.status = 200;
+  context.body = '';
+  return false;
 }

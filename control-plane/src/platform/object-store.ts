@@ -1,11 +1,10 @@
-import { createReadStream, createWriteStream } from 'node:fs';
-import { mkdir, open, rename, rm, rmdir } from 'node:fs/promises';
+import { createReadStream, createWriteStream, type Dir, type Dirent } from 'node:fs';
+import { lstat, mkdir, open, opendir, rename, rm, rmdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { newId } from '@adsweep/shared/ids.ts';
-import { syncFoldersBelow } from './sync-folder.ts';
-import { type StoredFolder, walkFolders } from './walk-folders.ts';
+import { coalesce } from '@adsweep/shared/service/coalesce.ts';
 
 /** Bytes by key. A key is a path of safe segments, such as `scans/<id>/<fence>/landing-0.webp`. */
 export type ObjectStore = {
@@ -112,4 +111,77 @@ function pathOf(root: string, key: string): string {
   const segments = key.split('/');
   if (!segments.every((segment) => SEGMENT.test(segment))) throw new Error('an object key has an unsafe segment');
   return join(root, ...segments);
+}
+
+/** Brings the names in a folder, and in the folders above it up to and with `root`, to the disk. */
+export type SyncFolders = (folder: string) => Promise<void>;
+
+/** Callers that come while a folder is being synced share its next sync. A folder that is gone by then rejects (ENOENT). */
+export function syncFoldersBelow(root: string): SyncFolders {
+  const syncs = new Map<string, { run: () => Promise<void>; callers: number }>();
+
+  const syncOne = async (folder: string): Promise<void> => {
+    const sync = syncs.get(folder) ?? { run: coalesce(() => syncFolder(folder)), callers: 0 };
+    syncs.set(folder, sync);
+    sync.callers += 1;
+    try {
+      await sync.run();
+    } finally {
+      sync.callers -= 1;
+      if (sync.callers === 0) syncs.delete(folder);
+    }
+  };
+  return async (folder) => void (await Promise.all(foldersUpTo(root, folder).map(syncOne)));
+}
+
+function foldersUpTo(root: string, folder: string): string[] {
+  return folder === root ? [root] : [folder, ...foldersUpTo(root, dirname(folder))];
+}
+
+async function syncFolder(folder: string): Promise<void> {
+  const file = await open(folder, 'r');
+  try {
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+}
+
+/** A folder of stored objects: when names in it last changed, and the objects that lie in it, not those below it. */
+export type StoredFolder = { key: string; modified: Date; objects: { key: string; modified: Date }[] };
+
+/** So many objects of one folder are told together; a fuller folder is told in several parts. */
+const OBJECTS_AT_ONCE = 200;
+
+/**
+ * The folder `path` and all below it, the lower ones first; `key` is what it is called. Reads on as it is asked, so that no folder, however
+ * full, is held in memory. What vanishes on the way is left out.
+ */
+export async function* walkFolders(path: string, key: string): AsyncGenerator<StoredFolder> {
+  const [folder, modified] = [await openFolder(path), await modifiedAt(path)];
+  if (!folder || !modified) return;
+  let objects: StoredFolder['objects'] = [];
+  for await (const entry of folder) {
+    const [below, name] = [join(path, entry.name), `${key}/${entry.name}`];
+    if (entry.isDirectory()) yield* walkFolders(below, name);
+    else objects.push(...(await objectAt(entry, below, name)));
+    if (objects.length === OBJECTS_AT_ONCE) {
+      yield { key, modified, objects };
+      objects = [];
+    }
+  }
+  yield { key, modified, objects };
+}
+
+async function objectAt(entry: Dirent, path: string, key: string): Promise<StoredFolder['objects']> {
+  const modified = entry.isFile() ? await modifiedAt(path) : null;
+  return modified ? [{ key, modified }] : [];
+}
+
+const openFolder = (path: string): Promise<Dir | null> => opendir(path, { bufferSize: 64 }).catch(nullIfMissing);
+const modifiedAt = (path: string): Promise<Date | null> => lstat(path).then(({ mtime }) => mtime, nullIfMissing);
+
+function nullIfMissing(error: unknown): null {
+  if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
+  throw error;
 }

@@ -1,4 +1,4 @@
-import { type EmittedEvent, inSequence } from '../platform/outbox/emit.ts';
+import { type EmittedEvent, inSequence } from '../platform/outbox/outbox-entry.ts';
 import { advance, type ScanChange, type ScanEvent } from './advance.ts';
 import type { InternalScans } from './internal-scans.ts';
 import type { ScanRecord } from './scan.ts';

@@ -1,5 +1,5 @@
 import type { ScanStatus } from '@adsweep/shared/scan/scan-status.ts';
-import type { Place } from '../http/page-cursor.ts';
+import type { Place } from '../http/page.ts';
 import type { Collection, Filter } from '../platform/store.ts';
 import type { ScanKey, ScanRecord } from './scan.ts';
 import { earlierThan, type StoredScan } from './stored-scan.ts';

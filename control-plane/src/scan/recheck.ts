@@ -1,4 +1,4 @@
-import type { Place } from '../http/page-cursor.ts';
+import type { Place } from '../http/page.ts';
 import { changeScan } from './change-scan.ts';
 import type { ScanRecord } from './scan.ts';
 import type { ScanStore } from './scan-store.ts';

@@ -1,4 +1,4 @@
-import type { Place } from '../http/page-cursor.ts';
+import type { Place } from '../http/page.ts';
 import { inTurnByKey } from '../platform/in-turn.ts';
 import type { Collection, Filter } from '../platform/store.ts';
 import { LISTED_FIELDS, type ListedScan } from './scan.ts';

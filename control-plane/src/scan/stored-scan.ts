@@ -1,4 +1,4 @@
-import type { Place } from '../http/page-cursor.ts';
+import type { Place } from '../http/page.ts';
 import type { Filter } from '../platform/store.ts';
 import { QUEUE_FIELDS, type ScanRecord } from './scan.ts';
 

@@ -6,7 +6,7 @@ import { addFirstOrganization } from '../../src/accounts/add-organization.ts';
 import { scanPosting } from '../../src/accounts/billing/ledger-entry.ts';
 import type { OrganizationRecord } from '../../src/accounts/organizations/organization.ts';
 import { relay } from '../../src/delivery/outbox/relay.ts';
-import { ORGANIZATION_PERMISSIONS } from '../../src/http/permissions.ts';
+import { ORGANIZATION_PERMISSIONS } from '../../src/http/caller.ts';
 import { workMetrics } from '../../src/metrics.ts';
 import type { OutboxHandlers } from '../../src/platform/outbox/outbox-entry.ts';
 import {

@@ -5,7 +5,7 @@ import { addFirstOrganization, FIRST_ORGANIZATION_ID } from '../../src/accounts/
 import { type ApiKeyRecord, apiKeyRecord, hashApiKey } from '../../src/accounts/keys/api-key.ts';
 import { findCaller } from '../../src/accounts/keys/find-caller.ts';
 import { ORGANIZATION_STATUSES, type OrganizationRecord } from '../../src/accounts/organizations/organization.ts';
-import { PERMISSIONS } from '../../src/http/permissions.ts';
+import { PERMISSIONS } from '../../src/http/caller.ts';
 import { KEYS, ORGANIZATIONS, PAGE, PRICE_MICROS, type RunningApi, runningApi } from '../support/running-api.ts';
 
 describe('who may do what', () => {

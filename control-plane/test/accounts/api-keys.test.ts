@@ -3,7 +3,7 @@ import { after, before, describe, test } from 'node:test';
 import { apiKeyRecord } from '../../src/accounts/keys/api-key.ts';
 import { findCaller } from '../../src/accounts/keys/find-caller.ts';
 import { noteUse } from '../../src/accounts/keys/note-use.ts';
-import { PERMISSIONS } from '../../src/http/permissions.ts';
+import { PERMISSIONS } from '../../src/http/caller.ts';
 import { itemsOf, type Json, KEYS, ORGANIZATIONS, PAGE, type RunningApi, runningApi } from '../support/running-api.ts';
 
 const PATH = '/api/v1/account/api-keys';

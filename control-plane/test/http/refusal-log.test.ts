@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Logger } from '@adsweep/shared/service/logger.ts';
-import { refusalLog } from '../../src/http/refusal-log.ts';
+import { refusalLog } from '../../src/http/request-lifecycle.ts';
 
 test('ten refusals of a kind are logged a minute, the others by their number', () => {
   const lines: { text: string; fields: Record<string, unknown> }[] = [];

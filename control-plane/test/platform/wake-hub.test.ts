@@ -2,12 +2,11 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { createLogger } from '@adsweep/shared/service/logger.ts';
 import { until } from '../../../shared/test/support/until.ts';
-import { type CrawlQueue, crawlQueue } from '../../src/crawling/queue/queue.ts';
-import { startPromoting } from '../../src/crawling/queue/start-promoting.ts';
+import { type CrawlQueue, crawlQueue, startPromoting } from '../../src/crawling/queue/queue.ts';
 import { openRedis, type RedisClient, redisReady } from '../../src/platform/redis.ts';
 import { takeTurns } from '../../src/platform/take-turns.ts';
+import type { WakeTopic } from '../../src/platform/wake-hub.ts';
 import { openWakeHub, type WakeHub } from '../../src/platform/wake-hub.ts';
-import type { WakeTopic } from '../../src/platform/wake-topic.ts';
 import { type PrivateRedis, startRedis } from '../support/private-redis.ts';
 
 /** Longer than any test: whoever waits so long is woken by a hint or not at all. */

@@ -17,7 +17,7 @@ import { ledgerStore } from '../../src/accounts/billing/ledger-store.ts';
 import type { AnalysisSettings } from '../../src/analysis/analysis.ts';
 import { createApp } from '../../src/compose/create-app.ts';
 import { createDomains, createIndexes, type Domains } from '../../src/compose/domains.ts';
-import { shardKeys } from '../../src/crawling/queue/keys.ts';
+import { shardKeys } from '../../src/crawling/queue/queue-shards.ts';
 import { type EventRecord, eventStore } from '../../src/delivery/events/event-store.ts';
 import { workMetrics } from '../../src/metrics.ts';
 import { openBroadcast } from '../../src/platform/broadcast.ts';

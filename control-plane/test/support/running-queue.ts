@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import { type Band, shardKeys } from '../../src/crawling/queue/keys.ts';
 import { crawlQueue, type QueueOptions } from '../../src/crawling/queue/queue.ts';
-import type { LeaseRef } from '../../src/crawling/queue/queued-job.ts';
+import type { LeaseRef } from '../../src/crawling/queue/queue-shards.ts';
+import { type Band, shardKeys } from '../../src/crawling/queue/queue-shards.ts';
 import { startRedis } from './private-redis.ts';
 
 /** The keys of a queue of one shard. */

@@ -1,9 +1,8 @@
 import { Type } from 'typebox';
 import { type DayRange, dayRangeIssues, momentsOf } from '../../http/calendar-days.ts';
 import type { Caller } from '../../http/caller.ts';
-import { orNull } from '../../http/or-null.ts';
 import { pageQuery, pageSchema, presentPage, rowsOf } from '../../http/page.ts';
-import { ok, type Route, route } from '../../http/route.ts';
+import { ok, orNull, type Route, route } from '../../http/route.ts';
 import { LEDGER_TYPES, type LedgerEntry } from './ledger-entry.ts';
 import type { LedgerStore } from './ledger-store.ts';
 

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Permission } from '../../http/permissions.ts';
+import type { Permission } from '../../http/caller.ts';
 import type { OutboxFields } from '../../platform/outbox/outbox-entry.ts';
 
 /** Where a key comes from: the operator's `ADSWEEP_API_KEY`, or a request to the API. */

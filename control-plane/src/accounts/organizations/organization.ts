@@ -1,4 +1,4 @@
-import type { Permission } from '../../http/permissions.ts';
+import type { Permission } from '../../http/caller.ts';
 import type { OutboxEntry, OutboxFields } from '../../platform/outbox/outbox-entry.ts';
 import { initialOutbox } from '../../platform/outbox/outbox-source.ts';
 import { NO_QUOTAS, type Quotas } from './quotas.ts';

@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { orNull } from '../../http/or-null.ts';
+import { orNull } from '../../http/route.ts';
 
 const QUOTA_MAX = 1_000_000_000;
 

@@ -1,5 +1,5 @@
 import { ApiError } from '../../http/api-error.ts';
-import type { FindCaller } from '../../http/authenticate.ts';
+import type { FindCaller } from '../../http/caller.ts';
 import type { Quotas } from '../organizations/quotas.ts';
 import type { CountedRequest, CountRequest } from './request-counter.ts';
 

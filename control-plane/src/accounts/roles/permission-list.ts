@@ -2,7 +2,7 @@ import { given } from '@adsweep/shared/validation/given.ts';
 import type { Issue } from '@adsweep/shared/validation/issue.ts';
 import { Type } from 'typebox';
 import type { Caller } from '../../http/caller.ts';
-import { PERMISSIONS, type Permission } from '../../http/permissions.ts';
+import { PERMISSIONS, type Permission } from '../../http/caller.ts';
 
 /** Permissions in a request. */
 export const PermissionList = Type.Array(Type.Enum(PERMISSIONS), {

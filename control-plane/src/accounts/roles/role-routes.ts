@@ -2,7 +2,7 @@ import { newId } from '@adsweep/shared/ids.ts';
 import { Type } from 'typebox';
 import { ApiError } from '../../http/api-error.ts';
 import type { Caller } from '../../http/caller.ts';
-import { PERMISSIONS } from '../../http/permissions.ts';
+import { PERMISSIONS } from '../../http/caller.ts';
 import { created, ok, type Route, route } from '../../http/route.ts';
 import { auditEntry } from '../audit/audit-entry.ts';
 import type { InternalOrganizations } from '../organizations/internal-organizations.ts';

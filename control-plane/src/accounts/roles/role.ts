@@ -1,4 +1,4 @@
-import { ORGANIZATION_PERMISSIONS, type Permission } from '../../http/permissions.ts';
+import { ORGANIZATION_PERMISSIONS, type Permission } from '../../http/caller.ts';
 import type { Role } from '../organizations/organization.ts';
 
 export const ROLES_MAX = 100;

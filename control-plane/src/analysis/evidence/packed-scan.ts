@@ -1,8 +1,8 @@
 import { gunzipSync } from 'node:zlib';
 import type { Capture } from '@adsweep/shared/capture/capture.ts';
 import { validObservations } from '@adsweep/shared/capture/observations/index.ts';
+import type { ReadContents, ReadPackedCapture } from '../../crawling/captures/capture-record.ts';
 import { attemptOf } from '../../crawling/captures/capture-record.ts';
-import type { ReadContents, ReadPackedCapture } from '../../crawling/captures/read-capture.ts';
 import type { ScanRecord } from '../../scan/scan.ts';
 import type { Evidence, Need } from './evidence.ts';
 

@@ -1,5 +1,5 @@
+import type { ReadContents } from '../../crawling/captures/capture-record.ts';
 import { attemptOf } from '../../crawling/captures/capture-record.ts';
-import type { ReadContents } from '../../crawling/captures/read-capture.ts';
 import type { ScanRecord } from '../../scan/scan.ts';
 import type { PictureOf } from '../../scanning/artifacts/artifact.ts';
 import { type ModelEvidence, type ModelSubject, modelEvidence } from './model-evidence.ts';

@@ -1,7 +1,7 @@
 import { newId } from '@adsweep/shared/ids.ts';
 import type { Logger } from '@adsweep/shared/service/logger.ts';
 import type { WorkMetrics } from '../../metrics.ts';
-import { type EmittedEvent, emit } from '../../platform/outbox/emit.ts';
+import { type EmittedEvent, emit } from '../../platform/outbox/outbox-entry.ts';
 import { inService, type ReadTags } from '../../reference/tags/tag-definitions.ts';
 import { changeScan } from '../../scan/change-scan.ts';
 import type { InternalScans } from '../../scan/internal-scans.ts';

@@ -1,5 +1,5 @@
+import type { ReadCapture, ReadContents } from '../../crawling/captures/capture-record.ts';
 import { attemptOf } from '../../crawling/captures/capture-record.ts';
-import type { ReadCapture, ReadContents } from '../../crawling/captures/read-capture.ts';
 import type { ScanRecord } from '../../scan/scan.ts';
 import type { Need } from '../evidence/evidence.ts';
 import type { PackedEvidence } from './evaluation/rule-job.ts';

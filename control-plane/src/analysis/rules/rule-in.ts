@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox';
-import { orNull } from '../../http/or-null.ts';
+import { orNull } from '../../http/route.ts';
 import { SEVERITIES } from '../../reference/tags/system-tag.ts';
 import { RULE_TARGETS, RULE_TYPES } from './rule.ts';
 import { SLUG_PATTERN } from './slug-pattern.ts';

@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox';
-import { orNull } from '../../http/or-null.ts';
+import { orNull } from '../../http/route.ts';
 import { conditionFields } from './rule-in.ts';
 
 const tested = {

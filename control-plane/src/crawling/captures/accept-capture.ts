@@ -1,5 +1,5 @@
 import type { Capture } from '@adsweep/shared/capture/capture.ts';
-import { type EmittedEvent, emit } from '../../platform/outbox/emit.ts';
+import { type EmittedEvent, emit } from '../../platform/outbox/outbox-entry.ts';
 import { changeScan } from '../../scan/change-scan.ts';
 import type { InternalScans } from '../../scan/internal-scans.ts';
 import type { CaptureSummary, ScanRecord } from '../../scan/scan.ts';

@@ -8,8 +8,7 @@ import { SUBJECT_ORD } from '@adsweep/shared/capture/capture.ts';
 import type { ScanRecord } from '../../scan/scan.ts';
 import type { PictureOf } from '../../scanning/artifacts/artifact.ts';
 import type { InternalArtifacts } from '../../scanning/artifacts/internal-artifacts.ts';
-import { attemptOf, type CaptureRecord } from './capture-record.ts';
-import type { ReadCapture } from './read-capture.ts';
+import { attemptOf, type CaptureRecord, type ReadCapture } from './capture-record.ts';
 
 type Artifacts = Pick<InternalArtifacts, 'open' | 'find'>;
 type Scan = Pick<ScanRecord, 'capture'>;

@@ -1,8 +1,10 @@
 import type { Capture, CapturedLanding } from '@adsweep/shared/capture/capture.ts';
+import type { CapturedHop, Hop, SubRequest } from '@adsweep/shared/capture/hop.ts';
+import type { NetworkRequest } from '@adsweep/shared/capture/network-request.ts';
 import type { EvidenceCreative, EvidenceLanding, ScanEvidence } from '../../scanning/scans/api/evidence.ts';
 import type { CaptureRecord } from './capture-record.ts';
+import { hopDocumentsOf } from './choose-requests.ts';
 import { presentVast } from './present-vast.ts';
-import { presentChain, type RequestTrees, requestTrees } from './request-trees.ts';
 
 /** What a capture tells of its scan: landings by ordinal and the creative, each hop with the tree of requests that its document made. */
 export function evidenceOf({ capture, artifacts }: Pick<CaptureRecord, 'capture' | 'artifacts'>): ScanEvidence {
@@ -44,4 +46,62 @@ function presentCreative({ creative }: Capture, trees: RequestTrees): EvidenceCr
 function openedAt(capture: Capture, landing: CapturedLanding): Date {
   const started = Date.parse(capture.started_at);
   return new Date((Number.isNaN(started) ? 0 : started) + landing.opened_at_ms);
+}
+
+/** Whose chain a hop belongs to: that of the landing with this ordinal, or the creative's. */
+export type ChainOwner = number | 'creative';
+
+/** The requests that the document of each hop made, as trees of who caused whom; none where it made none. */
+export type RequestTrees = (owner: ChainOwner, hop: number) => SubRequest[];
+
+/**
+ * A node's initiators are not trusted: a request caused by itself, by a later one or by one of another hop becomes a root.
+ * A request of unknown origin, such as a beacon that only the gateway saw when the page was left, stands with the last hop of its tab; where
+ * the tab is unknown too, with that of the creative, or of the page's own tab.
+ */
+export function requestTrees(capture: Capture): RequestTrees {
+  const { requests, landings, creative } = capture;
+  const ofHops = hopDocumentsOf(capture);
+  const lastHops = new Map<ChainOwner, number>(
+    landings.map(({ ord, redirect_chain }) => [ord, redirect_chain.length - 1]),
+  );
+  if (creative) lastHops.set('creative', creative.redirect_chain.length - 1);
+  const [roots, seen] = [new Map<string, SubRequest[]>(), new Map<string, SubRequest>()];
+  for (const request of requests) {
+    if (ofHops.has(request)) continue;
+    const owner = ownerOf(request, creative !== undefined);
+    const place = placeOf(owner, request.hop ?? lastHops.get(owner) ?? 0);
+    const node = presentRequest(request);
+    const cause = request.initiator === null ? undefined : seen.get(`${place}:${request.initiator}`);
+    if (cause) cause.children.push(node);
+    else roots.set(place, [...(roots.get(place) ?? []), node]);
+    seen.set(`${place}:${request.id}`, node);
+  }
+  return (owner, hop) => roots.get(placeOf(owner, hop)) ?? [];
+}
+
+/** Each hop of a chain with its requests. Names every field it takes: what else a node wrote into a hop is nobody's business. */
+export const presentChain = (chain: readonly CapturedHop[], owner: ChainOwner, trees: RequestTrees): Hop[] =>
+  chain.map((hop, at) => {
+    const { url, kind, status_code, content_type, body_size, timestamp_ms, redirected_from } = hop;
+    const sub_requests = trees(owner, at);
+    return { url, kind, status_code, content_type, body_size, timestamp_ms, redirected_from, sub_requests };
+  });
+
+function ownerOf({ surface, landing }: NetworkRequest, hasCreative: boolean): ChainOwner {
+  if (surface === 'creative') return 'creative';
+  return landing ?? (hasCreative ? 'creative' : 0);
+}
+
+const placeOf = (owner: ChainOwner, hop: number): string => `${owner}:${hop}`;
+
+function presentRequest({
+  url,
+  resource_type,
+  status_code,
+  content_type,
+  body_size,
+  timestamp_ms,
+}: NetworkRequest): SubRequest {
+  return { url, resource_type, status_code, content_type, body_size, timestamp_ms, children: [] };
 }

@@ -1,10 +1,10 @@
 import type { Logger } from '@adsweep/shared/service/logger.ts';
 import type { WorkMetrics } from '../../metrics.ts';
 import { type Loop, startLoop } from '../../platform/start-loop.ts';
-import { BANDS, NAME_OF_BAND } from '../queue/keys.ts';
 import type { CrawlQueue } from '../queue/queue.ts';
+import { BANDS, NAME_OF_BAND } from '../queue/queue-shards.ts';
 import { countSlots, desiredNodes, NODE_STATES, nodeStateOf } from './fleet-state.ts';
-import type { FleetView } from './fleet-view.ts';
+import type { FleetView } from './nodes.ts';
 
 export type CountDependencies = {
   queue: Pick<CrawlQueue, 'load' | 'oldestWaiting'>;

@@ -6,7 +6,7 @@ import { pageQuery, pageSchema, presentPage, rowsOf } from '../../http/page.ts';
 import { noContent, ok, type Route, route } from '../../http/route.ts';
 import type { QueueLoad } from '../queue/read-depth.ts';
 import { NODE_STATES, nodeStateOf } from './fleet-state.ts';
-import type { FleetView } from './fleet-view.ts';
+import type { FleetView } from './nodes.ts';
 import { FleetNodeSchema, FleetSchema, presentFleet, presentNode } from './present-fleet.ts';
 
 /** What the operator can read of the fleet, and do about nodes by their names; whatever is done can be repeated. */

@@ -1,5 +1,5 @@
 import type { QueueLoad } from '../queue/read-depth.ts';
-import type { ReportedNode } from './nodes.ts';
+import type { NodeMarks, ReportedNode } from './nodes.ts';
 
 /**
  * The state of a node. `working`: it takes work. `overloaded`: it takes none for the moment, because too much of its machine is in use.
@@ -8,9 +8,6 @@ import type { ReportedNode } from './nodes.ts';
  */
 export const NODE_STATES = ['working', 'overloaded', 'draining', 'drained', 'blocked'] as const;
 export type NodeState = (typeof NODE_STATES)[number];
-
-/** The operator's instructions for nodes, by their names. */
-export type NodeMarks = { blocked: ReadonlySet<string>; draining: ReadonlySet<string> };
 
 export function nodeStateOf({ id, draining, busy, overloaded }: ReportedNode, marks: NodeMarks): NodeState {
   if (marks.blocked.has(id)) return 'blocked';

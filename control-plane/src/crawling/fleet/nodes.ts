@@ -1,6 +1,8 @@
 import { DEFAULT_POOL, type NodeReport } from '@adsweep/shared/lease/messages.ts';
+import { insertOnce } from '../../platform/insert-once.ts';
 import type { RedisClient } from '../../platform/redis.ts';
-import { type NodeIdentity, nodeKeyOf } from './node-credential.ts';
+import type { Store } from '../../platform/store.ts';
+import { type NodeIdentity, nodeKeyOf } from './credentials.ts';
 
 /** A node that has not reported itself for this long is gone. */
 const FORGOTTEN_AFTER_MS = 30_000;
@@ -47,3 +49,52 @@ async function timeOf(redis: RedisClient): Promise<Date> {
 }
 
 type Stored = { report: NodeReport; seen_at: number };
+
+type MarkedNode = { _id: string; marked_at: Date };
+
+/** Names of nodes with an instruction of the operator, whichever processes have these names. */
+export type MarkedNodes = ReturnType<typeof markedNodes>;
+
+/** The names of nodes that are shut out, or that are to finish what they have and take no more. */
+export function markedNodes(store: Store, collection: 'blocked_nodes' | 'draining_nodes') {
+  const marked = store.collection<MarkedNode>(collection);
+  return {
+    async add(nodeId: string, now: Date): Promise<void> {
+      await insertOnce(marked, { _id: nodeId, marked_at: now });
+    },
+
+    async remove(nodeId: string): Promise<void> {
+      await marked.deleteOne({ _id: nodeId });
+    },
+
+    async has(nodeId: string): Promise<boolean> {
+      return (await marked.findOne({ _id: nodeId })) !== null;
+    },
+
+    /** All of them, in the order of their names. */
+    async names(): Promise<string[]> {
+      const all = await marked.find({}).sort({ _id: 1 }).toArray();
+      return all.map(({ _id }) => _id);
+    },
+  };
+}
+
+/** The operator's instructions for nodes, by their names. */
+export type NodeMarks = { blocked: ReadonlySet<string>; draining: ReadonlySet<string> };
+
+/** The nodes as they report themselves, with the operator's instructions for them. */
+export type FleetView = { read(): Promise<{ nodes: ReportedNode[]; marks: NodeMarks }> };
+
+/** Reads both at once. Rejects while Redis is away. */
+export function fleetView(
+  nodes: Pick<Nodes, 'list'>,
+  blocked: Pick<MarkedNodes, 'names'>,
+  draining: Pick<MarkedNodes, 'names'>,
+): FleetView {
+  return {
+    async read() {
+      const [reported, shutOut, toDrain] = await Promise.all([nodes.list(), blocked.names(), draining.names()]);
+      return { nodes: reported, marks: { blocked: new Set(shutOut), draining: new Set(toDrain) } };
+    },
+  };
+}

@@ -1,8 +1,8 @@
 import { NODE_RESOURCES } from '@adsweep/shared/lease/messages.ts';
 import { type Static, Type } from 'typebox';
 import type { QueueLoad } from '../queue/read-depth.ts';
-import { countSlots, desiredNodes, NODE_STATES, type NodeMarks, nodeStateOf } from './fleet-state.ts';
-import type { ReportedNode } from './nodes.ts';
+import { countSlots, desiredNodes, NODE_STATES, nodeStateOf } from './fleet-state.ts';
+import type { NodeMarks, ReportedNode } from './nodes.ts';
 
 const Count = Type.Integer({ minimum: 0 });
 const Slots = Type.Object({ total: Count, busy: Count, free: Count });

@@ -3,13 +3,11 @@ import type { Logger } from '@adsweep/shared/service/logger.ts';
 import { changeScan } from '../../scan/change-scan.ts';
 import type { InternalScans } from '../../scan/internal-scans.ts';
 import type { JobRef, ScanLease, ScanRecord } from '../../scan/scan.ts';
-import { type NodeIdentity, nodeKeyOf } from '../fleet/node-credential.ts';
+import { leaseIdOf, leaseToken, type NodeIdentity, nodeKeyOf } from '../fleet/credentials.ts';
 import type { CrawlQueue } from '../queue/queue.ts';
-import type { LeaseRef } from '../queue/queued-job.ts';
-import { chooseMembers } from './choose-members.ts';
-import { crawlJobOf } from './crawl-job-of.ts';
-import { leaseIdOf, leaseToken } from './lease-token.ts';
-import { settleJob } from './settle-job.ts';
+import type { LeaseRef } from '../queue/queue-shards.ts';
+import { closeLease } from './close-lease.ts';
+import { chooseMembers, crawlJobOf } from './job-members.ts';
 
 export type AcquireDependencies = {
   queue: Pick<CrawlQueue, 'take' | 'end' | 'enqueue' | 'waitForWork'>;
@@ -67,7 +65,7 @@ async function grant(dependencies: AcquireDependencies, ref: LeaseRef, node: Nod
   const members = taken.filter((member) => member !== null);
   const [first] = members;
   if (!first) {
-    await settleJob(dependencies, ref, now);
+    await closeLease(dependencies, ref, now);
     return null;
   }
   const leaseId = leaseIdOf(ref);

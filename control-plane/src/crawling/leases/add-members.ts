@@ -7,9 +7,8 @@ import { changeScan } from '../../scan/change-scan.ts';
 import type { InternalScans } from '../../scan/internal-scans.ts';
 import type { ScanLease, ScanRecord } from '../../scan/scan.ts';
 import { type FoundScan, newChildScan } from '../../scanning/scans/request/new-child-scan.ts';
-import type { LeaseRef } from '../queue/queued-job.ts';
-import { runsUnder } from './choose-members.ts';
-import { jobMemberOf } from './crawl-job-of.ts';
+import type { LeaseRef } from '../queue/queue-shards.ts';
+import { jobMemberOf, runsUnder } from './job-members.ts';
 
 export type AddDependencies = {
   scans: Pick<InternalScans, 'findMember' | 'insertUnlessThere' | 'withTarget' | 'apply'>;

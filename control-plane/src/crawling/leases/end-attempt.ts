@@ -8,11 +8,8 @@ import { changeScan } from '../../scan/change-scan.ts';
 import type { InternalScans } from '../../scan/internal-scans.ts';
 import type { CaptureSummary, ScanRecord } from '../../scan/scan.ts';
 import { discardEvidence, type EvidenceDependencies, storeEvidence } from '../captures/store-evidence.ts';
-import { RETRY_WAIT_MAX_MS } from '../queue/enqueue-job.ts';
 import type { CrawlQueue } from '../queue/queue.ts';
-import type { LeaseRef } from '../queue/queued-job.ts';
-import { runsUnder } from './choose-members.ts';
-import { settleJob } from './settle-job.ts';
+import { RETRY_WAIT_MAX_MS } from '../queue/waiting-jobs.ts';
 
 export type EndDependencies = EvidenceDependencies & {
   queue: Pick<CrawlQueue, 'end' | 'enqueue'>;
@@ -23,20 +20,20 @@ export type EndDependencies = EvidenceDependencies & {
   outboxFilled: () => void;
 };
 
-/** How an attempt failed: the public code, the private cause for the log, and the evidence so far. */
+/** How an attempt failed: the public code, the private cause (logged only), and what was captured until then. */
 export type FailedAttempt = { code: FailureCode; cause: string; capture: Capture | null };
 
 const BACKOFF_MIN_MS = 2_000;
 
-/** How long attempt number `attempt` + 1 waits, in ms: 2 s doubling to 60 s, less up to a half so that retries do not come in waves. */
+/** Delay in ms before attempt number `attempt` + 1: 2 s, doubling up to 60 s, with up to 50 % jitter. */
 export function backoffMs(attempt: number, random = Math.random()): number {
   const whole = Math.min(BACKOFF_MIN_MS * 2 ** attempt, RETRY_WAIT_MAX_MS);
   return Math.round(whole * (1 - random / 2));
 }
 
 /**
- * Ends a failed attempt of one member: the one place where a scan is tried again or ends as `failed`. `lost`: the scan does not name the
- * lease with this fence (any more), nothing is changed or kept. The job is settled by who calls this.
+ * Ends a failed attempt of one member. Only this function decides whether a scan is retried or ends as `failed`. `lost`: the scan is not
+ * leased under this fence; nothing is changed or kept. The caller closes the lease.
  */
 export async function endAttempt(
   dependencies: EndDependencies,
@@ -62,42 +59,7 @@ export async function endAttempt(
   return 'ended';
 }
 
-/** Records that nothing else runs on the node of a lease; false if no member names this lease (any more). */
-export async function beginAlone(
-  { scans }: Pick<EndDependencies, 'scans'>,
-  ref: LeaseRef,
-  now: Date,
-): Promise<boolean> {
-  const begun = await changeMembers(scans, ref, { type: 'alone', fence: ref.fence }, now);
-  return begun.length > 0;
-}
-
-/** Ends attempts without a result, because they were not begun or their node stops: the job is queued again at once. */
-export async function releaseLease(dependencies: EndDependencies, ref: LeaseRef, now: Date): Promise<'ended' | 'lost'> {
-  const released = await changeMembers(dependencies.scans, ref, { type: 'release', fence: ref.fence }, now);
-  await Promise.all(released.map((scan) => discardEvidence(dependencies, scan, ref.fence)));
-  await settleJob(dependencies, ref, now);
-  return released.length > 0 ? 'ended' : 'lost';
-}
-
-/** Applies a change to every member that runs under the lease; returns the changed ones. */
-async function changeMembers(
-  scans: EndDependencies['scans'],
-  ref: LeaseRef,
-  event: ScanEvent,
-  now: Date,
-): Promise<ScanRecord[]> {
-  const running = (await scans.membersOf(ref)).filter((member) => runsUnder(member, ref.fence));
-  const changed = await Promise.all(
-    running.map(async ({ _id }) => {
-      const scan = await scans.findMember(ref, _id);
-      return scan && changeScan(scans, scan, event, now);
-    }),
-  );
-  return changed.filter((scan) => scan !== null);
-}
-
-/** Evidence is stored, before the scan names it, only if the scan ends with this attempt. */
+/** Writes the failure to the scan. The capture is stored first, and only if this attempt is the scan's last. */
 async function writeEnd(
   dependencies: EndDependencies,
   scan: ScanRecord,
@@ -114,12 +76,12 @@ async function writeEnd(
     backoffMs: backoffMs(scan.retry_attempt),
   };
   const isLast = advance(scan, event, now)?.set.status === 'failed';
-  if (isLast && capture) event.capture = await evidenceOf(dependencies, scan, fence, capture, now);
+  if (isLast && capture) event.capture = await summaryOf(dependencies, scan, fence, capture, now);
   return changeScan(dependencies.scans, scan, event, now);
 }
 
-/** Inconsistent evidence is no reason to refuse the failure: the scan ends without it. */
-async function evidenceOf(
+/** Stores the capture of a failed attempt. An inconsistent capture must not prevent the scan from failing: it is dropped and logged. */
+async function summaryOf(
   dependencies: EndDependencies,
   scan: ScanRecord,
   fence: number,

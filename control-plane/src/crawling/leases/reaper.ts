@@ -2,11 +2,10 @@ import { LEASE_MS } from '@adsweep/shared/lease/messages.ts';
 import type { WorkMetrics } from '../../metrics.ts';
 import { type Loop, startLoop } from '../../platform/start-loop.ts';
 import type { CrawlQueue } from '../queue/queue.ts';
-import type { LeaseRef } from '../queue/queued-job.ts';
-import { runsUnder } from './choose-members.ts';
+import type { LeaseRef } from '../queue/queue-shards.ts';
+import { closeLease } from './close-lease.ts';
 import { type EndDependencies, endAttempt } from './end-attempt.ts';
-import { ReaperGrace } from './reaper-grace.ts';
-import { settleJob } from './settle-job.ts';
+import { runsUnder } from './job-members.ts';
 
 export type ReaperDependencies = EndDependencies & {
   queue: Pick<CrawlQueue, 'end' | 'enqueue' | 'reap' | 'depth' | 'connection'>;
@@ -60,7 +59,7 @@ async function endLost(dependencies: ReaperDependencies, ref: LeaseRef, now: Dat
   const running = (await scans.membersOf(ref)).filter((member) => runsUnder(member, ref.fence));
   const ends = await Promise.all(running.map(({ _id }) => endLostMember(dependencies, ref, _id, now)));
   if (ends.includes('ended')) metrics.leases.inc({ outcome: 'lost' });
-  await settleJob(dependencies, ref, now);
+  await closeLease(dependencies, ref, now);
 }
 
 async function endLostMember(
@@ -73,4 +72,45 @@ async function endLostMember(
   if (!scan) return 'lost';
   const failure = { code: 'node: LOST' as const, cause: 'the lease ran out', capture: null };
   return endAttempt(dependencies, scan, ref.fence, failure, now);
+}
+
+/** A turn may begin this much later than planned before the process counts as having been paused, in ms. */
+const LATE_MS = 1_000;
+
+/** How long the reaper waits before it takes anything, how often it looks, both in ms, and a clock that never goes back, in ms. */
+export type GracePlan = { graceMs: number; everyMs: number; clock: () => number };
+
+/**
+ * Decides when leases may be reaped: after `graceMs` in which this process took its turns on time over one connection to Redis. A pause
+ * of the process, an outage of Redis or a new connection starts the wait again, because nodes that are alive could not renew meanwhile.
+ */
+export class ReaperGrace {
+  readonly #plan: GracePlan;
+  #since: number | null = null;
+  #lastSeen = 0;
+  #connection: number | null = null;
+
+  constructor(plan: GracePlan) {
+    this.#plan = plan;
+  }
+
+  /** Called at the beginning of a turn, with the number of the connection to Redis: whether leases may be reaped now. */
+  mayReap(connection: number): boolean {
+    if (connection !== this.#connection) this.restart();
+    this.#connection = connection;
+    return this.stillOnTime(this.#plan.everyMs);
+  }
+
+  /** Called after Redis answered: false where that took so long that the answer must not be acted upon. `plannedMs` is allowed for. */
+  stillOnTime(plannedMs = 0): boolean {
+    const now = this.#plan.clock();
+    if (this.#since === null || now - this.#lastSeen > plannedMs + LATE_MS) this.#since = now;
+    this.#lastSeen = now;
+    return now - this.#since >= this.#plan.graceMs;
+  }
+
+  /** Starts the wait again at the next turn. */
+  restart(): void {
+    this.#since = null;
+  }
 }

@@ -2,11 +2,11 @@ import { LEASE_MS, type Renewed } from '@adsweep/shared/lease/messages.ts';
 import type { Logger } from '@adsweep/shared/service/logger.ts';
 import type { InternalScans } from '../../scan/internal-scans.ts';
 import type { ScanInQueue } from '../../scan/scan.ts';
-import { nodeKeyOf } from '../fleet/node-credential.ts';
-import { bandOf } from '../queue/enqueue-job.ts';
+import { nodeKeyOf } from '../fleet/credentials.ts';
 import type { CrawlQueue } from '../queue/queue.ts';
-import type { LeaseRef } from '../queue/queued-job.ts';
-import { runsUnder } from './choose-members.ts';
+import type { LeaseRef } from '../queue/queue-shards.ts';
+import { bandOf } from '../queue/waiting-jobs.ts';
+import { runsUnder } from './job-members.ts';
 
 export type RenewDependencies = {
   queue: Pick<CrawlQueue, 'renew' | 'adopt'>;

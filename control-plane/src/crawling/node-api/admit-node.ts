@@ -8,10 +8,9 @@ import type { Admit } from '../../http/serve-routes.ts';
 import type { LateCall, WorkMetrics } from '../../metrics.ts';
 import type { InternalScans } from '../../scan/internal-scans.ts';
 import type { ScanRecord } from '../../scan/scan.ts';
-import type { MarkedNodes } from '../fleet/marked-nodes.ts';
-import { type NodeIdentity, openNodeCredential } from '../fleet/node-credential.ts';
-import { openLease } from '../leases/lease-token.ts';
-import type { LeaseRef } from '../queue/queued-job.ts';
+import { type NodeIdentity, openLease, openNodeCredential } from '../fleet/credentials.ts';
+import type { MarkedNodes } from '../fleet/nodes.ts';
+import type { LeaseRef } from '../queue/queue-shards.ts';
 
 /** Room beside the capture for its artifacts and a failure's cause. */
 export const ENVELOPE_BYTES = 64 * 1024;

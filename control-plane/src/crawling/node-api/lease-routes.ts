@@ -3,6 +3,9 @@ import {
   type Acquire,
   AcquiredSchema,
   AcquireSchema,
+  AddedMembersSchema,
+  type AddMembers,
+  AddMembersSchema,
   type Lease,
   NODE_ID,
   type NodeReport,
@@ -15,14 +18,14 @@ import { ApiError } from '../../http/api-error.ts';
 import { noContent, ok, type Route, route } from '../../http/route.ts';
 import type { WorkMetrics } from '../../metrics.ts';
 import type { DiskSpace } from '../../platform/disk-space.ts';
-import type { MarkedNodes } from '../fleet/marked-nodes.ts';
-import { newIdentity, nodeCredential } from '../fleet/node-credential.ts';
-import type { Nodes } from '../fleet/nodes.ts';
+import { newIdentity, nodeCredential, parseLeaseId } from '../fleet/credentials.ts';
+import type { MarkedNodes, Nodes } from '../fleet/nodes.ts';
 import { type AcquireDependencies, type AskedWork, acquire, QueueAway } from '../leases/acquire.ts';
-import { beginAlone, type EndDependencies, releaseLease } from '../leases/end-attempt.ts';
-import { parseLeaseId } from '../leases/lease-token.ts';
+import { type AddDependencies, addMembers } from '../leases/add-members.ts';
+import type { EndDependencies } from '../leases/end-attempt.ts';
+import { beginAlone, releaseLease } from '../leases/release-lease.ts';
 import { type RenewDependencies, renew } from '../leases/renew.ts';
-import { blockedError, leaseLost, leaseOf, leaseParams, type NodeCaller, nodeOf } from './admit-node.ts';
+import { blockedError, CAPTURE_BODY, leaseLost, leaseOf, leaseParams, type NodeCaller, nodeOf } from './admit-node.ts';
 
 export type NodeApiDependencies = AcquireDependencies &
   RenewDependencies &
@@ -160,4 +163,31 @@ const awayError = (cause: unknown) =>
 
 function unavailable(cause: unknown): never {
   throw awayError(cause);
+}
+
+export type MemberDependencies = AddDependencies & {
+  metrics: AddDependencies['metrics'] & Pick<WorkMetrics, 'lateResults'>;
+};
+
+/** How a node adds the scans that it has found to the job that it has leased. */
+export function memberRoutes(dependencies: MemberDependencies): Route<NodeCaller>[] {
+  return [
+    route({
+      method: 'POST',
+      path: '/node/v1/leases/{id}/members',
+      group: 'Leases',
+      summary: 'Add scans that were found to the job; can be repeated',
+      permission: 'lease',
+      params: leaseParams,
+      body: AddMembersSchema,
+      bodyBounds: CAPTURE_BODY,
+      replies: { 200: { description: 'How each slot stands.', schema: AddedMembersSchema } },
+      errors: ['lease.lost', 'validation_error', 'billing.quota_exhausted', 'billing.insufficient_funds'],
+      handle: async ({ caller, body }: { caller: NodeCaller; body: AddMembers }) => {
+        const members = await addMembers(dependencies, leaseOf(caller), body.members, new Date());
+        if (members === 'lost') throw leaseLost(dependencies.metrics, 'members');
+        return ok({ members });
+      },
+    }),
+  ];
 }

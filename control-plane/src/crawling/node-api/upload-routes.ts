@@ -18,10 +18,10 @@ import { type DiskSpace, isDiskFull } from '../../platform/disk-space.ts';
 import type { ScanRecord } from '../../scan/scan.ts';
 import { ArtifactKept, ArtifactRefused } from '../../scanning/artifacts/artifact.ts';
 import { type AcceptDependencies, acceptCapture } from '../captures/accept-capture.ts';
-import { runsUnder } from '../leases/choose-members.ts';
+import { closeLease } from '../leases/close-lease.ts';
 import { type EndDependencies, endAttempt } from '../leases/end-attempt.ts';
-import { settleJob } from '../leases/settle-job.ts';
-import type { LeaseRef } from '../queue/queued-job.ts';
+import { runsUnder } from '../leases/job-members.ts';
+import type { LeaseRef } from '../queue/queue-shards.ts';
 import {
   CAPTURE_BODY,
   ENVELOPE_BYTES,
@@ -130,7 +130,7 @@ function endOfAttempt<Body>(dependencies: UploadDependencies, about: AttemptEnd<
       const scan = await memberOf(dependencies, lease, params.scan);
       refuseLarger(stream, JOB_LIMITS[scan.job_kind].capture_bytes + ENVELOPE_BYTES, 'A capture');
       const outcome = await end(scan, lease.fence, body as Body, new Date());
-      await settleJob(dependencies, lease, new Date());
+      await closeLease(dependencies, lease, new Date());
       if (outcome === 'lost') throw leaseLost(metrics, verb);
       if (outcome !== 'repeated') metrics.leases.inc({ outcome });
       return noContent();

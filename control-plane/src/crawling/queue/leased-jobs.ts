@@ -1,8 +1,6 @@
 import { LEASE_MS } from '@adsweep/shared/lease/messages.ts';
 import { loadScript } from '../../platform/redis.ts';
-import type { Band, ShardKeys } from './keys.ts';
-import type { QueueShards } from './queue-shards.ts';
-import type { LeaseRef } from './queued-job.ts';
+import type { Band, LeaseRef, QueueShards, ShardKeys } from './queue-shards.ts';
 import { promoteDue } from './waiting-jobs.ts';
 
 const REAPED_MAX = 200;

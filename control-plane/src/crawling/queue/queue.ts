@@ -1,10 +1,10 @@
+import type { Logger } from '@adsweep/shared/service/logger.ts';
 import type { RedisClient } from '../../platform/redis.ts';
+import { type Loop, startLoop } from '../../platform/start-loop.ts';
 import { singleProcessHints } from '../../platform/wake-hub.ts';
-import type { Band } from './keys.ts';
 import { leasedJobs } from './leased-jobs.ts';
-import { queueShards, type WorkHints } from './queue-shards.ts';
+import { type Band, type LeaseCapOf, queueShards, type WorkHints } from './queue-shards.ts';
 import { queueUpkeep } from './queue-upkeep.ts';
-import type { LeaseCapOf } from './queued-job.ts';
 import { type QueueDepth, type QueueLoad, readDepth, readLoad, readOldest } from './read-depth.ts';
 import { waitingJobs } from './waiting-jobs.ts';
 
@@ -50,4 +50,11 @@ export function crawlQueue(
     /** For how many seconds the oldest waiting job of each band has waited; 0: none waits. */
     oldestWaiting: (): Promise<Record<Band, number>> => readOldest(redis, shards.all),
   };
+}
+
+const PROMOTE_EVERY_MS = 1_000;
+
+/** Hands delayed jobs out when they are due: nodes that wait for work need not look for them. */
+export function startPromoting({ queue, logger }: { queue: Pick<CrawlQueue, 'promote'>; logger: Logger }): Loop {
+  return startLoop(logger, { name: 'promoting delayed jobs', everyMs: PROMOTE_EVERY_MS, turn: () => queue.promote() });
 }

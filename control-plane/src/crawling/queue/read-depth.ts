@@ -1,5 +1,5 @@
 import type { RedisClient } from '../../platform/redis.ts';
-import { BANDS, type Band, type ShardKeys } from './keys.ts';
+import { BANDS, type Band, type ShardKeys } from './queue-shards.ts';
 
 /** How many jobs are in each state. */
 export type QueueDepth = { waiting: Record<Band, number>; delayed: number; leased: number };

@@ -1,8 +1,7 @@
 import { gatherByKey } from '../../platform/gather-by-key.ts';
 import { loadScript } from '../../platform/redis.ts';
-import type { ShardKeys } from './keys.ts';
-import type { QueueShards } from './queue-shards.ts';
-import type { WaitingJob } from './queued-job.ts';
+import type { ScanInQueue } from '../../scan/scan.ts';
+import type { Band, QueueShards, ShardKeys, WaitingJob } from './queue-shards.ts';
 
 const PROMOTED_MAX = 200;
 /** Jobs in one call of a script: it keeps Redis for a millisecond or two. */
@@ -75,3 +74,20 @@ async function enqueueInShard(
 }
 
 const countTrue = (values: boolean[]): number => values.filter(Boolean).length;
+
+type QueuedScan = Pick<ScanInQueue, 'organization_id' | 'job_id' | 'band' | 'campaign_id' | 'due_at'>;
+
+/** The queue a scan waits in: people wait for single scans, nobody sits before a campaign's. */
+export function bandOf({ band, campaign_id }: Pick<ScanInQueue, 'band' | 'campaign_id'>): Band {
+  return campaign_id !== null ? 2 : (band ?? 0);
+}
+
+/** The longest that a retry waits, in ms. */
+export const RETRY_WAIT_MAX_MS = 60_000;
+
+/** The place in the queue of a pending scan's crawl job: kept back until the scan is due, before those that are due later. */
+export function waitingJobOf(scan: QueuedScan, now: Date): WaitingJob {
+  // Another control plane, whose clock is ahead of ours, may have said when it is due.
+  const delayMs = Math.min(scan.due_at.getTime() - now.getTime(), RETRY_WAIT_MAX_MS);
+  return { jobId: scan.job_id, organizationId: scan.organization_id, band: bandOf(scan), delayMs };
+}

@@ -1,7 +1,12 @@
+import type { Logger } from '@adsweep/shared/service/logger.ts';
 import type { WorkMetrics } from '../../metrics.ts';
+import type { RedisClient } from '../../platform/redis.ts';
+import { startCleaning } from '../../platform/start-cleaning.ts';
+import type { Loop } from '../../platform/start-loop.ts';
+import type { Store } from '../../platform/store.ts';
 import type { EndedScan, InternalScans } from '../../scan/internal-scans.ts';
 import type { InternalArtifacts } from '../../scanning/artifacts/internal-artifacts.ts';
-import type { RetentionStore } from './retention-store.ts';
+import { type UnreferencedDependencies, unreferencedSweep } from './unreferenced-sweep.ts';
 
 /** For how many days scans and their evidence are kept after a scan has ended; 0: for ever. */
 export type RetentionDays = { scans: number; evidence: number };
@@ -69,4 +74,35 @@ function untilRechecked(ended: EndedScan[]): EndedScan[] {
 async function removeEvidenceOf({ captures, artifacts }: RetentionDependencies, { _id }: EndedScan): Promise<void> {
   await artifacts.removeOfScan(_id);
   await captures.removeOfScan(_id);
+}
+
+/** Up to when the evidence of all scans that had ended was removed. */
+type Position = { _id: 'evidence'; removed_until: Date };
+
+/** The position of retention, so that no step looks again at what earlier steps have dealt with. */
+export type RetentionStore = ReturnType<typeof retentionStore>;
+
+export function retentionStore(store: Store) {
+  const positions = store.collection<Position>('retention');
+  return {
+    async readPosition(): Promise<Date> {
+      return (await positions.findOne({ _id: 'evidence' }))?.removed_until ?? new Date(0);
+    },
+
+    async writePosition(removed_until: Date): Promise<void> {
+      await positions.updateOne({ _id: 'evidence' }, { $set: { removed_until } }, { upsert: true });
+    },
+  };
+}
+
+export type StartRetentionDependencies = RetentionDependencies &
+  UnreferencedDependencies & { redis: RedisClient; logger: Logger };
+
+/** Removes scans and evidence that are older than they are kept, and what no scan names. */
+export function startRetention(dependencies: StartRetentionDependencies, days: RetentionDays): Loop {
+  const removeSome = async (now: Date) => (await removeOld(dependencies, days, now)) > 0;
+  return startCleaning(dependencies.redis, dependencies.logger, {
+    expired: { name: 'retention', clean: removeSome },
+    walk: { name: 'unreferenced', clean: unreferencedSweep(dependencies) },
+  });
 }

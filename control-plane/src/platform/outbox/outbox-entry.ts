@@ -1,4 +1,5 @@
-import type { EventContent } from '@adsweep/shared/events/event-kinds.ts';
+import type { EventContent, EventKind, EventPayload } from '@adsweep/shared/events/event-kinds.ts';
+import { newId } from '@adsweep/shared/ids.ts';
 import type { TargetKind } from '@adsweep/shared/scan/target.ts';
 
 type CheckCost = {
@@ -54,3 +55,20 @@ export type Origin = { organizationId: string; scanId: string; campaignId: strin
 
 /** How each kind of entry is carried out. Every handler can be repeated: the record that it makes has the entry's id. */
 export type OutboxHandlers = { [K in OutboxKind]: (entry: OutboxEntry<K>, origin: Origin) => Promise<void> };
+
+/** An event before it has its place among the events of its record. */
+export type EmittedEvent = Omit<OutboxEntry<'event'>, 'sequence'>;
+
+/**
+ * An event to be written together with the change that it reports: both are written or neither. It has an id of its own, and gets its
+ * sequence from the change that carries it.
+ */
+export function emit<K extends EventKind>(event: K, payload: EventPayload<K>, now: Date): EmittedEvent {
+  // TypeScript does not see that a kind and its payload, taken together, are one of the events' contents.
+  return { id: newId(), kind: 'event', event, payload, at: now } as EmittedEvent;
+}
+
+/** The entries for `events`, numbered on from `last`. */
+export function inSequence(events: EmittedEvent[], last: number): OutboxEntry<'event'>[] {
+  return events.map((event, index) => ({ ...event, sequence: last + index + 1 }) as OutboxEntry<'event'>);
+}

@@ -1,8 +1,7 @@
 import { Type } from 'typebox';
 import { ApiError, notFound } from '../../http/api-error.ts';
 import { type Caller, isOperator } from '../../http/caller.ts';
-import { orNull } from '../../http/or-null.ts';
-import { noContent, ok, type Route, route } from '../../http/route.ts';
+import { noContent, ok, orNull, type Route, route } from '../../http/route.ts';
 import { SEVERITIES } from './system-tag.ts';
 import type { TagDefinitionStore } from './tag-definition-store.ts';
 import type { ReadTags, TagDefinition } from './tag-definitions.ts';

@@ -2,9 +2,8 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { CONTENT_TYPES, CREATIVE_HTML, CREATIVE_VIDEO, VAST_XML } from '@adsweep/shared/capture/artifacts.ts';
 import { Type } from 'typebox';
 import { ApiError, notFound } from '../../http/api-error.ts';
-import { byteRange } from '../../http/byte-range.ts';
 import type { Caller } from '../../http/caller.ts';
-import { conditional, matches } from '../../http/conditional-get.ts';
+import { byteRange, conditional, matches } from '../../http/conditional-get.ts';
 import { type Answer, ok, type Route, route } from '../../http/route.ts';
 import type { FoundFile } from './artifact.ts';
 

@@ -1,5 +1,4 @@
-import type { ObjectStore } from '../../platform/object-store.ts';
-import type { StoredFolder } from '../../platform/walk-folders.ts';
+import type { ObjectStore, StoredFolder } from '../../platform/object-store.ts';
 import type { ArtifactRecord, AttemptRef } from './artifact.ts';
 
 /** What was written to lately may be an upload whose record is about to be stored: no upload takes as long. */

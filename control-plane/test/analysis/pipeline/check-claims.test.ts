@@ -3,7 +3,7 @@ import { after, afterEach, before, describe, it } from 'node:test';
 import { until } from '../../../../shared/test/support/until.ts';
 import { finishScan } from '../../../src/analysis/pipeline/finish-scan.ts';
 import { finishCrawled, startWorker } from '../../../src/analysis/pipeline/worker.ts';
-import type { ReadPackedCapture } from '../../../src/crawling/captures/read-capture.ts';
+import type { ReadPackedCapture } from '../../../src/crawling/captures/capture-record.ts';
 import { createWakeSignal } from '../../../src/platform/wake-signal.ts';
 import { changeScan } from '../../../src/scan/change-scan.ts';
 import { checkCrawled, crawledScan, followUpsOf } from '../../support/checked-scans.ts';

@@ -7,7 +7,7 @@ import type { Need } from '../../../src/analysis/evidence/evidence.ts';
 import { type PackedScan, unpackScan } from '../../../src/analysis/evidence/packed-scan.ts';
 import { finishCrawled } from '../../../src/analysis/pipeline/worker.ts';
 import { inspect } from '../../../src/analysis/threads/inspect.ts';
-import type { ReadPackedCapture } from '../../../src/crawling/captures/read-capture.ts';
+import type { ReadPackedCapture } from '../../../src/crawling/captures/capture-record.ts';
 import { addRule, checkCrawled, crawledScan, followUpsOf, LOUD, ownTag, slugsOf } from '../../support/checked-scans.ts';
 import { captureOf, type RunningFarm, requestOf, runningFarm } from '../../support/running-farm.ts';
 

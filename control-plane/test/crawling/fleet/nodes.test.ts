@@ -3,7 +3,7 @@ import { EventEmitter } from 'node:events';
 import { after, afterEach, before, describe, it } from 'node:test';
 import type { Acquired, Registered } from '@adsweep/shared/lease/messages.ts';
 import { createDomains } from '../../../src/compose/domains.ts';
-import { newIdentity } from '../../../src/crawling/fleet/node-credential.ts';
+import { newIdentity } from '../../../src/crawling/fleet/credentials.ts';
 import { leaseRoutes } from '../../../src/crawling/node-api/lease-routes.ts';
 import type { CrawlQueue } from '../../../src/crawling/queue/queue.ts';
 import { captureOf, NEXT_NODE_TOKEN, NODE_TOKEN, type RunningFarm, runningFarm } from '../../support/running-farm.ts';

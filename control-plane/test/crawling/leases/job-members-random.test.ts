@@ -5,7 +5,7 @@ import { NodeApiError } from '@adsweep/shared/lease/client.ts';
 import type { Lease } from '@adsweep/shared/lease/messages.ts';
 import { reap } from '../../../src/crawling/leases/reaper.ts';
 import { refill } from '../../../src/crawling/leases/refill.ts';
-import { shardKeys } from '../../../src/crawling/queue/keys.ts';
+import { shardKeys } from '../../../src/crawling/queue/queue-shards.ts';
 import type { ScanRecord } from '../../../src/scan/scan.ts';
 import { captureOf, type RunningFarm, runningFarm } from '../../support/running-farm.ts';
 

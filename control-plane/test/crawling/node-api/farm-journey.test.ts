@@ -6,7 +6,7 @@ import { Registry } from 'prom-client';
 import sharp from 'sharp';
 import { until } from '../../../../shared/test/support/until.ts';
 import { countWork } from '../../../src/crawling/fleet/count-work.ts';
-import { newIdentity } from '../../../src/crawling/fleet/node-credential.ts';
+import { newIdentity } from '../../../src/crawling/fleet/credentials.ts';
 import { nodes } from '../../../src/crawling/fleet/nodes.ts';
 import { workMetrics } from '../../../src/metrics.ts';
 import { LOUD } from '../../support/checked-scans.ts';

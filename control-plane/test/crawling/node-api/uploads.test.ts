@@ -14,7 +14,7 @@ import { until } from '../../../../shared/test/support/until.ts';
 import { bodyStore } from '../../../src/crawling/captures/body-store.ts';
 import { attemptOf } from '../../../src/crawling/captures/capture-record.ts';
 import { landingsOf } from '../../../src/crawling/captures/present-evidence.ts';
-import { parseLeaseId } from '../../../src/crawling/leases/lease-token.ts';
+import { parseLeaseId } from '../../../src/crawling/fleet/credentials.ts';
 import {
   captureOf,
   gzJson,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, beforeEach, describe, it } from 'node:test';
-import { shardKeys, shardOf } from '../../../src/crawling/queue/keys.ts';
 import { crawlQueue } from '../../../src/crawling/queue/queue.ts';
+import { shardKeys, shardOf } from '../../../src/crawling/queue/queue-shards.ts';
 import { idsOf, startQueue } from '../../support/running-queue.ts';
 
 /** What is in the queue, and what is not. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, beforeEach, describe, it } from 'node:test';
-import type { LeaseRef } from '../../../src/crawling/queue/queued-job.ts';
+import type { LeaseRef } from '../../../src/crawling/queue/queue-shards.ts';
 import { idsOf, keys, startQueue } from '../../support/running-queue.ts';
 
 /** Which job is leased next. */

@@ -7,7 +7,7 @@ import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { after, before, describe, test } from 'node:test';
 import { until } from '../../../../shared/test/support/until.ts';
-import { byteRange } from '../../../src/http/byte-range.ts';
+import { byteRange } from '../../../src/http/conditional-get.ts';
 import { openDiskObjects } from '../../../src/platform/object-store.ts';
 import { KEYS, ORGANIZATIONS, type RunningApi, runningApi } from '../../support/running-api.ts';
 

@@ -2,7 +2,7 @@ import { HOP_KINDS } from '@adsweep/shared/capture/hop.ts';
 import { SCAN_STATUSES } from '@adsweep/shared/scan/scan-status.ts';
 import { PROXY_TYPES } from '@adsweep/shared/targeting/catalogue.ts';
 import { type Static, Type } from 'typebox';
-import { orNull } from '../../../http/or-null.ts';
+import { orNull } from '../../../http/route.ts';
 import { SEVERITIES } from '../../../reference/tags/system-tag.ts';
 import { VastOutSchema, VideoSchema } from './vast-responses.ts';
 

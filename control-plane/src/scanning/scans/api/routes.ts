@@ -1,16 +1,19 @@
 import { Type } from 'typebox';
 import { notFound } from '../../../http/api-error.ts';
 import type { Caller } from '../../../http/caller.ts';
-import { orNull } from '../../../http/or-null.ts';
-import { type PageQuery, pageQuery, pageSchema, presentPage, rowsOf } from '../../../http/page.ts';
 import {
   CURSOR_DESCRIPTION,
   type CursorQuery,
   cursorIssues,
   decodeCursor,
   encodeCursor,
-} from '../../../http/page-cursor.ts';
-import { ok, type Route, route } from '../../../http/route.ts';
+  type PageQuery,
+  pageQuery,
+  pageSchema,
+  presentPage,
+  rowsOf,
+} from '../../../http/page.ts';
+import { ok, orNull, type Route, route } from '../../../http/route.ts';
 import { type CancelParts, cancelScan } from '../../../scan/cancel.ts';
 import type { ScanRecord } from '../../../scan/scan.ts';
 import type { ListQuestion } from '../../../scan/scan-list-store.ts';

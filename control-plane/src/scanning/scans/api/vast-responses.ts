@@ -1,7 +1,7 @@
 import { AD_PARTS, MEDIA_OUTCOMES, VAST_OUTCOMES, VAST_SHOWN } from '@adsweep/shared/capture/vast.ts';
 import { VAST_LENGTH_MAX } from '@adsweep/shared/limits.ts';
 import { Type } from 'typebox';
-import { orNull } from '../../../http/or-null.ts';
+import { orNull } from '../../../http/route.ts';
 
 export const VideoSchema = Type.Object(
   {

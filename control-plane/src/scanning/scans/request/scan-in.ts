@@ -7,7 +7,7 @@ import {
   TARGET_LENGTH_MAX,
 } from '@adsweep/shared/limits.ts';
 import { type Static, type TProperties, Type } from 'typebox';
-import { orNull } from '../../../http/or-null.ts';
+import { orNull } from '../../../http/route.ts';
 
 /** The longest page URL. Click trackers carry long ones; what is longer is no URL a browser was ever sent to. */
 const URL_LENGTH_MAX = 32_768;

@@ -1,6 +1,8 @@
-import type { Isolation } from '@adsweep/shared/lease/crawl-job.ts';
+import type { CrawlJob, Isolation, JobMember } from '@adsweep/shared/lease/crawl-job.ts';
+import { JOB_LIMITS, type JobKind } from '@adsweep/shared/lease/job-limits.ts';
 import { isolationOf } from '../../scan/isolation.ts';
-import type { ScanInQueue } from '../../scan/scan.ts';
+import type { ScanInQueue, ScanRecord } from '../../scan/scan.ts';
+import type { LeaseRef } from '../queue/queue-shards.ts';
 
 /** What decides whether and when a member is leased. */
 type Candidate = Pick<ScanInQueue, '_id' | 'slot' | 'status' | 'lease' | 'lost_requeues'>;
@@ -23,3 +25,41 @@ const mayLease = ({ status, lease }: Candidate, fence: number): boolean =>
 /** Whether a member runs under the lease with this fence. */
 export const runsUnder = ({ status, lease }: Pick<ScanInQueue, 'status' | 'lease'>, fence: number): boolean =>
   status === 'running' && lease?.fence === fence;
+
+/**
+ * What a node needs to know of a job whose `members` it has leased. The exit session is of letters and digits alone, for it ends up in
+ * providers' user names, and new for each lease: an attempt that failed must not meet the same exit again.
+ */
+export function crawlJobOf(
+  { jobId, fence }: LeaseRef,
+  kind: JobKind,
+  isolation: Isolation,
+  members: ScanRecord[],
+): CrawlJob {
+  return {
+    job_id: jobId,
+    kind,
+    isolation,
+    limits: JOB_LIMITS[kind],
+    exit_session: `${jobId.replaceAll('-', '')}${fence.toString(36)}`,
+    members: members.map(jobMemberOf),
+  };
+}
+
+/** What a node needs to know of one scan. */
+export function jobMemberOf(scan: ScanRecord): JobMember {
+  return {
+    scan_id: scan._id,
+    attempt: scan.retry_attempt,
+    target: scan.target,
+    targeting: {
+      country_code: scan.country_code,
+      proxy_type: scan.proxy?.proxy_type ?? 'residential',
+      region: scan.proxy?.region ?? '',
+      city: scan.proxy?.city ?? '',
+      isp: scan.proxy?.isp ?? '',
+    },
+    emulator_id: scan.emulator_id,
+    referrer: scan.referrer,
+  };
+}

@@ -1,0 +1,77 @@
+import type { ScanEvent } from '../../scan/advance.ts';
+import { changeScan } from '../../scan/change-scan.ts';
+import type { InternalScans } from '../../scan/internal-scans.ts';
+import type { ScanRecord } from '../../scan/scan.ts';
+import { discardEvidence } from '../captures/store-evidence.ts';
+import type { MarkedNodes } from '../fleet/nodes.ts';
+import type { LeaseRef } from '../queue/queue-shards.ts';
+import { closeLease } from './close-lease.ts';
+import type { EndDependencies } from './end-attempt.ts';
+import { runsUnder } from './job-members.ts';
+import { leaseRefOf } from './renew.ts';
+
+/**
+ * Ends attempts without a result, because the node did not start them or is stopping: the job is queued again at once. `lost`: no member
+ * runs under this lease.
+ */
+export async function releaseLease(dependencies: EndDependencies, ref: LeaseRef, now: Date): Promise<'ended' | 'lost'> {
+  const released = await changeMembers(dependencies.scans, ref, { type: 'release', fence: ref.fence }, now);
+  await Promise.all(released.map((scan) => discardEvidence(dependencies, scan, ref.fence)));
+  await closeLease(dependencies, ref, now);
+  return released.length > 0 ? 'ended' : 'lost';
+}
+
+/** Records that the node of a lease runs nothing else; false if no member runs under this lease. */
+export async function beginAlone(
+  { scans }: Pick<EndDependencies, 'scans'>,
+  ref: LeaseRef,
+  now: Date,
+): Promise<boolean> {
+  const begun = await changeMembers(scans, ref, { type: 'alone', fence: ref.fence }, now);
+  return begun.length > 0;
+}
+
+/** Applies an event to every member that runs under the lease; returns the changed ones. */
+async function changeMembers(
+  scans: EndDependencies['scans'],
+  ref: LeaseRef,
+  event: ScanEvent,
+  now: Date,
+): Promise<ScanRecord[]> {
+  const running = (await scans.membersOf(ref)).filter((member) => runsUnder(member, ref.fence));
+  const changed = await Promise.all(
+    running.map(async ({ _id }) => {
+      const scan = await scans.findMember(ref, _id);
+      return scan && changeScan(scans, scan, event, now);
+    }),
+  );
+  return changed.filter((scan) => scan !== null);
+}
+
+export type BlockDependencies = EndDependencies & {
+  blocked: Pick<MarkedNodes, 'add'>;
+  scans: EndDependencies['scans'] & Pick<InternalScans, 'pageInStatus'>;
+};
+
+/** Running scans read at a time. */
+const PAGE = 500;
+
+/**
+ * Blocks all processes of a node by its name: their calls get 403, and their leases are released at once. A lease that is granted
+ * at the same moment is released by the control plane process that grants it.
+ */
+export async function blockNode(dependencies: BlockDependencies, nodeId: string, now: Date): Promise<void> {
+  const { blocked, scans, logger } = dependencies;
+  await blocked.add(nodeId, now);
+  let requeued = 0;
+  for (let last = '', more = true; more; ) {
+    const running = await scans.pageInStatus('running', last, PAGE);
+    for (const scan of running) {
+      const ref = scan.lease?.node_id === nodeId ? leaseRefOf(scan) : null;
+      if (ref && (await releaseLease(dependencies, ref, now)) === 'ended') requeued += 1;
+    }
+    more = running.length === PAGE;
+    last = running.at(-1)?._id ?? '';
+  }
+  logger.warn({ node_id: nodeId, requeued }, 'a node was blocked');
+}
