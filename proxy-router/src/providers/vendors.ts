@@ -20,7 +20,7 @@ const flags = (pairs: Record<string, string>): string =>
     .join('');
 
 /**
- * The vendors that target by user name, as their public documents describe it (record 51 has the pages). A vendor whose policy refuses
+ * The vendors that target by user name, as their public documents describe it (record 23 has the pages). A vendor whose policy refuses
  * a host (`denied_host`) would refuse it by any of its exits. What a vendor writes otherwise, or will, `template` can be told.
  */
 export const VENDORS = {
