@@ -8,7 +8,7 @@ import { type Check, isSent, issueAt } from './check.ts';
 export const TARGET_KINDS = ['url', 'ad_tag', 'vast_tag'] as const satisfies TargetKind[];
 
 const IS_URL = /^\s*https?:/i;
-/** Characters that the targets of one request's answers may have together: each country's repeats it. */
+/** Characters of target in one response, which repeats it per country: 1 MiB for 250 countries would be a response of 250 MB. */
 const ANSWERED_LENGTH_MAX = 2_500_000;
 
 const VAST_ELEMENT = /<(?:[\w.-]+:)?VAST[\s/>]/;
