@@ -69,7 +69,6 @@ const reserved: Record<string, string[]> = {
   koa: ['control-plane/src/{http,compose}/**', 'proxy-router/src/api/**', 'loadtest/bench/bare-create.ts'],
   '@koa/router': ['control-plane/src/{http,compose}/**', 'proxy-router/src/api/**'],
   mongodb: ['control-plane/src/{platform/**,**/*-store.ts}', 'control-plane/embedded-store/src/**'],
-  mingo: ['control-plane/embedded-store/src/**'],
   'node:sqlite': ['control-plane/embedded-store/src/**', 'infra/farm/**'],
   ioredis: ['control-plane/src/{platform/redis.ts,crawling/queue/queue.ts,crawling/fleet/nodes.ts}'],
   'playwright-core': ['browser-node/src/{browser/**,capture/**,failures.ts}', 'loadtest/bench/**'],

@@ -1,5 +1,6 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdirSync, readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { barChart } from './bar-chart.ts';
 import { machine, median } from './machine.ts';
@@ -10,11 +11,10 @@ import { saveResult } from './save-result.ts';
 /**
  * Pages a minute of the whole farm and of Crawlee's PlaywrightCrawler, each at several concurrencies, and each judged by its best one:
  * the same pages, browser, viewport and picture, in turn, medians. Of both, the pages in the middle of a longer run are measured: neither
- * the start of a browser counts, nor the end, when the last pages have the machine for themselves. Crawlee is installed when this is run;
- * Adsweep does not need it.
+ * the start of a browser counts, nor the end, when the last pages have the machine for themselves. Crawlee is installed when this is run, in
+ * the versions of `crawlee/package-lock.json`; Adsweep does not need it.
  */
 const PAGES = ['http://news.publisher.example/', 'http://quiet.shop.example/', 'http://go.redirects.example/by/302'];
-const CRAWLEE = '@crawlee/playwright@3.18.1';
 const PAGES_A_TURN = Number(process.argv[2] ?? 60);
 const TURNS = Number(process.argv[3] ?? 2);
 const FARM_SLOTS = [6, 10];
@@ -25,17 +25,26 @@ const AFTER = 10;
 
 const urls = Array.from({ length: BEFORE + PAGES_A_TURN + AFTER }, (_, index) => PAGES[index % PAGES.length]!);
 
-/** Where Crawlee is installed, beside the other programs that are brought for this checkout alone. */
+/** The folder that Crawlee is installed in: exactly what the lock file beside this benchmark says, checksums included. */
 function installCrawlee(): string {
+  const source = join(import.meta.dirname, 'crawlee');
   const folder = join(import.meta.dirname, '../../.tools/crawlee');
-  if (existsSync(join(folder, 'node_modules/@crawlee/playwright'))) return folder;
+  const installed = join(folder, 'node_modules/.package-lock.json');
+  const lock = readFileSync(join(source, 'package-lock.json'), 'utf8');
+  const isSame = existsSync(installed) && readFileSync(join(folder, 'package-lock.json'), 'utf8') === lock;
+  if (isSame) return folder;
   mkdirSync(folder, { recursive: true });
-  const args = ['install', '--prefix', folder, '--no-audit', '--no-fund', '--ignore-scripts', CRAWLEE, 'playwright'];
-  if (spawnSync('npm', args, { stdio: 'inherit' }).status !== 0) throw new Error(`${CRAWLEE} could not be installed`);
+  for (const file of ['package.json', 'package-lock.json']) copyFileSync(join(source, file), join(folder, file));
+  const args = ['ci', '--no-audit', '--no-fund', '--ignore-scripts'];
+  const { status } = spawnSync('npm', args, { cwd: folder, stdio: 'inherit' });
+  if (status !== 0) throw new Error('Crawlee could not be installed');
   return folder;
 }
 
 const folder = installCrawlee();
+const { version } = createRequire(join(folder, 'package.json'))('@crawlee/playwright/package.json') as {
+  version: string;
+};
 const turns = new Map<string, Turn[]>();
 const measured = (name: string, turn: Turn) => {
   turns.set(name, [...(turns.get(name) ?? []), turn]);
@@ -67,7 +76,7 @@ const best = (start: string) =>
 const ratio = best('whole farm') / best('Crawlee');
 saveResult('crawlee', [
   '# Pages a minute beside Crawlee',
-  `${machine()}; ${TURNS} turns of ${PAGES_A_TURN} pages (${PAGES.length} different ones), in turn, medians, measured after ${BEFORE} others and while ${AFTER} more wait. ${CRAWLEE}, with the same browser, viewport and whole-page picture. A scan watches each page for 1.5 s after it has loaded, and keeps its requests, chain and documents.`,
+  `${machine()}; ${TURNS} turns of ${PAGES_A_TURN} pages (${PAGES.length} different ones), in turn, medians, measured after ${BEFORE} others and while ${AFTER} more wait. @crawlee/playwright ${version}, with the same browser, viewport and whole-page picture. A scan watches each page for 1.5 s after it has loaded, and keeps its requests, chain and documents.`,
   ['| what | pages a minute | CPU seconds a page |', '|---|---|---|']
     .concat(rows.map(({ name, perMinute, cpu }) => `| ${name} | ${perMinute.toFixed(0)} | ${cpu.toFixed(2)} |`))
     .join('\n'),

@@ -1,8 +1,7 @@
 import type * as driver from 'mongodb';
 import { describe, ID_INDEX, indexSpec } from './indexes/index-spec.ts';
 import { CODE, onlyOptions, refusal } from './refusals.ts';
-import { aggregate } from './search/aggregate.ts';
-import { EmbeddedCursor, EmbeddedFindCursor, type FindShape } from './search/cursor.ts';
+import { EmbeddedCursor, type FindShape } from './search/cursor.ts';
 import { explain } from './search/explain.ts';
 import { countRows, findRows, search } from './search/find-rows.ts';
 import { projectionOf } from './search/projection.ts';
@@ -59,7 +58,7 @@ export class EmbeddedCollection {
     return this.#durably(() => bulkWrite(this.#db, this.#records(), writes, options?.ordered !== false));
   }
 
-  find(filter: object = {}, options: driver.FindOptions = {}): EmbeddedFindCursor<Fields> {
+  find(filter: object = {}, options: driver.FindOptions = {}): EmbeddedCursor<Fields> {
     onlyOptions(options, 'sort', 'skip', 'limit', 'projection', 'batchSize');
     const shape: FindShape = {
       order: sortComponents(options.sort),
@@ -67,11 +66,10 @@ export class EmbeddedCollection {
       limit: Math.abs(options.limit ?? 0),
       projection: projectionOf(options.projection),
     };
-    return new EmbeddedFindCursor(
-      shape,
-      (wanted) => this.#search(filter, wanted),
-      (wanted) => explain(this.#records(), filter, wanted),
-    );
+    return new EmbeddedCursor(shape, {
+      read: (wanted) => this.#search(filter, wanted),
+      explain: (wanted) => explain(this.#records(), filter, wanted),
+    });
   }
 
   #search(filter: object, { projection, ...window }: FindShape): Iterator<Fields | null> {
@@ -113,11 +111,6 @@ export class EmbeddedCollection {
       }
     }
     return [...found].sort(([left], [right]) => (left < right ? -1 : 1)).map(([, value]) => value);
-  }
-
-  aggregate(pipeline: driver.Document[] = [], options?: driver.AggregateOptions): EmbeddedCursor<Fields> {
-    onlyOptions(options, 'allowDiskUse', 'batchSize');
-    return new EmbeddedCursor(() => aggregate(this.#existing(), pipeline, (name) => this.#db.existing(name)));
   }
 
   async updateOne(

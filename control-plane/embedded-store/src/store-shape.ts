@@ -1,5 +1,4 @@
 import type {
-  AggregateOptions,
   AnyBulkWriteOperation,
   BulkWriteOptions,
   BulkWriteResult,
@@ -67,7 +66,6 @@ export type Collection<T extends Document = Document> = Pick<
   createIndexes(indexes: (IndexDescription & CountingOptions)[]): Promise<string[]>;
   find(filter?: Filter<T>, options?: FindOptions): FindCursor<WithId<T>>;
   bulkWrite(writes: readonly AnyBulkWriteOperation<T>[], options?: BulkWriteOptions): Promise<BulkCounts>;
-  aggregate<R extends Document = Document>(pipeline?: Document[], options?: AggregateOptions): Cursor<R>;
 };
 
 /** The counts of the driver's result. */

@@ -1,22 +1,12 @@
-import { Context } from 'mingo/core';
-import * as accumulator from 'mingo/operators/accumulator';
-import * as expression from 'mingo/operators/expression';
-import * as pipeline from 'mingo/operators/pipeline';
-import * as query from 'mingo/operators/query';
-import * as window from 'mingo/operators/window';
-import { Query } from 'mingo/query';
-import type { ExpressionOperator, QueryOperator } from 'mingo/types';
-import { MongoError } from 'mongodb';
 import { CODE, refusal } from '../refusals.ts';
 import type { Fields } from '../stored-document.ts';
 import { isFields, splitPath, valuesAt } from '../values/path-values.ts';
-import { $dateToString } from './date-to-string.ts';
 import { type Condition, type Conditions, hasOperators, partsOf } from './filter-conditions.ts';
 import { compared, equalTo, type LeafTest, matching, oneOf } from './leaf-tests.ts';
 
 export type Matcher = (fields: Fields) => boolean;
 
-/** A query operator as mingo takes it: compiled once for a path and an operand. */
+/** A query operator: compiled once for a path and an operand. Throws (BadValue) on an operand of another type. */
 type Operator = (path: string, operand: unknown) => Matcher;
 
 const toList = (operand: unknown): unknown[] => {
@@ -69,11 +59,8 @@ const $all: Operator = (path, operand) => {
   return (fields) => tests.length > 0 && tests.every((test) => test(fields));
 };
 
-/**
- * What mingo leaves to its own idea of order and of paths is answered here by MongoDB's: values compare as their index
- * keys do. mingo compiles pipelines, and of filters what is left.
- */
-const LEAF_OPERATORS: Readonly<Record<`$${string}`, Operator>> = {
+/** The operators on a field that a filter may use. Values compare as their index keys do, in MongoDB's order. */
+const FIELD_OPERATORS: Readonly<Record<string, Operator>> = {
   $eq,
   $in,
   $ne: none($eq),
@@ -82,57 +69,68 @@ const LEAF_OPERATORS: Readonly<Record<`$${string}`, Operator>> = {
   $lte: some((operand) => compared(operand, (order) => order <= 0)),
   $gt: some((operand) => compared(operand, (order) => order > 0)),
   $gte: some((operand) => compared(operand, (order) => order >= 0)),
-  $regex: some((operand) => matching(operand as RegExp)),
   $exists,
   $all,
   $elemMatch,
   $size: someWhole((size) => (value) => Array.isArray(value) && value.length === size),
 };
 
-const { $and, $or } = query;
-const { $out, $merge, $documents, ...reading } = pipeline;
-
-/** mingo types an operator as the intersection of all its own ones, which no function is. */
-const leafOperators = LEAF_OPERATORS as unknown as Record<`$${string}`, QueryOperator>;
-
-/** All that a filter or a pipeline may use: it reads, and runs no script. */
-export const MINGO_OPTIONS = {
-  context: Context.init({
-    query: { $and, $or, ...leafOperators },
-    expression: { ...expression, $dateToString: $dateToString as ExpressionOperator },
-    accumulator,
-    window,
-    pipeline: reading,
-  }),
-  scriptEnabled: false,
-};
-
-/** Compiles a filter. Throws (BadValue) on an operator that is unknown or has no such operand. */
+/** Compiles a filter. Throws (BadValue) on an operator that is unknown or has another operand than it takes. */
 export function matcherOf(filter: Fields): Matcher {
-  return asRefusal(() => allOf(partsOf(filter)));
+  return allOf(partsOf(filter));
 }
 
-/** Filters are mostly fields with operators of ours: those need no compiler. */
 function allOf({ conditions, others }: Conditions): Matcher {
   const tests = [...conditions.map(testOf), ...others.map(testOfOther)];
   return (fields) => tests.every((test) => test(fields));
 }
 
 function testOf({ path, operator, value }: Condition): Matcher {
-  const own = Object.hasOwn(LEAF_OPERATORS, operator) ? LEAF_OPERATORS[operator as `$${string}`] : undefined;
-  return own ? own(path, value) : compiledByMingo({ [path]: { [operator]: value } });
+  const compile = Object.hasOwn(FIELD_OPERATORS, operator) ? FIELD_OPERATORS[operator] : undefined;
+  if (!compile) throw refusal(CODE.badValue, `unknown operator: ${operator}`);
+  return compile(path, value);
 }
 
+/** A test of what is more than one operator of a field: `$or`, or a pattern with its options. */
 function testOfOther(part: Fields): Matcher {
-  const branches: unknown = part.$or;
-  if (!Array.isArray(branches) || branches.length === 0 || !branches.every(isFields)) return compiledByMingo(part);
+  const tests = Object.entries(part).map(([name, value]) => {
+    if (name === '$or') return anyOf(value);
+    if (name.startsWith('$')) throw refusal(CODE.badValue, `unknown top level operator: ${name}`);
+    return patternTest(name, value);
+  });
+  return (fields) => tests.every((test) => test(fields));
+}
+
+function anyOf(branches: unknown): Matcher {
+  if (!Array.isArray(branches) || branches.length === 0 || !branches.every(isFields)) {
+    throw refusal(CODE.badValue, '$or needs a list of filters');
+  }
   const tests = branches.map((branch) => allOf(partsOf(branch)));
   return (fields) => tests.some((test) => test(fields));
 }
 
-function compiledByMingo(filter: Fields): Matcher {
-  const compiled = new Query(filter, MINGO_OPTIONS);
-  return (fields) => compiled.test(fields);
+const $regex = some((pattern) => matching(pattern as RegExp));
+
+/** A regular expression, or `$regex` with its `$options` and other operators beside it. */
+function patternTest(path: string, value: unknown): Matcher {
+  if (value instanceof RegExp) return $regex(path, value);
+  const { $regex: pattern, $options: options, ...others } = value as Fields;
+  const found = $regex(path, regularExpression(pattern, options));
+  const tests = Object.entries(others).map(([operator, operand]) => testOf({ path, operator, value: operand }));
+  return (fields) => found(fields) && tests.every((test) => test(fields));
+}
+
+function regularExpression(pattern: unknown, options: unknown): RegExp {
+  const [source, flags] = pattern instanceof RegExp ? [pattern.source, pattern.flags] : [pattern, ''];
+  const chosen = options ?? flags;
+  if (typeof source !== 'string' || typeof chosen !== 'string') {
+    throw refusal(CODE.badValue, '$regex and $options need texts');
+  }
+  try {
+    return new RegExp(source, chosen);
+  } catch (cause) {
+    throw Object.assign(refusal(CODE.badValue, String(cause)), { cause });
+  }
 }
 
 const ASKS_OF_ARRAYS = new Set(['$size', '$all', '$elemMatch']);
@@ -147,14 +145,4 @@ export function elementTest(condition: unknown): LeafTest {
   const asksOfArrays = Object.keys(condition).some((name) => ASKS_OF_ARRAYS.has(name));
   // An element that is itself an array is asked as it is, not element by element.
   return (element) => matches({ element: Array.isArray(element) && !asksOfArrays ? [element] : element });
-}
-
-/** mingo speaks in errors of its own; what it says of a filter is what a server says with BadValue. */
-export function asRefusal<T>(run: () => T): T {
-  try {
-    return run();
-  } catch (error) {
-    if (error instanceof MongoError) throw error;
-    throw refusal(CODE.badValue, error instanceof Error ? error.message : String(error));
-  }
 }

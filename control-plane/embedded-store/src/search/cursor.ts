@@ -1,5 +1,5 @@
 import { type Document, MongoAPIError, type Sort, type SortDirection } from 'mongodb';
-import type { Cursor, FindCursor } from '../store-shape.ts';
+import type { FindCursor } from '../store-shape.ts';
 import type { Fields } from '../stored-document.ts';
 import { startTurn } from '../turn.ts';
 import { type Component, sortComponents } from '../values/sort-order.ts';
@@ -7,20 +7,21 @@ import { type Projection, projectionOf } from './projection.ts';
 
 export type FindShape = { order: readonly Component[]; skip: number; limit: number; projection: Projection | null };
 
-/** What is found, one by one, while it is asked for; null is a pause. `read` is called once, at the first question. */
-export class EmbeddedCursor<T> implements Cursor<T> {
-  #read: () => Iterator<T | null>;
+/** How a cursor runs its search: the results, null where the search pauses for other work, and the plan. */
+export type FindSource = { read(shape: FindShape): Iterator<Fields | null>; explain(shape: FindShape): Document };
+
+/** Reads the results of a search one at a time. The search starts when the first result is requested. */
+export class EmbeddedCursor<T> implements FindCursor<T> {
+  #shape: FindShape;
+  #source: FindSource;
   #results: Iterator<T | null> | undefined;
   #turn = startTurn();
   #ahead: T | undefined;
   #closed = false;
 
-  constructor(read: () => Iterator<T | null>) {
-    this.#read = read;
-  }
-
-  protected get isStarted(): boolean {
-    return this.#results !== undefined;
+  constructor(shape: FindShape, source: FindSource) {
+    this.#shape = shape;
+    this.#source = source;
   }
 
   async next(): Promise<T | null> {
@@ -47,40 +48,8 @@ export class EmbeddedCursor<T> implements Cursor<T> {
     for (let one = await this.#take(); one !== undefined; one = await this.#take()) yield one;
   }
 
-  async #take(): Promise<T | undefined> {
-    if (this.#closed) return undefined;
-    if (this.#ahead !== undefined) {
-      const one = this.#ahead;
-      this.#ahead = undefined;
-      return one;
-    }
-    this.#results ??= this.#read();
-    for (;;) {
-      const { done, value } = this.#results.next();
-      if (done) return undefined;
-      if (value !== null) return value;
-      await this.#turn.pause();
-    }
-  }
-}
-
-export class EmbeddedFindCursor<T> extends EmbeddedCursor<T> implements FindCursor<T> {
-  #shape: FindShape;
-
-  #explain: (shape: FindShape) => Document;
-
-  constructor(
-    shape: FindShape,
-    read: (shape: FindShape) => Iterator<Fields | null>,
-    explain: (shape: FindShape) => Document,
-  ) {
-    super(() => read(this.#shape) as Iterator<T | null>);
-    this.#shape = shape;
-    this.#explain = explain;
-  }
-
   async explain(): Promise<Document> {
-    return this.#explain(this.#shape);
+    return this.#source.explain(this.#shape);
   }
 
   sort(sort: Sort | string, direction?: SortDirection): FindCursor<T> {
@@ -100,8 +69,24 @@ export class EmbeddedFindCursor<T> extends EmbeddedCursor<T> implements FindCurs
   }
 
   #with(change: Partial<FindShape>): FindCursor<T> {
-    if (this.isStarted) throw new MongoAPIError('Cursor is already initialized');
+    if (this.#results) throw new MongoAPIError('Cursor is already initialized');
     this.#shape = { ...this.#shape, ...change };
     return this;
+  }
+
+  async #take(): Promise<T | undefined> {
+    if (this.#closed) return undefined;
+    if (this.#ahead !== undefined) {
+      const one = this.#ahead;
+      this.#ahead = undefined;
+      return one;
+    }
+    this.#results ??= this.#source.read(this.#shape) as Iterator<T | null>;
+    for (;;) {
+      const { done, value } = this.#results.next();
+      if (done) return undefined;
+      if (value !== null) return value;
+      await this.#turn.pause();
+    }
   }
 }

@@ -9,8 +9,8 @@ export type Projection = (fields: Fields) => Fields;
 type Tree = Map<string, Tree>;
 
 /**
- * Fields to show, or fields to leave out (`_id` apart, never both). Refuses expressions and `$slice`, `$elemMatch`:
- * whoever needs a part of an array reads it with an aggregation.
+ * Fields to show, or fields to leave out (`_id` apart, never both). Refuses expressions, `$slice` and
+ * `$elemMatch`.
  */
 export function projectionOf(projection: object | undefined): Projection | null {
   const fields = Object.entries(projection ?? {});

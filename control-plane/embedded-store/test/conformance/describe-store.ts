@@ -3,7 +3,6 @@ import { randomUUID } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';
 import type { Store } from '../../src/store-shape.ts';
 import type { Anything, Check } from './check.ts';
-import { aggregateChecks } from './checks/aggregate-checks.ts';
 import { bulkChecks } from './checks/bulk-checks.ts';
 import { filterChecks } from './checks/filter-checks.ts';
 import { findAndChangeChecks } from './checks/find-and-change-checks.ts';
@@ -24,7 +23,6 @@ const CHECKS: readonly Check[] = [
   ...findAndChangeChecks,
   ...bulkChecks,
   ...indexChecks,
-  ...aggregateChecks,
 ];
 
 /**
