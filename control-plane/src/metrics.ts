@@ -3,12 +3,12 @@ import { createRegistry } from '@adsweep/shared/service/metrics.ts';
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import type { AnsweredRequest } from './http/request-lifecycle.ts';
 
-/** What the API's side measures; labels come from closed sets. */
+/** The process's registry, and what measures requests; labels come from closed sets. */
 export type Metrics = ReturnType<typeof createMetrics>;
 
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
 
-/** The process' registry with the API's metrics in it. */
+/** Creates the process's registry with the metrics of requests. */
 export function createMetrics() {
   const registry: Registry = createRegistry('control-plane');
   const registers = [registry];
@@ -19,20 +19,8 @@ export function createMetrics() {
     buckets: [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 30],
     registers,
   });
-  const submitted = new Counter({
-    name: 'adsweep_scans_submitted_total',
-    help: 'Scans that were accepted and charged.',
-    registers,
-  });
-  const catalogueRead = new Gauge({
-    name: 'adsweep_catalogue_read_timestamp_seconds',
-    help: "Unix time at which the proxy-router's catalogue was last read; 0: not yet.",
-    registers,
-  });
   return {
     registry,
-    submitted,
-    catalogueRead,
     /** Records answers of one surface: `api` or `node_api`. */
     seen:
       (surface: 'api' | 'node_api') =>
@@ -43,7 +31,7 @@ export function createMetrics() {
   };
 }
 
-/** What the work on scans measures: leases, attempts, the queue, the checks. Labels are closed sets; a scrape reads no store. */
+/** The metrics of the work on scans: submissions, leases, attempts, the queue, the analysis. Labels are closed sets; a scrape reads no store. */
 export type WorkMetrics = ReturnType<typeof workMetrics>;
 
 const LEASE_OUTCOMES = ['granted', 'completed', 'failed', 'released', 'lost'] as const;
@@ -65,6 +53,12 @@ export function workMetrics(registry: Registry) {
     new Gauge({ name, help, labelNames, registers });
 
   const metrics = {
+    submitted: counter('adsweep_scans_submitted_total', 'Scans that were accepted and charged.', []),
+    catalogueRead: gauge(
+      'adsweep_catalogue_read_timestamp_seconds',
+      "Unix time at which the proxy-router's catalogue was last read; 0: not yet.",
+      [],
+    ),
     leases: counter('adsweep_leases_total', 'Leases given, and how they ended.', ['outcome']),
     failedAttempts: counter('adsweep_failed_attempts_total', 'Attempts that failed, by failure code.', ['code']),
     lateResults: counter('adsweep_late_results_total', 'Calls of nodes that had lost their lease: refused.', ['call']),

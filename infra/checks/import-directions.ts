@@ -17,7 +17,7 @@ const controlPlaneLayers: Layers = [
   ['scanning', 'scanning/**'],
   ['the scan', 'scan/**'],
   ['accounts and reference', '{accounts,reference}/**'],
-  ['foundations', '{http,platform}/**', 'config.ts', 'metrics.ts'],
+  ['foundations', '{http,platform}/**', 'config.ts', 'metrics.ts', 'domain.ts'],
 ];
 
 const browserNodeLayers: Layers = [

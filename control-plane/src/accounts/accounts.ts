@@ -1,44 +1,60 @@
+import type { Domain } from '../domain.ts';
 import type { OutboxEntry, OutboxHandlers } from '../platform/outbox/outbox-entry.ts';
 import type { Platform } from '../platform/platform.ts';
 import { rememberBriefly } from '../platform/remember-briefly.ts';
+import { accountRoutes } from './account/account-routes.ts';
 import { addFirstOrganization, addOrganization } from './add-organization.ts';
 import { openAllowances } from './allowance/open-allowances.ts';
 import { readBilling } from './allowance/read-billing.ts';
 import { type ReleaseParts, startReleasing } from './allowance/release-abandoned.ts';
+import { auditRoutes } from './audit/audit-routes.ts';
 import { auditStore } from './audit/audit-store.ts';
 import { bookCharge } from './billing/book-charge.ts';
 import { ledgerStore } from './billing/ledger-store.ts';
 import { recheckStore } from './billing/recheck-store.ts';
-import { type Period, usageByDay } from './billing/usage-by-day.ts';
+import { billingRoutes } from './billing/routes.ts';
+import { usageByDay } from './billing/usage-by-day.ts';
+import { usageRoutes } from './billing/usage-routes.ts';
 import { findCaller } from './keys/find-caller.ts';
+import { keyRoutes } from './keys/key-routes.ts';
 import { keyStore } from './keys/key-store.ts';
 import { noteUse } from './keys/note-use.ts';
 import type { Label, OrganizationRecord } from './organizations/organization.ts';
+import { organizationRoutes } from './organizations/organization-routes.ts';
 import { organizationStore } from './organizations/organization-store.ts';
 import { priceOfCheck } from './organizations/price-of-check.ts';
 import { NO_QUOTAS, type Quotas } from './organizations/quotas.ts';
 import { limitRequests } from './rate-limit/limit-requests.ts';
 import { requestCounter } from './rate-limit/request-counter.ts';
+import { roleRoutes } from './roles/role-routes.ts';
 
 /** Changes of keys and organizations take effect after this time; every request needs both. */
 const REMEMBERED_MS = 1_000;
 
-/** `startBalanceMicros`: the starting balance of an organization; absent or null: no balance is enforced. */
-export type AccountsSettings = { startBalanceMicros?: number | null };
+/** `countScans` returns how many scans with these ids an organization has. */
+export type AccountsNeeds = { countScans: ReleaseParts['countScans'] };
+
+/**
+ * What a check costs unless the organization has its own price, and the starting balance of an organization, both in micros; null: no
+ * balance is enforced.
+ */
+export type AccountsSettings = { checkPriceMicros: number; startBalanceMicros: number | null };
 
 export type AccountsDomain = ReturnType<typeof accountsDomain>;
 
 /** Organizations, their keys and quotas, and the ledger. */
 export function accountsDomain(
-  { store, redis, logger }: Pick<Platform, 'store' | 'redis' | 'logger'>,
-  { startBalanceMicros = null }: AccountsSettings,
+  { store, redis, wake, logger }: Pick<Platform, 'store' | 'redis' | 'wake' | 'logger'>,
+  { countScans }: AccountsNeeds,
+  { checkPriceMicros, startBalanceMicros }: AccountsSettings,
 ) {
   const [organizations, keys, ledger] = [organizationStore(store), keyStore(store), ledgerStore(store)];
   const [rechecks, audits] = [recheckStore(store), auditStore(store)];
   const find = rememberBriefly((id) => organizations.find(id), REMEMBERED_MS);
   const quotasOf = async (id: string): Promise<Readonly<Quotas>> => (await find(id))?.quotas ?? NO_QUOTAS;
   const allowance = openAllowances({ store, ledger, quotasOf, startBalanceMicros });
-  const outboxHandlers: Pick<OutboxHandlers, 'charge' | 'refund' | 'recheck' | 'audit'> = {
+  const outboxFilled = () => wake.announce('outbox');
+  const outboxHandlers = {
     charge: (entry, origin) => bookCharge(ledger, entry, origin),
     refund: async (entry, origin) => {
       await bookCharge(ledger, entry, origin);
@@ -46,7 +62,7 @@ export function accountsDomain(
     },
     recheck: (entry, origin) => rechecks.add(entry, origin),
     audit: (entry, origin) => audits.add(entry, origin),
-  };
+  } satisfies Partial<OutboxHandlers>;
   const readKey = async (hash: string) => {
     const key = await keys.findByHash(hash);
     // Not awaited: the next use records it too.
@@ -57,49 +73,55 @@ export function accountsDomain(
     return key;
   };
   const findByHash = rememberBriefly(readKey, REMEMBERED_MS);
-  return {
-    stores: [keys, ledger, organizations, rechecks, audits, allowance.allowances],
-    outboxHandlers,
-    outboxSources: [organizations.outbox, keys.outbox],
-    keys,
-    organizations,
-    addOrganization: (
-      organization: Pick<OrganizationRecord, '_id' | 'name'>,
-      { key, expiresAt }: { key: string; expiresAt: Date | null },
-      audit: OutboxEntry<'audit'>,
-    ) => addOrganization({ organizations, keys }, organization, key, new Date(), { expiresAt, follows: [audit] }),
-    /** The labels that the organization uses. */
-    labelsOf: async (id: string): Promise<Label[]> => (await find(id))?.labels ?? [],
-    isActive: async (id: string) => (await find(id))?.status === 'active',
-    readAuditLog: audits.list,
-    readUsage: (organizationId: string, period: Period) => usageByDay(ledger, organizationId, period),
-    countRechecks: rechecks.count,
-    readBilling: (organizationId: string, usualMicros: number, now: Date) =>
-      readBilling({ find, readAllowance: allowance.read }, organizationId, usualMicros, now),
-    readLedger: ledger.list,
-    findCaller: limitRequests({
-      findCaller: (key) => findCaller({ findByHash }, key, new Date()),
-      quotasOf,
-      countRequest: requestCounter(redis),
-    }),
-    /** The quotas of the organization; changes take effect within a second. */
-    quotasOf,
-    priceOfCheck: (organizationId: string, usualMicros: number) => priceOfCheck({ find }, organizationId, usualMicros),
+  const addCustomer = (
+    organization: Pick<OrganizationRecord, '_id' | 'name'>,
+    { key, expiresAt }: { key: string; expiresAt: Date | null },
+    audit: OutboxEntry<'audit'>,
+  ) => addOrganization({ organizations, keys }, organization, key, new Date(), { expiresAt, follows: [audit] });
+  const billing = (organizationId: string, now: Date) =>
+    readBilling({ find, readAllowance: allowance.read }, organizationId, checkPriceMicros, now);
 
-    reserve: allowance.reserve,
-    requireAllowed: allowance.requireAllowed,
-    settleReservations: allowance.settleAll,
-    loops: {
-      /** `countScans` returns how many scans with these ids an organization has. */
-      relay: (countScans: ReleaseParts['countScans']) => [
-        startReleasing({ allowances: allowance.allowances, countScans, logger }),
+  return {
+    stores: { keys, ledger, organizations, rechecks, audits, allowances: allowance.allowances },
+    routes: {
+      api: [
+        ...accountRoutes({ organizations, outboxFilled }),
+        ...keyRoutes({ keys, organizations, outboxFilled }),
+        ...roleRoutes({ organizations, outboxFilled }),
+        ...auditRoutes({ readAuditLog: audits.list, organizations }),
+        ...organizationRoutes({ organizations, addOrganization: addCustomer, outboxFilled }),
+        ...usageRoutes({
+          readBilling: billing,
+          readUsage: (organizationId, period) => usageByDay(ledger, organizationId, period),
+          countRechecks: rechecks.count,
+        }),
+        ...billingRoutes(ledger.list),
       ],
     },
+    loops: { relay: () => [startReleasing({ allowances: allowance.allowances, countScans, logger })] },
+    outboxHandlers,
+    verbs: {
+      findCaller: limitRequests({
+        findCaller: (key) => findCaller({ findByHash }, key, new Date()),
+        quotasOf,
+        countRequest: requestCounter(redis),
+      }),
+      isActive: async (id: string) => (await find(id))?.status === 'active',
+      /** The quotas of the organization; changes take effect within a second. */
+      quotasOf,
+      /** The labels that the organization uses. */
+      labelsOf: async (id: string): Promise<Label[]> => (await find(id))?.labels ?? [],
+      /** What a check costs the organization, in micros; throws 403 where it is not active. */
+      priceOfCheck: (organizationId: string) => priceOfCheck({ find }, organizationId, checkPriceMicros),
+      reserve: allowance.reserve,
+      requireAllowed: allowance.requireAllowed,
+      settleReservations: allowance.settleAll,
 
-    /** Gives the first organization the API key from the settings; '' for none. */
-    async setFirstKey(apiKey: string): Promise<void> {
-      if (apiKey) await addFirstOrganization({ organizations, keys }, apiKey, new Date());
-      if (await keys.isEmpty()) logger.warn('nobody has a key: set ADSWEEP_API_KEY');
+      /** Gives the first organization the API key from the settings; '' for none. */
+      async setFirstKey(apiKey: string): Promise<void> {
+        if (apiKey) await addFirstOrganization({ organizations, keys }, apiKey, new Date());
+        if (await keys.isEmpty()) logger.warn('no API key exists yet: set ADSWEEP_API_KEY');
+      },
     },
-  };
+  } satisfies Domain;
 }

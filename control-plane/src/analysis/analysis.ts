@@ -1,9 +1,10 @@
 import type { AccountsDomain } from '../accounts/accounts.ts';
 import type { CrawlingDomain } from '../crawling/crawling.ts';
+import type { Domain } from '../domain.ts';
 import type { Platform } from '../platform/platform.ts';
 import type { Loop } from '../platform/start-loop.ts';
 import type { ReferenceDomain } from '../reference/reference.ts';
-import type { ScanningDomain } from '../scanning/scanning.ts';
+import type { ScanDomain } from '../scan/scan-domain.ts';
 import type { ModelSettings } from './model/chat.ts';
 import { openModel } from './model/open-model.ts';
 import { judgeByModel } from './pipeline/judge-by-model.ts';
@@ -11,36 +12,53 @@ import { LIMITS, startWorker, type WorkerDependencies } from './pipeline/worker.
 import { batchClaimStore } from './rules/batch-claim-store.ts';
 import { judgeByRules } from './rules/judge-by-rules.ts';
 import { platformRules } from './rules/platform-rules.ts';
+import { ruleRoutes } from './rules/routes.ts';
 import { ruleStore } from './rules/rule-store.ts';
 import { rulesByTag } from './rules/rules-by-tag.ts';
+import { ruleTestRoutes } from './rules/test-routes.ts';
+import type { RuleTestParts } from './rules/test-rules.ts';
+import { taxonomyRoutes } from './taxonomies/routes.ts';
 import { taxonomyStore } from './taxonomies/taxonomy-store.ts';
 import { AnalysisThreads } from './threads/analysis-threads.ts';
 
-/**
- * What the rules of one scan may cost together, in ms of CPU, and the model that judges beside them, with how many scans may wait for it at
- * once; null: there is none.
- */
 export type AnalysisSettings = {
+  /** What the rules of one scan may cost together, in ms of CPU. */
   ruleBudgetMs: number;
-  model?: (ModelSettings & { scansWaiting: number }) | null;
+  /** The model that analyses scans beside the rules, and how many scans may wait for it at once; null: there is none. */
+  model: (ModelSettings & { scansWaiting: number }) | null;
+  /** What a rule that is tried may cost, and how long a batch of tests may take. */
+  ruleTests?: RuleTestParts['limits'];
 };
 
 /** Two scans at a time are inspected and evaluated against rules; all eight can wait for other things at once. */
-const THREADS = 2;
+const SCAN_THREADS = 2;
+
+/** Threads for the rules that clients write and try; those of scans have their own. */
+const TEST_THREADS = 1;
+
+/** How long a batch of rule tests may take (spec 8). */
+const RULE_BATCH_MS = 110_000;
+
+/** What the analysis needs: the scans, their captures, and the tags and labels that it may assign. */
+export type AnalysisNeeds = Pick<ScanDomain['stores'], 'scans'> &
+  Pick<ReferenceDomain['verbs'], 'readTags' | 'registerTag' | 'changeTag'> &
+  Pick<AccountsDomain['verbs'], 'labelsOf'> &
+  Pick<CrawlingDomain['verbs'], 'readCapture' | 'readPackedCapture' | 'bodies' | 'openPicture'>;
+
+export type AnalysisDomain = ReturnType<typeof analysisDomain>;
 
 /** The analysis of captures: detection, rules, classification. */
 export function analysisDomain(
   platform: Platform,
-  { readTags, labelsOf }: Pick<ReferenceDomain, 'readTags'> & Pick<AccountsDomain, 'labelsOf'>,
-  { scans }: Pick<ScanningDomain, 'scans'>,
-  crawling: Pick<CrawlingDomain, 'dependencies' | 'openPicture'>,
-  { ruleBudgetMs, model: settings = null }: AnalysisSettings,
+  needs: AnalysisNeeds,
+  { ruleBudgetMs, model: settings, ruleTests = { ruleMs: ruleBudgetMs, batchMs: RULE_BATCH_MS } }: AnalysisSettings,
 ) {
   const { store, wake, metrics, logger } = platform;
-  const { readCapture, readPackedCapture, bodies } = crawling.dependencies;
-  const model = settings && openModel(platform, crawling, settings);
+  const { scans, readTags, registerTag, changeTag, labelsOf, readCapture, readPackedCapture, bodies } = needs;
+  const model = settings && openModel(platform, needs, settings);
   const [rules, taxonomies] = [ruleStore(store), taxonomyStore(store)];
-  const threads = new AnalysisThreads(THREADS);
+  // Both start a thread when there is work for it.
+  const [threads, testThreads] = [new AnalysisThreads(SCAN_THREADS), new AnalysisThreads(TEST_THREADS)];
   const outboxFilled = () => wake.announce('outbox');
   const evidence = { readCapture, bodies };
   const readRules = rules.visibleTo;
@@ -54,26 +72,36 @@ export function analysisDomain(
     },
   };
   const limits = { ...LIMITS, ...(settings && { waiting: settings.scansWaiting }) };
-  const closes = async () => {
-    await threads.close();
-    await model?.close();
+  const problemsOf = (patterns: string[]) => testThreads.problemsOf(patterns);
+  const tests: RuleTestParts = {
+    ...{ evidence, findScan: scans.find, readTags, threads: testThreads, model },
+    ...{ claims: batchClaimStore(store), limits: ruleTests },
   };
+  const close = async (pool: AnalysisThreads) => void (await Promise.all([pool.close(), model?.close()]));
   return {
-    stores: [rules, taxonomies, ...(model ? [model.answers] : [])],
-    rules,
-    taxonomies,
-    /** The AI model, for callers that ask it about one scan; null: there is none. */
-    model,
-    batchClaims: batchClaimStore(store),
-    rulesByTag: (organizationId: string) => rulesByTag(rules, organizationId),
-    dependencies,
-    loops: { checks: () => [closing(startWorker(dependencies, wake.signal('checks'), limits), closes)] },
-
-    /** Stores the rules that come with Adsweep where they are not there yet. */
-    async addPlatformRules(): Promise<void> {
-      for (const rule of platformRules(new Date())) await rules.insert(rule);
+    stores: { rules, taxonomies, ...(model && { answers: model.answers }) },
+    routes: {
+      api: [
+        ...ruleRoutes({ rules, readTags, registerTag, changeTag, problemsOf }),
+        ...ruleTestRoutes({ rules, ruleTests: tests, problemsOf }),
+        ...taxonomyRoutes({ taxonomies }),
+      ],
     },
-  };
+    loops: {
+      api: () => [{ stop: () => close(testThreads) }],
+      checks: () => [closing(startWorker(dependencies, wake.signal('checks'), limits), () => close(threads))],
+    },
+    outboxHandlers: {},
+    verbs: {
+      rulesByTag: (organizationId: string) => rulesByTag(rules, organizationId),
+
+      /** Stores the rules that come with Adsweep where they are not there yet. */
+      async addPlatformRules(): Promise<void> {
+        for (const rule of platformRules(new Date())) await rules.insert(rule);
+      },
+    },
+    dependencies,
+  } satisfies Domain;
 }
 
 /** Closes the threads once running checks have ended. */

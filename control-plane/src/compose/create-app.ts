@@ -1,11 +1,18 @@
 import type { Logger } from '@adsweep/shared/service/logger.ts';
 import Koa from 'koa';
 import type { Registry } from 'prom-client';
+import type { Domain } from '../domain.ts';
+import { authenticate, type Caller } from '../http/caller.ts';
 import { serveDocs } from '../http/docs-page.ts';
+import { idempotencyStore } from '../http/idempotency-store.ts';
 import { type ReadyCheck, serveProbes } from '../http/probes.ts';
 import { type AnsweredRequest, logUnsent, requestLifecycle } from '../http/request-lifecycle.ts';
 import type { Route } from '../http/route.ts';
 import { type Admit, serveRoutes } from '../http/serve-routes.ts';
+import type { Metrics } from '../metrics.ts';
+import type { Platform } from '../platform/platform.ts';
+import { apiRoutes } from './api-routes.ts';
+import type { Domains } from './domains.ts';
 
 /** What an app is made of. `docs`: whether the reference page is served beside the routes. */
 export type AppParts<Caller> = {
@@ -28,4 +35,46 @@ export function createApp<Caller>(parts: AppParts<Caller>): Koa {
   for (const middleware of serveRoutes(parts.routes, parts.admit)) app.use(middleware);
   app.on('error', (cause: unknown) => logUnsent(cause, parts.logger));
   return app;
+}
+
+/** What both surfaces of a process have in common. */
+export type SurfaceParts = {
+  platform: Platform;
+  metrics: Metrics;
+  domains: Domains;
+  readyChecks: ReadyCheck[];
+  metricsToken: string;
+};
+
+/** The surface for clients and for readers of public reports, with the indexes of the requests that it remembers. */
+export async function clientApp(surface: SurfaceParts, publicUrl: string): Promise<Koa> {
+  const { platform, domains } = surface;
+  const idempotency = idempotencyStore(platform.store);
+  await idempotency.createIndexes();
+  const { isActive } = domains.accounts.verbs;
+  const all: Pick<Domain, 'routes'>[] = Object.values(domains);
+  const routes = all.flatMap(({ routes: own }) => own.api ?? []);
+  return forClients(surface, apiRoutes(routes, { idempotency, isActive, publicUrl }), true);
+}
+
+/** What a process without the role `api` serves in its place: the probes. */
+export const probesApp = (surface: SurfaceParts): Koa => forClients(surface, [], false);
+
+function forClients({ domains, metrics, platform, ...probes }: SurfaceParts, routes: Route<Caller>[], docs: boolean) {
+  const { findCaller } = domains.accounts.verbs;
+  return createApp<Caller>({
+    ...{ routes, docs, ...probes, logger: platform.logger, registry: metrics.registry, seen: metrics.seen('api') },
+    admit: (authorization, permission, _params, setHeaders) =>
+      authenticate(findCaller, authorization, permission, setHeaders),
+  });
+}
+
+/** The surface for browser nodes: leases, uploads, captures. */
+export function nodeApp({ domains, metrics, platform, ...probes }: SurfaceParts): Koa {
+  const { crawling } = domains;
+  return createApp({
+    ...{ ...probes, logger: platform.logger, registry: metrics.registry, seen: metrics.seen('node_api'), docs: false },
+    routes: crawling.routes['node-api'],
+    admit: crawling.verbs.admit,
+  });
 }

@@ -1,34 +1,71 @@
 import { type AccountsSettings, accountsDomain } from '../accounts/accounts.ts';
-import { type AnalysisSettings, analysisDomain } from '../analysis/analysis.ts';
-import { type CrawlingSettings, crawlingDomain } from '../crawling/crawling.ts';
+import { type AnalysisDomain, type AnalysisSettings, analysisDomain } from '../analysis/analysis.ts';
+import { type CrawlingDomain, type CrawlingSettings, crawlingDomain } from '../crawling/crawling.ts';
 import { deliveryDomain } from '../delivery/delivery.ts';
+import type { Domain, DomainStore } from '../domain.ts';
 import type { Platform } from '../platform/platform.ts';
-import { referenceDomain } from '../reference/reference.ts';
-import { scanningDomain } from '../scanning/scanning.ts';
+import { type ReferenceSettings, referenceDomain } from '../reference/reference.ts';
+import { scanDomain } from '../scan/scan-domain.ts';
+import { type ScanningSettings, scanningDomain } from '../scanning/scanning.ts';
 
-/** Every domain, given what it needs from those below it. Nothing is started yet: roles do that. */
+export type Settings = AccountsSettings & ReferenceSettings & ScanningSettings & CrawlingSettings & AnalysisSettings;
+
+/** Every domain, from the lowest to the highest. Nothing is started yet. */
 export type Domains = ReturnType<typeof createDomains>;
 
-export function createDomains(platform: Platform, settings: AccountsSettings & CrawlingSettings & AnalysisSettings) {
-  const accounts = accountsDomain(platform, settings);
-  const reference = referenceDomain(platform);
-  const scanning = scanningDomain(platform);
-  const leaseCapOf = (organizationId: string) =>
-    accounts.quotasOf(organizationId).then(({ concurrent_leases }) => concurrent_leases);
-  const allowance = { reserve: accounts.reserve, leaseCapOf };
-  const crawling = crawlingDomain(platform, scanning, allowance, settings);
-  const known = { readTags: reference.readTags, labelsOf: accounts.labelsOf };
-  const analysis = analysisDomain(platform, known, scanning, crawling, settings);
-  const delivery = deliveryDomain(
+/** Creates every domain with what it needs of the others: verbs of lower domains, and questions to higher ones, asked later. */
+export function createDomains(platform: Platform, settings: Settings) {
+  const scan = scanDomain(platform);
+  const { scans } = scan.stores;
+  const accounts = accountsDomain(platform, { countScans: scans.countOf }, settings);
+  const reference = referenceDomain(
     platform,
-    [...scanning.outboxSources, ...accounts.outboxSources],
-    accounts.outboxHandlers,
+    {
+      countScans: scans.countWithTag,
+      removeTagFromScans: scans.removeTag,
+      rulesByTag: (organizationId) => analysis.verbs.rulesByTag(organizationId),
+    },
+    settings,
   );
-  return { accounts, reference, scanning, crawling, analysis, delivery };
+  const scanning = scanningDomain(
+    platform,
+    {
+      ...{ ...scan.stores, ...scan.verbs, ...accounts.verbs, ...reference.verbs },
+      enqueue: (pending) => crawling.verbs.enqueue(pending),
+      unqueue: (cancelled) => crawling.verbs.unqueue(cancelled),
+      evidenceOf: (one) => crawling.verbs.evidenceOf(one),
+      openPicture: (one, of) => crawling.verbs.openPicture(one, of),
+      findFile: (one, name) => crawling.verbs.findFile(one, name),
+    },
+    settings,
+  );
+  const leaseCapOf = (organizationId: string) =>
+    accounts.verbs.quotasOf(organizationId).then(({ concurrent_leases }) => concurrent_leases);
+  const crawling: CrawlingDomain = crawlingDomain(
+    platform,
+    { ...scan.stores, ...scanning.stores, ...accounts.verbs, leaseCapOf },
+    settings,
+  );
+  const analysis: AnalysisDomain = analysisDomain(
+    platform,
+    { ...scan.stores, ...accounts.verbs, ...reference.verbs, ...crawling.verbs },
+    settings,
+  );
+  const handlers = { ...accounts.outboxHandlers };
+  const delivery = deliveryDomain(platform, {
+    sources: outboxesOf([scan, scanning, accounts, reference, crawling, analysis]),
+    handlers,
+  });
+  return { scan, accounts, reference, scanning, crawling, analysis, delivery };
 }
 
-/** Creates the indexes of all records; those that are there stay. */
+const storesOf = (domains: Pick<Domain, 'stores'>[]): DomainStore[] =>
+  domains.flatMap(({ stores }) => Object.values(stores));
+
+const outboxesOf = (domains: Pick<Domain, 'stores'>[]) =>
+  storesOf(domains).flatMap(({ outbox }) => (outbox ? [outbox] : []));
+
+/** Creates the indexes of all records; those that exist stay. */
 export async function createIndexes(domains: Domains): Promise<void> {
-  const stores: { createIndexes(): Promise<void> }[] = Object.values(domains).flatMap((domain) => [...domain.stores]);
-  for (const one of stores) await one.createIndexes();
+  for (const one of storesOf(Object.values(domains))) await one.createIndexes();
 }

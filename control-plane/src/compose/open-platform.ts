@@ -19,7 +19,12 @@ const MEGABYTE = 1024 * 1024;
 const REDIS_WAIT_MS = 2_000;
 
 /** Opens the store, the files and the connection to Redis, which may be unavailable. Rejects without a store. */
-export async function openPlatform(config: Config, { registry }: Metrics, logger: Logger): Promise<Platform> {
+export async function openPlatform(
+  config: Config,
+  { registry }: Metrics,
+  logger: Logger,
+  closing: AbortSignal,
+): Promise<Platform> {
   const folder = config.ADSWEEP_DATA_DIR;
   makePrivateFolder(folder);
   const objects = await openDiskObjects(join(folder, 'objects'));
@@ -28,7 +33,7 @@ export async function openPlatform(config: Config, { registry }: Metrics, logger
   const redis = openRedis(config.REDIS_URL, logger);
   const disk = diskSpace(folder, config.ADSWEEP_DISK_FLOOR_MB * MEGABYTE);
   const [wake, broadcast] = [openWakeHub(redis), openBroadcast(redis)];
-  return { store, objects, disk, redis, wake, broadcast, metrics: workMetrics(registry), logger };
+  return { store, objects, disk, redis, wake, broadcast, metrics: workMetrics(registry), closing, logger };
 }
 
 /** Resolves when Redis answers, or after two seconds: everything can start without it. */

@@ -1,6 +1,8 @@
-import type { ReserveChecks } from '../accounts/allowance/reserve-checks.ts';
+import type { AccountsDomain } from '../accounts/accounts.ts';
+import type { Domain } from '../domain.ts';
 import type { Platform } from '../platform/platform.ts';
 import type { ScanRecord } from '../scan/scan.ts';
+import type { ScanDomain } from '../scan/scan-domain.ts';
 import type { PictureOf } from '../scanning/artifacts/artifact.ts';
 import type { ScanningDomain } from '../scanning/scanning.ts';
 import { NO_SCAN_EVIDENCE, type ScanEvidence } from '../scanning/scans/api/evidence.ts';
@@ -10,19 +12,19 @@ import { captureStore } from './captures/capture-store.ts';
 import { findFile, openPicture } from './captures/open-artifact.ts';
 import { evidenceOf } from './captures/present-evidence.ts';
 import { startCountingWork } from './fleet/count-work.ts';
+import { fleetRoutes } from './fleet/fleet-routes.ts';
 import { fleetView, markedNodes, nodes as nodesIn } from './fleet/nodes.ts';
 import { unqueue } from './leases/close-lease.ts';
 import { startReaper } from './leases/reaper.ts';
 import { startRefill } from './leases/refill.ts';
 import { blockNode } from './leases/release-lease.ts';
-import { admitNode } from './node-api/admit-node.ts';
+import { admitNode, type NodeCaller } from './node-api/admit-node.ts';
 import { leaseRoutes, memberRoutes } from './node-api/lease-routes.ts';
 import { uploadRoutes } from './node-api/upload-routes.ts';
 import { crawlQueue, startPromoting } from './queue/queue.ts';
 import type { LeaseCapOf } from './queue/queue-shards.ts';
 import { waitingJobOf } from './queue/waiting-jobs.ts';
-import type { RetentionDays } from './retention/remove-old.ts';
-import { retentionStore, startRetention } from './retention/remove-old.ts';
+import { type RetentionDays, retentionStore, startRetention } from './retention/remove-old.ts';
 
 export type CrawlingSettings = {
   /** How clients reach the API, without a final slash. */
@@ -38,11 +40,17 @@ export type CrawlingSettings = {
 
 const KEEP_FOR_EVER: RetentionDays = { scans: 0, evidence: 0 };
 
+/** What crawling needs: the scans, the files that nodes upload, and the checks that a sweep's finds cost. */
+export type CrawlingNeeds = Pick<ScanDomain['stores'], 'scans'> &
+  Pick<ScanningDomain['stores'], 'artifacts'> &
+  Pick<AccountsDomain['verbs'], 'reserve'> & { leaseCapOf: LeaseCapOf };
+
+export type CrawlingDomain = ReturnType<typeof crawlingDomain>;
+
 /** Crawl jobs, browser nodes and captures. */
 export function crawlingDomain(
   { store, disk, redis, wake, metrics, logger }: Platform,
-  { scans, artifacts }: Pick<ScanningDomain, 'scans' | 'artifacts'>,
-  { reserve, leaseCapOf }: { reserve: ReserveChecks; leaseCapOf: LeaseCapOf },
+  { scans, artifacts, reserve, leaseCapOf }: CrawlingNeeds,
   { publicUrl, joinTokens, leaseSecret, shards, retention = KEEP_FOR_EVER }: CrawlingSettings,
 ) {
   const captures = captureStore(store);
@@ -80,42 +88,53 @@ export function crawlingDomain(
     },
   };
 
+  const fleetVerbs = {
+    readFleet: fleet.read,
+    readLoad: () => queue.load(),
+    blockNode: (nodeId: string) => blockNode(dependencies, nodeId, new Date()),
+    unblockNode: (nodeId: string) => blocked.remove(nodeId),
+    drainNode: (nodeId: string) => draining.add(nodeId, new Date()),
+    undrainNode: (nodeId: string) => draining.remove(nodeId),
+  };
+
   return {
-    stores: [captures],
-    /** The dependencies of this domain's verbs, for callers of single ones. */
-    dependencies,
-    /** Routes of the node API and who may call them. */
-    routes: [...leaseRoutes(dependencies), ...memberRoutes(dependencies), ...uploadRoutes(dependencies)],
-    admit: admitNode({ joinTokens, leaseSecret, blocked }),
+    stores: { captures },
+    routes: {
+      /** For the operator of the fleet. */
+      api: fleetRoutes(fleetVerbs),
+      'node-api': [...leaseRoutes(dependencies), ...memberRoutes(dependencies), ...uploadRoutes(dependencies)],
+    },
     loops: {
       reaper: () => [startReaper(dependencies), startPromoting(dependencies)],
       refill: () => [startRefill(dependencies), startCountingWork(dependencies)],
       sweeper: () => [startRetention(dependencies, retention)],
     },
-
-    blockNode: (nodeId: string) => blockNode(dependencies, nodeId, new Date()),
-    unblockNode: (nodeId: string) => blocked.remove(nodeId),
-    drainNode: (nodeId: string) => draining.add(nodeId, new Date()),
-    undrainNode: (nodeId: string) => draining.remove(nodeId),
-    readFleet: fleet.read,
-    readLoad: () => queue.load(),
-    /** Queues the jobs of pending scans. */
-    enqueue: async (scans: ScanRecord[]): Promise<void> => {
-      const now = new Date();
-      const [job, ...others] = scans.map((scan) => waitingJobOf(scan, now));
-      if (job && others.length === 0) await queue.enqueue(job);
-      else if (job) await queue.enqueueAll([job, ...others]);
+    outboxHandlers: {},
+    verbs: {
+      ...fleetVerbs,
+      /** Who may call the node API. */
+      admit: admitNode({ joinTokens, leaseSecret, blocked }),
+      /** Queues the jobs of pending scans. */
+      enqueue: async (scans: ScanRecord[]): Promise<void> => {
+        const now = new Date();
+        const [job, ...others] = scans.map((scan) => waitingJobOf(scan, now));
+        if (job && others.length === 0) await queue.enqueue(job);
+        else if (job) await queue.enqueueAll([job, ...others]);
+      },
+      /** Takes a scan's job out of the queue unless another member waits. */
+      unqueue: (scan: ScanRecord): Promise<void> => unqueue(dependencies, scan),
+      readCapture,
+      readPackedCapture,
+      /** The contents that a capture's evidence refers to. */
+      bodies,
+      /** The evidence in a scan's capture; empty before there is one. */
+      evidenceOf: async (scan: ScanRecord): Promise<ScanEvidence> => {
+        const record = await readCapture(scan);
+        return record ? evidenceOf(record) : NO_SCAN_EVIDENCE;
+      },
+      openPicture: (scan: ScanRecord, of: PictureOf) => openPicture(readCapture, artifacts, scan, of),
+      findFile: (scan: ScanRecord, name: string) => findFile(readCapture, artifacts, scan, name),
     },
-    /** Takes a scan's job out of the queue unless another member waits. */
-    unqueue: (scan: ScanRecord): Promise<void> => unqueue(dependencies, scan),
-    /** The evidence in a scan's capture; empty before there is one. */
-    evidenceOf: async (scan: ScanRecord): Promise<ScanEvidence> => {
-      const record = await readCapture(scan);
-      return record ? evidenceOf(record) : NO_SCAN_EVIDENCE;
-    },
-    openPicture: (scan: ScanRecord, of: PictureOf) => openPicture(readCapture, artifacts, scan, of),
-    findFile: (scan: ScanRecord, name: string) => findFile(readCapture, artifacts, scan, name),
-  };
+    dependencies,
+  } satisfies Domain<NodeCaller>;
 }
-
-export type CrawlingDomain = ReturnType<typeof crawlingDomain>;

@@ -1,3 +1,4 @@
+import type { Domain } from '../domain.ts';
 import type { OutboxHandlers } from '../platform/outbox/outbox-entry.ts';
 import type { OutboxSource } from '../platform/outbox/outbox-source.ts';
 import type { Platform } from '../platform/platform.ts';
@@ -5,21 +6,22 @@ import { eventStore } from './events/event-store.ts';
 import { recordEvent } from './events/record-event.ts';
 import { type RelayDependencies, startMeasuringOutboxes, startRelay } from './outbox/relay.ts';
 
-/** Outbox handlers: events, and the handlers of other domains for their kinds of entries. */
-export function deliveryDomain(
-  { store, wake, metrics, logger }: Platform,
-  sources: OutboxSource[],
-  handlersOfOthers: Omit<OutboxHandlers, 'event'>,
-) {
+/** The outboxes of all other domains' records, and how their kinds of entries are carried out. */
+export type DeliveryNeeds = { sources: OutboxSource[]; handlers: Omit<OutboxHandlers, 'event'> };
+
+/** What must follow a change: events, and the outbox entries of other domains. */
+export function deliveryDomain({ store, wake, metrics, logger }: Platform, { sources, handlers }: DeliveryNeeds) {
   const events = eventStore(store);
-  const outboxHandlers: OutboxHandlers = {
-    ...handlersOfOthers,
+  const outboxHandlers = {
     event: (entry, origin) => recordEvent(events, entry, origin),
-  };
-  const dependencies: RelayDependencies = { sources, handlers: outboxHandlers, metrics, logger };
+  } satisfies Partial<OutboxHandlers>;
+  const dependencies: RelayDependencies = { sources, handlers: { ...handlers, ...outboxHandlers }, metrics, logger };
   return {
-    stores: [events],
-    dependencies,
+    stores: { events },
+    routes: {},
     loops: { relay: () => [startRelay(dependencies, wake.signal('outbox')), startMeasuringOutboxes(dependencies)] },
-  };
+    outboxHandlers,
+    verbs: {},
+    dependencies,
+  } satisfies Domain;
 }

@@ -20,11 +20,11 @@ const HeaderSchema = Type.Object({
   ),
 });
 
-/** The operations, with those that create something run once for each `Idempotency-Key`. Those that see to it themselves are left alone. */
-export function idempotentWhereCreating(routes: Route<Caller>[], store: IdempotencyStore): Route<Caller>[] {
+/** The operations, with those that create something, or say so, run once for each `Idempotency-Key`. */
+export function runOnceForKeys(routes: Route<Caller>[], store: IdempotencyStore): Route<Caller>[] {
   return routes.map((one) => {
-    const isCreating = one.method === 'POST' && 201 in one.replies && !one.errors.includes('idempotency.key_reused');
-    return isCreating ? idempotent(store, one, () => true) : one;
+    const creates = one.method === 'POST' && 201 in one.replies;
+    return creates || one.runsOnce ? idempotent(store, one) : one;
   });
 }
 
@@ -33,11 +33,7 @@ export function idempotentWhereCreating(routes: Route<Caller>[], store: Idempote
  * `Idempotency-Replayed: true`, another body is refused, and so is a second request while the first runs. Refusals are not
  * remembered. An answer with a secret is remembered so that only this key opens it. The handler gets the id that what it creates must have as `recordId`.
  */
-export function idempotent(
-  store: IdempotencyStore,
-  route: Route<Caller>,
-  isRemembered: (request: Incoming<Caller>) => boolean,
-): Route<Caller> {
+function idempotent(store: IdempotencyStore, route: Route<Caller>): Route<Caller> {
   return {
     ...route,
     headers: HeaderSchema,
@@ -47,7 +43,7 @@ export function idempotent(
       if (key === undefined) return route.handle(request);
       if (typeof key !== 'string' || key.length < 1 || key.length > KEY_LENGTH_MAX)
         throw refusedKey('string_length', LENGTH_RULE);
-      if (!isRemembered(request)) return route.handle(request);
+      if (route.runsOnce && !route.runsOnce(request)) return route.handle(request);
       return once(store, idempotencyScope(route, request), key, route, request);
     },
   };

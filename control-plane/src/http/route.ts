@@ -47,6 +47,8 @@ export type Route<Caller = unknown> = {
   answersSecret?: boolean;
   replies: Record<number, Reply>;
   errors: readonly ErrorCode[];
+  /** Whether a request with an `Idempotency-Key` is run once; absent: every one is, where the operation creates something. */
+  runsOnce?(request: Incoming<Caller>): boolean;
   refine?(request: ValidPart<Caller>): Issue[] | Promise<Issue[]>;
   handle(request: Incoming<Caller>): Promise<Answer> | Answer;
 };
@@ -77,6 +79,7 @@ type Written<Caller, P extends TObject, Q extends TObject, B extends TSchema> = 
   answersSecret?: boolean;
   replies: Record<number, Reply>;
   errors?: readonly ErrorCode[];
+  runsOnce?(request: Incoming<Caller, Static<P>, Static<Q>, Static<B>>): boolean;
   refine?(request: ValidPart<Caller, Partial<Static<B>>, Partial<Static<Q>>>): Issue[] | Promise<Issue[]>;
   handle(request: Incoming<Caller, Static<P>, Static<Q>, Static<B>>): Promise<Answer> | Answer;
 };

@@ -16,5 +16,7 @@ export type Platform = {
   wake: WakeHub;
   broadcast: Broadcast;
   metrics: WorkMetrics;
+  /** Aborts when the process begins to stop. */
+  closing: AbortSignal;
   logger: Logger;
 };

@@ -1,22 +1,97 @@
+import type { AddressPolicy } from '@adsweep/shared/urls/address-policy.ts';
+import type { AccountsDomain } from '../accounts/accounts.ts';
+import type { Domain } from '../domain.ts';
 import type { Platform } from '../platform/platform.ts';
-import { stateOf } from '../scan/scan-state.ts';
-import { scanStore } from '../scan/scan-store.ts';
-import { stateBroadcast } from '../scan/state-broadcast.ts';
+import type { ReferenceDomain } from '../reference/reference.ts';
+import type { ScanRecord } from '../scan/scan.ts';
+import type { ScanDomain } from '../scan/scan-domain.ts';
+import type { FoundFile, PictureOf } from './artifacts/artifact.ts';
 import { artifactStore } from './artifacts/artifact-store.ts';
+import { PicturePool } from './artifacts/picture-pool.ts';
+import { answerPicture, artifactRoutes, type OpenPicture, wantedSize } from './artifacts/routes.ts';
 import { startSweeping } from './artifacts/start-sweeping.ts';
+import { findDemoReport } from './reports/demo-report.ts';
+import { reportRoutes } from './reports/routes.ts';
+import type { ScanEvidence } from './scans/api/evidence.ts';
+import { scanRoutes } from './scans/api/routes.ts';
+import { findNoCampaign } from './scans/request/find-campaign.ts';
+import type { Enqueue } from './scans/request/submit.ts';
 
-/** Scans and the files that belong to them. */
-export function scanningDomain({ store, objects, redis, broadcast, logger }: Platform) {
-  const [states, artifacts] = [stateBroadcast(broadcast), artifactStore(store, objects)];
-  const scans = scanStore(store, (scan) => states.announce(stateOf(scan)));
-  return {
-    stores: [scans, artifacts],
-    scans,
-    artifacts,
-    watchScan: states.watch,
-    outboxSources: [scans.outbox],
-    loops: { sweeper: () => [startSweeping({ store, objects, redis, artifacts, logger })] },
+/** What scans need of accounts and the catalogue, and of the domain that crawls them. */
+export type ScanningNeeds = Pick<ScanDomain['stores'], 'scans'> &
+  Pick<ScanDomain['verbs'], 'watchScan'> &
+  Pick<AccountsDomain['verbs'], 'priceOfCheck' | 'reserve' | 'requireAllowed'> &
+  Pick<ReferenceDomain['verbs'], 'readCatalogue' | 'tagWordsFor'> & {
+    enqueue: Enqueue;
+    unqueue: (scan: ScanRecord) => Promise<void>;
+    /** The evidence in a scan's capture; empty before there is one. */
+    evidenceOf: (scan: ScanRecord) => Promise<ScanEvidence>;
+    openPicture: (scan: ScanRecord, of: PictureOf) => Promise<OpenPicture | null>;
+    findFile: (scan: ScanRecord, name: string) => Promise<FoundFile | null>;
   };
-}
+
+export type ScanningSettings = {
+  /** How clients reach the API, without a final slash. */
+  publicUrl: string;
+  /** The addresses that targets and referrers may have. */
+  addresses: AddressPolicy;
+  /** The data folder, where a start with the demo leaves the path of its report. */
+  dataDir: string;
+};
 
 export type ScanningDomain = ReturnType<typeof scanningDomain>;
+
+/** Creating and reading scans, the files that belong to them, and public reports. */
+export function scanningDomain(
+  { store, objects, redis, wake, metrics, closing, logger }: Platform,
+  needs: ScanningNeeds,
+  { publicUrl, addresses, dataDir }: ScanningSettings,
+) {
+  const { scans, evidenceOf, openPicture, findFile, tagWordsFor } = needs;
+  const artifacts = artifactStore(store, objects);
+  const pictures = new PicturePool();
+  const scanParts = {
+    ...needs,
+    ...{ publicUrl, addresses, closing, log: logger },
+    readEvidence: evidenceOf,
+    findCampaign: findNoCampaign,
+    outboxFilled: () => wake.announce('outbox'),
+    checksWaiting: () => wake.announce('checks'),
+    submitted: () => metrics.submitted.inc(),
+  };
+  const ownArtifacts = {
+    openPicture: async (organizationId: string, scanId: string, of: PictureOf) => {
+      const scan = await scans.find(organizationId, scanId);
+      return scan && openPicture(scan, of);
+    },
+    findFile: async (organizationId: string, scanId: string, name: string) => {
+      const scan = await scans.find(organizationId, scanId);
+      return scan && findFile(scan, name);
+    },
+  };
+  return {
+    stores: { artifacts },
+    routes: {
+      api: [
+        ...scanRoutes(scanParts),
+        ...artifactRoutes(ownArtifacts, pictures),
+        ...reportRoutes({
+          publicUrl,
+          findDemoReport: () => findDemoReport(dataDir),
+          findByReportToken: scans.findByReportToken,
+          evidenceOf,
+          answerPicture: async (scan, of, width, request) =>
+            answerPicture(pictures, await openPicture(scan, of), wantedSize(width, of), request),
+          tagWordsFor: ({ organization_id }) => tagWordsFor(organization_id),
+        }),
+      ],
+    },
+    loops: {
+      /** The process that resizes pictures is started by the first one that is asked for. */
+      api: () => [{ stop: () => pictures.close() }],
+      sweeper: () => [startSweeping({ store, objects, redis, artifacts, logger })],
+    },
+    outboxHandlers: {},
+    verbs: {},
+  } satisfies Domain;
+}

@@ -2,33 +2,46 @@ import { listen } from '@adsweep/shared/service/listen.ts';
 import { createLogger } from '@adsweep/shared/service/logger.ts';
 import type { Catalogue } from '@adsweep/shared/targeting/catalogue.ts';
 import { AddressPolicy } from '@adsweep/shared/urls/address-policy.ts';
+import { type AccountParts, accountRoutes } from '../../src/accounts/account/account-routes.ts';
 import { addOrganization } from '../../src/accounts/add-organization.ts';
 import { openAllowances } from '../../src/accounts/allowance/open-allowances.ts';
 import { readBilling } from '../../src/accounts/allowance/read-billing.ts';
+import { type AuditParts, auditRoutes } from '../../src/accounts/audit/audit-routes.ts';
 import { auditStore } from '../../src/accounts/audit/audit-store.ts';
 import { ledgerStore } from '../../src/accounts/billing/ledger-store.ts';
 import { recheckStore } from '../../src/accounts/billing/recheck-store.ts';
+import { billingRoutes, type ReadLedger } from '../../src/accounts/billing/routes.ts';
 import { usageByDay } from '../../src/accounts/billing/usage-by-day.ts';
+import { type UsageParts, usageRoutes } from '../../src/accounts/billing/usage-routes.ts';
 import { apiKeyRecord } from '../../src/accounts/keys/api-key.ts';
 import { findCaller } from '../../src/accounts/keys/find-caller.ts';
+import { type KeyParts, keyRoutes } from '../../src/accounts/keys/key-routes.ts';
 import { keyStore } from '../../src/accounts/keys/key-store.ts';
+import { type OrganizationParts, organizationRoutes } from '../../src/accounts/organizations/organization-routes.ts';
 import { organizationStore } from '../../src/accounts/organizations/organization-store.ts';
 import { priceOfCheck } from '../../src/accounts/organizations/price-of-check.ts';
 import { NO_QUOTAS } from '../../src/accounts/organizations/quotas.ts';
 import { limitRequests } from '../../src/accounts/rate-limit/limit-requests.ts';
+import { type RoleParts, roleRoutes } from '../../src/accounts/roles/role-routes.ts';
 import { batchClaimStore } from '../../src/analysis/rules/batch-claim-store.ts';
+import { ruleRoutes } from '../../src/analysis/rules/routes.ts';
 import { ruleStore } from '../../src/analysis/rules/rule-store.ts';
+import type { RuleVerbParts } from '../../src/analysis/rules/rule-verbs.ts';
 import { rulesByTag } from '../../src/analysis/rules/rules-by-tag.ts';
+import { type RuleTestRouteParts, ruleTestRoutes } from '../../src/analysis/rules/test-routes.ts';
+import { type TaxonomyParts, taxonomyRoutes } from '../../src/analysis/taxonomies/routes.ts';
 import { taxonomyStore } from '../../src/analysis/taxonomies/taxonomy-store.ts';
 import { AnalysisThreads } from '../../src/analysis/threads/analysis-threads.ts';
-import { apiRoutes } from '../../src/compose/api-routes.ts';
+import { type ApiRouteParts, apiRoutes } from '../../src/compose/api-routes.ts';
 import { createApp } from '../../src/compose/create-app.ts';
-import type { Permission } from '../../src/http/caller.ts';
-import { authenticate } from '../../src/http/caller.ts';
+import { type FleetVerbs, fleetRoutes } from '../../src/crawling/fleet/fleet-routes.ts';
+import { authenticate, type Permission } from '../../src/http/caller.ts';
 import { idempotencyStore } from '../../src/http/idempotency-store.ts';
-import { createMetrics } from '../../src/metrics.ts';
+import { createMetrics, workMetrics } from '../../src/metrics.ts';
 import { processBroadcast } from '../../src/platform/broadcast.ts';
 import { openStore, type Store } from '../../src/platform/store.ts';
+import { catalogueRoutes } from '../../src/reference/catalogue/routes.ts';
+import { type TagParts, tagRoutes } from '../../src/reference/tags/routes.ts';
 import { tagDefinitionStore } from '../../src/reference/tags/tag-definition-store.ts';
 import type { ScanRecord } from '../../src/scan/scan.ts';
 import type { ListQuestion, ListWindow } from '../../src/scan/scan-list-store.ts';
@@ -36,7 +49,10 @@ import { stateOf } from '../../src/scan/scan-state.ts';
 import { scanStore } from '../../src/scan/scan-store.ts';
 import { stateBroadcast } from '../../src/scan/state-broadcast.ts';
 import { PicturePool } from '../../src/scanning/artifacts/picture-pool.ts';
+import { type ArtifactSource, artifactRoutes } from '../../src/scanning/artifacts/routes.ts';
+import { type ReportSources, reportRoutes } from '../../src/scanning/reports/routes.ts';
 import { NO_SCAN_EVIDENCE } from '../../src/scanning/scans/api/evidence.ts';
+import { type ScanParts, scanRoutes } from '../../src/scanning/scans/api/routes.ts';
 import { emptySurroundings, packedSources } from './surroundings.ts';
 
 export const PUBLIC_URL = 'https://adsweep.example';
@@ -107,10 +123,11 @@ export async function runningApi(
   const threads = new AnalysisThreads(1);
   const around = emptySurroundings(CATALOGUE, enqueued, scans.find, (patterns) => threads.problemsOf(patterns));
   const metrics = createMetrics();
+  const submittedScans = workMetrics(metrics.registry);
   const logger = createLogger('test', 'silent');
   const quotasOf = async (id: string) => (await accounts.organizations.find(id))?.quotas ?? NO_QUOTAS;
   const allowance = openAllowances({ store, ledger, quotasOf, startBalanceMicros });
-  const routes = apiRoutes({
+  const parts: ApiParts = {
     scans,
     idempotency,
     readCatalogue: () => around.catalogue,
@@ -142,7 +159,7 @@ export async function runningApi(
     rulesByTag: (organizationId) => rulesByTag(rules, organizationId),
     countScans: scans.countWithTag,
     removeTagFromScans: scans.removeTag,
-    submitted: () => metrics.submitted.inc(),
+    submitted: () => submittedScans.submitted.inc(),
     watchScan: states.watch,
     closing: closing.signal,
     outboxFilled: () => {},
@@ -184,7 +201,8 @@ export async function runningApi(
     requireAllowed: allowance.requireAllowed,
     priceOfCheck: (organizationId) => priceOfCheck(accounts.organizations, organizationId, PRICE_MICROS),
     log: logger,
-  });
+  };
+  const routes = apiRoutes(routesOf(parts), parts);
   const find = limitRequests({
     findCaller: (key) => findCaller(accounts.keys, key, new Date()),
     quotasOf,
@@ -244,6 +262,44 @@ export async function runningApi(
     },
   };
 }
+
+type ApiParts = ScanParts &
+  TagParts &
+  RuleVerbParts &
+  RuleTestRouteParts &
+  TaxonomyParts &
+  FleetVerbs &
+  KeyParts &
+  OrganizationParts &
+  AccountParts &
+  RoleParts &
+  AuditParts &
+  UsageParts &
+  ApiRouteParts & {
+    artifacts: ArtifactSource;
+    pictures: PicturePool;
+    readLedger: ReadLedger;
+    reports: ReportSources;
+  };
+
+const routesOf = (parts: ApiParts) => [
+  ...scanRoutes(parts),
+  ...artifactRoutes(parts.artifacts, parts.pictures),
+  ...catalogueRoutes(parts.readCatalogue),
+  ...tagRoutes(parts),
+  ...accountRoutes(parts),
+  ...keyRoutes(parts),
+  ...roleRoutes(parts),
+  ...auditRoutes(parts),
+  ...ruleRoutes(parts),
+  ...ruleTestRoutes(parts),
+  ...taxonomyRoutes(parts),
+  ...organizationRoutes(parts),
+  ...usageRoutes(parts),
+  ...billingRoutes(parts.readLedger),
+  ...fleetRoutes(parts),
+  ...reportRoutes(parts.reports),
+];
 
 /** The stores that the API asks, with two organizations in them. */
 async function openStores(store: Store, changed: (scan: ScanRecord) => void) {

@@ -11,6 +11,7 @@ import type { MemberLease } from '@adsweep/shared/lease/client.ts';
 import { listen } from '@adsweep/shared/service/listen.ts';
 import { createLogger } from '@adsweep/shared/service/logger.ts';
 import type { Catalogue } from '@adsweep/shared/targeting/catalogue.ts';
+import { AddressPolicy } from '@adsweep/shared/urls/address-policy.ts';
 import { Registry } from 'prom-client';
 import sharp from 'sharp';
 import { ledgerStore } from '../../src/accounts/billing/ledger-store.ts';
@@ -59,6 +60,7 @@ export async function runningFarm({ model = null, connect = async ({ client }) =
   const secrets = { joinTokens: `${NODE_TOKEN},${NEXT_NODE_TOKEN}`, leaseSecret: 'a secret that signs leases' };
   /** A disk with room, until a test says otherwise. */
   const disk: DiskSpace = { requireFree: async () => {} };
+  const closing = new AbortController();
   const [wake, broadcast] = [openWakeHub(connection), openBroadcast(connection)];
   const platform = {
     store,
@@ -68,9 +70,15 @@ export async function runningFarm({ model = null, connect = async ({ client }) =
     wake,
     broadcast,
     metrics: workMetrics(registry),
+    closing: closing.signal,
     logger,
   };
-  const settings = { publicUrl: PUBLIC_URL, ruleBudgetMs: RULE_BUDGET_MS, model, ...secrets };
+  const settings = {
+    ...{ publicUrl: PUBLIC_URL, dataDir: folder, addresses: new AddressPolicy([]) },
+    ...{ proxyUrl: 'http://127.0.0.1:9', catalogueEveryMs: 60_000 },
+    ...{ ruleBudgetMs: RULE_BUDGET_MS, model, checkPriceMicros: PRICE_MICROS, startBalanceMicros: null },
+    ...secrets,
+  };
   const domains = createDomains(platform, settings);
   await createIndexes(domains);
   const farm = farmOf(domains);
@@ -98,9 +106,9 @@ export async function runningFarm({ model = null, connect = async ({ client }) =
     store,
     objects,
     registry,
-    tags: domains.reference.tags,
-    rules: domains.analysis.rules,
-    taxonomies: domains.analysis.taxonomies,
+    tags: domains.reference.stores.tags,
+    rules: domains.analysis.stores.rules,
+    taxonomies: domains.analysis.stores.taxonomies,
     scans,
     ledger,
     events,
@@ -187,11 +195,11 @@ export async function runningFarm({ model = null, connect = async ({ client }) =
 function farmOf({ crawling, analysis, delivery, scanning }: Domains) {
   const { queue, nodes } = crawling.dependencies;
   return {
-    ...crawling,
+    ...crawling.verbs,
     queue,
     nodes,
-    nodeRoutes: crawling.routes,
-    admitNode: crawling.admit,
+    nodeRoutes: crawling.routes['node-api'],
+    admitNode: crawling.verbs.admit,
     dependencies: { ...analysis.dependencies, ...delivery.dependencies, ...crawling.dependencies },
     start(): Loop {
       const { reaper, refill } = crawling.loops;

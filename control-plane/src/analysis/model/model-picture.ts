@@ -9,7 +9,7 @@ const RESIZE_MS = 30_000;
 
 /** Screenshots as a model is shown them. One that cannot be had is left out. */
 export function modelPicture(
-  openPicture: CrawlingDomain['openPicture'],
+  openPicture: CrawlingDomain['verbs']['openPicture'],
   pictures: Pick<PicturePool, 'resize'>,
   logger: Logger,
 ): NonNullable<ShowParts['pictureOf']> {

@@ -14,7 +14,7 @@ export type Model = { ask: AskModel; show: ShowModel; close(): Promise<void> };
 /** The model of these settings, with the answers that are remembered of it. Nothing is connected yet. */
 export function openModel(
   { store, metrics, logger }: Pick<Platform, 'store' | 'metrics' | 'logger'>,
-  { dependencies: { bodies }, openPicture }: Pick<CrawlingDomain, 'dependencies' | 'openPicture'>,
+  { bodies, openPicture }: Pick<CrawlingDomain['verbs'], 'bodies' | 'openPicture'>,
   settings: ModelSettings,
 ): Model & { answers: ReturnType<typeof answerStore> } {
   const answers = answerStore(store);

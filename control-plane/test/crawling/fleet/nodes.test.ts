@@ -88,7 +88,7 @@ describe('a node', () => {
     const { admit: admitNode } = createDomains(farm.parts, {
       ...farm.parts,
       joinTokens: NEXT_NODE_TOKEN,
-    }).crawling;
+    }).crawling.verbs;
     assert.equal((await admitNode(`Bearer ${credential}`, 'node', {})).node?.nodeId, 'one');
     assert.equal((await admitNode(`Bearer ${credential}`, 'join', { id: 'one' })).node?.nodeId, 'one');
     assert.equal((await admitNode(`Bearer ${NEXT_NODE_TOKEN}`, 'join', { id: 'new' })).node, null);

@@ -9,7 +9,7 @@ import { until } from '../../../../shared/test/support/until.ts';
 import { openStore } from '../../../src/platform/store.ts';
 import { catalogueStore } from '../../../src/reference/catalogue/catalogue-store.ts';
 import { catalogueReader } from '../../../src/reference/catalogue/fetch-catalogue.ts';
-import { mirrorCatalogue } from '../../../src/reference/catalogue/mirror-catalogue.ts';
+import { catalogueMirror } from '../../../src/reference/catalogue/mirror-catalogue.ts';
 import { CATALOGUE } from '../../support/running-api.ts';
 
 const logger = createLogger('control-plane', 'silent');
@@ -24,14 +24,15 @@ test('the copy of the catalogue outlives a restart while the proxy-router is awa
     pools: [{ ...first!, cities_by_region: { 'St. Gallen': [], $1: [] } }, ...rest],
   };
 
-  const mirror = await mirrorCatalogue(async () => changed, copies, 60_000, logger);
+  const mirror = await catalogueMirror(async () => changed, copies, 60_000, logger).start();
   await until('the first copy', async () => (await copies.load()) !== null);
   await mirror.stop();
 
   const away = () => Promise.reject(new Error('the proxy-router is away'));
-  const restarted = await mirrorCatalogue(away, copies, 60_000, logger);
+  const restarted = catalogueMirror(away, copies, 60_000, logger);
+  const refreshing = await restarted.start();
   assert.deepEqual(restarted.read(), changed);
-  await restarted.stop();
+  await refreshing.stop();
 });
 
 test('§2.3.3 a catalogue of which nothing is known yet is as none', async (t) => {
@@ -42,10 +43,11 @@ test('§2.3.3 a catalogue of which nothing is known yet is as none', async (t) =
     asked += 1;
     return { refreshed_at: null, pools: [] };
   };
-  const mirror = await mirrorCatalogue(unread, catalogueStore(store), 1, logger);
+  const mirror = catalogueMirror(unread, catalogueStore(store), 1, logger);
+  const refreshing = await mirror.start();
   await until('two looks', () => asked > 1);
   assert.equal(mirror.read(), null);
-  await mirror.stop();
+  await refreshing.stop();
 });
 
 test('a catalogue that has not changed is not checked again; one that has is, and what is no catalogue is refused', async (t) => {

@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { findDemoReport } from '../../../src/compose/demo-report.ts';
+import { findDemoReport } from '../../../src/scanning/reports/demo-report.ts';
 import { type RunningApi, runningApi } from '../../support/running-api.ts';
 
 describe('the page at the root', () => {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { isId, newId } from '@adsweep/shared/ids.ts';
+import { hashApiKey } from '../../../src/accounts/keys/api-key.ts';
 import { newScan } from '../../../src/scanning/scans/request/new-scan.ts';
 import {
   type Answered,
@@ -223,7 +224,8 @@ describe('creating several scans with one request', () => {
     const body = { ...BULK, repeat_count: 4 };
     const first = accepted(await bulk(body, { headers }));
     const ids: string[] = first.flatMap(idsOf);
-    const scope = `${ORGANIZATIONS.ours} POST /api/v1/scans/bulk`;
+    const key = await api.accounts.keys.findByHash(hashApiKey(KEYS.ours));
+    const scope = `${key?._id} POST /api/v1/scans/bulk`;
     await api.store
       .collection('idempotency_keys')
       .updateMany({ 'answer.body': { $regex: ids[0]! } }, { $set: { answer: null } });

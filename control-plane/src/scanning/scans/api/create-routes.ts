@@ -4,9 +4,7 @@ import type { AddressPolicy } from '@adsweep/shared/urls/address-policy.ts';
 import type { Issue } from '@adsweep/shared/validation/issue.ts';
 import { type Static, type TObject, Type } from 'typebox';
 import type { Caller } from '../../../http/caller.ts';
-import type { IdempotencyStore } from '../../../http/idempotency-store.ts';
-import { idempotent } from '../../../http/idempotent.ts';
-import { created, type Incoming, ok, type Route, route, type ValidPart } from '../../../http/route.ts';
+import { created, ok, type Route, route, type ValidPart } from '../../../http/route.ts';
 import type { ReadCatalogue } from '../../../reference/catalogue/lookup.ts';
 import { catalogueNotReady } from '../../../reference/catalogue/not-ready.ts';
 import type { ScanRecord } from '../../../scan/scan.ts';
@@ -24,7 +22,6 @@ import { EstimateSchema, type PresentedScan, ScanSchema } from './responses.ts';
 /** What creating scans needs; `submitted` counts, `outboxFilled` says that there is something to carry out. */
 export type CreateParts = SubmitParts & {
   scans: Pick<ScanStore, 'withTarget'>;
-  idempotency: IdempotencyStore;
   readCatalogue: ReadCatalogue;
   findCampaign: FindCampaign;
   /** The addresses that targets and referrers may have. */
@@ -66,11 +63,8 @@ const ESTIMATED = { description: 'What it would do (`dry_run=true`).', schema: E
 
 /** Operations that create scans (spec 4.2). */
 export function createRoutes(parts: CreateParts): Route<Caller>[] {
-  const isRemembered = ({ query }: Incoming<Caller>) => (query as { dry_run?: boolean }).dry_run !== true;
   const withSubmit = { ...parts, submit: submitTogether(parts) };
-  return [createRoute(withSubmit), bulkRoute(withSubmit)].map((one) =>
-    idempotent(parts.idempotency, one, isRemembered),
-  );
+  return [createRoute(withSubmit), bulkRoute(withSubmit)];
 }
 
 function createRoute(parts: RouteParts): Route<Caller> {
@@ -84,6 +78,7 @@ function createRoute(parts: RouteParts): Route<Caller> {
     body: ScanInSchema,
     replies: { 200: ESTIMATED, 201: { description: 'The scan, `pending`.', schema: ScanSchema } },
     errors: ERRORS,
+    runsOnce: ({ query }) => query.dry_run !== true,
     refine: (request) => requestIssues(request, { field: 'country_code', value: request.body.country_code }, parts),
     handle: async ({ caller, body, query, recordId }) => {
       const { country_code, ...settings } = body satisfies ScanIn;
@@ -110,6 +105,7 @@ function bulkRoute(parts: RouteParts): Route<Caller> {
       201: { description: 'The scan of each country, or the first one of its group.', schema: Type.Array(ScanSchema) },
     },
     errors: ERRORS,
+    runsOnce: ({ query }) => query.dry_run !== true,
     refine: (request) => requestIssues(request, { field: 'country_codes', value: request.body.country_codes }, parts),
     handle: async ({ caller, body, query, recordId }) => {
       const { country_codes, ...settings } = body satisfies BulkScanIn;

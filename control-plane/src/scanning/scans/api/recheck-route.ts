@@ -2,8 +2,6 @@ import { newId } from '@adsweep/shared/ids.ts';
 import type { Issue } from '@adsweep/shared/validation/issue.ts';
 import { type Static, Type } from 'typebox';
 import type { Caller } from '../../../http/caller.ts';
-import type { IdempotencyStore } from '../../../http/idempotency-store.ts';
-import { idempotent } from '../../../http/idempotent.ts';
 import { ok, type Route, route } from '../../../http/route.ts';
 import { type RecheckParts, type RecheckScope, recheckScans } from '../../../scan/recheck.ts';
 import { issueAt } from '../request/checks/check.ts';
@@ -11,7 +9,6 @@ import { RecheckSchema } from './responses.ts';
 
 /** What the operation needs; `priceOfCheck` throws where the organization may create nothing. */
 export type RecheckRouteParts = RecheckParts & {
-  idempotency: IdempotencyStore;
   priceOfCheck: (organizationId: string) => Promise<number>;
 };
 
@@ -33,7 +30,7 @@ type RecheckIn = Static<typeof RecheckInSchema>;
 
 /** Checks existing scans again (interface.md 4.2). */
 export function recheckRoute(parts: RecheckRouteParts): Route<Caller> {
-  const recheck: Route<Caller> = route({
+  return route({
     method: 'POST',
     path: '/api/v1/scans/recheck',
     group: 'Scans',
@@ -44,6 +41,7 @@ export function recheckRoute(parts: RecheckRouteParts): Route<Caller> {
     body: RecheckInSchema,
     replies: { 200: { description: 'How many scans are checked again.', schema: RecheckSchema } },
     errors: ['billing.suspended'],
+    runsOnce: () => true,
     refine: ({ body }) => scopeIssues(body),
     handle: async ({ caller: { organizationId }, body, recordId }) => {
       await parts.priceOfCheck(organizationId);
@@ -51,7 +49,6 @@ export function recheckRoute(parts: RecheckRouteParts): Route<Caller> {
       return ok({ queued_count: await recheckScans(parts, organizationId, scope, recordId ?? newId()) });
     },
   });
-  return idempotent(parts.idempotency, recheck, () => true);
 }
 
 function scopeIssues({ scope_type, scope_value }: Partial<RecheckIn>): Issue[] {

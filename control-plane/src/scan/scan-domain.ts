@@ -1,0 +1,20 @@
+import type { Domain } from '../domain.ts';
+import type { Platform } from '../platform/platform.ts';
+import { stateOf } from './scan-state.ts';
+import { scanStore } from './scan-store.ts';
+import { stateBroadcast } from './state-broadcast.ts';
+
+/** The scans, which every domain above shares. Each change of a scan's status is broadcast to all processes. */
+export function scanDomain({ store, broadcast }: Pick<Platform, 'store' | 'broadcast'>) {
+  const states = stateBroadcast(broadcast);
+  const scans = scanStore(store, (scan) => states.announce(stateOf(scan)));
+  return {
+    stores: { scans },
+    routes: {},
+    loops: {},
+    outboxHandlers: {},
+    verbs: { watchScan: states.watch },
+  } satisfies Domain;
+}
+
+export type ScanDomain = ReturnType<typeof scanDomain>;
