@@ -1,9 +1,9 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
-import { threadCpu } from '../../control-plane/src/analysis/rules/evaluation/budget.ts';
-import { compileExpression } from '../../control-plane/src/analysis/rules/evaluation/expression.ts';
-import { ExpressionSet, type SetMember } from '../../control-plane/src/analysis/rules/evaluation/expression-set.ts';
+import { threadCpu } from '../../control-plane/src/analysis/rules/search/budget.ts';
+import { compileExpression } from '../../control-plane/src/analysis/rules/search/expression.ts';
+import { ExpressionSet, type SetMember } from '../../control-plane/src/analysis/rules/search/expression-set.ts';
 import { AnalysisThreads } from '../../control-plane/src/analysis/threads/analysis-threads.ts';
 import { type LoopHold, watchLoop } from './loop-holds.ts';
 import { machine, median } from './machine.ts';

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { compileExpression } from '../../control-plane/src/analysis/rules/evaluation/expression.ts';
-import { ExpressionSet } from '../../control-plane/src/analysis/rules/evaluation/expression-set.ts';
+import { compileExpression } from '../../control-plane/src/analysis/rules/search/expression.ts';
+import { ExpressionSet } from '../../control-plane/src/analysis/rules/search/expression-set.ts';
 import type { Corpus, CorpusCase } from './corpus.ts';
 
 const REQUESTS = join(import.meta.dirname, '../../../shared/data/ad-networks/adblock-rust-requests.json');

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { threadCpu } from '../../control-plane/src/analysis/rules/evaluation/budget.ts';
-import { compileExpression, expressionProblem } from '../../control-plane/src/analysis/rules/evaluation/expression.ts';
+import { threadCpu } from '../../control-plane/src/analysis/rules/search/budget.ts';
+import { compileExpression, expressionProblem } from '../../control-plane/src/analysis/rules/search/expression.ts';
 import type { Corpus, CorpusCase } from './corpus.ts';
 
 const DATA = join(import.meta.dirname, '../../../shared/data/regex');

@@ -10,9 +10,9 @@ import {
 import type { Finding } from '../detectors/finding.ts';
 import { type ModelEvidence, saysSomething } from '../model/model-evidence.ts';
 import type { AskModel, Verdict } from '../model/question.ts';
-import { askRule, type LlmRule } from '../rules/ask-rule.ts';
-import { rulesInService } from '../rules/evaluate-rules.ts';
-import { isLlm, type RuleRecord, ruleOf, slugsAssignedBy } from '../rules/rule.ts';
+import { rulesInService } from '../rules/evaluation/evaluate-rules.ts';
+import { isModelRule, type ModelRule, type RuleRecord, ruleOf, slugsAssignedBy } from '../rules/rule.ts';
+import { RULE_TYPES } from '../rules/rule-types/index.ts';
 import type { TaxonomyRecord } from '../taxonomies/taxonomy.ts';
 
 /** A model's classification of a scan: `labels` by key; `missing` names the answers that it did not give. */
@@ -43,8 +43,9 @@ export function judgeByModel({ ask, readRules, readTags, readTaxonomies, labelsO
       readTaxonomies(organization_id),
       labelsOf(organization_id),
     ]);
-    const rules = llmRulesOf(records, tags);
-    const askOne = (rule: LlmRule) => askRule(ask, rule, slugsInService(rule, tags), evidence, signal);
+    const rules = modelRulesOf(records, tags);
+    const askOne = (rule: ModelRule) =>
+      RULE_TYPES[rule.rule_type].match(ask, rule, slugsInService(rule, tags), evidence, signal);
     const [classified, ...byRules] = await Promise.all([
       ask(classificationQuestion(taxonomies, labelsToExtract(scan, labels)), evidence, signal),
       ...rules.map(askOne),
@@ -64,10 +65,10 @@ export function judgeByModel({ ask, readRules, readTags, readTaxonomies, labelsO
 const labelsToExtract = (scan: ScanRecord, labels: Label[]): Label[] =>
   labels.filter(({ key, auto_extract }) => auto_extract === true && !Object.hasOwn(sentLabels(scan), key));
 
-const llmRulesOf = (records: RuleRecord[], tags: Tags): LlmRule[] =>
-  rulesInService(records.filter(({ is_active }) => is_active).map(ruleOf), tags).filter(isLlm);
+const modelRulesOf = (records: RuleRecord[], tags: Tags): ModelRule[] =>
+  rulesInService(records.filter(({ is_active }) => is_active).map(ruleOf), tags).filter(isModelRule);
 
-const slugsInService = (rule: LlmRule, tags: Tags): string[] =>
+const slugsInService = (rule: ModelRule, tags: Tags): string[] =>
   slugsAssignedBy(rule).filter((slug) => inService(tags, slug) !== null);
 
 const answerOf = (verdict: Verdict<Finding[]>): Finding[] => (verdict.outcome === 'answered' ? verdict.answer : []);

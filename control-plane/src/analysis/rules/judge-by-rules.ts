@@ -3,10 +3,10 @@ import type { ReadTags } from '../../reference/tags/tag-definitions.ts';
 import type { ScanRecord } from '../../scan/scan.ts';
 import { combine } from '../detectors/combine.ts';
 import type { Finding } from '../detectors/finding.ts';
-import { matchCombos, rulesInService, searchTexts } from './evaluate-rules.ts';
+import { matchCombos, rulesInService, searchTexts } from './evaluation/evaluate-rules.ts';
 import type { RunRules } from './evaluation/rule-job.ts';
 import { type PackedSources, packEvidence } from './packed-evidence.ts';
-import { isLlm, type Rule, type RuleRecord, ruleOf } from './rule.ts';
+import { isModelRule, type Rule, type RuleRecord, ruleOf } from './rule.ts';
 
 export type JudgeParts = PackedSources & {
   readRules: (organizationId: string) => Promise<RuleRecord[]>;
@@ -37,7 +37,7 @@ export function judgeByRules(parts: JudgeParts): JudgeByRules {
     const { organization_id } = scan;
     const [records, tags] = await Promise.all([parts.readRules(organization_id), parts.readTags(organization_id)]);
     const active = records.filter(({ is_active }) => is_active).map(ruleOf);
-    const rules = rulesInService(active, tags).filter((rule) => !isLlm(rule));
+    const rules = rulesInService(active, tags).filter((rule) => !isModelRule(rule));
     if (rules.length === 0) return { findings: [], missing: [] };
     const evidence = await packEvidence(parts, scan, rules);
     if (!evidence) return { findings: [], missing: [] };

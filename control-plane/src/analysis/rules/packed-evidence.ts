@@ -3,8 +3,8 @@ import { attemptOf } from '../../crawling/captures/capture-record.ts';
 import type { ScanRecord } from '../../scan/scan.ts';
 import type { Need } from '../evidence/evidence.ts';
 import type { PackedEvidence } from './evaluation/rule-job.ts';
-import { needOf, SOURCE_OF } from './evaluation/texts.ts';
-import { isCombo, isLlm, type Rule } from './rule.ts';
+import { isModelRule, type Rule, searchedBy } from './rule.ts';
+import { needOf } from './search/texts.ts';
 
 /** Where the evidence of a scan is, as it is stored. */
 export type PackedSources = { readCapture: ReadCapture; bodies: ReadContents };
@@ -37,6 +37,7 @@ export async function packEvidence(
 }
 
 function needsOf(rule: Rule): Need[] {
-  if (isCombo(rule)) return [];
-  return isLlm(rule) ? ['documents'] : needOf(SOURCE_OF[rule.rule_type]);
+  if (isModelRule(rule)) return ['documents'];
+  const source = searchedBy(rule);
+  return source === null ? [] : needOf(source);
 }

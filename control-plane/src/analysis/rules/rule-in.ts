@@ -1,8 +1,8 @@
 import { type Static, Type } from 'typebox';
 import { orNull } from '../../http/route.ts';
 import { SEVERITIES } from '../../reference/tags/system-tag.ts';
-import { RULE_TARGETS, RULE_TYPES } from './rule.ts';
-import { SLUG_PATTERN } from './slug-pattern.ts';
+import { RULE_TYPE_NAMES } from './rule.ts';
+import { RULE_TARGETS, SLUG_PATTERN } from './rule-types/rule-type.ts';
 
 const Visibility = Type.Enum(['hidden', 'internal', 'public']);
 const Name = Type.String({ minLength: 1, maxLength: 200 });
@@ -18,7 +18,7 @@ const Visibilities = Type.Record(Type.String(), Visibility, {
 
 /** A type, a configuration and a target, as rules and rule tests send them. */
 export const conditionFields = {
-  rule_type: Type.Enum(RULE_TYPES),
+  rule_type: Type.Enum(RULE_TYPE_NAMES),
   config: Type.Object(
     {},
     { additionalProperties: true, maxProperties: 20, description: 'By `rule_type`; other keys are refused.' },
@@ -70,7 +70,7 @@ export const RuleSchema = Type.Object(
     organization_id: orNull(Type.String()),
     name: Type.String(),
     tag_slug: Type.String(),
-    rule_type: Type.Enum(RULE_TYPES),
+    rule_type: Type.Enum(RULE_TYPE_NAMES),
     config: conditionFields.config,
     target: Type.Enum(RULE_TARGETS),
     is_active: Type.Boolean(),

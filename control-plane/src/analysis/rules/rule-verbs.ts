@@ -3,10 +3,12 @@ import type { Issue } from '@adsweep/shared/validation/issue.ts';
 import { ApiError, notFound, refused } from '../../http/api-error.ts';
 import { type Caller, isOperator } from '../../http/caller.ts';
 import type { TagDefinition, Tags } from '../../reference/tags/tag-definitions.ts';
-import { type RuleCheckParts, ruleIssues } from './check-rule.ts';
-import { type Condition, type LlmConfig, type RuleRecord, type RuleType, slugsAssignedBy } from './rule.ts';
+import { ruleIssues } from './check-rule.ts';
+import { type Condition, isModelType, type RuleRecord, type RuleType, slugsAssignedBy } from './rule.ts';
 import type { RuleIn, RulePut } from './rule-in.ts';
 import { ownerOf, type RuleStore } from './rule-store.ts';
+import { RULE_TYPES } from './rule-types/index.ts';
+import type { RuleCheckParts } from './rule-types/rule-type.ts';
 
 /** What writing rules needs of others. */
 export type RuleVerbParts = {
@@ -20,7 +22,7 @@ export type RuleVerbParts = {
 /** Rules that one owner may have: all of them run on every scan. */
 const RULES_MAX = 500;
 /** Each of these asks the model once for every scan. */
-const LLM_RULES_MAX = 10;
+const MODEL_RULES_MAX = 10;
 
 /** The owner of a new rule: only the operator may write the platform's. */
 export function ownerFor(caller: Caller, scope: 'system' | 'personal'): string | null {
@@ -58,8 +60,8 @@ export async function createRule(
 async function requireRoom(rules: RuleStore, owner: string, ruleType: RuleType): Promise<void> {
   if ((await rules.count(owner)) >= RULES_MAX)
     throw new ApiError('checking.too_many_rules', `There can be at most ${RULES_MAX} rules.`);
-  if (ruleType === 'llm' && (await rules.countOfType(owner, 'llm')) >= LLM_RULES_MAX)
-    throw new ApiError('checking.too_many_rules', `There can be at most ${LLM_RULES_MAX} AI rules.`);
+  if (isModelType(ruleType) && (await rules.countOfType(owner, ruleType)) >= MODEL_RULES_MAX)
+    throw new ApiError('checking.too_many_rules', `There can be at most ${MODEL_RULES_MAX} AI rules.`);
 }
 
 /** Changes a rule; throws 422 where it could not be run afterwards. */
@@ -90,7 +92,7 @@ type NamedRule = Pick<RuleRecord, 'tag_slug' | 'organization_id'> & { rule_type?
 /** What is wrong with the tags that a rule would assign; paths begin at the rule. */
 export function tagIssues(rule: NamedRule, tag_visibility: Record<string, string> | null, tags: Tags): Issue[] {
   const { rule_type, tag_slug, organization_id } = rule;
-  const isOfConfig = rule_type === 'llm';
+  const isOfConfig = isModelType(rule_type);
   if (!isOfConfig && tag_slug === '')
     return [{ loc: ['tag_slug'], msg: 'This field is required.', type: 'missing', ctx: {} }];
   const slugs = slugsAssignedBy(rule);
@@ -141,7 +143,7 @@ function newTag(rule: RuleRecord, slug: string, properties: TagProperties): TagD
     severity: properties.tag_severity ?? 'low',
     visibility: properties.tag_visibility?.[slug] ?? 'internal',
     display_name: readable(slug),
-    description: rule_type === 'llm' ? (config as LlmConfig).tags[slug]! : found,
+    description: isModelType(rule_type) ? RULE_TYPES[rule_type].tags(config as never)[slug]! : found,
     organization_id,
     archived_at: null,
   };

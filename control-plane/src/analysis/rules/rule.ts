@@ -1,47 +1,23 @@
-/** Kinds of rules (spec 2.6). */
-export const RULE_TYPES = [
-  'stopword_content',
-  'stopword_url',
-  'regexp_content',
-  'regexp_url',
-  'regexp_request_url',
-  'regexp_request_body',
-  'blacklist_domain',
-  'combo',
-  'llm',
-] as const;
-export type RuleType = (typeof RULE_TYPES)[number];
+import { RULE_TYPES } from './rule-types/index.ts';
+import type { ModelType, RuleTarget, SearchType, TagType } from './rule-types/rule-type.ts';
+import type { Source } from './search/texts.ts';
 
-/** The parts of a scan that a rule can look at. */
-export const RULE_TARGETS = ['page', 'creative', 'creative_and_page'] as const;
-export type RuleTarget = (typeof RULE_TARGETS)[number];
+type Types = typeof RULE_TYPES;
+/** The name of a rule type (spec 2.6). */
+export type RuleType = keyof Types;
+export const RULE_TYPE_NAMES = Object.keys(RULE_TYPES) as RuleType[];
 
-export type WordsConfig = { contains: string[] };
-export type ExpressionConfig = { pattern: string; flags?: '' | 'i' };
-export type DomainsConfig = { domains: string[] };
-export type ComboConfig = {
-  match_scope?: 'scan' | 'url';
-  all_of?: string[];
-  any_of?: string[];
-  any_of_min?: number;
-  none_of?: string[];
-  tag_category?: string;
-  count_gte?: number;
-};
-
-/** The prompt of a client's AI rule, and the tags that the model may assign, with the meaning of each. */
-export type LlmConfig = { prompt: string; tags: Record<string, string> };
+/** The configuration of a type's rules. */
+export type ConfigOf<T extends RuleType> = Types[T] extends
+  | SearchType<string, infer C>
+  | TagType<string, infer C>
+  | ModelType<string, infer C>
+  ? C
+  : never;
+type TypesOver<S> = { [T in RuleType]: Types[T]['source'] extends S ? T : never }[RuleType];
 
 /** A rule's condition: its type with the configuration of that type. */
-export type Condition =
-  | { rule_type: 'stopword_content' | 'stopword_url'; config: WordsConfig }
-  | {
-      rule_type: 'regexp_content' | 'regexp_url' | 'regexp_request_url' | 'regexp_request_body';
-      config: ExpressionConfig;
-    }
-  | { rule_type: 'blacklist_domain'; config: DomainsConfig }
-  | { rule_type: 'combo'; config: ComboConfig }
-  | { rule_type: 'llm'; config: LlmConfig };
+export type Condition = { [T in RuleType]: { rule_type: T; config: ConfigOf<T> } }[RuleType];
 
 /** What is evaluated on a scan: `organization_id` null = a rule of the platform, which runs first. `tag_slug` of an AI rule is ''. */
 export type Rule = Condition & {
@@ -68,21 +44,36 @@ export function ruleOf({ _id, organization_id, name, tag_slug, target, rule_type
   return { id: _id, organization_id, name, tag_slug, target, ...({ rule_type, config } as Condition) };
 }
 
-/** Whether a rule looks at the tags of others. */
-export const isCombo = <R extends { rule_type: RuleType }>(rule: R): rule is R & { rule_type: 'combo' } =>
-  rule.rule_type === 'combo';
+/** What a rule reads: a source of texts, `tags` or `model`; null: a type that only another version knows. */
+const sourceOf = (type: string | undefined): Source | 'tags' | 'model' | null =>
+  type !== undefined && Object.hasOwn(RULE_TYPES, type) ? RULE_TYPES[type as RuleType].source : null;
 
-/** Whether a rule is judged by a model. */
-export const isLlm = <R extends { rule_type: RuleType }>(rule: R): rule is R & { rule_type: 'llm' } =>
-  rule.rule_type === 'llm';
+/** A rule over the tags that everything else found. */
+export type ComboRule = Extract<Rule, { rule_type: TypesOver<'tags'> }>;
+export const isCombo = (rule: Rule): rule is ComboRule => sourceOf(rule.rule_type) === 'tags';
 
-/** A rule that searches texts. */
-export type SearchRule = Exclude<Rule, { rule_type: 'combo' | 'llm' }>;
-export const isSearch = (rule: Rule): rule is SearchRule => !isCombo(rule) && !isLlm(rule);
+/** A rule that an AI model decides. */
+export type ModelRule = Extract<Rule, { rule_type: TypesOver<'model'> }>;
+export const isModelRule = (rule: Rule): rule is ModelRule => isModelType(rule.rule_type);
+export const isModelType = (type: RuleType | undefined): type is TypesOver<'model'> => sourceOf(type) === 'model';
 
-/** The tags that a rule can assign: an AI rule those of its configuration, whatever that is, any other its own. */
+/** A rule that searches texts, and a rule of an unknown type, which the search reports as unreadable. */
+export type SearchRule = Extract<Rule, { rule_type: TypesOver<Source> }>;
+export const isSearch = (rule: Rule): rule is SearchRule => !isCombo(rule) && !isModelRule(rule);
+
+/** The source that a rule searches; null for a rule that searches no texts. */
+export function searchedBy(rule: Rule): Source | null {
+  const source = sourceOf(rule.rule_type);
+  return source === 'tags' || source === 'model' ? null : source;
+}
+
+/** The tags that a rule can assign: an AI rule those of its configuration, any other its own. */
 export function slugsAssignedBy({ rule_type, tag_slug, config }: TagAssigner): string[] {
-  return rule_type === 'llm' ? Object.keys((config as Partial<LlmConfig> | undefined)?.tags ?? {}) : [tag_slug];
+  return isModelType(rule_type) ? Object.keys(RULE_TYPES[rule_type].tags(config ?? {})) : [tag_slug];
 }
 
 type TagAssigner = { rule_type?: RuleType; tag_slug: string; config?: unknown };
+
+/** The tags that a rule looks at. */
+export const slugsReadBy = ({ rule_type, config }: Pick<RuleRecord, 'rule_type' | 'config'>): string[] =>
+  sourceOf(rule_type) === 'tags' ? RULE_TYPES[rule_type as TypesOver<'tags'>].inputs(config as never) : [];

@@ -1,5 +1,4 @@
-import { slugsOf } from './evaluation/combos.ts';
-import { type ComboConfig, type RuleRecord, slugsAssignedBy } from './rule.ts';
+import { type RuleRecord, slugsAssignedBy, slugsReadBy } from './rule.ts';
 import type { RuleStore } from './rule-store.ts';
 
 /** Reads an organization's and the platform's rules once; answers those that assign a tag or, as combos, ask for it. */
@@ -8,8 +7,5 @@ export async function rulesByTag(
   organizationId: string,
 ): Promise<(slug: string) => RuleRecord[]> {
   const all = await rules.visibleTo(organizationId);
-  return (slug) => all.filter((rule) => slugsAssignedBy(rule).includes(slug) || inputsOf(rule).includes(slug));
+  return (slug) => all.filter((rule) => slugsAssignedBy(rule).includes(slug) || slugsReadBy(rule).includes(slug));
 }
-
-const inputsOf = ({ rule_type, config }: RuleRecord): string[] =>
-  rule_type === 'combo' ? slugsOf(config as ComboConfig) : [];

@@ -5,9 +5,10 @@ import type { ScanRecord } from '../../scan/scan.ts';
 import { NO_EVIDENCE, withoutFirstDomains } from '../evidence/evidence.ts';
 import type { AskModel } from '../model/question.ts';
 import type { ShowModel } from '../model/show-model.ts';
-import { askRule, type LlmRule } from './ask-rule.ts';
 import type { PackedEvidence } from './evaluation/rule-job.ts';
+import type { ModelRule } from './rule.ts';
 import { type CellError, NO_MATCH, type TestResult } from './rule-test-in.ts';
+import { RULE_TYPES } from './rule-types/index.ts';
 
 /** The model that AI rules are tried on; null: there is none. */
 export type TestModel = { ask: AskModel; show: ShowModel } | null;
@@ -16,7 +17,7 @@ export type TestModel = { ask: AskModel; show: ShowModel } | null;
 export async function testByModel(
   model: TestModel,
   scan: ScanRecord,
-  { rules, offered }: { rules: LlmRule[]; offered: (rule: LlmRule) => string[] },
+  { rules, offered }: { rules: ModelRule[]; offered: (rule: ModelRule) => string[] },
   evidence: PackedEvidence,
   signal: AbortSignal,
 ): Promise<(TestResult | CellError)[]> {
@@ -28,7 +29,7 @@ export async function testByModel(
     rules.map(async (rule) => {
       const began = performance.now();
       try {
-        const verdict = await askRule(model.ask, rule, offered(rule), shown, signal);
+        const verdict = await RULE_TYPES[rule.rule_type].match(model.ask, rule, offered(rule), shown, signal);
         if (verdict.outcome !== 'answered') return verdict.outcome === 'refused' ? 'content_prohibited' : 'llm_failed';
         const tags = verdict.answer.map(({ tag_slug, detail }) => ({ tag_slug, detail }));
         return { ...NO_MATCH, matched: tags.length > 0, tags, elapsed_ms: Math.ceil(performance.now() - began) };

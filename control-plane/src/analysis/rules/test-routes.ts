@@ -4,8 +4,8 @@ import type { Issue } from '@adsweep/shared/validation/issue.ts';
 import { ApiError, notFound, refused as refusal } from '../../http/api-error.ts';
 import type { Caller } from '../../http/caller.ts';
 import { ok, type Route, route } from '../../http/route.ts';
-import { type RuleCheckParts, ruleIssues } from './check-rule.ts';
-import { slugsAssignedBy } from './rule.ts';
+import { ruleIssues } from './check-rule.ts';
+import { isModelType, slugsAssignedBy } from './rule.ts';
 import type { RuleStore } from './rule-store.ts';
 import {
   BatchInSchema,
@@ -16,6 +16,7 @@ import {
   RuleTestSchema,
   type TestedRule,
 } from './rule-test-in.ts';
+import type { RuleCheckParts } from './rule-types/rule-type.ts';
 import { type Cell, type OfferedTags, type RuleTestParts, testBatch, testedRule, testOnScan } from './test-rules.ts';
 
 export type RuleTestRouteParts = {
@@ -108,10 +109,10 @@ async function contextIssues(
   rules: RuleTestRouteParts['rules'],
 ): Promise<Issue[]> {
   if (context !== 'production') return [];
-  if (rule_type !== undefined && rule_type !== 'llm')
+  if (rule_type !== undefined && !isModelType(rule_type))
     return [{ loc: ['context'], msg: 'For AI rules only.', type: 'invalid_combination', ctx: given(context) }];
   if (rule_id === null) return [{ loc: ['rule_id'], msg: 'This field is required.', type: 'missing', ctx: {} }];
-  if ((await rules.find(organizationId, rule_id))?.rule_type === 'llm') return [];
+  if (isModelType((await rules.find(organizationId, rule_id))?.rule_type)) return [];
   return [{ loc: ['rule_id'], msg: 'There is no such AI rule.', type: 'not_found', ctx: given(rule_id) }];
 }
 

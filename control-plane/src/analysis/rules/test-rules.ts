@@ -3,13 +3,21 @@ import { DeadlineError, withDeadline } from '@adsweep/shared/service/with-deadli
 import { ApiError } from '../../http/api-error.ts';
 import { inService, type ReadTags } from '../../reference/tags/tag-definitions.ts';
 import type { ScanRecord } from '../../scan/scan.ts';
-import type { LlmRule } from './ask-rule.ts';
 import type { BatchClaims } from './batch-claim-store.ts';
-import { findingsOf, matchCombos } from './evaluate-rules.ts';
-import { slugsOf } from './evaluation/combos.ts';
+import { findingsOf, matchCombos } from './evaluation/evaluate-rules.ts';
 import type { GroupOutcome, PackedEvidence, RunRules } from './evaluation/rule-job.ts';
 import { type PackedSources, packEvidence } from './packed-evidence.ts';
-import { type Condition, isCombo, isLlm, isSearch, type Rule, slugsAssignedBy } from './rule.ts';
+import {
+  type ComboRule,
+  type Condition,
+  isCombo,
+  isModelRule,
+  isSearch,
+  type ModelRule,
+  type Rule,
+  slugsAssignedBy,
+  slugsReadBy,
+} from './rule.ts';
 import { CELL_ERRORS, type CellError, NO_MATCH, type TestedRule, type TestResult } from './rule-test-in.ts';
 import { type TestModel, testByModel } from './test-by-model.ts';
 
@@ -46,7 +54,7 @@ export function testedRule(tested: TestedRule, at: number, organization_id: stri
 }
 
 /** The tags that the model is offered for an AI rule. */
-export type OfferedTags = (rule: LlmRule) => string[];
+export type OfferedTags = (rule: ModelRule) => string[];
 
 /**
  * The result of each rule on a scan, or why there is none, within `ms`. The scan is read once, and nothing of it changes.
@@ -60,7 +68,7 @@ export async function testOnScan(
   if (!isFinished(scan.status)) return rules.map(() => 'failed' as const);
   const evidence = await packEvidence(parts.evidence, scan, rules);
   if (!evidence) return rules.map(() => 'failed' as const);
-  const [search, llm] = [rules.filter(isSearch), rules.filter(isLlm)];
+  const [search, llm] = [rules.filter(isSearch), rules.filter(isModelRule)];
   const signal = AbortSignal.timeout(Math.floor(ms * MODEL_SHARE));
   const asking = testByModel(parts.model, scan, { rules: llm, offered }, evidence, signal);
   const [judged, searched, combos] = await Promise.all([
@@ -95,9 +103,9 @@ function resultOf(rule: Rule, { matches, finished, unreadable, elapsed_ms }: Gro
 async function combosOn(parts: RuleTestParts, scan: ScanRecord, rules: Rule[], { landings }: PackedEvidence) {
   const tags = rules.some(isCombo) ? await parts.readTags(scan.organization_id) : new Map();
   const links = landings.flatMap(({ redirect_chain }) => redirect_chain.map(({ url }) => url));
-  return (rule: Rule & { rule_type: 'combo' }): TestResult => {
+  return (rule: ComboRule): TestResult => {
     const began = performance.now();
-    const canFire = slugsOf(rule.config).every((slug) => inService(tags, slug) !== null);
+    const canFire = slugsReadBy(rule).every((slug) => inService(tags, slug) !== null);
     const findings = canFire ? matchCombos([rule], scan.tags, tags, links) : [];
     const hits = findings.map(({ tag_slug, detail }) => ({ tag_slug, detail }));
     return { matched: hits.length > 0, tags: hits, elapsed_ms: Math.ceil(performance.now() - began) };

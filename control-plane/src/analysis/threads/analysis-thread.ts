@@ -2,13 +2,12 @@ import { parentPort } from 'node:worker_threads';
 import { gunzipSync } from 'node:zlib';
 import { type Evidence, NO_EVIDENCE, withoutFirstDomains } from '../evidence/evidence.ts';
 import { unpackScan } from '../evidence/packed-scan.ts';
-import { Budget } from '../rules/evaluation/budget.ts';
-import { type CompiledRules, compileRules } from '../rules/evaluation/compiled-rules.ts';
-import { expressionProblem } from '../rules/evaluation/expression.ts';
 import type { PackedEvidence, RuleJob } from '../rules/evaluation/rule-job.ts';
-import { type RuleResults, runRules } from '../rules/evaluation/run-rules.ts';
-import { type SearchedEvidence, textsOf } from '../rules/evaluation/texts.ts';
+import { type CompiledRules, compileRules, type RuleResults, runRules } from '../rules/evaluation/run-rules.ts';
 import type { SearchRule } from '../rules/rule.ts';
+import { Budget } from '../rules/search/budget.ts';
+import { expressionProblem } from '../rules/search/expression.ts';
+import { type SearchedEvidence, textsOf } from '../rules/search/texts.ts';
 import { inspect } from './inspect.ts';
 import type { ThreadMessage, ThreadRequest } from './messages.ts';
 
@@ -39,8 +38,7 @@ function runJob({ evidence, groups, budgetMs, shared }: RuleJob): void {
     const began = budget.now();
     const report = ({ matches, finished }: RuleResults) => {
       const elapsed_ms = Math.ceil(budget.now() - began);
-      const unreadable = group.unreadable.map(({ id }) => id);
-      say({ group: at, result: { matches, finished: [...finished], unreadable, elapsed_ms } });
+      say({ group: at, result: { matches, finished: [...finished], unreadable: group.unreadable, elapsed_ms } });
     };
     report(runRules(group, texts, budget, report));
   });

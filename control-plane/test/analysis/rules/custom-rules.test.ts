@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, it } from 'node:test';
-import { compileExpression } from '../../../src/analysis/rules/evaluation/expression.ts';
 import { platformRules } from '../../../src/analysis/rules/platform-rules.ts';
-import type { ExpressionConfig } from '../../../src/analysis/rules/rule.ts';
+import { compileExpression, type Pattern } from '../../../src/analysis/rules/search/expression.ts';
 import { inService } from '../../../src/reference/tags/tag-definitions.ts';
 import { itemsOf, type Json, KEYS, ORGANIZATIONS, type RunningApi, runningApi } from '../../support/running-api.ts';
 import { sampleScan, sampleTag } from '../../support/sample-scan.ts';
@@ -200,7 +199,7 @@ describe('custom rules', () => {
 
   it('§2.5.10 the rules for iOS exploit kits match what was published of them, and nothing that only looks so', () => {
     const expressions = platformRules(new Date()).map(({ config }) => {
-      const { pattern, flags } = config as ExpressionConfig;
+      const { pattern, flags } = config as Pattern;
       return compileExpression(pattern, flags);
     });
     const isHit = (url: string) => expressions.some((expression) => expression.test(url));

@@ -2,13 +2,16 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { RE2Set } from 're2js';
-import { edgeLiterals, TEXT_END, TEXT_START } from '../../../src/analysis/rules/evaluation/edge-literals.ts';
-import { compileExpression } from '../../../src/analysis/rules/evaluation/expression.ts';
-import { ExpressionSet } from '../../../src/analysis/rules/evaluation/expression-set.ts';
-import { requiredLiterals } from '../../../src/analysis/rules/evaluation/required-literals.ts';
-import type { ExpressionConfig } from '../../../src/analysis/rules/rule.ts';
+import { compileExpression, type Pattern } from '../../../src/analysis/rules/search/expression.ts';
+import { ExpressionSet } from '../../../src/analysis/rules/search/expression-set.ts';
+import {
+  edgeLiterals,
+  requiredLiterals,
+  TEXT_END,
+  TEXT_START,
+} from '../../../src/analysis/rules/search/pattern-literals.ts';
 
-const member = (config: ExpressionConfig) => ({ config, expression: compileExpression(config.pattern, config.flags) });
+const member = (config: Pattern) => ({ config, expression: compileExpression(config.pattern, config.flags) });
 
 test('an expression requires the literals that are in everything it matches, the most telling ones', () => {
   const cases: [string, string[] | null][] = [

@@ -2,10 +2,11 @@ import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import { after, describe, it } from 'node:test';
 import type { NetworkRequest } from '@adsweep/shared/capture/network-request.ts';
-import { type FoundTag, matchCombo } from '../../../src/analysis/rules/evaluation/combos.ts';
 import type { PackedEvidence, RuleJob } from '../../../src/analysis/rules/evaluation/rule-job.ts';
-import { foldText, WordAutomaton } from '../../../src/analysis/rules/evaluation/word-automaton.ts';
-import type { ComboConfig, Condition, RuleTarget, SearchRule } from '../../../src/analysis/rules/rule.ts';
+import type { Condition, SearchRule } from '../../../src/analysis/rules/rule.ts';
+import { type ComboConfig, combo } from '../../../src/analysis/rules/rule-types/combo.ts';
+import type { FoundTag, RuleTarget } from '../../../src/analysis/rules/rule-types/rule-type.ts';
+import { foldText, WordAutomaton } from '../../../src/analysis/rules/search/word-automaton.ts';
 import { AnalysisThreads } from '../../../src/analysis/threads/analysis-threads.ts';
 import { captureOf, gzJson, requestOf } from '../../support/running-farm.ts';
 import { seededRandom } from '../../support/seeded-random.ts';
@@ -208,7 +209,7 @@ describe('many words at once', () => {
 
 describe('§2.6.4 combos', () => {
   const tag = (tag_slug: string, url = '', category = 'custom'): FoundTag => ({ tag_slug, url, category });
-  const on = (config: ComboConfig, ...found: FoundTag[]) => matchCombo(config, found, ['u1', 'u2', 'u3']);
+  const on = (config: ComboConfig, ...found: FoundTag[]) => combo.match(config, found, ['u1', 'u2', 'u3']);
 
   it('count conditions over the whole scan by default, and all that are given must hold', () => {
     const config: ComboConfig = { all_of: ['a'], any_of: ['b', 'c', 'd'], any_of_min: 2, none_of: ['x'] };

@@ -1,7 +1,7 @@
 import type { CapturedLanding } from '@adsweep/shared/capture/capture.ts';
 import type { CapturedCreative } from '@adsweep/shared/capture/creative.ts';
 import type { NetworkRequest } from '@adsweep/shared/capture/network-request.ts';
-import type { RuleMatch } from './run-rules.ts';
+import type { RuleMatch } from '../search/search-run.ts';
 
 /**
  * What rules look at, as it travels to their thread: large parts stay gzipped JSON until they are there. null: there is none (any more),

@@ -1,7 +1,8 @@
+import { given } from '@adsweep/shared/validation/given.ts';
 import type { Issue } from '@adsweep/shared/validation/issue.ts';
-import { Type } from 'typebox';
-import { type ComboConfig, RULE_TARGETS } from '../rule.ts';
-import type { RuleTypeForm } from './rule-type.ts';
+import { type Static, Type } from 'typebox';
+import type { Tags } from '../../../reference/tags/tag-definitions.ts';
+import { type FoundTag, RULE_TARGETS, type TagType } from './rule-type.ts';
 
 const Slugs = (description: string) =>
   Type.Optional(
@@ -15,36 +16,102 @@ const Slugs = (description: string) =>
 const AtLeast = (description: string) =>
   Type.Optional(Type.Integer({ minimum: 1, maximum: 100, default: 1, description }));
 
-/** Tags together; every condition that is given must hold. */
-export const combo: RuleTypeForm = {
-  config: Type.Object(
-    {
-      match_scope: Type.Optional(
-        Type.Enum(['scan', 'url'], { default: 'scan', description: '`url`: all conditions on one link.' }),
-      ),
-      all_of: Slugs('All of these tags.'),
-      any_of: Slugs('`any_of_min` of these tags.'),
-      any_of_min: AtLeast('How many of `any_of`.'),
-      none_of: Slugs('None of these tags.'),
-      tag_category: Type.Optional(Type.String({ minLength: 1, maxLength: 100 })),
-      count_gte: AtLeast('How many tags of `tag_category`.'),
-    },
-    { additionalProperties: false, title: 'ComboConfig' },
-  ),
-  targets: RULE_TARGETS,
-  issues: (config: ComboConfig): Issue[] => {
-    const { all_of, any_of, any_of_min, none_of, tag_category, count_gte } = config;
-    const refuse = (field: string, msg: string): Issue => ({ loc: [field], msg, type: 'invalid_combination', ctx: {} });
-    const isEmpty = [all_of, any_of, none_of, tag_category].every((condition) => condition === undefined);
-    return [
-      ...(isEmpty ? [{ loc: [], msg: 'Name at least one condition.', type: 'missing', ctx: {} }] : []),
-      ...(any_of_min !== undefined && !any_of ? [refuse('any_of_min', 'Needs any_of beside it.')] : []),
-      ...(any_of && (any_of_min ?? 1) > any_of.length
-        ? [refuse('any_of_min', 'Must not be more than any_of has tags.')]
-        : []),
-      ...(count_gte !== undefined && tag_category === undefined
-        ? [refuse('count_gte', 'Needs tag_category beside it.')]
-        : []),
-    ];
+const config = Type.Object(
+  {
+    match_scope: Type.Optional(
+      Type.Enum(['scan', 'url'], { default: 'scan', description: '`url`: all conditions on one link.' }),
+    ),
+    all_of: Slugs('All of these tags.'),
+    any_of: Slugs('`any_of_min` of these tags.'),
+    any_of_min: AtLeast('How many of `any_of`.'),
+    none_of: Slugs('None of these tags.'),
+    tag_category: Type.Optional(Type.String({ minLength: 1, maxLength: 100 })),
+    count_gte: AtLeast('How many tags of `tag_category`.'),
   },
+  { additionalProperties: false, title: 'ComboConfig' },
+);
+export type ComboConfig = Static<typeof config>;
+
+/** Combinations of tags; every condition that is given must hold. */
+export const combo: TagType<'combo', ComboConfig> = {
+  type: 'combo',
+  config,
+  targets: RULE_TARGETS,
+  issues: (written, { tags }) => [...contradictions(written), ...unknownTags(written, tags)],
+  source: 'tags',
+  inputs: ({ all_of = [], any_of = [], none_of = [] }) => [...all_of, ...any_of, ...none_of],
+  match: matchCombo,
+  describe: ({ all_of, any_of, any_of_min = 1, none_of, tag_category, count_gte = 1 }) =>
+    [
+      all_of && `all of ${all_of.join(', ')}`,
+      any_of && `at least ${any_of_min} of ${any_of.join(', ')}`,
+      none_of && `none of ${none_of.join(', ')}`,
+      tag_category && `at least ${count_gte} of category ${tag_category}`,
+    ]
+      .filter(Boolean)
+      .join('; '),
 };
+
+function contradictions({ all_of, any_of, any_of_min, none_of, tag_category, count_gte }: ComboConfig): Issue[] {
+  const refuse = (field: string, msg: string): Issue => ({ loc: [field], msg, type: 'invalid_combination', ctx: {} });
+  const isEmpty = [all_of, any_of, none_of, tag_category].every((condition) => condition === undefined);
+  return [
+    ...(isEmpty ? [{ loc: [], msg: 'Name at least one condition.', type: 'missing', ctx: {} }] : []),
+    ...(any_of_min !== undefined && !any_of ? [refuse('any_of_min', 'Needs any_of beside it.')] : []),
+    ...(any_of && (any_of_min ?? 1) > any_of.length
+      ? [refuse('any_of_min', 'Must not be more than any_of has tags.')]
+      : []),
+    ...(count_gte !== undefined && tag_category === undefined
+      ? [refuse('count_gte', 'Needs tag_category beside it.')]
+      : []),
+  ];
+}
+
+function unknownTags(written: ComboConfig, tags: Tags): Issue[] {
+  return (['all_of', 'any_of', 'none_of'] as const).flatMap((condition): Issue[] => {
+    const unknown = (written[condition] ?? []).filter((slug) => !tags.has(slug));
+    if (unknown.length === 0) return [];
+    const msg = `Unknown tag(s): ${unknown.join(', ')}.`;
+    return [{ loc: [condition], msg, type: 'not_found', ctx: given(written[condition]) }];
+  });
+}
+
+/**
+ * Where a combo holds (spec 2.6): [''] on the whole scan, or the links on each of which all conditions hold. Tags that belong to no link
+ * keep a `url` combo on the whole scan; one that asks only for absent tags is tried on all links.
+ */
+function matchCombo(written: ComboConfig, found: FoundTag[], links: string[]): string[] {
+  const inputs = found.filter((tag) => isInput(written, tag));
+  const onLinks = inputs.filter(({ url }) => url !== '');
+  const wholeScan = written.match_scope !== 'url' || (inputs.length > 0 && onLinks.length === 0);
+  if (wholeScan) return holds(written, inputs) ? [''] : [];
+  const candidates = asksForPresence(written) ? onLinks.map(({ url }) => url) : links;
+  return [...new Set(candidates)].filter((link) =>
+    holds(
+      written,
+      onLinks.filter(({ url }) => url === link),
+    ),
+  );
+}
+
+function isInput(written: ComboConfig, { tag_slug, category }: FoundTag): boolean {
+  return combo.inputs(written).includes(tag_slug) || category === written.tag_category;
+}
+
+const asksForPresence = ({ all_of, any_of, tag_category }: ComboConfig): boolean =>
+  [all_of, any_of, tag_category].some((condition) => condition !== undefined);
+
+function holds(written: ComboConfig, inputs: FoundTag[]): boolean {
+  const { all_of = [], any_of, any_of_min = 1, none_of = [], tag_category, count_gte = 1 } = written;
+  const slugs = new Set(inputs.map(({ tag_slug }) => tag_slug));
+  const count = (wanted: string[]) => new Set(wanted.filter((slug) => slugs.has(slug))).size;
+  const inCategory = new Set(
+    inputs.filter(({ category }) => category === tag_category).map(({ tag_slug }) => tag_slug),
+  );
+  return (
+    all_of.every((slug) => slugs.has(slug)) &&
+    (any_of === undefined || count(any_of) >= any_of_min) &&
+    count(none_of) === 0 &&
+    (tag_category === undefined || inCategory.size >= count_gte)
+  );
+}

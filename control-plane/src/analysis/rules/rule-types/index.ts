@@ -1,20 +1,19 @@
-import type { RuleType } from '../rule.ts';
 import { combo } from './combo.ts';
-import { domains } from './domains.ts';
-import { expressions, requestExpressions } from './expressions.ts';
+import { blacklistDomain } from './domains.ts';
+import { regexpContent, regexpRequestBody, regexpRequestUrl, regexpUrl } from './expressions.ts';
 import { llm } from './llm.ts';
-import type { RuleTypeForm } from './rule-type.ts';
-import { words } from './words.ts';
+import { registryOf } from './rule-type.ts';
+import { stopwordContent, stopwordUrl } from './stopwords.ts';
 
-/** How each type of rule is written. */
-export const RULE_FORMS: Record<RuleType, RuleTypeForm> = {
-  stopword_content: words,
-  stopword_url: words,
-  regexp_content: expressions,
-  regexp_url: expressions,
-  regexp_request_url: requestExpressions,
-  regexp_request_body: requestExpressions,
-  blacklist_domain: domains,
+/** All types of rules, by name (spec 2.6). */
+export const RULE_TYPES = registryOf({
+  stopword_content: stopwordContent,
+  stopword_url: stopwordUrl,
+  regexp_content: regexpContent,
+  regexp_url: regexpUrl,
+  regexp_request_url: regexpRequestUrl,
+  regexp_request_body: regexpRequestBody,
+  blacklist_domain: blacklistDomain,
   combo,
   llm,
-};
+});

@@ -1,20 +1,75 @@
-import { Type } from 'typebox';
-import { RULE_TARGETS } from '../rule.ts';
-import { SLUG_PATTERN } from '../slug-pattern.ts';
-import type { RuleTypeForm } from './rule-type.ts';
+import { type Static, Type } from 'typebox';
+import type { Finding } from '../../detectors/finding.ts';
+import { type ModelEvidence, saysSomething } from '../../model/model-evidence.ts';
+import type { Question } from '../../model/question.ts';
+import { type ModelType, RULE_TARGETS, type RuleTarget, SLUG_PATTERN } from './rule-type.ts';
 
-/** A question to a model, and the tags that it may answer with. */
-export const llm: RuleTypeForm = {
-  config: Type.Object(
+const REASON_LENGTH_MAX = 500;
+
+const config = Type.Object(
+  {
+    prompt: Type.String({ minLength: 1, maxLength: 4_000, description: 'What the model is to look for.' }),
+    tags: Type.Record(
+      Type.String({ pattern: SLUG_PATTERN }),
+      Type.String({ minLength: 1, maxLength: 500, description: 'When the tag is to be assigned.' }),
+      { minProperties: 1, maxProperties: 20, additionalProperties: false, description: 'Tags that it may assign.' },
+    ),
+  },
+  { additionalProperties: false, title: 'LlmConfig' },
+);
+export type LlmConfig = Static<typeof config>;
+
+/** AI rules: a question to a model, and the tags that the model may answer with. */
+export const llm: ModelType<'llm', LlmConfig> = {
+  type: 'llm',
+  config,
+  targets: RULE_TARGETS,
+  issues: () => [],
+  source: 'model',
+  tags: ({ tags = {} }) => tags,
+  match: async (ask, rule, slugs, evidence, signal) => {
+    const shown = partFor(rule.target, evidence);
+    if (!saysSomething(shown) || slugs.length === 0) return { outcome: 'answered', answer: [] };
+    return ask(questionOf(rule, slugs), shown, signal);
+  },
+};
+
+function partFor(target: RuleTarget, evidence: ModelEvidence): ModelEvidence {
+  if (target === 'page') return { ...evidence, creative: null };
+  return target === 'creative' ? { ...evidence, pages: [], screenshot: null } : evidence;
+}
+
+type AskedRule = { name: string; target: RuleTarget; config: LlmConfig };
+
+/** The rule as a question. An answer with a tag that the question does not offer is unusable. */
+function questionOf({ name, config: { prompt, tags: meanings }, target }: AskedRule, slugs: string[]) {
+  const list = slugs.map((slug) => `${slug}: ${meanings[slug]}`).join('\n');
+  const schema = Type.Object(
     {
-      prompt: Type.String({ minLength: 1, maxLength: 4_000, description: 'What the model is to look for.' }),
-      tags: Type.Record(
-        Type.String({ pattern: SLUG_PATTERN }),
-        Type.String({ minLength: 1, maxLength: 500, description: 'When the tag is to be assigned.' }),
-        { minProperties: 1, maxProperties: 20, additionalProperties: false, description: 'Tags that it may assign.' },
+      tags: Type.Array(
+        Type.Object(
+          { slug: Type.Enum(slugs, { type: 'string' }), reason: Type.String() },
+          { additionalProperties: false },
+        ),
       ),
     },
-    { additionalProperties: false, title: 'LlmConfig' },
-  ),
-  targets: RULE_TARGETS,
-};
+    { additionalProperties: false },
+  );
+  const question: Question<Finding[]> = {
+    name: 'rule',
+    task: `Decide for the rule ${JSON.stringify(name)} which of these tags apply; often none does. Give a short reason for each.
+What the rule asks: ${prompt}
+Tags, each with when it applies:
+${list}`,
+    schema,
+    read: (answer) => {
+      const { tags } = answer as Static<typeof schema>;
+      const bySlug = new Map(tags.map(({ slug, reason }) => [slug as string, reason]));
+      return [...bySlug].map(([tag_slug, reason]): Finding => {
+        const detail = `Rule "${name}": ${reason.slice(0, REASON_LENGTH_MAX).toWellFormed()}`;
+        return { tag_slug, detail, url: '', surface: target === 'creative' ? 'creative' : 'page' };
+      });
+    },
+  };
+  return question;
+}

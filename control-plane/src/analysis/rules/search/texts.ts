@@ -1,48 +1,39 @@
 import type { Evidence, Need } from '../../evidence/evidence.ts';
-import type { SearchRule } from '../rule.ts';
 
-/** Where in a scan a rule found something. */
+/** The part of a text's page or creative. */
 export type Place = 'hop' | 'request' | 'title' | 'text' | 'html' | 'content';
 
-/** A text that rules search. `url` is what a match is attached to: the hop, the request, or the landing's final URL. */
+export type Surface = 'page' | 'creative';
+
+/** A text that rules search. A match is attached to `url`: the hop, the request, or the landing's final URL. */
 export type SearchedText = {
-  surface: 'page' | 'creative';
+  surface: Surface;
   place: Place;
   landing: number | null;
   url: string;
   text: string;
 };
 
-/** What rules may look at beside the capture: the markup of a creative, '' where there is none. */
+/** What rules search: the evidence, and the creative's HTML ('' if there is none). */
 export type SearchedEvidence = Evidence & { creative_html: string };
 
-/** What a rule's texts are taken from. */
-export type Source = 'chain' | 'requests' | 'documents' | 'bodies';
+/** The texts that a rule type searches: URLs of redirect chains, URLs of requests, documents, or bodies of responses. */
+export const SOURCES = ['chain', 'requests', 'documents', 'bodies'] as const;
+export type Source = (typeof SOURCES)[number];
 
-/** What each type of rule searches (spec 2.6). */
-export const SOURCE_OF: Record<SearchRule['rule_type'], Source> = {
-  stopword_content: 'documents',
-  stopword_url: 'chain',
-  regexp_content: 'documents',
-  regexp_url: 'chain',
-  regexp_request_url: 'requests',
-  regexp_request_body: 'bodies',
-  blacklist_domain: 'chain',
-};
-
-/** The evidence that a source is made of, beside landings. */
+/** The part of the evidence that a source needs in addition to the capture. */
 export const needOf = (source: Source): Need[] => (source === 'chain' ? [] : [source]);
 
-/** The texts of each source, made when they are asked for first. */
+/** Returns the texts of a source. */
 export type Texts = (source: Source) => SearchedText[];
 
-/** What rules search in `evidence`. */
+/** The texts in `evidence`, built when a source is first requested. */
 export function textsOf(evidence: SearchedEvidence): Texts {
-  const made = new Map<Source, SearchedText[]>();
-  const make = { chain: chainTexts, requests: requestTexts, documents: documentTexts, bodies: bodyTexts };
+  const built = new Map<Source, SearchedText[]>();
+  const build = { chain: chainTexts, requests: requestTexts, documents: documentTexts, bodies: bodyTexts };
   return (source) => {
-    const texts = made.get(source) ?? make[source](evidence);
-    made.set(source, texts);
+    const texts = built.get(source) ?? build[source](evidence);
+    built.set(source, texts);
     return texts;
   };
 }
@@ -59,7 +50,7 @@ function chainTexts({ landings, creative }: SearchedEvidence): SearchedText[] {
   return eachOnce([...ofPages, ...ofCreative]);
 }
 
-/** Every request with the hops, which a stored scan keeps for longer than its requests. */
+/** Every request, and the hops: a stored scan keeps hops longer than requests. */
 function requestTexts(evidence: SearchedEvidence): SearchedText[] {
   const requests = evidence.requests.map(({ url, landing, surface = 'page' }): SearchedText => {
     return { surface, place: 'request', landing, url, text: url };
@@ -67,7 +58,7 @@ function requestTexts(evidence: SearchedEvidence): SearchedText[] {
   return eachOnce([...requests, ...chainTexts(evidence)]);
 }
 
-/** Title, visible text and rendered HTML of each landing and its frames; of a creative, its markup. */
+/** Title, visible text and rendered HTML of each landing and its frames, and the creative's HTML. */
 function documentTexts({ landings, documents, creative, creative_html }: SearchedEvidence): SearchedText[] {
   const finalUrls = new Map(landings.map(({ ord, final_url }) => [ord, final_url]));
   const titles = landings.map(({ ord, final_url, page_title }): SearchedText => {
@@ -85,13 +76,14 @@ function documentTexts({ landings, documents, creative, creative_html }: Searche
   return [...titles, ...contents, markup].filter(({ text }) => text !== '');
 }
 
-/** What is too large was recorded by its URL alone, and is not searched (spec 8). */
+/** Bodies that were too large were captured without their text and are not searched (spec 8). */
 function bodyTexts({ bodies }: SearchedEvidence): SearchedText[] {
   return bodies.flatMap(({ url, text }): SearchedText[] =>
     text === null ? [] : [{ surface: 'page', place: 'content', landing: null, url, text }],
   );
 }
 
+/** One text per surface and URL, the first of each. */
 function eachOnce(texts: SearchedText[]): SearchedText[] {
   return [...new Map(texts.toReversed().map((one) => [`${one.surface} ${one.url}`, one])).values()].toReversed();
 }

@@ -1,8 +1,6 @@
 import { RE2Set } from 're2js';
-import type { ExpressionConfig } from '../rule.ts';
-import { edgeLiterals, TEXT_END, TEXT_START } from './edge-literals.ts';
-import type { Expression } from './expression.ts';
-import { requiredLiterals } from './required-literals.ts';
+import type { Expression, Pattern } from './expression.ts';
+import { edgeLiterals, requiredLiterals, TEXT_END, TEXT_START } from './pattern-literals.ts';
 import { sampleUrls } from './sample-urls.ts';
 import { WordAutomaton } from './word-automaton.ts';
 
@@ -24,7 +22,7 @@ const CHARACTERS_MAX = 50_000;
 const WARM_FROM = 16;
 const WARMING_URLS = 300;
 
-export type SetMember = { config: ExpressionConfig; expression: Expression };
+export type SetMember = { config: Pattern; expression: Expression };
 
 /** Members whose matches all begin with the same text, found at one place of it. */
 type Beginning = { places: number[]; sets: JoinedSets };

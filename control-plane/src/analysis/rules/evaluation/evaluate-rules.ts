@@ -1,11 +1,12 @@
-import type { Tags } from '../../reference/tags/tag-definitions.ts';
-import { inService } from '../../reference/tags/tag-definitions.ts';
-import { matchWords } from '../../scan/place-words.ts';
-import type { Finding } from '../detectors/finding.ts';
-import { type FoundTag, matchCombo, slugsOf } from './evaluation/combos.ts';
-import type { GroupOutcome, PackedEvidence, RunRules } from './evaluation/rule-job.ts';
-import type { RuleMatch } from './evaluation/run-rules.ts';
-import { type ComboConfig, isCombo, isSearch, type Rule, type SearchRule, slugsAssignedBy } from './rule.ts';
+import type { Tags } from '../../../reference/tags/tag-definitions.ts';
+import { inService } from '../../../reference/tags/tag-definitions.ts';
+import { matchWords } from '../../../scan/place-words.ts';
+import type { Finding } from '../../detectors/finding.ts';
+import { isCombo, isSearch, type Rule, type SearchRule, slugsAssignedBy, slugsReadBy } from '../rule.ts';
+import { RULE_TYPES } from '../rule-types/index.ts';
+import type { FoundTag } from '../rule-types/rule-type.ts';
+import type { RuleMatch } from '../search/search-run.ts';
+import type { GroupOutcome, PackedEvidence, RunRules } from './rule-job.ts';
 
 /**
  * What the rules of a scan found; `skipped`: those that did not see everything before the budget was spent; `unreadable`: those that
@@ -17,7 +18,7 @@ export type RuleFindings = { findings: Finding[]; skipped: Rule[]; unreadable: R
 export function rulesInService(rules: Rule[], tags: Tags): Rule[] {
   return rules
     .filter((rule) => slugsAssignedBy(rule).some((slug) => inService(tags, slug) !== null))
-    .filter((rule) => !isCombo(rule) || slugsOf(rule.config).every((slug) => inService(tags, slug) !== null));
+    .filter((rule) => slugsReadBy(rule).every((slug) => inService(tags, slug) !== null));
 }
 
 /**
@@ -78,22 +79,10 @@ export function matchCombos(rules: Rule[], found: Finding[], tags: Tags, links: 
     const tag = inService(tags, tag_slug);
     return tag ? [{ tag_slug, url, category: tag.category }] : [];
   });
-  return rules.filter(isCombo).flatMap((rule) =>
-    matchCombo(rule.config, inputs, links).map((url): Finding => {
-      const detail = `Rule "${rule.name}": ${comboWords(rule.config)}`;
-      return { tag_slug: rule.tag_slug, detail, url, surface: 'page' };
-    }),
-  );
-}
-
-function comboWords(config: ComboConfig): string {
-  const { all_of, any_of, any_of_min = 1, none_of, tag_category, count_gte = 1 } = config;
-  return [
-    all_of && `all of ${all_of.join(', ')}`,
-    any_of && `at least ${any_of_min} of ${any_of.join(', ')}`,
-    none_of && `none of ${none_of.join(', ')}`,
-    tag_category && `at least ${count_gte} of category ${tag_category}`,
-  ]
-    .filter(Boolean)
-    .join('; ');
+  return rules.filter(isCombo).flatMap(({ rule_type, config, name, tag_slug }) => {
+    const type = RULE_TYPES[rule_type];
+    return type.match(config, inputs, links).map((url): Finding => {
+      return { tag_slug, detail: `Rule "${name}": ${type.describe(config)}`, url, surface: 'page' };
+    });
+  });
 }

@@ -1,22 +1,25 @@
 import { RE2JS } from 're2js';
 
-/** An expression is refused above so many instructions, as RE2 refuses what needs more than its memory. */
+/** The most instructions of a compiled pattern; RE2 itself refuses patterns that need more than its memory. */
 const INSTRUCTIONS_MAX = 10_000;
 
-/** A compiled expression: whether and where a text contains it, in linear time whatever the text. */
+/** A pattern in RE2's syntax; `i`: in any letter case. */
+export type Pattern = { pattern: string; flags?: '' | 'i' };
+
+/** A compiled pattern: whether and where a text matches, in linear time for any text. */
 export type Expression = {
   test(text: string): boolean;
   find(text: string): { start: number; end: number } | null;
 };
 
-/** Compiles a pattern in RE2's syntax; `i`: any letter case. Throws a sentence where RE2 refuses it. */
+/** Compiles a pattern. Throws with RE2's reason if RE2 refuses it. */
 export function compileExpression(pattern: string, flags = ''): Expression {
   const compiled = RE2JS.compile(pattern, flags === 'i' ? RE2JS.CASE_INSENSITIVE : 0);
   if (compiled.programSize() > INSTRUCTIONS_MAX) throw new Error('pattern too large');
   return {
     test: (text) => compiled.test(text),
     find: (text) => {
-      // The test runs on an automaton; only what matches pays for a position.
+      // The test runs on an automaton; only a match pays for the slower search for its position.
       if (!compiled.test(text)) return null;
       const matcher = compiled.matcher(text);
       return matcher.find() ? { start: matcher.start(), end: matcher.end() } : null;
@@ -24,7 +27,7 @@ export function compileExpression(pattern: string, flags = ''): Expression {
   };
 }
 
-/** Why RE2 refuses a pattern; null: it takes it. */
+/** Why RE2 refuses a pattern; null: RE2 accepts it. */
 export function expressionProblem(pattern: string): string | null {
   try {
     compileExpression(pattern);

@@ -1,13 +1,13 @@
-/** Milliseconds of CPU that a thread has used. */
+/** Returns the CPU time of a thread in ms. */
 export type CpuClock = () => number;
 
-/** This thread's own clock, which load of other processes does not affect. */
+/** The CPU time of this thread, which the load of other processes does not change. */
 export const threadCpu: CpuClock = () => {
   const { user, system } = process.threadCpuUsage();
   return (user + system) / 1000;
 };
 
-/** What the rules of one scan may cost together (spec 8). */
+/** The CPU time that the rules of one scan may use together, in ms (spec 8). */
 export class Budget {
   readonly #clock: CpuClock;
   readonly #end: number;
