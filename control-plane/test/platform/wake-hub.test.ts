@@ -3,11 +3,13 @@ import { after, before, describe, it } from 'node:test';
 import { createLogger } from '@adsweep/shared/service/logger.ts';
 import { until } from '../../../shared/test/support/until.ts';
 import { type CrawlQueue, crawlQueue, startPromoting } from '../../src/crawling/queue/queue.ts';
+import { shardKeys } from '../../src/crawling/queue/queue-shards.ts';
 import { openRedis, type RedisClient, redisReady } from '../../src/platform/redis.ts';
 import { takeTurns } from '../../src/platform/take-turns.ts';
 import type { WakeTopic } from '../../src/platform/wake-hub.ts';
 import { openWakeHub, type WakeHub } from '../../src/platform/wake-hub.ts';
 import { type PrivateRedis, startRedis } from '../support/private-redis.ts';
+import { hintsWithoutPoll, takeWhenWoken } from '../support/wake-by-hint.ts';
 
 /** Longer than any test: whoever waits so long is woken by a hint or not at all. */
 const LONG_MS = 600_000;
@@ -29,6 +31,11 @@ describe('two processes on one Redis', () => {
   let redis: PrivateRedis;
   let other: RedisClient;
   let hubs: [WakeHub, WakeHub];
+  const queuesOf = ([here, there]: [WakeHub, WakeHub]) =>
+    [
+      crawlQueue(redis.client, { wake: hintsWithoutPoll(here) }),
+      crawlQueue(other, { wake: hintsWithoutPoll(there) }),
+    ] as const;
   const connected = () => until('both hubs to be connected', () => hubs.every((hub) => hub.isConnected()));
   before(async () => {
     redis = await startRedis();
@@ -86,7 +93,7 @@ describe('two processes on one Redis', () => {
   it('look for each job once, not every node each time', async () => {
     const stopping = new AbortController();
     let [looks, taken] = [0, 0];
-    const queues = [crawlQueue(redis.client, { wake: hubs[0] }), crawlQueue(other, { wake: hubs[1] })] as const;
+    const queues = queuesOf(hubs);
     const node = async (queue: CrawlQueue, name: string) => {
       while (!stopping.signal.aborted) {
         const refs = await queue.take(name, 1, 32);
@@ -118,24 +125,23 @@ describe('two processes on one Redis', () => {
   });
 
   it('give a job to a node that waits at one when the other one enqueues it', async () => {
-    const queues = [crawlQueue(redis.client, { wake: hubs[0] }), crawlQueue(other, { wake: hubs[1] })] as const;
-    assert.deepEqual(await queues[1].take('node/1', 1, 1), []);
-    const waiting = queues[1].waitForWork(LONG_MS);
-    await queues[0].enqueue({ jobId: 'scan', organizationId: 'organization', band: 0, delayMs: 0 });
-    await waiting;
-    assert.equal((await queues[1].take('node/1', 1, 1)).length, 1);
+    const [here, there] = queuesOf(hubs);
+    const taken = takeWhenWoken(there, 'node/1');
+    await until('the node to wait', () => hubs[1].signal('jobs').waiting() === 1);
+    await here.enqueue({ jobId: 'scan', organizationId: 'organization', band: 0, delayMs: 0 });
+    assert.equal((await taken).ref.jobId, 'scan');
   });
 
   it('give out a delayed job when it is due, whoever enqueued it', async (t) => {
-    const queues = [crawlQueue(redis.client, { wake: hubs[0] }), crawlQueue(other, { wake: hubs[1] })] as const;
-    const promoting = startPromoting({ queue: queues[0], logger: createLogger('test', 'silent') });
+    const [here, there] = queuesOf(hubs);
+    await here.enqueue({ jobId: 'later', organizationId: 'organization', band: 0, delayMs: 60_000 });
+    const taken = takeWhenWoken(there, 'node/2');
+    await until('the node to wait', () => hubs[1].signal('jobs').waiting() === 1);
+    await redis.client.zadd(shardKeys(0).delayed, 'XX', 1, 'later');
+    const promoting = startPromoting({ queue: here, logger: createLogger('test', 'silent') });
     t.after(() => promoting.stop());
-    await queues[0].enqueue({ jobId: 'later', organizationId: 'organization', band: 0, delayMs: 300 });
-    let looks = 0;
-    for (let taken = 0; taken === 0; looks += 1) {
-      taken = (await queues[1].take('node/2', 1, 1)).length;
-      if (taken === 0) await queues[1].waitForWork(LONG_MS);
-    }
+    const { ref, looks } = await taken;
+    assert.equal(ref.jobId, 'later');
     assert.ok(looks <= 5, `${looks} looks for one job`);
   });
 

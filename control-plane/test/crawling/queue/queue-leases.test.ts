@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { after, beforeEach, describe, it } from 'node:test';
 import { crawlQueue } from '../../../src/crawling/queue/queue.ts';
 import { idsOf, keys, startQueue } from '../../support/running-queue.ts';
+import { hintsWithoutPoll, wokenByHint } from '../../support/wake-by-hint.ts';
 
 /** Who has a lease, and for how long. */
 const { enqueue, everything, expire, queue, redis, take, takeOne } = await startQueue();
@@ -82,9 +83,10 @@ describe('the index of crawl jobs', () => {
     assert.equal(await queue.renew(now), true);
   });
 
-  it('wakes who waits for work', async () => {
-    const woken = queue.waitForWork(60_000);
-    await enqueue('a');
+  it('wakes a node that waits for work when a job is enqueued', async () => {
+    const waking = crawlQueue(redis.client, { wake: hintsWithoutPoll() });
+    const woken = wokenByHint(waking);
+    await waking.enqueue({ jobId: 'a', organizationId: 'org', band: 0, delayMs: 0 });
     await woken;
   });
 });

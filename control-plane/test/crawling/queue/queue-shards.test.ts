@@ -11,6 +11,7 @@ import { openRedis, redisReady } from '../../../src/platform/redis.ts';
 import { openWakeHub } from '../../../src/platform/wake-hub.ts';
 import { startRedisCluster } from '../../support/redis-cluster.ts';
 import { captureOf, runningFarm } from '../../support/running-farm.ts';
+import { hintsWithoutPoll, takeWhenWoken } from '../../support/wake-by-hint.ts';
 
 const SHARDS = 6;
 
@@ -29,7 +30,7 @@ describe('a queue of several shards on a Redis Cluster of three', () => {
     await until('both hubs to be connected', () => hubs.every((hub) => hub.isConnected()));
     const leaseCapOf = async (organizationId: string) => (organizationId === 'org-0' ? 2 : null);
     const [first, second] = [one, two].map((redis, n) =>
-      crawlQueue(redis, { shards: SHARDS, wake: hubs[n]!, leaseCapOf }),
+      crawlQueue(redis, { shards: SHARDS, wake: hintsWithoutPoll(hubs[n]!), leaseCapOf }),
     );
     await first!.whileAdopting(async () => {});
     assert.equal(await second!.isAdopted(), true);
@@ -58,16 +59,11 @@ describe('a queue of several shards on a Redis Cluster of three', () => {
 
     await second!.enqueue({ jobId: 'later', organizationId: 'org-5', band: 0, delayMs: 60_000 });
     const keys = shardKeys(shardOf('org-5', SHARDS), SHARDS);
+    const woken = takeWhenWoken(second!, 'late');
+    await until('the node to wait', () => hubs[1]!.signal('jobs').waiting() === 1);
     await one.zadd(keys.delayed, 'XX', 1, 'later');
-    const woken = (async () => {
-      for (;;) {
-        const [ref] = await second!.take('late', 1, 256);
-        if (ref) return ref;
-        await second!.waitForWork(600_000);
-      }
-    })();
     await first!.promote();
-    const late = await woken;
+    const { ref: late } = await woken;
     await one.zadd(keys.leased, 'XX', 1, late.jobId);
     assert.deepEqual(await second!.reap(), [late]);
     assert.equal(await first!.drop('org-5', 'unknown'), false);
