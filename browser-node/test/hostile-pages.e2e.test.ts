@@ -252,6 +252,38 @@ describe('a hostile page', { concurrency: 4 }, () => {
       assert.equal(captured.landings[0]?.screenshot, 'landing-0.jpeg', captured.notes);
     };
 
+    const TO_AN_APP: Record<string, string> = {
+      'by location.replace()': "location.replace('x-none:1')",
+      'by location.href, many times':
+        "for (let at = 0; at < 50; at++) location.href = 'intent://app/' + at + '#Intent;end'",
+      'by window.open() in its own tab': "open('tel:123', '_self')",
+      'by a click on a link': 'document.write(\'<a href="market://details?id=1">shop</a>\'); document.links[0].click()',
+      'by a frame':
+        "document.write('<iframe srcdoc=\"<script>top.location = `itms-apps://1`</' + 'script>\"></iframe>')",
+      'where it stops all other listeners':
+        "navigation.addEventListener('navigate', (e) => e.stopImmediatePropagation(), true); RegExp.prototype.test = () => true; location = 'x-none:1'",
+    };
+    for (const [how, script] of Object.entries(TO_AN_APP))
+      it(`navigates to an app while it is parsed, ${how}`, async () => {
+        const url = page(`app-${Object.keys(TO_AN_APP).indexOf(how)}`, `<script>${script}</script><p>the rest`);
+        const captured = await survive(url);
+        good(captured);
+        assert.match(captured.documents()[0]?.text ?? '', /the rest/);
+        assert.ok(captured.tookMs < 15_000, `${captured.tookMs} ms`);
+        const [redirect] = captured.observed('auto_redirect');
+        assert.deepEqual([redirect?.landing, redirect?.url], [0, url]);
+        assert.match(redirect?.facts.to ?? '', /^(x-none|intent|tel|market|itms-apps):/);
+      });
+
+    it('is an ad that navigates to an app while it is parsed', async () => {
+      const tag = `<script>location.replace('market://details?id=1')</script><div style="width:300px;height:250px;background:red">ad</div>`;
+      const captured = await world.capture(tag, { kind: 'ad_tag' });
+      assert.equal(captured.failure, null);
+      assert.ok(captured.outcome.capture.creative, captured.notes);
+      assert.ok(captured.tookMs < 20_000, `${captured.tookMs} ms`);
+      assert.match(captured.observed('auto_redirect')[0]?.facts.to ?? '', /^market:/);
+    });
+
     it('never ends its answer', async () => {
       const timers = new Set<NodeJS.Timeout>();
       world.site.setRoute('http://drip.example/', (_, response) => {

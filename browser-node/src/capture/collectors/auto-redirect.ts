@@ -1,5 +1,6 @@
 import type { ObservationOf } from '@adsweep/shared/capture/observations/index.ts';
 import { registrableDomain } from '@adsweep/shared/urls/registrable-domain.ts';
+import type { Page } from 'playwright-core';
 import { type EventPayload, rootOf, type TargetSession } from '../devtools/devtools.ts';
 import { actsByItself, type CaptureSession } from '../session/capture-session.ts';
 import { FairList } from '../session/fair-list.ts';
@@ -8,8 +9,8 @@ import type { Collector } from './collector.ts';
 
 type Sent = EventPayload<'Network.requestWillBeSent'>;
 type Facts = ObservationOf<'auto_redirect'>['facts'];
-/** A navigation of the tab `tab` away from `url`; `loaderId` '' = it is no load, such as a link to an app. */
-type Departure = { tab: string; url: string; loaderId: string; facts: Facts };
+/** A navigation of the tab `tab` (its target id, or its page) away from `url`; `loaderId` '' = it is no load, such as a link to an app. */
+type Departure = { tab: string | Page; url: string; loaderId: string; facts: Facts };
 
 /** Departures that are kept per capture, shared among sites, so that a loop does not displace the others. */
 const DEPARTURES_MAX = 15;
@@ -25,7 +26,9 @@ export const autoRedirect: Collector = {
     const departures = watchDepartures(captureSession);
     return (draft) => {
       for (const { tab, url, facts } of departures) {
-        const landing = captureSession.landings.placed().find((one) => one.tab.session.targetId === tab);
+        const landing = captureSession.landings
+          .placed()
+          .find((one) => one.tab.session.targetId === tab || one.page === tab);
         // A scan's own navigation leads away where an HTTP answer does.
         if (!landing || facts.to === url) continue;
         // Our page is led away by the creative that stands on it; what came instead is a landing.
@@ -57,6 +60,11 @@ function watchDepartures(captureSession: CaptureSession): Iterable<Departure> {
   });
   devtools.on('Page.frameRequestedNavigation', ({ url }, session) => {
     if (!WEB.test(url)) depart(documents.departure(rootOf(session).targetId, '', clipUrl(url), null));
+  });
+  // Those that a page script has cancelled; the ones above are the few that a document of another origin or an element began.
+  captureSession.reports.on('app-navigation', (page, url) => {
+    const facts = { to: clipUrl(url.join('|')), after_load_ms: 0, refused: false };
+    depart({ tab: page, url: clipUrl(page.url()), loaderId: '', facts });
   });
   devtools.on('Page.downloadWillBegin', ({ frameId, url }) => {
     // What became a file led nowhere: the tab shows what it showed before.

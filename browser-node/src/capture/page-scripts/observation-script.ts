@@ -1,3 +1,4 @@
+import { cancelAppNavigations } from './cancel-app-navigations.ts';
 import type { Natives } from './natives.ts';
 import { nativesScript } from './natives.ts';
 import { boundAttempts, watchMedia, watchWebAudio } from './sound.ts';
@@ -10,7 +11,7 @@ import { watchUnpromptedCalls } from './watch-unprompted-calls.ts';
  * JavaScript that runs in every document before its own scripts and tells what it does by itself. What it tells goes to the console,
  * which no page can read, marked with a token: `<token>|sound|<id>|<via>|<muted>|<volume>|<started>|<has audio>`,
  * `<token>|history|<length or push>|<count>|<copy>`, `<token>|unprompted-call|<what>|<whether a click just came>`,
- * `<token>|timer|<ms>`, `<token>|fingerprint|<trait>|<times since it was last told>`. Strict, so that no function of it can be reached by its callers.
+ * `<token>|app-navigation|<url>`, `<token>|timer|<ms>`, `<token>|fingerprint|<trait>|<times since it was last told>`. Strict, so that no function of it can be reached by its callers.
  */
 export const observationScript = (token: string): string => `(() => {
 'use strict';
@@ -23,6 +24,7 @@ const begin = (${boundAttempts})((line) => say('${token}|sound|' + line));
 (${watchUnpromptedCalls})(natives, (call, byUser) => say('${token}|unprompted-call|' + call + '|' + byUser));
 (${watchFingerprints})(natives, (trait, times) => say('${token}|fingerprint|' + trait + '|' + times));
 (${watchTimers})(natives, (ms) => say('${token}|timer|' + ms));
+(${cancelAppNavigations})(natives, (url) => say('${token}|app-navigation|' + url));
 (${watchHistory})(natives, (event, count, copy) => say('${token}|history|' + event + '|' + count + '|' + copy));
 })();`;
 

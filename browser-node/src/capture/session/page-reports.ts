@@ -3,7 +3,7 @@ import type { BrowserContext, ConsoleMessage, Disposable, Page } from 'playwrigh
 import { observationScript } from '../page-scripts/observation-script.ts';
 import type { ContextListeners } from './context-listeners.ts';
 
-type Subject = 'sound' | 'history' | 'unprompted-call' | 'timer' | 'fingerprint';
+type Subject = 'sound' | 'history' | 'unprompted-call' | 'timer' | 'fingerprint' | 'app-navigation';
 type Listener = (page: Page, fields: string[]) => void;
 
 /** The reports of the page scripts about what documents do on their own, by subject. */
