@@ -4,8 +4,8 @@ import { type FailureCode, isTransient, publicTextOf } from '@adsweep/shared/fai
 import { type Entry, emptyEntry } from '../src/capture/session/network-journal.ts';
 import { visitOutcome } from '../src/capture/targets/vast-outcome.ts';
 import { isMixedContent, MIXED_CONTENT } from '../src/capture/vast/fetch-document.ts';
-import type { FetchedDocument } from '../src/capture/vast/resolution.ts';
 import { unwrap } from '../src/capture/vast/unwrap.ts';
+import type { FetchedDocument } from '../src/capture/vast/wrapper-chain.ts';
 import { failureOfVisit } from '../src/failures.ts';
 
 const TAG = 'https://ads.example/tag';

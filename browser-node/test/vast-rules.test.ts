@@ -6,20 +6,20 @@ import type { VastCompanionAds, VastDisplay, VastLinear } from '@adsweep/shared/
 import { parseXml } from '@adsweep/shared/vast/xml.ts';
 import { recordOf } from '../src/capture/collectors/vast.ts';
 import { fetchText } from '../src/capture/page-scripts/fetch-text.ts';
-import { chooseMedia } from '../src/capture/vast/choose-media.ts';
-import { absolute, declaredTrackers, isAbout } from '../src/capture/vast/declared-trackers.ts';
-import { isDueAt, rateAt } from '../src/capture/vast/due-events.ts';
-import { extentOf, isTainted } from '../src/capture/vast/intercept-answers.ts';
+import { declaredTrackers, isAbout, isDueAt } from '../src/capture/vast/ad-trackers.ts';
+import { extentOf, isTainted } from '../src/capture/vast/intercept-responses.ts';
 import { clockOf, fillMacros, type MacroContext } from '../src/capture/vast/macros.ts';
+import { chooseMedia } from '../src/capture/vast/media-files.ts';
 import { mergeDocument } from '../src/capture/vast/merge-document.ts';
-import { placeOf } from '../src/capture/vast/play-icons.ts';
+import { positionOf } from '../src/capture/vast/play-icons.ts';
+import { rateAt } from '../src/capture/vast/play-video.ts';
 import type { PlayerPage } from '../src/capture/vast/player-page.ts';
-import { companionAdsOf, iconsOf } from '../src/capture/vast/precedence.ts';
-import { hasRequired } from '../src/capture/vast/required-companions.ts';
-import type { FetchedDocument } from '../src/capture/vast/resolution.ts';
+import { companionAdsOf, iconsOf } from '../src/capture/vast/resolved-ad.ts';
+import { hasRequired } from '../src/capture/vast/show-companions.ts';
 import { resourceOf } from '../src/capture/vast/show-display.ts';
 import { TrackerLog } from '../src/capture/vast/tracker-log.ts';
 import { unwrap } from '../src/capture/vast/unwrap.ts';
+import { absolute, type FetchedDocument } from '../src/capture/vast/wrapper-chain.ts';
 
 const CONTEXT: MacroContext = {
   now: new Date('2026-11-22T06:00:00.123Z'),
@@ -339,13 +339,13 @@ describe('a tag that declares more trackers than a player tells', () => {
     const declared = Array.from({ length: 1_500 }, (_, at) => ({
       ...tracker(at),
       part: 'ad' as const,
-      rung: 0,
+      document: 0,
       form: null,
     }));
     for (const ad of [0, 1]) log.declare(ad, declared);
     for (const ad of [0, 1]) await log.fire(ad, () => true);
     assert.equal(asked.length, 2_000);
-    const resolution = { rungs: [], ads: [], adsLeftOut: 0, errors: [], failure: null };
+    const resolution = { chain: [], ads: [], adsLeftOut: 0, errors: [], failure: null };
     const { trackers, trackers_left_out } = recordOf({ resolution, played: [], log }, []);
     assert.deepEqual([trackers.length, trackers_left_out], [500, 2_500]);
   });
@@ -410,7 +410,7 @@ describe('what an ad and its wrappers both have (VAST 4.3, 2.3.5.2)', () => {
 describe('an icon (VAST 4.3, 3.11.1)', () => {
   const player = { width: 640, height: 360 };
   const place = (xPosition: string, yPosition: string, width: number | null = 60, height: number | null = 20) => {
-    const { over, ...size } = placeOf({ xPosition, yPosition, width, height }, player);
+    const { over, ...size } = positionOf({ xPosition, yPosition, width, height }, player);
     return [over.replace(';pointer-events:none', ''), size.width, size.height];
   };
 

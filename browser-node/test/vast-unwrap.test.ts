@@ -3,8 +3,8 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { VAST_LENGTH_MAX } from '@adsweep/shared/limits.ts';
-import type { FetchedDocument } from '../src/capture/vast/resolution.ts';
 import { unwrap } from '../src/capture/vast/unwrap.ts';
+import type { FetchedDocument } from '../src/capture/vast/wrapper-chain.ts';
 
 const DATA = join(import.meta.dirname, '../../../shared/data/vast');
 const skip = existsSync(DATA) ? false : `there is no ${DATA}`;
@@ -45,7 +45,7 @@ async function resolve(tag: string, pages: Record<string, string | number> = {})
 
 describe('a VAST tag is followed down its wrappers', () => {
   it('to the inline ad, with the wrappers that led to it', async () => {
-    const { played, ads, rungs, failure } = await resolve(vast(wrapper('a', '/b')), {
+    const { played, ads, chain, failure } = await resolve(vast(wrapper('a', '/b')), {
       '/b': vast(wrapper('b', 'c?x=1')),
       '/c': vast(inline('ad')),
     });
@@ -55,7 +55,7 @@ describe('a VAST tag is followed down its wrappers', () => {
       ['a', 'b'],
     );
     assert.deepEqual(
-      rungs.map(({ depth, parent, requestedUrl }) => [depth, parent, requestedUrl]),
+      chain.map(({ depth, parent, requestedUrl }) => [depth, parent, requestedUrl]),
       [
         [0, null, `${HOST}/tag`],
         [1, 0, `${HOST}/b`],
@@ -76,12 +76,12 @@ describe('a VAST tag is followed down its wrappers', () => {
   });
 
   it('until they lead in a circle', async () => {
-    const { failure, asked, told, rungs } = await resolve(vast(wrapper('a', '/b')), {
+    const { failure, asked, told, chain } = await resolve(vast(wrapper('a', '/b')), {
       '/b': vast(wrapper('b', '/tag')),
     });
     assert.deepEqual([failure, asked], ['loop', ['/b']]);
     assert.deepEqual(told, [[302, '/error-a', '/error-b']]);
-    assert.equal(rungs.at(-1)?.outcome, 'loop');
+    assert.equal(chain.at(-1)?.outcome, 'loop');
   });
 
   it('that answer nothing of use: each is told with its code (VAST 4.3, 2.3.6.3)', async () => {
@@ -196,14 +196,14 @@ describe('the documents of real players and servers', { skip }, () => {
         return path ? fetched(url, 200, readFileSync(path, 'utf8')) : fetched(url, 404, '');
       };
       const own = `https://data.example/${expected.file.split('/').at(-1)}`;
-      const { ads, failure, rungs } = await unwrap(fetched(own, 200, text), read);
+      const { ads, failure, chain } = await unwrap(fetched(own, 200, text), read);
       assert.ok(ENDS[expected.class]?.includes(failure ?? 'ads'), `${failure}`);
       const resolution = expected.wrapperResolution;
       if (resolution?.loop) assert.equal(failure, 'loop');
       if (resolution?.unresolved) assert.equal(failure, 'refused');
       if (resolution?.depth && failure === null && expected.class === 'wrapper') {
         assert.equal(ads[0]?.wrappers.length, resolution.depth);
-        assert.equal(rungs.length, resolution.chain.length);
+        assert.equal(chain.length, resolution.chain.length);
       }
     });
   }

@@ -6,9 +6,9 @@ const Word = Type.String({ maxLength: 300 });
 const OrNull = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T) => Type.Union([schema, Type.Null()]);
 
 /**
- * What became of a document of a VAST tag: it has ads; it says that it has none; it is no VAST; it is too large to be read; its server
- * refused it (4xx), or did not answer; it was not asked for, because it leads in a circle, because there were too many, or because the
- * wrapper before allows none.
+ * The outcome of a document of a VAST tag. `ads`: it has ads; `no_ad`: it declares that it has none; `invalid`: it is not VAST; `too_large`:
+ * it is too large to be read; `refused`: its server refused it (4xx); `unanswered`: its server did not answer. The others were not
+ * requested: `loop`: the wrappers form a loop; `limit`: there were too many; `not_followed`: a wrapper before it allows no more.
  */
 export const VAST_OUTCOMES = [
   'ads',
@@ -24,10 +24,11 @@ export const VAST_OUTCOMES = [
 export type VastOutcome = (typeof VAST_OUTCOMES)[number];
 
 /**
- * A rung of the wrapper ladder: one document, asked for at `requested_url` and found at `url`. `parent` is the rung whose wrapper led to
- * it, null = the tag itself; `depth` the wrappers before it; `readable` whether its server lets players on other origins read it (CORS).
+ * One document of the wrapper chain, requested at `requested_url` and found at `url` after redirects. `parent`: index of the document whose
+ * wrapper points to it, null = the tag itself; `depth`: the number of wrappers before it; `readable`: whether its server lets players on
+ * other origins read it (CORS).
  */
-const RungSchema = Type.Object(
+const WrapperSchema = Type.Object(
   {
     parent: OrNull(Count),
     depth: Count,
@@ -46,16 +47,16 @@ const RungSchema = Type.Object(
   OPEN,
 );
 
-/** How an ad was shown: a video, a VPAID script, a picture over the content, or not at all. */
+/** How an ad was shown: a video, a VPAID script, an overlay over the content, or not at all. */
 export const VAST_SHOWN = ['video', 'vpaid', 'nonlinear', 'nothing'] as const;
 
-/** A media file that was tried: 'played', or why not. `undecodable`: the device's own browser plays such files, ours does not. */
+/** Whether a media file was played, or why not. `undecodable`: the device's own browser plays such files, ours does not. */
 export const MEDIA_OUTCOMES = ['played', 'refused', 'unanswered', 'broken', 'undecodable'] as const;
 export type MediaOutcome = (typeof MEDIA_OUTCOMES)[number];
 
 /**
- * A media file that the player took. `bitrate` in kbit/s and sizes in pixels as declared; `duration_ms`, `actual_width` and
- * `actual_height` as the browser measured them, 0 = it could not; `bytes` 0 = not known.
+ * A media file that the player tried. `bitrate` in kbit/s and sizes in pixels as declared; `duration_ms`, `actual_width` and
+ * `actual_height` as the browser measured them, 0 = not known; `bytes` 0 = not known.
  */
 const MediaSchema = Type.Object(
   {
@@ -76,7 +77,7 @@ const MediaSchema = Type.Object(
   OPEN,
 );
 
-/** A companion as it was shown; `picture` names an artifact, null = none could be taken. */
+/** A companion as it was shown; `picture` names an artifact, null = no screenshot could be taken. */
 const CompanionSchema = Type.Object(
   {
     form: Type.Enum(['static', 'iframe', 'html']),
@@ -89,10 +90,10 @@ const CompanionSchema = Type.Object(
 );
 
 /**
- * An ad that was played, in the order of playing. `rung` is its inline document, where it is the ad in place `position`; `wrappers` the
- * rungs that led to it, the outermost first. `mediafile_url`: the file or script that was taken, else the first that it has, '' = none.
- * `duration_ms` as declared; `error_code` what a player tells of it (VAST 4.3, 2.3.6.3), null = nothing went wrong. `verifications` are
- * the vendors of OMID and other scripts, `interactive` the frameworks of interactive files (SIMID).
+ * An ad that was played, in playing order. `rung`: index of its inline document in the wrapper chain, in which it is the ad with index
+ * `position`; `wrappers`: indexes of the documents whose wrappers point to it, the outermost first. `mediafile_url`: the file or script that
+ * was used, else the first that is declared, '' = none. `duration_ms` as declared; `error_code` as a player reports it (VAST 4.3, 2.3.6.3),
+ * null = no error. `verifications`: the vendors of OMID and other scripts; `interactive`: the frameworks of interactive files (SIMID).
  */
 const PlayedAdSchema = Type.Object(
   {
@@ -120,14 +121,13 @@ const PlayedAdSchema = Type.Object(
   OPEN,
 );
 
-/** Which part of an ad a tracker belongs to; `document`: the error of a document without an ad. */
+/** Which part of an ad a tracker belongs to; `document`: the error URL of a branch without an ad. */
 export const AD_PARTS = ['ad', 'linear', 'nonlinear', 'companion', 'icon', 'verification', 'document'] as const;
 export type AdPart = (typeof AD_PARTS)[number];
 
 /**
- * Something that a document wants to be told, declared against fired: the ad it belongs to (null: no ad came of its document), the rung
- * that declares it, and when it was asked for, null = never. `playhead_ms` is where the video was then, `status_code` what its server
- * answered, 0 = nothing.
+ * A tracker that a document declares: the index of its ad (null: its branch has no ad), of the document that declares it (`rung`), and when
+ * it was requested, null = never. `playhead_ms`: the playhead of the video then; `status_code`: of its server's response, 0 = none.
  */
 const TrackerSchema = Type.Object(
   {
@@ -147,13 +147,13 @@ const TrackerSchema = Type.Object(
 export type CapturedTracker = Static<typeof TrackerSchema>;
 
 /**
- * What came of a VAST tag. `failure`: why there is no ad, null = there is one; `*_left_out`: how many more there are than the list has, not
- * there = 0. Times in ms since the capture began.
+ * The result of a VAST tag. `failure`: why there is no ad, null = there is one; `rungs`: the documents of the wrapper chain; `*_left_out`:
+ * how many more there are than the list has, absent = 0. Times in ms since the capture began.
  */
 export const VastSchema = Type.Object(
   {
     failure: OrNull(Type.Enum(VAST_OUTCOMES)),
-    rungs: Type.Array(RungSchema, { maxItems: 25 }),
+    rungs: Type.Array(WrapperSchema, { maxItems: 25 }),
     rungs_left_out: Type.Optional(Count),
     ads: Type.Array(PlayedAdSchema, { maxItems: 10 }),
     ads_left_out: Type.Optional(Count),
@@ -163,6 +163,6 @@ export const VastSchema = Type.Object(
   OPEN,
 );
 export type CapturedVast = Static<typeof VastSchema>;
-export type CapturedRung = CapturedVast['rungs'][number];
+export type CapturedWrapper = CapturedVast['rungs'][number];
 export type PlayedAd = CapturedVast['ads'][number];
 export type TriedMedia = PlayedAd['media'][number];

@@ -1,7 +1,7 @@
 import type { FailureCode } from '@adsweep/shared/failures.ts';
 import { lastOf, type NetworkJournal } from '../session/network-journal.ts';
 import { clipUrl } from '../session/urls.ts';
-import type { DocumentFault, FetchedDocument, Resolution } from '../vast/resolution.ts';
+import type { DocumentFault, FetchedDocument, Resolution } from '../vast/wrapper-chain.ts';
 import type { Visit } from './target.ts';
 
 const FAILURES: Record<DocumentFault, FailureCode> = {
@@ -16,22 +16,22 @@ const FAILURES: Record<DocumentFault, FailureCode> = {
 };
 
 /**
- * The outcome of a tag that leads to no ad. If its own server refuses it (4xx), it is no VAST; if that server does not answer or fails (5xx),
- * the tag fails as a page that does not load.
+ * The outcome of a tag without an ad. If its own server refuses it (4xx), it is not VAST; if that server does not answer or fails (5xx), the
+ * tag fails like a page that does not load.
  */
-export function visitOutcome({ failure, rungs }: Resolution, journal: Pick<NetworkJournal, 'entries'>): Visit {
+export function visitOutcome({ failure, chain }: Resolution, journal: Pick<NetworkJournal, 'entries'>): Visit {
   if (!failure) return { error: '', failure: null };
-  const [tag] = rungs;
-  if (rungs.length === 1 && tag?.fetched && UNREACHED.has(failure) && !isClientError(tag.fetched)) {
+  const [tag] = chain;
+  if (chain.length === 1 && tag?.fetched && UNREACHED.has(failure) && !isClientError(tag.fetched)) {
     const { fault, statusCode } = tag.fetched;
     const first = journal.entries().findLast(({ url }) => url === clipUrl(tag.requestedUrl));
     const entry = first && lastOf(first);
-    // A fetch that was given up in the middle of its answer is no navigation that was called off.
+    // A fetch that timed out in the middle of its response is not an aborted navigation.
     const document = entry && { ...entry, fault: entry.fault.includes('ERR_ABORTED') ? '' : entry.fault };
     return { error: fault || `the tag answered ${statusCode}`, failure: null, document };
   }
-  const steps = rungs.map(({ requestedUrl, outcome, fetched }) => `${requestedUrl} ${outcome} ${fetched?.fault ?? ''}`);
-  const code = rungs.length === 1 && failure === 'refused' ? 'vast: INVALID' : FAILURES[failure];
+  const steps = chain.map(({ requestedUrl, outcome, fetched }) => `${requestedUrl} ${outcome} ${fetched?.fault ?? ''}`);
+  const code = chain.length === 1 && failure === 'refused' ? 'vast: INVALID' : FAILURES[failure];
   return { error: '', failure: { code, cause: steps.join('\n').slice(0, 4_000) } };
 }
 

@@ -11,20 +11,19 @@ import type { CaptureRequest } from '../session/capture-outcome.ts';
 import type { CaptureSession } from '../session/capture-session.ts';
 import { creativeLandings } from '../session/landings.ts';
 import { documentFetcher } from '../vast/fetch-document.ts';
-import { fireErrors } from '../vast/fire-errors.ts';
-import { AnswerInterceptor } from '../vast/intercept-answers.ts';
+import { ResponseInterceptor } from '../vast/intercept-responses.ts';
 import { newTransactionId } from '../vast/macros.ts';
 import { playAds } from '../vast/play-ads.ts';
 import type { Player } from '../vast/player.ts';
 import { PlayerPage } from '../vast/player-page.ts';
-import type { FetchedDocument, Resolution } from '../vast/resolution.ts';
-import { TrackerLog } from '../vast/tracker-log.ts';
+import { fireErrors, TrackerLog } from '../vast/tracker-log.ts';
 import { unwrap } from '../vast/unwrap.ts';
 import { keepVastRun, type VastRun } from '../vast/vast-run.ts';
+import type { FetchedDocument, Resolution } from '../vast/wrapper-chain.ts';
 import type { CaptureTarget, Visit } from './target.ts';
 import { visitOutcome } from './vast-outcome.ts';
 
-/** A video ad: its wrappers are followed and its video is played on a publisher's page; the tabs that the click opened are its landings. */
+/** A video ad: its wrapper chain is followed and its video is played on the harness page; the tabs that the click opened are its landings. */
 export const vastTag: CaptureTarget = {
   prepare: authenticate,
   visit,
@@ -43,7 +42,7 @@ const MARKUP =
   '<!doctype html><html><head><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1">' +
   `<link rel="icon" href="data:,"><title>${TITLE}</title><style>body{margin:0}</style></head><body></body></html>`;
 
-/** Fetches the tag, follows its wrappers and plays what they lead to. A tag without an ad is a failure of the scan. */
+/** Fetches the tag, follows its wrapper chain and plays its ads. A tag without an ad is a failure of the scan. */
 async function visit(captureSession: CaptureSession, request: CaptureRequest): Promise<Visit> {
   const { target, referrer } = request;
   const url = publisherUrl(referrer, namedIn(target.value));
@@ -51,8 +50,8 @@ async function visit(captureSession: CaptureSession, request: CaptureRequest): P
   const harness = await openHarnessPage(captureSession, content);
   if (!harness) return { error: '', failure: captureSession.ending.failure };
   const page = new PlayerPage(captureSession, harness);
-  const answers = await AnswerInterceptor.start(harness.page, new URL(url).origin);
-  const player = await newPlayer(captureSession, request, page, answers);
+  const responses = await ResponseInterceptor.start(harness.page, new URL(url).origin);
+  const player = await newPlayer(captureSession, request, page, responses);
   const resolution = await resolve(captureSession, request, player);
   const run: VastRun = { resolution, played: [], log: player.log };
   keepVastRun(captureSession, run);
@@ -68,7 +67,7 @@ async function newPlayer(
   captureSession: CaptureSession,
   { emulator_id }: CaptureRequest,
   page: PlayerPage,
-  answers: AnswerInterceptor,
+  responses: ResponseInterceptor,
 ): Promise<Player> {
   const emulator = findEmulator(emulator_id) as Emulator;
   const { viewport, deviceScaleFactor } = emulator.device;
@@ -89,7 +88,7 @@ async function newPlayer(
     page,
     log,
     journal,
-    answers,
+    responses,
     emulator,
     size,
     pixelWidth: width * deviceScaleFactor,
@@ -101,15 +100,15 @@ async function newPlayer(
 async function resolve(
   captureSession: CaptureSession,
   { target }: CaptureRequest,
-  { page, answers, log }: Player,
+  { page, responses, log }: Player,
 ): Promise<Resolution> {
-  const fetchDocument = documentFetcher(captureSession, page, answers, (url) => log.fill(null, url, {}));
+  const fetchDocument = documentFetcher(captureSession, page, responses, (url) => log.fill(null, url, {}));
   const isUrl = /^\s*https?:/i.test(target.value);
   const root = isUrl ? await fetchDocument(target.value.trim()) : given(target.value, page.url);
   return unwrap(root, fetchDocument);
 }
 
-/** A document that the client sent; its addresses are relative to the page that it is played on. */
+/** A document that the client sent; its URLs are relative to the page that hosts the player. */
 const given = (text: string, url: string): FetchedDocument => ({
   url,
   statusCode: 200,
@@ -136,7 +135,7 @@ function clickOnce(
   };
 }
 
-/** The address of the tag, or the first that its document leads to: what declares names does not count. */
+/** The URL of the tag or, of a document, the first of its wrapper's, media files' and trackers' URLs; XML namespaces do not count. */
 function namedIn(tag: string): string {
   const [ad] = parseVast(tag)?.ads ?? [];
   const files = ad?.linears.flatMap(({ mediaFiles }) => mediaFiles.map(({ url }) => url)) ?? [];

@@ -1,6 +1,6 @@
 import { randomInt, randomUUID } from 'node:crypto';
 
-/** What a player knows when it asks for a URL: all that macros stand for (VAST 4.3, 6). Times in ms, sizes in CSS pixels. */
+/** The values that macros stand for when a player requests a URL (VAST 4.3, 6). Times in ms, sizes in CSS pixels. */
 export type MacroContext = {
   now: Date;
   pageUrl: string;
@@ -9,10 +9,10 @@ export type MacroContext = {
   playheadMs: number;
   assetUrl: string;
   podSequence: number;
-  /** Of the ad in its document, '' = it has none: `registry value` for the second. */
+  /** The ad's ids in its document, '' = none; `universalAdIds` as `registry value`. */
   adServingId: string;
   universalAdIds: readonly string[];
-  /** Why a verification script did not run (VAST 4.3, 3.17.3), null = this is not told. */
+  /** Why a verification script did not run (VAST 4.3, 3.17.3), null = not reported here. */
   reason: number | null;
   transactionId: string;
   errorCode: number | null;
@@ -22,10 +22,10 @@ export type MacroContext = {
 
 type Value = string | number | readonly (string | number)[];
 
-/** Not known, but would be told if it were (VAST 4.3, 6.1). */
+/** A value that is unknown (VAST 4.3, 6.1). */
 const UNKNOWN = '-1';
 
-/** Macros that we cannot fill, and that the standard lets a player answer with -1. */
+/** Macros whose value a player may report as unknown, and we do. */
 const UNKNOWNS =
   'DEVICEIP LATLONG IFA IFATYPE LIMITADTRACKING REGULATIONS GDPRCONSENT SERVERUA SERVERSIDE OMIDPARTNER VERIFICATIONVENDORS GPPSTRING ' +
   'ADCATEGORIES BLOCKEDADCATEGORIES GPPSECTIONID APPBUNDLE STOREID STOREURL CONTENTID CONTENTURI CONTENTCAT EXTENSIONS BREAKMINDURATION ' +
@@ -68,7 +68,7 @@ const FILLERS: Record<string, (context: MacroContext) => Value> = {
   ...Object.fromEntries(UNKNOWNS.split(' ').map((name) => [name, () => UNKNOWN])),
 };
 
-/** A URL with its macros filled, each value percent-encoded; brackets around anything else stay. Macros of any letter case are taken. */
+/** A URL with its macros filled, in any letter case, each value percent-encoded; other text in brackets stays. */
 export function fillMacros(url: string, context: MacroContext): string {
   return url.replace(/\[([A-Za-z]{3,24})\]|%5B([A-Za-z]{3,24})%5D/g, (whole, plain, encoded) => {
     const fill = FILLERS[String(plain ?? encoded).toUpperCase()];

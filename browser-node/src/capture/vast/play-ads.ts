@@ -1,28 +1,27 @@
 import { CREATIVE_SCREENSHOT } from '@adsweep/shared/capture/artifacts.ts';
 import type { PlayedAd } from '@adsweep/shared/capture/vast.ts';
-import { declaredTrackers } from './declared-trackers.ts';
-import { describeAd, linearOf } from './describe-ad.ts';
-import { fireAdError } from './fire-errors.ts';
-import { pictureFile } from './picture-file.ts';
-import { notShown, type Player, type ShowOutcome, type TimedPlayer } from './player.ts';
-import { clickThroughOf, companionAdsOf, iconsOf } from './precedence.ts';
-import { REQUIRED_COMPANION_MISSING } from './required-companions.ts';
-import type { Resolution, ResolvedAd } from './resolution.ts';
+import { declaredTrackers } from './ad-trackers.ts';
+import { playLinear } from './play-linear.ts';
+import { playNonLinear } from './play-nonlinear.ts';
+import { notShown, type Player, type ShowOutcome, screenshotFile, type TimedPlayer } from './player.ts';
+import { clickThroughOf, companionAdsOf, describeAd, iconsOf, linearOf } from './resolved-ad.ts';
 import { showCompanions } from './show-companions.ts';
-import { showLinear } from './show-linear.ts';
-import { showNonLinear } from './show-nonlinear.ts';
-import type { Logged } from './tracker-log.ts';
+import { fireAdError, type Logged } from './tracker-log.ts';
+import { baseUrl, type Resolution, type ResolvedAd } from './wrapper-chain.ts';
 
-/** All ads of a tag together, and one of a pod. */
+/** Time for all ads of a tag together, and the most ads of a pod that are played. */
 const ALL_ADS_MS = 32_000;
 const PLAYED_MAX = 5;
 
-/** Why scripts of verification are not run (VAST 4.3, 3.17.3): this player has none of the interfaces they ask for. */
+/** An ad is not shown without the companions that it requires (VAST 4.3, 2.3.6.3). */
+const REQUIRED_COMPANION_MISSING = 602;
+
+/** Why verification scripts are not run (VAST 4.3, 3.17.3): this player has no API for them. */
 const NOT_SUPPORTED = 2;
 const isVerificationNotExecuted = ({ part, event }: Logged): boolean =>
   part === 'verification' && event === 'verificationNotExecuted';
 
-/** Plays the ads of a resolved tag one after the other, and writes down in `played` how it went. */
+/** Plays the ads of a resolved tag in order, and appends the record of each to `played`. */
 export async function playAds(player: Player, resolution: Resolution, played: PlayedAd[]): Promise<void> {
   const until = performance.now() + ALL_ADS_MS;
   for (const resolved of resolution.ads) {
@@ -37,7 +36,7 @@ export async function playAds(player: Player, resolution: Resolution, played: Pl
   }
 }
 
-/** Plays one ad, the one in place `ad`: its companions first, without which some ads are not shown. */
+/** Plays the ad with index `ad`: its companions first, because some ads must not be shown without them. */
 async function playAd(
   player: TimedPlayer,
   resolution: Resolution,
@@ -52,7 +51,7 @@ async function playAd(
   if (outcome.error_code !== null) await fireAdError(player.log, ad, outcome.error_code);
   if (outcome.shown !== 'nothing') await player.log.fire(ad, isVerificationNotExecuted, { reason: NOT_SUPPORTED });
   if (picture && !player.files.some(({ name }) => name === CREATIVE_SCREENSHOT))
-    player.files.push(pictureFile(CREATIVE_SCREENSHOT, picture));
+    player.files.push(screenshotFile(CREATIVE_SCREENSHOT, picture));
   return { ...describeAd(resolution, resolved), ...outcome, companions };
 }
 
@@ -62,9 +61,9 @@ async function showAd(
   resolved: ResolvedAd,
   ad: number,
 ): Promise<ShowOutcome> {
-  const base = resolution.rungs[resolved.rung]?.fetched?.url ?? '';
+  const base = baseUrl(resolution, resolved.document);
   const linear = linearOf(resolved.ad);
-  if (!linear) return showNonLinear(player, { ad, nonLinears: resolved.ad.nonLinears, base });
+  if (!linear) return playNonLinear(player, { ad, nonLinears: resolved.ad.nonLinears, base });
   const clickThrough = clickThroughOf(resolution, resolved);
-  return showLinear(player, { ad, linear, base, clickThrough, icons: iconsOf(resolution, resolved, linear) });
+  return playLinear(player, { ad, linear, base, clickThrough, icons: iconsOf(resolution, resolved, linear) });
 }

@@ -1,21 +1,22 @@
 import { randomBytes } from 'node:crypto';
 import type { VastDisplay, VastLinear } from '@adsweep/shared/vast/vast-document.ts';
 import { runVpaid, type VpaidMessage, type VpaidStart, vpaidMessages } from '../page-scripts/vpaid.ts';
-import { isAbout } from './declared-trackers.ts';
+import { isAbout } from './ad-trackers.ts';
+import type { TimedPlayer } from './player.ts';
 import type { PlayerPage } from './player-page.ts';
 import { OVER_THE_VIDEO } from './show-display.ts';
 import type { Logged, TrackerLog } from './tracker-log.ts';
 
-/** From the script to AdStarted, from there to the click, from there to the end, and from an order to stop to its obedience. */
+/** Time for the script to start the ad, from there to the click, from there to the end, and for the ad to stop when asked to. */
 const START_MS = 8_000;
 const BEFORE_CLICK_MS = 2_500;
 const PLAY_MS = 12_000;
 const STOP_MS = 1_000;
-const LOOK_EVERY_MS = 100;
+const POLL_MS = 100;
 const BITRATE_KBPS = 1_500;
 
-/** What the player tells its trackers at the events of a VPAID ad (VPAID 2.0, 5; VAST 4.3, 3.14.1). */
-const TOLD: Record<string, string[]> = {
+/** The tracking events of each event of a VPAID ad (VPAID 2.0, 5; VAST 4.3, 3.14.1). */
+const TRACKING_EVENTS: Record<string, string[]> = {
   AdLoaded: ['loaded'],
   AdStarted: ['creativeView'],
   AdImpression: ['impression', 'viewable'],
@@ -43,24 +44,22 @@ export type VpaidAd = {
   height: number;
 };
 
-/** How a VPAID ad ended: with an error where it did not start, or said so. `clickThrough`: where AdClickThru has the player lead. */
+/** How a VPAID ad ended: with an error where it did not start or reported one. */
 export type VpaidPlayed = { errorCode: number | null; picture: Buffer | null; playedMs: number };
 
 /**
- * Runs a VPAID 2.0 ad in a frame beside the video, as a player that trusts it does, and tells its trackers what it says. `click` comes
- * while it runs: when it has ended there is nothing to click at. A script that fails is taken away.
+ * Runs a VPAID 2.0 ad in a frame over the video, as a player that trusts it does, and requests trackers for its events. `click` is called
+ * while the ad runs, since afterwards there is nothing to click. A script that fails is removed.
  */
 export async function playVpaid(
-  page: PlayerPage,
-  log: TrackerLog,
+  { page, log, until }: Pick<TimedPlayer, 'page' | 'log' | 'until'>,
   vpaid: VpaidAd,
-  until: number,
   click: () => Promise<void>,
 ): Promise<VpaidPlayed> {
   const token = randomBytes(8).toString('hex');
   const { script, adParameters, width, height } = vpaid;
   const run = new VpaidRun(page, log, vpaid, token);
-  await run.look();
+  await run.update();
   const start = { script, token, width, height, bitrate: BITRATE_KBPS, adParameters };
   const frame = await page.show({ form: 'html', value: frameOf(start), width, height, over: OVER_THE_VIDEO });
   const isStarted = await run.wait(() => run.has('AdStarted') || run.has('AdImpression'), START_MS, until);
@@ -105,38 +104,38 @@ class VpaidRun {
     return startedAtMs === undefined ? 0 : Math.max(0, this.#lastAtMs - startedAtMs);
   }
 
-  /** Waits until it holds; false where the time is over before, or the ad is. */
+  /** Waits until it holds; false where the time is over first, or the ad is. */
   async wait(holds: () => boolean, ms: number, until: number): Promise<boolean> {
     const end = Math.min(until, performance.now() + ms);
-    await this.look();
+    await this.update();
     while (!holds() && !this.isOver && performance.now() < end) {
-      await this.#page.pause(LOOK_EVERY_MS);
-      await this.look();
+      await this.#page.pause(POLL_MS);
+      await this.update();
     }
     return holds();
   }
 
   async stop(): Promise<void> {
-    await this.look(true);
+    await this.update(true);
     await this.wait(() => this.has('AdStopped'), STOP_MS, Number.POSITIVE_INFINITY);
   }
 
-  /** Takes what the ad has said and tells the trackers of it. */
-  async look(stop = false): Promise<void> {
+  /** Reads the ad's new events and requests their trackers. With `stop`, the ad is asked to stop. */
+  async update(stop = false): Promise<void> {
     const messages = (await this.#page.run(vpaidMessages, { token: this.#token, stop })) ?? [];
     for (const message of messages) {
       this.#seen.set(message.event, message);
       this.#lastAtMs = message.atMs;
-      const events = TOLD[message.event] ?? [];
+      const events = TRACKING_EVENTS[message.event] ?? [];
       const { ad, form, script, part } = this.#vpaid;
-      const isTold = (tracker: Logged) =>
+      const isDue = (tracker: Logged) =>
         events.includes(tracker.event) && (tracker.part === 'ad' || tracker.part === part) && isAbout(tracker, form);
-      await this.#log.fire(ad, isTold, { assetUrl: script, playheadMs: this.playedMs });
+      await this.#log.fire(ad, isDue, { assetUrl: script, playheadMs: this.playedMs });
     }
   }
 }
 
-/** The document of its frame: the slot it draws in, a video for it, and who talks to it. */
+/** The document of the ad's frame: the slot it draws in, a video element for it, and the script that runs it. */
 function frameOf(start: VpaidStart): string {
   const argument = JSON.stringify(start).replaceAll('<', '\\u003c');
   return `<!doctype html><meta charset="utf-8"><style>html,body,#slot{margin:0;height:100%;overflow:hidden}video{position:absolute;inset:0;width:100%;height:100%}</style>

@@ -13,12 +13,12 @@ import {
 import { SCREENSHOT_MS, underLoad } from '../session/budgets.ts';
 import type { CaptureSession } from '../session/capture-session.ts';
 
-/** The page of a video player, as steps ask it: every question is bounded, and `null` where the page or the capture is gone. */
+/** The page of a video player. Every call has a deadline; it returns `null` after that, and when the page or the capture has ended. */
 export class PlayerPage {
   readonly #captureSession: CaptureSession;
   readonly harness: HarnessPage;
   #world: Promise<number> | undefined;
-  /** Ids of all that was ever shown. */
+  /** Ids of everything that was shown, also of what was removed. */
   readonly #shown: string[] = [];
 
   constructor(captureSession: CaptureSession, harness: HarnessPage) {
@@ -46,7 +46,7 @@ export class PlayerPage {
   async play(rate: number): Promise<void> {
     await this.#ask({ do: 'play', rate });
   }
-  /** Shows a thing; answers its id, which no other has. */
+  /** Shows a resource; returns its id. */
   async show(resource: Omit<ShownResource, 'id'>): Promise<string> {
     const id = `shown-${this.#shown.length}`;
     this.#shown.push(id);
@@ -55,11 +55,11 @@ export class PlayerPage {
   }
   resourceState = (id: string): Promise<ResourceState | null> =>
     this.#ask({ do: 'resource_state', id }) as Promise<ResourceState | null>;
-  /** Takes away what is shown, all of it unless ids are given. */
+  /** Removes resources by id, all of them by default. */
   async remove(ids: string[] = this.#shown): Promise<void> {
     if (ids.length > 0) await this.#ask({ do: 'remove', ids });
   }
-  /** What the next click on the player does: it asks for the trackers and opens the URL, '' = none. */
+  /** Sets what the next click on the player does: it requests the trackers and opens the URL, '' = none. */
   async onClick(url: string, trackers: string[]): Promise<void> {
     await this.#ask({ do: 'on_click', url, trackers });
   }
@@ -68,7 +68,7 @@ export class PlayerPage {
     return urls.length === 0 || (await this.#ask({ do: 'fire', urls })) === true;
   }
 
-  /** Runs a script of ours in the page, in the player's own world; null where the page or the capture is gone. */
+  /** Runs a script in the page, in the player's isolated world. */
   async run<A, R>(script: (argument: A) => R, argument: A, deadlineMs = COMMAND_MS): Promise<Awaited<R> | null> {
     const { session } = this.harness.tab.tab;
     const timeoutMs = underLoad(this.#captureSession, deadlineMs);
@@ -77,7 +77,7 @@ export class PlayerPage {
     return this.#captureSession.ending.race(answer.catch(() => null));
   }
 
-  /** A picture of a part of the page, null where none could be taken. */
+  /** A screenshot of a part of the page, null where none could be taken. */
   async picture(box: Box | null): Promise<Buffer | null> {
     if (!box || box.width < 1 || box.height < 1) return null;
     const timeout = underLoad(this.#captureSession, SCREENSHOT_MS);
@@ -85,7 +85,7 @@ export class PlayerPage {
     return this.#captureSession.ending.race(this.harness.page.screenshot(options).catch(() => null));
   }
 
-  /** The frames in the page, itself first. */
+  /** The frames of the page, the main frame first. */
   frames(): Frame[] {
     return this.harness.page.frames();
   }

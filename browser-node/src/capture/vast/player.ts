@@ -1,32 +1,71 @@
+import { CONTENT_TYPES } from '@adsweep/shared/capture/artifacts.ts';
+import { jpegSize } from '@adsweep/shared/capture/picture-size.ts';
 import type { PlayedAd } from '@adsweep/shared/capture/vast.ts';
 import type { Emulator } from '@adsweep/shared/scan/devices/device.ts';
+import type { VastDisplay, VastLinear } from '@adsweep/shared/vast/vast-document.ts';
 import type { CaptureFile } from '../session/capture-outcome.ts';
-import type { LinearParts } from './play-linear.ts';
+import type { NetworkJournal } from '../session/network-journal.ts';
+import { isAbout } from './ad-trackers.ts';
+import type { ResponseInterceptor } from './intercept-responses.ts';
+import type { PlayerPage } from './player-page.ts';
+import type { Logged, Moment, TrackerLog } from './tracker-log.ts';
 
-/** What ads are played with. */
-export type Player = Omit<LinearParts, 'until'> & {
+/** The player that all ads of a tag are played with. */
+export type Player = {
+  page: PlayerPage;
+  log: TrackerLog;
+  journal: NetworkJournal;
+  responses: ResponseInterceptor;
   emulator: Pick<Emulator, 'browser' | 'category'>;
-  /** In device pixels. */
+  /** Of the player, in CSS pixels. */
+  size: { width: number; height: number };
+  /** Width of the player in device pixels. */
   pixelWidth: number;
-  /** Clicks at what is shown, once for the whole tag; the trackers and the URL are the ad's own. */
+  /** Clicks the player, once for the whole tag: the page requests `trackers` and opens `url`. */
   click: (url: string, trackers: string[]) => Promise<void>;
   files: CaptureFile[];
 };
 
-/** The same, with the end of the time of all ads by `performance.now()`. */
+/** A player, and when the time for all ads ends, by `performance.now()`. */
 export type TimedPlayer = Player & { until: number };
 
-/** How showing an ad ended; `mediafile_url` where a file or a script was taken. */
+/** The result of showing an ad; `mediafile_url` where a file or a script was used. */
 export type ShowOutcome = Pick<PlayedAd, 'shown' | 'played_ms' | 'media' | 'error_code'> & {
   picture: Buffer | null;
   mediafile_url?: string;
 };
 
-/** An ad that was not shown, and the code that tells why (VAST 4.3, 2.3.6.3). */
+/** The outcome of an ad that was not shown, with its error code (VAST 4.3, 2.3.6.3). */
 export const notShown = (errorCode: number): ShowOutcome => ({
   shown: 'nothing',
   played_ms: 0,
   media: [],
   error_code: errorCode,
   picture: null,
+});
+
+/** What of an ad is clicked, and its landing page, '' = none. */
+type Clicked = { part: 'linear' | 'nonlinear'; form: VastLinear | VastDisplay; url: string };
+
+/** Clicks an ad: its click trackers are requested and its landing page opens. Without a landing page the ad's script handles clicks. */
+export async function clickAd(
+  { log, click, size }: Player,
+  ad: number,
+  { part, form, url }: Clicked,
+  when: Moment = {},
+): Promise<void> {
+  if (url === '') return;
+  const moment = { ...when, click: { x: Math.round(size.width / 2), y: Math.round(size.height / 2) } };
+  const isDue = (tracker: Logged) =>
+    tracker.part === part && tracker.event === 'clickTracking' && isAbout(tracker, form);
+  const trackers = log.prepare(ad, isDue, moment);
+  await click(log.fill(ad, url, moment), trackers);
+}
+
+/** A screenshot as a file of the capture. */
+export const screenshotFile = (name: string, bytes: Buffer): CaptureFile => ({
+  name,
+  contentType: CONTENT_TYPES.jpeg,
+  bytes,
+  ...(jpegSize(bytes) ?? { width: 0, height: 0 }),
 });

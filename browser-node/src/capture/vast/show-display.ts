@@ -1,24 +1,24 @@
 import type { VastDisplay, VastResource } from '@adsweep/shared/vast/vast-document.ts';
 import type { ResourceState, ShownResource } from '../page-scripts/video-player.ts';
-import { lastOf, type NetworkJournal } from '../session/network-journal.ts';
-import { absolute } from './declared-trackers.ts';
+import type { NetworkJournal } from '../session/network-journal.ts';
 import type { PlayerPage } from './player-page.ts';
-import { sameAddress } from './same-address.ts';
+import { lastResponse } from './requests-by-url.ts';
+import { absolute } from './wrapper-chain.ts';
 
-/** Time for what is shown to load and to draw itself, and for what is late. */
+/** Time for resources to load and render, and for those that are still loading then. */
 const DRAW_MS = 1_500;
 const LATE_MS = 4_000;
-const LOOK_EVERY_MS = 100;
+const POLL_MS = 100;
 const SIDE_MAX = 2_000;
 const DEFAULT_SIZE = { width: 300, height: 250 };
 const SCRIPT = /javascript|flash/i;
 
-/** Where something stands over the video, as CSS: in the middle, at the bottom. */
+/** The position of an overlay over the video, as CSS: in the middle, at the bottom. */
 export const OVER_THE_VIDEO = 'left:0;right:0;bottom:0;margin:auto';
 
 export type ShowingParts = { page: PlayerPage; journal: Pick<NetworkJournal, 'entries'> };
 
-/** Something that was shown; `isLoaded` false = it did not come; `picture` null = none could be taken. */
+/** A display ad that was shown; `isLoaded`: whether its resource loaded; `picture` null = no screenshot could be taken. */
 export type Shown = {
   display: VastDisplay;
   form: ShownResource['form'];
@@ -28,11 +28,11 @@ export type Shown = {
   picture: Buffer | null;
 };
 
-/** The form of a display ad that a page can show: a picture, a frame or markup. */
+/** The form of a display ad that a page can show: an image, a frame or HTML. */
 export const shownForm = ({ resources }: Pick<VastDisplay, 'resources'>): VastResource | undefined =>
   resources.find(({ value, creativeType }) => value !== '' && !SCRIPT.test(creativeType));
 
-/** The form of a display ad as a page shows it, its URL as its document at `base` means it; null where there is none. */
+/** The form of a display ad as a page shows it, with an absolute URL; null where there is none. */
 export function resourceOf(
   display: Pick<VastDisplay, 'resources'>,
   base: string,
@@ -48,7 +48,7 @@ export function resourceOf(
 export const vpaidScript = ({ apiFramework, resources }: VastDisplay): VastResource | undefined =>
   /^vpaid$/i.test(apiFramework) ? resources.find(({ creativeType }) => /javascript/i.test(creativeType)) : undefined;
 
-/** Shows display ads one below the other, or over the video, and pictures them. What has no form that a page can show is left out. */
+/** Shows display ads below each other, or over the video, and takes screenshots. Ads without a form that a page can show are left out. */
 export async function showDisplays(
   parts: ShowingParts,
   displays: readonly VastDisplay[],
@@ -65,32 +65,31 @@ export async function showDisplays(
   }
   if (shown.length > 0) await page.pause(DRAW_MS);
   const giveUpAt = performance.now() + LATE_MS;
-  const pictured: Shown[] = [];
+  const results: Shown[] = [];
   for (const { id, display, resource } of shown) {
     const { form, width, height } = resource;
     let state = await resourceState(parts, id, resource);
     while (state === 'loading' && !page.isGone && performance.now() < giveUpAt) {
-      await page.pause(LOOK_EVERY_MS);
+      await page.pause(POLL_MS);
       state = await resourceState(parts, id, resource);
     }
-    // A frame may show something long before all of it is there.
+    // A frame may be readable long before it has loaded completely.
     const isLoaded = state === 'loaded' || (state === 'loading' && form === 'iframe');
-    pictured.push({ display, form, width, height, isLoaded, picture: await page.picture(await page.box(id)) });
+    results.push({ display, form, width, height, isLoaded, picture: await page.picture(await page.box(id)) });
   }
-  return pictured;
+  return results;
 }
 
-/** What has become of a thing that is shown. A frame shows its server's errors as if they were the ad: it is as its server answered. */
+/** The state of a resource that is shown. A frame renders error responses as well, so its state is that of the response. */
 export async function resourceState(
   { page, journal }: ShowingParts,
   id: string,
   { form, value }: Pick<ShownResource, 'form' | 'value'>,
 ): Promise<ResourceState> {
   if (form !== 'iframe') return (await page.resourceState(id)) ?? 'failed';
-  const first = journal.entries().findLast((entry) => sameAddress(entry.url, value));
-  const answer = first && lastOf(first);
-  if (!answer) return 'loading';
-  const { statusCode, gateway, fault } = answer;
+  const response = lastResponse(journal, value);
+  if (!response) return 'loading';
+  const { statusCode, gateway, fault } = response;
   if (statusCode >= 400 || gateway) return 'failed';
   if (statusCode > 0) return 'loaded';
   return fault === '' ? 'loading' : 'failed';

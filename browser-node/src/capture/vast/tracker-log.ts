@@ -1,13 +1,14 @@
 import type { AdPart, CapturedTracker } from '@adsweep/shared/capture/vast.ts';
 import { clipUrl } from '../session/urls.ts';
-import type { DeclaredTracker } from './declared-trackers.ts';
+import type { DeclaredTracker } from './ad-trackers.ts';
 import { fillMacros, type MacroContext } from './macros.ts';
 import type { PlayerPage } from './player-page.ts';
+import { absolute, baseUrl, type Resolution } from './wrapper-chain.ts';
 
 /** Macro values of one request, beside those that are always known. */
 export type Moment = Partial<Pick<MacroContext, 'playheadMs' | 'assetUrl' | 'errorCode' | 'reason' | 'click'>>;
 
-/** What is known of the ad that a tracker belongs to. */
+/** Macro values of the ad that a tracker belongs to. */
 export type AboutAd = Pick<MacroContext, 'podSequence' | 'adServingId' | 'universalAdIds'>;
 
 const NO_AD: AboutAd = { podSequence: 1, adServingId: '', universalAdIds: [] };
@@ -15,10 +16,10 @@ const NO_AD: AboutAd = { podSequence: 1, adServingId: '', universalAdIds: [] };
 export type Logged = CapturedTracker & Pick<DeclaredTracker, 'form'> & { declared: string };
 type Declared = Omit<DeclaredTracker, 'part'> & { part: AdPart };
 
-/** Trackers of one tag that are kept and asked for: no player has so many to tell, and a page that is flooded with them plays nothing. */
+/** The most trackers of one tag that are kept and requested: real ads have far fewer, and a page that requests more plays nothing. */
 const TRACKERS_MAX = 2_000;
 
-/** All trackers of a capture, declared against fired. Each is requested at most once. */
+/** All trackers of a capture: which were declared, which were requested, and when. Each is requested at most once. */
 export class TrackerLog {
   readonly records: Logged[] = [];
   /** How many were declared beyond those that are kept. */
@@ -34,15 +35,15 @@ export class TrackerLog {
     this.#known = known;
   }
 
-  /** Writes down what is declared; `ad` is the place of its ad among those played, null = no ad came of it. */
+  /** Records declared trackers; `ad` is the index of their ad among those played, null = errors of a branch without an ad. */
   declare(ad: number | null, trackers: readonly Declared[], about = NO_AD): void {
     this.#ads.set(ad, about);
     const kept = trackers.slice(0, TRACKERS_MAX - this.records.length);
     this.leftOut += trackers.length - kept.length;
-    for (const { rung, part, event, offset, url, form } of kept)
+    for (const { document, part, event, offset, url, form } of kept)
       this.records.push({
         ad,
-        rung,
+        rung: document,
         part,
         event: event.slice(0, 300),
         offset: offset?.slice(0, 300) ?? null,
@@ -56,14 +57,14 @@ export class TrackerLog {
       });
   }
 
-  /** Asks for those of an ad that were not asked for yet and that `isDue`; answers their URLs as they were asked for. */
+  /** Requests the trackers of an ad that `isDue` accepts and that were not requested yet; returns the URLs that were requested. */
   async fire(ad: number | null, isDue: (tracker: Logged) => boolean, moment: Moment = {}): Promise<string[]> {
     const urls = this.prepare(ad, isDue, moment);
     await this.#page.fire(urls);
     return urls;
   }
 
-  /** Marks them as requested and returns their URLs, for callers that request them in another way. */
+  /** Marks trackers as requested and returns their URLs, for callers that request them in another way. */
   prepare(ad: number | null, isDue: (tracker: Logged) => boolean, moment: Moment = {}): string[] {
     const due = this.records.filter(
       (record) =>
@@ -77,10 +78,33 @@ export class TrackerLog {
     return due.map(({ requested_url }) => requested_url);
   }
 
-  /** A URL of an ad with its macros filled for this moment; `ad` null = no ad's. */
+  /** A URL of an ad with its macros filled for this moment; `ad` null = no ad. */
   fill(ad: number | null, url: string, moment: Moment): string {
     const now = { playheadMs: 0, assetUrl: '', errorCode: null, reason: null, click: null };
     const about = this.#ads.get(ad) ?? NO_AD;
     return URL.parse(fillMacros(url, { ...this.#known(), ...about, ...now, ...moment }))?.href ?? url;
+  }
+}
+
+/** Requests the error URLs of an ad with a code, except those that were requested already (VAST 4.3, 2.3.6). */
+export async function fireAdError(log: TrackerLog, ad: number, errorCode: number): Promise<void> {
+  await log.fire(ad, ({ part, event }) => part === 'ad' && event === 'error', { errorCode });
+}
+
+/** Requests the error URLs of the branches of the wrapper chain that failed, each with its code (VAST 4.3, 2.3.6). */
+export async function fireErrors(log: TrackerLog, resolution: Resolution): Promise<void> {
+  for (const { code, urls } of resolution.errors) {
+    const before = log.records.length;
+    const declared = urls.map(({ document, url }) => ({
+      document,
+      part: 'document' as const,
+      event: 'error',
+      offset: null,
+      form: null,
+      url: absolute(url, baseUrl(resolution, document)),
+    }));
+    log.declare(null, declared);
+    const own = new Set<object>(log.records.slice(before));
+    await log.fire(null, (tracker) => own.has(tracker), { errorCode: code });
   }
 }

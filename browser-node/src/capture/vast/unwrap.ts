@@ -3,21 +3,20 @@ import { VAST_LENGTH_MAX } from '@adsweep/shared/limits.ts';
 import { readVast } from '@adsweep/shared/vast/read-vast.ts';
 import type { VastAd, VastDocument, VastWrapper } from '@adsweep/shared/vast/vast-document.ts';
 import { parseXml } from '@adsweep/shared/vast/xml.ts';
-import {
-  type AdAt,
-  type DocumentFault,
-  type FetchedDocument,
-  isShowable,
-  type Resolution,
-  type ResolvedAd,
-  type Rung,
-} from './resolution.ts';
+import type {
+  ChainAd,
+  ChainDocument,
+  DocumentFault,
+  FetchedDocument,
+  Resolution,
+  ResolvedAd,
+} from './wrapper-chain.ts';
 
-/** Wrappers in a row (VAST 4.3, 2.3.5.1). */
+/** The most wrappers in a row (VAST 4.3, 2.3.5.1). */
 const WRAPPERS_MAX = 5;
-/** Documents of one tag, waterfalls and pods included. */
+/** The most documents of one tag, waterfalls and pods included. */
 const DOCUMENTS_MAX = 20;
-/** Ads of a pod that are resolved. */
+/** The most ads of a pod that are resolved. */
 const ADS_MAX = 10;
 
 /** Codes of VAST 4.3, 2.3.6.3. */
@@ -35,21 +34,21 @@ const CODES: Record<DocumentFault, number> = {
 export type FetchDocument = (url: string) => Promise<FetchedDocument>;
 
 /**
- * Follows a VAST tag down its wrappers, one document at a time, as a player would (VAST 4.3, 2.3.5, 3.3.1, 3.19): pods in their order,
- * stand-alone ads as a waterfall, the wrappers' own rules kept. `root` is the tag itself, fetched or as it was given.
+ * Follows the wrappers of a VAST tag as a player does (VAST 4.3, 2.3.5, 3.3.1, 3.19), one document at a time: pods in sequence, stand-alone
+ * ads as a waterfall, within the limits that each wrapper sets. `root` is the tag's own document, fetched or given by the client.
  */
 export async function unwrap(root: FetchedDocument, fetchDocument: FetchDocument): Promise<Resolution> {
-  const ladder = new Ladder(fetchDocument);
-  const ads = await ladder.resolveDocument(ladder.add(root, root.url, null, 0), []);
-  const { rungs, adsLeftOut, errors } = ladder;
-  return { rungs, ads, adsLeftOut, errors, failure: ads.length > 0 ? null : ladder.failure };
+  const walk = new ChainWalk(fetchDocument);
+  const ads = await walk.resolveDocument(walk.add(root, root.url, null, 0), []);
+  const { chain, adsLeftOut, errors } = walk;
+  return { chain, ads, adsLeftOut, errors, failure: ads.length > 0 ? null : walk.failure };
 }
 
-class Ladder {
-  readonly rungs: Rung[] = [];
+class ChainWalk {
+  readonly chain: ChainDocument[] = [];
   readonly errors: Resolution['errors'] = [];
   adsLeftOut = 0;
-  /** Why the first branch that failed did. */
+  /** Why the first branch failed that did. */
   failure: DocumentFault | null = null;
   readonly #fetch: FetchDocument;
 
@@ -57,37 +56,37 @@ class Ladder {
     this.#fetch = fetchDocument;
   }
 
-  /** Writes down a document; answers its number. */
+  /** Parses a document and appends it to the chain; returns its index. */
   add(fetched: FetchedDocument, requestedUrl: string, parent: number | null, depth: number): number {
     const root = parseXml(fetched.text);
-    const document = root && readVast(root);
-    const outcome = outcomeOf(fetched, document);
-    return this.rungs.push({ parent, depth, requestedUrl, outcome, fetched, root, document }) - 1;
+    const vast = root && readVast(root);
+    const outcome = outcomeOf(fetched, vast);
+    return this.chain.push({ parent, depth, requestedUrl, outcome, fetched, root, vast }) - 1;
   }
 
-  /** The ads to play of the document of a rung; none where nothing came of it, which is then told. */
-  async resolveDocument(rung: number, wrappers: AdAt[]): Promise<ResolvedAd[]> {
-    const { outcome, document } = this.rungs[rung] as Rung;
-    if (outcome !== 'ads' || !document) {
-      this.#fail(outcome === 'ads' ? 'invalid' : outcome, wrappers, document ? { rung, urls: document.errors } : null);
+  /** The ads of a document to play; where there are none, the failure is recorded. `wrappers`: those that point to the document. */
+  async resolveDocument(document: number, wrappers: ChainAd[]): Promise<ResolvedAd[]> {
+    const { outcome, vast } = this.chain[document] as ChainDocument;
+    if (outcome !== 'ads' || !vast) {
+      this.#fail(outcome === 'ads' ? 'invalid' : outcome, wrappers, vast ? { document, urls: vast.errors } : null);
       return [];
     }
-    this.adsLeftOut += document.adsLeftOut;
-    const ads = allowedAds(document, wrappers.at(-1)?.ad.wrapper ?? null);
+    this.adsLeftOut += vast.adsLeftOut;
+    const ads = allowedAds(vast, wrappers.at(-1)?.ad.wrapper ?? null);
     const pod = ads.filter(({ sequence }) => sequence !== null).sort((a, b) => Number(a.sequence) - Number(b.sequence));
     const alone = ads.filter(({ sequence }) => sequence === null);
-    const played = await this.#resolvePod(rung, pod, alone, wrappers);
-    return played.length > 0 ? played : this.#resolveWaterfall(rung, alone, wrappers);
+    const played = await this.#resolvePod(document, pod, alone, wrappers);
+    return played.length > 0 ? played : this.#resolveWaterfall(document, alone, wrappers);
   }
 
-  /** Each ad in its turn; one that comes to nothing is replaced by a stand-alone ad where its wrapper says so. */
-  async #resolvePod(rung: number, pod: VastAd[], alone: VastAd[], wrappers: AdAt[]): Promise<ResolvedAd[]> {
+  /** All ads of a pod in sequence; a wrapper without an ad is replaced by a stand-alone ad if it allows that (`fallbackOnNoAd`). */
+  async #resolvePod(document: number, pod: VastAd[], alone: VastAd[], wrappers: ChainAd[]): Promise<ResolvedAd[]> {
     const played: ResolvedAd[] = [];
     for (const [at, ad] of pod.entries()) {
-      const found = await this.#resolveAd({ rung, ad }, wrappers);
+      const found = await this.#resolveAd({ document, ad }, wrappers);
       const mayReplace = found.length === 0 && ad.wrapper?.fallbackOnNoAd === true;
       const spare = mayReplace ? alone.shift() : undefined;
-      played.push(...found, ...(spare ? await this.#resolveAd({ rung, ad: spare }, wrappers) : []));
+      played.push(...found, ...(spare ? await this.#resolveAd({ document, ad: spare }, wrappers) : []));
       if (played.length < ADS_MAX) continue;
       this.adsLeftOut += played.length - ADS_MAX + (pod.length - at - 1);
       break;
@@ -95,81 +94,85 @@ class Ladder {
     return played.slice(0, ADS_MAX);
   }
 
-  /** The first stand-alone ad that has something to show, else the first that is there at all. */
-  async #resolveWaterfall(rung: number, alone: VastAd[], wrappers: AdAt[]): Promise<ResolvedAd[]> {
+  /** The first stand-alone ad that has something to show, else the first that resolves to an inline ad. */
+  async #resolveWaterfall(document: number, alone: VastAd[], wrappers: ChainAd[]): Promise<ResolvedAd[]> {
     let empty: ResolvedAd[] = [];
     for (const ad of alone) {
-      const found = await this.#resolveAd({ rung, ad }, wrappers);
+      const found = await this.#resolveAd({ document, ad }, wrappers);
       if (found.some((one) => isShowable(one.ad))) return found;
       if (empty.length === 0) empty = found;
     }
     return empty;
   }
 
-  async #resolveAd(at: AdAt, wrappers: AdAt[]): Promise<ResolvedAd[]> {
-    const { wrapper } = at.ad;
-    if (!wrapper) return [{ ...at, wrappers }];
-    const chain = [...wrappers, at];
+  async #resolveAd(from: ChainAd, wrappers: ChainAd[]): Promise<ResolvedAd[]> {
+    const { wrapper } = from.ad;
+    if (!wrapper) return [{ ...from, wrappers }];
+    const chain = [...wrappers, from];
     if (wrappers.at(-1)?.ad.wrapper?.followAdditionalWrappers === false) return this.#fail('not_followed', chain);
-    const from = this.rungs[at.rung] as Rung;
-    const url = resolveUrl(wrapper.uri, from.fetched?.url ?? '');
+    const url = resolveUrl(wrapper.uri, this.chain[from.document]?.fetched?.url ?? '');
     const refusal = wrapper.uri === '' ? 'invalid' : this.#refusal(url, chain);
     if (refusal || url === null) {
-      this.rungs.push({
-        ...NOTHING,
-        parent: at.rung,
+      this.chain.push({
+        ...NOT_FETCHED,
+        parent: from.document,
         depth: chain.length,
         requestedUrl: url ?? wrapper.uri,
         outcome: refusal ?? 'refused',
       });
       return this.#fail(refusal ?? 'refused', chain);
     }
-    const next = this.add(await this.#fetch(url), url, at.rung, chain.length);
+    const next = this.add(await this.#fetch(url), url, from.document, chain.length);
     return this.resolveDocument(next, chain);
   }
 
-  /** Why a wrapper's document is not even asked for; null = it is. */
-  #refusal(url: string | null, chain: AdAt[]): DocumentFault | null {
+  /** Why the document that a wrapper points to is not requested; null: it is. */
+  #refusal(url: string | null, wrappers: ChainAd[]): DocumentFault | null {
     if (url === null) return 'refused';
-    const seen = chain.map(({ rung }) => this.rungs[rung] as Rung);
+    const seen = wrappers.map(({ document }) => this.chain[document] as ChainDocument);
     if (seen.some(({ requestedUrl, fetched }) => requestedUrl === url || fetched?.url === url)) return 'loop';
-    return chain.length > WRAPPERS_MAX || this.rungs.length >= DOCUMENTS_MAX ? 'limit' : null;
+    return wrappers.length > WRAPPERS_MAX || this.chain.length >= DOCUMENTS_MAX ? 'limit' : null;
   }
 
-  /** Errors are told to all wrappers of the chain, and where a document has no ad, to its own server. */
-  #fail(why: DocumentFault, chain: AdAt[], own: { rung: number; urls: string[] } | null = null): [] {
+  /** Records the error URLs of a failed branch: those of its wrappers and, of a document without an ad, its own. */
+  #fail(why: DocumentFault, wrappers: ChainAd[], own: { document: number; urls: string[] } | null = null): [] {
     this.failure ??= why;
-    const ofChain = chain.flatMap(({ rung, ad }) =>
-      ad.trackers.filter(({ event }) => event === 'error').map(({ url }) => ({ rung, url })),
+    const ofWrappers = wrappers.flatMap(({ document, ad }) =>
+      ad.trackers.filter(({ event }) => event === 'error').map(({ url }) => ({ document, url })),
     );
-    const ofDocument = own?.urls.map((url) => ({ rung: own.rung, url })) ?? [];
-    this.errors.push({ code: CODES[why], urls: [...ofDocument, ...ofChain] });
+    const ofDocument = own?.urls.map((url) => ({ document: own.document, url })) ?? [];
+    this.errors.push({ code: CODES[why], urls: [...ofDocument, ...ofWrappers] });
     return [];
   }
 }
 
-const NOTHING = { fetched: null, root: null, document: null };
+const NOT_FETCHED = { fetched: null, root: null, vast: null };
 
-/** No other attempt leads there: a private address, mixed content, a redirect that leads in a circle, or to what is no web address. */
+/** Faults that another attempt would have too: a private address, mixed content, a redirect loop or a redirect to a URL that is not http(s). */
 const NEVER_ANSWERED =
   /private_address$|ERR_BLOCKED_BY_MIXED_CONTENT|ERR_TOO_MANY_REDIRECTS|ERR_UNSAFE_REDIRECT|ERR_INVALID_REDIRECT/;
 
-/** What a document is, by what its server answered and what it says. An empty answer is how servers often say that they have no ad. */
-function outcomeOf({ statusCode, fault, text }: FetchedDocument, document: VastDocument | null): VastOutcome {
+/** The outcome of a document by its response and its text. Many servers send an empty response when they have no ad. */
+function outcomeOf({ statusCode, fault, text }: FetchedDocument, vast: VastDocument | null): VastOutcome {
   if (NEVER_ANSWERED.test(fault)) return 'refused';
   if (fault !== '' || statusCode >= 500) return 'unanswered';
   if (statusCode >= 400) return 'refused';
   if (text.trim() === '') return 'no_ad';
-  if (!document) return text.length > VAST_LENGTH_MAX ? 'too_large' : 'invalid';
-  return document.ads.length > 0 ? 'ads' : 'no_ad';
+  if (!vast) return text.length > VAST_LENGTH_MAX ? 'too_large' : 'invalid';
+  return vast.ads.length > 0 ? 'ads' : 'no_ad';
 }
 
-/** Without `allowMultipleAds`, the first stand-alone ad alone; lenient where there is none (VAST 4.3, 3.19). */
+/** Without `allowMultipleAds`, only the first stand-alone ad, or the first ad where none is stand-alone (VAST 4.3, 3.19). */
 function allowedAds({ ads }: VastDocument, wrapper: VastWrapper | null): VastAd[] {
   if (!wrapper || wrapper.allowMultipleAds === true) return ads;
   const first = ads.find(({ sequence }) => sequence === null) ?? ads[0];
   return first ? [first] : [];
 }
+
+/** Whether an ad has a media file or a nonlinear resource. */
+const isShowable = ({ linears, nonLinears }: VastAd): boolean =>
+  linears.some(({ mediaFiles, interactiveFiles }) => mediaFiles.length + interactiveFiles.length > 0) ||
+  nonLinears.some(({ resources }) => resources.length > 0);
 
 /** An http(s) URL as the document at `base` means it, without its fragment; null for any other. */
 function resolveUrl(text: string, base: string): string | null {

@@ -1,7 +1,7 @@
 import type { PlayedAd } from '@adsweep/shared/capture/vast.ts';
 import type { CaptureSession } from '../session/capture-session.ts';
-import type { Resolution } from './resolution.ts';
 import type { TrackerLog } from './tracker-log.ts';
+import type { Resolution } from './wrapper-chain.ts';
 
 /** The progress of a VAST capture: its visit fills it, and a collector turns it into a record. */
 export type VastRun = { resolution: Resolution; played: PlayedAd[]; log: TrackerLog };

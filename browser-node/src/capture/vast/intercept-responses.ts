@@ -1,6 +1,5 @@
 import { ARTIFACT_BYTES_MAX } from '@adsweep/shared/capture/artifacts.ts';
 import type { CDPSession, Page } from 'playwright-core';
-import { MediaCollector } from './collect-media.ts';
 
 type Paused = {
   requestId: string;
@@ -17,9 +16,9 @@ export type KeptMedia = { bytes: Buffer; contentType: string };
 
 /**
  * Intercepts the responses to a page. Documents are made readable whatever their servers' CORS headers say, as for a player in an app;
- * whether they would have been readable is recorded. Media files are kept, and passed on to the page unchanged.
+ * whether they would have been readable is recorded. Media files are copied, and passed on to the page unchanged.
  */
-export class AnswerInterceptor {
+export class ResponseInterceptor {
   readonly #session: CDPSession;
   readonly #pageOrigin: string;
   readonly #collector: MediaCollector;
@@ -34,9 +33,9 @@ export class AnswerInterceptor {
     session.on('Fetch.requestPaused', (paused) => void this.#decide(paused));
   }
 
-  static async start(page: Page, pageOrigin: string): Promise<AnswerInterceptor> {
+  static async start(page: Page, pageOrigin: string): Promise<ResponseInterceptor> {
     const session = await page.context().newCDPSession(page);
-    const interceptor = new AnswerInterceptor(session, pageOrigin);
+    const interceptor = new ResponseInterceptor(session, pageOrigin);
     const requestStage = 'Response' as const;
     const patterns = (['Fetch', 'XHR', 'Media'] as const).map((resourceType) => ({ resourceType, requestStage }));
     await session.send('Network.enable');
@@ -44,27 +43,29 @@ export class AnswerInterceptor {
     return interceptor;
   }
 
-  /** Whether the last answer from this URL could be read by a page of another origin. */
+  /** Whether CORS lets a page of another origin read the last response from this URL. */
   isReadable(url: string): boolean {
     return this.#readable.get(url) ?? false;
   }
 
-  /** The media file that was asked for at this URL, null = it was not kept. */
+  /** The media file from this URL, null = it was not kept. */
   media(url: string): KeptMedia | null {
     return this.#media.get(url) ?? null;
   }
 
   async #decide(paused: Paused): Promise<void> {
-    // A request that is gone with its page needs no answer.
-    await (paused.resourceType === 'Media' ? this.#keep(paused) : this.#open(paused)).catch(() => this.#pass(paused));
+    // A command fails when the request's page has been closed: then nothing needs to continue.
+    await (paused.resourceType === 'Media' ? this.#keep(paused) : this.#makeReadable(paused)).catch(() =>
+      this.#pass(paused),
+    );
   }
 
   async #pass({ requestId }: Paused): Promise<void> {
     await this.#session.send('Fetch.continueResponse', { requestId }).catch(() => undefined);
   }
 
-  /** Lets the page read an answer. A request that was redirected to another origin has the origin `null` (Fetch standard, 4.1). */
-  async #open(paused: Paused): Promise<void> {
+  /** Adds CORS headers for the page to a response. A request that was redirected to another origin has the origin `null` (Fetch standard, 4.1). */
+  async #makeReadable(paused: Paused): Promise<void> {
     const { requestId, networkId = requestId, request, responseStatusCode, responseHeaders = [] } = paused;
     if (responseStatusCode === undefined) return this.#pass(paused);
     const passed = [...(this.#origins.get(networkId) ?? []), URL.parse(request.url)?.origin ?? ''];
@@ -83,7 +84,7 @@ export class AnswerInterceptor {
     });
   }
 
-  /** Keeps a file that is whole and not too large; the page gets it at once. Streams without an end are never waited for. */
+  /** Keeps a file that is complete and not too large; the page gets it at once. A stream of unknown length is copied as it arrives. */
   async #keep(paused: Paused): Promise<void> {
     const { requestId, networkId, request, responseStatusCode = 0, responseHeaders = [] } = paused;
     const extent = extentOf(responseStatusCode, responseHeaders);
@@ -104,11 +105,11 @@ export class AnswerInterceptor {
   }
 }
 
-/** Whether a request that passed these origins one after the other was redirected from a foreign one to yet another. Pure. */
+/** Whether a request with these origins in its redirects was redirected from a foreign origin to another one. Pure. */
 export const isTainted = (passed: readonly string[], own: string): boolean =>
   passed.some((origin, at) => at > 0 && origin !== passed[at - 1] && passed[at - 1] !== own);
 
-/** Whether an answer is a whole file that may be kept: its length is `known`, or its end will show; null: it is none. (RFC 9110, 15.3.7.) Pure. */
+/** Whether a response is a complete file that may be kept: of a `known` length, or of one that its end will show; null: it is not (RFC 9110, 15.3.7). Pure. */
 export function extentOf(statusCode: number, headers: readonly Header[]): 'known' | 'unknown' | null {
   const range = /^bytes 0-(\d+)\/(\d+)$/.exec(header(headers, 'content-range'));
   if (statusCode !== 200 && (statusCode !== 206 || !range || Number(range[1]) + 1 !== Number(range[2]))) return null;
@@ -119,3 +120,46 @@ export function extentOf(statusCode: number, headers: readonly Header[]): 'known
 
 const header = (headers: readonly Header[], name: string): string =>
   headers.find((one) => one.name.toLowerCase() === name)?.value ?? '';
+
+type Collected = { chunks: Buffer[]; size: number; done: (bytes: Buffer) => void };
+
+/**
+ * Copies responses of unknown length while the page receives them. A response that exceeds the limit of an artifact, or does not end, is not
+ * kept.
+ */
+class MediaCollector {
+  readonly #session: CDPSession;
+  /** By network request id. */
+  readonly #open = new Map<string, Collected>();
+
+  constructor(session: CDPSession) {
+    this.#session = session;
+    session.on('Network.dataReceived', ({ requestId, data }) => this.#add(requestId, data ?? ''));
+    session.on('Network.loadingFinished', ({ requestId }) => this.#finish(requestId));
+    session.on('Network.loadingFailed', ({ requestId }) => this.#open.delete(requestId));
+  }
+
+  /**
+   * Copies a response whose body has not reached the page yet; `done` receives it once it is complete. Rejects where the browser cannot
+   * stream it.
+   */
+  async collect(requestId: string, done: (bytes: Buffer) => void): Promise<void> {
+    this.#open.set(requestId, { chunks: [], size: 0, done });
+    await this.#session.send('Network.streamResourceContent', { requestId });
+  }
+
+  #add(requestId: string, data: string): void {
+    const collected = this.#open.get(requestId);
+    if (!collected || data === '') return;
+    const bytes = Buffer.from(data, 'base64');
+    collected.chunks.push(bytes);
+    collected.size += bytes.length;
+    if (collected.size > ARTIFACT_BYTES_MAX) this.#open.delete(requestId);
+  }
+
+  #finish(requestId: string): void {
+    const collected = this.#open.get(requestId);
+    this.#open.delete(requestId);
+    if (collected && collected.size > 0) collected.done(Buffer.concat(collected.chunks));
+  }
+}

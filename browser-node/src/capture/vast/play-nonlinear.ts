@@ -1,24 +1,20 @@
 import type { VastDisplay, VastResource } from '@adsweep/shared/vast/vast-document.ts';
-import { clickAd } from './click-ad.ts';
-import { absolute } from './declared-trackers.ts';
 import { playVpaid } from './play-vpaid.ts';
-import { notShown, type ShowOutcome, type TimedPlayer } from './player.ts';
+import { clickAd, notShown, type ShowOutcome, type TimedPlayer } from './player.ts';
 import { OVER_THE_VIDEO, showDisplays, shownForm, vpaidScript } from './show-display.ts';
 import type { Logged } from './tracker-log.ts';
+import { absolute } from './wrapper-chain.ts';
 
 /** Codes of VAST 4.3, 2.3.6.3. */
 const NO_CREATIVE = 101;
 const NOT_FETCHED = 502;
 const NO_SUPPORTED_FORM = 503;
 
-/** The nonlinear forms of an ad, its place among those played, and the address its URLs are relative to. */
-type NonLinearToShow = { ad: number; nonLinears: readonly VastDisplay[]; base: string };
+/** The nonlinear forms of an ad, whose URLs are relative to `base`, and its index among the ads that are played. */
+type NonLinearAd = { ad: number; nonLinears: readonly VastDisplay[]; base: string };
 
-/** Runs the first script among the forms of a nonlinear ad, else shows the first form that a page can show. */
-export async function showNonLinear(
-  player: TimedPlayer,
-  { ad, nonLinears, base }: NonLinearToShow,
-): Promise<ShowOutcome> {
+/** Runs the first VPAID script among the forms of a nonlinear ad, else shows the first form that a page can show. */
+export async function playNonLinear(player: TimedPlayer, { ad, nonLinears, base }: NonLinearAd): Promise<ShowOutcome> {
   for (const display of nonLinears) {
     const script = vpaidScript(display);
     if (script) return showScript(player, ad, display, script, base);
@@ -39,7 +35,7 @@ async function showScript(
   const { adParameters, clickThrough } = form;
   const vpaid = { ad, part: 'nonlinear' as const, form, script, adParameters, ...player.size };
   const clicked = { part: 'nonlinear' as const, form, url: absolute(clickThrough, base) };
-  const { errorCode, playedMs, picture } = await playVpaid(player.page, player.log, vpaid, player.until, () =>
+  const { errorCode, playedMs, picture } = await playVpaid(player, vpaid, () =>
     clickAd(player, ad, clicked, { assetUrl: script }),
   );
   return { shown: 'vpaid', played_ms: playedMs, media: [], error_code: errorCode, picture };
