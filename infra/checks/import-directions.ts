@@ -108,7 +108,7 @@ const acrossWorkspaces = [
   { from: 'infra/farm/services.ts', to: '{control-plane,proxy-router,browser-node}/src/config.ts' },
   {
     from: '{browser-node/test/support/site,proxy-router/test/support/simulated-vendor}.ts',
-    to: 'infra/demo/self-signed.ts',
+    to: 'infra/demo/test-certificate.ts',
   },
   { from: 'infra/farm/test/**', to: 'control-plane/test/support/mongodb-server.ts' },
   { from: 'infra/farm/test/**', to: 'proxy-router/test/support/simulated-vendor.ts' },

@@ -11,5 +11,5 @@ export const DemoConfigSchema = Type.Object({
 
 type DemoConfig = Static<typeof DemoConfigSchema>;
 
-/** Settings of the ad world as a process of its own; throws a ConfigError that names all problems. */
+/** Settings of the ad world's process; throws a ConfigError that names all problems. */
 export const demoConfig = (env: NodeJS.ProcessEnv = process.env): DemoConfig => loadConfig(DemoConfigSchema, env);

@@ -8,8 +8,8 @@ const TLS_HANDSHAKE = 22;
 export type EitherServer = { port: number; close: () => Promise<void> };
 
 /**
- * Serves http and https on one port, told apart by the first byte, so that one mapping of a host covers both of its schemes.
- * `close` cuts what is still open.
+ * Serves http and https on one port, distinguished by a connection's first byte, so that one host mapping covers both schemes.
+ * `close` destroys open connections.
  */
 export async function listenEither(
   where: { host: string; port: number },
@@ -22,7 +22,7 @@ export async function listenEither(
   const server = createServer((socket) => {
     open.add(socket);
     socket.once('close', () => open.delete(socket));
-    // A visitor that goes away in the middle of something is nobody's problem here.
+    // A client that disconnects early is not an error here.
     socket.on('error', () => socket.destroy());
     socket.once('data', (first) => {
       socket.pause();

@@ -1,7 +1,7 @@
 import { PROXY_TYPES, type ProxyType } from '@adsweep/shared/targeting/catalogue.ts';
-import { PARCEL_CHAIN } from './parcel-chain.ts';
+import { PARCEL_CHAIN } from './chains.ts';
 
-/** A scan request that shows much in little time: a chain of redirects that ends at a back-button hijacker. */
+/** The scan request of a first start: a redirect chain to a back-button hijacker, quick to scan and with findings. */
 export const DEMO_PAGE = { url: PARCEL_CHAIN[0]!.url, country_code: 'DE', emulator_id: 'android_phone_pixel_8' };
 
 type DemoExit = {
@@ -18,7 +18,7 @@ type DemoExit = {
 /** Shape of the proxy-router's exits file. */
 export type ExitsFile = { exits: object[]; hosts: Record<string, string> };
 
-/** Places that the demo's exits claim to be in, each country's largest first. The places are real, the providers below are not. */
+/** Places of the demo's exits, the country's largest first. The places are real, the ISPs below are not. */
 const PLACES: Record<string, [region: string, city: string][]> = {
   AU: [
     ['New South Wales', 'Sydney'],
@@ -87,7 +87,7 @@ const ISPS: Record<ProxyType, string[]> = {
   mobile: ['Northwind Mobile', 'Kestrel Wireless'],
 };
 
-/** Names of the ad world, as the exits file maps them. */
+/** Domains of the ad world. */
 const DOMAINS = [
   'publisher.example',
   'adserver.example',
@@ -99,8 +99,8 @@ const DOMAINS = [
 ];
 
 /**
- * An exits file for trying things out: exits that leave from this machine whatever place they claim, and the names of the ad world
- * mapped to `127.0.0.1:<port>`. The operator's own exits and mappings go before these.
+ * The demo's exits file: exits that leave from this machine, whatever place they name, and the domains of the ad world mapped to
+ * `127.0.0.1:<port>`. The operator's own exits and mappings take precedence.
  */
 export function demoExits(port: number): ExitsFile {
   const hosts = Object.fromEntries(DOMAINS.map((domain) => [`*.${domain}`, `127.0.0.1:${port}`]));

@@ -2,7 +2,7 @@ const SAMPLE_RATE = 8_000;
 const NOTE_SECONDS = 0.18;
 const MELODY_HZ = [523.25, 659.25, 783.99, 1046.5, 783.99, 1046.5];
 
-/** A second of cheerful 8-bit mono sound: a RIFF WAVE file with PCM samples. */
+/** A second of 8-bit mono music: a RIFF WAVE file with PCM samples. */
 export function jingle(): Buffer {
   const samples = Buffer.concat(MELODY_HZ.map(note));
   const header = Buffer.alloc(44);
@@ -13,9 +13,9 @@ export function jingle(): Buffer {
   header.writeUInt16LE(1, 20); // PCM
   header.writeUInt16LE(1, 22); // one channel
   header.writeUInt32LE(SAMPLE_RATE, 24);
-  header.writeUInt32LE(SAMPLE_RATE, 28); // bytes a second
-  header.writeUInt16LE(1, 32); // bytes a frame
-  header.writeUInt16LE(8, 34); // bits a sample
+  header.writeUInt32LE(SAMPLE_RATE, 28); // bytes per second
+  header.writeUInt16LE(1, 32); // bytes per frame
+  header.writeUInt16LE(8, 34); // bits per sample
   header.write('data', 36);
   header.writeUInt32LE(samples.length, 40);
   return Buffer.concat([header, samples]);

@@ -1,7 +1,7 @@
 import type { HopKind } from '@adsweep/shared/capture/hop.ts';
 import { page, type Reply } from './reply.ts';
 
-/** Every way one page sends a browser on to another, with the kind of hop that a capture should record for it. */
+/** Every kind of redirect of the ad world, with the kind of hop that a capture should record for it. */
 export const WAYS = {
   '301': 'http',
   '302': 'http',
@@ -21,29 +21,32 @@ export type Way = keyof typeof WAYS;
 
 const TIMER_MS = 250;
 
-/** The answer that sends a browser on to `to` in this way. */
-export function sendOn(way: Way, to: string): Reply {
+/** The response that redirects a browser to `to` in this way. */
+export function redirectBy(way: Way, to: string): Reply {
   const target = JSON.stringify(to);
   switch (way) {
     case 'meta_refresh':
-      return onward(`<meta http-equiv="refresh" content="0; url=${to}">`);
+      return interstitial(`<meta http-equiv="refresh" content="0; url=${to}">`);
     case 'refresh_header':
-      return withHeaders(onward(''), { refresh: `0; url=${to}` });
+      return withHeaders(interstitial(''), { refresh: `0; url=${to}` });
     case 'script':
-      return onward(`<script>location.href = ${target};</script>`);
+      return interstitial(`<script>location.href = ${target};</script>`);
     case 'timer':
-      return onward(`<script>setTimeout(() => location.replace(${target}), ${TIMER_MS});</script>`);
+      return interstitial(`<script>setTimeout(() => location.replace(${target}), ${TIMER_MS});</script>`);
     case 'form_post':
     case 'form_get':
-      return onward('', formTo(to, way === 'form_post' ? 'post' : 'get'));
+      return interstitial('', formTo(to, way === 'form_post' ? 'post' : 'get'));
     case 'anchor':
-      return onward('', `<a id="on" href="${to}">Continue</a><script>document.getElementById('on').click();</script>`);
+      return interstitial(
+        '',
+        `<a id="on" href="${to}">Continue</a><script>document.getElementById('on').click();</script>`,
+      );
     default:
       return { status: Number(way), headers: { location: to }, body: '' };
   }
 }
 
-const onward = (head: string, body = ''): Reply => page('One moment', head, `<p>One moment, please.</p>${body}`);
+const interstitial = (head: string, body = ''): Reply => page('One moment', head, `<p>One moment, please.</p>${body}`);
 
 const withHeaders = (reply: Reply, more: Record<string, string>): Reply => ({
   ...reply,

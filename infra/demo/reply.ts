@@ -1,10 +1,10 @@
-/** An answer of the ad world. `body` '' = none. */
+/** A response of the ad world. `body` '': none. */
 export type Reply = { status: number; headers: Record<string, string>; body: string | Buffer };
 
-/** `silence`: the connection stays open and nothing is ever said. `hang_up`: it is cut without a word. */
+/** `silence`: the connection stays open without a response. `hang_up`: it is closed without one. */
 export type Answer = Reply | 'silence' | 'hang_up' | ((url: URL) => Reply);
 
-/** What one host answers, by path. */
+/** The responses of one host, by path. */
 export type Site = Record<string, Answer>;
 
 const TYPES: Record<string, string> = {
@@ -19,14 +19,14 @@ const TYPES: Record<string, string> = {
   xml: 'application/xml; charset=utf-8',
 };
 
-/** A found thing of the type that goes with `extension`. */
-export function found(extension: string, body: string | Buffer): Reply {
+/** A 200 response with the content type of a file extension. */
+export function ok(extension: string, body: string | Buffer): Reply {
   return { status: 200, headers: { 'content-type': TYPES[extension] ?? 'application/octet-stream' }, body };
 }
 
 /** A small HTML page: `head` and `body` are markup. */
 export function page(title: string, head: string, body = ''): Reply {
-  return found(
+  return ok(
     'html',
     `<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">` +
       `<title>${title}</title>${head}<body style="font:16px/1.5 system-ui,sans-serif;margin:3rem">${body}</body></html>`,

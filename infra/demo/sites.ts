@@ -1,11 +1,9 @@
 import { globSync, readFileSync } from 'node:fs';
 import { extname, join, sep } from 'node:path';
-import { stepsOn } from './chain.ts';
+import { LONGEST_CHAIN, PARCEL_CHAIN, stepsOn } from './chains.ts';
 import { jingle } from './jingle.ts';
-import { LONGEST_CHAIN } from './longest-chain.ts';
-import { PARCEL_CHAIN } from './parcel-chain.ts';
-import { sendOn, WAYS, type Way } from './redirects.ts';
-import { type Answer, found, page, type Site } from './reply.ts';
+import { redirectBy, WAYS, type Way } from './redirects.ts';
+import { type Answer, ok, page, type Site } from './reply.ts';
 
 const WEB = join(import.meta.dirname, 'web');
 const SHOP = 'http://quiet.shop.example/';
@@ -14,13 +12,13 @@ const CHAINS = [LONGEST_CHAIN, PARCEL_CHAIN];
 /** The smallest GIF: one transparent pixel. */
 const PIXEL = Buffer.from('R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7', 'base64');
 const pixel: Answer = {
-  ...found('gif', PIXEL),
+  ...ok('gif', PIXEL),
   headers: { 'content-type': 'image/gif', 'access-control-allow-origin': '*' },
 };
 const noContent: Answer = { status: 204, headers: { 'access-control-allow-origin': '*' }, body: '' };
 
-/** What is made by code, on top of the files in `web/`. */
-const made: Record<string, Site> = {
+/** Responses that are generated, in addition to the files in `web/`. */
+const generated: Record<string, Site> = {
   'news.publisher.example': {},
   'ads.adserver.example': { ...stepsOn('ads.adserver.example', CHAINS), '/bid': bid, '/view.gif': pixel },
   'video.adserver.example': {},
@@ -28,13 +26,13 @@ const made: Record<string, Site> = {
     ...stepsOn('track.tracker.example', CHAINS),
     '/pixel.gif': pixel,
     '/collect': noContent,
-    '/c/carousel': sendOn('302', SHOP),
+    '/c/carousel': redirectBy('302', SHOP),
   },
   'go.redirects.example': { ...stepsOn('go.redirects.example', CHAINS), ...eachWay(), '/to': openRedirect },
   'odd.redirects.example': {
     '/never': 'silence',
     '/cut': 'hang_up',
-    '/loop': sendOn('302', '/loop'),
+    '/loop': redirectBy('302', '/loop'),
     '/scriptloop': scriptLoop,
     '/download': {
       status: 200,
@@ -49,22 +47,22 @@ const made: Record<string, Site> = {
   },
   'quiet.shop.example': {},
   'stuck.offers.example': {},
-  'loud.casino.example': { '/jingle.wav': found('wav', jingle()) },
+  'loud.casino.example': { '/jingle.wav': ok('wav', jingle()) },
 };
 
 /** Every host of the ad world with all its paths. */
 export function adWorldSites(): Record<string, Site> {
-  const hosts = Object.entries(made);
+  const hosts = Object.entries(generated);
   return Object.fromEntries(
     hosts.map(([host, site]) => [host, { '/favicon.ico': icon(host), ...filesOf(host), ...site }]),
   );
 }
 
-/** The files of a host; `index.html` answers its folder, other pages answer without their `.html`. */
+/** The files of a host: `index.html` at its folder's path, other pages without `.html`. */
 function filesOf(host: string): Site {
   const files = globSync('**/*.*', { cwd: join(WEB, host) });
   return Object.fromEntries(
-    files.map((file) => [pathOf(file), found(extname(file).slice(1), readFileSync(join(WEB, host, file)))]),
+    files.map((file) => [pathOf(file), ok(extname(file).slice(1), readFileSync(join(WEB, host, file)))]),
   );
 }
 
@@ -74,18 +72,18 @@ const pathOf = (file: string): string =>
     .join('/')
     .replace(/(^|\/)index\.html$|\.html$/, '$1')}`;
 
-/** `/by/<way>` leads to the shop in that way alone. */
+/** `/by/<way>`: one redirect to the shop, of that kind. */
 function eachWay(): Site {
-  return Object.fromEntries(Object.keys(WAYS).map((way) => [`/by/${way}`, sendOn(way as Way, SHOP)]));
+  return Object.fromEntries(Object.keys(WAYS).map((way) => [`/by/${way}`, redirectBy(way as Way, SHOP)]));
 }
 
-/** `?url=` says where to: what clumsy redirectors offer, and attackers use. */
+/** Redirects to `?url=`, as careless redirectors do and attackers exploit. */
 function openRedirect(url: URL) {
   const to = URL.parse(url.searchParams.get('url') ?? '');
-  return sendOn('302', to?.href ?? SHOP);
+  return redirectBy('302', to?.href ?? SHOP);
 }
 
-/** The ad server's answer to a slot that asks what to show. */
+/** The ad server's response to a slot's request for a creative. */
 function bid(url: URL) {
   const slot = url.searchParams.get('slot') === 'leaderboard' ? 'leaderboard' : 'rectangle';
   const answer = { slot, creative: `http://ads.adserver.example/slot/${slot}`, price_micros: 1200 };
@@ -105,7 +103,7 @@ function scriptLoop(url: URL) {
 function icon(host: string): Answer {
   const hue = [...host].reduce((sum, char) => sum + char.charCodeAt(0) * 7, 0) % 360;
   const letter = host.split('.').at(-2)!.charAt(0).toUpperCase();
-  return found(
+  return ok(
     'svg',
     `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect width="32" height="32" rx="8" fill="hsl(${hue} 45% 38%)"/>` +
       `<text x="16" y="23" font-family="sans-serif" font-size="20" font-weight="700" fill="#fff" text-anchor="middle">${letter}</text></svg>`,

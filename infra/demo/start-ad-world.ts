@@ -1,39 +1,39 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { TLSSocket } from 'node:tls';
 import { listenEither } from './either-server.ts';
-import { type Answer, found, page, type Reply, type Site } from './reply.ts';
-import { selfSigned } from './self-signed.ts';
+import { type Answer, ok, page, type Reply, type Site } from './reply.ts';
 import { adWorldSites } from './sites.ts';
+import { TEST_CERTIFICATE } from './test-certificate.ts';
 
-/** One request that reached the ad world; `at_ms` Unix time in milliseconds, `referer` '' = none sent. */
+/** One request that reached the ad world; `at_ms` Unix time in milliseconds, `referer` '': none. */
 export type LoggedRequest = { method: string; url: string; referer: string; user_agent: string; at_ms: number };
 
 export type AdWorld = {
   port: number;
-  /** Where each host of the world is really served, as `address:port`, for http and https alike. */
+  /** The `address:port` of each host, for http and https alike. */
   hosts: Record<string, string>;
   log: LoggedRequest[];
-  /** Puts a page of one's own into the world; `url` is one of a host that it has. */
+  /** Adds a page. `url`: on a host of the ad world. */
   setPage: (url: string, markup: string) => void;
   close: () => Promise<void>;
 };
 
-/** The log holds this many requests, the newest. */
+/** The log keeps this many requests, the newest. */
 const LOG_LENGTH_MAX = 20_000;
 
 /**
- * Starts the local ad world: one process that is a publisher, an ad server, a tracker, redirectors and landings, told apart by the
- * Host header. Addressed directly, it answers with a table of contents and, at `/log`, with what it was asked.
+ * Starts the local ad world: a publisher, an ad server, a tracker, redirectors and landings in one process, distinguished by the
+ * Host header. Under its own address it serves a table of contents and, at `/log`, the requests that it received.
  */
 export async function startAdWorld({ host = '127.0.0.1', port = 0 } = {}): Promise<AdWorld> {
   const sites = adWorldSites();
   const names = Object.keys(sites);
   const log: LoggedRequest[] = [];
-  const server = await listenEither({ host, port }, selfSigned(names), (request, response) => {
+  const server = await listenEither({ host, port }, TEST_CERTIFICATE, (request, response) => {
     const url = urlOf(request);
     request.resume();
     const site = sites[url.hostname];
-    if (!site) return send(response, aboutTheWorld(sites, url, log));
+    if (!site) return send(response, ownPage(sites, url, log));
     log.push(logged(request, url));
     if (log.length > LOG_LENGTH_MAX) log.shift();
     answer(response, site, url);
@@ -44,12 +44,12 @@ export async function startAdWorld({ host = '127.0.0.1', port = 0 } = {}): Promi
     const { hostname, pathname } = new URL(url);
     const site = sites[hostname];
     if (!site) throw new Error(`the ad world has no host ${hostname}`);
-    site[pathname] = found('html', markup);
+    site[pathname] = ok('html', markup);
   };
   return { port: server.port, hosts, log, setPage, close: server.close };
 }
 
-/** The URL as the visitor wrote it; a request line that is no path gives the host's root. */
+/** The requested URL; a request line that is not a path gives the host's root. */
 function urlOf(request: IncomingMessage): URL {
   const scheme = request.socket instanceof TLSSocket ? 'https' : 'http';
   const base = URL.parse(`${scheme}://${request.headers.host ?? ''}`) ?? new URL(`${scheme}://unknown.invalid`);
@@ -71,7 +71,7 @@ function answer(response: ServerResponse, site: Site, url: URL): void {
   send(response, typeof chosen === 'function' ? chosen(url) : chosen);
 }
 
-/** Nothing is cached, so that every request shows in the log. */
+/** Nothing is cached, so that every request is in the log. */
 function send(response: ServerResponse, { status, headers, body }: Reply): void {
   const length = status === 204 ? {} : { 'content-length': String(Buffer.byteLength(body)) };
   response.writeHead(status, { 'cache-control': 'no-store', ...length, ...headers });
@@ -79,12 +79,12 @@ function send(response: ServerResponse, { status, headers, body }: Reply): void 
 }
 
 const notFound: Reply = {
-  ...page('Not found', '', '<h1>Not found</h1><p>There is nothing at this address.</p>'),
+  ...page('Not ok', '', '<h1>Not ok</h1><p>There is no page at this address.</p>'),
   status: 404,
 };
 
-function aboutTheWorld(sites: Record<string, Site>, url: URL, log: LoggedRequest[]): Reply {
-  if (url.pathname === '/log') return found('json', JSON.stringify(log));
+function ownPage(sites: Record<string, Site>, url: URL, log: LoggedRequest[]): Reply {
+  if (url.pathname === '/log') return ok('json', JSON.stringify(log));
   if (url.pathname !== '/') return notFound;
   const rows = Object.entries(sites).map(
     ([host, site]) =>

@@ -3,16 +3,16 @@ import { basename, join } from 'node:path';
 import { registrableDomain } from '@adsweep/shared/urls/registrable-domain.ts';
 
 /**
- * Writes the hosts that header bidders are asked under to standard output, out of the unpacked npm package `prebid.js`:
+ * Writes the hosts of header bidders to standard output, read from the unpacked npm package `prebid.js`:
  * `node infra/tables/bidders.ts <folder> > control-plane/src/analysis/classification/tables/bidders.json`
- * Only names and hosts are taken, which are facts; nothing of the source is.
+ * Takes names and hosts only, which are facts; none of the source.
  */
 const [folder = '.'] = process.argv.slice(2);
 /** Hosts of the project itself, of documentation, schemas and examples. */
 const NO_BIDDERS =
   /(?:^|\.)(?:prebid\.org|github\.(?:com|io)|w3\.org|example\.(?:com|org)|schema\.org|iabtechlab\.com|jsdelivr\.net)$/;
 const COMMENT = /^\s*(?:\/\/|\/?\*).*$/gm;
-/** A host in a text, with what a template puts before it, such as a region. */
+/** A host in a string, after a template's prefix such as a region. */
 const HOST = /(?:https?:|['"`])\/\/(?:[\w-]*\$\{[^}]*\}\.?)?([a-z0-9-]+(?:\.[a-z0-9-]+)+)/gi;
 
 const { version } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as { version: string };
@@ -31,7 +31,7 @@ const users = Map.groupBy(
   found.flatMap(([name, hosts]) => hosts.map((host) => ({ name, host }))),
   ({ host }) => host,
 );
-/** Of several bidders that name a host it belongs to the one that it spells, else to the first. */
+/** A host that several bidders name belongs to the one whose name it contains, else to the first. */
 const ownerOf = (host: string): string => {
   const names = users.get(host)!.map(({ name }) => name);
   return names.find((name) => host.includes(name.toLowerCase())) ?? names[0]!;

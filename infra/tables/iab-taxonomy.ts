@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /**
- * Writes the table of the IAB Content Taxonomy 3.0 to standard output, out of the unpacked npm package `iab-taxonomies`:
+ * Writes the table of the IAB Content Taxonomy 3.0 to standard output, read from the unpacked npm package `iab-taxonomies`:
  * `node infra/tables/iab-taxonomy.ts <folder> > control-plane/src/analysis/classification/tables/iab-content-taxonomy.json`
  */
 const [folder = '.'] = process.argv.slice(2);
@@ -25,7 +25,7 @@ const byId = new Map(rows.map((row) => [row.id, row]));
 const isTop = ({ id, parent }: Row): boolean => parent === '' || parent === id;
 const topNames = new Set(rows.filter(isTop).map(({ tiers }) => tiers[0]));
 
-/** Some rows leave out the tiers above their parent's, and one its own: those are taken from the parent and the name. */
+/** Some rows omit the tiers above their parent's, and one its own: they are taken from the parent and the name. */
 function pathOf(row: Row): string[] {
   const { tiers, parent, name } = row;
   if (isTop(row)) return tiers;

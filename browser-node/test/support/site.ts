@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import http, { type IncomingMessage, type ServerResponse } from 'node:http';
 import https from 'node:https';
 import type { AddressInfo } from 'node:net';
-import { selfSigned } from '../../../infra/demo/self-signed.ts';
+import { TEST_CERTIFICATE } from '../../../infra/demo/test-certificate.ts';
 
 /** Answers one request of a {@link Site}. */
 export type Handler = (request: IncomingMessage, response: ServerResponse) => void;
@@ -23,9 +23,7 @@ export class Site {
   readonly #https: https.Server;
 
   constructor() {
-    this.#https = https.createServer(selfSigned(['publisher.example']), (request, response) =>
-      this.#answer('https', request, response),
-    );
+    this.#https = https.createServer(TEST_CERTIFICATE, (request, response) => this.#answer('https', request, response));
   }
 
   static async start(): Promise<Site> {

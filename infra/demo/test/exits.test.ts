@@ -7,10 +7,10 @@ import { startAdWorld } from '../start-ad-world.ts';
 
 type Exit = { id: string; country_code: string; proxy_type: string; region: string; city: string; isp: string };
 
-describe('the exits of the demo', () => {
+describe('the demo’s exits', () => {
   const exits = demoExits(8090).exits as Exit[];
 
-  it('are there for at least twelve countries, residential and mobile, with places and providers to target', () => {
+  it('cover at least twelve countries, residential and mobile, with several cities and an ISP each', () => {
     assert.ok(new Set(exits.map((exit) => exit.country_code)).size >= 12);
     for (const pool of Map.groupBy(exits, (exit) => `${exit.country_code} ${exit.proxy_type}`).values()) {
       assert.ok(new Set(pool.map((exit) => exit.city)).size >= 2);
@@ -28,7 +28,7 @@ describe('the exits of the demo', () => {
     await world.close();
   });
 
-  it('serve the country of the page that is scanned first, on an emulator that exists', () => {
+  it('include the country of the first scan, whose emulator exists', () => {
     assert.ok(exits.some((exit) => exit.country_code === DEMO_PAGE.country_code));
     assert.ok(findEmulator(DEMO_PAGE.emulator_id));
   });

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { it } from 'node:test';
 import type { Ready } from '@adsweep/shared/service/announce-ready.ts';
 
-it('the ad world as a process says where it listens, and ends when it is told to', async () => {
+it('the ad world’s process reports its port and ends on SIGTERM', async () => {
   const env = { ...process.env, ADSWEEP_DEMO_PORT: '0' };
   const child = fork(join(import.meta.dirname, '../main.ts'), { env, silent: true });
   const [{ type, ports }] = (await once(child, 'message')) as [Ready];

@@ -4,7 +4,7 @@ import type { AdWorld } from '../start-ad-world.ts';
 
 export type Seen = { status: number; headers: IncomingHttpHeaders; body: Buffer };
 
-/** Asks the ad world for a URL of one of its hosts, as the gateway would: its place from `hosts`, its name in the Host header. */
+/** Requests a URL of the ad world as the gateway does: the address from `hosts`, the name in the Host header. */
 export function visit(world: AdWorld, url: string, options: RequestOptions = {}): Promise<Seen> {
   const { protocol, host, pathname, search } = new URL(url);
   const [address, port] = (world.hosts[host] ?? `127.0.0.1:${world.port}`).split(':');
@@ -24,11 +24,11 @@ export function visit(world: AdWorld, url: string, options: RequestOptions = {})
   });
 }
 
-type Onward = { method: 'GET' | 'POST'; url: string; way: string };
+type Redirect = { method: 'GET' | 'POST'; url: string; way: string };
 
-/** Where an answer sends a browser on to, and in which way; null: nowhere. Knows the forms that the ad world writes. */
-export function onward({ status, headers, body }: Seen, from: string): Onward | null {
-  const to = (way: string, url: string, method: Onward['method'] = 'GET') => ({
+/** The redirect in a response, and of which kind; null: none. Recognizes only what the ad world writes. */
+export function redirectIn({ status, headers, body }: Seen, from: string): Redirect | null {
+  const to = (way: string, url: string, method: Redirect['method'] = 'GET') => ({
     way,
     method,
     url: new URL(url, from).href,

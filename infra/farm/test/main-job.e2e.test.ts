@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { after, before, describe, test } from 'node:test';
 import { startMongodbServer } from '../../../control-plane/test/support/mongodb-server.ts';
 import { until } from '../../../shared/test/support/until.ts';
-import { LONGEST_CHAIN } from '../../demo/longest-chain.ts';
+import { LONGEST_CHAIN } from '../../demo/chains.ts';
 import { type AdWorld, startAdWorld } from '../../demo/start-ad-world.ts';
 import { processesOf } from './support/processes-of.ts';
 import { RunningFarm, type SubRequest, writeExits } from './support/running-farm.ts';

@@ -2,7 +2,7 @@ import http, { type IncomingMessage, type Server } from 'node:http';
 import https from 'node:https';
 import net, { type AddressInfo, type Socket } from 'node:net';
 import type { TestContext } from 'node:test';
-import { selfSigned } from '../../../infra/demo/self-signed.ts';
+import { TEST_CERTIFICATE } from '../../../infra/demo/test-certificate.ts';
 
 /** What the user name of a request asked the vendor for. */
 export type AskedExit = { account: string; country: string; city: string; session: string; authority: string };
@@ -36,8 +36,7 @@ export async function startVendor(
   t: TestContext,
   { inventory = { us: ['austin', 'new_york'] }, isSecure = false }: VendorOptions = {},
 ): Promise<SimulatedVendor> {
-  const { key, cert } = selfSigned(['localhost']);
-  const server = isSecure ? https.createServer({ key, cert }) : http.createServer();
+  const server = isSecure ? https.createServer(TEST_CERTIFICATE) : http.createServer();
   const connections = new Set<Socket>();
   server.on('connection', (socket: Socket) => {
     connections.add(socket);
@@ -52,7 +51,7 @@ export async function startVendor(
     behavior: 'works',
     spared: '',
     hosts: {},
-    certificate: cert,
+    certificate: TEST_CERTIFICATE.cert,
     connections,
   };
   server.on('connect', (request: IncomingMessage, client: Socket, head: Buffer) => {
