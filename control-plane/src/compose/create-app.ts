@@ -3,6 +3,7 @@ import Koa from 'koa';
 import type { Registry } from 'prom-client';
 import type { Domain } from '../domain.ts';
 import { authenticate, type Caller } from '../http/caller.ts';
+import { compress } from '../http/compress.ts';
 import { serveDocs } from '../http/docs-page.ts';
 import { idempotencyStore } from '../http/idempotency-store.ts';
 import { type ReadyCheck, serveProbes } from '../http/probes.ts';
@@ -30,6 +31,7 @@ export type AppParts<Caller> = {
 export function createApp<Caller>(parts: AppParts<Caller>): Koa {
   const app = new Koa();
   app.use(requestLifecycle(parts.logger, parts.seen));
+  app.use(compress());
   app.use(serveProbes(parts.readyChecks, parts.registry, parts.metricsToken));
   if (parts.docs) app.use(serveDocs());
   for (const middleware of serveRoutes(parts.routes, parts.admit)) app.use(middleware);

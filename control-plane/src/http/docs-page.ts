@@ -65,6 +65,15 @@ noscript { display: block; padding: 1rem; font-family: sans-serif; }
 
 type File = { type: string; text?: string };
 
+/** Files of the bundle, read once. */
+const read = new Map<string, Promise<Buffer>>();
+
+function bundled(name: string): Promise<Buffer> {
+  const contents = read.get(name) ?? readFile(join(BUNDLE, name));
+  read.set(name, contents);
+  return contents;
+}
+
 const FILES: Record<string, File> = {
   '/docs': { type: 'text/html', text: PAGE },
   '/docs/page.js': { type: 'text/javascript', text: SCRIPT },
@@ -84,6 +93,6 @@ export function serveDocs(): Middleware {
     const { type, text } = FILES[path]!;
     context.set({ 'Content-Security-Policy': POLICY, 'Cache-Control': 'max-age=3600' });
     context.type = type;
-    context.body = text ?? (await readFile(join(BUNDLE, path.slice('/docs/'.length))));
+    context.body = text ?? (await bundled(path.slice('/docs/'.length)));
   };
 }

@@ -112,7 +112,7 @@ describe('what can be asked for', () => {
     for (const header of [etag, `W/${etag}`, `"other", ${etag}`, '*']) {
       const again = await targeting('country_code=US', { 'if-none-match': header });
       assert.equal(again.status, 304, header);
-      assert.equal(again.headers.get('etag'), etag);
+      assert.equal(again.headers.get('etag'), header.startsWith('W/') ? header : etag);
       assert.equal(again.text, '');
     }
     assert.equal((await targeting('country_code=US', { 'if-none-match': '"other"' })).status, 200);
