@@ -1,4 +1,5 @@
 import type { Domain } from '../domain.ts';
+import type { Caller } from '../http/caller.ts';
 import type { OutboxEntry, OutboxHandlers } from '../platform/outbox/outbox-entry.ts';
 import type { Platform } from '../platform/platform.ts';
 import { rememberBriefly } from '../platform/remember-briefly.ts';
@@ -15,7 +16,8 @@ import { recheckStore } from './billing/recheck-store.ts';
 import { billingRoutes } from './billing/routes.ts';
 import { usageByDay } from './billing/usage-by-day.ts';
 import { usageRoutes } from './billing/usage-routes.ts';
-import { findCaller } from './keys/find-caller.ts';
+import type { ApiKeyRecord } from './keys/api-key.ts';
+import { findCaller, isStillValid } from './keys/find-caller.ts';
 import { keyRoutes } from './keys/key-routes.ts';
 import { keyStore } from './keys/key-store.ts';
 import { noteUse } from './keys/note-use.ts';
@@ -30,6 +32,8 @@ import { roleRoutes } from './roles/role-routes.ts';
 
 /** Changes of keys and organizations take effect after this time; every request needs both. */
 const REMEMBERED_MS = 1_000;
+/** How long the answer that a key is still valid is kept for the streams that were opened with it. */
+const KEY_WATCH_MS = 500;
 
 /** `countScans` returns how many scans with these ids an organization has. */
 export type AccountsNeeds = { countScans: ReleaseParts['countScans'] };
@@ -73,6 +77,11 @@ export function accountsDomain(
     return key;
   };
   const findByHash = rememberBriefly(readKey, REMEMBERED_MS);
+  const findById = rememberBriefly((id) => keys.findById(id), KEY_WATCH_MS);
+  const revoked = ({ _id, key_hash }: ApiKeyRecord) => {
+    findByHash.forget(key_hash);
+    findById.forget(_id);
+  };
   const addCustomer = (
     organization: Pick<OrganizationRecord, '_id' | 'name'>,
     { key, expiresAt }: { key: string; expiresAt: Date | null },
@@ -86,7 +95,7 @@ export function accountsDomain(
     routes: {
       api: [
         ...accountRoutes({ organizations, outboxFilled }),
-        ...keyRoutes({ keys, organizations, outboxFilled }),
+        ...keyRoutes({ keys, organizations, revoked, outboxFilled }),
         ...roleRoutes({ organizations, outboxFilled }),
         ...auditRoutes({ readAuditLog: audits.list, organizations }),
         ...organizationRoutes({ organizations, addOrganization: addCustomer, outboxFilled }),
@@ -106,6 +115,8 @@ export function accountsDomain(
         quotasOf,
         countRequest: requestCounter(redis),
       }),
+      /** Whether the caller's key would still be let in; a revocation elsewhere takes effect within half a second. */
+      isStillValid: (caller: Caller) => isStillValid({ findById }, caller, new Date()),
       isActive: async (id: string) => (await find(id))?.status === 'active',
       /** The quotas of the organization; changes take effect within a second. */
       quotasOf,

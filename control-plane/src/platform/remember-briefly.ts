@@ -3,6 +3,12 @@ const REMEMBERED_MAX = 10_000;
 
 type Remembered<T> = { answer: Promise<T>; until: number };
 
+export type RememberedBriefly<T> = {
+  (key: string): Promise<T>;
+  /** The next call loads anew: what this process has changed takes effect here at once. */
+  forget(key: string): void;
+};
+
 /**
  * Caches `load` for `ms` milliseconds per key; a change takes effect that much later. Failures are not cached. `now` in ms.
  */
@@ -10,10 +16,10 @@ export function rememberBriefly<T>(
   load: (key: string) => Promise<T>,
   ms: number,
   now: () => number = () => performance.now(),
-) {
+): RememberedBriefly<T> {
   const remembered = new Map<string, Remembered<T>>();
 
-  return (key: string): Promise<T> => {
+  const recall = (key: string): Promise<T> => {
     const known = remembered.get(key);
     if (known && known.until > now()) return known.answer;
     // All of them are old before long; nobody can make this grow without end.
@@ -25,4 +31,5 @@ export function rememberBriefly<T>(
     });
     return answer;
   };
+  return Object.assign(recall, { forget: (key: string) => void remembered.delete(key) });
 }

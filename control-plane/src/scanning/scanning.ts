@@ -20,7 +20,7 @@ import type { Enqueue } from './scans/request/submit.ts';
 /** What scans need of accounts and the catalogue, and of the domain that crawls them. */
 export type ScanningNeeds = Pick<ScanDomain['stores'], 'scans'> &
   Pick<ScanDomain['verbs'], 'watchScan'> &
-  Pick<AccountsDomain['verbs'], 'priceOfCheck' | 'reserve' | 'requireAllowed'> &
+  Pick<AccountsDomain['verbs'], 'priceOfCheck' | 'reserve' | 'requireAllowed' | 'isStillValid'> &
   Pick<ReferenceDomain['verbs'], 'readCatalogue' | 'tagWordsFor'> & {
     enqueue: Enqueue;
     unqueue: (scan: ScanRecord) => Promise<void>;

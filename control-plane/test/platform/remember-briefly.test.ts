@@ -39,3 +39,18 @@ test('unknown keys cannot fill the memory', async () => {
   await read('key 0');
   assert.equal(asked, 10_002);
 });
+
+test('what is forgotten is loaded anew, also where it was being loaded', async () => {
+  const loads: PromiseWithResolvers<number>[] = [];
+  const recall = rememberBriefly(
+    () => loads[loads.push(Promise.withResolvers<number>()) - 1]!.promise,
+    60_000,
+    () => 0,
+  );
+  const stale = recall('key');
+  recall.forget('key');
+  const fresh = recall('key');
+  loads[0]!.resolve(1);
+  loads[1]!.resolve(2);
+  assert.deepEqual([await stale, await fresh, await recall('key'), loads.length], [1, 2, 2, 2]);
+});

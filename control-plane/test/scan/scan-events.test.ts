@@ -113,6 +113,25 @@ describe('following a scan', () => {
       return status === 200;
     });
   });
+
+  test('§4.2.21 a stream ends when its API key is revoked or expires', async () => {
+    const { body: scan } = await api.post('/api/v1/scans', PAGE);
+    const create = async (sent: object) =>
+      (await api.post('/api/v1/account/api-keys', { name: 'follower', permissions: ['scans.read'], ...sent })).body;
+    const soon = new Date(Date.now() + 700).toISOString();
+    const [revoked, expiring] = [await create({}), await create({ expires_at: soon })];
+    const streams = [await follow(scan.id, revoked.full_key), await follow(scan.id, expiring.full_key)];
+    const other = await follow(scan.id);
+    await until('the present states', () => streams.every(({ statuses }) => statuses().length === 1));
+    await api.call('DELETE', `/api/v1/account/api-keys/${revoked.id}`);
+    await Promise.all(streams.map(({ ended }) => ended));
+    await change(scan.id, lease(9));
+    await until('the next state of another key', () => other.statuses().length === 2);
+    assert.deepEqual(
+      streams.map(({ statuses }) => statuses()),
+      [['pending'], ['pending']],
+    );
+  });
 });
 
 const stateOf = (sequence: number, status: ScanState['status']): ScanState => ({
@@ -133,7 +152,7 @@ test('a state that arrives late is left out, and one that comes while the presen
     tell(stateOf(3, 'checking'));
     return stateOf(2, 'crawled');
   };
-  const stream = await openStateStream('scan', watch, read, new AbortController().signal);
+  const stream = await openStateStream('scan', watch, read, async () => true, new AbortController().signal);
   tell(stateOf(1, 'running'));
   tell(stateOf(4, 'completed'));
   tell(stateOf(5, 'rechecking'));
@@ -151,7 +170,13 @@ test('streams end when the process is told to stop', async () => {
       stopped.watching = true;
     },
   });
-  const stream = await openStateStream('scan', watch, async () => stateOf(0, 'pending'), closing.signal);
+  const stream = await openStateStream(
+    'scan',
+    watch,
+    async () => stateOf(0, 'pending'),
+    async () => true,
+    closing.signal,
+  );
   closing.abort();
   await stream.toArray();
   await until('the watching to end', () => stopped.watching);

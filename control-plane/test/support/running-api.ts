@@ -14,7 +14,7 @@ import { billingRoutes, type ReadLedger } from '../../src/accounts/billing/route
 import { usageByDay } from '../../src/accounts/billing/usage-by-day.ts';
 import { type UsageParts, usageRoutes } from '../../src/accounts/billing/usage-routes.ts';
 import { apiKeyRecord } from '../../src/accounts/keys/api-key.ts';
-import { findCaller } from '../../src/accounts/keys/find-caller.ts';
+import { findCaller, isStillValid } from '../../src/accounts/keys/find-caller.ts';
 import { type KeyParts, keyRoutes } from '../../src/accounts/keys/key-routes.ts';
 import { keyStore } from '../../src/accounts/keys/key-store.ts';
 import { type OrganizationParts, organizationRoutes } from '../../src/accounts/organizations/organization-routes.ts';
@@ -161,6 +161,8 @@ export async function runningApi(
     removeTagFromScans: scans.removeTag,
     submitted: () => submittedScans.submitted.inc(),
     watchScan: states.watch,
+    isStillValid: (caller) => isStillValid(accounts.keys, caller, new Date()),
+    revoked: () => {},
     closing: closing.signal,
     outboxFilled: () => {},
     checksWaiting: () => {},

@@ -18,6 +18,8 @@ import type { KeyStore } from './key-store.ts';
 export type KeyParts = {
   keys: Pick<KeyStore, 'insert' | 'find' | 'listOf' | 'revoke'>;
   organizations: Pick<InternalOrganizations, 'find'>;
+  /** Called once a key is revoked. */
+  revoked: (key: ApiKeyRecord) => void;
   outboxFilled: () => void;
 };
 
@@ -65,7 +67,7 @@ const ApiKeyInSchema = Type.Object(
 const shared = { group: 'Account', permission: 'account.manage' } as const;
 
 /** The keys of the caller's organization. */
-export function keyRoutes({ keys, organizations, outboxFilled }: KeyParts): Route<Caller>[] {
+export function keyRoutes({ keys, organizations, revoked, outboxFilled }: KeyParts): Route<Caller>[] {
   return [
     route({
       ...shared,
@@ -119,6 +121,7 @@ export function keyRoutes({ keys, organizations, outboxFilled }: KeyParts): Rout
         if (isOperators(key))
           throw new ApiError('account.key_of_settings', 'This key comes from ADSWEEP_API_KEY and is changed there.');
         await keys.revoke(key, auditEntry(caller, 'api_key.revoked', key._id, { name: key.name }, new Date()));
+        revoked(key);
         outboxFilled();
         return noContent();
       },

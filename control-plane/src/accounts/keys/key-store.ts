@@ -36,6 +36,11 @@ export function keyStore(store: Store) {
       return keys.findOne({ key_hash: hash, ...VALID });
     },
 
+    /** A key that was not revoked, of whichever organization: for the key that a request came with. */
+    async findById(id: string): Promise<ApiKeyRecord | null> {
+      return keys.findOne({ _id: id, ...VALID });
+    },
+
     /** A key of this organization, or null: missing and someone else's look the same. */
     async find(organizationId: string, id: string): Promise<ApiKeyRecord | null> {
       return keys.findOne({ _id: id, organization_id: organizationId, ...VALID });

@@ -7,13 +7,19 @@ import type { ScanStore } from '../../../scan/scan-store.ts';
 import { openStateStream, type WatchScan } from './state-stream.ts';
 
 /** What the stream of a scan's states needs; `closing` aborts when the process is told to stop. */
-export type EventsParts = { scans: Pick<ScanStore, 'find'>; watchScan: WatchScan; closing: AbortSignal };
+export type EventsParts = {
+  scans: Pick<ScanStore, 'find'>;
+  watchScan: WatchScan;
+  /** Whether the caller's key would still be let in. */
+  isStillValid: (caller: Caller) => Promise<boolean>;
+  closing: AbortSignal;
+};
 
 /** Streams that one organization may have open in this process. */
 const STREAMS_MAX = 100;
 
 /** A scan's changes of state as they happen, so that nobody needs to ask again and again. */
-export function eventsRoute({ scans, watchScan, closing }: EventsParts): Route<Caller> {
+export function eventsRoute({ scans, watchScan, isStillValid, closing }: EventsParts): Route<Caller> {
   const open = new Map<string, number>();
   const count = (organizationId: string, more: number) => {
     const streams = (open.get(organizationId) ?? 0) + more;
@@ -27,12 +33,13 @@ export function eventsRoute({ scans, watchScan, closing }: EventsParts): Route<C
     group: 'Scans',
     summary: 'Follow a scan',
     description:
-      'An event stream (`text/event-stream`): `event: state` with `{ id, status, retry_attempt, at }`, the present state first. It ends after a final state. A comment every 15 seconds keeps it open.',
+      'An event stream (`text/event-stream`): `event: state` with `{ id, status, retry_attempt, at }`, the present state first. It ends after a final state, and when the API key is revoked or expires. A comment every 15 seconds keeps it open.',
     permission: 'scans.read',
     params: Type.Object({ id: Type.String({ description: 'The scan.' }) }),
     replies: { 200: { description: 'The states of the scan.', content: 'text/event-stream' } },
     errors: ['not_found', 'unavailable'],
-    handle: async ({ caller: { organizationId }, params: { id } }) => {
+    handle: async ({ caller, params: { id } }) => {
+      const { organizationId } = caller;
       const read = async () => {
         const scan = await scans.find(organizationId, id);
         return scan && stateOf(scan);
@@ -42,7 +49,7 @@ export function eventsRoute({ scans, watchScan, closing }: EventsParts): Route<C
         throw new ApiError('unavailable', 'Too many streams are open.', { headers: { 'Retry-After': '15' } });
       count(organizationId, 1);
       try {
-        const stream = await openStateStream(id, watchScan, read, closing);
+        const stream = await openStateStream(id, watchScan, read, () => isStillValid(caller), closing);
         stream.once('close', () => count(organizationId, -1));
         return { status: 200, type: 'text/event-stream', headers: { 'X-Accel-Buffering': 'no' }, body: stream };
       } catch (error) {

@@ -7,6 +7,8 @@ export type WatchScan = (scanId: string, receive: (state: ScanState) => void) =>
 
 /** Each so often a comment keeps the connection open, and the state is read again, in case that a change was missed. */
 const HEARTBEAT_MS = 15_000;
+/** How often a stream asks whether its caller is still let in. */
+const CALLER_CHECK_MS = 500;
 
 /** States of one scan as an event stream (HTML standard, section 9.2). What arrives late, out of its order, is left out. */
 class StateStream extends Readable {
@@ -40,12 +42,13 @@ class StateStream extends Readable {
 
 /**
  * The states of a scan: the present one first, then each change, until a final one. `read` answers the present state, null when the scan
- * is gone; `closing` ends the stream. Whoever opens it reads or destroys it.
+ * is gone; `isAllowed` answers false once the caller may not read it any more; `closing` ends the stream. Whoever opens it reads or destroys it.
  */
 export async function openStateStream(
   scanId: string,
   watch: WatchScan,
   read: () => Promise<ScanState | null>,
+  isAllowed: () => Promise<boolean>,
   closing: AbortSignal,
 ): Promise<Readable> {
   const stream = new StateStream();
@@ -61,10 +64,17 @@ export async function openStateStream(
     stream.comment();
     void sendPresent().catch(() => undefined);
   }, HEARTBEAT_MS);
+  // While the store does not answer, the stream goes on as it was.
+  const check = () =>
+    isAllowed()
+      .then((allowed) => allowed || end())
+      .catch(() => undefined);
+  const checks = setInterval(check, CALLER_CHECK_MS);
   closing.addEventListener('abort', end, { once: true });
   stream.once('close', () => {
     watching.stop();
     clearInterval(timer);
+    clearInterval(checks);
     closing.removeEventListener('abort', end);
   });
   await sendPresent().catch((error: unknown) => {
