@@ -92,7 +92,7 @@ const acrossWorkspaces = [
   { from: 'control-plane/test/**', to: 'control-plane/embedded-store/test/conformance/**' },
   {
     from: 'loadtest/bench/**',
-    to: 'control-plane/src/{platform,accounts/billing,analysis/{rules/search,threads},scanning/scans/api,scan}/**',
+    to: 'control-plane/src/{platform,accounts/billing,analysis/{evidence,rules/search,threads},scanning/scans/api,scan}/**',
   },
   {
     from: 'loadtest/bench/bare-create.ts',

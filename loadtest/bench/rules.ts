@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
+import type { PackedScan } from '../../control-plane/src/analysis/evidence/packed-scan.ts';
 import { threadCpu } from '../../control-plane/src/analysis/rules/search/budget.ts';
 import { compileExpression } from '../../control-plane/src/analysis/rules/search/expression.ts';
 import { ExpressionSet, type SetMember } from '../../control-plane/src/analysis/rules/search/expression-set.ts';
@@ -65,15 +66,20 @@ async function longestHolds(patterns: Pattern[], urls: string[]): Promise<{ mean
     ...{ id: String(at), organization_id: 'o', name: '', tag_slug: 't', target: 'page' },
     ...{ rule_type: 'regexp_request_url', config },
   }));
-  const requests = gzipSync(JSON.stringify(urls.map((url, id) => ({ id, url, landing: 0 }))));
-  const nothing = { landings: [], creative: null, creative_html: null, requests: [], ignore_first_n_domains: 0 };
-  const evidence = { ...nothing, packed: { requests, documents: null, bodies: null }, unpackedBytesMax: 1e8 };
+  const packed = (value: unknown) => gzipSync(JSON.stringify(value));
+  const requests = packed(urls.map((url, id) => ({ id, url, landing: 0 })));
+  const evidence: PackedScan = {
+    scan: { ignore_first_n_domains: 0, referrer: null },
+    capture: packed({ landings: [], requests: [], observations: [] }),
+    parts: { requests, documents: null, bodies: null, vastDocuments: null, creativeHtml: null },
+    unpackedBytesMax: 1e8,
+  };
   const threads = new AnalysisThreads(1);
   const groups = [JSON.stringify(rules)];
-  await threads.run({ evidence, groups: ['[]'], budgetMs: 1, shared: true });
+  await threads.tryRules(evidence, ['[]'], 1).outcomes;
   const began = performance.now();
   const watch = watchLoop();
-  const [outcome] = await threads.run({ evidence, groups, budgetMs: 60_000, shared: true });
+  const [outcome] = await threads.tryRules(evidence, groups, 60_000).outcomes;
   const meanwhile = watch.stop();
   const quiet = watchLoop();
   await delay(performance.now() - began);

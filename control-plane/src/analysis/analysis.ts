@@ -9,14 +9,13 @@ import type { ModelSettings } from './model/chat.ts';
 import { openModel } from './model/open-model.ts';
 import { judgeByModel } from './pipeline/judge-by-model.ts';
 import { LIMITS, startWorker, type WorkerDependencies } from './pipeline/worker.ts';
-import { batchClaimStore } from './rules/batch-claim-store.ts';
-import { judgeByRules } from './rules/judge-by-rules.ts';
 import { platformRules } from './rules/platform-rules.ts';
 import { ruleRoutes } from './rules/routes.ts';
 import { ruleStore } from './rules/rule-store.ts';
+import { batchClaimStore } from './rules/rule-tests/batch-claim-store.ts';
+import { ruleTestRoutes } from './rules/rule-tests/routes.ts';
+import type { RuleTestParts } from './rules/rule-tests/test-rules.ts';
 import { rulesByTag } from './rules/rules-by-tag.ts';
-import { ruleTestRoutes } from './rules/test-routes.ts';
-import type { RuleTestParts } from './rules/test-rules.ts';
 import { taxonomyRoutes } from './taxonomies/routes.ts';
 import { taxonomyStore } from './taxonomies/taxonomy-store.ts';
 import { AnalysisThreads } from './threads/analysis-threads.ts';
@@ -43,7 +42,7 @@ const RULE_BATCH_MS = 110_000;
 export type AnalysisNeeds = Pick<ScanDomain['stores'], 'scans'> &
   Pick<ReferenceDomain['verbs'], 'readTags' | 'registerTag' | 'changeTag'> &
   Pick<AccountsDomain['verbs'], 'labelsOf'> &
-  Pick<CrawlingDomain['verbs'], 'readCapture' | 'readPackedCapture' | 'bodies' | 'openPicture'>;
+  Pick<CrawlingDomain['verbs'], 'readPackedCapture' | 'bodies' | 'openPicture'>;
 
 export type AnalysisDomain = ReturnType<typeof analysisDomain>;
 
@@ -54,18 +53,16 @@ export function analysisDomain(
   { ruleBudgetMs, model: settings, ruleTests = { ruleMs: ruleBudgetMs, batchMs: RULE_BATCH_MS } }: AnalysisSettings,
 ) {
   const { store, wake, metrics, logger } = platform;
-  const { scans, readTags, registerTag, changeTag, labelsOf, readCapture, readPackedCapture, bodies } = needs;
+  const { scans, readTags, registerTag, changeTag, labelsOf, readPackedCapture, bodies } = needs;
   const model = settings && openModel(platform, needs, settings);
   const [rules, taxonomies] = [ruleStore(store), taxonomyStore(store)];
   // Both start a thread when there is work for it.
   const [threads, testThreads] = [new AnalysisThreads(SCAN_THREADS), new AnalysisThreads(TEST_THREADS)];
   const outboxFilled = () => wake.announce('outbox');
-  const evidence = { readCapture, bodies };
   const readRules = rules.visibleTo;
-  const judge = judgeByRules({ ...evidence, readRules, readTags, threads, budgetMs: ruleBudgetMs, logger });
   const dependencies: WorkerDependencies = {
-    ...{ scans, readTags, readPackedCapture, bodies, judgeByRules: judge, metrics, logger, outboxFilled },
-    inspect: (packed) => threads.inspect(packed),
+    ...{ scans, readTags, readRules, readPackedCapture, bodies, ruleBudgetMs, metrics, logger, outboxFilled },
+    analyse: (evidence, search) => threads.analyse(evidence, search),
     model: model && {
       show: model.show,
       judge: judgeByModel({ ask: model.ask, readRules, readTags, readTaxonomies: taxonomies.active, labelsOf }),
@@ -74,7 +71,7 @@ export function analysisDomain(
   const limits = { ...LIMITS, ...(settings && { waiting: settings.scansWaiting }) };
   const problemsOf = (patterns: string[]) => testThreads.problemsOf(patterns);
   const tests: RuleTestParts = {
-    ...{ evidence, findScan: scans.find, readTags, threads: testThreads, model },
+    ...{ evidence: { readPackedCapture, bodies }, findScan: scans.find, readTags, threads: testThreads, model },
     ...{ claims: batchClaimStore(store), limits: ruleTests },
   };
   const close = async (pool: AnalysisThreads) => void (await Promise.all([pool.close(), model?.close()]));

@@ -23,12 +23,12 @@ import { priceOfCheck } from '../../src/accounts/organizations/price-of-check.ts
 import { NO_QUOTAS } from '../../src/accounts/organizations/quotas.ts';
 import { limitRequests } from '../../src/accounts/rate-limit/limit-requests.ts';
 import { type RoleParts, roleRoutes } from '../../src/accounts/roles/role-routes.ts';
-import { batchClaimStore } from '../../src/analysis/rules/batch-claim-store.ts';
 import { ruleRoutes } from '../../src/analysis/rules/routes.ts';
 import { ruleStore } from '../../src/analysis/rules/rule-store.ts';
+import { batchClaimStore } from '../../src/analysis/rules/rule-tests/batch-claim-store.ts';
+import { type RuleTestRouteParts, ruleTestRoutes } from '../../src/analysis/rules/rule-tests/routes.ts';
 import type { RuleVerbParts } from '../../src/analysis/rules/rule-verbs.ts';
 import { rulesByTag } from '../../src/analysis/rules/rules-by-tag.ts';
-import { type RuleTestRouteParts, ruleTestRoutes } from '../../src/analysis/rules/test-routes.ts';
 import { type TaxonomyParts, taxonomyRoutes } from '../../src/analysis/taxonomies/routes.ts';
 import { taxonomyStore } from '../../src/analysis/taxonomies/taxonomy-store.ts';
 import { AnalysisThreads } from '../../src/analysis/threads/analysis-threads.ts';

@@ -1,10 +1,10 @@
+import { gzipSync } from 'node:zlib';
 import type { Capture } from '@adsweep/shared/capture/capture.ts';
 import type { Catalogue } from '@adsweep/shared/targeting/catalogue.ts';
 import type { CountRequest } from '../../src/accounts/rate-limit/request-counter.ts';
-import type { PackedSources } from '../../src/analysis/rules/packed-evidence.ts';
-import type { RuleTestParts } from '../../src/analysis/rules/test-rules.ts';
+import type { EvidenceSources } from '../../src/analysis/evidence/packed-scan.ts';
+import type { RuleTestParts } from '../../src/analysis/rules/rule-tests/test-rules.ts';
 import type { AnalysisThreads } from '../../src/analysis/threads/analysis-threads.ts';
-import type { CaptureRecord } from '../../src/crawling/captures/capture-record.ts';
 import type { FleetVerbs } from '../../src/crawling/fleet/fleet-routes.ts';
 import type { QueueLoad } from '../../src/crawling/queue/read-depth.ts';
 import type { ReadyCheck } from '../../src/http/probes.ts';
@@ -68,10 +68,10 @@ export function emptySurroundings(
 }
 
 /** Captures without contents, as they are after a day. */
-export const packedSources = ({ captures }: Surroundings): PackedSources => ({
-  readCapture: async ({ capture }) => {
+export const packedSources = ({ captures }: Surroundings): EvidenceSources => ({
+  readPackedCapture: async ({ capture }) => {
     const found = capture && (await captures.get(capture.id));
-    return found ? ({ _id: capture.id, capture: found } as CaptureRecord) : null;
+    return found ? gzipSync(JSON.stringify(found)) : null;
   },
-  bodies: { packed: async () => null, unpackedBytesMax: 1_000 },
+  bodies: { packed: async () => null, unpackedBytesMax: 1_000_000 },
 });

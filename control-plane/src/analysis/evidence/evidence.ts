@@ -8,28 +8,31 @@ import type { CapturedVast } from '@adsweep/shared/capture/vast.ts';
 import type { Exit } from '@adsweep/shared/targeting/exit-ticket.ts';
 import { registrableDomain } from '@adsweep/shared/urls/registrable-domain.ts';
 
-/** What detection may look at: the capture itself, and what is loaded for those who need it, else empty. */
+/** What detectors and rules read: the capture, and the parts that are stored apart from it (empty unless they are needed). */
 export type Evidence = {
   landings: CapturedLanding[];
-  /** That of an ad tag or VAST tag, null on page scans. */
+  /** The creative of an ad tag or VAST tag; null for page scans. */
   creative: CapturedCreative | null;
-  /** Where the traffic left, as far as it is known. */
+  /** The exit of the traffic, as far as it is known. */
   exit: Exit | null;
   observations: Observation[];
-  /** What came of a VAST tag, null for other targets. */
+  /** How a VAST tag was played; null for other targets. */
   vast: CapturedVast | null;
-  /** All requests on a fresh scan, up to 5,000; the stored ones after a day (spec 8). */
+  /** All requests for a day, up to 5,000; then the stored ones (spec 8). */
   requests: NetworkRequest[];
-  /** What the landings and their frames said and showed. */
+  /** Titles, visible texts and HTML of the landings and their frames. */
   documents: CapturedDocument[];
-  /** Contents of scripts, fetch and XHR answers and frame documents, for a day. */
+  /** Bodies of scripts, of fetch and XHR responses, and of frame documents, for a day. */
   bodies: CapturedBody[];
   /** The documents of a VAST tag. */
   vastDocuments: CapturedVastDocument[];
+  /** The HTML of the creative; '' if there is none. */
+  creativeHtml: string;
 };
 
-/** Evidence that is loaded for those alone who need it. */
-export type Need = 'requests' | 'documents' | 'bodies' | 'vastDocuments';
+/** The parts that are stored apart from the capture. */
+export const NEEDS = ['requests', 'documents', 'bodies', 'vastDocuments', 'creativeHtml'] as const;
+export type Need = (typeof NEEDS)[number];
 
 export const NO_EVIDENCE: Evidence = {
   landings: [],
@@ -41,14 +44,15 @@ export const NO_EVIDENCE: Evidence = {
   documents: [],
   bodies: [],
   vastDocuments: [],
+  creativeHtml: '',
 };
 
 /**
- * Evidence without the first `count` unique domains of the redirect chain, counted from the entry point (spec 4.2.11):
- * their hops, every other request to them and what it gave, and all of a landing that ended on one. The capture itself stays whole.
+ * Evidence without the first `count` unique domains of the redirect chain, counted from the entry point (spec 4.2.11): without their hops,
+ * other requests to them with their contents, and landings that ended on one. `evidence` itself is not changed.
  */
 export function withoutFirstDomains(evidence: Evidence, count: number): Evidence {
-  const { landings, creative, exit, requests, observations, documents, bodies, vast, vastDocuments } = evidence;
+  const { landings, creative, requests, observations, documents, bodies, vast, vastDocuments } = evidence;
   const skipped = firstDomains(landings, count);
   if (skipped.size === 0) return evidence;
 
@@ -56,6 +60,7 @@ export function withoutFirstDomains(evidence: Evidence, count: number): Evidence
   const left = landings.filter(({ final_url }) => !isSkipped(final_url));
   const ords = new Set(left.map(({ ord }) => ord));
   return {
+    ...evidence,
     landings: left.map((landing) => ({
       ...landing,
       redirect_chain: landing.redirect_chain.filter(({ url }) => !isSkipped(url)),
@@ -64,7 +69,6 @@ export function withoutFirstDomains(evidence: Evidence, count: number): Evidence
       ...creative,
       redirect_chain: creative.redirect_chain.filter(({ url }) => !isSkipped(url)),
     },
-    exit,
     requests: requests.filter(({ url }) => !isSkipped(url)),
     observations: observations.filter(({ landing, url }) => (landing === null || ords.has(landing)) && !isSkipped(url)),
     documents: documents.filter(({ landing, url }) => ords.has(landing) && !isSkipped(url)),

@@ -1,6 +1,6 @@
 import type { Evidence } from '../evidence/evidence.ts';
 
-/** What a model is shown of a scan: texts that were captured, cut to a bearable length. `screenshot` is a picture of the first landing. */
+/** What a model is shown of a scan: captured texts, shortened. `screenshot` is that of the first landing, or of the creative. */
 export type ModelEvidence = {
   pages: ModelPage[];
   creative: { url: string; html: string } | null;
@@ -16,11 +16,11 @@ const PAGE_TEXT_MAX = 8_000;
 const FRAME_TEXT_MAX = 1_000;
 const CREATIVE_HTML_MAX = 8_000;
 
-/** What of a scan's evidence a model can be shown something of. */
-export type ModelSubject = Pick<Evidence, 'landings' | 'documents' | 'creative'>;
+/** The evidence that a model is shown parts of. */
+export type ModelSubject = Pick<Evidence, 'landings' | 'documents' | 'creative' | 'creativeHtml'>;
 
-/** Of the evidence only as much as a model is shown, so that little of a large page travels between threads. Pure. */
-export function modelSubject({ landings, documents, creative }: ModelSubject): ModelSubject {
+/** The evidence without what no model is shown, so that little of a large page is copied between threads. Pure. */
+export function modelSubject({ landings, documents, creative, creativeHtml }: ModelSubject): ModelSubject {
   const shown = landings.slice(0, PAGES_MAX);
   return {
     landings: shown.map((landing) => ({ ...landing, redirect_chain: [] })),
@@ -35,13 +35,13 @@ export function modelSubject({ landings, documents, creative }: ModelSubject): M
       }));
     }),
     creative: creative && { ...creative, redirect_chain: [] },
+    creativeHtml: clip(creativeHtml, CREATIVE_HTML_MAX),
   };
 }
 
-/** What of the evidence a model is shown: landings with what they say, and the markup of the creative. Pure. */
+/** What a model is shown: landings with their texts, and the HTML of the creative. Pure. */
 export function modelEvidence(
-  { landings, documents, creative }: ModelSubject,
-  creativeHtml: string,
+  { landings, documents, creative, creativeHtml }: ModelSubject,
   screenshot: Buffer | null,
 ): ModelEvidence {
   const pages = landings.slice(0, PAGES_MAX).map(({ ord, final_url, page_title }): ModelPage => {
@@ -57,7 +57,7 @@ export function modelEvidence(
   return { pages, screenshot, creative: creative && { url: clip(creative.url ?? '', URL_LENGTH_MAX), html } };
 }
 
-/** Whether there is anything that a judgement could rest on. */
+/** Whether there is anything to judge. */
 export const saysSomething = ({ pages, creative, screenshot }: ModelEvidence): boolean =>
   screenshot !== null ||
   (creative?.html ?? '') !== '' ||

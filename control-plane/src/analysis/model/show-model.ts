@@ -1,25 +1,46 @@
-import type { ReadContents } from '../../crawling/captures/capture-record.ts';
-import { attemptOf } from '../../crawling/captures/capture-record.ts';
+import type { Logger } from '@adsweep/shared/service/logger.ts';
+import type { CrawlingDomain } from '../../crawling/crawling.ts';
 import type { ScanRecord } from '../../scan/scan.ts';
 import type { PictureOf } from '../../scanning/artifacts/artifact.ts';
+import type { PicturePool } from '../../scanning/artifacts/picture-pool.ts';
 import { type ModelEvidence, type ModelSubject, modelEvidence } from './model-evidence.ts';
 
-/** What is asked for beside the evidence of a scan: stored markup, and a picture in a bearable size (null: there is none). */
-export type ShowParts = {
-  bodies: Pick<ReadContents, 'packed'>;
-  pictureOf: ((scan: ScanRecord, of: PictureOf) => Promise<Buffer | null>) | null;
-};
-
-/** Prepares what a model is shown of a scan: `judged` without the domains that the scan skips, its creative's markup, its picture. */
+/** Prepares what a model is shown of a scan: `judged`, which lacks the domains that the scan skips, and a screenshot. */
 export type ShowModel = (scan: ScanRecord, judged: ModelSubject) => Promise<ModelEvidence>;
 
-export function showModel({ bodies, pictureOf }: ShowParts): ShowModel {
+/** A screenshot of a scan in the size for a model; null: there is none. */
+export type ScreenshotFor = (scan: ScanRecord, of: PictureOf) => Promise<Buffer | null>;
+
+/** `screenshotFor` null: the model gets no screenshots. */
+export function showModel(screenshotFor: ScreenshotFor | null): ShowModel {
   return async (scan, judged) => {
-    const pictured = judged.landings[0]?.ord ?? (judged.creative ? 'creative' : null);
-    const [markup, picture] = await Promise.all([
-      judged.creative && scan.capture ? bodies.packed(attemptOf(scan.capture.id), 'creative_html') : null,
-      pictureOf && pictured !== null ? pictureOf(scan, pictured) : null,
-    ]);
-    return modelEvidence(judged, markup?.toString() ?? '', picture);
+    const subject = judged.landings[0]?.ord ?? (judged.creative ? 'creative' : null);
+    const screenshot = screenshotFor && subject !== null ? await screenshotFor(scan, subject) : null;
+    return modelEvidence(judged, screenshot);
+  };
+}
+
+/** Width in pixels; a tall page is cut at two and a half times its width. */
+const SIZE = { width: 768, isWhole: false };
+const RESIZE_MS = 30_000;
+
+/** Reads screenshots and resizes them for a model. A screenshot that cannot be resized is left out. */
+export function screenshots(
+  openPicture: CrawlingDomain['verbs']['openPicture'],
+  pictures: Pick<PicturePool, 'resize'>,
+  logger: Logger,
+): ScreenshotFor {
+  return async (scan, of) => {
+    const picture = await openPicture(scan, of);
+    if (!picture) return null;
+    const { artifact, stream } = picture;
+    try {
+      return await pictures.resize({ ...artifact, open: () => stream }, SIZE, AbortSignal.timeout(RESIZE_MS));
+    } catch (cause) {
+      logger.warn({ scan_id: scan._id, cause }, 'a screenshot could not be prepared for the model');
+      return null;
+    } finally {
+      stream.destroy();
+    }
   };
 }

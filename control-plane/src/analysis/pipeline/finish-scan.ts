@@ -2,7 +2,7 @@ import { newId } from '@adsweep/shared/ids.ts';
 import type { Logger } from '@adsweep/shared/service/logger.ts';
 import type { WorkMetrics } from '../../metrics.ts';
 import { type EmittedEvent, emit } from '../../platform/outbox/outbox-entry.ts';
-import { inService, type ReadTags } from '../../reference/tags/tag-definitions.ts';
+import { inService, type ReadTags, type Tags } from '../../reference/tags/tag-definitions.ts';
 import { changeScan } from '../../scan/change-scan.ts';
 import type { InternalScans } from '../../scan/internal-scans.ts';
 import type { ScanRecord, ScanTag } from '../../scan/scan.ts';
@@ -10,34 +10,44 @@ import type { ModelClassification } from '../classification/classification-quest
 import { classify, type OwnNames } from '../classification/classify.ts';
 import { combine } from '../detectors/combine.ts';
 import type { Finding } from '../detectors/finding.ts';
-import type { PackedScan } from '../evidence/packed-scan.ts';
-import { type EvidenceSources, packScan } from '../evidence/packed-scan.ts';
+import { NEEDS } from '../evidence/evidence.ts';
+import { type EvidenceSources, type PackedScan, packScan } from '../evidence/packed-scan.ts';
 import type { ModelEvidence, ModelSubject } from '../model/model-evidence.ts';
 import type { ShowModel } from '../model/show-model.ts';
-import type { JudgeByRules } from '../rules/judge-by-rules.ts';
-import type { Inspection } from '../threads/inspect.ts';
+import { matchCombos, rulesInService, searchFindings, searchOf } from '../rules/evaluation/evaluate-rules.ts';
+import type { GroupResult } from '../rules/evaluation/run-rules.ts';
+import { isModelRule, type Rule, type RuleRecord, ruleOf } from '../rules/rule.ts';
+import type { Analyse } from '../threads/analysis-threads.ts';
 import { type JudgeByModel, NOT_CLASSIFIED } from './judge-by-model.ts';
 
 export type FinishDependencies = EvidenceSources & {
   scans: Pick<InternalScans, 'apply'>;
   readTags: ReadTags;
-  /** Inspects the evidence of a scan, in a thread. */
-  inspect: (packed: PackedScan) => Promise<Inspection>;
-  judgeByRules: JudgeByRules;
+  /** Rules of an organization and of the platform. */
+  readRules: (organizationId: string) => Promise<RuleRecord[]>;
+  /** The CPU time that the rules of one scan may use together, in ms. */
+  ruleBudgetMs: number;
+  /** Inspects evidence and runs rules over it, in a thread. */
+  analyse: Analyse;
   /** Classification by an AI model; null: none is configured, and none is expected. */
   model: { show: ShowModel; judge: JudgeByModel } | null;
   metrics: Pick<WorkMetrics, 'stepSeconds' | 'finishedScans'>;
   logger: Logger;
 };
 
-/** The state of the checks of one scan. They began at `now`, which was `began` on this process' monotonic clock. */
-type Checks = {
+/** The state of a scan's analysis. It began at `now`, which was `began` on this process' monotonic clock. */
+type State = {
   scan: ScanRecord;
   now: Date;
   began: number;
+  slot: Slot;
   packed: PackedScan | null;
+  /** The rules in service, except those that a model decides. */
+  rules: Rule[];
+  /** Results of the rules that search texts; null: they could not be run. */
+  searched: GroupResult[] | null;
   findings: Finding[];
-  /** The links that combination rules look at. */
+  /** The links that combos look at. */
   links: string[];
   names: OwnNames;
   subject: ModelSubject;
@@ -45,112 +55,118 @@ type Checks = {
   shown: ModelEvidence | null;
   classification: ModelClassification;
   extractedLabels: Record<string, string>;
-  turn: Turn;
+  definitions: Tags;
   tags: ScanTag[];
-  /** Names of the judgements that are missing: the scan is `partial`, and says which. */
+  /** Names of the analysers without a result: the scan becomes `partial`, and its error lists them. */
   missing: string[];
 };
 
-/** A scan's turn in its worker: `leaveSlot` says that it only waits from now on, `signal` that the worker stops. */
-export type Turn = { leaveSlot: () => void; signal: AbortSignal };
+/** A scan's slot in its worker. `leave` frees it for another scan, when this one only waits from now on; `signal`: the worker stops. */
+export type Slot = { leave: () => void; signal: AbortSignal };
 
-type Step = (dependencies: FinishDependencies, checks: Checks) => Promise<Partial<Checks>> | Partial<Checks>;
+type Step = (dependencies: FinishDependencies, state: State) => Promise<Partial<State>> | Partial<State>;
 
-/** From a crawl to a finished scan, in this order. Nothing is written before the last step, so that after a crash all of them are repeated. */
+/** From a crawl to a finished scan, in this order. Nothing is written before the last step, so after a crash all of them are repeated. */
 const STEPS: [name: string, step: Step][] = [
   ['load_evidence', loadEvidence],
   ['inspect', inspectEvidence],
   ['show_model', prepareForModel],
   ['ask_model', askModel],
-  ['run_rules', runRules],
+  ['run_rules', applyRules],
   ['assign_tags', assignTags],
   ['finish', finish],
 ];
 
-/** Runs the checks of a claimed scan and finishes it; false where someone else took it over meanwhile. */
+/** Analyses a claimed scan and finishes it; false if another worker has taken it over. */
 export async function finishScan(
   dependencies: FinishDependencies,
   scan: ScanRecord,
   now: Date,
-  turn = ALONE,
+  slot = OWN_SLOT,
 ): Promise<boolean> {
-  let checks: Checks = { ...NOTHING, scan, now, turn, began: performance.now() };
+  let state: State = { ...NOTHING, scan, now, slot, began: performance.now() };
   for (const [step, run] of STEPS) {
     const stopTimer = dependencies.metrics.stepSeconds.startTimer({ step });
-    checks = { ...checks, ...(await run(dependencies, checks)) };
+    state = { ...state, ...(await run(dependencies, state)) };
     stopTimer();
   }
-  return checks.scan.status !== 'checking';
+  return state.scan.status !== 'checking';
 }
 
 /**
- * Finishes a claimed scan as `partial` without its checks, which have ended the process or run out of time each time they were begun;
- * false where someone else took it over meanwhile.
+ * Finishes a claimed scan as `partial` without its analysis, which has ended the process or timed out at every attempt; false if another
+ * worker has taken it over.
  */
-export async function abandonChecks(dependencies: FinishDependencies, scan: ScanRecord, now: Date): Promise<boolean> {
+export async function abandonAnalysis(dependencies: FinishDependencies, scan: ScanRecord, now: Date): Promise<boolean> {
   dependencies.logger.error(
     { scan_id: scan._id, attempts: scan.checks_attempts },
-    'the checks of a scan were abandoned',
+    'the analysis of a scan was abandoned',
   );
-  const checks = { ...NOTHING, scan, now, turn: ALONE, began: performance.now(), missing: [INTERRUPTED] };
-  const { scan: finished } = await finish(dependencies, checks);
+  const state = { ...NOTHING, scan, now, slot: OWN_SLOT, began: performance.now(), missing: [INTERRUPTED] };
+  const { scan: finished } = await finish(dependencies, state);
   return finished !== undefined;
 }
 
-/** A scan whose checks do not share a slot with others. */
-const ALONE: Turn = { leaveSlot: () => undefined, signal: new AbortController().signal };
-/** All judgements are missing. */
+/** For scans that share no slots with others. */
+const OWN_SLOT: Slot = { leave: () => undefined, signal: new AbortController().signal };
+/** The error of an abandoned scan. */
 const INTERRUPTED = 'INTERRUPTED';
 const NOTHING = {
   packed: null,
+  rules: [],
+  searched: [],
   findings: [],
   links: [],
   names: classify({ judged: [], captured: [] }),
-  subject: { landings: [], documents: [], creative: null },
+  subject: { landings: [], documents: [], creative: null, creativeHtml: '' },
   shown: null,
   classification: NOT_CLASSIFIED,
   extractedLabels: {},
+  definitions: new Map(),
   tags: [],
   missing: [],
 };
 
-async function loadEvidence(dependencies: FinishDependencies, { scan, missing }: Checks): Promise<Partial<Checks>> {
-  const packed = await packScan(dependencies, scan);
-  if (packed) return { packed };
-  dependencies.logger.error({ scan_id: scan._id }, 'the capture of a crawled scan is gone');
-  return { missing: [...missing, 'evidence'] };
+async function loadEvidence(dependencies: FinishDependencies, { scan, missing }: State): Promise<Partial<State>> {
+  const { readRules, readTags, logger } = dependencies;
+  const packed = await packScan(dependencies, scan, new Set(NEEDS));
+  if (!packed) {
+    logger.error({ scan_id: scan._id }, 'the capture of a crawled scan is gone');
+    return { missing: [...missing, 'evidence'] };
+  }
+  const { organization_id } = scan;
+  const [records, tags] = await Promise.all([readRules(organization_id), readTags(organization_id)]);
+  const active = records.filter(({ is_active }) => is_active).map(ruleOf);
+  return { packed, rules: rulesInService(active, tags).filter((rule) => !isModelRule(rule)) };
 }
 
-/** Detectors and names, without the domains that the scan skips (spec 4.2.11). The evidence itself is not held from here on. */
+/** Detectors, names and rules that search texts, without the domains that the scan skips (spec 4.2.11). Releases the evidence. */
 async function inspectEvidence(
-  { inspect, logger }: FinishDependencies,
-  { scan, packed, names: unknown, missing }: Checks,
-): Promise<Partial<Checks>> {
+  { analyse, ruleBudgetMs, logger }: FinishDependencies,
+  { scan, packed, rules, names: unknown, missing }: State,
+): Promise<Partial<State>> {
   if (!packed) return {};
-  const { failed, names, ...seen } = await inspect(packed);
+  const { inspection, search } = await analyse(packed, searchOf(rules, ruleBudgetMs));
+  const { failed, names, ...seen } = inspection;
   for (const { name, cause } of failed)
     logger.error({ scan_id: scan._id, judgement: name, cause }, 'a step of the analysis failed');
+  if ('failed' in search)
+    logger.error({ scan_id: scan._id, cause: search.failed }, 'the rules of a scan could not be run');
   const ofFailed = failed.map(({ name }) => name);
-  return { ...seen, names: names ?? unknown, packed: null, missing: [...missing, ...ofFailed] };
+  const searched = 'failed' in search ? null : search;
+  return { ...seen, searched, names: names ?? unknown, packed: null, missing: [...missing, ...ofFailed] };
 }
 
-/** Rules run in threads, so that no expression blocks the process; skipped ones are named. */
-async function runRules({ judgeByRules }: FinishDependencies, checks: Checks): Promise<Partial<Checks>> {
-  const { scan, links, findings, missing } = checks;
-  const byRules = await judgeByRules(scan, findings, links);
-  return { findings: combine([...findings, ...byRules.findings]), missing: [...missing, ...byRules.missing] };
-}
-
-async function prepareForModel({ model }: FinishDependencies, { scan, subject }: Checks): Promise<Partial<Checks>> {
+async function prepareForModel({ model }: FinishDependencies, { scan, subject }: State): Promise<Partial<State>> {
   return { shown: model && (await model.show(scan, subject)) };
 }
 
 /** A model may take minutes: the scan leaves its slot to another one, and keeps its claim. */
-async function askModel({ model }: FinishDependencies, checks: Checks): Promise<Partial<Checks>> {
-  const { scan, shown, turn, findings, missing } = checks;
+async function askModel({ model }: FinishDependencies, state: State): Promise<Partial<State>> {
+  const { scan, shown, slot, findings, missing } = state;
   if (!model || !shown) return {};
-  turn.leaveSlot();
-  const judgement = await model.judge(scan, shown, turn.signal);
+  slot.leave();
+  const judgement = await model.judge(scan, shown, slot.signal);
   return {
     classification: judgement.classification,
     extractedLabels: judgement.labels,
@@ -159,29 +175,55 @@ async function askModel({ model }: FinishDependencies, checks: Checks): Promise<
   };
 }
 
-/** Findings whose tag is in service become the scan's tags. */
-async function assignTags({ readTags }: FinishDependencies, { scan, findings, now }: Checks): Promise<Partial<Checks>> {
+/** Adds what rules found in texts, then what combos find among everything. Rules without a result are listed as missing. */
+async function applyRules({ readTags }: FinishDependencies, state: State): Promise<Partial<State>> {
+  const { scan, rules, searched, links, findings, missing } = state;
   const definitions = await readTags(scan.organization_id);
+  if (!searched) return { definitions, findings: combine(findings), missing: [...missing, 'rules'] };
+  const { findings: inTexts, skipped, unreadable } = searchFindings(rules, searched);
+  const found = combine([...findings, ...inTexts]);
+  const combos = matchCombos(rulesInService(rules, definitions), found, definitions, links);
+  return {
+    definitions,
+    findings: combine([...findings, ...inTexts, ...combos]),
+    missing: [...missing, ...listed(SKIPPED, skipped), ...listed(UNREADABLE, unreadable)],
+  };
+}
+
+const SKIPPED = 'rules skipped, the time budget was spent';
+const UNREADABLE = 'rules that could not be read';
+/** The most names in one list of rules; of the others, the error has their count. */
+const NAMES_MAX = 5;
+
+function listed(what: string, rules: Rule[]): string[] {
+  if (rules.length === 0) return [];
+  const names = rules.slice(0, NAMES_MAX).map(({ name }) => `"${name}"`);
+  const more = rules.length > names.length ? [`${rules.length - names.length} more`] : [];
+  return [`${what}: ${[...names, ...more].join(' ')}`];
+}
+
+/** Findings whose tag is in service become the scan's tags. */
+function assignTags(_: FinishDependencies, { findings, definitions, now }: State): Partial<State> {
   const known = findings.filter(({ tag_slug }) => inService(definitions, tag_slug) !== null);
   return { tags: known.map((finding) => ({ id: newId(), ...finding, created_at: now })) };
 }
 
-async function finish({ scans, metrics }: FinishDependencies, checks: Checks): Promise<Partial<Checks>> {
-  const { scan, tags, names, missing, extractedLabels } = checks;
+async function finish({ scans, metrics }: FinishDependencies, state: State): Promise<Partial<State>> {
+  const { scan, tags, names, missing, extractedLabels } = state;
   const complete = missing.length === 0;
   const error = complete ? '' : `checks: ${missing.join(', ')}`;
-  const ended = new Date(checks.now.getTime() + performance.now() - checks.began);
+  const ended = new Date(state.now.getTime() + performance.now() - state.began);
   const { network, network_host, brand } = names;
-  const classification = { brand, ...checks.classification };
+  const classification = { brand, ...state.classification };
   const judged = { tags, classification, extractedLabels, network, networkHost: network_host };
   const event = { type: 'finish' as const, ...judged, complete, error };
-  const finished = await changeScan(scans, scan, event, ended, finishEvents({ ...checks, now: ended }));
+  const finished = await changeScan(scans, scan, event, ended, finishEvents({ ...state, now: ended }));
   if (!finished) return {};
   metrics.finishedScans.inc({ status: finished.status });
   return { scan: finished };
 }
 
-function finishEvents({ scan, now, tags, missing }: Checks): EmittedEvent[] {
+function finishEvents({ scan, now, tags, missing }: State): EmittedEvent[] {
   const scan_id = scan._id;
   const tag_slugs = [...new Set(tags.map(({ tag_slug }) => tag_slug))];
   const status = missing.length === 0 ? 'completed' : 'partial';

@@ -4,31 +4,31 @@ import type { WakeSignal } from '../../platform/wake-signal.ts';
 import { changeScan } from '../../scan/change-scan.ts';
 import type { InternalScans } from '../../scan/internal-scans.ts';
 import type { ScanRecord } from '../../scan/scan.ts';
-import { abandonChecks, type FinishDependencies, finishScan, type Turn } from './finish-scan.ts';
+import { abandonAnalysis, type FinishDependencies, finishScan, type Slot } from './finish-scan.ts';
 
 export type WorkerDependencies = FinishDependencies & {
   scans: Pick<InternalScans, 'apply' | 'awaitingChecks'>;
-  /** Says that there is something in a scan's outbox. */
+  /** Announces that a scan's outbox has entries. */
   outboxFilled: () => void;
 };
 
 /**
- * How many scans a worker checks at once, how many more may wait for the model meanwhile, how long it may be silent about one before
- * another worker takes it over, and how long the checks of one scan may take; both in ms.
+ * `slots`: scans that a worker analyses at once; `waiting`: further scans that may wait for the model meanwhile; `claimMs`: time without a
+ * renewal after which another worker takes a scan over; `analysisMs`: time limit of one scan's analysis.
  */
-export type WorkerLimits = { slots: number; waiting?: number; claimMs: number; checksMs: number };
+export type WorkerLimits = { slots: number; waiting?: number; claimMs: number; analysisMs: number };
 
 /** The defaults. */
-export const LIMITS = { slots: 8, waiting: 64, claimMs: 30_000, checksMs: 300_000 } satisfies WorkerLimits;
-/** Checks that were started this often and never finished are not started again. */
-const CHECKS_ATTEMPTS_MAX = 3;
+export const LIMITS = { slots: 8, waiting: 64, claimMs: 30_000, analysisMs: 300_000 } satisfies WorkerLimits;
+/** Attempts at a scan's analysis; one that never ended is then abandoned. */
+const ATTEMPTS_MAX = 3;
 const RENEWALS_PER_CLAIM = 3;
 /** The worker is woken when a scan was crawled; this interval covers lost hints and expired claims. */
 const LOOK_EVERY_MS = 5_000;
 
 /**
- * Finishes crawled scans, each in a slot of its own until it only waits; `crawled` says that there is one. `stop` waits for the checks under
- * way; those that wait for the model are left to the next worker.
+ * Finishes crawled scans, each in a slot until it only waits; `crawled` announces that there is one. `stop` waits for running analyses; scans
+ * that wait for the model are left to the next worker.
  */
 export function startWorker(
   dependencies: WorkerDependencies,
@@ -47,10 +47,10 @@ export function startWorker(
     remove();
     if (wasFull) crawled.raise();
   };
-  const check = (scan: ScanRecord) => {
+  const start = (scan: ScanRecord) => {
     inSlots.add(scan);
-    const turn = { leaveSlot: () => makeRoom(() => inSlots.delete(scan)), signal: stopping.signal };
-    const done = finishClaimed(dependencies, scan, new Date(), limits, turn).finally(() =>
+    const slot = { leave: () => makeRoom(() => inSlots.delete(scan)), signal: stopping.signal };
+    const done = finishClaimed(dependencies, scan, new Date(), limits, slot).finally(() =>
       makeRoom(() => {
         running.delete(done);
         inSlots.delete(scan);
@@ -61,8 +61,8 @@ export function startWorker(
   const turn = async () => {
     const free = freeSlots();
     if (free === 0) return false;
-    const { claimed, hasMore } = await claimChecks(dependencies, new Date(), limits, free);
-    claimed.forEach(check);
+    const { claimed, hasMore } = await claimScans(dependencies, new Date(), limits, free);
+    claimed.forEach(start);
     return hasMore;
   };
 
@@ -76,19 +76,19 @@ export function startWorker(
   };
 }
 
-/** Finishes as many of the waiting scans as there are slots, once; answers how many it claimed. */
+/** Finishes as many waiting scans as there are slots, once, and returns how many it claimed. */
 export async function finishCrawled(
   dependencies: WorkerDependencies,
   now: Date,
   limits: WorkerLimits = LIMITS,
 ): Promise<number> {
-  const { claimed } = await claimChecks(dependencies, now, limits, limits.slots);
+  const { claimed } = await claimScans(dependencies, now, limits, limits.slots);
   await Promise.all(claimed.map((scan) => finishClaimed(dependencies, scan, now, limits)));
   return claimed.length;
 }
 
-/** Claims up to `count` scans. `hasMore`: there may be others, beyond those or in the place of those that someone else was faster with. */
-async function claimChecks(
+/** Claims up to `count` scans. `hasMore`: there may be others, beyond `count` or instead of those that another worker claimed first. */
+async function claimScans(
   { scans }: WorkerDependencies,
   now: Date,
   { claimMs }: WorkerLimits,
@@ -101,25 +101,25 @@ async function claimChecks(
   return { claimed, hasMore: waiting.length === count || claimed.length < waiting.length };
 }
 
-/** A scan whose checks throw is left until its claim expires and another worker takes it; the others go on. */
+/** A scan whose analysis throws is left until its claim expires and another worker takes it; the others are not affected. */
 async function finishClaimed(
   dependencies: WorkerDependencies,
   claimed: ScanRecord,
   now: Date,
   limits: WorkerLimits,
-  turn?: Turn,
+  slot?: Slot,
 ): Promise<void> {
   const stopRenewing = keepClaim(dependencies, claimed, limits);
   try {
-    if (await finish(dependencies, claimed, now, limits, turn)) dependencies.outboxFilled();
+    if (await finish(dependencies, claimed, now, limits, slot)) dependencies.outboxFilled();
   } catch (cause) {
-    dependencies.logger.warn({ scan_id: claimed._id, cause }, 'the checks of a scan were interrupted');
+    dependencies.logger.warn({ scan_id: claimed._id, cause }, 'the analysis of a scan was interrupted');
   } finally {
     stopRenewing();
   }
 }
 
-/** Renews a claim until the function that it answers is called, or until another worker has taken the scan over. */
+/** Renews a claim until the returned function is called or another worker has taken the scan over. */
 function keepClaim({ scans, logger }: WorkerDependencies, claimed: ScanRecord, { claimMs }: WorkerLimits): () => void {
   const renew = async () => {
     const now = new Date();
@@ -135,10 +135,10 @@ function finish(
   dependencies: WorkerDependencies,
   claimed: ScanRecord,
   now: Date,
-  { checksMs }: WorkerLimits,
-  turn?: Turn,
+  { analysisMs }: WorkerLimits,
+  slot?: Slot,
 ): Promise<boolean> {
   const attempts = claimed.checks_attempts ?? 1;
-  if (attempts > CHECKS_ATTEMPTS_MAX) return abandonChecks(dependencies, claimed, now);
-  return withDeadline(finishScan(dependencies, claimed, now, turn), checksMs, `attempt ${attempts} at the checks`);
+  if (attempts > ATTEMPTS_MAX) return abandonAnalysis(dependencies, claimed, now);
+  return withDeadline(finishScan(dependencies, claimed, now, slot), analysisMs, `attempt ${attempts} at the analysis`);
 }

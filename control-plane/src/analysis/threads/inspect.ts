@@ -2,47 +2,45 @@ import { type Classified, classify, type OwnNames } from '../classification/clas
 import { detectors as allDetectors, detect } from '../detectors/detect.ts';
 import type { Detector } from '../detectors/detector.ts';
 import type { Finding } from '../detectors/finding.ts';
-import { type Evidence, type Need, withoutFirstDomains } from '../evidence/evidence.ts';
+import type { Evidence, Need } from '../evidence/evidence.ts';
 import type { InspectedScan } from '../evidence/packed-scan.ts';
-import { type ModelSubject, modelSubject } from '../model/model-evidence.ts';
+import { type RuleInputs, ruleInputs } from '../rules/evaluation/run-rules.ts';
 import { runWithin } from './run-within.ts';
 
 /**
- * What the evidence of a scan shows. `names` null: it could not be classified; `failed`: why each judgement is missing that is. `links` are
- * what combos look at, `subject` is what a model may be shown.
+ * What detectors and the classification made of a scan's evidence. `names` null: the classification failed. `failed`: analysers that threw or
+ * timed out.
  */
-export type Inspection = {
+export type Inspection = RuleInputs & {
   findings: Finding[];
   names: OwnNames | null;
   failed: { name: string; cause: string }[];
-  links: string[];
-  subject: ModelSubject;
 };
 
-/** The longest that one detector or classifier may take, in ms. */
-const JUDGE_MS = 5_000;
+/** A scan's evidence as it was captured, and without the domains that the scan skips. */
+export type InspectedEvidence = { captured: Evidence; judged: Evidence };
 
-/** Looks at evidence with all detectors and classifies it. Pure; a judgement that fails loses its own result alone. */
+/** Time limit of one detector, and of the classification, in ms. */
+const ANALYSER_MS = 5_000;
+
+/** Runs all detectors over evidence and classifies it. Pure. An analyser that fails loses only its own result. */
 export function inspect(
-  captured: Evidence,
+  evidence: InspectedEvidence,
   scan: InspectedScan,
   detectors: Detector<Need>[] = allDetectors,
 ): Inspection {
-  const judged = withoutFirstDomains(captured, scan.ignore_first_n_domains);
-  const { findings, failed } = detect(judged, detectors, (work) => runWithin(JUDGE_MS, work));
-  const classified = classifyWithin({ captured, judged }, scan);
+  const { findings, failed } = detect(evidence.judged, detectors, (work) => runWithin(ANALYSER_MS, work));
+  const classified = classifyWithin(evidence, scan);
   return {
-    findings,
-    names: classified.names,
+    ...{ findings, names: classified.names },
     failed: [...failed.map(({ name, cause }) => ({ name, cause: String(cause) })), ...classified.failed],
-    links: judged.landings.flatMap(({ redirect_chain }) => redirect_chain.map(({ url }) => url)),
-    subject: modelSubject(judged),
+    ...ruleInputs(evidence.judged),
   };
 }
 
-/** Classifying is pure: what fails or takes too long once does so always, so that the judgement is missing. */
+/** The classification is pure: one that fails or times out would do so again, so it is not repeated. */
 function classifyWithin(
-  { captured, judged }: { captured: Evidence; judged: Evidence },
+  { captured, judged }: InspectedEvidence,
   { referrer }: InspectedScan,
 ): Pick<Inspection, 'names' | 'failed'> {
   const classified: Classified = {
@@ -51,13 +49,13 @@ function classifyWithin(
     ...{ publisher: referrer, pageUrl: captured.creative?.page_url ?? null },
   };
   try {
-    return { names: runWithin(JUDGE_MS, () => classify(classified)), failed: [] };
+    return { names: runWithin(ANALYSER_MS, () => classify(classified)), failed: [] };
   } catch (cause) {
     return { names: null, failed: [{ name: 'classification', cause: String(cause) }] };
   }
 }
 
-/** What a creative is made of: its documents, then what was asked for by and around them. */
+/** The URLs of a creative: its redirect chain, then its requests. */
 const creativeUrls = ({ creative, requests }: Evidence): string[] => [
   ...(creative?.redirect_chain ?? []).map(({ url }) => url),
   ...requests.filter(({ surface }) => surface === 'creative').map(({ url }) => url),
@@ -65,7 +63,7 @@ const creativeUrls = ({ creative, requests }: Evidence): string[] => [
 
 const SERVED_TYPES = new Set(['document', 'script']);
 
-/** What an ad server answered with: VAST documents, or the documents and scripts of the creative. */
+/** The URLs of what an ad server delivers: VAST documents, or the documents and scripts of the creative. */
 const servedUrls = ({ vast, requests }: Evidence): string[] =>
   vast
     ? vast.rungs.map(({ requested_url }) => requested_url)

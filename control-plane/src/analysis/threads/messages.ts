@@ -1,15 +1,20 @@
 import type { PackedScan } from '../evidence/packed-scan.ts';
-import type { GroupResult, RuleJob } from '../rules/evaluation/rule-job.ts';
+import type { RuleInputs, RuleSearch, SearchProgress } from '../rules/evaluation/run-rules.ts';
 import type { Inspection } from './inspect.ts';
 
-/** What a thread is asked. */
-export type ThreadRequest = { job: RuleJob } | { patterns: string[] } | { inspected: PackedScan };
+/**
+ * What a thread is asked: to unpack evidence, to inspect it unless rules are only tested, and to run rules over it; or why RE2 refuses each of
+ * some patterns.
+ */
+export type ThreadRequest =
+  | { evidence: PackedScan; inspects: boolean; search: RuleSearch | null }
+  | { patterns: string[] };
 
-/** What a thread says, in this order: that it begins a group, how far that is, that all is done. */
+/** What a thread replies. For evidence, in this order: what it shows, the progress of the search, `done`. */
 export type ThreadMessage =
-  | { began: number }
-  | { group: number; result: GroupResult }
+  | { inspection: Inspection }
+  | { inputs: RuleInputs }
+  | SearchProgress
   | { done: true }
   | { problems: (string | null)[] }
-  | { inspection: Inspection }
   | { failed: string };

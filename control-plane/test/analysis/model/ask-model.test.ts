@@ -204,7 +204,10 @@ describe('what a model is shown', () => {
       { ...document, frame: 'f', text: 'in a frame' },
       { ...document, landing: 7, text: 'of a landing that is not judged' },
     ];
-    const { pages, creative } = modelEvidence({ landings: [landing], documents, creative: null }, '<p>Ad</p>', null);
+    const { pages, creative } = modelEvidence(
+      { landings: [landing], documents, creative: null, creativeHtml: '<p>Ad</p>' },
+      null,
+    );
     assert.ok(pages[0]!.text.startsWith('one two three') && pages[0]!.text.length === 8_000);
     assert.deepEqual([pages.length, pages[0]!.frames, creative], [1, ['in a frame'], null]);
   });
@@ -212,10 +215,15 @@ describe('what a model is shown', () => {
   it('is nothing where nothing was captured', () => {
     assert.ok(
       !saysSomething(
-        modelEvidence({ landings: [{ ...landing, page_title: '' }], documents: [], creative: null }, '', null),
+        modelEvidence(
+          { landings: [{ ...landing, page_title: '' }], documents: [], creative: null, creativeHtml: '' },
+          null,
+        ),
       ),
     );
-    assert.ok(saysSomething(modelEvidence({ landings: [landing], documents: [], creative: null }, '', null)));
+    assert.ok(
+      saysSomething(modelEvidence({ landings: [landing], documents: [], creative: null, creativeHtml: '' }, null)),
+    );
   });
 });
 

@@ -101,7 +101,7 @@ describe('the checks of a scan', () => {
     const end = Promise.withResolvers<void>();
     const { dependencies } = farm.farm;
     const slow: ReadPackedCapture = (one) => end.promise.then(() => dependencies.readPackedCapture(one));
-    const limits = { slots: 1, claimMs: 3_000, checksMs: 60_000 };
+    const limits = { slots: 1, claimMs: 3_000, analysisMs: 60_000 };
     const turn = finishCrawled({ ...dependencies, readPackedCapture: slow }, new Date(), limits);
     const claims = new Set<number>();
     await until('its claim to be renewed past its first length', async () => {
@@ -128,7 +128,7 @@ describe('the checks of a scan', () => {
     const worker = startWorker({ ...dependencies, readPackedCapture }, wake, {
       slots: 2,
       claimMs: 30_000,
-      checksMs: 60_000,
+      analysisMs: 60_000,
     });
     try {
       await until('the slow one to begin', async () => (await farm.read(slow._id)).status === 'checking');

@@ -4,8 +4,9 @@ import type { Observation } from '@adsweep/shared/capture/observations/index.ts'
 import { detectors } from '../../../src/analysis/detectors/detect.ts';
 import type { Detector } from '../../../src/analysis/detectors/detector.ts';
 import type { Need } from '../../../src/analysis/evidence/evidence.ts';
-import { type PackedScan, unpackScan } from '../../../src/analysis/evidence/packed-scan.ts';
+import { unpackScan } from '../../../src/analysis/evidence/packed-scan.ts';
 import { finishCrawled } from '../../../src/analysis/pipeline/worker.ts';
+import type { Analyse } from '../../../src/analysis/threads/analysis-threads.ts';
 import { inspect } from '../../../src/analysis/threads/inspect.ts';
 import type { ReadPackedCapture } from '../../../src/crawling/captures/capture-record.ts';
 import { addRule, checkCrawled, crawledScan, followUpsOf, LOUD, ownTag, slugsOf } from '../../support/checked-scans.ts';
@@ -79,11 +80,11 @@ describe('the checks after a crawl', () => {
 
   it('§8.4 end as partial and say which rules were skipped, where the budget was spent', async () => {
     const scan = await crawled();
-    const missing = ['rules skipped, the time budget was spent: "Casino words"'];
-    const judgeByRules = async () => ({ findings: [], missing });
-    await finishCrawled({ ...farm.farm.dependencies, judgeByRules }, new Date());
+    await addRule(farm, scan, 'slow', { rule_type: 'regexp_url', config: { pattern: 'shop' } });
+    await finishCrawled({ ...farm.farm.dependencies, ruleBudgetMs: 0 }, new Date());
     const { status, error, tags } = await farm.read(scan._id);
-    assert.deepEqual([status, error, tags.length], ['partial', `checks: ${missing[0]}`, 1]);
+    const missing = 'checks: rules skipped, the time budget was spent: "slow"';
+    assert.deepEqual([status, error, tags.length], ['partial', missing, 1]);
   });
 
   it('§8.4 end as partial and say which rules could not be read; the others find what they look for', async () => {
@@ -106,8 +107,11 @@ describe('the checks after a crawl', () => {
         throw new Error('a detector with a fault');
       },
     };
-    const inspectHere = async (packed: PackedScan) => inspect(unpackScan(packed), packed.scan, [broken, ...detectors]);
-    await finishCrawled({ ...farm.farm.dependencies, inspect: inspectHere }, new Date());
+    const analyse: Analyse = async (packed) => {
+      const captured = unpackScan(packed);
+      return { inspection: inspect({ captured, judged: captured }, packed.scan, [broken, ...detectors]), search: [] };
+    };
+    await finishCrawled({ ...farm.farm.dependencies, analyse }, new Date());
     const finished = await farm.read(scan._id);
     assert.deepEqual([finished.status, finished.error], ['partial', 'checks: broken']);
     assert.deepEqual(slugsOf(finished), ['autosound']);

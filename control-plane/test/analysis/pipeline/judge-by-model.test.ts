@@ -182,7 +182,7 @@ describe('the verdict of a model', () => {
     const held = await Promise.all(Array.from({ length: 8 }, (_, at) => crawled(`https://hanging-${at}.example/`)));
     const { promise, resolve } = Promise.withResolvers<Behaviour>();
     server.around.behave = (asked) => (isAbout(asked, 'hanging-') ? promise : { answers: USUAL });
-    const limits = { slots: 8, claimMs: 9_000, checksMs: 120_000 };
+    const limits = { slots: 8, claimMs: 9_000, analysisMs: 120_000 };
     await working(limits, async (wake) => {
       await until('eight to wait', () => server.asked.length === 8, SECONDS);
       const claims = await Promise.all(held.map(({ _id }) => farm.read(_id)));
@@ -205,7 +205,7 @@ describe('the verdict of a model', () => {
     const { promise, resolve } = Promise.withResolvers<Behaviour>();
     server.around.behave = () => promise;
     const states = async () => (await Promise.all(scans.map(({ _id }) => farm.read(_id)))).map(({ status }) => status);
-    await working({ slots: 1, waiting: 2, claimMs: 60_000, checksMs: 120_000 }, async () => {
+    await working({ slots: 1, waiting: 2, claimMs: 60_000, analysisMs: 120_000 }, async () => {
       await until('two to wait', () => server.asked.length === 2, SECONDS);
       assert.deepEqual((await states()).sort(), ['checking', 'checking', 'crawled']);
       resolve({ answers: USUAL });
@@ -216,7 +216,7 @@ describe('the verdict of a model', () => {
   it('is left to the next worker where this one stops', async () => {
     const scan = await crawled('https://left.example/');
     server.around.behave = () => 'hangs';
-    const limits = { slots: 1, claimMs: 60_000, checksMs: 120_000 };
+    const limits = { slots: 1, claimMs: 60_000, analysisMs: 120_000 };
     await working(limits, () => until('it to wait', () => server.asked.length === 1, SECONDS));
     assert.equal((await farm.read(scan._id)).status, 'checking');
     server.around.behave = () => ({ answers: USUAL });

@@ -42,7 +42,7 @@ function theModel(): NonNullable<RunningApi['around']['model']> {
   const { settings } = server;
   const parts = { settings, chat: openChat(settings), answers: answerStore(api.store) };
   const ask = askModel({ ...parts, metrics: workMetrics(new Registry()), logger: createLogger('test', 'silent') });
-  return { ask, show: showModel({ bodies: { packed: async () => null }, pictureOf: null }) };
+  return { ask, show: showModel(null) };
 }
 
 /** A finished scan of a page at this address. */

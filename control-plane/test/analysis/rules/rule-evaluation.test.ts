@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import { after, describe, it } from 'node:test';
 import type { NetworkRequest } from '@adsweep/shared/capture/network-request.ts';
-import type { PackedEvidence, RuleJob } from '../../../src/analysis/rules/evaluation/rule-job.ts';
+import type { PackedScan } from '../../../src/analysis/evidence/packed-scan.ts';
+import type { GroupOutcome } from '../../../src/analysis/rules/evaluation/run-rules.ts';
 import type { Condition, SearchRule } from '../../../src/analysis/rules/rule.ts';
 import { type ComboConfig, combo } from '../../../src/analysis/rules/rule-types/combo.ts';
 import type { FoundTag, RuleTarget } from '../../../src/analysis/rules/rule-types/rule-type.ts';
@@ -35,24 +36,31 @@ const domains = (...names: string[]): Condition => ({ rule_type: 'blacklist_doma
 const CHAIN = ['https://www.start.example/?utm=1', 'https://t.tracker.example/c', 'https://shop.example/landing'];
 type Seen = { requests?: Partial<NetworkRequest>[]; text?: string; html?: string; bodies?: object[]; ignore?: number };
 
-function evidence({ requests = [], text = '', html = '', bodies = [], ignore = 0 }: Seen = {}): PackedEvidence {
-  const { landings } = captureOf(CHAIN);
+function evidence({ requests = [], text = '', html = '', bodies = [], ignore = 0 }: Seen = {}): PackedScan {
   const document = { landing: 0, frame: '', url: CHAIN[2]!, title: 'A page', text, html };
   const all = requests.map((request, id) => requestOf(id, request));
   return {
-    ...{ landings, creative: null, creative_html: null, requests: [], ignore_first_n_domains: ignore },
-    packed: { requests: gzJson(all), documents: gzJson([document]), bodies: gzJson(bodies) },
+    scan: { ignore_first_n_domains: ignore, referrer: null },
+    capture: gzJson(captureOf(CHAIN)),
+    parts: {
+      ...{ requests: gzJson(all), documents: gzJson([document]), bodies: gzJson(bodies) },
+      ...{ vastDocuments: null, creativeHtml: null },
+    },
     unpackedBytesMax: 1e8,
   };
 }
 
-const job = (seen: PackedEvidence, groups: SearchRule[][], budgetMs = 5_000, shared = true): RuleJob => ({
-  ...{ evidence: seen, groups: groups.map((group) => JSON.stringify(group)), budgetMs, shared },
-});
+/** The outcomes of groups of rules that share a budget, in ms of CPU. */
+async function search(seen: PackedScan, groups: SearchRule[][], budgetMs = 5_000): Promise<GroupOutcome[]> {
+  const written = groups.map((group) => JSON.stringify(group));
+  const analysis = await threads.analyse(seen, { groups: written, budgetMs, shared: true });
+  assert.ok(Array.isArray(analysis.search));
+  return analysis.search;
+}
 
 /** What these rules find: `rule place url`. */
 async function found(seen: Seen, ...rules: SearchRule[]): Promise<string[]> {
-  const [outcome] = await threads.run(job(evidence(seen), [rules]));
+  const [outcome] = await search(evidence(seen), [rules]);
   assert.deepEqual(outcome!.finished.toSorted(), rules.map(({ id }) => id).toSorted());
   return outcome!.matches.map(({ rule_id, place, url }) => `${rule_id} ${place} ${url}`);
 }
@@ -130,7 +138,7 @@ describe('what rules look at', () => {
 
   it('§2.6.8 a match says where it is, with its surroundings', async () => {
     const text = `${'x '.repeat(100)}the best casino bonus${' y'.repeat(100)}`;
-    const [outcome] = await threads.run(job(evidence({ text }), [[rule('casino', onContent('ca[a-z]+o'))]]));
+    const [outcome] = await search(evidence({ text }), [[rule('casino', onContent('ca[a-z]+o'))]]);
     const [match] = outcome!.matches;
     assert.deepEqual([match!.place, match!.landing, match!.start], ['text', 0, 209]);
     assert.match(match!.excerpt, /^….*the best «casino» bonus y.*…$/);
@@ -147,7 +155,7 @@ describe('budgets', () => {
 
   it('§8.4 the platform’s rules run first, and an organization’s rules are skipped when the budget is spent', async () => {
     const slow = Array.from({ length: 50 }, (_, at) => rule(`slow-${at}`, heavy, 'page', null));
-    const [platform, own] = await threads.run(job(evidence({ bodies }), [[light, ...slow], [light]], 100));
+    const [platform, own] = await search(evidence({ bodies }), [[light, ...slow], [light]], 100);
     assert.deepEqual(
       platform!.matches.map(({ rule_id }) => rule_id),
       ['light'],
@@ -161,7 +169,8 @@ describe('budgets', () => {
   it('a thread that cannot be told to stop is ended, and what it had found by then stays', async () => {
     const monster = rule('monster', onContent(`${'[\\p{L}\\p{N}]{500}'.repeat(15)}[.!?]`));
     const seen = evidence({ text: 'xé'.repeat(300_000) });
-    const outcomes = await threads.run(job(seen, [[light, monster], [light]], 1_000, false));
+    const groups = [[light, monster], [light]].map((group) => JSON.stringify(group));
+    const outcomes = await threads.tryRules(seen, groups, 1_000).outcomes;
     assert.deepEqual(
       outcomes.map(({ finished, ended }) => [finished, ended]),
       [
@@ -184,7 +193,7 @@ describe('budgets', () => {
     const sample = attacked.filter((_, at) => at % 4 === 0);
     assert.ok(sample.length > 20, 'the set is there');
     for (const { pattern, text } of sample) {
-      const [outcome] = await threads.run(job(evidence({ text }), [[rule('attacked', onContent(pattern))]], 1_000));
+      const [outcome] = await search(evidence({ text }), [[rule('attacked', onContent(pattern))]], 1_000);
       assert.deepEqual([outcome!.ended, outcome!.finished], ['run', ['attacked']], pattern);
     }
   });

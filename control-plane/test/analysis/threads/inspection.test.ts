@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { after, afterEach, before, describe, it } from 'node:test';
 import { type PackedScan, unpackScan } from '../../../src/analysis/evidence/packed-scan.ts';
 import { finishCrawled } from '../../../src/analysis/pipeline/worker.ts';
+import type { Analyse } from '../../../src/analysis/threads/analysis-threads.ts';
 import { runWithin } from '../../../src/analysis/threads/run-within.ts';
 import { checkCrawled, crawledScan } from '../../support/checked-scans.ts';
 import { captureOf, gzJson, type RunningFarm, requestOf, runningFarm } from '../../support/running-farm.ts';
@@ -44,14 +45,14 @@ describe('inspections of evidence', () => {
   it('look at all requests while they are kept, and at contents and documents', async () => {
     const seen: PackedScan[] = [];
     const { dependencies } = farm.farm;
-    const watched = (packed: PackedScan) => {
+    const watched: Analyse = (packed, search) => {
       seen.push(packed);
-      return dependencies.inspect(packed);
+      return dependencies.analyse(packed, search);
     };
     const scan = await farm.submit();
     const requests = Array.from({ length: 300 }, (_, at) => requestOf(at));
     await farm.node.complete(await farm.acquireOne(), captureOf(['https://shop.example/'], { requests }));
-    await finishCrawled({ ...dependencies, inspect: watched }, new Date());
+    await finishCrawled({ ...dependencies, analyse: watched }, new Date());
     assert.equal((await farm.read(scan._id)).status, 'completed');
     const [packed] = seen;
     assert.equal(unpackScan(packed!).requests.length, 300);
@@ -71,14 +72,15 @@ describe('inspections of evidence', () => {
       html: '<a '.repeat(9e4),
     }));
     const scan = { ignore_first_n_domains: 0, referrer: null };
-    const parts = { requests: null, documents: gzJson(documents), bodies: gzJson(bodies), vastDocuments: null };
+    const none = { requests: null, vastDocuments: null, creativeHtml: null };
+    const parts = { ...none, documents: gzJson(documents), bodies: gzJson(bodies) };
     const packed = { scan, capture: gzJson(captureOf(['https://a.example/'])), parts, unpackedBytesMax: 1e9 };
     let [turns, isDone] = [0, false];
-    const inspecting = farm.farm.dependencies.inspect(packed).finally(() => {
+    const analysing = farm.farm.dependencies.analyse(packed, null).finally(() => {
       isDone = true;
     });
     for (; !isDone; turns++) await new Promise((resolve) => setImmediate(resolve));
-    const { findings, failed } = await inspecting;
+    const { findings, failed } = (await analysing).inspection;
     assert.deepEqual(failed, []);
     assert.ok(findings.some(({ tag_slug }) => tag_slug === 'scareware'));
     assert.ok(turns > 100, `${turns} turns of the event loop`);
@@ -87,9 +89,9 @@ describe('inspections of evidence', () => {
   it('are done by a thread that hostile evidence ends, and others go on', async () => {
     const scan = await crawledScan(farm);
     const { dependencies } = farm.farm;
-    const broken = async (packed: PackedScan) =>
-      dependencies.inspect({ ...packed, capture: new Uint8Array([1, 2, 3]) });
-    assert.equal(await finishCrawled({ ...dependencies, inspect: broken }, new Date()), 1);
+    const broken: Analyse = (packed, search) =>
+      dependencies.analyse({ ...packed, capture: new Uint8Array([1, 2, 3]) }, search);
+    assert.equal(await finishCrawled({ ...dependencies, analyse: broken }, new Date()), 1);
     assert.equal((await farm.read(scan._id)).status, 'checking', 'its claim runs out');
     const other = await crawledScan(farm);
     await checkCrawled(farm);

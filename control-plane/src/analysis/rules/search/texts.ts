@@ -14,21 +14,23 @@ export type SearchedText = {
   text: string;
 };
 
-/** What rules search: the evidence, and the creative's HTML ('' if there is none). */
-export type SearchedEvidence = Evidence & { creative_html: string };
-
 /** The texts that a rule type searches: URLs of redirect chains, URLs of requests, documents, or bodies of responses. */
 export const SOURCES = ['chain', 'requests', 'documents', 'bodies'] as const;
 export type Source = (typeof SOURCES)[number];
 
-/** The part of the evidence that a source needs in addition to the capture. */
-export const needOf = (source: Source): Need[] => (source === 'chain' ? [] : [source]);
+/** The parts of the evidence that each source needs in addition to the capture. */
+export const NEEDS_OF: Record<Source, readonly Need[]> = {
+  chain: [],
+  requests: ['requests'],
+  documents: ['documents', 'creativeHtml'],
+  bodies: ['bodies'],
+};
 
 /** Returns the texts of a source. */
 export type Texts = (source: Source) => SearchedText[];
 
 /** The texts in `evidence`, built when a source is first requested. */
-export function textsOf(evidence: SearchedEvidence): Texts {
+export function textsOf(evidence: Evidence): Texts {
   const built = new Map<Source, SearchedText[]>();
   const build = { chain: chainTexts, requests: requestTexts, documents: documentTexts, bodies: bodyTexts };
   return (source) => {
@@ -38,7 +40,7 @@ export function textsOf(evidence: SearchedEvidence): Texts {
   };
 }
 
-function chainTexts({ landings, creative }: SearchedEvidence): SearchedText[] {
+function chainTexts({ landings, creative }: Evidence): SearchedText[] {
   const ofPages = landings.flatMap(({ ord, redirect_chain }) =>
     redirect_chain.map(({ url }): SearchedText => {
       return { surface: 'page', place: 'hop', landing: ord, url, text: url };
@@ -51,7 +53,7 @@ function chainTexts({ landings, creative }: SearchedEvidence): SearchedText[] {
 }
 
 /** Every request, and the hops: a stored scan keeps hops longer than requests. */
-function requestTexts(evidence: SearchedEvidence): SearchedText[] {
+function requestTexts(evidence: Evidence): SearchedText[] {
   const requests = evidence.requests.map(({ url, landing, surface = 'page' }): SearchedText => {
     return { surface, place: 'request', landing, url, text: url };
   });
@@ -59,7 +61,7 @@ function requestTexts(evidence: SearchedEvidence): SearchedText[] {
 }
 
 /** Title, visible text and rendered HTML of each landing and its frames, and the creative's HTML. */
-function documentTexts({ landings, documents, creative, creative_html }: SearchedEvidence): SearchedText[] {
+function documentTexts({ landings, documents, creative, creativeHtml }: Evidence): SearchedText[] {
   const finalUrls = new Map(landings.map(({ ord, final_url }) => [ord, final_url]));
   const titles = landings.map(({ ord, final_url, page_title }): SearchedText => {
     return { surface: 'page', place: 'title', landing: ord, url: final_url, text: page_title };
@@ -71,13 +73,13 @@ function documentTexts({ landings, documents, creative, creative_html }: Searche
   });
   const markup: SearchedText = {
     ...{ surface: 'creative', place: 'html', landing: null },
-    ...{ url: creative?.url ?? '', text: creative_html },
+    ...{ url: creative?.url ?? '', text: creativeHtml },
   };
   return [...titles, ...contents, markup].filter(({ text }) => text !== '');
 }
 
 /** Bodies that were too large were captured without their text and are not searched (spec 8). */
-function bodyTexts({ bodies }: SearchedEvidence): SearchedText[] {
+function bodyTexts({ bodies }: Evidence): SearchedText[] {
   return bodies.flatMap(({ url, text }): SearchedText[] =>
     text === null ? [] : [{ surface: 'page', place: 'content', landing: null, url, text }],
   );

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
-import { orNull } from '../../http/route.ts';
-import { conditionFields } from './rule-in.ts';
+import { orNull } from '../../../http/route.ts';
+import { conditionFields } from '../rule-in.ts';
 
 const tested = {
   ...conditionFields,

@@ -1,5 +1,5 @@
-import { insertOnce } from '../../platform/insert-once.ts';
-import type { Collection, Store } from '../../platform/store.ts';
+import { insertOnce } from '../../../platform/insert-once.ts';
+import type { Collection, Store } from '../../../platform/store.ts';
 
 type Claim = { _id: string; until: Date };
 

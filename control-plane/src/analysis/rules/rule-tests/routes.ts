@@ -1,12 +1,13 @@
 import { API_BODY_BYTES_MAX } from '@adsweep/shared/limits.ts';
 import { given } from '@adsweep/shared/validation/given.ts';
 import type { Issue } from '@adsweep/shared/validation/issue.ts';
-import { ApiError, notFound, refused as refusal } from '../../http/api-error.ts';
-import type { Caller } from '../../http/caller.ts';
-import { ok, type Route, route } from '../../http/route.ts';
-import { ruleIssues } from './check-rule.ts';
-import { isModelType, slugsAssignedBy } from './rule.ts';
-import type { RuleStore } from './rule-store.ts';
+import { ApiError, notFound, refused as refusal } from '../../../http/api-error.ts';
+import type { Caller } from '../../../http/caller.ts';
+import { ok, type Route, route } from '../../../http/route.ts';
+import { ruleIssues } from '../check-rule.ts';
+import { isModelType, slugsAssignedBy } from '../rule.ts';
+import type { RuleStore } from '../rule-store.ts';
+import type { RuleCheckParts } from '../rule-types/rule-type.ts';
 import {
   BatchInSchema,
   BatchSchema,
@@ -15,8 +16,7 @@ import {
   RuleTestInSchema,
   RuleTestSchema,
   type TestedRule,
-} from './rule-test-in.ts';
-import type { RuleCheckParts } from './rule-types/rule-type.ts';
+} from './schemas.ts';
 import { type Cell, type OfferedTags, type RuleTestParts, testBatch, testedRule, testOnScan } from './test-rules.ts';
 
 export type RuleTestRouteParts = {
