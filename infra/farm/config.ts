@@ -1,9 +1,11 @@
+import { ConfigError, loadConfig } from '@adsweep/shared/service/load-config.ts';
 import { portSetting } from '@adsweep/shared/service/settings.ts';
-import { type Static, Type } from 'typebox';
+import { type Static, type TObject, Type } from 'typebox';
+import { SERVICES } from './services.ts';
 
 /**
- * What `npm start` reads; the README shows the same table, and a test holds the two together. Beyond that,
- * each process gets the settings that it describes itself.
+ * The settings of `npm start`; a test compares them with the README's table. Each service also gets the settings that its own schema
+ * lists.
  */
 export const FarmConfigSchema = Type.Object({
   ADSWEEP_HTTP_PORT: portSetting(8080, 'Port of the REST API, reports and documents. 0: any free port.'),
@@ -13,17 +15,18 @@ export const FarmConfigSchema = Type.Object({
     'Port of the proxy-router; its gateway takes the next one. 0: any free ports.',
     65_534,
   ),
-  ADSWEEP_DATA_DIR: Type.String({ default: './.adsweep', description: 'Folder of everything that is kept.' }),
+  ADSWEEP_DATA_DIR: Type.String({ default: './.adsweep', description: 'Folder of all stored data.' }),
   ADSWEEP_API_KEY: Type.String({
     default: '',
     pattern: '^[\\x21-\\x7e]*$',
-    mustBe: 'letters, digits and signs, without spaces',
+    mustBe: 'letters, digits and punctuation, without spaces',
     secret: true,
-    description: 'Key of the first organization: long and random. Empty: one is made once and kept in the data folder.',
+    description:
+      'Key of the first organization: long and random. Empty: one is generated once and kept in the data folder.',
   }),
   ADSWEEP_EXITS_FILE: Type.String({
     default: '',
-    description: 'JSON file of exits and host mappings, see below. Empty: exits of this machine.',
+    description: 'JSON file of exits and host mappings, see below. Empty: this machine is the exit.',
   }),
   ADSWEEP_NODES: Type.Integer({ minimum: 0, maximum: 64, default: 1, description: 'Browser nodes to run.' }),
   ADSWEEP_SLOTS: Type.Optional(
@@ -31,7 +34,7 @@ export const FarmConfigSchema = Type.Object({
       minimum: 1,
       maximum: 256,
       defaultInWords: '5 per core, as far as memory allows',
-      description: 'Captures at once per node.',
+      description: 'Concurrent captures per node.',
     }),
   ),
   ADSWEEP_DEMO: Type.Integer({
@@ -44,7 +47,7 @@ export const FarmConfigSchema = Type.Object({
     default: '',
     pattern: '^(https?://[^?#]+)?$',
     mustBe: 'an http or https URL without ? and #',
-    description: 'Base URL that clients reach us under. Empty: the local one.',
+    description: 'Base URL that clients use. Empty: the local one.',
   }),
   MONGODB_URL: Type.String({
     default: '',
@@ -59,3 +62,32 @@ export const FarmConfigSchema = Type.Object({
 });
 
 export type FarmConfig = Static<typeof FarmConfigSchema>;
+
+/**
+ * The settings of `npm start`. Throws a ConfigError with all problems, including those of the services' own settings, which would otherwise
+ * appear one by one as the services start.
+ */
+export function readFarmConfig(env: NodeJS.ProcessEnv): FarmConfig {
+  const schemas = [FarmConfigSchema, ...Object.values(SERVICES).map(({ settings }) => onlySet(settings, env))];
+  const byName = new Map<string, string>();
+  for (const problem of schemas.flatMap((schema) => problemsOf(schema, env))) {
+    const [name = ''] = problem.split(' ');
+    if (!byName.has(name)) byName.set(name, problem);
+  }
+  if (byName.size > 0) throw new ConfigError([...byName.values()]);
+  return loadConfig(FarmConfigSchema, env);
+}
+
+/** The settings of a service that `env` contains. The others are given by the farm. */
+const onlySet = ({ properties }: TObject, env: NodeJS.ProcessEnv): TObject =>
+  Type.Object(Object.fromEntries(Object.entries(properties).filter(([name]) => env[name] || env[`${name}_FILE`])));
+
+function problemsOf(schema: TObject, env: NodeJS.ProcessEnv): string[] {
+  try {
+    loadConfig(schema, env);
+    return [];
+  } catch (error) {
+    if (error instanceof ConfigError) return error.problems;
+    throw error;
+  }
+}

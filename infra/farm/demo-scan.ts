@@ -12,12 +12,12 @@ type Scan = {
 };
 type Tag = { tag_slug: string; severity: string };
 
-/** Scans a page of the local ad world as a client would, says what came of it and answers the report's address. Throws where the API refuses. */
+/** Scans a page of the local ad world as a client would, prints the result and returns the report's URL. Throws if the API refuses a request. */
 export async function demoScan(baseUrl: string, apiKey: string, say: (text: string) => void): Promise<string> {
   const call = async <T>(method: string, path: string, body?: unknown): Promise<T> => {
     const headers = { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' };
     const answer = await fetch(baseUrl + path, { method, headers, ...(body ? { body: JSON.stringify(body) } : {}) });
-    if (!answer.ok) throw new Error(`${method} ${path} was answered ${answer.status}: ${await answer.text()}`);
+    if (!answer.ok) throw new Error(`${method} ${path} returned ${answer.status}: ${await answer.text()}`);
     return (await answer.json()) as T;
   };
   say(`scanning ${DEMO_PAGE.url} of the local ad world ...`);

@@ -10,15 +10,15 @@ export type FarmProcessOptions = {
   command: string;
   args: string[];
   env: NodeJS.ProcessEnv;
-  /** Its output goes here; over `logBytesMax` bytes, what is there goes to `<logFile>.1` in place of what was there. */
+  /** File for its output. Beyond `logBytesMax` bytes, the contents replace `<logFile>.1`. */
   logFile: string;
   /** Default: 20 MB. */
   logBytesMax?: number;
-  /** Whether it opens its log by name for each line, as Redis does: then a log that is moved away needs no help of its own. */
+  /** Whether it opens its log by name for each line, as Redis does: such a log can be renamed without its help. */
   opensLogByName?: boolean;
-  /** When it can work: rejects when it cannot. Default: when it says `ready` over its IPC channel, within 30 s. */
+  /** Resolves when the process is ready, rejects when it cannot start. Default: its `ready` message over IPC within 30 s. */
   isReady?: (child: ChildProcess) => Promise<Ready['ports']>;
-  /** Called with a message when the process dies or is restarted. */
+  /** Called with a line of text when the process dies or is restarted. */
   say: (text: string) => void;
 };
 
@@ -27,10 +27,10 @@ const LOG_CHECK_MS = 500;
 const READY_MS = 30_000;
 const BACKOFF_MIN_MS = 200;
 const BACKOFF_MAX_MS = 10_000;
-/** Up this long, a process's next death counts as its first. */
+/** Uptime after which the restart backoff resets. */
 const STEADY_MS = 60_000;
 
-/** One process of the farm: started, watched, started again with a growing delay when it dies, stopped with all it started. */
+/** Supervises one process of the farm: restarts it with exponential backoff when it dies, and stops it with its whole process group. */
 export class FarmProcess {
   readonly name: string;
   readonly #options: FarmProcessOptions;
@@ -50,8 +50,8 @@ export class FarmProcess {
   }
 
   /**
-   * Starts it for the first time; answers its ports when it can work. A process that cannot is an error with its last words.
-   * `envOfPorts` makes it take the same ports when it is started again, so that the others still find it.
+   * Starts the process; returns its ports when it is ready. Throws with the end of its log if it cannot start. `envOfPorts`: variables that
+   * make a restarted process use the same ports, so that other processes still find it.
    */
   async start(envOfPorts: (ports: Ready['ports']) => NodeJS.ProcessEnv = () => ({})): Promise<Ready['ports']> {
     const { child, ports } = await this.#launch({});
@@ -59,23 +59,23 @@ export class FarmProcess {
     return ports;
   }
 
-  /** SIGTERM, then SIGKILL for whatever of its process group is left after `graceMs` milliseconds. */
+  /** Sends SIGTERM, and after `graceMs` milliseconds SIGKILL to what is left of its process group. */
   async stop(graceMs: number): Promise<void> {
     this.#stopping = true;
     const child = this.#child;
     if (child && isAlive(child)) {
-      const gone = new Promise((resolve) => child.once('exit', resolve));
+      const exited = new Promise((resolve) => child.once('exit', resolve));
       child.kill('SIGTERM');
-      await Promise.race([gone, sleep(graceMs, undefined, { ref: false })]);
+      await Promise.race([exited, sleep(graceMs, undefined, { ref: false })]);
     }
     if (child) killGroup(child);
   }
 
   async #launch(moreEnv: NodeJS.ProcessEnv): Promise<{ child: ChildProcess; ports: Ready['ports'] }> {
     const { command, args, env, logFile, isReady } = this.#options;
-    // It writes to the file itself, so that a supervisor that dies breaks no pipe under it.
+    // The process writes to the file directly: if the supervisor dies, no pipe breaks.
     const log = openSync(logFile, 'a');
-    // Its own process group: a terminal's Ctrl-C reaches the supervisor alone, which stops the processes in their order.
+    // A process group of its own: a terminal's Ctrl-C reaches only the supervisor, which stops the processes in order.
     const child = spawn(command, args, {
       env: { ...env, ...moreEnv },
       detached: true,
@@ -126,12 +126,12 @@ export class FarmProcess {
     }
   }
 
-  /** A process that writes to an open file moves its log itself: only so is no line lost. */
+  /** A process that writes to an open file rotates its log itself, so that no line is lost. */
   #boundLog(): void {
     if (!this.#child || !isAlive(this.#child) || !this.#logIsLarge()) return;
     if (this.#options.opensLogByName) this.#moveLog();
     else if (this.#child.connected) {
-      // A process that ends just now has its log moved at its next start.
+      // If the process ends meanwhile, its log is rotated after its restart.
       this.#child.send({ type: 'rotate-log', file: this.#options.logFile } satisfies RotateLog, () => undefined);
     }
   }
@@ -153,7 +153,7 @@ export class FarmProcess {
   }
 }
 
-/** Whether a process that was started has not ended yet. */
+/** Whether a started process is still running. */
 export const isAlive = (child: ChildProcess): boolean => child.exitCode === null && child.signalCode === null;
 
 function saysReady(child: ChildProcess): Promise<Ready['ports']> {
@@ -164,7 +164,7 @@ function saysReady(child: ChildProcess): Promise<Ready['ports']> {
   });
 }
 
-/** What a dead process started (a browser, say) must not outlive it. */
+/** Kills what a dead process has started, such as a browser. */
 function killGroup(child: ChildProcess): void {
   try {
     if (child.pid) process.kill(-child.pid, 'SIGKILL');

@@ -1,41 +1,32 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { fetchInTime } from '@adsweep/shared/service/fetch-in-time.ts';
 import { demoExits } from '../demo/exits.ts';
 import type { FarmConfig } from './config.ts';
+import { farmSecrets } from './data-dir.ts';
 import { FarmProcess } from './farm-process.ts';
 import { privateRedis } from './private-redis.ts';
-import { processEnvironment } from './process-environment.ts';
-import { farmSecrets } from './secrets.ts';
-import { SERVICES, type ServiceName } from './services.ts';
-import { waitingWords } from './waiting-words.ts';
+import { processEnvironment, SERVICES, type ServiceName } from './services.ts';
+import { untilReady } from './until-ready.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 
-/** Timeout of a request to the control plane's `/readyz`. */
-const READY_ANSWER_MS = 5_000;
-
-/** How long the farm waits before it prints what is missing. */
-const SILENT_WAIT_MS = 2_000;
-
 /**
- * After twenty scans the services keep half of what they would otherwise: a small young generation is collected before it grows old,
- * and the C library's allocator, which pictures go through, gives back what it no longer needs.
+ * These halve the services' memory after twenty scans: a small young generation is collected before its objects are promoted, and the C
+ * library's allocator, which images use, returns free memory to the system.
  */
 const SMALL_HEAP = ['--max-semi-space-size=4'];
 const RETURNED_MEMORY = { MALLOC_ARENA_MAX: '2', MALLOC_TRIM_THRESHOLD_: '131072' };
 
-/** The whole farm on one machine: which processes there are, in which order they start and stop, and what each is told of the others. */
+/** The farm on one machine: its processes, the order in which they start and stop, and the settings that each gets about the others. */
 export class Farm {
   readonly #config: FarmConfig;
   readonly #say: (text: string) => void;
   readonly #dataDir: string;
   readonly #logDir: string;
-  /** A folder with a short path, where one was needed. */
+  /** A folder with a short path for the Redis socket, if one was needed. */
   #shortDir: string | null = null;
-  /** In the order of their start. */
+  /** In start order. */
   readonly #processes: FarmProcess[] = [];
 
   constructor(config: FarmConfig, say: (text: string) => void) {
@@ -47,8 +38,8 @@ export class Farm {
   }
 
   /**
-   * Starts every process; answers when scans can be taken: how clients reach us, and how this machine does. Throws when a process cannot
-   * start; the caller then stops the farm.
+   * Starts every process; resolves when scans can be created. `baseUrl`: for clients; `localUrl`: on this machine. Throws when a process
+   * cannot start; the caller then stops the farm.
    */
   async start(): Promise<{ baseUrl: string; localUrl: string; apiKey: string }> {
     const config = this.#config;
@@ -63,7 +54,7 @@ export class Farm {
         ADSWEEP_PROXY_PORT: String(config.ADSWEEP_PROXY_PORT),
         ADSWEEP_EXITS_FILE: config.ADSWEEP_EXITS_FILE,
         ADSWEEP_EXITS_BASE_FILE: demoExitsFile,
-        // Nodes stop first: nothing of theirs is left then.
+        // Nodes stop first, so that there is no traffic left.
         ADSWEEP_DRAIN_SECONDS: '1',
         ADSWEEP_NODE_TOKEN: secrets.node_token,
         ADSWEEP_TICKET_SECRET: secrets.ticket_secret,
@@ -93,7 +84,7 @@ export class Farm {
     return { baseUrl, localUrl, apiKey };
   }
 
-  /** Stops all within `ms` milliseconds: nodes first, so that they can give their leases back, the store's users before Redis. */
+  /** Stops all processes within `ms` milliseconds: nodes first, so that they can release their leases; Redis last. */
   async stop(ms: number): Promise<void> {
     const named = (name: RegExp) => this.#processes.filter((one) => name.test(one.name));
     const stopAll = (processes: FarmProcess[], graceMs: number) =>
@@ -116,7 +107,7 @@ export class Farm {
     return url;
   }
 
-  /** Starts the ad world; answers an exits file with its names and exits for trying things out. '' where it is not wanted. */
+  /** Starts the ad world; returns the path of an exits file with its hosts and exits, '' if the demo is switched off. */
   async #demoExitsFile(): Promise<string> {
     if (this.#config.ADSWEEP_DEMO === 0) return '';
     const { http } = await this.#service('ad world', { ADSWEEP_DEMO_PORT: '0' }, ({ http }) => ({
@@ -136,14 +127,14 @@ export class Farm {
         ADSWEEP_PROXY_URL: proxyUrl,
         ADSWEEP_NODE_TOKEN: nodeToken,
         ADSWEEP_METRICS_PORT: '0',
-        // Whoever stops the farm waits for it.
+        // Somebody is waiting for the farm to stop.
         ADSWEEP_DRAIN_SECONDS: '0',
         ...(slots ? { ADSWEEP_SLOTS: String(slots) } : {}),
       });
     await Promise.all(Array.from({ length: count }, (_, index) => start(index)));
   }
 
-  /** A service of ours, by its name and where there are several a number; on a restart it takes the ports it had (`envOfPorts`). */
+  /** Starts a service. `name`: with a number if there are several; `envOfPorts`: variables that keep its ports over a restart. */
   async #service(
     name: ServiceName | `${ServiceName} ${number}`,
     given: NodeJS.ProcessEnv,
@@ -173,31 +164,5 @@ export class Farm {
     } catch (cause) {
       throw new Error(`${supervised.name}: ${(cause as Error).message}`, { cause });
     }
-  }
-}
-
-/** Waits until the control plane is ready; prints what is missing if that takes long. */
-async function untilReady(url: string, dataDir: string, say: (text: string) => void): Promise<void> {
-  const began = performance.now();
-  let said = '';
-  for (;;) {
-    const missing = await missingAt(url);
-    if (missing.length === 0) return;
-    const waiting = waitingWords(missing, dataDir);
-    if (waiting !== said && performance.now() - began > SILENT_WAIT_MS) {
-      said = waiting;
-      say(waiting);
-    }
-    await sleep(50);
-  }
-}
-
-/** What the control plane is missing; itself while it is being restarted. */
-async function missingAt(url: string): Promise<string[]> {
-  try {
-    const { text } = await fetchInTime(url, {}, READY_ANSWER_MS);
-    return (JSON.parse(text) as { missing: string[] }).missing;
-  } catch {
-    return ['control-plane'];
   }
 }

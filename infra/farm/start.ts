@@ -1,20 +1,20 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ConfigError } from '@adsweep/shared/service/load-config.ts';
-import { lockDataDir } from './data-dir-lock.ts';
+import { readFarmConfig } from './config.ts';
+import { lockDataDir } from './data-dir.ts';
 import { demoScan } from './demo-scan.ts';
 import { Farm } from './farm.ts';
-import { readFarmConfig } from './read-config.ts';
 
-/** How long everything may take to stop: the run contract gives 10 s. */
+/** Time limit for stopping everything, which must take at most 10 s. */
 const STOP_MS = 9_000;
 
 const say = (text: string) => console.log(text);
 
-/** The farm works without the demo: your own exits file need not lead to the ad world. */
-const tellOfDemo = (error: Error) => say(`  the demo scan failed: ${error.message}`);
+/** Not an error of the farm: an exits file of your own need not lead to the ad world. */
+const reportDemoFailure = (error: Error) => say(`  the demo scan failed: ${error.message}`);
 
-/** The page at the root of the API links to the report. */
+/** Keeps the report's path, to which the API's root page links. */
 const keepReport = (url: string, dataDir: string) =>
   writeFileSync(join(dataDir, 'demo-report'), new URL(url).pathname.replace(/^.*(?=r\/)/, ''));
 
@@ -39,7 +39,7 @@ async function main(): Promise<void> {
     const { baseUrl, localUrl, apiKey } = await farm.start();
     say(`adsweep ready ${baseUrl} key ${apiKey}`);
     if (config.ADSWEEP_DEMO === 1)
-      await demoScan(localUrl, apiKey, say).then((url) => keepReport(url, config.ADSWEEP_DATA_DIR), tellOfDemo);
+      await demoScan(localUrl, apiKey, say).then((url) => keepReport(url, config.ADSWEEP_DATA_DIR), reportDemoFailure);
     if (!stopping) say(`  next: open ${baseUrl}/ for a first request of your own; Ctrl-C stops everything`);
   } catch (error) {
     if (stopping) return;

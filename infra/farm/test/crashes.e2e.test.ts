@@ -42,7 +42,7 @@ for (const part of ['browser-node 1', 'redis', 'control-plane', 'proxy-router'])
     await until(`${part} to be started again`, () => farm.pidOf(part) !== killed);
   });
 
-test('the whole farm killed in the middle of scans: after the next start every scan ends, each charged once', async () => {
+test('kill -9 of the whole farm in the middle of scans: after a restart every scan ends, each charged once', async () => {
   const scans = await Promise.all(
     Array.from({ length: 6 }, () => farm.submit({ url: 'http://news.publisher.example/' })),
   );

@@ -45,5 +45,5 @@ test('§4.6.3 nodes that drain under load, one by the API and one by SIGTERM, fa
   for (const { id } of scans) assert.equal((await farm.charged(id)).length, 1);
   assert.match(farm.output, /browser-node 2 died \(code 0\)/);
   await until('the one to be drained', async () => (await inState('drained')).includes('local-1'), 60);
-  await until('the other one to work again', async () => (await inState('working')).includes('local-2'), 60);
+  await until('the other one to be working again', async () => (await inState('working')).includes('local-2'), 60);
 });

@@ -8,7 +8,7 @@ import { type TestContext, test } from 'node:test';
 import { startVendor, type VendorBehavior } from '../../../proxy-router/test/support/simulated-vendor.ts';
 import { RunningFarm } from './support/running-farm.ts';
 
-/** How the vendor of each country behaves, first those that are scanned over http. All their addresses are in the United States. */
+/** How the vendor of each country behaves. All their addresses are in the United States. */
 const GOOD: Record<string, VendorBehavior> = { US: 'works', ES: 'works' };
 const OVER_HTTP: Record<string, VendorBehavior> = {
   DE: { status: 407 },
@@ -30,7 +30,7 @@ const PLACES_OF_POLAND = [
   ['Silesia', 'Katowice'],
 ] as const;
 
-/** Serves `answer`; whatever asks for `/poll` waits for ever. */
+/** Serves `answer`; a request for `/poll` never ends. */
 async function listening(t: TestContext, answer: string): Promise<string> {
   const server: Server = http.createServer((request, response) => {
     response.setHeader('content-type', 'text/html');
@@ -47,7 +47,7 @@ const listed = (id: string, country_code: string, upstream: string) => {
   return { id, country_code, proxy_type: 'residential', pool_size: 1, provider: 'list', upstream };
 };
 
-test('what vendors do becomes the failure class, the tag or nothing at all that it should', async (t) => {
+test('vendors’ failures become the right failure code, the right tag or nothing', async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'adsweep-exits-'));
   t.after(() => rmSync(folder, { recursive: true, force: true }));
   const page = await listening(t, '<title>A shop</title><script>fetch("/poll")</script><p>Nothing to see.</p>');
@@ -77,7 +77,7 @@ test('what vendors do becomes the failure class, the tag or nothing at all that 
     const scans = await Promise.all(countries.map((country) => scan(country, 0, scheme)));
     return scans.map(({ status, error }) => `${status} ${error}`);
   };
-  await t.test('§4.1.3 each way of a vendor to fail is told apart, over http and https', async () => {
+  await t.test('§4.1.3 each kind of vendor failure has its own code, over http and https', async () => {
     const codes = ['ACCOUNT_REFUSED', 'RATE_LIMITED', 'UPSTREAM_FAILED', 'NODE_NOT_FOUND'];
     const expected = codes.map((code) => `failed proxy: ${code}`);
     const stalled = 'failed proxy: UPSTREAM_FAILED';
@@ -85,7 +85,7 @@ test('what vendors do becomes the failure class, the tag or nothing at all that 
     assert.deepEqual(await outcomes(Object.keys(OVER_HTTPS), 'https'), expected);
   });
 
-  await t.test('§4.1.5 a city of another region than was asked for is accepted, and finds no exit', async () => {
+  await t.test('§4.1.5 a city in another region than the requested one is accepted and finds no exit', async () => {
     const lists = await (await farm.call('GET', '/api/v1/proxy/targeting?country_code=PL&region=mazovia')).json();
     assert.deepEqual((lists as { cities: string[] }).cities, ['Warsaw']);
     const proxy = { region: 'Mazovia', city: 'Katowice' };
@@ -101,18 +101,18 @@ test('what vendors do becomes the failure class, the tag or nothing at all that 
     );
   });
 
-  await t.test('§2.2.4 an exit in another country than was asked for is told of, with its address', async () => {
-    const lying = await scan('ES');
-    assert.equal(lying.status, 'completed', lying.error);
-    assert.deepEqual(await farm.tagsOf(lying.id), ['exit_mismatch']);
-    const { exit } = (await (await farm.call('GET', `/api/v1/scans/${lying.id}`)).json()) as {
+  await t.test('§2.2.4 an exit in another country than the requested one is reported with its address', async () => {
+    const misplaced = await scan('ES');
+    assert.equal(misplaced.status, 'completed', misplaced.error);
+    assert.deepEqual(await farm.tagsOf(misplaced.id), ['exit_mismatch']);
+    const { exit } = (await (await farm.call('GET', `/api/v1/scans/${misplaced.id}`)).json()) as {
       exit: Record<string, unknown>;
     };
     assert.deepEqual(
       [exit.country_code, exit.observed_country_code, exit.ip, exit.asn, exit.provider, exit.attempts],
       ['ES', 'US', '203.0.113.7', 'AS64500', 'list', 1],
     );
-    const report = await (await fetch(lying.public_report_url)).text();
+    const report = await (await fetch(misplaced.public_report_url)).text();
     assert.match(report, /Spain<\/bdi><\/td><td><bdi>United States/);
   });
 });

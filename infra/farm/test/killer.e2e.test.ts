@@ -7,7 +7,7 @@ import { test } from 'node:test';
 import { until } from '../../../shared/test/support/until.ts';
 import { RunningFarm, writeExits } from './support/running-farm.ts';
 
-test('a page that ends its node each time fails alone; the scans beside it complete', async (t) => {
+test('a page that kills its node every time fails alone; concurrent scans complete', async (t) => {
   const dir = mkdtempSync(`${tmpdir()}/adsweep-killer-`);
   const visited = new Set<string>();
   const allThere = Promise.withResolvers<void>();
@@ -15,7 +15,7 @@ test('a page that ends its node each time fails alone; the scans beside it compl
   const killed = new Set<number>();
   let farm: RunningFarm;
 
-  /** `/killer` ends the node that asks for it, the first time when the others are there too; their pictures come after that. */
+  /** `/killer` kills the requesting node, the first time once the other pages have loaded; their images are served after that. */
   const server = createServer(async (request, response) => {
     const path = request.url ?? '';
     visited.add(path);
@@ -23,7 +23,7 @@ test('a page that ends its node each time fails alone; the scans beside it compl
     if (path === '/killer') {
       await allThere.promise;
       const pid = farm.pidOf('browser-node 1');
-      // A browser may ask twice before it ends with its node.
+      // A browser may send a second request before it ends with its node.
       if (!killed.has(pid)) process.kill(pid, 'SIGKILL');
       killed.add(pid);
       firstKill.resolve();

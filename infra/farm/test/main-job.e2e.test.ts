@@ -10,7 +10,7 @@ import { processesOf } from './support/processes-of.ts';
 import { RunningFarm, type SubRequest, writeExits } from './support/running-farm.ts';
 import { startTrap, type Trap } from './support/trap.ts';
 
-/** A farm at work, the ad world that it scans, and a page that tries to reach a private server. */
+/** A running farm, the ad world that it scans, and a page that tries to reach a private server. */
 type MainJob = { farm: RunningFarm; world: AdWorld; trap: Trap };
 
 /** The main job on one store: everything a client can see of page scans, with a real browser. */
@@ -29,21 +29,22 @@ function describeMainJob(store: string, env: () => NodeJS.ProcessEnv, skip: fals
       rmSync(dir, { recursive: true, force: true });
     });
 
-    test('the longest redirect is complete and in order, and the log of the server agrees', () =>
+    test('the longest redirect chain is complete, in order and agrees with the server’s log', () =>
       recordsTheLongestRedirect(job));
     test('the article, its ads and pixels are all recorded', () => recordsTheArticle(job));
-    test('a back-button hijacker, a page with sound and a quiet one are told apart', () => tellsBehavioursApart(job));
-    test('§1.4 a VAST tag is fetched, unwrapped and played in the browser, and its trackers are recorded as its server saw them', () =>
+    test('a back-button hijacker and a page with sound get their tags, a quiet page gets none', () =>
+      tagsBehaviours(job));
+    test('§1.4 a VAST tag is fetched, unwrapped and played in the browser, and its trackers are recorded as its server received them', () =>
       playsAVastTag(job));
     test('screenshots are WebP, resized on request, and the report shows them without a login', () =>
       servesScreenshots(job));
-    test('§4.2.13 §2.1.8 an ad tag is rendered on its referrer, pictured, clicked and checked, as the log of the servers agrees', () =>
+    test('§4.2.13 §2.1.8 an ad tag is rendered on its referrer, captured, clicked and checked, in agreement with the servers’ logs', () =>
       checksAnAdTag(job));
-    test('targets that never answer, loop, download or answer 204 fail clearly, and the next scan is fine', () =>
+    test('targets that never answer, loop, download or answer 204 fail with their code, and the next scan completes', () =>
       reportsFailedTargets(job));
     test('a page reaches no private address and no file', () => reachesNoPrivateAddress(job));
     test('each scan is charged once', () => chargesOnce(job));
-    test('20 scans at once all finish, and no process is left of them', () => runsTwentyAtOnce(job));
+    test('20 concurrent scans all finish and leave no process behind', () => runsTwentyAtOnce(job));
   });
 }
 
@@ -66,7 +67,7 @@ async function recordsTheArticle({ farm, world }: MainJob): Promise<void> {
   assert.notEqual(scan.page_title, '');
 }
 
-async function tellsBehavioursApart({ farm }: MainJob): Promise<void> {
+async function tagsBehaviours({ farm }: MainJob): Promise<void> {
   const [stuck, loud, quiet] = await Promise.all([
     farm.scanned({ url: 'http://stuck.offers.example/' }),
     farm.scanned({ url: 'http://loud.casino.example/' }),
@@ -151,10 +152,10 @@ async function checksAnAdTag({ farm, world }: MainJob): Promise<void> {
     [],
   );
   const served = world.log.slice(before).filter(({ url }) => !url.endsWith('/favicon.ico'));
-  assert.equal(served.filter(({ url }) => url.endsWith('/c/carousel')).length, 1, 'the landing was asked for once');
+  assert.equal(served.filter(({ url }) => url.endsWith('/c/carousel')).length, 1, 'the landing was requested once');
   assert.ok(
     served.some(({ url }) => url.includes('/collect?slide=')),
-    'its own tracking went out',
+    'its own tracking was sent',
   );
   assert.equal(
     served.some(({ url }) => url.startsWith('http://news.publisher.example/')),
@@ -164,8 +165,8 @@ async function checksAnAdTag({ farm, world }: MainJob): Promise<void> {
   assert.equal(asked?.referer, 'http://news.publisher.example/');
 
   const path = (url: string) => new URL(url).pathname;
-  const picture = await farm.call('GET', path(scan.creative_screenshot_url));
-  assert.equal(picture.headers.get('content-type'), 'image/webp');
+  const screenshot = await farm.call('GET', path(scan.creative_screenshot_url));
+  assert.equal(screenshot.headers.get('content-type'), 'image/webp');
   const markup = await farm.call('GET', path(scan.creative_html_url));
   assert.equal(markup.headers.get('content-type'), 'text/plain; charset=utf-8');
   assert.match(await markup.text(), /id="next"/);
@@ -223,7 +224,7 @@ async function chargesOnce({ farm }: MainJob): Promise<void> {
 }
 
 async function runsTwentyAtOnce({ farm }: MainJob): Promise<void> {
-  // The first scan brings the browser.
+  // The first scan starts the browser.
   await farm.scanned({ url: 'http://quiet.shop.example/' });
   const before = processesOf(farm.dataDir);
   const scans = await Promise.all(Array.from({ length: 20 }, () => farm.submit({ url: 'http://quiet.shop.example/' })));
@@ -232,7 +233,7 @@ async function runsTwentyAtOnce({ farm }: MainJob): Promise<void> {
   await until('the processes of before', () => processesOf(farm.dataDir).length <= before.length || null, 15);
 }
 
-/** The requests that the ad world has served since its log had `since` entries, and that none of the hops records. */
+/** URLs that the ad world has served since its log had `since` entries and that no hop records. */
 function unrecorded({ log }: AdWorld, since: number, hops: { url: string; sub_requests: SubRequest[] }[]): string[] {
   const recorded = new Set(hops.flatMap(({ url, sub_requests }) => [url, ...urlsOf(sub_requests)]));
   return log

@@ -22,7 +22,7 @@ function folder(t: TestContext): string {
   return dir;
 }
 
-/** Sends commands, one each line; answers once the reply to the last one, a PING, has come. */
+/** Sends commands, one per line; resolves with the replies up to that of a final PING. */
 function send(socket: string, commands: string[]): Promise<string> {
   return new Promise((resolve, reject) => {
     let said = '';
@@ -38,7 +38,7 @@ function send(socket: string, commands: string[]): Promise<string> {
   });
 }
 
-test('a Redis that loads for longer than a start may be silent is waited for, and says how far it is', async (t) => {
+test('the start waits for a Redis that loads longer than it may be silent, and prints its progress', async (t) => {
   const dir = folder(t);
   const first = redisIn(t, dir);
   await first.supervised.start();
@@ -63,13 +63,13 @@ test('a Redis that loads for longer than a start may be silent is waited for, an
   assert.match(await send(second.socket, ['GET key:19999']), /value/);
 });
 
-test('a Redis of ours gives nothing up for want of memory', async (t) => {
+test('the private Redis evicts nothing', async (t) => {
   const { supervised, socket } = redisIn(t, folder(t));
   await supervised.start();
   assert.match(await send(socket, ['CONFIG GET maxmemory-policy']), /noeviction/);
 });
 
-test('the log of a Redis that runs is moved when it is large, and Redis goes on in a new one', async (t) => {
+test('the large log of a running Redis is renamed, and Redis continues in a new one', async (t) => {
   const dir = folder(t);
   const { supervised, socket } = redisIn(t, dir);
   await supervised.start();

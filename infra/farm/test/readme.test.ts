@@ -12,7 +12,7 @@ test('the README’s settings are those that npm start reads', () => {
   assert.deepEqual(tableBelow(readme, 'Settings of `npm start`'), settingsRows(FarmConfigSchema));
 });
 
-test('the README’s steps of a scan are folders and files that exist', () => {
+test('the folders and files in the README’s steps of a scan exist', () => {
   const steps = tableBelow(readme, 'How a scan travels');
   assert.ok(steps.length >= 10);
   for (const [step, folders = '', files = ''] of steps) {
@@ -28,13 +28,13 @@ test('the README’s steps of a scan are folders and files that exist', () => {
   }
 });
 
-test('the README’s links and pictures lead to files', () => {
+test('the files behind the README’s links and images exist', () => {
   const links = [...readme.matchAll(/\]\(([^)#:]+)\)/g)].map(([, link = '']) => link);
   assert.ok(links.length >= 8);
   for (const link of links) assert.ok(existsSync(join(root, link)), link);
 });
 
-test('the paths that CONTRIBUTING names exist', () => {
+test('the paths in CONTRIBUTING exist', () => {
   const text = readFileSync(join(root, 'CONTRIBUTING.md'), 'utf8');
   const paths = [...text.matchAll(/`((?:control-plane|browser-node|proxy-router|shared|infra|loadtest)\/[^`\s*<]+)`/g)];
   assert.ok(paths.length >= 20);

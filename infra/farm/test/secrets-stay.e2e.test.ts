@@ -10,7 +10,7 @@ import { until } from '../../../shared/test/support/until.ts';
 import { commandOf, descendantsOf, environmentOf } from './support/processes-of.ts';
 import { RunningFarm, writeExits } from './support/running-farm.ts';
 
-/** Which of the farm's secrets each of its parts must know; the key of the first organization, too. */
+/** The farm's secrets that each process must know, including the key of the first organization. */
 const KNOWN_BY: [part: RegExp, secrets: string[]][] = [
   [/control-plane\/src\/main\.ts/, ['api_key', 'node_token', 'lease_secret']],
   [/proxy-router\/src\/main\.ts/, ['node_token', 'ticket_secret']],
@@ -21,9 +21,9 @@ const KNOWN_BY: [part: RegExp, secrets: string[]][] = [
   [/--user-data-dir=/, []],
 ];
 
-test('no process of the farm has a secret in its environment that is not its own', async (t) => {
+test('no process of the farm has another process’ secret in its environment', async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'adsweep-secrets-'));
-  // A page that never ends, so that its renderer can be looked at.
+  // A page that never finishes loading, so that its renderer can be inspected.
   const site = createServer((request, response) => {
     if (request.url === '/') response.setHeader('content-type', 'text/html').end('<img src="/never">');
   });

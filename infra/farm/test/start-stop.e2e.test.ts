@@ -40,7 +40,7 @@ test('a farm starts, scans a page of the ad world, stops within 10 s and leaves 
   assert.equal(existsSync(join(dataDir, 'farm.lock')), false);
 });
 
-test('a second start on the same data goes on with them', async () => {
+test('a second start continues with the data of the first', async () => {
   const farm = await startFarm().ready();
   try {
     const { items } = (await (await farm.call('GET', '/api/v1/scans')).json()) as { items: { status: string }[] };
@@ -53,7 +53,7 @@ test('a second start on the same data goes on with them', async () => {
   }
 });
 
-test('a start on a data folder in use says so and exits 1, and the first farm does not notice', async () => {
+test('a start on a data folder in use reports it and exits 1, and the first farm keeps running', async () => {
   const first = await startFarm().ready();
   const second = startFarm();
   try {
@@ -65,7 +65,7 @@ test('a start on a data folder in use says so and exits 1, and the first farm do
   }
 });
 
-test('a port that is taken is told with what to do, and the start ends with 1', async (t) => {
+test('a port in use is reported with advice, and the start exits 1', async (t) => {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
   t.after(() => server.close());
@@ -78,7 +78,7 @@ test('a port that is taken is told with what to do, and the start ends with 1', 
   );
 });
 
-test('a farm that is killed outright takes its parts with it, and the next start is fine', async () => {
+test('the processes of a killed farm end, and the next start works', async () => {
   const killed = await startFarm().ready();
   await killed.stop('SIGKILL');
   await until('the end of all its processes', () => (processesOf(dataDir).length === 0 ? true : null), 15);
@@ -86,7 +86,7 @@ test('a farm that is killed outright takes its parts with it, and the next start
   assert.equal(await next.stop(), 0);
 });
 
-test('settings that cannot be used are all named at once', async () => {
+test('all unusable settings are reported at once', async () => {
   const farm = startFarm({ ADSWEEP_HTTP_PORT: 'eighty', ADSWEEP_NODES: '-1' });
   assert.equal(await farm.ended(), 1);
   assert.match(farm.output, /ADSWEEP_HTTP_PORT/);

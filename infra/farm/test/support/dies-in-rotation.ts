@@ -1,7 +1,7 @@
 import fs from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 
-/** Preloaded into a process: kills it, as a crash would, between the two steps that take a rotated log's place and empty the log. */
+/** Preloaded into a process: kills it, as a crash would, between the two last steps of a log rotation. */
 const { renameSync, truncateSync } = fs;
 let steps = 0;
 const dieAtTheSecondStep = () => {

@@ -1,9 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs';
 
-/** The folder for temporary files of the farm whose data are in `dataDir`; all its processes know it. */
+/** The folder for temporary files of the farm in `dataDir`; all its processes have it in their environment. */
 export const temporaryFolder = (dataDir: string): string => `${dataDir}.tmp`;
 
-/** Process ids and command lines of all that belongs to a farm, browsers included: its temporary folder is in their environment. Linux only. */
+/** Process ids and command lines of a farm's processes, including browsers: those with its temporary folder in their environment. Linux only. */
 export function processesOf(dataDir: string): string[] {
   return processIds()
     .filter((pid) => Number(pid) !== process.pid)
@@ -11,7 +11,7 @@ export function processesOf(dataDir: string): string[] {
     .map((pid) => `${pid} ${commandOf(pid)}`);
 }
 
-/** Process ids of all that a process started, directly or not. */
+/** Process ids of all descendants of a process. */
 export function descendantsOf(ancestor: number): string[] {
   const parents = new Map(processIds().map((pid) => [pid, /^PPid:\s*(\d+)/m.exec(read(pid, 'status'))?.[1] ?? '']));
   const isBelow = (pid: string | undefined): boolean =>

@@ -32,7 +32,7 @@ export type SubRequest = { url: string; resource_type: string; children: SubRequ
 /** The longest that a call of the API may take, in ms. */
 const CALL_MS = 10_000;
 
-/** A farm started as `npm start` does once the machine is set up, on free ports and in a data folder of its own. */
+/** A farm started as by `npm start`, on free ports and in a data folder of its own. */
 export class RunningFarm {
   readonly dataDir: string;
   readonly #child: ChildProcess;
@@ -66,7 +66,7 @@ export class RunningFarm {
       });
   }
 
-  /** All that it printed so far. */
+  /** Everything that it has printed so far. */
   get output(): string {
     return this.#output;
   }
@@ -91,14 +91,14 @@ export class RunningFarm {
     return until(`output like ${pattern}`, find, 60);
   }
 
-  /** The process id of a part as it runs now. */
+  /** The current process id of a service. */
   pidOf(part: string): number {
     const lines = [...this.#output.matchAll(/^\s*(.+?) is (?:up|back) \(process (\d+)/gm)];
     return Number(lines.findLast(([, name]) => name === part)?.[2]);
   }
 
   async call(method: string, path: string, body?: unknown, key = this.apiKey): Promise<Response> {
-    // fetch may wait for ever for a process that was killed at the wrong moment.
+    // fetch may wait forever for a process that was killed at the wrong moment.
     const late = new AbortController();
     setTimeout(() => late.abort(new Error(`${method} ${path} was not answered in time`)), CALL_MS).unref();
     return fetch(this.baseUrl + path, {
@@ -115,7 +115,7 @@ export class RunningFarm {
       emulator_id: 'windows_chrome',
       ...request,
     });
-    if (answer.status !== 201) throw new Error(`the scan was answered ${answer.status}: ${await answer.text()}`);
+    if (answer.status !== 201) throw new Error(`POST /scans returned ${answer.status}: ${await answer.text()}`);
     return (await answer.json()) as Scan;
   }
 
@@ -123,7 +123,7 @@ export class RunningFarm {
     return (await (await this.call('GET', `/api/v1/scans/${id}`)).json()) as Scan;
   }
 
-  /** The scan once nothing follows any more. */
+  /** The scan in its final state. */
   async finished(id: string, seconds = 60): Promise<Scan> {
     return until(
       `an end of scan ${id}`,
@@ -135,7 +135,7 @@ export class RunningFarm {
     );
   }
 
-  /** Submits and waits for the end. */
+  /** Creates a scan and waits for its final state. */
   async scanned(request: object): Promise<Scan> {
     return this.finished((await this.submit(request)).id);
   }
@@ -156,22 +156,22 @@ export class RunningFarm {
   }
 
   /**
-   * The same, once there is an entry. A control plane that is killed while it carries out a scan's outbox keeps the claim on it for 15 s;
-   * scans may end sooner than that.
+   * The same, once there is an entry. A control plane that is killed while it processes a scan's outbox keeps its claim for 15 s, and a scan
+   * may end sooner.
    */
   async charged(id: string): Promise<{ type: string; amount_micros: number }[]> {
     const entries = () => this.ledgerOf(id).then((found) => (found.length > 0 ? found : null));
     return until(`a ledger entry of scan ${id}`, entries, 60);
   }
 
-  /** Stops it as a service manager would; answers the exit code. */
+  /** Stops it as a service manager would; returns the exit code. */
   async stop(signal: NodeJS.Signals = 'SIGTERM'): Promise<number | null> {
-    const gone = new Promise<number | null>((done) => {
+    const exited = new Promise<number | null>((done) => {
       if (this.#child.exitCode !== null || this.#child.signalCode !== null) done(this.#child.exitCode);
       else this.#child.once('exit', done);
     });
     this.#child.kill(signal);
-    return gone;
+    return exited;
   }
 
   async close(): Promise<void> {
@@ -180,13 +180,13 @@ export class RunningFarm {
     if (this.#ownsDataDir) rmSync(this.dataDir, { recursive: true, force: true });
   }
 
-  /** The exit code, once it ended by itself. */
+  /** The exit code, once it has ended by itself. */
   async ended(): Promise<number | null> {
     return until('its end', () => this.#child.exitCode, 60);
   }
 }
 
-/** Writes an exits file with direct exits and these host mappings into a folder; answers its path. */
+/** Writes an exits file with direct exits and these host mappings into a folder; returns its path. */
 export function writeExits(dir: string, hosts: Record<string, string>): string {
   const exit = (country_code: string, proxy_type: string) => ({
     id: `${country_code}-${proxy_type}`.toLowerCase(),

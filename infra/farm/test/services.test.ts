@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Type } from 'typebox';
-import { processEnvironment } from '../process-environment.ts';
+import { processEnvironment } from '../services.ts';
 
 const settings = Type.Object({ ADSWEEP_PORT: Type.Integer(), ADSWEEP_TOKEN: Type.String({ secret: true }) });
 
-test('a process gets its own settings, what is neutral and what it is given, and nothing else', () => {
+test('a process gets its own settings, common variables and what it is given, and nothing else', () => {
   const env = {
     PATH: '/bin',
     ADSWEEP_PORT: '1',
@@ -21,7 +21,7 @@ test('a process gets its own settings, what is neutral and what it is given, and
   });
 });
 
-test('a setting that is given is read neither from the environment nor from a file', () => {
+test('a given setting overrides the environment and the file of a secret', () => {
   const env = { ADSWEEP_PORT: '1', ADSWEEP_TOKEN: 'theirs', ADSWEEP_TOKEN_FILE: '/token' };
   assert.deepEqual(processEnvironment(settings, { ADSWEEP_TOKEN: 'ours', ADSWEEP_PORT: '2' }, env), {
     ADSWEEP_TOKEN: 'ours',

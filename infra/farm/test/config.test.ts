@@ -1,12 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ConfigError } from '@adsweep/shared/service/load-config.ts';
-import { FarmConfigSchema } from '../config.ts';
-import { readFarmConfig } from '../read-config.ts';
+import { FarmConfigSchema, readFarmConfig } from '../config.ts';
 import { SERVICES } from '../services.ts';
 
 const SCHEMAS = [FarmConfigSchema, ...Object.values(SERVICES).map(({ settings }) => settings)];
-/** Control characters are in no address, name, number, word or secret. */
+/** Control characters are invalid in every setting. */
 const NONSENSE = '\u0001 \u0002';
 
 function problemsOf(env: NodeJS.ProcessEnv): string[] {
@@ -19,7 +18,7 @@ function problemsOf(env: NodeJS.ProcessEnv): string[] {
   }
 }
 
-test('every setting of every service that cannot be used is named once, all of them at the same time', () => {
+test('all unusable settings of all services are reported at once, each once', () => {
   const refusing = SCHEMAS.flatMap(({ properties }) => Object.entries(properties))
     .filter(([, property]) => 'pattern' in property || property.type === 'integer')
     .map(([name]) => name);
@@ -29,7 +28,7 @@ test('every setting of every service that cannot be used is named once, all of t
   assert.deepEqual(problems.map((problem) => problem.split(' ')[0]).sort(), names);
 });
 
-test('a setting with a pattern says in words what it must be', () => {
+test('a setting with a pattern describes valid values in words', () => {
   for (const { properties } of SCHEMAS)
     for (const [name, property] of Object.entries(properties))
       if ('pattern' in property) assert.ok('mustBe' in property, name);
@@ -38,7 +37,7 @@ test('a setting with a pattern says in words what it must be', () => {
   ]);
 });
 
-test('what the farm gives its services is no problem when it is not set', () => {
+test('settings that the farm gives to its services need not be set', () => {
   assert.deepEqual(problemsOf({}), []);
   assert.equal(readFarmConfig({ ADSWEEP_NODES: '2' }).ADSWEEP_NODES, 2);
 });

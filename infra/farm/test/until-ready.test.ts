@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { waitingWords } from '../waiting-words.ts';
+import { waitingWords } from '../until-ready.ts';
 
-test('each thing that is missing is told with what to do about it', () => {
+test('each missing part is printed with advice', () => {
   const lines = waitingWords(['disk', 'redis', 'catalogue'], '/srv/adsweep').split('\n');
   assert.equal(lines.length, 3);
   assert.match(
@@ -13,6 +13,6 @@ test('each thing that is missing is told with what to do about it', () => {
   assert.match(lines[2]!, /\/srv\/adsweep\/log\/proxy-router\.log/);
 });
 
-test('what nobody described is told by its name', () => {
+test('a missing part without advice is printed by its name', () => {
   assert.equal(waitingWords(['draining'], '/srv/adsweep'), '  waiting for draining');
 });
