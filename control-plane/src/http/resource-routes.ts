@@ -1,0 +1,234 @@
+import { newId } from '@adsweep/shared/ids.ts';
+import type { Issue } from '@adsweep/shared/validation/issue.ts';
+import { type Static, type TObject, type TProperties, type TSchema, Type } from 'typebox';
+import type { OutboxEntry } from '../platform/outbox/outbox-entry.ts';
+import { notFound } from './api-error.ts';
+import { type Caller, isOperator, type RoutePermission } from './caller.ts';
+import type { ErrorCode } from './errors.ts';
+import { type PageQuery, pageQuery, pageSchema, presentPage, rowsOf } from './page.ts';
+import { type Incoming, type Route, route, type ValidPart } from './route.ts';
+
+/** Returns the function that turns a record into the JSON of a response. Called once per request: it reads what all items of a list need. */
+type Presenter<T> = (caller: Caller) => Maybe<(record: T) => unknown>;
+
+/** What all routes of a resource have in common. */
+export type ResourceDescription<T> = {
+  /** The group of its routes in the API reference. */
+  group: string;
+  /** Path of the collection. Parameters in it, such as `{id}`, are in `params` of every request. */
+  path: string;
+  /** The last path parameter of one item; null: there is one item per organization, at `path` itself. */
+  id: { name: string; description?: string } | null;
+  /** What it is called in a 404, such as `API key`. */
+  noun: string;
+  permission: RoutePermission | { read: RoutePermission; write: RoutePermission };
+  /** Schema of one item in responses. */
+  schema: TSchema;
+  presenter: Presenter<T>;
+  /** Called after each successful write, such as to wake the outbox loop. */
+  written?: () => void;
+};
+
+/** A validated request, as the functions of a resource get it. */
+export type ResourceRequest<Q = unknown, B = unknown> = {
+  caller: Caller;
+  organizationId: string;
+  /** The item's id: from the path, or the one that the item to be created must have. */
+  id: string;
+  params: Record<string, string>;
+  query: Q;
+  body: B;
+  now: Date;
+  /**
+   * An entry of the audit log, to be written in the same update as the change. `action` is `<what>.<past participle>`, `subjectId` what was
+   * changed, `changes` the new values, never a secret.
+   */
+  audit(action: `${string}.${string}`, subjectId: string, changes: Record<string, unknown>): OutboxEntry<'audit'>;
+};
+
+/** What differs from route to route; `reply` describes the response of success. Paths with a parameter have `not_found` by themselves. */
+type Operation<Q extends TProperties, B extends TSchema> = {
+  summary: string;
+  description?: string;
+  reply: string;
+  /** Where it differs from the resource's. */
+  permission?: RoutePermission;
+  query?: Q;
+  body?: B;
+  answersSecret?: boolean;
+  errors?: readonly ErrorCode[];
+  refine?(request: ValidPart<Caller, Partial<Static<B>>, Partial<Static<TObject<Q>>>>): Issue[] | Promise<Issue[]>;
+};
+/** For a response that differs from that of the other routes: a detailed item, or one with a secret. */
+type OwnResponse<R> = { schema?: TSchema; presenter?: Presenter<R> };
+
+type Request<Q extends TProperties, B extends TSchema = TSchema> = ResourceRequest<Static<TObject<Q>>, Static<B>>;
+type Maybe<T> = T | Promise<T>;
+type None = Record<never, never>;
+/** Rows of a page, and how many there are in all. */
+type Window = { skip: number; limit: number };
+type Page<T> = { rows: T[]; total: number };
+
+/**
+ * Defines the routes of a resource: one function per kind of route. A resource is then the list of its routes, in the order of the API
+ * reference:
+ *
+ * ```ts
+ * const notes = resource<Note>({ group: 'Notes', path: '/api/v1/notes', id: { name: 'id' }, noun: 'note', ... });
+ * return [
+ *   notes.page({ summary: 'Notes', reply: 'A page of notes.', rows: ({ organizationId }, window) => store.list(organizationId, window) }),
+ *   notes.read({ summary: 'Read a note', reply: 'The note.', find: ({ organizationId, id }) => store.find(organizationId, id) }),
+ * ];
+ * ```
+ *
+ * `find`, `change` and `run` return null for an item that does not exist, which is answered with 404. Other kinds of routes are written with
+ * {@link route}.
+ */
+export function resource<T>(of: ResourceDescription<T>) {
+  const itemPath = of.id ? `${of.path}/{${of.id.name}}` : of.path;
+  const define = routeDefiner(of);
+
+  return {
+    /** `GET` of the whole collection. */
+    list<Q extends TProperties = None>({
+      rows,
+      ...operation
+    }: Operation<Q, never> & { rows: (request: Request<Q>) => Maybe<T[]> }): Route<Caller> {
+      const success = { status: 200, schema: Type.Array(of.schema) };
+      return define('GET', of.path, operation, success, async (request) => {
+        const [all, present] = await Promise.all([rows(request), of.presenter(request.caller)]);
+        return Promise.all(all.map(present));
+      });
+    },
+
+    /** `GET` of one page of the collection. */
+    page<Q extends TProperties = None>({
+      rows,
+      query,
+      ...operation
+    }: Operation<Q, never> & { rows: (request: Request<Q>, window: Window) => Promise<Page<T>> }): Route<Caller> {
+      // `rows` gets the page as its window; to the types, the query has the route's own parameters alone.
+      const paged = { ...operation, query: { ...query, ...pageQuery } } as unknown as typeof operation;
+      const success = { status: 200, schema: pageSchema(of.schema) };
+      return define('GET', of.path, paged, success, async (request) => {
+        const asked = request.query as PageQuery;
+        const [page, present] = await Promise.all([rows(request, rowsOf(asked)), of.presenter(request.caller)]);
+        return presentPage(await Promise.all(page.rows.map(present)), page.total, asked);
+      });
+    },
+
+    /** `POST` to the collection: `create` returns the item, which has the request's `id`. */
+    create<B extends TSchema, Q extends TProperties = None, R = T>({
+      create,
+      schema = of.schema,
+      presenter = of.presenter as Presenter<unknown>,
+      ...operation
+    }: Operation<Q, B> & OwnResponse<R> & { create: (request: Request<Q, B>) => Maybe<R> }): Route<Caller> {
+      return define('POST', of.path, operation, { status: 201, schema }, async (request) => {
+        const item = await create(request);
+        return (await presenter(request.caller))(item);
+      });
+    },
+
+    /** `GET` of an item. */
+    read<R = T>({
+      find,
+      schema = of.schema,
+      presenter = of.presenter as Presenter<unknown>,
+      ...operation
+    }: Operation<None, never> & OwnResponse<R> & { find: (request: Request<None>) => Maybe<R | null> }): Route<Caller> {
+      return define('GET', itemPath, operation, { status: 200, schema }, async (request) => {
+        const item = await find(request);
+        return item === null ? null : (await presenter(request.caller))(item);
+      });
+    },
+
+    /** `PATCH` or `PUT` of an item: `change` returns it as it is now. */
+    change<B extends TSchema>({
+      change,
+      method = 'PATCH',
+      ...operation
+    }: Operation<None, B> & {
+      method?: 'PATCH' | 'PUT';
+      change: (request: Request<None, B>) => Maybe<T | null>;
+    }): Route<Caller> {
+      return define(method, itemPath, operation, { status: 200, schema: of.schema }, async (request) => {
+        const item = await change(request);
+        return item === null ? null : (await of.presenter(request.caller))(item);
+      });
+    },
+
+    /** A write without a response body (204): `DELETE` of an item, or an action at the path `below` it, such as `archive`. */
+    command<B extends TSchema>({
+      run,
+      method,
+      below,
+      ...operation
+    }: Operation<None, B> & {
+      method: 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+      below?: string;
+      run: (request: Request<None, B>) => Maybe<unknown>;
+    }): Route<Caller> {
+      return define(method, below ? `${itemPath}/${below}` : itemPath, operation, { status: 204 }, run);
+    },
+  };
+}
+
+type Success = { status: number; schema?: TSchema };
+
+/** Fills in what all routes of a resource have in common. `answer` returns the response body; null is answered with 404. */
+function routeDefiner({ group, id, noun, permission: needed, written }: Omit<ResourceDescription<never>, 'presenter'>) {
+  const permissions = typeof needed === 'string' ? { read: needed, write: needed } : needed;
+
+  return <Q extends TProperties, B extends TSchema>(
+    method: Route['method'],
+    path: string,
+    { query = {} as Q, reply, errors = [], ...operation }: Operation<Q, B>,
+    { status, schema }: Success,
+    answer: (request: Request<Q, B>) => unknown,
+  ): Route<Caller> => {
+    const params = paramsOf(path, id);
+    const isRead = method === 'GET';
+    return route<Caller, TObject, TObject<Q>, B>({
+      ...{ method, path, group, permission: permissions[isRead ? 'read' : 'write'] },
+      ...{ params, query: Type.Object(query, { additionalProperties: false }) },
+      replies: { [status]: { description: reply, ...(schema && { schema }) } },
+      errors: path.includes('{') ? ['not_found', ...errors] : errors,
+      ...operation,
+      handle: async (incoming) => {
+        const body = await answer(requestOf(incoming, id?.name) as Request<Q, B>);
+        if (body === null) throw notFound(noun);
+        if (!isRead) written?.();
+        return { status, ...(schema && { body }) };
+      },
+    });
+  };
+}
+
+/** The parameters in a path; the item's own is described as the resource says. */
+function paramsOf(path: string, id: ResourceDescription<never>['id']): TObject {
+  const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name!);
+  const described = (name: string) => (name === id?.name && id.description ? { description: id.description } : {});
+  return Type.Object(
+    Object.fromEntries(names.map((name) => [name, Type.String(described(name))])),
+    names.length === 0 ? { additionalProperties: false } : {},
+  );
+}
+
+function requestOf({ caller, params, query, body, recordId }: Incoming<Caller>, idName = ''): ResourceRequest {
+  const [named, now] = [params as Record<string, string>, new Date()];
+  const actor = { kind: isOperator(caller) ? ('operator' as const) : ('api_key' as const), key_id: caller.keyId };
+  return {
+    ...{ caller, organizationId: caller.organizationId, params: named, query, body, now },
+    id: named[idName] ?? recordId ?? newId(),
+    audit: (action, subject_id, changes) => ({
+      id: newId(),
+      kind: 'audit',
+      at: now,
+      actor,
+      action,
+      subject_id,
+      changes,
+    }),
+  };
+}
