@@ -3,32 +3,33 @@ import type { Caller } from '../http/caller.ts';
 import type { OutboxEntry, OutboxHandlers } from '../platform/outbox/outbox-entry.ts';
 import type { Platform } from '../platform/platform.ts';
 import { rememberBriefly } from '../platform/remember-briefly.ts';
-import { accountRoutes } from './account/account-routes.ts';
 import { addFirstOrganization, addOrganization } from './add-organization.ts';
-import { openAllowances } from './allowance/open-allowances.ts';
-import { readBilling } from './allowance/read-billing.ts';
-import { type ReleaseParts, startReleasing } from './allowance/release-abandoned.ts';
 import { auditRoutes } from './audit/audit-routes.ts';
 import { auditStore } from './audit/audit-store.ts';
-import { bookCharge } from './billing/book-charge.ts';
+import { readBilling } from './billing/billing.ts';
+import { bookCharge } from './billing/ledger-entry.ts';
+import { billingRoutes } from './billing/ledger-routes.ts';
 import { ledgerStore } from './billing/ledger-store.ts';
+import { openAllowances } from './billing/open-allowances.ts';
 import { recheckStore } from './billing/recheck-store.ts';
-import { billingRoutes } from './billing/routes.ts';
+import { type ReleaseParts, startReleasing } from './billing/release-abandoned.ts';
 import { usageByDay } from './billing/usage-by-day.ts';
 import { usageRoutes } from './billing/usage-routes.ts';
-import type { ApiKeyRecord } from './keys/api-key.ts';
-import { findCaller, isStillValid } from './keys/find-caller.ts';
+import { type ApiKeyRecord, findCaller, isStillValid, recordUse } from './keys/api-key.ts';
 import { keyRoutes } from './keys/key-routes.ts';
 import { keyStore } from './keys/key-store.ts';
-import { noteUse } from './keys/note-use.ts';
-import type { Label, OrganizationRecord } from './organizations/organization.ts';
+import { roleRoutes } from './keys/role-routes.ts';
+import { accountRoutes } from './organizations/account-routes.ts';
+import {
+  type Label,
+  NO_QUOTAS,
+  type OrganizationRecord,
+  priceOfCheck,
+  type Quotas,
+} from './organizations/organization.ts';
 import { organizationRoutes } from './organizations/organization-routes.ts';
 import { organizationStore } from './organizations/organization-store.ts';
-import { priceOfCheck } from './organizations/price-of-check.ts';
-import { NO_QUOTAS, type Quotas } from './organizations/quotas.ts';
-import { limitRequests } from './rate-limit/limit-requests.ts';
-import { requestCounter } from './rate-limit/request-counter.ts';
-import { roleRoutes } from './roles/role-routes.ts';
+import { limitRequests, requestCounter } from './rate-limit/limit-requests.ts';
 
 /** Changes of keys and organizations take effect after this time; every request needs both. */
 const REMEMBERED_MS = 1_000;
@@ -71,7 +72,7 @@ export function accountsDomain(
     const key = await keys.findByHash(hash);
     // Not awaited: the next use records it too.
     if (key)
-      noteUse(keys, key, new Date()).catch((cause: unknown) =>
+      recordUse(keys, key, new Date()).catch((cause: unknown) =>
         logger.debug({ cause }, 'the last use of a key was not recorded'),
       );
     return key;
@@ -126,7 +127,7 @@ export function accountsDomain(
       priceOfCheck: (organizationId: string) => priceOfCheck({ find }, organizationId, checkPriceMicros),
       reserve: allowance.reserve,
       requireAllowed: allowance.requireAllowed,
-      settleReservations: allowance.settleAll,
+      writeFinishedReservations: allowance.writeFinished,
 
       /** Gives the first organization the API key from the settings; '' for none. */
       async setFirstKey(apiKey: string): Promise<void> {

@@ -54,7 +54,7 @@ export async function startControlPlane(config: Config, logger: Logger): Promise
     ['API', () => http.close(API_GRACE_MS)],
     ['node API', () => forNodes?.close(NODE_API_GRACE_MS)],
     ['loops', async () => void (await Promise.all(loops.map((loop) => loop.stop())))],
-    ['reservations', () => accounts.verbs.settleReservations()],
+    ['reservations', () => accounts.verbs.writeFinishedReservations()],
     ['wake hints', () => platform.wake.stop()],
     ['broadcasts', () => platform.broadcast.stop()],
     ['redis', () => platform.redis.disconnect()],

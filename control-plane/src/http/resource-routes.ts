@@ -81,7 +81,7 @@ type Page<T> = { rows: T[]; total: number };
  * ];
  * ```
  *
- * `find`, `change` and `run` return null for an item that does not exist, which is answered with 404. Other kinds of routes are written with
+ * `find`, `change`, `run` and `rows` of a page return null for what does not exist, which is answered with 404. Other kinds of routes are written with
  * {@link route}.
  */
 export function resource<T>(of: ResourceDescription<T>) {
@@ -106,14 +106,16 @@ export function resource<T>(of: ResourceDescription<T>) {
       rows,
       query,
       ...operation
-    }: Operation<Q, never> & { rows: (request: Request<Q>, window: Window) => Promise<Page<T>> }): Route<Caller> {
+    }: Operation<Q, never> & {
+      rows: (request: Request<Q>, window: Window) => Promise<Page<T> | null>;
+    }): Route<Caller> {
       // `rows` gets the page as its window; to the types, the query has the route's own parameters alone.
       const paged = { ...operation, query: { ...query, ...pageQuery } } as unknown as typeof operation;
       const success = { status: 200, schema: pageSchema(of.schema) };
       return define('GET', of.path, paged, success, async (request) => {
         const asked = request.query as PageQuery;
         const [page, present] = await Promise.all([rows(request, rowsOf(asked)), of.presenter(request.caller)]);
-        return presentPage(await Promise.all(page.rows.map(present)), page.total, asked);
+        return page && presentPage(await Promise.all(page.rows.map(present)), page.total, asked);
       });
     },
 

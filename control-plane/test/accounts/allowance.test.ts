@@ -2,14 +2,13 @@ import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, test } from 'node:test';
 import { derivedId } from '@adsweep/shared/ids.ts';
 import { createLogger } from '@adsweep/shared/service/logger.ts';
-import { type Limits, refusalOf } from '../../src/accounts/allowance/allowance.ts';
-import { openAllowances } from '../../src/accounts/allowance/open-allowances.ts';
-import { releaseAbandoned } from '../../src/accounts/allowance/release-abandoned.ts';
-import type { ReservationRequest } from '../../src/accounts/allowance/reserve-checks.ts';
-import { bookCharge } from '../../src/accounts/billing/book-charge.ts';
-import { monthOf } from '../../src/accounts/billing/month-of.ts';
+import { type Limits, refusalOf } from '../../src/accounts/billing/allowance.ts';
+import { bookCharge, monthOf } from '../../src/accounts/billing/ledger-entry.ts';
+import { openAllowances } from '../../src/accounts/billing/open-allowances.ts';
+import { releaseAbandoned } from '../../src/accounts/billing/release-abandoned.ts';
+import type { ReservationRequest } from '../../src/accounts/billing/reserve-checks.ts';
 import type { OrganizationRecord } from '../../src/accounts/organizations/organization.ts';
-import { NO_QUOTAS } from '../../src/accounts/organizations/quotas.ts';
+import { NO_QUOTAS } from '../../src/accounts/organizations/organization.ts';
 import { gatherByKey } from '../../src/platform/gather-by-key.ts';
 import {
   type Answered,
@@ -46,7 +45,7 @@ async function limitedApi(startBalanceMicros: number | null) {
     },
     /** As if nothing had ever been asked for. */
     async forget(): Promise<void> {
-      await allowance.settleAll();
+      await allowance.writeFinished();
       for (const name of ['scans', 'allowances', 'ledger_entries']) await store.collection(name).deleteMany({});
     },
     used: async () => (await allowance.allowances.read(OURS)).months[THIS_MONTH] ?? 0,
@@ -155,7 +154,7 @@ describe('checks per month', () => {
     assert.deepEqual([await api.used(), await api.made()], [8, 3]);
     assert.equal((await api.post(BULK, eight, withKey('interrupted'))).status, 201);
     assert.deepEqual([await api.used(), await api.made()], [8, 8]);
-    await api.allowance.settleAll();
+    await api.allowance.writeFinished();
     assert.equal(await api.open(), 0);
     assert.equal((await api.post(BULK, eight, withKey('interrupted'))).headers.get('idempotency-replayed'), 'true');
     assert.equal(await api.used(), 8);
@@ -208,14 +207,14 @@ describe('checks per month', () => {
         if (!there.has(one)) made += 1;
         there.add(one);
       }
-      reserved.settle(made);
+      reserved.finish(made);
     };
     for (let round = 0; round < 25; round += 1) {
       // A request runs at most once at a time, as the idempotency keys see to it.
       for (const batch of times(4, (at) => at)) await request(round * 4 + batch);
       assert.ok((await api.used()) <= 40);
     }
-    for (const one of processes) await one.settleAll();
+    for (const one of processes) await one.writeFinished();
     const countScans = async (_organization: string, ids: string[]) => ids.filter((id) => there.has(id)).length;
     const parts = { allowances: processes[0]!.allowances, countScans, logger };
     await releaseAbandoned(parts, new Date(Date.now() + ELEVEN_MINUTES_MS));

@@ -1,8 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { apiKeyRecord } from '../../src/accounts/keys/api-key.ts';
-import { findCaller } from '../../src/accounts/keys/find-caller.ts';
-import { noteUse } from '../../src/accounts/keys/note-use.ts';
+import { apiKeyRecord, findCaller, recordUse } from '../../src/accounts/keys/api-key.ts';
 import { PERMISSIONS } from '../../src/http/caller.ts';
 import { itemsOf, type Json, KEYS, ORGANIZATIONS, PAGE, type RunningApi, runningApi } from '../support/running-api.ts';
 
@@ -120,16 +118,16 @@ describe('the API keys of an organization', () => {
     const now = new Date('2027-01-01T00:00:00.000Z');
     const noted: Date[] = [];
     const keys = {
-      noteUse: async (id: string, at: Date) => {
+      recordUse: async (id: string, at: Date) => {
         noted.push(at);
-        await api.accounts.keys.noteUse(id, at);
+        await api.accounts.keys.recordUse(id, at);
       },
     };
     const seconds = (count: number) => new Date(now.getTime() + count * 1000);
-    for (const at of [seconds(0), seconds(59)]) await noteUse(keys, { ...record!, last_used_at: now }, at);
+    for (const at of [seconds(0), seconds(59)]) await recordUse(keys, { ...record!, last_used_at: now }, at);
     assert.deepEqual(noted, []);
-    await noteUse(keys, record!, now);
-    await noteUse(keys, { ...record!, last_used_at: now }, seconds(60));
+    await recordUse(keys, record!, now);
+    await recordUse(keys, { ...record!, last_used_at: now }, seconds(60));
     assert.deepEqual(noted, [now, seconds(60)]);
     const listed = (await list()).find(({ id }) => id === body.id);
     assert.equal(listed.last_used_at, seconds(60).toISOString());

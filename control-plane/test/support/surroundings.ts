@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import type { Capture } from '@adsweep/shared/capture/capture.ts';
 import type { Catalogue } from '@adsweep/shared/targeting/catalogue.ts';
-import type { CountRequest } from '../../src/accounts/rate-limit/request-counter.ts';
+import type { CountRequest } from '../../src/accounts/rate-limit/limit-requests.ts';
 import type { EvidenceSources } from '../../src/analysis/evidence/packed-scan.ts';
 import type { RuleTestParts } from '../../src/analysis/rules/rule-tests/test-rules.ts';
 import type { AnalysisThreads } from '../../src/analysis/threads/analysis-threads.ts';

@@ -1,13 +1,11 @@
 import { Type } from 'typebox';
-import { notFound } from '../../http/api-error.ts';
 import type { Caller } from '../../http/caller.ts';
-import { type PageQuery, pageQuery, pageSchema, presentPage, rowsOf } from '../../http/page.ts';
-import { ok, type Route, route } from '../../http/route.ts';
+import { resource } from '../../http/resource-routes.ts';
+import type { Route } from '../../http/route.ts';
 import type { AuditRecord, AuditStore } from './audit-store.ts';
 
 export type AuditParts = {
   readAuditLog: AuditStore['list'];
-  /** Null for an organization that is not there. */
   organizations: { find: (id: string) => Promise<object | null> };
 };
 
@@ -28,41 +26,34 @@ const AuditEntrySchema = Type.Object(
 
 const WHAT =
   'Who changed the organization, its API keys, roles, labels and quotas: newest first, within seconds, kept for ever.';
-const shared = {
-  method: 'GET',
-  query: Type.Object(pageQuery, { additionalProperties: false }),
-  replies: { 200: { description: 'A page of entries.', schema: pageSchema(AuditEntrySchema) } },
-} as const;
-
-/** The audit log of the caller's own organization, and of any one for the operator. */
+/** The audit log of the caller's own organization, and of any organization for the operator. */
 export function auditRoutes({ readAuditLog, organizations }: AuditParts): Route<Caller>[] {
-  const page = async (organizationId: string, query: PageQuery) => {
-    const { rows, total } = await readAuditLog(organizationId, rowsOf(query));
-    return ok(presentPage(rows.map(presentEntry), total, query));
-  };
+  const log = { id: null, noun: 'organization', schema: AuditEntrySchema, presenter: () => presentEntry };
+  const own = resource<AuditRecord>({
+    ...log,
+    group: 'Account',
+    path: '/api/v1/account/audit-log',
+    permission: 'account.manage',
+  });
+  const ofAny = resource<AuditRecord>({
+    ...log,
+    group: 'Organizations',
+    path: '/api/v1/organizations/{id}/audit-log',
+    permission: 'organizations.manage',
+  });
   return [
-    route({
-      ...shared,
-      group: 'Account',
-      permission: 'account.manage',
-      path: '/api/v1/account/audit-log',
+    own.page({
       summary: 'Audit log',
       description: WHAT,
-      handle: ({ caller, query }) => page(caller.organizationId, query),
+      reply: 'A page of entries.',
+      rows: ({ organizationId }, window) => readAuditLog(organizationId, window),
     }),
-    route({
-      ...shared,
-      group: 'Organizations',
-      permission: 'organizations.manage',
-      path: '/api/v1/organizations/{id}/audit-log',
+    ofAny.page({
       summary: 'Audit log of an organization',
       description: `${WHAT} Changes by the operator are among them.`,
-      params: Type.Object({ id: Type.String() }),
-      errors: ['not_found'],
-      handle: async ({ params, query }) => {
-        if (!(await organizations.find(params.id))) throw notFound('organization');
-        return page(params.id, query);
-      },
+      reply: 'A page of entries.',
+      rows: async ({ params: { id = '' } }, window) =>
+        (await organizations.find(id)) ? readAuditLog(id, window) : null,
     }),
   ];
 }

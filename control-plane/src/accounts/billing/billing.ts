@@ -1,8 +1,9 @@
 import type { OrganizationRecord } from '../organizations/organization.ts';
-import { monthOf } from './month-of.ts';
+import { type Allowance, type Limits, type Refusal, refusalOf } from './allowance.ts';
+import { monthOf } from './ledger-entry.ts';
 import type { Period } from './usage-by-day.ts';
 
-/** What an organization has used, and whether it may create a scan. */
+/** What an organization has used this month, and whether it may create a scan. */
 export type Billing = {
   period: Period;
   balance_micros: number;
@@ -10,40 +11,43 @@ export type Billing = {
   checks_used: number;
   price_per_extra_check_micros: number;
   is_suspended: boolean;
-  block_reason: 'suspended' | 'quota_exhausted' | 'insufficient_funds' | null;
+  block_reason: 'suspended' | Refusal | null;
   billing_mode: 'prepaid' | 'postpaid';
 };
 
-/** The calendar month of a moment in UTC. */
+export type ReadBillingParts = {
+  find: (organizationId: string) => Promise<OrganizationRecord | null>;
+  readAllowance: (organizationId: string) => Promise<{ allowance: Allowance; limits: Limits }>;
+};
+
+/** Reads the billing state of an organization. `usualMicros`: the price of a check unless the organization has one of its own. */
+export async function readBilling(
+  { find, readAllowance }: ReadBillingParts,
+  organizationId: string,
+  usualMicros: number,
+  now: Date,
+): Promise<Billing> {
+  const [organization, { allowance, limits }] = await Promise.all([
+    find(organizationId),
+    readAllowance(organizationId),
+  ]);
+  const price_micros = organization?.check_price_micros ?? usualMicros;
+  const month = monthOf(now);
+  const refusal = refusalOf(allowance, { month, checks: 1, price_micros }, limits);
+  return {
+    period: monthPeriod(now),
+    balance_micros: allowance.available_micros,
+    checks_per_period: limits.checks_per_month,
+    checks_used: Math.max(0, allowance.months[month] ?? 0),
+    price_per_extra_check_micros: price_micros,
+    is_suspended: organization?.status === 'suspended',
+    block_reason: organization?.status === 'active' ? refusal : 'suspended',
+    billing_mode: limits.hasBalance ? 'prepaid' : 'postpaid',
+  };
+}
+
+/** The calendar month (UTC) that contains `now`. */
 export function monthPeriod(now: Date): Period {
   const [year, month] = [now.getUTCFullYear(), now.getUTCMonth()];
   return { from: new Date(Date.UTC(year, month)), to: new Date(Date.UTC(year, month + 1)) };
-}
-
-/** What is left of an allowance, and why a check would be refused. */
-export type UsedAllowance = {
-  months: Record<string, number>;
-  available_micros: number;
-  limits: { checks_per_month: number | null; hasBalance: boolean };
-  refusal: 'quota_exhausted' | 'insufficient_funds' | null;
-};
-
-/** How an organization stands at `now`. `priceMicros`: what a check costs it. */
-export function billingOf(
-  organization: Pick<OrganizationRecord, 'status'> | null,
-  { months, available_micros, limits, refusal }: UsedAllowance,
-  priceMicros: number,
-  now: Date,
-): Billing {
-  const isActive = organization?.status === 'active';
-  return {
-    period: monthPeriod(now),
-    balance_micros: available_micros,
-    checks_per_period: limits.checks_per_month,
-    checks_used: Math.max(0, months[monthOf(now)] ?? 0),
-    price_per_extra_check_micros: priceMicros,
-    is_suspended: organization?.status === 'suspended',
-    block_reason: isActive ? refusal : 'suspended',
-    billing_mode: limits.hasBalance ? 'prepaid' : 'postpaid',
-  };
 }

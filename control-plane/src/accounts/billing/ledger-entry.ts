@@ -1,5 +1,8 @@
 import type { TargetKind } from '@adsweep/shared/scan/target.ts';
-import { monthOf } from './month-of.ts';
+import type { Origin, OutboxEntry } from '../../platform/outbox/outbox-entry.ts';
+
+/** The calendar month of a moment in UTC, such as `2026-11`. */
+export const monthOf = (at: Date): string => at.toISOString().slice(0, 7);
 
 /** Kinds of ledger entries. The list is open: clients take an unknown one as a posting of its signed amount (spec 7.2). */
 export const LEDGER_TYPES = [
@@ -17,7 +20,7 @@ export const LEDGER_TYPES = [
 ] as const;
 export type LedgerType = (typeof LEDGER_TYPES)[number];
 
-/** One signed amount in micros, about to be booked. `_id` follows from what caused it (`charge:<scan>`), so that it is booked once. */
+/** A signed amount in micros to be booked. `_id` is derived from its cause (`charge:<scan>`), so that it is booked once. */
 export type LedgerPosting = {
   _id: string;
   organization_id: string;
@@ -26,32 +29,32 @@ export type LedgerPosting = {
   description: string;
   reference_kind: 'scan' | null;
   reference_id: string | null;
-  /** What was checked. Absent: no check, or one of an earlier version. */
+  /** Target kind of the scan. Absent: the posting is for no scan, or an earlier version wrote it. */
   target_kind?: TargetKind;
-  /** Of a refund: the month that its check was counted in. */
+  /** Refunds only: the month in which the refunded check was counted. */
   check_month?: string;
-  /** When it happened; an entry is never older than the one before it. */
+  /** When it happened. An entry is never older than its predecessor. */
   created_at: Date;
 };
 
 /**
- * A booked posting: the entry number `sequence` of its organization (from 1, without gaps), with the balance after it and how many
- * entries of each type there are up to it. Entries are only ever added.
+ * A booked posting. `sequence` numbers the entries of an organization, from 1 and without gaps; `counts` are the running numbers of entries
+ * per type, this entry included. Entries are append-only.
  */
 export type LedgerEntry = LedgerPosting & {
   sequence: number;
   balance_after_micros: number;
   counts: Partial<Record<LedgerType, number>>;
-  /** What the entries up to it come to, by what was checked. Absent: there are no such entries. */
+  /** Running totals per target kind, this entry included. Absent: no charge or refund yet. */
   usage?: Partial<Record<TargetKind, Usage>>;
 };
 
-/** Checks that were charged and refunded, and for how much. */
+/** Numbers and amounts (in micros) of charged and of refunded checks. */
 export type Usage = { checks: number; charged_micros: number; refunds: number; refunded_micros: number };
 
 export const NO_USAGE: Readonly<Usage> = { checks: 0, charged_micros: 0, refunds: 0, refunded_micros: 0 };
 
-/** The entry that `posting` becomes after `last`, the organization's newest one; null: it is the first. */
+/** The ledger entry for `posting` that follows `last`, the organization's newest entry (null: none yet). */
 export function entryAfter(last: LedgerEntry | null, posting: LedgerPosting): LedgerEntry {
   const counts = last?.counts ?? {};
   return {
@@ -75,10 +78,10 @@ function usageAfter(usage: LedgerEntry['usage'], { target_kind, type, amount_mic
   return { usage: { ...usage, [target_kind]: after } };
 }
 
-/** A check: what was checked, and when it was charged. An earlier version did not note the kind. */
+/** The charged check: target kind (absent in entries of earlier versions) and time of the charge. */
 export type BookedCheck = { targetKind?: TargetKind | undefined; chargedAt: Date };
 
-/** What a scan's creation charges, or what is refunded. `amountMicros` is what the check costs, 0 or more. */
+/** The charge or refund of a scan. `amountMicros`: the price of the check, 0 or more. */
 export function scanPosting(
   kind: 'charge' | 'refund',
   of: { organizationId: string; scanId: string },
@@ -90,7 +93,7 @@ export function scanPosting(
     _id: `${kind}:${of.scanId}`,
     organization_id: of.organizationId,
     type: kind === 'charge' ? 'usage_charge' : 'refund',
-    // A free check is charged 0, not -0.
+    // 0 - amount instead of -amount: -0 for a free check would be stored as such.
     amount_micros: kind === 'charge' ? 0 - amountMicros : amountMicros,
     description: kind === 'charge' ? 'Check' : 'Check refunded',
     reference_kind: 'scan',
@@ -99,4 +102,13 @@ export function scanPosting(
     ...(kind === 'refund' && { check_month: monthOf(chargedAt) }),
     created_at: at,
   };
+}
+
+/** Books the charge or the refund of a scan. Idempotent: repeated calls for the same entry book it once. */
+export async function bookCharge(
+  ledger: { book(posting: LedgerPosting): Promise<unknown> },
+  { kind, amount_micros, at, target_kind, charged_at = at }: OutboxEntry<'charge' | 'refund'>,
+  origin: Origin,
+): Promise<void> {
+  await ledger.book(scanPosting(kind, origin, amount_micros, at, { targetKind: target_kind, chargedAt: charged_at }));
 }

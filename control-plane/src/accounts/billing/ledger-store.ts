@@ -5,13 +5,13 @@ import { entryAfter, LEDGER_TYPES, type LedgerEntry, type LedgerPosting, type Le
 
 const CREDIT_TYPES = LEDGER_TYPES.filter((type) => type !== 'usage_charge');
 
-/** Which entries a client asks for: of these types, within these moments; null: all. */
+/** Selects ledger entries by type and time; null: all. */
 export type LedgerFilter = { types: LedgerType[] | null; created: { $gte?: Date; $lt?: Date } | null };
 
-/** The entries between two of them, without `after` and with `upTo`; null: from the first on, or none at all. */
+/** The entries after `after` (null: from the first), up to and including `upTo` (null: none). */
 type Span = { after: LedgerEntry | null; upTo: LedgerEntry | null };
 
-/** The only code that touches the ledger. Entries are added and never changed. */
+/** The only code that accesses the ledger, which is append-only. */
 export type LedgerStore = ReturnType<typeof ledgerStore>;
 
 export function ledgerStore(store: Store) {
@@ -25,7 +25,7 @@ export function ledgerStore(store: Store) {
       .limit(1)
       .next();
 
-  /** The newest entry up to which `span` has at most `count` entries of `types`, by a binary search over the running counts. */
+  /** Sequence of the newest entry up to which `span` has at most `count` entries of `types`: a binary search over the running counts. */
   const entryAtCount = async (organization_id: string, types: LedgerType[] | null, span: Span, count: number) => {
     const { after, upTo } = span;
     if (types === null) return (after?.sequence ?? 0) + count;
@@ -40,7 +40,7 @@ export function ledgerStore(store: Store) {
     return low;
   };
 
-  /** The newest `limit` entries with a sequence in (`after`, `upTo`]. Each type by itself, because a rare one is far between. */
+  /** The newest `limit` entries with a sequence in (`after`, `upTo`]. One query per type: a scan for a rare type would read many others. */
   const page = async (
     organization_id: string,
     types: LedgerType[] | null,
@@ -69,8 +69,8 @@ export function ledgerStore(store: Store) {
     },
 
     /**
-     * Books a posting as the organization's next entry; one that was booked before stays as it is. The unique sequence lets one writer
-     * win where several book at once; the others try again behind it.
+     * Books a posting as the organization's next entry, once. Of concurrent writers the unique sequence lets one succeed; the others
+     * retry with the next number.
      */
     async book(posting: LedgerPosting): Promise<LedgerEntry> {
       const { _id, organization_id } = posting;
@@ -84,7 +84,7 @@ export function ledgerStore(store: Store) {
       });
     },
 
-    /** The next `limit` entries after the number `after` that are no charges, oldest first. */
+    /** The next `limit` entries after sequence `after`, without charges, oldest first. */
     async creditsAfter(organizationId: string, after: number, limit: number): Promise<LedgerEntry[]> {
       return entries
         .find({ organization_id: organizationId, type: { $in: CREDIT_TYPES }, sequence: { $gt: after } })
@@ -97,8 +97,8 @@ export function ledgerStore(store: Store) {
     newestBefore: (organizationId: string, before: Date) => newest(organizationId, before),
 
     /**
-     * Entries `skip`.. of an organization, newest first, and how many match in all. It costs the same wherever the page is and however
-     * many entries there are.
+     * A page of an organization's entries, newest first, and the number of matches. The cost depends neither on `skip` nor on the size of
+     * the ledger.
      */
     async list(organizationId: string, { types, created }: LedgerFilter, skip: number, limit: number) {
       const [after, upTo] = await Promise.all([
@@ -115,7 +115,7 @@ export function ledgerStore(store: Store) {
   };
 }
 
-/** How many entries of `types` there are up to and including `entry`. */
+/** Number of entries of `types` up to and including `entry`. */
 function countUpTo(entry: LedgerEntry | null, types: LedgerType[] | null): number {
   if (!entry) return 0;
   return types ? types.reduce((sum, type) => sum + (entry.counts[type] ?? 0), 0) : entry.sequence;

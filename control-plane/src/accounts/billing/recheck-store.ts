@@ -3,10 +3,10 @@ import type { Origin, OutboxEntry } from '../../platform/outbox/outbox-entry.ts'
 import type { Collection, Store } from '../../platform/store.ts';
 import type { Period } from './usage-by-day.ts';
 
-/** One scan that was checked again. Rechecks are metered apart from checks, and cost nothing (interface.md 4.2, companion API). */
+/** A recheck of a scan. Rechecks are metered separately and free of charge (interface.md 4.2, companion API). */
 export type RecheckRecord = { _id: string; organization_id: string; scan_id: string; created_at: Date };
 
-/** The only code that touches the rechecks collection. */
+/** The only code that accesses the rechecks collection. */
 export type RecheckStore = ReturnType<typeof recheckStore>;
 
 export function recheckStore(store: Store) {
@@ -17,12 +17,12 @@ export function recheckStore(store: Store) {
       await rechecks.createIndexes([{ key: { organization_id: 1, created_at: -1 } }]);
     },
 
-    /** How many scans of an organization were checked again in a period. */
+    /** Counts an organization's rechecks in a period. */
     async count(organizationId: string, { from, to }: Period): Promise<number> {
       return rechecks.countDocuments({ organization_id: organizationId, created_at: { $gte: from, $lt: to } });
     },
 
-    /** Counts a recheck; one of the same id is the same recheck and is counted already. */
+    /** Adds a recheck; its id makes repeated calls harmless. */
     async add({ id, at }: OutboxEntry<'recheck'>, { organizationId, scanId }: Origin): Promise<void> {
       await insertOnce(rechecks, { _id: id, organization_id: organizationId, scan_id: scanId, created_at: at });
     },

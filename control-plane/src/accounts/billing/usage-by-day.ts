@@ -5,14 +5,14 @@ import type { LedgerStore } from './ledger-store.ts';
 /** What was charged and refunded on one day (UTC) for checks of one kind. */
 export type DayUsage = Usage & { date: string; kind: TargetKind };
 
-/** Half-open: from the beginning of a day to the beginning of another one. */
+/** A half-open period of whole days: `to` is not part of it. */
 export type Period = { from: Date; to: Date };
 
 const FIELDS = ['checks', 'charged_micros', 'refunds', 'refunded_micros'] as const;
 
 /**
- * An organization's usage in a period, newest day first, days without any left out. Each entry of the ledger knows what those up to it come
- * to: a day costs one look-up, however many checks it had.
+ * An organization's usage in a period, newest day first, without days of no usage. Ledger entries hold running totals, so that a day costs
+ * one query, however many checks it had.
  */
 export async function usageByDay(
   ledger: Pick<LedgerStore, 'newestBefore'>,

@@ -2,23 +2,19 @@ import { newApiKey } from '@adsweep/shared/ids.ts';
 import { given } from '@adsweep/shared/validation/given.ts';
 import type { Issue } from '@adsweep/shared/validation/issue.ts';
 import { Type } from 'typebox';
-import { ApiError, notFound } from '../../http/api-error.ts';
-import type { Caller } from '../../http/caller.ts';
-import { PERMISSIONS } from '../../http/caller.ts';
-import { created, noContent, ok, orNull, type Route, route } from '../../http/route.ts';
-import { auditEntry } from '../audit/audit-entry.ts';
-import type { InternalOrganizations } from '../organizations/internal-organizations.ts';
-import type { Role } from '../organizations/organization.ts';
-import { PermissionList, permissionIssues } from '../roles/permission-list.ts';
-import { rolesOf } from '../roles/role.ts';
+import { ApiError } from '../../http/api-error.ts';
+import { type Caller, PERMISSIONS } from '../../http/caller.ts';
+import { resource } from '../../http/resource-routes.ts';
+import { orNull, type Route } from '../../http/route.ts';
+import type { OrganizationRecord, Role } from '../organizations/organization.ts';
 import { type ApiKeyRecord, apiKeyRecord } from './api-key.ts';
 import type { KeyStore } from './key-store.ts';
+import { PermissionList, permissionIssues, rolesOf } from './roles.ts';
 
-/** What the operations on keys need. */
 export type KeyParts = {
   keys: Pick<KeyStore, 'insert' | 'find' | 'listOf' | 'revoke'>;
-  organizations: Pick<InternalOrganizations, 'find'>;
-  /** Called once a key is revoked. */
+  organizations: { find(id: string): Promise<OrganizationRecord | null> };
+  /** Called after a key was revoked. */
   revoked: (key: ApiKeyRecord) => void;
   outboxFilled: () => void;
 };
@@ -64,66 +60,62 @@ const ApiKeyInSchema = Type.Object(
   { additionalProperties: false, title: 'ApiKeyIn', examples: [{ name: 'Reader', permissions: ['scans.read'] }] },
 );
 
-const shared = { group: 'Account', permission: 'account.manage' } as const;
-
 /** The keys of the caller's organization. */
 export function keyRoutes({ keys, organizations, revoked, outboxFilled }: KeyParts): Route<Caller>[] {
+  const apiKeys = resource<ApiKeyRecord>({
+    group: 'Account',
+    path: '/api/v1/account/api-keys',
+    id: { name: 'key_id' },
+    noun: 'API key',
+    permission: 'account.manage',
+    schema: ApiKeySchema,
+    presenter: () => presentKey,
+    written: outboxFilled,
+  });
   return [
-    route({
-      ...shared,
-      method: 'GET',
-      path: '/api/v1/account/api-keys',
+    apiKeys.list({
       summary: 'API keys',
-      replies: {
-        200: { description: 'The keys of the organization, oldest first.', schema: Type.Array(ApiKeySchema) },
-      },
-      handle: async ({ caller }) => ok((await keys.listOf(caller.organizationId)).map(presentKey)),
+      reply: 'The keys of the organization, oldest first.',
+      rows: ({ organizationId }) => keys.listOf(organizationId),
     }),
-    route({
-      ...shared,
-      method: 'POST',
-      path: '/api/v1/account/api-keys',
+    apiKeys.create({
       summary: 'Create an API key',
       description:
         'A key may do at most what the key that creates it may: `permissions` or a role narrow it, without them it may do the same. It expires no later than the key that creates it. It is stored as a hash and shown once.',
       body: ApiKeyInSchema,
-      replies: { 201: { description: 'The key.', schema: ApiKeyNewSchema } },
+      reply: 'The key.',
+      schema: ApiKeyNewSchema,
+      presenter: () => presentNewKey,
       answersSecret: true,
       refine: async ({ caller, body }) => [
         ...permissionIssues(caller, body.permissions ?? [], 'permissions'),
         ...(body.role_id ? roleIssues(caller, body, await findRole(organizations, caller, body.role_id)) : []),
         ...expiryIssues(caller, body.expires_at ?? null, new Date()),
       ],
-      handle: async ({ caller, body }) => {
+      create: async ({ caller, organizationId, body, now, audit }) => {
         const { name, expires_at, role_id } = body;
         const role = role_id ? await findRole(organizations, caller, role_id) : null;
         const [fullKey, permissions] = [newApiKey(), role?.permissions ?? body.permissions ?? [...caller.permissions]];
-        const of = { organization_id: caller.organizationId, name, source: 'api' as const, permissions };
-        const record = apiKeyRecord(fullKey, of, new Date(), expires_at ? new Date(expires_at) : caller.expiresAt);
+        const of = { organization_id: organizationId, name, source: 'api' as const, permissions };
+        const record = apiKeyRecord(fullKey, of, now, expires_at ? new Date(expires_at) : caller.expiresAt);
         const changes = { name, permissions, expires_at: record.expires_at?.toISOString() ?? null };
-        await keys.insert(record, [auditEntry(caller, 'api_key.created', record._id, changes, new Date())]);
-        outboxFilled();
-        return created({ ...presentShared(record), full_key: fullKey });
+        await keys.insert(record, [audit('api_key.created', record._id, changes)]);
+        return { record, fullKey };
       },
     }),
-    route({
-      ...shared,
+    apiKeys.command({
       method: 'DELETE',
-      path: '/api/v1/account/api-keys/{key_id}',
       summary: 'Revoke an API key',
       description: 'It stops working within a second. The key of the settings is changed in the settings.',
-      params: Type.Object({ key_id: Type.String() }),
-      replies: { 204: { description: 'The key is gone.' } },
-      errors: ['not_found', 'account.key_of_settings'],
-      handle: async ({ caller, params }) => {
-        const key = await keys.find(caller.organizationId, params.key_id);
-        if (!key) throw notFound('API key');
+      reply: 'The key is gone.',
+      errors: ['account.key_of_settings'],
+      run: async ({ organizationId, id, audit }) => {
+        const key = await keys.find(organizationId, id);
+        if (!key) return null;
         if (isOperators(key))
           throw new ApiError('account.key_of_settings', 'This key comes from ADSWEEP_API_KEY and is changed there.');
-        await keys.revoke(key, auditEntry(caller, 'api_key.revoked', key._id, { name: key.name }, new Date()));
-        revoked(key);
-        outboxFilled();
-        return noContent();
+        await keys.revoke(key, audit('api_key.revoked', key._id, { name: key.name }));
+        return revoked(key);
       },
     }),
   ];
@@ -162,6 +154,11 @@ function presentShared({ _id, key_prefix, name, permissions, expires_at, created
   const times = { expires_at: expires_at?.toISOString() ?? null, created_at: created_at.toISOString() };
   return { id: _id, key_prefix, name, permissions, ...times };
 }
+
+const presentNewKey = ({ record, fullKey }: { record: ApiKeyRecord; fullKey: string }) => ({
+  ...presentShared(record),
+  full_key: fullKey,
+});
 
 const presentKey = (key: ApiKeyRecord) => ({
   ...presentShared(key),

@@ -9,7 +9,7 @@ const VALID = { revoked_at: { $exists: false } };
 
 type KeyWithOutbox = ApiKeyRecord & OutboxFields;
 
-/** The only code that touches the keys of organizations. */
+/** The only code that accesses the keys of organizations. */
 export type KeyStore = ReturnType<typeof keyStore>;
 
 export function keyStore(store: Store) {
@@ -21,12 +21,12 @@ export function keyStore(store: Store) {
       await keys.createIndexes([{ key: { organization_id: 1, created_at: 1 } }, ...OUTBOX_INDEXES]);
     },
 
-    /** Stores a key with what follows it; the same key stored before is left as it is. */
+    /** Stores a key with its outbox entries, unless it is stored already. */
     async insert(record: ApiKeyRecord, follows: OutboxEntry[] = []): Promise<void> {
       await insertOnce(keys, { ...record, ...(follows.length > 0 && initialOutbox(follows)) });
     },
 
-    /** Revokes the organization's keys from the environment but for `key`. */
+    /** Removes the organization's keys from the environment, except `key`. */
     async removeOthersOfEnvironment(key: ApiKeyRecord): Promise<void> {
       const { organization_id, key_hash } = key;
       await keys.deleteMany({ organization_id, key_hash: { $ne: key_hash }, source: { $ne: 'api' } });
@@ -36,12 +36,12 @@ export function keyStore(store: Store) {
       return keys.findOne({ key_hash: hash, ...VALID });
     },
 
-    /** A key that was not revoked, of whichever organization: for the key that a request came with. */
+    /** A key of any organization, unless it was revoked: for the key that a request came with. */
     async findById(id: string): Promise<ApiKeyRecord | null> {
       return keys.findOne({ _id: id, ...VALID });
     },
 
-    /** A key of this organization, or null: missing and someone else's look the same. */
+    /** A key of this organization; null if there is none, also for a key of another organization. */
     async find(organizationId: string, id: string): Promise<ApiKeyRecord | null> {
       return keys.findOne({ _id: id, organization_id: organizationId, ...VALID });
     },
@@ -54,18 +54,18 @@ export function keyStore(store: Store) {
         .toArray();
     },
 
-    /** Revokes a key: its record stays and opens nothing any more. */
+    /** Revokes a key. Its record stays. */
     async revoke({ _id, organization_id }: ApiKeyRecord, audit: OutboxEntry<'audit'>): Promise<void> {
       const update = { $set: { revoked_at: audit.at }, ...pushToOutbox([audit]) };
       await keys.updateOne({ _id, organization_id, ...VALID }, update);
     },
 
-    /** Notes when a key was in use. */
-    async noteUse(id: string, now: Date): Promise<void> {
+    /** Records when a key was used last. */
+    async recordUse(id: string, now: Date): Promise<void> {
       await keys.updateOne({ _id: id }, { $set: { last_used_at: now } });
     },
 
-    /** What follows changes of keys. */
+    /** The outboxes of keys. */
     outbox: outboxSource<KeyWithOutbox>(
       'api_keys',
       keys as unknown as Collection<KeyWithOutbox>,

@@ -1,25 +1,33 @@
-import { newApiKey, newId } from '@adsweep/shared/ids.ts';
+import { newApiKey } from '@adsweep/shared/ids.ts';
 import { type Static, Type } from 'typebox';
-import { notFound } from '../../http/api-error.ts';
 import type { Caller } from '../../http/caller.ts';
-import { pageQuery, pageSchema, presentPage, rowsOf } from '../../http/page.ts';
-import { created, ok, orNull, type Route, route } from '../../http/route.ts';
+import { resource } from '../../http/resource-routes.ts';
+import { orNull, type Route } from '../../http/route.ts';
 import type { OutboxEntry } from '../../platform/outbox/outbox-entry.ts';
-import { auditEntry } from '../audit/audit-entry.ts';
-import { ORGANIZATION_STATUSES, type OrganizationRecord } from './organization.ts';
+import { NO_QUOTAS, ORGANIZATION_STATUSES, type OrganizationRecord } from './organization.ts';
 import type { OrganizationChange, OrganizationStore } from './organization-store.ts';
-import { quotaSchemas } from './quota-schemas.ts';
-import { NO_QUOTAS } from './quotas.ts';
 
-/** What the operations on organizations need; `addOrganization` stores one with its first key. */
 export type OrganizationParts = {
   organizations: Pick<OrganizationStore, 'list' | 'change'>;
+  /** Stores an organization with its first key. */
   addOrganization: (
     organization: Pick<OrganizationRecord, '_id' | 'name'>,
     apiKey: { key: string; expiresAt: Date | null },
     audit: OutboxEntry<'audit'>,
   ) => Promise<unknown>;
   outboxFilled: () => void;
+};
+
+const QUOTA_MAX = 1_000_000_000;
+
+const limit = (minimum: number, description: string) =>
+  orNull(Type.Integer({ minimum, maximum: QUOTA_MAX, description: `${description}; null: any number.` }));
+
+/** The quotas of an organization, in requests and answers. */
+export const quotaSchemas = {
+  checks_per_month: limit(0, 'Checks in a calendar month (UTC); refunded ones do not count'),
+  concurrent_leases: limit(1, 'Crawl jobs that are worked on at the same time'),
+  requests_per_minute: limit(1, 'Requests with each of its keys'),
 };
 
 const Name = Type.String({ minLength: 1, maxLength: 200 });
@@ -65,75 +73,56 @@ const OrganizationPatchSchema = Type.Object(
   { additionalProperties: false, minProperties: 1, title: 'OrganizationPatch' },
 );
 
-const shared = { group: 'Organizations', permission: 'organizations.manage' } as const;
-
 /** The organizations of this deployment, for its operator. */
 export function organizationRoutes({
   organizations,
   addOrganization,
   outboxFilled,
 }: OrganizationParts): Route<Caller>[] {
+  const all = resource<OrganizationRecord>({
+    group: 'Organizations',
+    path: '/api/v1/organizations',
+    id: { name: 'id' },
+    noun: 'organization',
+    permission: 'organizations.manage',
+    schema: OrganizationSchema,
+    presenter: () => presentOrganization,
+    written: outboxFilled,
+  });
   return [
-    route({
-      ...shared,
-      method: 'GET',
-      path: '/api/v1/organizations',
+    all.page({
       summary: 'Organizations',
-      query: Type.Object(pageQuery, { additionalProperties: false }),
-      replies: {
-        200: { description: 'A page of organizations, oldest first.', schema: pageSchema(OrganizationSchema) },
-      },
-      handle: async ({ query }) => {
-        const { rows, total } = await organizations.list(rowsOf(query));
-        return ok(presentPage(rows.map(presentOrganization), total, query));
-      },
+      reply: 'A page of organizations, oldest first.',
+      rows: (_, window) => organizations.list(window),
     }),
-    route({
-      ...shared,
-      method: 'POST',
-      path: '/api/v1/organizations',
+    all.create({
       summary: 'Create an organization',
       body: OrganizationInSchema,
-      replies: {
-        201: { description: 'The organization, `active`, with its first key.', schema: OrganizationNewSchema },
-      },
+      reply: 'The organization, `active`, with its first key.',
+      schema: OrganizationNewSchema,
+      presenter: () => (made: Static<typeof OrganizationNewSchema>) => made,
       answersSecret: true,
-      handle: async ({ caller, body: { name }, recordId: id = newId() }) => {
-        const apiKey = newApiKey();
-        await addOrganization(
-          { _id: id, name },
-          // It lasts no longer than the key that makes it.
-          { key: apiKey, expiresAt: caller.expiresAt },
-          auditEntry(caller, 'organization.created', id, { name }, new Date()),
-        );
-        outboxFilled();
-        return created({ id, name, api_key: apiKey });
+      create: async ({ caller, id, body: { name }, audit }) => {
+        const api_key = newApiKey();
+        // The first key expires no later than the key that creates it.
+        const first = { key: api_key, expiresAt: caller.expiresAt };
+        await addOrganization({ _id: id, name }, first, audit('organization.created', id, { name }));
+        return { id, name, api_key };
       },
     }),
-    route({
-      ...shared,
-      method: 'PATCH',
-      path: '/api/v1/organizations/{id}',
+    all.change({
       summary: 'Change an organization',
       description:
         'Of its name, status, price and quotas, what is named is changed, within a second; `concurrent_leases` within five. One that is not `active` reads what it has and creates no scans.',
-      params: Type.Object({ id: Type.String() }),
       body: OrganizationPatchSchema,
-      replies: { 200: { description: 'The organization as it is now.', schema: OrganizationSchema } },
-      errors: ['not_found'],
-      handle: async ({ caller, params, body }) => {
-        const organization = await organizations.change(params.id, changeOf(body), [
-          auditEntry(caller, 'organization.changed', params.id, body, new Date()),
-        ]);
-        if (!organization) throw notFound('organization');
-        outboxFilled();
-        return ok(presentOrganization(organization));
-      },
+      reply: 'The organization as it is now.',
+      change: ({ id, body, audit }) =>
+        organizations.change(id, changeOf(body), [audit('organization.changed', id, body)]),
     }),
   ];
 }
 
-/** Quotas stand beside the other fields in a request, and together in the record. */
+/** Quotas are fields of the request, and an object in the record. */
 function changeOf(body: Static<typeof OrganizationPatchSchema>): OrganizationChange {
   const [named, quotas] = [Object.entries(body), new Set(Object.keys(NO_QUOTAS))];
   const [limits, others] = [true, false].map((isQuota) => named.filter(([name]) => quotas.has(name) === isQuota));

@@ -2,17 +2,16 @@ import { insertOnce } from '../../platform/insert-once.ts';
 import type { OutboxEntry } from '../../platform/outbox/outbox-entry.ts';
 import { OUTBOX_INDEXES, outboxSource, pushToOutbox } from '../../platform/outbox/outbox-source.ts';
 import type { Collection, Store } from '../../platform/store.ts';
-import type { OrganizationRecord, Role } from './organization.ts';
-import type { Quotas } from './quotas.ts';
+import type { OrganizationRecord, Quotas, Role } from './organization.ts';
 
-/** What is to become of an organization; each of its quotas is changed by itself. */
+/** New values of an organization; quotas are changed one by one. */
 export type OrganizationChange = Partial<
   Pick<OrganizationRecord, 'name' | 'status' | 'check_price_micros' | 'contact_emails' | 'labels'> & {
     quotas: Partial<Quotas>;
   }
 >;
 
-/** The only code that touches organizations. */
+/** The only code that accesses organizations. */
 export type OrganizationStore = ReturnType<typeof organizationStore>;
 
 export function organizationStore(store: Store) {
@@ -23,7 +22,7 @@ export function organizationStore(store: Store) {
       await organizations.createIndexes([{ key: { created_at: 1, _id: 1 } }, ...OUTBOX_INDEXES]);
     },
 
-    /** Stores an organization; one of that id that is there already is left as it is. */
+    /** Stores an organization, unless there is one with its id. */
     async insert(record: OrganizationRecord): Promise<void> {
       await insertOnce(organizations, record);
     },
@@ -35,7 +34,7 @@ export function organizationStore(store: Store) {
       return { rows, total };
     },
 
-    /** Changes what is named of an organization; answers it as it then stands, or null where there is none. */
+    /** Changes an organization and returns it as it is then; null: there is none. */
     async change(
       id: string,
       { quotas = {}, ...changes }: OrganizationChange,
@@ -47,13 +46,13 @@ export function organizationStore(store: Store) {
       return organizations.findOneAndUpdate({ _id: id }, update, { returnDocument: 'after' });
     },
 
-    /** Adds a role to those of an organization. */
+    /** Adds a role to an organization. */
     async addRole(id: string, role: Role, audit: OutboxEntry<'audit'>): Promise<void> {
       const { $push, ...rest } = pushToOutbox([audit]);
       await organizations.updateOne({ _id: id }, { ...rest, $push: { ...$push, roles: role } });
     },
 
-    /** What follows changes of organizations. */
+    /** The outboxes of organizations. */
     outbox: outboxSource<OrganizationRecord>('organizations', organizations, [], ({ organization_id }) => ({
       organizationId: organization_id,
       scanId: '',

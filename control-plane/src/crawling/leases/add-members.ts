@@ -1,6 +1,6 @@
 import { JOB_LIMITS } from '@adsweep/shared/lease/job-limits.ts';
 import type { AddedMembers } from '@adsweep/shared/lease/messages.ts';
-import type { ReserveChecks } from '../../accounts/allowance/reserve-checks.ts';
+import type { ReserveChecks } from '../../accounts/billing/reserve-checks.ts';
 import { refused } from '../../http/api-error.ts';
 import type { WorkMetrics } from '../../metrics.ts';
 import { changeScan } from '../../scan/change-scan.ts';
@@ -67,7 +67,7 @@ async function addMember(
   const request = { id, names: [parent._id], indexes: [found.slot], checks: 1, priceMicros, isRepeatable: true, now };
   const reserved = await reserve(organization_id, request);
   const earlier = await scans.insertUnlessThere(child);
-  reserved.settle(earlier ? 0 : 1);
+  reserved.finish(earlier ? 0 : 1);
   if (earlier) return asItStands(scans, earlier, lease);
   metrics.addedMembers.inc();
   outboxFilled();

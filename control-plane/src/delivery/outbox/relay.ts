@@ -82,7 +82,7 @@ async function relayRecord(
       break;
     }
   }
-  await source.settle(claimed, done, retryAt);
+  await source.finish(claimed, done, retryAt);
   return done.length;
 }
 

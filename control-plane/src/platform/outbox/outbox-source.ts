@@ -21,7 +21,7 @@ export type OutboxSource = {
    */
   claimDue(now: Date, until: Date, limit: number): Promise<{ claimed: ClaimedOutbox[]; hasMore: boolean }>;
   /** Removes the entries that were carried out. `retryAt`: one failed; the rest waits until then. */
-  settle(claimed: ClaimedOutbox, doneIds: string[], retryAt: Date | null): Promise<void>;
+  finish(claimed: ClaimedOutbox, doneIds: string[], retryAt: Date | null): Promise<void>;
   /** How many records have entries (counted up to `limit`), and since when the oldest entry waits. */
   backlog(limit: number): Promise<{ records: number; oldestAt: Date | null }>;
 };
@@ -51,7 +51,7 @@ export const OUTBOX_INDEXES: { key: Record<string, 1>; sparse: true }[] = [
 
 const WAITING_FIELDS = { outbox_at: '', outbox_due_at: '', outbox_failures: '', outbox_claimed_until: '' } as const;
 
-/** Nobody works on the record, or whoever did has not settled it in time. */
+/** No relay has claimed the record, or the claim has expired. */
 const unclaimed = (now: Date) => ({
   $or: [{ outbox_claimed_until: { $exists: false } }, { outbox_claimed_until: { $lt: now } }],
 });
@@ -98,7 +98,7 @@ export function outboxSource<T extends OutboxRecord>(
       return { claimed, hasMore: claimed.length < due.length };
     },
 
-    async settle({ id, organizationId, until, failures, entries }, doneIds, retryAt) {
+    async finish({ id, organizationId, until, failures, entries }, doneIds, retryAt) {
       const mine = { _id: id, organization_id: organizationId, outbox_claimed_until: until };
       const rest = entries.filter((entry) => !doneIds.includes(entry.id));
       if (rest.length === 0) {

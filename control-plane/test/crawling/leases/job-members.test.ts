@@ -104,7 +104,7 @@ describe('a job of several scans', () => {
       assert.equal(await farm.store.collection('captures').countDocuments({ scan_id: _id }), 1);
   });
 
-  it('is settled by the reaper where a control plane ended between two members', async () => {
+  it('is queued again by the reaper when a control plane died between two members', async () => {
     const scans = await submitJob(3);
     const lease = await farm.acquireOne();
     const waiting = { $set: { status: 'pending' as const, lease: null, lost_requeues: 1 } };

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, it } from 'node:test';
 import type { Lease } from '@adsweep/shared/lease/messages.ts';
+import type { Quotas } from '../../../src/accounts/organizations/organization.ts';
 import { newOrganization } from '../../../src/accounts/organizations/organization.ts';
-import type { Quotas } from '../../../src/accounts/organizations/quotas.ts';
 import { refill } from '../../../src/crawling/leases/refill.ts';
 import { captureOf, type RunningFarm, runningFarm } from '../../support/running-farm.ts';
 import type { LeaseOfFirst } from '../../support/simulated-node.ts';

@@ -1,5 +1,5 @@
 import type { Logger } from '@adsweep/shared/service/logger.ts';
-import type { ReservationRequest, ReserveChecks } from '../../../accounts/allowance/reserve-checks.ts';
+import type { ReservationRequest, ReserveChecks } from '../../../accounts/billing/reserve-checks.ts';
 import { gatherByKey } from '../../../platform/gather-by-key.ts';
 import type { ScanRecord } from '../../../scan/scan.ts';
 import type { ScanStore } from '../../../scan/scan-store.ts';
@@ -62,7 +62,7 @@ async function submit(parts: SubmitParts, { scans, request }: Submission): Promi
     made += earlier.filter((one) => one === null).length;
     stored.push(...together.map((scan, at) => earlier[at] ?? scan));
   }
-  reserved?.settle(made);
+  reserved?.finish(made);
   for (let count = 0; count < made; count += 1) parts.submitted();
   parts.outboxFilled();
   void enqueueAll(parts, stored);

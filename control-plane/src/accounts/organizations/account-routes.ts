@@ -1,16 +1,15 @@
 import { given } from '@adsweep/shared/validation/given.ts';
 import type { Issue } from '@adsweep/shared/validation/issue.ts';
 import { type Static, Type } from 'typebox';
-import { notFound } from '../../http/api-error.ts';
 import type { Caller } from '../../http/caller.ts';
-import { ok, orNull, type Route, route } from '../../http/route.ts';
-import { auditEntry } from '../audit/audit-entry.ts';
-import type { InternalOrganizations } from '../organizations/internal-organizations.ts';
-import { ORGANIZATION_STATUSES, type OrganizationRecord } from '../organizations/organization.ts';
-import { quotaSchemas } from '../organizations/quota-schemas.ts';
+import { resource } from '../../http/resource-routes.ts';
+import { orNull, type Route } from '../../http/route.ts';
+import { ORGANIZATION_STATUSES, type OrganizationRecord } from './organization.ts';
+import { quotaSchemas } from './organization-routes.ts';
+import type { OrganizationStore } from './organization-store.ts';
 
 export type AccountParts = {
-  organizations: Pick<InternalOrganizations, 'find' | 'change'>;
+  organizations: Pick<OrganizationStore, 'find' | 'change'>;
   outboxFilled: () => void;
 };
 
@@ -74,79 +73,72 @@ const LabelsInSchema = Type.Object(
   },
 );
 
-const shared = { group: 'Account', permission: 'account.manage' } as const;
-
-/** The caller's own organization, and the labels that it uses. */
+/** The caller's own organization, and its labels. */
 export function accountRoutes(parts: AccountParts): Route<Caller>[] {
   return [...ownRoutes(parts), ...labelRoutes(parts)];
 }
 
+/** What the account and its labels have in common: each is one item per organization, part of its record. */
+const ofOrganization = { group: 'Account', id: null, noun: 'organization', permission: 'account.manage' } as const;
+
 function ownRoutes({ organizations, outboxFilled }: AccountParts): Route<Caller>[] {
+  const account = resource<OrganizationRecord>({
+    ...ofOrganization,
+    path: '/api/v1/account',
+    schema: AccountSchema,
+    presenter: () => presentAccount,
+    written: outboxFilled,
+  });
   return [
-    route({
-      ...shared,
-      method: 'GET',
-      path: '/api/v1/account',
+    account.read({
       summary: 'Your organization',
-      replies: { 200: { description: 'The organization of the key.', schema: AccountSchema } },
+      reply: 'The organization of the key.',
       errors: ['not_found'],
-      handle: async ({ caller }) => ok(presentAccount(found(await organizations.find(caller.organizationId)))),
+      find: ({ organizationId }) => organizations.find(organizationId),
     }),
-    route({
-      ...shared,
-      method: 'PATCH',
-      path: '/api/v1/account',
+    account.change({
       summary: 'Change your organization',
       description: 'Its name and whom mails go to; what is not named, or null, stays.',
       body: AccountPatchSchema,
-      replies: { 200: { description: 'The organization as it is now.', schema: AccountSchema } },
+      reply: 'The organization as it is now.',
       errors: ['not_found'],
-      handle: async ({ caller, body: { name, contact_emails } }) => {
+      change: ({ organizationId, body: { name, contact_emails }, audit }) => {
         const changes = { ...(name && { name: name.trim() }), ...(contact_emails && { contact_emails }) };
-        const audit = auditEntry(caller, 'account.changed', caller.organizationId, changes, new Date());
-        const organization = found(await organizations.change(caller.organizationId, changes, [audit]));
-        outboxFilled();
-        return ok(presentAccount(organization));
+        return organizations.change(organizationId, changes, [audit('account.changed', organizationId, changes)]);
       },
     }),
   ];
 }
 
 function labelRoutes({ organizations, outboxFilled }: AccountParts): Route<Caller>[] {
-  const labels = { ...shared, path: '/api/v1/account/labels', errors: ['not_found'] } as const;
-  const replies = { 200: { description: 'The labels, in their order.', schema: Type.Array(LabelSchema) } };
+  const labels = resource<OrganizationRecord>({
+    ...ofOrganization,
+    path: '/api/v1/account/labels',
+    schema: Type.Array(LabelSchema),
+    presenter: () => presentLabels,
+    written: outboxFilled,
+  });
   return [
-    route({
-      ...labels,
-      method: 'GET',
+    labels.read({
       summary: 'Labels',
       description:
         'The labels that the organization uses. A scan may carry others. One with `auto_extract` is filled in by the AI model, where one is set, on scans that were sent without it.',
-      replies,
-      handle: async ({ caller }) => ok(presentLabels(found(await organizations.find(caller.organizationId)))),
+      reply: 'The labels, in their order.',
+      errors: ['not_found'],
+      find: ({ organizationId }) => organizations.find(organizationId),
     }),
-    route({
-      ...labels,
+    labels.change({
       method: 'PUT',
       summary: 'Replace the labels',
       description: 'The whole list; an empty one removes all. Scans keep what they carry.',
       body: LabelsInSchema,
-      replies,
+      reply: 'The labels, in their order.',
+      errors: ['not_found'],
       refine: ({ body }) => labelIssues(body.labels ?? []),
-      handle: async ({ caller, body }) => {
-        const { labels } = body;
-        const audit = auditEntry(caller, 'labels.replaced', caller.organizationId, { labels }, new Date());
-        const organization = found(await organizations.change(caller.organizationId, { labels }, [audit]));
-        outboxFilled();
-        return ok(presentLabels(organization));
-      },
+      change: ({ organizationId, body: { labels }, audit }) =>
+        organizations.change(organizationId, { labels }, [audit('labels.replaced', organizationId, { labels })]),
     }),
   ];
-}
-
-function found(organization: OrganizationRecord | null): OrganizationRecord {
-  if (!organization) throw notFound('organization');
-  return organization;
 }
 
 function labelIssues(labels: Partial<Static<typeof LabelInSchema>>[]): Issue[] {

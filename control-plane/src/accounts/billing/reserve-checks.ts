@@ -1,13 +1,13 @@
 import { ApiError } from '../../http/api-error.ts';
 import { gatherByKey } from '../../platform/gather-by-key.ts';
-import { monthOf } from '../billing/month-of.ts';
 import { type Allowance, type Limits, type Refusal, refusalOf } from './allowance.ts';
 import type { AllowanceStore, Wanted } from './allowance-store.ts';
-import { settlements } from './settlements.ts';
+import { finishedReservations } from './finished-reservations.ts';
+import { monthOf } from './ledger-entry.ts';
 
 /**
- * Checks that are about to be made. `id` identifies the request; its scans have the ids `derivedId(name, index)`. `checks` is the number of
- * those that do not exist yet. `isRepeatable`: the same request may be sent again, or run twice.
+ * A request for checks. `id` identifies it; its scans have the ids `derivedId(name, index)`. `checks`: how many of these scans do not exist
+ * yet. `isRepeatable`: the same request may arrive again, or be run twice.
  */
 export type ReservationRequest = {
   id: string;
@@ -19,15 +19,15 @@ export type ReservationRequest = {
   now: Date;
 };
 
-/** Checks that are counted. */
+/** A reservation that was made. */
 export type ReservedChecks = {
-  /** Throws 503 where writing the scans has taken so long that the reservation may have been released. */
+  /** Throws 503 if writing the scans has taken so long that the reservation may have been released. */
   requireTime(): void;
-  /** Call when the scans are written; `made` is the number of new ones. The checks of the others are returned to the allowance. */
-  settle(made: number): void;
+  /** To be called when the scans are written. `made`: the number of new ones; the checks of the others are returned to the allowance. */
+  finish(made: number): void;
 };
 
-/** Counts checks before their scans are written. Throws 403 `billing.quota_exhausted` or `billing.insufficient_funds`. */
+/** Reserves checks before their scans are written. Throws 403 `billing.quota_exhausted` or `billing.insufficient_funds`. */
 export type ReserveChecks = (organizationId: string, request: ReservationRequest) => Promise<ReservedChecks>;
 
 export type ReserveParts = {
@@ -37,17 +37,17 @@ export type ReserveParts = {
   grantStart: (organizationId: string) => Promise<void>;
 };
 
-/** How many requests are counted in one write. */
+/** Requests per write. */
 const BATCH_MAX = 100;
-/** How long the scans of a reservation may take to be written. One that is older than ten minutes is released (`release-abandoned.ts`). */
+/** Time limit for writing the scans of a reservation. Reservations older than ten minutes are released (`release-abandoned.ts`). */
 const WRITE_WITHIN_MS = 120_000;
 
 type Taken = { isNew: boolean } | { refusal: Refusal };
 
 export function checkReservations({ allowances, limitsOf, grantStart }: ReserveParts) {
-  const settled = settlements(allowances);
+  const finished = finishedReservations(allowances);
 
-  /** Counts one request by itself. */
+  /** Reserves for one request, in a write of its own. */
   const takeOne = async (organizationId: string, wanted: Wanted, limits: Limits): Promise<Taken> => {
     for (;;) {
       if (await allowances.take(organizationId, [wanted], [], limits)) return { isNew: true };
@@ -65,12 +65,12 @@ export function checkReservations({ allowances, limitsOf, grantStart }: ReserveP
   const takeAll = async (organizationId: string, wanted: Wanted[]): Promise<Taken[]> => {
     await grantStart(organizationId);
     const limits = await limitsOf(organizationId);
-    const done = settled.take(organizationId);
+    const done = finished.take(organizationId);
     const repeated = new Set(wanted.map(({ id }) => id)).size < wanted.length;
     const clash = done.some(({ id }) => wanted.some((one) => one.id === id));
     if (!repeated && !clash && (await allowances.take(organizationId, wanted, done, limits)))
       return wanted.map(() => ({ isNew: true }));
-    if (done.length > 0) await allowances.settle(organizationId, done);
+    if (done.length > 0) await allowances.finish(organizationId, done);
     const taken: Taken[] = [];
     for (const one of wanted) taken.push(await takeOne(organizationId, one, limits));
     return taken;
@@ -87,9 +87,9 @@ export function checkReservations({ allowances, limitsOf, grantStart }: ReserveP
       requireTime() {
         if (performance.now() > deadline) throw new ApiError('unavailable', 'Writing the scans takes too long.');
       },
-      settle: (made) => {
+      finish: (made) => {
         const unused = taken.isNew ? Math.max(0, request.checks - made) : 0;
-        settled.add(organizationId, { ...priced, id, checks: unused });
+        finished.add(organizationId, { ...priced, id, checks: unused });
       },
     };
   };
@@ -97,7 +97,7 @@ export function checkReservations({ allowances, limitsOf, grantStart }: ReserveP
   return {
     reserve,
 
-    /** Throws what `reserve` would throw now, and counts nothing. */
+    /** Throws what `reserve` would throw now; reserves nothing. */
     async requireAllowed(organizationId: string, checks: number, priceMicros: number, now: Date): Promise<void> {
       await grantStart(organizationId);
       const [allowance, limits]: [Allowance, Limits] = await Promise.all([
@@ -108,8 +108,8 @@ export function checkReservations({ allowances, limitsOf, grantStart }: ReserveP
       if (refusal) throw refused(refusal);
     },
 
-    /** Writes what is settled. Resolves when it is written, or cannot be. */
-    settleAll: settled.flush,
+    /** Writes the finished reservations. Resolves when they are written or the write has failed. */
+    writeFinished: finished.flush,
   };
 }
 

@@ -5,35 +5,35 @@ import { type Allowance, emptyAllowance, type Limits, type PricedChecks, type Re
 /** A requested reservation. `isRepeatable`: another request may have made the same one. */
 export type Wanted = Reservation & { id: string; isRepeatable: boolean };
 
-/** A reservation whose scans are written: `checks` of it were not made, and are returned. */
-export type Settled = PricedChecks & { id: string };
+/** A reservation whose scans are written. `checks`: those that were not used, which are returned. */
+export type FinishedReservation = PricedChecks & { id: string };
 
-/** A reservation as it was found. */
+/** A reservation as it was read. */
 export type FoundReservation = { organizationId: string; id: string; reservation: Reservation };
 
-/** What an update adds to an allowance: to its months, and to the available balance. */
+/** Amounts that an update adds to an allowance, by path: its months and the available balance. */
 type Sums = Record<string, number>;
 
-/** The only code that touches allowances. */
+/** The only code that accesses allowances. */
 export type AllowanceStore = ReturnType<typeof allowanceStore>;
 
 export function allowanceStore(store: Store) {
   const allowances: Collection<Allowance> = store.collection<Allowance>('allowances');
 
   return {
-    // There is one for each organization; it is found by its id.
+    // One document per organization, found by its id.
     async createIndexes(): Promise<void> {},
 
     async read(organizationId: string): Promise<Allowance> {
       return (await allowances.findOne({ _id: organizationId })) ?? emptyAllowance(organizationId);
     },
 
-    /** Makes an empty allowance where the organization has none. */
+    /** Creates an empty allowance if the organization has none. */
     async create(organizationId: string): Promise<void> {
       await insertOnce(allowances, emptyAllowance(organizationId));
     },
 
-    /** Starts a month with no checks, unless it has been started. */
+    /** Adds a month with 0 checks, unless it exists. */
     async beginMonth(organizationId: string, month: string): Promise<void> {
       await insertOnce(allowances, emptyAllowance(organizationId));
       const path = `months.${month}`;
@@ -42,10 +42,15 @@ export function allowanceStore(store: Store) {
     },
 
     /**
-     * Counts what is wanted if the limits allow all of it, and settles what is settled, in one write. False: nothing was written, because it
-     * is too much, one of the repeatable ones is there already, or the organization has no allowance for the month yet.
+     * Makes the `wanted` reservations if the limits allow all of them, and removes the `finished` ones, in one write. False: nothing was
+     * written, because a limit would be exceeded, a repeatable reservation exists already, or the allowance or its month is missing.
      */
-    async take(organizationId: string, wanted: Wanted[], settled: Settled[], limits: Limits): Promise<boolean> {
+    async take(
+      organizationId: string,
+      wanted: Wanted[],
+      finished: FinishedReservation[],
+      limits: Limits,
+    ): Promise<boolean> {
       const sums = sumsOf(wanted, -1);
       const filter: Filter<Allowance> = { _id: organizationId, ...withinLimits(sums, limits) };
       const set: Record<string, Reservation> = {};
@@ -53,16 +58,16 @@ export function allowanceStore(store: Store) {
         set[`reservations.${id}`] = reservation;
         if (isRepeatable) filter[`reservations.${id}`] = { $exists: false };
       }
-      const update = { $set: set, ...settling(settled, sums) };
+      const update = { $set: set, ...finishing(finished, sums) };
       return (await allowances.updateOne(filter, update)).matchedCount === 1;
     },
 
-    /** Removes reservations, and gives back what was not made of them. */
-    async settle(organizationId: string, settled: Settled[]): Promise<void> {
-      await allowances.updateOne({ _id: organizationId }, settling(settled, {}));
+    /** Removes reservations and returns their unused checks. */
+    async finish(organizationId: string, finished: FinishedReservation[]): Promise<void> {
+      await allowances.updateOne({ _id: organizationId }, finishing(finished, {}));
     },
 
-    /** Restarts the lifetime of a reservation at `now`; false: it was settled or released meanwhile. */
+    /** Restarts the lifetime of a reservation at `now`; false: it was finished or released meanwhile. */
     async renew(organizationId: string, id: string, now: Date): Promise<boolean> {
       const path = `reservations.${id}`;
       const filter: Filter<Allowance> = { _id: organizationId, [path]: { $exists: true } };
@@ -79,14 +84,17 @@ export function allowanceStore(store: Store) {
       );
     },
 
-    /** Removes a reservation that nobody has renewed since it was found, and gives back `checks` of it. */
+    /** Removes a reservation unless it was renewed since it was read, and returns `checks` of it. */
     async release({ organizationId, id, reservation }: FoundReservation, checks: number): Promise<boolean> {
       const filter: Filter<Allowance> = { _id: organizationId, [`reservations.${id}.at`]: reservation.at };
-      const update = settling([{ ...reservation, id, checks }], {});
+      const update = finishing([{ ...reservation, id, checks }], {});
       return (await allowances.updateOne(filter, update)).matchedCount === 1;
     },
 
-    /** Adds the entries of the ledger between two numbers: a check is returned for each of `monthsOfRefunds`, and `micros` are added. False: another process did. */
+    /**
+     * Adds the ledger entries in (`after`, `through`]: returns one check to each month of `monthsOfRefunds`, and adds `micros`. False:
+     * another process has added them.
+     */
     async credit(
       organizationId: string,
       { after, through }: { after: number; through: number },
@@ -106,7 +114,7 @@ function add(sums: Sums, path: string, amount: number): void {
   sums[path] = (sums[path] ?? 0) + amount;
 }
 
-/** How checks change an allowance: `sign` -1 takes them from it, 1 returns them. */
+/** The changes of an allowance by checks; `sign` -1 takes them, 1 returns them. */
 function sumsOf(all: PricedChecks[], sign: 1 | -1, sums: Sums = {}): Sums {
   for (const { month, checks, price_micros } of all) {
     add(sums, `months.${month}`, -sign * checks);
@@ -115,7 +123,7 @@ function sumsOf(all: PricedChecks[], sign: 1 | -1, sums: Sums = {}): Sums {
   return sums;
 }
 
-/** The filter that an allowance must match for `sums` to be within the limits. */
+/** Filter for an allowance to which `sums` can be added within the limits. */
 function withinLimits(sums: Sums, { checks_per_month, hasBalance }: Limits): Filter<Allowance> {
   const filter: Record<string, object> = {};
   for (const [path, amount] of Object.entries(sums)) {
@@ -126,9 +134,9 @@ function withinLimits(sums: Sums, { checks_per_month, hasBalance }: Limits): Fil
   return filter;
 }
 
-/** The part of an update that removes what is settled and gives back the rest of it, with `sums` of other changes. */
-function settling(settled: Settled[], sums: Sums) {
-  const total = sumsOf(settled, 1, { ...sums });
-  const gone = Object.fromEntries(settled.map(({ id }) => [`reservations.${id}`, '' as const]));
-  return { $inc: total, ...(settled.length > 0 ? { $unset: gone } : {}) };
+/** The part of an update that removes finished reservations and returns their unused checks, together with the changes in `sums`. */
+function finishing(finished: FinishedReservation[], sums: Sums) {
+  const total = sumsOf(finished, 1, { ...sums });
+  const gone = Object.fromEntries(finished.map(({ id }) => [`reservations.${id}`, '' as const]));
+  return { $inc: total, ...(finished.length > 0 ? { $unset: gone } : {}) };
 }

@@ -5,23 +5,23 @@ import type { AllowanceStore, FoundReservation } from './allowance-store.ts';
 
 export type ReleaseParts = {
   allowances: Pick<AllowanceStore, 'leftBehind' | 'release'>;
-  /** How many scans of these ids an organization has. */
+  /** Counts the organization's scans with these ids. */
   countScans: (organizationId: string, ids: string[]) => Promise<number>;
   logger: Logger;
 };
 
 const EVERY_MS = 60_000;
-/** Longer than any request may take to write its scans: the request of an older reservation was interrupted. */
+/** More than a request may take to write its scans: older reservations belong to interrupted requests. */
 const ABANDONED_AFTER_MS = 600_000;
 const IDS_AT_ONCE = 500;
 
-/** Releases the reservations of requests that were interrupted. Any number of processes may do it. */
+/** Releases the reservations of interrupted requests. Several processes may do this at the same time. */
 export function startReleasing(parts: ReleaseParts): Loop {
   const turn = () => releaseAbandoned(parts, new Date());
   return startLoop(parts.logger, { name: 'abandoned reservations', everyMs: EVERY_MS, turn });
 }
 
-/** Gives back what was counted for scans that were never written, ten minutes after it was. */
+/** Returns the checks that were reserved more than ten minutes ago for scans that were never written. */
 export async function releaseAbandoned({ allowances, countScans, logger }: ReleaseParts, now: Date): Promise<void> {
   const before = new Date(now.getTime() - ABANDONED_AFTER_MS);
   for (const found of await allowances.leftBehind(before)) {
@@ -32,7 +32,7 @@ export async function releaseAbandoned({ allowances, countScans, logger }: Relea
   }
 }
 
-/** How many checks of a reservation have no scan. */
+/** Counts the checks of a reservation that have no scan. */
 async function countMissing(
   { organizationId, reservation: { names, indexes, checks } }: FoundReservation,
   countScans: ReleaseParts['countScans'],

@@ -1,12 +1,12 @@
 import { Type } from 'typebox';
 import { type DayRange, dayRangeIssues, momentsOf } from '../../http/calendar-days.ts';
 import type { Caller } from '../../http/caller.ts';
-import { pageQuery, pageSchema, presentPage, rowsOf } from '../../http/page.ts';
-import { ok, orNull, type Route, route } from '../../http/route.ts';
+import { resource } from '../../http/resource-routes.ts';
+import { orNull, type Route } from '../../http/route.ts';
 import { LEDGER_TYPES, type LedgerEntry } from './ledger-entry.ts';
 import type { LedgerStore } from './ledger-store.ts';
 
-/** Entries of an organization's ledger, newest first, and how many there are in all. */
+/** Reads a page of an organization's ledger, newest first, and the number of matches. */
 export type ReadLedger = LedgerStore['list'];
 
 const TextOrNull = orNull(Type.String());
@@ -29,34 +29,31 @@ const LedgerSchema = Type.Object(
   { title: 'Ledger' },
 );
 
-const HistoryQuerySchema = Type.Object(
-  {
-    date_from: Type.Optional(Type.String({ format: 'date', description: 'First day, UTC.' })),
-    date_to: Type.Optional(Type.String({ format: 'date', description: 'Last day, UTC.' })),
-    type: Type.Optional(Type.Array(Type.Enum(LEDGER_TYPES), { maxItems: 20, description: 'Repeatable.' })),
-    ...pageQuery,
-  },
-  { additionalProperties: false },
-);
-
 /** The organization's ledger (spec 2.8, 4.5). */
 export function billingRoutes(readLedger: ReadLedger): Route<Caller>[] {
+  const ledger = resource<LedgerEntry>({
+    group: 'Billing',
+    path: '/api/v1/billing/history',
+    id: null,
+    noun: 'entry',
+    permission: 'billing.read',
+    schema: LedgerSchema,
+    presenter: () => presentEntry,
+  });
   return [
-    route({
-      method: 'GET',
-      path: '/api/v1/billing/history',
-      group: 'Billing',
+    ledger.page({
       summary: 'Ledger',
       description: 'Charges and refunds, newest first, each with the balance after it.',
-      permission: 'billing.read',
-      query: HistoryQuerySchema,
-      replies: { 200: { description: 'A page of entries.', schema: pageSchema(LedgerSchema) } },
+      query: {
+        date_from: Type.Optional(Type.String({ format: 'date', description: 'First day, UTC.' })),
+        date_to: Type.Optional(Type.String({ format: 'date', description: 'Last day, UTC.' })),
+        type: Type.Optional(Type.Array(Type.Enum(LEDGER_TYPES), { maxItems: 20, description: 'Repeatable.' })),
+      },
+      reply: 'A page of entries.',
       refine: ({ query }) => dayRangeIssues(query as DayRange),
-      handle: async ({ caller, query }) => {
-        const { skip, limit } = rowsOf(query);
+      rows: ({ organizationId, query }, { skip, limit }) => {
         const filter = { types: query.type ?? null, created: momentsOf(query as DayRange) };
-        const { rows, total } = await readLedger(caller.organizationId, filter, skip, limit);
-        return ok(presentPage(rows.map(presentEntry), total, query));
+        return readLedger(organizationId, filter, skip, limit);
       },
     }),
   ];

@@ -1,10 +1,10 @@
 /**
- * Checks that are counted before their scans are written. Its scans have the ids `derivedId(name, index)` of all `names` and `indexes`,
- * so that if it is abandoned, another process can find out which of them were created.
+ * Checks that were counted before their scans are written. The scans have the ids `derivedId(name, index)` for all `names` and `indexes`,
+ * so that another process can find out which of them exist if the request was interrupted.
  */
 export type Reservation = {
   at: Date;
-  /** The month that its checks count in. */
+  /** The month in which the checks are counted. */
   month: string;
   checks: number;
   price_micros: number;
@@ -12,15 +12,15 @@ export type Reservation = {
   indexes: number[];
 };
 
-/** An organization's usage: one document, so that counting and comparing with the limits are one write. */
+/** An organization's usage. One document, so that counting and checking the limits is one write. */
 export type Allowance = {
   /** The organization. */
   _id: string;
   /** Checks by month (UTC, `2026-11`); refunded ones do not count. */
   months: Record<string, number>;
-  /** Credits less charges, in micros: the balance of the ledger once it has booked everything. */
+  /** Credits minus charges, in micros: the ledger's balance once all entries are booked. */
   available_micros: number;
-  /** The number of the last entry of the ledger whose credits and refunds are in it. */
+  /** Number of the last ledger entry that is included. */
   ledger_through: number;
   /** Requests whose scans are being written. */
   reservations: Record<string, Reservation>;

@@ -1,0 +1,43 @@
+import type { AllowanceStore, FinishedReservation } from './allowance-store.ts';
+
+/** Finished reservations are removed with the organization's next reservation, or after this time. */
+const WRITE_WITHIN_MS = 500;
+
+/**
+ * Collects reservations whose scans were written, until the store knows. If the process dies before that, `release-abandoned.ts` removes
+ * them later, after counting their scans.
+ */
+export function finishedReservations(allowances: Pick<AllowanceStore, 'finish'>) {
+  const unwritten = new Map<string, FinishedReservation[]>();
+  let writing: Promise<unknown> = Promise.resolve();
+  let timer: NodeJS.Timeout | null = null;
+
+  const take = (organizationId: string): FinishedReservation[] => {
+    const taken = unwritten.get(organizationId) ?? [];
+    unwritten.delete(organizationId);
+    return taken;
+  };
+
+  const write = async (): Promise<void> => {
+    if (timer) clearTimeout(timer);
+    timer = null;
+    writing = Promise.allSettled([...unwritten.keys()].map((id) => allowances.finish(id, take(id))));
+    await writing;
+  };
+
+  return {
+    /** Removes and returns those of an organization, for a caller that writes them together with a new reservation. */
+    take,
+
+    add(organizationId: string, one: FinishedReservation): void {
+      unwritten.set(organizationId, [...(unwritten.get(organizationId) ?? []), one]);
+      timer ??= setTimeout(() => void write(), WRITE_WITHIN_MS).unref();
+    },
+
+    /** Resolves when all are written or their writes have failed. */
+    async flush(): Promise<void> {
+      await writing;
+      await write();
+    },
+  };
+}
