@@ -6,10 +6,9 @@ import { test } from 'node:test';
 import { findEmulator } from '@adsweep/shared/scan/emulators.ts';
 import { ConfigError } from '@adsweep/shared/service/load-config.ts';
 import { chromiumFlags } from '../src/browser/chromium-flags.ts';
-import { profilePrefix } from '../src/browser/chromium-process.ts';
+import { profilePrefix, sweepProfiles } from '../src/browser/chromium-profile.ts';
 import { brandsOf, userAgentMetadata } from '../src/browser/client-hints.ts';
 import { RECYCLE_LIMITS, recycleReason } from '../src/browser/recycle-policy.ts';
-import { sweepProfiles } from '../src/browser/sweep-profiles.ts';
 import { readConfig } from '../src/config.ts';
 import { defaultSlots } from '../src/machine/default-slots.ts';
 

@@ -5,9 +5,10 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { createLogger } from '@adsweep/shared/service/logger.ts';
 import { until } from '../../shared/test/support/until.ts';
-import { locateChromium } from '../src/browser/chromium-path.ts';
-import { profilePrefix, startChromium } from '../src/browser/chromium-process.ts';
-import { tryChromium } from '../src/browser/try-chromium.ts';
+import { tryChromium } from '../src/browser/chromium-pool.ts';
+import { startChromium } from '../src/browser/chromium-process.ts';
+import { profilePrefix } from '../src/browser/chromium-profile.ts';
+import { locateChromium } from '../src/browser/locate-chromium.ts';
 import { chromiumOfRun } from './support/chromium-of-run.ts';
 import { groupMembers } from './support/processes.ts';
 

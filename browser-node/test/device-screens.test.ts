@@ -5,10 +5,10 @@ import { DeviceScreens } from '../src/browser/device-screens.ts';
 const PHONE = { screen: { width: 412, height: 915 }, deviceScaleFactor: 2.625 };
 const DESKTOP = { screen: { width: 1920, height: 1080 }, deviceScaleFactor: 1 };
 
-test('each kind of screen is added once, beside the others', async () => {
+test('each kind of screen is added to the browser once, to the right of the others', async () => {
   const added: object[] = [];
   const screens = new DeviceScreens(async (screen) => added.push(screen));
-  const [phone, desktop, other] = await Promise.all([PHONE, DESKTOP, PHONE].map((each) => screens.placeOf(each)));
+  const [phone, desktop, other] = await Promise.all([PHONE, DESKTOP, PHONE].map((each) => screens.positionOf(each)));
   assert.deepEqual([phone, desktop, other], [phone, { left: (phone?.left ?? 0) + 1081, top: 0 }, phone]);
   assert.deepEqual(added, [
     { left: phone?.left, top: 0, width: 1081, height: 2401, devicePixelRatio: 2.625 },
@@ -16,7 +16,7 @@ test('each kind of screen is added once, beside the others', async () => {
   ]);
 });
 
-test('a browser that can have no further screen opens windows where it will', async () => {
+test('windows have no fixed position when the browser refuses another screen', async () => {
   const screens = new DeviceScreens(() => Promise.reject(new Error('not supported')));
-  assert.equal(await screens.placeOf(PHONE), null);
+  assert.equal(await screens.positionOf(PHONE), null);
 });

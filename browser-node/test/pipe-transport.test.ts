@@ -3,8 +3,8 @@ import { PassThrough, Writable } from 'node:stream';
 import { finished } from 'node:stream/promises';
 import { test } from 'node:test';
 import { createLogger } from '@adsweep/shared/service/logger.ts';
+import type { ProtocolMessage } from '../src/browser/cdp-messages.ts';
 import { PipeTransport } from '../src/browser/pipe-transport.ts';
-import type { ProtocolMessage } from '../src/browser/protocol-message.ts';
 import { RequestGuard } from '../src/browser/request-guard.ts';
 import { Conditions } from './support/conditions.ts';
 

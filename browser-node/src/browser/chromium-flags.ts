@@ -21,21 +21,21 @@ const DISABLED_FEATURES = [
 
 const FLAGS = [
   '--headless',
-  // No window and no page before a context is asked for.
+  // No window and no page before a context is opened.
   '--no-startup-window',
 
-  // The only connection. It is a pipe, so that nobody else can connect, and so that Chromium ends when this process dies in whatever way.
+  // The only connection is a pipe: no other process can connect, and Chromium ends when this process does.
   '--remote-debugging-pipe',
 
   // Requests outside a context with an exit go to a proxy that does not exist; names are never resolved here.
   '--proxy-server=http://127.0.0.1:1',
   '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1',
-  // UDP does not go through the exits: no QUIC, and WebRTC only through the proxy (the shell obeys one flag, full Chromium the other).
+  // UDP does not go through the exits: no QUIC, and WebRTC only through the proxy (one flag is for the headless shell, the other for full Chromium).
   '--disable-quic',
   '--force-webrtc-ip-handling-policy=disable_non_proxied_udp',
   '--webrtc-ip-handling-policy=disable_non_proxied_udp',
 
-  // Each site in its own process: hostile frames are isolated, and every frame of another site is a target that can be observed.
+  // Each site in its own process: hostile frames are isolated, and every cross-site frame is a target that can be observed.
   '--site-per-process',
   // `navigator.webdriver` is false.
   '--disable-blink-features=AutomationControlled',
@@ -57,7 +57,7 @@ const FLAGS = [
   '--disable-search-engine-choice-screen',
   '--metrics-recording-only',
 
-  // Every tab counts as visible, as the user's would.
+  // Every tab counts as visible, like the active tab of a user.
   '--disable-background-timer-throttling',
   '--disable-backgrounding-occluded-windows',
   '--disable-renderer-backgrounding',
@@ -78,11 +78,11 @@ const FLAGS = [
   '--use-mock-keychain',
 ];
 
-/** The user agent of requests that no device's override reaches: at least it is not headless. */
+/** The user agent of requests that no device override applies to: at least it is not headless. */
 const fallbackUserAgent = (major: number): string =>
   `Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/${major}.0.0.0 Safari/537.36`;
 
-/** Chromium's command line. `major` is its own major version; `sandbox`: whether its processes are confined. */
+/** Chromium's command line. `major` is its major version; `sandbox`: whether its processes are sandboxed. */
 export function chromiumFlags(profileDir: string, major: number, sandbox: boolean): string[] {
   return [
     ...FLAGS,

@@ -1,11 +1,13 @@
 import type { Logger } from '@adsweep/shared/service/logger.ts';
-import type { Chromium } from './chromium-path.ts';
+import { OperatorError } from '@adsweep/shared/service/operator-error.ts';
 import { LiveBrowser } from './live-browser.ts';
+import type { Chromium } from './locate-chromium.ts';
+import { explainStartError } from './locate-chromium.ts';
 import type { BrowserPool, OpenContext, OpenOptions } from './open-context.ts';
 import { type LaunchReason, RECYCLE_LIMITS, type RecycleLimits } from './recycle-policy.ts';
 
 /**
- * Opens contexts in one Chromium at a time. A Chromium that must be replaced keeps its contexts until they are closed, while new ones are
+ * Opens contexts in one Chromium at a time. A Chromium that must be replaced runs until its contexts are closed, while new contexts are
  * opened in its successor.
  */
 export class ChromiumPool implements BrowserPool {
@@ -16,7 +18,7 @@ export class ChromiumPool implements BrowserPool {
   readonly #launched: (reason: LaunchReason) => void;
   readonly #browsers = new Set<LiveBrowser>();
   #current: LiveBrowser | null = null;
-  #turn: Promise<unknown> = Promise.resolve();
+  #lastDecision: Promise<unknown> = Promise.resolve();
   #closed = false;
 
   constructor(
@@ -33,33 +35,33 @@ export class ChromiumPool implements BrowserPool {
     this.#launched = launched;
   }
 
-  /** A context that leaves by the ticket's exit. Throws when no browser can give one, after a second browser was tried. */
+  /** A context whose traffic leaves by the ticket's exit. Throws when a second browser cannot open one either. */
   async open(options: OpenOptions): Promise<OpenContext> {
     if (options.isolated) return this.#openIsolated(options);
     try {
       return await (await this.#fresh()).open(options);
     } catch (cause) {
       if (this.#closed) throw cause;
-      this.#logger.warn({ cause }, 'a browser gave no context: another one is tried');
+      this.#logger.warn({ cause }, 'a browser opened no context: another one is tried');
       return (await this.#fresh()).open(options);
     }
   }
 
-  /** Ends every browser and opens no other. */
+  /** Ends every browser and starts no other. */
   async close(): Promise<void> {
     this.#closed = true;
-    await this.#turn;
+    await this.#lastDecision;
     await this.endBrowsers();
   }
 
-  /** Ends every browser, whatever it is doing; the next context is opened in a new one. */
+  /** Ends every browser, with or without contexts; the next context is opened in a new one. */
   async endBrowsers(): Promise<void> {
     await Promise.all([...this.#browsers].map((browser) => browser.kill()));
   }
 
-  /** A context in a browser of its own, which ends with it. */
+  /** A context in a browser of its own, which ends with the context. */
   async #openIsolated(options: OpenOptions): Promise<OpenContext> {
-    const browser = await this.#inTurn(async () => {
+    const browser = await this.#serialize(async () => {
       const own = await this.#launch('isolated');
       own.claim();
       own.retire();
@@ -70,17 +72,17 @@ export class ChromiumPool implements BrowserPool {
 
   /** The browser for new contexts, claimed for one. */
   #fresh(): Promise<LiveBrowser> {
-    return this.#inTurn(async () => {
+    return this.#serialize(async () => {
       const browser = await this.#currentOrNext();
       browser.claim();
       return browser;
     });
   }
 
-  /** Only one caller at a time decides whether a browser must be started; closing waits for it. */
-  #inTurn(work: () => Promise<LiveBrowser>): Promise<LiveBrowser> {
-    const mine = this.#turn.then(work);
-    this.#turn = mine.catch(() => undefined);
+  /** Serializes decisions about whether a browser must be started; closing waits for them. */
+  #serialize(work: () => Promise<LiveBrowser>): Promise<LiveBrowser> {
+    const mine = this.#lastDecision.then(work);
+    this.#lastDecision = mine.catch(() => undefined);
     return mine;
   }
 
@@ -105,5 +107,18 @@ export class ChromiumPool implements BrowserPool {
 
   #forgetEnded(): void {
     for (const browser of this.#browsers) if (browser.ended) this.#browsers.delete(browser);
+  }
+}
+
+/**
+ * Starts and ends Chromium once, so that a machine that cannot run it is detected at the start and not at each scan. Throws
+ * OperatorError with one sentence: why, and the command to type.
+ */
+export async function tryChromium(chromium: Chromium, logger: Logger): Promise<void> {
+  try {
+    const browser = await LiveBrowser.launch(chromium, logger);
+    await browser.kill();
+  } catch (error) {
+    throw new OperatorError(explainStartError(chromium, error as Error), { cause: error });
   }
 }

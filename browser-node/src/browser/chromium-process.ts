@@ -3,12 +3,12 @@ import type { Readable, Writable } from 'node:stream';
 import type { Logger } from '@adsweep/shared/service/logger.ts';
 import { withDeadline } from '@adsweep/shared/service/with-deadline.ts';
 import { chromiumEnvironment } from '../config.ts';
-import { makeProfile, removeProfile } from './chromium-account.ts';
 import { chromiumFlags } from './chromium-flags.ts';
-import type { Chromium } from './chromium-path.ts';
+import { makeProfile, profilePrefix, removeProfile } from './chromium-profile.ts';
 import { majorOf } from './client-hints.ts';
+import type { Chromium } from './locate-chromium.ts';
 
-/** A running Chromium, and the two ends of its pipe. */
+/** A running Chromium, and the two ends of its DevTools pipe. */
 export type ChromiumProcess = {
   pid: number;
   write: Writable;
@@ -22,10 +22,8 @@ export type ChromiumProcess = {
 const START_DEADLINE_MS = 20_000;
 const ORDERLY_EXIT_MS = 1_000;
 const EXIT_DEADLINE_MS = 5_000;
-/** The id of the first command, whose answer nobody needs. */
+/** The id of the first command; its response only shows that Chromium has started. */
 const HELLO_ID = 2_147_483_647;
-/** Names of profiles contain the pid of the process that created them, so that those of a killed process can be removed. */
-export const profilePrefix = (pid: number): string => `adsweep-chromium-${pid}-`;
 
 /**
  * Starts Chromium in its own process group, under its own account, with a fresh profile that is also its home. Throws when it does not
@@ -35,7 +33,7 @@ export async function startChromium(chromium: Chromium, logger: Logger): Promise
   const { path, version, account, sandbox } = chromium;
   const profileDir = await makeProfile(profilePrefix(process.pid), account);
   const child = spawn(path, chromiumFlags(profileDir, majorOf(version), sandbox), {
-    // From root to another user id, the system takes away all supplementary groups and capabilities.
+    // When root switches to another user id, the system drops all supplementary groups and capabilities.
     ...account,
     env: chromiumEnvironment(profileDir),
     cwd: profileDir,
@@ -48,7 +46,7 @@ export async function startChromium(chromium: Chromium, logger: Logger): Promise
     child.once('error', () => resolve());
   });
   const kill = async () => {
-    // When its pipe is closed, Chromium exits in an orderly way and reaps its children; what is left a moment later is killed.
+    // When its pipe is closed, Chromium exits in an orderly way and reaps its children; what remains after a second is killed.
     (child.stdio[3] as Writable | null)?.destroy();
     await withDeadline(exited, ORDERLY_EXIT_MS, 'the orderly end of Chromium').catch(() => undefined);
     killGroup(child, logger);
@@ -69,7 +67,7 @@ export async function startChromium(chromium: Chromium, logger: Logger): Promise
   }
 }
 
-/** Chromium has started when it answers on its pipe. Its standard error only matters if it does not start. */
+/** Resolves at Chromium's first response on its pipe; rejects with the start of its stderr when it exits before. */
 function started(child: ChildProcess): Promise<void> {
   const [, , , write, read] = child.stdio as [null, null, Readable, Writable, Readable];
   return new Promise((resolve, reject) => {
@@ -79,10 +77,10 @@ function started(child: ChildProcess): Promise<void> {
     });
     child.once('error', reject);
     child.once('exit', (code, signal) => reject(new Error(`Chromium ended at its start (${code ?? signal}): ${said}`)));
-    // A pipe that breaks is also an exit, which says why.
+    // When the pipe breaks, Chromium has exited, and the exit event reports why.
     write.on('error', () => undefined).write(`${JSON.stringify({ id: HELLO_ID, method: 'Browser.getVersion' })}\0`);
     const answered = () => {
-      // The end of a pipe is handled in the same way.
+      // `readable` is emitted at the end of a stream too.
       if (read.readableLength === 0) return;
       read.off('readable', answered);
       resolve();

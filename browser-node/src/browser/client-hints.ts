@@ -1,6 +1,6 @@
 import type { ClientHints, Device } from '@adsweep/shared/scan/devices/device.ts';
 
-/** GiB of memory of phones and tablets: the most that Chrome tells of on Android. */
+/** GiB of memory of phones and tablets: the most that Chrome reports on Android. */
 export const MEMORY_MAX_MOBILE = 8;
 
 type Brand = { brand: string; version: string };
@@ -26,20 +26,20 @@ const ORDERS = [
 ] as const;
 
 /**
- * The brands a Chromium of that major version names, in its order: the made-up brand, its version and the order follow from the
- * version alone (User-Agent Client Hints, 6.2 "GREASE-like" behaviour, as Chromium does it).
+ * The brands of a Chromium of that major version, in its order: the GREASE brand, its version and the order depend on the version alone
+ * (User-Agent Client Hints, 6.2, as Chromium implements it).
  */
 export function brandsOf(brand: string, major: number, version: (major: number) => string): Brand[] {
   const character = (offset: number) => GREASE_CHARACTERS[(major + offset) % GREASE_CHARACTERS.length];
   const greaseMajor = GREASE_VERSIONS[major % GREASE_VERSIONS.length] as string;
-  const named: Brand[] = [
+  const brands: Brand[] = [
     { brand: `Not${character(0)}A${character(1)}Brand`, version: version(Number(greaseMajor)) },
     { brand: 'Chromium', version: version(major) },
     { brand, version: version(major) },
   ];
   const ordered: Brand[] = [];
   const order = ORDERS[major % ORDERS.length] as readonly number[];
-  for (const [index, place] of order.entries()) ordered[place] = named[index] as Brand;
+  for (const [index, position] of order.entries()) ordered[position] = brands[index] as Brand;
   return ordered;
 }
 
@@ -65,8 +65,8 @@ type Header = { name: string; value: string };
 const HINT = /^(sec-ch-.*|dpr|device-memory|viewport-width|width|rtt|downlink|ect|save-data)$/i;
 
 /**
- * What a server that asked for it (`Accept-CH`) is told with the request for a document. Chromium would tell of the machine there; requests of
- * documents tell of the emulated screen.
+ * The hints with the request for a document, for servers that asked for them (`Accept-CH`). Chromium itself would send the machine's there;
+ * with the requests that documents make it sends those of the emulated screen.
  */
 export function hintValues(device: Device): HintValues {
   if (!device.clientHints) return null;
@@ -74,7 +74,7 @@ export function hintValues(device: Device): HintValues {
   return new Map([['dpr', String(device.deviceScaleFactor)], ...memory]);
 }
 
-/** Headers with the device's hints in place of those that say something else; null: nothing is to be changed. */
+/** Headers with the device's hints in place of different ones; null: nothing to change. */
 export function amendedHints(headers: Record<string, string>, hints: HintValues): Header[] | null {
   const sent = Object.entries(headers).map(([name, value]) => ({ name, value }));
   if (hints === null) {
@@ -86,7 +86,7 @@ export function amendedHints(headers: Record<string, string>, hints: HintValues)
   return sent.every(isTrue) ? null : sent.map((header) => ({ name: header.name, value: own(header) }));
 }
 
-/** As `Sec-CH-UA-Form-Factors` names it; of what has a touch screen, phones alone are `mobile` to client hints. */
+/** The value of `Sec-CH-UA-Form-Factors`; of devices with touch, only phones are `mobile` in client hints. */
 const formFactorOf = (device: Device, isPhone: boolean): string =>
   isPhone ? 'Mobile' : device.mobile ? 'Tablet' : 'Desktop';
 

@@ -1,12 +1,11 @@
-import { autoAttach } from './auto-attach.ts';
 import type { BrowserSession } from './own-sessions.ts';
 
-/** Hears what the targets of a context tell. `sessionId`: of the target, undefined = the browser tells of a target. */
+/** Receives a context's CDP events. `sessionId` undefined: a browser-level event. */
 export type ContextListener = (method: string, params: unknown, sessionId: string | undefined) => void;
 
 /** The observation of one context. */
 export type ContextObservation = {
-  /** Settles when all that runs in the context is observed. Rejects when the browser is gone or does not answer in time. */
+  /** Resolves when all targets of the context are observed. Rejects when the browser has ended or does not respond in time. */
   begun: Promise<void>;
   /** A command to one of the context's targets. Rejects as {@link BrowserSession.command} does. */
   command(
@@ -18,43 +17,43 @@ export type ContextObservation = {
   close(): void;
 };
 
-/** `targets`: ids of what it is told of; `roots`: sessions of what is attached to for itself, frames and workers in it go with it. */
+/** `targets`: ids whose events it receives; `roots`: sessions attached directly; their frames and workers are attached through them. */
 type Observer = { contextId: string; listener: ContextListener; targets: Set<string>; roots: Set<string> };
 type Attached = { sessionId: string; targetInfo: TargetInfo };
 type TargetInfo = { targetId: string; type: string; browserContextId?: string };
 
-/** An event of our own: the scripts of a target write a lot that nobody reads, as to the console. */
+/** An event that we emit ourselves: the scripts of a target write more unread messages than is allowed, such as console lines. */
 export const UNREAD_FLOOD = 'Adsweep.unreadFlood';
 
 const COMMAND_MS = 5_000;
-/** What stands at the top of a context; frames and other workers are attached to with it. */
+/** Top-level targets of a context; frames and other workers are attached through them. */
 const ROOTS = new Set(['page', 'shared_worker', 'service_worker']);
 
 /**
- * Observes the contexts of one browser, by one session with it: each target is attached to once, and told of to the observer of its
- * context. With a session for each context, every new tab would be attached to, and left again, by all of them.
+ * Observes the contexts of one browser over one browser session: each target is attached once and its events go to its context's observer.
+ * With a session for each context, all of them would attach to every new tab, and all but one detach again.
  */
 export class ContextObservers {
   readonly #attach: () => Promise<BrowserSession>;
   #session: Promise<BrowserSession> | null = null;
   readonly #observers = new Map<string, Observer>();
   readonly #ofSessions = new Map<string, Observer>();
-  /** Contexts that are open and were observed before: something may be left in them that is not attached to. */
-  readonly #left = new Set<string>();
+  /** Open contexts that were observed before: some of their targets may not be attached. */
+  readonly #observedBefore = new Set<string>();
 
-  /** `attach` gives a session with the browser. */
+  /** `attach` opens a session with the browser. */
   constructor(attach: () => Promise<BrowserSession>) {
     this.#attach = attach;
   }
 
-  /** Begins to observe a context. One observer at a time. */
+  /** Starts to observe a context. One observer at a time. */
   observe(contextId: string, listener: ContextListener): ContextObservation {
     const observer: Observer = { contextId, listener, targets: new Set(), roots: new Set() };
     this.#observers.set(contextId, observer);
     this.#session ??= this.#begin();
     const session = this.#session;
     return {
-      begun: session.then((begun) => this.#adoptLeft(begun, observer)),
+      begun: session.then((begun) => this.#attachRemaining(begun, observer)),
       command: async (...command) => (await session).command(...command),
       close: () => this.#close(session, observer),
     };
@@ -62,11 +61,11 @@ export class ContextObservers {
 
   /** A context was closed. */
   forget(contextId: string): void {
-    this.#left.delete(contextId);
+    this.#observedBefore.delete(contextId);
   }
 
-  /** Tells the observer of a target what its own session does not. */
-  tell(targetId: string, method: string): void {
+  /** Sends an event of our own to the observer of a target. */
+  emit(targetId: string, method: string): void {
     for (const { targets, listener } of this.#observers.values())
       if (targets.has(targetId)) listener(method, { targetId }, undefined);
   }
@@ -96,7 +95,7 @@ export class ContextObservers {
     observer?.listener(method, params, sessionId);
   }
 
-  /** Whether there is an observer that a new session belongs to: that of its context, or of the target it is in. */
+  /** Assigns a new session to the observer of its context or of its parent target; false: there is none. */
   #assign({ sessionId, targetInfo }: Attached, parentId: string | undefined): boolean {
     const isRoot = parentId === undefined;
     const observer = isRoot ? this.#observers.get(targetInfo.browserContextId ?? '') : this.#ofSessions.get(parentId);
@@ -107,26 +106,26 @@ export class ContextObservers {
     return true;
   }
 
-  /** What an earlier observer of the context left was left unobserved. */
-  async #adoptLeft(session: BrowserSession, { contextId, targets }: Observer): Promise<void> {
-    if (!this.#left.has(contextId)) return;
+  /** Attaches to the targets of a context that was observed before: when its last observer closed, they were detached. */
+  async #attachRemaining(session: BrowserSession, { contextId, targets }: Observer): Promise<void> {
+    if (!this.#observedBefore.has(contextId)) return;
     const { targetInfos } = await session.command('Target.getTargets', undefined, COMMAND_MS);
-    const left = (targetInfos as TargetInfo[]).filter(
+    const remaining = (targetInfos as TargetInfo[]).filter(
       ({ targetId, type, browserContextId }) =>
         browserContextId === contextId && ROOTS.has(type) && !targets.has(targetId),
     );
-    // What has ended meanwhile needs no observation.
+    // A target that has ended meanwhile needs no observer.
     const attach = ({ targetId }: TargetInfo) =>
       session.command('Target.attachToTarget', { targetId, flatten: true }, COMMAND_MS).catch(() => undefined);
-    await Promise.all(left.map(attach));
+    await Promise.all(remaining.map(attach));
   }
 
   #close(session: Promise<BrowserSession>, observer: Observer): void {
     if (this.#observers.get(observer.contextId) !== observer) return;
     this.#observers.delete(observer.contextId);
-    this.#left.add(observer.contextId);
+    this.#observedBefore.add(observer.contextId);
     for (const [sessionId, owner] of this.#ofSessions) if (owner === observer) this.#ofSessions.delete(sessionId);
-    // A browser that is gone took its sessions along.
+    // When the browser has ended, its sessions have too.
     session
       .then((begun) => {
         for (const root of observer.roots) detach(begun, root);
@@ -135,7 +134,27 @@ export class ContextObservers {
   }
 }
 
-/** What is gone needs no detaching. */
+/** A target that has ended needs no detaching. */
 function detach(session: BrowserSession, sessionId: string): void {
   session.command('Target.detachFromTarget', { sessionId }, COMMAND_MS).catch(() => undefined);
 }
+
+// Targets of the type `tab` would only duplicate the pages.
+const FILTER = [
+  { type: 'browser', exclude: true },
+  { type: 'browser_ui', exclude: true },
+  { type: 'tab', exclude: true },
+  {},
+];
+
+/**
+ * Parameters of `Target.setAutoAttach`. `paused`: targets wait at their start until they are observed. We pause frames and workers:
+ * without that, half of the frames that navigate at once had no contents. Playwright pauses them too, and each client has to resume them. We
+ * never pause tabs: Playwright would miss their first requests.
+ */
+export const autoAttach = ({ paused }: { paused: boolean }) => ({
+  autoAttach: true,
+  flatten: true,
+  waitForDebuggerOnStart: paused,
+  filter: FILTER,
+});

@@ -1,35 +1,34 @@
+import { addedCommand, type ProtocolFilter, type ProtocolMessage, startedWorker } from './cdp-messages.ts';
 import type { HintValues } from './client-hints.ts';
-import type { WindowPlace } from './device-screens.ts';
-import { addedCommand, type ProtocolFilter, type ProtocolMessage } from './protocol-message.ts';
+import type { WindowPosition } from './device-screens.ts';
 import { type DeviceHeaders, type ProxyCredentials, scriptsPaused, workerScriptsPaused } from './request-guard.ts';
-import { startedWorker } from './started-worker.ts';
 
-/** What every target of a context is told about the device before its first script and its first request, and how it passes its proxy. */
+/** What every target of a context gets before its first script and its first request: the device's properties and the proxy credentials. */
 export type Identity = {
   credentials: ProxyCredentials;
   /** Parameters of `Emulation.setUserAgentOverride`. */
   userAgentOverride: Record<string, unknown>;
   maxTouchPoints: number;
-  /** What scripts of service workers and of workers' workers are requested with; Chromium itself would do so under its own name. */
+  /** Headers for the scripts of service workers and nested workers; Chromium itself would send its own user agent. */
   headers: DeviceHeaders;
-  /** What documents are requested with where servers ask for it. */
+  /** Client hints for documents, sent where servers ask for them. */
   hints: HintValues;
-  /** Where its windows are opened; null = anywhere. */
-  window: WindowPlace | null;
+  /** The position of its windows; null = any. */
+  window: WindowPosition | null;
   /** JavaScript for workers, which init scripts do not reach. */
   workerScript: string;
 };
 
-/** `placed`: it is a tab that we opened, and not one that a page did. */
-type Session = { identity: Identity | null; type: string; targetId: string; placed: boolean };
+/** `isOurs`: we opened the tab, not a page. */
+type Session = { identity: Identity | null; type: string; targetId: string; isOurs: boolean };
 type Expected = { identity: Identity; resolve: (contextId: string) => void };
 
 const WORKERS = new Set(['worker', 'shared_worker', 'service_worker']);
 
 /**
- * Makes Playwright say the truth about the device to every target. Playwright pauses each page, popup, frame and worker at its start
- * and sends its own overrides, which know no client hints and leave workers bare; amending those messages on their way is the one
- * place that comes before a popup's first request and a worker's first line.
+ * Applies the device to every target by amending Playwright's messages. Playwright pauses each page, popup, frame and worker at its start
+ * and sends its own overrides, which have no client hints and do not cover workers. Amending those messages is the only way to act before a
+ * popup's first request and a worker's first line.
  */
 export class DeviceSessions implements ProtocolFilter {
   readonly #sessions = new Map<string, Session>();
@@ -43,14 +42,14 @@ export class DeviceSessions implements ProtocolFilter {
   /** Whether the browser pauses the scripts of workers for us. */
   #pausesWorkerScripts = false;
 
-  /** The next context that Playwright creates has this identity; gives CDP's id of it. One at a time. */
+  /** Assigns an identity to the next context that Playwright creates; resolves with its CDP id. One at a time. */
   expectContext(identity: Identity): Promise<string> {
     return new Promise((resolve) => {
       this.#expected = { identity, resolve };
     });
   }
 
-  /** How the context of a session passes its proxy, null = the session is of no context of ours. */
+  /** The proxy credentials of a session's context, null = the session is not of one of our contexts. */
   credentialsOf(sessionId: string): ProxyCredentials | null {
     return this.#sessions.get(sessionId)?.identity?.credentials ?? null;
   }
@@ -66,18 +65,18 @@ export class DeviceSessions implements ProtocolFilter {
     return session?.type === 'service_worker' ? (session.identity?.headers ?? null) : null;
   }
 
-  /** The client hints of documents that a session requests; undefined = the session is of no context of ours. */
+  /** The client hints of documents that a session requests; undefined = the session is not of one of our contexts. */
   hintsOf(sessionId: string): HintValues | undefined {
     return this.#sessions.get(sessionId)?.identity?.hints;
   }
 
-  /** Headers of the script of a worker that another worker starts, by the target id that it will have; null = it is none. */
+  /** Headers of the script of a nested worker, by the target id that it will have; null = it is not nested. */
   headersOfNested(targetId: string): DeviceHeaders | null {
     const creator = this.#creators.get(targetId);
     return creator ? (this.#sessions.get(creator)?.identity?.headers ?? null) : null;
   }
 
-  /** The session in which the device is emulated in a tab, by CDP's id of the tab; null = there is no such tab (any more). */
+  /** The session in which the device is emulated in a tab, by its CDP target id; null = there is no such tab (any more). */
   emulating(targetId: string): { sessionId: string; maxTouchPoints: number } | null {
     const sessionId = this.#ofTabs.get(targetId);
     const identity = sessionId && this.#sessions.get(sessionId)?.identity;
@@ -94,9 +93,9 @@ export class DeviceSessions implements ProtocolFilter {
       this.#expected = null;
       return [message];
     }
-    if (message.method === 'Target.createTarget') return [this.#place(message)];
+    if (message.method === 'Target.createTarget') return [this.#positioned(message)];
     if (message.method === 'Target.detachFromTarget' && this.#isSharedWorker(message)) {
-      // Playwright has no use for shared workers and would leave them, and the device with them: it is told something else.
+      // Playwright detaches from shared workers, which drops our overrides; send a no-op instead.
       return [{ id: message.id, sessionId: message.sessionId, method: 'Browser.getVersion' }];
     }
     const session = this.#sessions.get(message.sessionId ?? '');
@@ -105,15 +104,15 @@ export class DeviceSessions implements ProtocolFilter {
   }
 
   incoming(message: ProtocolMessage): boolean {
-    if (message.id !== undefined) this.#answered(message, message.id);
+    if (message.id !== undefined) this.#responded(message, message.id);
     if (message.method === 'Target.attachedToTarget') this.#attached(message);
     if (message.method === 'Network.requestWillBeSent') this.#requested(message);
     if (message.method === 'Target.detachedFromTarget') this.#detached(message.params?.sessionId as string);
     return true;
   }
 
-  /** A new tab on the screen of its device. */
-  #place(message: ProtocolMessage): ProtocolMessage {
+  /** Opens a new tab on the screen of its device. */
+  #positioned(message: ProtocolMessage): ProtocolMessage {
     const window = this.#identities.get(message.params?.browserContextId as string)?.window;
     return window ? { ...message, params: { ...message.params, ...window, newWindow: true } } : message;
   }
@@ -127,8 +126,8 @@ export class DeviceSessions implements ProtocolFilter {
       case 'Emulation.setUserAgentOverride':
         return [{ ...message, params: identity.userAgentOverride }];
       case 'Emulation.setDeviceMetricsOverride':
-        // Where our browser put the window is nothing of the device's.
-        return [session.placed ? { ...message, params: { ...message.params, positionX: 0, positionY: 0 } } : message];
+        // Hide the real window position.
+        return [session.isOurs ? { ...message, params: { ...message.params, positionX: 0, positionY: 0 } } : message];
       case 'Emulation.setTouchEmulationEnabled':
         return [{ ...message, params: { ...message.params, maxTouchPoints: identity.maxTouchPoints } }];
       case 'Runtime.runIfWaitingForDebugger':
@@ -149,17 +148,17 @@ export class DeviceSessions implements ProtocolFilter {
     return type === 'worker' ? [...this.#pauseWorkerScripts(), ...commands] : commands;
   }
 
-  /** From the first dedicated worker on, for as long as the browser runs: no session but the browser's pauses the script of a worker's worker. */
+  /** Once per browser, at its first dedicated worker: only the browser's own session can pause the script of a nested worker. */
   #pauseWorkerScripts(): ProtocolMessage[] {
     if (this.#pausesWorkerScripts) return [];
     this.#pausesWorkerScripts = true;
     return [addedCommand(undefined, workerScriptsPaused)];
   }
 
-  #answered(message: ProtocolMessage, id: number): void {
+  #responded(message: ProtocolMessage, id: number): void {
     const creating = this.#creating.get(id);
     if (creating) this.#created(id, creating, message);
-    // The user agent of our command line hides that the browser is headless from pages, not from Playwright, which relies on it.
+    // Our command line hides from pages that the browser is headless; Playwright reads it from the user agent and relies on it.
     if (message.result?.product && message.result.userAgent) message.result.userAgent = 'Headless';
   }
 
@@ -179,12 +178,12 @@ export class DeviceSessions implements ProtocolFilter {
     const parent = this.#sessions.get(sessionId ?? '')?.identity ?? null;
     const identity = this.#identities.get(targetInfo.browserContextId ?? '') ?? parent;
     const { targetId, type, openerId } = targetInfo;
-    this.#sessions.set(own, { identity, type, targetId, placed: !openerId });
-    // The first one is Playwright's own; it may attach to a tab once more for others.
+    this.#sessions.set(own, { identity, type, targetId, isOurs: !openerId });
+    // The first session is the one that Playwright emulates in; it may attach to the tab again for other purposes.
     if (type === 'page' && !this.#ofTabs.has(targetId)) this.#ofTabs.set(targetId, own);
   }
 
-  /** The request for a worker's script is told of, in the session of who starts it, before it is paused. */
+  /** The request for a worker's script is reported in the session of its starter before it is paused. */
   #requested({ sessionId = '', params }: ProtocolMessage): void {
     if (this.#sessions.get(sessionId)?.type !== 'worker') return;
     const targetId = startedWorker(params as Parameters<typeof startedWorker>[0]);
@@ -194,7 +193,7 @@ export class DeviceSessions implements ProtocolFilter {
   #detached(sessionId: string): void {
     const { targetId = '', type } = this.#sessions.get(sessionId) ?? {};
     this.#creators.delete(targetId);
-    // A worker whose script does not come is never attached to.
+    // A worker whose script does not load is never attached.
     if (type === 'worker')
       for (const [started, creator] of this.#creators) if (creator === sessionId) this.#creators.delete(started);
     this.#sessions.delete(sessionId);

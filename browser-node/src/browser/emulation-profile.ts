@@ -7,16 +7,16 @@ import { hintValues, MEMORY_MAX_MOBILE, userAgentMetadata, userAgentOf } from '.
 import type { Identity } from './device-sessions.ts';
 import { type DeviceOverrides, deviceScript } from './page-scripts/device-script.ts';
 
-/** All that makes a context look like one device in one country: Playwright's options, what CDP is told, and the init script. */
+/** Everything that makes a context look like one device in one country: Playwright's options, CDP overrides and the init script. */
 export type EmulationProfile = {
   options: BrowserContextOptions;
   identity: Omit<Identity, 'window'>;
   device: Device;
-  /** For a context whose windows begin `windowLeft` pixels into the browser's desktop. */
+  /** For a context whose windows are `windowLeft` pixels from the left of the browser's desktop. */
   initScript: (windowLeft: number) => string;
 };
 
-// Safari 17 has none of these; where its pages look for them, they find out. (MDN browser-compat-data)
+// Safari 17 has none of these, and pages check for them (MDN browser-compat-data).
 const NOT_IN_SAFARI = [
   'userAgentData',
   'deviceMemory',
@@ -93,7 +93,7 @@ export function emulationProfile(
   return {
     options: {
       ...contextOptions(device, locale),
-      // Without its password, for which Playwright would pause every request.
+      // Without the password: with one, Playwright would pause every request.
       proxy: { server },
       userAgent,
     },
@@ -116,7 +116,7 @@ export function emulationProfile(
   };
 }
 
-/** Languages as Chromium weighs them in a header: `de-DE,de;q=0.9,...` (RFC 9110 section 12.5.4). */
+/** Languages with the weights that Chromium adds in headers: `de-DE,de;q=0.9,...` (RFC 9110, 12.5.4). */
 const weighted = (languages: string[]): string =>
   languages.map((tag, index) => (index === 0 ? tag : `${tag};q=${Math.max(0.1, 1 - index / 10).toFixed(1)}`)).join(',');
 
@@ -146,7 +146,7 @@ function deviceOverrides(device: Device, userAgent: string, languages: string[],
     language: languages[0] as string,
     languages,
     hardwareConcurrency: device.cores,
-    // On desktops that of the node's machine is as good as any, and what Chromium's client hints tell.
+    // On desktops the memory of the node's machine is plausible, and equals that in Chromium's client hints.
     ...(device.mobile && { deviceMemory: MEMORY_MAX_MOBILE }),
   };
   return {

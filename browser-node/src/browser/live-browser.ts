@@ -1,31 +1,30 @@
 import type { Logger } from '@adsweep/shared/service/logger.ts';
 import { withDeadline } from '@adsweep/shared/service/with-deadline.ts';
 import { type Browser, type BrowserContext, chromium } from 'playwright-core';
-import type { Chromium } from './chromium-path.ts';
+import { longLivedMemory, RENDERER_BYTES_MAX, RendererMemory } from './chromium-memory.ts';
 import { type ChromiumProcess, startChromium } from './chromium-process.ts';
 import { ContextObservers, UNREAD_FLOOD } from './context-observers.ts';
 import { DeviceScreens } from './device-screens.ts';
 import { DeviceSessions } from './device-sessions.ts';
 import { type EmulationProfile, emulationProfile } from './emulation-profile.ts';
-import { lastingMemory } from './group-memory.ts';
+import type { Chromium } from './locate-chromium.ts';
 import type { OpenContext, OpenOptions } from './open-context.ts';
 import { PipeTransport } from './pipe-transport.ts';
 import { type RecycleLimits, type RecycleReason, recycleReason } from './recycle-policy.ts';
-import { RENDERER_BYTES_MAX, RendererMemory } from './renderer-memory.ts';
 import { RequestGuard } from './request-guard.ts';
-import { takePicture } from './take-picture.ts';
+import { takeScreenshot } from './take-screenshot.ts';
 
 const CONNECT_DEADLINE_MS = 15_000;
 const OPEN_DEADLINE_MS = 15_000;
 const CLOSE_DEADLINE_MS = 5_000;
-/** Besides the place: sensors, which browsers give without asking. */
+/** Permissions that are granted: geolocation, and sensors, for which browsers do not ask. */
 const GRANTED = ['geolocation', 'accelerometer'];
 const SCREEN_DEADLINE_MS = 5_000;
-/** How long a browser that does not close a context may go on for the sake of its other contexts. */
+/** How long a browser that does not close a context keeps running for its other contexts. */
 const UNHEALTHY_GRACE_MS = 20_000;
 const MEMORY_EVERY_MS = 10_000;
 
-/** One running Chromium and its contexts. It ends when it was retired and its last context is closed, or when it is killed. */
+/** One running Chromium and its contexts. It ends when its last context is closed after it was retired, or when it is killed. */
 export class LiveBrowser {
   readonly version: string;
   readonly #process: ChromiumProcess;
@@ -63,7 +62,7 @@ export class LiveBrowser {
     this.#browser = browser;
     this.#sessions = sessions;
     this.#observers = new ContextObservers(() => transport.own.attach(OPEN_DEADLINE_MS));
-    transport.onflood = (sessionId) => this.#observers.tell(sessions.targetOf(sessionId), UNREAD_FLOOD);
+    transport.onflood = (sessionId) => this.#observers.emit(sessions.targetOf(sessionId), UNREAD_FLOOD);
     this.#screens = new DeviceScreens((screen) =>
       transport.own.command('Emulation.addScreen', screen, SCREEN_DEADLINE_MS),
     );
@@ -75,8 +74,8 @@ export class LiveBrowser {
   }
 
   /**
-   * Starts a Chromium whose renderers may hold so many bytes of memory each. Throws when it does not come up in time; nothing of it is
-   * left then.
+   * Starts a Chromium; `rendererBytes` is the most memory of one renderer. Throws when Chromium does not start in time; its process and
+   * profile are removed then.
    */
   static async launch(where: Chromium, logger: Logger, rendererBytes = RENDERER_BYTES_MAX): Promise<LiveBrowser> {
     const process = await startChromium(where, logger);
@@ -112,7 +111,7 @@ export class LiveBrowser {
   recycleReason(limits: RecycleLimits, now = Date.now()): RecycleReason | null {
     if (now - this.#measuredAt > MEMORY_EVERY_MS) {
       this.#measuredAt = now;
-      this.#memory = lastingMemory(this.#process.pid);
+      this.#memory = longLivedMemory(this.#process.pid);
     }
     const usage = {
       broken: this.#broken,
@@ -124,19 +123,19 @@ export class LiveBrowser {
     return recycleReason(usage, limits);
   }
 
-  /** Announces an {@link open}, so that the browser does not end before it. */
+  /** Reserves an {@link open}, so that the browser does not end before it. */
   claim(): void {
     this.#claims += 1;
     this.#contexts += 1;
     if (!this.#broken) this.#renderers.start();
   }
 
-  /** Opens a context that was claimed; throws when the browser does not answer in time, and counts as broken from then on. */
+  /** Opens a claimed context. Throws when the browser does not respond in time; it counts as broken from then on. */
   async open({ emulator, countryCode, ticket }: OpenOptions): Promise<OpenContext> {
     const profile = emulationProfile(emulator, countryCode, ticket, this.version);
     try {
-      const [context, contextId] = await withDeadline(this.#inTurn(profile), OPEN_DEADLINE_MS, 'a browser context');
-      return this.#present(context, contextId);
+      const [context, contextId] = await withDeadline(this.#serialize(profile), OPEN_DEADLINE_MS, 'a browser context');
+      return this.#asOpenContext(context, contextId);
     } catch (error) {
       this.#markUnhealthy();
       this.#disclaim();
@@ -144,13 +143,13 @@ export class LiveBrowser {
     }
   }
 
-  /** No more contexts; ends when the last one is closed. */
+  /** Opens no more contexts; the browser ends when the last one is closed. */
   retire(): void {
     this.#retired = true;
     if (this.#claims === 0) void this.kill();
   }
 
-  /** Ends the browser and all it started, at once. */
+  /** Ends the browser and all its child processes at once. */
   kill(): Promise<void> {
     this.#broken = true;
     this.#renderers.stop();
@@ -160,16 +159,16 @@ export class LiveBrowser {
     return this.#killed;
   }
 
-  /** One at a time: the identity that is announced belongs to the context that Playwright creates next. */
-  #inTurn(profile: EmulationProfile): Promise<[BrowserContext, string]> {
+  /** Opens contexts one after the other: an expected identity is applied to the next context that Playwright creates. */
+  #serialize(profile: EmulationProfile): Promise<[BrowserContext, string]> {
     const mine = this.#opening.then(() => this.#create(profile));
-    // A failure is its caller's; the next in turn starts anyway.
+    // The caller handles a failure; the next context is opened regardless.
     this.#opening = mine.catch(() => undefined);
     return mine;
   }
 
   async #create(profile: EmulationProfile): Promise<[BrowserContext, string]> {
-    const window = await this.#screens.placeOf(profile.device);
+    const window = await this.#screens.positionOf(profile.device);
     const expected = this.#sessions.expectContext({ ...profile.identity, window });
     const context = await this.#browser.newContext(profile.options);
     await context.addInitScript(profile.initScript(window?.left ?? 0));
@@ -178,7 +177,7 @@ export class LiveBrowser {
     return [context, contextId];
   }
 
-  /** Permissions of a browser whose user was asked for the place alone. Playwright would refuse all others for good. */
+  /** Grants permissions one by one: Playwright's own call would deny all others for good. */
   async #grant(browserContextId: string): Promise<void> {
     const grant = (name: string) => {
       const params = { permission: { name }, setting: 'granted', browserContextId };
@@ -187,7 +186,7 @@ export class LiveBrowser {
     await Promise.all(GRANTED.map(grant));
   }
 
-  #present(context: BrowserContext, contextId: string): OpenContext {
+  #asOpenContext(context: BrowserContext, contextId: string): OpenContext {
     let closing: Promise<void> | null = null;
     return {
       context,
@@ -195,7 +194,7 @@ export class LiveBrowser {
       browserName: 'Chromium',
       browserVersion: this.version,
       observe: (listener) => this.#observers.observe(contextId, listener),
-      picture: (...asked) => takePicture(this.#transport.own, this.#sessions, ...asked),
+      screenshot: (...request) => takeScreenshot(this.#transport.own, this.#sessions, ...request),
       browserContextId: contextId,
       crashedForMemory: () => this.#renderers.endedForMemory(),
       browserEnded: () => this.#killed !== null || this.#transport.closed,
@@ -215,8 +214,8 @@ export class LiveBrowser {
     }
     this.#sessions.forgetContext(contextId);
     this.#observers.forget(contextId);
-    // Only now are all of its lasting processes there: before its first context a browser has half the memory of an idle one.
-    this.#idleMemory ??= lastingMemory(this.#process.pid);
+    // Measured only now that all of its long-lived processes run: before its first context a browser has half the memory.
+    this.#idleMemory ??= longLivedMemory(this.#process.pid);
     this.#disclaim();
   }
 

@@ -1,16 +1,16 @@
 import type { Readable } from 'node:stream';
-import { HEAD_BYTES, limitOf, type MessageLimit } from './page-events.ts';
+import { HEAD_BYTES, limitOf, type MessageLimit } from './message-limits.ts';
 
 const END = 0;
-/** Bytes of whole messages that wait to be delivered; beyond, nothing is read, so that Chromium waits at its end of the pipe. */
+/** Bytes of complete messages that wait for delivery; beyond that, reading pauses, so that Chromium blocks on its end of the pipe. */
 const UNDELIVERED_BYTES_MAX = 64 * 1024 * 1024;
 
-/** The last bytes of a message tell which session it is for. */
+/** The end of a message, which contains its session id. */
 const TAIL_BYTES = 80;
 
 /**
- * `overflow`: a message was larger than it may be; no other follows. `dropped`: a message that a script wrote and nobody reads has
- * passed, so many bytes of it, with its end.
+ * `overflow`: a message exceeded its limit; no other follows. `dropped`: an unread message that a script caused was dropped; its size and
+ * the end of its text.
  */
 export type MessageReceiver = {
   message(text: string): void;
@@ -19,18 +19,18 @@ export type MessageReceiver = {
 };
 
 /**
- * Splits what Chromium writes to its pipe into messages, each of which ends with a zero byte. It holds one message of the largest
- * size and the bytes that wait, and never more; a message that nobody reads is dropped while it arrives.
+ * Splits what Chromium writes to its pipe into messages, each of which ends with a zero byte. It holds at most one message of the largest
+ * size and the messages that wait; an unread message is dropped while it arrives.
  */
 export class MessageReader {
   readonly #read: Readable;
   readonly #receiver: MessageReceiver;
   #parts: Buffer[] = [];
   #bytes = 0;
-  /** Of the present message; null = too little of it is here to tell. */
+  /** The limit of the current message; null = too little of it has arrived to identify it. */
   #limit: MessageLimit | null = null;
   #isDropped = false;
-  /** The end of a message that is dropped. */
+  /** The end of the message that is being dropped. */
   #tail: Buffer = Buffer.alloc(0);
   #undeliveredBytes = 0;
   #droppedBytes = 0;
@@ -42,7 +42,7 @@ export class MessageReader {
     read.on('data', (chunk: Buffer) => this.#split(chunk));
   }
 
-  /** How much came so far of messages that nobody reads. */
+  /** Bytes of dropped messages so far, the current one included. */
   get droppedBytes(): number {
     return this.#droppedBytes + (this.#isDropped ? this.#bytes : 0);
   }
@@ -98,7 +98,7 @@ export class MessageReader {
     if (!this.#limit?.isTraffic) this.#receiver.dropped(this.#bytes, this.#tail.toString('latin1'));
   }
 
-  /** Each message in a callback of its own: what one of them resolved runs before the next, and timers are not kept waiting. */
+  /** Each message in a callback of its own, so that promises that it resolves run before the next one, and timers are not delayed. */
   #queue(parts: Buffer[], bytes: number): void {
     this.#undeliveredBytes += bytes;
     if (this.#undeliveredBytes > UNDELIVERED_BYTES_MAX) this.#read.pause();

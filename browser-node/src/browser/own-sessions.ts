@@ -1,10 +1,10 @@
 import type { Logger } from '@adsweep/shared/service/logger.ts';
 import { DeadlineError } from '@adsweep/shared/service/with-deadline.ts';
-import { LAST_ADDED_ID, type ProtocolMessage } from './protocol-message.ts';
+import { LAST_ADDED_ID, type ProtocolMessage } from './cdp-messages.ts';
 
 /**
- * A session with the browser itself, beside Playwright's: what it attaches to automatically, and the sessions that come of it, are its
- * own. Every command rejects when the browser is gone, refuses, or does not answer within `deadlineMs`.
+ * Our own CDP session with the browser target, independent of Playwright's; targets that it auto-attaches to get sessions beneath it. Every
+ * command rejects when the browser has ended, returns an error, or does not respond within `deadlineMs`.
  */
 export interface BrowserSession {
   /** A command to the browser, or to one of the sessions beneath this one. */
@@ -14,7 +14,7 @@ export interface BrowserSession {
     deadlineMs: number,
     sessionId?: string,
   ): Promise<Record<string, unknown>>;
-  /** The one listener to what this session (`sessionId` undefined) and those beneath it tell. What it throws is logged. */
+  /** Sets the listener to the events of this session (`sessionId` undefined) and those beneath it. Errors that it throws are logged. */
   listen(listener: EventListener): void;
   close(): void;
 }
@@ -23,14 +23,14 @@ type EventListener = (method: string, params: unknown, sessionId: string | undef
 type Pending = { method: string; settle: (answer: ProtocolMessage | Error) => void };
 
 const CLOSE_MS = 5_000;
-/** An answer that is late stands behind as much as this of what nobody reads: the browser is not silent. */
+/** Where a late response is preceded by at least this much unread output, the browser is busy and not hung. */
 const HELD_UP_BYTES = 16 * 1024 * 1024;
-/** How many times a deadline is waited for anew while that is so. */
+/** How many times a deadline is extended for that. */
 const HELD_UP_TIMES = 3;
 
-/** The sessions of our own on a browser's connection. */
+/** Our own CDP sessions on a browser's connection. */
 export class OwnSessions {
-  readonly #say: (message: ProtocolMessage) => void;
+  readonly #send: (message: ProtocolMessage) => void;
   readonly #unreadBytes: () => number;
   readonly #logger: Logger;
   readonly #pending = new Map<number, Pending>();
@@ -38,9 +38,9 @@ export class OwnSessions {
   #lastId = LAST_ADDED_ID;
   #ended = false;
 
-  /** `unreadBytes`: how much came so far that nobody reads. */
-  constructor(say: (message: ProtocolMessage) => void, unreadBytes: () => number, logger: Logger) {
-    this.#say = say;
+  /** `unreadBytes`: the number of bytes of dropped messages so far. */
+  constructor(send: (message: ProtocolMessage) => void, unreadBytes: () => number, logger: Logger) {
+    this.#send = send;
     this.#unreadBytes = unreadBytes;
     this.#logger = logger;
   }
@@ -54,6 +54,7 @@ export class OwnSessions {
   command(method: string, params: object | undefined, deadlineMs: number, sessionId?: string) {
     const id = ++this.#lastId;
     return new Promise<Record<string, unknown>>((resolve, reject) => {
+      // 'the browser is gone' is a failure code of its own in failures.ts.
       if (this.#ended) return reject(new Error(`${method}: the browser is gone`));
       const stopTimer = this.#startTimer(deadlineMs, () => this.#settle(id, new DeadlineError(method, deadlineMs)));
       const settle = (answer: ProtocolMessage | Error) => {
@@ -63,11 +64,11 @@ export class OwnSessions {
         else resolve(answer.result ?? {});
       };
       this.#pending.set(id, { method, settle });
-      this.#say({ id, method, params: params as Record<string, unknown>, sessionId });
+      this.#send({ id, method, params: params as Record<string, unknown>, sessionId });
     });
   }
 
-  /** Calls `expire` after `ms`, and later where the answers of the browser are held up. Stopped by what it returns. */
+  /** Calls `expire` after `ms`, or later while unread output delays responses. Returns the function that stops the timer. */
   #startTimer(ms: number, expire: () => void, times = HELD_UP_TIMES): () => void {
     const before = this.#unreadBytes();
     let stop = () => clearTimeout(timer);
@@ -78,7 +79,7 @@ export class OwnSessions {
     return () => stop();
   }
 
-  /** Whether a message was for one of our sessions; it is handled then. */
+  /** Handles a message for one of our sessions; returns whether it was one. */
   take(message: ProtocolMessage): boolean {
     if (message.id !== undefined && message.id > LAST_ADDED_ID) {
       this.#settle(message.id, message);
@@ -94,7 +95,7 @@ export class OwnSessions {
     return true;
   }
 
-  /** The browser is gone. */
+  /** Rejects all pending commands: the browser has ended. */
   end(): void {
     this.#ended = true;
     for (const [id, { method }] of [...this.#pending]) this.#settle(id, new Error(`${method}: the browser is gone`));
@@ -109,7 +110,7 @@ export class OwnSessions {
 
 class OwnSession implements BrowserSession {
   readonly #sessions: OwnSessions;
-  /** Which of our sessions an id belongs to, for all of them. */
+  /** The session that owns each session id, shared by all of our sessions. */
   readonly #owners: Map<string, OwnSession>;
   readonly #id: string;
   readonly #children = new Set<string>();
@@ -146,7 +147,7 @@ class OwnSession implements BrowserSession {
     this.#listener = () => undefined;
     this.#sessions
       .command('Target.detachFromTarget', { sessionId: this.#id }, CLOSE_MS)
-      // The browser may be gone, and the session with it.
+      // The browser may have ended, and the session with it.
       .catch(() => undefined)
       .finally(() => {
         for (const id of [this.#id, ...this.#children]) this.#owners.delete(id);

@@ -1,26 +1,25 @@
 import type { Readable, Writable } from 'node:stream';
 import type { Logger } from '@adsweep/shared/service/logger.ts';
 import type { ConnectOverCDPTransport } from 'playwright-core';
+import { isResponseToAdded, type ProtocolFilter, type ProtocolMessage } from './cdp-messages.ts';
+import { isStreamedBody, trimStrings, UnreadBytes } from './message-limits.ts';
 import { MessageReader } from './message-reader.ts';
 import { OwnSessions } from './own-sessions.ts';
-import { isCopiedAnswer, trimStrings } from './page-events.ts';
-import { answersAdded, type ProtocolFilter, type ProtocolMessage } from './protocol-message.ts';
-import { UnreadBytes } from './unread-bytes.ts';
 
-/** What the scripts of a target can write to the console before it is told of as a flood: all other messages stand behind it. */
+/** Unread bytes of one target that are reported as a flood: they delay all other messages. */
 const UNREAD_BYTES_MAX = 32 * 1024 * 1024;
 
-/** An event whose JSON is longer than this may carry strings that are worth cutting. */
+/** An event whose JSON is longer than this may contain strings that must be cut. */
 const LONG_EVENT = 16_384;
 
 /**
- * The one connection to Chromium, over `--remote-debugging-pipe`: JSON messages that each end with a zero byte. It serves Playwright,
- * through `filters`, and sessions of our own beside it. Whatever comes from the browser, nothing here throws: it closes instead.
+ * The only connection to Chromium, over `--remote-debugging-pipe`: JSON messages that each end with a zero byte. It serves Playwright,
+ * through `filters`, and our own sessions. It never throws for what the browser sends; it closes instead.
  */
 export class PipeTransport implements ConnectOverCDPTransport {
   onmessage?: (message: object) => void;
   onclose?: (reason?: string) => void;
-  /** Scripts flood a session with what nobody reads; called again for as much more. */
+  /** Called when the scripts of a session write {@link UNREAD_BYTES_MAX} unread bytes, and again for every further so many. */
   onflood?: (sessionId: string) => void;
   readonly own: OwnSessions;
   readonly #write: Writable;
@@ -41,12 +40,12 @@ export class PipeTransport implements ConnectOverCDPTransport {
       dropped: (bytes, tail) => this.#countUnread(bytes, tail),
     });
     this.own = new OwnSessions(
-      (message) => this.#say(message),
+      (message) => this.#send(message),
       () => reader.droppedBytes,
       logger,
     );
     read.on('close', () => this.#end('the pipe to Chromium was closed'));
-    // A broken pipe is also a close, which says it.
+    // Errors are reported as the end of the pipe.
     read.on('error', () => this.#end('the pipe from Chromium broke'));
     write.on('error', () => this.#end('the pipe to Chromium broke'));
   }
@@ -61,7 +60,7 @@ export class PipeTransport implements ConnectOverCDPTransport {
       (messages, filter) => messages.flatMap((each) => filter.outgoing(each)),
       [message as ProtocolMessage],
     );
-    for (const each of outgoing) this.#say(each);
+    for (const each of outgoing) this.#send(each);
   }
 
   close(): void {
@@ -70,8 +69,8 @@ export class PipeTransport implements ConnectOverCDPTransport {
     this.#end('closed');
   }
 
-  /** What is said in one turn of the event loop is written at once: every write wakes Chromium. */
-  #say(message: ProtocolMessage): void {
+  /** Messages of one event loop iteration are written together: every write wakes Chromium. */
+  #send(message: ProtocolMessage): void {
     if (this.#closed) return;
     if (this.#write.writableCorked === 0) {
       this.#write.cork();
@@ -87,7 +86,7 @@ export class PipeTransport implements ConnectOverCDPTransport {
     this.onclose?.(reason);
   }
 
-  /** Closes, for a fault of the browser's or of a handler. */
+  /** Closes after an error of the browser or of a handler. */
   #abandon(reason: string, cause?: unknown): void {
     if (!this.#closed) this.#logger.warn({ cause, reason }, 'the connection to a browser is closed');
     this.close();
@@ -102,11 +101,11 @@ export class PipeTransport implements ConnectOverCDPTransport {
     if (this.#closed) return;
     try {
       const message = JSON.parse(text) as ProtocolMessage;
-      if (message.id === undefined && text.length > LONG_EVENT && !isCopiedAnswer(message)) trimStrings(message);
+      if (message.id === undefined && text.length > LONG_EVENT && !isStreamedBody(message)) trimStrings(message);
       if (message.method === 'Target.detachedFromTarget') this.#unread.forget(String(message.params?.sessionId));
-      if (answersAdded(message) || this.own.take(message)) return;
-      const say = (reply: ProtocolMessage) => this.#say(reply);
-      if (this.#filters.every((filter) => filter.incoming(message, say))) this.onmessage?.(message);
+      if (isResponseToAdded(message) || this.own.take(message)) return;
+      const send = (reply: ProtocolMessage) => this.#send(reply);
+      if (this.#filters.every((filter) => filter.incoming(message, send))) this.onmessage?.(message);
     } catch (cause) {
       this.#abandon('a message could not be handled', cause);
     }

@@ -2,7 +2,7 @@
 export type RecycleLimits = { contexts: number; ageMs: number; memoryGrowth: number };
 export const RECYCLE_LIMITS: RecycleLimits = { contexts: 300, ageMs: 30 * 60_000, memoryGrowth: 2 };
 
-/** The usage of a browser so far; memory in bytes of its long-lived processes, null = not known. */
+/** The usage of a browser so far; memory of its long-lived processes in bytes, null = not known. */
 export type BrowserUsage = {
   broken: boolean;
   contexts: number;
@@ -14,7 +14,7 @@ export type BrowserUsage = {
 const RECYCLE_REASONS = ['broken', 'contexts', 'age', 'memory'] as const;
 export type RecycleReason = (typeof RECYCLE_REASONS)[number];
 
-/** Why a browser starts: it is the first, the one before it must be replaced, or a context must not share one. */
+/** Why a browser starts: it is the first, it replaces one, or a context needs its own (`isolated`). */
 export const LAUNCH_REASONS = ['first', ...RECYCLE_REASONS, 'isolated'] as const;
 export type LaunchReason = (typeof LAUNCH_REASONS)[number];
 

@@ -1,46 +1,45 @@
+import { addedCommand, type ProtocolFilter, type ProtocolMessage, type Send } from './cdp-messages.ts';
 import { amendedHints, type HintValues } from './client-hints.ts';
-import { addedCommand, type ProtocolFilter, type ProtocolMessage, type Say } from './protocol-message.ts';
 
-/** What a proxy's challenge is answered with. */
+/** The credentials for a proxy's challenge. */
 export type ProxyCredentials = { username: string; password: string };
 
-/** The headers by which a device is known. */
+/** The headers that identify a device. */
 export type DeviceHeaders = { 'User-Agent': string; 'Accept-Language': string };
-/** Headers for a request that was paused in a session, undefined = the browser's own; null = it has the device's already. */
+/** Headers for a request that was paused in a session (undefined: the browser's own session); null = it has the device's headers already. */
 type HeadersOf = (sessionId: string | undefined, frameId: string) => DeviceHeaders | null;
 type Header = { name: string; value: string };
 const HINT = /^sec-ch-ua/i;
 
 const NAVIGATIONS = new Set(['Page.navigate', 'Target.createTarget']);
-/** What a tab may show; `about:` is where every tab begins. */
+/** URLs that a tab may open; every tab starts at an `about:` URL. */
 const ALLOWED = /^(https?|about|data|blob|javascript):/i;
-// Chromium answers that it is invalid.
+// Chromium rejects it as invalid.
 const INVALID_URL = 'http://';
-/** The beginnings of what is not of the web and has a loader in Chromium. */
+/** Schemes and prefixes of URLs that Chromium can load and that are not of the web. */
 const INSIDE = ['file:', 'filesystem:', 'chrome:', 'chrome-', 'devtools:', 'view-source:', 'content:'];
 /**
- * What Chromium pauses for us. It asks for a proxy's credentials only on behalf of what it may pause; the first document of a context
- * brings them, and they serve all other requests.
+ * The requests that Chromium pauses for us. It asks for a proxy's credentials only for requests of these patterns; those of a context's
+ * first document are then used for all its other requests.
  */
 const PAUSED = [{ urlPattern: '*', resourceType: 'Document' }, ...INSIDE.map((start) => ({ urlPattern: `${start}*` }))];
 
 /**
- * Stands between a browser's requests and the network. It answers the proxy's challenge with the credentials of the session's context,
- * and refuses what is not of the web (`file:`, `chrome:`, `devtools:`, `view-source:`...): commands that would open it, and requests for
- * it that Chromium was about to make.
+ * Controls a browser's requests before they reach the network. It answers the proxy's challenge with the credentials of the session's
+ * context, and refuses URLs that are not of the web (`file:`, `chrome:`, `devtools:`, `view-source:`...), in commands and in requests.
  *
- * With a proxy password, Playwright would pause every request and continue it only after the renderer has reported it. A renderer that
- * ends first leaves its last beacons paused forever: 120 of 200 in a test. So Playwright gets no password; documents continue at once, and no
- * other web request is paused, except where requests are routed. There, Playwright would grant every CORS preflight itself; we let preflights
- * through to their servers, as any other browser does.
+ * With a proxy password, Playwright would pause every request and continue it only after the renderer has reported it. When a renderer ends
+ * before that, its last beacons stay paused forever: 120 of 200 in a test. So Playwright gets no password; documents continue at once, and no
+ * other web request is paused, except where requests are routed. There, Playwright would answer every CORS preflight itself; we send
+ * preflights to their servers, as any other browser does.
  */
 export class RequestGuard implements ProtocolFilter {
   readonly #credentialsOf: (sessionId: string) => ProxyCredentials | null;
   readonly #headersOf: HeadersOf;
   readonly #hintsOf: (sessionId: string) => HintValues | undefined;
-  /** Challenges that were answered, by session: the second of the same request says that the answer was wrong. */
+  /** Challenges that were answered, by session: a second challenge for the same request means that the credentials were wrong. */
   readonly #answered = new Map<string, Set<unknown>>();
-  /** Sessions in which somebody routes requests. */
+  /** Sessions in which Playwright routes requests. */
   readonly #routed = new Set<string>();
 
   constructor(
@@ -74,15 +73,15 @@ export class RequestGuard implements ProtocolFilter {
     }
   }
 
-  incoming(message: ProtocolMessage, say: Say): boolean {
+  incoming(message: ProtocolMessage, send: Send): boolean {
     switch (message.method) {
       case 'Target.detachedFromTarget':
         this.#forget(message.params?.sessionId as string);
         return true;
       case 'Fetch.authRequired':
-        return this.#answer(message, say);
+        return this.#answer(message, send);
       case 'Fetch.requestPaused':
-        return this.#decide(message, say);
+        return this.#decide(message, send);
       default:
         return true;
     }
@@ -93,22 +92,22 @@ export class RequestGuard implements ProtocolFilter {
     this.#routed.delete(sessionId);
   }
 
-  #decide(message: ProtocolMessage, say: Say): boolean {
+  #decide(message: ProtocolMessage, send: Send): boolean {
     const { params, sessionId } = message;
     const requestId = params?.requestId;
     if (!ALLOWED.test(requestedUrl(message)))
-      say(
+      send(
         addedCommand(sessionId, { method: 'Fetch.failRequest', params: { requestId, errorReason: 'BlockedByClient' } }),
       );
     else if (this.#routed.has(sessionId ?? '') && !isPreflight(message)) return true;
     else
-      say(
+      send(
         addedCommand(sessionId, { method: 'Fetch.continueRequest', params: { requestId, ...this.#amended(message) } }),
       );
     return false;
   }
 
-  /** The headers of a request that Chromium makes under its own name and not under the device's. */
+  /** Corrected headers for a request that Chromium makes with its own user agent instead of the device's. */
   #amended({ params, sessionId }: ProtocolMessage): { headers?: Header[] } {
     const { headers = {} } = (params?.request ?? {}) as { headers?: Record<string, string> };
     if (params?.resourceType === 'Document') return this.#hinted(headers, sessionId);
@@ -124,11 +123,11 @@ export class RequestGuard implements ProtocolFilter {
     return amended ? { headers: amended } : {};
   }
 
-  #answer({ params, sessionId = '' }: ProtocolMessage, say: Say): false {
+  #answer({ params, sessionId = '' }: ProtocolMessage, send: Send): false {
     const requestId = params?.requestId;
     const isOfProxy = (params?.authChallenge as { source?: unknown } | undefined)?.source === 'Proxy';
     const answer = { requestId, authChallengeResponse: this.#responseTo(sessionId, requestId, isOfProxy) };
-    say(addedCommand(sessionId, { method: 'Fetch.continueWithAuth', params: answer }));
+    send(addedCommand(sessionId, { method: 'Fetch.continueWithAuth', params: answer }));
     return false;
   }
 
@@ -143,7 +142,7 @@ export class RequestGuard implements ProtocolFilter {
   }
 }
 
-/** Scripts are paused too: for service workers, whose scripts Chromium asks for under its own name. */
+/** Pauses scripts too: for service workers, whose scripts Chromium requests with its own user agent. */
 export const scriptsPaused = {
   method: 'Fetch.enable',
   params: {
@@ -153,22 +152,21 @@ export const scriptsPaused = {
 };
 
 /**
- * Sent in the browser's own session: the scripts of all workers, and little else, are of this type. It is the only place where the script
- * of a worker that a worker starts can be given the device's headers (Chromium 156): user-agent overrides in the starting worker's session
- * have no effect on that request, `Network.setExtraHTTPHeaders` there changes its other requests too, and `Fetch.enable` in the page's
- * session pauses only the page's own workers. Scripts of blob: URLs make no request; while they were paused, a flood of them filled the
- * renderer's memory.
+ * Sent in the browser's own session: the scripts of all workers, and little else, are of this type. Only here can the script of a nested
+ * worker get the device's headers (Chromium 156): user-agent overrides in the starting worker's session have no effect on that request,
+ * `Network.setExtraHTTPHeaders` there changes its other requests too, and `Fetch.enable` in the page's session pauses only the page's own
+ * workers. Scripts of blob: URLs make no request; while they were paused, a flood of them filled the renderer's memory.
  */
 export const workerScriptsPaused = {
   method: 'Fetch.enable',
   params: { patterns: [{ urlPattern: 'http*', resourceType: 'Other' }] },
 };
 
-/** Every request reaches the network, where it is recorded. */
+/** Without cache every request reaches the network, where it is recorded. */
 const withoutCache = { method: 'Network.setCacheDisabled', params: { cacheDisabled: true } };
 const guarded = { method: 'Fetch.enable', params: { handleAuthRequests: true, patterns: PAUSED } };
 
-/** Whether a request was paused that the browser makes to ask whether a page may make another (Fetch standard, 4.8): no page can set that header. */
+/** Whether a paused request is a CORS preflight (Fetch standard, 4.8): pages cannot set its header. */
 function isPreflight({ params }: ProtocolMessage): boolean {
   const { method, headers = {} } = (params?.request ?? {}) as { method?: string; headers?: Record<string, string> };
   if (method !== 'OPTIONS' || params?.responseStatusCode !== undefined) return false;

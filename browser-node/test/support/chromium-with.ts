@@ -1,7 +1,7 @@
 import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Chromium } from '../../src/browser/chromium-path.ts';
+import type { Chromium } from '../../src/browser/locate-chromium.ts';
 import { chromiumOfRun } from './chromium-of-run.ts';
 
 /** The Chromium of this machine, by a command of its own that adds `flags`; `remove` deletes that command. */

@@ -1,7 +1,6 @@
 import { addPdfPlugins } from './add-pdf-plugins.ts';
 import { NATIVE_MARK, nativeFunctions } from './native-functions.ts';
-import { type Gpu, overrideGpu } from './override-gpu.ts';
-import { type NavigatorOverrides, overrideNavigator } from './override-navigator.ts';
+import { type Gpu, type NavigatorOverrides, overrideGpu, overrideNavigator } from './override-navigator.ts';
 import { overrideWindow, type WindowOverrides } from './override-window.ts';
 
 export type DeviceOverrides = {
@@ -12,8 +11,8 @@ export type DeviceOverrides = {
 };
 
 /**
- * JavaScript that runs in pages, frames and workers before their own scripts and leaves no name behind. The functions are sent as their
- * source: each stands alone. `mark` tells functions of ours from those of pages.
+ * JavaScript that runs in pages, frames and workers before their own scripts and defines no global names. The functions are sent as source
+ * text, so each must be self-contained. `mark` distinguishes our functions from those of pages.
  */
 export function deviceScript({ navigator, window, gpu, pdfViewer }: DeviceOverrides, mark: string): string {
   return `(() => {

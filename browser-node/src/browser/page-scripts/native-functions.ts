@@ -1,24 +1,23 @@
-/** What stands in the sources of functions that print as native code, until a mark that nobody can guess takes its place. */
+/** Placeholder in the sources of functions that print as native code; it is replaced by a random mark. */
 export const NATIVE_MARK = 'NATIVE_MARK';
 
-/** Replaces functions of the browser by ones that a page cannot tell from them. */
+/** Replaces functions of the browser by functions that a page cannot distinguish from them. */
 export type NativeFunctions = {
   /**
-   * Replaces a getter or a method; a property that is not there stays away. `answer` is given the object that it was called on, the first
-   * argument, and the original, which can be called on another object and throws what the browser throws.
+   * Replaces a getter or a method; a property that does not exist is not added. `answer` gets the object that it was called on, the first
+   * argument, and the original, which can be called on another object and throws the browser's errors.
    */
   wrap(
     owner: object,
     name: string,
     answer: (self: unknown, argument: unknown, original: (self: unknown) => unknown) => unknown,
   ): void;
-  /** What a getter answers, where the object is one that has it. */
+  /** Replaces a getter by one with a fixed value; it throws the original's error on other objects. */
   wrapGetter(owner: object, name: string, value: unknown): void;
 };
 
 /**
- * Runs in pages, frames and workers, before anything else of ours. Functions with `NATIVE_MARK` in their source print as native code from then
- * on: `Function.prototype.toString` is one of them. The mark is the same in all documents of a context, so that a frame's
+ * Runs in pages, frames and workers before our other scripts. Functions with `NATIVE_MARK` in their source print as native code from then on: `Function.prototype.toString` is one of them. The mark is the same in all documents of a context, so that a frame's
  * `toString` knows the functions of its parent and the other way round, and no page can guess it.
  *
  * The functions are methods and getters: as native ones they have no `prototype`, cannot be constructed, and refuse a wrong `this` with the

@@ -1,16 +1,16 @@
 import type { NativeFunctions } from './native-functions.ts';
 
-/** What `window` says where Chromium's own would say otherwise. */
+/** The properties of `window` that differ from Chromium's own. */
 export type WindowOverrides = {
   /** CSS pixels. */
   screen: { width: number; height: number; pixelRatio: number; workArea: { top: number; height: number } };
   /** Whether windows fill the work area of the screen. */
   maximized: boolean;
-  /** Where windows begin on the browser's desktop, in its pixels. */
+  /** Left edge of windows on the browser's desktop, in its pixels. */
   windowLeft: number;
-  /** Where pages begin on the device's screen, below the bars of its browser. */
+  /** Top edge of pages on the device's screen, below the browser's bars. */
   contentTop: number;
-  /** Whether `window.chrome` is there: on Chrome and on what is made of it. */
+  /** Whether `window.chrome` exists: in Chromium-based browsers. */
   chrome: boolean;
 };
 
@@ -24,13 +24,13 @@ export function overrideWindow(overrides: WindowOverrides, { wrap, wrapGetter }:
     }
   };
   const { width, height, pixelRatio, workArea } = overrides.screen;
-  // Chromium tells cross-site frames the size of the screen their window is on, whatever is emulated.
+  // Cross-site frames see the size of the screen that their window is on, whatever is emulated.
   if (screen.width !== width || devicePixelRatio !== pixelRatio) {
     wrapGetter(Screen.prototype, 'width', width);
     wrapGetter(Screen.prototype, 'height', height);
     wrapGetter(window, 'devicePixelRatio', pixelRatio);
   }
-  // The desktop of our browser has a screen for each kind of device: to its page it is the only one, and begins at 0.
+  // Our browser's desktop has a screen for each kind of device; to a page its screen is the only one and starts at 0.
   const available = { availLeft: 0, availTop: workArea.top, availWidth: width, availHeight: workArea.height };
   for (const [name, value] of Object.entries(available))
     if (Reflect.get(screen, name) !== value) wrapGetter(Screen.prototype, name, value);
@@ -39,7 +39,7 @@ export function overrideWindow(overrides: WindowOverrides, { wrap, wrapGetter }:
   for (const [name, value] of Object.entries({ ...corner, ...outer }))
     if (Reflect.get(window, name) !== value || !isOfTopSite()) wrapGetter(window, name, value);
   wrapGetter(Screen.prototype, 'isExtended', false);
-  // What a user does is told with its place on the desktop of our browser; what a script made up, and keys, with what it says or 0.
+  // Events of user input have positions on our browser's desktop; synthetic events and key events have their own or 0.
   const moveToScreen = (owner: object, isTrusted: (self: unknown) => boolean) => {
     const leftOf = Reflect.getOwnPropertyDescriptor(owner, 'screenX')?.get;
     const isPlaced = (self: unknown) => isTrusted(self) && leftOf?.call(self) >= overrides.windowLeft;
@@ -53,14 +53,14 @@ export function overrideWindow(overrides: WindowOverrides, { wrap, wrapGetter }:
   };
   moveToScreen(MouseEvent.prototype, (self) => (self as MouseEvent).isTrusted);
   if ('Touch' in window) moveToScreen(Touch.prototype, () => true);
-  // Headless Chromium says that notifications were refused, and that nobody was asked; frames of other sites are refused by every browser.
+  // Headless Chromium reports notifications as denied although nobody was asked; cross-site frames are denied in every browser.
   if (isSecureContext && 'Notification' in window && isOfTopSite()) wrapGetter(Notification, 'permission', 'default');
   if (!overrides.chrome) Reflect.deleteProperty(window, 'chrome');
   if (!overrides.chrome || 'chrome' in window) return;
   const since = performance.timeOrigin;
   const [started, requested] = [Math.round(since), since / 1000];
   const now = performance.now.bind(performance);
-  /** Prints as native code and has no name, as those of Chrome. */
+  /** Prints as native code and has no name, like Chrome's own functions. */
   const native = (run: () => object) => Object.defineProperty(run.bind(undefined), 'name', { value: '' });
   const chrome = {
     app: { isInstalled: false },

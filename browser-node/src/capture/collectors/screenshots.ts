@@ -74,7 +74,7 @@ function shootWhole(captureSession: CaptureSession, { page, tab }: OpenTab, size
   const view = page.viewportSize();
   const beyondView = !view || size.width > view.width || size.height > view.height;
   const part = { clip: screenshotClip(size), beyondView, quality: JPEG.quality };
-  return captureSession.open.picture(tab.session.targetId, part, underLoad(captureSession, SCREENSHOT_MS));
+  return captureSession.open.screenshot(tab.session.targetId, part, underLoad(captureSession, SCREENSHOT_MS));
 }
 
 /** What is in view. */

@@ -1,9 +1,8 @@
 import { withDeadline } from '@adsweep/shared/service/with-deadline.ts';
 import type { Page } from 'playwright-core';
-import { autoAttach } from '../../browser/auto-attach.ts';
-import { type ContextObservation, UNREAD_FLOOD } from '../../browser/context-observers.ts';
+import { startedWorker } from '../../browser/cdp-messages.ts';
+import { autoAttach, type ContextObservation, UNREAD_FLOOD } from '../../browser/context-observers.ts';
 import type { OpenContext } from '../../browser/open-context.ts';
-import { startedWorker } from '../../browser/started-worker.ts';
 import {
   CHILDREN_MAX,
   COMMAND_MS,

@@ -3,7 +3,7 @@ import { REQUEST_URLS_MAX } from '@adsweep/shared/limits.ts';
 import type { GatewayOutcome } from '@adsweep/shared/targeting/exit-ticket.ts';
 import { gatewayOutcome } from '@adsweep/shared/targeting/gateway-status.ts';
 import { registrableDomain } from '@adsweep/shared/urls/registrable-domain.ts';
-import { startedWorker } from '../../browser/started-worker.ts';
+import { startedWorker } from '../../browser/cdp-messages.ts';
 import { type DevTools, type EventPayload, rootOf, type TargetSession } from '../devtools/devtools.ts';
 import { CONTENT_TYPE_LENGTH_MAX, HOPS_MAX } from './budgets.ts';
 import { FairList } from './fair-list.ts';

@@ -1,21 +1,21 @@
 import type { DeviceSessions } from './device-sessions.ts';
-import type { PicturePart } from './open-context.ts';
+import type { ScreenshotPart } from './open-context.ts';
 import type { OwnSessions } from './own-sessions.ts';
 
 /**
  * A JPEG screenshot of a part of a tab. It is taken in the session that emulates the device, the only one that captures the device's
  * pixels, but not by Playwright, which first evaluates 340 KB of script in two worlds of every frame, including the page's own, and grants
- * the page user activation. Rejects when the tab is gone or does not answer in time.
+ * the page user activation. Rejects when the tab is closed or does not respond in time.
  */
-export async function takePicture(
+export async function takeScreenshot(
   own: Pick<OwnSessions, 'command'>,
   sessions: Pick<DeviceSessions, 'emulating'>,
   targetId: string,
-  { clip, beyondView, quality }: PicturePart,
+  { clip, beyondView, quality }: ScreenshotPart,
   deadlineMs: number,
 ): Promise<Buffer> {
   const tab = sessions.emulating(targetId);
-  if (!tab) throw new Error('the tab to be pictured is gone');
+  if (!tab) throw new Error('the tab of the screenshot is closed');
   const { sessionId, maxTouchPoints } = tab;
   const params = { format: 'jpeg', quality, clip: { ...clip, scale: 1 }, captureBeyondViewport: beyondView };
   const { data } = await own.command('Page.captureScreenshot', params, deadlineMs, sessionId);
