@@ -1,29 +1,28 @@
+import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { isNodeRecentEnough, wantedNodeMajor } from './decide.mjs';
-import { nodePackageFor, verifyArchive } from './node-package.mjs';
 import { runCommand } from './run-command.mjs';
 import { SetupProblem } from './setup-problem.mjs';
 
 /** @typedef {import('./decide.mjs').Machine} Machine */
 
-/** The Node.js to run everything with: `home` is null when it is the one that runs us. @typedef {{ program: string, home: string | null }} Node24 */
+/** The Node.js that runs everything; `home` is null if it is the current process' own. @typedef {{ program: string, home: string | null }} Node24 */
 
-/** The Node.js that is here already, or null. @param {string} root @param {Machine} machine @returns {Node24 | null} */
+/** The installed Node.js, or null. @param {string} root @param {Machine} machine @returns {Node24 | null} */
 export function findNode(root, machine) {
   if (isNodeRecentEnough(machine.nodeVersion)) return { program: process.execPath, home: null };
   const home = homeOf(root);
   const program = `${home}/bin/node`;
   if (!existsSync(program) || !existsSync(`${home}/package.json`)) return null;
   const { name, version } = JSON.parse(readFileSync(`${home}/package.json`, 'utf8'));
-  // A checkout may be carried to another kind of machine, .tools and all, or name another version by now.
+  // The checkout may have been copied to another kind of machine with its .tools, or require another version by now.
   const wanted = nodePackageFor(machine);
   return name === wanted?.name && version === wanted?.version ? { program, home } : null;
 }
 
 /**
- * Brings Node.js 24 from the npm registry into `.tools/node24`: its package carries the program and the headers that
- * native modules compile against. The archive is unpacked only if it has the expected content, and appears there whole
- * or not at all. @param {string} root @param {Machine} machine @param {import('./node-package.mjs').NodePackage | null} [wanted]
+ * Downloads Node.js 24 from the npm registry to `.tools/node24`. The package contains the program and the headers that native modules
+ * compile against. The archive is unpacked only if its hash matches, and moved into place when it is complete. @param {string} root @param {Machine} machine @param {NodePackage | null} [wanted]
  * @returns {Promise<Node24>}
  */
 export async function bringNode(root, machine, wanted = nodePackageFor(machine)) {
@@ -55,7 +54,7 @@ export async function bringNode(root, machine, wanted = nodePackageFor(machine))
   return { program: `${home}/bin/node`, home };
 }
 
-/** How to call the npm that called us, with a given Node.js; else the one in PATH. @param {Machine['env']} env @param {string} node */
+/** The command line of the npm that called us, run by a given Node.js; otherwise the npm in PATH. @param {Machine['env']} env @param {string} node */
 export function npmCommand(env, node) {
   const cli = env.npm_execpath;
   return cli?.endsWith('npm-cli.js') ? { command: node, args: [cli] } : { command: 'npm', args: [] };
@@ -64,4 +63,28 @@ export function npmCommand(env, node) {
 /** @param {string} root */
 function homeOf(root) {
   return `${root}/.tools/node24`;
+}
+
+/** An npm package that contains Node.js; `integrity`: SRI, "sha512-<base64>". @typedef {{ name: string, version: string, integrity: string }} NodePackage */
+
+/** The packages that this checkout trusts, by platform and architecture. @type {Record<string, NodePackage>} */
+export const nodePackages = JSON.parse(readFileSync(new URL('./node-packages.json', import.meta.url), 'utf8'));
+
+/** The package for a platform and architecture, or null if none is published. @param {{ platform: string, arch: string }} machine */
+export function nodePackageFor({ platform, arch }) {
+  return nodePackages[`${platform}-${arch}`] ?? null;
+}
+
+/** Throws a SetupProblem unless the archive has the expected hash. @param {string} file @param {NodePackage} expected */
+export function verifyArchive(file, { name, version, integrity }) {
+  const actual = `sha512-${createHash('sha512').update(readFileSync(file)).digest('base64')}`;
+  if (actual === integrity) return;
+  throw new SetupProblem(
+    `the download of ${name}@${version} is not the package that this checkout names; it was not used`,
+    [
+      `  expected ${integrity}`,
+      `  got      ${actual}`,
+      'Try again; if it stays so, your npm registry or a proxy on the way serves a changed package.',
+    ],
+  );
 }

@@ -6,8 +6,8 @@ import { SetupProblem } from './setup-problem.mjs';
 const pollMs = 250;
 
 /**
- * Runs `work` while no other set-up runs in this checkout. The lock is a file with its owner's process id; one whose
- * owner is gone is taken over. `onWait` is told, once, whom we wait for.
+ * Runs `work` while no other set-up runs in this checkout. The lock is a file with its owner's process id; the lock of a dead owner is
+ * taken over. `onWait` is called once with the owner that we wait for.
  * @template T @param {string} file @param {() => Promise<T>} work
  * @param {{ onWait: (owner: number) => void, timeoutMs?: number }} options @returns {Promise<T>}
  */
@@ -26,7 +26,7 @@ export async function withCheckoutLock(file, work, options) {
 
 /** @param {string} file @param {(owner: number) => void} onWait @param {number} until */
 async function take(file, onWait, until) {
-  let told = false;
+  let announced = false;
   while (!tryToTake(file)) {
     const owner = ownerOf(file);
     if (owner === null) continue;
@@ -36,14 +36,14 @@ async function take(file, onWait, until) {
         `If it is not a set-up of Adsweep: rm ${file}`,
       ]);
     else {
-      if (!told) onWait(owner);
-      told = true;
+      if (!announced) onWait(owner);
+      announced = true;
       await delay(pollMs);
     }
   }
 }
 
-/** A link either appears whole, with the id in it, or not at all. @param {string} file */
+/** Creates the lock as a hard link, which appears atomically with the process id in it. @param {string} file */
 function tryToTake(file) {
   const mine = `${file}.${process.pid}`;
   writeFileSync(mine, String(process.pid));
@@ -58,7 +58,7 @@ function tryToTake(file) {
   }
 }
 
-/** The id in the lock; null when it was released just now. @param {string} file */
+/** The process id in the lock; null if it has just been released. @param {string} file */
 function ownerOf(file) {
   try {
     return Number(readFileSync(file, 'utf8'));
@@ -78,7 +78,7 @@ function isAlive(pid) {
   }
 }
 
-/** Moves a dead owner's lock away; when another waiter was quicker and the lock is a live one by now, puts it back. @param {string} file @param {number} deadOwner */
+/** Moves a dead owner's lock away; puts it back if another waiter has meanwhile replaced it with its own. @param {string} file @param {number} deadOwner */
 function setAside(file, deadOwner) {
   const aside = `${file}.stale.${process.pid}`;
   try {

@@ -1,6 +1,6 @@
 /**
- * What this machine lacks and what to do about it: decisions only, nothing here looks at or changes the machine.
- * All of infra/bootstrap runs on Node.js >= 18 without a dependency, for it is what brings everything else.
+ * Decides what this machine lacks and what to do about it, as pure functions: nothing here reads or changes the machine.
+ * All of infra/bootstrap runs on Node.js >= 18 without dependencies, because it installs everything else.
  *
  * @typedef {'start' | 'test' | 'check' | 'bench' | 'corpus' | 'spec-coverage'} Verb
  * @typedef {'chromium' | 'redis' | 'ffmpeg'} PartName
@@ -13,10 +13,10 @@
 
 export const wantedNodeMajor = 24;
 
-/** The first minor version of it that has all that we call: `worker.cpuUsage()` came with v24.6.0. */
+/** The first minor version with every API that we call: `worker.cpuUsage()` was added in v24.6.0. */
 export const wantedNodeMinor = 6;
 
-/** What each verb runs, and which system parts it cannot do without. @type {Record<Verb, { entry: string, parts: PartName[] }>} */
+/** The program that each verb runs, and the system parts that it needs. @type {Record<Verb, { entry: string, parts: PartName[] }>} */
 export const verbs = {
   start: { entry: 'infra/farm/start.ts', parts: ['chromium', 'redis'] },
   test: { entry: 'infra/checks/run-tests.ts', parts: ['chromium', 'redis', 'ffmpeg'] },
@@ -26,7 +26,7 @@ export const verbs = {
   corpus: { entry: 'loadtest/corpus/run.ts', parts: ['chromium'] },
 };
 
-/** The parts, in the order they are named to people. `setting` is the environment variable that stands in for one. @type {Record<PartName, Part>} */
+/** The parts, in the order in which they are printed. `setting`: an environment variable that replaces the part. @type {Record<PartName, Part>} */
 export const parts = {
   chromium: {
     what: 'Chromium or Google Chrome (the headless shell is enough)',
@@ -53,7 +53,7 @@ export const parts = {
     names: ['redis-server'],
     debian: 'redis-server',
     fedora: 'redis',
-    // Arch has Redis' successor, which brings a redis-server.
+    // Arch has Valkey, Redis' successor, which includes a redis-server.
     arch: 'valkey',
     brew: 'redis',
     optional: false,
@@ -125,17 +125,17 @@ export function locatePart(name, machine, canRun) {
  */
 export function wayTo(name, { distribution, isRoot }) {
   if (distribution !== 'debian' && distribution !== 'ubuntu') return 'type';
-  // Ubuntu's own package only points at a snap, which neither a container nor a service can run.
+  // Ubuntu's own package installs a snap, which neither a container nor a service can run.
   if (distribution === 'ubuntu' && name === 'chromium') return 'unpack-debian';
   return isRoot ? 'install' : 'unpack';
 }
 
-/** Whether the missing parts are a reason to stop and set up: not when all can be done without and none can be brought. @param {PartName[]} missing @param {Machine} machine */
+/** Whether the missing parts require a set-up: not if all are optional and none can be installed. @param {PartName[]} missing @param {Machine} machine */
 export function worthInstalling(missing, machine) {
   return missing.some((name) => !parts[name].optional || wayTo(name, machine) !== 'type');
 }
 
-/** The lines that tell a person exactly what to type, when it cannot be done for them. @param {PartName[]} missing @param {Machine} machine */
+/** The commands that a user must type where the bootstrap cannot install a part. @param {PartName[]} missing @param {Machine} machine */
 export function whatToType(missing, machine) {
   const sudo = machine.isRoot ? '' : 'sudo ';
   const packages = (/** @type {'fedora' | 'arch' | 'brew'} */ from) => missing.map((name) => parts[name][from]);
@@ -145,14 +145,14 @@ export function whatToType(missing, machine) {
   else if (machine.distribution === 'arch') lines.push(`  ${sudo}pacman -S --needed ${packages('arch').join(' ')}`);
   else lines.push(...missing.map((name) => `  install ${parts[name].what} with your system's package tool`));
   const settings = missing.map((name) => parts[name].setting).filter((setting) => setting !== null);
-  return [...lines, ...settings.map((setting) => `  (or set ${setting} to one that you have already)`)];
+  return [...lines, ...settings.map((setting) => `  (or set ${setting} to one that you already have)`)];
 }
 
 /**
- * The lines of a failed command's output that say why, for people: npm says it first and then goes on about its usage,
- * others say it last. @param {string} output @param {number} count
+ * The lines of a failed command's output that contain the cause: npm prints it first, before its usage; other commands print it
+ * last. @param {string} output @param {number} count
  */
-export function tellingLines(output, count) {
+export function causeLines(output, count) {
   const lines = output.split('\n').filter((line) => line.trim() !== '' && line.trim() !== 'npm error');
   const cause = lines.findIndex((line) => line.startsWith('npm error'));
   return cause === -1 ? lines.slice(-count) : lines.slice(cause, cause + count);

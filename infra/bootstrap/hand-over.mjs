@@ -6,11 +6,11 @@ const stopSignals = /** @type {const} */ (['SIGINT', 'SIGTERM', 'SIGHUP']);
 const stragglersMs = 2_000;
 
 /**
- * Runs the verb's program in this terminal and ends as it ends.
+ * Runs the verb's program in this terminal and returns its exit code.
  *
- * It has a process group of its own. A CTRL-C in a terminal goes to every process of a group, and npm passes its own
- * copy on; the program would see two or three and take the second for "stop at once". So it sees those that we pass on,
- * one per keypress. What it leaves behind in its group after a stop is ended too.
+ * The program has a process group of its own. A terminal sends Ctrl-C to every process of a group, and npm forwards its own copy: the
+ * program would receive two or three and treat the second as "stop at once". It receives only those that we forward, one per keypress.
+ * After a stop, processes left in its group are killed too.
  * @param {string} node @param {string[]} args @param {NodeJS.ProcessEnv} env @returns {Promise<number>} the exit code
  */
 export async function handOver(node, args, env) {
@@ -20,16 +20,16 @@ export async function handOver(node, args, env) {
     stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
     detached: true,
   });
-  let lastPassedOn = 0;
+  let lastForwarded = 0;
   let stopping = false;
-  const passOn = (/** @type {NodeJS.Signals} */ signal) => {
-    if (Date.now() - lastPassedOn < sameKeypressMs) return;
-    lastPassedOn = Date.now();
+  const forward = (/** @type {NodeJS.Signals} */ signal) => {
+    if (Date.now() - lastForwarded < sameKeypressMs) return;
+    lastForwarded = Date.now();
     stopping = true;
     child.kill(signal);
   };
-  for (const signal of stopSignals) process.on(signal, passOn);
-  const watch = followNpm(env, () => passOn('SIGTERM'));
+  for (const signal of stopSignals) process.on(signal, forward);
+  const watch = followNpm(env, () => forward('SIGTERM'));
   const code = await exitCode(child);
   clearInterval(watch);
   if (stopping && child.pid !== undefined) await endGroup(child.pid, stragglersMs);
@@ -37,13 +37,13 @@ export async function handOver(node, args, env) {
 }
 
 /**
- * An npm that is killed outright passes nothing on; its script then has another parent.
- * @param {NodeJS.ProcessEnv} env @param {() => void} gone
+ * Detects a killed npm, which forwards no signal: the parent of its script changes.
+ * @param {NodeJS.ProcessEnv} env @param {() => void} onEnd
  */
-function followNpm(env, gone) {
+function followNpm(env, onEnd) {
   const npm = process.ppid;
   if (env.npm_lifecycle_event === undefined) return undefined;
-  return setInterval(() => process.ppid !== npm && gone(), 500).unref();
+  return setInterval(() => process.ppid !== npm && onEnd(), 500).unref();
 }
 
 /** @param {import('node:child_process').ChildProcess} child @returns {Promise<number>} */

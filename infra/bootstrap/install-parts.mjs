@@ -8,7 +8,7 @@ import { unpackPackages } from './unpack-packages.mjs';
 /** @typedef {import('./decide.mjs').Machine} Machine */
 /** @typedef {import('./decide.mjs').PartName} PartName */
 
-/** Where the wanted parts are; null for one that is missing. @param {PartName[]} wanted @param {Machine} machine */
+/** Paths of the wanted parts; null for a missing one. @param {PartName[]} wanted @param {Machine} machine */
 export function findParts(wanted, machine) {
   try {
     return new Map(wanted.map((name) => [name, locatePart(name, machine, canRun)]));
@@ -18,14 +18,14 @@ export function findParts(wanted, machine) {
 }
 
 /**
- * Brings the missing parts, or says what to type. Optional parts may stay missing.
+ * Installs the missing parts, or prints what to type. Optional parts may stay missing.
  *
- * Debian's redis-server package also starts a Redis of its own on port 6379. It is left alone and does not get in the
- * way: Adsweep starts a private one on a unix socket, with its own folder.
+ * Debian's redis-server package also starts a Redis on port 6379, which does not conflict: Adsweep starts a private one on a unix socket, with
+ * a folder of its own.
  * @param {string} root @param {PartName[]} missing @param {Machine} machine
  */
 export async function installParts(root, missing, machine) {
-  refuseWhatIsToBeTyped(missing, machine);
+  refuseManualParts(missing, machine);
   for (const way of /** @type {const} */ (['install', 'unpack', 'unpack-debian'])) {
     const names = missing.filter((name) => wayTo(name, machine) === way);
     if (names.length > 0) await bring(root, way, names, machine);
@@ -57,7 +57,7 @@ async function aptInstall(root, packages) {
 }
 
 /** @param {PartName[]} missing @param {Machine} machine */
-function refuseWhatIsToBeTyped(missing, machine) {
+function refuseManualParts(missing, machine) {
   const typed = missing.filter((name) => wayTo(name, machine) === 'type');
   const required = typed.filter((name) => !parts[name].optional);
   if (required.length === 0) return;
@@ -72,7 +72,7 @@ function canRun(file) {
     accessSync(file, constants.X_OK);
     return statSync(file).isFile();
   } catch {
-    // Missing, in a folder we may not read, or not ours to run: all the same to someone who wants to run it.
+    // Missing, in an unreadable folder or not executable for us: we cannot run it.
     return false;
   }
 }

@@ -1,7 +1,7 @@
-/** A terminal, npm and a shell may each pass the same CTRL-C on to us; within this time they are one. */
+/** A terminal, npm and a shell may each forward the same Ctrl-C to us; within this time they count as one. */
 export const sameKeypressMs = 400;
 
-/** Sends a signal to a process or, with a negative id, to a group that may have ended in the meantime. @param {number} pid @param {NodeJS.Signals} signal */
+/** Sends a signal to a process or, with a negative id, to a group; ignores that it has already ended. @param {number} pid @param {NodeJS.Signals} signal */
 export function signalQuietly(pid, signal) {
   try {
     process.kill(pid, signal);
@@ -10,7 +10,7 @@ export function signalQuietly(pid, signal) {
   }
 }
 
-/** Ends every process of a group: asks first, kills what is left after `graceMs`. @param {number} group @param {number} graceMs */
+/** Sends SIGTERM to every process of a group, and SIGKILL to what is left after `graceMs`. @param {number} group @param {number} graceMs */
 export async function endGroup(group, graceMs) {
   signalQuietly(-group, 'SIGTERM');
   const until = Date.now() + graceMs;

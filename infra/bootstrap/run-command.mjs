@@ -1,20 +1,20 @@
 import { spawn } from 'node:child_process';
 import { closeSync, mkdirSync, openSync, readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { tellingLines } from './decide.mjs';
+import { causeLines } from './decide.mjs';
 import { sameKeypressMs, signalQuietly } from './process-group.mjs';
 import { Interrupted, SetupProblem } from './setup-problem.mjs';
 import { say } from './show-step.mjs';
 
 const stopSignals = /** @type {const} */ (['SIGINT', 'SIGTERM', 'SIGHUP']);
 
-/** How long a command may take to end after it was asked to; npm would go on to download what it has begun. */
+/** How long a command may take to end after SIGTERM; npm would otherwise continue its downloads. */
 const graceMs = 1_000;
 
 /**
- * Runs one command of the set-up with its output in a log file, whose telling lines are shown when it fails.
+ * Runs one command of the set-up with its output in a log file, whose relevant lines are shown if it fails.
  *
- * The command gets a process group of its own, so that a CTRL-C reaches it once and through us.
+ * The command gets a process group of its own, so that Ctrl-C reaches it once, through us.
  * @param {string} command @param {string[]} args
  * @param {{ log: string, cwd?: string, env?: NodeJS.ProcessEnv, gentle?: boolean }} options `gentle`: see `stopGently`
  * @returns {Promise<void>}
@@ -48,7 +48,7 @@ function stopSoon(group) {
   setTimeout(() => signalQuietly(-group, 'SIGKILL'), graceMs).unref();
 }
 
-/** Asks the command alone and not its children: apt-get then completes a half-written package instead of leaving dpkg broken. @param {number} pid @param {string} command */
+/** Signals only the command and not its children: apt-get then completes a half-written package instead of leaving dpkg broken. @param {number} pid @param {string} command */
 function stopGently(pid, command) {
   say(`\n  ${command} completes what it has begun, then all stops (CTRL-C again: stop at once)`);
   signalQuietly(pid, 'SIGINT');
@@ -65,6 +65,6 @@ function ended(child) {
 /** @param {string} command @param {string[]} args @param {string} outcome @param {string} log */
 function failure(command, args, outcome, log) {
   const typed = [command, ...args].join(' ');
-  const seen = tellingLines(readFileSync(log, 'utf8'), 15).map((line) => `  ${line}`);
+  const seen = causeLines(readFileSync(log, 'utf8'), 15).map((line) => `  ${line}`);
   return new SetupProblem(`"${typed}" failed (${outcome})`, [...seen, `The whole output: ${log}`]);
 }

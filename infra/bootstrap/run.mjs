@@ -12,8 +12,8 @@ import { say } from './show-step.mjs';
 import { programFolders } from './unpacked-programs.mjs';
 
 /**
- * `node infra/bootstrap/run.mjs start|test|check|bench|corpus [arguments]`: brings what this machine lacks, then runs the verb
- * with Node.js 24. When nothing is lacking it says nothing and costs a few milliseconds.
+ * `node infra/bootstrap/run.mjs start|test|check|bench|corpus [arguments]`: installs what this machine lacks, then runs the verb
+ * with Node.js 24. If nothing is missing, it prints nothing and costs a few milliseconds.
  */
 
 /** @typedef {import('./decide.mjs').Verb} Verb */
@@ -29,7 +29,7 @@ function thisMachine() {
     nodeVersion: process.version,
     distribution: distributionOf(text),
     isRoot: process.getuid?.() === 0,
-    // What is unpacked into the checkout comes after what the machine has.
+    // The machine's own programs take precedence over those unpacked into the checkout.
     env: { ...process.env, PATH: [process.env.PATH, ...programFolders(root, kind)].filter(Boolean).join(delimiter) },
   };
 }
@@ -38,11 +38,11 @@ function osRelease() {
   try {
     return readFileSync('/etc/os-release', 'utf8');
   } catch {
-    return ''; // a Linux that does not name itself is not one we install on
+    return ''; // an unknown Linux: nothing is installed automatically
   }
 }
 
-/** What is there and what is not, for one verb. @param {Verb} verb @param {import('./decide.mjs').Machine} machine */
+/** What is installed and what is missing, for one verb. @param {Verb} verb @param {import('./decide.mjs').Machine} machine */
 function look(verb, machine) {
   const found = findParts(verbs[verb].parts, machine);
   const node = findNode(root, machine);

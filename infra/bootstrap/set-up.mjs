@@ -6,8 +6,8 @@ import { installParts } from './install-parts.mjs';
 import { say, seconds, showStep } from './show-step.mjs';
 
 /**
- * Brings whatever `look` reports as missing. Two set-ups in one checkout wait for each other, and the second one looks
- * again before it does anything.
+ * Installs whatever `look` reports as missing. Concurrent set-ups in one checkout run one after the other, and each looks again before it
+ * installs anything.
  * @template {{ node: import('./bring-node.mjs').Node24 | null, packages: boolean, missing: import('./decide.mjs').PartName[],
  *   complete: boolean }} Findings
  * @param {string} root @param {import('./decide.mjs').Machine} machine @param {() => Findings} look
@@ -21,7 +21,7 @@ export async function setUp(root, machine, look, environment) {
     const findings = look();
     if (findings.complete) return;
     say('Setting up what this machine lacks (the first time only):');
-    // First what may end in "type this yourself": nobody waits a minute for a download to be told so.
+    // The step that may end in "type this yourself" comes before any long download.
     if (findings.missing.length > 0) await installParts(root, findings.missing, machine);
     const node =
       findings.node ??

@@ -1,4 +1,4 @@
-/** Why the set-up cannot go on, in words for the person at the terminal; `lines` say what to do or what was seen. */
+/** Why the set-up cannot continue, as a message to the user; `lines`: what to do, or the output of the failed command. */
 export class SetupProblem extends Error {
   /** @param {string} message @param {string[]} [lines] */
   constructor(message, lines = []) {
@@ -7,7 +7,7 @@ export class SetupProblem extends Error {
   }
 }
 
-/** CTRL-C, or another polite request to stop, came while the set-up ran. */
+/** A signal such as Ctrl-C arrived during the set-up. */
 export class Interrupted extends Error {
   /** @param {NodeJS.Signals} signal */
   constructor(signal) {

@@ -1,11 +1,11 @@
 import { Interrupted } from './setup-problem.mjs';
 
-/** One line per step on stderr: with running seconds on a terminal, a start and an end line elsewhere. */
+/** One line per step on stderr: with running seconds on a terminal, otherwise a line at its start and at its end. */
 
 const tickMs = 200;
 
 /**
- * Does one step while showing it. @template T
+ * Runs one step and shows its progress. @template T
  * @param {string} label what is being done, such as "npm packages" @param {() => Promise<T>} work @returns {Promise<T>}
  */
 export async function showStep(label, work) {

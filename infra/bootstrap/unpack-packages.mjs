@@ -1,13 +1,13 @@
-import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
-import { debianSources, packagesAboutDebian } from './debian-archive.mjs';
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { runCommand } from './run-command.mjs';
+import { SetupProblem } from './setup-problem.mjs';
 import { unpackedFolder, writeStarters } from './unpacked-programs.mjs';
 
 /** @typedef {import('./decide.mjs').Machine} Machine */
 
 /**
- * Downloads packages with all that they need and is not installed here, and unpacks them into the checkout: no root
- * needed. apt checks signatures and checksums as ever; it gets its own lists and cache, for the machine's are root's.
+ * Downloads packages with their missing dependencies and unpacks them into the checkout, without root. apt checks signatures and checksums
+ * as usual; it gets lists and a cache of its own, because the machine's belong to root.
  * @param {string} root @param {Machine} machine @param {string[]} packages @param {boolean} fromDebian
  */
 export async function unpackPackages(root, machine, packages, fromDebian) {
@@ -38,7 +38,7 @@ async function download(root, state, get, options) {
   await runCommand('apt-get', [...apt, ...get], run('download'));
 }
 
-/** Options that show apt Debian's packages alone, on a machine that has none of them installed. @param {string} root @param {string} state @param {Machine} machine */
+/** apt options that select only Debian's packages, as on a machine with nothing installed. @param {string} root @param {string} state @param {Machine} machine */
 async function fetchDebianSources(root, state, machine) {
   await download(root, state, ['download', '-q', ...packagesAboutDebian], []);
   await unpack(root, `${state}/about-debian`, archivesIn(state));
@@ -49,7 +49,7 @@ async function fetchDebianSources(root, state, machine) {
   return [...own, 'Dir::Etc::sourceparts=/dev/null'].flatMap((option) => ['-o', option]);
 }
 
-/** The downloaded archives, but for the C library: its version has to be that of the machine's dynamic linker. @param {string} state */
+/** The downloaded archives except the C library, whose version must match the machine's dynamic linker. @param {string} state */
 function archivesIn(state) {
   return readdirSync(`${state}/archives`)
     .filter((name) => name.endsWith('.deb') && !name.startsWith('libc6_'))
@@ -61,4 +61,31 @@ async function unpack(root, folder, archives) {
   mkdirSync(folder, { recursive: true });
   const script = 'for archive do dpkg-deb -x "$archive" "$0"; done';
   await runCommand('sh', ['-ec', script, folder, ...archives], { log: `${root}/.tools/log/unpack.log` });
+}
+
+/**
+ * Packages of another distribution from which Debian's archive address (debootstrap) and keys are taken; that distribution has signed them.
+ */
+export const packagesAboutDebian = ['debian-archive-keyring', 'debootstrap'];
+
+/**
+ * The lines of a sources.list for Debian's packages, from ADSWEEP_DEBIAN_MIRROR or else from debootstrap.
+ * @param {string} folder with the unpacked `packagesAboutDebian` @param {string | undefined} mirror the setting
+ */
+export function debianSources(folder, mirror) {
+  const address = mirror || mirrorOfDebootstrap(readFileSync(`${folder}/usr/sbin/debootstrap`, 'utf8'));
+  if (!/^https?:\/\/[^\s\]]+$/.test(address))
+    throw new SetupProblem(`ADSWEEP_DEBIAN_MIRROR must be an address such as http://mirror.example/debian: ${address}`);
+  const base = address.replace(/\/+$/, '');
+  const signed = `deb [signed-by=${folder}/usr/share/keyrings/debian-archive-keyring.gpg]`;
+  return `${signed} ${base} bookworm main\n${signed} ${base}-security bookworm-security main\n`;
+}
+
+/** @param {string} script the program debootstrap */
+function mirrorOfDebootstrap(script) {
+  const named = /^DEF_MIRROR="?([^"\n]+)"?$/m.exec(script)?.[1];
+  if (named) return named;
+  throw new SetupProblem("this machine's packages do not name Debian's archive. Set its address and run again:", [
+    '  ADSWEEP_DEBIAN_MIRROR=http://mirror.example/debian',
+  ]);
 }

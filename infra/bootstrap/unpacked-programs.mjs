@@ -1,21 +1,21 @@
 import { mkdirSync, readdirSync, renameSync, writeFileSync } from 'node:fs';
 
-/** @typedef {{ release: string, arch: string }} Kind what unpacked packages have to fit: a checkout may be carried to another machine */
+/** @typedef {{ release: string, arch: string }} Kind the machine that unpacked packages must fit: a checkout may be copied to another one */
 
 /**
- * Where packages are unpacked. Those of Debian on another distribution have a folder of their own, for their libraries
- * are not to be mixed with others. @param {string} root @param {Kind} machine @param {boolean} fromDebian
+ * Where packages are unpacked. Debian's packages on another distribution have a folder of their own, because libraries must not be
+ * mixed. @param {string} root @param {Kind} machine @param {boolean} fromDebian
  */
 export function unpackedFolder(root, { release, arch }, fromDebian) {
   return `${root}/.tools/${release}-${arch}${fromDebian ? '-from-debian' : ''}`;
 }
 
-/** The folders of the programs that were unpacked; they need not exist. @param {string} root @param {Kind} machine */
+/** The folders of unpacked programs; they need not exist. @param {string} root @param {Kind} machine */
 export function programFolders(root, machine) {
   return [false, true].map((fromDebian) => `${unpackedFolder(root, machine, fromDebian)}/bin`);
 }
 
-/** Where the packages keep the programs that we start. @type {Record<string, string>} */
+/** The paths of the programs within their packages. @type {Record<string, string>} */
 const programs = {
   'chromium-headless-shell': 'usr/lib/chromium/chromium-headless-shell',
   'redis-server': 'usr/bin/redis-server',
@@ -23,8 +23,8 @@ const programs = {
 };
 
 /**
- * Makes each unpacked package's program startable as `bin/<package>`, with the libraries beside it. The scripts are
- * written last: what is in `bin` is whole. @param {string} folder @param {string[]} packages
+ * Writes a start script `bin/<package>` for each unpacked package, which sets its library path. The scripts are written last, so that what
+ * is in `bin` is complete. @param {string} folder @param {string[]} packages
  */
 export function writeStarters(folder, packages) {
   writeFileSync(`${folder}/fonts.conf`, fontsConfiguration);
@@ -38,7 +38,7 @@ export function writeStarters(folder, packages) {
 }
 
 /**
- * The script that starts an unpacked program, wherever the checkout is by then.
+ * The script that starts an unpacked program; the checkout may be moved.
  * @param {string} program @param {string[]} libraries both relative to the folder of what was unpacked
  */
 function starter(program, libraries) {
@@ -51,7 +51,7 @@ exec "$here/${program}" "$@"
 `;
 }
 
-/** Folders that the dynamic linker has to look in: the architecture's own, and those within that hold further libraries. @param {string} folder */
+/** The library path: the architecture's folders, and folders in them that contain libraries. @param {string} folder */
 function libraryFolders(folder) {
   return ['usr/lib', 'lib'].flatMap((lib) =>
     foldersIn(`${folder}/${lib}`)
@@ -74,13 +74,13 @@ function foldersIn(path) {
     const entries = readdirSync(path, { withFileTypes: true });
     return entries.filter((entry) => entry.isDirectory()).map((entry) => entry.name);
   } catch {
-    return []; // nothing was unpacked there
+    return []; // nothing is unpacked there
   }
 }
 
 /**
- * For machines without a configuration of fonts: those of the machine and those that were unpacked. With full hinting, letters of a page and
- * of its frames would differ in width where a device has a scale.
+ * For machines without a fontconfig configuration: the machine's fonts and the unpacked ones. With full hinting, the same letters would have
+ * different widths in a page and in its frames on a device with a scale factor.
  */
 const fontsConfiguration = `<?xml version="1.0"?>
 <!DOCTYPE fontconfig SYSTEM "fonts.dtd">

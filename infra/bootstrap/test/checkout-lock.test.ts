@@ -16,7 +16,7 @@ afterEach(() => rmSync(folder, { recursive: true }));
 
 const nobodyWaits = { onWait: () => assert.fail('nobody should wait') };
 
-test('the lock is held while the work runs and given back after it, also when it fails', async () => {
+test('the lock is held while the work runs and released afterwards, also after a failure', async () => {
   const value = await withCheckoutLock(lock, async () => existsSync(lock), nobodyWaits);
   assert.equal(value, true);
   assert.equal(existsSync(lock), false);
@@ -27,7 +27,7 @@ test('the lock is held while the work runs and given back after it, also when it
   assert.equal(existsSync(lock), false);
 });
 
-test('a second set-up waits for the first and says for whom', async () => {
+test('a second set-up waits for the first and prints its process id', async () => {
   const order: string[] = [];
   let letFirstEnd = () => {};
   const firstMayEnd = new Promise<void>((resolve) => {
@@ -44,14 +44,14 @@ test('a second set-up waits for the first and says for whom', async () => {
   assert.deepEqual(order, [`waiting for ${process.pid}`, 'first', 'second']);
 });
 
-test('the lock of a process that is gone is taken over', async () => {
+test('the lock of a dead process is taken over', async () => {
   await withCheckoutLock(lock, async () => {}, nobodyWaits);
   const gone = spawnSync(process.execPath, ['--version']).pid;
   writeFileSync(lock, String(gone));
   assert.equal(await withCheckoutLock(lock, async () => 'mine', nobodyWaits), 'mine');
 });
 
-test('waiting ends after a time, with what to do about it', async () => {
+test('waiting for the lock times out with advice', async () => {
   await withCheckoutLock(lock, async () => {}, nobodyWaits);
   writeFileSync(lock, String(process.pid));
   const waiting = withCheckoutLock(lock, async () => {}, { onWait: () => {}, timeoutMs: 0 });

@@ -3,12 +3,12 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import {
+  causeLines,
   distributionOf,
   isNodeRecentEnough,
   locatePart,
   type Machine,
   releaseOf,
-  tellingLines,
   wayTo,
   whatToType,
   worthInstalling,
@@ -53,7 +53,7 @@ const KNOWN_SYSTEMS: [file: string, distribution: string, release: string][] = [
   ['written/alpine-3.20', 'other', 'alpine-3.20.3'],
 ];
 
-test('a machine is known by its os-release', () => {
+test('the distribution is read from os-release', () => {
   for (const [file, distribution, release] of KNOWN_SYSTEMS) {
     const text = readFileSync(join(import.meta.dirname, 'os-release', file), 'utf8');
     assert.deepEqual([distributionOf(text), releaseOf(text)], [distribution, release], file);
@@ -71,7 +71,7 @@ test('the setting wins over what is installed', () => {
   assert.equal(locatePart('chromium', machine, canRun), '/my/chrome');
 });
 
-test('a setting that names no program is an error, not a search for another one', () => {
+test('a setting with an unusable path is an error; no other program is searched', () => {
   const machine = { ...debian, env: { ...debian.env, CHROMIUM_PATH: '/my/chrome' } };
   assert.throws(() => locatePart('chromium', machine, has('/usr/bin/chromium')), /CHROMIUM_PATH names \/my\/chrome/);
 });
@@ -89,7 +89,7 @@ test('a Redis elsewhere makes redis-server unnecessary', () => {
   assert.equal(locatePart('redis', machine, has()), 'redis://10.0.0.5:6379');
 });
 
-test('root on Debian and Ubuntu installs packages, everyone else there has them unpacked', () => {
+test('on Debian and Ubuntu, packages are installed for root and unpacked for other users', () => {
   assert.equal(wayTo('redis', debian), 'install');
   assert.equal(wayTo('redis', { ...debian, isRoot: false }), 'unpack');
   assert.equal(wayTo('chromium', { ...debian, isRoot: false }), 'unpack');
@@ -102,7 +102,7 @@ test("Ubuntu's Chromium is a snap: Debian's is unpacked there", () => {
   assert.equal(wayTo('chromium', { ...debian, distribution: 'ubuntu', isRoot: false }), 'unpack-debian');
 });
 
-test('on Fedora, Arch and a Mac the exact command is told, elsewhere the names of the things', () => {
+test('on Fedora, Arch and macOS the exact command is printed, elsewhere the names of the programs', () => {
   const typed = (machine: Partial<Machine>) =>
     whatToType(['chromium', 'redis'], { ...debian, isRoot: false, ...machine });
   assert.equal(typed({ distribution: 'fedora' })[0], '  sudo dnf install -y chromium-headless redis');
@@ -115,7 +115,7 @@ test('on Fedora, Arch and a Mac the exact command is told, elsewhere the names o
   assert.match(other, /CHROMIUM_PATH.*\n.*REDIS_URL/);
 });
 
-test('a missing optional part stops nobody for whom it cannot be brought', () => {
+test('a missing optional part that cannot be installed stops nothing', () => {
   const fedora = { ...debian, distribution: 'fedora' as const };
   assert.equal(worthInstalling(['ffmpeg'], fedora), false);
   assert.equal(worthInstalling(['ffmpeg', 'redis'], fedora), true);
@@ -123,11 +123,11 @@ test('a missing optional part stops nobody for whom it cannot be brought', () =>
   assert.equal(worthInstalling([], debian), false);
 });
 
-test('of a failed command the last lines with something in them are shown', () => {
-  assert.deepEqual(tellingLines('a\nb\n\nc\n\n', 2), ['b', 'c']);
+test('the last non-empty lines of a failed command are shown', () => {
+  assert.deepEqual(causeLines('a\nb\n\nc\n\n', 2), ['b', 'c']);
 });
 
-test('of a failed npm the cause is shown, which it says before its usage', () => {
+test('the cause of a failed npm is shown, which npm prints before its usage', () => {
   const output = 'npm warn old\nnpm error code EUSAGE\nnpm error\nnpm error not in sync\nnpm error Usage:\n';
-  assert.deepEqual(tellingLines(output, 2), ['npm error code EUSAGE', 'npm error not in sync']);
+  assert.deepEqual(causeLines(output, 2), ['npm error code EUSAGE', 'npm error not in sync']);
 });

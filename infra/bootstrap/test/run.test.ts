@@ -73,19 +73,19 @@ function startBootstrap(root: string): {
 
 const waitForever = "console.log('running', process.pid);\nsetInterval(() => {}, 1000);\n";
 
-test('with nothing missing it is silent, passes arguments on and ends as the program ends', () => {
+test('with nothing missing, the bootstrap is silent, forwards arguments and returns the program’s exit code', () => {
   const root = checkout('console.log(process.argv.slice(2).join());\nprocess.exit(7);\n');
   const run = bootstrap(root, ['check', 'a', '--b']);
   assert.deepEqual([run.status, run.stdout, run.stderr], [7, 'a,--b\n', '']);
 });
 
-test('an unknown verb is answered with the known ones', () => {
+test('an unknown verb prints the known ones', () => {
   const run = bootstrap(checkout(''), ['dance']);
   assert.equal(run.status, 1);
   assert.match(run.stderr, /start, test, check, spec-coverage, bench/);
 });
 
-test('missing packages are installed once, with their steps shown', () => {
+test('missing packages are installed once, and the steps are printed', () => {
   const root = checkout("console.log('checked');\n", {
     installed: false,
     npm: 'mkdir -p node_modules; echo "$@" >npm-was-called',
@@ -97,13 +97,13 @@ test('missing packages are installed once, with their steps shown', () => {
   assert.deepEqual([second.status, second.stderr], [0, '']);
 });
 
-test('a changed lock file is installed anew', () => {
+test('a changed lock file is installed again', () => {
   const root = checkout("console.log('checked');\n", { npm: 'mkdir -p node_modules' });
   writeFileSync(join(root, 'package-lock.json'), '{ "changed": true }');
   assert.match(bootstrap(root, ['check']).stderr, /npm packages/);
 });
 
-test('a failed step says what and why, and gives exit code 1', () => {
+test('a failed step prints what failed and why, and exits 1', () => {
   const root = checkout('', { installed: false, npm: 'echo "no such planet"; exit 3' });
   const run = bootstrap(root, ['check']);
   assert.equal(run.status, 1);
@@ -112,13 +112,13 @@ test('a failed step says what and why, and gives exit code 1', () => {
   assert.match(run.stderr, /no such planet/);
 });
 
-test('a browser setting that leads nowhere is refused in plain words', () => {
+test('a browser setting with an unusable path is refused with a clear message', () => {
   const run = bootstrap(checkout(''), ['start'], { CHROMIUM_PATH: '/nowhere/chromium' });
   assert.equal(run.status, 1);
   assert.match(run.stderr, /CHROMIUM_PATH names \/nowhere\/chromium/);
 });
 
-test('a stop that reaches the bootstrap twice at once reaches the program once, and its own exit code counts', async () => {
+test('a signal that arrives twice at once is forwarded once, and the program’s exit code is returned', async () => {
   const root = checkout(
     "let stops = 0;\nprocess.on('SIGINT', () => { stops += 1; setTimeout(() => process.exit(stops), 200); });\n" +
       waitForever,
@@ -131,7 +131,7 @@ test('a stop that reaches the bootstrap twice at once reaches the program once, 
   assert.equal(code, 1);
 });
 
-test('what the program leaves behind after a stop is ended with it', async () => {
+test('processes that the program leaves behind after a stop are killed', async () => {
   const root = checkout(
     "import { spawn } from 'node:child_process';\nconst left = spawn('sleep', ['600'], { stdio: 'ignore' });\nprocess.on('SIGTERM', () => process.exit(0));\nconsole.log('left', left.pid, 'end');\n",
   );
@@ -143,14 +143,14 @@ test('what the program leaves behind after a stop is ended with it', async () =>
   await untilGone(Number(output().match(/left (\d+)/)![1]));
 });
 
-test('a bootstrap that is killed takes its program with it', async () => {
+test('a killed bootstrap ends its program', async () => {
   const { child, output, until } = startBootstrap(checkout(waitForever));
   await until('running');
   child.kill('SIGKILL');
   await untilGone(Number(output().match(/running (\d+)/)![1]));
 });
 
-test('a stop during an installation ends it, with everything it started, and leaves no lock', async () => {
+test('a signal during an installation ends it with all its processes and leaves no lock', async () => {
   const root = checkout("console.log('checked');\n", { installed: false, npm: 'sleep 600 & echo $! >sleeping; wait' });
   const { child, output, until } = startBootstrap(root);
   await until('npm packages');

@@ -71,7 +71,7 @@ function packagesOfRedis(others: Record<string, string[]> = {}): void {
 const archives = () => join(root, '.tools/apt.partial/archives');
 const home = () => join(root, '.tools/debian-12-x64');
 
-test('packages are unpacked into the checkout and start with their own libraries, wherever it is moved', async () => {
+test('unpacked packages start with their own libraries, also after the checkout has moved', async () => {
   packagesOfRedis();
   await unpackPackages(root, user, ['redis-server'], false);
   const moved = join(root, 'moved here');
@@ -81,14 +81,14 @@ test('packages are unpacked into the checkout and start with their own libraries
   assert.equal(said, `${libraries}:${libraries}/pulseaudio --port\n`);
 });
 
-test("the machine's C library is kept, and nothing but the packages stays behind", async () => {
+test("the machine's C library is used, and only the packages are left on the disk", async () => {
   packagesOfRedis();
   await unpackPackages(root, user, ['redis-server'], false);
   assert.equal(existsSync(join(home(), 'lib')), false);
   assert.deepEqual(readdirSync(join(root, '.tools')).sort(), ['debian-12-x64', 'log']);
 });
 
-test("apt uses lists and a cache of the checkout, the machine's sources, and checks signatures as ever", async () => {
+test("apt uses lists and a cache of the checkout, the machine's sources, and checks signatures as usual", async () => {
   packagesOfRedis();
   await unpackPackages(root, user, ['redis-server'], false);
   const asked = readFileSync(join(root, 'asked'), 'utf8');
@@ -97,7 +97,7 @@ test("apt uses lists and a cache of the checkout, the machine's sources, and che
   assert.doesNotMatch(asked, /unauthenticated|insecure|trusted=|Dir::Etc/i);
 });
 
-test('where apt refuses, its words are told and nothing looks as if it were there', async () => {
+test('an error of apt is printed, and the part still counts as missing', async () => {
   packagesOfRedis();
   program('apt-get', 'echo "E: Hash Sum mismatch"; exit 100');
   await assert.rejects(unpackPackages(root, user, ['redis-server'], false), (error: { lines: string[] }) =>
@@ -110,7 +110,7 @@ const ubuntu: Machine = { ...user, distribution: 'ubuntu', release: 'ubuntu-24.0
 /** The list that apt was given at the last download. */
 const sourcesOfDebian = () => readFileSync(join(root, 'debian.list'), 'utf8');
 
-test("on Ubuntu Chromium comes from Debian's signed packages, with the keyring and the address that Ubuntu's own packages have", async () => {
+test("on Ubuntu Chromium comes from Debian's signed packages, with the keyring and address from Ubuntu's own packages", async () => {
   packagesOfRedis(ABOUT_DEBIAN);
   await unpackPackages(root, ubuntu, ['redis-server'], true);
   const asked = readFileSync(join(root, 'asked'), 'utf8').trim().split('\n');
@@ -129,7 +129,7 @@ test("on Ubuntu Chromium comes from Debian's signed packages, with the keyring a
   );
 });
 
-test("a mirror that is set is where Debian's packages come from", async () => {
+test("a configured mirror is used for Debian's packages", async () => {
   packagesOfRedis(ABOUT_DEBIAN);
   const set = (mirror: string): Machine => ({ ...ubuntu, env: { ADSWEEP_DEBIAN_MIRROR: mirror } });
   await unpackPackages(root, set('https://mirror.example/debian/'), ['redis-server'], true);
@@ -138,7 +138,7 @@ test("a mirror that is set is where Debian's packages come from", async () => {
   await assert.rejects(refused, /ADSWEEP_DEBIAN_MIRROR must be an address/);
 });
 
-test("where no package names Debian's archive, the setting is named", async () => {
+test("if no package names Debian's archive, the error names the setting", async () => {
   packagesOfRedis({ debootstrap_2_all: ['usr/sbin/debootstrap', '#!/bin/sh\n'] });
   await assert.rejects(unpackPackages(root, ubuntu, ['redis-server'], true), (error: { lines: string[] }) =>
     error.lines.join().includes('ADSWEEP_DEBIAN_MIRROR=http'),
