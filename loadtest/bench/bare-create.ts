@@ -8,7 +8,7 @@ import { AddressPolicy } from '@adsweep/shared/urls/address-policy.ts';
 import Koa from 'koa';
 import { compileCheck } from '../../control-plane/src/http/validate.ts';
 import { openStore } from '../../control-plane/src/platform/store.ts';
-import { catalogueReader } from '../../control-plane/src/reference/catalogue/fetch-catalogue.ts';
+import { catalogueReader } from '../../control-plane/src/reference/catalogue/mirror-catalogue.ts';
 import { filterKeysOf } from '../../control-plane/src/scan/filter-keys.ts';
 import { scanStore } from '../../control-plane/src/scan/scan-store.ts';
 import type { StoredScan } from '../../control-plane/src/scan/stored-scan.ts';

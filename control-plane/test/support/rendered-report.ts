@@ -1,7 +1,7 @@
 import type { ScanRecord } from '../../src/scan/scan.ts';
 import { buildReport } from '../../src/scanning/reports/build-report.ts';
+import type { SeenEvidence, SeenLanding } from '../../src/scanning/reports/report.ts';
 import { reportPage } from '../../src/scanning/reports/report-page.ts';
-import type { SeenEvidence, SeenLanding } from '../../src/scanning/reports/seen-evidence.ts';
 import { sampleEvidence, sampleLanding, sampleScan, sampleTagWords } from './sample-scan.ts';
 
 export const ASSETS = { stylesheet: 'assets/report.css', icon: 'assets/icon.svg' };

@@ -7,9 +7,17 @@ import { Type } from 'typebox';
 import type { Caller } from '../../http/caller.ts';
 import { conditional } from '../../http/conditional-get.ts';
 import { ok, type Route, route } from '../../http/route.ts';
-import { countriesOf, fold, poolOf, type ReadCatalogue, refreshedAt, spelled } from './lookup.ts';
-import { catalogueNotReady } from './not-ready.ts';
-import { proxyTypeIssues, readProxyType } from './proxy-type.ts';
+import {
+  catalogueNotReady,
+  countriesOf,
+  fold,
+  poolOf,
+  proxyTypeIssues,
+  type ReadCatalogue,
+  readProxyType,
+  refreshedAt,
+  spelled,
+} from './lookup.ts';
 
 const GeoSchema = Type.Object(
   {

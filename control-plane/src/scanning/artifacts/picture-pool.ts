@@ -3,8 +3,6 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
-import { BoundedQueue } from './bounded-queue.ts';
-import { PictureCache } from './picture-cache.ts';
 import type { Resized, ResizeRequest } from './resize-process.ts';
 import type { Size, WantedSize } from './resize-screenshot.ts';
 
@@ -98,5 +96,98 @@ export class PicturePool {
     this.#child = null;
     for (const { reject } of this.#waiting.values()) reject(new Error('the process that resizes pictures ended'));
     this.#waiting.clear();
+  }
+}
+
+/** The queue is full: nothing was begun. */
+export class QueueFull extends Error {}
+
+/**
+ * Runs `runningMax` pieces of work at once and lets `waitingMax` wait; more are refused with {@link QueueFull}. Who is aborted while
+ * waiting frees its place, and gets the signal's reason.
+ */
+export class BoundedQueue {
+  readonly #runningMax: number;
+  readonly #waitingMax: number;
+  readonly #waiting = new Set<() => void>();
+  #running = 0;
+
+  constructor(runningMax: number, waitingMax: number) {
+    this.#runningMax = runningMax;
+    this.#waitingMax = waitingMax;
+  }
+
+  async run<T>(work: () => Promise<T>, signal: AbortSignal): Promise<T> {
+    signal.throwIfAborted();
+    if (this.#running >= this.#runningMax) await this.#turn(signal);
+    else this.#running++;
+    try {
+      return await work();
+    } finally {
+      this.#pass();
+    }
+  }
+
+  #turn(signal: AbortSignal): Promise<void> {
+    if (this.#waiting.size >= this.#waitingMax) throw new QueueFull('too much is waiting already');
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    const begin = () => {
+      signal.removeEventListener('abort', leave);
+      resolve();
+    };
+    const leave = () => {
+      this.#waiting.delete(begin);
+      reject(signal.reason);
+    };
+    this.#waiting.add(begin);
+    signal.addEventListener('abort', leave, { once: true });
+    return promise;
+  }
+
+  /** Starts the first waiting task when a running one is done. */
+  #pass(): void {
+    const [next] = this.#waiting;
+    if (!next) {
+      this.#running--;
+      return;
+    }
+    this.#waiting.delete(next);
+    next();
+  }
+}
+
+/** Pictures by name, up to `bytesMax` bytes together; the one that was not asked for longest goes first. */
+export class PictureCache {
+  readonly #bytesMax: number;
+  readonly #pictures = new Map<string, Buffer>();
+  #bytes = 0;
+
+  constructor(bytesMax: number) {
+    this.#bytesMax = bytesMax;
+  }
+
+  get(name: string): Buffer | undefined {
+    const found = this.#pictures.get(name);
+    if (found) {
+      this.#pictures.delete(name);
+      this.#pictures.set(name, found);
+    }
+    return found;
+  }
+
+  set(name: string, picture: Buffer): void {
+    this.#remove(name);
+    if (picture.length > this.#bytesMax) return;
+    this.#pictures.set(name, picture);
+    this.#bytes += picture.length;
+    for (const oldest of this.#pictures.keys()) {
+      if (this.#bytes <= this.#bytesMax) break;
+      this.#remove(oldest);
+    }
+  }
+
+  #remove(name: string): void {
+    this.#bytes -= this.#pictures.get(name)?.length ?? 0;
+    this.#pictures.delete(name);
   }
 }

@@ -9,9 +9,9 @@ import type { Caller } from '../../http/caller.ts';
 import { conditional, matches } from '../../http/conditional-get.ts';
 import { type Answer, ok, type Route, route } from '../../http/route.ts';
 import type { FoundFile, PictureOf } from './artifact.ts';
-import { QueueFull } from './bounded-queue.ts';
 import { CACHING, fileRoutes } from './file-routes.ts';
 import type { PicturePool } from './picture-pool.ts';
+import { QueueFull } from './picture-pool.ts';
 import { resizedSize, type Size, type WantedSize } from './resize-screenshot.ts';
 
 /** A stored picture: its bytes, its hash, its media type and its size in pixels. Whoever opens it reads or destroys the stream. */

@@ -1,11 +1,11 @@
 import type { Logger } from '@adsweep/shared/service/logger.ts';
-import type { ObjectStore } from '../../platform/object-store.ts';
+import type { ObjectStore, StoredFolder } from '../../platform/object-store.ts';
 import type { RedisClient } from '../../platform/redis.ts';
 import { startCleaning } from '../../platform/start-cleaning.ts';
 import type { Loop } from '../../platform/start-loop.ts';
 import type { Store } from '../../platform/store.ts';
+import type { ArtifactRecord, AttemptRef } from './artifact.ts';
 import type { ArtifactStore } from './artifact-store.ts';
-import { unrecordedSweep } from './sweep-unrecorded.ts';
 
 type SweepParts = {
   store: Store;
@@ -25,4 +25,43 @@ export function startSweeping({ store, objects, redis, artifacts, logger }: Swee
     expired: { name: 'sweep', clean: sweepExpired },
     walk: { name: 'sweep_unrecorded', clean: unrecordedSweep(objects, artifacts.listOf) },
   });
+}
+
+/** What was written to lately may be an upload whose record is about to be stored: no upload takes as long. */
+const LEAST_AGE_MS = 24 * 60 * 60 * 1000;
+const FOLDERS_AT_ONCE = 200;
+const ATTEMPT_FOLDER = /^scans\/([^/]+)\/(\d+)$/;
+
+/** The artifacts of an attempt that a record names. */
+type ListOf = (ref: AttemptRef) => Promise<Pick<ArtifactRecord, 'object'>[]>;
+
+/**
+ * Finds files that no record names, left by a crash between the two, and folders that are empty. Each call goes on where the last one
+ * stopped, for a bounded number of folders, and answers whether there are more; after the last one the walk begins anew.
+ */
+export function unrecordedSweep(objects: ObjectStore, listOf: ListOf): (now: Date) => Promise<boolean> {
+  let walk: AsyncGenerator<StoredFolder> | null = null;
+
+  return async (now) => {
+    const before = new Date(now.getTime() - LEAST_AGE_MS);
+    if (!walk) await objects.removeTemporary(before);
+    const current = walk ?? objects.walk('scans');
+    walk = null; // Where something fails, the walk begins anew.
+    for (let count = 0; count < FOLDERS_AT_ONCE; count++) {
+      const { done, value: folder } = await current.next();
+      if (done) return false;
+      await removeUnrecorded(objects, listOf, folder, before);
+    }
+    walk = current;
+    return true;
+  };
+}
+
+async function removeUnrecorded(objects: ObjectStore, listOf: ListOf, folder: StoredFolder, before: Date) {
+  if (folder.objects.length === 0 && folder.modified < before) await objects.removeEmptyFolder(folder.key);
+  const old = folder.objects.filter(({ modified }) => modified < before);
+  const [, scanId, fence] = ATTEMPT_FOLDER.exec(folder.key) ?? [];
+  if (old.length === 0 || scanId === undefined) return;
+  const recorded = new Set((await listOf({ scanId, fence: Number(fence) })).map(({ object }) => object));
+  for (const { key } of old) if (!recorded.has(key)) await objects.delete(key);
 }

@@ -1,15 +1,26 @@
 import type { CapturedHop } from '@adsweep/shared/capture/hop.ts';
 import { findEmulator } from '@adsweep/shared/scan/emulators.ts';
-import type { Classification, ScanRecord, Tiers } from '../../scan/scan.ts';
+import { SEVERITIES, type SystemTag } from '../../reference/tags/system-tag.ts';
+import { matchWords } from '../../scan/place-words.ts';
+import type { Classification, ScanRecord, ScanTag, Tiers } from '../../scan/scan.ts';
 import { timingOf } from '../scans/api/timing.ts';
-import { clip, TITLE_MAX, TYPE_MAX, URL_MAX } from './clip.ts';
-import { publicCreative } from './public-creative.ts';
-import { publicTags, type TagWords } from './public-tags.ts';
-import { publicVast } from './public-vast.ts';
-import { publisherUrl } from './publisher-url.ts';
-import type { Report, ReportCompany, ReportHop, ReportLanding } from './report.ts';
+import { publicCreative, publicVast } from './public-ad.ts';
+import {
+  clip,
+  DETAIL_MAX,
+  type Report,
+  type ReportCompany,
+  type ReportHop,
+  type ReportLanding,
+  type ReportMatch,
+  type ReportTag,
+  type SeenEvidence,
+  type SeenLanding,
+  TITLE_MAX,
+  TYPE_MAX,
+  URL_MAX,
+} from './report.ts';
 import { requestsByCompany } from './requests-by-company.ts';
-import type { SeenEvidence, SeenLanding } from './seen-evidence.ts';
 import { countryName } from './words.ts';
 
 /**
@@ -99,3 +110,45 @@ function classificationRows(classification: Classification | null): Report['clas
 type AnyTiers = { [tier in keyof Tiers]: string | null };
 const tierWords = ({ tier1, tier2, tier3, tier4 }: AnyTiers): string =>
   [tier1, tier2, tier3, tier4].filter(Boolean).join(' › ');
+
+/**
+ * The URL of the page that an ad stands on, which is the client's own and private; '' = there is none, or nothing was seen. A VAST
+ * document that the client sent as text has that page's URL among the documents of its scan.
+ */
+export function publisherUrl({ target }: ScanRecord, { creative, vast }: SeenEvidence): string {
+  if (creative) return creative.page_url;
+  const isText = target.kind === 'vast_tag' && !/^\s*https?:/i.test(target.value);
+  return (isText && vast?.wrappers[0]?.url) || '';
+}
+
+/** How a tag is described; only a `public` one may be named in a report. */
+export type TagWords = Omit<SystemTag, 'slug'>;
+
+/** The tags of a scan that everybody may see, the most severe first. `tagWords` knows no archived tag, `privateUrl` is not repeated. */
+export function publicTags(
+  tags: readonly ScanTag[],
+  tagWords: (slug: string) => TagWords | null,
+  privateUrl: string,
+): ReportTag[] {
+  return tags.flatMap((tag) => publicTag(tag, tagWords(tag.tag_slug), privateUrl)).sort(bySeverity);
+}
+
+function publicTag(tag: ScanTag, words: TagWords | null, privateUrl: string): ReportTag[] {
+  if (words?.visibility !== 'public') return [];
+  const { display_name: name, category, severity, description } = words;
+  const detail = tag.match ? '' : clip(tag.detail, DETAIL_MAX);
+  const url = tag.url === privateUrl ? '' : clip(tag.url, URL_MAX);
+  const match = publicMatch(tag);
+  return [{ slug: tag.tag_slug, name, category, severity, description, detail, url, match }];
+}
+
+/** A rule that looks for a text in a page can find the marks of the hit there: the first ones count. */
+function publicMatch({ match }: ScanTag): ReportMatch | null {
+  if (!match) return null;
+  const [, before = match.excerpt, hit = '', after = ''] = /^([^«]*)«([^»]*)»(.*)$/su.exec(match.excerpt) ?? [];
+  const rule = clip(match.rule_name ?? '', TITLE_MAX);
+  return { rule, where: matchWords(match), before, hit, after };
+}
+
+const bySeverity = (one: ReportTag, other: ReportTag): number =>
+  SEVERITIES.indexOf(one.severity) - SEVERITIES.indexOf(other.severity);

@@ -1,5 +1,4 @@
-import { type Html, html } from './html.ts';
-import { type Assets, pageDocument } from './page-document.ts';
+import { type Assets, type Html, html, pageDocument } from './html.ts';
 import { breakable } from './show-url.ts';
 
 const FRAME = { title: 'Adsweep', heading: 'API', footer: 'Adsweep is open source, under the Apache License 2.0.' };

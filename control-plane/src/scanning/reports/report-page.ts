@@ -1,5 +1,4 @@
-import { type Html, html } from './html.ts';
-import { type Assets, pageDocument } from './page-document.ts';
+import { type Assets, type Html, html, pageDocument } from './html.ts';
 import type { Report } from './report.ts';
 import { showCompanies } from './show-companies.ts';
 import { showCreative, showRequests } from './show-creative.ts';

@@ -1,8 +1,10 @@
-import type { HopKind } from '@adsweep/shared/capture/hop.ts';
+import type { CapturedLanding } from '@adsweep/shared/capture/capture.ts';
+import type { CapturedHop, HopKind, SubRequest } from '@adsweep/shared/capture/hop.ts';
 import type { PlayedAd, VastOutcome } from '@adsweep/shared/capture/vast.ts';
 import type { ScanStatus } from '@adsweep/shared/scan/scan-status.ts';
 import type { TargetKind } from '@adsweep/shared/scan/target.ts';
 import type { Severity } from '../../reference/tags/system-tag.ts';
+import type { ScanEvidence } from '../scans/api/evidence.ts';
 import type { ScanTiming } from '../scans/api/timing.ts';
 
 /** Where a rule found something: its name, the place in words, and the text around the hit. */
@@ -145,3 +147,24 @@ export type Report = {
   classification: [kind: string, value: string][];
   timing: ScanTiming | null;
 };
+
+/** What a report needs of a capture. */
+export type SeenEvidence = Omit<ScanEvidence, 'landings'> & { landings: readonly SeenLanding[] };
+
+/** What a report needs of a landing. */
+export type SeenLanding = Pick<CapturedLanding, 'ord' | 'final_url' | 'page_title' | 'screenshot'> & {
+  redirect_chain: readonly (CapturedHop & { sub_requests?: readonly SubRequest[] })[];
+};
+
+/** Longest texts of a page that a report repeats, in UTF-16 units. */
+export const URL_MAX = 8_192;
+/** The same for URLs of long lists: trackers and a creative's requests. */
+export const LISTED_URL_MAX = 2_048;
+export const DETAIL_MAX = 2_000;
+export const TITLE_MAX = 300;
+export const TYPE_MAX = 60;
+
+/** The first `max` UTF-16 units of a text, and how many more there were. */
+export function clip(text: string, max: number): string {
+  return text.length <= max ? text : `${text.slice(0, max)}… (${text.length - max} more characters)`;
+}

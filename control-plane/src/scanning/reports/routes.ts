@@ -10,11 +10,10 @@ import { conditional } from '../../http/conditional-get.ts';
 import { type Answer, type Route, route } from '../../http/route.ts';
 import type { ScanRecord } from '../../scan/scan.ts';
 import type { PictureOf } from '../artifacts/artifact.ts';
-import { buildReport } from './build-report.ts';
+import { buildReport, type TagWords } from './build-report.ts';
 import { homePage } from './home-page.ts';
-import type { TagWords } from './public-tags.ts';
+import type { SeenEvidence } from './report.ts';
 import { missingReportPage, RENEW_SECONDS, reportPage } from './report-page.ts';
-import type { SeenEvidence } from './seen-evidence.ts';
 import { isUnderWay } from './verdict.ts';
 
 /** What reports need from other domains. */

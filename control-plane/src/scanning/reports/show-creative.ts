@@ -1,6 +1,6 @@
 import { type Html, html } from './html.ts';
 import type { Report, ReportCreative, ReportRequest } from './report.ts';
-import { showStatus } from './show-chain.ts';
+import { showStatus } from './show-landings.ts';
 import { showUrl } from './show-url.ts';
 
 /** Wider than most creatives: what is smaller is sent as it was taken. */

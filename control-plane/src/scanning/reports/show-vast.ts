@@ -1,6 +1,6 @@
 import { type Html, html } from './html.ts';
 import type { Report, ReportRung, ReportTracker, ReportVast, ReportVideoAd } from './report.ts';
-import { showStatus } from './show-chain.ts';
+import { showStatus } from './show-landings.ts';
 import { showUrl } from './show-url.ts';
 import { durationWords, SHOWN, VAST_ERRORS, VAST_OUTCOMES } from './words.ts';
 

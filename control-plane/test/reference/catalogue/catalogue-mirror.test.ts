@@ -8,8 +8,7 @@ import type { Catalogue } from '@adsweep/shared/targeting/catalogue.ts';
 import { until } from '../../../../shared/test/support/until.ts';
 import { openStore } from '../../../src/platform/store.ts';
 import { catalogueStore } from '../../../src/reference/catalogue/catalogue-store.ts';
-import { catalogueReader } from '../../../src/reference/catalogue/fetch-catalogue.ts';
-import { catalogueMirror } from '../../../src/reference/catalogue/mirror-catalogue.ts';
+import { catalogueMirror, catalogueReader } from '../../../src/reference/catalogue/mirror-catalogue.ts';
 import { CATALOGUE } from '../../support/running-api.ts';
 
 const logger = createLogger('control-plane', 'silent');

@@ -3,7 +3,7 @@ import { after, before, beforeEach, describe, test } from 'node:test';
 import { EMULATORS } from '@adsweep/shared/scan/emulators.ts';
 import { GEO_REGIONS, geoOf } from '@adsweep/shared/scan/geos.ts';
 import { iso31661 } from 'iso-3166';
-import { closest, editDistance } from '../../../src/reference/catalogue/closest.ts';
+import { closest, editDistance } from '../../../src/reference/catalogue/lookup.ts';
 import { CATALOGUE, itemsOf, type RunningApi, runningApi } from '../../support/running-api.ts';
 
 describe('what can be asked for', () => {

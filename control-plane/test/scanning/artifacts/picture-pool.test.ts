@@ -2,9 +2,7 @@ import assert from 'node:assert/strict';
 import { Readable } from 'node:stream';
 import { after, describe, test } from 'node:test';
 import sharp from 'sharp';
-import { BoundedQueue, QueueFull } from '../../../src/scanning/artifacts/bounded-queue.ts';
-import { PictureCache } from '../../../src/scanning/artifacts/picture-cache.ts';
-import { PicturePool } from '../../../src/scanning/artifacts/picture-pool.ts';
+import { BoundedQueue, PictureCache, PicturePool, QueueFull } from '../../../src/scanning/artifacts/picture-pool.ts';
 
 const never = new AbortController().signal;
 const wide = (width: number | null) => ({ width, isWhole: false });

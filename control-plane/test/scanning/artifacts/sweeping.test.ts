@@ -10,8 +10,7 @@ import type { RedisClient } from '../../../src/platform/redis.ts';
 import { openStore, type Store } from '../../../src/platform/store.ts';
 import type { ArtifactRecord } from '../../../src/scanning/artifacts/artifact.ts';
 import { artifactStore } from '../../../src/scanning/artifacts/artifact-store.ts';
-import { startSweeping } from '../../../src/scanning/artifacts/start-sweeping.ts';
-import { unrecordedSweep } from '../../../src/scanning/artifacts/sweep-unrecorded.ts';
+import { startSweeping, unrecordedSweep } from '../../../src/scanning/artifacts/start-sweeping.ts';
 
 const HOUR_MS = 60 * 60 * 1000;
 const logger = createLogger('test', 'silent');

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { FAILURE_CODES } from '@adsweep/shared/failures.ts';
 import { SCAN_STATUSES } from '@adsweep/shared/scan/scan-status.ts';
 import { missingReportPage } from '../../../src/scanning/reports/report-page.ts';
-import { showChain } from '../../../src/scanning/reports/show-chain.ts';
+import { showChain } from '../../../src/scanning/reports/show-landings.ts';
 import { durationWords, failureWords } from '../../../src/scanning/reports/words.ts';
 import { ASSETS, render } from '../../support/rendered-report.ts';
 import { sampleHop, sampleLanding, sampleScan, sampleTag } from '../../support/sample-scan.ts';

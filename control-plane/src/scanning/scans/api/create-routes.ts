@@ -6,7 +6,7 @@ import { type Static, type TObject, Type } from 'typebox';
 import type { Caller } from '../../../http/caller.ts';
 import { created, ok, type Route, route, type ValidPart } from '../../../http/route.ts';
 import type { ReadCatalogue } from '../../../reference/catalogue/lookup.ts';
-import { catalogueNotReady } from '../../../reference/catalogue/not-ready.ts';
+import { catalogueNotReady } from '../../../reference/catalogue/lookup.ts';
 import type { ScanRecord } from '../../../scan/scan.ts';
 import type { ScanStore } from '../../../scan/scan-store.ts';
 import type { SentCountries } from '../request/checks/check.ts';

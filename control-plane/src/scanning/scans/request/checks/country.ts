@@ -1,6 +1,5 @@
 import type { Issue } from '@adsweep/shared/validation/issue.ts';
-import { closest } from '../../../../reference/catalogue/closest.ts';
-import { countriesOf } from '../../../../reference/catalogue/lookup.ts';
+import { closest, countriesOf } from '../../../../reference/catalogue/lookup.ts';
 import { type Check, issueAt, type SentCountries } from './check.ts';
 
 /** Every country must be one that an exit serves (spec 7.1), and is named once. */

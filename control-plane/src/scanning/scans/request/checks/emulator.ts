@@ -1,5 +1,5 @@
 import { EMULATORS, findEmulator } from '@adsweep/shared/scan/emulators.ts';
-import { closest } from '../../../../reference/catalogue/closest.ts';
+import { closest } from '../../../../reference/catalogue/lookup.ts';
 import { type Check, issueAt } from './check.ts';
 
 const IDS = EMULATORS.map(({ id }) => id);

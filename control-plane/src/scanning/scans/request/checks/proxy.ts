@@ -1,8 +1,13 @@
 import type { CataloguePool } from '@adsweep/shared/targeting/catalogue.ts';
 import type { Issue } from '@adsweep/shared/validation/issue.ts';
-import { closest } from '../../../../reference/catalogue/closest.ts';
-import { countriesOf, poolOf, spelled } from '../../../../reference/catalogue/lookup.ts';
-import { proxyTypeIssues, readProxyType } from '../../../../reference/catalogue/proxy-type.ts';
+import {
+  closest,
+  countriesOf,
+  poolOf,
+  proxyTypeIssues,
+  readProxyType,
+  spelled,
+} from '../../../../reference/catalogue/lookup.ts';
 import { type Check, issueAt } from './check.ts';
 
 const PLACES = [
