@@ -1,13 +1,13 @@
-import { globSync } from 'node:fs';
-import { isAbsolute, matchesGlob, relative } from 'node:path';
+import { globSync, statSync } from 'node:fs';
+import { isAbsolute, join, matchesGlob, relative } from 'node:path';
 import { workspaces } from './read-imports.ts';
 
-/** The files of one test run, in two passes. */
+/** The files of one test run, in two passes. Paths are relative to the repository. */
 export interface TestFiles {
-  /** Run side by side, as many as there are cores. */
-  together: string[];
-  /** Whole browsers and farms (`*.e2e.test.ts`): one at a time, after the others, for their time is part of what is tested. */
-  alone: string[];
+  /** Files that start no browser. */
+  withoutBrowser: string[];
+  /** Files that start browsers or a whole farm (`*.e2e.test.ts`), the largest first: a long one that starts last delays the end. */
+  withBrowser: string[];
 }
 
 const places = [
@@ -15,18 +15,22 @@ const places = [
   'infra/*/test/**/*.test.ts',
 ];
 
-/** All test files below `root`; with words, those that a word names: a file, a folder, a glob or a piece of the path. */
+/** All test files below `root`; with `words`, those that match one: a file, a folder, a glob or a part of the path. */
 export function findTests(root: string, words: string[]): TestFiles {
   const wanted = words.map((word) => (isAbsolute(word) ? relative(root, word) : word.replace(/^\.\//, '')));
   const files = globSync(places, { cwd: root })
     .filter(
-      (path) => !path.includes('node_modules') && (wanted.length === 0 || wanted.some((word) => names(word, path))),
+      (path) => !path.includes('node_modules') && (wanted.length === 0 || wanted.some((word) => matches(word, path))),
     )
     .sort();
-  const isAlone = (path: string) => path.endsWith('.e2e.test.ts');
-  return { together: files.filter((path) => !isAlone(path)), alone: files.filter(isAlone) };
+  const startsBrowser = (path: string) => path.endsWith('.e2e.test.ts');
+  const size = (path: string) => statSync(join(root, path)).size;
+  return {
+    withoutBrowser: files.filter((path) => !startsBrowser(path)),
+    withBrowser: files.filter(startsBrowser).toSorted((one, other) => size(other) - size(one)),
+  };
 }
 
-function names(word: string, path: string): boolean {
+function matches(word: string, path: string): boolean {
   return path.includes(word) || matchesGlob(path, word);
 }

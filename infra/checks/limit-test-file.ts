@@ -2,18 +2,21 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { constants } from 'node:os';
 import { endGroup } from '../bootstrap/process-group.mjs';
-import { overdue } from './report-briefly.ts';
+import { overdue } from './report-run.ts';
 
 /**
- * Preloaded (`--import .../limit-test-file.ts?ms=<limit>`) into the process that Node.js's runner starts for a test
- * file. The file itself runs in a child that leads a process group: a file that is still running at its limit ends with
- * everything it started, even if it blocks its event loop or has left a child that holds its output open. This process
- * never gets to load the file, so nothing in the file can delay it.
+ * Preloaded (`--import .../limit-test-file.ts?ms=<limit>&browser=<yes or no>`) into the process that Node.js's runner
+ * starts for a test file. The file runs in a child process that leads a process group: at the limit the group is killed,
+ * even if the file blocks its event loop or has left a child that holds its output open. This process never loads the
+ * file, so nothing in the file can delay it.
  */
 
-const limitMs = Number(new URL(import.meta.url).searchParams.get('ms'));
+const parameters = new URL(import.meta.url).searchParams;
+const limitMs = Number(parameters.get('ms'));
+/** `npm test -- --quick` leaves out `*.e2e.test.ts` alone, so no other file may start a browser: it would not find one. */
+const noBrowser = { CHROMIUM_PATH: '/only files named *.e2e.test.ts may start a browser' };
 const graceMs = 1_500;
-/** How long output that was written before the end may take to arrive; a process outside the group can hold it open. */
+/** How long to wait for the last output; a process outside the group can hold the pipe open. */
 const drainMs = 500;
 
 const options = process.execArgv.filter(
@@ -22,6 +25,7 @@ const options = process.execArgv.filter(
 const child = spawn(process.execPath, [...options, ...process.argv.slice(1)], {
   stdio: ['ignore', 'pipe', 'pipe'],
   detached: true,
+  env: parameters.get('browser') === 'no' ? { ...process.env, ...noBrowser } : process.env,
 });
 child.stdout.pipe(process.stdout);
 child.stderr.pipe(process.stderr);
@@ -31,7 +35,7 @@ function isThisPreload(option: string | undefined): boolean {
   return option?.endsWith(import.meta.url) === true;
 }
 
-/** Resolves with why the file has to end before it does so by itself. */
+/** Resolves, with the reason, when the file has to be killed. */
 function timeLimitReached(): Promise<string> {
   const runner = process.ppid;
   return new Promise((resolve) => {

@@ -6,29 +6,36 @@ import { run } from 'node:test';
 import { spec, type TestEvent } from 'node:test/reporters';
 import { parseArgs } from 'node:util';
 import { findTests } from './find-tests.ts';
-import { asOneRun, closingLine } from './one-test-run.ts';
-import { reportBriefly } from './report-briefly.ts';
+import { asOneRun, closingLine, reportBriefly } from './report-run.ts';
 
 /**
- * `npm test`: every test of every workspace. `npm test -- <path, folder or glob>...` runs those alone and names each
- * test; `npm test -- --test-name-pattern=<pattern>` those that match. Every test's name goes to .tools/log/tests.txt.
+ * `npm test`: every test of every workspace. `npm test -- --quick` leaves out the files that start a browser.
+ * `npm test -- <path, folder or glob>...` runs only those and names each test; `npm test --
+ * --test-name-pattern=<pattern>` those that match. The names of all tests are written to .tools/log/tests.txt.
  *
- * Nothing outlives its limit: a test (or a suite as a whole) fails, a file is killed with what it started (see
- * `limit-test-file.ts`), a whole run is stopped; each makes the run fail. `--test-timeout`, `--file-timeout` and
+ * Everything has a time limit: a test (or a whole suite) fails, a file is killed with what it started (see
+ * `limit-test-file.ts`), a run is stopped; each makes the run fail. `--test-timeout`, `--file-timeout` and
  * `--run-timeout` set the limits, in milliseconds.
  */
 
+interface Pass {
+  files: string[];
+  startsBrowser: boolean;
+  /** Files that run at the same time. */
+  concurrency: number;
+  testMs: number;
+  fileMs: number;
+}
+
 const root = join(import.meta.dirname, '../..');
-const defaultLimits = {
-  together: { testMs: 3 * 60_000, fileMs: 5 * 60_000 },
-  alone: { testMs: 8 * 60_000, fileMs: 10 * 60_000 },
-  runMs: 90 * 60_000,
-};
+const cores = availableParallelism();
+const RUN_MS = 90 * 60_000;
 
 const text = { type: 'string' } as const;
 const { values: options, positionals: paths } = parseArgs({
   allowPositionals: true,
   options: {
+    quick: { type: 'boolean', default: false },
     'test-name-pattern': { ...text, multiple: true },
     'test-timeout': text,
     'file-timeout': text,
@@ -38,21 +45,43 @@ const { values: options, positionals: paths } = parseArgs({
 const patterns = options['test-name-pattern'] ?? [];
 const stopping = new AbortController();
 const stopSignals = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 };
+// Compiled modules are kept between the processes of a run and between runs: a third of a test file's CPU time.
+process.env.NODE_COMPILE_CACHE ??= join(root, '.tools/cache/compiled');
 
-function runFiles(files: string[], concurrency: number, limits: { testMs: number; fileMs: number }): Readable {
+/** The passes of a run, one after another. Files with browsers wait more than they compute: several run at once, at most four for the memory they need. */
+function passesOf({ withoutBrowser, withBrowser }: ReturnType<typeof findTests>): Pass[] {
+  const quick: Pass = {
+    files: withoutBrowser,
+    startsBrowser: false,
+    concurrency: cores,
+    testMs: 3 * 60_000,
+    fileMs: 5 * 60_000,
+  };
+  const browsers: Pass = {
+    files: options.quick ? [] : withBrowser,
+    startsBrowser: true,
+    concurrency: Math.min(4, cores),
+    testMs: 8 * 60_000,
+    fileMs: 10 * 60_000,
+  };
+  return [quick, browsers].filter(({ files }) => files.length > 0);
+}
+
+function runPass({ files, startsBrowser, concurrency, testMs, fileMs }: Pass): Readable {
   const fileLimit = new URL('limit-test-file.ts', import.meta.url);
-  fileLimit.searchParams.set('ms', options['file-timeout'] ?? String(limits.fileMs));
+  fileLimit.searchParams.set('ms', options['file-timeout'] ?? String(fileMs));
+  fileLimit.searchParams.set('browser', startsBrowser ? 'yes' : 'no');
   return run({
     files: files.map((path) => join(root, path)),
     cwd: root,
     concurrency,
-    execArgv: [`--test-timeout=${options['test-timeout'] ?? limits.testMs}`, '--import', fileLimit.href],
+    execArgv: [`--test-timeout=${options['test-timeout'] ?? testMs}`, '--import', fileLimit.href],
     signal: stopping.signal,
     testNamePatterns: patterns.map((pattern) => new RegExp(pattern)),
   });
 }
 
-/** Counts what failed while the events pass through. */
+/** Counts the failures among the events that pass through. */
 async function* countFailures(
   events: AsyncIterable<TestEvent>,
   failures: { count: number },
@@ -64,7 +93,7 @@ async function* countFailures(
   }
 }
 
-/** Copies the events to the log, as a list of all test names, while they pass through. */
+/** Writes the names of all tests among the events that pass through to the log. */
 async function* listNames(events: AsyncIterable<TestEvent>): AsyncGenerator<TestEvent> {
   mkdirSync(join(root, '.tools/log'), { recursive: true });
   const list = new spec();
@@ -77,17 +106,15 @@ async function* listNames(events: AsyncIterable<TestEvent>): AsyncGenerator<Test
 }
 
 async function runAll(): Promise<number> {
-  const { together, alone } = findTests(root, paths);
-  if (together.length + alone.length === 0) {
+  const found = findTests(root, paths);
+  const passes = passesOf(found);
+  if (options.quick) console.log(`left out: ${found.withBrowser.length} files that start a browser (*.e2e.test.ts)`);
+  if (passes.length === 0) {
     console.error(paths.length > 0 ? `no test file matches ${paths.join(' ')}` : 'no test file found');
     return 1;
   }
-  const passes = [
-    { files: together, concurrency: availableParallelism(), limits: defaultLimits.together },
-    { files: alone, concurrency: 1, limits: defaultLimits.alone },
-  ].filter(({ files }) => files.length > 0);
   const failures = { count: 0 };
-  const merged = asOneRun(passes.map((pass) => () => runFiles(pass.files, pass.concurrency, pass.limits)));
+  const merged = asOneRun(passes.map((pass) => () => runPass(pass)));
   const events = listNames(countFailures(merged, failures));
   const report =
     paths.length + patterns.length > 0 ? Readable.from(events).pipe(new spec()) : reportBriefly(root, events);
@@ -101,7 +128,7 @@ function stop(code: number): void {
   stopping.abort();
 }
 for (const [signal, code] of Object.entries(stopSignals)) process.once(signal, () => stop(code));
-const runMs = Number(options['run-timeout'] ?? defaultLimits.runMs);
+const runMs = Number(options['run-timeout'] ?? RUN_MS);
 const overdue = setTimeout(() => {
   console.error(`FAILED  the run has not ended within ${runMs / 1000} s: stopping it`);
   stop(1);

@@ -2,9 +2,9 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { findTests } from './find-tests.ts';
 
-/** A rule of `control-plane/CONTRACT.md`: its number, its words, and whether it is served yet. */
+/** A rule of `control-plane/CONTRACT.md`: its number, its text, and whether it is implemented later. */
 export type Rule = { id: string; text: string; later: boolean };
-/** A test whose name begins with the numbers of the rules it holds: `§4.2.7 a value above ...`, `§2.5.8 §3.2 ...`. */
+/** A test whose name begins with the numbers of the rules it tests: `§4.2.7 a value above ...`, `§2.5.8 §3.2 ...`. */
 export type Citation = { id: string; file: string; name: string };
 
 const RULE = /^- §([\d.]+) (.*)$/;
@@ -22,7 +22,7 @@ export function readRules(contract: string): Rule[] {
   return rules.map(({ id, text }) => ({ id, text: text.replace(/ \*later\*$/, ''), later: text.endsWith('*later*') }));
 }
 
-/** What the tests of one file cite. */
+/** The citations in the test names of one file. */
 export function readCitations(file: string, source: string): Citation[] {
   return [...source.matchAll(TEST_NAME)].flatMap(([, , title = '']) => {
     const name = title.replace(/^(§[\d.]+ )+/, '');
@@ -30,7 +30,7 @@ export function readCitations(file: string, source: string): Citation[] {
   });
 }
 
-/** What is wrong with the citations: tests of rules that are not in the contract, and rules given twice. */
+/** Problems: tests that cite rules which are not in the contract, and rules that occur twice. */
 export function citationProblems(rules: Rule[], citations: Citation[]): string[] {
   const ids = rules.map(({ id }) => id);
   const twice = ids.filter((id, at) => ids.indexOf(id) !== at).map((id) => `CONTRACT.md has §${id} twice`);
@@ -40,22 +40,22 @@ export function citationProblems(rules: Rule[], citations: Citation[]): string[]
   return [...twice, ...unknown];
 }
 
-/** The contract's rules and what the tests below `root` cite. */
+/** The contract's rules and the citations of the tests below `root`. */
 export function readCoverage(root: string): { rules: Rule[]; citations: Citation[] } {
-  const { together, alone } = findTests(root, []);
-  const citations = [...together, ...alone].flatMap((file) =>
+  const { withoutBrowser, withBrowser } = findTests(root, []);
+  const citations = [...withoutBrowser, ...withBrowser].flatMap((file) =>
     readCitations(file, readFileSync(join(root, file), 'utf8')),
   );
   return { rules: readRules(readFileSync(join(root, 'control-plane/CONTRACT.md'), 'utf8')), citations };
 }
 
-/** The report: every rule with its tests; what no test holds is marked, and so are the sections that it is in. */
+/** The report: every rule with its tests. Rules without a test are marked, and so are their sections. */
 export function coverageReport(rules: Rule[], citations: Citation[]): string {
   const rulesOf = (id: string) => rules.filter((rule) => isRule(rule, rules) && `${rule.id}.`.startsWith(`${id}.`));
-  const isHeld = ({ id }: Rule) => citations.some((citation) => citation.id === id);
+  const isTested = ({ id }: Rule) => citations.some((citation) => citation.id === id);
   const stateOf = ({ id }: Rule): string => {
     const served = rulesOf(id).filter(({ later }) => !later);
-    if (!served.every(isHeld)) return '✘';
+    if (!served.every(isTested)) return '✘';
     return served.length > 0 ? '✔' : '…';
   };
   const lines = rules.map((rule) => {
@@ -67,15 +67,15 @@ export function coverageReport(rules: Rule[], citations: Citation[]): string {
   });
   const all = rules.filter((rule) => isRule(rule, rules));
   const served = all.filter(({ later }) => !later);
-  const held = served.filter(isHeld).length;
+  const tested = served.filter(isTested).length;
   return [
     ...lines,
     '',
-    `${held} of ${served.length} rules that are served have a test; ${all.length - served.length} are not served yet.`,
+    `${tested} of ${served.length} rules that are served have a test; ${all.length - served.length} are not served yet.`,
   ].join('\n');
 }
 
-/** Whether this is a rule, and no section of rules. */
+/** Whether this is a rule and not a section of rules. */
 const isRule = ({ id }: Rule, rules: Rule[]): boolean => !rules.some((other) => other.id.startsWith(`${id}.`));
 
 if (import.meta.main) {

@@ -26,6 +26,7 @@ const COMMON = [
   'FONTCONFIG_PATH',
   'NODE_EXTRA_CA_CERTS',
   'NODE_OPTIONS',
+  'NODE_COMPILE_CACHE',
 ];
 
 /**

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { after, test } from 'node:test';
+import { after, describe, test } from 'node:test';
 import { untilGone } from '../../bootstrap/test/processes.ts';
 
 /** A checkout with nothing in it but the runner and these test files. */
@@ -23,119 +23,138 @@ function checkout(files: Record<string, string>): string {
   return root;
 }
 
-function runTests(root: string, ...words: string[]): { status: number | null; output: string } {
+function runTests(root: string, ...words: string[]): Promise<{ status: number; output: string }> {
   // Node.js refuses to run tests inside a test, unless the inner run does not know of the outer one.
-  const { NODE_TEST_CONTEXT: _, ...env } = process.env;
-  const run = spawnSync(process.execPath, ['infra/checks/run-tests.ts', ...words], {
-    cwd: root,
-    env,
-    encoding: 'utf8',
-  });
-  return { status: run.status, output: run.stdout + run.stderr };
+  const { NODE_TEST_CONTEXT: _, ...inherited } = process.env;
+  const env = { ...inherited, CHROMIUM_PATH: '/a/browser' };
+  const { promise, resolve } = Promise.withResolvers<{ status: number; output: string }>();
+  execFile(process.execPath, ['infra/checks/run-tests.ts', ...words], { cwd: root, env }, (error, stdout, stderr) =>
+    resolve({ status: error ? Number(error.code) : 0, output: stdout + stderr }),
+  );
+  return promise;
 }
 
 const passing = "test('water is wet', () => {});";
+const findsBrowser = (finds: boolean) =>
+  `test('a browser', () => { if ((process.env.CHROMIUM_PATH === '/a/browser') !== ${finds}) throw new Error(process.env.CHROMIUM_PATH); });`;
 const failing = "test('water is dry', () => { throw new Error('it is not'); });";
 
-test('all workspaces are run, those that stand alone come last, and the totals are those of both passes', () => {
-  const root = checkout({
-    'browser-node/test/a.e2e.test.ts': passing,
-    'shared/test/deep/b.test.ts': passing,
-    'infra/farm/test/c.test.ts': `${passing}\ntest('needs a film', { skip: 'no ffmpeg' }, () => {});`,
+// Most of them wait for a limit.
+describe('npm test', { concurrency: 4 }, () => {
+  test('all workspaces are run, files with browsers last, and the totals are those of both passes', async () => {
+    const root = checkout({
+      'browser-node/test/a.e2e.test.ts': passing,
+      'shared/test/deep/b.test.ts': passing,
+      'infra/farm/test/c.test.ts': `${passing}\ntest('needs a film', { skip: 'no ffmpeg' }, () => {});`,
+    });
+    const { status, output } = await runTests(root);
+    assert.equal(status, 0, output);
+    assert.match(output, /tests 4\n/);
+    assert.match(output, /pass 3\n/);
+    assert.match(output, /skipped 1\n/);
+    assert.match(output, /left out: 1 \(no ffmpeg\)/);
+    assert.ok(output.indexOf('a.e2e.test.ts') > output.indexOf('b.test.ts'), output);
+    assert.match(readFileSync(join(root, '.tools/log/tests.txt'), 'utf8'), /water is wet/);
   });
-  const { status, output } = runTests(root);
-  assert.equal(status, 0, output);
-  assert.match(output, /tests 4\n/);
-  assert.match(output, /pass 3\n/);
-  assert.match(output, /skipped 1\n/);
-  assert.match(output, /left out: 1 \(no ffmpeg\)/);
-  assert.ok(output.indexOf('a.e2e.test.ts') > output.indexOf('b.test.ts'), output);
-  assert.match(readFileSync(join(root, '.tools/log/tests.txt'), 'utf8'), /water is wet/);
-});
 
-test('a failing test, a file that cannot be loaded and an empty checkout each give exit code 1, with the reason', () => {
-  const failed = runTests(checkout({ 'shared/test/a.test.ts': failing, 'shared/test/b.test.ts': passing }));
-  assert.equal(failed.status, 1);
-  assert.match(failed.output, /it is not/);
-  assert.match(failed.output, /fail 1\n/);
-  const broken = runTests(checkout({ 'shared/test/a.test.ts': "import './no-such-file.ts';" }));
-  assert.equal(broken.status, 1);
-  assert.match(broken.output, /no-such-file/);
-  const empty = runTests(checkout({}));
-  assert.equal(empty.status, 1);
-  assert.match(empty.output, /no test file found/);
-});
-
-test('words narrow the run to files, folders, globs or names of tests', () => {
-  const root = checkout({
-    'shared/test/wet.test.ts': passing,
-    'shared/test/dry.test.ts': failing,
-    'loadtest/test/wet.e2e.test.ts': passing,
+  test('--quick leaves out the files that start a browser, and tells how many; no other file finds one', async () => {
+    const root = checkout({
+      'shared/test/a.test.ts': findsBrowser(false),
+      'browser-node/test/a.e2e.test.ts': findsBrowser(true),
+      'browser-node/test/b.e2e.test.ts': failing,
+    });
+    const quick = await runTests(root, '--quick');
+    assert.equal(quick.status, 0, quick.output);
+    assert.match(quick.output, /left out: 2 files that start a browser/);
+    assert.match(quick.output, /tests 1\n/);
+    const browsers = await runTests(root, 'a.e2e');
+    assert.equal(browsers.status, 0, browsers.output);
   });
-  assert.equal(runTests(root, 'shared/test/wet.test.ts').status, 0);
-  assert.equal(runTests(root, './loadtest/').status, 0);
-  assert.equal(runTests(root, '**/wet*').status, 0);
-  assert.equal(runTests(root, join(root, 'shared/test/wet.test.ts')).status, 0);
-  assert.equal(runTests(root, '--test-name-pattern=is wet').status, 0);
-  assert.equal(runTests(root, 'shared').status, 1);
-  assert.match(runTests(root, 'nowhere').output, /no test file matches nowhere/);
-});
 
-const outlivesItsLimit: Record<string, string> = {
-  'a promise that never resolves, with an open handle':
-    "test('x', () => { setInterval(() => {}, 1000); return new Promise(() => {}); });",
-  'an event loop that is blocked, in a process that ignores requests to stop':
-    "process.on('SIGTERM', () => {});\ntest('x', () => { while (true); });",
-  'a child that holds the output open':
-    "import { spawn } from 'node:child_process';\ntest('x', () => {\n" +
-    "  console.error('child', spawn('sleep', ['600'], { stdio: 'inherit' }).pid, 'end');\n});",
-  'a failed test that leaves a handle open':
-    "test('x', () => { setInterval(() => {}, 1000); throw new Error('no'); });",
-  'a child in a group of its own that holds the output open':
-    "import { spawn } from 'node:child_process';\ntest('x', () => new Promise(() => {\n" +
-    "  spawn('sleep', ['8'], { stdio: 'inherit', detached: true });\n}));",
-};
+  test('a failing test, a file that cannot be loaded and an empty checkout each give exit code 1, with the reason', async () => {
+    const failed = await runTests(checkout({ 'shared/test/a.test.ts': failing, 'shared/test/b.test.ts': passing }));
+    assert.equal(failed.status, 1);
+    assert.match(failed.output, /it is not/);
+    assert.match(failed.output, /fail 1\n/);
+    const broken = await runTests(checkout({ 'shared/test/a.test.ts': "import './no-such-file.ts';" }));
+    assert.equal(broken.status, 1);
+    assert.match(broken.output, /no-such-file/);
+    const empty = await runTests(checkout({}));
+    assert.equal(empty.status, 1);
+    assert.match(empty.output, /no test file found/);
+  });
 
-for (const [what, text] of Object.entries(outlivesItsLimit))
-  test(`a file that does not end in time is killed and named, and the rest runs: ${what}`, {
-    timeout: 60_000,
-  }, async () => {
-    const root = checkout({ 'shared/test/hangs.test.ts': text, 'shared/test/well.test.ts': passing });
-    const { status, output } = runTests(root, '--file-timeout=1500');
+  test('words narrow the run to files, folders, globs or names of tests', async () => {
+    const root = checkout({
+      'shared/test/wet.test.ts': passing,
+      'shared/test/dry.test.ts': failing,
+      'loadtest/test/wet.e2e.test.ts': passing,
+    });
+    assert.equal((await runTests(root, 'shared/test/wet.test.ts')).status, 0);
+    assert.equal((await runTests(root, './loadtest/')).status, 0);
+    assert.equal((await runTests(root, '**/wet*')).status, 0);
+    assert.equal((await runTests(root, join(root, 'shared/test/wet.test.ts'))).status, 0);
+    assert.equal((await runTests(root, '--test-name-pattern=is wet')).status, 0);
+    assert.equal((await runTests(root, 'shared')).status, 1);
+    assert.match((await runTests(root, 'nowhere')).output, /no test file matches nowhere/);
+  });
+
+  const outlivesItsLimit: Record<string, string> = {
+    'a promise that never resolves, with an open handle':
+      "test('x', () => { setInterval(() => {}, 1000); return new Promise(() => {}); });",
+    'an event loop that is blocked, in a process that ignores requests to stop':
+      "process.on('SIGTERM', () => {});\ntest('x', () => { while (true); });",
+    'a child that holds the output open':
+      "import { spawn } from 'node:child_process';\ntest('x', () => {\n" +
+      "  console.error('child', spawn('sleep', ['600'], { stdio: 'inherit' }).pid, 'end');\n});",
+    'a failed test that leaves a handle open':
+      "test('x', () => { setInterval(() => {}, 1000); throw new Error('no'); });",
+    'a child in a group of its own that holds the output open':
+      "import { spawn } from 'node:child_process';\ntest('x', () => new Promise(() => {\n" +
+      "  spawn('sleep', ['8'], { stdio: 'inherit', detached: true });\n}));",
+  };
+
+  for (const [what, text] of Object.entries(outlivesItsLimit))
+    test(`a file that does not end in time is killed and named, and the rest runs: ${what}`, {
+      timeout: 60_000,
+    }, async () => {
+      const root = checkout({ 'shared/test/hangs.test.ts': text, 'shared/test/well.test.ts': passing });
+      const { status, output } = await runTests(root, '--file-timeout=4000');
+      assert.equal(status, 1, output);
+      assert.match(output, /FAILED {2}shared\/test\/hangs\.test\.ts: still running after 4 s/);
+      assert.match(output, /ok .*well\.test\.ts/);
+      const child = output.match(/child (\d+) end/);
+      if (child) await untilGone(Number(child[1]));
+    });
+
+  test('a test that does not end in time is named', async () => {
+    const waits = "test('waits', () => { setTimeout(() => {}, 3_000); return new Promise(() => {}); });";
+    const { status, output } = await runTests(checkout({ 'shared/test/a.test.ts': waits }), '--test-timeout=200');
     assert.equal(status, 1, output);
-    assert.match(output, /FAILED {2}shared\/test\/hangs\.test\.ts: still running after 1\.5 s/);
-    assert.match(output, /ok .*well\.test\.ts/);
-    const child = output.match(/child (\d+) end/);
-    if (child) await untilGone(Number(child[1]));
+    assert.match(output, /waits/);
+    assert.match(output, /timed out after 200ms/);
   });
 
-test('a test that does not end in time is named', () => {
-  const waits = "test('waits', () => { setTimeout(() => {}, 3_000); return new Promise(() => {}); });";
-  const { status, output } = runTests(checkout({ 'shared/test/a.test.ts': waits }), '--test-timeout=200');
-  assert.equal(status, 1, output);
-  assert.match(output, /waits/);
-  assert.match(output, /timed out after 200ms/);
-});
+  test('a run that does not end in time is stopped, with what was still running', async () => {
+    const hangs = 'setInterval(() => {}, 1000);';
+    const { status, output } = await runTests(checkout({ 'shared/test/hangs.test.ts': hangs }), '--run-timeout=1000');
+    assert.equal(status, 1, output);
+    assert.match(output, /has not ended within 1 s/);
+    assert.match(output, /hangs\.test\.ts/);
+  });
 
-test('a run that does not end in time is stopped, with what was still running', () => {
-  const hangs = 'setInterval(() => {}, 1000);';
-  const { status, output } = runTests(checkout({ 'shared/test/hangs.test.ts': hangs }), '--run-timeout=1000');
-  assert.equal(status, 1, output);
-  assert.match(output, /has not ended within 1 s/);
-  assert.match(output, /hangs\.test\.ts/);
-});
+  test('what a file leaves running when it ends well is ended with it', async () => {
+    const leaves =
+      "import { spawn } from 'node:child_process';\nconst left = spawn('sleep', ['600'], { stdio: 'ignore' });\n" +
+      "left.unref();\ntest('left ' + left.pid, () => {});";
+    const { status, output } = await runTests(checkout({ 'shared/test/a.test.ts': leaves }), 'shared');
+    assert.equal(status, 0, output);
+    await untilGone(Number(output.match(/left (\d+)/)![1]));
+  });
 
-test('what a file leaves running when it ends well is ended with it', async () => {
-  const leaves =
-    "import { spawn } from 'node:child_process';\nconst left = spawn('sleep', ['600'], { stdio: 'ignore' });\n" +
-    "left.unref();\ntest('left ' + left.pid, () => {});";
-  const { status, output } = runTests(checkout({ 'shared/test/a.test.ts': leaves }), 'shared');
-  assert.equal(status, 0, output);
-  await untilGone(Number(output.match(/left (\d+)/)![1]));
-});
-
-test('an unknown option is refused', () => {
-  const { status, output } = runTests(checkout({ 'shared/test/a.test.ts': passing }), '--file-timout=1');
-  assert.equal(status, 1);
-  assert.match(output, /Unknown option '--file-timout'/);
+  test('an unknown option is refused', async () => {
+    const { status, output } = await runTests(checkout({ 'shared/test/a.test.ts': passing }), '--file-timout=1');
+    assert.equal(status, 1);
+    assert.match(output, /Unknown option '--file-timout'/);
+  });
 });

@@ -1,0 +1,79 @@
+import { relative } from 'node:path';
+import { Readable } from 'node:stream';
+import type { EventData } from 'node:test';
+import { spec, type TestEvent } from 'node:test/reporters';
+
+/** How the message of `limit-test-file.ts` about a killed file begins; the report does not name a file with a failed test otherwise. */
+export const overdue = 'still running after ';
+
+/** The words of Node.js's closing lines, in its order. */
+const closingWords = ['tests', 'suites', 'pass', 'fail', 'cancelled', 'skipped', 'todo', 'duration_ms'];
+
+/**
+ * The events of several consecutive runs as those of one: the closing lines and the summary of each run are held back,
+ * and the totals are sent at the end. Each pass starts when the one before has ended.
+ */
+export async function* asOneRun(passes: (() => AsyncIterable<TestEvent>)[]): AsyncGenerator<TestEvent, void> {
+  const totals = new Map(closingWords.map((word) => [word, 0]));
+  for (const start of passes)
+    for await (const event of start()) {
+      const line = closingLine(event);
+      if (line) totals.set(line.word, totals.get(line.word)! + line.value);
+      else if (!isSummaryOfRun(event)) yield event;
+    }
+  for (const [word, total] of totals)
+    yield { type: 'test:diagnostic', data: { nesting: 0, message: `${word} ${total}`, level: 'info' } };
+}
+
+/** The word and number of a run's closing line, or null for any other event. */
+export function closingLine(event: TestEvent): { word: string; value: number } | null {
+  if (event.type !== 'test:diagnostic' || event.data.file !== undefined) return null;
+  const [word = '', value] = event.data.message.split(' ');
+  return closingWords.includes(word) ? { word, value: Number(value) } : null;
+}
+
+function isSummaryOfRun(event: TestEvent): boolean {
+  return event.type === 'test:summary' && event.data.file === undefined;
+}
+
+/**
+ * The report of a whole run: one line per file when it ends; then what was skipped and why, every failure in full, and
+ * Node.js's closing lines. Yields text.
+ */
+export async function* reportBriefly(root: string, events: AsyncIterable<TestEvent>): AsyncGenerator<string, void> {
+  const atTheEnd: TestEvent[] = [];
+  const skipped = new Map<string, number>();
+  const printed = new Map<string, string>();
+  for await (const event of events) {
+    if (event.type === 'test:fail' || closingLine(event)) atTheEnd.push(event);
+    if (event.type === 'test:stderr') append(printed, event.data);
+    if (event.type === 'test:stderr' && event.data.message.startsWith(overdue))
+      yield `FAILED  ${relative(root, event.data.file)}: ${event.data.message}`;
+    if (event.type === 'test:pass') countIfSkipped(skipped, event.data);
+    if (event.type === 'test:summary' && event.data.file) yield fileLine(relative(root, event.data.file), event.data);
+    if (event.type === 'test:fail' && isWholeFile(event.data))
+      yield `FAILED  ${event.data.name}\n${printed.get(event.data.name) ?? ''}`;
+  }
+  for (const [reason, count] of skipped) yield `left out: ${count} (${reason})\n`;
+  for await (const text of Readable.from(atTheEnd).pipe(new spec())) yield String(text);
+}
+
+function append(printed: Map<string, string>, { file, message }: EventData.TestStderr): void {
+  printed.set(file, (printed.get(file) ?? '') + message);
+}
+
+function countIfSkipped(skipped: Map<string, number>, { skip }: EventData.TestPass): void {
+  if (skip === undefined || skip === false) return;
+  const reason = typeof skip === 'string' ? skip : 'no reason given';
+  skipped.set(reason, (skipped.get(reason) ?? 0) + 1);
+}
+
+function fileLine(path: string, { success, counts, duration_ms }: EventData.TestSummary): string {
+  const seconds = (duration_ms / 1000).toFixed(1).padStart(6);
+  return `${success ? 'ok    ' : 'FAILED'} ${seconds} s ${String(counts.tests).padStart(4)}  ${path}\n`;
+}
+
+/** Whether the file itself failed, outside any test: it could not be loaded, or did not end in time. */
+function isWholeFile({ name, nesting, file }: EventData.TestFail): boolean {
+  return nesting === 0 && file !== undefined && name.endsWith('.test.ts') && file.endsWith(name);
+}
