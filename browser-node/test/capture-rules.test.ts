@@ -16,35 +16,35 @@ import {
   SETTLE_EXTENSION_MS,
   SETTLE_FACTOR_MAX,
 } from '../src/capture/session/budgets.ts';
-import type { OpenTab } from '../src/capture/session/landings.ts';
 import { emptyEntry } from '../src/capture/session/network-journal.ts';
-import { restIn, SettleExtension } from '../src/capture/session/settle.ts';
+import type { OpenTab } from '../src/capture/session/open-tabs.ts';
+import { SettleExtension, settledIn } from '../src/capture/session/settle.ts';
 
-describe('a page at rest', () => {
+describe('a settled page', () => {
   const NOW = 100_000;
-  type Landings = Parameters<typeof restIn>[0];
+  type Landings = Parameters<typeof settledIn>[0];
   const tab = (change: object) => ({ loadedAt: 0, lastHopAt: 0, refreshDueAt: 0, refused: false, ...change });
   const tabs = (...changes: object[]) => changes.map((change) => ({ tab: tab(change) })) as Landings;
   const journal = (lastActivityAt: number, underWay = 0) =>
-    ({ lastActivityAt, underWay: () => underWay }) as unknown as Parameters<typeof restIn>[1];
+    ({ lastActivityAt, underWay: () => underWay }) as unknown as Parameters<typeof settledIn>[1];
   const quiet = journal(0);
 
   it('is one that was loaded, watched for a while and asks for nothing', () => {
-    assert.equal(restIn(tabs({}), quiet, NOW), 0);
-    assert.equal(restIn(tabs({ loadedAt: null }), quiet, NOW), QUIET_MS);
-    assert.equal(restIn(tabs({ loadedAt: NOW - 100 }), quiet, NOW), DWELL_MS - 100);
-    assert.equal(restIn(tabs({}, { lastHopAt: NOW }), quiet, NOW), DWELL_MS);
-    assert.equal(restIn(tabs({}), journal(NOW - 200), NOW), QUIET_MS - 200);
-    assert.equal(restIn(tabs({}), journal(0, 1), NOW), QUIET_MS);
+    assert.equal(settledIn(tabs({}), quiet, NOW), 0);
+    assert.equal(settledIn(tabs({ loadedAt: null }), quiet, NOW), QUIET_MS);
+    assert.equal(settledIn(tabs({ loadedAt: NOW - 100 }), quiet, NOW), DWELL_MS - 100);
+    assert.equal(settledIn(tabs({}, { lastHopAt: NOW }), quiet, NOW), DWELL_MS);
+    assert.equal(settledIn(tabs({}), journal(NOW - 200), NOW), QUIET_MS - 200);
+    assert.equal(settledIn(tabs({}), journal(0, 1), NOW), QUIET_MS);
   });
 
   it('is not one that announced a refresh, unless it is far off', () => {
-    assert.equal(restIn(tabs({ refreshDueAt: NOW + 3_000 }), quiet, NOW), 3_000 + DWELL_MS);
-    assert.equal(restIn(tabs({ refreshDueAt: NOW + 60_000 }), quiet, NOW), 0);
+    assert.equal(settledIn(tabs({ refreshDueAt: NOW + 3_000 }), quiet, NOW), 3_000 + DWELL_MS);
+    assert.equal(settledIn(tabs({ refreshDueAt: NOW + 60_000 }), quiet, NOW), 0);
   });
 
   it('is one that shows nothing of the target', () => {
-    assert.equal(restIn(tabs({ loadedAt: null, refused: true }), quiet, NOW), 0);
+    assert.equal(settledIn(tabs({ loadedAt: null, refused: true }), quiet, NOW), 0);
   });
 });
 

@@ -18,7 +18,7 @@ const carried = (change: object) => ({
 type CaptureSession = Parameters<typeof closeTabs>[0];
 const sessionWith = (closed: () => void) =>
   ({
-    landings: { tabs: [{ page: { isClosed: () => true, close: async () => closed() } }] },
+    tabs: { all: [{ page: { isClosed: () => true, close: async () => closed() } }] },
     startedAt: performance.now(),
     open: { context: { cookies: async () => [], unrouteAll: async () => undefined } },
     ending: new Ending(),

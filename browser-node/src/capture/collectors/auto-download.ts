@@ -1,6 +1,5 @@
 import type { ObservationOf } from '@adsweep/shared/capture/observations/index.ts';
 import { rootOf, type TargetSession } from '../devtools/devtools.ts';
-import { actsByItself } from '../session/capture-session.ts';
 import { clipUrl } from '../session/urls.ts';
 import type { Collector } from './collector.ts';
 
@@ -11,16 +10,15 @@ const FILE_NAME_LENGTH_MAX = 300;
 /** Files that documents and their frames began to download without a click. Their contents are not kept. */
 export const autoDownload: Collector = {
   name: 'auto_download',
-  budgetMs: 1_000,
-  start(captureSession) {
+  start(capture) {
     const downloads = new Map<string, { tab: TargetSession; facts: ObservationOf<'auto_download'>['facts'] }>();
-    captureSession.devtools.on('Page.downloadWillBegin', ({ guid, url, suggestedFilename }, session) => {
-      if (downloads.size >= DOWNLOADS_MAX || !actsByItself(captureSession)) return;
+    capture.devtools.on('Page.downloadWillBegin', ({ guid, url, suggestedFilename }, session) => {
+      if (downloads.size >= DOWNLOADS_MAX || !capture.visit.isWithoutGesture) return;
       const file_name = suggestedFilename.toWellFormed().slice(0, FILE_NAME_LENGTH_MAX);
       downloads.set(guid, { tab: rootOf(session), facts: { file_url: clipUrl(url), file_name } });
     });
     return (draft) => {
-      const placed = captureSession.landings.placed().filter(({ tab }) => tab.committed);
+      const placed = capture.landings.numbered().filter(({ tab }) => tab.committed);
       for (const { tab, facts } of downloads.values()) {
         // What was a file from the beginning is no page that downloads one, but another page may have opened a window for it.
         const landing = [tab.targetId, tab.openerId]

@@ -2,7 +2,7 @@ import type { ObservationOf } from '@adsweep/shared/capture/observations/index.t
 import { registrableDomain } from '@adsweep/shared/urls/registrable-domain.ts';
 import type { Page } from 'playwright-core';
 import { type EventPayload, rootOf, type TargetSession } from '../devtools/devtools.ts';
-import { actsByItself, type CaptureSession } from '../session/capture-session.ts';
+import type { MemberCapture } from '../session/capture-session.ts';
 import { FairList } from '../session/fair-list.ts';
 import { clipUrl } from '../session/urls.ts';
 import type { Collector } from './collector.ts';
@@ -21,31 +21,27 @@ const REFUSED = /^Unsafe attempt to initiate navigation for frame .* targeting i
 /** Navigations of tabs without a click: by their documents or frames, to a page or to an app. */
 export const autoRedirect: Collector = {
   name: 'auto_redirect',
-  budgetMs: 1_000,
-  start(captureSession) {
-    const departures = watchDepartures(captureSession);
+  start(capture) {
+    const departures = watchDepartures(capture);
     return (draft) => {
       for (const { tab, url, facts } of departures) {
-        const landing = captureSession.landings
-          .placed()
-          .find((one) => one.tab.session.targetId === tab || one.page === tab);
+        const landing = capture.landings.numbered().find((one) => one.tab.session.targetId === tab || one.page === tab);
         // A scan's own navigation leads away where an HTTP answer does.
         if (!landing || facts.to === url) continue;
         // Our page is led away by the creative that stands on it; what came instead is a landing.
-        const isOurs = url.split('#')[0] === captureSession.publisherUrl;
+        const isOurs = url.split('#')[0] === capture.publisherUrl;
         draft.observations.push({ kind: 'auto_redirect', landing: isOurs ? null : landing.ord, url, facts });
       }
     };
   },
 };
 
-function watchDepartures(captureSession: CaptureSession): Iterable<Departure> {
-  const { devtools } = captureSession;
+function watchDepartures(capture: MemberCapture): Iterable<Departure> {
+  const { devtools } = capture;
   const departures = new FairList<Departure>(DEPARTURES_MAX);
   const documents = new Documents();
   const depart = (departure: Departure) => {
-    if (actsByItself(captureSession) && !captureSession.isLeading)
-      departures.add(departure, registrableDomain(departure.facts.to));
+    if (capture.visit.phase === 'loading') departures.add(departure, registrableDomain(departure.facts.to));
   };
   devtools.on('Page.loadEventFired', ({ timestamp }, session) => documents.loaded(session.targetId, timestamp));
   devtools.on('Page.frameNavigated', ({ frame }, session) => {
@@ -62,7 +58,7 @@ function watchDepartures(captureSession: CaptureSession): Iterable<Departure> {
     if (!WEB.test(url)) depart(documents.departure(rootOf(session).targetId, '', clipUrl(url), null));
   });
   // Those that a page script has cancelled; the ones above are the few that a document of another origin or an element began.
-  captureSession.reports.on('app-navigation', (page, url) => {
+  capture.reports.on('app-navigation', (page, url) => {
     const facts = { to: clipUrl(url.join('|')), after_load_ms: 0, refused: false };
     depart({ tab: page, url: clipUrl(page.url()), loaderId: '', facts });
   });

@@ -16,10 +16,9 @@ export type Attempt = ObservationOf<'autosound'>['facts'];
 /** Attempts to play sound without a click, as reported by the page scripts: the loudest of each tab. */
 export const autosound: Collector = {
   name: 'autosound',
-  budgetMs: 3_000,
-  start(captureSession) {
+  start(capture) {
     const byPage = new Map<Page, Map<string, Attempt>>();
-    captureSession.reports.on('sound', (page, [id, call, muted, volume, started, audio]) => {
+    capture.reports.on('sound', (page, [id, call, muted, volume, started, audio]) => {
       const via = AUTOSOUND_CALLS.find((known) => known === call);
       if (!id || !via || !(Number(volume) >= 0)) return;
       const attempts = byPage.get(page) ?? new Map<string, Attempt>();
@@ -28,9 +27,9 @@ export const autosound: Collector = {
       keepLoudest(attempts, id, { ...moment, has_audio: audio === 'true' });
     });
     return async (draft) => {
-      for (const landing of captureSession.landings.all) {
+      for (const landing of capture.landings.all) {
         const told = [...(byPage.get(landing.page)?.values() ?? [])];
-        const attempts = told.some(isSound) ? told : [...told, ...(await audibleMedia(captureSession, landing))];
+        const attempts = told.some(isSound) ? told : [...told, ...(await audibleMedia(capture, landing))];
         const url = landing.tab.url;
         for (const facts of attempts) draft.observations.push({ kind: 'autosound', landing: landing.ord, url, facts });
       }
@@ -39,9 +38,9 @@ export const autosound: Collector = {
 };
 
 /** What is audible in a tab's documents, whatever their scripts hid: used if nothing audible was reported. */
-async function audibleMedia(captureSession: CaptureSession, { page, tab }: Landing): Promise<Attempt[]> {
+async function audibleMedia(capture: CaptureSession, { page, tab }: Landing): Promise<Attempt[]> {
   if (page.isClosed() || !tab.committed) return [];
-  const frames = (await framesOf(captureSession, tab.session)).slice(0, FRAMES_MAX);
+  const frames = (await framesOf(capture, tab.session)).slice(0, FRAMES_MAX);
   const found = await Promise.all(
     frames.map(({ session, frameId }) =>
       // A frame that is gone cannot be heard any more.

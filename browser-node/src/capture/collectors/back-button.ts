@@ -3,7 +3,7 @@ import { COMMAND_MS, type CommandAnswer, type TargetSession } from '../devtools/
 import { documentOf, inRealmOf, listenersOf } from '../devtools/event-listeners.ts';
 import { isolatedWorldOf } from '../devtools/isolated-world.ts';
 import { FRAMES_MAX, PROBE_MS, underLoad } from '../session/budgets.ts';
-import type { CaptureSession } from '../session/capture-session.ts';
+import type { CaptureSession, MemberCapture } from '../session/capture-session.ts';
 import { type FrameAt, framesOf } from '../session/frames.ts';
 import type { Landing } from '../session/landings.ts';
 import { clipUrl, withoutFragment } from '../session/urls.ts';
@@ -22,10 +22,9 @@ const BACK_EVENTS = new Set(['popstate', 'hashchange', 'navigate']);
 /** What a page and its frames did to the history without a click, and where going back then leads. */
 export const backButton: Collector = {
   name: 'back_button',
-  budgetMs: 8_000,
-  start(captureSession) {
+  start(capture) {
     const growths = new Map<Page, Growth>();
-    captureSession.reports.on('history', (page, [event, count, copy]) => {
+    capture.reports.on('history', (page, [event, count, copy]) => {
       if (event === 'length') growths.set(page, { lengthAtStart: Number(count), pushes: 0, movedFrames: 0 });
       const growth = growths.get(page);
       if (event !== 'push' || !growth) return;
@@ -33,22 +32,22 @@ export const backButton: Collector = {
       if (copy !== 'true') growth.movedFrames += 1;
     });
     return async (draft) => {
-      for (const landing of captureSession.landings.shown()) {
+      for (const landing of capture.landings.shown()) {
         const growth = growths.get(landing.page);
         if (!growth || growth.pushes === 0) continue;
         const url = landing.tab.url;
-        const facts = await historyFacts(captureSession, landing, growth);
+        const facts = await historyFacts(capture, landing, growth);
         if (facts.pushes > 0) draft.observations.push({ kind: 'back_button', landing: landing.ord, url, facts });
       }
     };
   },
 };
 
-async function historyFacts(captureSession: CaptureSession, { tab }: Landing, growth: Growth) {
+async function historyFacts(capture: MemberCapture, { tab }: Landing, growth: Growth) {
   const history = await tab.session.send('Page.getNavigationHistory');
   const { pushes, copies } = historyGrowth(history, growth);
-  const listens = pushes > 0 && (await listensForBack(captureSession, tab.session));
-  const probe_url = listens ? await probe(captureSession, tab.session, history) : '';
+  const listens = pushes > 0 && (await listensForBack(capture, tab.session));
+  const probe_url = listens ? await probe(capture, tab.session, history) : '';
   return { pushes, copies, popstate_listener: listens, probe_url };
 }
 
@@ -63,8 +62,8 @@ export function historyGrowth({ entries, currentIndex }: History, growth: Growth
   return { pushes, copies: Math.max(0, added.length - growth.movedFrames) };
 }
 
-async function listensForBack(captureSession: CaptureSession, root: TargetSession): Promise<boolean> {
-  const frames = (await framesOf(captureSession, root)).slice(0, FRAMES_MAX);
+async function listensForBack(capture: CaptureSession, root: TargetSession): Promise<boolean> {
+  const frames = (await framesOf(capture, root)).slice(0, FRAMES_MAX);
   const listening = await Promise.all(frames.map((frame) => frameListensForBack(frame).catch(() => false)));
   return listening.includes(true);
 }
@@ -86,22 +85,21 @@ async function frameListensForBack({ session, frameId }: FrameAt): Promise<boole
 
 /** Goes back once; returns the URL it leads to, '' if the visitor has seen that one already. */
 async function probe(
-  captureSession: CaptureSession,
+  capture: MemberCapture,
   session: TargetSession,
   { entries, currentIndex }: History,
 ): Promise<string> {
   const before = entries[currentIndex - 1];
-  const landing = captureSession.landings.all.find(({ tab }) => tab.session === session);
+  const landing = capture.landings.all.find(({ tab }) => tab.session === session);
   if (!before || !landing) return '';
   const seen = new Set(entries.map(({ url }) => withoutFragment(url)));
   const isNew = (url: string) => !seen.has(withoutFragment(url));
   const led = landing.page.waitForURL((url) => isNew(url.href), {
-    timeout: underLoad(captureSession, PROBE_MS),
+    timeout: underLoad(capture, PROBE_MS),
     waitUntil: 'commit',
   });
-  // What the tab does from here on is not part of the capture.
-  captureSession.journal.close();
-  await activateFrames(captureSession, session);
+  capture.visit.beginProbe(capture.journal);
+  await activateFrames(capture, session);
   session.notify('Page.navigateToHistoryEntry', { entryId: before.id });
   // If nothing happens, going back leads to the previous page.
   await led.catch(() => undefined);
@@ -110,8 +108,8 @@ async function probe(
 }
 
 /** A visitor who goes back has interacted with the page: without that, Chromium does not let frames of other sites navigate it. */
-async function activateFrames(captureSession: CaptureSession, root: TargetSession): Promise<void> {
-  const frames = (await framesOf(captureSession, root)).slice(0, FRAMES_MAX);
+async function activateFrames(capture: CaptureSession, root: TargetSession): Promise<void> {
+  const frames = (await framesOf(capture, root)).slice(0, FRAMES_MAX);
   const activate = async ({ session, frameId }: FrameAt) => {
     const contextId = await isolatedWorldOf(session, frameId, COMMAND_MS);
     await session.send('Runtime.evaluate', { expression: '0', contextId, userGesture: true });

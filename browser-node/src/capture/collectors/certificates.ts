@@ -8,10 +8,9 @@ const HOSTS_MAX = 15;
 /** Documents, those of frames included, that came with a certificate a visitor's browser would have warned of; the crawl went on. */
 export const certificates: Collector = {
   name: 'certificates',
-  budgetMs: 1_000,
-  start: (captureSession) => (draft) => {
-    const documents = captureSession.journal.entries().filter(({ resourceType }) => resourceType === 'document');
-    for (const { ord, tab } of captureSession.landings.all) {
+  start: (capture) => (draft) => {
+    const documents = capture.journal.entries().filter(({ resourceType }) => resourceType === 'document');
+    for (const { ord, tab } of capture.landings.all) {
       const bad = documents.filter((entry) => entry.certificate && entry.tab === tab.session.targetId);
       const byHost = new Map(bad.map((entry) => [new URL(entry.url).host, entry]));
       for (const [host, entry] of [...byHost].slice(0, HOSTS_MAX)) {

@@ -6,28 +6,29 @@ import type { Observation } from '@adsweep/shared/capture/observations/index.ts'
 import type { CapturedVast } from '@adsweep/shared/capture/vast.ts';
 import type { TicketTraffic } from '@adsweep/shared/targeting/exit-ticket.ts';
 import type { CaptureFile } from '../session/capture-outcome.ts';
-import type { CaptureSession } from '../session/capture-session.ts';
+import type { MemberCapture } from '../session/capture-session.ts';
+import type { Visited } from '../targets/target.ts';
 
-/** A capture that is being put together. `traffic` is known once the tabs are closed. */
+/** A capture that is being put together. */
 export type Draft = {
   landings: CapturedLanding[];
   creative: CapturedCreative | null;
-  /** What came of a VAST tag, null for other targets. */
+  /** How a VAST tag was resolved and played, null for other targets. */
   vast: CapturedVast | null;
   requests: NetworkRequest[];
   observations: Observation[];
   files: CaptureFile[];
   /** Contents that were fetched so far. */
   bodies: readonly CapturedBody[];
+  /** What the gateway carried; null until the tabs are closed, and if the gateway does not report it. */
   traffic: TicketTraffic | null;
 };
 
-/** Adds to the draft what was seen. What it throws, or does not finish within its budget, becomes a note and never a failed scan. */
-export type Collect = (draft: Draft) => Promise<void> | void;
+/** Adds to the draft what was seen. If it throws, or exceeds its budget, the capture gets a note; the scan does not fail. */
+export type Collect = (draft: Draft, visited: Visited) => Promise<void> | void;
 
-/** Sees one thing. `start` comes before the first page is opened. */
+/** Records one thing. `start` is called before the first page is opened. */
 export type Collector = {
   name: string;
-  budgetMs: number;
-  start(captureSession: CaptureSession): Promise<Collect> | Collect;
+  start(capture: MemberCapture): Promise<Collect> | Collect;
 };

@@ -13,10 +13,9 @@ const KINDS = new Set(['script', 'xhr', 'fetch', 'document']);
 /** Contents of scripts, fetch and XHR responses and frames' documents, fetched as each comes in; an oversize one by its URL alone (spec 8). */
 export const contents: Collector = {
   name: 'contents',
-  budgetMs: 6_000,
-  start(captureSession) {
+  start(capture) {
     const shelf = new Shelf();
-    captureSession.journal.onFinished((finished) => shelf.take(finished));
+    capture.journal.onFinished((finished) => shelf.take(finished));
     return async (draft) => {
       const bodies = await shelf.bodies();
       draft.bodies = bodies;

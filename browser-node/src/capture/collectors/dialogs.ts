@@ -1,38 +1,37 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Dialog, Page } from 'playwright-core';
 import { DIALOG_PAUSE_MS, DIALOGS_MAX } from '../session/budgets.ts';
-import { actsByItself, type CaptureSession } from '../session/capture-session.ts';
+import type { CaptureSession } from '../session/capture-session.ts';
 import type { Collector } from './collector.ts';
 
 /** Counts dialogs and answers them as a visitor who wants to be left alone; a page that goes on showing them is stopped. */
 export const dialogs: Collector = {
   name: 'dialogs',
-  budgetMs: 1_000,
-  start(captureSession) {
+  start(capture) {
     const shown = new Map<Page, number>();
     const unprompted = new Map<Page, number>();
-    captureSession.listeners.on('dialog', (dialog) => {
+    capture.listeners.on('dialog', (dialog) => {
       const page = dialog.page();
       // A dialog without a page belongs to a tab that is only just opening.
       if (page) shown.set(page, (shown.get(page) ?? 0) + 1);
-      if (page && dialog.type() !== 'beforeunload' && actsByItself(captureSession))
+      if (page && dialog.type() !== 'beforeunload' && capture.visit.isWithoutGesture)
         unprompted.set(page, (unprompted.get(page) ?? 0) + 1);
-      void answer(captureSession, dialog, page ? (shown.get(page) ?? 0) : 0);
+      void answer(capture, dialog, page ? (shown.get(page) ?? 0) : 0);
     });
     return (draft) => {
-      for (const { ord, page, tab } of captureSession.landings.placed()) {
+      for (const { ord, page, tab } of capture.landings.numbered()) {
         const facts = { count: unprompted.get(page) ?? 0 };
         if (facts.count > 0) draft.observations.push({ kind: 'dialogs', landing: ord, url: tab.url, facts });
       }
       const count = [...shown.values()].reduce((sum, each) => sum + each, 0);
-      if (count > 0) captureSession.notes.push({ collector: 'dialogs', text: `${count} dialogs were answered` });
+      if (count > 0) capture.notes.push({ collector: 'dialogs', text: `${count} dialogs were answered` });
     };
   },
 };
 
 /** `count`: the dialogs that its page has shown so far. */
-async function answer(captureSession: CaptureSession, dialog: Dialog, count: number): Promise<void> {
-  const landing = captureSession.landings.tabs.find(({ page }) => page === dialog.page());
+async function answer(capture: CaptureSession, dialog: Dialog, count: number): Promise<void> {
+  const landing = capture.tabs.all.find(({ page }) => page === dialog.page());
   // Reported before the dialog is closed: otherwise the next one would come first.
   const stopping = count > DIALOGS_MAX && landing && !landing.tab.isScriptDisabled ? landing.tab.stopScript() : null;
   // The page waits for its answer, and the browser has time to stop it.

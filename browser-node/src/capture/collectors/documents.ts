@@ -21,12 +21,11 @@ import type { Collector } from './collector.ts';
 /** The documents of landings and their frames: title, visible text, rendered HTML. */
 export const documents: Collector = {
   name: 'documents',
-  budgetMs: 8_000,
-  start: (captureSession) => async (draft) => {
+  start: (capture) => async (draft) => {
     const kept: CapturedDocument[] = [];
     let room = DOCUMENTS_LENGTH_MAX;
-    for (const landing of captureSession.landings.shown()) {
-      for (const document of await documentsOf(captureSession, landing)) {
+    for (const landing of capture.landings.shown()) {
+      for (const document of await documentsOf(capture, landing)) {
         const captured = draft.landings.find(({ ord }) => ord === landing.ord);
         if (captured && document.frame === '') {
           captured.page_title = document.title;
@@ -52,11 +51,11 @@ export const documents: Collector = {
 const FRAME_READ_MS = 3_000;
 
 async function documentsOf(
-  captureSession: CaptureSession,
+  capture: CaptureSession,
   { ord, tab }: Landing,
 ): Promise<(CapturedDocument & DocumentFacts)[]> {
-  const frames = fairly(await framesOf(captureSession, tab.session));
-  const read = await Promise.all(frames.map((at) => readFrame(captureSession, at)));
+  const frames = fairly(await framesOf(capture, tab.session));
+  const read = await Promise.all(frames.map((at) => readFrame(capture, at)));
   return read.flatMap((facts, index) => {
     const { session, frameId } = frames[index] as FrameAt;
     const isOwn = session === tab.session && frameId === session.targetId;
@@ -71,14 +70,14 @@ function fairly(frames: FrameAt[]): FrameAt[] {
   return [...kept];
 }
 
-async function readFrame(captureSession: CaptureSession, { session, frameId }: FrameAt): Promise<DocumentFacts | null> {
+async function readFrame(capture: CaptureSession, { session, frameId }: FrameAt): Promise<DocumentFacts | null> {
   const limits = { html: HTML_LENGTH_MAX, text: TEXT_LENGTH_MAX, title: TITLE_LENGTH_MAX, url: CAPTURE_URL_LENGTH_MAX };
   const facts = await evaluateInIsolatedWorld(
     session,
     frameId,
     readDocument,
     limits,
-    underLoad(captureSession, FRAME_READ_MS),
+    underLoad(capture, FRAME_READ_MS),
   ).catch(() => null);
   return facts && { ...facts, title: clean(facts.title), siteName: clean(facts.siteName) };
 }

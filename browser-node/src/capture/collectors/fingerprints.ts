@@ -1,5 +1,4 @@
 import type { Page } from 'playwright-core';
-import { actsByItself } from '../session/capture-session.ts';
 import type { Collector } from './collector.ts';
 
 const FACTS = { canvas: 'canvas_reads', audio: 'audio_renders', font: 'fonts' } as const;
@@ -9,18 +8,17 @@ const COUNT_MAX = 1_000_000;
 /** What pages query to recognize the browser again, as reported by the page scripts: counted over the documents of each tab. */
 export const fingerprints: Collector = {
   name: 'fingerprints',
-  budgetMs: 1_000,
-  start(captureSession) {
+  start(capture) {
     const counts = new Map<Page, { canvas_reads: number; audio_renders: number; fonts: number }>();
-    captureSession.reports.on('fingerprint', (page, [trait = '', times]) => {
+    capture.reports.on('fingerprint', (page, [trait = '', times]) => {
       const fact = Object.hasOwn(FACTS, trait) && FACTS[trait as keyof typeof FACTS];
-      if (!fact || !(Number(times) > 0) || !actsByItself(captureSession)) return;
+      if (!fact || !(Number(times) > 0) || !capture.visit.isWithoutGesture) return;
       const own = counts.get(page) ?? { canvas_reads: 0, audio_renders: 0, fonts: 0 };
       own[fact] = Math.min(COUNT_MAX, own[fact] + Math.floor(Number(times)));
       counts.set(page, own);
     });
     return (draft) => {
-      for (const { page, ord, tab } of captureSession.landings.placed()) {
+      for (const { page, ord, tab } of capture.landings.numbered()) {
         const facts = counts.get(page);
         if (facts) draft.observations.push({ kind: 'fingerprint', landing: ord, url: tab.url, facts });
       }

@@ -3,19 +3,18 @@ import { evaluateInIsolatedWorld } from '../devtools/isolated-world.ts';
 import { ANSWER_MS, CONSPICUOUS_FRAME_BYTES, HEAVY_FRAMES_MAX, underLoad } from '../session/budgets.ts';
 import type { CaptureSession } from '../session/capture-session.ts';
 import { framesOf } from '../session/frames.ts';
-import { isShown } from '../session/landings.ts';
+import { isShown } from '../session/open-tabs.ts';
 import { clipUrl } from '../session/urls.ts';
 import type { Collector } from './collector.ts';
 
 /** The bytes that the frames of pages loaded, each including its child frames. */
 export const frameWeight: Collector = {
   name: 'frame_weight',
-  budgetMs: 3_000,
-  start(captureSession) {
+  start(capture) {
     const weights = new FrameWeights();
-    weights.watch(captureSession);
+    weights.watch(capture);
     return async (draft) => {
-      for (const { ord, tab } of captureSession.landings.placed().filter(isShown)) {
+      for (const { ord, tab } of capture.landings.numbered().filter(isShown)) {
         if (ord === null) {
           // Everything that the tab of a creative loads, the creative loads.
           const bytes = weights.ofTab(tab.session.targetId);
@@ -24,10 +23,10 @@ export const frameWeight: Collector = {
           continue;
         }
         for (const { frameId, bytes } of weights.heaviestOf(tab.session.targetId)) {
-          const at = (await framesOf(captureSession, tab.session)).find((frame) => frame.frameId === frameId);
+          const at = (await framesOf(capture, tab.session)).find((frame) => frame.frameId === frameId);
           if (!at) continue;
           // A frame that is too busy to report its size is reported without it.
-          const deadlineMs = underLoad(captureSession, ANSWER_MS);
+          const deadlineMs = underLoad(capture, ANSWER_MS);
           const size = await evaluateInIsolatedWorld(at.session, frameId, readViewport, null, deadlineMs).catch(
             () => NO_SIZE,
           );

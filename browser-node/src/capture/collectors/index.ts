@@ -1,3 +1,5 @@
+import type { TargetKind } from '@adsweep/shared/scan/target.ts';
+import { INTERACTIVE_CHECK_MS, MAIN_THREAD_WATCHED_MS, SCREENSHOT_MS, WORKERS_WATCHED_MS } from '../session/budgets.ts';
 import { autoDownload } from './auto-download.ts';
 import { autoRedirect } from './auto-redirect.ts';
 import { autosound } from './autosound.ts';
@@ -9,40 +11,61 @@ import { dialogs } from './dialogs.ts';
 import { documents } from './documents.ts';
 import { fingerprints } from './fingerprints.ts';
 import { frameWeight } from './frame-weight.ts';
+import { interactive } from './interactive.ts';
 import { mainThread } from './main-thread.ts';
 import { pageParts } from './page-parts.ts';
 import { placements } from './placements.ts';
 import { popups } from './popups.ts';
 import { redirectChain } from './redirect-chain.ts';
 import { requests } from './requests.ts';
-import { screenshots } from './screenshots.ts';
+import { pageScreenshot, screenshots } from './screenshots.ts';
 import { unpromptedCalls } from './unprompted-calls.ts';
+import { vast } from './vast.ts';
 import { childFlood, workerLoad } from './worker-load.ts';
 
-/**
- * What is collected while the tabs are open, in this order: processors are measured before we use them ourselves, one click may be
- * tried after the picture, and the Back probe leaves the page.
- */
-export const whileOpen: Collector[] = [
-  mainThread,
-  workerLoad,
-  childFlood,
-  autoRedirect,
-  autoDownload,
-  popups,
-  dialogs,
-  certificates,
-  documents,
-  pageParts,
-  autosound,
-  fingerprints,
-  frameWeight,
-  placements,
-  screenshots,
-  contents,
-  unpromptedCalls,
-  backButton,
+/** A collector, the most time that it may take, in ms, and the kinds of target that it runs for. */
+export type Collecting = { collector: Collector; budgetMs: number; kinds: readonly TargetKind[] };
+
+const ALL: readonly TargetKind[] = ['url', 'ad_tag', 'vast_tag'];
+const TAGS: readonly TargetKind[] = ['ad_tag', 'vast_tag'];
+
+/** What runs while the tabs are open, in this order. */
+const WHILE_OPEN: readonly Collecting[] = [
+  // CPU time is measured before the collectors use any.
+  { collector: mainThread, budgetMs: MAIN_THREAD_WATCHED_MS + 4_000, kinds: ALL },
+  { collector: workerLoad, budgetMs: WORKERS_WATCHED_MS + 3_000, kinds: ALL },
+  { collector: childFlood, budgetMs: 1_000, kinds: ALL },
+  { collector: autoRedirect, budgetMs: 1_000, kinds: ALL },
+  { collector: autoDownload, budgetMs: 1_000, kinds: ALL },
+  { collector: popups, budgetMs: 1_000, kinds: ALL },
+  { collector: dialogs, budgetMs: 1_000, kinds: ALL },
+  { collector: certificates, budgetMs: 1_000, kinds: ALL },
+  { collector: documents, budgetMs: 8_000, kinds: ALL },
+  { collector: pageParts, budgetMs: 4_000, kinds: ALL },
+  { collector: autosound, budgetMs: 3_000, kinds: ALL },
+  { collector: fingerprints, budgetMs: 1_000, kinds: ALL },
+  { collector: frameWeight, budgetMs: 3_000, kinds: ALL },
+  { collector: placements, budgetMs: 4_000, kinds: ALL },
+  { collector: screenshots, budgetMs: SCREENSHOT_MS * 3, kinds: ALL },
+  { collector: pageScreenshot, budgetMs: SCREENSHOT_MS, kinds: TAGS },
+  // Clicks the creative, once its landings are captured.
+  { collector: interactive, budgetMs: INTERACTIVE_CHECK_MS + 5_000, kinds: ['ad_tag'] },
+  { collector: contents, budgetMs: 6_000, kinds: ALL },
+  // May click the page.
+  { collector: unpromptedCalls, budgetMs: 6_000, kinds: ALL },
+  // Leaves the page.
+  { collector: backButton, budgetMs: 8_000, kinds: ALL },
 ];
 
-/** What is collected when the tabs are closed and the gateway has reported the traffic. Requests fill in hops that were missed. */
-export const afterwards: Collector[] = [requests, redirectChain];
+/** What runs when the tabs are closed and the gateway has reported the traffic, in this order: requests fill in hops that were missed. */
+const AFTERWARDS: readonly Collecting[] = [
+  { collector: requests, budgetMs: 2_000, kinds: ALL },
+  { collector: redirectChain, budgetMs: 1_000, kinds: ALL },
+  { collector: vast, budgetMs: 3_000, kinds: ['vast_tag'] },
+];
+
+/** The collectors of a kind of target, in order. */
+export const collectorsOf = (kind: TargetKind): Record<'whileOpen' | 'afterwards', Collecting[]> => ({
+  whileOpen: WHILE_OPEN.filter(({ kinds }) => kinds.includes(kind)),
+  afterwards: AFTERWARDS.filter(({ kinds }) => kinds.includes(kind)),
+});

@@ -10,20 +10,19 @@ export type ThreadTimes = { at: number; inTasks: number; onProcessor: number };
 /** How busy the main threads of tabs and their frames are after load. Only those that seem busy are watched for longer. */
 export const mainThread: Collector = {
   name: 'main_thread',
-  budgetMs: MAIN_THREAD_WATCHED_MS + 4_000,
-  start(captureSession) {
-    const { devtools } = captureSession;
+  start(capture) {
+    const { devtools } = capture;
     const since = new Map<TargetSession, ThreadTimes>();
     devtools.onAttached((session) => {
       if (session.type === 'page' || session.type === 'iframe') session.notify('Performance.enable');
     });
     devtools.on('Page.loadEventFired', async (_, session) => {
-      const times = await readTimes(captureSession, session);
+      const times = await readTimes(capture, session);
       if (times) since.set(session, times);
     });
     return async (draft) => {
-      const seen = await Promise.all([...since].map(([session, times]) => watch(captureSession, session, times)));
-      for (const { ord, tab } of captureSession.landings.placed()) {
+      const seen = await Promise.all([...since].map(([session, times]) => watch(capture, session, times)));
+      for (const { ord, tab } of capture.landings.numbered()) {
         const busiest = seen
           .filter(({ session, busy_share }) => rootOf(session) === tab.session && busy_share >= BUSY_SHARE_SUSPECT)
           .sort((a, b) => b.busy_share - a.busy_share)[0];
@@ -36,20 +35,20 @@ export const mainThread: Collector = {
   },
 };
 
-async function watch(captureSession: CaptureSession, session: TargetSession, since: ThreadTimes) {
-  let until = await readTimes(captureSession, session);
+async function watch(capture: CaptureSession, session: TargetSession, since: ThreadTimes) {
+  let until = await readTimes(capture, session);
   const leftMs = until ? MAIN_THREAD_WATCHED_MS - (until.at - since.at) * 1_000 : 0;
   if (until && leftMs > 0 && busyShare(since, until) >= BUSY_SHARE_SUSPECT) {
-    await captureSession.ending.race(pause(leftMs));
-    until = (await readTimes(captureSession, session)) ?? until;
+    await capture.ending.race(pause(leftMs));
+    until = (await readTimes(capture, session)) ?? until;
   }
   if (!until) return { session, busy_share: 0, over_ms: 0 };
   return { session, busy_share: busyShare(since, until), over_ms: Math.round((until.at - since.at) * 1_000) };
 }
 
 /** null where the target is gone or too busy to answer. */
-async function readTimes(captureSession: CaptureSession, session: TargetSession): Promise<ThreadTimes | null> {
-  const deadlineMs = underLoad(captureSession, ANSWER_MS);
+async function readTimes(capture: CaptureSession, session: TargetSession): Promise<ThreadTimes | null> {
+  const deadlineMs = underLoad(capture, ANSWER_MS);
   const answer = await session.send('Performance.getMetrics', undefined, deadlineMs).catch(() => null);
   if (!answer) return null;
   const of = (name: string) => answer.metrics.find((metric) => metric.name === name)?.value ?? 0;

@@ -17,12 +17,11 @@ const PARTS_MAX = 60;
 /** The forms, dialog-like boxes, prices and preselected checkboxes of landings. */
 export const pageParts: Collector = {
   name: 'page_parts',
-  budgetMs: 4_000,
-  start: (captureSession) => async (draft) => {
+  start: (capture) => async (draft) => {
     let room = PARTS_MAX;
-    for (const { ord, tab } of captureSession.landings.shown()) {
-      const frames = (await framesOf(captureSession, tab.session)).slice(0, FRAMES_READ_MAX);
-      const deadlineMs = underLoad(captureSession, ANSWER_MS);
+    for (const { ord, tab } of capture.landings.shown()) {
+      const frames = (await framesOf(capture, tab.session)).slice(0, FRAMES_READ_MAX);
+      const deadlineMs = underLoad(capture, ANSWER_MS);
       const read = await Promise.all(
         // A frame that is gone, or too busy to answer, shows nothing.
         frames.map(({ session, frameId }) =>

@@ -5,7 +5,7 @@ import { type Content, readContents, readPlace } from '../page-scripts/read-cont
 import { ANSWER_MS, FRAMES_MAX, underLoad } from '../session/budgets.ts';
 import type { CaptureSession } from '../session/capture-session.ts';
 import { type FrameAt, framesOf } from '../session/frames.ts';
-import { isShown } from '../session/landings.ts';
+import { isShown } from '../session/open-tabs.ts';
 import type { Tab } from '../session/tab.ts';
 import { clipUrl } from '../session/urls.ts';
 import type { Collector } from './collector.ts';
@@ -20,20 +20,19 @@ type Place = { x: number; y: number; width: number; height: number; opacity: num
 /** The positions of frames that show something, and of pictures that are shown as a single point. */
 export const placements: Collector = {
   name: 'placements',
-  budgetMs: 4_000,
-  start: (captureSession) => async (draft) => {
+  start: (capture) => async (draft) => {
     let room = PLACEMENTS_MAX;
-    for (const { ord, tab } of captureSession.landings.placed().filter(isShown)) {
-      const seen = await placementsIn(captureSession, tab, ord);
+    for (const { ord, tab } of capture.landings.numbered().filter(isShown)) {
+      const seen = await placementsIn(capture, tab, ord);
       draft.observations.push(...seen.slice(0, room));
       room = Math.max(0, room - seen.length);
     }
   },
 };
 
-async function placementsIn(captureSession: CaptureSession, tab: Tab, landing: number | null): Promise<Observation[]> {
-  const frames = (await framesOf(captureSession, tab.session)).slice(0, FRAMES_MAX);
-  const deadlineMs = underLoad(captureSession, ANSWER_MS);
+async function placementsIn(capture: CaptureSession, tab: Tab, landing: number | null): Promise<Observation[]> {
+  const frames = (await framesOf(capture, tab.session)).slice(0, FRAMES_MAX);
+  const deadlineMs = underLoad(capture, ANSWER_MS);
   const contents = await Promise.all(
     // A frame that is gone, or too busy to answer, shows nothing.
     frames.map(({ session, frameId }) =>

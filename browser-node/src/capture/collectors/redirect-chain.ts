@@ -1,25 +1,26 @@
 import type { CapturedHop } from '@adsweep/shared/capture/hop.ts';
 import { HOPS_MAX } from '../session/budgets.ts';
 import type { Entry } from '../session/network-journal.ts';
-import { creativeDocuments, landingHops } from '../session/request-places.ts';
 import type { Collector } from './collector.ts';
+import { creativeDocuments } from './request-places.ts';
 
 /** The redirect chain of each landing, and of the document that shows the creative. */
 export const redirectChain: Collector = {
   name: 'redirect_chain',
-  budgetMs: 1_000,
-  start: (captureSession) => (draft) => {
-    for (const landing of draft.landings) {
-      const tab = captureSession.landings.all.find(({ ord }) => ord === landing.ord)?.tab;
-      if (tab) landing.redirect_chain = chainOf(landingHops(captureSession.journal, tab), captureSession.startedAtMs);
-    }
-    const { creative } = captureSession;
-    if (draft.creative && creative) {
-      const documents = creativeDocuments(captureSession.journal, creative);
-      const madeNone = documents.length < 2 && !draft.requests.some(({ surface }) => surface === 'creative');
-      draft.creative.redirect_chain = madeNone ? [] : chainOf(documents, captureSession.startedAtMs);
-    }
-  },
+  start:
+    (capture) =>
+    (draft, { creative }) => {
+      for (const landing of draft.landings) {
+        const tab = capture.landings.all.find(({ ord }) => ord === landing.ord)?.tab;
+        if (tab)
+          landing.redirect_chain = chainOf(capture.landings.landingHops(capture.journal, tab), capture.startedAtMs);
+      }
+      if (draft.creative && creative) {
+        const documents = creativeDocuments(capture, creative);
+        const madeNone = documents.length < 2 && !draft.requests.some(({ surface }) => surface === 'creative');
+        draft.creative.redirect_chain = madeNone ? [] : chainOf(documents, capture.startedAtMs);
+      }
+    },
 };
 
 /** Navigations of a tab as hops. Pure. */

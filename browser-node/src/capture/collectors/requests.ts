@@ -2,11 +2,12 @@ import type { NetworkRequest } from '@adsweep/shared/capture/network-request.ts'
 import { REQUEST_URLS_MAX } from '@adsweep/shared/limits.ts';
 import type { TicketTraffic } from '@adsweep/shared/targeting/exit-ticket.ts';
 import type { Request } from 'playwright-core';
-import type { CaptureSession } from '../session/capture-session.ts';
+import type { SeenCreative } from '../harness/see-creative.ts';
+import type { MemberCapture } from '../session/capture-session.ts';
 import { type Entry, emptyEntry } from '../session/network-journal.ts';
-import { requestPlaces } from '../session/request-places.ts';
 import { clipUrl, withoutFragment } from '../session/urls.ts';
 import type { Collector } from './collector.ts';
+import { requestPlaces } from './request-places.ts';
 
 /**
  * Every request of the capture. No single source sees all of them: the second client misses first requests of frames, workers and tabs that
@@ -15,18 +16,17 @@ import type { Collector } from './collector.ts';
  */
 export const requests: Collector = {
   name: 'requests',
-  budgetMs: 2_000,
-  start(captureSession) {
+  start(capture) {
     const seen = new Set<Seen>();
-    captureSession.listeners.on('request', (request) => {
-      if (seen.size >= REQUEST_URLS_MAX || captureSession.journal.closedAtMs !== null) return;
+    capture.listeners.on('request', (request) => {
+      if (seen.size >= REQUEST_URLS_MAX || capture.journal.closedAtMs !== null) return;
       // Nobody is asked for what the page holds itself.
       if (request.url().startsWith('blob:')) return;
       seen.add({ request, atMs: Date.now(), method: request.method(), url: clipUrl(request.url()) });
     });
-    return (draft) => {
-      const { journal, landings } = captureSession;
-      const byPage = new Map(landings.tabs.map(({ page, tab }) => [page, tab.session.targetId]));
+    return (draft, { creative }) => {
+      const { journal, tabs } = capture;
+      const byPage = new Map(tabs.all.map(({ page, tab }) => [page, tab.session.targetId]));
       for (const one of missingIn(journal.written(), [...seen]))
         journal.add(entryOfSeen(one, (page) => byPage.get(page) ?? null));
       const known = journal.entries();
@@ -34,10 +34,9 @@ export const requests: Collector = {
       const carried = entriesOfTraffic(draft.traffic, known).filter(({ timestampMs }) => timestampMs < until);
       for (const entry of missingIn(known, carried)) journal.add(entry);
       const entries = journal.entries();
-      draft.requests = asRequests(entries, captureSession);
+      draft.requests = asRequests(entries, capture, creative);
       const left = Math.max(0, entries.length - REQUEST_URLS_MAX) + journal.dropped;
-      if (left > 0)
-        captureSession.notes.push({ collector: 'requests', text: `${left} further requests are not listed` });
+      if (left > 0) capture.notes.push({ collector: 'requests', text: `${left} further requests are not listed` });
     };
   },
 };
@@ -90,10 +89,10 @@ function entriesOfTraffic(traffic: TicketTraffic | null, entries: Entry[]): Entr
   });
 }
 
-function asRequests(entries: Entry[], captureSession: CaptureSession): NetworkRequest[] {
-  const placeOf = requestPlaces(captureSession);
+function asRequests(entries: Entry[], capture: MemberCapture, creative?: SeenCreative): NetworkRequest[] {
+  const placeOf = requestPlaces(capture, creative);
   const lastOfUrl = new Map<string, number>();
-  const sent = entries.filter((entry) => entry.hop === null || entry.url !== captureSession.publisherUrl);
+  const sent = entries.filter((entry) => entry.hop === null || entry.url !== capture.publisherUrl);
   return sent.slice(0, REQUEST_URLS_MAX).map((entry, id) => {
     const initiator = lastOfUrl.get(withoutFragment(entry.initiatorUrl)) ?? null;
     lastOfUrl.set(withoutFragment(entry.url), id);
@@ -105,7 +104,7 @@ function asRequests(entries: Entry[], captureSession: CaptureSession): NetworkRe
       status_code: entry.statusCode,
       content_type: entry.contentType,
       body_size: entry.bodySize,
-      timestamp_ms: Math.max(0, Math.round(entry.timestampMs - captureSession.startedAtMs)),
+      timestamp_ms: Math.max(0, Math.round(entry.timestampMs - capture.startedAtMs)),
       initiator,
       ...placeOf(entry),
     };

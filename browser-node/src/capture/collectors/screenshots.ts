@@ -7,7 +7,7 @@ import { evaluateInIsolatedWorld } from '../devtools/isolated-world.ts';
 import { type PageSize, scrollThrough } from '../page-scripts/scroll-through.ts';
 import { SCREENSHOT_HEIGHT_MAX, SCREENSHOT_MS, SCROLL_MS, underLoad } from '../session/budgets.ts';
 import type { CaptureSession } from '../session/capture-session.ts';
-import { isShown, type OpenTab } from '../session/landings.ts';
+import { isShown, type OpenTab } from '../session/open-tabs.ts';
 import { settle } from '../session/settle.ts';
 import type { Collector } from './collector.ts';
 
@@ -21,10 +21,9 @@ const LAZY_MS = 1_500;
 /** A screenshot of each landing: the whole page, up to the maximum size of a WebP image. */
 export const screenshots: Collector = {
   name: 'screenshots',
-  budgetMs: SCREENSHOT_MS * 3,
-  start: (captureSession) => async (draft) => {
-    for (const landing of captureSession.landings.shown()) {
-      const bytes = await picture(captureSession, landing, landing.ord === SUBJECT_ORD ? SCREENS_MAX : 0);
+  start: (capture) => async (draft) => {
+    for (const landing of capture.landings.shown()) {
+      const bytes = await picture(capture, landing, landing.ord === SUBJECT_ORD ? SCREENS_MAX : 0);
       const size = jpegSize(bytes);
       const captured = draft.landings.find(({ ord }) => ord === landing.ord);
       // A side beyond WebP's maximum gives an empty picture and no error.
@@ -36,15 +35,15 @@ export const screenshots: Collector = {
 };
 
 /** The whole page of a tab as JPEG, up to the maximum size of a WebP image; else the viewport. Scrolls through `screens` first. */
-export async function picture(captureSession: CaptureSession, landing: OpenTab, screens: number): Promise<Buffer> {
+export async function picture(capture: CaptureSession, landing: OpenTab, screens: number): Promise<Buffer> {
   try {
-    const size = await wholePage(captureSession, landing, screens);
+    const size = await wholePage(capture, landing, screens);
     if (size.isEmpty) return await shootView(landing);
-    if (size.height <= SCREENSHOT_HEIGHT_MAX) return await shootWhole(captureSession, landing, size);
-    captureSession.notes.push({ collector: 'screenshots', text: `${size.height} pixels high: what is in view` });
+    if (size.height <= SCREENSHOT_HEIGHT_MAX) return await shootWhole(capture, landing, size);
+    capture.notes.push({ collector: 'screenshots', text: `${size.height} pixels high: what is in view` });
   } catch (cause) {
-    captureSession.logger.info({ cause }, 'no full-page screenshot could be taken');
-    captureSession.notes.push({
+    capture.logger.info({ cause }, 'no full-page screenshot could be taken');
+    capture.notes.push({
       collector: 'screenshots',
       text: 'no full-page screenshot could be taken: only the viewport',
     });
@@ -54,27 +53,21 @@ export async function picture(captureSession: CaptureSession, landing: OpenTab, 
 }
 
 /** Scrolls through the page so that it loads lazy content; returns the page's size. */
-async function wholePage(captureSession: CaptureSession, landing: OpenTab, screens: number): Promise<PageSize> {
+async function wholePage(capture: CaptureSession, landing: OpenTab, screens: number): Promise<PageSize> {
   const { session } = landing.tab;
   const scroll = (most: number) =>
-    evaluateInIsolatedWorld(
-      session,
-      session.targetId,
-      scrollThrough,
-      { screens: most },
-      underLoad(captureSession, SCROLL_MS),
-    );
+    evaluateInIsolatedWorld(session, session.targetId, scrollThrough, { screens: most }, underLoad(capture, SCROLL_MS));
   // A page that scrolls too slowly is captured as it is.
   const size = await scroll(screens).catch(() => scroll(0));
-  if (size.scrolled) await settle(captureSession, LAZY_MS);
+  if (size.scrolled) await settle(capture, LAZY_MS);
   return size;
 }
 
-function shootWhole(captureSession: CaptureSession, { page, tab }: OpenTab, size: PageSize): Promise<Buffer> {
+function shootWhole(capture: CaptureSession, { page, tab }: OpenTab, size: PageSize): Promise<Buffer> {
   const view = page.viewportSize();
   const beyondView = !view || size.width > view.width || size.height > view.height;
   const part = { clip: screenshotClip(size), beyondView, quality: JPEG.quality };
-  return captureSession.open.screenshot(tab.session.targetId, part, underLoad(captureSession, SCREENSHOT_MS));
+  return capture.open.screenshot(tab.session.targetId, part, underLoad(capture, SCREENSHOT_MS));
 }
 
 /** What is in view. */
@@ -86,14 +79,15 @@ async function shootView({ tab }: OpenTab): Promise<Buffer> {
 /** The page that a creative stood on, where no click led to a landing: it is then the picture of the scan. */
 export const pageScreenshot: Collector = {
   name: 'page_picture',
-  budgetMs: SCREENSHOT_MS,
-  start: (captureSession) => async (draft) => {
-    const tab = captureSession.creative?.tab;
-    if (!tab || draft.landings.length > 0 || !isShown(tab)) return;
-    const bytes = await picture(captureSession, tab, 0);
-    const size = jpegSize(bytes);
-    if (size) draft.files.push({ name: PAGE_SCREENSHOT, contentType: CONTENT_TYPES.jpeg, bytes, ...size });
-  },
+  start:
+    (capture) =>
+    async (draft, { creative }) => {
+      const tab = creative?.tab;
+      if (!tab || draft.landings.length > 0 || !isShown(tab)) return;
+      const bytes = await picture(capture, tab, 0);
+      const size = jpegSize(bytes);
+      if (size) draft.files.push({ name: PAGE_SCREENSHOT, contentType: CONTENT_TYPES.jpeg, bytes, ...size });
+    },
 };
 
 /**

@@ -4,7 +4,7 @@ import { documentOf, inRealmOf, listenersOf } from '../devtools/event-listeners.
 import { evaluateInIsolatedWorld } from '../devtools/isolated-world.ts';
 import { findPlainPoint } from '../page-scripts/find-clickable.ts';
 import { ANSWER_MS } from '../session/budgets.ts';
-import { actsByItself, type CaptureSession } from '../session/capture-session.ts';
+import type { MemberCapture } from '../session/capture-session.ts';
 import type { Landing } from '../session/landings.ts';
 import type { Collector } from './collector.ts';
 
@@ -17,27 +17,26 @@ const FULLSCREEN = /full_?screen/i;
  */
 export const unpromptedCalls: Collector = {
   name: 'unprompted-calls',
-  budgetMs: 6_000,
-  start(captureSession) {
+  start(capture) {
     const byItself = new Map<Page, Set<Demand>>();
     const afterClick = new Map<Page, Set<Demand>>();
-    captureSession.reports.on('unprompted-call', (page, [name, byUser]) => {
+    capture.reports.on('unprompted-call', (page, [name, byUser]) => {
       const demand = DEMANDS.find((known) => known === name);
-      if (!demand || (byUser !== 'true' && !actsByItself(captureSession))) return;
+      if (!demand || (byUser !== 'true' && !capture.visit.isWithoutGesture)) return;
       const calls = byUser === 'true' ? afterClick : byItself;
       calls.set(page, (calls.get(page) ?? new Set()).add(demand));
     });
-    return async (draft) => {
-      for (const { page, ord, tab } of captureSession.landings.placed())
+    return async (draft, { subject }) => {
+      for (const { page, ord, tab } of capture.landings.numbered())
         for (const demand of byItself.get(page) ?? []) {
           const facts = { demand, trigger: 'none' } as const;
           draft.observations.push({ kind: 'unprompted_call', landing: ord, url: tab.url, facts });
         }
-      const landing = captureSession.landings.shown().find(({ tab }) => tab === captureSession.subject()?.tab);
+      const landing = capture.landings.shown().find(({ tab }) => tab === subject?.tab);
       if (!landing || byItself.get(landing.page)?.has('fullscreen')) return;
       const { url } = landing.tab;
       const scripts = draft.bodies.flatMap(({ resource_type, text }) => (resource_type === 'script' && text) || []);
-      if (!(await clicksFor(captureSession, landing, scripts, afterClick))) return;
+      if (!(await clicksFor(capture, landing, scripts, afterClick))) return;
       const facts = { demand: 'fullscreen', trigger: 'click_anywhere' } as const;
       draft.observations.push({ kind: 'unprompted_call', landing: landing.ord, url, facts });
     };
@@ -46,14 +45,14 @@ export const unpromptedCalls: Collector = {
 
 /** Whether a click on a plain place makes the page ask for the whole screen. */
 async function clicksFor(
-  captureSession: CaptureSession,
+  capture: MemberCapture,
   landing: Landing,
   scripts: readonly string[],
   afterClick: Map<Page, Set<Demand>>,
 ): Promise<boolean> {
   if (landing.tab.isScriptDisabled || !(await handlesClicksAnywhere(landing, FULLSCREEN, scripts))) return false;
   afterClick.delete(landing.page);
-  await clickAnywhere(captureSession, landing);
+  await clickAnywhere(capture, landing);
   return afterClick.get(landing.page)?.has('fullscreen') === true;
 }
 
@@ -90,11 +89,11 @@ const hasScriptLike = (source: string): boolean =>
  * Clicks a place of a tab's document where there is nothing to click; does nothing if there is no such place. The capture's record ends with
  * it, and no page that the click navigates to is loaded. Resolves when what the page reported meanwhile has arrived.
  */
-export async function clickAnywhere({ open, journal }: CaptureSession, { page, tab }: Landing): Promise<void> {
+export async function clickAnywhere({ open, journal, visit }: MemberCapture, { page, tab }: Landing): Promise<void> {
   const { session } = tab;
   const point = await evaluateInIsolatedWorld(session, session.targetId, findPlainPoint, null, ANSWER_MS);
   if (!point) return;
-  journal.close();
+  visit.beginProbe(journal);
   // Aborted, and not blocked: Chromium then leaves the page as it is.
   await open.context.route('**/*', (route) => route.abort('aborted').catch(() => undefined));
   try {

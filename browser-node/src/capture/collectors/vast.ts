@@ -7,7 +7,7 @@ import { type Entry, lastOf } from '../session/network-journal.ts';
 import { clipUrl } from '../session/urls.ts';
 import { mergeDocument } from '../vast/merge-document.ts';
 import { requestsInOrder } from '../vast/requests-by-url.ts';
-import { type VastRun, vastRunOf } from '../vast/vast-run.ts';
+import type { VastRun } from '../vast/vast-run.ts';
 import type { ChainDocument } from '../vast/wrapper-chain.ts';
 import type { Collector } from './collector.ts';
 
@@ -18,15 +18,15 @@ const DOCUMENTS_MAX = 25;
 /** The result of a VAST tag: its wrapper chain, the ads that were played, which trackers were declared and requested, and its documents. */
 export const vast: Collector = {
   name: 'vast',
-  budgetMs: 3_000,
-  start: (captureSession) => async (draft) => {
-    const run = vastRunOf(captureSession);
-    if (!run) return;
-    draft.vast = recordOf(run, captureSession.journal.entries());
-    draft.files.push(...(await documentFiles(run)));
-    // Its requests are trackers and documents, which are listed in the record (spec 2.1).
-    if (draft.creative) draft.creative.redirect_chain = [];
-  },
+  start:
+    (capture) =>
+    async (draft, { vast: run }) => {
+      if (!run) return;
+      draft.vast = recordOf(run, capture.journal.entries());
+      draft.files.push(...(await documentFiles(run)));
+      // Its requests are trackers and documents, which are listed in the record (spec 2.1).
+      if (draft.creative) draft.creative.redirect_chain = [];
+    },
 };
 
 /** The record of a run; the status of each tracker comes from the browser's requests. Pure. */

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { type CommandAnswer, rootOf, type TargetSession } from '../devtools/devtools.ts';
 import { WORKERS_PROFILED_MAX, WORKERS_WATCHED_MS } from '../session/budgets.ts';
-import { isShown } from '../session/landings.ts';
+import { isShown } from '../session/open-tabs.ts';
 import { clipUrl } from '../session/urls.ts';
 import type { Collector } from './collector.ts';
 
@@ -18,19 +18,18 @@ const WORKERS = new Set(['worker', 'shared_worker', 'service_worker']);
  */
 export const workerLoad: Collector = {
   name: 'worker_load',
-  budgetMs: WORKERS_WATCHED_MS + 3_000,
-  start(captureSession) {
+  start(capture) {
     /** By target id of the tab, '' = of a shared or service worker. */
     const sockets = new Map<string, string>();
-    captureSession.devtools.on('Network.webSocketCreated', ({ url }, session) => {
+    capture.devtools.on('Network.webSocketCreated', ({ url }, session) => {
       const tab = tabOf(session);
       if (!sockets.has(tab)) sockets.set(tab, clipUrl(url));
     });
     return async (draft) => {
-      for (const [index, { ord, tab }] of captureSession.landings.placed().filter(isShown).entries()) {
+      for (const [index, { ord, tab }] of capture.landings.numbered().filter(isShown).entries()) {
         const homes = index === 0 ? [tab.session.targetId, ''] : [tab.session.targetId];
         const socket_url = homes.map((home) => sockets.get(home)).find((url) => url !== undefined);
-        const workers = [...captureSession.devtools.sessions()].filter(
+        const workers = [...capture.devtools.sessions()].filter(
           (session) => WORKERS.has(session.type) && homes.includes(tabOf(session)),
         );
         if (socket_url === undefined || workers.length === 0) continue;
@@ -79,7 +78,6 @@ export function busyShareOf({
 /** A tab that started frames and workers without end; the first one where it is not known which did. */
 export const childFlood: Collector = {
   name: 'child_flood',
-  budgetMs: 1_000,
   start({ devtools, landings }) {
     let by: TargetSession | null = null;
     let childrenMax = 0;
@@ -89,7 +87,7 @@ export const childFlood: Collector = {
     });
     return (draft) => {
       if (!devtools.isFlooded) return;
-      const tabs = landings.placed();
+      const tabs = landings.numbered();
       const flooding = tabs.find(({ tab }) => tab.session === by) ?? tabs[0];
       if (!flooding) return;
       const { ord, tab } = flooding;

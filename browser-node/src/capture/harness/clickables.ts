@@ -3,13 +3,15 @@ import { findClickable } from '../page-scripts/find-clickable.ts';
 import type { Box } from '../page-scripts/measure-visuals.ts';
 import { ANSWER_MS, underLoad } from '../session/budgets.ts';
 import type { CaptureSession } from '../session/capture-session.ts';
-import type { Point } from './follow-click.ts';
 import type { MeasuredFrame } from './measure-frames.ts';
 
-/** Something that looks clickable: a point on it, what it is, such as `button#next`, and a key that no other thing of the tab has. */
+/** A point in the viewport of a tab, in CSS pixels. */
+export type Point = { x: number; y: number };
+
+/** An element that looks clickable: a point on it, a label such as `button#next`, and a key that is unique in the tab. */
 export type Clickable = Point & { label: string; key: string };
 
-/** What looks clickable under these points of a tab, each thing once, by the middle one of its points. */
+/** The elements that look clickable under these points of a tab, each once, with the middle one of its points. */
 export async function clickablesUnder(
   captureSession: CaptureSession,
   frames: readonly MeasuredFrame[],
@@ -32,7 +34,7 @@ async function clickablesIn(
   const { world } = frame;
   if (world === null) return [];
   const deadlineMs = underLoad(captureSession, ANSWER_MS);
-  // A frame that is gone has nothing to click.
+  // A frame that was removed has nothing to click.
   const hits = await evaluateInWorld(frame.at.session, world, findClickable, { points: inside }, deadlineMs).catch(
     () => [],
   );
@@ -46,7 +48,7 @@ async function clickablesIn(
   });
 }
 
-/** The innermost frame that is shown at a point: frames follow those around them. Pure. */
+/** The innermost frame that is shown at a point: in `frames`, children come after their parents. Pure. */
 const frameUnder = <F extends { box: Box | null; parentId: string | null }>(
   frames: readonly F[],
   { x, y }: Point,
@@ -56,7 +58,7 @@ const frameUnder = <F extends { box: Box | null; parentId: string | null }>(
       parentId === null || (box && x >= box.x && x < box.x + box.width && y >= box.y && y < box.y + box.height),
   );
 
-/** As many points as a grid has at the most, and pixels between two of them at the least: arrows are seldom smaller than twice that. */
+/** The most points of a grid, and the fewest pixels between two of them: arrows are seldom smaller than twice that. */
 const POINTS_MAX = 1_200;
 const STEP_MIN = 6;
 
@@ -74,7 +76,7 @@ export function gridOver(box: Box, view: { width: number; height: number }): Poi
   return at(top, height).flatMap((y) => at(left, width).map((x) => ({ x, y })));
 }
 
-/** The middle of what is in view of a box, null where nothing is. Pure. */
+/** The centre of the part of a box that is in view; null: none is. Pure. */
 export function centreOf(box: Box, view: { width: number; height: number }): Point | null {
   const [left, top] = [Math.max(box.x, 0), Math.max(box.y, 0)];
   const [right, bottom] = [Math.min(box.x + box.width, view.width), Math.min(box.y + box.height, view.height)];

@@ -1,55 +1,52 @@
 import type { Frame, Page } from 'playwright-core';
 import { CLICK_MS, FIRST_ANSWER_MS, NAVIGATION_MS, underLoad } from '../session/budgets.ts';
-import type { CaptureSession } from '../session/capture-session.ts';
+import type { CaptureSession, MemberCapture } from '../session/capture-session.ts';
 import { settle } from '../session/settle.ts';
 import { withoutFragment } from '../session/urls.ts';
 import type { SeenFrame } from './choose-creative.ts';
-import type { HarnessPage } from './harness-page.ts';
+import type { Point } from './clickables.ts';
+import { type HarnessPage, hasNavigatedAway, markAsLanding } from './harness-page.ts';
 import type { StoppedLoad } from './page-loads.ts';
-
-/** A place in the view of a tab, in CSS pixels. */
-export type Point = { x: number; y: number };
 
 const CHECK_EVERY_MS = 50;
 /** Loads in the creative's place that are opened per click: a tab-under has one beside the tab that opens. */
 const IN_PLACE_MAX = 3;
 
 /**
- * Clicks at one point after the other, as a visitor would, until a landing opens; then waits until the tabs have come to rest. `frames`:
- * those that show the creative, from the innermost up. What would load in their place is opened in a tab of its own, so that the creative
- * stays; a creative's own tab never counts as a landing unless it was led elsewhere all the same. Answers whether anything opened.
+ * Clicks one point after the other, as a visitor would, until a landing opens; then waits until the tabs have settled. A navigation that
+ * would replace one of `frames`, which show the creative, opens in a new tab instead, so that the creative stays. Resolves to whether
+ * anything opened.
  */
 export async function followClick(
-  captureSession: CaptureSession,
+  capture: MemberCapture,
   harness: HarnessPage,
   frames: readonly Frame[],
   points: readonly Point[],
 ): Promise<boolean> {
-  const { ending, landings } = captureSession;
-  const openBefore = new Set(landings.tabs);
-  const { attached, opened } = landings;
-  const isOpened = () => landings.tabs.some((tab) => !openBefore.has(tab)) || hasNavigatedAway(harness);
-  const isOpening = () => landings.attached > attached || harness.pageLoads.stopped.length > 0 || isOpened();
+  const { ending, tabs, landings } = capture;
+  const openBefore = new Set(tabs.all);
+  const { attached, opened } = tabs;
+  const isOpened = () => tabs.all.some((tab) => !openBefore.has(tab)) || hasNavigatedAway(harness);
+  const isOpening = () => tabs.attached > attached || harness.pageLoads.stopped.length > 0 || isOpened();
   for (const point of points) {
     if (ending.failure || harness.page.isClosed()) break;
-    captureSession.clickedAtMs ??= Date.now();
-    captureSession.clicks += 1;
+    capture.visit.click();
     harness.pageLoads.follow(frames);
     await ending.race(clickAt(harness, point).catch(() => undefined));
-    await waitFor(isOpening, underLoad(captureSession, CLICK_MS));
+    await waitFor(isOpening, underLoad(capture, CLICK_MS));
     if (isOpening()) break;
   }
-  const hasAnswer = () => landings.opened > opened || hasNavigatedAway(harness) || ending.failure !== null;
-  if (landings.attached > attached) await waitFor(hasAnswer, underLoad(captureSession, FIRST_ANSWER_MS));
-  await landings.joined();
-  if (points.length > 0) await openInPlaceLoads(captureSession, harness);
+  const hasAnswer = () => tabs.opened > opened || hasNavigatedAway(harness) || ending.failure !== null;
+  if (tabs.attached > attached) await waitFor(hasAnswer, underLoad(capture, FIRST_ANSWER_MS));
+  await tabs.joined();
+  if (points.length > 0) await openInPlaceLoads(capture, harness);
   harness.pageLoads.allow();
-  for (const tab of landings.tabs) if (!openBefore.has(tab)) tab.tab.openedBy = 'click';
-  if (hasNavigatedAway(harness)) markAsLanding(captureSession, harness);
-  return landings.tabs.length > openBefore.size || hasNavigatedAway(harness);
+  for (const one of tabs.all) if (!openBefore.has(one)) landings.markAsClicked(one.tab);
+  if (hasNavigatedAway(harness)) markAsLanding(capture, harness);
+  return tabs.all.length > openBefore.size || hasNavigatedAway(harness);
 }
 
-/** One click, or on a touch device a tap. */
+/** One click, or a tap on a touch device. */
 export async function clickAt(
   { page, hasTouch }: Pick<HarnessPage, 'page' | 'hasTouch'>,
   { x, y }: Point,
@@ -58,59 +55,49 @@ export async function clickAt(
   else await page.mouse.click(x, y);
 }
 
-/** Resolves when `holds` does, or after `ms`. */
+/** Resolves when `holds` returns true, or after `ms`. */
 export async function waitFor(holds: () => boolean, ms: number): Promise<void> {
   const until = performance.now() + ms;
   while (!holds() && performance.now() < until) await new Promise((resolve) => setTimeout(resolve, CHECK_EVERY_MS));
 }
 
 /**
- * Opens what would have loaded in the creative's place, and waits until the tabs are at rest; and again what was tried by then: the load
- * of a tab-under comes some time after the tab that the click opened.
+ * Opens in tabs what would have loaded in the creative's place, and waits until the tabs have settled. Repeats this for loads that were
+ * stopped meanwhile: a tab-under navigates some time after the click opened its tab.
  */
-async function openInPlaceLoads(captureSession: CaptureSession, { pageLoads }: HarnessPage): Promise<void> {
-  const { ending } = captureSession;
+async function openInPlaceLoads(capture: MemberCapture, { pageLoads }: HarnessPage): Promise<void> {
+  const { ending } = capture;
   const opened = new Set<string>();
   const waiting = () => pageLoads.stopped.filter(({ url }) => !opened.has(url)).slice(0, IN_PLACE_MAX - opened.size);
   do {
     for (const load of waiting()) {
       opened.add(load.url);
-      await openInTab(captureSession, load);
+      await openInTab(capture, load);
     }
-    await ending.race(settle(captureSession));
+    await ending.race(settle(capture));
   } while (waiting().length > 0 && !ending.failure);
 }
 
-/** Opens a load in a tab of its own. As in the creative's place, it has no opener, and sends the same `Referer`. */
+/** Opens a stopped load in a new tab. As in the creative's place, it has no opener, and sends the same `Referer`. */
 async function openInTab({ ending, open }: CaptureSession, { url, referrer }: StoppedLoad): Promise<void> {
   const page = await ending.race(open.context.newPage());
   const options = { waitUntil: 'commit', timeout: NAVIGATION_MS, ...(referrer && { referer: referrer }) } as const;
-  // A landing that cannot be reached says so in its chain.
+  // The redirect chain of a landing shows that it could not be reached.
   if (page) await ending.race(page.goto(url, options).catch(() => undefined));
 }
 
-/** Whether the creative's own tab shows something else now. */
-export const hasNavigatedAway = ({ tab, url }: HarnessPage): boolean =>
-  tab.tab.committed && tab.tab.url !== '' && withoutFragment(tab.tab.url) !== withoutFragment(url);
-
-/** From its first document that is not ours, the tab shows a landing. */
-export function markAsLanding({ journal }: CaptureSession, { tab, url }: HarnessPage): void {
-  const hops = journal.hopsOf(tab.tab.session.targetId);
-  tab.tab.landingHop = hops.findLastIndex((hop) => withoutFragment(hop.url) === withoutFragment(url)) + 1;
-}
-
 /**
- * The frames of a page, as Playwright knows them, that lie along a path (from the innermost frame up, the page's own last). It tells no ids:
- * they are found by their addresses, level by level; of several at one level with the same address, all.
+ * A creative's frame and its ancestors as Playwright knows them. `path`: the same frames as CDP knows them, from the innermost up. Playwright
+ * has no CDP ids, so frames are matched level by level by URL; siblings with the same URL are all returned.
  */
 export function ancestorFrames(page: Page, path: readonly Pick<SeenFrame, 'url'>[]): Frame[] {
   let level = [page.mainFrame()];
-  const along = [...level];
+  const frames = [...level];
   for (const { url } of path.toReversed().slice(1)) {
     level = level
       .flatMap((frame) => frame.childFrames())
       .filter((frame) => withoutFragment(frame.url()) === withoutFragment(url));
-    along.push(...level);
+    frames.push(...level);
   }
-  return along;
+  return frames;
 }

@@ -2,36 +2,39 @@ import { registrableDomain } from '@adsweep/shared/urls/registrable-domain.ts';
 import type { BrowserContext, Frame, Page, Request, Route } from 'playwright-core';
 import type { NetworkJournal } from '../session/network-journal.ts';
 
-/** A page load that was stopped inside the browser: its address and the `Referer` that it would have sent. */
+/** A page load that was stopped inside the browser: its URL and the `Referer` that it would have sent. */
 export type StoppedLoad = { url: string; referrer: string };
 
 /** Stopped loads that are remembered: a page may try endlessly. */
 const STOPPED_MAX = 20;
 
-/** An answer of ours to a request, in place of the network's; null: the request goes on. */
+/** Our answer to a request, in place of the network's; null: the request continues. */
 export type OwnAnswer = (
   request: Request,
 ) => { status: number; contentType: string; headers: Record<string, string>; body: string } | null;
 
 /**
- * Decides about each request of a context before it leaves the browser: what we answer ourselves, and which page loads are stopped.
- * While a click is followed, a load that would take the place of the creative is stopped, so that it can be opened in a tab instead and
- * the creative stays. While a creative is checked, every page load of it, of the tabs that it opens, and of landings whose window it names is
- * stopped: none reaches the network.
+ * Which page loads are stopped:
+ * - `none`;
+ * - `in_place`: a click-through in one of `frames`, which show the creative, so that it can be opened in a tab instead;
+ * - `all`: those of the creative and of tabs that it opens, and with `stopsLandings` also those of the `landings` that are open, whose
+ *   windows the creative may name.
  */
+type Stopping =
+  | { loads: 'none' }
+  | { loads: 'in_place'; frames: ReadonlySet<Frame> }
+  | { loads: 'all'; landings: ReadonlySet<Page>; stopsLandings: boolean };
+
+/** Decides about each request of a context before it leaves the browser: what we answer ourselves, and which page loads are stopped. */
 export class PageLoads {
-  /** Loads that were stopped since the last `follow` or `stopAll`. */
+  /** Loads that were stopped since the last {@link follow} or {@link stopAll}. */
   stopped: StoppedLoad[] = [];
   readonly #page: Page;
   readonly #journal: NetworkJournal;
   readonly #answer: OwnAnswer;
-  /** Frames whose place nothing may take while a click is followed. */
-  #kept: ReadonlySet<Frame> = new Set();
-  /** While a creative is checked, the tabs that are not its own; null: nothing is checked. */
-  #landed: ReadonlySet<Page> | null = null;
-  /** Whether those may be led nowhere either. */
-  #keepsLandings = false;
+  #stopping: Stopping = { loads: 'none' };
 
+  /** `page`: the one that hosts the creative. */
   constructor(page: Page, journal: NetworkJournal, answer: OwnAnswer) {
     this.#page = page;
     this.#journal = journal;
@@ -43,65 +46,64 @@ export class PageLoads {
     await context.route('**/*', (route) => this.#decide(route));
   }
 
-  /** From now on, what would load in the place of these frames is stopped. */
+  /** From now on, click-throughs in these frames are stopped. */
   follow(frames: Iterable<Frame>): void {
-    this.#kept = new Set(frames);
+    this.#stopping = { loads: 'in_place', frames: new Set(frames) };
     this.stopped = [];
   }
 
-  /** From now on, every page load of the creative, of what it opens and of the landings' own tabs is stopped. */
+  /** From now on, all page loads of the creative, of tabs that it opens and of the tabs that are open now are stopped. */
   stopAll(): void {
-    this.#landed ??= new Set(
+    const others = () =>
       this.#page
         .context()
         .pages()
-        .filter((page) => page !== this.#page),
-    );
-    this.#keepsLandings = true;
+        .filter((page) => page !== this.#page);
+    const landings = this.#stopping.loads === 'all' ? this.#stopping.landings : new Set(others());
+    this.#stopping = { loads: 'all', landings, stopsLandings: true };
     this.stopped = [];
   }
 
-  /** Landings may be led on again; what was stopped besides stays so. */
+  /** Landings may navigate again; other page loads that were stopped stay so. */
   releaseLandings(): void {
-    this.#keepsLandings = false;
+    if (this.#stopping.loads === 'all') this.#stopping = { ...this.#stopping, stopsLandings: false };
   }
 
   /** Stops no more page loads. */
   allow(): void {
-    this.#kept = new Set();
-    this.#landed = null;
+    this.#stopping = { loads: 'none' };
   }
 
   async #decide(route: Route): Promise<void> {
-    const request = route.request();
-    // A request that is gone with its tab needs no answer.
-    await this.#settle(route, request).catch(() => undefined);
+    // A request whose tab closed needs no answer.
+    await this.#handle(route, route.request()).catch(() => undefined);
   }
 
-  async #settle(route: Route, request: Request): Promise<void> {
+  async #handle(route: Route, request: Request): Promise<void> {
     const answer = this.#answer(request);
     if (answer) return route.fulfill(answer);
     if (!this.#isStopped(request)) return route.continue();
     if (this.stopped.length < STOPPED_MAX)
       this.stopped.push({ url: request.url(), referrer: request.headers().referer ?? '' });
     this.#journal.stopped(request.url());
-    // With any other reason the page would be replaced by one that shows an error.
+    // With any other reason, Chromium replaces the page by an error page.
     return route.abort('aborted');
   }
 
   #isStopped(request: Request): boolean {
-    if (request.resourceType() !== 'document') return false;
+    const stopping = this.#stopping;
+    if (request.resourceType() !== 'document' || stopping.loads === 'none') return false;
     const frame = frameOf(request);
-    if (this.#landed) {
-      if (frame === null || !this.#landed.has(frame.page())) return true;
-      return this.#keepsLandings && frame.parentFrame() === null;
+    if (stopping.loads === 'all') {
+      if (frame === null || !stopping.landings.has(frame.page())) return true;
+      return stopping.stopsLandings && frame.parentFrame() === null;
     }
-    if (frame === null || !this.#kept.has(frame)) return false;
+    if (frame === null || !stopping.frames.has(frame)) return false;
     return isClickThrough({ from: frame.url(), to: request.url(), method: request.method() });
   }
 }
 
-/** The frame that a request is made for; null where it is the first of a new tab, or of a worker. */
+/** The frame that makes a request; null: it is the first request of a new tab, or of a worker. */
 export function frameOf(request: Request): Frame | null {
   try {
     return request.frame();
@@ -114,8 +116,8 @@ export function frameOf(request: Request): Frame | null {
 export type Navigation = { from: string; to: string; method: string };
 
 /**
- * Whether a page load in a frame that shows a creative, after a click on it, leads to a landing. A creative that loads itself again, such
- * as the next slide of a carousel at the same address, does not; nor can a form that was sent be sent again in another tab. Pure.
+ * Whether a page load in a frame that shows a creative, after a click on it, leads to a landing. A creative that loads itself again does not,
+ * for example the next slide of a carousel at the same URL; a form submission cannot be repeated in another tab. Pure.
  */
 export function isClickThrough({ from, to, method }: Navigation): boolean {
   if (method !== 'GET' || !/^https?:/i.test(to)) return false;

@@ -5,53 +5,43 @@ import { SecondClient } from '../devtools/second-client.ts';
 import type { CaptureRequest } from './capture-outcome.ts';
 import { ContextListeners } from './context-listeners.ts';
 import { Ending } from './ending.ts';
-import { type ChooseLandings, Landings, type OpenTab } from './landings.ts';
+import type { Landings } from './landings.ts';
 import { NetworkJournal } from './network-journal.ts';
+import { type OpenTab, OpenTabs } from './open-tabs.ts';
 import { PageReports } from './page-reports.ts';
-import type { SeenCreative } from './seen-creative.ts';
 import { watchTabs } from './tab.ts';
+import type { Visit } from './visit.ts';
 
-/** The state that all steps of one capture share. */
+/** The observation of one browser context, from before its first tab until its last tab is closed. It says nothing of what the capture does. */
 export type CaptureSession = {
-  open: OpenContext;
-  listeners: ContextListeners;
-  devtools: DevTools;
-  journal: NetworkJournal;
-  landings: Landings;
-  reports: PageReports;
-  ending: Ending;
-  /** The tab whose own failure is the capture's, undefined = there is none. */
-  subject: () => OpenTab | undefined;
-  /** The creative of an ad tag or VAST tag, null before it was looked for and on pages. */
-  creative: SeenCreative | null;
-  /** The address of our own page that a creative stands on, null on pages. No server was asked for it. */
-  publisherUrl: string | null;
-  logger: Logger;
+  readonly open: OpenContext;
+  readonly listeners: ContextListeners;
+  readonly devtools: DevTools;
+  readonly journal: NetworkJournal;
+  readonly tabs: OpenTabs;
+  readonly reports: PageReports;
+  readonly ending: Ending;
+  readonly logger: Logger;
   /** Unix time in ms, and the same moment of `performance.now()`. */
-  startedAtMs: number;
-  startedAt: number;
-  notes: { collector: string; text: string }[];
-  /** Unix time in ms at which the capture itself first clicked, null = it has not. */
-  clickedAtMs: number | null;
-  /** How many clicks on a creative were made so far to see where it leads. */
-  clicks: number;
-  /** Clicks are being made only to find out what they open: tabs that they open are not landings. */
-  isChecking: boolean;
-  /** The capture itself is navigating a tab, not a page. */
-  isLeading: boolean;
+  readonly startedAtMs: number;
+  readonly startedAt: number;
+  readonly notes: { collector: string; text: string }[];
+};
+
+/** The capture of one member in a session: with what the session observes, what its visit does and which tabs are its landings. */
+export type MemberCapture = CaptureSession & {
+  readonly visit: Visit;
+  readonly landings: Landings;
+  /** The URL of our harness page, which no server is asked for; '' = the target needs none. */
+  readonly publisherUrl: string;
 };
 
 const UNREAD = 'a page wrote without end to its console, and was stopped';
 
-/** Whether pages act on their own at this time: nothing was clicked, and no probe is under way. */
-export const actsByItself = ({ clickedAtMs, journal }: CaptureSession): boolean =>
-  clickedAtMs === null && journal.closedAtMs === null;
-
-/** Sets up the observation of a context in which nothing was opened yet. `target` says which tabs are landings. Rejects when the browser is gone or does not answer in time. */
+/** Begins to observe a context in which nothing was opened yet. Rejects when the browser is gone or does not answer in time. */
 export async function openCaptureSession(
   open: OpenContext,
   limits: CaptureRequest['limits'],
-  target: { landings: ChooseLandings; subject: (tabs: readonly OpenTab[]) => OpenTab | undefined },
   signal: AbortSignal,
   logger: Logger,
 ): Promise<CaptureSession> {
@@ -66,50 +56,38 @@ export async function openCaptureSession(
   // An earlier capture in this context may have left a tab that did not close in time.
   for (const page of open.context.pages()) page.close().catch(() => undefined);
   const devtools = await SecondClient.connect(open);
-  const tabs = watchTabs(devtools);
-  const landings = new Landings(listeners, devtools, tabs, ending, limits, target.landings);
+  const tabStates = watchTabs(devtools);
+  const tabs = new OpenTabs(listeners, devtools, tabStates, ending, limits);
   const reports = new PageReports(open.context, listeners);
   reports.on('timer', (page, [ms]) => {
-    landings.tabs.find((one) => one.page === page)?.tab.announced(Number(ms) || 0);
+    tabs.all.find((one) => one.page === page)?.tab.announced(Number(ms) || 0);
   });
   const notes: CaptureSession['notes'] = [];
   devtools.onFlooded(() => {
     notes.push({ collector: 'settle', text: 'frames and workers were started without end, and stopped' });
-    stopFlood(devtools, landings.tabs);
+    stopFlood(devtools, tabs.all);
   });
   devtools.onUnreadFlood(() => {
     if (!notes.some(({ text }) => text === UNREAD)) notes.push({ collector: 'page', text: UNREAD });
-    stopFlood(devtools, landings.tabs);
+    stopFlood(devtools, tabs.all);
   });
-  return {
-    open,
-    listeners,
-    devtools,
-    journal: new NetworkJournal(devtools, tabs),
-    landings,
-    subject: () => target.subject(landings.tabs),
-    reports,
-    ending,
-    creative: null,
-    publisherUrl: null,
-    logger,
-    startedAtMs,
-    startedAt,
-    notes,
-    clickedAtMs: null,
-    clicks: 0,
-    isChecking: false,
-    isLeading: false,
-  };
+  const journal = new NetworkJournal(devtools, tabStates);
+  return { open, listeners, devtools, journal, tabs, reports, ending, logger, startedAtMs, startedAt, notes };
 }
 
-/** Ends all scripts of a capture that floods the browser, at once: what its tabs show can then be inspected. */
+/** Stops all scripts of a context that floods the browser at once, so that what its tabs show can be inspected. */
 function stopFlood(devtools: DevTools, tabs: readonly OpenTab[]): void {
   for (const { tab } of tabs) void tab.stopScript();
   for (const session of devtools.sessions()) if (session.type !== 'page') session.notify('Runtime.terminateExecution');
 }
 
-/** Removes all of this capture's listeners, so that the next capture can use the context. Never throws. */
+/** Opens a tab; null: the capture ended. Rejects when the browser is gone, or the tab does not show up in time. */
+export async function openTab({ open, tabs, ending }: CaptureSession): Promise<OpenTab | null> {
+  const page = await ending.race(open.context.newPage());
+  return page && tabs.of(page);
+}
+
+/** Removes all of a session's listeners, so that the next session can use the context. Never throws. */
 export async function leaveContext({ devtools, listeners, reports }: CaptureSession): Promise<void> {
   devtools.close();
   listeners.removeAll();

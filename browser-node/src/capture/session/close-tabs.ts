@@ -4,7 +4,7 @@ import type { TicketTraffic } from '@adsweep/shared/targeting/exit-ticket.ts';
 import { evaluateInIsolatedWorld } from '../devtools/isolated-world.ts';
 import { LEAVE_MAX_MS, LEAVE_QUIET_MS, TRAFFIC_MS, UNLOAD_MS, underLoad } from './budgets.ts';
 import type { CaptureSession } from './capture-session.ts';
-import { isShown, type OpenTab } from './landings.ts';
+import { isShown, type OpenTab } from './open-tabs.ts';
 
 /** The quiet time required, in round trips: on a busy machine everything takes longer, so a pause must be longer too. */
 const ROUND_TRIPS = 4;
@@ -23,9 +23,9 @@ export async function closeTabs(
   const maxMs = underLoad(captureSession, LEAVE_MAX_MS);
   const until = performance.now() + maxMs;
   await captureSession.ending.race(
-    Promise.all(captureSession.landings.tabs.filter(isShown).map((tab) => unload(captureSession, tab))),
+    Promise.all(captureSession.tabs.all.filter(isShown).map((tab) => unload(captureSession, tab))),
   );
-  const closing = Promise.all(captureSession.landings.tabs.map(({ page }) => page.close().catch(() => undefined)));
+  const closing = Promise.all(captureSession.tabs.all.map(({ page }) => page.close().catch(() => undefined)));
   await captureSession.ending.race(
     withDeadline(closing, until - performance.now(), 'the end of the tabs').catch(() => []),
   );

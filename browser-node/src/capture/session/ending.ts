@@ -1,3 +1,4 @@
+import { failureOfBrowser } from '../../failures.ts';
 import type { CaptureFailure } from './capture-outcome.ts';
 
 /** Why a capture cannot go on: the first reason counts, and it releases everything that waits. */
@@ -26,6 +27,21 @@ export class Ending {
   async race<T>(work: Promise<T>): Promise<T | null> {
     work.catch(() => undefined);
     return Promise.race([work, this.came.then(() => null)]);
+  }
+
+  /**
+   * The result of `work`, or null if the browser failed meanwhile, which ends the capture: what was found before is kept. Rejects for other
+   * errors, unless the capture has ended.
+   */
+  async contain<T>(work: Promise<T>): Promise<T | null> {
+    try {
+      return await work;
+    } catch (error) {
+      const code = failureOfBrowser(error);
+      if (code) this.end(code, error);
+      else if (!this.#failure) throw error;
+      return null;
+    }
   }
 }
 

@@ -13,96 +13,113 @@ import {
   underLoad,
 } from './budgets.ts';
 import type { CaptureSession } from './capture-session.ts';
-import type { OpenTab } from './landings.ts';
 import type { NetworkJournal } from './network-journal.ts';
+import type { OpenTab } from './open-tabs.ts';
 
-const CHECK_AT_LEAST_MS = 50;
+/** The least time between two looks at the tabs. */
+const LOOK_AT_LEAST_MS = 50;
 /** Time for a loop that was stopped to show its last document. */
-const LOOP_REST_MS = 3_000;
-/** A renderer that answers within this time is not slowed down by the machine. */
+const STOPPED_LOOP_MS = 3_000;
+/** A renderer that runs its timers within this time is not slowed down by the machine. */
 const PROMPT_MS = 100;
-/** How often tabs at rest are asked whether their due timers have run. */
-const ASKED_MAX = 3;
-
-/** `loop`: the page's own tab navigated on and on, and was stopped. */
-export type Rest = 'settled' | 'loop';
+/** How often tabs that look settled are asked whether their due timers have run. */
+const TIMER_CHECKS_MAX = 3;
 
 /**
- * Waits until the tabs have come to rest: each has loaded and been watched for a while, no request is pending, no refresh is announced, and
- * due timers have run. Waits at most for the budget, in which case a note says so; longer only while there is useful progress. A page that
- * never stops navigating ends the capture; one that floods it with frames and workers ends the wait.
+ * Waits until the tabs have settled: each has loaded and was watched for a while, no request is pending, no refresh is announced, and due
+ * timers have run. Waits at most `budgetMs`, then the capture gets a note; longer only while there is useful progress. Ends at once when
+ * the capture does, or when a page floods it with frames and workers. Resolves to the tabs that navigated in a loop and were stopped.
  */
-export async function settle(captureSession: CaptureSession, budgetMs = SETTLE_MS): Promise<Rest> {
-  const { journal } = captureSession;
-  let tabs: OpenTab[] = [];
-  const extension = new SettleExtension({
-    budgetMs,
-    lateMs: underLoad(captureSession, budgetMs) - budgetMs,
-    journal,
-    isLate: () => isLate(captureSession, tabs),
-  });
-  const startedAt = performance.now();
-  let until = startedAt + budgetMs;
-  let rest: Rest | null = null;
-  let lateUntil = 0;
-  let asked = 0;
-  while (!captureSession.ending.failure) {
-    const now = performance.now();
-    tabs = captureSession.landings.tabs.filter(({ page }) => !page.isClosed());
-    if (captureSession.devtools.isFlooded) break;
-    if (rest === null && tabs.some(leadsOnForever)) {
-      rest = stopLoops(captureSession, tabs);
-      until = now + LOOP_REST_MS;
-    }
-    const restMs = Math.max(restIn(tabs, journal, now), lateUntil - now);
-    if (tabs.length === 0 || (restMs <= 0 && (rest !== null || asked >= ASKED_MAX))) break;
-    if (restMs <= 0) {
-      asked += 1;
-      const lateMs = await timersRun(captureSession, tabs);
-      // If a page runs late, its timers navigate later by as much.
-      if (lateMs > PROMPT_MS) lateUntil = performance.now() + Math.min(lateMs, DWELL_MS);
-      else if (restIn(tabs, journal, performance.now()) <= 0) break;
-    } else if (now < until) await pause(captureSession, Math.max(Math.min(restMs, until - now), CHECK_AT_LEAST_MS));
-    else if (rest !== null) break;
-    else {
-      const moreMs = await extension.next(tabs);
-      until = performance.now() + (moreMs || LOOP_REST_MS);
-      if (moreMs > 0) continue;
-      const afterSeconds = Math.round((now - startedAt) / 1_000);
-      captureSession.notes.push({ collector: 'settle', text: `not at rest after ${afterSeconds} s` });
-      if (!tabs.some(leadsOn)) break;
-      rest = stopLoops(captureSession, tabs);
-    }
+export async function settle(session: CaptureSession, budgetMs = SETTLE_MS): Promise<readonly OpenTab[]> {
+  const wait = new SettleWait(session, budgetMs);
+  while (!session.ending.failure && !session.devtools.isFlooded) {
+    const tabs = session.tabs.all.filter(({ page }) => !page.isClosed());
+    if (tabs.length === 0) break;
+    if (wait.loops.length === 0 && tabs.some(isLoop)) wait.stopLoops(tabs);
+    const settledIn = wait.settledIn(tabs);
+    const leftMs = wait.leftMs();
+    if (settledIn <= 0) {
+      if (await wait.timersHaveRun(tabs)) break;
+    } else if (leftMs > 0) await pause(session, Math.max(Math.min(settledIn, leftMs), LOOK_AT_LEAST_MS));
+    else if (!(await wait.extend(tabs))) break;
   }
-  return rest ?? 'settled';
+  return wait.loops;
 }
 
-/** Whether the tabs make progress that is delayed by the machine and not only by the page. An endless response is no progress. */
-async function isLate(captureSession: CaptureSession, tabs: OpenTab[]): Promise<boolean> {
-  const { journal } = captureSession;
-  const goesOn = journal.underWay(LONG_REQUEST_MS) > 0 || performance.now() - journal.lastActivityAt < LONG_REQUEST_MS;
-  return goesOn && (await timersRun(captureSession, tabs)) > PROMPT_MS;
+/** How long tabs that have not settled are waited for. */
+class SettleWait {
+  /** Tabs that navigated in a loop and were stopped. */
+  loops: readonly OpenTab[] = [];
+  readonly #session: CaptureSession;
+  readonly #extension: SettleExtension;
+  readonly #startedAt = performance.now();
+  #until: number;
+  /** Timers that run late navigate late: the tabs have not settled before this time. */
+  #lateUntil = 0;
+  #timerChecks = 0;
+
+  constructor(session: CaptureSession, budgetMs: number) {
+    this.#session = session;
+    this.#until = this.#startedAt + budgetMs;
+    const lateMs = underLoad(session, budgetMs) - budgetMs;
+    const isLate = (tabs: OpenTab[]) => isDelayedByMachine(session, tabs);
+    this.#extension = new SettleExtension({ budgetMs, lateMs, journal: session.journal, isLate });
+  }
+
+  leftMs(): number {
+    return this.#until - performance.now();
+  }
+
+  /** The earliest time, in ms from now, at which the tabs can have settled; 0 or less: they look settled. */
+  settledIn(tabs: OpenTab[]): number {
+    const now = performance.now();
+    return Math.max(settledIn(tabs, this.#session.journal, now), this.#lateUntil - now);
+  }
+
+  /** Whether tabs that look settled have run their due timers and still look settled. Loops that were stopped have no timers. */
+  async timersHaveRun(tabs: OpenTab[]): Promise<boolean> {
+    if (this.loops.length > 0 || this.#timerChecks >= TIMER_CHECKS_MAX) return true;
+    this.#timerChecks += 1;
+    const lateMs = await runDueTimers(this.#session, tabs);
+    const now = performance.now();
+    if (lateMs > PROMPT_MS) this.#lateUntil = now + Math.min(lateMs, DWELL_MS);
+    return lateMs <= PROMPT_MS && settledIn(tabs, this.#session.journal, now) <= 0;
+  }
+
+  /** Extends the wait if that is useful; otherwise notes that the tabs did not settle. Whether to go on waiting. */
+  async extend(tabs: OpenTab[]): Promise<boolean> {
+    if (this.loops.length > 0) return false;
+    const afterSeconds = Math.round((performance.now() - this.#startedAt) / 1_000);
+    const moreMs = await this.#extension.next(tabs);
+    this.#until = performance.now() + moreMs;
+    if (moreMs > 0) return true;
+    this.#session.notes.push({ collector: 'settle', text: `not at rest after ${afterSeconds} s` });
+    const mayBeStopped = tabs.some(mayLoop);
+    if (mayBeStopped) this.stopLoops(tabs);
+    return mayBeStopped;
+  }
+
+  /** Disables scripts in the tabs' next documents, so that they settle when these have loaded, and screenshots can be taken. */
+  stopLoops(tabs: OpenTab[]): void {
+    for (const { tab } of tabs) tab.disableScript();
+    this.loops = this.#session.tabs.all.filter((one) => isLoop(one) || mayLoop(one));
+    this.#until = performance.now() + STOPPED_LOOP_MS;
+  }
 }
 
-/** How long the slowest tab took to run its due timers, in ms; a tab that is gone, has navigated or was stopped does not count. */
-async function timersRun(captureSession: CaptureSession, tabs: OpenTab[]): Promise<number> {
-  const since = performance.now();
-  const asking = tabs
-    .filter(({ tab }) => tab.committed && !tab.refused && !tab.isScriptDisabled)
-    .map(({ tab: { session } }) =>
-      evaluateInIsolatedWorld(session, session.targetId, runTimers, null, ANSWER_MS).catch(() => undefined),
-    );
-  await captureSession.ending.race(Promise.all(asking));
-  return performance.now() - since;
-}
+/** A tab that certainly navigates in a loop. */
+const isLoop = ({ tab }: OpenTab): boolean => tab.ownNavigations > SCRIPT_NAVIGATIONS_MAX;
 
-/** The earliest time, in ms from now, at which the tabs can be at rest; 0 = they are. Pure. */
-export function restIn(tabs: OpenTab[], journal: NetworkJournal, now: number): number {
+/** A tab that may be in a loop: it has navigated promptly more often than any page that is not in one. */
+const mayLoop = ({ tab }: OpenTab): boolean => tab.promptNavigations > SCRIPT_NAVIGATIONS_MAX / 4;
+
+/** The earliest time, in ms from `now`, at which the tabs can have settled; 0: they look settled. Pure. */
+export function settledIn(tabs: OpenTab[], journal: NetworkJournal, now: number): number {
   const quietIn = journal.underWay(LONG_REQUEST_MS) > 0 ? QUIET_MS : journal.lastActivityAt + QUIET_MS - now;
-  return Math.max(0, quietIn, ...tabs.map(({ tab }) => tabRestsIn(tab, now)));
+  return Math.max(0, quietIn, ...tabs.map(({ tab }) => tabSettledIn(tab, now)));
 }
 
-function tabRestsIn({ loadedAt, lastHopAt, refreshDueAt, refused }: OpenTab['tab'], now: number): number {
+function tabSettledIn({ loadedAt, lastHopAt, refreshDueAt, refused }: OpenTab['tab'], now: number): number {
   if (refused) return 0;
   if (loadedAt === null) return QUIET_MS;
   const dwelledIn = Math.max(loadedAt, lastHopAt) + DWELL_MS - now;
@@ -110,19 +127,35 @@ function tabRestsIn({ loadedAt, lastHopAt, refreshDueAt, refused }: OpenTab['tab
   return Math.max(dwelledIn, isAnnounced ? refreshDueAt + DWELL_MS - now : 0);
 }
 
-const leadsOnForever = ({ tab }: OpenTab): boolean => tab.ownNavigations > SCRIPT_NAVIGATIONS_MAX;
-
-/** Disables scripts in the tabs' next documents, so that they come to rest when they have loaded, and screenshots can be taken. */
-function stopLoops(captureSession: CaptureSession, tabs: OpenTab[]): Rest {
-  for (const { tab } of tabs) tab.disableScript();
-  const subject = captureSession.subject();
-  return subject && (leadsOnForever(subject) || leadsOn(subject)) ? 'loop' : 'settled';
+/** Whether the tabs make progress that the machine delays, and not only the page. An endless response is no progress. */
+async function isDelayedByMachine(session: CaptureSession, tabs: OpenTab[]): Promise<boolean> {
+  const { journal } = session;
+  const goesOn = journal.underWay(LONG_REQUEST_MS) > 0 || performance.now() - journal.lastActivityAt < LONG_REQUEST_MS;
+  return goesOn && (await runDueTimers(session, tabs)) > PROMPT_MS;
 }
 
-function pause(captureSession: CaptureSession, ms: number): Promise<void> {
+/** How long the slowest tab took to run its due timers, in ms; a tab that closed, navigated or was stopped does not count. */
+async function runDueTimers(session: CaptureSession, tabs: OpenTab[]): Promise<number> {
+  const since = performance.now();
+  const running = tabs
+    .filter(({ tab }) => tab.committed && !tab.refused && !tab.isScriptDisabled)
+    .map(({ tab: { session: target } }) =>
+      evaluateInIsolatedWorld(target, target.targetId, awaitTimers, null, ANSWER_MS).catch(() => undefined),
+    );
+  await session.ending.race(Promise.all(running));
+  return performance.now() - since;
+}
+
+/** Runs in the page, in an isolated world: resolves when the page's due timers have run. */
+function awaitTimers(): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, 0));
+}
+
+/** Resolves after `ms`, or as soon as the capture ends. */
+function pause({ ending }: CaptureSession, ms: number): Promise<void> {
   return new Promise((resolve) => {
     const timer = setTimeout(resolve, ms);
-    void captureSession.ending.came.then(() => {
+    void ending.came.then(() => {
       clearTimeout(timer);
       resolve();
     });
@@ -137,13 +170,13 @@ type Progress = {
   /** How much the budget may be extended when the machine is slow, in ms. */
   lateMs: number;
   journal: Pick<NetworkJournal, 'underWay' | 'ended'>;
-  /** Whether the tabs make progress that is delayed by the machine. */
-  isLate: () => Promise<boolean>;
+  /** Whether the tabs make progress that the machine delays. */
+  isLate: (tabs: OpenTab[]) => Promise<boolean>;
 };
 
 /**
- * Decides whether tabs that are not at rest when their budget is used up are watched for longer: by the progress they make, not by the speed
- * of the machine. A page that keeps navigating is watched until it is certain that it is a loop, a flood of requests until it has been served.
+ * Decides whether tabs that have not settled within their budget are waited for longer: by the progress they make, not by the speed of the
+ * machine. A page that keeps navigating is waited for until it is certain that it is a loop, a flood of requests until it has been served.
  */
 export class SettleExtension {
   readonly #progress: Progress;
@@ -160,8 +193,8 @@ export class SettleExtension {
     const { budgetMs, lateMs, isLate } = this.#progress;
     const leftMs = budgetMs * (SETTLE_FACTOR_MAX - 1) - this.#usedMs;
     if (leftMs <= 0) return 0;
-    if (tabs.some(leadsOn) || this.#reducesFlood()) return this.#use(Math.min(STEP_MS, leftMs));
-    if (this.#wasLate || !(await isLate())) return 0;
+    if (tabs.some(mayLoop) || this.#reducesFlood()) return this.#use(Math.min(STEP_MS, leftMs));
+    if (this.#wasLate || !(await isLate(tabs))) return 0;
     this.#wasLate = true;
     return this.#use(Math.min(lateMs, SETTLE_EXTENSION_MS, leftMs));
   }
@@ -177,12 +210,4 @@ export class SettleExtension {
     this.#usedMs += ms;
     return ms;
   }
-}
-
-/** A tab that may be in a loop: it has navigated immediately more often than any page that is not in one. */
-export const leadsOn = ({ tab }: OpenTab): boolean => tab.promptNavigations > SCRIPT_NAVIGATIONS_MAX / 4;
-
-/** Runs in the page, in a world of its own: resolves when the page's timers that are due have run. */
-export function runTimers(): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, 0));
 }

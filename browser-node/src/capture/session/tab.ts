@@ -35,10 +35,6 @@ export class Tab {
   refused = false;
   /** We have disabled its scripts. */
   isScriptDisabled = false;
-  /** Who opened it: a page by itself, or a click of ours. */
-  openedBy: 'page' | 'click' = 'page';
-  /** The first of its hops that belongs to a landing; null: it shows a creative, and is none. */
-  landingHop: number | null = 0;
   /** Navigations that the page made by itself, not by an HTTP answer. */
   ownNavigations = 0;
   /** Those of them that came before their document had loaded, or as soon as it had. */

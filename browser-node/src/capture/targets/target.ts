@@ -1,25 +1,35 @@
 import type { OpenContext } from '../../browser/open-context.ts';
-import type { Collector } from '../collectors/collector.ts';
+import type { SeenCreative } from '../harness/see-creative.ts';
 import type { CaptureFailure, CaptureRequest } from '../session/capture-outcome.ts';
-import type { CaptureSession } from '../session/capture-session.ts';
-import type { ChooseLandings, OpenTab } from '../session/landings.ts';
+import type { MemberCapture } from '../session/capture-session.ts';
 import type { Entry } from '../session/network-journal.ts';
+import type { OpenTab } from '../session/open-tabs.ts';
+import type { VastRun } from '../vast/vast-run.ts';
 
-/**
- * How loading a target ended, once it came to rest. `error` is the error of the first navigation, '' = a document loaded; `failure` is
- * set if the reason is known already. `document`: the navigation whose outcome is the capture's, if that is not the subject's last one.
- */
-export type Visit = { error: string; failure: CaptureFailure | null; document?: Entry | undefined };
+/** How loading a target ended, once it settled, and what was found. */
+export type Visited = {
+  /** The error of the first navigation, '' = a document loaded. */
+  error: string;
+  /** Set if the reason is known already. */
+  failure: CaptureFailure | null;
+  /** The navigation whose outcome is the capture's; absent: the last one of `subject`. */
+  document?: Entry | undefined;
+  /** The tab whose own failure is the capture's; absent: there is none. */
+  subject?: OpenTab;
+  /** The creative of an ad tag or VAST tag; absent: none was looked for. */
+  creative?: SeenCreative;
+  /** How a VAST tag was resolved and played; absent: it was not even fetched. */
+  vast?: VastRun;
+};
 
 /** How one kind of target is captured. */
 export type CaptureTarget = {
   /** Prepares the context before anything is observed. Never throws. */
   prepare?: (open: OpenContext) => Promise<void>;
-  /** Loads it until it has come to rest. */
-  visit(captureSession: CaptureSession, request: CaptureRequest): Promise<Visit>;
-  /** The collectors that run while the tabs are open, and those that run when they are closed, each in order. */
-  collectors: { whileOpen: Collector[]; afterwards: Collector[] };
-  landings: ChooseLandings;
-  /** The tab whose own failure is the capture's, undefined = there is none. */
-  subject(tabs: readonly OpenTab[]): OpenTab | undefined;
+  /** Why the target cannot be opened at all; null: it can. Pure. */
+  refusal(request: CaptureRequest): CaptureFailure | null;
+  /** The URL of the harness page that hosts it; absent: the target is opened by itself. Pure. */
+  publisherUrl?: (request: CaptureRequest) => string;
+  /** Loads it in a tab, which is blank, until it has settled. */
+  visit(capture: MemberCapture, tab: OpenTab, request: CaptureRequest): Promise<Visited>;
 };

@@ -2,7 +2,7 @@ import type { FailureCode } from '@adsweep/shared/failures.ts';
 import { lastOf, type NetworkJournal } from '../session/network-journal.ts';
 import { clipUrl } from '../session/urls.ts';
 import type { DocumentFault, FetchedDocument, Resolution } from '../vast/wrapper-chain.ts';
-import type { Visit } from './target.ts';
+import type { Visited } from './target.ts';
 
 const FAILURES: Record<DocumentFault, FailureCode> = {
   no_ad: 'vast: NO_AD',
@@ -19,7 +19,7 @@ const FAILURES: Record<DocumentFault, FailureCode> = {
  * The outcome of a tag without an ad. If its own server refuses it (4xx), it is not VAST; if that server does not answer or fails (5xx), the
  * tag fails like a page that does not load.
  */
-export function visitOutcome({ failure, chain }: Resolution, journal: Pick<NetworkJournal, 'entries'>): Visit {
+export function visitOutcome({ failure, chain }: Resolution, journal: Pick<NetworkJournal, 'entries'>): Visited {
   if (!failure) return { error: '', failure: null };
   const [tag] = chain;
   if (chain.length === 1 && tag?.fetched && UNREACHED.has(failure) && !isClientError(tag.fetched)) {

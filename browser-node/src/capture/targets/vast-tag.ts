@@ -1,15 +1,12 @@
 import type { Emulator } from '@adsweep/shared/scan/devices/device.ts';
 import { findEmulator } from '@adsweep/shared/scan/emulators.ts';
 import { parseVast } from '@adsweep/shared/vast/read-vast.ts';
-import { afterwards, whileOpen } from '../collectors/index.ts';
-import { pageScreenshot, screenshots } from '../collectors/screenshots.ts';
-import { vast } from '../collectors/vast.ts';
 import { followClick } from '../harness/follow-click.ts';
 import { authenticate, openHarnessPage } from '../harness/harness-page.ts';
 import { publisherFragment, publisherUrl } from '../harness/publisher-url.ts';
 import type { CaptureRequest } from '../session/capture-outcome.ts';
-import type { CaptureSession } from '../session/capture-session.ts';
-import { creativeLandings } from '../session/landings.ts';
+import type { MemberCapture } from '../session/capture-session.ts';
+import type { OpenTab } from '../session/open-tabs.ts';
 import { documentFetcher } from '../vast/fetch-document.ts';
 import { ResponseInterceptor } from '../vast/intercept-responses.ts';
 import { newTransactionId } from '../vast/macros.ts';
@@ -18,21 +15,17 @@ import type { Player } from '../vast/player.ts';
 import { PlayerPage } from '../vast/player-page.ts';
 import { fireErrors, TrackerLog } from '../vast/tracker-log.ts';
 import { unwrap } from '../vast/unwrap.ts';
-import { keepVastRun, type VastRun } from '../vast/vast-run.ts';
+import type { VastRun } from '../vast/vast-run.ts';
 import type { FetchedDocument, Resolution } from '../vast/wrapper-chain.ts';
-import type { CaptureTarget, Visit } from './target.ts';
+import type { CaptureTarget, Visited } from './target.ts';
 import { visitOutcome } from './vast-outcome.ts';
 
 /** A video ad: its wrapper chain is followed and its video is played on the harness page; the tabs that the click opened are its landings. */
 export const vastTag: CaptureTarget = {
   prepare: authenticate,
+  refusal: () => null,
+  publisherUrl: ({ target, referrer }) => publisherUrl(referrer, firstUrlOf(target.value)),
   visit,
-  collectors: {
-    whileOpen: whileOpen.flatMap((one) => (one === screenshots ? [screenshots, pageScreenshot] : [one])),
-    afterwards: [...afterwards, vast],
-  },
-  landings: creativeLandings,
-  subject: () => undefined,
 };
 
 /** The player's maximum width, in CSS pixels. */
@@ -42,29 +35,32 @@ const MARKUP =
   '<!doctype html><html><head><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1">' +
   `<link rel="icon" href="data:,"><title>${TITLE}</title><style>body{margin:0}</style></head><body></body></html>`;
 
-/** Fetches the tag, follows its wrapper chain and plays its ads. A tag without an ad is a failure of the scan. */
-async function visit(captureSession: CaptureSession, request: CaptureRequest): Promise<Visit> {
+/** Fetches the tag, follows its wrappers and plays the ads that they lead to. A tag without an ad fails the scan. */
+async function visit(capture: MemberCapture, tab: OpenTab, request: CaptureRequest): Promise<Visited> {
+  const { ending, journal, publisherUrl: url } = capture;
   const { target, referrer } = request;
-  const url = publisherUrl(referrer, namedIn(target.value));
-  const content = { url, fragment: publisherFragment(referrer), markup: MARKUP, named: target.value };
-  const harness = await openHarnessPage(captureSession, content);
-  if (!harness) return { error: '', failure: captureSession.ending.failure };
-  const page = new PlayerPage(captureSession, harness);
+  const content = { fragment: publisherFragment(referrer), markup: MARKUP, tag: target.value };
+  const harness = await openHarnessPage(capture, tab, content);
+  if (!harness) return { error: '', failure: ending.failure };
+  const page = new PlayerPage(capture, harness);
   const responses = await ResponseInterceptor.start(harness.page, new URL(url).origin);
-  const player = await newPlayer(captureSession, request, page, responses);
-  const resolution = await resolve(captureSession, request, player);
-  const run: VastRun = { resolution, played: [], log: player.log };
-  keepVastRun(captureSession, run);
+  const player = await newPlayer(capture, request, page, responses);
+  const resolution = await resolve(capture, request, player);
+  const vast: VastRun = { resolution, played: [], log: player.log };
   const facts = { url, ...player.size, page_url: url, page_title: TITLE };
-  captureSession.creative = { tab: harness.tab, frameId: harness.tab.tab.session.targetId, facts, files: player.files };
-  await fireErrors(player.log, resolution);
-  await playAds(player, resolution, run.played);
-  if (captureSession.ending.failure) return { error: '', failure: captureSession.ending.failure };
-  return visitOutcome(resolution, captureSession.journal);
+  const creative = { tab, frameId: tab.tab.session.targetId, facts, files: player.files };
+  await ending.contain(play(player, vast));
+  const outcome = ending.failure ? { error: '', failure: ending.failure } : visitOutcome(resolution, journal);
+  return { ...outcome, creative, vast };
+}
+
+async function play(player: Player, { resolution, played, log }: VastRun): Promise<void> {
+  await fireErrors(log, resolution);
+  await playAds(player, resolution, played);
 }
 
 async function newPlayer(
-  captureSession: CaptureSession,
+  capture: MemberCapture,
   { emulator_id }: CaptureRequest,
   page: PlayerPage,
   responses: ResponseInterceptor,
@@ -76,14 +72,14 @@ async function newPlayer(
   await page.mount(size.width, size.height);
   const userAgent = (await page.run(() => navigator.userAgent, null)) ?? '';
   const transactionId = newTransactionId();
-  const log = new TrackerLog(page, captureSession.startedAtMs, () => ({
+  const log = new TrackerLog(page, capture.startedAtMs, () => ({
     now: new Date(),
     pageUrl: page.url,
     userAgent,
     player: { ...size, muted: true },
     transactionId,
   }));
-  const { journal } = captureSession;
+  const { journal } = capture;
   return {
     page,
     log,
@@ -92,24 +88,24 @@ async function newPlayer(
     emulator,
     size,
     pixelWidth: width * deviceScaleFactor,
-    click: clickOnce(captureSession, page, size),
+    click: clickOnce(capture, page, size),
     files: [],
   };
 }
 
 async function resolve(
-  captureSession: CaptureSession,
+  capture: MemberCapture,
   { target }: CaptureRequest,
   { page, responses, log }: Player,
 ): Promise<Resolution> {
-  const fetchDocument = documentFetcher(captureSession, page, responses, (url) => log.fill(null, url, {}));
+  const fetchDocument = documentFetcher(capture, page, responses, (url) => log.fill(null, url, {}));
   const isUrl = /^\s*https?:/i.test(target.value);
-  const root = isUrl ? await fetchDocument(target.value.trim()) : given(target.value, page.url);
+  const root = isUrl ? await fetchDocument(target.value.trim()) : inlineDocument(target.value, page.url);
   return unwrap(root, fetchDocument);
 }
 
-/** A document that the client sent; its URLs are relative to the page that hosts the player. */
-const given = (text: string, url: string): FetchedDocument => ({
+/** A document that the client sent; its URLs are relative to the page that it is played on. */
+const inlineDocument = (text: string, url: string): FetchedDocument => ({
   url,
   statusCode: 200,
   contentType: 'application/xml',
@@ -120,23 +116,19 @@ const given = (text: string, url: string): FetchedDocument => ({
   elapsedMs: 0,
 });
 
-/** Clicks in the middle of the player, once for the whole tag. */
-function clickOnce(
-  captureSession: CaptureSession,
-  page: PlayerPage,
-  { width, height }: Player['size'],
-): Player['click'] {
+/** Clicks the centre of the player, once for the whole tag. */
+function clickOnce(capture: MemberCapture, page: PlayerPage, { width, height }: Player['size']): Player['click'] {
   let isClicked = false;
   return async (url, trackers) => {
     if (isClicked || page.isGone) return;
     isClicked = true;
     await page.onClick(url, trackers);
-    await followClick(captureSession, page.harness, page.frames(), [{ x: width / 2, y: height / 2 }]);
+    await followClick(capture, page.harness, page.frames(), [{ x: width / 2, y: height / 2 }]);
   };
 }
 
 /** The URL of the tag or, of a document, the first of its wrapper's, media files' and trackers' URLs; XML namespaces do not count. */
-function namedIn(tag: string): string {
+function firstUrlOf(tag: string): string {
   const [ad] = parseVast(tag)?.ads ?? [];
   const files = ad?.linears.flatMap(({ mediaFiles }) => mediaFiles.map(({ url }) => url)) ?? [];
   const named = [ad?.wrapper?.uri, ...files, ...(ad?.trackers.map(({ url }) => url) ?? [])];

@@ -1,6 +1,6 @@
 import { VAST_LENGTH_MAX } from '@adsweep/shared/limits.ts';
 import { type FetchedText, fetchText } from '../page-scripts/fetch-text.ts';
-import type { CaptureSession } from '../session/capture-session.ts';
+import type { MemberCapture } from '../session/capture-session.ts';
 import { lastOf } from '../session/network-journal.ts';
 import { clipUrl } from '../session/urls.ts';
 import type { ResponseInterceptor } from './intercept-responses.ts';
@@ -14,7 +14,7 @@ const ALL_DOCUMENTS_MS = 15_000;
 
 /** Fetches documents in the player's page, through the exit, as a player does. `fill` fills the macros of a URL. */
 export function documentFetcher(
-  captureSession: CaptureSession,
+  captureSession: MemberCapture,
   page: PlayerPage,
   responses: ResponseInterceptor,
   fill: (url: string) => string,
@@ -50,7 +50,7 @@ export const isMixedContent = (pageUrl: string, url: string): boolean =>
 
 /** Corrects what the page saw by the network journal: an error response of our gateway is not a document, and pages do not see fault codes. */
 function asOnTheNetwork(
-  { journal, publisherUrl }: CaptureSession,
+  { journal, publisherUrl }: MemberCapture,
   requested: string,
   found: FetchedText,
 ): Omit<FetchedDocument, 'readable' | 'atMs' | 'elapsedMs'> {
@@ -58,6 +58,6 @@ function asOnTheNetwork(
   const { url, statusCode, contentType, text } = found;
   const entry = first && lastOf(first);
   if (entry?.gateway) return { url, statusCode: 0, contentType: '', text: '', fault: `gateway: ${entry.gateway}` };
-  const fault = isMixedContent(publisherUrl ?? '', requested) ? MIXED_CONTENT : entry?.fault || found.fault;
+  const fault = isMixedContent(publisherUrl, requested) ? MIXED_CONTENT : entry?.fault || found.fault;
   return { url, statusCode, contentType: contentType.slice(0, 300), text, fault: found.fault && fault };
 }

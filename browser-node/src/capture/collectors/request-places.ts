@@ -1,25 +1,19 @@
 import type { NetworkRequest } from '@adsweep/shared/capture/network-request.ts';
-import type { CaptureSession } from './capture-session.ts';
-import type { OpenTab } from './landings.ts';
-import type { Entry, NetworkJournal } from './network-journal.ts';
-import type { SeenCreative } from './seen-creative.ts';
-import type { Tab } from './tab.ts';
-import { withoutFragment } from './urls.ts';
+import type { SeenCreative } from '../harness/see-creative.ts';
+import type { MemberCapture } from '../session/capture-session.ts';
+import type { Entry } from '../session/network-journal.ts';
+import type { OpenTab } from '../session/open-tabs.ts';
+import { withoutFragment } from '../session/urls.ts';
 
-/** Where a request belongs: to a hop of a landing's chain, or to one of the creative's. */
-export type Place = Pick<NetworkRequest, 'landing' | 'hop' | 'surface'>;
-
-/** The hops of a tab that belong to its landing; those before them showed a creative. */
-export const landingHops = (journal: Pick<NetworkJournal, 'hopsOf'>, { session, landingHop }: Tab): Entry[] =>
-  landingHop === null ? [] : journal.hopsOf(session.targetId).slice(landingHop);
+/** What a request belongs to: a hop of a landing's redirect chain, or one of the creative's. */
+export type RequestPlace = Pick<NetworkRequest, 'landing' | 'hop' | 'surface'>;
 
 /** The documents that a creative's frame loaded, redirects included, in order. */
 export function creativeDocuments(
-  journal: Pick<NetworkJournal, 'hopsOf' | 'entries'>,
-  { tab, frameId, facts }: Pick<SeenCreative, 'tab' | 'frameId' | 'facts'>,
+  { journal, landings }: Pick<MemberCapture, 'journal' | 'landings'>,
+  { tab, frameId, facts }: SeenCreative,
 ): Entry[] {
-  const { targetId } = tab.tab.session;
-  if (frameId === targetId) return journal.hopsOf(targetId).slice(0, tab.tab.landingHop ?? undefined);
+  if (frameId === tab.tab.session.targetId) return landings.creativeHops(journal, tab.tab);
   const documents = journal.entries().filter((entry) => entry.frameId === frameId && entry.resourceType === 'document');
   // Documents loaded after the inspection, such as a landing in the creative's place, do not belong to the creative.
   const shown = documents.findLastIndex(({ url }) => withoutFragment(url) === withoutFragment(facts.url));
@@ -27,12 +21,15 @@ export function creativeDocuments(
 }
 
 /** Assigns each request of a capture to its place. */
-export function requestPlaces({ landings, journal, creative }: CaptureSession): (entry: Entry) => Place {
+export function requestPlaces(capture: MemberCapture, creative?: SeenCreative): (entry: Entry) => RequestPlace {
+  const { landings, journal } = capture;
   const targetOf = ({ tab }: OpenTab) => tab.session.targetId;
   const all = new Map(landings.all.map((landing) => [targetOf(landing), landing]));
-  const hopsOf = new Map(landings.all.map((landing) => [targetOf(landing), landingHops(journal, landing.tab)]));
-  const shown = creative && targetOf(creative.tab);
-  const documents = creative ? creativeDocuments(journal, creative) : [];
+  const hopsOf = new Map(
+    landings.all.map((landing) => [targetOf(landing), landings.landingHops(journal, landing.tab)]),
+  );
+  const shown = creative ? targetOf(creative.tab) : null;
+  const documents = creative ? creativeDocuments(capture, creative) : [];
   return (entry) => {
     const landing = all.get(entry.tab ?? '');
     const hops = hopsOf.get(entry.tab ?? '') ?? [];
@@ -43,14 +40,14 @@ export function requestPlaces({ landings, journal, creative }: CaptureSession): 
   };
 }
 
-/** The index of the hop whose document made a request: by its load, else the last one before it. A hop is its own. */
+/** The index of the hop whose document made a request: by its load, else the last hop before it. A hop belongs to itself. */
 function hopOf(entry: Entry, hops: Entry[]): number | null {
   const own = entry.hop ? hops.indexOf(entry) : madeBy(entry, hops);
   const index = own >= 0 ? own : hops.findLastIndex((hop) => hop.timestampMs <= entry.timestampMs);
   return index >= 0 ? index : null;
 }
 
-/** The same in the creative's chain; what no document of the chain made, such as its loader's requests, stands with the last. */
+/** The same in the creative's chain. What no document of the chain made, such as requests of its loader, belongs to the last one. */
 function creativeHopOf(entry: Entry, documents: Entry[]): number | null {
   const own = documents.indexOf(entry);
   const index = own >= 0 ? own : madeBy(entry, documents);

@@ -1,0 +1,95 @@
+import { DeadlineError } from '@adsweep/shared/service/with-deadline.ts';
+import type { Page } from 'playwright-core';
+import { COMMAND_MS, type DevTools } from '../devtools/devtools.ts';
+import type { CaptureRequest } from './capture-outcome.ts';
+import type { ContextListeners } from './context-listeners.ts';
+import type { Ending } from './ending.ts';
+import type { Tab } from './tab.ts';
+
+/** A tab of the context, as Playwright and CDP know it. */
+export type OpenTab = { page: Page; tab: Tab };
+
+/** The tabs that opened in a context, up to the limits of its job. */
+export class OpenTabs {
+  /** All tabs that are kept, in the order in which they opened. */
+  readonly all: OpenTab[] = [];
+  /** Tabs that opened, including those that were closed at once. */
+  opened = 0;
+  readonly #devtools: DevTools;
+  readonly #known: Map<string, Tab>;
+  readonly #ending: Ending;
+  readonly #limits: CaptureRequest['limits'];
+  #refusesFurther = false;
+  #refused: Page[] = [];
+  #joining: Promise<unknown> = Promise.resolve();
+
+  /** `known`: the state of each tab by its target id. */
+  constructor(
+    listeners: ContextListeners,
+    devtools: DevTools,
+    known: Map<string, Tab>,
+    ending: Ending,
+    limits: CaptureRequest['limits'],
+  ) {
+    this.#devtools = devtools;
+    this.#known = known;
+    this.#ending = ending;
+    this.#limits = limits;
+    listeners.on('page', (page) => this.#join(page));
+  }
+
+  /** Tabs that Chromium has opened so far. Playwright reports a tab, so that it joins, only after its first response. */
+  get attached(): number {
+    return this.#known.size;
+  }
+
+  /** The tab of a page, once it joined. Throws `DeadlineError` if it does not. */
+  async of(page: Page): Promise<OpenTab> {
+    await this.#joining;
+    const tab = this.all.find((one) => one.page === page);
+    if (!tab) throw new DeadlineError('a new tab', COMMAND_MS);
+    return tab;
+  }
+
+  /** Resolves when the tabs that have opened so far have joined. */
+  async joined(): Promise<void> {
+    await this.#joining;
+  }
+
+  /** From now on tabs that open are not kept; {@link closeRefused} closes them. */
+  refuseFurther(): void {
+    this.#refusesFurther = true;
+  }
+
+  /** Closes the tabs that opened since {@link refuseFurther}. */
+  closeRefused(): void {
+    for (const page of this.#refused.splice(0)) page.close().catch(() => undefined);
+  }
+
+  #join(page: Page): void {
+    this.opened += 1;
+    if (this.#refusesFurther) this.#refused.push(page);
+    else if (this.opened > this.#limits.landings) this.#refuse(page);
+    else this.#joining = Promise.all([this.#joining, this.#add(page)]);
+  }
+
+  async #add(page: Page): Promise<void> {
+    if (this.opened === 1) page.on('crash', () => this.#ending.end('browser: CRASHED', 'the page crashed'));
+    // A tab that closed before it was attached has nothing to show.
+    const session = await this.#devtools.sessionOf(page).catch(() => null);
+    const tab = session && this.#known.get(session.targetId);
+    if (!tab) return;
+    this.all.push({ page, tab });
+    // Playwright reports a tab when it begins to show something, which is not always the order in which they opened.
+    this.all.sort((a, b) => a.tab.openedAt - b.tab.openedAt);
+  }
+
+  #refuse(page: Page): void {
+    page.close().catch(() => undefined);
+    if (this.opened !== this.#limits.tabs) return;
+    for (const { tab } of this.all) void tab.stopScript();
+  }
+}
+
+/** Whether a tab shows a page of the target and can be inspected. */
+export const isShown = ({ page, tab }: OpenTab): boolean => !page.isClosed() && tab.committed && !tab.refused;
