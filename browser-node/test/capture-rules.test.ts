@@ -16,7 +16,7 @@ import {
   SETTLE_EXTENSION_MS,
   SETTLE_FACTOR_MAX,
 } from '../src/capture/session/budgets.ts';
-import { emptyEntry } from '../src/capture/session/network-journal.ts';
+import { emptyEntry } from '../src/capture/session/journal-entry.ts';
 import type { OpenTab } from '../src/capture/session/open-tabs.ts';
 import { SettleExtension, settledIn } from '../src/capture/session/settle.ts';
 
@@ -94,7 +94,7 @@ describe('the time of tabs that are not at rest', () => {
 });
 
 describe('how busy a thread is', () => {
-  const times = (at: number, inTasks: number, onProcessor: number) => ({ at, inTasks, onProcessor });
+  const times = (at: number, inTasks: number, cpu: number) => ({ at, inTasks, cpu });
 
   it('is the same for a main thread that must share its processor', () => {
     assert.equal(busyShare(times(10, 1, 1), times(14, 5, 5)), 1, 'on its own');

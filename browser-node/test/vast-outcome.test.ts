@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { type FailureCode, isTransient, publicTextOf } from '@adsweep/shared/failures.ts';
-import { type Entry, emptyEntry } from '../src/capture/session/network-journal.ts';
+import { type Entry, emptyEntry } from '../src/capture/session/journal-entry.ts';
 import { visitOutcome } from '../src/capture/targets/vast-outcome.ts';
 import { isMixedContent, MIXED_CONTENT } from '../src/capture/vast/fetch-document.ts';
 import { unwrap } from '../src/capture/vast/unwrap.ts';

@@ -3,11 +3,11 @@ import type { CapturedHop } from '@adsweep/shared/capture/hop.ts';
 import type { NetworkRequest } from '@adsweep/shared/capture/network-request.ts';
 import { CAPTURE_BYTES_MAX, CAPTURE_REQUESTS_BYTES_MAX } from '@adsweep/shared/limits.ts';
 
-/** Room for what is added to a capture once its files are uploaded: the exit, the traffic, the artifacts. */
+/** Reserved for what is added to a capture once its files are uploaded: the exit, the traffic and the artifacts. */
 const LATER_BYTES = 64 * 1024;
 /** Resource types, lowest priority first; a type that is not listed has a higher one. */
 const LOW_PRIORITY = ['media', 'font', 'image', 'stylesheet', 'texttrack', 'manifest', 'prefetch', 'other', 'ping'];
-/** Lengths, in characters, to which URLs outside the requests are cut: each in turn, until the capture fits. */
+/** Lengths in characters to which URLs outside of the requests are cut, one after the other until the capture fits. */
 const URL_LENGTHS = [2_048, 512, 128];
 
 /**

@@ -20,7 +20,7 @@ export const autoDownload: Collector = {
     return (draft) => {
       const placed = capture.landings.numbered().filter(({ tab }) => tab.committed);
       for (const { tab, facts } of downloads.values()) {
-        // What was a file from the beginning is no page that downloads one, but another page may have opened a window for it.
+        // A tab that only ever got a file shows no page; the page that opened it started the download.
         const landing = [tab.targetId, tab.openerId]
           .map((id) => placed.find((one) => one.tab.session.targetId === id))
           .find((one) => one !== undefined);

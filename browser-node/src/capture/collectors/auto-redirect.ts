@@ -4,18 +4,18 @@ import type { Page } from 'playwright-core';
 import { type EventPayload, rootOf, type TargetSession } from '../devtools/devtools.ts';
 import type { MemberCapture } from '../session/capture-session.ts';
 import { FairList } from '../session/fair-list.ts';
-import { clipUrl } from '../session/urls.ts';
+import { clipUrl, withoutFragment } from '../session/urls.ts';
 import type { Collector } from './collector.ts';
 
 type Sent = EventPayload<'Network.requestWillBeSent'>;
 type Facts = ObservationOf<'auto_redirect'>['facts'];
-/** A navigation of the tab `tab` (its target id, or its page) away from `url`; `loaderId` '' = it is no load, such as a link to an app. */
+/** A navigation of the tab `tab` (its target id, or its page) away from `url`; `loaderId` '' = nothing is loaded, for example for a link to an app. */
 type Departure = { tab: string | Page; url: string; loaderId: string; facts: Facts };
 
 /** Departures that are kept per capture, shared among sites, so that a loop does not displace the others. */
 const DEPARTURES_MAX = 15;
 const WEB = /^(https?|about|data|blob|javascript):/i;
-/** What Chromium logs when a frame tried to navigate its page. */
+/** What Chromium logs when it refuses a frame's navigation of its page. */
 const REFUSED = /^Unsafe attempt to initiate navigation for frame .* targeting its top-level window/;
 
 /** Navigations of tabs without a click: by their documents or frames, to a page or to an app. */
@@ -26,10 +26,10 @@ export const autoRedirect: Collector = {
     return (draft) => {
       for (const { tab, url, facts } of departures) {
         const landing = capture.landings.numbered().find((one) => one.tab.session.targetId === tab || one.page === tab);
-        // A scan's own navigation leads away where an HTTP answer does.
+        // The scan's own navigation is a departure only if an HTTP redirect led elsewhere.
         if (!landing || facts.to === url) continue;
-        // Our page is led away by the creative that stands on it; what came instead is a landing.
-        const isOurs = url.split('#')[0] === capture.publisherUrl;
+        // The creative navigated our harness page, which is not a landing; the page that came next is one.
+        const isOurs = withoutFragment(url) === capture.publisherUrl;
         draft.observations.push({ kind: 'auto_redirect', landing: isOurs ? null : landing.ord, url, facts });
       }
     };
@@ -45,7 +45,7 @@ function watchDepartures(capture: MemberCapture): Iterable<Departure> {
   };
   devtools.on('Page.loadEventFired', ({ timestamp }, session) => documents.loaded(session.targetId, timestamp));
   devtools.on('Page.frameNavigated', ({ frame }, session) => {
-    if (frame.id === session.targetId) documents.came(session.targetId, frame.url + (frame.urlFragment ?? ''));
+    if (frame.id === session.targetId) documents.committed(session.targetId, frame.url + (frame.urlFragment ?? ''));
   });
   devtools.on('Network.requestWillBeSent', (event, session) => {
     if (!isOwnDocument(event, session) || event.hasUserGesture) return;
@@ -63,7 +63,7 @@ function watchDepartures(capture: MemberCapture): Iterable<Departure> {
     depart({ tab: page, url: clipUrl(page.url()), loaderId: '', facts });
   });
   devtools.on('Page.downloadWillBegin', ({ frameId, url }) => {
-    // What became a file led nowhere: the tab shows what it showed before.
+    // A navigation that became a download left the tab where it was.
     const known = [...departures].findLast(({ tab, facts }) => tab === frameId && facts.to === clipUrl(url));
     if (known) known.facts.to = known.url;
   });
@@ -82,11 +82,11 @@ function watchDepartures(capture: MemberCapture): Iterable<Departure> {
 const isOwnDocument = ({ type, requestId, loaderId, frameId }: Sent, session: TargetSession): boolean =>
   type === 'Document' && requestId === loaderId && session.type === 'page' && frameId === session.targetId;
 
-/** The documents that tabs show, and when those had loaded, in the browser's monotonic seconds; null = not yet. */
+/** The documents that tabs show, and when they had loaded, in the browser's monotonic seconds; null: not yet. */
 class Documents {
   readonly #byTab = new Map<string, { url: string; loadedAt: number | null }>();
 
-  came(tab: string, url: string): void {
+  committed(tab: string, url: string): void {
     this.#byTab.set(tab, { url: clipUrl(url), loadedAt: null });
   }
 

@@ -28,8 +28,8 @@ export const autosound: Collector = {
     });
     return async (draft) => {
       for (const landing of capture.landings.all) {
-        const told = [...(byPage.get(landing.page)?.values() ?? [])];
-        const attempts = told.some(isSound) ? told : [...told, ...(await audibleMedia(capture, landing))];
+        const reported = [...(byPage.get(landing.page)?.values() ?? [])];
+        const attempts = reported.some(isSound) ? reported : [...reported, ...(await audibleMedia(capture, landing))];
         const url = landing.tab.url;
         for (const facts of attempts) draft.observations.push({ kind: 'autosound', landing: landing.ord, url, facts });
       }
@@ -37,13 +37,13 @@ export const autosound: Collector = {
   },
 };
 
-/** What is audible in a tab's documents, whatever their scripts hid: used if nothing audible was reported. */
+/** Audible media elements of a tab's documents, read from the DOM: used if the page scripts reported nothing audible. */
 async function audibleMedia(capture: CaptureSession, { page, tab }: Landing): Promise<Attempt[]> {
   if (page.isClosed() || !tab.committed) return [];
   const frames = (await framesOf(capture, tab.session)).slice(0, FRAMES_MAX);
   const found = await Promise.all(
     frames.map(({ session, frameId }) =>
-      // A frame that is gone cannot be heard any more.
+      // A frame that was removed is silent.
       evaluateInIsolatedWorld(session, frameId, readMedia, { max: ATTEMPTS_MAX }, COMMAND_MS).catch(() => []),
     ),
   );

@@ -11,15 +11,15 @@ import type { Collector } from './collector.ts';
 
 type History = CommandAnswer<'Page.getNavigationHistory'>;
 /**
- * What a tab's document and its frames did to the history: its length when the document came, entries added since, and those among
- * them by which a frame showed another address than before.
+ * What a tab's document and its frames did to the history: its length when the document was committed, the entries added since, and how
+ * many of these were added by frames that changed their URL.
  */
 export type Growth = { lengthAtStart: number; pushes: number; movedFrames: number };
 
-/** Events by which a page can learn that a visitor goes back. */
+/** Events that report to a page that a visitor goes back. */
 const BACK_EVENTS = new Set(['popstate', 'hashchange', 'navigate']);
 
-/** What a page and its frames did to the history without a click, and where going back then leads. */
+/** Entries that a page and its frames add to the history without a click, and where going back then leads. */
 export const backButton: Collector = {
   name: 'back_button',
   start(capture) {
@@ -52,8 +52,8 @@ async function historyFacts(capture: MemberCapture, { tab }: Landing, growth: Gr
 }
 
 /**
- * Entries that the document and its frames added, and how many of them show its own address (a fragment aside). The history of a tab
- * also grows when its frames load other documents: that does not count. Pure.
+ * How many entries the document and its frames added, and how many of these have its own URL (ignoring fragments). Entries that come from
+ * frames loading other documents do not count. Pure.
  */
 export function historyGrowth({ entries, currentIndex }: History, growth: Growth) {
   const pushes = Math.max(0, Math.min(growth.pushes, entries.length - growth.lengthAtStart));
@@ -69,8 +69,8 @@ async function listensForBack(capture: CaptureSession, root: TargetSession): Pro
 }
 
 /**
- * The frame's window is reached through its document, which a page cannot replace. A page that replaced `navigation` has something to hide
- * there.
+ * Reaches the frame's window through its document, which a page cannot replace. A page that replaced `navigation` is taken to listen there:
+ * it hides something.
  */
 async function frameListensForBack({ session, frameId }: FrameAt): Promise<boolean> {
   const documentId = await documentOf({ session, frameId });
@@ -83,7 +83,7 @@ async function frameListensForBack({ session, frameId }: FrameAt): Promise<boole
   return false;
 }
 
-/** Goes back once; returns the URL it leads to, '' if the visitor has seen that one already. */
+/** Goes back once; returns the URL that leads to, '' if it is in the history already. */
 async function probe(
   capture: MemberCapture,
   session: TargetSession,
@@ -94,7 +94,7 @@ async function probe(
   if (!before || !landing) return '';
   const seen = new Set(entries.map(({ url }) => withoutFragment(url)));
   const isNew = (url: string) => !seen.has(withoutFragment(url));
-  const led = landing.page.waitForURL((url) => isNew(url.href), {
+  const arriving = landing.page.waitForURL((url) => isNew(url.href), {
     timeout: underLoad(capture, PROBE_MS),
     waitUntil: 'commit',
   });
@@ -102,18 +102,18 @@ async function probe(
   await activateFrames(capture, session);
   session.notify('Page.navigateToHistoryEntry', { entryId: before.id });
   // If nothing happens, going back leads to the previous page.
-  await led.catch(() => undefined);
+  await arriving.catch(() => undefined);
   const url = landing.page.url();
   return isNew(url) ? clipUrl(url) : '';
 }
 
-/** A visitor who goes back has interacted with the page: without that, Chromium does not let frames of other sites navigate it. */
+/** Gives the frames user activation, as a visitor who goes back has: without it, Chromium does not let frames of other sites navigate the page. */
 async function activateFrames(capture: CaptureSession, root: TargetSession): Promise<void> {
   const frames = (await framesOf(capture, root)).slice(0, FRAMES_MAX);
   const activate = async ({ session, frameId }: FrameAt) => {
     const contextId = await isolatedWorldOf(session, frameId, COMMAND_MS);
     await session.send('Runtime.evaluate', { expression: '0', contextId, userGesture: true });
   };
-  // A frame that is gone leads nowhere.
+  // A frame that was removed needs none.
   await Promise.all(frames.map((frame) => activate(frame).catch(() => undefined)));
 }

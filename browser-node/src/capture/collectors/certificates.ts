@@ -1,11 +1,11 @@
 import type { CertificateProblem } from '@adsweep/shared/capture/observations/navigation.ts';
-import type { Entry } from '../session/network-journal.ts';
+import type { Entry } from '../session/journal-entry.ts';
 import type { Collector } from './collector.ts';
 
 /** Hosts that are reported per tab: a chain of bad certificates must not displace other observations. */
 const HOSTS_MAX = 15;
 
-/** Documents, those of frames included, that came with a certificate a visitor's browser would have warned of; the crawl went on. */
+/** Documents, including those of frames, with a certificate that a visitor's browser would have warned of. The capture ignores the warning. */
 export const certificates: Collector = {
   name: 'certificates',
   start: (capture) => (draft) => {

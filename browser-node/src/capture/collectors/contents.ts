@@ -10,14 +10,14 @@ import type { Collector } from './collector.ts';
 
 const KINDS = new Set(['script', 'xhr', 'fetch', 'document']);
 
-/** Contents of scripts, fetch and XHR responses and frames' documents, fetched as each comes in; an oversize one by its URL alone (spec 8). */
+/** Contents of scripts, fetch and XHR responses and frames' documents, fetched as each arrives; of an oversized one, only the URL (spec 8). */
 export const contents: Collector = {
   name: 'contents',
   start(capture) {
-    const shelf = new Shelf();
-    capture.journal.onFinished((finished) => shelf.take(finished));
+    const store = new BodyStore();
+    capture.journal.onFinished((finished) => store.take(finished));
     return async (draft) => {
-      const bodies = await shelf.bodies();
+      const bodies = await store.bodies();
       draft.bodies = bodies;
       if (bodies.length === 0) return;
       const bytes = await promisify(gzip)(JSON.stringify(bodies), { level: 3 });
@@ -26,14 +26,14 @@ export const contents: Collector = {
   },
 };
 
-/** The fetched contents, within the limits on number and size. */
-class Shelf {
+/** Fetches contents, within the limits on number and size. */
+class BodyStore {
   readonly #bodies = new FairList<CapturedBody>(BODIES_MAX);
   readonly #fetching = new Set<Promise<void>>();
-  #room = BODIES_BYTES_MAX;
+  #leftBytes = BODIES_BYTES_MAX;
 
   take({ entry, session, requestId }: Finished): void {
-    // The tab's own document is kept as it was rendered.
+    // The collector of documents keeps the tab's own document as it was rendered.
     if (!KINDS.has(entry.resourceType) || entry.hop) return;
     const body: CapturedBody = {
       url: entry.url,
@@ -44,9 +44,9 @@ class Shelf {
     };
     const left = this.#bodies.add(body, registrableDomain(entry.url));
     if (left === body) return;
-    if (left?.text) this.#room += left.bytes;
-    if (entry.bodySize === 0 || entry.bodySize > Math.min(BODY_BYTES_MAX, this.#room)) return;
-    this.#room -= entry.bodySize;
+    if (left?.text) this.#leftBytes += left.bytes;
+    if (entry.bodySize === 0 || entry.bodySize > Math.min(BODY_BYTES_MAX, this.#leftBytes)) return;
+    this.#leftBytes -= entry.bodySize;
     const fetching = this.#fetch(body, session, requestId).finally(() => this.#fetching.delete(fetching));
     this.#fetching.add(fetching);
   }
@@ -57,7 +57,7 @@ class Shelf {
   }
 
   async #fetch(body: CapturedBody, session: Finished['session'], requestId: string): Promise<void> {
-    // If the target is gone, so are its contents: only the URL is kept.
+    // The contents of a target that was closed are lost: only the URL is kept.
     const answer = await session.send('Network.getResponseBody', { requestId }, COMMAND_MS).catch(() => null);
     if (!answer) return;
     const text = answer.base64Encoded ? Buffer.from(answer.body, 'base64').toString('utf8') : answer.body;

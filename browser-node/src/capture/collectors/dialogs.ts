@@ -4,7 +4,7 @@ import { DIALOG_PAUSE_MS, DIALOGS_MAX } from '../session/budgets.ts';
 import type { CaptureSession } from '../session/capture-session.ts';
 import type { Collector } from './collector.ts';
 
-/** Counts dialogs and answers them as a visitor who wants to be left alone; a page that goes on showing them is stopped. */
+/** Counts dialogs and dismisses them; stops the scripts of a page that keeps showing them. */
 export const dialogs: Collector = {
   name: 'dialogs',
   start(capture) {
@@ -12,7 +12,7 @@ export const dialogs: Collector = {
     const unprompted = new Map<Page, number>();
     capture.listeners.on('dialog', (dialog) => {
       const page = dialog.page();
-      // A dialog without a page belongs to a tab that is only just opening.
+      // A dialog without a page belongs to a tab that is still opening.
       if (page) shown.set(page, (shown.get(page) ?? 0) + 1);
       if (page && dialog.type() !== 'beforeunload' && capture.visit.isWithoutGesture)
         unprompted.set(page, (unprompted.get(page) ?? 0) + 1);
@@ -29,15 +29,15 @@ export const dialogs: Collector = {
   },
 };
 
-/** `count`: the dialogs that its page has shown so far. */
+/** Closes a dialog. `count`: how many its page has shown so far. */
 async function answer(capture: CaptureSession, dialog: Dialog, count: number): Promise<void> {
   const landing = capture.tabs.all.find(({ page }) => page === dialog.page());
-  // Reported before the dialog is closed: otherwise the next one would come first.
+  // The stop is sent before the dialog is closed: otherwise the next dialog would open first.
   const stopping = count > DIALOGS_MAX && landing && !landing.tab.isScriptDisabled ? landing.tab.stopScript() : null;
-  // The page waits for its answer, and the browser has time to stop it.
+  // The page waits for the answer, so the browser has time to stop it.
   if (count > DIALOGS_MAX) await pause(DIALOG_PAUSE_MS);
   const leaving = dialog.type() === 'beforeunload';
-  // A dialog that is gone with its page needs no answer.
+  // A dialog of a page that was closed needs no answer.
   await (leaving ? dialog.accept() : dialog.dismiss()).catch(() => undefined);
   await stopping;
 }

@@ -18,7 +18,7 @@ import { type FrameAt, framesOf } from '../session/frames.ts';
 import type { Landing } from '../session/landings.ts';
 import type { Collector } from './collector.ts';
 
-/** The documents of landings and their frames: title, visible text, rendered HTML. */
+/** The documents of landings and their frames: title, visible text and rendered HTML. */
 export const documents: Collector = {
   name: 'documents',
   start: (capture) => async (draft) => {
@@ -47,14 +47,14 @@ export const documents: Collector = {
   },
 };
 
-/** Reading one frame. */
+/** Time to read one frame. */
 const FRAME_READ_MS = 3_000;
 
 async function documentsOf(
   capture: CaptureSession,
   { ord, tab }: Landing,
 ): Promise<(CapturedDocument & DocumentFacts)[]> {
-  const frames = fairly(await framesOf(capture, tab.session));
+  const frames = selectFrames(await framesOf(capture, tab.session));
   const read = await Promise.all(frames.map((at) => readFrame(capture, at)));
   return read.flatMap((facts, index) => {
     const { session, frameId } = frames[index] as FrameAt;
@@ -63,8 +63,8 @@ async function documentsOf(
   });
 }
 
-/** The frames that are kept, the tab's own document first: of many with the same URL, such as empty ones, some are left out. */
-function fairly(frames: FrameAt[]): FrameAt[] {
+/** Up to {@link FRAMES_MAX} frames, the tab's own document first; of many with the same URL, such as empty ones, some are left out. */
+function selectFrames(frames: FrameAt[]): FrameAt[] {
   const kept = new FairList<FrameAt>(FRAMES_MAX);
   for (const frame of frames) kept.add(frame, frame === frames[0] ? 'own' : (frame.url.split(/[?#]/)[0] as string));
   return [...kept];
@@ -82,7 +82,7 @@ async function readFrame(capture: CaptureSession, { session, frameId }: FrameAt)
   return facts && { ...facts, title: clean(facts.title), siteName: clean(facts.siteName) };
 }
 
-/** Text as it may be stored and shown: no lone surrogates, no control characters. */
+/** Text without lone surrogates and control characters, so that it can be stored and shown. */
 const clean = (text: string): string =>
   text
     .toWellFormed()

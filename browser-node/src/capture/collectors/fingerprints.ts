@@ -2,10 +2,10 @@ import type { Page } from 'playwright-core';
 import type { Collector } from './collector.ts';
 
 const FACTS = { canvas: 'canvas_reads', audio: 'audio_renders', font: 'fonts' } as const;
-/** A document tells up to 1,024 of a trait; a tab of many frames can tell more. */
+/** A document reports at most 1,024 reads of a trait; a tab has many frames. */
 const COUNT_MAX = 1_000_000;
 
-/** What pages query to recognize the browser again, as reported by the page scripts: counted over the documents of each tab. */
+/** Traits that pages read to fingerprint the browser, as reported by the page scripts: counted over the documents of each tab. */
 export const fingerprints: Collector = {
   name: 'fingerprints',
   start(capture) {

@@ -7,7 +7,7 @@ import { isShown } from '../session/open-tabs.ts';
 import { clipUrl } from '../session/urls.ts';
 import type { Collector } from './collector.ts';
 
-/** The bytes that the frames of pages loaded, each including its child frames. */
+/** The bytes that frames of pages loaded, including their child frames. */
 export const frameWeight: Collector = {
   name: 'frame_weight',
   start(capture) {
@@ -16,7 +16,7 @@ export const frameWeight: Collector = {
     return async (draft) => {
       for (const { ord, tab } of capture.landings.numbered().filter(isShown)) {
         if (ord === null) {
-          // Everything that the tab of a creative loads, the creative loads.
+          // Everything that the harness page's tab loads is loaded by the creative.
           const bytes = weights.ofTab(tab.session.targetId);
           if (bytes >= CONSPICUOUS_FRAME_BYTES)
             draft.observations.push({ kind: 'frame_weight', landing: ord, url: tab.url, facts: { bytes, ...NO_SIZE } });
@@ -25,7 +25,7 @@ export const frameWeight: Collector = {
         for (const { frameId, bytes } of weights.heaviestOf(tab.session.targetId)) {
           const at = (await framesOf(capture, tab.session)).find((frame) => frame.frameId === frameId);
           if (!at) continue;
-          // A frame that is too busy to report its size is reported without it.
+          // The size of a frame that is too busy to answer is left out.
           const deadlineMs = underLoad(capture, ANSWER_MS);
           const size = await evaluateInIsolatedWorld(at.session, frameId, readViewport, null, deadlineMs).catch(
             () => NO_SIZE,
@@ -38,19 +38,19 @@ export const frameWeight: Collector = {
   },
 };
 
-/** Frames of a capture whose place is remembered. */
+/** Frames of a capture whose parents are remembered. */
 const FRAMES_KNOWN_MAX = 10_000;
 const NO_SIZE = { width: 0, height: 0 };
 /** Runs in the page, in a world of its own. */
 const readViewport = () => ({ width: innerWidth, height: innerHeight });
 
-/** The frame, by its id, in whose process a worker runs: what the worker loads, the frame does. '' = a worker of no tab. */
-function frameAround({ parent }: TargetSession): string {
+/** The id of the frame that started a worker, to which the worker's bytes are attributed; '' = a worker of no tab. */
+function frameOfWorker({ parent }: TargetSession): string {
   if (!parent) return '';
-  return parent.type === 'iframe' || parent.type === 'page' ? parent.targetId : frameAround(parent);
+  return parent.type === 'iframe' || parent.type === 'page' ? parent.targetId : frameOfWorker(parent);
 }
 
-/** Bytes by the frame that is directly in a tab's own document, or by that document itself. */
+/** Bytes of a tab's own document, and of the frames directly in it including their child frames. */
 class FrameWeights {
   readonly #parents = new Map<string, string>();
   readonly #frames = new Map<string, string>();
@@ -62,7 +62,7 @@ class FrameWeights {
       if (this.#parents.size < FRAMES_KNOWN_MAX) this.#parents.set(frameId, parentFrameId);
     });
     devtools.on('Network.requestWillBeSent', ({ requestId, frameId }, session) => {
-      const frame = frameId ?? frameAround(session);
+      const frame = frameId ?? frameOfWorker(session);
       if (frame && journal.closedAtMs === null) this.#frames.set(requestId, frame);
     });
     devtools.on('Network.dataReceived', ({ requestId, encodedDataLength }, session) => {

@@ -1,7 +1,7 @@
 import { INTERACTIVE_CHECK_MS } from '../session/budgets.ts';
 import type { Collector } from './collector.ts';
 
-/** Whether some buttons or links of a creative open nothing (spec 2.5); looked for once its landings are captured. */
+/** Whether some buttons or links of a creative open nothing (spec 2.5); checked once its landings are captured. */
 export const interactive: Collector = {
   name: 'creative_interactive',
   start:

@@ -4,10 +4,10 @@ import { ANSWER_MS, BUSY_SHARE_SUSPECT, MAIN_THREAD_WATCHED_MS, underLoad } from
 import type { CaptureSession } from '../session/capture-session.ts';
 import type { Collector } from './collector.ts';
 
-/** Seconds since some moment: the time itself, time spent in tasks, and processor time of the main thread. */
-export type ThreadTimes = { at: number; inTasks: number; onProcessor: number };
+/** In seconds: the monotonic time, the time that the main thread spent in tasks, and its CPU time. */
+export type ThreadTimes = { at: number; inTasks: number; cpu: number };
 
-/** How busy the main threads of tabs and their frames are after load. Only those that seem busy are watched for longer. */
+/** How busy the main threads of tabs and their frames are after load. Only those that seem busy are watched longer. */
 export const mainThread: Collector = {
   name: 'main_thread',
   start(capture) {
@@ -46,25 +46,25 @@ async function watch(capture: CaptureSession, session: TargetSession, since: Thr
   return { session, busy_share: busyShare(since, until), over_ms: Math.round((until.at - since.at) * 1_000) };
 }
 
-/** null where the target is gone or too busy to answer. */
+/** null: the target was closed or is too busy to answer. */
 async function readTimes(capture: CaptureSession, session: TargetSession): Promise<ThreadTimes | null> {
   const deadlineMs = underLoad(capture, ANSWER_MS);
   const answer = await session.send('Performance.getMetrics', undefined, deadlineMs).catch(() => null);
   if (!answer) return null;
   const of = (name: string) => answer.metrics.find((metric) => metric.name === name)?.value ?? 0;
-  return { at: of('Timestamp'), inTasks: of('TaskDuration'), onProcessor: of('ThreadTime') };
+  return { at: of('Timestamp'), inTasks: of('TaskDuration'), cpu: of('ThreadTime') };
 }
 
 /** On an overloaded machine, this share of the time without a task still counts as idle. */
 const IDLE_AT_LEAST = 0.5;
 
 /**
- * The share of the time, 0 to 1, that a thread would have been busy on a processor of its own: time that its tasks spend waiting for a
- * processor counts neither as busy nor as idle, and it waits between tasks too. Pure.
+ * The share of the time, 0 to 1, that a thread would have been busy on a CPU of its own: time that its tasks spend waiting for a CPU counts
+ * neither as busy nor as idle, and part of the time between tasks is such a wait too. Pure.
  */
 export function busyShare(since: ThreadTimes, until: ThreadTimes): number {
   const inTasks = Math.max(0, until.inTasks - since.inTasks);
-  const busy = Math.max(0, until.onProcessor - since.onProcessor);
+  const busy = Math.max(0, until.cpu - since.cpu);
   if (busy === 0) return 0;
   const served = Math.min(1, busy / Math.max(inTasks, busy));
   const idle = Math.max(0, until.at - since.at - inTasks) * Math.max(served, IDLE_AT_LEAST);

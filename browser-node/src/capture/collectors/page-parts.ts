@@ -8,10 +8,10 @@ import { type FrameAt, framesOf } from '../session/frames.ts';
 import { clipUrl } from '../session/urls.ts';
 import type { Collector } from './collector.ts';
 
-/** Limits per document, and of the frames of a landing that are inspected: the first ones are those that a visitor sees. */
+/** Limits per document; and how many frames of a landing are inspected: those that a visitor sees come first. */
 const LIMITS = { nodes: 20_000, forms: 3, boxes: 3, prices: 6, preselected: 3, url: CAPTURE_URL_LENGTH_MAX };
 const FRAMES_READ_MAX = 10;
-/** Of a whole capture: other observations need room too. */
+/** Observations of this collector per capture, so that others fit in too. */
 const PARTS_MAX = 60;
 
 /** The forms, dialog-like boxes, prices and preselected checkboxes of landings. */
@@ -23,7 +23,7 @@ export const pageParts: Collector = {
       const frames = (await framesOf(capture, tab.session)).slice(0, FRAMES_READ_MAX);
       const deadlineMs = underLoad(capture, ANSWER_MS);
       const read = await Promise.all(
-        // A frame that is gone, or too busy to answer, shows nothing.
+        // A frame that was removed, or is too busy to answer, shows nothing.
         frames.map(({ session, frameId }) =>
           evaluateInIsolatedWorld(session, frameId, readParts, LIMITS, deadlineMs).catch(() => null),
         ),

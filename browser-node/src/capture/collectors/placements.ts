@@ -10,14 +10,14 @@ import type { Tab } from '../session/tab.ts';
 import { clipUrl } from '../session/urls.ts';
 import type { Collector } from './collector.ts';
 
-/** Of one document; a content of less than `side` pixels either way is no ad. */
+/** Limits per document; content narrower or lower than `side` pixels is no ad. */
 const LIMITS = { elements: 2_000, points: 3, side: 30, url: CAPTURE_URL_LENGTH_MAX };
-/** Of a whole capture: other observations need room too. */
+/** Observations of this collector per capture, so that others fit in too. */
 const PLACEMENTS_MAX = 30;
 
-type Place = { x: number; y: number; width: number; height: number; opacity: number };
+type Position = { x: number; y: number; width: number; height: number; opacity: number };
 
-/** The positions of frames that show something, and of pictures that are shown as a single point. */
+/** The positions of frames that show something, and of images that are shown as a single pixel. */
 export const placements: Collector = {
   name: 'placements',
   start: (capture) => async (draft) => {
@@ -34,18 +34,18 @@ async function placementsIn(capture: CaptureSession, tab: Tab, landing: number |
   const frames = (await framesOf(capture, tab.session)).slice(0, FRAMES_MAX);
   const deadlineMs = underLoad(capture, ANSWER_MS);
   const contents = await Promise.all(
-    // A frame that is gone, or too busy to answer, shows nothing.
+    // A frame that was removed, or is too busy to answer, shows nothing.
     frames.map(({ session, frameId }) =>
       evaluateInIsolatedWorld(session, frameId, readContents, LIMITS, deadlineMs).catch(() => null),
     ),
   );
-  const placeOf = placesOf(frames, deadlineMs);
+  const positionOf = positionsIn(frames, deadlineMs);
   const seen: Observation[] = [];
   for (const [index, frame] of frames.entries()) {
     const { largest = null, points = [] } = contents[index] ?? {};
     const url = clipUrl(frame.url);
     const parent = frames.findIndex(({ frameId }) => frameId === frame.parentId);
-    const place = largest && parent >= 0 ? await placeOf(frame) : null;
+    const place = largest && parent >= 0 ? await positionOf(frame) : null;
     if (largest && place)
       seen.push({ kind: 'placement', landing, url, facts: factsOf('frame', parent, place, largest) });
     for (const { x, y, shown, ...picture } of index === 0 ? points : []) {
@@ -57,26 +57,26 @@ async function placementsIn(capture: CaptureSession, tab: Tab, landing: number |
 }
 
 /** Finds the position of a frame in the page, through all its parent frames; null if it has none. */
-function placesOf(frames: FrameAt[], deadlineMs: number): (frame: FrameAt) => Promise<Place | null> {
-  const known = new Map<string, Promise<Place | null>>();
-  const find = async (frame: FrameAt): Promise<Place | null> => {
+function positionsIn(frames: FrameAt[], deadlineMs: number): (frame: FrameAt) => Promise<Position | null> {
+  const known = new Map<string, Promise<Position | null>>();
+  const find = async (frame: FrameAt): Promise<Position | null> => {
     const parent = frames.find(({ frameId }) => frameId === frame.parentId);
     if (!parent) return null;
-    const own = await ownPlace(frame, parent, deadlineMs).catch(() => null);
+    const own = await positionInParent(frame, parent, deadlineMs).catch(() => null);
     if (!own || parent.parentId === null) return own;
-    const around = await placeOf(parent);
+    const around = await positionOf(parent);
     return around && { ...own, x: own.x + around.x, y: own.y + around.y, opacity: own.opacity * around.opacity };
   };
-  const placeOf = (frame: FrameAt): Promise<Place | null> => {
+  const positionOf = (frame: FrameAt): Promise<Position | null> => {
     const place = known.get(frame.frameId) ?? find(frame);
     known.set(frame.frameId, place);
     return place;
   };
-  return placeOf;
+  return positionOf;
 }
 
 /** The position of a frame in its parent document. */
-async function ownPlace({ frameId }: FrameAt, parent: FrameAt, deadlineMs: number): Promise<Place | null> {
+async function positionInParent({ frameId }: FrameAt, parent: FrameAt, deadlineMs: number): Promise<Position | null> {
   const { session } = parent;
   const executionContextId = await isolatedWorldOf(session, parent.frameId, deadlineMs);
   const { backendNodeId } = await session.send('DOM.getFrameOwner', { frameId }, deadlineMs);
@@ -84,13 +84,13 @@ async function ownPlace({ frameId }: FrameAt, parent: FrameAt, deadlineMs: numbe
   if (!object.objectId) return null;
   const call = { objectId: object.objectId, functionDeclaration: String(readPlace), returnByValue: true };
   const { result } = await session.send('Runtime.callFunctionOn', call, deadlineMs);
-  return (result.value as Place | undefined) ?? null;
+  return (result.value as Position | undefined) ?? null;
 }
 
 const factsOf = (
   element: 'frame' | 'image',
   parent: number,
-  { x, y, width, height, opacity }: Place,
+  { x, y, width, height, opacity }: Position,
   { width: content_width, height: content_height, url }: Content,
 ) => ({
   element,
@@ -105,5 +105,5 @@ const factsOf = (
   content_url: url.toWellFormed(),
 });
 
-/** A length as an observation holds it. */
+/** A length in whole pixels, within the bounds of an observation. */
 const pixels = (length: number): number => Math.round(Math.min(10_000_000, Math.max(-10_000_000, length)));

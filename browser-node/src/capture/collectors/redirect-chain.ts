@@ -1,6 +1,6 @@
 import type { CapturedHop } from '@adsweep/shared/capture/hop.ts';
 import { HOPS_MAX } from '../session/budgets.ts';
-import type { Entry } from '../session/network-journal.ts';
+import type { Entry } from '../session/journal-entry.ts';
 import type { Collector } from './collector.ts';
 import { creativeDocuments } from './request-places.ts';
 
@@ -23,7 +23,7 @@ export const redirectChain: Collector = {
     },
 };
 
-/** Navigations of a tab as hops. Pure. */
+/** The redirect chain of a tab's navigations. Pure. */
 export function chainOf(navigations: Entry[], startedAtMs: number): CapturedHop[] {
   return navigations.slice(0, HOPS_MAX).map((entry, index) => ({
     url: entry.url,

@@ -1,7 +1,7 @@
 import type { NetworkRequest } from '@adsweep/shared/capture/network-request.ts';
 import type { SeenCreative } from '../harness/see-creative.ts';
 import type { MemberCapture } from '../session/capture-session.ts';
-import type { Entry } from '../session/network-journal.ts';
+import type { Entry } from '../session/journal-entry.ts';
 import type { OpenTab } from '../session/open-tabs.ts';
 import { withoutFragment } from '../session/urls.ts';
 

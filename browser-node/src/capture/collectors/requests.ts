@@ -4,14 +4,14 @@ import type { TicketTraffic } from '@adsweep/shared/targeting/exit-ticket.ts';
 import type { Request } from 'playwright-core';
 import type { SeenCreative } from '../harness/see-creative.ts';
 import type { MemberCapture } from '../session/capture-session.ts';
-import { type Entry, emptyEntry } from '../session/network-journal.ts';
+import { type Entry, emptyEntry } from '../session/journal-entry.ts';
 import { clipUrl, withoutFragment } from '../session/urls.ts';
 import type { Collector } from './collector.ts';
 import { requestPlaces } from './request-places.ts';
 
 /**
  * Every request of the capture. No single source sees all of them: the second client misses first requests of frames, workers and tabs that
- * have only just started, Playwright does not report shared workers, and only the gateway sees beacons that are sent on unload. So the
+ * just after these start, Playwright does not report shared workers, and only the gateway sees beacons that are sent on unload. So the
  * record is their union, counted per method and URL.
  */
 export const requests: Collector = {
@@ -20,14 +20,14 @@ export const requests: Collector = {
     const seen = new Set<Seen>();
     capture.listeners.on('request', (request) => {
       if (seen.size >= REQUEST_URLS_MAX || capture.journal.closedAtMs !== null) return;
-      // Nobody is asked for what the page holds itself.
+      // blob: URLs are inside the page.
       if (request.url().startsWith('blob:')) return;
       seen.add({ request, atMs: Date.now(), method: request.method(), url: clipUrl(request.url()) });
     });
     return (draft, { creative }) => {
       const { journal, tabs } = capture;
       const byPage = new Map(tabs.all.map(({ page, tab }) => [page, tab.session.targetId]));
-      for (const one of missingIn(journal.written(), [...seen]))
+      for (const one of missingIn(journal.all(), [...seen]))
         journal.add(entryOfSeen(one, (page) => byPage.get(page) ?? null));
       const known = journal.entries();
       const until = journal.closedAtMs ?? Number.POSITIVE_INFINITY;
@@ -41,18 +41,18 @@ export const requests: Collector = {
   },
 };
 
-/** Characters of an HTTP method: pages may make up their own. */
+/** Characters of an HTTP method: pages may invent methods. */
 const METHOD_LENGTH_MAX = 100;
 
 type Called = Pick<Entry, 'method' | 'url'>;
 type Seen = Called & { request: Request; atMs: number };
 type PageOf = NonNullable<ReturnType<ReturnType<Request['frame']>['page']>>;
 
-/** Those of `witnessed` that `entries` lacks. What is missed is missed early, so the first of a kind are the missing ones. Pure. */
-export function missingIn<Witnessed extends Called>(entries: Called[], witnessed: Witnessed[]): Witnessed[] {
+/** The requests of another source that `entries` lacks: CDP attaches late, so they are the first of each method and URL. Pure. */
+export function missingIn<Other extends Called>(entries: Called[], others: Other[]): Other[] {
   const keyOf = ({ method, url }: Called) => `${method} ${withoutFragment(url)}`;
   const known = Map.groupBy(entries, keyOf);
-  return [...Map.groupBy(witnessed, keyOf)].flatMap(([key, seen]) => {
+  return [...Map.groupBy(others, keyOf)].flatMap(([key, seen]) => {
     const lacking = seen.length - (known.get(key)?.length ?? 0);
     return lacking > 0 ? seen.slice(0, lacking) : [];
   });

@@ -13,9 +13,9 @@ import type { Collector } from './collector.ts';
 
 /** Encoding WebP in the browser was 39 % of a capture's CPU time, JPEG half of that. It is encoded again as WebP when it is read, so its quality is higher. */
 const JPEG = { format: 'jpeg', quality: 90 } as const;
-/** Screens that a page is scrolled through. Lazy content beyond is not loaded. */
+/** Screens that a page is scrolled through. Lazy content below is not loaded. */
 const SCREENS_MAX = 8;
-/** Time for the requests that scrolling triggered. */
+/** Time for the requests that scrolling triggers. */
 const LAZY_MS = 1_500;
 
 /** A screenshot of each landing: the whole page, up to the maximum size of a WebP image. */
@@ -23,10 +23,10 @@ export const screenshots: Collector = {
   name: 'screenshots',
   start: (capture) => async (draft) => {
     for (const landing of capture.landings.shown()) {
-      const bytes = await picture(capture, landing, landing.ord === SUBJECT_ORD ? SCREENS_MAX : 0);
+      const bytes = await takeScreenshot(capture, landing, landing.ord === SUBJECT_ORD ? SCREENS_MAX : 0);
       const size = jpegSize(bytes);
       const captured = draft.landings.find(({ ord }) => ord === landing.ord);
-      // A side beyond WebP's maximum gives an empty picture and no error.
+      // A side beyond WebP's maximum gives an empty image and no error.
       if (!size || !captured) continue;
       captured.screenshot = landingScreenshot(landing.ord);
       draft.files.push({ name: captured.screenshot, contentType: CONTENT_TYPES.jpeg, bytes, ...size });
@@ -35,11 +35,11 @@ export const screenshots: Collector = {
 };
 
 /** The whole page of a tab as JPEG, up to the maximum size of a WebP image; else the viewport. Scrolls through `screens` first. */
-export async function picture(capture: CaptureSession, landing: OpenTab, screens: number): Promise<Buffer> {
+export async function takeScreenshot(capture: CaptureSession, landing: OpenTab, screens: number): Promise<Buffer> {
   try {
-    const size = await wholePage(capture, landing, screens);
-    if (size.isEmpty) return await shootView(landing);
-    if (size.height <= SCREENSHOT_HEIGHT_MAX) return await shootWhole(capture, landing, size);
+    const size = await scrollPage(capture, landing, screens);
+    if (size.isEmpty) return await screenshotOfView(landing);
+    if (size.height <= SCREENSHOT_HEIGHT_MAX) return await screenshotOfPage(capture, landing, size);
     capture.notes.push({ collector: 'screenshots', text: `${size.height} pixels high: what is in view` });
   } catch (cause) {
     capture.logger.info({ cause }, 'no full-page screenshot could be taken');
@@ -49,11 +49,11 @@ export async function picture(capture: CaptureSession, landing: OpenTab, screens
     });
     await landing.tab.stopScript();
   }
-  return shootView(landing);
+  return screenshotOfView(landing);
 }
 
 /** Scrolls through the page so that it loads lazy content; returns the page's size. */
-async function wholePage(capture: CaptureSession, landing: OpenTab, screens: number): Promise<PageSize> {
+async function scrollPage(capture: CaptureSession, landing: OpenTab, screens: number): Promise<PageSize> {
   const { session } = landing.tab;
   const scroll = (most: number) =>
     evaluateInIsolatedWorld(session, session.targetId, scrollThrough, { screens: most }, underLoad(capture, SCROLL_MS));
@@ -63,20 +63,20 @@ async function wholePage(capture: CaptureSession, landing: OpenTab, screens: num
   return size;
 }
 
-function shootWhole(capture: CaptureSession, { page, tab }: OpenTab, size: PageSize): Promise<Buffer> {
+function screenshotOfPage(capture: CaptureSession, { page, tab }: OpenTab, size: PageSize): Promise<Buffer> {
   const view = page.viewportSize();
   const beyondView = !view || size.width > view.width || size.height > view.height;
   const part = { clip: screenshotClip(size), beyondView, quality: JPEG.quality };
   return capture.open.screenshot(tab.session.targetId, part, underLoad(capture, SCREENSHOT_MS));
 }
 
-/** What is in view. */
-async function shootView({ tab }: OpenTab): Promise<Buffer> {
+/** A screenshot of the viewport. */
+async function screenshotOfView({ tab }: OpenTab): Promise<Buffer> {
   const { data } = await tab.session.send('Page.captureScreenshot', JPEG, COMMAND_MS);
   return Buffer.from(data, 'base64');
 }
 
-/** The page that a creative stood on, where no click led to a landing: it is then the picture of the scan. */
+/** A screenshot of the harness page: the scan's screenshot if no click led to a landing. */
 export const pageScreenshot: Collector = {
   name: 'page_picture',
   start:
@@ -84,21 +84,21 @@ export const pageScreenshot: Collector = {
     async (draft, { creative }) => {
       const tab = creative?.tab;
       if (!tab || draft.landings.length > 0 || !isShown(tab)) return;
-      const bytes = await picture(capture, tab, 0);
+      const bytes = await takeScreenshot(capture, tab, 0);
       const size = jpegSize(bytes);
       if (size) draft.files.push({ name: PAGE_SCREENSHOT, contentType: CONTENT_TYPES.jpeg, bytes, ...size });
     },
 };
 
 /**
- * The part of a page that its picture shows, from the top left, in CSS pixels: as far as a WebP picture has sides and we take pixels.
- * `ratio`: device pixels per CSS pixel.
+ * The part of a page that its screenshot shows, from the top left, in CSS pixels: bounded by the sides of a WebP image and by our limit of
+ * pixels. `ratio`: device pixels per CSS pixel. Pure.
  */
 export function screenshotClip(page: { width: number; height: number; ratio: number }) {
   const { ratio } = page;
   const longest = Math.floor(WEBP_SIDE_MAX / ratio);
   const width = Math.min(page.width, longest);
-  // Broken device pixels are rounded up.
+  // Fractional device pixels are rounded up.
   const inPixels = Math.floor(Math.floor(PICTURE_PIXELS_MAX / Math.ceil(width * ratio)) / ratio);
   const height = Math.min(page.height, longest, inPixels);
   return { x: 0, y: 0, width, height };

@@ -8,12 +8,12 @@ import type { MemberCapture } from '../session/capture-session.ts';
 import type { Landing } from '../session/landings.ts';
 import type { Collector } from './collector.ts';
 
-/** A function that a click runs and that has to do with the whole screen. */
+/** The source of a click handler that requests fullscreen. */
 const FULLSCREEN = /full_?screen/i;
 
 /**
- * Calls of pages that use a visitor's device or clipboard unasked. Where a handler of clicks anywhere speaks of
- * the whole screen, one click on a plain place shows what it does.
+ * Calls by which pages use a visitor's device or clipboard without a click. If a page-wide click handler mentions fullscreen, an empty area
+ * is clicked once to see whether it requests that.
  */
 export const unpromptedCalls: Collector = {
   name: 'unprompted-calls',
@@ -36,15 +36,15 @@ export const unpromptedCalls: Collector = {
       if (!landing || byItself.get(landing.page)?.has('fullscreen')) return;
       const { url } = landing.tab;
       const scripts = draft.bodies.flatMap(({ resource_type, text }) => (resource_type === 'script' && text) || []);
-      if (!(await clicksFor(capture, landing, scripts, afterClick))) return;
+      if (!(await requestsFullscreen(capture, landing, scripts, afterClick))) return;
       const facts = { demand: 'fullscreen', trigger: 'click_anywhere' } as const;
       draft.observations.push({ kind: 'unprompted_call', landing: landing.ord, url, facts });
     };
   },
 };
 
-/** Whether a click on a plain place makes the page ask for the whole screen. */
-async function clicksFor(
+/** Whether a click on an empty area makes the page request fullscreen. */
+async function requestsFullscreen(
   capture: MemberCapture,
   landing: Landing,
   scripts: readonly string[],
@@ -60,7 +60,7 @@ const CLICKS = /^(click|auxclick|(mouse|pointer)(down|up)|touch(start|end))$/;
 
 /**
  * Whether a click anywhere in a tab's document runs a function whose own source matches `pattern`, or any function while a script in the
- * document or one of `scripts` does: a listener may leave it to another function. `scripts`: the sources that the capture fetched.
+ * document or one of `scripts` matches: a listener may call another function. `scripts`: the sources that the capture fetched.
  */
 export async function handlesClicksAnywhere(
   { tab: { session } }: Landing,
@@ -81,20 +81,20 @@ export async function handlesClicksAnywhere(
   return evaluateInIsolatedWorld(session, session.targetId, hasScriptLike, pattern.source, ANSWER_MS);
 }
 
-/** Runs in the page, in a world of its own: whether a script that stands in the document matches, in any letter case. */
+/** Runs in the page, in an isolated world: whether an inline script of the document matches, in any letter case. */
 const hasScriptLike = (source: string): boolean =>
   Array.from(document.scripts).some(({ text }) => new RegExp(source, 'i').test(text));
 
 /**
- * Clicks a place of a tab's document where there is nothing to click; does nothing if there is no such place. The capture's record ends with
- * it, and no page that the click navigates to is loaded. Resolves when what the page reported meanwhile has arrived.
+ * Clicks an empty area of a tab's document, if there is one. This closes the capture's record, and no page that the click navigates to is
+ * loaded. Resolves when the page's reports have arrived.
  */
 export async function clickAnywhere({ open, journal, visit }: MemberCapture, { page, tab }: Landing): Promise<void> {
   const { session } = tab;
   const point = await evaluateInIsolatedWorld(session, session.targetId, findPlainPoint, null, ANSWER_MS);
   if (!point) return;
   visit.beginProbe(journal);
-  // Aborted, and not blocked: Chromium then leaves the page as it is.
+  // `aborted` and not `blocked`: Chromium then leaves the page as it is.
   await open.context.route('**/*', (route) => route.abort('aborted').catch(() => undefined));
   try {
     await page.mouse.click(point.x, point.y);

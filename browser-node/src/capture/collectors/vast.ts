@@ -3,7 +3,7 @@ import { gzip } from 'node:zlib';
 import { type CapturedVastDocument, VAST_DOCUMENTS, VAST_XML } from '@adsweep/shared/capture/artifacts.ts';
 import type { CapturedTracker, CapturedVast, CapturedWrapper } from '@adsweep/shared/capture/vast.ts';
 import type { CaptureFile } from '../session/capture-outcome.ts';
-import { type Entry, lastOf } from '../session/network-journal.ts';
+import { type Entry, lastOf } from '../session/journal-entry.ts';
 import { clipUrl } from '../session/urls.ts';
 import { mergeDocument } from '../vast/merge-document.ts';
 import { requestsInOrder } from '../vast/requests-by-url.ts';

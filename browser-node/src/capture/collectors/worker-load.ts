@@ -7,7 +7,7 @@ import type { Collector } from './collector.ts';
 
 type Profile = CommandAnswer<'Profiler.stop'>['profile'];
 
-/** Between two looks at what a worker runs, in microseconds. */
+/** The profiler's sampling interval, in microseconds. */
 const SAMPLING_US = 10_000;
 
 const WORKERS = new Set(['worker', 'shared_worker', 'service_worker']);
@@ -19,7 +19,7 @@ const WORKERS = new Set(['worker', 'shared_worker', 'service_worker']);
 export const workerLoad: Collector = {
   name: 'worker_load',
   start(capture) {
-    /** By target id of the tab, '' = of a shared or service worker. */
+    /** URLs by the target id of the tab, '' = of a shared or service worker. */
     const sockets = new Map<string, string>();
     capture.devtools.on('Network.webSocketCreated', ({ url }, session) => {
       const tab = tabOf(session);
@@ -47,7 +47,7 @@ function tabOf(session: TargetSession): string {
   return root.type === 'page' ? root.targetId : '';
 }
 
-/** The share of the time that a worker is busy; 0 if it is gone. A worker that waits for a processor counts as busy. */
+/** The share of the time that a worker is busy; 0 if it ended. A worker that waits for a CPU counts as busy. */
 async function watchWorker(session: TargetSession): Promise<number> {
   try {
     await session.send('Profiler.enable');
@@ -75,7 +75,7 @@ export function busyShareOf({
   return all === 0 ? 0 : time((id) => !idle.has(id)) / all;
 }
 
-/** A tab that started frames and workers without end; the first one where it is not known which did. */
+/** The tab that started frames and workers without end; the first one if it is not known which did. */
 export const childFlood: Collector = {
   name: 'child_flood',
   start({ devtools, landings }) {

@@ -1,6 +1,6 @@
 import type { CDPSession, Page } from 'playwright-core';
 
-// Playwright types its protocol sessions but does not export the protocol: the types are taken from there.
+// Playwright does not export the types of the protocol: they are inferred from those of its sessions.
 declare const typed: CDPSession;
 export type Command = Parameters<CDPSession['send']>[0];
 export type CommandParams<C extends Command> = Parameters<typeof typed.send<C>>[1];
@@ -15,7 +15,7 @@ export type EventName =
   | 'Log.entryAdded';
 export type EventPayload<E extends EventName> = Parameters<Parameters<typeof typed.on<E>>[1]>[0];
 
-/** A command to the browser that has no budget of its own, in ms. */
+/** Deadline of a command without a budget of its own, in ms. */
 export const COMMAND_MS = 5_000;
 
 /**
@@ -23,46 +23,46 @@ export const COMMAND_MS = 5_000;
  * until its lease ends.
  */
 export const CHILDREN_MAX = 250;
-/** Workers among them. One holds up to 3 MB, and those that were asked for before the stop start after it. */
+/** Workers among them. Each takes up to 3 MB, and those that were requested before the stop start after it. */
 export const WORKERS_MAX = 100;
 
-/** One thing that runs in the context - a tab (`page`), a frame of another site (`iframe`), a worker - and the line to it. */
+/** The CDP session of a target: a tab (`page`), a frame of another site (`iframe`) or a worker. */
 export interface TargetSession {
   readonly targetId: string;
   readonly type: string;
-  /** The target whose frame or worker it is; null for tabs, shared workers and service workers. */
+  /** The target that the frame or worker belongs to; null for tabs, shared workers and service workers. */
   readonly parent: TargetSession | null;
   /** The target id of the tab that opened this one, '' = none. */
   readonly openerId: string;
-  /** Rejects when the target is gone, refuses, or does not answer within `deadlineMs`. */
+  /** Rejects when the target was closed, returns an error, or does not answer within `deadlineMs`. */
   send<C extends Command>(command: C, params?: CommandParams<C>, deadlineMs?: number): Promise<CommandAnswer<C>>;
-  /** As `send`, for commands whose result does not matter: a target may be gone at any moment. */
+  /** Like `send`, for commands whose result does not matter: a target may close at any moment. */
   notify<C extends Command>(command: C, params?: CommandParams<C>): void;
 }
 
 type Listener<E extends EventName> = (payload: EventPayload<E>, session: TargetSession) => void;
 
-/** A view of everything that runs in one browser context. It observes only: it never intercepts. */
+/** The CDP targets of one browser context. Observes only: it never intercepts. */
 export interface DevTools {
   on<E extends EventName>(event: E, listener: Listener<E>): void;
   onAttached(listener: (session: TargetSession) => void): void;
-  /** Sessions of what is alive, tabs included. */
+  /** The sessions of all targets that are open, including tabs. */
   sessions(): Iterable<TargetSession>;
   /** Whether pages started more than {@link CHILDREN_MAX} frames and workers, or {@link WORKERS_MAX} workers: targets beyond stay paused, and have no session. */
   readonly isFlooded: boolean;
   /**
-   * `listener` is called once, as soon as that is so, with the target that started one too many, null: it is not known; and with the
-   * bound that it is beyond.
+   * `listener` is called once, when the first bound is exceeded, with the target that started one too many (null: it is not known), and
+   * that bound.
    */
   onFlooded(listener: (by: TargetSession | null, max: number) => void): void;
-  /** `listener` is called whenever the scripts of a target have written 32 MiB more that nobody reads: console lines and errors. */
+  /** `listener` is called whenever the scripts of a target have written another 32 MiB of console lines and errors, which are not read. */
   onUnreadFlood(listener: () => void): void;
   /** The session of a tab. Rejects when it does not show up in time. */
   sessionOf(page: Page): Promise<TargetSession>;
   close(): void;
 }
 
-/** Who listens to which protocol event. */
+/** The listeners of protocol events. */
 export class Listeners {
   readonly #byEvent = new Map<string, Listener<EventName>[]>();
   readonly #attached: ((session: TargetSession) => void)[] = [];
@@ -93,9 +93,9 @@ export function rootOf(session: TargetSession): TargetSession {
   return root;
 }
 
-/** Switches on what a capture wants to hear of a target. */
+/** Enables the protocol events that a capture needs of a target. */
 export function observeTarget(session: TargetSession): void {
-  // Durable messages keep the contents of frames that were navigated away; sizes as the contents that a scan keeps need them.
+  // Durable messages keep the contents of frames that navigated away; the sizes are those of the contents that a scan keeps.
   session.notify('Network.enable', {
     maxTotalBufferSize: 16_000_000,
     maxResourceBufferSize: 512_000,

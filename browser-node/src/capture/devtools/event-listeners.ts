@@ -1,21 +1,21 @@
 import type { CommandAnswer, TargetSession } from './devtools.ts';
 
-/** A listener of a page's; `handler.description` is its source, where it is a function. */
+/** A listener of a page; `handler.description`: its source, if it is a function. */
 export type PageListener = CommandAnswer<'DOMDebugger.getEventListeners'>['listeners'][number];
 
-/** A frame's document as its own scripts know it. Only the listeners of that world are told. */
+/** The object id of a frame's document in the page's own world: CDP reports the listeners of an object's world only. */
 export async function documentOf({ session, frameId }: { session: TargetSession; frameId: string }): Promise<string> {
   const { executionContextId } = await session.send('Page.createIsolatedWorld', { frameId });
-  const apart = await session.send('Runtime.evaluate', { expression: 'document', contextId: executionContextId });
-  const { node } = await session.send('DOM.describeNode', { objectId: apart.result.objectId ?? '' });
+  const isolated = await session.send('Runtime.evaluate', { expression: 'document', contextId: executionContextId });
+  const { node } = await session.send('DOM.describeNode', { objectId: isolated.result.objectId ?? '' });
   const { object } = await session.send('DOM.resolveNode', { backendNodeId: node.backendNodeId });
   return object.objectId ?? '';
 }
 
-/** What `expression` is in the realm of the document; a page may have put something else there. */
+/** The value of `expression` in the realm of the document; a page may have replaced it. */
 export async function inRealmOf(session: TargetSession, documentId: string, expression: string) {
   const functionDeclaration = `function () { return ${expression}; }`;
-  // Chromium describes the listeners of objects of a group alone.
+  // Chromium reports the handlers only for objects of a group.
   const params = { objectId: documentId, functionDeclaration, objectGroup: 'listeners' };
   const { result } = await session.send('Runtime.callFunctionOn', params);
   return result;

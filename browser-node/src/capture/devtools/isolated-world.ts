@@ -1,8 +1,8 @@
 import type { TargetSession } from './devtools.ts';
 
 /**
- * Runs `script` in an isolated world of a frame: it sees the page's DOM but not the page's changes to JavaScript, and it grants the page
- * no user activation, which Playwright's evaluate does. `script` must be self-contained; argument and result are passed as JSON.
+ * Runs `script` in an isolated world of a frame: it sees the page's DOM but not the page's changes to JavaScript, and unlike Playwright's
+ * evaluate it grants the page no user activation. `script` must be self-contained; argument and result are passed as JSON.
  */
 export async function evaluateInIsolatedWorld<Argument, Result>(
   session: TargetSession,
@@ -25,7 +25,7 @@ export async function isolatedWorldOf(session: TargetSession, frameId: string, d
   return executionContextId;
 }
 
-/** Runs `script` in the world of {@link isolatedWorldOf}, which keeps what earlier scripts left in it. Rejects when it is gone. */
+/** Runs `script` in the world of {@link isolatedWorldOf}, which keeps the globals of earlier scripts. Rejects when the world no longer exists. */
 export async function evaluateInWorld<Argument, Result>(
   session: TargetSession,
   world: number,

@@ -31,10 +31,10 @@ export class SecondClient implements DevTools {
   readonly #observation: ContextObservation;
   readonly #listeners = new Listeners();
   readonly #sessions = new Map<string, Session>();
-  /** Tabs that were ever attached to. */
+  /** All tabs that were ever attached. */
   readonly #tabs: TargetSession[] = [];
   readonly #awaited = new Map<string, (session: TargetSession) => void>();
-  /** Target ids of the frames and workers that were asked for, those that are gone included. */
+  /** Target ids of all frames and workers that were requested, including closed ones. */
   readonly #children = new Set<string>();
   readonly #workers = new Set<string>();
   readonly #onFlooded: Parameters<DevTools['onFlooded']>[0][] = [];
@@ -91,7 +91,7 @@ export class SecondClient implements DevTools {
     this.#observation.close();
   }
 
-  /** The session of a page that needs no look at its id, which takes a session of its own: there was never more than one tab. */
+  /** The session of a page if there was only ever one tab: looking up the page's id would take a session of its own. */
   #onlyTab(page: Page): TargetSession | null {
     const [only = null] = this.#tabs;
     return this.#tabs.length === 1 && page.context().pages().length === 1 ? only : null;
@@ -132,7 +132,7 @@ export class SecondClient implements DevTools {
     const parent = this.#sessions.get(parentId ?? '') ?? null;
     if (targetInfo.type !== 'page') {
       this.#countChild({ targetId: targetInfo.targetId, isWorker: targetInfo.type !== 'iframe' }, parent);
-      // It stays paused at its start: it starts nothing more and costs no further message.
+      // It stays paused at its start, so that it starts nothing more and sends no further message.
       if (this.isFlooded) return;
     }
     const session = new Session(this, sessionId, targetInfo, parent);
@@ -147,8 +147,8 @@ export class SecondClient implements DevTools {
 }
 
 /**
- * The frame or worker of which an event tells that it was asked for, null = none. Under a flood it takes seconds from here until a worker
- * comes up, and frames of the same site are no targets at all.
+ * The frame or worker that an event reports as requested, null: none. Under a flood it takes seconds from here until a worker's target is
+ * attached, and frames of the same site are no targets at all.
  */
 function childOf(method: string, params: unknown): Child | null {
   if (method === 'Page.frameAttached')

@@ -1,8 +1,8 @@
 import type { Box, Visual } from '../page-scripts/measure-visuals.ts';
 
 /**
- * A frame of a tab as it was measured. `box`: where the tab shows it, in CSS pixels of the tab's page; null = nowhere. `visuals`: what it
- * shows by itself, in the same pixels.
+ * A frame of a tab as it was measured. `box`: where the tab shows it, in CSS pixels of the tab's page; null: nowhere. `visuals`: its own
+ * content without its child frames, in the same pixels.
  */
 export type SeenFrame = { frameId: string; parentId: string | null; url: string; box: Box | null; visuals: Visual[] };
 /** Where a creative is: the innermost frame that shows it, and its box in the tab's page. */
@@ -14,15 +14,15 @@ const STANDARD_SIZES = new Set(
     ' ',
   ),
 );
-/** A frame that takes this much of what is shown is what shows the creative. */
+/** A frame that covers this share of what is shown is the one that shows the creative. */
 const DOMINANT = 0.5;
 /** Anything with fewer pixels than this is a tracking pixel. */
 const AREA_MIN = 64;
 
 /**
- * The creative in the frame `rootId`; null where nothing is rendered. It is all that is shown there; where one frame takes most of that, it is
- * that frame, and its document is looked for in there. `isPage`: the frame holds a page with other things too, where what has a size
- * that ads have comes before them. Pure.
+ * The creative in the frame `rootId`; null: nothing is rendered. It is everything that the frame shows, or the child frame that covers most
+ * of it, in which the search goes on. `isPage`: the frame holds a page with other content too, so an element of an ad's size is preferred.
+ * Pure.
  */
 export function chooseCreative(frames: readonly SeenFrame[], rootId: string, isPage: boolean): CreativePlace | null {
   const root = frames.find(({ frameId }) => frameId === rootId);
@@ -62,9 +62,9 @@ function framesIn(frames: readonly SeenFrame[], { frameId }: SeenFrame, depth: n
   });
 }
 
-/** What a frame shows, if that fills it or has an ad size; otherwise the frame, as for a line of text in it. */
-const contentOrFrameBox = (frame: Box, inner: Box): Box =>
-  hasStandardSize(inner) || area(inner) >= DOMINANT * area(frame) ? inner : frame;
+/** The content box if it fills the frame or has an ad size; else the frame's, for example if the content is a line of text. */
+const contentOrFrameBox = (frame: Box, content: Box): Box =>
+  hasStandardSize(content) || area(content) >= DOMINANT * area(frame) ? content : frame;
 
 function hasStandardSize({ width, height }: Box): boolean {
   const near = [-1, 0, 1];
@@ -91,7 +91,7 @@ function intersection(a: Box, b: Box): Box | null {
   return width > 0 && height > 0 ? { x, y, width, height } : null;
 }
 
-/** The frame and its ancestors, in this order. Pure. */
+/** The frame and its ancestors, from the innermost up. Pure. */
 export function pathOf(frames: readonly SeenFrame[], frameId: string): SeenFrame[] {
   const path: SeenFrame[] = [];
   for (
@@ -106,8 +106,8 @@ export function pathOf(frames: readonly SeenFrame[], frameId: string): SeenFrame
 }
 
 /**
- * The innermost of them that has an address of its own: an empty document belongs to the one around it, and so does one that was written from
- * there, which takes over that address (HTML, `document.open`). Pure.
+ * The innermost frame of a path that has a URL of its own: an empty document belongs to its parent, and so does one that the parent wrote,
+ * which takes over the parent's URL (HTML, `document.open`). Pure.
  */
 export const innermostWithUrl = (path: readonly SeenFrame[]): SeenFrame | undefined =>
   path.find(({ url }, at) => /^https?:/i.test(url) && !path.slice(at + 1).some((outer) => outer.url === url)) ??

@@ -8,12 +8,12 @@ import { type FrameAt, framesOf } from '../session/frames.ts';
 import type { SeenFrame } from './choose-creative.ts';
 
 /**
- * A frame with the session that leads to it, what was seen of it, and the isolated world in which that was; null: it did not answer. `scale`: how
- * many pixels of the tab's page one of its own takes, as where a transform fits it into its placement.
+ * A measured frame. `world`: the isolated world that it was measured in, null: it did not answer. `scale`: the size of one of its pixels in
+ * pixels of the tab's page, which differs from 1 if a transform fits it into its placement.
  */
 export type MeasuredFrame = SeenFrame & { at: FrameAt; world: number | null; scale: number };
 
-/** The frames of a tab, its main one first: where each is shown and what it shows. A frame that does not answer shows nothing. */
+/** The frames of a tab, its main frame first: where each is shown and what it shows. A frame that does not answer shows nothing. */
 export async function measureFrames(captureSession: CaptureSession, root: TargetSession): Promise<MeasuredFrame[]> {
   const frames = (await framesOf(captureSession, root)).slice(0, FRAMES_MAX);
   const deadlineMs = underLoad(captureSession, ANSWER_MS);
@@ -52,13 +52,13 @@ async function ownerBox({ frameId, parentId }: FrameAt, frames: FrameAt[], deadl
   return { x: left, y: top, width: right - left, height: bottom - top };
 }
 
-/** The top left corner of a frame in the tab's page, its scale, and that of the frame that its owner's box counts in. */
+/** The top left corner of a frame in the tab's page, its scale, and the scale in which the box of its owner element is given. */
 type Origin = { x: number; y: number; scale: number; outerScale: number };
 
-/** A smaller difference is not a transform but a fraction of a pixel. */
+/** A smaller difference is a fractional pixel and not a transform. */
 const SCALE_MIN = 0.01;
 
-/** Where each frame is in the tab's page. The boxes of a process' frames count from its own outermost frame. `widths`: in the frames' own pixels. */
+/** Where each frame is in the tab's page. The boxes of a process' frames are relative to its outermost frame. `widths`: in the frames' own pixels. */
 function originsOf(
   frames: FrameAt[],
   owners: (Box | null)[],
@@ -100,13 +100,13 @@ const moved = ({ kind, x, y, width, height }: Visual, origin: Origin): Visual =>
 };
 
 const LIMITS = { elements: 20_000, visuals: 2_000, hosts: 50 };
-/** Closed shadow roots of a frame that are entered at most, those in others included. */
+/** Closed shadow roots of a frame that are measured at most, including nested ones. */
 const CLOSED_ROOTS_MAX = 20;
 
-/** What a frame shows, and the isolated world in which it was measured, which knows the closed shadow roots that were found. */
+/** What a frame shows, and the isolated world that it was measured in, which holds the closed shadow roots that were found. */
 export type MeasuredInWorld = Measured & { world: number };
 
-/** What a frame shows by itself, closed shadow roots included. Rejects when it is gone or does not answer in time. */
+/** What a frame shows without its child frames, including closed shadow roots. Rejects when it was removed or does not answer in time. */
 export async function measureFrame(
   session: TargetSession,
   frameId: string,
@@ -125,7 +125,7 @@ export async function measureFrame(
   return { ...measured, visuals, world };
 }
 
-/** The closed shadow roots of what {@link measureVisuals} left in `emptyHosts`: no script of a page or world can reach them, CDP can. */
+/** The closed shadow roots of what {@link measureVisuals} left in `emptyHosts`: no script can reach them, but CDP can. */
 async function closedRoots(session: TargetSession, world: number, deadlineMs: number): Promise<number[]> {
   const list = await session.send('Runtime.evaluate', { expression: 'emptyHosts', contextId: world }, deadlineMs);
   const { result: properties } = await session.send(
@@ -135,7 +135,7 @@ async function closedRoots(session: TargetSession, world: number, deadlineMs: nu
   );
   const hosts = properties.flatMap(({ value }) => (value?.subtype === 'node' ? [value.objectId ?? ''] : []));
   const nodes = await Promise.all(
-    // What was removed meanwhile shows nothing.
+    // An element that was removed meanwhile shows nothing.
     hosts.map((objectId) => session.send('DOM.describeNode', { objectId }, deadlineMs).catch(() => null)),
   );
   return nodes.flatMap((described) =>

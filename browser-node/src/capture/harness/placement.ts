@@ -11,7 +11,7 @@ const SIZES = [
   /\b(\d{2,4})x(\d{2,4})\b/i,
 ];
 
-/** The size that a tag asks for, by its attributes, its styles or a list such as `[300, 250]`; else that of a medium rectangle. Pure. */
+/** The size in a tag's attributes, styles or a list such as `[300, 250]`; else that of a medium rectangle. Pure. */
 export function placementSize(tag: string): PlacementSize {
   for (const pattern of SIZES) {
     const [, width, height] = pattern.exec(tag) ?? [];
@@ -21,15 +21,15 @@ export function placementSize(tag: string): PlacementSize {
   return DEFAULT_SIZE;
 }
 
-/** The selector of the placement on our page. */
+/** The selector of the placement on the harness page. */
 export const SLOT = '#ad-slot';
 
-/** A publisher's page with a tag in a placement: a snippet as it is written, or a frame for an address. Pure. */
+/** The HTML of a harness page with a tag in a placement: a snippet as it is, or a frame for a URL. Pure. */
 export function placementPage(host: string, tag: string): string {
-  const isAddress = isTagUrl(tag);
+  const isUrl = isTagUrl(tag);
   const { width, height } = placementSize(tag);
-  const size = isAddress ? 'width:100vw;height:100vh' : `width:${width}px;height:${height}px`;
-  const slot = isAddress
+  const size = isUrl ? 'width:100vw;height:100vh' : `width:${width}px;height:${height}px`;
+  const slot = isUrl
     ? `<iframe src="${escapeAttribute(tag.trim())}" style="width:100%;height:100%;border:0;display:block"></iframe>`
     : tag;
   return (
@@ -42,20 +42,20 @@ export function placementPage(host: string, tag: string): string {
 /** Whether an ad tag is the URL of a page with the creative, not markup. */
 export const isTagUrl = (tag: string): boolean => /^\s*https?:/i.test(tag) && URL.canParse(tag.trim());
 
-/** A comment, to its end wherever parsers see one: one that is not closed takes all that follows (HTML, 13.2.5.43 to 52). */
+/** A comment, up to where parsers see its end: one that is not closed contains all that follows (HTML, 13.2.5.43 to 52). */
 const COMMENT = /<!--(?:-?>|[\s\S]*?(?:--!?>|$))/g;
 
 /**
- * Whether a snippet holds any element: without one there is nothing that a browser could show. Takes linear time, whatever it says. Pure.
+ * Whether a snippet has any element: without one, a browser has nothing to show. Takes linear time on any input. Pure.
  */
 export const hasElement = (snippet: string): boolean => /<[a-z]/i.test(snippet.replace(COMMENT, ''));
 
 const escapeAttribute = (text: string): string =>
   text.replace(/&/g, '&amp;').replace(/"/g, '&quot;').replace(/</g, '&lt;').replace(/>/g, '&gt;');
 
-/** Answers a request for `mraid.js`, wherever the creative asks for it: the container provides it (MRAID 3.0, 3.1). */
+/** Answers a request for `mraid.js` at any URL: the container provides it (MRAID 3.0, 3.1). */
 export const mraidAnswer: OwnAnswer = (request) => {
-  const isAsked = request.resourceType() === 'script' && /\/mraid\.js$/i.test(URL.parse(request.url())?.pathname ?? '');
-  if (!isAsked) return null;
+  const isMraid = request.resourceType() === 'script' && /\/mraid\.js$/i.test(URL.parse(request.url())?.pathname ?? '');
+  if (!isMraid) return null;
   return { status: 200, contentType: 'text/javascript; charset=utf-8', headers: {}, body: `(${mraid})();` };
 };

@@ -7,24 +7,24 @@ import { availableParallelism, loadavg } from 'node:os';
 
 /** From the request to the first byte of a document, over all its HTTP redirects. Slow exits need 10 s for a chain of five. */
 export const NAVIGATION_MS = 25_000;
-/** From there until the page has come to rest. A page that never does (long polls, endless responses) is captured as it is then. */
+/** From there until the page has settled. A page that never does (long polls, endless responses) is captured as it is then. */
 export const SETTLE_MS = 12_000;
 /** Added to it, once, if the machine is slow and not the page. */
 export const SETTLE_EXTENSION_MS = 6_000;
-/** A page that navigates on and on, or waits for a flood of requests, is watched for up to this many times {@link SETTLE_MS}. */
+/** A page that keeps navigating, or waits for a flood of requests, is watched for up to this many times {@link SETTLE_MS}. */
 export const SETTLE_FACTOR_MAX = 2.5;
 /** More pending requests than this are a flood: later requests of the page have to wait for them. */
 export const FLOOD_REQUESTS = 100;
-/** At rest: no request has started or finished for this long. Playwright's networkidle uses the same time. */
+/** Quiet: no request has started or finished for this long. Playwright's networkidle uses the same time. */
 export const QUIET_MS = 500;
 /** A loaded tab is watched for at least this long, for timers that navigate. The longest that cloakers were seen to use is about 1 s. */
 export const DWELL_MS = 1_500;
-/** A request that is pending for longer than this is a stream or a long poll, and no longer keeps the page from being at rest. */
+/** A request that is pending longer than this is a stream or a long poll, which a page may have open and be settled. */
 export const LONG_REQUEST_MS = 3_000;
 /** A refresh that is announced for later than this is not waited for. */
 export const ANNOUNCED_REFRESH_MAX_MS = 8_000;
 
-/** How long a placement that stays empty is watched, once its page has come to rest: auctions take up to 3 s. */
+/** How long a placement that stays empty is watched, once its page has settled: auctions take up to 3 s. */
 export const EMPTY_PLACEMENT_MS = 5_000;
 
 /** How long a creative on which nothing looks clickable is watched for something that does. */
@@ -42,19 +42,19 @@ export const ANSWER_MS = 2_000;
 export const COLLECT_MS = 20_000;
 /** The screenshot of one landing. A page 16,383 pixels high takes 1 to 2 s, one of 300,000 pixels (of which 16,383 are kept) 4 s. */
 export const SCREENSHOT_MS = 10_000;
-/** For a screenshot of any part, Chromium lays out and paints the whole page, 10 s per million pixels of text: above this, only the viewport. */
+/** For a screenshot of any part, Chromium lays out and paints the whole page, 10 s per million pixels of text: of higher pages, only the viewport is taken. */
 export const SCREENSHOT_HEIGHT_MAX = 300_000;
 /** Scrolling through a page so that it loads lazy content. */
 export const SCROLL_MS = 2_500;
-/** How long the active Back probe watches where it leads. */
+/** How long the Back probe waits for a navigation. */
 export const PROBE_MS = 2_500;
-/** A document's own unload handlers. */
+/** How long a document's unload handlers may take. */
 export const UNLOAD_MS = 2_000;
-/** How long the gateway must be quiet after the tabs were closed for their last beacons to have passed. */
+/** After the tabs were closed, their last beacons have passed when the gateway was quiet for this long. */
 export const LEAVE_QUIET_MS = 250;
 /** How long to wait for that. */
 export const LEAVE_MAX_MS = 6_000;
-/** The gateway's answer about the traffic: longer than the client's own timeout. */
+/** How long the gateway may take to report the traffic: longer than the client's own timeout. */
 export const TRAFFIC_MS = 6_000;
 
 /** A main thread that seems busy after load is watched for this long; workers beside a WebSocket for that long. */
@@ -72,7 +72,7 @@ export const HEAVY_FRAMES_MAX = 5;
 export const DIALOGS_MAX = 5;
 /** How long each dialog beyond that is left open. */
 export const DIALOG_PAUSE_MS = 250;
-/** Frames of a landing whose documents are kept, and characters of each document's HTML and text. */
+/** Frames of a landing that are inspected, and characters of each document's HTML and text. */
 export const FRAMES_MAX = 40;
 export const HTML_LENGTH_MAX = 1_000_000;
 export const TEXT_LENGTH_MAX = 200_000;
@@ -87,7 +87,7 @@ export const OBSERVATIONS_MAX = 200;
 export const ATTEMPTS_MAX = 10;
 
 const LOAD_FACTOR_MAX = 2;
-/** Bounds of a capture older than this are no longer extended: a page that never comes to rest must not get more time at every step. */
+/** Bounds of a capture older than this are no longer extended: a page that never settles must not get more time at every step. */
 const EXTENDED_UNTIL_MS = 30_000;
 const MEASURED_MS = 1_000;
 

@@ -6,10 +6,10 @@ import type { Logger } from '@adsweep/shared/service/logger.ts';
 import type { TicketTraffic } from '@adsweep/shared/targeting/exit-ticket.ts';
 import type { OpenContext } from '../../browser/open-context.ts';
 
-/** A file to upload with a capture; `width` and `height` in pixels, 0 where it is no picture. */
+/** A file to upload with a capture; `width` and `height` in pixels, 0 if it is no image. */
 export type CaptureFile = { name: string; contentType: string; bytes: Uint8Array; width: number; height: number };
 
-/** Why an attempt failed: the public code, and the private cause for our log alone. */
+/** Why an attempt failed: the public code, and the private cause, which only our log gets. */
 export type CaptureFailure = { code: FailureCode; cause: string };
 
 /**

@@ -18,7 +18,7 @@ export async function closeTabs(
   captureSession: CaptureSession,
   traffic: () => Promise<TicketTraffic | null>,
 ): Promise<TicketTraffic | null> {
-  // Requests that are routed are lost with the tab that made them.
+  // Intercepted requests are lost with the tab that made them.
   await captureSession.ending.race(captureSession.open.context.unrouteAll({ behavior: 'ignoreErrors' }));
   const maxMs = underLoad(captureSession, LEAVE_MAX_MS);
   const until = performance.now() + maxMs;
@@ -30,7 +30,7 @@ export async function closeTabs(
     withDeadline(closing, until - performance.now(), 'the end of the tabs').catch(() => []),
   );
   const closedAt = performance.now();
-  // Sooner than this it is never quiet.
+  // It cannot be quiet sooner than this.
   let restInMs = LEAVE_QUIET_MS;
   while (true) {
     await captureSession.ending.race(pause(Math.max(restInMs, CHECK_AT_LEAST_MS)));
@@ -49,7 +49,7 @@ export async function closeTabs(
   }
 }
 
-/** The earliest time, in ms from now, at which the last of the tabs' requests can have passed; 0 = they have. Pure. */
+/** The earliest time, in ms from now, at which all requests of the tabs can have passed; 0: they have. Pure. */
 export function quietIn(
   { quiet_ms, connecting_streams }: Pick<TicketTraffic, 'quiet_ms' | 'connecting_streams'>,
   { sinceClosedMs, roundTripMs }: { sinceClosedMs: number; roundTripMs: number },
@@ -67,11 +67,11 @@ async function unload(captureSession: CaptureSession, { page, tab: { session } }
   const timeout = underLoad(captureSession, UNLOAD_MS);
   const left = page.waitForNavigation({ url: 'about:blank', waitUntil: 'load', timeout });
   const leaving = evaluateInIsolatedWorld(session, session.targetId, leaveDocument, null, timeout);
-  // A tab that cannot be left is closed all the same.
+  // A tab that does not unload is closed nevertheless.
   await Promise.all([left, leaving]).catch(() => undefined);
 }
 
-/** Resolves when the browser's network service has answered, and so has accepted all earlier requests of the tabs. */
+/** Resolves when the browser's network service has answered, which means that it has accepted all earlier requests of the tabs. */
 async function networkAnswers({ open, ending }: CaptureSession): Promise<void> {
   await ending.race(withDeadline(open.context.cookies(), TRAFFIC_MS, 'the network service').catch(() => []));
 }
@@ -89,7 +89,7 @@ async function askGateway(
   }
 }
 
-/** Runs in the page, in a world of its own: navigates away from the document, whose unload handlers then run without a time limit. */
+/** Runs in the page, in an isolated world: navigates away from the document, whose unload handlers then run without a time limit. */
 export function leaveDocument(): void {
   location.replace('about:blank');
 }

@@ -8,7 +8,7 @@ type ContextEvents = {
   request: Request;
 };
 
-/** Who listens to a context on behalf of one capture, which may be one of several in that context. */
+/** The Playwright listeners of one session, which may be one of several in its context. */
 export class ContextListeners {
   readonly #context: BrowserContext;
   readonly #removals: (() => void)[] = [];
@@ -17,9 +17,9 @@ export class ContextListeners {
     this.#context = context;
   }
 
-  on<Name extends keyof ContextEvents>(event: Name, listener: (told: ContextEvents[Name]) => void): void {
-    // Playwright declares each event by itself.
-    const [name, untyped] = [event as 'page', listener as (told: Page) => void];
+  on<Name extends keyof ContextEvents>(event: Name, listener: (event: ContextEvents[Name]) => void): void {
+    // Playwright's types declare each event separately.
+    const [name, untyped] = [event as 'page', listener as (event: Page) => void];
     this.#context.on(name, untyped);
     this.#removals.push(() => this.#context.off(name, untyped));
   }

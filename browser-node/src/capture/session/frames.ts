@@ -3,10 +3,10 @@ import { ANSWER_MS, underLoad } from './budgets.ts';
 import type { CaptureSession } from './capture-session.ts';
 
 type FrameTree = CommandAnswer<'Page.getFrameTree'>['frameTree'];
-/** A frame by the session that leads to it; `parentId`: the frame around it, null for the tab's own. */
+/** A frame with the CDP session that has it; `parentId`: null for the tab's main frame. */
 export type FrameAt = { session: TargetSession; frameId: string; parentId: string | null; url: string };
 
-/** The frames of a tab, its main one first, those of other sites by their own targets. */
+/** The frames of a tab, its main frame first; frames of other sites have sessions of their own. */
 export async function framesOf(captureSession: CaptureSession, root: TargetSession): Promise<FrameAt[]> {
   const sessions = [
     root,
@@ -14,7 +14,7 @@ export async function framesOf(captureSession: CaptureSession, root: TargetSessi
   ];
   const trees = await Promise.all(
     sessions.map(async (session) => {
-      // A frame that is gone, or too busy to say what it holds, has nothing to look at.
+      // A frame that was removed, or is too busy to answer, is left out.
       const answer = await session
         .send('Page.getFrameTree', undefined, underLoad(captureSession, ANSWER_MS))
         .catch(() => null);

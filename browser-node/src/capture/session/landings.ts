@@ -1,4 +1,5 @@
-import type { Entry, NetworkJournal } from './network-journal.ts';
+import type { Entry } from './journal-entry.ts';
+import type { NetworkJournal } from './network-journal.ts';
 import { isShown, type OpenTab, type OpenTabs } from './open-tabs.ts';
 import type { Tab } from './tab.ts';
 

@@ -1,121 +1,54 @@
-import type { HopKind } from '@adsweep/shared/capture/hop.ts';
 import { REQUEST_URLS_MAX } from '@adsweep/shared/limits.ts';
-import type { GatewayOutcome } from '@adsweep/shared/targeting/exit-ticket.ts';
-import { gatewayOutcome } from '@adsweep/shared/targeting/gateway-status.ts';
 import { registrableDomain } from '@adsweep/shared/urls/registrable-domain.ts';
 import { startedWorker } from '../../browser/cdp-messages.ts';
 import { type DevTools, type EventPayload, rootOf, type TargetSession } from '../devtools/devtools.ts';
-import { CONTENT_TYPE_LENGTH_MAX, HOPS_MAX } from './budgets.ts';
+import { HOPS_MAX } from './budgets.ts';
 import { FairList } from './fair-list.ts';
-import { isNeverSent } from './never-sent.ts';
+import {
+  type Entry,
+  emptyEntry,
+  fillHead,
+  fillResponse,
+  isNeverSent,
+  ORB_BLOCKED,
+  type ResponseHead,
+} from './journal-entry.ts';
 import type { Tab } from './tab.ts';
-import { clipUrl, hasImpossibleHost } from './urls.ts';
+import { clipUrl, hasImpossibleHost, withoutFragment } from './urls.ts';
 
 type Sent = EventPayload<'Network.requestWillBeSent'>;
-type Response = EventPayload<'Network.responseReceived'>['response'];
 
-/** One request as far as it is known. `timestampMs` is the Unix time in milliseconds. */
-export type Entry = {
-  url: string;
-  method: string;
-  resourceType: string;
-  statusCode: number;
-  contentType: string;
-  bodySize: number;
-  timestampMs: number;
-  /** Target id of the tab it was made for, null = no tab's. */
-  tab: string | null;
-  /** How the tab came here, where this is a navigation of the tab itself; null for everything else. `other` for its first. */
-  hop: HopKind | null;
-  /** Whether an HTTP answer led here. */
-  isRedirect: boolean;
-  /** The request that its own answer led to, null = it led to none. */
-  redirectedTo: Entry | null;
-  /** The frame it was made for, '' = none. */
-  frameId: string;
-  /** The document that made it, by the id of its load. */
-  loaderId: string;
-  /** The URL of the script or document that caused it. */
-  initiatorUrl: string;
-  /** Chromium's name of the fault it ended with, '' = none. */
-  fault: string;
-  /** What the gateway said in place of the target, null where the target answered. */
-  gateway: GatewayOutcome | null;
-  /** Says that the response is to be kept as a file. */
-  attachment: boolean;
-  certificate: Response['securityDetails'] | null;
-  /** It was stopped inside the browser, by us or by a policy: it never reached the network. */
-  isStopped: boolean;
-  /** Monotonic time at which something of its answer last came, 0 = nothing has. */
-  receivedAt: number;
-  /** All of its answer came. */
-  isWhole: boolean;
-};
-
-export const emptyEntry = (url: string, method: string, timestampMs: number): Entry => ({
-  url,
-  method,
-  resourceType: 'other',
-  statusCode: 0,
-  contentType: '',
-  bodySize: 0,
-  timestampMs,
-  tab: null,
-  hop: null,
-  isRedirect: false,
-  redirectedTo: null,
-  frameId: '',
-  loaderId: '',
-  initiatorUrl: '',
-  fault: '',
-  gateway: null,
-  attachment: false,
-  certificate: null,
-  isStopped: false,
-  receivedAt: 0,
-  isWhole: false,
-});
-
-/** The last request of a chain of redirects. */
-export const lastOf = (entry: Entry): Entry => (entry.redirectedTo ? lastOf(entry.redirectedTo) : entry);
-
-/** A request whose contents can be asked for now. */
+/** A request whose response body can be fetched now. */
 export type Finished = { entry: Entry; session: TargetSession; requestId: string };
 
-/** The status and headers of an answer. */
-type AnswerHead = { status: number; headers: Record<string, string> };
+/** `seen`: the event's own time; `extraInfo`: status and headers from responseReceivedExtraInfo. */
+type Open = { entry: Entry; startedAt: number; seen: number; extraInfo?: ResponseHead };
 
-/** `apart`: the head of its answer as it was told beside the answer itself. */
-type Open = { entry: Entry; startedAt: number; seen: number; extraInfo?: AnswerHead };
-
-/** How an answer ends that the browser keeps from its page (Opaque Response Blocking, Fetch standard): a script or picture that is HTML. */
-export const ORB_BLOCKED = 'net::ERR_BLOCKED_BY_ORB';
-
-/** All network requests of the context, in order, from the protocol events of all its targets. */
+/** All network requests of a context, from the CDP events of all its targets. */
 export class NetworkJournal {
-  /** Requests that are kept, of all sites alike, in no order where they were too many. */
+  /** The requests that are kept, shared among sites; unordered once some were dropped. */
   readonly #requests = new FairList<Entry>(REQUEST_URLS_MAX);
   readonly #hops: Entry[] = [];
-  /** Requests beyond those that are kept. */
+  /** How many requests were dropped. */
   dropped = 0;
-  /** Requests that have ended, well or not. */
+  /** How many requests have ended, with or without an error. */
   ended = 0;
   lastActivityAt = performance.now();
   readonly #tabs: Map<string, Tab>;
   readonly #open = new Map<string, Open>();
   readonly #sockets = new Map<string, Entry>();
-  /** Requests whose answer was kept back before its head was told. */
+  /** ORB-blocked requests whose extra info has not arrived yet. */
   readonly #orbBlocked = new Map<string, Entry>();
-  /** URLs of document requests that we stopped and that were not written down yet. */
+  /** URLs of document requests that we stopped and that no event has reported yet. */
   readonly #stopped: string[] = [];
   readonly #finished: ((finished: Finished) => void)[] = [];
-  /** Unix time in ms from which on nothing is written down, null = it still is. */
+  /** Unix time in ms at which the record was closed, null: it is open. */
   closedAtMs: number | null = null;
 
   constructor(devtools: DevTools, tabs: Map<string, Tab>) {
     this.#tabs = tabs;
     devtools.on('Network.requestWillBeSent', (event, session) => this.#sent(event, session));
-    devtools.on('Network.responseReceived', (event) => this.#answered(event));
+    devtools.on('Network.responseReceived', (event) => this.#onResponse(event));
     devtools.on('Network.responseReceivedExtraInfo', (event) => this.#onExtraInfo(event));
     devtools.on('Network.dataReceived', ({ requestId, dataLength }) => {
       const open = this.#open.get(requestId);
@@ -128,7 +61,7 @@ export class NetworkJournal {
     this.#listenToSockets(devtools);
   }
 
-  /** From now on nothing is written down. */
+  /** Closes the record: later requests are not added. */
   close(): void {
     this.closedAtMs ??= Date.now();
   }
@@ -137,7 +70,7 @@ export class NetworkJournal {
     this.#finished.push(listener);
   }
 
-  /** Requests under way that are younger than `ms`. */
+  /** How many requests younger than `ms` are pending. */
   underWay(ms = Number.POSITIVE_INFINITY): number {
     const since = performance.now() - ms;
     let count = 0;
@@ -150,9 +83,9 @@ export class NetworkJournal {
     return this.#hops.filter((entry) => entry.tab === targetId && !entry.isStopped);
   }
 
-  /** We stop a document request for this URL: it is not part of the record. */
+  /** Leaves a document request for this URL, which we stop, out of the record. */
   stopped(url: string): void {
-    const known = this.written().findLast((entry) => isUnanswered(entry) && isSameUrl(entry.url, url));
+    const known = this.all().findLast((entry) => isUnanswered(entry) && isSameUrl(entry.url, url));
     if (known) known.isStopped = true;
     else this.#stopped.push(url);
   }
@@ -160,13 +93,13 @@ export class NetworkJournal {
   #sent(event: Sent, session: TargetSession): void {
     const { requestId, request, redirectResponse, timestamp } = event;
     const before = this.#open.get(requestId);
-    // A frame that moves to another process is reported by both.
+    // Both processes report a frame that moves from one to the other.
     if (before && (before.seen === timestamp || !redirectResponse)) return;
-    if (before && redirectResponse) fill(before.entry, redirectResponse);
-    // A page that starts workers is not at rest, wherever their scripts are from.
+    if (before && redirectResponse) fillResponse(before.entry, redirectResponse);
+    // A page that starts workers has not settled, whatever the origin of their scripts.
     if (startedWorker(event) !== null) this.lastActivityAt = performance.now();
     const isNetwork = /^(https?|wss?):/.test(request.url);
-    // An HTTP answer that leads to an app or a forbidden scheme is a hop; data: and blob: are not even requests.
+    // An HTTP redirect to an app or a forbidden scheme is a hop; data: and blob: are not requests at all.
     if (!isNetwork && !redirectResponse) return;
     this.lastActivityAt = performance.now();
     const entry = this.#describe(event, session, before !== undefined);
@@ -199,16 +132,16 @@ export class NetworkJournal {
     return isRedirect ? 'http' : tab.kindOf(request.url, loaderId, isFirst);
   }
 
-  #answered({ requestId, response }: EventPayload<'Network.responseReceived'>): void {
+  #onResponse({ requestId, response }: EventPayload<'Network.responseReceived'>): void {
     const open = this.#open.get(requestId);
     if (!open) return;
-    fill(open.entry, response);
+    fillResponse(open.entry, response);
     open.entry.receivedAt = performance.now();
     const tab = open.entry.hop && this.#tabs.get(open.entry.tab ?? '');
     if (tab && open.entry.gateway) tab.refused = true;
   }
 
-  /** An answer that is kept back is never received: its status is told beside it alone, before or after its end. */
+  /** ORB-blocked responses have no responseReceived event: only this one has their status, before or after loadingFailed. */
   #onExtraInfo({ requestId, statusCode: status, headers }: EventPayload<'Network.responseReceivedExtraInfo'>): void {
     if (isRedirectStatus(status)) return;
     const [open, orbBlocked] = [this.#open.get(requestId), this.#orbBlocked.get(requestId)];
@@ -219,7 +152,7 @@ export class NetworkJournal {
 
   #failed(event: EventPayload<'Network.loadingFailed'>, session: TargetSession): void {
     const entry = this.#open.get(event.requestId)?.entry;
-    // A tab's chain tells where it was led, even where nobody was asked.
+    // Hops are kept even if they were never sent: the redirect chain shows where the tab was to go.
     if (entry && entry.hop === null && entry.statusCode === 0) entry.isStopped ||= isNeverSent(event);
     this.#ended(event.requestId, event.errorText, session);
   }
@@ -251,7 +184,7 @@ export class NetworkJournal {
     return index >= 0;
   }
 
-  /** Hops replace other requests: a page with many requests must not hide where it navigates. */
+  /** Hops displace other requests: a page with many requests must not hide where it navigates. */
   add(entry: Entry): void {
     if (entry.hop && this.#hops.length < HOPS_MAX) {
       this.#hops.push(entry);
@@ -260,13 +193,13 @@ export class NetworkJournal {
     else if (this.#requests.add(entry, `${entry.resourceType} ${registrableDomain(entry.url)}`)) this.dropped += 1;
   }
 
-  /** What is kept so far, in the order of time. */
+  /** The requests that are kept, ordered by time, without those that were stopped inside the browser. */
   entries(): Entry[] {
-    return this.written().filter(({ isStopped }) => !isStopped);
+    return this.all().filter(({ isStopped }) => !isStopped);
   }
 
-  /** The same with requests that were stopped inside the browser. */
-  written(): Entry[] {
+  /** The same, with those that were stopped inside the browser. */
+  all(): Entry[] {
     return [...this.#hops, ...this.#requests].sort((a, b) => a.timestampMs - b.timestampMs);
   }
 
@@ -276,7 +209,7 @@ export class NetworkJournal {
       const entry = { ...emptyEntry(clipUrl(url), 'GET', Date.now()), resourceType };
       entry.tab = root.type === 'page' ? root.targetId : null;
       this.lastActivityAt = performance.now();
-      // Not among those under way: a socket stays open for as long as its page.
+      // Not among the pending requests: a socket stays open as long as its page.
       this.#sockets.set(requestId, entry);
       this.#keep(entry);
     };
@@ -293,30 +226,12 @@ export class NetworkJournal {
   }
 }
 
-function fill(entry: Entry, response: Response): void {
-  fillHead(entry, response, response.mimeType);
-  const isBad = response.securityState === 'insecure' && response.securityDetails;
-  entry.certificate = isBad ? response.securityDetails : null;
-}
-
-function fillHead(entry: Entry, head: AnswerHead, mimeType = ''): void {
-  const headers = lowerCased(head.headers);
-  entry.statusCode = head.status;
-  entry.contentType = (headers['content-type'] ?? mimeType).slice(0, CONTENT_TYPE_LENGTH_MAX);
-  // Through a tunnel nobody but the target can have written them.
-  entry.gateway = entry.url.startsWith('http:') ? gatewayOutcome(headers) : null;
-  entry.attachment = /^\s*attachment/i.test(headers['content-disposition'] ?? '');
-}
-
 const isRedirectStatus = (status: number): boolean => status >= 300 && status < 400;
-
-const lowerCased = (headers: Record<string, string>): Record<string, string> =>
-  Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
 
 const isUnanswered = ({ resourceType, statusCode, isStopped }: Entry): boolean =>
   resourceType === 'document' && statusCode === 0 && !isStopped;
 
-const isSameUrl = (a: string, b: string): boolean => a.split('#')[0] === clipUrl(b).split('#')[0];
+const isSameUrl = (a: string, b: string): boolean => withoutFragment(a) === withoutFragment(clipUrl(b));
 
 function initiatorUrl({ url, stack }: Sent['initiator']): string {
   return url ?? stack?.callFrames.find((frame) => frame.url)?.url ?? '';

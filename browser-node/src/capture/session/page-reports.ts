@@ -6,7 +6,7 @@ import type { ContextListeners } from './context-listeners.ts';
 type Subject = 'sound' | 'history' | 'unprompted-call' | 'timer' | 'fingerprint' | 'app-navigation';
 type Listener = (page: Page, fields: string[]) => void;
 
-/** The reports of the page scripts about what documents do on their own, by subject. */
+/** Receives the reports of the page scripts about what documents do without a click, by subject. */
 export class PageReports {
   readonly #context: BrowserContext;
   readonly #token = randomBytes(8).toString('hex');
@@ -18,12 +18,12 @@ export class PageReports {
     listeners.on('console', (message) => this.#receive(message));
   }
 
-  /** Sends the page scripts to the context, in which nothing was opened yet. Rejects when the browser is gone. */
+  /** Installs the page scripts in the context, in which nothing was opened yet. Rejects when the browser is gone. */
   async start(): Promise<void> {
     this.#script = await this.#context.addInitScript({ content: observationScript(this.#token) });
   }
 
-  /** From now on new documents get no page scripts of this capture. Never throws. */
+  /** Removes the page scripts: new documents run without them. Never throws. */
   async stop(): Promise<void> {
     await this.#script?.dispose().catch(() => undefined);
   }

@@ -16,28 +16,28 @@ const KIND_OF_REASON: Partial<Record<Requested['reason'], HopKind>> = {
   anchorClick: 'anchor',
 };
 
-/** The state of one tab's own document: where it is, what it waits for, and where it will navigate. Times from `performance.now()`. */
+/** The state of a tab's own document: its URL, its load and its navigations. Times from `performance.now()`. */
 export class Tab {
   readonly session: TargetSession;
   readonly openedAt = performance.now();
   url = '';
   openerUrl = '';
-  /** When the present document had loaded, null = not yet. */
+  /** When the current document had loaded, null: not yet. */
   loadedAt: number | null = null;
   lastHopAt = performance.now();
-  /** The load of the last navigation, '' before the first. */
+  /** The loader id of the last navigation, '' before the first. */
   lastLoaderId = '';
-  /** When a navigation that the page announced, by a refresh or a timer, will come; 0 = none was announced. */
+  /** When a navigation that the page announced, by a refresh or a timer, is due; 0 = none was announced. */
   refreshDueAt = 0;
-  /** Whether a document of this tab ever came. */
+  /** Whether the tab ever committed a document. */
   committed = false;
-  /** It does not show a page, but Chromium's own error, or an answer of the gateway instead of the target's. */
+  /** It shows an error page of Chromium, or the gateway's answer instead of the target's. */
   refused = false;
-  /** We have disabled its scripts. */
+  /** Whether we have disabled its scripts. */
   isScriptDisabled = false;
-  /** Navigations that the page made by itself, not by an HTTP answer. */
+  /** Navigations that the page started itself, in contrast to HTTP redirects. */
   ownNavigations = 0;
-  /** Those of them that came before their document had loaded, or as soon as it had. */
+  /** Those among them that started before their document had loaded, or as soon as it had. */
   promptNavigations = 0;
   #requested = new Map<string, Requested['reason']>();
   #started = new Map<string, Started['navigationType']>();
@@ -46,7 +46,7 @@ export class Tab {
     this.session = session;
   }
 
-  /** How the navigation that is loaded as `loaderId` came about; `other` where nobody in the tab asked for it. */
+  /** What started the navigation with this loader id; `other`: nothing in the tab did. */
   kindOf(url: string, loaderId: string, isFirst: boolean): HopKind {
     const type = this.#started.get(loaderId);
     const reason = this.#requested.get(withoutFragment(url));
@@ -61,7 +61,7 @@ export class Tab {
     if (this.loadedAt === null || performance.now() - this.loadedAt < QUIET_MS) this.promptNavigations += 1;
   }
 
-  /** Catches up with a tab that was navigating before it was watched. */
+  /** Reads the state of a tab that began to navigate before it was watched. */
   async catchUp(): Promise<void> {
     const { result } = await this.session.send('Runtime.evaluate', {
       expression: "document.readyState + ' ' + document.URL",
@@ -73,7 +73,7 @@ export class Tab {
     if (state === 'complete') this.loadedAt = performance.now();
   }
 
-  /** Disables scripts in this tab's present and next documents. */
+  /** Disables scripts in the tab's current and next documents. */
   disableScript(): void {
     this.isScriptDisabled = true;
     this.session.notify('Emulation.setScriptExecutionDisabled', { value: true });
@@ -92,7 +92,7 @@ export class Tab {
     this.refreshDueAt = 0;
   }
 
-  /** The present document will navigate in so many ms. */
+  /** The current document announced that it will navigate in `ms`. */
   announced(ms: number): void {
     this.refreshDueAt = Math.max(this.refreshDueAt, performance.now() + ms);
   }
@@ -115,8 +115,8 @@ export class Tab {
     this.loadedAt = null;
   }
 
-  /** What it asked for became a file. A tab that showed nothing before shows nothing now, and no load will be told of. */
-  becameFile(): void {
+  /** The navigation became a download. A tab that showed nothing before still does, and no load event will come. */
+  becameDownload(): void {
     if (!this.committed) this.loadedAt ??= performance.now();
   }
 
@@ -125,7 +125,7 @@ export class Tab {
   }
 }
 
-/** Keeps the tabs of a context up to date, by their target ids. Tabs stay known after they are closed. */
+/** Tracks the tabs of a context by target id. Tabs stay in the map after they are closed. */
 export function watchTabs(devtools: DevTools): Map<string, Tab> {
   const tabs = new Map<string, Tab>();
   devtools.onAttached((session) => {
@@ -133,17 +133,17 @@ export function watchTabs(devtools: DevTools): Map<string, Tab> {
     const tab = new Tab(session);
     tab.openerUrl = tabs.get(session.openerId)?.url ?? '';
     tabs.set(session.targetId, tab);
-    // A tab that is gone or spins has nothing to catch up with.
+    // A tab that was closed, or is too busy to answer, keeps its initial state.
     tab.catchUp().catch(() => undefined);
   });
-  /** The tab, where the frame is its main one. */
+  /** The tab, if the frame is its main frame. */
   const own = (session: TargetSession, frameId: string) =>
     session.type === 'page' && frameId === session.targetId ? tabs.get(frameId) : undefined;
   devtools.on('Page.frameRequestedNavigation', (event, session) => own(session, event.frameId)?.requested(event));
   devtools.on('Page.frameStartedNavigating', (event, session) => own(session, event.frameId)?.started(event));
   devtools.on('Page.frameNavigated', (event, session) => own(session, event.frame.id)?.navigated(event));
   devtools.on('Page.navigatedWithinDocument', (event, session) => own(session, event.frameId)?.navigatedWithin(event));
-  devtools.on('Page.downloadWillBegin', ({ frameId }, session) => own(session, frameId)?.becameFile());
+  devtools.on('Page.downloadWillBegin', ({ frameId }, session) => own(session, frameId)?.becameDownload());
   devtools.on('Page.loadEventFired', (_, session) => {
     const tab = tabs.get(session.targetId);
     if (tab) tab.loadedAt = performance.now();

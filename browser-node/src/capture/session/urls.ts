@@ -1,13 +1,13 @@
 import { CAPTURE_URL_LENGTH_MAX } from '@adsweep/shared/limits.ts';
 
-/** A URL as far as a capture holds it. A copy: a slice would keep the whole of it in memory. */
+/** A URL cut to the length that captures keep. A copy: a slice would keep the whole string in memory. */
 export function clipUrl(url: string): string {
   return url.length <= CAPTURE_URL_LENGTH_MAX
     ? url
     : Buffer.from(url.slice(0, CAPTURE_URL_LENGTH_MAX)).toString('utf8').toWellFormed();
 }
 
-/** Whether a URL names a host that cannot be: longer than 253 characters (RFC 1035 section 2.3.4), a port of five digits aside. */
+/** Whether the host of a URL is longer than hosts can be: 253 characters (RFC 1035 section 2.3.4) and a port of five digits. */
 export const hasImpossibleHost = (url: string): boolean => /^[a-z][a-z0-9+.-]*:\/\/[^/?#]{260}/i.test(url);
 
 /** A URL without its fragment, which no server sees. */

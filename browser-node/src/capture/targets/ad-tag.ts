@@ -14,7 +14,7 @@ import { isRendered, seeCreative } from '../harness/see-creative.ts';
 import { EMPTY_PLACEMENT_MS, NAVIGATION_MS } from '../session/budgets.ts';
 import type { CaptureFailure, CaptureRequest } from '../session/capture-outcome.ts';
 import type { CaptureSession, MemberCapture } from '../session/capture-session.ts';
-import type { Entry } from '../session/network-journal.ts';
+import type { Entry } from '../session/journal-entry.ts';
 import type { OpenTab } from '../session/open-tabs.ts';
 import { settle } from '../session/settle.ts';
 import type { CaptureTarget, Visited } from './target.ts';

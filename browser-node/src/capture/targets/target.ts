@@ -2,7 +2,7 @@ import type { OpenContext } from '../../browser/open-context.ts';
 import type { SeenCreative } from '../harness/see-creative.ts';
 import type { CaptureFailure, CaptureRequest } from '../session/capture-outcome.ts';
 import type { MemberCapture } from '../session/capture-session.ts';
-import type { Entry } from '../session/network-journal.ts';
+import type { Entry } from '../session/journal-entry.ts';
 import type { OpenTab } from '../session/open-tabs.ts';
 import type { VastRun } from '../vast/vast-run.ts';
 

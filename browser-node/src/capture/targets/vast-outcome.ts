@@ -1,5 +1,6 @@
 import type { FailureCode } from '@adsweep/shared/failures.ts';
-import { lastOf, type NetworkJournal } from '../session/network-journal.ts';
+import { lastOf } from '../session/journal-entry.ts';
+import type { NetworkJournal } from '../session/network-journal.ts';
 import { clipUrl } from '../session/urls.ts';
 import type { DocumentFault, FetchedDocument, Resolution } from '../vast/wrapper-chain.ts';
 import type { Visited } from './target.ts';

@@ -1,7 +1,7 @@
 import { VAST_LENGTH_MAX } from '@adsweep/shared/limits.ts';
 import { type FetchedText, fetchText } from '../page-scripts/fetch-text.ts';
 import type { MemberCapture } from '../session/capture-session.ts';
-import { lastOf } from '../session/network-journal.ts';
+import { lastOf } from '../session/journal-entry.ts';
 import { clipUrl } from '../session/urls.ts';
 import type { ResponseInterceptor } from './intercept-responses.ts';
 import type { PlayerPage } from './player-page.ts';

@@ -1,7 +1,7 @@
 import type { MediaOutcome, TriedMedia } from '@adsweep/shared/capture/vast.ts';
 import type { Emulator } from '@adsweep/shared/scan/devices/device.ts';
 import type { VastLinear, VastMediaFile } from '@adsweep/shared/vast/vast-document.ts';
-import { type Entry, ORB_BLOCKED } from '../session/network-journal.ts';
+import { type Entry, ORB_BLOCKED } from '../session/journal-entry.ts';
 import type { TimedPlayer } from './player.ts';
 import { lastRequest } from './requests-by-url.ts';
 

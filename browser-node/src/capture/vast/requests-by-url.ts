@@ -1,4 +1,5 @@
-import { type Entry, lastOf, type NetworkJournal } from '../session/network-journal.ts';
+import { type Entry, lastOf } from '../session/journal-entry.ts';
+import type { NetworkJournal } from '../session/network-journal.ts';
 import { clipUrl } from '../session/urls.ts';
 
 /** Comparison key of a URL, without scheme and fragment: Chromium upgrades http images and media of an https page to https. Pure. */
