@@ -1,21 +1,21 @@
 import { Type } from 'typebox';
 import { ApiError, notFound } from '../../http/api-error.ts';
 import { type Caller, isOperator } from '../../http/caller.ts';
-import { noContent, ok, orNull, type Route, route } from '../../http/route.ts';
+import { resource } from '../../http/resource-routes.ts';
+import { orNull, type Route } from '../../http/route.ts';
 import { SEVERITIES } from './system-tag.ts';
 import type { TagDefinitionStore } from './tag-definition-store.ts';
 import type { ReadTags, TagDefinition } from './tag-definitions.ts';
 
-/** A rule that assigns a tag or has it as a condition. */
+/** A rule that assigns a tag, or has it as a condition. */
 export type RuleOfTag = { _id: string; name: string; rule_type: string; target: string; is_active: boolean };
 
-/** What the operations on tag definitions need. */
 export type TagParts = {
   readTags: ReadTags;
   setTagArchived: TagDefinitionStore['setArchived'];
   changeTag: TagDefinitionStore['change'];
   removeTag: TagDefinitionStore['remove'];
-  /** How many scans of the organization carry a tag. */
+  /** Counts the organization's scans with a tag. */
   countScans: (organizationId: string, slug: string) => Promise<number>;
   removeTagFromScans: (organizationId: string, slug: string) => Promise<void>;
   rulesByTag: (organizationId: string) => Promise<(slug: string) => RuleOfTag[]>;
@@ -71,157 +71,123 @@ const TagPatchSchema = Type.Object(
   { additionalProperties: false, title: 'TagPatch' },
 );
 
-const TagPath = Type.Object({ slug: Type.String({ description: 'The tag.' }) });
-const ListQuery = Type.Object(
-  {
-    category: Type.Optional(Type.String({ minLength: 1, maxLength: 100 })),
-    include_archived: Type.Optional(
-      Type.Boolean({ default: false, description: "Your organization's archived tags alone." }),
-    ),
-  },
-  { additionalProperties: false },
-);
-const group = 'Tags';
-
 /** Operations on tag definitions (spec 2.5, 4.5). */
 export function tagRoutes(parts: TagParts): Route<Caller>[] {
-  const service = (['archive', 'restore'] as const).map((verb) => serviceRoute(parts, verb));
-  return [listRoute(parts), readRoute(parts), changeRoute(parts), removeRoute(parts), ...service];
-}
-
-function listRoute(parts: TagParts): Route<Caller> {
-  return route({
-    method: 'GET',
+  const tags = resource<TagDefinition>({
+    group: 'Tags',
     path: '/api/v1/tag-definitions',
-    group,
-    summary: 'Tag definitions',
-    description: "The system's tags and your organization's own.",
-    permission: 'any',
-    query: ListQuery,
-    replies: { 200: { description: 'Definitions, by slug.', schema: Type.Array(TagDefSchema) } },
-    handle: async ({ caller, query }) => {
-      const all = [...(await parts.readTags(caller.organizationId)).values()];
-      const listed = all
-        .filter((tag) => (query.include_archived ? isArchivedOwn(tag) : tag.archived_at === null))
-        .filter((tag) => query.category === undefined || tag.category === query.category)
-        .sort((one, other) => (one.slug < other.slug ? -1 : 1));
+    id: { name: 'slug', description: 'The tag.' },
+    noun: 'tag',
+    permission: { read: 'any', write: 'custom_rules.manage' },
+    schema: TagDefSchema,
+    presenter: async (caller) => {
       const rulesOf = await parts.rulesByTag(caller.organizationId);
-      return ok(await Promise.all(listed.map((tag) => present(parts, caller, tag, rulesOf(tag.slug)))));
+      return (tag) => present(parts, caller, tag, rulesOf(tag.slug));
     },
   });
-}
-
-function readRoute(parts: TagParts): Route<Caller> {
-  return route({
-    method: 'GET',
-    path: '/api/v1/tag-definitions/{slug}',
-    group,
-    summary: 'Read a tag definition',
-    permission: 'any',
-    params: TagPath,
-    replies: { 200: { description: 'The definition.', schema: TagDefDetailSchema } },
-    errors: ['not_found'],
-    handle: async ({ caller, params }) => {
-      const tag = await findTag(parts, caller, params.slug);
-      if (tag.archived_at !== null && !isArchivedOwn(tag)) throw notFound('tag');
-      const linked = (await parts.rulesByTag(caller.organizationId))(tag.slug);
-      const linked_rules = linked.map(({ _id, name, rule_type, target, is_active }) => {
-        return { id: _id, name, rule_type, target, is_active };
-      });
-      return ok({ ...(await present(parts, caller, tag, linked)), linked_rules });
-    },
-  });
-}
-
-function changeRoute(parts: TagParts): Route<Caller> {
-  return route({
-    method: 'PATCH',
-    path: '/api/v1/tag-definitions/{slug}',
-    group,
-    summary: 'Change one of your tags',
-    description: 'What is absent or null stays as it is. Tags of the system cannot be changed.',
-    permission: 'custom_rules.manage',
-    params: TagPath,
-    body: TagPatchSchema,
-    replies: { 204: { description: 'It is changed.' } },
-    errors: ['not_found'],
-    handle: async ({ caller, params, body }) => {
-      const tag = await findOwnTag(parts, caller, params.slug);
-      const change = Object.fromEntries(Object.entries(body).filter(([, value]) => value !== null));
-      if (Object.keys(change).length > 0) await parts.changeTag(tag, change);
-      return noContent();
-    },
-  });
-}
-
-function removeRoute(parts: TagParts): Route<Caller> {
-  return route({
-    method: 'DELETE',
-    path: '/api/v1/tag-definitions/{slug}',
-    group,
-    summary: 'Delete one of your tags',
-    description: 'With its assignments. Not while an active rule assigns it or asks for it.',
-    permission: 'custom_rules.manage',
-    params: TagPath,
-    replies: { 204: { description: 'It is gone.' } },
-    errors: ['not_found', 'checking.tag_in_use'],
-    handle: async ({ caller, params }) => {
-      const tag = await findOwnTag(parts, caller, params.slug);
-      const rulesOf = await parts.rulesByTag(caller.organizationId);
-      const using = rulesOf(tag.slug).filter(({ is_active }) => is_active);
-      if (using[0]) throw new ApiError('checking.tag_in_use', `The rule "${using[0].name}" uses this tag.`);
-      await parts.removeTag(tag);
-      await parts.removeTagFromScans(caller.organizationId, tag.slug);
-      return noContent();
-    },
-  });
-}
-
-function serviceRoute(parts: TagParts, verb: 'archive' | 'restore'): Route<Caller> {
-  return route({
-    method: 'POST',
-    path: `/api/v1/tag-definitions/{slug}/${verb}`,
-    group,
-    summary: verb === 'archive' ? 'Take a tag out of service' : 'Put a tag back into service',
-    description:
-      verb === 'archive'
-        ? 'It is not assigned, shown or filtered by from now on; assignments are kept. Tags of the system: the operator alone.'
-        : 'At once, with the assignments it had; scans of the meantime are not tagged. Tags of the system: the operator alone.',
-    permission: 'custom_rules.manage',
-    params: TagPath,
-    replies: { 204: { description: verb === 'archive' ? 'It is archived.' : 'It is in service.' } },
-    errors: ['not_found'],
-    handle: async ({ caller, params }) => {
-      const tag = await findTag(parts, caller, params.slug);
-      requireOwner(caller, tag);
-      const now = new Date();
-      // Archiving again keeps the time of the first.
-      const archived_at = verb === 'restore' ? null : (tag.archived_at ?? now);
-      await parts.setTagArchived(tag, archived_at, now);
-      return noContent();
-    },
-  });
+  return [
+    tags.list({
+      summary: 'Tag definitions',
+      description: "The system's tags and your organization's own.",
+      query: {
+        category: Type.Optional(Type.String({ minLength: 1, maxLength: 100 })),
+        include_archived: Type.Optional(
+          Type.Boolean({ default: false, description: "Your organization's archived tags alone." }),
+        ),
+      },
+      reply: 'Definitions, by slug.',
+      rows: async ({ organizationId, query }) =>
+        [...(await parts.readTags(organizationId)).values()]
+          .filter((tag) => (query.include_archived ? isArchivedOwn(tag) : tag.archived_at === null))
+          .filter((tag) => query.category === undefined || tag.category === query.category)
+          .sort((one, other) => (one.slug < other.slug ? -1 : 1)),
+    }),
+    tags.read({
+      summary: 'Read a tag definition',
+      reply: 'The definition.',
+      schema: TagDefDetailSchema,
+      presenter: async (caller) => {
+        const rulesOf = await parts.rulesByTag(caller.organizationId);
+        return (tag: TagDefinition) => presentDetail(parts, caller, tag, rulesOf(tag.slug));
+      },
+      find: async ({ organizationId, id }) => {
+        const tag = (await parts.readTags(organizationId)).get(id);
+        return tag && (tag.archived_at === null || isArchivedOwn(tag)) ? tag : null;
+      },
+    }),
+    tags.command({
+      method: 'PATCH',
+      summary: 'Change one of your tags',
+      description: 'What is absent or null stays as it is. Tags of the system cannot be changed.',
+      body: TagPatchSchema,
+      reply: 'It is changed.',
+      run: async ({ organizationId, id, body }) => {
+        const tag = await findOwnTag(parts, organizationId, id);
+        const change = Object.fromEntries(Object.entries(body).filter(([, value]) => value !== null));
+        if (Object.keys(change).length > 0) await parts.changeTag(tag, change);
+      },
+    }),
+    tags.command({
+      method: 'DELETE',
+      summary: 'Delete one of your tags',
+      description: 'With its assignments. Not while an active rule assigns it or asks for it.',
+      reply: 'It is gone.',
+      errors: ['checking.tag_in_use'],
+      run: async ({ organizationId, id }) => {
+        const tag = await findOwnTag(parts, organizationId, id);
+        const rulesOf = await parts.rulesByTag(organizationId);
+        const using = rulesOf(tag.slug).filter(({ is_active }) => is_active);
+        if (using[0]) throw new ApiError('checking.tag_in_use', `The rule "${using[0].name}" uses this tag.`);
+        await parts.removeTag(tag);
+        await parts.removeTagFromScans(organizationId, tag.slug);
+      },
+    }),
+    tags.command({
+      method: 'POST',
+      below: 'archive',
+      summary: 'Take a tag out of service',
+      description:
+        'It is not assigned, shown or filtered by from now on; assignments are kept. Tags of the system: the operator alone.',
+      reply: 'It is archived.',
+      run: async ({ caller, id, now }) => {
+        const tag = await findOwnedTag(parts, caller, id);
+        // Archiving again keeps the time of the first.
+        await parts.setTagArchived(tag, tag.archived_at ?? now, now);
+      },
+    }),
+    tags.command({
+      method: 'POST',
+      below: 'restore',
+      summary: 'Put a tag back into service',
+      description:
+        'At once, with the assignments it had; scans of the meantime are not tagged. Tags of the system: the operator alone.',
+      reply: 'It is in service.',
+      run: async ({ caller, id, now }) => parts.setTagArchived(await findOwnedTag(parts, caller, id), null, now),
+    }),
+  ];
 }
 
 const isArchivedOwn = (tag: TagDefinition): boolean => tag.organization_id !== null && tag.archived_at !== null;
 
-async function findTag({ readTags }: TagParts, caller: Caller, slug: string): Promise<TagDefinition> {
-  const tag = (await readTags(caller.organizationId)).get(slug);
+async function findTag({ readTags }: TagParts, organizationId: string, slug: string): Promise<TagDefinition> {
+  const tag = (await readTags(organizationId)).get(slug);
   if (!tag) throw notFound('tag');
   return tag;
 }
 
-/** A tag of the caller's organization. Tags of the system are what this version says they are. */
-async function findOwnTag(parts: TagParts, caller: Caller, slug: string): Promise<TagDefinition> {
-  const tag = await findTag(parts, caller, slug);
+/** A tag of the organization itself. Tags of the system are part of the code. */
+async function findOwnTag(parts: TagParts, organizationId: string, slug: string): Promise<TagDefinition> {
+  const tag = await findTag(parts, organizationId, slug);
   if (tag.organization_id === null) throw new ApiError('forbidden', 'Tags of the system cannot be changed.');
   return tag;
 }
 
-/** Tags of the system belong to the operator. */
-function requireOwner(caller: Caller, tag: TagDefinition): void {
+/** A tag that the caller may archive: one of its organization, or for the operator one of the system. */
+async function findOwnedTag(parts: TagParts, caller: Caller, slug: string): Promise<TagDefinition> {
+  const tag = await findTag(parts, caller.organizationId, slug);
   if (tag.organization_id === null && !isOperator(caller))
     throw new ApiError('forbidden', 'Only the operator’s key can change tags of the system.');
+  return tag;
 }
 
 async function present({ countScans }: TagParts, { organizationId }: Caller, tag: TagDefinition, rules: RuleOfTag[]) {
@@ -234,4 +200,11 @@ async function present({ countScans }: TagParts, { organizationId }: Caller, tag
     rules_count: rules.length,
     archived_at: archived_at?.toISOString() ?? null,
   };
+}
+
+async function presentDetail(parts: TagParts, caller: Caller, tag: TagDefinition, rules: RuleOfTag[]) {
+  const linked_rules = rules.map(({ _id, name, rule_type, target, is_active }) => {
+    return { id: _id, name, rule_type, target, is_active };
+  });
+  return { ...(await present(parts, caller, tag, rules)), linked_rules };
 }
