@@ -31,7 +31,6 @@ import { organizationRoutes } from './organizations/organization-routes.ts';
 import { organizationStore } from './organizations/organization-store.ts';
 import { limitRequests, requestCounter } from './rate-limit/limit-requests.ts';
 
-/** Changes of keys and organizations take effect after this time; every request needs both. */
 const REMEMBERED_MS = 1_000;
 /** How long the answer that a key is still valid is kept for the streams that were opened with it. */
 const KEY_WATCH_MS = 500;
@@ -39,11 +38,14 @@ const KEY_WATCH_MS = 500;
 /** `countScans` returns how many scans with these ids an organization has. */
 export type AccountsNeeds = { countScans: ReleaseParts['countScans'] };
 
-/**
- * What a check costs unless the organization has its own price, and the starting balance of an organization, both in micros; null: no
- * balance is enforced.
- */
-export type AccountsSettings = { checkPriceMicros: number; startBalanceMicros: number | null };
+export type AccountsSettings = {
+  /** What a check costs unless the organization has its own price, in micros. */
+  checkPriceMicros: number;
+  /** The starting balance of an organization, in micros; null: no balance is enforced. */
+  startBalanceMicros: number | null;
+  /** After how long changes of keys and organizations take effect at the latest; every request reads both. */
+  rememberedMs?: number;
+};
 
 export type AccountsDomain = ReturnType<typeof accountsDomain>;
 
@@ -51,11 +53,11 @@ export type AccountsDomain = ReturnType<typeof accountsDomain>;
 export function accountsDomain(
   { store, redis, wake, logger }: Pick<Platform, 'store' | 'redis' | 'wake' | 'logger'>,
   { countScans }: AccountsNeeds,
-  { checkPriceMicros, startBalanceMicros }: AccountsSettings,
+  { checkPriceMicros, startBalanceMicros, rememberedMs = REMEMBERED_MS }: AccountsSettings,
 ) {
   const [organizations, keys, ledger] = [organizationStore(store), keyStore(store), ledgerStore(store)];
   const [rechecks, audits] = [recheckStore(store), auditStore(store)];
-  const find = rememberBriefly((id) => organizations.find(id), REMEMBERED_MS);
+  const find = rememberBriefly((id) => organizations.find(id), rememberedMs);
   const quotasOf = async (id: string): Promise<Readonly<Quotas>> => (await find(id))?.quotas ?? NO_QUOTAS;
   const allowance = openAllowances({ store, ledger, quotasOf, startBalanceMicros });
   const outboxFilled = () => wake.announce('outbox');
@@ -77,8 +79,8 @@ export function accountsDomain(
       );
     return key;
   };
-  const findByHash = rememberBriefly(readKey, REMEMBERED_MS);
-  const findById = rememberBriefly((id) => keys.findById(id), KEY_WATCH_MS);
+  const findByHash = rememberBriefly(readKey, rememberedMs);
+  const findById = rememberBriefly((id) => keys.findById(id), Math.min(KEY_WATCH_MS, rememberedMs));
   const revoked = ({ _id, key_hash }: ApiKeyRecord) => {
     findByHash.forget(key_hash);
     findById.forget(_id);

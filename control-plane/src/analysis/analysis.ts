@@ -97,7 +97,7 @@ export function analysisDomain(
         for (const rule of platformRules(new Date())) await rules.insert(rule);
       },
     },
-    dependencies,
+    dependencies: { ...dependencies, ruleTests: tests },
   } satisfies Domain;
 }
 

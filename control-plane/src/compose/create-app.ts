@@ -48,21 +48,30 @@ export type SurfaceParts = {
   metricsToken: string;
 };
 
-/** The surface for clients and for readers of public reports, with the indexes of the requests that it remembers. */
-export async function clientApp(surface: SurfaceParts, publicUrl: string): Promise<Koa> {
-  const { platform, domains } = surface;
-  const idempotency = idempotencyStore(platform.store);
-  await idempotency.createIndexes();
-  const { isActive } = domains.accounts.verbs;
+/** What the surface for clients serves: the routes of all domains, with what holds for all of them. */
+export function clientRoutes({ platform, domains }: Pick<SurfaceParts, 'platform' | 'domains'>, publicUrl: string) {
   const all: Pick<Domain, 'routes'>[] = Object.values(domains);
-  const routes = all.flatMap(({ routes: own }) => own.api ?? []);
-  return forClients(surface, apiRoutes(routes, { idempotency, isActive, publicUrl }), true);
+  const idempotency = idempotencyStore(platform.store);
+  const { isActive } = domains.accounts.verbs;
+  return apiRoutes(
+    all.flatMap(({ routes }) => routes.api ?? []),
+    { idempotency, isActive, publicUrl },
+  );
 }
+
+/** The surface for clients and for readers of public reports. */
+export const clientApp = (surface: SurfaceParts, publicUrl: string): Koa =>
+  forClients(surface, clientRoutes(surface, publicUrl), true);
 
 /** What a process without the role `api` serves in its place: the probes. */
 export const probesApp = (surface: SurfaceParts): Koa => forClients(surface, [], false);
 
-function forClients({ domains, metrics, platform, ...probes }: SurfaceParts, routes: Route<Caller>[], docs: boolean) {
+/** These routes, for callers with an API key. */
+export function forClients(
+  { domains, metrics, platform, ...probes }: SurfaceParts,
+  routes: Route<Caller>[],
+  docs: boolean,
+) {
   const { findCaller } = domains.accounts.verbs;
   return createApp<Caller>({
     ...{ routes, docs, ...probes, logger: platform.logger, registry: metrics.registry, seen: metrics.seen('api') },

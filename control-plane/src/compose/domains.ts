@@ -3,6 +3,7 @@ import { type AnalysisDomain, type AnalysisSettings, analysisDomain } from '../a
 import { type CrawlingDomain, type CrawlingSettings, crawlingDomain } from '../crawling/crawling.ts';
 import { deliveryDomain } from '../delivery/delivery.ts';
 import type { Domain, DomainStore } from '../domain.ts';
+import { idempotencyStore } from '../http/idempotency-store.ts';
 import type { Platform } from '../platform/platform.ts';
 import { type ReferenceSettings, referenceDomain } from '../reference/reference.ts';
 import { scanDomain } from '../scan/scan-domain.ts';
@@ -66,6 +67,6 @@ const outboxesOf = (domains: Pick<Domain, 'stores'>[]) =>
   storesOf(domains).flatMap(({ outbox }) => (outbox ? [outbox] : []));
 
 /** Creates the indexes of all records; those that exist stay. */
-export async function createIndexes(domains: Domains): Promise<void> {
-  for (const one of storesOf(Object.values(domains))) await one.createIndexes();
+export async function createIndexes({ store }: Pick<Platform, 'store'>, domains: Domains): Promise<void> {
+  for (const one of [...storesOf(Object.values(domains)), idempotencyStore(store)]) await one.createIndexes();
 }

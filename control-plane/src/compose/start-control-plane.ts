@@ -30,7 +30,7 @@ export async function startControlPlane(config: Config, logger: Logger): Promise
   const publicUrl = config.ADSWEEP_PUBLIC_URL.replace(/\/+$/, '') || `http://127.0.0.1:${http.port}`;
   const domains = createDomains(platform, settingsOf(config, publicUrl));
   const { accounts, analysis, reference } = domains;
-  await createIndexes(domains);
+  await createIndexes(platform, domains);
   await analysis.verbs.addPlatformRules();
   if (roles.has('api')) await accounts.verbs.setFirstKey(config.ADSWEEP_API_KEY);
 
@@ -41,7 +41,7 @@ export async function startControlPlane(config: Config, logger: Logger): Promise
   // What the API reads is there when it is served; the other loops wait for Redis.
   const { api = [], others = [] } = Object.groupBy(roles, (role) => (role === 'api' ? 'api' : 'others'));
   const apiLoops = await startLoops(domains, api);
-  http.serve((roles.has('api') ? await clientApp(surface, publicUrl) : probesApp(surface)).callback());
+  http.serve((roles.has('api') ? clientApp(surface, publicUrl) : probesApp(surface)).callback());
   const forNodes = roles.has('node-api')
     ? await listen(config.ADSWEEP_NODE_API_HOST, config.ADSWEEP_NODE_API_PORT, 'ADSWEEP_NODE_API_PORT')
     : null;

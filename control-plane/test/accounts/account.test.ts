@@ -9,16 +9,8 @@ import { relay } from '../../src/delivery/outbox/relay.ts';
 import { ORGANIZATION_PERMISSIONS } from '../../src/http/caller.ts';
 import { workMetrics } from '../../src/metrics.ts';
 import type { OutboxHandlers } from '../../src/platform/outbox/outbox-entry.ts';
-import {
-  itemsOf,
-  type Json,
-  KEYS,
-  ORGANIZATIONS,
-  PAGE,
-  PRICE_MICROS,
-  type RunningApi,
-  runningApi,
-} from '../support/running-api.ts';
+import { PRICE_MICROS } from '../support/open-plane.ts';
+import { itemsOf, type Json, KEYS, ORGANIZATIONS, PAGE, type RunningApi, runningApi } from '../support/running-api.ts';
 
 const ACCOUNT = '/api/v1/account';
 const KEYS_PATH = `${ACCOUNT}/api-keys`;

@@ -10,15 +10,8 @@ import type { ReservationRequest } from '../../src/accounts/billing/reserve-chec
 import type { OrganizationRecord } from '../../src/accounts/organizations/organization.ts';
 import { NO_QUOTAS } from '../../src/accounts/organizations/organization.ts';
 import { gatherByKey } from '../../src/platform/gather-by-key.ts';
-import {
-  type Answered,
-  KEYS,
-  ORGANIZATIONS,
-  PAGE,
-  PRICE_MICROS,
-  type RunningApi,
-  runningApi,
-} from '../support/running-api.ts';
+import { PRICE_MICROS } from '../support/open-plane.ts';
+import { type Answered, KEYS, ORGANIZATIONS, PAGE, type RunningApi, runningApi } from '../support/running-api.ts';
 import { seededRandom } from '../support/seeded-random.ts';
 
 const SCANS = '/api/v1/scans';
@@ -35,8 +28,11 @@ const times = <T>(count: number, work: (at: number) => T): T[] => Array.from({ l
 
 /** The API with a quota or a balance, and what its relay would do. */
 async function limitedApi(startBalanceMicros: number | null) {
-  const api = await runningApi(undefined, startBalanceMicros);
-  const { allowance, store, scans } = api;
+  const api = await runningApi({ settings: { startBalanceMicros } });
+  const { store, scans, domains } = api;
+  const { stores, verbs } = domains.accounts;
+  const { quotasOf } = verbs;
+  const allowance = openAllowances({ store, ledger: stores.ledger, quotasOf, startBalanceMicros });
   return {
     ...api,
     async limit(checks_per_month: number | null): Promise<void> {
@@ -45,12 +41,14 @@ async function limitedApi(startBalanceMicros: number | null) {
     },
     /** As if nothing had ever been asked for. */
     async forget(): Promise<void> {
-      await allowance.writeFinished();
+      await verbs.writeFinishedReservations();
       for (const name of ['scans', 'allowances', 'ledger_entries']) await store.collection(name).deleteMany({});
     },
-    used: async () => (await allowance.allowances.read(OURS)).months[THIS_MONTH] ?? 0,
+    allowance,
+    settle: verbs.writeFinishedReservations,
+    used: async () => (await stores.allowances.read(OURS)).months[THIS_MONTH] ?? 0,
     left: async () => (await allowance.read(OURS)).allowance.available_micros,
-    open: async () => Object.keys((await allowance.allowances.read(OURS)).reservations).length,
+    open: async () => Object.keys((await stores.allowances.read(OURS)).reservations).length,
     made: () => store.collection('scans').countDocuments({ organization_id: OURS }),
     /** Carries out every charge and refund, `repeats` times. */
     async relay(repeats = 1): Promise<void> {
@@ -64,8 +62,7 @@ async function limitedApi(startBalanceMicros: number | null) {
             if (entry.kind === 'refund') await allowance.follow(OURS);
           }
     },
-    release: (now: Date) =>
-      releaseAbandoned({ allowances: allowance.allowances, countScans: scans.countOf, logger }, now),
+    release: (now: Date) => releaseAbandoned({ allowances: stores.allowances, countScans: scans.countOf, logger }, now),
     /** Has the process die when it has written `count` more scans. */
     dieAfter(count: number): void {
       const { insertUnlessThere } = scans;
@@ -154,7 +151,7 @@ describe('checks per month', () => {
     assert.deepEqual([await api.used(), await api.made()], [8, 3]);
     assert.equal((await api.post(BULK, eight, withKey('interrupted'))).status, 201);
     assert.deepEqual([await api.used(), await api.made()], [8, 8]);
-    await api.allowance.writeFinished();
+    await api.settle();
     assert.equal(await api.open(), 0);
     assert.equal((await api.post(BULK, eight, withKey('interrupted'))).headers.get('idempotency-replayed'), 'true');
     assert.equal(await api.used(), 8);

@@ -20,11 +20,11 @@ describe('the API keys of an organization', () => {
     const { status, body, text } = await create({ name: 'Build server' });
     assert.equal(status, 201);
     assert.match(body.full_key, /^adsw_[A-Za-z0-9_-]{43}$/);
-    assert.equal((await api.post('/api/v1/scans', PAGE, { key: body.full_key })).status, 201);
     assert.ok(text.includes(body.full_key));
     const listed = (await list()).find(({ id }) => id === body.id);
     const { full_key, ...shown } = body;
     assert.deepEqual(listed, { ...shown, last_used_at: null, is_operators: false });
+    assert.equal((await api.post('/api/v1/scans', PAGE, { key: body.full_key })).status, 201);
     const stored = await api.store.collection('api_keys').find({}).toArray();
     for (const one of [await list(), stored]) assert.ok(!JSON.stringify(one).includes(full_key));
   });

@@ -188,10 +188,9 @@ describe('requests that cannot be taken', () => {
   });
 
   test('an error of ours is a 500 that says nothing of its cause', async () => {
-    const { picture } = api.around;
-    api.around.picture = () => Promise.reject(new Error('secret cause'));
+    const mend = api.intercept('scans', 'findOne', () => Promise.reject(new Error('secret cause')));
     const answer = await api.get('/api/v1/scans/x/screenshot');
-    api.around.picture = picture;
+    mend();
     assert.equal(answer.status, 500);
     assert.deepEqual(answer.body, { detail: 'Something went wrong on our side.', code: 'internal_error' });
   });

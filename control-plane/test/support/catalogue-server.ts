@@ -1,19 +1,27 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { CATALOGUE } from './running-api.ts';
+import type { Catalogue } from '@adsweep/shared/targeting/catalogue.ts';
+import { CATALOGUE } from './sample-catalogue.ts';
 
-/** A stand-in for the proxy-router: its catalogue, for those who have the token. */
-export async function startCatalogueServer(nodeToken: string): Promise<{ url: string; stop(): void }> {
+/** A server with the proxy-router's catalogue, for those who have the token; null: it answers 503. `serve` replaces what it has. */
+export async function startCatalogueServer(nodeToken: string, catalogue: Catalogue | null = CATALOGUE) {
+  let served = catalogue;
   const server = createServer((request, answer) => {
     const isNode = request.headers.authorization === `Bearer ${nodeToken}`;
-    answer.writeHead(isNode ? 200 : 401).end(JSON.stringify(CATALOGUE));
+    const status = isNode ? (served ? 200 : 503) : 401;
+    answer.writeHead(status).end(JSON.stringify(served));
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
-  const stop = () => {
-    server.close();
-    server.closeAllConnections();
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    serve: (other: Catalogue | null): void => {
+      served = other;
+    },
+    stop(): void {
+      server.close();
+      server.closeAllConnections();
+    },
   };
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, stop };
 }

@@ -75,7 +75,7 @@ export function describeListOfScans(name: string, open?: () => Promise<Store>): 
   describe(name, () => {
     let api: RunningApi;
     before(async () => {
-      api = await runningApi(open);
+      api = await runningApi(open && { open });
       await storeScans(api.store);
     });
     after(() => api.stop());

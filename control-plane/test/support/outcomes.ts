@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { until } from '../../../shared/test/support/until.ts';
 import type { CaptureRecord } from '../../src/crawling/captures/capture-record.ts';
 import type { ScanRecord } from '../../src/scan/scan.ts';
-import { captureOf, PRICE_MICROS, type RunningFarm } from './running-farm.ts';
+import { PRICE_MICROS } from './open-plane.ts';
+import { captureOf, type RunningFarm } from './running-farm.ts';
 import type { LeaseOfFirst } from './simulated-node.ts';
 
 /** The capture that every lease is completed with. */

@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
-import { mkdtemp, readdir, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import type { Artifact } from '@adsweep/shared/capture/artifacts.ts';
@@ -9,92 +8,33 @@ import type { NetworkRequest } from '@adsweep/shared/capture/network-request.ts'
 import { newId } from '@adsweep/shared/ids.ts';
 import type { MemberLease } from '@adsweep/shared/lease/client.ts';
 import { listen } from '@adsweep/shared/service/listen.ts';
-import { createLogger } from '@adsweep/shared/service/logger.ts';
 import type { Catalogue } from '@adsweep/shared/targeting/catalogue.ts';
-import { AddressPolicy } from '@adsweep/shared/urls/address-policy.ts';
-import { Registry } from 'prom-client';
 import sharp from 'sharp';
 import { ledgerStore } from '../../src/accounts/billing/ledger-store.ts';
 import type { AnalysisSettings } from '../../src/analysis/analysis.ts';
-import { createApp } from '../../src/compose/create-app.ts';
-import { createDomains, createIndexes, type Domains } from '../../src/compose/domains.ts';
+import { nodeApp } from '../../src/compose/create-app.ts';
+import type { Domains } from '../../src/compose/domains.ts';
 import { shardKeys } from '../../src/crawling/queue/queue-shards.ts';
 import { type EventRecord, eventStore } from '../../src/delivery/events/event-store.ts';
-import { workMetrics } from '../../src/metrics.ts';
-import { openBroadcast } from '../../src/platform/broadcast.ts';
-import type { DiskSpace } from '../../src/platform/disk-space.ts';
-import { openDiskObjects } from '../../src/platform/object-store.ts';
-import type { RedisClient } from '../../src/platform/redis.ts';
 import type { Loop } from '../../src/platform/start-loop.ts';
-import { openStore } from '../../src/platform/store.ts';
-import { openWakeHub } from '../../src/platform/wake-hub.ts';
 import type { ScanRecord } from '../../src/scan/scan.ts';
 import { scanStore } from '../../src/scan/scan-store.ts';
 import { newScan } from '../../src/scanning/scans/request/new-scan.ts';
-import { type PrivateRedis, startRedis } from './private-redis.ts';
+import { NODE_TOKEN, openPlane, type PlaneOptions, PRICE_MICROS } from './open-plane.ts';
 import { type LeaseOfFirst, SimulatedNode } from './simulated-node.ts';
-
-export const NODE_TOKEN = 'the-token-of-all-nodes';
-export const NEXT_NODE_TOKEN = 'the-next-token-of-all-nodes';
-export const PUBLIC_URL = 'https://adsweep.example';
-export const PRICE_MICROS = 10_000;
-const RULE_BUDGET_MS = 2_000;
 
 export type RunningFarm = Awaited<ReturnType<typeof runningFarm>>;
 
-export type FarmOptions = Partial<Pick<AnalysisSettings, 'model'>> & {
-  /** How the control plane reaches Redis; by default over the connection that the test has. */
-  connect?: (redis: PrivateRedis) => Promise<RedisClient>;
-};
+export type FarmOptions = Pick<PlaneOptions, 'connect'> & Partial<Pick<AnalysisSettings, 'model'>>;
 
 /** The farm's side of the control plane with its node API on a free port, over a store in memory and a Redis of its own. */
-export async function runningFarm({ model = null, connect = async ({ client }) => client }: FarmOptions = {}) {
-  const logger = createLogger('test', 'silent');
-  const registry = new Registry();
-  const [redis, store, folder] = await Promise.all([
-    startRedis(),
-    openStore({ path: ':memory:' }),
-    mkdtemp(join(tmpdir(), 'adsweep-farm-')),
-  ]);
-  const [objects, connection] = await Promise.all([openDiskObjects(folder), connect(redis)]);
-  const secrets = { joinTokens: `${NODE_TOKEN},${NEXT_NODE_TOKEN}`, leaseSecret: 'a secret that signs leases' };
-  /** A disk with room, until a test says otherwise. */
-  const disk: DiskSpace = { requireFree: async () => {} };
-  const closing = new AbortController();
-  const [wake, broadcast] = [openWakeHub(connection), openBroadcast(connection)];
-  const platform = {
-    store,
-    redis: connection,
-    objects,
-    disk,
-    wake,
-    broadcast,
-    metrics: workMetrics(registry),
-    closing: closing.signal,
-    logger,
-  };
-  const settings = {
-    ...{ publicUrl: PUBLIC_URL, dataDir: folder, addresses: new AddressPolicy([]) },
-    ...{ proxyUrl: 'http://127.0.0.1:9', catalogueEveryMs: 60_000 },
-    ...{ ruleBudgetMs: RULE_BUDGET_MS, model, checkPriceMicros: PRICE_MICROS, startBalanceMicros: null },
-    ...secrets,
-  };
-  const domains = createDomains(platform, settings);
-  await createIndexes(domains);
+export async function runningFarm({ model = null, connect }: FarmOptions = {}) {
+  const plane = await openPlane({ ...(connect && { connect }), settings: { model } });
+  const { redis, store, objects, registry, folder, domains } = plane;
   const farm = farmOf(domains);
 
   const server = await listen('127.0.0.1', 0, 'ADSWEEP_NODE_API_PORT');
-  const app = createApp({
-    routes: farm.nodeRoutes,
-    admit: farm.admitNode,
-    readyChecks: [],
-    registry,
-    metricsToken: NODE_TOKEN,
-    logger,
-    seen: () => {},
-    docs: false,
-  });
-  server.serve(app.callback());
+  server.serve(nodeApp({ ...plane, readyChecks: [], metricsToken: NODE_TOKEN }).callback());
   const baseUrl = `http://127.0.0.1:${server.port}`;
   const scans = scanStore(store);
   const [ledger, events] = [ledgerStore(store), eventStore(store)];
@@ -113,7 +53,7 @@ export async function runningFarm({ model = null, connect = async ({ client }) =
     ledger,
     events,
     baseUrl,
-    parts: { ...platform, ...settings },
+    parts: { ...plane.platform, ...plane.settings },
     node: new SimulatedNode(baseUrl, NODE_TOKEN),
 
     startLoops(): Loop {
@@ -181,12 +121,7 @@ export async function runningFarm({ model = null, connect = async ({ client }) =
     async stop(): Promise<void> {
       await Promise.all(loops.map((loop) => loop.stop()));
       await server.close(0);
-      await store.close();
-      wake.stop();
-      broadcast.stop();
-      connection.disconnect();
-      await redis.stop();
-      await rm(folder, { recursive: true, force: true });
+      await plane.stop();
     },
   };
 }

@@ -1,17 +1,11 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import { newId } from '@adsweep/shared/ids.ts';
-import { createLogger } from '@adsweep/shared/service/logger.ts';
-import { Registry } from 'prom-client';
-import { answerStore } from '../../../src/analysis/model/answer-store.ts';
-import { askModel } from '../../../src/analysis/model/ask-model.ts';
-import { openChat } from '../../../src/analysis/model/chat.ts';
-import { showModel } from '../../../src/analysis/model/show-model.ts';
-import { workMetrics } from '../../../src/metrics.ts';
 import { type Behaviour, type ModelServer, modelServer } from '../../support/model-server.ts';
 import { itemsOf, type Json, ORGANIZATIONS, type RunningApi, runningApi } from '../../support/running-api.ts';
 import { captureOf } from '../../support/running-farm.ts';
 import { sampleScan } from '../../support/sample-scan.ts';
+import { storeCapture } from '../../support/store-capture.ts';
 
 const RULES = '/api/v1/custom-rules';
 const claims = {
@@ -24,34 +18,26 @@ const shop = { rule_type: 'blacklist_domain', config: { domains: ['shop.example'
 const gains: Behaviour = { answers: { tags: [{ slug: 'gains', reason: 'It says so.' }] } };
 const none: Behaviour = { answers: { tags: [] } };
 
+const limits = { ruleMs: 2_000, batchMs: 110_000 };
 let [api, server] = [null as unknown as RunningApi, null as unknown as ModelServer];
 before(async () => {
-  [api, server] = await Promise.all([runningApi(), modelServer()]);
+  server = await modelServer();
+  api = await runningApi({ settings: { model: { ...server.settings, scansWaiting: 1 }, ruleTests: limits } });
 });
 beforeEach(async () => {
   for (const name of ['rules', 'tag_definitions', 'model_answers']) await api.store.collection(name).deleteMany({});
-  api.around.model = theModel();
-  api.around.ruleTestLimits.batchMs = 110_000;
+  limits.batchMs = 110_000;
 });
 after(async () => {
   await api.stop();
   await server.stop();
 });
 
-function theModel(): NonNullable<RunningApi['around']['model']> {
-  const { settings } = server;
-  const parts = { settings, chat: openChat(settings), answers: answerStore(api.store) };
-  const ask = askModel({ ...parts, metrics: workMetrics(new Registry()), logger: createLogger('test', 'silent') });
-  return { ask, show: showModel(null) };
-}
-
 /** A finished scan of a page at this address. */
-async function finished(url = 'https://shop.example/'): Promise<string> {
+async function finished(url = 'https://shop.example/', of = api): Promise<string> {
   const id = newId();
-  const summary = { ...sampleScan().capture!, id: `${id}/1` };
-  api.around.captures.set(summary.id, captureOf([url]));
-  const ours = { _id: id, organization_id: ORGANIZATIONS.ours, outbox: [], capture: summary };
-  await api.scans.insertUnlessThere(sampleScan(ours));
+  const capture = await storeCapture(of, id, captureOf([url]));
+  await of.scans.insertUnlessThere(sampleScan({ _id: id, organization_id: ORGANIZATIONS.ours, outbox: [], capture }));
   return id;
 }
 
@@ -148,8 +134,11 @@ describe('§4.4.6 tests of AI rules', () => {
       const { matched, llm_failed } = await test(scan);
       assert.deepEqual([matched, llm_failed], [false, true]);
     }
-    api.around.model = null;
-    assert.equal((await test(scan)).llm_failed, true);
+    const without = await runningApi();
+    const scan_id = await finished('https://shop.example/', without);
+    const { body } = await without.post(`${RULES}/test`, { scan_id, rule_type, config });
+    await without.stop();
+    assert.equal(body.llm_failed, true);
   });
 
   it('are cells of a batch: llm_failed and content_prohibited take no other with them', async () => {
@@ -172,7 +161,7 @@ describe('§4.4.6 tests of AI rules', () => {
 
   it('are deadline_exceeded where the model is too slow, and the other cells are there', async () => {
     server.around.behave = () => 'hangs';
-    api.around.ruleTestLimits.batchMs = 6_000;
+    limits.batchMs = 6_000;
     const answer = await batch([claims, shop], [await finished()]);
     assert.deepEqual(shown(answer), ['0 false deadline_exceeded', '1 true null']);
     assert.deepEqual(answer.summary, { total: 2, matched: 1, failed: 1, deadline_exceeded: 1 });

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import { platformRules } from '../../../src/analysis/rules/platform-rules.ts';
 import { compileExpression, type Pattern } from '../../../src/analysis/rules/search/expression.ts';
-import { inService } from '../../../src/reference/tags/tag-definitions.ts';
 import { itemsOf, type Json, KEYS, ORGANIZATIONS, type RunningApi, runningApi } from '../../support/running-api.ts';
 import { sampleScan, sampleTag } from '../../support/sample-scan.ts';
 
@@ -20,10 +19,6 @@ describe('custom rules', () => {
   let operator: string;
   before(async () => {
     api = await runningApi();
-    api.around.tagWordsFor = async (organizationId) => {
-      const known = await api.tags.visibleTo(organizationId);
-      return (slug) => inService(known, slug);
-    };
     operator = await api.keyThatMay('custom_rules.manage', 'scans.read', 'organizations.manage');
   });
   beforeEach(async () => {

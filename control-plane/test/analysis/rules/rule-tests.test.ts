@@ -2,10 +2,14 @@ import assert from 'node:assert/strict';
 import { after, afterEach, before, describe, it } from 'node:test';
 import type { Capture } from '@adsweep/shared/capture/capture.ts';
 import { newId } from '@adsweep/shared/ids.ts';
+import type { Issue } from '@adsweep/shared/validation/issue.ts';
+import { ruleTestRoutes } from '../../../src/analysis/rules/rule-tests/routes.ts';
+import type { ApiError } from '../../../src/http/api-error.ts';
 import type { ScanRecord } from '../../../src/scan/scan.ts';
 import { itemsOf, type Json, KEYS, ORGANIZATIONS, type RunningApi, runningApi } from '../../support/running-api.ts';
 import { captureOf, requestOf } from '../../support/running-farm.ts';
 import { sampleScan, sampleTag } from '../../support/sample-scan.ts';
+import { storeCapture } from '../../support/store-capture.ts';
 
 const [TEST, BATCH] = ['/api/v1/custom-rules/test', '/api/v1/custom-rules/test-batch'];
 const kit = { rule_type: 'regexp_request_url', config: { pattern: 'kit-\\d' } };
@@ -15,18 +19,11 @@ const never = { rule_type: 'stopword_url', config: { contains: ['nowhere'] } };
 describe('rule tests', () => {
   let api: RunningApi;
   before(async () => {
-    api = await runningApi();
+    api = await runningApi({ settings: { ruleTests: limits } });
   });
   const usual = { ruleMs: 2_000, batchMs: 110_000 };
-  let checked: RunningApi['around']['problemsOf'];
-  before(() => {
-    checked = api.around.problemsOf;
-  });
-  afterEach(() => {
-    Object.assign(api.around.ruleTestLimits, usual);
-    api.around.problemsOf = checked;
-    api.around.findTestedScan = api.scans.find;
-  });
+  const limits = { ...usual };
+  afterEach(() => void Object.assign(limits, usual));
   after(() => api.stop());
 
   /** A finished scan that asked for `kit-7`, with a capture. */
@@ -36,8 +33,7 @@ describe('rule tests', () => {
       requests: [requestOf(1, { url: 'https://cdn.example/kit-7.js' })],
       ...seen,
     });
-    const summary = { ...sampleScan().capture!, id: `${id}/1` };
-    api.around.captures.set(summary.id, capture);
+    const summary = await storeCapture(api, id, capture);
     const scan = sampleScan({ _id: id, organization_id: ORGANIZATIONS.ours, outbox: [], capture: summary, ...change });
     await api.scans.insertUnlessThere(scan);
     return id;
@@ -115,7 +111,7 @@ describe('rule tests', () => {
 
   it('§4.4.2 a rule that hits its own time limit is timed_out, and 504 by itself; those that do not search go on', async () => {
     const scan = await finished({ tags: [sampleTag('autosound', '')] });
-    api.around.ruleTestLimits.ruleMs = 0;
+    limits.ruleMs = 0;
     const combo = { rule_type: 'combo', config: { all_of: ['autosound'] } };
     const answer = await batch([kit, combo, shop], [scan]);
     assert.deepEqual(shown(answer), ['0 false timed_out', '1 true null', '2 false timed_out']);
@@ -157,32 +153,39 @@ describe('rule tests', () => {
   it('§4.4.2 a rule that cannot be read when it is run is invalid_rule, and takes no other with it', async () => {
     const scans = [await finished(), await finished()];
     // As if what checks rules took what cannot be run.
-    api.around.problemsOf = async (patterns) => patterns.map(() => null);
+    const { ruleTests } = api.domains.analysis.dependencies;
+    const problemsOf = async (patterns: string[]) => patterns.map(() => null);
+    const [single, several] = ruleTestRoutes({ rules: api.rules, ruleTests, problemsOf });
+    const caller = { organizationId: ORGANIZATIONS.ours };
     const unreadable = { rule_type: 'regexp_request_url', config: { pattern: 'kit-(' } };
-    const answer = await batch([unreadable, kit], scans);
+    const asked = { caller, body: { rules: [unreadable, kit], scan_ids: scans } };
+    const answer = (await several!.handle(asked as never)) as { body: Json };
     assert.deepEqual(shown(answer), [
       ...['0 false invalid_rule', '0 false invalid_rule'],
       ...['1 true null', '1 true null'],
     ]);
     assert.match(answer.body.results[0].error, /could not be read/);
     assert.deepEqual(answer.body.summary, { total: 4, matched: 2, failed: 2, deadline_exceeded: 0 });
-    const single = await api.post(TEST, { scan_id: scans[0], ...unreadable });
-    assert.deepEqual([single.status, itemsOf(single)], [422, ['body.config invalid_rule']]);
+    const alone = { caller, body: { scan_id: scans[0], ...unreadable } };
+    await assert.rejects(
+      async () => single!.handle(alone as never),
+      ({ status, detail }: ApiError) => {
+        const items = (detail as Issue[]).map(({ loc, type }) => `${loc.join('.')} ${type}`);
+        assert.deepEqual([status, items], [422, ['body.config invalid_rule']]);
+        return true;
+      },
+    );
   });
 
   it('§4.4.7 a batch loads each scan once, and changes none', async () => {
     const scans = [await finished(), await finished()];
-    const { captures } = api.around;
-    const [{ get }, loaded] = [captures, [] as string[]];
-    captures.get = (id) => {
-      loaded.push(id);
-      return get.call(captures, id);
-    };
+    const loaded: string[] = [];
+    const done = api.intercept('captures', 'findOne', async ({ _id }: { _id: string }) => void loaded.push(_id));
     const before = await Promise.all(scans.map((id) => api.scans.find(ORGANIZATIONS.ours, id)));
     const answer = await batch([kit, shop, never, kit], scans);
-    captures.get = get;
+    done();
     assert.equal(answer.body.summary.matched, 6);
-    assert.deepEqual(loaded.toSorted(), scans.map((id) => `${id}/1`).toSorted());
+    assert.deepEqual(loaded.toSorted(), scans.map((id) => `${id}:1`).toSorted());
     assert.deepEqual(await Promise.all(scans.map((id) => api.scans.find(ORGANIZATIONS.ours, id))), before);
     assert.equal((await api.get('/api/v1/custom-rules')).body.total, 0);
   });
@@ -208,43 +211,40 @@ describe('rule tests', () => {
     const held = new Promise<void>((resolve) => {
       release = resolve;
     });
-    const began = new Promise<void>((resolve) => {
-      api.around.findTestedScan = async (organizationId, id) => {
-        resolve();
-        await held;
-        return api.scans.find(organizationId, id);
-      };
+    const began = Promise.withResolvers<void>();
+    const done = api.intercept('scans', 'findOne', async () => {
+      began.resolve();
+      await held;
     });
     const first = batch([kit], [scan]);
-    await began;
+    await began.promise;
     const second = await batch([kit], [scan]);
     assert.deepEqual([second.status, second.body.code], [429, 'checking.rule_test_batch_in_progress']);
     assert.ok(Number(second.headers.get('retry-after')) > 0);
     const theirs = batch([kit], [scan], KEYS.theirs);
     release();
+    done();
     assert.deepEqual([(await first).status, (await theirs).status], [200, 200]);
     assert.equal((await batch([kit], [scan])).status, 200, 'and the next one runs');
   });
 
   it('§4.4.4 scans that cannot be read before the deadline are 504, and free the organization', async () => {
     const scan = await finished();
-    api.around.ruleTestLimits.batchMs = 50;
-    api.around.findTestedScan = () => new Promise(() => undefined);
+    limits.batchMs = 50;
+    const done = api.intercept('scans', 'findOne', () => new Promise(() => undefined));
     const late = await batch([kit], [scan]);
     assert.deepEqual([late.status, late.body.code], [504, 'checking.rule_test_batch_timed_out']);
-    api.around.findTestedScan = api.scans.find;
-    api.around.ruleTestLimits.batchMs = 110_000;
+    done();
+    limits.batchMs = usual.batchMs;
     assert.equal((await batch([kit], [scan])).status, 200);
   });
 
   it('§4.4.4 cells that the deadline leaves out are deadline_exceeded, all of them in the summary', async () => {
     const scans = [await finished(), await finished()];
-    api.around.ruleTestLimits.batchMs = 1_500;
-    const { captures } = api.around;
-    const { get } = captures;
-    captures.get = () => new Promise(() => undefined) as never;
+    limits.batchMs = 1_500;
+    const done = api.intercept('captures', 'findOne', () => new Promise(() => undefined));
     const answer = await batch([kit, shop], scans);
-    captures.get = get;
+    done();
     assert.ok(shown(answer).every((cell: string) => cell.endsWith('deadline_exceeded')));
     assert.deepEqual(answer.body.summary, { total: 4, matched: 0, failed: 4, deadline_exceeded: 4 });
   });

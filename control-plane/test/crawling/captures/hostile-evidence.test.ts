@@ -8,11 +8,11 @@ import { until } from '../../../../shared/test/support/until.ts';
 import { buildReport } from '../../../src/scanning/reports/build-report.ts';
 import { reportPage } from '../../../src/scanning/reports/report-page.ts';
 import { presentScan } from '../../../src/scanning/scans/api/present-scan.ts';
+import { PUBLIC_URL } from '../../support/open-plane.ts';
 import {
   captureOf,
   gzJson,
   named,
-  PUBLIC_URL,
   type RunningFarm,
   requestOf,
   runningFarm,

@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { NO_QUOTAS, newOrganization } from '../../../src/accounts/organizations/organization.ts';
 import { countSlots, desiredNodes, nodeStateOf } from '../../../src/crawling/fleet/fleet-state.ts';
 import type { ReportedNode } from '../../../src/crawling/fleet/nodes.ts';
+import { refill } from '../../../src/crawling/leases/refill.ts';
+import type { Band } from '../../../src/crawling/queue/queue-shards.ts';
 import { type RunningApi, runningApi } from '../../support/running-api.ts';
 import { REPORT } from '../../support/simulated-node.ts';
 
@@ -60,8 +63,28 @@ describe('the operations about the fleet', () => {
       node('b-1', { pool: 'bulk', slots: 8 }),
       node('b-2', { pool: 'bulk', draining: true }),
     ];
-    api.around.readFleet = async () => ({ nodes, marks: marks(['gone'], ['b-2']) });
-    api.around.load = { waiting: { 0: 3, 1: 8, 2: 1 }, capped: 5, delayed: 2, leased: 3 };
+    const { queue, nodes: reported, blocked, draining } = api.domains.crawling.dependencies;
+    for (const { id, instance, seen_at: _, ...report } of nodes)
+      await reported.report({ nodeId: id, instance }, report);
+    await Promise.all([blocked.add('gone', SEEN), draining.add('b-2', SEEN)]);
+    // Three jobs of `capped` are leased, which is its cap: five others wait beyond it.
+    await api.accounts.organizations.insert(newOrganization({ _id: 'capped', name: 'capped' }, SEEN));
+    await api.accounts.organizations.change('capped', { quotas: { ...NO_QUOTAS, concurrent_leases: 3 } }, []);
+    await refill(api.domains.crawling.dependencies);
+    const enqueue = (count: number, organizationId: string, band: Band, delayMs = 0) =>
+      queue.enqueueAll(
+        Array.from({ length: count }, () => ({ jobId: crypto.randomUUID(), organizationId, band, delayMs })),
+      );
+    await enqueue(3, 'capped', 0);
+    assert.equal((await queue.take('a-1', 3, 256)).length, 3);
+    await enqueue(5, 'capped', 1);
+    for (const [count, band] of [
+      [3, 0],
+      [3, 1],
+      [1, 2],
+    ] as const)
+      await enqueue(count, 'free', band);
+    await enqueue(2, 'free', 0, 60_000);
   });
   after(() => api.stop());
 
@@ -94,9 +117,11 @@ describe('the operations about the fleet', () => {
         overloaded: [],
         adsweep_version: 'test',
         browser_version: 'none',
-        seen_at: SEEN.toISOString(),
+        seen_at: all.items[0].seen_at,
       },
     });
+    const ageMs = Date.now() - Date.parse(all.items[0].seen_at);
+    assert.ok(ageMs < 60_000, `${ageMs} ms`);
     const ids = async (query: string) => (await list(query)).items.map(({ id, state }: typeof all) => [id, state]);
     assert.deepEqual(await ids('?pool=bulk&limit=1&page=2'), [['b-2', 'drained']]);
     assert.deepEqual(await ids('?state=draining'), [['a-1', 'draining']]);
@@ -105,23 +130,28 @@ describe('the operations about the fleet', () => {
   });
 
   it('§4.6.3 block, unblock, drain and undrain a node by its name, for keys that may manage the fleet', async () => {
-    const done: string[] = [];
-    api.around.fleet = async (verb, nodeId) => void done.push(`${verb} ${nodeId}`);
-    const verbs = ['block', 'unblock', 'drain', 'undrain'];
-    for (const verb of verbs) {
+    const named = async () => {
+      const { blocked, draining } = (await api.get('/api/v1/fleet', { key: reader })).body;
+      return [blocked.includes('host-1.example'), draining.includes('host-1.example')];
+    };
+    for (const [verb, after] of [
+      ['block', [true, false]],
+      ['unblock', [false, false]],
+      ['drain', [false, true]],
+      ['undrain', [false, false]],
+    ] as const) {
       const path = `/api/v1/fleet/nodes/host-1.example/${verb}`;
+      const before = await named();
       assert.equal((await api.post(path, undefined, { key: reader })).status, 403);
+      assert.deepEqual(await named(), before);
       assert.equal((await api.post(path, undefined, { key: manager })).status, 204);
+      assert.deepEqual(await named(), after, verb);
     }
     assert.equal((await api.post('/api/v1/fleet/nodes/no%20name/drain', undefined, { key: manager })).status, 422);
-    assert.deepEqual(
-      done,
-      verbs.map((verb) => `${verb} host-1.example`),
-    );
   });
 
   it('§4.6.1 say that the index of work is away', async () => {
-    api.around.readFleet = () => Promise.reject(new Error('no Redis'));
+    await api.redis.kill();
     for (const path of ['/api/v1/fleet', '/api/v1/fleet/nodes']) {
       const { status, body } = await api.get(path, { key: reader });
       assert.deepEqual([status, body.code], [503, 'unavailable']);

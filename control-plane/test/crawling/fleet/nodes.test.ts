@@ -6,7 +6,8 @@ import { createDomains } from '../../../src/compose/domains.ts';
 import { newIdentity } from '../../../src/crawling/fleet/credentials.ts';
 import { leaseRoutes } from '../../../src/crawling/node-api/lease-routes.ts';
 import type { CrawlQueue } from '../../../src/crawling/queue/queue.ts';
-import { captureOf, NEXT_NODE_TOKEN, NODE_TOKEN, type RunningFarm, runningFarm } from '../../support/running-farm.ts';
+import { NEXT_NODE_TOKEN, NODE_TOKEN } from '../../support/open-plane.ts';
+import { captureOf, type RunningFarm, runningFarm } from '../../support/running-farm.ts';
 import { REPORT } from '../../support/simulated-node.ts';
 
 let farm: RunningFarm;

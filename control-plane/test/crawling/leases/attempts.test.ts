@@ -13,7 +13,8 @@ import { shardKeys } from '../../../src/crawling/queue/queue-shards.ts';
 import { waitingJobOf } from '../../../src/crawling/queue/waiting-jobs.ts';
 import { cancelScan } from '../../../src/scan/cancel.ts';
 import type { ScanRecord } from '../../../src/scan/scan.ts';
-import { captureOf, named, PRICE_MICROS, type RunningFarm, runningFarm, webp } from '../../support/running-farm.ts';
+import { PRICE_MICROS } from '../../support/open-plane.ts';
+import { captureOf, named, type RunningFarm, runningFarm, webp } from '../../support/running-farm.ts';
 import type { LeaseOfFirst } from '../../support/simulated-node.ts';
 
 const CHAIN = ['https://shop.example/'];

@@ -8,8 +8,9 @@ import { reap } from '../../../src/crawling/leases/reaper.ts';
 import { refill } from '../../../src/crawling/leases/refill.ts';
 import { openRedis, redisReady } from '../../../src/platform/redis.ts';
 import { CuttableLink } from '../../support/cuttable-link.ts';
+import { NODE_TOKEN } from '../../support/open-plane.ts';
 import { assertOnce, processAll, SEEN } from '../../support/outcomes.ts';
-import { NODE_TOKEN, runningFarm } from '../../support/running-farm.ts';
+import { runningFarm } from '../../support/running-farm.ts';
 import { SimulatedNode } from '../../support/simulated-node.ts';
 
 const READY_MS = 60_000;

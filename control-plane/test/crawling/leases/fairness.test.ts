@@ -20,7 +20,8 @@ import { newScan } from '../../../src/scanning/scans/request/new-scan.ts';
 import { startCatalogueServer } from '../../support/catalogue-server.ts';
 import { planeSettings } from '../../support/plane-settings.ts';
 import { startRedis } from '../../support/private-redis.ts';
-import { CATALOGUE, type Json, PAGE } from '../../support/running-api.ts';
+import { type Json, PAGE } from '../../support/running-api.ts';
+import { CATALOGUE } from '../../support/sample-catalogue.ts';
 import { type LeaseOfFirst, SimulatedNode } from '../../support/simulated-node.ts';
 
 const NODE_TOKEN = 'node-token-of-this-test';

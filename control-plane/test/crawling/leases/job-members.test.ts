@@ -10,14 +10,8 @@ import { reap } from '../../../src/crawling/leases/reaper.ts';
 import { refill } from '../../../src/crawling/leases/refill.ts';
 import { cancelScan } from '../../../src/scan/cancel.ts';
 import type { ScanRecord } from '../../../src/scan/scan.ts';
-import {
-  captureOf,
-  PRICE_MICROS,
-  type RunningFarm,
-  runningFarm,
-  sampleLandings,
-  webp,
-} from '../../support/running-farm.ts';
+import { PRICE_MICROS } from '../../support/open-plane.ts';
+import { captureOf, type RunningFarm, runningFarm, sampleLandings, webp } from '../../support/running-farm.ts';
 import type { LeaseOfFirst } from '../../support/simulated-node.ts';
 
 const CAPTURE = captureOf(['https://shop.example/']);

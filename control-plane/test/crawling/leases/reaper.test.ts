@@ -13,8 +13,9 @@ import { until } from '../../../../shared/test/support/until.ts';
 import { ReaperGrace } from '../../../src/crawling/leases/reaper.ts';
 import { shardKeys } from '../../../src/crawling/queue/queue-shards.ts';
 import { type PrivateRedis, startRedis } from '../../support/private-redis.ts';
-import { CATALOGUE, PAGE } from '../../support/running-api.ts';
+import { PAGE } from '../../support/running-api.ts';
 import { captureOf } from '../../support/running-farm.ts';
+import { CATALOGUE } from '../../support/sample-catalogue.ts';
 import { type LeaseOfFirst, SimulatedNode } from '../../support/simulated-node.ts';
 
 describe('the grace of the reaper', () => {

@@ -10,12 +10,11 @@ import { newIdentity } from '../../../src/crawling/fleet/credentials.ts';
 import { nodes } from '../../../src/crawling/fleet/nodes.ts';
 import { workMetrics } from '../../../src/metrics.ts';
 import { LOUD } from '../../support/checked-scans.ts';
+import { PRICE_MICROS, PUBLIC_URL } from '../../support/open-plane.ts';
 import {
   captureOf,
   gzJson,
   named,
-  PRICE_MICROS,
-  PUBLIC_URL,
   type RunningFarm,
   requestOf,
   runningFarm,

@@ -15,10 +15,10 @@ import { bodyStore } from '../../../src/crawling/captures/body-store.ts';
 import { attemptOf } from '../../../src/crawling/captures/capture-record.ts';
 import { landingsOf } from '../../../src/crawling/captures/present-evidence.ts';
 import { parseLeaseId } from '../../../src/crawling/fleet/credentials.ts';
+import { NODE_TOKEN } from '../../support/open-plane.ts';
 import {
   captureOf,
   gzJson,
-  NODE_TOKEN,
   named,
   type RunningFarm,
   requestOf,

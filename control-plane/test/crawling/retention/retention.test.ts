@@ -10,7 +10,8 @@ import type { ScanRecord } from '../../../src/scan/scan.ts';
 import { scanStore } from '../../../src/scan/scan-store.ts';
 import { artifactStore } from '../../../src/scanning/artifacts/artifact-store.ts';
 import { explaining } from '../../support/explaining-store.ts';
-import { captureOf, named, PRICE_MICROS, type RunningFarm, runningFarm, webp } from '../../support/running-farm.ts';
+import { PRICE_MICROS } from '../../support/open-plane.ts';
+import { captureOf, named, type RunningFarm, runningFarm, webp } from '../../support/running-farm.ts';
 import { sampleScan } from '../../support/sample-scan.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;

@@ -6,7 +6,8 @@ import type { OutboxEntry } from '../../../src/platform/outbox/outbox-entry.ts';
 import { createWakeSignal } from '../../../src/platform/wake-signal.ts';
 import type { ScanRecord } from '../../../src/scan/scan.ts';
 import { checkCrawled, crawledScan, followUpsOf } from '../../support/checked-scans.ts';
-import { PRICE_MICROS, type RunningFarm, runningFarm } from '../../support/running-farm.ts';
+import { PRICE_MICROS } from '../../support/open-plane.ts';
+import { type RunningFarm, runningFarm } from '../../support/running-farm.ts';
 
 const TAGS = 'scanning.tags.detected';
 const COMPLETED = 'scanning.scan.completed';

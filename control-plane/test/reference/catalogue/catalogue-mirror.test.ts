@@ -9,7 +9,7 @@ import { until } from '../../../../shared/test/support/until.ts';
 import { openStore } from '../../../src/platform/store.ts';
 import { catalogueStore } from '../../../src/reference/catalogue/catalogue-store.ts';
 import { catalogueMirror, catalogueReader } from '../../../src/reference/catalogue/mirror-catalogue.ts';
-import { CATALOGUE } from '../../support/running-api.ts';
+import { CATALOGUE } from '../../support/sample-catalogue.ts';
 
 const logger = createLogger('control-plane', 'silent');
 

@@ -4,15 +4,16 @@ import { EMULATORS } from '@adsweep/shared/scan/emulators.ts';
 import { GEO_REGIONS, geoOf } from '@adsweep/shared/scan/geos.ts';
 import { iso31661 } from 'iso-3166';
 import { closest, editDistance } from '../../../src/reference/catalogue/lookup.ts';
-import { CATALOGUE, itemsOf, type RunningApi, runningApi } from '../../support/running-api.ts';
+import { itemsOf, type RunningApi, runningApi } from '../../support/running-api.ts';
+import { CATALOGUE } from '../../support/sample-catalogue.ts';
 
 describe('what can be asked for', () => {
   let api: RunningApi;
   before(async () => {
-    api = await runningApi();
+    api = await runningApi({ settings: { catalogueEveryMs: 5 } });
   });
-  beforeEach(() => {
-    api.around.catalogue = CATALOGUE;
+  beforeEach(async () => {
+    await api.serveCatalogue(CATALOGUE);
   });
   after(() => api.stop());
 
@@ -27,7 +28,10 @@ describe('what can be asked for', () => {
   });
 
   test('§4.5.1 a country the provider no longer serves is removed', async () => {
-    api.around.catalogue = { ...CATALOGUE, pools: CATALOGUE.pools.filter(({ country_code }) => country_code === 'PT') };
+    await api.serveCatalogue({
+      ...CATALOGUE,
+      pools: CATALOGUE.pools.filter(({ country_code }) => country_code === 'PT'),
+    });
     assert.equal((await api.get('/api/v1/geos')).body.length, 1);
   });
 
@@ -80,18 +84,19 @@ describe('what can be asked for', () => {
   });
 
   test('§2.3.3 refreshed_at is null before the first catalogue', async () => {
-    api.around.catalogue = null;
-    const { status, body, headers } = await targeting('country_code=US');
+    const unread = await runningApi({ catalogue: null });
+    const { status, body, headers } = await unread.get('/api/v1/proxy/targeting?country_code=US');
     assert.equal(status, 200);
     assert.equal(body.refreshed_at, null);
     assert.equal(headers.get('cache-control'), `private, max-age=${body.ttl_seconds}`);
-    assert.equal((await api.get('/api/v1/geos')).status, 503);
+    assert.equal((await unread.get('/api/v1/geos')).status, 503);
+    await unread.stop();
   });
 
   test('§2.3.3 each country has a time of its own; one that nobody serves has none until every provider was read', async () => {
     const [us, ...others] = CATALOGUE.pools;
     const refreshed_at = '2026-02-02T00:00:00.000Z';
-    api.around.catalogue = { refreshed_at: null, pools: [{ ...us!, refreshed_at }, ...others.slice(1)] };
+    await api.serveCatalogue({ refreshed_at: null, pools: [{ ...us!, refreshed_at }, ...others.slice(1)] });
     const times = async (country: string) => (await targeting(`country_code=${country}`)).body.refreshed_at;
     assert.equal(await times('US'), refreshed_at);
     assert.equal(await times('PT'), CATALOGUE.refreshed_at);
@@ -122,12 +127,12 @@ describe('what can be asked for', () => {
     const etag = async () => (await targeting('country_code=US')).headers.get('etag');
     const before = await etag();
     const refreshed_at = '2026-02-02T00:00:00.000Z';
-    api.around.catalogue = { refreshed_at, pools: CATALOGUE.pools.map((pool) => ({ ...pool, refreshed_at })) };
+    await api.serveCatalogue({ refreshed_at, pools: CATALOGUE.pools.map((pool) => ({ ...pool, refreshed_at })) });
     assert.equal(await etag(), before);
     assert.equal((await targeting('country_code=US')).body.refreshed_at, '2026-02-02T00:00:00.000Z');
     const [first, ...rest] = CATALOGUE.pools;
     assert.ok(first);
-    api.around.catalogue = { ...CATALOGUE, pools: [{ ...first, isps: ['Comcast'] }, ...rest] };
+    await api.serveCatalogue({ ...CATALOGUE, pools: [{ ...first, isps: ['Comcast'] }, ...rest] });
     assert.notEqual(await etag(), before);
     const mobile = (await targeting('country_code=US&proxy_type=mobile')).headers.get('etag');
     assert.notEqual(mobile, before);

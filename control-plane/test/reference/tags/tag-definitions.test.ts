@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import { newId } from '@adsweep/shared/ids.ts';
 import { tagDefinitionStore } from '../../../src/reference/tags/tag-definition-store.ts';
-import { inService, type TagDefinition } from '../../../src/reference/tags/tag-definitions.ts';
+import type { TagDefinition } from '../../../src/reference/tags/tag-definitions.ts';
 import { type Json, KEYS, ORGANIZATIONS, type RunningApi, runningApi } from '../../support/running-api.ts';
 import { sampleScan, sampleTag } from '../../support/sample-scan.ts';
 
@@ -24,12 +24,6 @@ describe('tag definitions', () => {
   let manager: string;
   before(async () => {
     api = await runningApi();
-    const { tags } = api;
-    // The API as it is put together: what the store says is what it shows.
-    api.around.tagWordsFor = async (organizationId) => {
-      const known = await tags.visibleTo(organizationId);
-      return (slug) => inService(known, slug);
-    };
     operator = await api.keyThatMay('custom_rules.manage', 'organizations.manage');
     manager = await api.keyThatMay('custom_rules.manage');
   });

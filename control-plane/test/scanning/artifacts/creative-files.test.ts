@@ -1,39 +1,49 @@
 import assert from 'node:assert/strict';
-import { createHash } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { after, before, describe, test } from 'node:test';
+import { newId } from '@adsweep/shared/ids.ts';
 import { until } from '../../../../shared/test/support/until.ts';
 import { byteRange } from '../../../src/http/conditional-get.ts';
 import { openDiskObjects } from '../../../src/platform/object-store.ts';
 import { KEYS, ORGANIZATIONS, type RunningApi, runningApi } from '../../support/running-api.ts';
+import { captureOf } from '../../support/running-farm.ts';
+import { sampleScan } from '../../support/sample-scan.ts';
+import { storeCapture } from '../../support/store-capture.ts';
 
 const VIDEO = Buffer.from(Array.from({ length: 1000 }, (_, at) => at % 256));
 
 describe('the files of a creative', () => {
   let api: RunningApi;
-  let type = 'video/webm';
+  let scanId: string;
   let streams: Readable[] = [];
   before(async () => {
     api = await runningApi();
-    api.around.file = async (organizationId, _, name) => {
-      if (organizationId !== ORGANIZATIONS.ours || name === 'creative.html') return null;
-      const sha256 = createHash('sha256').update(VIDEO).digest('hex');
-      const read = async (range?: { start: number; end: number }) => {
-        const stream = Readable.from([range ? VIDEO.subarray(range.start, range.end + 1) : VIDEO]);
-        streams.push(stream);
-        return stream;
-      };
-      return { sha256, bytes: VIDEO.length, content_type: type, read };
+    const { get } = api.objects;
+    api.objects.get = async (...of) => {
+      const found = await get(...of);
+      if (found) streams.push(found.stream);
+      return found;
     };
+    scanId = await scanWithVideo('video/webm');
   });
+
+  /** A scan of ours with a video and a VAST document, and no markup. `type`: what the video's server said that it is. */
+  async function scanWithVideo(type: string): Promise<string> {
+    const id = newId();
+    const files = ['creative-video', 'vast.xml'].map((name) => ({ name, bytes: VIDEO, content_type: type }));
+    const capture = await storeCapture(api, id, captureOf([]), files);
+    const ours = { _id: id, organization_id: ORGANIZATIONS.ours, outbox: [], capture };
+    await api.scans.insertUnlessThere(sampleScan(ours));
+    return id;
+  }
   after(() => api.stop());
 
   const fetchFile = async (path: string, headers: Record<string, string> = {}, key = KEYS.ours) => {
-    const answer = await fetch(`http://127.0.0.1:${api.port}/api/v1/scans/s/${path}`, {
+    const answer = await fetch(`http://127.0.0.1:${api.port}/api/v1/scans/${scanId}/${path}`, {
       headers: { authorization: `Bearer ${key}`, ...headers },
     });
     const { status, headers: told } = answer;
@@ -65,10 +75,10 @@ describe('the files of a creative', () => {
   });
 
   async function withType(other: string, act: () => Promise<void>): Promise<void> {
-    const before = type;
-    type = other;
+    const before = scanId;
+    scanId = await scanWithVideo(other);
     await act();
-    type = before;
+    scanId = before;
   }
 
   test('§4.3.6 a range is answered with that part alone, and one that is no part of this file with all of it', async () => {
@@ -93,34 +103,35 @@ describe('the files of a creative', () => {
     streams = [];
     const { told } = await fetchFile('creative-video');
     assert.equal((await fetchFile('creative-video', { 'if-none-match': told('etag') ?? '' })).status, 304);
-    assert.equal((await api.call('HEAD', '/api/v1/scans/s/creative-video')).status, 200);
+    assert.equal((await api.call('HEAD', `/api/v1/scans/${scanId}/creative-video`)).status, 200);
     assert.equal((await fetchFile('creative-html')).status, 404);
     assert.equal((await fetchFile('creative-video', {}, KEYS.theirs)).status, 404);
-    assert.equal((await api.get('/api/v1/scans/s/creative-video', { key: null })).status, 401);
+    assert.equal((await api.get(`/api/v1/scans/${scanId}/creative-video`, { key: null })).status, 401);
     await until('no file to be open', () => streams.every(({ destroyed }) => destroyed));
   });
 
   test('§4.3.1 a client that goes away ends the reading', async () => {
-    const file = api.around.file;
+    const { get } = api.objects;
     const endless = new Readable({
       read() {
         this.push(Buffer.alloc(65_536));
       },
     });
-    api.around.file = async () => ({
-      sha256: 'cd'.repeat(32),
-      bytes: 2 ** 40,
-      content_type: 'video/mp4',
-      read: async () => endless,
-    });
+    api.objects.get = async (...of) => {
+      const found = await get(...of);
+      return found && { ...found, stream: endless };
+    };
+    await api.store
+      .collection<{ scan_id: string }>('artifacts')
+      .updateMany({ scan_id: scanId }, { $set: { bytes: 2 ** 40 } });
     const leave = new AbortController();
     const headers = { authorization: `Bearer ${KEYS.ours}` };
-    const url = `http://127.0.0.1:${api.port}/api/v1/scans/s/creative-video`;
+    const url = `http://127.0.0.1:${api.port}/api/v1/scans/${scanId}/creative-video`;
     const answer = await fetch(url, { headers, signal: leave.signal });
     await answer.body!.getReader().read();
     leave.abort();
     await until('the reading to end', () => endless.destroyed);
-    api.around.file = file;
+    api.objects.get = get;
   });
 });
 

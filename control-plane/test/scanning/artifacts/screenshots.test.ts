@@ -1,10 +1,13 @@
 import assert from 'node:assert/strict';
-import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { after, before, describe, test } from 'node:test';
+import { newId } from '@adsweep/shared/ids.ts';
 import sharp from 'sharp';
 import { resizedSize } from '../../../src/scanning/artifacts/resize-screenshot.ts';
 import { itemsOf, ORGANIZATIONS, type RunningApi, runningApi } from '../../support/running-api.ts';
+import { captureOf, sampleLandings } from '../../support/running-farm.ts';
+import { sampleScan } from '../../support/sample-scan.ts';
+import { storeCapture } from '../../support/store-capture.ts';
 
 /** A picture: the upper half red, the lower half blue. */
 async function picture(width: number, height: number, format: 'webp' | 'jpeg'): Promise<Buffer> {
@@ -21,27 +24,39 @@ describe('§4.3.3 screenshots', () => {
   let api: RunningApi;
   let streams: Readable[] = [];
   let stored: Buffer;
+  let scanId: string;
   before(async () => {
     api = await runningApi();
+    watchStreams();
     await show(800, 4000);
   });
   after(() => api.stop());
 
-  /** From now on every scan of ours has this picture at its landings 0 and 1. */
-  async function show(width: number, height: number, format: 'webp' | 'jpeg' = 'webp'): Promise<void> {
+  /** From now on the scan has this picture at its landings 0 and 1, and `creative`, a JPEG, as that of its creative. */
+  async function show(width: number, height: number, format: 'webp' | 'jpeg' = 'webp', creative?: Buffer) {
+    scanId = newId();
     stored = await picture(width, height, format);
-    const sha256 = createHash('sha256').update(stored).digest('hex');
-    api.around.picture = async (organizationId, _, of) => {
-      const has = of === 'page' || of === 0 || of === 1;
-      if (organizationId !== ORGANIZATIONS.ours || !has) return null;
-      const stream = Readable.from([stored]);
-      streams.push(stream);
-      return { stream, artifact: { sha256, bytes: stored.length, content_type: `image/${format}`, width, height } };
+    const names = [0, 1].map((ord) => `landing-${ord}.${format}`);
+    const landings = sampleLandings(2).map((landing) => ({ ...landing, screenshot: names[landing.ord]! }));
+    const files = names.map((name) => ({ name, bytes: stored }));
+    if (creative) files.push({ name: 'creative.jpeg', bytes: creative });
+    const capture = await storeCapture(api, scanId, captureOf([], { landings }), files);
+    const ours = { _id: scanId, organization_id: ORGANIZATIONS.ours, outbox: [], capture };
+    await api.scans.insertUnlessThere(sampleScan(ours));
+  }
+
+  /** Keeps every stream that is opened from now on. */
+  function watchStreams(): void {
+    const { get } = api.objects;
+    api.objects.get = async (...of) => {
+      const found = await get(...of);
+      if (found) streams.push(found.stream);
+      return found;
     };
   }
 
   const fetchPicture = async (path: string, headers: Record<string, string> = {}) => {
-    const answer = await fetch(`http://127.0.0.1:${api.port}/api/v1/scans/s/${path}`, {
+    const answer = await fetch(`http://127.0.0.1:${api.port}/api/v1/scans/${scanId}/${path}`, {
       headers: { authorization: 'Bearer key-of-our-organization', ...headers },
     });
     return { answer, bytes: Buffer.from(await answer.arrayBuffer()) };
@@ -106,31 +121,19 @@ describe('§4.3.3 screenshots', () => {
   });
 
   test('§4.3.4 a resized creative is never cut', async () => {
-    const sha256 = createHash('sha256').update(stored).digest('hex');
-    const landings = api.around.picture;
-    api.around.picture = async (_, __, of) =>
-      of === 'creative'
-        ? {
-            stream: Readable.from([stored]),
-            artifact: { sha256, bytes: stored.length, content_type: 'image/webp', width: 800, height: 4000 },
-          }
-        : null;
+    await show(800, 4000, 'webp', await picture(800, 4000, 'jpeg'));
     assert.deepEqual(await sizeOf('creative-screenshot?w=400'), ['webp', 400, 2000]);
     assert.deepEqual(await sizeOf('creative-screenshot?w=1200'), ['webp', 800, 4000]);
-    api.around.picture = landings;
+    await show(800, 4000);
   });
 
   test('§4.3.5 the markup of a creative is plain text that no browser sniffs', async () => {
     const markup = Buffer.from('<script>alert(1)</script>');
-    api.around.file = async (organizationId, _, name) =>
-      organizationId === ORGANIZATIONS.ours && name === 'creative.html'
-        ? {
-            sha256: 'ab'.repeat(32),
-            bytes: markup.length,
-            content_type: 'text/html',
-            read: async () => Readable.from([markup]),
-          }
-        : null;
+    const picturesOnly = scanId;
+    scanId = newId();
+    const capture = await storeCapture(api, scanId, captureOf([]), [{ name: 'creative.html', bytes: markup }]);
+    const ours = { _id: scanId, organization_id: ORGANIZATIONS.ours, outbox: [], capture };
+    await api.scans.insertUnlessThere(sampleScan(ours));
     const { answer, bytes } = await fetchPicture('creative-html');
     assert.equal(answer.headers.get('content-type'), 'text/plain; charset=utf-8');
     assert.equal(answer.headers.get('x-content-type-options'), 'nosniff');
@@ -138,7 +141,7 @@ describe('§4.3.3 screenshots', () => {
     assert.ok(bytes.equals(markup));
     const etag = answer.headers.get('etag') ?? '';
     assert.equal((await fetchPicture('creative-html', { 'if-none-match': etag })).answer.status, 304);
-    api.around.file = async () => null;
+    scanId = picturesOnly;
     assert.equal((await fetchPicture('creative-html')).answer.status, 404);
   });
 
@@ -174,7 +177,7 @@ describe('§4.3.3 screenshots', () => {
 
   test('HEAD answers without the picture and leaves no file open', async () => {
     streams = [];
-    const answer = await api.call('HEAD', '/api/v1/scans/s/screenshot');
+    const answer = await api.call('HEAD', `/api/v1/scans/${scanId}/screenshot`);
     assert.equal(answer.status, 200);
     assert.equal(answer.text, '');
     assert.deepEqual(
@@ -184,13 +187,14 @@ describe('§4.3.3 screenshots', () => {
   });
 
   test('a stored file that is no picture of its size is an error of ours, not a crash', async () => {
-    const open = api.around.picture;
-    api.around.picture = async () => ({
-      stream: Readable.from([Buffer.from('RIFF not a picture')]),
-      artifact: { sha256: 'a'.repeat(64), bytes: 18, content_type: 'image/webp', width: 800, height: 4000 },
-    });
-    assert.equal((await api.get('/api/v1/scans/s/screenshot?w=400')).status, 500);
-    api.around.picture = open;
+    const { get } = api.objects;
+    await show(810, 4000);
+    api.objects.get = async (...of) => {
+      const found = await get(...of);
+      return found && { ...found, stream: Readable.from([Buffer.from('RIFF not a picture')]) };
+    };
+    assert.equal((await api.get(`/api/v1/scans/${scanId}/screenshot?w=400`)).status, 500);
+    api.objects.get = get;
   });
 
   test('sizes follow from the original alone', () => {

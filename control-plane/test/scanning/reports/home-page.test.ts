@@ -29,7 +29,7 @@ describe('the page at the root', () => {
   });
 
   test('leads to the demo’s report where there is one', async () => {
-    api.around.demoReport = 'r/AbCdEfGhIjKlMnOpQrStUv';
+    await writeFile(join(api.folder, 'demo-report'), 'r/AbCdEfGhIjKlMnOpQrStUv');
     const { text } = await api.get('/', { key: null });
     assert.ok(linksOf(text).includes('r/AbCdEfGhIjKlMnOpQrStUv'));
     assert.match(text.replaceAll('<wbr>', ''), /go\.redirects\.example/);

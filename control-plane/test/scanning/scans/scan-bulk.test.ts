@@ -2,10 +2,11 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { isId, newId } from '@adsweep/shared/ids.ts';
 import { hashApiKey } from '../../../src/accounts/keys/api-key.ts';
+import { createRoutes } from '../../../src/scanning/scans/api/create-routes.ts';
 import { newScan } from '../../../src/scanning/scans/request/new-scan.ts';
+import { PRICE_MICROS } from '../../support/open-plane.ts';
 import {
   type Answered,
-  CATALOGUE,
   EVERYTHING,
   FIRST,
   itemsOf,
@@ -13,10 +14,10 @@ import {
   KEYS,
   ORGANIZATIONS,
   PAGE,
-  PRICE_MICROS,
   type RunningApi,
   runningApi,
 } from '../../support/running-api.ts';
+import { CATALOGUE } from '../../support/sample-catalogue.ts';
 
 const { country_code: _, ...SETTINGS } = PAGE;
 const BULK = { ...SETTINGS, country_codes: ['US', 'pt'] };
@@ -24,7 +25,7 @@ const BULK = { ...SETTINGS, country_codes: ['US', 'pt'] };
 describe('creating several scans with one request', () => {
   let api: RunningApi;
   before(async () => {
-    api = await runningApi();
+    api = await runningApi({ settings: { catalogueEveryMs: 5 } });
   });
   after(() => api.stop());
 
@@ -81,6 +82,7 @@ describe('creating several scans with one request', () => {
     const ids: string[] = leaders.flatMap(idsOf);
     assert.equal(new Set(ids).size, 10);
     assert.equal(await total(), before + 10);
+    const jobs = await api.takeJobs(ids.at(-1)!);
     for (const id of ids) {
       const scan = await api.scans.find(ORGANIZATIONS.ours, id);
       assert.deepEqual([scan?.job_id, scan?.slot, scan?.band], [id, 0, 1]);
@@ -88,7 +90,7 @@ describe('creating several scans with one request', () => {
         scan?.outbox.map((entry) => [entry.id, 'amount_micros' in entry && entry.amount_micros]),
         [[`charge:${id}`, PRICE_MICROS]],
       );
-      assert.equal(api.enqueued.filter(({ _id }) => _id === id).length, 1);
+      assert.equal(jobs.filter((job) => job === id).length, 1);
     }
   });
 
@@ -198,25 +200,40 @@ describe('creating several scans with one request', () => {
   test('a target whose answers would be too large is refused', async () => {
     const { pools } = CATALOGUE;
     const countries = Array.from({ length: 100 }, (_, n) => `A${n}`);
-    api.around.catalogue = { ...CATALOGUE, pools: countries.map((country_code) => ({ ...pools[0]!, country_code })) };
+    await api.serveCatalogue({
+      ...CATALOGUE,
+      pools: countries.map((country_code) => ({ ...pools[0]!, country_code })),
+    });
     const url = `https://shop.example/${'x'.repeat(30_000)}`;
     const answer = await bulk({ ...BULK, url, country_codes: countries });
-    api.around.catalogue = CATALOGUE;
+    await api.serveCatalogue(CATALOGUE);
     assert.deepEqual(itemsOf(answer), ['body.url string_too_long']);
     assert.match(answer.body.detail[0].msg, /at most 25000 characters/);
   });
 
   test('a campaign and its run are looked up for the organization that asks', async () => {
-    api.around.findCampaign = async (organizationId, campaignId, runId) => ({
-      hasCampaign: organizationId === ORGANIZATIONS.ours && campaignId === 'mine',
-      hasRun: runId === null || runId === 'today',
+    const { scan, accounts, reference, crawling } = api.domains;
+    const withCampaign = createRoutes({
+      ...{ ...scan.stores, ...accounts.verbs, ...reference.verbs, ...crawling.verbs, ...api.settings },
+      ...{ log: api.logger, submitted: () => {}, outboxFilled: () => {} },
+      findCampaign: async (organizationId, campaignId, runId) => ({
+        hasCampaign: organizationId === ORGANIZATIONS.ours && campaignId === 'mine',
+        hasRun: runId === null || runId === 'today',
+      }),
     });
-    const leaders = accepted(await bulk({ ...BULK, campaign_id: 'mine', run_id: 'today' }));
+    const { call, stop } = await api.serve(withCampaign);
+    const ask = (change: object, key = KEYS.ours) =>
+      call('POST', '/api/v1/scans/bulk', { body: { ...BULK, ...change }, key });
+    const leaders = accepted(await ask({ campaign_id: 'mine', run_id: 'today' }));
     for (const { campaign_id } of leaders) assert.equal(campaign_id, 'mine');
-    assert.deepEqual((await refused({ campaign_id: 'mine', run_id: 'other' })).items, ['body.run_id not_found']);
-    assert.deepEqual((await refused({ campaign_id: 'theirs' })).items, ['body.campaign_id not_found']);
-    const theirs = await bulk({ ...BULK, campaign_id: 'mine' }, { key: KEYS.theirs });
-    assert.deepEqual(itemsOf(theirs), ['body.campaign_id not_found']);
+    const before = await total();
+    const unknownRun = await ask({ campaign_id: 'mine', run_id: 'other' });
+    assert.deepEqual([unknownRun.status, itemsOf(unknownRun)], [422, ['body.run_id not_found']]);
+    const unknown = await ask({ campaign_id: 'theirs' });
+    assert.deepEqual([unknown.status, itemsOf(unknown)], [422, ['body.campaign_id not_found']]);
+    assert.equal(await total(), before, 'nothing was created');
+    assert.deepEqual(itemsOf(await ask({ campaign_id: 'mine' }, KEYS.theirs)), ['body.campaign_id not_found']);
+    await stop();
   });
 
   test('§4.2.18 a request that broke off half-way is run again: it makes what is missing and nothing twice', async () => {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
+import { PRICE_MICROS } from '../../support/open-plane.ts';
 import {
   EVERYTHING,
   FIRST,
@@ -7,7 +8,6 @@ import {
   type Json,
   ORGANIZATIONS,
   PAGE,
-  PRICE_MICROS,
   type RunningApi,
   runningApi,
 } from '../../support/running-api.ts';
@@ -43,14 +43,13 @@ describe('creating a scan', () => {
       [[`charge:${body.id}`, 'charge']],
     );
     assert.equal(record?.price_micros, PRICE_MICROS);
-    assert.equal(api.enqueued.filter(({ _id }) => _id === body.id).length, 1);
+    assert.equal((await api.takeJobs(body.id)).filter((id) => id === body.id).length, 1);
   });
 
   test('§1.1 a scan is acknowledged while the index of work is away', async () => {
-    const enqueue = api.around.enqueue;
-    api.around.enqueue = () => Promise.reject(new Error('no Redis'));
+    await api.redis.kill();
     const answer = await create(PAGE);
-    api.around.enqueue = enqueue;
+    await api.redis.start();
     assert.equal(answer.status, 201);
     assert.ok(await api.scans.find(ORGANIZATIONS.ours, answer.body.id));
   });
@@ -324,9 +323,9 @@ describe('creating a scan', () => {
   });
 
   test('before the catalogue was read once, nothing is judged: 503', async () => {
-    api.around.catalogue = null;
-    const answer = await create(PAGE);
-    api.around.catalogue = (await import('../../support/running-api.ts')).CATALOGUE;
+    const unread = await runningApi({ catalogue: null });
+    const answer = await unread.post('/api/v1/scans', PAGE);
+    await unread.stop();
     assert.equal(answer.status, 503);
     assert.equal(answer.body.code, 'catalogue.not_ready');
     assert.equal(answer.headers.get('retry-after'), '5');

@@ -1,23 +1,25 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
+import type { Capture } from '@adsweep/shared/capture/capture.ts';
 import { newId } from '@adsweep/shared/ids.ts';
-import { presentVast } from '../../../src/crawling/captures/present-vast.ts';
+import sharp from 'sharp';
+import { builtInTag } from '../../../src/reference/tags/tag-definitions.ts';
 import type { ScanRecord } from '../../../src/scan/scan.ts';
-import { NO_SCAN_EVIDENCE } from '../../../src/scanning/scans/api/evidence.ts';
 import { newScan } from '../../../src/scanning/scans/request/new-scan.ts';
+import { PRICE_MICROS, PUBLIC_URL } from '../../support/open-plane.ts';
 import {
-  CATALOGUE,
   itemsOf,
   type Json,
   KEYS,
   ORGANIZATIONS,
   PAGE,
-  PRICE_MICROS,
-  PUBLIC_URL,
   type RunningApi,
   runningApi,
 } from '../../support/running-api.ts';
+import { captureOf, requestOf, webp } from '../../support/running-farm.ts';
+import { CATALOGUE } from '../../support/sample-catalogue.ts';
 import { sampleVast } from '../../support/sample-vast.ts';
+import { type CapturedFile, storeCapture } from '../../support/store-capture.ts';
 
 const CREATED = new Date('2026-03-10T12:00:00.000Z');
 const later = (ms: number) => new Date(CREATED.getTime() + ms);
@@ -86,6 +88,11 @@ describe('reading scans', () => {
   });
   after(() => api.stop());
 
+  /** The scan with a capture as if a node had uploaded it. */
+  async function captured(scan: ScanRecord, seen: Partial<Capture>, files: CapturedFile[] = []): Promise<ScanRecord> {
+    const summary = await storeCapture(api, scan._id, captureOf([], seen), files);
+    return { ...scan, capture: { ...scan.capture!, id: summary.id } };
+  }
   const read = async (scan: ScanRecord): Promise<Json> => {
     await api.scans.insertUnlessThere(scan);
     return (await api.get(`/api/v1/scans/${scan._id}`)).body;
@@ -139,7 +146,7 @@ describe('reading scans', () => {
   });
 
   test('§2.1.8 the redirect chain is that of landing 0, each hop with its kind and sub-requests', async () => {
-    const hop = {
+    const seen = {
       url: 'https://shop.example/',
       kind: 'initial' as const,
       status_code: 200,
@@ -147,27 +154,18 @@ describe('reading scans', () => {
       body_size: 10,
       timestamp_ms: 5,
       redirected_from: '',
-      sub_requests: [],
     };
     const landing = {
-      opener_url: '',
-      final_url: hop.url,
-      offer_url: hop.url,
-      page_title: 'Offer',
-      elapsed_ms: 20,
-      created_at: later(3_500),
+      ...{ opener_url: '', final_url: seen.url, page_title: 'Offer', site_name: '', elapsed_ms: 20 },
+      opened_at_ms: 500,
     };
-    api.around.evidence = {
-      ...NO_SCAN_EVIDENCE,
-      landings: [
-        { ...landing, ord: 0, screenshot: 'landing-0.webp', redirect_chain: [hop] },
-        { ...landing, ord: 1, screenshot: null, redirect_chain: [], created_at: new Date(Number.NaN) },
-      ],
-    };
-    const scan = finished();
+    const landings = [
+      { ...landing, ord: 0, screenshot: 'landing-0.webp', redirect_chain: [seen] },
+      { ...landing, ord: 1, screenshot: null, redirect_chain: [], opened_at_ms: Number.MAX_VALUE },
+    ];
+    const scan = await captured(finished(), { started_at: later(3_000).toISOString(), landings });
     const body = await read(scan);
-    api.around.evidence = NO_SCAN_EVIDENCE;
-    assert.deepEqual(body.redirect_chain, [hop]);
+    assert.deepEqual(body.redirect_chain, [{ ...seen, sub_requests: [] }]);
     assert.equal(body.landings[0].screenshot_url, `${PUBLIC_URL}/api/v1/scans/${scan._id}/landings/0/screenshot`);
     assert.equal(body.landings[0].created_at, later(3_500).toISOString());
     assert.equal(body.landings[1].screenshot_url, '');
@@ -175,25 +173,32 @@ describe('reading scans', () => {
   });
 
   test('§2.1.8 the creative of an ad tag has its size, its artifacts and a chain of its own', async () => {
-    const pixel = {
-      url: 'https://ads.example/pixel.gif',
-      resource_type: 'image',
-      status_code: 200,
-      content_type: 'image/gif',
-      body_size: 43,
-      timestamp_ms: 60,
-      children: [],
+    const pixel = requestOf(1, {
+      ...{ url: 'https://ads.example/pixel.gif', resource_type: 'image', content_type: 'image/gif', body_size: 43 },
+      ...{ timestamp_ms: 60, landing: null, surface: 'creative' },
+    });
+    const { url, resource_type, status_code, content_type, body_size, timestamp_ms } = pixel;
+    const request = { url, status_code, content_type, body_size, timestamp_ms };
+    const frame = { ...request, url: 'https://ads.example/frame', kind: 'initial' as const, redirected_from: '' };
+    const creative = {
+      ...{ url: frame.url, width: 300, height: 250, page_url: 'https://news.example/', page_title: '' },
+      redirect_chain: [frame],
     };
-    const { children: _, resource_type: __, ...request } = pixel;
-    const frame = { ...request, kind: 'initial' as const, redirected_from: '', sub_requests: [pixel] };
-    const artifacts = new Set(['creative.jpeg', 'creative.html']);
-    const creative = { width: 300, height: 250, page_url: 'https://news.example/', redirect_chain: [frame] };
-    api.around.evidence = { ...NO_SCAN_EVIDENCE, creative, artifacts };
-    const scan = finished({ target: { kind: 'ad_tag', value: '<b>an ad</b>' } });
+    const files = [
+      {
+        name: 'creative.jpeg',
+        bytes: await sharp(await webp(300, 250))
+          .jpeg()
+          .toBuffer(),
+      },
+      { name: 'creative.html', bytes: Buffer.from('<b>an ad</b>') },
+    ];
+    const adTag = finished({ target: { kind: 'ad_tag', value: '<b>an ad</b>' } });
+    const scan = await captured(adTag, { landings: [], requests: [pixel], creative }, files);
     const body = await read(scan);
-    api.around.evidence = NO_SCAN_EVIDENCE;
     assert.deepEqual([body.creative_width, body.creative_height], [300, 250]);
-    assert.deepEqual(body.creative_redirect_chain, [frame]);
+    const subRequest = { ...request, resource_type, children: [] };
+    assert.deepEqual(body.creative_redirect_chain, [{ ...frame, sub_requests: [subRequest] }]);
     assert.deepEqual(body.redirect_chain, []);
     assert.equal(body.creative_screenshot_url, `${PUBLIC_URL}/api/v1/scans/${scan._id}/creative-screenshot`);
     assert.equal(body.creative_html_url, `${PUBLIC_URL}/api/v1/scans/${scan._id}/creative-html`);
@@ -202,11 +207,10 @@ describe('reading scans', () => {
   });
 
   test('§2.1.11 §2.1.13 a VAST tag is a video, with its metadata, its wrappers and its trackers declared against fired', async () => {
-    const vast = presentVast(sampleVast());
-    api.around.evidence = { ...NO_SCAN_EVIDENCE, vast, artifacts: new Set(['vast.xml', 'creative-video']) };
-    const scan = finished({ target: { kind: 'vast_tag', value: 'https://exchange.example/tag' } });
+    const files = ['vast.xml', 'creative-video'].map((name) => ({ name, bytes: Buffer.from(name) }));
+    const vastTag = finished({ target: { kind: 'vast_tag', value: 'https://exchange.example/tag' } });
+    const scan = await captured(vastTag, { landings: [], vast: sampleVast() }, files);
     const body = await read(scan);
-    api.around.evidence = NO_SCAN_EVIDENCE;
     assert.equal(body.creative_kind, 'video');
     assert.deepEqual(body.video, {
       duration_ms: 10_000,
@@ -245,7 +249,8 @@ describe('reading scans', () => {
   });
 
   test('§4.2.17 tags are read apart from the scan, without those whose definition is archived', async () => {
-    const scan = finished({ tags: [tag('back_button', 'https://offer.example/'), tag('archived')] });
+    const scan = finished({ tags: [tag('back_button', 'https://offer.example/'), tag('autosound')] });
+    await api.tags.setArchived(builtInTag('autosound')!, new Date(), new Date());
     const body = await read(scan);
     assert.equal('tags' in body, false);
     assert.deepEqual((await api.get(`/api/v1/scans/${scan._id}/tags`)).body, [
@@ -256,7 +261,7 @@ describe('reading scans', () => {
         detail: 'seen',
         url: 'https://offer.example/',
         surface: 'page',
-        display_name: 'BACK_BUTTON',
+        display_name: 'Back button hijack',
         category: 'behavior',
         severity: 'medium',
         created_at: later(9_000).toISOString(),
