@@ -1,20 +1,25 @@
 import { availableParallelism, hostname, totalmem } from 'node:os';
-import { DEFAULT_POOL, NODE_ID, NODE_POOL } from '@adsweep/shared/lease/messages.ts';
+import {
+  DEFAULT_POOL,
+  NODE_ID,
+  NODE_LABEL_KEY,
+  NODE_LABEL_LENGTH_MAX,
+  NODE_LABELS_MAX,
+  NODE_POOL,
+} from '@adsweep/shared/lease/messages.ts';
 import { loadConfig } from '@adsweep/shared/service/load-config.ts';
 import { logLevelSetting, metricsTokenSetting, portSetting, secretsSetting } from '@adsweep/shared/service/settings.ts';
 import { type Static, Type } from 'typebox';
-import { cgroupLimits } from './machine/cgroup.ts';
+import { cgroupLimits, readFile } from './machine/cgroup.ts';
 import { defaultSlots, usableMachine } from './machine/default-slots.ts';
-import { readFile } from './machine/read-file.ts';
-import { readLabels } from './node-labels.ts';
 
-/** In the range that Linux distributions leave to nobody, and within the 65,536 ids of a container with a user namespace. */
+/** A user id that Linux distributions assign to no account, and within the 65,536 ids of a container with a user namespace. */
 export const CHROMIUM_UID = 65_530;
 
 const ownId = () =>
   `${hostname().replace(/[^A-Za-z0-9._-]/g, '-')}-${process.pid}`.replace(/^[^A-Za-z0-9]+/, '').slice(-100);
 
-/** Settings of a browser node. The README shows the same table; a test holds the two together. */
+/** Settings of a browser node. The README shows the same table; a test compares them. */
 export const ConfigSchema = Type.Object({
   ADSWEEP_NODE_TOKEN: secretsSetting(
     'Registers the node and opens the proxy-router. Of several, separated by commas, the first one is sent.',
@@ -78,7 +83,7 @@ export const ConfigSchema = Type.Object({
   CHROMIUM_PATH: Type.String({
     default: '',
     description:
-      'The Chromium to run. Empty: the first of the known places, the headless shell before the full browser.',
+      'The Chromium to run. Empty: the first of the known paths, the headless shell before the full browser.',
   }),
   ADSWEEP_CHROMIUM_UID: Type.Integer({
     default: CHROMIUM_UID,
@@ -118,7 +123,7 @@ export const ConfigSchema = Type.Object({
 
 export type Config = Static<typeof ConfigSchema>;
 
-/** What Chromium is told of our environment, by name: where programs, fonts and libraries are, the language and the time. */
+/** The environment variables that Chromium gets: paths of programs, fonts and libraries, language and timezone. */
 const CHROMIUM_VARIABLES = ['PATH', 'LANG', 'LC_ALL', 'TZ', 'FONTCONFIG_FILE', 'FONTCONFIG_PATH', 'LD_LIBRARY_PATH'];
 
 /** The whole environment of a Chromium whose files are in `home`, an absolute path. No setting and no secret is in it. */
@@ -129,3 +134,22 @@ export function chromiumEnvironment(home: string, env: NodeJS.ProcessEnv = proce
 
 /** The settings of this process. Throws ConfigError with all problems. */
 export const readConfig = (env: NodeJS.ProcessEnv = process.env): Config => loadConfig(ConfigSchema, env);
+
+const KEY = new RegExp(NODE_LABEL_KEY);
+
+/** Labels from `key=value,key=value`; null where the text has another form or a key twice. Pure. */
+export function readLabels(text: string): Record<string, string> | null {
+  const entries = text
+    .split(',')
+    .map((one) => one.trim())
+    .filter((one) => one !== '')
+    .map((one): [string, string] => {
+      const at = one.indexOf('=');
+      return at < 0 ? [one, ''] : [one.slice(0, at).trim(), one.slice(at + 1).trim()];
+    });
+  const isLabel = ([key, value]: [string, string]) =>
+    KEY.test(key) && value !== '' && value.length <= NODE_LABEL_LENGTH_MAX;
+  const labels = Object.fromEntries(entries);
+  const areLabels = entries.every(isLabel) && Object.keys(labels).length === entries.length;
+  return areLabels && entries.length <= NODE_LABELS_MAX ? labels : null;
+}

@@ -12,14 +12,14 @@ const ERRORS: [RegExp, FailureCode][] = [
   ],
   [/ERR_NAME_(NOT_RESOLVED|RESOLUTION_FAILED)|ERR_ICANN_NAME_COLLISION/, 'navigation: DNS'],
   [/ERR_CERT_|ERR_SSL_|ERR_BAD_SSL/, 'navigation: TLS'],
-  // Our gateway does not answer, or does not know the ticket any more.
+  // Our gateway does not respond, or does not know the ticket any more.
   [/ERR_PROXY_|ERR_TUNNEL_CONNECTION_FAILED|_PROXY_AUTH|ERR_INVALID_AUTH_CREDENTIALS/, 'proxy: UPSTREAM_FAILED'],
   [/ERR_(CONNECTION_)?TIMED_OUT|Timeout \d+ms exceeded|took longer than/, 'navigation: TIMEOUT'],
   [/crashed|has been closed|browser is gone/i, 'browser: CRASHED'],
   [/ERR_OUT_OF_MEMORY/, 'browser: OUT_OF_MEMORY'],
 ];
 
-/** Playwright's own deadline, not one of the network's. */
+/** Playwright's own deadline, not a network timeout. */
 const OUR_TIMEOUT = /Timeout \d+ms exceeded/;
 
 const OUTCOMES: Record<Exclude<GatewayOutcome, 'ok'>, FailureCode> = {
@@ -36,14 +36,14 @@ const OUTCOMES: Record<Exclude<GatewayOutcome, 'ok'>, FailureCode> = {
   too_large: 'navigation: CONNECTION_FAILED',
 };
 
-/** What is known of the last navigation of the page's own tab. `committed`: some document of the target was shown. */
+/** The last navigation of the page's own tab. */
 export type LastHop = {
   url: string;
   statusCode: number;
   fault: string;
   gateway: GatewayOutcome | null;
   attachment: boolean;
-  /** How long in ms it had received nothing when the page was left, 0 = all of it came, or nothing did. */
+  /** For how many ms it had received nothing when the capture ended, 0 = it was complete, or received nothing at all. */
   silentMs: number;
 };
 
@@ -52,15 +52,15 @@ export const failureOfError = (text: string): FailureCode =>
   ERRORS.find(([pattern]) => pattern.test(text))?.[1] ?? 'navigation: CONNECTION_FAILED';
 
 /**
- * Why a visit failed, null = it did not. `error` is what the first navigation ended with, '' = a document came. What the target itself
- * answered, whatever its status, is a page; what the gateway answered in its place never is. Pure.
+ * Why a visit failed, null = it did not. `error` is the error of the first navigation, '' = a document was loaded. Any response of the target
+ * itself, whatever its status, is a page; an error response of our gateway never is. Pure.
  */
 export function failureOfVisit(error: string, hop: LastHop | null, traffic: TicketTraffic | null): FailureCode | null {
   if (hop) {
     const outcome = hop.gateway ?? (isBroken(hop) ? outcomeOf(hop.url, traffic) : 'ok');
     if (outcome !== 'ok') return OUTCOMES[outcome];
     if (isBrowserLate(error, hop, traffic)) return 'browser: TIMEOUT';
-    // A later navigation that was called off leaves the page as it was.
+    // A later navigation that was aborted leaves the page as it is.
     if (error) return failureOfAborted(hop, error) ?? failureOfError(isBroken(hop) ? hop.fault : error);
     if (isBroken(hop)) return failureOfError(hop.fault);
     return isStalled(hop, traffic) ? 'proxy: UPSTREAM_FAILED' : null;
@@ -68,7 +68,7 @@ export function failureOfVisit(error: string, hop: LastHop | null, traffic: Tick
   return error ? failureOfError(error) : null;
 }
 
-/** The failure of a browser that is gone or does not answer; null where the error is of another kind, such as a fault of ours. Pure. */
+/** The failure of a browser that has ended or does not respond; null for other errors, such as our own. Pure. */
 export function failureOfBrowser(error: unknown): FailureCode | null {
   if (!(error instanceof Error)) return null;
   if (failureOfError(error.message) === 'browser: CRASHED') return 'browser: CRASHED';
@@ -87,22 +87,22 @@ function isBrowserLate(error: string, hop: LastHop, traffic: TicketTraffic | nul
   return hop.statusCode > 0 || (traffic !== null && hostIn(traffic, hop.url) === undefined);
 }
 
-/** Chromium aborts navigations that lead to nothing it can show. */
+/** Chromium aborts navigations to what it cannot show. */
 function failureOfAborted({ url, statusCode, attachment, fault }: LastHop, error: string): FailureCode | null {
   if (!fault.includes('ERR_ABORTED')) return null;
   if (statusCode === 204 || statusCode === 205) return 'navigation: NO_CONTENT';
   if (!/^https?:/.test(url)) return 'navigation: BLOCKED_URL';
   if (attachment || statusCode > 0) return 'navigation: DOWNLOAD';
-  // Of a redirect to `javascript:` nothing is told, not even that there was an answer.
+  // A redirect to `javascript:` is reported without any response.
   return error.includes('ERR_ABORTED') ? 'navigation: BLOCKED_URL' : null;
 }
 
-/** What the gateway says of the host that was dialled: over https its own answer cannot reach the browser. */
+/** The gateway's outcome for the host that was dialled: over https its error response cannot reach the browser. */
 const outcomeOf = (url: string, traffic: TicketTraffic | null): GatewayOutcome =>
   (traffic && hostIn(traffic, url)?.outcome) ?? 'ok';
 
 function hostIn(traffic: TicketTraffic, url: string): TicketTraffic['hosts'][number] | undefined {
-  // An HTTP answer can lead to what is no URL at all.
+  // An HTTP redirect can name an invalid URL.
   const dialled = URL.parse(url);
   if (!dialled) return undefined;
   const { hostname, port, protocol } = dialled;

@@ -7,7 +7,7 @@ import { readConfig } from './config.ts';
 import { containFaults } from './node/contain-faults.ts';
 import { startNode } from './node/start-node.ts';
 
-/** How long each part may take to stop, beyond the time that running captures are given. */
+/** How long each part may take to stop, beyond the time that running captures have. */
 const PART_STOPS_IN_MS = 4_000;
 
 try {

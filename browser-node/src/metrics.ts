@@ -5,11 +5,11 @@ import { EXIT_REFUSALS } from '@adsweep/shared/targeting/exit-ticket.ts';
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import { LAUNCH_REASONS } from './browser/recycle-policy.ts';
 
-/** How a lease ended: what the control plane was told, or why it was told nothing. */
+/** How a lease ended: the outcome that was reported, or why none was. */
 const LEASE_ENDS = ['completed', 'failed', 'lost', 'cancelled', 'released', 'unreported'] as const;
 export type LeaseEnd = (typeof LEASE_ENDS)[number];
 
-/** What the proxy-router answered to a request for an exit. */
+/** The proxy-router's response to a request for an exit. */
 const EXIT_ANSWERS = ['granted', ...EXIT_REFUSALS, 'unreachable'] as const;
 
 export type NodeMetrics = ReturnType<typeof createMetrics>;

@@ -3,8 +3,7 @@ import { test } from 'node:test';
 import { isDeepStrictEqual } from 'node:util';
 import { LeaseClient } from '@adsweep/shared/lease/client.ts';
 import { createLogger } from '@adsweep/shared/service/logger.ts';
-import { drainAsAsked } from '../src/node/drain-as-asked.ts';
-import { Heartbeat } from '../src/node/heartbeat.ts';
+import { drainOnRequest, Heartbeat } from '../src/node/heartbeat.ts';
 import {
   endlessCapture,
   goodOutcome,
@@ -67,7 +66,7 @@ test('a node drains while the operator wants it to, and works again after that',
   const logger = createLogger('test', 'silent');
   const api = new LeaseClient(plane.url, 'node-token');
   const report = () => ({ ...NODE_REPORT, busy: loop.busy, draining: loop.draining });
-  const answered = drainAsAsked(loop, 600_000, logger);
+  const answered = drainOnRequest(loop, 600_000, logger);
   const heartbeat = new Heartbeat(api, 'node-1', { report, answered }, metrics, logger);
   t.after(() => heartbeat.stop());
   const reported = (draining: boolean, busy: number) => () =>

@@ -5,10 +5,9 @@ import { Registry } from 'prom-client';
 import { ClaimGate } from '../src/lease/claim-gate.ts';
 import { cgroupLimits, usedCpuMicros, usedMemory } from '../src/machine/cgroup.ts';
 import { defaultSlots, usableMachine } from '../src/machine/default-slots.ts';
-import { overloadOf } from '../src/machine/overload.ts';
 import { ResourceMeter } from '../src/machine/resource-usage.ts';
 import { createMetrics } from '../src/metrics.ts';
-import { LoadWatch } from '../src/node/watch-load.ts';
+import { LoadWatch, overloadOf } from '../src/node/watch-load.ts';
 
 const GIB = 1024 ** 3;
 type Files = Record<string, string>;
@@ -128,12 +127,12 @@ test('a node whose machine is full asks for no work, says so once, and asks agai
   const usage = { memory: 0.5, cpu: 0.5 };
   const load = new LoadWatch({ measure: () => usage, thresholds: { memory: 0.9, cpu: 0.9 }, gate, metrics, logger });
   const poll = gate.signal;
-  load.look();
+  load.update();
   assert.equal(poll.aborted, false);
 
   usage.memory = 0.95;
-  load.look();
-  load.look();
+  load.update();
+  load.update();
   assert.equal(poll.aborted, true, 'the request under way ends');
   assert.deepEqual([load.overloaded, gate.isHeldBy('memory'), gate.isHeldBy('drain')], [['memory'], true, false]);
   assert.match(await metrics.registry.metrics(), /adsweep_node_overloaded\{resource="memory"\} 1/);
@@ -144,7 +143,7 @@ test('a node whose machine is full asks for no work, says so once, and asks agai
 
   gate.hold('drain');
   usage.memory = 0.5;
-  load.look();
+  load.update();
   await Promise.resolve();
   assert.deepEqual([load.overloaded, asked], [[], false], 'a drain still holds the node');
   gate.release('drain');

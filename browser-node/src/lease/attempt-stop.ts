@@ -21,7 +21,7 @@ export class AttemptStop {
     return this.#gone.signal;
   }
 
-  /** The first reason, or that the lease is gone, which outweighs the others. */
+  /** The first reason; `lost` and `cancelled` replace any other. */
   get reason(): StopReason | null {
     return this.#reason;
   }
@@ -34,18 +34,18 @@ export class AttemptStop {
     if (isGone) this.#gone.abort(new AttemptStopped(reason));
   }
 
-  /** Ends a lease as soon as no attempt of it is under way. */
+  /** Ends a lease when its current attempt has ended. */
   stopAfterAttempt(reason: StopReason): void {
     this.#afterAttempt ??= reason;
   }
 
-  /** Called between the attempts of a lease: throws {@link AttemptStopped} where none may begin. */
-  throwIfNoneMayBegin(): void {
+  /** Called between the attempts of a lease: throws {@link AttemptStopped} when no other may begin. */
+  throwIfEnded(): void {
     if (this.#afterAttempt) this.stop(this.#afterAttempt);
     this.signal.throwIfAborted();
   }
 
-  /** For one attempt of the lease that this is for: it may end by itself, and ends with the lease. */
+  /** A stop for one attempt of this lease: it can be stopped alone, and stops with the lease. */
   forAttempt(): AttemptStop {
     const attempt = new AttemptStop();
     for (const signal of [this.signal, this.gone]) {

@@ -1,16 +1,16 @@
 import type { NodeResource } from '@adsweep/shared/lease/messages.ts';
 
-/** Why a node asks for no work for the moment. `drain`: it is to finish what it has; a resource: too much of it is in use. */
+/** Why a node acquires no leases for the moment. `drain`: it only finishes running work; a resource: too much of it is in use. */
 export type HoldReason = 'drain' | NodeResource;
 
-/** Whether a node may ask for work: it may while nothing holds it, and never again once the gate is closed. */
+/** Whether a node may acquire leases: while no reason holds it, and never again once the gate is closed. */
 export class ClaimGate {
   readonly #reasons = new Set<HoldReason>();
   #isShut = false;
   #polls = new AbortController();
   #opened = Promise.withResolvers<void>();
 
-  /** Aborted while the node may not ask: it ends a request that is under way. Another one each time the gate opens. */
+  /** Aborted while the node may not acquire leases, which also aborts a long poll. A new one each time the gate opens. */
   get signal(): AbortSignal {
     return this.#polls.signal;
   }
@@ -41,7 +41,7 @@ export class ClaimGate {
     this.#opened.resolve();
   }
 
-  /** Resolves when the node may ask for work, or never may again. */
+  /** Resolves when the node may acquire leases, or when the gate is closed. */
   async untilOpen(): Promise<void> {
     if (this.#reasons.size > 0) await this.#opened.promise;
   }

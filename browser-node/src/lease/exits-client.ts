@@ -10,7 +10,7 @@ import {
 } from '@adsweep/shared/targeting/exit-ticket.ts';
 import { Value } from 'typebox/value';
 
-/** A ticket, a refusal of the request, or that the proxy-router could not be asked; `cause` is for our log. */
+/** A ticket, a refusal, or that the proxy-router could not be reached; `cause` is for our log. */
 export type ExitAnswer =
   | { ticket: ExitTicket }
   | { refusal: ExitRefusal; cause: string }
@@ -44,7 +44,7 @@ export class ExitsClient {
     }
   }
 
-  /** A ticket's traffic so far; null if the proxy-router cannot say. Never throws. */
+  /** A ticket's traffic so far; null if the proxy-router does not know it or cannot be reached. Never throws. */
   async traffic(ticketId: string): Promise<TicketTraffic | null> {
     try {
       const path = `/exits/${encodeURIComponent(ticketId)}/traffic`;
@@ -55,12 +55,12 @@ export class ExitsClient {
     }
   }
 
-  /** Deletes a ticket that is no longer needed. It would expire by itself, so this waits only briefly for an answer, and never throws. */
+  /** Deletes a ticket that is no longer needed. Without it the ticket expires, so this waits only briefly, and never throws. */
   async forget(ticketId: string): Promise<void> {
     await this.#call('DELETE', `/exits/${encodeURIComponent(ticketId)}`, TRAFFIC_DEADLINE_MS).catch(() => undefined);
   }
 
-  /** The status and, where there is one, the JSON of the answer. */
+  /** The status and the JSON body of the response, null without one. */
   async #call(method: string, path: string, deadlineMs: number, signal?: AbortSignal, json?: unknown) {
     const headers: Record<string, string> = { authorization: `Bearer ${this.#token}` };
     if (json !== undefined) headers['content-type'] = 'application/json';

@@ -7,7 +7,7 @@ import { AttemptStop } from './attempt-stop.ts';
 import { ClaimGate } from './claim-gate.ts';
 import { type LeaseParts, runLease } from './run-lease.ts';
 
-/** An acquire takes at most this many (the node API's own limit). */
+/** The most leases of one acquire (the node API's limit). */
 const ACQUIRE_MAX = 32;
 const BACKOFF: Backoff = { minMs: 250, maxMs: 10_000 };
 
@@ -22,7 +22,7 @@ export class LeaseLoop {
   readonly #slots: number;
   readonly #logger: Logger;
   readonly #running = new Map<string, Running>();
-  /** Closed while the node takes no work. */
+  /** Held or closed while the node takes no work. */
   readonly gate = new ClaimGate();
   #drainEnded = new AbortController();
   #exclusive: Exclusive | null = null;
@@ -50,15 +50,16 @@ export class LeaseLoop {
   }
 
   /**
-   * Takes no more work and releases at once what has not begun; lets running attempts go on for `graceMs` milliseconds, and releases what
-   * is left then. Resolves when nothing runs, or when `undrain` ends it.
+   * Takes no more work and releases jobs that have not begun; running attempts may go on for `graceMs` milliseconds, and are released then.
+   * Resolves when nothing runs, or when `undrain` ends the drain.
    */
   async drain(graceMs: number): Promise<void> {
     this.gate.hold('drain');
     this.#giveBackUnstarted();
     const { signal } = this.#drainEnded;
     const ended = new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
-    if (graceMs > 0) await withDeadline(Promise.race([this.#allEnded(), ended]), graceMs, 'a drain').catch(onlyLate);
+    if (graceMs > 0)
+      await withDeadline(Promise.race([this.#allEnded(), ended]), graceMs, 'a drain').catch(ignoreDeadline);
     if (signal.aborted) return;
     this.giveBackAll();
     await this.#allEnded();
@@ -78,11 +79,11 @@ export class LeaseLoop {
     this.#slotFreed();
     await this.drain(graceMs);
     await this.#looping;
-    // What an answer brought that was on its way has gone back as well.
+    // Leases of an acquire response that arrived meanwhile have been released too.
     await this.#allEnded();
   }
 
-  /** Releases everything that runs, at once. */
+  /** Releases all running leases at once. */
   giveBackAll(): void {
     for (const { stop } of this.#running.values()) stop.stop('drain');
   }
@@ -163,6 +164,6 @@ export class LeaseLoop {
   }
 }
 
-function onlyLate(error: unknown): void {
+function ignoreDeadline(error: unknown): void {
   if (!(error instanceof DeadlineError)) throw error;
 }

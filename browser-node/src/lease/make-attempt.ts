@@ -6,7 +6,7 @@ import type { Logger } from '@adsweep/shared/service/logger.ts';
 import { withDeadline } from '@adsweep/shared/service/with-deadline.ts';
 import type { Exit } from '@adsweep/shared/targeting/exit-ticket.ts';
 import type { CaptureFailure, CaptureFile, CaptureOutcome, CapturePage } from '../capture/session/capture-outcome.ts';
-import type { AttemptPlaces, Place, PlaceParts } from './attempt-places.ts';
+import type { AttemptContext, AttemptContexts, ContextParts } from './attempt-contexts.ts';
 import type { AttemptStop } from './attempt-stop.ts';
 
 /** The result of one attempt. Without a capture there is a failure; with both, the capture is the evidence so far. */
@@ -14,7 +14,7 @@ export type Attempt =
   | { capture: Capture; files: CaptureFile[]; failure: CaptureFailure | null }
   | { capture: null; files: []; failure: CaptureFailure };
 
-export type AttemptParts = PlaceParts & {
+export type AttemptParts = ContextParts & {
   capturePage: CapturePage;
   /** The longest an attempt may take whatever its job allows, and how much longer a capture that was told to end may take to return its evidence. */
   attemptMs: number;
@@ -28,14 +28,14 @@ const failed = (code: CaptureFailure['code'], cause: unknown): Attempt => ({
 });
 
 /**
- * One attempt of a job's member: an exit, a context, the capture. If a shared browser ends or does not answer during the attempt, whatever the
- * cause, it runs once more in a browser of its own, within the same time. Throws `AttemptStopped` if it is stopped for any reason but time.
+ * One attempt of a job's member: an exit, a context, the capture. If a shared browser ends or does not respond during the attempt, the
+ * attempt runs once more in a browser of its own, within the same time. Throws `AttemptStopped` if it is stopped for any reason but time.
  */
 export async function makeAttempt(
   parts: AttemptParts,
   job: CrawlJob,
   member: JobMember,
-  places: AttemptPlaces,
+  contexts: AttemptContexts,
   stop: AttemptStop,
   logger: Logger,
 ): Promise<Attempt> {
@@ -43,12 +43,12 @@ export async function makeAttempt(
     const emulator = findEmulator(member.emulator_id);
     if (!emulator) return failed('internal: ERROR', `this node knows no emulator ${member.emulator_id}`);
     const isolated = job.isolation !== 'shared';
-    const run = { ...parts, job, member, emulator, isolated, places, stop, logger };
+    const run = { ...parts, job, member, emulator, isolated, contexts, stop, logger };
     const { attempt, browserFailed } = await throughExit(run);
     if (!attempt.failure || !browserFailed || run.isolated || stop.reason) return attempt;
     logger.info(
       { cause: attempt.failure.cause },
-      'a browser ended under a capture or did not answer: the capture runs again in one of its own',
+      'a browser ended during a capture or did not respond: the capture runs again in a browser of its own',
     );
     return (await throughExit({ ...run, isolated: true })).attempt;
   } catch (error) {
@@ -65,39 +65,39 @@ type Run = AttemptParts & {
   member: JobMember;
   emulator: Emulator;
   isolated: boolean;
-  places: AttemptPlaces;
+  contexts: AttemptContexts;
   stop: AttemptStop;
   logger: Logger;
 };
-/** The result of a run, and whether its browser ended before it did or failed to answer. */
+/** The result of a run, and whether its browser ended or did not respond. */
 type Ran = { attempt: Attempt; browserFailed: boolean };
 
 const notRun = (attempt: Attempt): Ran => ({ attempt, browserFailed: false });
 
 /** Each run of a job with one member has a ticket of its own, so that the traffic of one run is not attributed to another. */
 async function throughExit(run: Run): Promise<Ran> {
-  const { places, stop } = run;
-  const place = await places.enter(run, stop);
-  if ('unreachable' in place) return notRun(failed('proxy: UPSTREAM_FAILED', place.cause));
-  if ('refusal' in place) return notRun(failed(`proxy: ${place.refusal}`, place.cause));
-  if ('noContext' in place) return { attempt: failed('browser: CRASHED', place.noContext), browserFailed: true };
-  return inPlace(run, place);
+  const { contexts, stop } = run;
+  const context = await contexts.open(run, stop);
+  if ('unreachable' in context) return notRun(failed('proxy: UPSTREAM_FAILED', context.cause));
+  if ('refusal' in context) return notRun(failed(`proxy: ${context.refusal}`, context.cause));
+  if ('noContext' in context) return { attempt: failed('browser: CRASHED', context.noContext), browserFailed: true };
+  return inContext(run, context);
 }
 
-async function inPlace(run: Run, place: Place): Promise<Ran> {
-  const { capturePage, evidenceMs, places, job, member, stop, logger } = run;
-  const { open, ticket, traffic } = place;
+async function inContext(run: Run, context: AttemptContext): Promise<Ran> {
+  const { capturePage, evidenceMs, contexts, job, member, stop, logger } = run;
+  const { open, ticket, traffic } = context;
   let isFit = false;
   try {
     const capturing = capturePage({ ...member, limits: job.limits }, open, traffic, stop.signal, logger);
     const outcome = await captureUntilStopped(capturing, stop, evidenceMs);
-    // Asked before the context is closed, which ends a browser that has no other.
+    // Checked before the context is closed, which ends a browser without other contexts.
     const browserFailed = open.browserEnded() || outcome.failure?.code === 'browser: TIMEOUT';
     isFit = !browserFailed && stop.reason === null;
-    if (!places.keeps) await open.close();
+    if (!contexts.isShared) await open.close();
     return { attempt: finish(outcome, ticket.exit, await traffic(), stop), browserFailed };
   } finally {
-    await places.leave(place, isFit, stop);
+    await contexts.release(context, isFit, stop);
   }
 }
 

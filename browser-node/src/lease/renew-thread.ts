@@ -19,7 +19,7 @@ port.on('message', (message: Hold | Extension | { release: string }) => {
 
 function hold({ lease, untilMs }: Hold): void {
   const renew = async () => {
-    // The main thread is stuck beyond the lease's deadline: leave the job to another node.
+    // The main thread is blocked beyond the lease's deadline: leave the job to another node.
     if (Date.now() > (held.get(lease.lease_id)?.untilMs ?? 0)) return release(lease.lease_id);
     const outcome = await outcomeOf(lease);
     if (outcome === 'renewed' || !held.has(lease.lease_id)) return;
@@ -39,7 +39,7 @@ function release(leaseId: string): void {
   held.delete(leaseId);
 }
 
-/** A control plane that is unavailable may adopt the lease again when it is back: only a definite answer ends it. */
+/** A control plane that is unavailable may adopt the lease again later, so only a definite response ends the lease. */
 async function outcomeOf(lease: Hold['lease']): Promise<Renewed['outcome']> {
   try {
     return (await client.renew(lease)).outcome;

@@ -1,20 +1,20 @@
 import { Worker } from 'node:worker_threads';
 import { type Lease, RENEW_EVERY_MS, type Renewed } from '@adsweep/shared/lease/messages.ts';
 
-/** What the thread is told when it starts. */
+/** The settings of the thread. */
 export type RenewThreadSettings = { nodeApiUrl: string; everyMs: number };
-/** A lease to renew until `untilMs` (Unix time in milliseconds), when whoever holds it must be done. */
+/** A lease to renew until `untilMs` (Unix time in ms), the latest time at which its work ends. */
 export type Hold = { lease: Lease; untilMs: number };
-/** Another end for a lease that is held. */
+/** A later end for a lease that is being renewed. */
 export type Extension = { extend: string; untilMs: number };
 type Ended = { leaseId: string; outcome: Renewed['outcome'] };
 
-/** Renews the leases that are held, and says when one is no longer ours. */
+/** Renews leases in a thread of its own, and reports when one is lost or cancelled. */
 export class Renewals {
   readonly #thread: Worker;
   readonly #ended = new Map<string, (outcome: 'lost' | 'cancelled') => void>();
 
-  /** A failure of the thread is not caught: a node that cannot renew must not go on. */
+  /** An error of the thread is not caught: a node that cannot renew leases must end. */
   constructor(nodeApiUrl: string, everyMs = RENEW_EVERY_MS) {
     const workerData: RenewThreadSettings = { nodeApiUrl, everyMs };
     this.#thread = new Worker(new URL('./renew-thread.ts', import.meta.url), { workerData });
@@ -23,7 +23,7 @@ export class Renewals {
     });
   }
 
-  /** Renews from now on; `ended` is called once when the control plane says that the lease is over. Returns what lets go of it. */
+  /** Renews from now on; `ended` is called once when the control plane says that the lease is over. Returns the function that stops renewing. */
   hold(lease: Lease, untilMs: number, ended: (outcome: 'lost' | 'cancelled') => void): () => void {
     this.#ended.set(lease.lease_id, ended);
     this.#thread.postMessage({ lease, untilMs } satisfies Hold);
@@ -33,7 +33,7 @@ export class Renewals {
     };
   }
 
-  /** Renews a lease that is held until another time. */
+  /** Changes until when a lease is renewed. */
   extend({ lease_id }: Lease, untilMs: number): void {
     this.#thread.postMessage({ extend: lease_id, untilMs } satisfies Extension);
   }

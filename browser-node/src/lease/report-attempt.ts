@@ -30,10 +30,10 @@ export async function reportAttempt(
   logger: Logger,
 ): Promise<Reported> {
   try {
-    return await uploadAndSay(parts, member, attempt, signal);
+    return await uploadAndReport(parts, member, attempt, signal);
   } catch (error) {
     signal.throwIfAborted();
-    if (isLost(error)) return late(parts, logger);
+    if (isLost(error)) return countLate(parts, logger);
     if (isRetryable(error)) {
       logger.warn({ cause: error }, 'the control plane is unavailable: a result was discarded');
       return 'unreported';
@@ -43,7 +43,7 @@ export async function reportAttempt(
   }
 }
 
-async function uploadAndSay(
+async function uploadAndReport(
   parts: ReportParts,
   member: LeasedMember,
   attempt: Attempt,
@@ -63,7 +63,7 @@ async function uploadAndSay(
   return 'failed';
 }
 
-/** Uploads the files of a capture; answers the capture that names them. */
+/** Uploads the files of a capture; returns the capture that lists them. */
 async function upload(
   { api, metrics, retryPolicy }: ReportParts,
   member: LeasedMember,
@@ -77,7 +77,7 @@ async function upload(
   return { ...kept.capture, artifacts };
 }
 
-/** A result that is refused because of its contents would be refused again: the attempt fails with an internal error. */
+/** A result that was refused for its contents would be refused again, so the attempt fails with an internal error. */
 async function giveUp(
   { api, metrics, retryPolicy }: ReportParts,
   member: LeasedMember,
@@ -96,13 +96,13 @@ async function giveUp(
     return 'failed';
   } catch (second) {
     signal.throwIfAborted();
-    if (isLost(second)) return late({ api, metrics }, logger);
+    if (isLost(second)) return countLate({ api, metrics }, logger);
     logger.error({ cause: second }, 'a failure could not be reported');
     return 'unreported';
   }
 }
 
-function late({ metrics }: ReportParts, logger: Logger): 'lost' {
+function countLate({ metrics }: ReportParts, logger: Logger): 'lost' {
   metrics.lateResults.inc();
   logger.info('a result came too late');
   return 'lost';

@@ -3,7 +3,7 @@ import type { Lease } from '@adsweep/shared/lease/messages.ts';
 import type { Logger } from '@adsweep/shared/service/logger.ts';
 import type { LeaseEnd } from '../metrics.ts';
 import { isLost, RETRY_POLICY, retryCall } from '../upload/retry-call.ts';
-import { AttemptPlaces } from './attempt-places.ts';
+import { AttemptContexts } from './attempt-contexts.ts';
 import type { AttemptStop } from './attempt-stop.ts';
 import { type AttemptParts, makeAttempt } from './make-attempt.ts';
 import type { Renewals } from './renewals.ts';
@@ -29,15 +29,15 @@ export async function runLease(
   const memberMs = attemptMsOf(parts, lease.job) + 2 * retryMs;
   // Before a job that waits for the others, each of them may take its time.
   const untilMs = Date.now() + memberMs + (alone ? parts.attemptMs + 3 * retryMs : 0);
-  const places = new AttemptPlaces(parts, lease.job);
+  const contexts = new AttemptContexts(parts, lease.job);
   const endRenewal = parts.renewals.hold(lease, untilMs, (outcome) => stop.stop(outcome));
   try {
     if (alone) await beginAlone(parts, lease, stop, alone);
     const ends = new Set<Reported>();
     for (const member of lease.job.members) {
-      stop.throwIfNoneMayBegin();
+      stop.throwIfEnded();
       parts.renewals.extend(lease, Date.now() + memberMs);
-      const end = await runMember(parts, lease, member, places, stop, logger);
+      const end = await runMember(parts, lease, member, contexts, stop, logger);
       ends.add(end);
       if (end === 'lost') stop.stop('lost');
     }
@@ -49,7 +49,7 @@ export async function runLease(
     return 'unreported';
   } finally {
     endRenewal();
-    await places.close(stop);
+    await contexts.close(stop);
   }
 }
 
@@ -78,7 +78,7 @@ async function runMember(
   parts: LeaseParts,
   { lease_id, token, job }: Lease,
   member: JobMember,
-  places: AttemptPlaces,
+  contexts: AttemptContexts,
   leaseStop: AttemptStop,
   leaseLogger: Logger,
 ): Promise<Reported> {
@@ -88,7 +88,7 @@ async function runMember(
   const stop = leaseStop.forAttempt();
   const endCapture = metrics.captureSeconds.startTimer();
   const deadline = setTimeout(() => stop.stop('deadline'), attemptMsOf(parts, job));
-  const attempt = await makeAttempt(parts, job, member, places, stop, logger).finally(() => clearTimeout(deadline));
+  const attempt = await makeAttempt(parts, job, member, contexts, stop, logger).finally(() => clearTimeout(deadline));
   endCapture();
   if (attempt.failure) logger.info(attempt.failure, 'an attempt failed');
   const endUpload = metrics.uploadSeconds.startTimer();

@@ -1,6 +1,8 @@
+import { readFileSync } from 'node:fs';
+
 /** Control groups of Linux, versions 1 and 2 (cgroups(7), the kernel's admin-guide/cgroup-v2.rst and cgroup-v1). */
 
-/** The text of a file; null where there is none, or it may not be read. */
+/** Reads a text file; null where it does not exist or may not be read. */
 export type ReadText = (path: string) => string | null;
 
 /** A limit that a group sets for all processes in it. `dir`: its folder. */
@@ -10,7 +12,7 @@ export type GroupLimit = { version: 1 | 2; dir: string; limit: number };
 export type CgroupLimits = { memory: GroupLimit | null; cpu: GroupLimit | null };
 
 const MOUNT = '/sys/fs/cgroup';
-/** Version 1 says "no limit" as the largest multiple of the page size that fits into 63 bits. */
+/** Version 1 represents "no limit" by the largest multiple of the page size that fits into 63 bits. */
 const UNLIMITED_BYTES = 2 ** 60;
 
 /** The limits of the groups that the process is in, and of all groups above them. */
@@ -24,7 +26,7 @@ export function cgroupLimits(read: ReadText): CgroupLimits {
 
 type LimitOf = (version: 1 | 2, dir: string) => number | null;
 
-/** What `limitOf` finds in the groups of one controller, whichever version has it. */
+/** The limits in the groups of one controller, of either version. */
 function* groups(lines: string[][], controller: string, limitOf: LimitOf): Generator<GroupLimit> {
   for (const [, controllers = '', ...path] of lines) {
     const version = controllers === '' ? 2 : 1;
@@ -37,7 +39,7 @@ function* groups(lines: string[][], controller: string, limitOf: LimitOf): Gener
   }
 }
 
-/** The folder of a group and those of the groups above it. In a container the path may be the host's: then the mount alone is there. */
+/** The folder of a group and those of the groups above it. In a container the path may be the host's: then only the mount itself exists. */
 function upwards(mount: string, path: string): string[] {
   const names = path.split('/').filter((name) => name !== '' && name !== '..');
   return Array.from({ length: names.length + 1 }, (_, up) => [mount, ...names.slice(0, names.length - up)].join('/'));
@@ -63,17 +65,17 @@ const cpuLimit =
     return cores > 0 ? cores : null;
   };
 
-/** A text that is a whole number; null for `max`, -1 and what is none. */
+/** A text as a whole number; null for `max`, -1 and other texts. */
 const numberIn = (text: string | null): number | null => (text && /^\d+\s*$/.test(text) ? Number(text) : null);
 
-/** Bytes that the group of a memory limit uses, without files that can be dropped at once; null where it does not say. */
+/** Bytes that the group of a memory limit uses, without file cache that can be dropped at once; null where it is not known. */
 export function usedMemory(read: ReadText, { version, dir }: GroupLimit): number | null {
   const used = numberIn(read(`${dir}/${version === 2 ? 'memory.current' : 'memory.usage_in_bytes'}`));
   const droppable = field(read(`${dir}/memory.stat`), version === 2 ? 'inactive_file' : 'total_inactive_file');
   return used === null ? null : Math.max(0, used - (droppable ?? 0));
 }
 
-/** CPU time that the group of a CPU limit has used so far, in microseconds; null where it does not say. */
+/** CPU time that the group of a CPU limit has used so far, in microseconds; null where it is not known. */
 export function usedCpuMicros(read: ReadText, { version, dir }: GroupLimit): number | null {
   if (version === 2) return field(read(`${dir}/cpu.stat`), 'usage_usec');
   const nanos = numberIn(read(`${dir.replace(`${MOUNT}/cpu`, `${MOUNT}/cpuacct`)}/cpuacct.usage`));
@@ -85,4 +87,13 @@ export function field(text: string | null, name: string): number | null {
   const line = text?.split('\n').find((one) => one.startsWith(`${name} `) || one.startsWith(`${name}:`));
   const number = Number.parseInt(line?.slice(name.length + 1) ?? '', 10);
   return Number.isNaN(number) ? null : number;
+}
+
+/** The text of a small file of /proc or /sys; null where it does not exist or may not be read. */
+export function readFile(path: string): string | null {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return null;
+  }
 }

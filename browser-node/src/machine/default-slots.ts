@@ -1,8 +1,8 @@
 import type { CgroupLimits } from './cgroup.ts';
 
-/** A capture waits for its page most of the time: this many keep a core busy. */
+/** A capture mostly waits for its page: this many keep a core busy. */
 const SLOTS_PER_CORE = 5;
-/** What a capture's renderers take at most places, and Chromium's own processes once. Bytes. */
+/** Bytes of the renderers of most captures, and of Chromium's other processes, of which there is one set. */
 const BYTES_PER_SLOT = 256 * 1024 * 1024;
 const OWN_BYTES = 512 * 1024 * 1024;
 const SLOTS_MAX = 256;

@@ -11,8 +11,8 @@ type CpuTimes = { used: number; available: number };
 const CPU_WINDOW_MS = 10_000;
 
 /**
- * Measures what this process may use, as its control groups limit it: of memory the fuller of its group and the machine, of CPU its group,
- * or the machine where no group limits it. `clock` in ms.
+ * Measures how much of what this process may use is in use: of memory the higher share of its control group's and the machine's, of CPU its
+ * group's share, or the machine's where no group limits it. `clock` in ms.
  */
 export class ResourceMeter {
   readonly #read: ReadText;
@@ -56,14 +56,14 @@ export class ResourceMeter {
   }
 }
 
-/** The share of the machine's memory that is in use and cannot be had back at once (proc_meminfo(5)). */
+/** The share of the machine's memory that is in use and cannot be reclaimed at once (proc_meminfo(5)). */
 function machineMemory(read: ReadText): number | null {
   const text = read('/proc/meminfo');
   const [total, available] = [field(text, 'MemTotal'), field(text, 'MemAvailable')];
   return total && available !== null ? 1 - available / total : null;
 }
 
-/** The CPU times of the machine, in clock ticks (proc_stat(5)): what others take of a virtual one counts as used. */
+/** The CPU times of the machine, in clock ticks (proc_stat(5)): `steal`, which other virtual machines take, counts as used. */
 function machineCpu(read: ReadText): CpuTimes | null {
   const [, ...ticks] = (/^cpu +.*$/m.exec(read('/proc/stat') ?? '')?.[0] ?? '').split(/ +/).map(Number);
   const [user, nice, system, idle, iowait = 0, irq = 0, softirq = 0, steal = 0] = ticks;

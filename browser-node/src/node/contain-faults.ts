@@ -1,6 +1,6 @@
 import type { Logger } from '@adsweep/shared/service/logger.ts';
 
-/** The part of `process` that is needed here. */
+/** The used part of `process`. */
 type FaultSource = {
   on(event: 'uncaughtException', listener: (error: unknown) => void): unknown;
   exit(code: number): void;
@@ -17,14 +17,14 @@ function isPlaywrightFault(error: unknown): boolean {
 }
 
 /**
- * Keeps the node alive when Playwright throws where nobody can catch it, as it does for messages it does not expect: all browsers end,
+ * Keeps the node running when Playwright throws where no caller can catch it, as it does for unexpected messages: all browsers end,
  * and their captures run again in browsers of their own. Every other uncaught error, unhandled rejections included, ends the process
  * with exit code 1, as it does by default.
  */
 export function containFaults(source: FaultSource, endBrowsers: () => void, logger: Logger): void {
   source.on('uncaughtException', (cause) => {
     if (isPlaywrightFault(cause)) {
-      logger.error({ cause }, 'Playwright threw an error that nobody could catch: all browsers are ended');
+      logger.error({ cause }, 'Playwright threw an uncaught error: all browsers are ended');
       endBrowsers();
       return;
     }

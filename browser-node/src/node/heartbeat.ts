@@ -1,12 +1,13 @@
 import type { LeaseClient } from '@adsweep/shared/lease/client.ts';
 import { HEARTBEAT_EVERY_MS, type NodeReport, type Registered } from '@adsweep/shared/lease/messages.ts';
 import type { Logger } from '@adsweep/shared/service/logger.ts';
+import type { LeaseLoop } from '../lease/lease-loop.ts';
 import type { NodeMetrics } from '../metrics.ts';
 
-/** What the node reports, and what to do with the answer. */
+/** Makes the node's report, and handles the response. */
 export type Reporting = { report: () => NodeReport; answered: (answer: Registered) => void };
 
-/** Registers the node and reports its state every five seconds; while the control plane is unavailable, until it is back. */
+/** Registers the node and reports its state every five seconds, also while the control plane is unavailable. */
 export class Heartbeat {
   readonly #api: LeaseClient;
   readonly #nodeId: string;
@@ -24,7 +25,7 @@ export class Heartbeat {
     this.#logger = logger;
   }
 
-  /** Sends the first report and waits for it; whether it arrived does not matter. */
+  /** Sends the first report and waits until it has succeeded or failed. */
   async start(everyMs = HEARTBEAT_EVERY_MS): Promise<void> {
     this.#timer ??= setInterval(() => void this.beat(), everyMs);
     await this.beat();
@@ -35,11 +36,11 @@ export class Heartbeat {
     try {
       const answer = await this.#api.report(this.#nodeId, this.#reporting.report());
       if (this.#reachable === false) this.#logger.info('the control plane is back');
-      this.#noted(true);
+      this.#setReachable(true);
       this.#reporting.answered(answer);
     } catch (cause) {
       if (this.#reachable !== false) this.#logger.warn({ cause }, 'the control plane cannot be reached');
-      this.#noted(false);
+      this.#setReachable(false);
     }
   }
 
@@ -47,8 +48,30 @@ export class Heartbeat {
     if (this.#timer) clearInterval(this.#timer);
   }
 
-  #noted(reachable: boolean): void {
+  #setReachable(reachable: boolean): void {
     this.#reachable = reachable;
     this.#metrics.controlPlaneReachable.set(reachable ? 1 : 0);
   }
+}
+
+/**
+ * Handles the response to a heartbeat: the node drains while the operator's drain is active, and takes work again after that. A drained
+ * node keeps sending heartbeats until it is stopped.
+ */
+export function drainOnRequest(
+  loop: Pick<LeaseLoop, 'drain' | 'undrain'>,
+  graceMs: number,
+  logger: Logger,
+): (answer: Registered) => void {
+  let isRequested = false;
+  return ({ drain = false }) => {
+    if (drain === isRequested) return;
+    isRequested = drain;
+    if (!drain) {
+      logger.info('the operator ended the drain: the node takes work again');
+      return loop.undrain();
+    }
+    logger.info({ grace_ms: graceMs }, 'the operator drains the node: it takes no more work');
+    void loop.drain(graceMs);
+  };
 }

@@ -6,7 +6,7 @@ import type { Registry } from 'prom-client';
 /** Whether the node takes work: not while it starts or drains. */
 export type Readiness = () => 'ready' | 'starting' | 'draining';
 
-/** Serves `/healthz`, `/readyz` and `/metrics` from now on. Rejects when the port cannot be had. */
+/** Serves `/healthz`, `/readyz` and `/metrics`. Rejects when it cannot listen on the port. */
 export async function serveProbes(
   host: string,
   port: number,

@@ -8,21 +8,20 @@ import { sweepProfiles } from '../browser/chromium-profile.ts';
 import { locateChromium } from '../browser/locate-chromium.ts';
 import type { CapturePage } from '../capture/session/capture-outcome.ts';
 import type { Config } from '../config.ts';
+import { readLabels } from '../config.ts';
 import { ExitsClient } from '../lease/exits-client.ts';
 import { LeaseLoop } from '../lease/lease-loop.ts';
 import { Renewals } from '../lease/renewals.ts';
-import { readFile } from '../machine/read-file.ts';
+import { readFile } from '../machine/cgroup.ts';
 import { ResourceMeter } from '../machine/resource-usage.ts';
 import { createMetrics } from '../metrics.ts';
-import { readLabels } from '../node-labels.ts';
-import { drainAsAsked } from './drain-as-asked.ts';
-import { Heartbeat } from './heartbeat.ts';
+import { drainOnRequest, Heartbeat } from './heartbeat.ts';
 import { type Readiness, serveProbes } from './serve-probes.ts';
 import { LoadWatch } from './watch-load.ts';
 
 /**
- * A node at work: where its probes listen, what to stop, in order, what gives back all work at once, and what ends all browsers while the
- * node goes on.
+ * A running node: the port of its probes, its parts to stop, in order, a function that releases all work at once, and one that ends all
+ * browsers while the node keeps running.
  */
 export type RunningNode = {
   metricsPort: number;
@@ -31,7 +30,7 @@ export type RunningNode = {
   endBrowsers: () => Promise<void>;
 };
 
-/** A capture that was told to end gets this long to hand over its evidence. */
+/** The time that a capture has to return its evidence after it was stopped. */
 const EVIDENCE_MS = 5_000;
 
 /** Starts every part of a node. Throws when there is no Chromium that works or the port is taken. */
@@ -71,7 +70,7 @@ export async function startNode(config: Config, capturePage: CapturePage, logger
     overloaded: load.overloaded,
   });
   const drainMs = config.ADSWEEP_DRAIN_SECONDS * 1000;
-  const answered = drainAsAsked(loop, drainMs, logger);
+  const answered = drainOnRequest(loop, drainMs, logger);
   const heartbeat = new Heartbeat(api, config.ADSWEEP_NODE_ID, { report, answered }, metrics, logger);
 
   const metricsToken = config.ADSWEEP_METRICS_TOKEN || config.ADSWEEP_NODE_TOKEN;

@@ -1,11 +1,10 @@
 import { NODE_RESOURCES, type NodeResource } from '@adsweep/shared/lease/messages.ts';
 import type { Logger } from '@adsweep/shared/service/logger.ts';
 import type { ClaimGate } from '../lease/claim-gate.ts';
-import { type LoadThresholds, overloadOf } from '../machine/overload.ts';
 import type { ResourceUsage } from '../machine/resource-usage.ts';
 import type { NodeMetrics } from '../metrics.ts';
 
-const LOOK_EVERY_MS = 1_000;
+const MEASURE_EVERY_MS = 1_000;
 
 export type LoadParts = {
   measure: () => ResourceUsage;
@@ -15,7 +14,7 @@ export type LoadParts = {
   logger: Logger;
 };
 
-/** Keeps a node from taking work while too much of its machine is in use. Running captures go on. Each change is logged once. */
+/** Holds the gate while too much of the machine's memory or CPU is in use. Running captures go on. Each change is logged once. */
 export class LoadWatch {
   readonly #parts: LoadParts;
   #timer: NodeJS.Timeout | null = null;
@@ -30,16 +29,16 @@ export class LoadWatch {
     return this.#overloaded;
   }
 
-  start(everyMs = LOOK_EVERY_MS): void {
-    this.look();
-    this.#timer ??= setInterval(() => this.look(), everyMs);
+  start(everyMs = MEASURE_EVERY_MS): void {
+    this.update();
+    this.#timer ??= setInterval(() => this.update(), everyMs);
   }
 
   stop(): void {
     if (this.#timer) clearInterval(this.#timer);
   }
 
-  look(): void {
+  update(): void {
     const { measure, thresholds, metrics } = this.#parts;
     const usage = measure();
     const now = overloadOf(usage, thresholds, this.#overloaded);
@@ -63,4 +62,23 @@ export class LoadWatch {
     }
     metrics.overloaded.set({ resource }, isOverloaded ? 1 : 0);
   }
+}
+
+/** The shares, from 0 to 1, above which a node takes no more work; 1: no limit. */
+export type LoadThresholds = Record<NodeResource, number>;
+
+/** How far below its threshold a resource must fall before work is taken again (hysteresis). */
+const MARGIN = 0.05;
+
+/** The overloaded resources, given those that were overloaded before. A resource whose usage is unknown is not overloaded. Pure. */
+export function overloadOf(
+  usage: ResourceUsage,
+  thresholds: LoadThresholds,
+  before: readonly NodeResource[],
+): NodeResource[] {
+  return NODE_RESOURCES.filter((resource) => {
+    if (thresholds[resource] >= 1) return false;
+    const limit = thresholds[resource] - (before.includes(resource) ? MARGIN : 0);
+    return (usage[resource] ?? 0) > limit;
+  });
 }

@@ -6,7 +6,7 @@ import type { RetryPolicy } from '@adsweep/shared/service/retry.ts';
 import type { CaptureFile } from '../capture/session/capture-outcome.ts';
 import { retryCall } from './retry-call.ts';
 
-/** Uploads the files of a member's attempt one after the other and says what the capture must name. Throws as {@link retryCall} does. */
+/** Uploads the files of a member's attempt one after the other; returns the artifacts for its capture. Throws as {@link retryCall} does. */
 export async function uploadFiles(
   api: LeaseClient,
   member: MemberLease,
@@ -28,7 +28,7 @@ async function uploadFile(api: LeaseClient, member: MemberLease, file: CaptureFi
   return { name, sha256, bytes: file.bytes.length, content_type: contentType, width, height };
 }
 
-/** The files of at most `bytesMax` bytes, and the capture without the others: a note says what is not there. */
+/** The files of at most `bytesMax` bytes, and the capture without the others: a note lists each of those. */
 export function leaveOutOversized(
   capture: Capture,
   files: CaptureFile[],

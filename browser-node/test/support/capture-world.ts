@@ -16,7 +16,7 @@ import { ChromiumPool } from '../../src/browser/chromium-pool.ts';
 import type { BrowserPool, OpenContext } from '../../src/browser/open-context.ts';
 import { capturePage } from '../../src/capture/capture.ts';
 import type { CaptureOutcome } from '../../src/capture/session/capture-outcome.ts';
-import { AttemptPlaces } from '../../src/lease/attempt-places.ts';
+import { AttemptContexts } from '../../src/lease/attempt-contexts.ts';
 import { AttemptStop } from '../../src/lease/attempt-stop.ts';
 import type { ExitsClient } from '../../src/lease/exits-client.ts';
 import { type Attempt, makeAttempt } from '../../src/lease/make-attempt.ts';
@@ -113,11 +113,11 @@ export class CaptureWorld {
     try {
       const members = urls.map((url) => ({ ...memberFor(url, null), emulator_id: EMULATOR }));
       const job = { ...jobOf(members[0]!), kind, members };
-      const places = new AttemptPlaces(parts, job);
+      const contexts = new AttemptContexts(parts, job);
       const attempts: Attempt[] = [];
       for (const member of members)
-        attempts.push(await makeAttempt(parts, job, member, places, new AttemptStop(), silent));
-      await places.close(new AttemptStop());
+        attempts.push(await makeAttempt(parts, job, member, contexts, new AttemptStop(), silent));
+      await contexts.close(new AttemptStop());
       return attempts;
     } finally {
       await proxy.close();

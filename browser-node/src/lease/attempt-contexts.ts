@@ -7,66 +7,66 @@ import type { NodeMetrics } from '../metrics.ts';
 import type { AttemptStop } from './attempt-stop.ts';
 import type { ExitAnswer, ExitsClient } from './exits-client.ts';
 
-/** Where an attempt runs: an exit and a context that leaves by it. `traffic`: what the gateway carried for this attempt. */
-export type Place = { ticket: ExitTicket; open: OpenContext; traffic: () => Promise<TicketTraffic | null> };
-/** Why there is none. */
-export type NoPlace = Exclude<ExitAnswer, { ticket: ExitTicket }> | { noContext: unknown };
+/** The exit and the browser context that an attempt runs in. `traffic`: what the gateway carried for this attempt. */
+export type AttemptContext = { ticket: ExitTicket; open: OpenContext; traffic: () => Promise<TicketTraffic | null> };
+/** Why an attempt has no exit or no context. */
+export type NoContext = Exclude<ExitAnswer, { ticket: ExitTicket }> | { noContext: unknown };
 
-export type PlaceParts = { exits: ExitsClient; pool: BrowserPool; metrics: Pick<NodeMetrics, 'exits'> };
+export type ContextParts = { exits: ExitsClient; pool: BrowserPool; metrics: Pick<NodeMetrics, 'exits'> };
 /** What an attempt needs; `isolated`: a browser of its own. */
-export type PlaceRequest = { member: JobMember; emulator: Emulator; isolated: boolean };
+export type ContextRequest = { member: JobMember; emulator: Emulator; isolated: boolean };
 
 /**
- * The places of a job's attempts. Each has its own, so that none sees what another one left, except in a shared repeat group: its members
- * run in one context, with one ticket, as long as the context is usable.
+ * Opens the contexts of a job's attempts. Each attempt has its own, so that none sees what another one left, except in a shared repeat
+ * group: its members run in one context, with one ticket, as long as the context is usable.
  */
-export class AttemptPlaces {
-  readonly #parts: PlaceParts;
+export class AttemptContexts {
+  readonly #parts: ContextParts;
   readonly #job: CrawlJob;
-  readonly #isShared: boolean;
-  #kept: Place | null = null;
+  readonly #shares: boolean;
+  #kept: AttemptContext | null = null;
 
-  constructor(parts: PlaceParts, job: CrawlJob) {
+  constructor(parts: ContextParts, job: CrawlJob) {
     this.#parts = parts;
     this.#job = job;
-    this.#isShared = job.kind === 'repeat_group';
+    this.#shares = job.kind === 'repeat_group';
   }
 
-  /** Whether the next attempt runs where the last one did. */
-  get keeps(): boolean {
-    return this.#isShared;
+  /** Whether the next attempt runs in the context of the last one. */
+  get isShared(): boolean {
+    return this.#shares;
   }
 
-  /** Throws what `stop` ends with. */
-  async enter(request: PlaceRequest, stop: AttemptStop): Promise<Place | NoPlace> {
-    return this.#kept ? this.#again(this.#kept) : this.#open(request, stop);
+  /** Opens a context for an attempt, or returns the shared one. Throws the reason of `stop` when the attempt is stopped. */
+  async open(request: ContextRequest, stop: AttemptStop): Promise<AttemptContext | NoContext> {
+    return this.#kept ? this.#reuse(this.#kept) : this.#open(request, stop);
   }
 
-  /** An attempt is over. `isFit`: another one may run in its place. */
-  async leave(place: Place, isFit: boolean, stop: AttemptStop): Promise<void> {
-    if (this.#isShared && isFit) {
-      this.#kept ??= place;
+  /** Closes the context of an attempt that has ended, or keeps it for the next one if it is shared and still usable (`isFit`). */
+  async release(context: AttemptContext, isFit: boolean, stop: AttemptStop): Promise<void> {
+    if (this.#shares && isFit) {
+      this.#kept ??= context;
       return;
     }
     this.#kept = null;
-    await this.#close(place, stop);
+    await this.#close(context, stop);
   }
 
-  /** The job is over. */
+  /** Closes the shared context at the end of the job. */
   async close(stop: AttemptStop): Promise<void> {
     const kept = this.#kept;
     this.#kept = null;
     if (kept) await this.#close(kept, stop);
   }
 
-  async #close({ open, ticket }: Place, stop: AttemptStop): Promise<void> {
+  async #close({ open, ticket }: AttemptContext, stop: AttemptStop): Promise<void> {
     const closed = open.close();
-    // A node that drains releases the job before it cleans up.
+    // A node that drains releases the job first, and does not wait for the context to close.
     if (stop.reason !== 'drain') await closed;
     void this.#parts.exits.forget(ticket.ticket_id);
   }
 
-  async #open(request: PlaceRequest, stop: AttemptStop): Promise<Place | NoPlace> {
+  async #open(request: ContextRequest, stop: AttemptStop): Promise<AttemptContext | NoContext> {
     const { exits, pool, metrics } = this.#parts;
     const { member, emulator, isolated } = request;
     const answer = await exits.request(this.#exitFor(member), stop.signal);
@@ -87,10 +87,10 @@ export class AttemptPlaces {
     }
   }
 
-  /** One ticket serves all members that share it: Chromium answers the gateway with the first one for as long as the context lives. */
+  /** One ticket serves all members that share a context: Chromium keeps the first credentials for as long as the context exists. */
   #exitFor(member: JobMember) {
     const { exit_session, limits, members } = this.#job;
-    const attempts = this.#isShared ? members.length : 1;
+    const attempts = this.#shares ? members.length : 1;
     const denied = deniedHosts(member.target, member.referrer);
     return {
       targeting: member.targeting,
@@ -102,8 +102,8 @@ export class AttemptPlaces {
     };
   }
 
-  /** The same place for the next attempt, which is not charged with earlier traffic. */
-  async #again({ ticket, open }: Place): Promise<Place> {
+  /** The shared context for the next attempt, which is not charged with earlier traffic. */
+  async #reuse({ ticket, open }: AttemptContext): Promise<AttemptContext> {
     const { exits } = this.#parts;
     const before = await exits.traffic(ticket.ticket_id);
     const traffic = async () => {
