@@ -17,6 +17,8 @@ export type ScanEvent =
       type: 'failure';
       fence: number;
       code: FailureCode;
+      /** Whether a request to the target went out, answered or not. */
+      loaded: boolean;
       capture: CaptureSummary | null;
       exit: Exit | null;
       backoffMs: number;
@@ -60,7 +62,11 @@ export function advance(scan: ScanRecord, event: ScanEvent, now: Date): ScanChan
   switch (event.type) {
     case 'cancel':
       if (scan.status !== 'pending') return null;
-      return change({ status: 'pending' }, { status: 'cancelled', completed_at: now }, [refund(scan, now)]);
+      return change(
+        { status: 'pending' },
+        { status: 'cancelled', completed_at: now },
+        scan.loaded ? [] : [refund(scan, now)],
+      );
     case 'lease':
       return takeLease(scan, event.lease, now);
     case 'alone':
@@ -141,7 +147,8 @@ type Failure = Extract<ScanEvent, { type: 'failure' }>;
 /** A transient failure goes back to `pending` while retries remain; a lost node's does so without using one up. */
 function endFailedAttempt(scan: ScanRecord, failure: Failure, now: Date): ScanChange {
   const when = { status: 'running' as const, fence: failure.fence };
-  const again = { status: 'pending' as const, lease: null, started_at: null };
+  const loaded = scan.loaded || failure.loaded;
+  const again = { status: 'pending' as const, lease: null, started_at: null, ...(loaded && { loaded }) };
   const afterIt = failure.code === 'node: LOST' ? afterLoss(scan) : failure.code;
   if (afterIt === 'again') return change(when, { ...again, lost_requeues: scan.lost_requeues + 1, due_at: now });
   if (failure.code !== 'node: LOST' && isTransient(failure.code) && scan.retry_attempt < scan.retry_max_attempts) {

@@ -147,6 +147,8 @@ export type ScanRecord = OutboxFields & {
   completed_at: Date | null;
   /** The last recheck that it was part of (absent: none): the id of the request, and the number of rechecks so far. */
   recheck?: { id: string; ordinal: number };
+  /** An attempt that failed had loaded the target: the charge stays when the scan is cancelled. Absent: none has. */
+  loaded?: true;
   /** When its capture and pictures were removed, because their retention is shorter than the scan's; absent: they are there. */
   evidence_removed_at?: Date;
 

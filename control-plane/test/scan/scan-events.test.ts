@@ -53,7 +53,7 @@ describe('following a scan', () => {
     assert.equal(answer.headers.get('cache-control'), 'no-store');
     await until('the present state', () => statuses().length === 1);
     await change(body.id, lease(1));
-    const failure = { type: 'failure' as const, capture: null, exit: null, backoffMs: 0 };
+    const failure = { type: 'failure' as const, loaded: false, capture: null, exit: null, backoffMs: 0 };
     await change(body.id, { ...failure, fence: 1, code: 'navigation: TIMEOUT' });
     await change(body.id, lease(2));
     await change(body.id, { ...failure, fence: 2, code: 'navigation: TIMEOUT' });

@@ -71,6 +71,7 @@ async function writeEnd(
     type: 'failure',
     fence,
     code,
+    loaded: hasLoaded(code, capture),
     capture: null,
     exit: capture?.exit ?? null,
     backoffMs: backoffMs(scan.retry_attempt),
@@ -78,6 +79,15 @@ async function writeEnd(
   const isLast = advance(scan, event, now)?.set.status === 'failed';
   if (isLast && capture) event.capture = await summaryOf(dependencies, scan, fence, capture, now);
   return changeScan(dependencies.scans, scan, event, now);
+}
+
+/** Failures that can only come once a request to the target was sent. */
+const SENT: ReadonlySet<FailureCode> = new Set(['navigation: TIMEOUT', 'vast: WRAPPER_UNANSWERED']);
+
+/** Whether a request to the target went out, answered or not: only then does a scan that is cancelled later stay charged. Pure. */
+export function hasLoaded(code: FailureCode, capture: Pick<Capture, 'landings'> | null): boolean {
+  const hops = capture?.landings.flatMap(({ redirect_chain }) => redirect_chain) ?? [];
+  return SENT.has(code) || hops.some(({ status_code }) => status_code > 0);
 }
 
 /** Stores the capture of a failed attempt. An inconsistent capture must not prevent the scan from failing: it is dropped and logged. */

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { EventEmitter } from 'node:events';
 import { after, afterEach, before, describe, it } from 'node:test';
+import type { Capture } from '@adsweep/shared/capture/capture.ts';
+import type { FailureCode } from '@adsweep/shared/failures.ts';
 import { NodeApiError } from '@adsweep/shared/lease/client.ts';
 import { until } from '../../../../shared/test/support/until.ts';
 import { newIdentity } from '../../../src/crawling/fleet/credentials.ts';
@@ -254,6 +256,26 @@ describe('a lease', () => {
     await assert.rejects(farm.acquireOne(), /no work/);
     assert.equal((await farm.node.renew(lease)).outcome, 'cancelled');
   });
+
+  const FAILED: [code: FailureCode, capture: Capture | null, refunds: number][] = [
+    ['navigation: DNS', null, 1],
+    ['proxy: NODE_BUSY', null, 1],
+    ['browser: CRASHED', null, 1],
+    ['browser: CRASHED', captureOf(CHAIN), 0],
+    ['navigation: TIMEOUT', null, 0],
+  ];
+  for (const [code, capture, refunds] of FAILED)
+    it(`§3.5 cancelled after ${code}${capture ? ' of a loaded page' : ''} gives back ${refunds} charges`, async () => {
+      const lease = await leased({ retry_max_attempts: 2 });
+      await farm.node.fail(lease, { code, cause: '', capture });
+      await farm.makeDue(lease.scan_id);
+      const again = await farm.acquireOne();
+      await farm.node.fail(again, { code: 'navigation: DNS', cause: '', capture: null });
+      const parts = { scans: farm.scans, unqueue: async () => {}, outboxFilled: () => {}, log: farm.parts.logger };
+      assert.ok(await cancelScan(parts, await farm.read(lease.scan_id), new Date()));
+      const { outbox } = await farm.read(lease.scan_id);
+      assert.equal(outbox.filter(({ kind }) => kind === 'refund').length, refunds);
+    });
 
   it('cannot be cancelled from outside while a node has it', async () => {
     const lease = await leased();
