@@ -1,31 +1,31 @@
 import type { Logger } from '@adsweep/shared/service/logger.ts';
 import { createWakeSignal, type WakeSignal } from './wake-signal.ts';
 
-/** A running loop. `stop` resolves when the turn under way has ended. */
+/** A running loop. `stop` resolves when the current step has ended. */
 export type Loop = { stop(): Promise<void> };
 
-/** `turn` answers true when there is more to do at once; `everyMs` is the pause otherwise, which `wake` ends early. */
+/** `step` returns true if there is more to do at once. Otherwise the loop pauses for `everyMs`, or until `wake` is raised. */
 export type LoopPlan = {
   name: string;
   everyMs: number;
-  turn: () => Promise<unknown>;
+  step: () => Promise<unknown>;
   wake?: WakeSignal | undefined;
 };
 
-/** The longest delay before a failed turn is retried. */
+/** The longest pause after a failed step. */
 const RETRY_WITHIN_MS = 1_000;
 
 /**
- * Takes turns until it is stopped. A turn that throws is tried again after the pause, or a second; the log says so when an outage begins and when
- * it is over, not at every turn.
+ * Repeats a step until the loop is stopped. A step that throws is retried after the pause, at most a second. The first failure and the
+ * recovery are logged, not every failure in between.
  */
-export function startLoop(logger: Logger, { name, everyMs, turn, wake = createWakeSignal() }: LoopPlan): Loop {
+export function startLoop(logger: Logger, { name, everyMs, step, wake = createWakeSignal() }: LoopPlan): Loop {
   const stopping = new AbortController();
   let failing = false;
 
-  const takeTurn = async (): Promise<boolean> => {
+  const runStep = async (): Promise<boolean> => {
     try {
-      const more = (await turn()) === true;
+      const more = (await step()) === true;
       if (failing) logger.info({ loop: name }, 'a loop has recovered');
       failing = false;
       return more;
@@ -37,7 +37,7 @@ export function startLoop(logger: Logger, { name, everyMs, turn, wake = createWa
   };
   const run = async () => {
     while (!stopping.signal.aborted) {
-      const hasMore = await takeTurn();
+      const hasMore = await runStep();
       if (!hasMore) await wake.wait(failing ? Math.min(everyMs, RETRY_WITHIN_MS) : everyMs, stopping.signal);
     }
   };

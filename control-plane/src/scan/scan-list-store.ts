@@ -1,5 +1,5 @@
 import type { Place } from '../http/page.ts';
-import { inTurnByKey } from '../platform/in-turn.ts';
+import { serializeByKey } from '../platform/serialize-by-key.ts';
 import type { Collection, Filter } from '../platform/store.ts';
 import { LISTED_FIELDS, type ListedScan } from './scan.ts';
 import { earlierThan, type StoredScan } from './stored-scan.ts';
@@ -26,7 +26,7 @@ export const LIST_INDEXES = [
 
 /** Queries of clients over all scans of an organization. */
 export function scanLists(scans: Collection<StoredScan>) {
-  const inTurn = inTurnByKey();
+  const serialized = serializeByKey();
 
   const readPage = async (where: Filter<StoredScan>, { after, skip, limit }: ListWindow) => {
     const from: Filter<StoredScan> = after ? { $and: [where, earlierThan('created_at', after)] } : where;
@@ -52,7 +52,7 @@ export function scanLists(scans: Collection<StoredScan>) {
      */
     async list(organizationId: string, { filter, isCounted }: ListQuestion, window: ListWindow) {
       const where: Filter<StoredScan> = { $and: [{ organization_id: organizationId }, filter] };
-      return isCounted ? readPage(where, window) : inTurn(organizationId, () => readPage(where, window));
+      return isCounted ? readPage(where, window) : serialized(organizationId, () => readPage(where, window));
     },
 
     /** How many of the organization's scans carry a tag. */

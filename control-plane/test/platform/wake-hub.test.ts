@@ -4,8 +4,8 @@ import { createLogger } from '@adsweep/shared/service/logger.ts';
 import { until } from '../../../shared/test/support/until.ts';
 import { type CrawlQueue, crawlQueue, startPromoting } from '../../src/crawling/queue/queue.ts';
 import { shardKeys } from '../../src/crawling/queue/queue-shards.ts';
+import { exclusiveWork } from '../../src/platform/exclusive-work.ts';
 import { openRedis, type RedisClient, redisReady } from '../../src/platform/redis.ts';
-import { takeTurns } from '../../src/platform/take-turns.ts';
 import type { WakeTopic } from '../../src/platform/wake-hub.ts';
 import { openWakeHub, type WakeHub } from '../../src/platform/wake-hub.ts';
 import { type PrivateRedis, startRedis } from '../support/private-redis.ts';
@@ -146,7 +146,7 @@ describe('two processes on one Redis', () => {
   });
 
   it('do shared work one at a time, and the other one goes on when the first gives it up', async () => {
-    const [first, second] = [takeTurns(redis.client, 'work', LONG_MS), takeTurns(other, 'work', LONG_MS)];
+    const [first, second] = [exclusiveWork(redis.client, 'work', LONG_MS), exclusiveWork(other, 'work', LONG_MS)];
     assert.equal(await first.run(async () => 'done'), 'done');
     assert.equal(await second.run(async () => 'done'), undefined);
     assert.equal(await first.run(async () => 'again'), 'again');
@@ -155,7 +155,7 @@ describe('two processes on one Redis', () => {
   });
 
   it('do shared work all the same while Redis is away', async () => {
-    const turns = takeTurns(other, 'work', LONG_MS);
+    const turns = exclusiveWork(other, 'work', LONG_MS);
     await redis.kill();
     assert.equal(await turns.run(async () => 'done'), 'done');
     await redis.start();

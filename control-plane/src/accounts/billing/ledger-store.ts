@@ -1,5 +1,5 @@
-import { inTurnByKey } from '../../platform/in-turn.ts';
 import { insertOnce } from '../../platform/insert-once.ts';
+import { serializeByKey } from '../../platform/serialize-by-key.ts';
 import type { Collection, Store } from '../../platform/store.ts';
 import { entryAfter, LEDGER_TYPES, type LedgerEntry, type LedgerPosting, type LedgerType } from './ledger-entry.ts';
 
@@ -16,7 +16,7 @@ export type LedgerStore = ReturnType<typeof ledgerStore>;
 
 export function ledgerStore(store: Store) {
   const entries: Collection<LedgerEntry> = store.collection<LedgerEntry>('ledger_entries');
-  const inTurn = inTurnByKey();
+  const serialized = serializeByKey();
 
   const newest = (organization_id: string, before: Date | null): Promise<LedgerEntry | null> =>
     entries
@@ -74,7 +74,7 @@ export function ledgerStore(store: Store) {
      */
     async book(posting: LedgerPosting): Promise<LedgerEntry> {
       const { _id, organization_id } = posting;
-      return inTurn(organization_id, async () => {
+      return serialized(organization_id, async () => {
         for (;;) {
           const known = await entries.findOne({ _id, organization_id });
           if (known) return known;

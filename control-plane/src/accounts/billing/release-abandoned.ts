@@ -17,8 +17,8 @@ const IDS_AT_ONCE = 500;
 
 /** Releases the reservations of interrupted requests. Several processes may do this at the same time. */
 export function startReleasing(parts: ReleaseParts): Loop {
-  const turn = () => releaseAbandoned(parts, new Date());
-  return startLoop(parts.logger, { name: 'abandoned reservations', everyMs: EVERY_MS, turn });
+  const step = () => releaseAbandoned(parts, new Date());
+  return startLoop(parts.logger, { name: 'abandoned reservations', everyMs: EVERY_MS, step });
 }
 
 /** Returns the checks that were reserved more than ten minutes ago for scans that were never written. */

@@ -58,7 +58,7 @@ export function startWorker(
     );
     running.add(done);
   };
-  const turn = async () => {
+  const step = async () => {
     const free = freeSlots();
     if (free === 0) return false;
     const { claimed, hasMore } = await claimScans(dependencies, new Date(), limits, free);
@@ -66,7 +66,7 @@ export function startWorker(
     return hasMore;
   };
 
-  const loop = startLoop(dependencies.logger, { name: 'pipeline', everyMs: LOOK_EVERY_MS, turn, wake: crawled });
+  const loop = startLoop(dependencies.logger, { name: 'pipeline', everyMs: LOOK_EVERY_MS, step, wake: crawled });
   return {
     async stop() {
       await loop.stop();

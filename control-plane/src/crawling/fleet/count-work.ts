@@ -17,8 +17,8 @@ const COUNT_EVERY_MS = 5_000;
 
 /** Keeps the gauges of the queue and the nodes up to date, so that a scrape makes no queries. */
 export function startCountingWork(dependencies: CountDependencies): Loop {
-  const turn = () => countWork(dependencies);
-  return startLoop(dependencies.logger, { name: 'counting work', everyMs: COUNT_EVERY_MS, turn });
+  const step = () => countWork(dependencies);
+  return startLoop(dependencies.logger, { name: 'counting work', everyMs: COUNT_EVERY_MS, step });
 }
 
 /** Sets the gauges once. */

@@ -17,15 +17,16 @@ export type AcquireDependencies = {
 };
 
 /** A node's request for work. */
-export type AskedWork = Pick<Acquire, 'max' | 'wait_ms'> & { node: NodeIdentity };
+export type WorkRequest = Pick<Acquire, 'max' | 'wait_ms'> & { node: NodeIdentity };
 
 /**
- * Leases up to `max` jobs to a node, never more than it has slots, waiting up to `wait_ms` for the first; possibly none. `gone` ends the wait. Where the queue is
- * away all the time, its error is thrown when the wait is over, so that nodes do not come running in between.
+ * Leases up to `max` jobs to a node, at most as many as it has free slots. Waits up to `wait_ms` for the first (long poll); `gone` ends the
+ * wait. Returns none if no job arrived. If the queue is unavailable, it throws {@link QueueAway} at the end of the wait, so that nodes do not
+ * retry before the long poll ends.
  */
 export async function acquire(
   dependencies: AcquireDependencies,
-  { node, max, wait_ms }: AskedWork,
+  { node, max, wait_ms }: WorkRequest,
   gone: AbortSignal,
 ): Promise<Lease[]> {
   const { queue } = dependencies;
@@ -38,12 +39,12 @@ export async function acquire(
     if (gone.aborted) return [];
     if (left <= 0 && taken instanceof QueueAway) throw taken;
     if (left <= 0) return [];
-    const nobodyWaited = taken instanceof QueueAway || taken.length === 0;
-    if (nobodyWaited) await queue.waitForWork(left, gone);
+    const isEmpty = taken instanceof QueueAway || taken.length === 0;
+    if (isEmpty) await queue.waitForWork(left, gone);
   }
 }
 
-/** The queue did not answer; nodes retry. */
+/** The queue did not answer. */
 export class QueueAway extends Error {
   constructor(cause: unknown) {
     super('the queue does not answer', { cause });
@@ -55,7 +56,7 @@ async function grantAll(dependencies: AcquireDependencies, taken: LeaseRef[], no
   return leases.filter((lease) => lease !== null);
 }
 
-/** Turns a queued job into a lease of its waiting members; null if there are none, which settles the job. */
+/** Leases the members of a job that was taken from the queue; null if none can be leased, after closing the lease. */
 async function grant(dependencies: AcquireDependencies, ref: LeaseRef, node: NodeIdentity): Promise<Lease | null> {
   const { scans, leaseSecret } = dependencies;
   const now = new Date();
@@ -77,7 +78,7 @@ async function grant(dependencies: AcquireDependencies, ref: LeaseRef, node: Nod
   };
 }
 
-/** The member as it stands under `lease`, with its whole target; null where it was cancelled, or changed by someone else, meanwhile. */
+/** Leases a member and returns it with its whole target; null if it was cancelled or changed in the meantime. */
 async function leaseMember(
   scans: AcquireDependencies['scans'],
   job: JobRef,

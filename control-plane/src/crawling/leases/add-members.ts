@@ -22,9 +22,9 @@ export type AddDependencies = {
 type AddedMember = AddedMembers['members'][number];
 
 /**
- * Adds scans that a sweep found to its job, each counted, then created, charged and leased in one write, and answers how each slot stands.
- * `lost`: the sweep does not run under this lease (any more). Throws a 422 for slots that the job's kind does not have, and 403 for the
- * first one that is more than the organization may make; those before it are added.
+ * Adds scans that a sweep found to its job: each is reserved, then created, charged and leased in one write. Returns the state of each
+ * slot. `lost`: the sweep does not run under this lease. Throws 422 for slots that the job's kind does not have, and 403 at the first scan
+ * that exceeds the organization's limits; the scans before it are added.
  */
 export async function addMembers(
   dependencies: AddDependencies,
@@ -62,20 +62,20 @@ async function addMember(
 ): Promise<AddedMember> {
   const child = newChildScan(parent, found, lease, now);
   const known = await scans.findMember(ref, child._id);
-  if (known) return asItStands(scans, known, lease);
+  if (known) return stateOf(scans, known, lease);
   const { _id: id, organization_id, price_micros: priceMicros } = child;
   const request = { id, names: [parent._id], indexes: [found.slot], checks: 1, priceMicros, isRepeatable: true, now };
   const reserved = await reserve(organization_id, request);
   const earlier = await scans.insertUnlessThere(child);
   reserved.finish(earlier ? 0 : 1);
-  if (earlier) return asItStands(scans, earlier, lease);
+  if (earlier) return stateOf(scans, earlier, lease);
   metrics.addedMembers.inc();
   outboxFilled();
   return leased(child);
 }
 
-/** One that an earlier lease of the job left running is leased again. */
-async function asItStands(scans: AddDependencies['scans'], scan: ScanRecord, lease: ScanLease): Promise<AddedMember> {
+/** The state of a slot whose scan exists. A scan that an earlier lease of the job left running is leased again. */
+async function stateOf(scans: AddDependencies['scans'], scan: ScanRecord, lease: ScanLease): Promise<AddedMember> {
   if (runsUnder(scan, lease.fence)) return leased(await scans.withTarget(scan));
   const isLeftRunning = scan.status === 'running';
   const again = isLeftRunning && (await changeScan(scans, scan, { type: 'lease', lease }, lease.leased_at));

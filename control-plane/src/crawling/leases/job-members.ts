@@ -4,13 +4,12 @@ import { isolationOf } from '../../scan/isolation.ts';
 import type { ScanInQueue, ScanRecord } from '../../scan/scan.ts';
 import type { LeaseRef } from '../queue/queue-shards.ts';
 
-/** What decides whether and when a member is leased. */
+/** The fields of a member that decide whether and when it is leased. */
 type Candidate = Pick<ScanInQueue, '_id' | 'slot' | 'status' | 'lease' | 'lost_requeues'>;
 
 /**
- * The members of a job that a new lease takes, in the order in which they run: those that wait, and those that an earlier lease left
- * running. A member that must have a node to itself has its lease to itself as well, after all others, so that no other member is
- * blamed for it. Pure.
+ * Chooses the members of a job for a new lease, in the order in which they will run: pending ones, and those that an earlier lease left
+ * running. A member of isolation `node` gets a lease of its own after all others, so that no other member counts as lost with it. Pure.
  */
 export function chooseMembers<M extends Candidate>(members: M[], fence: number): { isolation: Isolation; chosen: M[] } {
   const open = members.filter((member) => mayLease(member, fence)).toSorted((a, b) => a.slot - b.slot);
@@ -27,8 +26,8 @@ export const runsUnder = ({ status, lease }: Pick<ScanInQueue, 'status' | 'lease
   status === 'running' && lease?.fence === fence;
 
 /**
- * What a node needs to know of a job whose `members` it has leased. The exit session is of letters and digits alone, for it ends up in
- * providers' user names, and new for each lease: an attempt that failed must not meet the same exit again.
+ * The job as it is sent to the node that leased its `members`. The exit session consists of letters and digits, because it becomes part of
+ * providers' user names. Each lease has a new one: a retry must not use the same exit again.
  */
 export function crawlJobOf(
   { jobId, fence }: LeaseRef,
@@ -46,7 +45,7 @@ export function crawlJobOf(
   };
 }
 
-/** What a node needs to know of one scan. */
+/** A scan as it is sent to a node. */
 export function jobMemberOf(scan: ScanRecord): JobMember {
   return {
     scan_id: scan._id,

@@ -16,21 +16,21 @@ const REAP_EVERY_MS = 1_000;
 
 export type ReaperTiming = { graceMs?: number; clock?: () => number };
 
-/** Ends the attempts of lost nodes, once {@link ReaperGrace} says that nodes which are alive have had the time to renew. */
+/** Ends the attempts of lost nodes, once live nodes have had the time to renew their leases ({@link ReaperGrace}). */
 export function startReaper(
   dependencies: ReaperDependencies,
   { graceMs = LEASE_MS, clock = () => performance.now() }: ReaperTiming = {},
 ): Loop {
   const grace = new ReaperGrace({ graceMs, everyMs: REAP_EVERY_MS, clock });
-  const turn = () => takeTurn(dependencies, grace);
-  return startLoop(dependencies.logger, { name: 'reaper', everyMs: REAP_EVERY_MS, turn });
+  const step = () => reapOnTime(dependencies, grace);
+  return startLoop(dependencies.logger, { name: 'reaper', everyMs: REAP_EVERY_MS, step });
 }
 
 /**
- * One turn of the reaper. What Redis gave out in an answer that came late is left alone: a lease that its scan still names is adopted
- * again, by its node's next renewal or by the refill.
+ * One step of the reaper. If Redis answered late, the reaped leases are not ended: a lease that its scan still names is adopted again, by
+ * the next renewal of its node or by the refill.
  */
-async function takeTurn(dependencies: ReaperDependencies, grace: ReaperGrace): Promise<void> {
+async function reapOnTime(dependencies: ReaperDependencies, grace: ReaperGrace): Promise<void> {
   const { queue } = dependencies;
   try {
     if (!grace.mayReap(queue.connection())) return void (await queue.depth());
@@ -42,7 +42,7 @@ async function takeTurn(dependencies: ReaperDependencies, grace: ReaperGrace): P
   }
 }
 
-/** Ends every lease that has run out; answers how many there were. */
+/** Ends all expired leases; returns how many there were. */
 export async function reap(dependencies: ReaperDependencies, now: Date): Promise<number> {
   const expired = await dependencies.queue.reap();
   await endAllLost(dependencies, expired, now);
@@ -53,7 +53,7 @@ async function endAllLost(dependencies: ReaperDependencies, expired: LeaseRef[],
   await Promise.all(expired.map((ref) => endLost(dependencies, ref, now)));
 }
 
-/** Ends the attempts of all members that ran under the lease. A crash between two steps may have left a job without any: it is settled. */
+/** Ends the attempts of all members that ran under the lease, and closes it. After a crash between these two steps there are none. */
 async function endLost(dependencies: ReaperDependencies, ref: LeaseRef, now: Date): Promise<void> {
   const { scans, metrics } = dependencies;
   const running = (await scans.membersOf(ref)).filter((member) => runsUnder(member, ref.fence));
@@ -74,15 +74,15 @@ async function endLostMember(
   return endAttempt(dependencies, scan, ref.fence, failure, now);
 }
 
-/** A turn may begin this much later than planned before the process counts as having been paused, in ms. */
+/** A step that starts this much later than planned, in ms, shows that the process was paused. */
 const LATE_MS = 1_000;
 
-/** How long the reaper waits before it takes anything, how often it looks, both in ms, and a clock that never goes back, in ms. */
+/** How long the reaper waits before its first lease, the interval of its steps, and a monotonic clock; all in ms. */
 export type GracePlan = { graceMs: number; everyMs: number; clock: () => number };
 
 /**
- * Decides when leases may be reaped: after `graceMs` in which this process took its turns on time over one connection to Redis. A pause
- * of the process, an outage of Redis or a new connection starts the wait again, because nodes that are alive could not renew meanwhile.
+ * Decides when leases may be reaped: after `graceMs` of steps on time over one connection to Redis. A pause of the process, an outage of
+ * Redis or a new connection restarts the wait, because live nodes could not renew in the meantime.
  */
 export class ReaperGrace {
   readonly #plan: GracePlan;
@@ -94,14 +94,14 @@ export class ReaperGrace {
     this.#plan = plan;
   }
 
-  /** Called at the beginning of a turn, with the number of the connection to Redis: whether leases may be reaped now. */
+  /** Whether leases may be reaped now. To be called at the start of a step, with the number of the connection to Redis. */
   mayReap(connection: number): boolean {
     if (connection !== this.#connection) this.restart();
     this.#connection = connection;
     return this.stillOnTime(this.#plan.everyMs);
   }
 
-  /** Called after Redis answered: false where that took so long that the answer must not be acted upon. `plannedMs` is allowed for. */
+  /** Whether the time since the last call was at most `plannedMs` and a second. If not, a reply of Redis must not be acted upon. */
   stillOnTime(plannedMs = 0): boolean {
     const now = this.#plan.clock();
     if (this.#since === null || now - this.#lastSeen > plannedMs + LATE_MS) this.#since = now;
@@ -109,7 +109,7 @@ export class ReaperGrace {
     return now - this.#since >= this.#plan.graceMs;
   }
 
-  /** Starts the wait again at the next turn. */
+  /** Restarts the wait at the next step. */
   restart(): void {
     this.#since = null;
   }

@@ -15,12 +15,12 @@ export type RenewDependencies = {
 };
 
 /**
- * Renews a lease. If Redis does not know it, or is unavailable, the job's members in MongoDB decide: a lease that one of them
- * names is adopted. While Redis is unavailable no lease can be reaped, so this answer is safe.
+ * Renews a lease. If Redis has no such lease or is unavailable, the job's members in MongoDB decide: a lease that one of them names is
+ * adopted. This is safe, because no lease is reaped while Redis is unavailable.
  */
 export async function renew({ queue, scans, logger }: RenewDependencies, ref: LeaseRef): Promise<Renewed> {
   const known = await queue.renew(ref).catch((cause: unknown) => {
-    logger.debug({ job_id: ref.jobId, cause }, 'a lease is renewed without redis');
+    logger.debug({ job_id: ref.jobId, cause }, 'a lease is renewed without Redis');
     return false;
   });
   if (known) return { outcome: 'renewed', expires_in_ms: LEASE_MS };
@@ -31,18 +31,18 @@ export async function renew({ queue, scans, logger }: RenewDependencies, ref: Le
     return { outcome: isCancelled ? 'cancelled' : 'lost', expires_in_ms: 0 };
   }
   await adoptLease(queue, ref, running).catch((cause: unknown) => {
-    logger.debug({ job_id: ref.jobId, cause }, 'a lease is not adopted yet');
+    logger.debug({ job_id: ref.jobId, cause }, 'a lease could not be adopted');
   });
   return { outcome: 'renewed', expires_in_ms: LEASE_MS };
 }
 
-/** Puts the lease that a running scan names into Redis, with its full time to run; false where it is known already. */
+/** Writes the lease of a running scan to Redis, for its full duration; false if it is there already. */
 export async function adoptLease(queue: Pick<CrawlQueue, 'adopt'>, ref: LeaseRef, scan: ScanInQueue): Promise<boolean> {
   const { node_id = '', instance = '' } = scan.lease ?? {};
   return queue.adopt(ref, { band: bandOf(scan), nodeId: nodeKeyOf({ nodeId: node_id, instance }) });
 }
 
-/** The lease that a scan names; null where it names none. */
+/** The lease of a scan; null if it has none. */
 export function leaseRefOf({
   organization_id,
   job_id,

@@ -20,7 +20,7 @@ import type { WorkMetrics } from '../../metrics.ts';
 import type { DiskSpace } from '../../platform/disk-space.ts';
 import { newIdentity, nodeCredential, parseLeaseId } from '../fleet/credentials.ts';
 import type { MarkedNodes, Nodes } from '../fleet/nodes.ts';
-import { type AcquireDependencies, type AskedWork, acquire, QueueAway } from '../leases/acquire.ts';
+import { type AcquireDependencies, acquire, QueueAway, type WorkRequest } from '../leases/acquire.ts';
 import { type AddDependencies, addMembers } from '../leases/add-members.ts';
 import type { EndDependencies } from '../leases/end-attempt.ts';
 import { beginAlone, releaseLease } from '../leases/release-lease.ts';
@@ -136,7 +136,7 @@ function routesOfOneLease(dependencies: NodeApiDependencies): Route<NodeCaller>[
 /** Leases for a node that is still there to hear of them, and not blocked meanwhile; otherwise they go back at once. */
 async function acquireWhileThere(
   dependencies: NodeApiDependencies,
-  request: AskedWork,
+  request: WorkRequest,
   { socket }: IncomingMessage,
 ): Promise<Lease[]> {
   // What a node brings back could not be stored.

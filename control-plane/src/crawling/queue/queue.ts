@@ -56,5 +56,5 @@ const PROMOTE_EVERY_MS = 1_000;
 
 /** Hands delayed jobs out when they are due: nodes that wait for work need not look for them. */
 export function startPromoting({ queue, logger }: { queue: Pick<CrawlQueue, 'promote'>; logger: Logger }): Loop {
-  return startLoop(logger, { name: 'promoting delayed jobs', everyMs: PROMOTE_EVERY_MS, turn: () => queue.promote() });
+  return startLoop(logger, { name: 'promoting delayed jobs', everyMs: PROMOTE_EVERY_MS, step: () => queue.promote() });
 }

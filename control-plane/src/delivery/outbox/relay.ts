@@ -26,14 +26,14 @@ const COUNTED_MAX = 10_000;
 /** Carries out outbox entries; `filled` is raised when there are any. Any number of relays may run. */
 export function startRelay(dependencies: RelayDependencies, filled: WakeSignal): Loop {
   const retryIn = (ms: number) => void setTimeout(() => filled.raise(), ms).unref();
-  const turn = async () => (await relay(dependencies, new Date(), retryIn)).hasMore;
-  return startLoop(dependencies.logger, { name: 'outbox relay', everyMs: LOOK_EVERY_MS, turn, wake: filled });
+  const step = async () => (await relay(dependencies, new Date(), retryIn)).hasMore;
+  return startLoop(dependencies.logger, { name: 'outbox relay', everyMs: LOOK_EVERY_MS, step, wake: filled });
 }
 
 /** Keeps the gauges of pending outbox entries up to date. */
 export function startMeasuringOutboxes(dependencies: RelayDependencies): Loop {
-  const turn = () => measureOutboxes(dependencies, new Date());
-  return startLoop(dependencies.logger, { name: 'measuring outboxes', everyMs: MEASURE_EVERY_MS, turn });
+  const step = () => measureOutboxes(dependencies, new Date());
+  return startLoop(dependencies.logger, { name: 'measuring outboxes', everyMs: MEASURE_EVERY_MS, step });
 }
 
 /** What one turn did: how many entries it carried out, and whether more records are due. */

@@ -30,7 +30,7 @@ export function catalogueMirror(
   let savedAt = Number.NEGATIVE_INFINITY;
   let started: Promise<Loop> | null = null;
 
-  const turn = async () => {
+  const step = async () => {
     const fetched = await fetchCatalogue();
     if (fetched.pools.length === 0 && fetched.refreshed_at === null)
       throw new Error('the proxy-router has read no catalogue of a provider yet');
@@ -42,7 +42,7 @@ export function catalogueMirror(
   };
   const startOnce = async () => {
     catalogue = await copies.load();
-    return startLoop(logger, { name: 'catalogue mirror', everyMs, turn });
+    return startLoop(logger, { name: 'catalogue mirror', everyMs, step });
   };
   return {
     read: () => catalogue,

@@ -1,8 +1,8 @@
-/** Runs work one after the other for each key; work of different keys runs side by side. */
-export function inTurnByKey() {
+/** Returns a function that runs work with the same key one after the other, and work with different keys concurrently. */
+export function serializeByKey() {
   const lastOf = new Map<string, Promise<unknown>>();
 
-  return async function inTurn<T>(key: string, work: () => Promise<T>): Promise<T> {
+  return async function serialized<T>(key: string, work: () => Promise<T>): Promise<T> {
     const before = lastOf.get(key);
     const mine = before ? before.then(work, work) : work();
     lastOf.set(key, mine);
