@@ -41,7 +41,7 @@ export const frameWeight: Collector = {
 /** Frames of a capture whose parents are remembered. */
 const FRAMES_KNOWN_MAX = 10_000;
 const NO_SIZE = { width: 0, height: 0 };
-/** Runs in the page, in a world of its own. */
+/** Runs in the page, in an isolated world. */
 const readViewport = () => ({ width: innerWidth, height: innerHeight });
 
 /** The id of the frame that started a worker, to which the worker's bytes are attributed; '' = a worker of no tab. */

@@ -1,14 +1,14 @@
 /** `lengthMax` in characters (UTF-16 code units). */
 export type FetchTextRequest = { url: string; timeoutMs: number; lengthMax: number };
-/** What a fetch gave; `fault` '' = an answer came, whatever its status. `url`: where it came from in the end. */
+/** The result of a fetch; `fault` '' = there was a response, whatever its status. `url`: after redirects. */
 export type FetchedText = { url: string; statusCode: number; contentType: string; text: string; fault: string };
 
 /**
- * Runs in the page, in a world of its own: fetches an XML document as a player does, with cookies, the first of its text. The text
+ * Runs in the page, in an isolated world: fetches the beginning of an XML document as a player does, with cookies. The text
  * is decoded by its byte order mark, its media type or its own declaration, in this order (RFC 7303, 3.2 and 3.3).
  */
 export async function fetchText({ url, timeoutMs, lengthMax }: FetchTextRequest): Promise<FetchedText> {
-  // A character takes three bytes of UTF-8 at the most.
+  // A character takes at most three bytes of UTF-8.
   const bytesMax = 3 * lengthMax;
   const answer = { url, statusCode: 0, contentType: '', text: '', fault: '' };
   const parts: Uint8Array<ArrayBuffer>[] = [];
@@ -19,7 +19,7 @@ export async function fetchText({ url, timeoutMs, lengthMax }: FetchTextRequest)
     const declared = /^\s*<\?xml[^>]{0,80}encoding\s*=\s*["']([\w.:-]{1,40})/.exec(
       String.fromCharCode(...bytes.slice(0, 200)),
     )?.[1];
-    // What can be read as ASCII so far is no UTF-16, whatever it says.
+    // A declaration that can be read as ASCII is not UTF-16, whatever it declares.
     const own = declared && !/^utf-?16/i.test(declared) ? declared : 'utf-8';
     const label = mark || /charset\s*=\s*["']?([\w.:-]{1,40})/i.exec(answer.contentType)?.[1] || own;
     try {

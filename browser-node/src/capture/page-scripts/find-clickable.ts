@@ -1,10 +1,10 @@
-/** What is hit at a point: `element` numbers the elements of a document in the order in which they were hit first; null: nothing that looks clickable. */
+/** The element at a point, null: nothing there looks clickable. `element`: the elements of a document are numbered in the order in which they were first hit. */
 export type Hit = { element: number; label: string } | null;
 
 /**
- * Runs in the page, in a world of its own: for each point what a visitor would take for a button or link there: `a`, `button`, `input`,
- * `[onclick]`, `role=button`, `role=link`, or what the pointer turns into a hand over. Shadow roots are entered, closed ones
- * where `measureVisuals` has left them in this world. The numbers of elements are left in `clickableNumbers` of that world for the next time.
+ * Runs in the page, in an isolated world: for each point, the element that a visitor would take for a button or link: `a`, `button`, `input`,
+ * `[onclick]`, `role=button`, `role=link`, or one with the cursor `pointer`. Shadow roots are entered; closed ones if `measureVisuals` has
+ * left them in this world. The numbers of elements are kept in `clickableNumbers` of the world for the next call.
  */
 export function findClickable({ points }: { points: { x: number; y: number }[] }): Hit[] {
   const BUTTONS = 'a, button, input, select, summary, area, [onclick], [role=button], [role=link]';
@@ -45,8 +45,8 @@ export function findClickable({ points }: { points: { x: number; y: number }[] }
 }
 
 /**
- * Runs in the page, in a world of its own: a point in view, in CSS pixels, at which nothing looks clickable and no frame is; null where
- * there is none.
+ * Runs in the page, in an isolated world: a point in the viewport, in CSS pixels, at which there is no frame and nothing that looks
+ * clickable; null: there is none.
  */
 export function findPlainPoint(): { x: number; y: number } | null {
   const CLICKABLE =

@@ -1,14 +1,15 @@
-/** A box in CSS pixels, from the top left corner of what its document shows. */
+/** A box in CSS pixels, relative to the top left corner of its document's viewport. */
 export type Box = { x: number; y: number; width: number; height: number };
-/** `picture`: an image, video or drawing; `text`; `paint`: a background or border. */
+/** `picture`: an image, video or canvas; `paint`: a background or border. */
 export type Visual = Box & { kind: 'picture' | 'text' | 'paint' };
-/** `width`: of what its document shows, in its own CSS pixels. `emptyHosts`: how many elements seem empty and may have a closed shadow root. */
+/** `width`: of the viewport, in the document's own CSS pixels. `emptyHosts`: the number of elements that seem empty and may have a closed shadow root. */
 export type Measured = { visuals: Visual[]; emptyHosts: number; width: number; scrollX: number; scrollY: number };
 
 /**
- * Runs in the page, in a world of its own: what `root` shows by itself, its frames aside; at most `visuals`, of at most `elements` that
- * are looked at. Open shadow roots are entered; elements that may have a closed one are left in `emptyHosts` of that world, at most
- * `hosts`. A closed root that is handed over as `root` is left with its host in `closedRoots`, for `findClickable`. Properties are read through prototypes: named elements of a page shadow those of its forms and document.
+ * Runs in the page, in an isolated world: what `root` shows without its frames: at most `visuals`, of the first `elements` elements. Open
+ * shadow roots are entered; elements that may have a closed one, at most `hosts`, are kept in `emptyHosts` of the world. A closed root that
+ * is passed as `root` is kept in `closedRoots` for `findClickable`. Properties are read through prototypes: named elements of a page
+ * shadow those of its forms and document.
  */
 export function measureVisuals(
   limits: { elements: number; visuals: number; hosts: number },

@@ -1,14 +1,14 @@
 type Before = (self: unknown, argument: unknown, second: unknown) => void;
 
 /**
- * What page scripts use later on, taken before a page can redefine it. Page scripts look up nothing by name once the page runs, use no
- * iterators, no `instanceof` (it asks `Symbol.hasInstance`) and no object literals that the engine reads (they inherit from
+ * References that page scripts use while the page runs, taken before it can replace them. Page scripts look up nothing by name by then, and
+ * use no iterators, no `instanceof` (it calls `Symbol.hasInstance`) and no object literals that the engine reads (they inherit from
  * `Object.prototype`).
  */
 export type Natives = {
-  /** A getter as a function of the object; undefined where the object is of another kind, which tells kinds apart. */
+  /** A getter as a function of the object; it returns undefined for objects of another kind, so it also distinguishes kinds. */
   getter<T>(owner: object, name: string): (self: unknown) => T | undefined;
-  /** A private property: nothing of it can be seen on the object. */
+  /** A private property, invisible on the object. */
   secret<T>(): { of(self: unknown): T | undefined; keep(self: object, value: T): void };
   /** Calls `before` first whenever `owner[name]` is called, or set where it is an attribute. */
   precede(owner: object, name: string, before: Before): void;
@@ -17,15 +17,15 @@ export type Natives = {
   sourceOf(script: unknown): string;
   /** Calls `sample` when the running script has ended, soon after, and then for some seconds until it returns true. */
   watch(sample: () => boolean): void;
-  /** Whether the visitor clicked or typed just now: what a page does then is not done by itself. */
-  isUsers(): boolean;
+  /** Whether the visitor has just clicked or typed. What a page does then is not done without a user gesture. */
+  hasUserGesture(): boolean;
 };
 
 const SCHEDULE = { soonMs: 60, everyMs: 250, times: 40 };
 
 /**
- * Runs in the page, before its own scripts. Functions are preceded by proxies that print as the originals do, so that a page does not
- * notice where it would look first.
+ * Runs in the page, before its own scripts. Functions are replaced by proxies that print like the originals, so that a page that prints them
+ * does not notice.
  */
 function takeNatives(schedule: { soonMs: number; everyMs: number; times: number }): Natives {
   const SOURCE_LENGTH_MAX = 20_000;
@@ -35,12 +35,12 @@ function takeNatives(schedule: { soonMs: number; everyMs: number; times: number 
   const microtask = queueMicrotask.bind(window);
   const addListener = EventTarget.prototype.addEventListener;
   const activation = navigator.userActivation;
-  const bare = <T extends object>(properties: T): T => Object.assign(Object.create(null), properties);
+  const withoutPrototype = <T extends object>(properties: T): T => Object.assign(Object.create(null), properties);
   // A page can clear every timer by its number; tasks of the scheduler have none.
   const { scheduler } = window as { scheduler?: { postTask(work: () => void, options: object): void } };
   const postTask = scheduler?.postTask.bind(scheduler);
   const timeout = setTimeout.bind(window);
-  const [soon, every] = [bare({ delay: soonMs }), bare({ delay: everyMs })];
+  const [soon, every] = [withoutPrototype({ delay: soonMs }), withoutPrototype({ delay: everyMs })];
   const later = (work: () => void, options: { delay: number }) =>
     postTask ? postTask(work, options) : timeout(work, options.delay);
   const getter: Natives['getter'] = <T>(owner: object, name: string) => {
@@ -64,7 +64,7 @@ function takeNatives(schedule: { soonMs: number; everyMs: number; times: number 
   const proxied = (native: (...args: unknown[]) => unknown, before: Before) => {
     const proxy = new Proxy(
       native,
-      bare({
+      withoutPrototype({
         apply(target: typeof native, self: unknown, args: unknown[]) {
           before(self, args.length > 0 ? args[0] : undefined, args.length > 1 ? args[1] : undefined);
           return apply(target, self, args);
@@ -76,15 +76,15 @@ function takeNatives(schedule: { soonMs: number; everyMs: number; times: number 
   };
   const asText = Function.prototype.toString;
   const slice = call.bind(String.prototype.slice) as (text: string, from: number, to: number) => string;
-  const told = new Proxy(
+  const printing = new Proxy(
     asText,
-    bare({
+    withoutPrototype({
       apply: (target: typeof asText, self: unknown, args: []) =>
         apply(target, (typeof self === 'function' && original.of(self)) || self, args),
     }),
   );
-  original.keep(told, asText);
-  Object.defineProperty(Function.prototype, 'toString', { value: told, writable: true, configurable: true });
+  original.keep(printing, asText);
+  Object.defineProperty(Function.prototype, 'toString', { value: printing, writable: true, configurable: true });
   return {
     getter,
     secret,
@@ -107,7 +107,7 @@ function takeNatives(schedule: { soonMs: number; everyMs: number; times: number 
         if (!sample()) later(again, soon);
       });
     },
-    isUsers: () => isActive(activation) === true,
+    hasUserGesture: () => isActive(activation) === true,
   };
 }
 

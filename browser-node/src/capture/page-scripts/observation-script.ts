@@ -8,30 +8,30 @@ import { watchTimers } from './watch-timers.ts';
 import { watchUnpromptedCalls } from './watch-unprompted-calls.ts';
 
 /**
- * JavaScript that runs in every document before its own scripts and tells what it does by itself. What it tells goes to the console,
- * which no page can read, marked with a token: `<token>|sound|<id>|<via>|<muted>|<volume>|<started>|<has audio>`,
+ * JavaScript that runs in every document before its own scripts and reports what the document does without a click. Reports go to the
+ * console, which no page can read, and begin with a token: `<token>|sound|<id>|<via>|<muted>|<volume>|<started>|<has audio>`,
  * `<token>|history|<length or push>|<count>|<copy>`, `<token>|unprompted-call|<what>|<whether a click just came>`,
- * `<token>|app-navigation|<url>`, `<token>|timer|<ms>`, `<token>|fingerprint|<trait>|<times since it was last told>`. Strict, so that no function of it can be reached by its callers.
+ * `<token>|app-navigation|<url>`, `<token>|timer|<ms>`, `<token>|fingerprint|<trait>|<times since the last report>`. Strict, so that no function of it can be reached by its callers.
  */
 export const observationScript = (token: string): string => `(() => {
 'use strict';
 const natives = ${nativesScript};
-const say = console.debug.bind(console);
-const begin = (${boundAttempts})((line) => say('${token}|sound|' + line));
+const report = console.debug.bind(console);
+const begin = (${boundAttempts})((line) => report('${token}|sound|' + line));
 (${watchMedia})(natives, begin);
 (${watchWebAudio})(natives, begin);
 (${interruptCalls})(natives);
-(${watchUnpromptedCalls})(natives, (call, byUser) => say('${token}|unprompted-call|' + call + '|' + byUser));
-(${watchFingerprints})(natives, (trait, times) => say('${token}|fingerprint|' + trait + '|' + times));
-(${watchTimers})(natives, (ms) => say('${token}|timer|' + ms));
-(${cancelAppNavigations})(natives, (url) => say('${token}|app-navigation|' + url));
-(${watchHistory})(natives, (event, count, copy) => say('${token}|history|' + event + '|' + count + '|' + copy));
+(${watchUnpromptedCalls})(natives, (call, byUser) => report('${token}|unprompted-call|' + call + '|' + byUser));
+(${watchFingerprints})(natives, (trait, times) => report('${token}|fingerprint|' + trait + '|' + times));
+(${watchTimers})(natives, (ms) => report('${token}|timer|' + ms));
+(${cancelAppNavigations})(natives, (url) => report('${token}|app-navigation|' + url));
+(${watchHistory})(natives, (event, count, copy) => report('${token}|history|' + event + '|' + count + '|' + copy));
 })();`;
 
 /**
- * Runs in the page: each call that shows a dialog or writes to the console enters a JavaScript function first. There V8 looks whether it
- * was told to stop; in a loop that calls nothing but native functions it does so only after some hundred turns, each of which would be a
- * dialog, or a line of megabytes.
+ * Runs in the page: each call that shows a dialog or writes to the console enters a JavaScript function first, where V8 checks whether the
+ * script is to stop. In a loop that calls native functions only, it checks every few hundred iterations, each of which may be a dialog or a
+ * line of megabytes.
  */
 export function interruptCalls({ precede }: Natives): void {
   for (const name of ['alert', 'confirm', 'prompt', 'print']) precede(window, name, () => undefined);

@@ -1,12 +1,12 @@
-/** A thing to see: its own size in CSS pixels, and its address where it has one. */
+/** A visible element: its own size in CSS pixels, and its URL if it has one. */
 export type Content = { width: number; height: number; url: string };
-/** The largest of a document's contents, null = there is none; and pictures that are shown as a point, with where that is. */
+/** The largest visible element of a document, null: there is none; and the images that are shown as a single point, with their positions. */
 export type DocumentContents = {
   largest: Content | null;
   points: (Content & { x: number; y: number; shown: number })[];
 };
 
-/** Runs in the page, in a world of its own: what a document has to show. Properties are read through prototypes. */
+/** Runs in the page, in an isolated world: the visible elements of a document. Properties are read through prototypes. */
 export function readContents(limits: {
   elements: number;
   points: number;
@@ -54,8 +54,8 @@ export function readContents(limits: {
 }
 
 /**
- * Runs in the page, in a world of its own, on the element that holds a frame: the box of what the frame shows, without its border, and how
- * much of it shines through. null: it has no box at all.
+ * Runs in the page, in an isolated world, on the owner element of a frame: the box of the frame's content, without its border, and its
+ * opacity. null: it has no box.
  */
 export function readPlace(
   this: Element,

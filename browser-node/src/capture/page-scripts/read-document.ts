@@ -2,7 +2,7 @@ export type DocumentLimits = { html: number; text: number; title: number; url: n
 export type DocumentFacts = { url: string; title: string; siteName: string; text: string; html: string };
 
 /**
- * Runs in the page, in a world of its own. Properties are read through the prototype: a page can shadow those of its document with
+ * Runs in the page, in an isolated world. Properties are read through the prototype: a page can shadow those of its document with
  * named elements, in every world.
  */
 export function readDocument(limits: DocumentLimits): DocumentFacts {
@@ -22,8 +22,8 @@ export function readDocument(limits: DocumentLimits): DocumentFacts {
 }
 
 /**
- * Runs in the page, in a world of its own: the markup of a document as it is rendered, open shadow roots included, at most `length`
- * characters. Of our own page, what stands in `slot` (a selector) and behind it.
+ * Runs in the page, in an isolated world: the HTML of a document as it is rendered, open shadow roots included, at most `length`
+ * characters. Of a harness page, only `slot` (a selector) and the elements after it.
  */
 export function readMarkup({ slot, length }: { slot: string | null; length: number }): string {
   const root = Reflect.get(Document.prototype, 'documentElement', document) as Element | null;

@@ -2,9 +2,9 @@
 export type PageSize = { width: number; height: number; viewportHeight: number; ratio: number; isEmpty: boolean };
 
 /**
- * Runs in the page, in a world of its own: scrolls down once, a screen at a time, so that what is loaded when seen is asked for, and
- * back up. `screens` bounds it. Scrolling costs a tenth of a capture's CPU time: pages of little more than one screen, and those
- * without a sign of anything that waits to be seen, are left alone.
+ * Runs in the page, in an isolated world: scrolls down at most `screens` screens, one at a time, so that lazy content is requested, and
+ * back up. Scrolling costs a tenth of a capture's CPU time: pages of little more than one screen, and pages without a sign of lazy
+ * content, are not scrolled.
  */
 export async function scrollThrough({ screens }: { screens: number }): Promise<PageSize & { scrolled: boolean }> {
   const WAITING = '[loading=lazy], [data-src], [data-srcset], [data-original], [data-bg], [class*=lazy]';
@@ -20,7 +20,7 @@ export async function scrollThrough({ screens }: { screens: number }): Promise<P
   };
   const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
   const frame = () => new Promise((resolve) => requestAnimationFrame(resolve));
-  // What is in view is known once a frame was drawn, and told to the page with the next; pages that wait for a pause need some time more.
+  // The page learns what is in view one frame after that was drawn; pages that wait until scrolling pauses need some more time.
   const painted = () => Promise.all([pause(60), Promise.race([frame().then(frame), pause(500)])]);
   const { viewportHeight, height } = size();
   const waits = Document.prototype.querySelector.call(document, WAITING) !== null;

@@ -1,19 +1,19 @@
 import type { Natives } from './natives.ts';
 
-/** Reports the present state of one attempt to play; `started`: the browser allowed it. */
+/** Reports the current state of one attempt to play; `started`: the browser allowed it. */
 export type ReportAttempt = (muted: boolean, volume: number, started: boolean, hasAudio: boolean) => void;
-/** A new attempt, by the call that tries. */
+/** Begins an attempt; `via`: the call that attempts it. */
 export type BeginAttempt = (via: string) => ReportAttempt;
 
 /**
- * Runs in the page: what `report` takes of the attempts of one document. The first are told whenever they change; after that only what
+ * Runs in the page: bounds the reports about the attempts of one document. The first are reported whenever they change; after that only what
  * is louder than all before, so that a thousand muted attempts neither flood the record nor hide a loud one.
  */
 export function boundAttempts(report: (line: string) => void): BeginAttempt {
-  const TOLD_MAX = 20;
+  const REPORTS_MAX = 20;
   const mark = Math.random().toString(36).slice(2);
   let attempts = 0;
-  let told = 0;
+  let reports = 0;
   let loudest = 0;
   return (via) => {
     const id = `${mark}.${++attempts}`;
@@ -22,9 +22,9 @@ export function boundAttempts(report: (line: string) => void): BeginAttempt {
       const line = `${id}|${via}|${muted}|${volume}|${started}|${hasAudio}`;
       const audible = !muted && volume > 0;
       const loudness = (audible ? 4 : 0) + (hasAudio ? 2 : 0) + (audible && hasAudio && started ? 1 : 0);
-      if (line === last || (told >= TOLD_MAX && loudness <= loudest)) return;
+      if (line === last || (reports >= REPORTS_MAX && loudness <= loudest)) return;
       last = line;
-      told += 1;
+      reports += 1;
       if (loudness > loudest) loudest = loudness;
       report(line);
     };
@@ -32,7 +32,10 @@ export function boundAttempts(report: (line: string) => void): BeginAttempt {
 }
 
 /** Runs in the page: audio and video elements that are played by script or by themselves. Attempts count although the browser blocks them. */
-export function watchMedia({ getter, secret, precede, listen, watch, isUsers }: Natives, begin: BeginAttempt): void {
+export function watchMedia(
+  { getter, secret, precede, listen, watch, hasUserGesture }: Natives,
+  begin: BeginAttempt,
+): void {
   const media = HTMLMediaElement.prototype;
   const isMuted = getter<boolean>(media, 'muted');
   const volumeOf = getter<number>(media, 'volume');
@@ -48,16 +51,16 @@ export function watchMedia({ getter, secret, precede, listen, watch, isUsers }: 
   const known = secret<true>();
 
   const over0 = (value: number | undefined) => value !== undefined && value > 0;
-  /** A film has sound when some was decoded; what has a length and no picture is sound, and so is an audio element that still loads. */
+  /** A video has sound if some was decoded; media with a duration and no picture is sound, and so is an audio element that still loads. */
   const hasAudio = (element: object) =>
     over0(decodedOf(element)) ||
     (over0(lengthOf(element)) && !over0(widthOf(element))) ||
     (widthOf(element) === undefined && readyOf(element) === NOTHING && loadingOf(element) === LOADING);
   const attempted = (self: object, via: string) => {
-    if (isUsers() || known.of(self)) return;
+    if (hasUserGesture() || known.of(self)) return;
     known.keep(self, true);
     const report = begin(via);
-    // Asked again and again: a page can keep events from us, and turn the sound up later.
+    // Sampled repeatedly: a page can withhold events from us, and turn the sound up later.
     watch(() => {
       const muted = isMuted(self) === true;
       const volume = volumeOf(self) ?? 0;
@@ -79,7 +82,7 @@ export function watchMedia({ getter, secret, precede, listen, watch, isUsers }: 
 }
 
 /** Runs in the page: sources of Web Audio that are started by script, and the volume at which they reach the speakers. */
-export function watchWebAudio({ getter, secret, precede, watch, isUsers }: Natives, begin: BeginAttempt): void {
+export function watchWebAudio({ getter, secret, precede, watch, hasUserGesture }: Natives, begin: BeginAttempt): void {
   type Sinks = { sink: unknown; next: Sinks | undefined };
   const sinks = secret<Sinks>();
   const gainOf = getter<AudioParam>(GainNode.prototype, 'gain');
@@ -89,7 +92,7 @@ export function watchWebAudio({ getter, secret, precede, watch, isUsers }: Nativ
   const latencyOf = getter<number>(AudioContext.prototype, 'baseLatency');
   const stateOf = getter<string>(BaseAudioContext.prototype, 'state');
   const isNode = (self: unknown): self is object => contextOf(self) !== undefined;
-  /** 0 = not at all. Offline contexts, by which pages tell devices apart, reach no speaker. */
+  /** The volume of a node at the speakers, 0 = silent. Offline contexts, which pages use for fingerprinting, reach no speaker. */
   const loudness = (node: unknown, depth = 0): number => {
     if (channelsOf(node) !== undefined) return latencyOf(contextOf(node)) === undefined ? 0 : 1;
     if (!isNode(node) || depth > 20) return 0;
@@ -102,7 +105,7 @@ export function watchWebAudio({ getter, secret, precede, watch, isUsers }: Nativ
     return loudest;
   };
   const starts = (self: unknown) => {
-    if (!isNode(self) || isUsers()) return;
+    if (!isNode(self) || hasUserGesture()) return;
     const report = begin('audio_context');
     watch(() => {
       const volume = loudness(self);
@@ -118,12 +121,12 @@ export function watchWebAudio({ getter, secret, precede, watch, isUsers }: Nativ
   precede(AudioBufferSourceNode.prototype, 'start', starts);
 }
 
-/** A media element that can be heard, or could if the browser let it. */
+/** A media element that is audible, or would be if the browser allowed it. */
 export type AudibleMedia = { volume: number; started: boolean; autoplay: boolean };
 
 /**
- * Runs in the page, in a world of its own: the media elements of a document that play or are to play by themselves and can be heard, at
- * most `max`. It sees them whatever the page did to events or wrote anew.
+ * Runs in the page, in an isolated world: the media elements of a document that play or are to autoplay and are audible, at most `max`.
+ * It finds them even if the page withheld events or replaced functions.
  */
 export function readMedia({ max }: { max: number }): AudibleMedia[] {
   const elements = Document.prototype.querySelectorAll.call(document, 'audio, video') as NodeListOf<HTMLMediaElement>;

@@ -1,4 +1,4 @@
-/** What a VPAID ad is started with (VPAID 2.0, 3.2.2); sizes in CSS pixels, `bitrate` in kbit/s. */
+/** The parameters of a VPAID ad (VPAID 2.0, 3.2.2); sizes in CSS pixels, `bitrate` in kbit/s. */
 export type VpaidStart = {
   script: string;
   token: string;
@@ -9,8 +9,8 @@ export type VpaidStart = {
 };
 
 /**
- * Runs in a frame of its own beside the video: loads a VPAID 2.0 ad, shakes hands with it, and tells its parent of each of its events as
- * `{ token, event, values }`. It starts the ad when it has loaded, and stops it when its parent says so.
+ * Runs in a frame of its own beside the video: loads a VPAID 2.0 ad, performs the handshake and reports each of its events to the parent as
+ * `{ token, event, values }`. It starts the ad when it has loaded, and stops it when the parent asks for that.
  */
 export function runVpaid({ script, token, width, height, bitrate, adParameters }: VpaidStart): void {
   type Ad = Record<string, (...values: unknown[]) => unknown>;
@@ -66,8 +66,8 @@ export function runVpaid({ script, token, width, height, bitrate, adParameters }
 export type VpaidMessage = { event: string; values: string[]; atMs: number };
 
 /**
- * Runs in the page, in a world of its own: takes down what the frame of a VPAID ad tells, and answers what came since it was last asked.
- * With `stop` it has the ad stopped.
+ * Runs in the page, in an isolated world: collects the messages of a VPAID ad's frame, and returns those since the last call. `stop`: stops
+ * the ad.
  */
 export function vpaidMessages({ token, stop }: { token: string; stop: boolean }): VpaidMessage[] {
   const MESSAGES_MAX = 500;

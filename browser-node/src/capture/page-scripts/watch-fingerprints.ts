@@ -1,24 +1,24 @@
 import type { Natives } from './natives.ts';
 
 /**
- * Runs in the page: counts what tells browsers apart (Englehardt and Narayanan, "Online Tracking", 2016, sections 6.1 to 6.4). `canvas`: a
+ * Runs in the page: counts reads of what distinguishes browsers (Englehardt and Narayanan, "Online Tracking", 2016, sections 6.1 to 6.4). `canvas`: a
  * canvas with text of ten characters, 16 pixels wide and high, is read back. `audio`: at most some seconds of sound are rendered offline.
- * `font`: another family is tried, on a canvas, by a style or by a question. Told when a count has doubled.
+ * `font`: another family is tried, on a canvas, by a style or by `FontFaceSet.check`. Reported when a count has doubled.
  */
 export function watchFingerprints(
-  { precede, getter, secret, isUsers }: Natives,
+  { precede, getter, secret, hasUserGesture }: Natives,
   report: (trait: 'canvas' | 'audio' | 'font', times: number) => void,
 ): void {
   const [TEXT_LENGTH, SIDE, SAMPLES_MAX, FAMILIES_MAX, COUNT_MAX] = [10, 16, 200_000, 512, 1_024];
   const { call } = Function.prototype;
   const counterOf = (trait: 'canvas' | 'audio' | 'font') => {
-    let [count, told, next] = [0, 0, 1];
+    let [count, reported, next] = [0, 0, 1];
     return () => {
-      if (count >= COUNT_MAX || isUsers()) return;
+      if (count >= COUNT_MAX || hasUserGesture()) return;
       count += 1;
       if (count < next) return;
-      report(trait, count - told);
-      told = count;
+      report(trait, count - reported);
+      reported = count;
       next = count * 2;
     };
   };
@@ -30,7 +30,7 @@ export function watchFingerprints(
   const slice = call.bind(String.prototype.slice) as (text: string, from: number, to?: number) => string;
   const lastIndexOf = call.bind(String.prototype.lastIndexOf) as (text: string, part: string) => number;
   let known = 0;
-  /** `font`: families, behind a size where there is one: sizes do not make it another font. */
+  /** `font`: families, after a size if there is one: another size is not another font. */
   const tried = (font: unknown) => {
     if (typeof font !== 'string' || font.length > 500 || known >= FAMILIES_MAX) return;
     const at = lastIndexOf(font, 'px ');

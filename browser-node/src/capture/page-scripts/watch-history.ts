@@ -1,8 +1,8 @@
 import type { Natives } from './natives.ts';
 
 /**
- * Runs in every document: says how long the history was when a tab's own document came, and each entry that a document or frame then
- * adds to it, by the browser's own account (HTML standard, "currententrychange"). `copy`: it shows the address of the one before.
+ * Runs in every document: reports the length of the history when a tab's own document was committed, and each entry that a document or
+ * frame adds to it (HTML standard, "currententrychange"). `copy`: it has the URL of the entry before.
  */
 export function watchHistory(
   { getter, listen }: Natives,

@@ -1,24 +1,23 @@
 import type { Natives } from './natives.ts';
 
 /**
- * Runs in the page: reports when it makes the device vibrate, asks for the permission to send notifications or for the whole screen, reads the
- * clipboard or writes to it.
- * Attempts count although the browser refuses them. Each is reported twice at most: by itself, and after a click.
+ * Runs in the page: reports when it makes the device vibrate, requests notifications or fullscreen, or reads or writes the clipboard. Attempts
+ * count even if the browser refuses them. Each call is reported at most twice: without a click, and after one.
  */
 export function watchUnpromptedCalls(
-  { precede, isUsers }: Natives,
+  { precede, hasUserGesture }: Natives,
   send: (call: string, byUser: boolean) => void,
 ): void {
   const reported = new Set<string>();
   const has = Function.prototype.call.bind(Set.prototype.has, reported) as (key: string) => boolean;
   const keep = Function.prototype.call.bind(Set.prototype.add, reported);
   const report = (call: string) => {
-    const byUser = isUsers();
+    const byUser = hasUserGesture();
     if (has(call + byUser)) return;
     keep(call + byUser);
     send(call, byUser);
   };
-  /** Every second number is a pause; each is an unsigned integer (Vibration API, 5; Web IDL, `unsigned long`). */
+  /** Every second number of a pattern is a pause; each is an unsigned integer (Vibration API, 5; Web IDL, `unsigned long`). */
   const vibrates = (pattern: unknown): boolean => {
     if (typeof pattern !== 'object' || pattern === null) return (pattern as number) >>> 0 > 0;
     const { length } = pattern as { length: number };

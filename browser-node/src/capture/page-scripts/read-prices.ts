@@ -1,0 +1,81 @@
+import type { DomReader } from './dom-reader.ts';
+
+/** A price as it is shown; the fields are those of its observation. */
+export type Price = { text: string; font_px: number; contrast: number; in_page: boolean };
+
+/** Part of a page script: collects the blocks of text that contain prices. */
+export function priceReader(
+  { parentOf, boxOf, textOf, isVisible }: DomReader,
+  contrastOf: (element: Element) => number,
+  pricesMax: number,
+) {
+  const MONEY =
+    /[€$£¥₹₽₺₩₴฿₫₦]|\b(?:EUR|USD|GBP|CHF|PLN|INR|BRL|ZAR|AED|SAR|QAR|EGP|NGN|KES|TRY|RUB|SEK|NOK|DKK|CZK|HUF|RON|MXN)\b|\d\s?(?:zł|Kč|kr|руб)/;
+  const [WORDS_MAX, ANCESTORS_MAX] = [300, 6];
+  const prices: Price[] = [];
+  const known = new Set<Element>();
+  const add = (node: Node) => {
+    if (!MONEY.test((node.nodeValue ?? '').slice(0, 2_000))) return;
+    const own = parentOf(node);
+    if (!own || prices.length >= pricesMax) return;
+    let block = own;
+    for (let step = 0; step < ANCESTORS_MAX && getComputedStyle(block).display.startsWith('inline'); step++)
+      block = parentOf(block) ?? block;
+    const text = textOf(block, WORDS_MAX);
+    if (known.has(block) || !/\d/.test(text) || !isVisible(own)) return;
+    known.add(block);
+    const { right, bottom, width, height } = boxOf(own);
+    const in_page = right + scrollX > 0 && bottom + scrollY > 0 && width > 2 && height > 2;
+    const font_px = Math.min(10_000, Number.parseFloat(getComputedStyle(own).fontSize) || 0);
+    prices.push({ text, font_px, contrast: contrastOf(own), in_page });
+  };
+  return { add, prices };
+}
+
+/** Part of a page script: measures the contrast of an element's text, 1 to 21; 21 if its background is not known. */
+export function contrastReader({ get, parentOf, boxOf }: DomReader) {
+  const [ANCESTORS_MAX, SIBLINGS_MAX, LOW_CONTRAST] = [12, 20, 2];
+  const IMAGES = new Set(['img', 'picture', 'video', 'canvas', 'svg']);
+  const rgb = (color: string): number[] => (color.startsWith('rgb') ? (color.match(/[\d.]+/g) ?? []).map(Number) : []);
+  const luminance = ([r = 0, g = 0, b = 0]: number[]): number => {
+    const linear = (value: number) => (value <= 10 ? value / 3294 : ((value / 255 + 0.055) / 1.055) ** 2.4);
+    return 0.2126 * linear(r) + 0.7152 * linear(g) + 0.0722 * linear(b);
+  };
+  /** Whether an element other than an ancestor paints behind `rect`: an image, or a box with a colour. */
+  const hasPaintBehind = (element: Element, { left, top, right, bottom }: DOMRect): boolean => {
+    let branch = element;
+    for (let at = parentOf(element), step = 0; at && step < ANCESTORS_MAX; at = parentOf(at), step++) {
+      for (const child of [...(get(Element, 'children', at) as HTMLCollection)].slice(0, SIBLINGS_MAX)) {
+        if (child === branch) continue;
+        const box = boxOf(child);
+        if (box.left > left + 1 || box.top > top + 1 || box.right < right - 1 || box.bottom < bottom - 1) continue;
+        const { backgroundImage, backgroundColor } = getComputedStyle(child);
+        if (IMAGES.has(child.localName) || backgroundImage !== 'none' || (rgb(backgroundColor)[3] ?? 1) > 0.5)
+          return true;
+      }
+      branch = at;
+    }
+    return false;
+  };
+  return (element: Element): number => {
+    const own = getComputedStyle(element);
+    const color = rgb(own.color);
+    if (color.length < 3 || own.backgroundClip.includes('text')) return 21;
+    let opacity = color[3] ?? 1;
+    let behind: number[] | null = null;
+    for (let at: Element | null = element; at; at = parentOf(at)) {
+      const style = getComputedStyle(at);
+      opacity *= Number(style.opacity);
+      if (behind) continue;
+      if (style.backgroundImage !== 'none') return opacity < 0.1 ? 1 : 21;
+      const background = rgb(style.backgroundColor);
+      if (background.length >= 3 && (background[3] ?? 1) > 0.5) behind = background;
+    }
+    const paper = behind ?? [255, 255, 255];
+    // Transparent text has less contrast.
+    const mixed = paper.map((value, index) => value + ((color[index] ?? 0) - value) * opacity);
+    const [a, b] = [luminance(mixed), luminance(paper)].sort((x, y) => y - x) as [number, number];
+    const contrast = Math.min(21, Math.max(1, (a + 0.05) / (b + 0.05)));
+    return contrast < LOW_CONTRAST && opacity >= 0.1 && hasPaintBehind(element, boxOf(element)) ? 21 : contrast;
+  };
+}
