@@ -29,7 +29,7 @@ describe('a settled page', () => {
     ({ lastActivityAt, underWay: () => underWay }) as unknown as Parameters<typeof settledIn>[1];
   const quiet = journal(0);
 
-  it('is one that was loaded, watched for a while and asks for nothing', () => {
+  it('has loaded, was watched for a while and has no pending request', () => {
     assert.equal(settledIn(tabs({}), quiet, NOW), 0);
     assert.equal(settledIn(tabs({ loadedAt: null }), quiet, NOW), QUIET_MS);
     assert.equal(settledIn(tabs({ loadedAt: NOW - 100 }), quiet, NOW), DWELL_MS - 100);
@@ -38,17 +38,17 @@ describe('a settled page', () => {
     assert.equal(settledIn(tabs({}), journal(0, 1), NOW), QUIET_MS);
   });
 
-  it('is not one that announced a refresh, unless it is far off', () => {
+  it('has announced no refresh, unless that is due much later', () => {
     assert.equal(settledIn(tabs({ refreshDueAt: NOW + 3_000 }), quiet, NOW), 3_000 + DWELL_MS);
     assert.equal(settledIn(tabs({ refreshDueAt: NOW + 60_000 }), quiet, NOW), 0);
   });
 
-  it('is one that shows nothing of the target', () => {
+  it('is also a page of the gateway instead of the target', () => {
     assert.equal(settledIn(tabs({ loadedAt: null, refused: true }), quiet, NOW), 0);
   });
 });
 
-describe('the time of tabs that are not at rest', () => {
+describe('the time for tabs to settle', () => {
   const BUDGET_MS = 12_000;
   const landings = (promptNavigations: number) => [{ tab: { promptNavigations } }] as OpenTab[];
   const extensionFor = (change: Partial<{ isLate: boolean; lateMs: number; underWay: number }>) => {
@@ -70,12 +70,12 @@ describe('the time of tabs that are not at rest', () => {
     return sum;
   }
 
-  it('is not extended for a page that goes on at its own pace', async () => {
+  it('is not extended for a page that is slow on an idle machine', async () => {
     const { extension, requestsEnd } = extensionFor({ underWay: FLOOD_REQUESTS });
     assert.equal(await total(extension, landings(10), requestsEnd), 0);
   });
 
-  it('is extended once where the machine is late', async () => {
+  it('is extended once if the machine is slow', async () => {
     assert.equal(await total(extensionFor({ isLate: true, lateMs: 4_000 }).extension, landings(0)), 4_000);
     assert.equal(
       await total(extensionFor({ isLate: true, lateMs: 12_000 }).extension, landings(0)),
@@ -83,7 +83,7 @@ describe('the time of tabs that are not at rest', () => {
     );
   });
 
-  it('is extended while a flood is worked off, and while a tab leads on, up to the limit', async () => {
+  it('is extended up to the limit while a flood of requests is served, and while a tab keeps navigating', async () => {
     const limit = BUDGET_MS * (SETTLE_FACTOR_MAX - 1);
     const flood = () => extensionFor({ underWay: FLOOD_REQUESTS + 1 });
     const { extension, requestsEnd } = flood();
@@ -96,7 +96,7 @@ describe('the time of tabs that are not at rest', () => {
 describe('how busy a thread is', () => {
   const times = (at: number, inTasks: number, cpu: number) => ({ at, inTasks, cpu });
 
-  it('is the same for a main thread that must share its processor', () => {
+  it('is the same for a main thread that has to share its CPU', () => {
     assert.equal(busyShare(times(10, 1, 1), times(14, 5, 5)), 1, 'on its own');
     assert.equal(busyShare(times(10, 1, 1), times(14, 5, 2)), 1, 'a quarter of a processor, all of it used');
     assert.equal(busyShare(times(10, 0, 0), times(14, 1, 1)), 0.25);
@@ -108,7 +108,7 @@ describe('how busy a thread is', () => {
     assert.equal(busyShare(times(10, 0, 0), times(14, 0, 0)), 0);
   });
 
-  it('is the time that a worker is not idle, by what its samples stand for', () => {
+  it('is the share of the samples of a worker that are not idle, weighted by their time', () => {
     const node = (id: number, functionName: string) => ({ id, callFrame: { functionName } });
     const nodes = [node(1, '(root)'), node(2, '(idle)'), node(3, '(program)'), node(4, 'mine')] as never;
     assert.equal(busyShareOf({ nodes, samples: [4, 3, 2], timeDeltas: [600, 200, 200] }), 0.8);
@@ -117,10 +117,10 @@ describe('how busy a thread is', () => {
   });
 });
 
-describe('the union of what was witnessed', () => {
+describe('the union of several sources of requests', () => {
   const entry = (url: string, timestampMs: number, method = 'GET') => emptyEntry(url, method, timestampMs);
 
-  it('adds what one witness missed, and nothing twice', () => {
+  it('adds what one source missed, and nothing twice', () => {
     const entries = [entry('http://a/', 2), entry('http://b/', 3)];
     const missing = missingIn(entries, [
       entry('http://a/', 1),
@@ -139,7 +139,7 @@ describe('the union of what was witnessed', () => {
 });
 
 describe('a redirect chain', () => {
-  it('begins with the initial hop, names where each came from and counts time from the start', () => {
+  it('begins with the initial hop, has the URL before each hop, and counts time from the start', () => {
     const hops = ['http://a/', 'http://b/'].map((url, index) => ({
       ...emptyEntry(url, 'GET', 1_000 + index),
       hop: 'script' as const,
@@ -168,18 +168,18 @@ describe('the growth of a history', () => {
 
   const growth = (pushes: number, movedFrames = 0) => ({ lengthAtStart: 2, pushes, movedFrames });
 
-  it('is what the document itself added', () => {
+  it('is the number of entries that the document itself added', () => {
     const grown = history('about:blank', 'http://a/', 'http://a/#1', 'http://a/', 'http://a/b', 'http://a/');
     assert.deepEqual(historyGrowth(grown, growth(4)), { pushes: 4, copies: 3 });
   });
 
-  it('is not what its frames added, nor what it replaced', () => {
+  it('does not count entries that its frames added or that it replaced', () => {
     const [loaded, replaced] = [history('about:blank', 'http://a/', 'http://a/'), history('about:blank', 'http://a/5')];
     assert.deepEqual(historyGrowth(loaded, growth(0)), { pushes: 0, copies: 0 });
     assert.deepEqual(historyGrowth(replaced, growth(5)), { pushes: 0, copies: 0 });
   });
 
-  it('holds no copies where a frame moves on within itself', () => {
+  it('counts no copies if a frame navigates within its document', () => {
     const grown = history('about:blank', 'http://a/', 'http://a/', 'http://a/', 'http://a/');
     assert.deepEqual(historyGrowth(grown, growth(3, 3)), { pushes: 3, copies: 0 });
     assert.deepEqual(historyGrowth(grown, growth(3)), { pushes: 3, copies: 3 });
@@ -211,10 +211,10 @@ describe('a bad certificate', () => {
   });
 });
 
-describe('the part of a page that is pictured', () => {
+describe('the part of a page in its screenshot', () => {
   const part = (width: number, height: number, ratio: number) => screenshotClip({ width, height, ratio });
 
-  it('is the whole page, up to the sides and the pixels that a picture may have', () => {
+  it('is the whole page, up to the longest side and the most pixels of a screenshot', () => {
     assert.deepEqual(part(1366, 6000, 1), { x: 0, y: 0, width: 1366, height: 6000 });
     assert.deepEqual(part(1366, 40_000, 1), { x: 0, y: 0, width: 1366, height: 16_383 });
     assert.deepEqual(part(412, 40_000, 3), { x: 0, y: 0, width: 412, height: 5461 });
@@ -229,7 +229,7 @@ describe('the part of a page that is pictured', () => {
   });
 });
 
-describe('the size of a WebP picture', () => {
+describe('the size of a WebP image', () => {
   const webp = (kind: string, ...tail: number[]) =>
     Buffer.concat([Buffer.from(`RIFF\0\0\0\0WEBP${kind}`, 'latin1'), Buffer.from(tail), Buffer.alloc(20)]);
 
@@ -243,7 +243,7 @@ describe('the size of a WebP picture', () => {
     assert.deepEqual(webpSize(lossless), { width: 1366, height: 633 });
   });
 
-  it('is not there for what is no picture', () => {
+  it('is null for other files', () => {
     assert.equal(webpSize(Buffer.alloc(0)), null);
     assert.equal(webpSize(Buffer.from('not a picture of any kind, but long enough')), null);
   });

@@ -26,8 +26,8 @@ const sessionWith = (closed: () => void) =>
     logger: { warn: () => undefined },
   }) as unknown as CaptureSession;
 
-describe('the traffic of pages that are left', () => {
-  it('has passed when it has been quiet since the tabs were closed, longer where answers take long', () => {
+describe('the traffic of tabs that are closed', () => {
+  it('has passed after a quiet time, which is longer if the gateway answers slowly', () => {
     const roundTripMs = 1;
     assert.equal(quietIn(carried({}), { sinceClosedMs: 0, roundTripMs }), LEAVE_QUIET_MS);
     assert.equal(quietIn(carried({}), { sinceClosedMs: LEAVE_QUIET_MS, roundTripMs }), 0);
@@ -36,7 +36,7 @@ describe('the traffic of pages that are left', () => {
     assert.ok(quietIn(carried({ connecting_streams: 1 }), { sinceClosedMs: 900, roundTripMs }) > 0);
   });
 
-  it('is waited for while a target is being dialled', async () => {
+  it('has not passed while a target is being dialled', async () => {
     let closed = false;
     let asked = 0;
     const captureSession = sessionWith(() => {
@@ -52,7 +52,7 @@ describe('the traffic of pages that are left', () => {
     assert.deepEqual(captureSession.notes, []);
   });
 
-  it('is not there where the gateway does not tell, which a note says', async () => {
+  it('is null with a note if the gateway does not report it', async () => {
     const captureSession = sessionWith(() => undefined);
     assert.equal(await closeTabs(captureSession, () => Promise.reject(new Error('gone'))), null);
     assert.match(captureSession.notes[0]?.text ?? '', /did not report/);
@@ -67,7 +67,7 @@ describe('an upper bound', () => {
     assert.equal(loadFactor(100, 2), 2);
   });
 
-  it('no longer grows in a capture that has taken long already, however often it is asked for', () => {
+  it('no longer grows in a capture that has taken long, however often it is computed', () => {
     assert.equal(extendedBound(6_000, 2, 0), 12_000);
     assert.equal(extendedBound(6_000, 2, 21_000), 9_000);
     assert.equal(extendedBound(6_000, 2, 60_000), 6_000);

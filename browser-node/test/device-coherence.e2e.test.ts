@@ -43,7 +43,7 @@ const KINDS = [...Map.groupBy(EMULATORS, ({ category, browser }) => `${category}
 
 for (const [emulator] of KINDS) {
   if (!emulator) continue;
-  test(`${emulator.id} tells one story in pages, frames, popups, workers and headers`, async () => {
+  test(`${emulator.id} is consistent in pages, frames, popups, workers and headers`, async () => {
     site.headers.clear();
     const open = await pool.open({ emulator, countryCode: 'DE', ticket: proxy.ticket, isolated: false });
     try {

@@ -19,7 +19,7 @@ const FLOODS: [name: string, script: string, isStopped: boolean][] = [
 ];
 
 for (const [name, script, isStopped] of FLOODS)
-  test(`${name}: the process does not grow by it, and a capture in the same browser is as good as any`, async () => {
+  test(`${name}: the node's memory does not grow, and another capture in the same browser is complete`, async () => {
     const url = `http://flood-${FLOODS.findIndex(([each]) => each === name)}.example/`;
     world.site.setPage(url, `<title>flood</title><script>const text = 'x'.repeat(2e7); ${script}</script>`);
     await world.attempt('http://plain.example/');
@@ -36,7 +36,7 @@ for (const [name, script, isStopped] of FLOODS)
     assert.ok(most - before < GROWTH_MAX, `it grew by ${most - before} bytes`);
   });
 
-test('a page that ends each browser it is in fails alone: who was in the same browser completes its attempt', async () => {
+test('a page that crashes every browser fails alone: an attempt in the same browser completes', async () => {
   // An address of 90 MB makes a message beyond all bounds, and no event that could be left out.
   world.site.setPage(
     'http://killer.example/',
@@ -52,7 +52,7 @@ test('a page that ends each browser it is in fails alone: who was in the same br
     assert.deepEqual([failure, capture?.landings[0]?.page_title], [null, 'plain']);
 });
 
-test('a page that starts workers without end is stopped and taken as it is then', async () => {
+test('a page that starts workers without end is stopped and captured as it is then', async () => {
   const script =
     "const source = URL.createObjectURL(new Blob([''])); setInterval(() => { for (let n = 0; n < 5; n++) new Worker(source) }, 10)";
   const url = 'http://children.example/';

@@ -49,12 +49,12 @@ describe('behaviours that hide', { concurrency: 4 }, () => {
 
   for (const place of Object.keys(PLACES)) {
     for (const name of ['hidden-play', 'hidden-play-after-load', 'hidden-autoplay', 'hidden-oscillator'])
-      it(`${name}: the sound is noted in ${place} that replaced everything`, async () => {
+      it(`${name}: the sound is recorded in ${place} that replaced all functions`, async () => {
         const captured = await show(name, place);
         assert.equal(sounds(captured).length, 1, JSON.stringify(captured.observed('autosound')));
       });
 
-    it(`innocent-replacing: no sound is noted in ${place} that replaced everything and is silent`, async () => {
+    it(`innocent-replacing: no sound is recorded in ${place} that replaced all functions and is silent`, async () => {
       const captured = await show('innocent-replacing', place);
       assert.deepEqual(sounds(captured), []);
       assert.deepEqual(captured.observed('back_button'), []);
@@ -69,17 +69,17 @@ describe('behaviours that hide', { concurrency: 4 }, () => {
     'sound-after-document-open',
   ];
   for (const name of LOUD)
-    it(`${name}: the sound is noted`, async () => {
+    it(`${name}: the sound is recorded`, async () => {
       const captured = await show(name);
       assert.ok(sounds(captured).length > 0, JSON.stringify(captured.observed('autosound')));
     });
 
   for (const name of ['innocent-muted-crowd', 'innocent-muted-at-once'])
-    it(`${name}: no sound is noted`, async () => {
+    it(`${name}: no sound is recorded`, async () => {
       assert.deepEqual(sounds(await show(name)), []);
     });
 
-  it('hidden-history: the trap is noted in a tab that replaced everything', async () => {
+  it('hidden-history: the Back trap is recorded in a tab that replaced all functions', async () => {
     const captured = await show('hidden-history');
     assert.deepEqual(
       captured.observed('back_button').map(({ facts }) => facts),
@@ -88,7 +88,7 @@ describe('behaviours that hide', { concurrency: 4 }, () => {
   });
 
   for (const place of ['a frame', 'a frame of another site']) {
-    it(`trap-in-frame: the trap is noted in ${place}`, async () => {
+    it(`trap-in-frame: the Back trap is recorded in ${place}`, async () => {
       const captured = await show('trap-in-frame', place);
       assert.deepEqual(
         captured.observed('back_button').map(({ facts }) => facts),
@@ -96,13 +96,13 @@ describe('behaviours that hide', { concurrency: 4 }, () => {
       );
     });
 
-    it(`innocent-app-in-frame: no trap is noted in ${place}`, async () => {
+    it(`innocent-app-in-frame: no Back trap is recorded in ${place}`, async () => {
       const captured = await show('innocent-app-in-frame', place);
       assert.deepEqual(traps(captured), [], JSON.stringify(captured.observed('back_button')));
     });
   }
 
-  it('every page of the folder is shown', () => {
+  it('every page of the folder is tested', () => {
     const source = readFileSync(import.meta.filename, 'utf8');
     for (const file of readdirSync(PAGES).filter((name) => name.endsWith('.html')))
       assert.ok(source.includes(`'${file.replace('.html', '')}'`), file);

@@ -41,7 +41,7 @@ describe('a hostile page', { concurrency: 4 }, () => {
     return `http://${name}.example/`;
   }
 
-  it('cannot pass itself off as a failure of ours', async () => {
+  it('cannot imitate a failure of our gateway', async () => {
     world.site.setPage('http://challenge.example/', 'who are you?', {}, 407);
     const asked = await survive('http://challenge.example/');
     assert.deepEqual([asked.failure, asked.chain()[0]?.status_code], [null, 407]);
@@ -86,7 +86,7 @@ describe('a hostile page', { concurrency: 4 }, () => {
       assert.ok(captured.chain().length > 10 && captured.chain().length <= 200, `${captured.chain().length}`);
     };
 
-    it('redirects by script in a loop, with a picture as evidence', async () => {
+    it('redirects by script in a loop, with a screenshot as evidence', async () => {
       const captured = await survive(
         page('spiral', `<script>location = '?' + (Number(location.search.slice(1)) + 1)</script>`),
       );
@@ -116,7 +116,7 @@ describe('a hostile page', { concurrency: 4 }, () => {
         assert.equal(captured.landings[0]?.screenshot ?? null, null);
       });
 
-    it('leads on to one the gateway does not reach', async () => {
+    it('redirects to one the gateway does not reach', async () => {
       const captured = await survive(page('led-astray', '<script>location = "https://x.dns-fault.example/"</script>'));
       assert.equal(captured.failure, 'navigation: DNS');
       assert.equal(captured.chain().length, 2);
@@ -160,7 +160,7 @@ describe('a hostile page', { concurrency: 4 }, () => {
         assert.equal(captured.failure, 'navigation: BLOCKED_URL');
       });
 
-    it('is ended by its signal at once, with the evidence so far', async () => {
+    it('ends at once with its signal, with the evidence so far', async () => {
       const controller = new AbortController();
       const url = 'http://silent.example/';
       world.site.setRoute(url, () => undefined);
@@ -196,7 +196,7 @@ describe('a hostile page', { concurrency: 4 }, () => {
     });
   });
 
-  it('that takes more memory than a page may fails as out of memory, and no neighbour with it', async () => {
+  it('that exceeds the memory limit of a page fails as out of memory, and no capture in the same browser fails with it', async () => {
     const pool = new ChromiumPool(
       await chromiumOfRun(),
       createLogger('test', 'fatal'),
@@ -223,7 +223,7 @@ describe('a hostile page', { concurrency: 4 }, () => {
     }
   });
 
-  it('that takes the whole browser down fails as a crash, and another browser goes on', async () => {
+  it('that ends the whole browser fails as a crash, and another browser is not affected', async () => {
     const fragile = await CaptureWorld.start();
     try {
       fragile.site.setPage('http://plain.example/', 'plain');
@@ -246,7 +246,7 @@ describe('a hostile page', { concurrency: 4 }, () => {
     }
   });
 
-  describe('that is captured all the same', { concurrency: 4 }, () => {
+  describe('that is captured nevertheless', { concurrency: 4 }, () => {
     const good = (captured: Captured) => {
       assert.equal(captured.failure, null, captured.outcome.failure?.cause);
       assert.equal(captured.landings[0]?.screenshot, 'landing-0.jpeg', captured.notes);
@@ -284,7 +284,7 @@ describe('a hostile page', { concurrency: 4 }, () => {
       assert.match(captured.observed('auto_redirect')[0]?.facts.to ?? '', /^market:/);
     });
 
-    it('never ends its answer', async () => {
+    it('never ends its response', async () => {
       const timers = new Set<NodeJS.Timeout>();
       world.site.setRoute('http://drip.example/', (_, response) => {
         response.writeHead(200, { 'content-type': 'text/html' }).write('<title>drip</title><p>begun');
@@ -311,7 +311,7 @@ describe('a hostile page', { concurrency: 4 }, () => {
       assert.match(captured.notes, /\d+ dialogs were answered/);
     });
 
-    it('asks before it is left', async () => {
+    it('shows a beforeunload dialog', async () => {
       const captured = await survive(
         page(
           'clingy',
@@ -333,7 +333,7 @@ describe('a hostile page', { concurrency: 4 }, () => {
       assert.ok(captured.landings.length > 1 && captured.landings.length <= 10, `${captured.landings.length}`);
     });
 
-    it('takes all the memory it is given', async () => {
+    it('allocates memory without end', async () => {
       const captured = await survive(
         page(
           'glutton',
@@ -355,7 +355,7 @@ describe('a hostile page', { concurrency: 4 }, () => {
       assert.equal(captured.chain()[0]?.url, 'http://closing.example/');
     });
 
-    it('has no document element any more', async () => {
+    it('has removed its document element', async () => {
       const captured = await survive(page('headless', '<script>document.documentElement.remove()</script>'));
       good(captured);
       assert.equal(captured.documents()[0]?.html, '');
@@ -370,7 +370,7 @@ describe('a hostile page', { concurrency: 4 }, () => {
       assert.match(captured.notes, /pixels high: what is in view/);
     });
 
-    it('asks for the files and inner pages of the machine', async () => {
+    it('requests files and browser pages of the machine', async () => {
       const inner = ['file:///etc/passwd', 'view-source:http://plain.example/', 'chrome://version/'];
       const captured = await survive(
         page(
@@ -387,7 +387,7 @@ describe('a hostile page', { concurrency: 4 }, () => {
       assert.equal(captured.landings[0]?.final_url, 'http://prying.example/');
     });
 
-    it('tries what listens on this machine and in its network', async () => {
+    it('requests services of this machine and its network', async () => {
       const arrived: string[] = [];
       const victim = http.createServer((request, response) => {
         arrived.push(request.url ?? '');

@@ -9,7 +9,7 @@ describe('the landings of a capture', { concurrency: 4 }, () => {
   });
   after(() => world.close());
 
-  it('are the page and the tabs it opened, each with its own chain', async () => {
+  it('are the page and the tabs that it opened, each with its own redirect chain', async () => {
     const { site } = world;
     const opener = 'http://opener.example/';
     site.setPage(
@@ -44,7 +44,7 @@ describe('the landings of a capture', { concurrency: 4 }, () => {
     assert.deepEqual([offer?.landing, offer?.hop], [1, 2]);
   });
 
-  it('are pictured whole, with what is loaded when seen', async () => {
+  it('have full-page screenshots with lazy content', async () => {
     const { site } = world;
     site.setPage(
       'http://long.example/',
@@ -58,7 +58,7 @@ describe('the landings of a capture', { concurrency: 4 }, () => {
     assert.ok(captured.urls().includes('http://long.example/lazy.png'));
   });
 
-  it('are pictured as far as WebP can hold them', async () => {
+  it('have screenshots up to the maximum size of a WebP image', async () => {
     const { site } = world;
     site.setPage(
       'http://endless.example/',
@@ -69,7 +69,7 @@ describe('the landings of a capture', { concurrency: 4 }, () => {
     assert.deepEqual([picture?.width, picture?.height], [1366, 16_383]);
   });
 
-  it('are pictured in the pixels of the device', async () => {
+  it('have screenshots in device pixels', async () => {
     const { site } = world;
     site.setPage(
       'http://phone.example/',
@@ -80,7 +80,7 @@ describe('the landings of a capture', { concurrency: 4 }, () => {
     assert.deepEqual([picture?.width, picture?.height], [393 * 3, 1_000 * 3]);
   });
 
-  it('are pictured without a word to the page, which gets no user activation from it', async () => {
+  it('have screenshots that the page does not notice and that grant it no user activation', async () => {
     const { site } = world;
     site.setPage(
       'http://untouched.example/',
@@ -91,7 +91,7 @@ describe('the landings of a capture', { concurrency: 4 }, () => {
     assert.ok(captured.urls().includes('http://untouched.example/left?false'), captured.urls().join('\n'));
   });
 
-  it('have titles without control characters and broken letters', async () => {
+  it('have titles without control characters and lone surrogates', async () => {
     const { site } = world;
     site.setPage('http://titled.example/', `<script>document.title = 'a\\0b\\u0007c\\ud800d'</script>`);
     site.setRoute('http://latin.example/', (_, response) => {
@@ -107,7 +107,7 @@ describe('the landings of a capture', { concurrency: 4 }, () => {
     assert.match(latin.landings[0]?.page_title ?? '', /^caf\ufffd \ufffd/);
   });
 
-  it('are also what opened behind the page, and what a page became after it opened itself once more', async () => {
+  it('include pop-unders, and the page that a tab-under left behind', async () => {
     const { site } = world;
     const [under, again] = ['http://pop-under.example/', 'http://tab-under.example/'];
     site.setPage(under, `<title>page</title><script>open('http://behind.example/').blur(); focus()</script>`);
@@ -134,7 +134,7 @@ describe('the landings of a capture', { concurrency: 4 }, () => {
     assert.deepEqual(tabUnder.steps(1), [`initial ${again}?again`]);
   });
 
-  it('of a creative are both tabs of a click that opens one and leads the page away behind it', async () => {
+  it('of a creative are both tabs of a click that opens one and navigates the page behind it', async () => {
     const { site } = world;
     for (const name of ['front', 'behind']) {
       site.setRedirect(`http://click.example/${name}`, `http://${name}-offer.example/`);
@@ -154,7 +154,7 @@ describe('the landings of a capture', { concurrency: 4 }, () => {
     assert.deepEqual(captured.steps(1), ['initial http://click.example/behind', 'http http://behind-offer.example/']);
   });
 
-  it('keep what a failed tab showed out of the evidence', async () => {
+  it('do not include the error page of a tab that failed to load', async () => {
     const { site } = world;
     site.setPage('http://half.example/', `<script>open('http://x.dns-fault.example/')</script>fine`);
     const captured = await world.capture('http://half.example/');

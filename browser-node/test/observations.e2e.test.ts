@@ -48,7 +48,7 @@ describe('what a capture observes of a page', { concurrency: 4 }, () => {
       ['a film in a frame of another site', '', 'play'],
     ];
     for (const [name, body, via] of attempts)
-      it(`hears ${name}`, async () => {
+      it(`records ${name}`, async () => {
         world.site.setText('http://sounding-frame.example/sound.webm', 'video/webm', media('sound.webm'));
         world.site.setPage('http://sounding-frame.example/', `<script>new Audio('/sound.webm').play()</script>`);
         const captured = await observe(body || '<iframe src=http://sounding-frame.example/></iframe>');
@@ -84,12 +84,12 @@ describe('what a capture observes of a page', { concurrency: 4 }, () => {
       ],
     ];
     for (const [name, body] of silent)
-      it(`does not take ${name} for sound`, async () => {
+      it(`does not record ${name} as sound`, async () => {
         const captured = await observe(body);
         assert.deepEqual(sounds(captured), []);
       });
 
-    it('cannot be noticed where a page would look first', async () => {
+    it('is not noticed by a page that prints the functions it replaces', async () => {
       const captured = await observe(`<script>
         const play = HTMLMediaElement.prototype.play;
         const own = Object.getOwnPropertyNames(window).filter((name) => /adsweep|playwright|cdp|^__/i.test(name));
@@ -105,7 +105,7 @@ describe('what a capture observes of a page', { concurrency: 4 }, () => {
   });
 
   describe('back_button', { concurrency: 4 }, () => {
-    it('sees a page that fills its history with itself and answers Back with another offer', async () => {
+    it('records a page that adds copies of itself to the history and navigates to another offer on Back', async () => {
       world.site.setPage('http://other-offer.example/', '<title>other offer</title>');
       const captured = await observe(`<script>
         for (let i = 0; i < 6; i++) history.pushState({ i }, '', location.href);
@@ -119,7 +119,7 @@ describe('what a capture observes of a page', { concurrency: 4 }, () => {
       assert.match(captured.landings[0]?.final_url ?? '', /observed/);
     });
 
-    it('sees a hijacker that copies itself by fragments and takes over later', async () => {
+    it('records a page that adds fragments of itself to the history and captures Back later', async () => {
       const captured = await observe(`<script>
         onload = () => setTimeout(() => {
           for (let i = 0; i < 4; i++) location.hash = 'x' + i;
@@ -131,7 +131,7 @@ describe('what a capture observes of a page', { concurrency: 4 }, () => {
       assert.match(String(observation?.facts.probe_url), /\/exit-offer$/);
     });
 
-    it('does not take an app that writes one state on load for more than it is', async () => {
+    it('records one added entry of an app that pushes one state on load', async () => {
       const captured = await observe(`<script>
         history.replaceState({}, '', '?a'); history.pushState({}, '', '/view');
         addEventListener('popstate', () => { document.title = location.pathname })</script>`);
@@ -141,7 +141,7 @@ describe('what a capture observes of a page', { concurrency: 4 }, () => {
       );
     });
 
-    it('sees nothing in replaced states, in frames that move on and in hops', async () => {
+    it('records nothing for replaced states, for frames that navigate and for hops', async () => {
       const captured = await observe(`<iframe></iframe><script>
         for (let i = 0; i < 5; i++) history.replaceState({}, '', '?' + i);
         if (!location.search.includes('x')) onload = () => setTimeout(() => { document.querySelector('iframe').src = '/frame' }, 50)</script>`);
@@ -150,7 +150,7 @@ describe('what a capture observes of a page', { concurrency: 4 }, () => {
   });
 
   describe('invalid_certificate', { concurrency: 4 }, () => {
-    it('is seen on a page and on a hop, with its reason', async () => {
+    it('is recorded for a page and for a hop, with its reason', async () => {
       const { site } = world;
       site.setPage('https://publisher.example/', 'fine');
       site.setPage('https://stranger.example/', '<script>location = "http://plain.example/"</script>');

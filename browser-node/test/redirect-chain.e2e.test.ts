@@ -88,7 +88,7 @@ describe('the redirect chain of a capture', { concurrency: 4 }, () => {
     assert.equal(captured.failure, null);
   });
 
-  it('waits for a timer that leads on, however it is written, and for no other', async () => {
+  it('contains a navigation by a timer of any form, and no other timer is waited for', async () => {
     const { site } = world;
     site.setPage('http://late.example/', html('late'));
     const timers: [string, string[]][] = [
@@ -115,7 +115,7 @@ describe('the redirect chain of a capture', { concurrency: 4 }, () => {
     );
   });
 
-  it('tells a step back through the history from a link', async () => {
+  it('distinguishes a step back in the history from a link', async () => {
     const { site } = world;
     site.setPage(
       'http://history.example/a',
@@ -134,7 +134,7 @@ describe('the redirect chain of a capture', { concurrency: 4 }, () => {
     ]);
   });
 
-  it('goes over to https and other sites', async () => {
+  it('continues over https and on other sites', async () => {
     const { site } = world;
     site.setRedirect('http://over.example/', 'https://over.example/tls');
     site.setPage('https://over.example/tls', html('<script>location = "http://elsewhere.example/"</script>'));
@@ -147,7 +147,7 @@ describe('the redirect chain of a capture', { concurrency: 4 }, () => {
     ]);
   });
 
-  it('waits for a refresh that the page announced', async () => {
+  it('contains a refresh that the page announced', async () => {
     const { site } = world;
     site.setPage('http://announced.example/', html('<meta http-equiv=refresh content="3; url=/later">'));
     site.setPage('http://announced.example/later', html('later'));
@@ -158,7 +158,7 @@ describe('the redirect chain of a capture', { concurrency: 4 }, () => {
     ]);
   });
 
-  it('is not led astray by fragments, history entries and navigations of frames', async () => {
+  it('does not contain fragments, history entries and navigations of frames', async () => {
     const { site } = world;
     site.setPage(
       'http://still.example/',
@@ -172,7 +172,7 @@ describe('the redirect chain of a capture', { concurrency: 4 }, () => {
     assert.equal(captured.landings[0]?.final_url, 'http://still.example/replaced');
   });
 
-  it('§4.2.14 sends the referrer as it stands with the page request, and no more than the page gives to others', async () => {
+  it('§4.2.14 sends the unchanged referrer with the page request, and to other servers only what the policy of the page allows', async () => {
     const { site } = world;
     site.setRedirect('http://referred.example/', 'http://referred-on.example/');
     site.setPage(

@@ -13,7 +13,7 @@ describe('the requests of a capture', { concurrency: 4 }, () => {
   });
   after(() => world.close());
 
-  it('are those of all frames and workers, prefetches and beacons, as the log of the server has them', async () => {
+  it('are those of all frames, workers, prefetches and beacons in the log of the server', async () => {
     const { site } = world;
     const own = 'https://busy.example';
     site.setPageFile(`${own}/`, 'busy');
@@ -52,7 +52,7 @@ describe('the requests of a capture', { concurrency: 4 }, () => {
     );
   });
 
-  it('are those that were sent, not those that a policy or an ungranted preflight stopped before', async () => {
+  it('do not include those that a policy or a failed preflight stopped before they were sent', async () => {
     const { site } = world;
     const api = 'https://api-asked.example';
     const cors = { 'access-control-allow-origin': '*', 'access-control-allow-headers': 'x-asked' };
@@ -97,7 +97,7 @@ describe('the requests of a capture', { concurrency: 4 }, () => {
       assert.ok(log.includes(sent.replace('/', `${api}/`)), `${sent} of ${log.join(' ')}`);
   });
 
-  it('are those of a service worker', async () => {
+  it('include those of a service worker', async () => {
     const { site } = world;
     site.setPage('https://serviced.example/', `<script>navigator.serviceWorker.register('/service.js')</script>`);
     site.setText(
@@ -110,7 +110,7 @@ describe('the requests of a capture', { concurrency: 4 }, () => {
       assert.ok(captured.urls().includes(`https://serviced.example/${path}`), path);
   });
 
-  it('say what they were, what came back, who caused them and for which hop', async () => {
+  it('have their type, response, initiator and hop', async () => {
     const { site } = world;
     site.setPage('http://told.example/', `<script>fetch('/early').then(() => { location = '/second' })</script>`);
     site.setText('http://told.example/early', 'application/json', '{}');
@@ -143,7 +143,7 @@ describe('the requests of a capture', { concurrency: 4 }, () => {
     assert.equal(of('gone.png').status_code, 404);
   });
 
-  it('hold both ends of an HTTP redirect of a sub-resource', async () => {
+  it('include both ends of an HTTP redirect of a sub-resource', async () => {
     const { site } = world;
     site.setPage('http://pixel.example/', '<img src=http://sync.example/1>');
     site.setRedirect('http://sync.example/1', 'http://sync.example/2');
@@ -159,7 +159,7 @@ describe('the requests of a capture', { concurrency: 4 }, () => {
     );
   });
 
-  it('are at most 5000, and it is said that there were more', async () => {
+  it('are at most 5000, and a note gives the number of further ones', async () => {
     const { site } = world;
     site.setPage(
       'http://flood.example/',
@@ -172,7 +172,7 @@ describe('the requests of a capture', { concurrency: 4 }, () => {
     assert.equal(captured.failure, null);
   });
 
-  it('hold the beacons that a page and its frames send when they are left', async () => {
+  it('include the beacons that a page and its frames send on unload', async () => {
     const { site } = world;
     const beacon = (to: string) => `<script>addEventListener('pagehide', () => navigator.sendBeacon('${to}'))</script>`;
     site.setPage(
@@ -194,7 +194,7 @@ describe('the requests of a capture', { concurrency: 4 }, () => {
     for (const url of beacons.slice(1)) assert.equal(recorded(url), 1, `${url}, ${captured.notes}`);
   });
 
-  it('name a host that only the gateway saw', async () => {
+  it('include a host that only the gateway saw', async () => {
     const { site } = world;
     site.setPage(
       'https://last.example/',
@@ -215,7 +215,7 @@ describe('the requests of a page that floods', () => {
   });
   after(() => world.close());
 
-  it('hold 5000 names that no host can have without growing by them, and it is said that they are left out', async () => {
+  it('leave 5000 impossible host names out, and a note gives their number', async () => {
     const { site } = world;
     site.setPage(
       'http://long-names.example/',
@@ -229,7 +229,7 @@ describe('the requests of a page that floods', () => {
     assert.match(captured.notes, /requests: \d+ further requests are not listed/);
   });
 
-  it('hold those of another site behind a flood', async () => {
+  it('include those of another site after a flood', async () => {
     const { site } = world;
     site.setPage(
       'http://smokescreen.example/',
@@ -252,7 +252,7 @@ describe('the contents and documents of a capture', { concurrency: 4 }, () => {
   });
   after(() => world.close());
 
-  it('are scripts, fetch and XHR answers and frames, an oversize one by its URL alone', async () => {
+  it('are scripts, fetch and XHR responses and frames; of an oversized one, only the URL is kept', async () => {
     const { site } = world;
     site.setPage(
       'http://bodies.example/',
@@ -290,7 +290,7 @@ describe('the contents and documents of a capture', { concurrency: 4 }, () => {
     assert.equal(captured.bodies().length, 400);
   });
 
-  it('say what the page and its frames show, not what its scripts claim', async () => {
+  it('are what the page and its frames show, whatever the scripts of the page replaced', async () => {
     const { site } = world;
     site.setPageFile('http://liar.example/', 'overridden');
     site.setPage('http://framed.example/', '<title>framed</title><p>in the frame</p>');
