@@ -78,7 +78,7 @@ const infraPackages: Record<string, string[]> = { typebox: ['infra/{farm,demo}/*
 
 /** Folders whose `index.ts` is a list of what is in them; there is no other. Barrel files and cycles are left to Biome. */
 const registries = [
-  '**/{checks,rule-types,behaviors,targets,collectors,artifacts,observations,providers,migrations}/index.ts',
+  '**/{checks,rule-types,targets,collectors,artifacts,observations,providers,migrations}/index.ts',
 ];
 
 /**

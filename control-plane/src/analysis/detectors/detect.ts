@@ -1,22 +1,47 @@
 import type { Evidence, Need } from '../evidence/evidence.ts';
-import { behaviors } from './behaviors/index.ts';
-import { combine } from './combine.ts';
-import { deceptions } from './deception/deception-detectors.ts';
-import type { Detector } from './detector.ts';
-import { exitMismatch } from './exit-mismatch.ts';
-import type { Finding } from './finding.ts';
-import { vastDetectors } from './vast/vast-detectors.ts';
+import { exitMismatch, invalidCertificate } from './behaviors/connection.ts';
+import { creativeEmpty, creativeInteractive } from './behaviors/creatives.ts';
+import { fingerprinting } from './behaviors/fingerprinting.ts';
+import { hiddenAd, pixelStuffing, stackedAds } from './behaviors/hidden-ads.ts';
+import {
+  autosound,
+  clipboardAccess,
+  dialogLoop,
+  fullscreenLock,
+  popupBomb,
+  pushPrompt,
+  vibrate,
+} from './behaviors/interruptions.ts';
+import { appStoreRedirect, autoDownload, autoRedirect, backButton } from './behaviors/navigation.ts';
+import { cpuHog, cryptoMining, heavyAd } from './behaviors/resource-use.ts';
+import { fakeSystemDialog } from './deception/fake-system-dialog.ts';
+import { fakeUpdate } from './deception/fake-update.ts';
+import { forcedSubscription } from './deception/forced-subscription.ts';
+import { maliciousScript } from './deception/malicious-script.ts';
+import { pasteToRun } from './deception/paste-to-run.ts';
+import { phishingForm } from './deception/phishing-form.ts';
+import { scareware } from './deception/scareware.ts';
+import { combine, type Detector, type Finding } from './detector.ts';
+import { vastMedia, vastTechniques, vastTrackers } from './vast/played-ads.ts';
+import { vastForm } from './vast/vast-form.ts';
 
-/** All findings, and the detectors that threw or took too long; these have no findings and do not affect the others. */
+/** All detectors, in the order in which their tags are listed. */
+export const detectors: Detector<Need>[] = [
+  ...[autoRedirect, autoDownload, popupBomb, cryptoMining, backButton, autosound, dialogLoop, fullscreenLock],
+  ...[appStoreRedirect, cpuHog, hiddenAd, stackedAds, pixelStuffing, clipboardAccess, vibrate, pushPrompt],
+  ...[fingerprinting, heavyAd, invalidCertificate, creativeInteractive, creativeEmpty],
+  ...[scareware, phishingForm, maliciousScript, fakeSystemDialog, fakeUpdate, pasteToRun, forcedSubscription],
+  ...[vastMedia, vastTechniques, vastTrackers, vastForm],
+  exitMismatch,
+];
+
+/** All findings, and the detectors that threw or timed out: these have no findings and do not affect the others. */
 export type Detection = { findings: Finding[]; failed: { name: string; cause: unknown }[] };
 
-/** Runs one detector; throws what it throws, or where it does not end in time. */
+/** Runs one detector; throws what it throws, or if it does not end in time. */
 export type RunDetector = (work: () => Finding[]) => Finding[];
 
-/** All detectors. */
-export const detectors: Detector<Need>[] = [...behaviors, ...deceptions, ...vastDetectors, exitMismatch];
-
-/** Runs the detectors of `among` over the evidence, one after the other. */
+/** Runs detectors over evidence, one after the other. */
 export function detect(evidence: Evidence, among = detectors, run: RunDetector = (work) => work()): Detection {
   const detection: Detection = { findings: [], failed: [] };
   for (const detector of among) {

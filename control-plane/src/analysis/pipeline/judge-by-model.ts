@@ -7,7 +7,7 @@ import {
   type ModelAnswer,
   type ModelClassification,
 } from '../classification/classification-question.ts';
-import type { Finding } from '../detectors/finding.ts';
+import type { Finding } from '../detectors/detector.ts';
 import { type ModelEvidence, saysSomething } from '../model/model-evidence.ts';
 import type { AskModel, Verdict } from '../model/question.ts';
 import { rulesInService } from '../rules/evaluation/evaluate-rules.ts';

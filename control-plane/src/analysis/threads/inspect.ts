@@ -1,7 +1,6 @@
 import { type Classified, classify, type OwnNames } from '../classification/classify.ts';
 import { detectors as allDetectors, detect } from '../detectors/detect.ts';
-import type { Detector } from '../detectors/detector.ts';
-import type { Finding } from '../detectors/finding.ts';
+import type { Detector, Finding } from '../detectors/detector.ts';
 import type { Evidence, Need } from '../evidence/evidence.ts';
 import type { InspectedScan } from '../evidence/packed-scan.ts';
 import { type RuleInputs, ruleInputs } from '../rules/evaluation/run-rules.ts';

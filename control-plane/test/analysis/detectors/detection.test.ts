@@ -7,8 +7,8 @@ import {
   validObservations,
 } from '@adsweep/shared/capture/observations/index.ts';
 import type { Exit } from '@adsweep/shared/targeting/exit-ticket.ts';
-import { combine } from '../../../src/analysis/detectors/combine.ts';
 import { detect } from '../../../src/analysis/detectors/detect.ts';
+import { combine } from '../../../src/analysis/detectors/detector.ts';
 import { NO_EVIDENCE, withoutFirstDomains } from '../../../src/analysis/evidence/evidence.ts';
 import { SYSTEM_TAGS } from '../../../src/reference/tags/system-tags.ts';
 import { inService, mergeDefinitions } from '../../../src/reference/tags/tag-definitions.ts';

@@ -1,27 +1,34 @@
 import { type ObservationOf, observationsOf } from '@adsweep/shared/capture/observations/index.ts';
 import type { SystemTagSlug } from '../../../reference/tags/system-tags.ts';
-import type { Detector } from '../detector.ts';
-import { AD_SIZES } from './ad-sizes.ts';
-import { oneTag, type Sign } from './one-tag.ts';
+import { type Detector, oneTag, type Sign } from '../detector.ts';
+
+/** Fixed sizes of display ads in CSS pixels (IAB New Ad Portfolio and its predecessors). */
+export const AD_SIZES = new Set(
+  (
+    '88x31 120x20 120x60 120x240 120x600 160x600 168x28 168x42 180x150 200x200 216x36 216x54 240x400 250x250 250x360 ' +
+    '300x50 300x100 300x250 300x600 300x1050 300x31 320x50 320x100 320x480 336x280 468x60 480x320 550x480 580x400 ' +
+    '640x480 728x90 768x1024 930x180 970x66 970x90 970x250 970x400 980x120 980x240 1024x768'
+  ).split(' '),
+);
 
 type Placement = ObservationOf<'placement'>;
 
-/** The side, in CSS pixels, of what nobody sees. */
-const POINT = 2;
-/** An ad in a frame of one point, as its own size: less than this is a tracker's picture, or a script's frame. */
+/** The longest side of an invisible frame, in CSS pixels. */
+const PIXEL_MAX = 2;
+/** The least size of the content of an ad frame: smaller ones are tracking pixels, or frames of scripts. */
 const STUFFED_SIDES = [88, 31] as const;
-/** Of an ad that shines through less than this, nothing is seen. */
+/** Below this opacity, an ad is invisible. */
 const OPACITY_MIN = 0.05;
-/** So far above or left of the page, in CSS pixels, is out of reach, and no menu or slide that waits for its turn. */
+/** How far above or left of the page an ad cannot be reached, in CSS pixels. Menus and slides wait closer to it. */
 const OUT_OF_REACH = 500;
-/** Two ads in one place: the smaller is covered by this share of it. */
+/** Ads are stacked if the larger one covers this share of the smaller. */
 const COVERED_SHARE = 0.8;
 
-/** Ads that are loaded, and count as seen, in a frame or as a picture of one or two pixels. */
+/** Ads in frames or images of one or two pixels: they load, and count as seen. */
 export const pixelStuffing = detectorOf('pixel_stuffing', (all) => all.filter(isStuffed));
-/** Ads in frames that are transparent, or stand where no visitor can scroll to. */
+/** Ads in frames that are transparent, or out of reach of scrolling. */
 export const hiddenAd = detectorOf('hidden_ad', (all) => all.filter((one) => isAd(one) && isOutOfSight(one)));
-/** Ads that stand upon each other, of which one is seen. */
+/** Ads on top of each other, of which only one is visible. */
 export const stackedAds = detectorOf('stacked_ads', (all) => {
   const seen = all.filter((one) => isAd(one) && !isOutOfSight(one));
   return seen.filter((one, index) => seen.slice(0, index).some((other) => covers(one, other)));
@@ -42,8 +49,8 @@ const isAd = ({ facts }: Placement): boolean =>
   facts.content_width * facts.content_height * 2 >= facts.width * facts.height;
 
 const isStuffed = ({ facts }: Placement): boolean =>
-  facts.width <= POINT &&
-  facts.height <= POINT &&
+  facts.width <= PIXEL_MAX &&
+  facts.height <= PIXEL_MAX &&
   (facts.element === 'image'
     ? AD_SIZES.has(`${facts.content_width}x${facts.content_height}`)
     : facts.content_width >= STUFFED_SIDES[0] && facts.content_height >= STUFFED_SIDES[1]);

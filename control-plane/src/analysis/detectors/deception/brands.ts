@@ -1,6 +1,6 @@
 import { registrableDomain } from '@adsweep/shared/urls/registrable-domain.ts';
 
-/** A name that phishing uses, by the words it is known by, and the domains at which its owner asks for passwords. */
+/** A brand that phishing imitates: words that name it, and domains on which its owner asks for passwords. */
 export type Brand = { name: string; words: readonly string[]; domains: readonly string[] };
 
 const brand = (name: string, words: string, domains: string): Brand => ({
@@ -9,7 +9,7 @@ const brand = (name: string, words: string, domains: string): Brand => ({
   domains: domains.split(' '),
 });
 
-/** The brands that public reports of phishing name most (APWG, Check Point, Cloudflare, 2023 to 2025), with domains from their own sites. */
+/** The brands that public reports on phishing name most (APWG, Check Point, Cloudflare, 2023 to 2025), with domains from their own sites. */
 export const BRANDS: readonly Brand[] = [
   brand(
     'Microsoft',
@@ -58,13 +58,25 @@ export const BRANDS: readonly Brand[] = [
   brand('IRS', 'irs', 'irs.gov'),
 ];
 
-/** Endings that a brand's own shops have beside those it lists: of countries, and the oldest. */
+/** Suffixes under which brands have further sites: country codes, and the oldest ones. */
 const COMMON_ENDING = /^([a-z]{2}|com?\.[a-z]{2}|com|net|org)$/;
 
-/** Whether a site is a brand's own. A brand's own name under a country's ending counts as its own. */
+/** Whether a site belongs to a brand. The brand's name under a country's suffix counts as its own. */
 export function isOwn({ domains }: Brand, url: string): boolean {
   const domain = registrableDomain(url);
   if (domains.includes(domain)) return true;
   const [label = '', ...ending] = domain.split('.');
   return COMMON_ENDING.test(ending.join('.')) && domains.some((own) => own.split('.', 1)[0] === label);
 }
+
+/** Vendors of browsers, operating systems, their components and antivirus software, and sites that help to choose a browser. */
+const VENDORS = new Set(
+  (
+    'adobe.com android.com apple.com avast.com avg.com bitdefender.com brave.com browsehappy.com browser-update.org chrome.com ' +
+    'duckduckgo.com eset.com firefox.com google.com java.com kaspersky.com malwarebytes.com mcafee.com microsoft.com mozilla.org ' +
+    'norton.com opera.com oracle.com outdatedbrowser.com samsung.com sophos.com vivaldi.com whatsapp.com windows.com yandex.com yandex.ru'
+  ).split(' '),
+);
+
+/** Whether `url` belongs to a vendor, whose claims about browsers, systems and viruses are honest. */
+export const isVendors = (url: string): boolean => VENDORS.has(registrableDomain(url));

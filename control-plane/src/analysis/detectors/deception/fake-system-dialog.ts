@@ -1,14 +1,13 @@
 import { type ObservationOf, observationsOf } from '@adsweep/shared/capture/observations/index.ts';
-import { oneTag } from '../behaviors/one-tag.ts';
 import type { Detector } from '../detector.ts';
-import { discusses } from './discusses.ts';
-import { countWords, saidOf } from './phrase.ts';
+import { oneTag } from '../detector.ts';
+import { isVendors } from './brands.ts';
+import { OLD_PARTS } from './fake-update.ts';
+import { countWords, discusses, saidOf } from './phrase.ts';
 import { DETECTIONS, THREATS } from './scareware-phrases.ts';
 import { readableText } from './seen-page.ts';
-import { OLD_PARTS } from './update-phrases.ts';
-import { isVendors } from './vendors.ts';
 
-/** In whose name systems and browsers speak to their users. */
+/** Names that dialogs of systems and browsers use. */
 const SPEAKERS = [
   ...[
     'windows security',
@@ -60,7 +59,7 @@ const SPEAKERS = [
     'windows セキュリティ',
   ],
 ];
-/** What a browser's own question for a permission says, with its two buttons (Chrome, Edge, Firefox). */
+/** Words of a browser's own permission prompt, and of its two buttons (Chrome, Edge, Firefox). */
 const WANTS = [
   ' wants to',
   ' möchte ',
@@ -98,12 +97,12 @@ const BLOCKS = [
   'ブロック',
 ];
 const ALLOWS = ['allow', 'zulassen', 'autoriser', 'permitir', 'consenti', 'toestaan', 'zezwól', 'разрешить', '許可'];
-/** The head of a browser's own alert. */
+/** The heading of a browser's own alert. */
 const SAYS =
   /^(the page at |die seite |auf |la page |la página )?(https?:\/\/)?[\w-]+(\.[\w-]+)+ (says|sagt|indique|dice|meldet|wird folgendes angezeigt|mówi|diz)\b/;
 const QUOTE_LENGTH = 120;
 
-/** Pages that draw a dialog of the system or the browser: a warning in its name, its question for a permission, its alert. */
+/** Pages that imitate a dialog of the system or the browser: a warning in its name, a permission prompt, or an alert. */
 export const fakeSystemDialog: Detector = {
   name: 'fake_system_dialog',
   needs: [],

@@ -1,13 +1,76 @@
 import { type Observation, observationsOf } from '@adsweep/shared/capture/observations/index.ts';
 import { sameSite } from '@adsweep/shared/urls/registrable-domain.ts';
-import { oneTag } from '../behaviors/one-tag.ts';
 import type { Detector } from '../detector.ts';
-import { discusses } from './discusses.ts';
-import { type Link, linksOf } from './links-of.ts';
-import { saidOf } from './phrase.ts';
+import { oneTag } from '../detector.ts';
+import { isVendors } from './brands.ts';
+import { type Link, linksOf } from './markup.ts';
+import type { Phrase } from './phrase.ts';
+import { discusses, saidOf } from './phrase.ts';
 import { type SeenPage, seenPages } from './seen-page.ts';
-import { OLD_PARTS } from './update-phrases.ts';
-import { isVendors } from './vendors.ts';
+
+const PRODUCTS = [
+  ...[
+    'chrome',
+    'firefox',
+    'microsoft edge',
+    'safari',
+    'browser',
+    'flash player',
+    'video player',
+    'media player',
+    'codec',
+  ],
+  ...[
+    'your windows',
+    'your android',
+    'webview',
+    'navigateur',
+    'navegador',
+    'браузер',
+    'przeglądark',
+    'tarayıcı',
+    'ブラウザ',
+  ],
+];
+/** Claims that a part of the visitor's browser or system is old or missing. By language: English, German, French, Spanish, ... */
+export const OLD_PARTS: readonly Phrase[] = [
+  [
+    ...[
+      'out of date',
+      'outdated',
+      'out-of-date',
+      'not up to date',
+      'needs to be updated',
+      'must be updated',
+      'update required',
+    ],
+    ...['update is required', 'critical update', 'urgent update', 'old version', 'is missing', 'update your'],
+  ],
+  [
+    'veraltet',
+    'nicht aktuell',
+    'muss aktualisiert',
+    'fehlt',
+    'update erforderlich',
+    'aktualisieren sie',
+    'aktualisierung erforderlich',
+  ],
+  ['obsolète', "n'est pas à jour", 'mettre à jour', 'mise à jour requise', 'mettez à jour', 'manquant'],
+  ['desactualizad', 'obsolet', 'actualice', 'actualiza tu', 'falta ', 'atualize', 'atualizad', 'atualização'],
+  ['non è aggiornato', 'obsoleto', 'aggiorna ', 'aggiornamento richiesto', 'verouderd', 'nieste', 'bijgewerkt'],
+  [
+    'nieaktualn',
+    'zaktualizuj',
+    'устарел',
+    'обновите',
+    'обновление',
+    'güncel değil',
+    'güncelle',
+    '古い',
+    '更新',
+    '最新',
+  ],
+].map((states) => ({ all: [states, PRODUCTS], unless: ['?', 'if ', 'wenn ', 'falls '] }));
 
 const ACTIONS = [
   ...[
@@ -39,15 +102,15 @@ const ACTIONS = [
     'ダウンロード',
   ],
 ];
-/** What runs when it is opened, or holds what does. */
+/** Files that run when they are opened, and archives of them. */
 const PROGRAM = /\.(exe|msi|msix|dmg|pkg|apk|xapk|zip|rar|iso|img|hta|js|jse|vbs|scr|bat|cmd|ps1|crx|xpi|jar|lnk)$/i;
-/** A page that has little else to say than that something is to be updated, in characters. */
+/** The longest text of a page that is only a prompt to update, in characters. */
 const LENGTH_OF_PROMPT = 1_500;
 
-/** Where a button leads is in its script. */
+/** Stands for the target of a button, which only its script knows. */
 const OTHER_SITE = 'http://script.invalid/';
 
-/** Pages that say the browser, or a part of it, is old, and offer an update that is not from those who make it. */
+/** Pages that claim the browser or a part of it is old, and offer an update that is not its vendor's. */
 export const fakeUpdate: Detector<'documents'> = {
   name: 'fake_update',
   needs: ['documents'],
@@ -61,7 +124,7 @@ export const fakeUpdate: Detector<'documents'> = {
     ),
 };
 
-/** What a page offers as an update; null where it offers none, sends to those who make it, or speaks of such pages. */
+/** What a page offers as an update; null if it offers none, links to the vendor, or is about such pages. */
 function offerOf({ landing, url, text, html }: SeenPage, observations: Observation[]): string | null {
   if (isVendors(url)) return null;
   const [claim] = saidOf(text, OLD_PARTS);
@@ -73,7 +136,7 @@ function offerOf({ landing, url, text, html }: SeenPage, observations: Observati
   const actions = links.filter((link) => ACTIONS.some((action) => link.text.includes(action)) && !isVendors(link.url));
   const program = actions.find(isProgram);
   if (program) return `"${claim}", and a link to ${program.url}`;
-  // An honest prompt leads to a page of its own site, or to those who make it.
+  // An honest prompt links to its own site or to the vendor.
   const action = actions.find((link) => !sameSite(link.url || OTHER_SITE, url));
   const isPrompt = text.length <= LENGTH_OF_PROMPT && !links.some((link) => isVendors(link.url));
   return action && isPrompt ? `"${claim}", and "${action.text.slice(0, 60)}"` : null;

@@ -1,11 +1,11 @@
 import type { CapturedLanding } from '@adsweep/shared/capture/capture.ts';
 import { type Observation, type ObservationOf, observationsOf } from '@adsweep/shared/capture/observations/index.ts';
-import { oneTag, type Sign } from '../behaviors/one-tag.ts';
 import type { Detector } from '../detector.ts';
+import { oneTag, type Sign } from '../detector.ts';
 import { countWords, type Phrase, saidOf } from './phrase.ts';
 import { readableText, type SeenPage, seenPages } from './seen-page.ts';
 
-/** That an amount is paid again and again. By language: English, German, French, Spanish, ... */
+/** Words of recurring prices. By language: English, German, French, Spanish, ... */
 const RECURRING = [
   ...[
     '/week',
@@ -86,7 +86,7 @@ const RECURRING = [
     '週額',
   ],
 ];
-/** That it has happened. */
+/** "You are now subscribed". */
 const SUBSCRIBED: readonly Phrase[] = [
   {
     all: [
@@ -134,12 +134,12 @@ const SUBSCRIBED: readonly Phrase[] = [
     unless: ['?', 'newsletter', 'boletín'],
   },
 ];
-/** Letters that nobody reads on a telephone: smaller, or paler, than this (WCAG asks for a contrast of 4.5). */
+/** Smaller or paler text is illegible on a phone (WCAG asks for a contrast of 4.5). */
 const FONT_PX_MIN = 9;
 const CONTRAST_MIN = 1.8;
 const DIGIT = /\d/;
 
-/** Pages that hide what they cost again and again, have it ticked already, or order it by themselves. */
+/** Pages that hide a recurring price, preselect it, or order a subscription without a click. */
 export const forcedSubscription: Detector<'documents'> = {
   name: 'forced_subscription',
   needs: ['documents'],
@@ -154,7 +154,7 @@ export const forcedSubscription: Detector<'documents'> = {
   },
 };
 
-/** Landings on which no recurring price can be read, though there is one. */
+/** Landings with a recurring price, none of which is legible. */
 function hiddenPrices(observations: Observation[], pages: SeenPage[]): Sign[] {
   const recurring = observationsOf(observations, 'price').filter(({ facts }) => recurs(facts.text));
   return [...Map.groupBy(recurring, ({ landing }) => landing)].flatMap(([landing, prices]) => {
@@ -174,7 +174,7 @@ const preselected = (observations: Observation[]): Sign[] =>
     .filter(({ facts }) => recurs(facts.label) && DIGIT.test(facts.label))
     .map(({ landing, facts }) => ({ landing, text: `ticked: "${facts.label}"` }));
 
-/** A message to a short number orders what telephone bills are charged with. */
+/** A text message to a short number can order a subscription on the phone bill. */
 const orderedByMessage = (observations: Observation[]): Sign[] =>
   [
     ...observationsOf(observations, 'auto_redirect').map(({ landing, facts }) => ({ landing, to: facts.to })),
@@ -183,9 +183,9 @@ const orderedByMessage = (observations: Observation[]): Sign[] =>
     ),
   ]
     .filter(({ to }) => /^sms(to)?:/i.test(to))
-    .map(({ landing, to }) => ({ landing, text: `led to ${to.slice(0, 100)}` }));
+    .map(({ landing, to }) => ({ landing, text: `navigated to ${to.slice(0, 100)}` }));
 
-/** A form that the page sent by itself, after which it says that the visitor has subscribed. */
+/** A form that the page submitted by itself, after which it says that the visitor is subscribed. */
 function orderedByItself({ ord, redirect_chain }: CapturedLanding, pages: SeenPage[]): Sign[] {
   const text = pages.find(({ landing }) => landing === ord)?.text ?? '';
   const [said] = redirect_chain.some(({ kind }) => kind === 'form') ? saidOf(text, SUBSCRIBED) : [];

@@ -1,15 +1,97 @@
 import type { CapturedBody, CapturedDocument } from '@adsweep/shared/capture/artifacts.ts';
-import type { Detector } from '../detector.ts';
-import type { Finding } from '../finding.ts';
-import { SCRIPT_SIGNATURES, type ScriptSignature } from './script-signatures.ts';
-import { tagsIn } from './tags-in.ts';
+import type { Detector, Finding } from '../detector.ts';
+import { tagsIn } from './markup.ts';
 
-/** Types of what is no script, and articles as a framework carries them: nothing of it is run. */
+/**
+ * What only malicious scripts do. `starts`: case-sensitive regular expressions without repetitions that are rare in other scripts; one of them
+ * must match before anything else is searched. `all`: one word of each group must occur, in lower case and without white space. `source` is
+ * the publication that describes the behaviour; the words are our own choice.
+ */
+export type ScriptSignature = {
+  name: string;
+  source: string;
+  starts: readonly string[];
+  all: readonly (readonly string[])[];
+  lengthMax?: number;
+};
+
+export const SCRIPT_SIGNATURES: readonly ScriptSignature[] = [
+  {
+    name: 'a skimmer of card numbers',
+    // Rules and deobfuscated skimmers of checkout pages, with `atob` around their URLs and the path of the checkout.
+    source: 'github.com/gwillem/magento-malware-scanner: build/all-confirmed.yar, analysis/deobfuscated_js',
+    // Base64 of `https://`, `http://` and `wss://`.
+    starts: ['aHR0cHM6Ly', 'aHR0cDovL', 'd3NzOi8v'],
+    all: [
+      ['atob('],
+      ['cardnumber', 'card_number', 'card-number', 'cc_number', 'cc-number', 'ccnumber', 'cc_cid', 'cvv', 'cvc'],
+      ['checkout', 'onepage', 'payment', 'order'],
+      ['sendbeacon', 'fetch(', 'xmlhttprequest', 'newimage', 'websocket(', '.src='],
+    ],
+  },
+  {
+    name: 'a thief of passwords',
+    // Endpoints of Telegram and Discord that stealers call, and the word password; Cofense found forms that post there.
+    source:
+      'github.com/chainguard-dev/malcontent: rules/combo/stealer/telegram.yara, rules/exfil/telegram.yara; cofense.com/blog/telegram-utilized-credentials',
+    starts: ['api\\.telegram\\.org/bot', 'discord\\.com/api/webhooks/', 'discordapp\\.com/api/webhooks/'],
+    all: [
+      ['sendmessage', 'webhooks/'],
+      ['password', 'passwd', 'seedphrase', 'mnemonic', 'document.cookie'],
+    ],
+  },
+  {
+    name: 'code that is fetched from a blockchain',
+    // Guardio Labs on "EtherHiding" (2023), and a later campaign that reads contracts by eth_call over publicnode.
+    source: 'tronweekly.com/malware-binance-smart-chain-details; infosectoday.io/?p=371067',
+    starts: ['eth_call'],
+    all: [
+      ['bsc-dataseed', 'bnbchain', 'binance.org', 'polygon-rpc', 'publicnode'],
+      ['eval(', 'newfunction(', 'function(atob', 'createelement("script")', "createelement('script')"],
+      ['atob(', 'fromcharcode', 'hextostring', 'touint8array', 'parseint('],
+    ],
+    lengthMax: 20_000,
+  },
+  {
+    name: 'a command that is put into the clipboard to be run',
+    // A page modelled on real ones: execCommand('copy') of "mshta" and a URL; Sigma names mshta and powershell.
+    source: 'github.com/JohnHammond/recaptcha-phish: index.html; Sigma rule d487ed4a-fd24-436d-a0b2-f4e95f7b2635',
+    starts: ['writeText', 'execCommand', 'clipboardData'],
+    all: [
+      ['powershell', 'mshta', 'cmd/c', 'cmd.exe', 'base64-d'],
+      [
+        ...['-whidden', '-windowstylehidden', '-wihidden', 'mshtahttp', 'mshta.exehttp', '|iex', 'iex(iwr', 'iex(irm'],
+        ...['iex(new-object', 'frombase64string', '-encodedcommand', '|base64-d|bash', '|base64-d|sh'],
+      ],
+    ],
+  },
+  {
+    name: 'an address that is spelt by character codes',
+    // Injected scripts, found in public repositories, spell src, name and type by character codes; honest scripts that hide a URL this
+    // way do not hide the word script.
+    source: 'injected pages that load store.dontkinhooot.tw/stat.js and stop.transandfiestas.ga/m.js',
+    starts: ['104, ?116, ?116, ?112'],
+    all: [['.src=string.fromcharcode(104,116,116,112'], ['createelement(string.fromcharcode(115,99,114,105,112,116)']],
+  },
+  {
+    name: 'a program that is started by ActiveX',
+    // These objects run and save programs.
+    source:
+      'github.com/YangHuaidong/scrapy_yara_tool: Suspicious_JS_script_content.yar (Florian Roth, 2017); github.com/roadwy/DefenderYara: TrojanDownloader_Win32_AdoStream_A.yar',
+    starts: ['ActiveXObject', 'CreateObject'],
+    all: [
+      ['wscript.shell', 'shell.application', 'adodb.stream'],
+      ['.run(', '.exec(', '.shellexecute(', '.savetofile(', '.run"'],
+    ],
+  },
+];
+
+/** Script elements that are not run: other types, and page content that a framework (Next.js) carries in scripts. */
 const IS_NO_SCRIPT = /\stype="(?!module|text\/javascript|application\/javascript|text\/ecmascript|text\/vbscript)[^"]/;
-const IS_CARRIED_TEXT = /^\s*\(?self\.__next_f/;
+const IS_CARRIED_CONTENT = /^\s*\(?self\.__next_f/;
 const INLINE_MAX = 500;
 
-/** Scripts, of files and of documents, that do what is known of malicious ones. */
+/** Scripts, in files and in documents, that match the signature of a malicious one. */
 export const maliciousScript: Detector<'bodies' | 'documents'> = {
   name: 'malicious_script',
   needs: ['bodies', 'documents'],
@@ -28,7 +110,7 @@ function inlineScripts({ html }: CapturedDocument): string[] {
     const close = html.indexOf('</script', end);
     if (close < 0 || scripts.length >= INLINE_MAX) break;
     const script = html.slice(end, close);
-    if (script && !IS_NO_SCRIPT.test(attributes) && !IS_CARRIED_TEXT.test(script)) scripts.push(script);
+    if (script && !IS_NO_SCRIPT.test(attributes) && !IS_CARRIED_CONTENT.test(script)) scripts.push(script);
   }
   return scripts;
 }
@@ -41,7 +123,7 @@ function findingsIn(script: string, url: string): Finding[] {
   ];
 }
 
-/** The signatures that a script matches. Pure. Most scripts have no word that a signature begins with: they cost one search. */
+/** The signatures that a script matches. Pure. Most scripts match no `starts` and cost a single search. */
 export function matchingSignatures(script: string): ScriptSignature[] {
   if (!ANY_START.test(script)) return [];
   const compact = script.replace(/\s+/g, '').toLowerCase();
@@ -53,5 +135,5 @@ export function matchingSignatures(script: string): ScriptSignature[] {
   );
 }
 
-/** What any of the signatures begins with. */
+/** The `starts` of all signatures. */
 const ANY_START = new RegExp(SCRIPT_SIGNATURES.flatMap(({ starts }) => starts).join('|'));

@@ -1,9 +1,9 @@
-import { oneTag } from '../behaviors/one-tag.ts';
 import type { Detector } from '../detector.ts';
-import { discusses } from './discusses.ts';
+import { oneTag } from '../detector.ts';
+import { discusses } from './phrase.ts';
 import { seenPages } from './seen-page.ts';
 
-/** Where programs are started by their names. */
+/** Places in which commands are typed. */
 const RUN = [
   ...[
     'windows + r',
@@ -43,7 +43,7 @@ const PASTE = [
     '貼り付け',
   ],
 ];
-/** That this shows the visitor is no robot. No program needs that to be installed. */
+/** Claims that this proves the visitor to be human, which no honest installation needs. */
 const HUMAN = [
   ...[
     'not a robot',
@@ -67,10 +67,10 @@ const HUMAN = [
     '人間であること',
   ],
 ];
-/** All of it is said within so many characters. */
+/** The most characters between the words of one instruction. */
 const REACH = 600;
 
-/** Pages that have the visitor prove that he is human by running a command that they gave him ("ClickFix"). */
+/** Pages that tell visitors to prove to be human by pasting and running a command ("ClickFix"). */
 export const pasteToRun: Detector<'documents'> = {
   name: 'paste_to_run',
   needs: ['documents'],
@@ -84,7 +84,7 @@ export const pasteToRun: Detector<'documents'> = {
     ),
 };
 
-/** The place where a command is to be run, null = none is to be. Pure. */
+/** The place in which visitors are told to run a command; null: in none. Pure. */
 function instructionIn(text: string): string | null {
   for (const word of RUN) {
     const at = text.indexOf(word);

@@ -2,14 +2,13 @@ import type { CapturedBody } from '@adsweep/shared/capture/artifacts.ts';
 import type { NetworkRequest } from '@adsweep/shared/capture/network-request.ts';
 import type { FormField } from '@adsweep/shared/capture/observations/content.ts';
 import { type ObservationOf, observationsOf } from '@adsweep/shared/capture/observations/index.ts';
-import { oneTag } from '../behaviors/one-tag.ts';
 import type { Detector } from '../detector.ts';
+import { oneTag } from '../detector.ts';
 import { BRANDS, type Brand, isOwn } from './brands.ts';
-import { discusses } from './discusses.ts';
-import { findPhrase } from './phrase.ts';
+import { discusses, findPhrase } from './phrase.ts';
 import { readableText, type SeenPage, seenPages } from './seen-page.ts';
 
-/** What nobody but its owner should ask for. */
+/** Fields that only the owner of an account should ask for. */
 const SECRETS: readonly FormField[] = [
   'password',
   'card_number',
@@ -18,7 +17,7 @@ const SECRETS: readonly FormField[] = [
   'seed_phrase',
   'personal_id',
 ];
-/** Words of a title that name no one: what is left is whose page it says it is. By language: English, German, French, Spanish, ... */
+/** Words of a title that name no brand: the rest is the name that the page claims. By language: English, German, French, Spanish, ... */
 const NAMELESS = new Set(
   (
     'sign in log on login logon signin to your the my a an of for and with account accounts secure security verify verification verified ' +
@@ -29,7 +28,7 @@ const NAMELESS = new Set(
     'accedi accesso il tuo conto entrar sua conta acesso inloggen uw rekening zaloguj się konto вход войти аккаунт giriş yap ログイン サインイン'
   ).split(' '),
 );
-/** What a form says of whom its account belongs to. */
+/** Words for an account and its secrets in a form. */
 const OWNED = [
   'account',
   'password',
@@ -49,7 +48,7 @@ const OWNED = [
   'アカウント',
   'wallet',
 ];
-/** Buttons that lead to the login of another, and what is said beside one. */
+/** Words of buttons for the login of another site, and of the text around them. */
 const BY_ANOTHER = [
   'with ',
   'via ',
@@ -68,13 +67,13 @@ const BY_ANOTHER = [
   'never',
   'not ',
 ];
-/** Where forms send to that have no server of their own; nobody's login does. */
+/** Endpoints for forms without a server of their own. No honest login uses them. */
 const COLLECTORS =
   /^https?:\/\/(api\.telegram\.org\/bot|(discord|discordapp)\.com\/api\/webhooks\/|formspree\.io\/|formsubmit\.co\/|getform\.io\/|script\.google\.com\/macros\/|webhook\.site\/|hooks\.zapier\.com\/|[\w-]+\.m\.pipedream\.net\/)/i;
 const COLLECTOR_IN_SCRIPT =
   /api\.telegram\.org\/bot|(?:discord|discordapp)\.com\/api\/webhooks\/|webhook\.site\/[\w-]{8}/i;
 
-/** Forms that ask for secrets in the name of a brand on a site that is not its own, or send them where no login does. */
+/** Forms that ask for secrets in the name of a brand on a site that is not its own, or that send them to an endpoint for form data. */
 export const phishingForm: Detector<'documents' | 'requests' | 'bodies'> = {
   name: 'phishing_form',
   needs: ['documents', 'requests', 'bodies'],
@@ -103,7 +102,7 @@ export const phishingForm: Detector<'documents' | 'requests' | 'bodies'> = {
 
 const asksForSecrets = (fields: FormField[]): boolean => fields.some((field) => SECRETS.includes(field));
 
-/** Where the forms of a landing send secrets to by a script, which is no place for them; null = not known to. */
+/** The messenger endpoint that a script of the landing posts form data to; null: none. */
 function collectorIn({ html, text }: SeenPage, bodies: CapturedBody[]): string | null {
   if (discusses(text)) return null;
   const scripts = bodies.filter(({ resource_type }) => resource_type === 'script').map((body) => body.text ?? '');
@@ -114,7 +113,7 @@ function collectorIn({ html, text }: SeenPage, bodies: CapturedBody[]): string |
   return null;
 }
 
-/** In whose name a form asks; null = in that of its own site. */
+/** The brand that a form claims to belong to, in words; null: its own site. */
 function impersonates(form: ObservationOf<'form'>, page: SeenPage, requests: NetworkRequest[]): string | null {
   if (discusses(page.text)) return null;
   const said = readableText(form.facts.text);

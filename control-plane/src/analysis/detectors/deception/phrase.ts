@@ -1,16 +1,16 @@
 /**
- * Something that a sentence may say, whatever words it has between: one word of each group of `all`, and none of `unless`. Words are in
- * lower case and may be parts of words. The rarest group comes first: it is the one that is searched for.
+ * A statement that a sentence makes if it contains one word of each group of `all` and none of `unless`, with any words in between. Words are
+ * in lower case and may be parts of words. The rarest group comes first: the text is searched for its words.
  */
 export type Phrase = { all: readonly (readonly string[])[]; unless?: readonly string[] };
 
-/** So far a sentence is looked at, in characters to either side of the word that was found. */
+/** The longest part of a sentence that is read on either side of a word, in characters. */
 const REACH = 160;
-/** Places of one word that are looked at: a page that repeats it says nothing new. */
+/** The most occurrences of one word that are read: a page that repeats it says nothing new. */
 const PLACES_MAX = 50;
 const SENTENCE_END = /[.!?。！？\n]/g;
 
-/** The sentence of `text` (as `readableText` gives it) that says `phrase`, null = none does. Pure; linear in the text. */
+/** The sentence of `text` (from `readableText`) that says `phrase`; null: none does. Pure; takes linear time. */
 export function findPhrase(text: string, { all: [first = [], ...rest], unless = [] }: Phrase): string | null {
   const has = (sentence: string, words: readonly string[]) => words.some((word) => sentence.includes(word));
   for (const word of first) {
@@ -23,12 +23,12 @@ export function findPhrase(text: string, { all: [first = [], ...rest], unless = 
   return null;
 }
 
-/** Which of `phrases` are said. */
+/** The sentences that say one of `phrases`. */
 export const saidOf = (text: string, phrases: readonly Phrase[]): string[] => [
   ...new Set(phrases.flatMap((phrase) => findPhrase(text, phrase) ?? [])),
 ];
 
-/** How often any of `words` occurs, up to `most`. */
+/** How often `words` occur together, counted up to `most`. */
 export function countWords(text: string, words: readonly string[], most: number): number {
   let count = 0;
   for (const word of words)
@@ -36,7 +36,7 @@ export function countWords(text: string, words: readonly string[], most: number)
   return count;
 }
 
-/** The sentence around a word, with the character that ends it. */
+/** The sentence of a word, with the character that ends it. */
 function sentenceAt(text: string, at: number, length: number): string {
   const before = text.slice(Math.max(0, at - REACH), at);
   const after = text.slice(at + length, at + length + REACH);
@@ -44,3 +44,15 @@ function sentenceAt(text: string, at: number, length: number): string {
   const end = after.search(SENTENCE_END);
   return text.slice(at - begin, end < 0 ? at + length + after.length : at + length + end + 1);
 }
+
+/** Words of texts that warn of deception. */
+const WARNINGS = [
+  ...['scam', 'scareware', 'fake ', 'hoax', 'malvertising', 'social engineering', 'clickfix', 'impersonat'],
+  ...['betrug', 'betrüg', 'masche', 'gefälscht', 'falsche ', 'arnaque', 'escroquer', 'faux ', 'fausse'],
+  ...['estafa', 'engaño', 'falso', 'falsa', 'truffa', 'raggiro', 'golpe ', 'golpista', 'oplicht', 'nep-', 'neppe'],
+  ...['oszust', 'fałszyw', 'мошенни', 'поддельн', 'фальшив', 'dolandırıcı', 'sahte ', '詐欺', '偽'],
+];
+const WARNINGS_MIN = 2;
+
+/** Whether a text (from `readableText`) is about deception: an article, a warning, a documentation. Pure. */
+export const discusses = (text: string): boolean => countWords(text, WARNINGS, WARNINGS_MIN) >= WARNINGS_MIN;

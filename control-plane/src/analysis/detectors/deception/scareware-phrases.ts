@@ -1,6 +1,6 @@
 import type { Phrase } from './phrase.ts';
 
-/** What makes a claim a question, a condition or advice. */
+/** Words that make a claim a question, a condition or advice. */
 const UNCERTAIN = [
   ...[
     '?',
@@ -38,7 +38,7 @@ const UNCERTAIN = [
 
 const claim = (states: string[], things: string[]): Phrase => ({ all: [states, things], unless: UNCERTAIN });
 
-/** That the visitor's own device is infected or locked, as a fact. By language: English, German, French, Spanish, ... */
+/** "Your device is infected", or locked. By language: English, German, French, Spanish, ... */
 export const THREATS: readonly Phrase[] = [
   claim(
     [
@@ -150,7 +150,7 @@ export const THREATS: readonly Phrase[] = [
   ),
 ];
 
-/** That something was found, wherever. It makes a threat more urgent, and is none by itself: so do reports of illnesses speak. */
+/** "A virus was found". It makes a threat more urgent and is none by itself: articles about illnesses say the same. */
 export const DETECTIONS: readonly Phrase[] = [
   claim(
     ['virus', 'trojan', 'spyware', 'malware', 'threats', 'adware', 'pornographic'],
@@ -163,7 +163,7 @@ export const DETECTIONS: readonly Phrase[] = [
   claim(['вирус', 'троян'], ['обнаружен', 'найден']),
 ];
 
-/** That he must stay, and do nothing. */
+/** "Do not close or restart". */
 export const STAY: readonly Phrase[] = [
   {
     all: [
@@ -235,7 +235,7 @@ export const STAY: readonly Phrase[] = [
   },
 ];
 
-/** That he is to call; it counts beside a telephone number. */
+/** "Call support". Counts only with a telephone number. */
 export const CALL: readonly Phrase[] = [
   {
     all: [
@@ -308,7 +308,7 @@ export const CALL: readonly Phrase[] = [
   },
 ];
 
-/** That he is to install, clean or pay, at once. */
+/** "Install, clean or pay now". */
 export const ACT: readonly Phrase[] = [
   {
     all: [

@@ -1,19 +1,18 @@
-import type { Observation } from '@adsweep/shared/capture/observations/index.ts';
-import { oneTag } from '../behaviors/one-tag.ts';
-import type { Detector } from '../detector.ts';
-import { discusses } from './discusses.ts';
-import { saidOf } from './phrase.ts';
+import { type Observation, observationsOf } from '@adsweep/shared/capture/observations/index.ts';
+import { isSound } from '../behaviors/interruptions.ts';
+import { COPIES_OF_A_TRAP } from '../behaviors/navigation.ts';
+import { type Detector, oneTag } from '../detector.ts';
+import { isVendors } from './brands.ts';
+import { discusses, saidOf } from './phrase.ts';
 import { ACT, CALL, DETECTIONS, STAY, THREATS } from './scareware-phrases.ts';
 import { type SeenPage, seenPages } from './seen-page.ts';
-import { seizes } from './seizes.ts';
-import { isVendors } from './vendors.ts';
 
-/** A telephone number as it is shown: nine digits or more, in groups. */
+/** A displayed telephone number: nine digits or more, in groups. */
 const TELEPHONE = /(?:\+|\(|\b)\d[\d\s().\-–]{7,20}\d\b/;
 const DIGITS_MIN = 9;
 const QUOTE_LENGTH = 120;
 
-/** Pages that claim the visitor's device is infected or locked, and press him to call, to install or to pay. */
+/** Pages that claim the visitor's device is infected or locked, and press the visitor to call, install or pay. */
 export const scareware: Detector<'documents'> = {
   name: 'scareware',
   needs: ['documents'],
@@ -21,19 +20,19 @@ export const scareware: Detector<'documents'> = {
     oneTag(
       'scareware',
       seenPages(documents).flatMap((page) => {
-        const quote = frightens(page, observations);
+        const quote = threatOf(page, observations);
         return quote ? { landing: page.landing, text: `"${quote.slice(0, QUOTE_LENGTH)}"` } : [];
       }),
     ),
 };
 
-/** The claim with which a page frightens; null where it does not, or only speaks of such pages. */
-function frightens({ landing, url, title, text }: SeenPage, observations: Observation[]): string | null {
+/** The claim of a page that presses its visitor to act; null if it does not, or is about such pages. */
+function threatOf({ landing, url, title, text }: SeenPage, observations: Observation[]): string | null {
   if (isVendors(url)) return null;
   const threats = saidOf(text, THREATS);
   const [threat] = threats;
   if (!threat) return null;
-  const holds = seizes(observations, landing);
+  const holds = holdsVisitor(observations, landing);
   const isUrgent =
     threats.length > 1 || holds || saidOf(text, DETECTIONS).length > 0 || saidOf(title, THREATS).length > 0;
   const presses =
@@ -46,4 +45,16 @@ function frightens({ landing, url, title, text }: SeenPage, observations: Observ
 function hasTelephone(text: string): boolean {
   const [number = ''] = TELEPHONE.exec(text) ?? [];
   return number.replace(/\D/g, '').length >= DIGITS_MIN;
+}
+
+/** Whether a landing tried to keep its visitor: by dialogs, windows, sound, fullscreen, vibration or history entries. Pure. */
+function holdsVisitor(all: readonly Observation[], landing: number): boolean {
+  const own = all.filter((one) => one.landing === landing);
+  return (
+    observationsOf(own, 'dialogs').length > 0 ||
+    observationsOf(own, 'popups').some(({ facts }) => facts.without_gesture > 0) ||
+    observationsOf(own, 'unprompted_call').some(({ facts }) => ['fullscreen', 'vibration'].includes(facts.demand)) ||
+    observationsOf(own, 'autosound').some(isSound) ||
+    observationsOf(own, 'back_button').some(({ facts }) => facts.copies >= COPIES_OF_A_TRAP)
+  );
 }

@@ -1,17 +1,17 @@
 import type { CapturedDocument } from '@adsweep/shared/capture/artifacts.ts';
 
-/** A landing as its documents show it: its own `url`, what it and its frames say, and their HTML. */
+/** A landing's documents together: its own `url` and `title`, the texts of the page and its frames, and their HTML. */
 export type SeenPage = { landing: number; url: string; title: string; text: string; html: string[] };
 
-/** Of each document's text so many characters from its beginning and its end: what is to frighten stands where it is seen. */
+/** Characters that are read from the beginning and the end of each document's text: deception is where visitors see it. */
 const HEAD_LENGTH = 20_000;
 const TAIL_LENGTH = 5_000;
-/** Of all texts of a landing together. */
+/** Characters that are read of all texts of a landing together. */
 const TEXT_LENGTH = 50_000;
-/** What is invisible and takes words apart: soft hyphens, zero-width characters, marks of direction. */
+/** Invisible characters that split words: soft hyphens, zero-width characters, direction marks. */
 const INVISIBLE = /[\u00ad\u200b-\u200f\u202a-\u202e\u2060\ufeff]/g;
 
-/** What was made of documents, for as long as they are there: several detectors ask for the same. */
+/** Pages by the documents that they were read from, because several detectors read the same. */
 const known = new WeakMap<readonly CapturedDocument[], SeenPage[]>();
 
 /** The landings that have documents. Pure. */
@@ -35,7 +35,7 @@ function readPages(documents: readonly CapturedDocument[]): SeenPage[] {
   });
 }
 
-/** Text in which phrases are looked for: in lower case, after Unicode NFKC, one space between words, lines kept. Pure. */
+/** Text that can be searched for phrases: lower case, Unicode NFKC, single spaces, line breaks kept. Pure. */
 export function readableText(text: string): string {
   const shown =
     text.length <= HEAD_LENGTH + TAIL_LENGTH ? text : `${text.slice(0, HEAD_LENGTH)}\n${text.slice(-TAIL_LENGTH)}`;

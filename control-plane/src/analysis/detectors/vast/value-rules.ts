@@ -1,6 +1,6 @@
 import { parseClock, parseOffset } from '@adsweep/shared/vast/clock.ts';
 
-/** What a value must be, in words, where it must, and the section of VAST 4.3 that says so. `value` '' = it is not there. */
+/** A rule for the value of an attribute or element (`of`): what it `must` be, in words, and the section of VAST 4.3 that requires it. */
 export type ValueRule = {
   of: string;
   section: string;
@@ -95,7 +95,7 @@ export const VALUE_RULES: readonly ValueRule[] = [
   { of: 'Wrapper@fallbackOnNoAd', section: '3.19', ...BOOLEAN },
 ];
 
-/** An element that another must have; `since`: the first version that says so. */
+/** An element that another must contain; `since`: the first version that requires it. */
 export type ElementRule = { in: string; element: string; section: string; since: number };
 
 export const ELEMENT_RULES: readonly ElementRule[] = [

@@ -1,6 +1,6 @@
 import { inService, type Tags } from '../../../reference/tags/tag-definitions.ts';
 import { matchWords } from '../../../scan/place-words.ts';
-import type { Finding } from '../../detectors/finding.ts';
+import type { Finding } from '../../detectors/detector.ts';
 import type { Need } from '../../evidence/evidence.ts';
 import { isCombo, isModelRule, isSearch, type Rule, searchedBy, slugsAssignedBy, slugsReadBy } from '../rule.ts';
 import { RULE_TYPES } from '../rule-types/index.ts';

@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox';
-import type { Finding } from '../../detectors/finding.ts';
+import type { Finding } from '../../detectors/detector.ts';
 import { type ModelEvidence, saysSomething } from '../../model/model-evidence.ts';
 import type { Question } from '../../model/question.ts';
 import { type ModelType, RULE_TARGETS, type RuleTarget, SLUG_PATTERN } from './rule-type.ts';

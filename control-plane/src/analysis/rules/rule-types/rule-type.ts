@@ -1,7 +1,7 @@
 import type { Issue } from '@adsweep/shared/validation/issue.ts';
 import type { Static, TSchema } from 'typebox';
 import type { Tags } from '../../../reference/tags/tag-definitions.ts';
-import type { Finding } from '../../detectors/finding.ts';
+import type { Finding } from '../../detectors/detector.ts';
 import type { ModelEvidence } from '../../model/model-evidence.ts';
 import type { AskModel, Verdict } from '../../model/question.ts';
 import type { ScopedRule, SearchRun } from '../search/search-run.ts';

@@ -1,0 +1,98 @@
+import type { NetworkRequest } from '@adsweep/shared/capture/network-request.ts';
+import { type ObservationOf, observationsOf } from '@adsweep/shared/capture/observations/index.ts';
+import { registrableDomain } from '@adsweep/shared/urls/registrable-domain.ts';
+import { type Detector, oneTag, type Sign } from '../detector.ts';
+import { AD_SIZES } from './hidden-ads.ts';
+
+/** The least load of a thread that counts, as a share of its time, and for how long. */
+const BUSY_SHARE = 0.8;
+const HOG_MS = 4_000;
+const MINER_MS = 3_000;
+
+/** Pages that keep a main thread busy long after they have loaded, or start frames and workers without end. */
+export const cpuHog: Detector = {
+  name: 'cpu_hog',
+  needs: [],
+  detect({ observations }) {
+    const hogs = observationsOf(observations, 'main_thread').filter(
+      ({ facts }) => facts.busy_share >= BUSY_SHARE && facts.over_ms >= HOG_MS,
+    );
+    const floods = observationsOf(observations, 'child_flood');
+    return oneTag('cpu_hog', [
+      ...hogs.map(({ landing, facts }) => {
+        return { landing, text: `${Math.round(facts.busy_share * 100)} % busy over ${facts.over_ms} ms` };
+      }),
+      ...floods.map(({ landing, facts }) => {
+        return { landing, text: `more than ${facts.children_max} frames and workers, and was stopped` };
+      }),
+    ]);
+  },
+};
+
+/** Domains of scripts and pools whose only business is, or was, mining in browsers. */
+const MINING_DOMAINS = new Set([
+  'authedmine.com',
+  'coin-have.com',
+  'coin-hive.com',
+  'coinhive.com',
+  'coinimp.com',
+  'coinpot.co',
+  'crypto-loot.com',
+  'cryptoloot.pro',
+  'deepminer.net',
+  'hashing.win',
+  'hostingcloud.racing',
+  'jsecoin.com',
+  'minero.cc',
+  'minr.pw',
+  'monerominer.rocks',
+  'moneroocean.stream',
+  'ppoi.org',
+  'projectpoi.com',
+  'reasedoper.pw',
+  'supportxmr.com',
+  'webmine.cz',
+  'webmine.pro',
+  'webminepool.com',
+  'webminerpool.com',
+]);
+
+/** Pages whose workers compute all the time while a socket is open, or that send requests to a known mining domain. */
+export const cryptoMining: Detector<'requests'> = {
+  name: 'crypto_mining',
+  needs: ['requests'],
+  detect({ observations, requests }) {
+    const busy = observationsOf(observations, 'worker_load')
+      .filter(({ facts }) => facts.busy_share >= BUSY_SHARE && facts.over_ms >= MINER_MS)
+      .map(({ landing, facts }) => {
+        return { landing, text: `${facts.workers} workers computing, with a socket to ${facts.socket_url}` };
+      });
+    const toMiners = requests.filter(isToMiner).map(({ landing, url }) => {
+      return { landing, text: `a request to ${URL.parse(url)?.hostname ?? ''}` };
+    });
+    return oneTag('crypto_mining', [...busy, ...toMiners]);
+  },
+};
+
+/** Any type of request counts. */
+const isToMiner = ({ url }: NetworkRequest): boolean => MINING_DOMAINS.has(registrableDomain(url));
+
+/** Chrome's limit for the network traffic of one ad (heavy ad intervention). */
+const BYTES_OF_HEAVY = 4 * 1024 * 1024;
+
+/** Ads that load more than browsers allow. An ad is a frame with a size in which ads are sold, or the creative of an ad tag. */
+export const heavyAd: Detector = {
+  name: 'heavy_ad',
+  needs: [],
+  detect: ({ observations }) =>
+    oneTag('heavy_ad', observationsOf(observations, 'frame_weight').filter(isHeavyAd).map(describeWeight)),
+};
+
+function isHeavyAd({ landing, facts }: ObservationOf<'frame_weight'>): boolean {
+  return facts.bytes >= BYTES_OF_HEAVY && (landing === null || AD_SIZES.has(`${facts.width}x${facts.height}`));
+}
+
+function describeWeight({ landing, url, facts }: ObservationOf<'frame_weight'>): Sign {
+  const size = landing === null ? '' : ` in a frame of ${facts.width} by ${facts.height}`;
+  return { landing, text: `${(facts.bytes / 1_000_000).toFixed(1)} MB${size} at ${url}` };
+}

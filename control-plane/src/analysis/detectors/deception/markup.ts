@@ -1,0 +1,47 @@
+/** The start tag of an element: its name, the text of its attributes, and the offset of its content. */
+export type StartTag = { name: string; attributes: string; end: number };
+
+/** Longer tags are skipped: their attributes hold data. */
+const TAG_LENGTH_MAX = 5_000;
+
+/**
+ * The start tags of `names` in HTML that a browser serialised, in which no attribute value contains an angle bracket. Takes linear time for any
+ * HTML: no character is read twice.
+ */
+export function* tagsIn(html: string, names: readonly string[]): Generator<StartTag> {
+  let closing = -1;
+  for (let at = html.indexOf('<'); at >= 0; at = html.indexOf('<', at + 1)) {
+    const name = names.find((one) => html.startsWith(one, at + 1) && /[\s>]/.test(html.charAt(at + 1 + one.length)));
+    if (!name) continue;
+    if (closing < at) closing = html.indexOf('>', at);
+    if (closing < 0) return;
+    if (closing - at <= TAG_LENGTH_MAX)
+      yield { name, attributes: html.slice(at + 1 + name.length, closing), end: closing + 1 };
+  }
+}
+
+/** A link or button of a page: its text, its URL ('' = none) and whether it has a `download` attribute. */
+export type Link = { text: string; url: string; isDownload: boolean };
+
+const LINKS_MAX = 1_000;
+const CONTENT_LENGTH = 600;
+
+/** Links and buttons in HTML that a browser serialised. Pure. */
+export function linksOf(html: string, base: string): Link[] {
+  const links: Link[] = [];
+  for (const { name, attributes, end } of tagsIn(html, ['a', 'button'])) {
+    if (links.length >= LINKS_MAX) break;
+    const [content = ''] = html.slice(end, end + CONTENT_LENGTH).split(`</${name}>`, 1);
+    const href = /\shref="([^"]*)"/.exec(attributes)?.[1];
+    links.push({
+      text: content
+        .replace(/<[^>]*>/g, ' ')
+        .replace(/\s+/g, ' ')
+        .trim()
+        .toLowerCase(),
+      url: href ? (URL.parse(href.replaceAll('&amp;', '&'), base)?.href ?? '') : '',
+      isDownload: /\sdownload(?=[\s=]|$)/.test(attributes),
+    });
+  }
+  return links;
+}
