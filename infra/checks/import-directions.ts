@@ -77,9 +77,7 @@ const reserved: Record<string, string[]> = {
 const infraPackages: Record<string, string[]> = { typebox: ['infra/{farm,demo}/**'] };
 
 /** Folders whose `index.ts` is a list of what is in them; there is no other. Barrel files and cycles are left to Biome. */
-const registries = [
-  '**/{checks,rule-types,targets,collectors,artifacts,observations,providers,migrations}/index.ts',
-];
+const registries = ['**/{checks,rule-types,targets,collectors,artifacts,observations,providers,migrations}/index.ts'];
 
 /**
  * The exceptions to "workspaces import shared only": the embedded store is one of two engines behind the platform and both pass the same
