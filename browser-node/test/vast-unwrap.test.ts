@@ -3,11 +3,11 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { VAST_LENGTH_MAX } from '@adsweep/shared/limits.ts';
+import { corpusData } from '../../shared/test/support/corpus-data.ts';
 import { unwrap } from '../src/capture/vast/unwrap.ts';
 import type { FetchedDocument } from '../src/capture/vast/wrapper-chain.ts';
 
-const DATA = join(import.meta.dirname, '../../../shared/data/vast');
-const skip = existsSync(DATA) ? false : `there is no ${DATA}`;
+const { path: DATA, skip } = corpusData('vast');
 
 const HOST = 'https://ads.example';
 const fetched = (url: string, statusCode: number, text: string, fault = ''): FetchedDocument => ({

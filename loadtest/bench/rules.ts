@@ -6,6 +6,7 @@ import { threadCpu } from '../../control-plane/src/analysis/rules/search/budget.
 import { compileExpression } from '../../control-plane/src/analysis/rules/search/expression.ts';
 import { ExpressionSet, type SetMember } from '../../control-plane/src/analysis/rules/search/expression-set.ts';
 import { AnalysisThreads } from '../../control-plane/src/analysis/threads/analysis-threads.ts';
+import { corpusData } from '../../shared/test/support/corpus-data.ts';
 import { type LoopHold, watchLoop } from './loop-holds.ts';
 import { machine, median } from './machine.ts';
 import { saveResult } from './save-result.ts';
@@ -19,7 +20,7 @@ const PATTERNS = 1_000;
 const ROUNDS = 5;
 /** Requests for the search pattern by pattern, which is too slow for all of them. */
 const ONE_BY_ONE_URLS = 250;
-const SIGNATURES = new URL('../../../shared/data/regex/et-uri-pcre.json', import.meta.url);
+const SIGNATURES = corpusData('regex/et-uri-pcre.json').path;
 
 type Pattern = { pattern: string; flags: '' | 'i' };
 

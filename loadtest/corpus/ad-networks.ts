@@ -1,13 +1,14 @@
-import { existsSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { readFileSync } from 'node:fs';
 import {
   NOT_AD_NETWORKS,
   NOT_AD_SERVERS,
   networkOf,
 } from '../../control-plane/src/analysis/classification/network-name.ts';
-import type { Corpus, CorpusCase } from './corpus.ts';
+import { type CorpusData, corpusData } from '../../shared/test/support/corpus-data.ts';
+import { type Corpus, type CorpusCase, leftOut } from './corpus.ts';
 
-const DATA = join(import.meta.dirname, '../../../shared/data/ad-networks');
+const COMPANIES = corpusData('ad-networks/category-probes.json');
+const BIDDERS = corpusData('ad-networks/prebid-bidder-hosts.json');
 const LANDING = 'https://landing.example/';
 const NAMED = 'a network';
 
@@ -18,15 +19,10 @@ type Bidder = { bidder: string; hosts: string[]; thirdPartyWeb: { name: string; 
 export const adNetworks: Corpus = { name: 'ad-networks', open };
 
 async function open() {
-  if (!existsSync(DATA)) {
-    console.log(`ad-networks: skipped, there is no ${DATA}`);
-    return null;
-  }
-  const read = <T>(file: string): T[] => JSON.parse(readFileSync(join(DATA, file), 'utf8'));
-  const cases = [
-    ...read<Company>('category-probes.json').flatMap(companyCases),
-    ...read<Bidder>('prebid-bidder-hosts.json').flatMap(bidderCases),
-  ];
+  const missing = COMPANIES.skip || BIDDERS.skip;
+  if (missing) return leftOut('ad-networks', missing);
+  const read = <T>({ path }: CorpusData): T[] => JSON.parse(readFileSync(path, 'utf8'));
+  const cases = [...read<Company>(COMPANIES).flatMap(companyCases), ...read<Bidder>(BIDDERS).flatMap(bidderCases)];
   return { cases, close: async () => undefined };
 }
 

@@ -1,10 +1,10 @@
-import { existsSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { readFileSync } from 'node:fs';
 import { compileExpression } from '../../control-plane/src/analysis/rules/search/expression.ts';
 import { ExpressionSet } from '../../control-plane/src/analysis/rules/search/expression-set.ts';
-import type { Corpus, CorpusCase } from './corpus.ts';
+import { corpusData } from '../../shared/test/support/corpus-data.ts';
+import { type Corpus, type CorpusCase, leftOut } from './corpus.ts';
 
-const REQUESTS = join(import.meta.dirname, '../../../shared/data/ad-networks/adblock-rust-requests.json');
+const REQUESTS = corpusData('ad-networks/adblock-rust-requests.json');
 
 /** A request, and filters of public lists that it matches. */
 type Request = { url: string; filters: string[] };
@@ -17,11 +17,8 @@ type Request = { url: string; filters: string[] };
 export const adRequests: Corpus = { name: 'ad-requests', open };
 
 async function open() {
-  if (!existsSync(REQUESTS)) {
-    console.log(`ad-requests: skipped, there is no ${REQUESTS}`);
-    return null;
-  }
-  const requests: Request[] = JSON.parse(readFileSync(REQUESTS, 'utf8'));
+  if (REQUESTS.skip) return leftOut('ad-requests', REQUESTS.skip);
+  const requests: Request[] = JSON.parse(readFileSync(REQUESTS.path, 'utf8'));
   const filters = [...new Set(requests.flatMap((request) => request.filters))];
   const members = filters.map((filter) => {
     const config = { pattern: patternOf(filter), flags: 'i' as const };

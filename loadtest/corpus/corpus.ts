@@ -10,3 +10,9 @@ export type CorpusCase = { subject: string; name: string; expected: string[]; ru
  */
 export type Corpus = { name: string; open(): Promise<OpenCorpus | null> };
 export type OpenCorpus = { cases: CorpusCase[]; describeLast?(): string; close(): Promise<void> };
+
+/** Says on the console why a corpus is left out. */
+export function leftOut(name: string, reason: string): null {
+  console.log(`${name}: left out, ${reason}`);
+  return null;
+}

@@ -1,10 +1,9 @@
-import { existsSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { readFileSync } from 'node:fs';
 import { threadCpu } from '../../control-plane/src/analysis/rules/search/budget.ts';
 import { compileExpression, expressionProblem } from '../../control-plane/src/analysis/rules/search/expression.ts';
-import type { Corpus, CorpusCase } from './corpus.ts';
+import { corpusData } from '../../shared/test/support/corpus-data.ts';
+import { type Corpus, type CorpusCase, leftOut } from './corpus.ts';
 
-const DATA = join(import.meta.dirname, '../../../shared/data/regex');
 /** The budget of a whole scan, unless the operator sets another (README of the control plane). */
 const BUDGET_MS = 2_000;
 const TEXT_MAX = 20_000;
@@ -16,15 +15,15 @@ type Pattern = { pattern: string; re2Ok: boolean; attacks?: { parts?: { s: strin
 export const expressions: Corpus = { name: 'expressions', open };
 
 async function open() {
-  if (!existsSync(DATA)) {
-    console.log(`expressions: skipped, there is no ${DATA}`);
-    return null;
-  }
-  const read = (file: string): Pattern[] => JSON.parse(readFileSync(join(DATA, file), 'utf8'));
-  const attacked = read('redos-regexlib.json');
+  const files = ['et-uri-pcre', 'regexlib-patterns', 'redos-regexlib'].map((name) => corpusData(`regex/${name}.json`));
+  const missing = files.map(({ skip }) => skip).find(Boolean);
+  if (missing) return leftOut('expressions', missing);
+  const [signatures, written, attacked] = files.map(({ path }): Pattern[] =>
+    JSON.parse(readFileSync(path, 'utf8')),
+  ) as [Pattern[], Pattern[], Pattern[]];
   const cases = [
-    ...read('et-uri-pcre.json').map((one, at) => patternCase('et_expressions', one, at)),
-    ...read('regexlib-patterns.json').map((one, at) => patternCase('regexlib_expressions', one, at)),
+    ...signatures.map((one, at) => patternCase('et_expressions', one, at)),
+    ...written.map((one, at) => patternCase('regexlib_expressions', one, at)),
     ...attacked.map((one, at) => patternCase('redos_expressions', one, at)),
     ...attacked.flatMap(attackCases),
   ];

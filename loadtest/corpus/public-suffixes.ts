@@ -1,22 +1,19 @@
-import { existsSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { readFileSync } from 'node:fs';
 import { domainToASCII } from 'node:url';
 import { registrableDomain } from '@adsweep/shared/urls/registrable-domain.ts';
 import { domainIssues } from '../../control-plane/src/analysis/rules/rule-types/domains.ts';
-import type { Corpus, CorpusCase } from './corpus.ts';
+import { corpusData } from '../../shared/test/support/corpus-data.ts';
+import { type Corpus, type CorpusCase, leftOut } from './corpus.ts';
 
-const TABLE = join(import.meta.dirname, '../../../shared/data/url/psl-tests.tsv');
+const TABLE = corpusData('url/psl-tests.tsv');
 const SUFFIX = 'a public suffix';
 
 /** The public suffix list's own tests: the registrable form of a name, or that a list of domains refuses it. */
 export const publicSuffixes: Corpus = { name: 'public-suffixes', open };
 
 async function open() {
-  if (!existsSync(TABLE)) {
-    console.log(`public-suffixes: skipped, there is no ${TABLE}`);
-    return null;
-  }
-  const [, ...lines] = readFileSync(TABLE, 'utf8').trim().split('\n');
+  if (TABLE.skip) return leftOut('public-suffixes', TABLE.skip);
+  const [, ...lines] = readFileSync(TABLE.path, 'utf8').trim().split('\n');
   return { cases: lines.map((line) => nameCase(line.split('\t'))), close: async () => undefined };
 }
 

@@ -1,14 +1,24 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { FETCHED_CORPUS } from '../../shared/test/support/corpus-data.ts';
 import { machine } from '../bench/machine.ts';
 import { drawScores } from './draw-scores.ts';
+import { fetchCorpus, readManifest } from './fetch.ts';
 import { CORPORA } from './registry.ts';
 import { describeFault, type Outcome, runCases, type Score, scoresOf } from './score.ts';
 
 /**
  * `npm run corpus [runs] [at once] [corpus] [subject ...]`: repeatedly scans everything whose outcome is known. Prints recall, false positives
  * and flaky cases of each subject, and saves them in `loadtest/results`. Exits with 1 unless every score is 100 %.
+ *
+ * `npm run corpus -- fetch [folder]` brings the data of `sources.json` into `.tools/corpus`, or the folder.
  */
+if (process.argv[2] === 'fetch') {
+  const problems = await fetchCorpus(readManifest(), process.argv[3] ?? FETCHED_CORPUS, console.log);
+  for (const problem of problems) console.error(`FAILED ${problem}`);
+  process.exit(problems.length === 0 ? 0 : 1);
+}
+
 const [times = 10, atOnce = 4] = process.argv.slice(2, 4).map(Number);
 const [only, ...subjects] = process.argv.slice(4);
 

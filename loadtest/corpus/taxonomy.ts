@@ -1,9 +1,10 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { IAB_CATEGORIES, iabTiers } from '../../control-plane/src/analysis/classification/iab-taxonomy.ts';
-import type { Corpus, CorpusCase } from './corpus.ts';
+import { corpusData } from '../../shared/test/support/corpus-data.ts';
+import { type Corpus, type CorpusCase, leftOut } from './corpus.ts';
 
-const DATA = join(import.meta.dirname, '../../../shared/data/taxonomy');
+const DATA = corpusData('taxonomy');
 const HEADER_ROWS = 2;
 const FIRST_TIER = 3;
 
@@ -20,10 +21,7 @@ type Category = { id: string; path: string };
 export const taxonomy: Corpus = { name: 'taxonomy', open };
 
 async function open() {
-  if (!existsSync(DATA)) {
-    console.log(`taxonomy: skipped, there is no ${DATA}`);
-    return null;
-  }
+  if (DATA.skip) return leftOut('taxonomy', DATA.skip);
   const [own, next, old] = ['3.0', '3.1', '2.2'].map((version) => read(`content-taxonomy-${version}.tsv`));
   const kept = new Set(own!.map(({ id }) => id));
   const cases = [
@@ -36,7 +34,7 @@ async function open() {
 }
 
 function read(file: string): Category[] {
-  const lines = readFileSync(join(DATA, file), 'utf8').split(/\r?\n/).slice(HEADER_ROWS);
+  const lines = readFileSync(join(DATA.path, file), 'utf8').split(/\r?\n/).slice(HEADER_ROWS);
   const rows = lines.map((line) => line.split('\t')).filter(([id]) => id);
   return rows.map(([id = '', ...rest]) => {
     const tiers = rest.slice(FIRST_TIER - 1, FIRST_TIER + 3).filter(Boolean);

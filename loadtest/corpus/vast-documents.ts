@@ -1,11 +1,12 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { type Captured, CaptureWorld } from '../../browser-node/test/support/capture-world.ts';
 import type { Site } from '../../browser-node/test/support/site.ts';
 import { videoOf } from '../../control-plane/src/crawling/captures/present-vast.ts';
-import type { Corpus, CorpusCase } from './corpus.ts';
+import { corpusData } from '../../shared/test/support/corpus-data.ts';
+import { type Corpus, type CorpusCase, leftOut } from './corpus.ts';
 
-const DATA = join(import.meta.dirname, '../../../shared/data/vast');
+const DATA = corpusData('vast');
 const SPOT = join(import.meta.dirname, '../../infra/demo/web/video.adserver.example/spot.mp4');
 /** The base URL that the documents use for their own files. */
 const FOLDERS = ['', 'static/', 'static/special-cases/', 'test/webdriver/content/canned_ads/'];
@@ -31,11 +32,8 @@ type Expected = {
 export const vastDocuments: Corpus = { name: 'vast', open };
 
 async function open() {
-  if (!existsSync(DATA)) {
-    console.log(`vast: skipped, there is no ${DATA}`);
-    return null;
-  }
-  const all: Expected[] = JSON.parse(readFileSync(join(DATA, 'expected.json'), 'utf8'));
+  if (DATA.skip) return leftOut('vast', DATA.skip);
+  const all: Expected[] = JSON.parse(readFileSync(join(DATA.path, 'expected.json'), 'utf8'));
   const world = await CaptureWorld.start();
   serve(world.site, all);
   return { cases: all.map((expected) => documentCase(world, expected, all)), close: () => world.close() };
@@ -61,7 +59,7 @@ function serve(site: Site, all: Expected[]): void {
     });
   for (const { file, video } of all) {
     const own = urlOf(file);
-    const text = readFileSync(join(DATA, file), 'utf8').replaceAll('http://localhost:8000', new URL(own).origin);
+    const text = readFileSync(join(DATA.path, file), 'utf8').replaceAll('http://localhost:8000', new URL(own).origin);
     for (const folder of FOLDERS) site.setText(urlOf(file, folder), 'application/xml', text);
     for (const url of video?.mediaFileUrls ?? [])
       if (/^http/.test(url)) media(url.replace('http://localhost:8000', new URL(own).origin));

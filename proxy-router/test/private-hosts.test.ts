@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import net, { type AddressInfo } from 'node:net';
 import { type TestContext, test } from 'node:test';
+import { corpusData } from '../../shared/test/support/corpus-data.ts';
 import { connectTo } from '../src/providers/connect-to.ts';
 import { directProvider } from '../src/providers/direct.ts';
 import { openTunnel, request } from './support/proxy-client.ts';
@@ -9,7 +10,7 @@ import { exitIn, PUBLIC_ADDRESSES, startTestRouter } from './support/router.ts';
 import { startVendor } from './support/simulated-vendor.ts';
 
 type Case = { input: string; href?: string; host?: string; expect: 'reject' | 'accept-or-resolve'; reason: string };
-const observed = new URL('../../../shared/data/url/private-host-urls.json', import.meta.url);
+const observed = corpusData('url/private-host-urls.json');
 
 /** Servers on one port of the addresses of this machine that private hosts lead to, and how often somebody came. */
 async function startListeners(t: TestContext): Promise<{ port: number; reached: () => number }> {
@@ -36,7 +37,7 @@ const PRIVATE = /non-public|single-label|local|internal|metadata/;
 
 /** The hosts of all observed URLs that http can be spoken to, as they were written and as WHATWG reads them. */
 function observedHosts(): { host: string; isPrivate: boolean }[] {
-  const cases = JSON.parse(readFileSync(observed, 'utf8')) as Case[];
+  const cases = JSON.parse(readFileSync(observed.path, 'utf8')) as Case[];
   const hosts = new Map<string, boolean>();
   for (const { input, expect, reason } of cases) {
     const url = URL.parse(input);
@@ -50,7 +51,7 @@ function observedHosts(): { host: string; isPrivate: boolean }[] {
 }
 
 test('§4.2.15 no observed way to write a private host gets through, nor any name that resolves to one', async (t) => {
-  if (!existsSync(observed)) return t.skip('the observed URLs are not there');
+  if (observed.skip) return t.skip(observed.skip);
   const { port, reached } = await startListeners(t);
   const toLoopback = async () => ['127.0.0.1'];
   const provider = directProvider(toLoopback, connectTo, PUBLIC_ADDRESSES);
@@ -71,7 +72,7 @@ test('§4.2.15 no observed way to write a private host gets through, nor any nam
 });
 
 test('§4.2.15 no observed literal of a private address, and no local name, leaves by an upstream', async (t) => {
-  if (!existsSync(observed)) return t.skip('the observed URLs are not there');
+  if (observed.skip) return t.skip(observed.skip);
   const vendor = await startVendor(t);
   const upstream = `http://cust-42-cc-us:secret@${vendor.address}`;
   const router = await startTestRouter(t, { exits: [exitIn('US', { provider: 'list', upstream })] });

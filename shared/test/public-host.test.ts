@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { canonicalHost, isPublicAddress, isPublicHost } from '@adsweep/shared/urls/public-host.ts';
+import { corpusData } from './support/corpus-data.ts';
 
-const observed = new URL('../../../shared/data/url/private-host-urls.json', import.meta.url);
+const observed = corpusData('url/private-host-urls.json');
 
 test('an address of a special-purpose block is not public, in either family', () => {
   const refused = [
@@ -162,9 +163,9 @@ test('a host has one canonical spelling', () => {
 type ObservedUrl = { input: string; expect: string; reason: string };
 
 test('URLs known from attacks are judged as published', {
-  skip: !existsSync(observed) && 'no reference data here',
+  skip: observed.skip,
 }, () => {
-  const rows = (JSON.parse(readFileSync(observed, 'utf8')) as ObservedUrl[]).filter(
+  const rows = (JSON.parse(readFileSync(observed.path, 'utf8')) as ObservedUrl[]).filter(
     (row) => row.reason !== 'credentials',
   );
   const isTaken = ({ input }: ObservedUrl) => isPublicHost(URL.parse(input)?.hostname ?? '');

@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict';
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { parseClock } from '../src/vast/clock.ts';
 import { parseVast } from '../src/vast/read-vast.ts';
 import type { VastDocument, VastLinear } from '../src/vast/vast-document.ts';
 import { parseXml, type XmlElement } from '../src/vast/xml.ts';
+import { corpusData } from './support/corpus-data.ts';
 
 /** Documents that others wrote, with values that were computed by another parser. */
-const DATA = join(import.meta.dirname, '../../../shared/data/vast');
-const skip = existsSync(DATA) ? false : `there is no ${DATA}`;
+const { path: DATA, skip } = corpusData('vast');
 
 type ExpectedLinear = {
   duration: string | null;

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import type { CapturedVast } from '@adsweep/shared/capture/vast.ts';
+import { corpusData } from '../../../../shared/test/support/corpus-data.ts';
 import { detect } from '../../../src/analysis/detectors/detect.ts';
 import { NO_EVIDENCE } from '../../../src/analysis/evidence/evidence.ts';
 import { sampleAd, sampleMedia, sampleTracker, sampleVast } from '../../support/sample-vast.ts';
@@ -96,8 +97,7 @@ const GOOD = `<VAST version="4.2"><Ad id="1"><InLine><AdSystem>server</AdSystem>
 <MediaFiles><MediaFile delivery="progressive" type="video/mp4" width="640" height="360"><![CDATA[https://cdn.example/a.mp4]]></MediaFile></MediaFiles>
 </Linear></Creative></Creatives></InLine></Ad></VAST>`;
 
-const DATA = join(import.meta.dirname, '../../../../../shared/data/vast');
-const skip = existsSync(DATA) ? false : `there is no ${DATA}`;
+const { path: DATA, skip } = corpusData('vast');
 
 describe('the documents of real players and servers', { skip }, () => {
   it('are reviewed without a detector that fails', () => {

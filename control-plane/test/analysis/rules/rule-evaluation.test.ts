@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { after, describe, it } from 'node:test';
 import type { NetworkRequest } from '@adsweep/shared/capture/network-request.ts';
+import { corpusData } from '../../../../shared/test/support/corpus-data.ts';
 import type { PackedScan } from '../../../src/analysis/evidence/packed-scan.ts';
 import type { GroupOutcome } from '../../../src/analysis/rules/evaluation/run-rules.ts';
 import type { Condition, SearchRule } from '../../../src/analysis/rules/rule.ts';
@@ -12,7 +13,6 @@ import { AnalysisThreads } from '../../../src/analysis/threads/analysis-threads.
 import { captureOf, gzJson, requestOf } from '../../support/running-farm.ts';
 import { seededRandom } from '../../support/seeded-random.ts';
 
-const DATA = new URL('../../../../../shared/data/', import.meta.url);
 const threads = new AnalysisThreads(2);
 after(() => threads.close());
 
@@ -182,7 +182,7 @@ describe('budgets', () => {
   });
 
   it('§2.6.9 no attack on backtracking expressions spends the budget', {
-    skip: missing('regex/redos-regexlib.json'),
+    skip: corpusData('regex/redos-regexlib.json').skip,
   }, async () => {
     type Attack = { pattern: string; re2Ok: boolean; attacks: { parts?: { s: string; n: number }[] }[] };
     const all = read<Attack[]>('regex/redos-regexlib.json').filter(({ re2Ok }) => re2Ok);
@@ -251,7 +251,7 @@ describe('§2.6.4 combos', () => {
 
 describe('§2.6.1 expressions', () => {
   for (const name of ['regex/et-uri-pcre.json', 'regex/regexlib-patterns.json'])
-    it(`of ${name} are refused exactly where RE2 refuses them`, { skip: missing(name) }, async () => {
+    it(`of ${name} are refused exactly where RE2 refuses them`, { skip: corpusData(name).skip }, async () => {
       const rows = read<{ pattern: string; re2Ok: boolean }[]>(name).filter(({ pattern }) => pattern !== '');
       const problems = await threads.problemsOf(rows.map(({ pattern }) => pattern));
       const wrong = rows.filter(({ re2Ok }, at) => re2Ok !== (problems[at] === null)).map(({ pattern }) => pattern);
@@ -259,10 +259,6 @@ describe('§2.6.1 expressions', () => {
     });
 });
 
-function missing(name: string): string | false {
-  return existsSync(new URL(name, DATA)) ? false : `${name} is not there`;
-}
-
 function read<T>(name: string): T {
-  return JSON.parse(readFileSync(new URL(name, DATA), 'utf8')) as T;
+  return JSON.parse(readFileSync(corpusData(name).path, 'utf8')) as T;
 }

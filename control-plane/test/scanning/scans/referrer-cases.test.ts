@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict';
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { after, before, describe, test } from 'node:test';
+import { corpusData } from '../../../../shared/test/support/corpus-data.ts';
 import { PAGE, type RunningApi, runningApi } from '../../support/running-api.ts';
 
-const observed = new URL('../../../../../shared/data/url/private-host-urls.json', import.meta.url);
-const skip = existsSync(observed) ? false : 'the collected URLs are not on this machine';
+const { path, skip } = corpusData('url/private-host-urls.json');
 
 type Case = { input: string; href?: string; expect: string };
 
 describe('collected URLs of private hosts', { skip }, () => {
-  const cases = skip ? [] : (JSON.parse(readFileSync(observed, 'utf8')) as Case[]);
+  const cases = skip ? [] : (JSON.parse(readFileSync(path, 'utf8')) as Case[]);
   let api: RunningApi;
   before(async () => {
     api = await runningApi();
