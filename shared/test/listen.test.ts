@@ -43,3 +43,26 @@ test('a port that only root may have, and an address of another machine, are tol
     /check ADSWEEP_HTTP_PORT and ADSWEEP_HTTP_HOST/,
   );
 });
+
+test('connections that say nothing, or stop before the end of a request, are answered 408 and closed', async (t) => {
+  const server = await listen('127.0.0.1', 0, 'ADSWEEP_HTTP_PORT', { headersMs: 200, requestMs: 400 });
+  t.after(() => server.close(0));
+  server.serve((request, response) => request.resume().once('end', () => response.end('served')));
+  const begun = [
+    '',
+    'GET / HT',
+    'GET / HTTP/1.1\r\nHost: a\r\n',
+    'POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\nabc',
+  ];
+  const started = performance.now();
+  const answers = await Promise.all(
+    begun.map((part) => {
+      const socket = connect(server.port, '127.0.0.1');
+      t.after(() => socket.destroy());
+      socket.write(part);
+      return text(socket);
+    }),
+  );
+  for (const answer of answers) assert.match(answer, /^HTTP\/1\.1 408 /);
+  assert.ok(performance.now() - started < 15_000, 'Node.js alone looks for late connections every 30 seconds');
+});

@@ -14,6 +14,8 @@ import { needsOf, startLoops } from './roles.ts';
 /** A running control plane: where it listens, and what to stop, in order. */
 export type ControlPlane = { ports: { http: number; node_api?: number }; stops: Stop[] };
 
+/** How long a client's request may take to arrive: a megabyte at the most. Files of nodes have longer. */
+const API_REQUEST_MS = 30_000;
 /** How long requests under way may take when the process is told to stop; nodes' long polls would wait longer. */
 const API_GRACE_MS = 3_000;
 const NODE_API_GRACE_MS = 1_000;
@@ -26,7 +28,8 @@ export async function startControlPlane(config: Config, logger: Logger): Promise
   const roles = rolesOf(config);
   const [metrics, draining] = [createMetrics(), new AbortController()];
   const platform = await openPlatform(config, metrics, logger, draining.signal);
-  const http = await listen(config.ADSWEEP_HTTP_HOST, config.ADSWEEP_HTTP_PORT, 'ADSWEEP_HTTP_PORT');
+  const { ADSWEEP_HTTP_HOST: host, ADSWEEP_HTTP_PORT: port } = config;
+  const http = await listen(host, port, 'ADSWEEP_HTTP_PORT', { requestMs: API_REQUEST_MS });
   const publicUrl = config.ADSWEEP_PUBLIC_URL.replace(/\/+$/, '') || `http://127.0.0.1:${http.port}`;
   const domains = createDomains(platform, settingsOf(config, publicUrl));
   const { accounts, analysis, reference } = domains;

@@ -42,7 +42,7 @@ export const ERRORS = {
   rate_limited: {
     status: 429,
     detail: 'text',
-    means: 'The API key has used up its requests of this minute.',
+    means: 'The organization has used up its requests of this minute, or is sending too many large bodies at once.',
   },
   not_found: { status: 404, detail: 'text', means: 'It does not exist, or it belongs to another organization.' },
   method_not_allowed: { status: 405, detail: 'text', means: 'The path exists, with other methods.' },

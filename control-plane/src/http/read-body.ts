@@ -13,6 +13,35 @@ const LARGE_BYTES = 256 * 1024;
 /** How large a body may be: bytes as sent, and values (members and elements, containers included) it may hold. */
 export type BodyBounds = { bytes: number; values: number };
 
+/** What the bodies that an organization is sending may have together. */
+const UNREAD_BYTES_MAX = 32 * 1024 * 1024;
+
+/** The bodies that are arriving, by organization: one that sends many and ends none does not fill the memory that all share. */
+export class ArrivingBodies {
+  readonly #bytes = new Map<string, number>();
+
+  /** Reads a body as `read` does, while it counts for `owner`. Throws 429 where the owner's bodies are too large together. */
+  async share<T>(owner: string, bytes: number, read: () => Promise<T>): Promise<T> {
+    const arriving = (this.#bytes.get(owner) ?? 0) + bytes;
+    if (arriving > UNREAD_BYTES_MAX) {
+      const headers = { 'Retry-After': '1' };
+      throw new ApiError('rate_limited', 'Your organization is sending too many large bodies at once.', { headers });
+    }
+    this.#bytes.set(owner, arriving);
+    try {
+      return await read();
+    } finally {
+      const left = this.#bytes.get(owner)! - bytes;
+      if (left > 0) this.#bytes.set(owner, left);
+      else this.#bytes.delete(owner);
+    }
+  }
+}
+
+/** The most bytes that a request's body will have: what it announces, or without an announcement what the operation takes. */
+export const announcedBytes = ({ headers }: IncomingMessage, bytesMax: number): number =>
+  Math.min(Number(headers['content-length'] ?? bytesMax), bytesMax);
+
 /**
  * The JSON of a request's body. Throws 413 above `bounds.bytes`, 415 for a compressed body, and 422: `json_invalid` for what is no JSON
  * (RFC 8259, UTF-8) or nested deeper than 32 levels, `too_many_values` above `bounds.values`, and `string_unicode` for texts that are

@@ -5,7 +5,7 @@ import type { Context, Middleware } from 'koa';
 import { ApiError, refused } from './api-error.ts';
 import type { RoutePermission, SetHeaders } from './caller.ts';
 import type { Place } from './errors.ts';
-import { type BodyBounds, readJson } from './read-body.ts';
+import { ArrivingBodies, announcedBytes, type BodyBounds, readJson } from './read-body.ts';
 import type { Answer, Incoming, Route } from './route.ts';
 import { compileCheck, readQuery, withoutRefused } from './validate.ts';
 
@@ -28,8 +28,9 @@ export type RequestState = { route?: string };
  */
 export function serveRoutes<Caller>(routes: Route<Caller>[], admit: Admit<Caller>): Middleware[] {
   const router = new Router();
+  const arriving = new ArrivingBodies();
   for (const route of routes) {
-    router.register(koaPath(route.path), [route.method], serveRoute(route, admit));
+    router.register(koaPath(route.path), [route.method], serveRoute(route, admit, arriving));
   }
   return [refuseOtherMethods(routes), router.routes() as Middleware, router.allowedMethods() as Middleware];
 }
@@ -51,7 +52,7 @@ function koaPath(path: string): string {
   return path.replaceAll(/\{(\w+)\}/g, ':$1');
 }
 
-function serveRoute<Caller>(route: Route<Caller>, admit: Admit<Caller>) {
+function serveRoute<Caller>(route: Route<Caller>, admit: Admit<Caller>, arriving: ArrivingBodies) {
   const checks = {
     path: compileCheck(route.params, 'path'),
     query: compileCheck(route.query, 'query'),
@@ -67,7 +68,7 @@ function serveRoute<Caller>(route: Route<Caller>, admit: Admit<Caller>) {
         : await admit(context.get('authorization'), route.permission, params, setHeaders)
     ) as Caller;
     const query = readQuery(route.query, new URLSearchParams(context.querystring));
-    const body = checks.body ? await readJson(context.req, route.bodyBounds ?? API_BODY) : undefined;
+    const body = checks.body ? await readShared(context, caller, route.bodyBounds ?? API_BODY, arriving) : undefined;
     const checked = [checks.path(params), checks.query(query), ...(checks.body ? [checks.body(body)] : [])];
     const issues = checked.flatMap((one) => one.issues);
     // What was not checked to its end may hold anything, which the rules beyond the schema could not work with.
@@ -77,6 +78,13 @@ function serveRoute<Caller>(route: Route<Caller>, admit: Admit<Caller>) {
     const request = { caller, params, query, body, headers: context.headers, stream: context.req };
     send(context, await route.handle(request as Incoming<Caller>));
   };
+}
+
+/** The body of a request; what the bodies of one organization may have together is bounded. Nodes have bounds of their own. */
+function readShared({ req }: Context, caller: unknown, bounds: BodyBounds, arriving: ArrivingBodies): Promise<unknown> {
+  const { organizationId } = (caller ?? {}) as { organizationId?: string };
+  const read = () => readJson(req, bounds);
+  return organizationId ? arriving.share(organizationId, announcedBytes(req, bounds.bytes), read) : read();
 }
 
 /** What is wrong with an item of the list `field` says which one it is. */

@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
+import { connect } from 'node:net';
 import { after, before, describe, test } from 'node:test';
 import { ExitRequestSchema } from '@adsweep/shared/targeting/exit-ticket.ts';
+import { until } from '../../../shared/test/support/until.ts';
 import { jsonExtent } from '../../src/http/read-body.ts';
-import { itemsOf, PAGE, type RunningApi, runningApi } from '../support/running-api.ts';
+import { itemsOf, KEYS, PAGE, type RunningApi, runningApi } from '../support/running-api.ts';
 import { type RunningFarm, runningFarm } from '../support/running-farm.ts';
 
 type Schema = Record<string, unknown> & { properties?: Record<string, Schema>; items?: Schema; anyOf?: Schema[] };
@@ -68,6 +70,24 @@ describe('what one request may cost', () => {
     assert.equal(answer.status, 422);
     assert.equal(answer.body.detail.length, 101);
     assert.deepEqual(answer.body.detail[0].loc.slice(0, 2), ['body', 'ad_formats']);
+  });
+
+  test('bodies that an organization begins and does not end are bounded together, and hold up nobody else', async (t) => {
+    const begin = (key: string) => {
+      const socket = connect(api.port, '127.0.0.1').on('error', () => {});
+      t.after(() => socket.destroy());
+      const head = `POST /api/v1/scans HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${key}\r\nContent-Length: 1048576\r\n\r\n{`;
+      socket.write(head);
+      return socket;
+    };
+    const begun = Array.from({ length: 32 }, () => begin(KEYS.ours));
+    await until('the bodies to be read', async () => (await api.post('/api/v1/scans', PAGE)).status === 429);
+    const refused = await api.post('/api/v1/scans', PAGE);
+    assert.deepEqual([refused.body.code, refused.headers.get('retry-after')], ['rate_limited', '1']);
+    assert.equal((await api.get('/api/v1/scans')).status, 200);
+    assert.equal((await api.post('/api/v1/scans', PAGE, { key: KEYS.theirs })).status, 201);
+    for (const socket of begun) socket.destroy();
+    await until('room for another body', async () => (await api.post('/api/v1/scans', PAGE)).status === 201);
   });
 
   test('a query of thousands of parameters is refused like any other', async () => {

@@ -11,15 +11,34 @@ export type Listening = {
   close: (graceMs: number) => Promise<void>;
 };
 
-const TIMEOUTS = { requestTimeout: 120_000, headersTimeout: 15_000, keepAliveTimeout: 65_000 };
+/** How long a request may take to arrive: its headers, from the connection on, and all of it. */
+export type ArrivalLimits = { headersMs: number; requestMs: number };
+
+const ARRIVAL: ArrivalLimits = { headersMs: 10_000, requestMs: 120_000 };
+const KEEP_ALIVE_MS = 65_000;
+/** Node.js looks for what is late every 30 s, unless it is told otherwise: that long, late connections would stay open. */
+const LOOK_EVERY_MS = 2_000;
 
 /**
- * Listens on `host` and `port` (0: any free one). Rejects with an {@link OperatorError} when the port cannot be had, which tells what to
+ * Listens on `host` and `port` (0: any free one). What does not arrive within `limits` is answered 408 and its connection closed, two
+ * seconds later at most; a connection that sends nothing is such a request. Rejects with an {@link OperatorError} when the port cannot be had, which tells what to
  * do with the `setting` that chose it.
  */
-export async function listen(host: string, port: number, setting: string): Promise<Listening> {
+export async function listen(
+  host: string,
+  port: number,
+  setting: string,
+  limits: Partial<ArrivalLimits> = {},
+): Promise<Listening> {
+  const { headersMs, requestMs } = { ...ARRIVAL, ...limits };
+  const timeouts = {
+    headersTimeout: headersMs,
+    requestTimeout: requestMs,
+    keepAliveTimeout: KEEP_ALIVE_MS,
+    connectionsCheckingInterval: Math.min(LOOK_EVERY_MS, headersMs),
+  };
   // A request without a host is refused with a body that says so.
-  const server = createServer({ ...TIMEOUTS, maxHeaderSize: HEADER_BYTES_MAX, requireHostHeader: false })
+  const server = createServer({ ...timeouts, maxHeaderSize: HEADER_BYTES_MAX, requireHostHeader: false })
     .on('clientError', refuseUnreadable)
     .on('connect', refuseTunnel)
     .on('checkExpectation', (request, response) => server.emit('request', request, response));
