@@ -61,7 +61,7 @@ const layersIn: Record<string, Layers> = {
   'loadtest/': [['benchmarks', '**']],
 };
 
-/** Parts of a domain that are its own business; from other domains one calls its verbs. */
+/** Private parts of a domain, which is a folder of `src`; other domains call its verbs. */
 const ownBusiness = ['**/*-store.ts', '**/{routes,*-routes}.ts', '**/{present-*,responses}.ts'];
 
 /** Who may use what. Whatever is not named here may be imported anywhere. */
@@ -157,13 +157,10 @@ const controlPlane = 'control-plane/src/';
 
 function privateToDomain({ path, imports }: SourceFile): string[] {
   if (!path.startsWith(controlPlane) || layerOf(path)?.index === 0) return [];
-  const roomOf = (one: string) => /^([^/]+)\/[^/]+$/.exec(one.slice(controlPlane.length))?.[1];
-  const domainOf = (one: string) => one.slice(controlPlane.length).split('/').slice(0, 2).join('/');
-  // The file in which a room is put together knows all of it.
-  const knows = (file: string) =>
-    domainOf(file) === domainOf(path) || file.startsWith(`${controlPlane}${roomOf(path)}/`);
+  const domainOf = (one: string) => one.slice(controlPlane.length).split('/')[0];
+  const isOwn = (file: string) => domainOf(file) === domainOf(path);
   return imports
-    .filter(({ file }) => file?.startsWith(controlPlane) && !knows(file))
+    .filter(({ file }) => file?.startsWith(controlPlane) && !isOwn(file))
     .filter(({ file }) => !isFoundation(file!) && !isKernel(file!) && isOneOf(file!, ownBusiness))
     .map(({ file }) => `${path}: ${file} is private to its domain; call one of its verbs`);
 }

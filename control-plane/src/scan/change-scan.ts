@@ -1,14 +1,14 @@
 import { type EmittedEvent, inSequence } from '../platform/outbox/outbox-entry.ts';
 import { advance, type ScanChange, type ScanEvent } from './advance.ts';
-import type { InternalScans } from './internal-scans.ts';
 import type { ScanRecord } from './scan.ts';
+import type { ScanStore } from './scan-store.ts';
 
 /**
  * Writes what `event` does to `scan` as one compare-and-set, together with the `events` that tell clients of it. Answers the scan as
  * it then stands, or null where the event means nothing in this state or someone was faster.
  */
 export async function changeScan(
-  scans: Pick<InternalScans, 'apply'>,
+  scans: Pick<ScanStore, 'apply'>,
   scan: ScanRecord,
   event: ScanEvent,
   now: Date,

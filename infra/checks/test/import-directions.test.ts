@@ -156,6 +156,7 @@ test("another domain's store, routes and presenter are private to it", () => {
   for (const file of ['campaign-store.ts', 'routes.ts', 'upload-routes.ts', 'present-campaign.ts', 'responses.ts'])
     assertOneBreach(
       {
+        [`${cp}/crawling/leases/acquire.ts`]: `import '../../scanning/campaigns/${file}';\n`,
         [`${cp}/scanning/scans/submit.ts`]: `import '../campaigns/${file}';\n`,
         [`${cp}/scanning/campaigns/${file}`]: '',
       },

@@ -4,8 +4,8 @@ import type { WorkMetrics } from '../../metrics.ts';
 import { type EmittedEvent, emit } from '../../platform/outbox/outbox-entry.ts';
 import { inService, type ReadTags, type Tags } from '../../reference/tags/tag-definitions.ts';
 import { changeScan } from '../../scan/change-scan.ts';
-import type { InternalScans } from '../../scan/internal-scans.ts';
 import type { ScanRecord, ScanTag } from '../../scan/scan.ts';
+import type { ScanStore } from '../../scan/scan-store.ts';
 import type { ModelClassification } from '../classification/classification-question.ts';
 import { classify, type OwnNames } from '../classification/classify.ts';
 import type { Finding } from '../detectors/detector.ts';
@@ -21,7 +21,7 @@ import type { Analyse } from '../threads/analysis-threads.ts';
 import { type JudgeByModel, NOT_CLASSIFIED } from './judge-by-model.ts';
 
 export type FinishDependencies = EvidenceSources & {
-  scans: Pick<InternalScans, 'apply'>;
+  scans: Pick<ScanStore, 'apply'>;
   readTags: ReadTags;
   /** Rules of an organization and of the platform. */
   readRules: (organizationId: string) => Promise<RuleRecord[]>;

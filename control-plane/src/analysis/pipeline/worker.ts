@@ -2,12 +2,12 @@ import { withDeadline } from '@adsweep/shared/service/with-deadline.ts';
 import { type Loop, startLoop } from '../../platform/start-loop.ts';
 import type { WakeSignal } from '../../platform/wake-signal.ts';
 import { changeScan } from '../../scan/change-scan.ts';
-import type { InternalScans } from '../../scan/internal-scans.ts';
 import type { ScanRecord } from '../../scan/scan.ts';
+import type { ScanStore } from '../../scan/scan-store.ts';
 import { abandonAnalysis, type FinishDependencies, finishScan, type Slot } from './finish-scan.ts';
 
 export type WorkerDependencies = FinishDependencies & {
-  scans: Pick<InternalScans, 'apply' | 'awaitingChecks'>;
+  scans: Pick<ScanStore, 'apply' | 'awaitingChecks'>;
   /** Announces that a scan's outbox has entries. */
   outboxFilled: () => void;
 };

@@ -1,14 +1,14 @@
 import type { Capture } from '@adsweep/shared/capture/capture.ts';
 import { type EmittedEvent, emit } from '../../platform/outbox/outbox-entry.ts';
 import { changeScan } from '../../scan/change-scan.ts';
-import type { InternalScans } from '../../scan/internal-scans.ts';
 import type { CaptureSummary, ScanRecord } from '../../scan/scan.ts';
 import { scanLinks } from '../../scan/scan-links.ts';
+import type { ScanStore } from '../../scan/scan-store.ts';
 import { captureIdOf } from './capture-record.ts';
 import { discardEvidence, type EvidenceDependencies, storeEvidence } from './store-evidence.ts';
 
 export type AcceptDependencies = EvidenceDependencies & {
-  scans: Pick<InternalScans, 'find' | 'apply'>;
+  scans: Pick<ScanStore, 'find' | 'apply'>;
   publicUrl: string;
   /** Called when a scan has been crawled and its outbox filled. */
   accepted: () => void;

@@ -6,7 +6,7 @@ import type { NetworkRequest } from '@adsweep/shared/capture/network-request.ts'
 import { BODY_LIFETIME_MS } from '@adsweep/shared/limits.ts';
 import type { AttemptRef } from '../../scanning/artifacts/artifact.ts';
 import { UNZIPPED_BYTES_MAX } from '../../scanning/artifacts/inspect-artifact.ts';
-import type { InternalArtifacts } from '../../scanning/artifacts/internal-artifacts.ts';
+import type { ScanningDomain } from '../../scanning/scanning.ts';
 
 const zip = promisify(gzip);
 
@@ -24,7 +24,7 @@ const NAMES = {
 /** The large parts of a capture, apart from its record: all requests and the contents of sub-resources for a day (spec 8), documents. */
 export type BodyStore = ReturnType<typeof bodyStore>;
 
-export function bodyStore(artifacts: InternalArtifacts) {
+export function bodyStore(artifacts: ScanningDomain['stores']['artifacts']) {
   return {
     /** Stores all requests of a capture, also those that are not stored with the scan. */
     async writeRequests(ref: AttemptRef, requests: NetworkRequest[], now: Date): Promise<void> {

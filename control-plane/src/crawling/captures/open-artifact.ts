@@ -7,10 +7,10 @@ import {
 import { SUBJECT_ORD } from '@adsweep/shared/capture/capture.ts';
 import type { ScanRecord } from '../../scan/scan.ts';
 import type { PictureOf } from '../../scanning/artifacts/artifact.ts';
-import type { InternalArtifacts } from '../../scanning/artifacts/internal-artifacts.ts';
+import type { ScanningDomain } from '../../scanning/scanning.ts';
 import { attemptOf, type CaptureRecord, type ReadCapture } from './capture-record.ts';
 
-type Artifacts = Pick<InternalArtifacts, 'open' | 'find'>;
+type Artifacts = Pick<ScanningDomain['stores']['artifacts'], 'open' | 'find'>;
 type Scan = Pick<ScanRecord, 'capture'>;
 
 /** A picture of a scan as it was taken; null where there is none. Whoever opens it reads or destroys the stream. */

@@ -3,9 +3,9 @@ import type { Capture } from '@adsweep/shared/capture/capture.ts';
 import { subjectLanding } from '@adsweep/shared/capture/capture.ts';
 import { JOB_LIMITS } from '@adsweep/shared/lease/job-limits.ts';
 import { refused } from '../../http/api-error.ts';
-import type { InternalScans } from '../../scan/internal-scans.ts';
 import type { CaptureSummary, ScanRecord } from '../../scan/scan.ts';
-import type { InternalArtifacts } from '../../scanning/artifacts/internal-artifacts.ts';
+import type { ScanStore } from '../../scan/scan-store.ts';
+import type { ScanningDomain } from '../../scanning/scanning.ts';
 import type { BodyStore } from './body-store.ts';
 import { type CaptureRecord, captureIdOf } from './capture-record.ts';
 import type { CaptureStore } from './capture-store.ts';
@@ -16,8 +16,8 @@ import { pictureName } from './open-artifact.ts';
 export type EvidenceDependencies = {
   captures: CaptureStore;
   bodies: BodyStore;
-  artifacts: InternalArtifacts;
-  scans: Pick<InternalScans, 'find'>;
+  artifacts: ScanningDomain['stores']['artifacts'];
+  scans: Pick<ScanStore, 'find'>;
 };
 
 const TITLE_LENGTH_MAX = 1_000;

@@ -1,8 +1,8 @@
 import { type Acquire, LEASE_MS, type Lease } from '@adsweep/shared/lease/messages.ts';
 import type { Logger } from '@adsweep/shared/service/logger.ts';
 import { changeScan } from '../../scan/change-scan.ts';
-import type { InternalScans } from '../../scan/internal-scans.ts';
 import type { JobRef, ScanLease, ScanRecord } from '../../scan/scan.ts';
+import type { ScanStore } from '../../scan/scan-store.ts';
 import { leaseIdOf, leaseToken, type NodeIdentity, nodeKeyOf } from '../fleet/credentials.ts';
 import type { CrawlQueue } from '../queue/queue.ts';
 import type { LeaseRef } from '../queue/queue-shards.ts';
@@ -11,7 +11,7 @@ import { chooseMembers, crawlJobOf } from './job-members.ts';
 
 export type AcquireDependencies = {
   queue: Pick<CrawlQueue, 'take' | 'end' | 'enqueue' | 'waitForWork'>;
-  scans: Pick<InternalScans, 'membersOf' | 'findMember' | 'withTarget' | 'apply'>;
+  scans: Pick<ScanStore, 'membersOf' | 'findMember' | 'withTarget' | 'apply'>;
   leaseSecret: string;
   logger: Logger;
 };

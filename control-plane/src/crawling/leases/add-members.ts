@@ -4,14 +4,14 @@ import type { ReserveChecks } from '../../accounts/billing/reserve-checks.ts';
 import { refused } from '../../http/api-error.ts';
 import type { WorkMetrics } from '../../metrics.ts';
 import { changeScan } from '../../scan/change-scan.ts';
-import type { InternalScans } from '../../scan/internal-scans.ts';
 import type { ScanLease, ScanRecord } from '../../scan/scan.ts';
+import type { ScanStore } from '../../scan/scan-store.ts';
 import { type FoundScan, newChildScan } from '../../scanning/scans/request/new-child-scan.ts';
 import type { LeaseRef } from '../queue/queue-shards.ts';
 import { jobMemberOf, runsUnder } from './job-members.ts';
 
 export type AddDependencies = {
-  scans: Pick<InternalScans, 'findMember' | 'insertUnlessThere' | 'withTarget' | 'apply'>;
+  scans: Pick<ScanStore, 'findMember' | 'insertUnlessThere' | 'withTarget' | 'apply'>;
   /** Counts a check of the organization; throws where it may make no more. */
   reserve: ReserveChecks;
   metrics: Pick<WorkMetrics, 'addedMembers'>;

@@ -1,6 +1,6 @@
 import type { Logger } from '@adsweep/shared/service/logger.ts';
-import type { InternalScans } from '../../scan/internal-scans.ts';
 import type { ScanRecord } from '../../scan/scan.ts';
+import type { ScanStore } from '../../scan/scan-store.ts';
 import type { CrawlQueue } from '../queue/queue.ts';
 import type { LeaseRef } from '../queue/queue-shards.ts';
 import { waitingJobOf } from '../queue/waiting-jobs.ts';
@@ -8,7 +8,7 @@ import { runsUnder } from './job-members.ts';
 
 export type CloseDependencies = {
   queue: Pick<CrawlQueue, 'end' | 'enqueue'>;
-  scans: Pick<InternalScans, 'membersOf'>;
+  scans: Pick<ScanStore, 'membersOf'>;
   logger: Logger;
 };
 
@@ -33,7 +33,7 @@ export async function closeLease({ queue, scans, logger }: CloseDependencies, re
 
 /** Removes the job of a cancelled scan from the queue, unless another member of it is pending. */
 export async function unqueue(
-  { queue, scans }: { queue: Pick<CrawlQueue, 'drop'>; scans: Pick<InternalScans, 'membersOf'> },
+  { queue, scans }: { queue: Pick<CrawlQueue, 'drop'>; scans: Pick<ScanStore, 'membersOf'> },
   { _id, organization_id, job_id }: Pick<ScanRecord, '_id' | 'organization_id' | 'job_id'>,
 ): Promise<void> {
   const members = await scans.membersOf({ organizationId: organization_id, jobId: job_id });

@@ -5,15 +5,15 @@ import { ApiError } from '../../http/api-error.ts';
 import type { WorkMetrics } from '../../metrics.ts';
 import { advance, type ScanEvent } from '../../scan/advance.ts';
 import { changeScan } from '../../scan/change-scan.ts';
-import type { InternalScans } from '../../scan/internal-scans.ts';
 import type { CaptureSummary, ScanRecord } from '../../scan/scan.ts';
+import type { ScanStore } from '../../scan/scan-store.ts';
 import { discardEvidence, type EvidenceDependencies, storeEvidence } from '../captures/store-evidence.ts';
 import type { CrawlQueue } from '../queue/queue.ts';
 import { RETRY_WAIT_MAX_MS } from '../queue/waiting-jobs.ts';
 
 export type EndDependencies = EvidenceDependencies & {
   queue: Pick<CrawlQueue, 'end' | 'enqueue'>;
-  scans: Pick<InternalScans, 'find' | 'findMember' | 'membersOf' | 'apply'>;
+  scans: Pick<ScanStore, 'find' | 'findMember' | 'membersOf' | 'apply'>;
   metrics: Pick<WorkMetrics, 'failedAttempts' | 'finishedScans'>;
   logger: Logger;
   /** Called when a scan's outbox was filled. */

@@ -3,7 +3,7 @@ import type { WorkMetrics } from '../../metrics.ts';
 import { exclusiveWork } from '../../platform/exclusive-work.ts';
 import type { RedisClient } from '../../platform/redis.ts';
 import { type Loop, startLoop } from '../../platform/start-loop.ts';
-import type { InternalScans } from '../../scan/internal-scans.ts';
+import type { ScanStore } from '../../scan/scan-store.ts';
 import type { CrawlQueue } from '../queue/queue.ts';
 import { waitingJobOf } from '../queue/waiting-jobs.ts';
 import { adoptLease, leaseRefOf } from './renew.ts';
@@ -13,7 +13,7 @@ export type RefillDependencies = {
     CrawlQueue,
     'enqueueAll' | 'adopt' | 'depth' | 'isAdopted' | 'whileAdopting' | 'refreshCaps' | 'removeOtherShards'
   >;
-  scans: Pick<InternalScans, 'pageInStatus' | 'countJobsInStatus'>;
+  scans: Pick<ScanStore, 'pageInStatus' | 'countJobsInStatus'>;
   redis: RedisClient;
   metrics: Pick<WorkMetrics, 'refillRemaining'>;
   logger: Logger;

@@ -1,7 +1,7 @@
 import type { ScanEvent } from '../../scan/advance.ts';
 import { changeScan } from '../../scan/change-scan.ts';
-import type { InternalScans } from '../../scan/internal-scans.ts';
 import type { ScanRecord } from '../../scan/scan.ts';
+import type { ScanStore } from '../../scan/scan-store.ts';
 import { discardEvidence } from '../captures/store-evidence.ts';
 import type { MarkedNodes } from '../fleet/nodes.ts';
 import type { LeaseRef } from '../queue/queue-shards.ts';
@@ -50,7 +50,7 @@ async function changeMembers(
 
 export type BlockDependencies = EndDependencies & {
   blocked: Pick<MarkedNodes, 'add'>;
-  scans: EndDependencies['scans'] & Pick<InternalScans, 'pageInStatus'>;
+  scans: EndDependencies['scans'] & Pick<ScanStore, 'pageInStatus'>;
 };
 
 /** Running scans read at a time. */

@@ -1,7 +1,7 @@
 import { LEASE_MS, type Renewed } from '@adsweep/shared/lease/messages.ts';
 import type { Logger } from '@adsweep/shared/service/logger.ts';
-import type { InternalScans } from '../../scan/internal-scans.ts';
 import type { ScanInQueue } from '../../scan/scan.ts';
+import type { ScanStore } from '../../scan/scan-store.ts';
 import { nodeKeyOf } from '../fleet/credentials.ts';
 import type { CrawlQueue } from '../queue/queue.ts';
 import type { LeaseRef } from '../queue/queue-shards.ts';
@@ -10,7 +10,7 @@ import { runsUnder } from './job-members.ts';
 
 export type RenewDependencies = {
   queue: Pick<CrawlQueue, 'renew' | 'adopt'>;
-  scans: Pick<InternalScans, 'membersOf'>;
+  scans: Pick<ScanStore, 'membersOf'>;
   logger: Logger;
 };
 

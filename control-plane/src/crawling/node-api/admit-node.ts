@@ -6,8 +6,8 @@ import { ApiError, notFound } from '../../http/api-error.ts';
 import type { BodyBounds } from '../../http/read-body.ts';
 import type { Admit } from '../../http/serve-routes.ts';
 import type { LateCall, WorkMetrics } from '../../metrics.ts';
-import type { InternalScans } from '../../scan/internal-scans.ts';
 import type { ScanRecord } from '../../scan/scan.ts';
+import type { ScanStore } from '../../scan/scan-store.ts';
 import { type NodeIdentity, openLease, openNodeCredential } from '../fleet/credentials.ts';
 import type { MarkedNodes } from '../fleet/nodes.ts';
 import type { LeaseRef } from '../queue/queue-shards.ts';
@@ -83,7 +83,7 @@ export function leaseOf({ lease }: NodeCaller): LeaseRef {
 
 /** The scan that a route about one member of a lease's job is for. Throws a 404 for what is no member, whosever scan it is. */
 export async function memberOf(
-  { scans }: { scans: Pick<InternalScans, 'findMember'> },
+  { scans }: { scans: Pick<ScanStore, 'findMember'> },
   lease: LeaseRef,
   scanId: string,
 ): Promise<ScanRecord> {

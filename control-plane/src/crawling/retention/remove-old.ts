@@ -4,17 +4,18 @@ import type { RedisClient } from '../../platform/redis.ts';
 import { startCleaning } from '../../platform/start-cleaning.ts';
 import type { Loop } from '../../platform/start-loop.ts';
 import type { Store } from '../../platform/store.ts';
-import type { EndedScan, InternalScans } from '../../scan/internal-scans.ts';
-import type { InternalArtifacts } from '../../scanning/artifacts/internal-artifacts.ts';
+import type { EndedScan } from '../../scan/ended-scan-store.ts';
+import type { ScanStore } from '../../scan/scan-store.ts';
+import type { ScanningDomain } from '../../scanning/scanning.ts';
 import { type UnreferencedDependencies, unreferencedSweep } from './unreferenced-sweep.ts';
 
 /** For how many days scans and their evidence are kept after a scan has ended; 0: for ever. */
 export type RetentionDays = { scans: number; evidence: number };
 
 export type RetentionDependencies = {
-  scans: Pick<InternalScans, 'endedUntil' | 'endedWithEvidence' | 'forgetEvidence' | 'remove'>;
+  scans: Pick<ScanStore, 'endedUntil' | 'endedWithEvidence' | 'forgetEvidence' | 'remove'>;
   captures: { removeOfScan(scanId: string): Promise<void> };
-  artifacts: Pick<InternalArtifacts, 'removeOfScan'>;
+  artifacts: Pick<ScanningDomain['stores']['artifacts'], 'removeOfScan'>;
   positions: RetentionStore;
   metrics: Pick<WorkMetrics, 'removed'>;
 };

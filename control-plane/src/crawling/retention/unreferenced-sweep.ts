@@ -1,13 +1,13 @@
 import type { WorkMetrics } from '../../metrics.ts';
-import type { InternalScans } from '../../scan/internal-scans.ts';
+import type { ScanStore } from '../../scan/scan-store.ts';
 import type { AttemptRef } from '../../scanning/artifacts/artifact.ts';
-import type { InternalArtifacts } from '../../scanning/artifacts/internal-artifacts.ts';
+import type { ScanningDomain } from '../../scanning/scanning.ts';
 import { attemptOf, captureIdOf } from '../captures/capture-record.ts';
 
 export type UnreferencedDependencies = {
-  scans: Pick<InternalScans, 'endsOf' | 'texts'>;
+  scans: Pick<ScanStore, 'endsOf' | 'texts'>;
   captures: { pageOfIds(afterId: string, limit: number): Promise<string[]>; remove(id: string): Promise<void> };
-  artifacts: Pick<InternalArtifacts, 'pageOfKept' | 'discard'>;
+  artifacts: Pick<ScanningDomain['stores']['artifacts'], 'pageOfKept' | 'discard'>;
   metrics: Pick<WorkMetrics, 'removed'>;
 };
 
