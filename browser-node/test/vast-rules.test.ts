@@ -318,7 +318,7 @@ describe('a tracker', () => {
     );
     const [resolved] = resolution.ads;
     assert.ok(resolved);
-    const declared = declaredTrackers(resolution, resolved);
+    const { trackers: declared } = declaredTrackers(resolution, resolved, 2_000);
     const [companion, overlay] = [resolved.ad.companionAds[0]?.companions[0], resolved.ad.nonLinears[1]];
     assert.ok(companion && overlay);
     const about = (part: string, shown: typeof companion) =>

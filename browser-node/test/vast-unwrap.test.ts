@@ -39,7 +39,7 @@ async function resolve(tag: string, pages: Record<string, string | number> = {})
     if (page === 0) return fetched(url, 0, '', 'net::ERR_NAME_NOT_RESOLVED');
     return typeof page === 'number' ? fetched(url, page, '') : fetched(url, 200, page);
   });
-  const told = result.errors.map(({ code, urls }) => [code, ...urls.map(({ url }) => url)]);
+  const told = result.errors.map(({ code, lists }) => [code, ...lists.flatMap(({ urls }) => urls)]);
   return { ...result, played: result.ads.map(({ ad }) => ad.id), asked, told };
 }
 

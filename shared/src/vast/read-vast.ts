@@ -12,8 +12,11 @@ import type {
 } from './vast-document.ts';
 import { parseXml, type XmlElement } from './xml.ts';
 
-/** Ads of one document that are read. */
+/** The most ads of one document that are read. */
 const ADS_MAX = 50;
+/** The most characters of a name or id, and the most categories and ids of an ad. */
+const WORD_LENGTH_MAX = 4_096;
+const WORDS_MAX = 100;
 
 /** What a text says as VAST 2.0 to 4.3, or as the VideoAdServingTemplate before it; null where it is neither. Lenient as players are. Pure. */
 export function parseVast(text: string): VastDocument | null {
@@ -46,12 +49,15 @@ function readAd(element: XmlElement): VastAd[] {
       id: attribute(element, 'id'),
       sequence: Number.isInteger(sequence) ? sequence : null,
       wrapper: body === wrapped ? readWrapper(body) : null,
-      adSystem: textOf(child(body, 'AdSystem')),
-      adTitle: textOf(child(body, 'AdTitle')),
-      advertiser: textOf(child(body, 'Advertiser')),
-      categories: all(body, 'Category').map(textOf),
-      adServingId: textOf(child(body, 'AdServingId')),
-      universalAdIds: creatives.flatMap((one) => all(one, 'UniversalAdId')).map(readUniversalAdId),
+      adSystem: wordOf(child(body, 'AdSystem')),
+      adTitle: wordOf(child(body, 'AdTitle')),
+      advertiser: wordOf(child(body, 'Advertiser')),
+      categories: all(body, 'Category').slice(0, WORDS_MAX).map(wordOf),
+      adServingId: wordOf(child(body, 'AdServingId')),
+      universalAdIds: creatives
+        .flatMap((one) => all(one, 'UniversalAdId'))
+        .slice(0, WORDS_MAX)
+        .map(readUniversalAdId),
       trackers: [
         ...pings(body, 'Impression', 'impression'),
         ...pings(viewable, 'Viewable', 'viewable'),
@@ -74,7 +80,9 @@ function readAd(element: XmlElement): VastAd[] {
 
 /** VAST 4.0 has the id in an attribute. */
 const readUniversalAdId = (element: XmlElement): string =>
-  [attribute(element, 'idRegistry') || 'unknown', textOf(element) || attribute(element, 'idValue')].join(' ');
+  [attribute(element, 'idRegistry') || 'unknown', textOf(element) || attribute(element, 'idValue')]
+    .map((word) => word.slice(0, WORD_LENGTH_MAX))
+    .join(' ');
 
 function readWrapper(body: XmlElement): VastWrapper {
   // VAST 1.0 says URL, and wraps it once more.
@@ -223,6 +231,8 @@ const all = (element: XmlElement | undefined, name: string): XmlElement[] =>
   element?.children.filter((one) => one.name === name) ?? [];
 
 const textOf = (element: XmlElement | undefined): string => element?.text.trim() ?? '';
+
+const wordOf = (element: XmlElement | undefined): string => textOf(element).slice(0, WORD_LENGTH_MAX);
 
 /** Attributes are found whatever their letter case: `adID` and `AdID` are common. '' = it is not there. */
 function attribute({ attributes }: XmlElement, name: string): string {

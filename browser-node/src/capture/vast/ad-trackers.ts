@@ -17,18 +17,24 @@ export const isAbout = ({ form }: Pick<DeclaredTracker, 'form'>, shown: AdForm):
   form === null || form === shown;
 
 /**
- * Every tracker of a resolved ad, its wrappers' included (VAST 4.3, 3.19), with absolute URLs. What is not an http(s) URL stays as it is
- * and is never requested. Pure.
+ * The first `max` trackers of a resolved ad, its wrappers' included (VAST 4.3, 3.19), with absolute URLs, and how many more there are. What is
+ * not an http(s) URL stays as it is and is never requested. Pure.
  */
-export function declaredTrackers(resolution: Pick<Resolution, 'chain'>, resolved: ResolvedAd): DeclaredTracker[] {
-  return [resolved, ...resolved.wrappers.toReversed()].flatMap(({ document, ad }) => {
+export function declaredTrackers(
+  resolution: Pick<Resolution, 'chain'>,
+  resolved: ResolvedAd,
+  max: number,
+): { trackers: DeclaredTracker[]; leftOut: number } {
+  const trackers: DeclaredTracker[] = [];
+  let leftOut = 0;
+  for (const { document, ad } of [resolved, ...resolved.wrappers.toReversed()]) {
     const base = baseUrl(resolution, document);
-    return trackersOf(ad, ad !== resolved.ad).map((tracker) => ({
-      ...tracker,
-      document,
-      url: absolute(tracker.url, base),
-    }));
-  });
+    const all = trackersOf(ad, ad !== resolved.ad);
+    const kept = all.slice(0, max - trackers.length);
+    for (const tracker of kept) trackers.push({ ...tracker, document, url: absolute(tracker.url, base) });
+    leftOut += all.length - kept.length;
+  }
+  return { trackers, leftOut };
 }
 
 type OfPart = VastTracker & Pick<DeclaredTracker, 'part' | 'form'>;

@@ -68,16 +68,38 @@ const FILLERS: Record<string, (context: MacroContext) => Value> = {
   ...Object.fromEntries(UNKNOWNS.split(' ').map((name) => [name, () => UNKNOWN])),
 };
 
-/** A URL with its macros filled, in any letter case, each value percent-encoded; other text in brackets stays. */
+/** The most characters of a macro's value before it is encoded. */
+const VALUE_MAX = 1_024;
+/** The most characters of a filled URL: the documents' servers choose how often a value of theirs is inserted. */
+export const FILLED_URL_MAX = 65_536;
+
+/**
+ * A URL with its macros filled, in any letter case, each value percent-encoded; other text in brackets stays. A value is cut to 1,024
+ * characters, and one with which the URL would exceed {@link FILLED_URL_MAX} is unknown (-1).
+ */
 export function fillMacros(url: string, context: MacroContext): string {
+  let left = FILLED_URL_MAX - url.length;
   return url.replace(/\[([A-Za-z]{3,24})\]|%5B([A-Za-z]{3,24})%5D/g, (whole, plain, encoded) => {
     const fill = FILLERS[String(plain ?? encoded).toUpperCase()];
     if (!fill) return whole;
-    return [fill(context)]
-      .flat()
-      .map((value) => encodeURIComponent(String(value)))
-      .join(',');
+    const value = encodeValue(fill(context));
+    if (value.length > left) return UNKNOWN;
+    left -= value.length;
+    return value;
   });
+}
+
+/** The values of a list together have at most as many characters as one value. Half a surrogate pair cannot be encoded. */
+function encodeValue(value: Value): string {
+  let left = VALUE_MAX;
+  const encoded: string[] = [];
+  for (const one of [value].flat()) {
+    if (left <= 0) break;
+    const text = String(one).slice(0, left);
+    left -= text.length + 1;
+    encoded.push(encodeURIComponent(text.toWellFormed()));
+  }
+  return encoded.join(',');
 }
 
 export const newTransactionId = (): string => randomUUID();

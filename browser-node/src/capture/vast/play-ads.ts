@@ -27,7 +27,8 @@ export async function playAds(player: Player, resolution: Resolution, played: Pl
   for (const resolved of resolution.ads) {
     const { adServingId, universalAdIds } = resolved.ad;
     const about = { podSequence: played.length + 1, adServingId, universalAdIds };
-    player.log.declare(played.length, declaredTrackers(resolution, resolved), about);
+    const { trackers, leftOut } = declaredTrackers(resolution, resolved, player.log.room);
+    player.log.declare(played.length, trackers, leftOut, about);
     const isInTime = played.length < PLAYED_MAX && performance.now() < until && !player.page.isGone;
     const ad = played.length;
     played.push(

@@ -1,7 +1,7 @@
 import type { AdPart, CapturedTracker } from '@adsweep/shared/capture/vast.ts';
 import { clipUrl } from '../session/urls.ts';
 import type { DeclaredTracker } from './ad-trackers.ts';
-import { fillMacros, type MacroContext } from './macros.ts';
+import { FILLED_URL_MAX, fillMacros, type MacroContext } from './macros.ts';
 import type { PlayerPage } from './player-page.ts';
 import { absolute, baseUrl, type Resolution } from './wrapper-chain.ts';
 
@@ -18,6 +18,8 @@ type Declared = Omit<DeclaredTracker, 'part'> & { part: AdPart };
 
 /** The most trackers of one tag that are kept and requested: real ads have far fewer, and a page that requests more plays nothing. */
 const TRACKERS_MAX = 2_000;
+/** The most characters of all requested URLs of an ad, or of all failed branches, together. */
+const REQUESTED_LENGTH_MAX = 4_000_000;
 
 /** All trackers of a capture: which were declared, which were requested, and when. Each is requested at most once. */
 export class TrackerLog {
@@ -28,6 +30,8 @@ export class TrackerLog {
   readonly #known: () => Omit<MacroContext, keyof Moment | keyof AboutAd>;
   readonly #ads = new Map<number | null, AboutAd>();
   readonly #startedAtMs: number;
+  /** Characters of the URLs that were requested, by ad. */
+  readonly #requestedLength = new Map<number | null, number>();
 
   constructor(page: PlayerPage, startedAtMs: number, known: () => Omit<MacroContext, keyof Moment | keyof AboutAd>) {
     this.#page = page;
@@ -35,11 +39,19 @@ export class TrackerLog {
     this.#known = known;
   }
 
-  /** Records declared trackers; `ad` is the index of their ad among those played, null = errors of a branch without an ad. */
-  declare(ad: number | null, trackers: readonly Declared[], about = NO_AD): void {
+  /** How many more trackers can be recorded. */
+  get room(): number {
+    return TRACKERS_MAX - this.records.length;
+  }
+
+  /**
+   * Records declared trackers; `ad` is the index of their ad among those played, null = errors of a branch without an ad. `leftOut`: how many
+   * more were declared.
+   */
+  declare(ad: number | null, trackers: readonly Declared[], leftOut = 0, about = NO_AD): void {
     this.#ads.set(ad, about);
-    const kept = trackers.slice(0, TRACKERS_MAX - this.records.length);
-    this.leftOut += trackers.length - kept.length;
+    const kept = trackers.slice(0, this.room);
+    this.leftOut += trackers.length - kept.length + leftOut;
     for (const { document, part, event, offset, url, form } of kept)
       this.records.push({
         ad,
@@ -64,18 +76,25 @@ export class TrackerLog {
     return urls;
   }
 
-  /** Marks trackers as requested and returns their URLs, for callers that request them in another way. */
+  /**
+   * Marks trackers as requested and returns their URLs, for callers that request them in another way. A URL that is too long, or with which
+   * those of the ad would be too long together, is never requested.
+   */
   prepare(ad: number | null, isDue: (tracker: Logged) => boolean, moment: Moment = {}): string[] {
-    const due = this.records.filter(
-      (record) =>
-        record.ad === ad && record.requested_at_ms === null && isDue(record) && /^https?:/i.test(record.declared),
-    );
-    for (const record of due) {
-      record.requested_url = this.fill(ad, record.declared, moment);
+    const urls: string[] = [];
+    for (const record of this.records) {
+      if (record.ad !== ad || record.requested_at_ms !== null || !isRequestable(record.declared) || !isDue(record))
+        continue;
+      const url = this.fill(ad, record.declared, moment);
+      const length = (this.#requestedLength.get(ad) ?? 0) + url.length;
+      if (length > REQUESTED_LENGTH_MAX) continue;
+      this.#requestedLength.set(ad, length);
+      record.requested_url = url;
       record.requested_at_ms = Date.now() - this.#startedAtMs;
       record.playhead_ms = moment.playheadMs === undefined ? null : Math.max(0, Math.round(moment.playheadMs));
+      urls.push(url);
     }
-    return due.map(({ requested_url }) => requested_url);
+    return urls;
   }
 
   /** A URL of an ad with its macros filled for this moment; `ad` null = no ad. */
@@ -86,6 +105,8 @@ export class TrackerLog {
   }
 }
 
+const isRequestable = (url: string): boolean => url.length <= FILLED_URL_MAX && /^https?:/i.test(url);
+
 /** Requests the error URLs of an ad with a code, except those that were requested already (VAST 4.3, 2.3.6). */
 export async function fireAdError(log: TrackerLog, ad: number, errorCode: number): Promise<void> {
   await log.fire(ad, ({ part, event }) => part === 'ad' && event === 'error', { errorCode });
@@ -93,18 +114,20 @@ export async function fireAdError(log: TrackerLog, ad: number, errorCode: number
 
 /** Requests the error URLs of the branches of the wrapper chain that failed, each with its code (VAST 4.3, 2.3.6). */
 export async function fireErrors(log: TrackerLog, resolution: Resolution): Promise<void> {
-  for (const { code, urls } of resolution.errors) {
+  for (const { code, lists } of resolution.errors) {
     const before = log.records.length;
-    const declared = urls.map(({ document, url }) => ({
-      document,
-      part: 'document' as const,
-      event: 'error',
-      offset: null,
-      form: null,
-      url: absolute(url, baseUrl(resolution, document)),
-    }));
-    log.declare(null, declared);
+    for (const { document, urls } of lists) {
+      const declared = urls.slice(0, log.room).map((url) => ({
+        document,
+        part: 'document' as const,
+        event: 'error',
+        offset: null,
+        form: null,
+        url: absolute(url, baseUrl(resolution, document)),
+      }));
+      log.declare(null, declared, urls.length - declared.length);
+    }
     const own = new Set<object>(log.records.slice(before));
-    await log.fire(null, (tracker) => own.has(tracker), { errorCode: code });
+    if (own.size > 0) await log.fire(null, (tracker) => own.has(tracker), { errorCode: code });
   }
 }

@@ -7,6 +7,7 @@ import type {
   ChainAd,
   ChainDocument,
   DocumentFault,
+  ErrorUrls,
   FetchedDocument,
   Resolution,
   ResolvedAd,
@@ -18,6 +19,8 @@ const WRAPPERS_MAX = 5;
 const DOCUMENTS_MAX = 20;
 /** The most ads of a pod that are resolved. */
 const ADS_MAX = 10;
+/** After so many failed branches no other wrapper is followed. */
+const FAILED_BRANCHES_MAX = 50;
 
 /** Codes of VAST 4.3, 2.3.6.3. */
 const CODES: Record<DocumentFault, number> = {
@@ -51,6 +54,8 @@ class ChainWalk {
   /** Why the first branch failed that did. */
   failure: DocumentFault | null = null;
   readonly #fetch: FetchDocument;
+  /** The error URLs of each ad that was followed. */
+  readonly #errorUrls = new Map<VastAd, ErrorUrls>();
 
   constructor(fetchDocument: FetchDocument) {
     this.#fetch = fetchDocument;
@@ -108,6 +113,10 @@ class ChainWalk {
   async #resolveAd(from: ChainAd, wrappers: ChainAd[]): Promise<ResolvedAd[]> {
     const { wrapper } = from.ad;
     if (!wrapper) return [{ ...from, wrappers }];
+    if (this.errors.length >= FAILED_BRANCHES_MAX) {
+      this.adsLeftOut += 1;
+      return [];
+    }
     const chain = [...wrappers, from];
     if (wrappers.at(-1)?.ad.wrapper?.followAdditionalWrappers === false) return this.#fail('not_followed', chain);
     const url = resolveUrl(wrapper.uri, this.chain[from.document]?.fetched?.url ?? '');
@@ -135,14 +144,20 @@ class ChainWalk {
   }
 
   /** Records the error URLs of a failed branch: those of its wrappers and, of a document without an ad, its own. */
-  #fail(why: DocumentFault, wrappers: ChainAd[], own: { document: number; urls: string[] } | null = null): [] {
+  #fail(why: DocumentFault, wrappers: ChainAd[], own: ErrorUrls | null = null): [] {
     this.failure ??= why;
-    const ofWrappers = wrappers.flatMap(({ document, ad }) =>
-      ad.trackers.filter(({ event }) => event === 'error').map(({ url }) => ({ document, url })),
-    );
-    const ofDocument = own?.urls.map((url) => ({ document: own.document, url })) ?? [];
-    this.errors.push({ code: CODES[why], urls: [...ofDocument, ...ofWrappers] });
+    const ofWrappers = wrappers.map((wrapper) => this.#errorUrlsOf(wrapper));
+    this.errors.push({ code: CODES[why], lists: own ? [own, ...ofWrappers] : ofWrappers });
     return [];
+  }
+
+  #errorUrlsOf({ document, ad }: ChainAd): ErrorUrls {
+    const known = this.#errorUrls.get(ad);
+    if (known) return known;
+    const urls = ad.trackers.filter(({ event }) => event === 'error').map(({ url }) => url);
+    const found = { document, urls };
+    this.#errorUrls.set(ad, found);
+    return found;
   }
 }
 

@@ -39,8 +39,14 @@ export type ChainAd = { document: number; ad: VastAd };
 /** An inline ad with the wrappers that point to it, the outermost first. */
 export type ResolvedAd = ChainAd & { wrappers: ChainAd[] };
 
-/** The error URLs to request for a branch that has no ad, and the code of VAST 4.3, 2.3.6. */
-export type BranchError = { code: number; urls: { document: number; url: string }[] };
+/** The error URLs that one document, or an ad of it, declares. */
+export type ErrorUrls = { document: number; urls: readonly string[] };
+
+/**
+ * The error URLs to request for a branch that has no ad, and the code of VAST 4.3, 2.3.6. Branches share the lists of the wrappers that they
+ * have in common: one document can declare thousands of URLs.
+ */
+export type BranchError = { code: number; lists: readonly ErrorUrls[] };
 
 /**
  * What a VAST tag resolves to: its ads in playing order, or `failure` where there are none. `adsLeftOut`: how many ads of its documents
