@@ -46,7 +46,7 @@ const pendingScans = (count: number) => ({
       organization_id: `organization-${(from + at) % ORGANIZATIONS}`,
       job_id: idOf(from + at),
       slot: 0,
-      band: 1,
+      priority: 1,
       campaign_id: null,
       status: 'pending',
       due_at: new Date(0),
@@ -87,7 +87,7 @@ try {
       // As many wait again.
       for (const ref of refs) {
         await one.queue.end(ref);
-        await one.queue.enqueue({ jobId: ref.jobId, organizationId: ref.organizationId, band: 1, delayMs: 0 });
+        await one.queue.enqueue({ jobId: ref.jobId, organizationId: ref.organizationId, priority: 1, delayMs: 0 });
       }
     }
   const [few, many] = measured.map(({ micros }) => median(micros));

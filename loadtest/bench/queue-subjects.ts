@@ -47,7 +47,7 @@ export async function startOurs(url: string): Promise<Subject> {
   const newJob = () => ({
     jobId: randomUUID(),
     organizationId: `org-${number++ % ORGANIZATIONS}`,
-    band: (number % 3) as 0 | 1 | 2,
+    priority: (number % 3) as 0 | 1 | 2,
     delayMs: 0,
   });
 

@@ -106,7 +106,7 @@ describe('two processes on one Redis', () => {
     await until('all to have looked', () => looks >= 40);
     const before = looks;
     for (let n = 0; n < 30; n += 1) {
-      await queues[0].enqueue({ jobId: `one-${n}`, organizationId: 'organization', band: 0, delayMs: 0 });
+      await queues[0].enqueue({ jobId: `one-${n}`, organizationId: 'organization', priority: 0, delayMs: 0 });
       await until('the job to be taken', () => taken === n + 1);
     }
     stopping.abort();
@@ -128,13 +128,13 @@ describe('two processes on one Redis', () => {
     const [here, there] = queuesOf(hubs);
     const taken = takeWhenWoken(there, 'node/1');
     await until('the node to wait', () => hubs[1].signal('jobs').waiting() === 1);
-    await here.enqueue({ jobId: 'scan', organizationId: 'organization', band: 0, delayMs: 0 });
+    await here.enqueue({ jobId: 'scan', organizationId: 'organization', priority: 0, delayMs: 0 });
     assert.equal((await taken).ref.jobId, 'scan');
   });
 
   it('give out a delayed job when it is due, whoever enqueued it', async (t) => {
     const [here, there] = queuesOf(hubs);
-    await here.enqueue({ jobId: 'later', organizationId: 'organization', band: 0, delayMs: 60_000 });
+    await here.enqueue({ jobId: 'later', organizationId: 'organization', priority: 0, delayMs: 60_000 });
     const taken = takeWhenWoken(there, 'node/2');
     await until('the node to wait', () => hubs[1].signal('jobs').waiting() === 1);
     await redis.client.zadd(shardKeys(0).delayed, 'XX', 1, 'later');

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { crawlQueue, type QueueOptions } from '../../src/crawling/queue/queue.ts';
 import type { LeaseRef } from '../../src/crawling/queue/queue-shards.ts';
-import { type Band, shardKeys } from '../../src/crawling/queue/queue-shards.ts';
+import { type PriorityClass, shardKeys } from '../../src/crawling/queue/queue-shards.ts';
 import { startRedis } from './private-redis.ts';
 
 /** The keys of a queue of one shard. */
@@ -18,8 +18,8 @@ export async function startQueue(options: QueueOptions = {}) {
     redis,
     queue,
     take,
-    enqueue: (jobId: string, organizationId = 'org', band: Band = 0, delayMs = 0) =>
-      queue.enqueue({ jobId, organizationId, band, delayMs }),
+    enqueue: (jobId: string, organizationId = 'org', priority: PriorityClass = 0, delayMs = 0) =>
+      queue.enqueue({ jobId, organizationId, priority, delayMs }),
 
     async takeOne(): Promise<LeaseRef> {
       const [ref] = await take(1);

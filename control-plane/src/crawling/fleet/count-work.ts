@@ -2,7 +2,7 @@ import type { Logger } from '@adsweep/shared/service/logger.ts';
 import type { WorkMetrics } from '../../metrics.ts';
 import { type Loop, startLoop } from '../../platform/start-loop.ts';
 import type { CrawlQueue } from '../queue/queue.ts';
-import { BANDS, NAME_OF_BAND } from '../queue/queue-shards.ts';
+import { NAME_OF_CLASS, PRIORITY_CLASSES } from '../queue/queue-shards.ts';
 import { countSlots, desiredNodes, NODE_STATES, nodeStateOf } from './fleet-state.ts';
 import type { FleetView } from './nodes.ts';
 
@@ -24,9 +24,9 @@ export function startCountingWork(dependencies: CountDependencies): Loop {
 /** Sets the gauges once. */
 export async function countWork({ queue, fleet, metrics }: CountDependencies): Promise<void> {
   const [load, oldest, { nodes, marks }] = await Promise.all([queue.load(), queue.oldestWaiting(), fleet.read()]);
-  for (const band of BANDS) {
-    metrics.jobs.set({ state: `waiting_${NAME_OF_BAND[band]}` }, load.waiting[band]);
-    metrics.oldestJob.set({ band: NAME_OF_BAND[band] }, oldest[band]);
+  for (const priority of PRIORITY_CLASSES) {
+    metrics.jobs.set({ state: `waiting_${NAME_OF_CLASS[priority]}` }, load.waiting[priority]);
+    metrics.oldestJob.set({ band: NAME_OF_CLASS[priority] }, oldest[priority]);
   }
   metrics.jobs.set({ state: 'delayed' }, load.delayed);
   metrics.jobs.set({ state: 'leased' }, load.leased);

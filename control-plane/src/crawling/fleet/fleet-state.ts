@@ -3,7 +3,7 @@ import type { NodeMarks, ReportedNode } from './nodes.ts';
 
 /**
  * The state of a node. `working`: it takes work. `overloaded`: it takes none for the moment, because too much of its machine is in use.
- * `draining`: it takes no more and finishes what it has, or is told so at its next report; `drained`: it has finished. `blocked`: the
+ * `draining`: it finishes its captures and takes no more, or will with its next report; `drained`: it has finished. `blocked`: the
  * operator has blocked it.
  */
 export const NODE_STATES = ['working', 'overloaded', 'draining', 'drained', 'blocked'] as const;
@@ -15,20 +15,20 @@ export function nodeStateOf({ id, draining, busy, overloaded }: ReportedNode, ma
   return busy === 0 && draining ? 'drained' : 'draining';
 }
 
-/** Slots of nodes that take work: all of them, and those that have a capture. */
+/** Slots of working nodes: all, and those in use. */
 export type SlotCount = { slots: number; busy: number };
 
 /** The assumed number of slots per node while none has registered. */
 const USUAL_SLOTS = 4;
 
-/** The slots of those `nodes` that take work. */
+/** Counts the slots of working nodes. */
 export function countSlots(nodes: ReportedNode[], marks: NodeMarks): SlotCount {
   const working = nodes.filter((node) => nodeStateOf(node, marks) === 'working');
   const sum = (of: 'slots' | 'busy') => working.reduce((total, node) => total + node[of], 0);
   return { slots: sum('slots'), busy: sum('busy') };
 }
 
-/** How many nodes of the present size would give every job that is or can be leased a slot. */
+/** Number of nodes of the current size that would have a slot for every job that is leased or can be leased. */
 export function desiredNodes({ waiting, capped, leased }: QueueLoad, nodes: ReportedNode[], marks: NodeMarks): number {
   const working = nodes.filter((node) => nodeStateOf(node, marks) === 'working').length;
   const slotsPerNode = working > 0 ? countSlots(nodes, marks).slots / working : USUAL_SLOTS;

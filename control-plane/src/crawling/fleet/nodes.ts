@@ -4,20 +4,20 @@ import type { RedisClient } from '../../platform/redis.ts';
 import type { Store } from '../../platform/store.ts';
 import { type NodeIdentity, nodeKeyOf } from './credentials.ts';
 
-/** A node that has not reported itself for this long is gone. */
+/** A node that has not reported for this long is no longer listed. */
 const FORGOTTEN_AFTER_MS = 30_000;
 
-/** One process of a node, as it described itself last. */
+/** The last report of a node's process. */
 export type ReportedNode = Required<NodeReport> & { id: string; instance: string; seen_at: Date };
 
-/** The browser nodes as they report themselves, in Redis: the hash `{nodes}:reports` by name and process. */
+/** The reports of browser nodes, in Redis: the hash `{nodes}:reports`, by name and process. */
 export type Nodes = ReturnType<typeof nodes>;
 
 const REPORTS = '{nodes}:reports';
-/** What holds for a node of an earlier version, which does not report it. */
+/** Fields that nodes of earlier versions do not report. */
 const REPORT_DEFAULTS = { pool: DEFAULT_POOL, labels: {}, overloaded: [] };
 
-/** `clock` is Redis' own: those of two control planes may be minutes apart, and the one would forget whom the other has just heard. */
+/** `clock` is that of Redis: the clocks of control planes can differ by minutes, and one would drop nodes that just reported to another. */
 export function nodes(redis: RedisClient, clock: () => Promise<Date> = () => timeOf(redis)) {
   return {
     async report(node: Pick<NodeIdentity, 'nodeId' | 'instance'>, report: NodeReport): Promise<void> {
@@ -25,7 +25,7 @@ export function nodes(redis: RedisClient, clock: () => Promise<Date> = () => tim
       await redis.hset(REPORTS, { [nodeKeyOf(node)]: JSON.stringify({ report, seen_at }) });
     },
 
-    /** Nodes that reported themselves lately, by name; the others are forgotten. Rejects while Redis is away. */
+    /** Nodes that have reported recently, by name; removes the others. Rejects while Redis is unavailable. */
     async list(): Promise<ReportedNode[]> {
       const [now, texts] = await Promise.all([clock(), redis.hgetall(REPORTS)]);
       const all = Object.entries(texts).map(([key, text]) => ({ key, ...(JSON.parse(text) as Stored) }));
@@ -52,10 +52,10 @@ type Stored = { report: NodeReport; seen_at: number };
 
 type MarkedNode = { _id: string; marked_at: Date };
 
-/** Names of nodes with an instruction of the operator, whichever processes have these names. */
+/** Names of nodes for which the operator gave an instruction; it applies to every process with such a name. */
 export type MarkedNodes = ReturnType<typeof markedNodes>;
 
-/** The names of nodes that are shut out, or that are to finish what they have and take no more. */
+/** The names of blocked or of draining nodes. */
 export function markedNodes(store: Store, collection: 'blocked_nodes' | 'draining_nodes') {
   const marked = store.collection<MarkedNode>(collection);
   return {
@@ -71,7 +71,7 @@ export function markedNodes(store: Store, collection: 'blocked_nodes' | 'drainin
       return (await marked.findOne({ _id: nodeId })) !== null;
     },
 
-    /** All of them, in the order of their names. */
+    /** All names, sorted. */
     async names(): Promise<string[]> {
       const all = await marked.find({}).sort({ _id: 1 }).toArray();
       return all.map(({ _id }) => _id);
@@ -82,10 +82,10 @@ export function markedNodes(store: Store, collection: 'blocked_nodes' | 'drainin
 /** The operator's instructions for nodes, by their names. */
 export type NodeMarks = { blocked: ReadonlySet<string>; draining: ReadonlySet<string> };
 
-/** The nodes as they report themselves, with the operator's instructions for them. */
+/** The reports of nodes, with the operator's instructions. */
 export type FleetView = { read(): Promise<{ nodes: ReportedNode[]; marks: NodeMarks }> };
 
-/** Reads both at once. Rejects while Redis is away. */
+/** Reads both. Rejects while Redis is unavailable. */
 export function fleetView(
   nodes: Pick<Nodes, 'list'>,
   blocked: Pick<MarkedNodes, 'names'>,
@@ -93,8 +93,12 @@ export function fleetView(
 ): FleetView {
   return {
     async read() {
-      const [reported, shutOut, toDrain] = await Promise.all([nodes.list(), blocked.names(), draining.names()]);
-      return { nodes: reported, marks: { blocked: new Set(shutOut), draining: new Set(toDrain) } };
+      const [reported, blockedNames, drainingNames] = await Promise.all([
+        nodes.list(),
+        blocked.names(),
+        draining.names(),
+      ]);
+      return { nodes: reported, marks: { blocked: new Set(blockedNames), draining: new Set(drainingNames) } };
     },
   };
 }

@@ -5,7 +5,7 @@ import type { ScanStore } from '../../scan/scan-store.ts';
 import { nodeKeyOf } from '../fleet/credentials.ts';
 import type { CrawlQueue } from '../queue/queue.ts';
 import type { LeaseRef } from '../queue/queue-shards.ts';
-import { bandOf } from '../queue/waiting-jobs.ts';
+import { priorityClassOf } from '../queue/waiting-jobs.ts';
 import { runsUnder } from './job-members.ts';
 
 export type RenewDependencies = {
@@ -39,7 +39,7 @@ export async function renew({ queue, scans, logger }: RenewDependencies, ref: Le
 /** Writes the lease of a running scan to Redis, for its full duration; false if it is there already. */
 export async function adoptLease(queue: Pick<CrawlQueue, 'adopt'>, ref: LeaseRef, scan: ScanInQueue): Promise<boolean> {
   const { node_id = '', instance = '' } = scan.lease ?? {};
-  return queue.adopt(ref, { band: bandOf(scan), nodeId: nodeKeyOf({ nodeId: node_id, instance }) });
+  return queue.adopt(ref, { priority: priorityClassOf(scan), nodeId: nodeKeyOf({ nodeId: node_id, instance }) });
 }
 
 /** The lease of a scan; null if it has none. */

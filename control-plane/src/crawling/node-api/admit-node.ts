@@ -12,10 +12,10 @@ import { type NodeIdentity, openLease, openNodeCredential } from '../fleet/crede
 import type { MarkedNodes } from '../fleet/nodes.ts';
 import type { LeaseRef } from '../queue/queue-shards.ts';
 
-/** Room beside the capture for its artifacts and a failure's cause. */
+/** Bytes for the fields of a request beside the capture. */
 export const ENVELOPE_BYTES = 64 * 1024;
 
-/** A capture in a request, of whatever kind of job. */
+/** Limits of a request body with a capture. */
 export const CAPTURE_BODY: BodyBounds = { bytes: CAPTURE_BYTES_MAX + ENVELOPE_BYTES, values: CAPTURE_VALUES_MAX };
 
 /** Path parameters of a route about one lease; the id was checked with the token. */
@@ -23,7 +23,7 @@ export const leaseParams = Type.Object({ id: Type.String() });
 /** Path parameters of a route about one member of a lease's job. */
 export const memberParams = Type.Object({ ...leaseParams.properties, scan: Type.String() });
 
-/** The caller of the node API: a node with its own credential, the holder of one lease, or, if both are null, of a join token. */
+/** The caller of the node API: a node with its credential, the holder of a lease token or, if both are null, of a join token. */
 export type NodeCaller = { node: NodeIdentity | null; lease: LeaseRef | null };
 
 export type AdmitDependencies = {
@@ -35,9 +35,8 @@ export type AdmitDependencies = {
 };
 
 /**
- * Authenticates requests of nodes. Permission `join` requires a join token or the credential of the node in the path, `node` a
- * node's own credential, `lease` the token of the lease in the path. A node runs hostile code all day: its credentials must not
- * affect any other node or lease.
+ * Authenticates requests of nodes. Permission `join` requires a join token or the credential of the node in the path, `node` a node's own
+ * credential, `lease` the token of the lease in the path. Nodes run hostile code: their credentials must not affect other nodes or leases.
  */
 export function admitNode({ joinTokens, leaseSecret, blocked }: AdmitDependencies): Admit<NodeCaller> {
   return async (authorization, permission, params) => {
@@ -51,7 +50,7 @@ export function admitNode({ joinTokens, leaseSecret, blocked }: AdmitDependencie
     const node = openNodeCredential(leaseSecret, credential);
     const mayJoin = permission === 'join' && isOneOfSecrets(credential, joinTokens);
     if (!node && !mayJoin) throw unauthorized(NOT_VALID[permission === 'join' ? 'join' : 'node']);
-    if (node && permission === 'join' && node.nodeId !== id) throw notYours(node.nodeId);
+    if (node && permission === 'join' && node.nodeId !== id) throw otherNodesCredential(node.nodeId);
     if (await blocked.has(node?.nodeId ?? id)) throw blockedError(node?.nodeId ?? id);
     return { node, lease: null };
   };
@@ -62,26 +61,27 @@ const NOT_VALID = {
   node: 'This is not the credential of a node: register first, with the join token.',
 };
 
-/** The node that a route with permission `node` was called by; `nodeId` is who it says it is. */
+/** The calling node of a route with permission `node`. Throws 403 if the request names another node. */
 export function nodeOf({ node }: NodeCaller, nodeId: string): NodeIdentity {
-  if (!node) throw new Error('a route of nodes let someone in without a credential');
-  if (node.nodeId !== nodeId) throw notYours(node.nodeId);
+  if (!node) throw new Error('a route with permission node was called without a credential');
+  if (node.nodeId !== nodeId) throw otherNodesCredential(node.nodeId);
   return node;
 }
 
-/** The refusal of a node that the operator has blocked. */
+/** The 403 for a blocked node. */
 export const blockedError = (nodeId: string): ApiError =>
   new ApiError('node.blocked', `The operator has blocked the node ${nodeId}.`);
 
-const notYours = (nodeId: string) => new ApiError('forbidden', `This is the credential of the node ${nodeId}.`);
+const otherNodesCredential = (nodeId: string) =>
+  new ApiError('forbidden', `This is the credential of the node ${nodeId}.`);
 
-/** The lease that a route with permission `lease` was called for. */
+/** The lease of a route with permission `lease`. */
 export function leaseOf({ lease }: NodeCaller): LeaseRef {
-  if (!lease) throw new Error('a route of a lease let someone in without one');
+  if (!lease) throw new Error('a route with permission lease was called without a lease');
   return lease;
 }
 
-/** The scan that a route about one member of a lease's job is for. Throws a 404 for what is no member, whosever scan it is. */
+/** The member that a request names. Throws 404 for any scan that is not a member of the lease's job. */
 export async function memberOf(
   { scans }: { scans: Pick<ScanStore, 'findMember'> },
   lease: LeaseRef,
@@ -92,13 +92,13 @@ export async function memberOf(
   return scan;
 }
 
-/** Throws a 413 for a request that says that it is larger than its job allows. */
+/** Throws 413 if the declared size of a request exceeds the limit of its job. */
 export function refuseLarger({ headers }: IncomingMessage, bytesMax: number, what: string): void {
   if (Number(headers['content-length'] ?? 0) > bytesMax)
     throw new ApiError('request_too_large', `${what} has at most ${bytesMax} bytes.`);
 }
 
-/** The refusal of a late call, counted. */
+/** The 409 for a call under a lost lease; also counts it. */
 export function leaseLost({ lateResults }: Pick<WorkMetrics, 'lateResults'>, call: LateCall): ApiError {
   lateResults.inc({ call });
   return new ApiError('lease.lost', 'This lease may no longer write the scan.');

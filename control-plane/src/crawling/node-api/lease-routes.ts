@@ -39,7 +39,7 @@ export type NodeApiDependencies = AcquireDependencies &
 
 const done = { 204: { description: 'Done.' } };
 
-/** What nodes say about themselves and about leases as a whole (shared/src/lease/PROTOCOL.md). */
+/** Routes about nodes and about leases as a whole (shared/src/lease/PROTOCOL.md). */
 export function leaseRoutes(dependencies: NodeApiDependencies): Route<NodeCaller>[] {
   return [reportNode(dependencies), acquireLeases(dependencies), ...routesOfOneLease(dependencies)];
 }
@@ -49,7 +49,7 @@ function reportNode({ nodes, draining, leaseSecret }: NodeApiDependencies) {
     method: 'PUT',
     path: '/node/v1/nodes/{id}',
     group: 'Nodes',
-    summary: 'Register, and say how busy the node is; again every five seconds',
+    summary: 'Register a node and report its load, every five seconds',
     permission: 'join',
     params: Type.Object({ id: Type.String({ pattern: NODE_ID }) }),
     body: NodeReportSchema,
@@ -73,14 +73,14 @@ function acquireLeases(dependencies: NodeApiDependencies) {
     method: 'POST',
     path: '/node/v1/leases/acquire',
     group: 'Leases',
-    summary: 'Ask for work, waiting for it if need be',
+    summary: 'Acquire leases (long poll)',
     permission: 'node',
     body: AcquireSchema,
     replies: { 200: { description: 'Leases, possibly none.', schema: AcquiredSchema } },
     errors: ['node.blocked', 'storage.full', 'unavailable'],
     handle: async ({ caller, body, stream }: { caller: NodeCaller; body: Acquire; stream: IncomingMessage }) => {
       const node = nodeOf(caller, body.node_id);
-      const leases = await acquireWhileThere(dependencies, { ...body, node }, stream);
+      const leases = await acquireWhileConnected(dependencies, { ...body, node }, stream);
       dependencies.metrics.leases.inc({ outcome: 'granted' }, leases.length);
       return ok({ leases });
     },
@@ -94,17 +94,17 @@ function routesOfOneLease(dependencies: NodeApiDependencies): Route<NodeCaller>[
       method: 'POST',
       path: '/node/v1/leases/{id}/renew',
       group: 'Leases',
-      summary: 'Keep a lease alive; again every three seconds',
+      summary: 'Renew a lease, every three seconds',
       permission: 'lease',
       params: leaseParams,
-      replies: { 200: { description: 'The lease lives, or why it does not.', schema: RenewedSchema } },
+      replies: { 200: { description: 'The lease was renewed, or why not.', schema: RenewedSchema } },
       handle: async ({ caller }: { caller: NodeCaller }) => ok(await renew(dependencies, leaseOf(caller))),
     }),
     route({
       method: 'POST',
       path: '/node/v1/leases/{id}/alone',
       group: 'Leases',
-      summary: 'Begin a job of isolation `node`: nothing else runs on the node until it ends',
+      summary: 'Start a job of isolation `node`: nothing else runs on the node until it ends',
       permission: 'lease',
       params: leaseParams,
       replies: done,
@@ -118,7 +118,7 @@ function routesOfOneLease(dependencies: NodeApiDependencies): Route<NodeCaller>[
       method: 'POST',
       path: '/node/v1/leases/{id}/release',
       group: 'Leases',
-      summary: 'Give a job back: it was not begun, or the node stops',
+      summary: 'Release a lease: its job was not started, or the node stops',
       permission: 'lease',
       params: leaseParams,
       replies: done,
@@ -133,20 +133,20 @@ function routesOfOneLease(dependencies: NodeApiDependencies): Route<NodeCaller>[
   ];
 }
 
-/** Leases for a node that is still there to hear of them, and not blocked meanwhile; otherwise they go back at once. */
-async function acquireWhileThere(
+/** Acquires leases, and releases them at once if the node disconnected or was blocked during the long poll. */
+async function acquireWhileConnected(
   dependencies: NodeApiDependencies,
   request: WorkRequest,
   { socket }: IncomingMessage,
 ): Promise<Lease[]> {
-  // What a node brings back could not be stored.
+  // On a full disk, the results could not be stored.
   await dependencies.disk.requireFree();
   const gone = new AbortController();
   const onClose = () => gone.abort();
   socket.once('close', onClose);
   try {
     const leases = await acquire(dependencies, request, gone.signal).catch((error: unknown) => {
-      throw error instanceof QueueAway ? awayError(error) : error;
+      throw error instanceof QueueAway ? queueUnavailable(error) : error;
     });
     const isBlocked = leases.length > 0 && (await dependencies.blocked.has(request.node.nodeId));
     if (!isBlocked && !socket.destroyed) return leases;
@@ -158,30 +158,30 @@ async function acquireWhileThere(
   }
 }
 
-const awayError = (cause: unknown) =>
-  new ApiError('unavailable', 'The queue is away for the moment.', { cause, headers: { 'Retry-After': '1' } });
+const queueUnavailable = (cause: unknown) =>
+  new ApiError('unavailable', 'The queue is temporarily unavailable.', { cause, headers: { 'Retry-After': '1' } });
 
 function unavailable(cause: unknown): never {
-  throw awayError(cause);
+  throw queueUnavailable(cause);
 }
 
 export type MemberDependencies = AddDependencies & {
   metrics: AddDependencies['metrics'] & Pick<WorkMetrics, 'lateResults'>;
 };
 
-/** How a node adds the scans that it has found to the job that it has leased. */
+/** The route by which a node adds the scans that it found to a leased job. */
 export function memberRoutes(dependencies: MemberDependencies): Route<NodeCaller>[] {
   return [
     route({
       method: 'POST',
       path: '/node/v1/leases/{id}/members',
       group: 'Leases',
-      summary: 'Add scans that were found to the job; can be repeated',
+      summary: 'Add found scans to the job; can be repeated',
       permission: 'lease',
       params: leaseParams,
       body: AddMembersSchema,
       bodyBounds: CAPTURE_BODY,
-      replies: { 200: { description: 'How each slot stands.', schema: AddedMembersSchema } },
+      replies: { 200: { description: 'The state of each slot.', schema: AddedMembersSchema } },
       errors: ['lease.lost', 'validation_error', 'billing.quota_exhausted', 'billing.insufficient_funds'],
       handle: async ({ caller, body }: { caller: NodeCaller; body: AddMembers }) => {
         const members = await addMembers(dependencies, leaseOf(caller), body.members, new Date());

@@ -2,8 +2,8 @@ import type { Logger } from '@adsweep/shared/service/logger.ts';
 import type { RedisClient } from '../../platform/redis.ts';
 
 /**
- * Rejects where Redis may evict keys when its memory is full. It is asked by `INFO memory`, which managed services allow where they
- * refuse `CONFIG GET`; a server that does not tell its policy passes.
+ * Rejects if Redis may evict keys when its memory is full. Reads the policy from `INFO memory`, because managed services often forbid
+ * `CONFIG GET`; a server that does not report its policy passes.
  */
 export async function requireNoEviction(redis: Pick<RedisClient, 'info'>): Promise<void> {
   const [, policy = 'noeviction'] = /^maxmemory_policy:(\S+)/m.exec(await redis.info('memory')) ?? [];

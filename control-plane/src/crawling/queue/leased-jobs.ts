@@ -1,6 +1,6 @@
 import { LEASE_MS } from '@adsweep/shared/lease/messages.ts';
 import { loadScript } from '../../platform/redis.ts';
-import type { Band, LeaseRef, QueueShards, ShardKeys } from './queue-shards.ts';
+import type { LeaseRef, PriorityClass, QueueShards, ShardKeys } from './queue-shards.ts';
 import { promoteDue } from './waiting-jobs.ts';
 
 const REAPED_MAX = 200;
@@ -9,70 +9,70 @@ const script = (name: string) => loadScript(new URL(`scripts/${name}.lua`, impor
 const [acquire, renew, adopt] = [script('acquire'), script('renew'), script('adopt')];
 const [end, reap] = [script('end'), script('reap')];
 
-/** Jobs that nodes have: how a lease begins, lasts and ends. */
+/** Operations on leased jobs: how a lease starts, is renewed and ends. */
 export function leasedJobs(shards: QueueShards) {
   const { redis, all, keysFor } = shards;
-  const takeOnce = takeInTurn(shards);
+  const takeOnce = takeFromShards(shards);
 
   return {
-    /** Leases up to `max` jobs to a node, so that it has at most `slots` leases; each shard in turn goes first. */
+    /** Leases up to `max` jobs to a node, which then has at most `slots` leases. */
     async take(node: string, max: number, slots: number): Promise<LeaseRef[]> {
       const taken = await takeOnce(node, max, slots);
       return taken.length === 0 && (await promoteDue(shards)) > 0 ? takeOnce(node, max, slots) : taken;
     },
 
-    /** Gives a lease its full time again; false where this fence does not hold the job. */
+    /** Extends a lease to its full duration; false if the job is not leased under this fence. */
     async renew({ jobId, fence, organizationId }: LeaseRef): Promise<boolean> {
       const keys = keysFor(organizationId);
       return (await renew(redis, [keys.job(jobId), keys.leased], [jobId, fence, LEASE_MS, keys.prefix])) === 1;
     },
 
-    /** Leases the job to the node that holds it according to MongoDB, for its full time; false where it is known already. */
+    /** Leases the job to the node that has it according to MongoDB, for the full duration; false if the queue knows the job already. */
     async adopt(
       { jobId, fence, organizationId }: LeaseRef,
-      { band, nodeId }: { band: Band; nodeId: string },
+      { priority, nodeId }: { priority: PriorityClass; nodeId: string },
     ): Promise<boolean> {
       const keys = keysFor(organizationId);
-      const args = [jobId, organizationId, band, fence, nodeId, LEASE_MS, keys.prefix];
+      const args = [jobId, organizationId, priority, fence, nodeId, LEASE_MS, keys.prefix];
       return (await adopt(redis, [keys.job(jobId), keys.leased, keys.fence], args)) === 1;
     },
 
-    /** Forgets a leased job; false where this fence does not hold it. */
+    /** Removes a leased job; false if it is not leased under this fence. */
     async end({ jobId, fence, organizationId }: LeaseRef): Promise<boolean> {
-      const { job, leased, ring, fence: last, caps, prefix } = keysFor(organizationId);
-      const reply = await end(redis, [job(jobId), leased, ring, last, caps], [jobId, fence, prefix]);
+      const { job, leased, roundRobin, fence: last, caps, prefix } = keysFor(organizationId);
+      const reply = await end(redis, [job(jobId), leased, roundRobin, last, caps], [jobId, fence, prefix]);
       shards.announce(reply === 2 ? 1 : 0);
       return reply !== 0;
     },
 
-    /** Forgets jobs whose lease has run out and answers those leases, each to one caller only. */
+    /** Removes jobs whose lease has expired, and returns these leases, each to one caller only. */
     async reap(): Promise<LeaseRef[]> {
       const reaped = await Promise.all(
-        all.map(async ({ prefix, leased, ring, fence, caps }) =>
-          refs(await reap(redis, [leased, ring, fence, caps], [prefix, REAPED_MAX])),
+        all.map(async ({ prefix, leased, roundRobin, fence, caps }) =>
+          refs(await reap(redis, [leased, roundRobin, fence, caps], [prefix, REAPED_MAX])),
         ),
       );
       const leases = reaped.flat();
-      // Each may have made room under its organization's cap.
+      // Each may have brought its organization below its cap.
       shards.announce(leases.length);
       return leases;
     },
   };
 }
 
-/** Leases from all shards once; each in turn goes first, so that none is preferred. */
-function takeInTurn({ redis, all }: QueueShards) {
+/** Leases from all shards, starting with another one each time, so that none is preferred. */
+function takeFromShards({ redis, all }: QueueShards) {
   let nextShard = 0;
 
   const takeFrom = async (keys: ShardKeys, node: string, max: number, slots: number): Promise<LeaseRef[]> => {
-    const { prefix, ring, leased, fence, caps, adopted } = keys;
-    return refs(await acquire(redis, [ring, leased, fence, caps, adopted], [prefix, node, LEASE_MS, max, slots]));
+    const { prefix, roundRobin, leased, fence, caps, adopted } = keys;
+    return refs(await acquire(redis, [roundRobin, leased, fence, caps, adopted], [prefix, node, LEASE_MS, max, slots]));
   };
 
   return async (node: string, max: number, slots: number): Promise<LeaseRef[]> => {
     const taken: LeaseRef[] = [];
     const first = nextShard++;
-    // A shard counts what it leased itself; with one shard, the usual case, that count is exact even for concurrent calls.
+    // A shard counts its own leases. With one shard, the usual case, the count is exact also for concurrent calls.
     const held = all.length === 1 ? [0] : await Promise.all(all.map((keys) => redis.zcard(keys.node(node))));
     const total = held.reduce((sum, count) => sum + count, 0);
     for (let step = 0; step < all.length && taken.length < max; step += 1) {

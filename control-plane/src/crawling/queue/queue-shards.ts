@@ -4,7 +4,7 @@ import type { WakeHub } from '../../platform/wake-hub.ts';
 
 export type WorkHints = Pick<WakeHub, 'signal' | 'announce' | 'isConnected'>;
 
-/** What all operations of the queue share: its shards in Redis, the caps of organizations, and how waiting nodes are woken. */
+/** What the operations of the queue share: its shards in Redis, the caps of organizations, and the signal to waiting nodes. */
 export type QueueShards = {
   redis: RedisClient;
   /** The keys of each shard, by its number. */
@@ -12,7 +12,7 @@ export type QueueShards = {
   numberOf(organizationId: string): number;
   keysFor(organizationId: string): ShardKeys;
   leaseCapOf: LeaseCapOf;
-  /** Wakes a waiting node for each of so many jobs. */
+  /** Wakes one waiting node per job. */
   announce(jobs: number): void;
 };
 
@@ -32,21 +32,24 @@ export function queueShards(redis: RedisClient, shards: number, wake: WorkHints,
 }
 
 /**
- * The keys of one of `shards` shards (shared/src/lease/PROTOCOL.md). The hash tag keeps them in one slot of a Redis Cluster; it names the
- * number of shards, so that another number begins with an empty index, which is rebuilt.
+ * The keys of one of `shards` shards (shared/src/lease/PROTOCOL.md). The hash tag keeps them in one slot of a Redis Cluster. It contains the
+ * number of shards, so that the index starts empty, and is rebuilt, when that number changes. `ring` and `band` are names of earlier versions
+ * that running farms have in Redis.
  */
 export function shardKeys(shard: number, shards = 1) {
   const prefix = `{q${shard}of${shards}}:`;
   return {
-    /** What every key of the shard begins with; scripts build the keys below from it. */
+    /** The common prefix, from which scripts build the keys below. */
     prefix,
     job: (jobId: string) => `${prefix}job:${jobId}`,
-    waiting: (organizationId: string, band: Band) => `${prefix}waiting:${band}:${organizationId}`,
-    band: (band: Band) => `${prefix}waiting:${band}`,
+    /** Waiting jobs of an organization. */
+    waiting: (organizationId: string, priority: PriorityClass) => `${prefix}waiting:${priority}:${organizationId}`,
+    /** Waiting jobs of all organizations. */
+    waitingOfAll: (priority: PriorityClass) => `${prefix}waiting:${priority}`,
     turns: (organizationId: string) => `${prefix}turns:${organizationId}`,
     leases: (organizationId: string) => `${prefix}leases:${organizationId}`,
     node: (node: string) => `${prefix}node:${node}`,
-    ring: `${prefix}ring`,
+    roundRobin: `${prefix}ring`,
     caps: `${prefix}caps`,
     delayed: `${prefix}delayed`,
     leased: `${prefix}leased`,
@@ -58,24 +61,24 @@ export function shardKeys(shard: number, shards = 1) {
 
 export type ShardKeys = ReturnType<typeof shardKeys>;
 
-/** Which of an organization's queues a job waits in: 0 interactive, for scans a person waits for, 1 bulk, 2 campaigns. */
-export type Band = 0 | 1 | 2;
-/** All bands, the one that goes first first. */
-export const BANDS: readonly Band[] = [0, 1, 2];
+/** Priority of a job among those of its organization: 0 interactive (single scans), 1 bulk, 2 campaigns. Stored as `band`. */
+export type PriorityClass = 0 | 1 | 2;
+/** All priority classes, highest first. */
+export const PRIORITY_CLASSES: readonly PriorityClass[] = [0, 1, 2];
 
-/** How metrics call the bands. */
-export const NAME_OF_BAND: Record<Band, string> = { 0: 'interactive', 1: 'bulk', 2: 'campaign' };
+/** Names of the priority classes in metrics. */
+export const NAME_OF_CLASS: Record<PriorityClass, string> = { 0: 'interactive', 1: 'bulk', 2: 'campaign' };
 
-/** The shard of an organization: all its jobs are in one, so that its turn is kept in one place. */
+/** The shard of an organization. All its jobs are in one shard, which keeps its turn. */
 export function shardOf(organizationId: string, shards: number): number {
   return createHash('sha1').update(organizationId).digest().readUInt32BE(0) % shards;
 }
 
-/** A leased job: `fence` grows with every lease that is given in a shard. */
+/** A leased job. `fence` grows with every lease of the shard. */
 export type LeaseRef = { jobId: string; fence: number; organizationId: string };
 
-/** A job's place in the queue. `delayMs` keeps it back, for a retry; below 0: it has been due for so long, and stands before later ones. */
-export type WaitingJob = { jobId: string; organizationId: string; band: Band; delayMs: number };
+/** A job to be queued. `delayMs`: time until it is due, for retries; negative: it was due that long ago, and precedes jobs due later. */
+export type WaitingJob = { jobId: string; organizationId: string; priority: PriorityClass; delayMs: number };
 
-/** How many leases an organization may have at once; null: as many as there are slots. */
+/** Maximum number of concurrent leases of an organization; null: unlimited. */
 export type LeaseCapOf = (organizationId: string) => Promise<number | null>;

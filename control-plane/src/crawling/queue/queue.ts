@@ -3,19 +3,19 @@ import type { RedisClient } from '../../platform/redis.ts';
 import { type Loop, startLoop } from '../../platform/start-loop.ts';
 import { singleProcessHints } from '../../platform/wake-hub.ts';
 import { leasedJobs } from './leased-jobs.ts';
-import { type Band, type LeaseCapOf, queueShards, type WorkHints } from './queue-shards.ts';
+import { type LeaseCapOf, type PriorityClass, queueShards, type WorkHints } from './queue-shards.ts';
 import { queueUpkeep } from './queue-upkeep.ts';
 import { type QueueDepth, type QueueLoad, readDepth, readLoad, readOldest } from './read-depth.ts';
 import { waitingJobs } from './waiting-jobs.ts';
 
-/** `shards`: how many queues the organizations are spread over, the same number in all processes. */
+/** `shards`: the number of queues that organizations are distributed over, the same in all processes. */
 export type QueueOptions = { shards?: number | undefined; wake?: WorkHints; leaseCapOf?: LeaseCapOf };
 
-/** The index of crawl jobs in Redis (shared/src/lease/PROTOCOL.md). Every call rejects while Redis is away. */
+/** The index of crawl jobs in Redis (shared/src/lease/PROTOCOL.md). Every call rejects while Redis is unavailable. */
 export type CrawlQueue = ReturnType<typeof crawlQueue>;
 
-/** How often a waiting node looks by itself, in ms: rarely where hints of other processes arrive. */
-const LOOK_EVERY_MS = { withHints: 10_000, withoutHints: 1_000 };
+/** Polling interval of a waiting node, in ms: long while wake-up hints of other processes arrive. */
+const POLL_EVERY_MS = { withHints: 10_000, withoutHints: 1_000 };
 
 export function crawlQueue(
   redis: RedisClient,
@@ -33,28 +33,28 @@ export function crawlQueue(
     ...leasedJobs(shards),
     ...queueUpkeep(shards),
 
-    /** The number of the connection to Redis, another one after each time it was lost. */
+    /** Number of the connection to Redis; it changes with each reconnection. */
     connection: (): number => connection,
 
-    /** Resolves when a job may be waiting, or after `ms`. Without a hint it is time to look now and then. */
+    /** Resolves when a job may be waiting, after `ms`, or when it is time to poll. */
     waitForWork(ms: number, stop?: AbortSignal): Promise<void> {
-      return work.wait(Math.min(ms, LOOK_EVERY_MS[wake.isConnected() ? 'withHints' : 'withoutHints']), stop);
+      return work.wait(Math.min(ms, POLL_EVERY_MS[wake.isConnected() ? 'withHints' : 'withoutHints']), stop);
     },
 
-    /** How many jobs there are in each state. */
+    /** Number of jobs in each state. */
     depth: (): Promise<QueueDepth> => readDepth(redis, shards.all),
 
-    /** The same, with how many of those that wait are beyond their organization's cap. */
+    /** The same, with the number of waiting jobs beyond their organization's cap. */
     load: (): Promise<QueueLoad> => readLoad(redis, shards.all),
 
-    /** For how many seconds the oldest waiting job of each band has waited; 0: none waits. */
-    oldestWaiting: (): Promise<Record<Band, number>> => readOldest(redis, shards.all),
+    /** Age in seconds of the oldest waiting job of each priority class; 0: none waits. */
+    oldestWaiting: (): Promise<Record<PriorityClass, number>> => readOldest(redis, shards.all),
   };
 }
 
 const PROMOTE_EVERY_MS = 1_000;
 
-/** Hands delayed jobs out when they are due: nodes that wait for work need not look for them. */
+/** Promotes delayed jobs when they are due. */
 export function startPromoting({ queue, logger }: { queue: Pick<CrawlQueue, 'promote'>; logger: Logger }): Loop {
   return startLoop(logger, { name: 'promoting delayed jobs', everyMs: PROMOTE_EVERY_MS, step: () => queue.promote() });
 }

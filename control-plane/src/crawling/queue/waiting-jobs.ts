@@ -1,30 +1,30 @@
 import { gatherByKey } from '../../platform/gather-by-key.ts';
 import { loadScript } from '../../platform/redis.ts';
 import type { ScanInQueue } from '../../scan/scan.ts';
-import type { Band, QueueShards, ShardKeys, WaitingJob } from './queue-shards.ts';
+import type { PriorityClass, QueueShards, ShardKeys, WaitingJob } from './queue-shards.ts';
 
 const PROMOTED_MAX = 200;
-/** Jobs in one call of a script: it keeps Redis for a millisecond or two. */
+/** Jobs per script call, which then blocks Redis for a millisecond or two. */
 const ENQUEUED_AT_ONCE = 100;
 
 const script = (name: string) => loadScript(new URL(`scripts/${name}.lua`, import.meta.url));
 const [enqueue, promote, drop] = [script('enqueue'), script('promote'), script('drop')];
 
-/** Jobs that no node has: they wait, or are delayed until they are due. */
+/** Operations on jobs that are not leased: waiting ones, and delayed ones that are not due yet. */
 export function waitingJobs(shards: QueueShards) {
   const { redis, all, keysFor } = shards;
 
-  /** Jobs that are queued one by one while a call is under way share the next one. */
+  /** Batches the jobs that are queued one by one while a script call runs. */
   const enqueueSoon = gatherByKey(
     (shard: string, jobs: WaitingJob[]) => enqueueInShard(shards, all[Number(shard)]!, jobs),
     ENQUEUED_AT_ONCE,
   );
 
   return {
-    /** Puts a job in its organization's queue; false where it is really in the queue that its state names already. */
+    /** Adds a job to its organization's queue; false if it is in the set of its state already. */
     enqueue: (job: WaitingJob): Promise<boolean> => enqueueSoon(String(shards.numberOf(job.organizationId)), job),
 
-    /** Puts jobs in their organizations' queues, some hundred at a time; answers how many were not in the queue that their state names. */
+    /** Adds jobs to their organizations' queues, a hundred per script call; returns how many were missing from the set of their state. */
     async enqueueAll(jobs: WaitingJob[]): Promise<number> {
       const byShard = Map.groupBy(jobs, ({ organizationId }) => keysFor(organizationId));
       let added = 0;
@@ -34,41 +34,41 @@ export function waitingJobs(shards: QueueShards) {
       return added;
     },
 
-    /** Makes delayed jobs that are due wait for a node, and wakes nodes for them. */
+    /** Moves delayed jobs that are due to the waiting ones, and wakes nodes for them. */
     async promote(): Promise<void> {
       shards.announce(await promoteDue(shards));
     },
 
-    /** Forgets a job that no node has; false where a node has it or there is none. */
+    /** Removes a job that is not leased; false if it is leased or does not exist. */
     async drop(organizationId: string, jobId: string): Promise<boolean> {
       const keys = keysFor(organizationId);
-      return (await drop(redis, [keys.job(jobId), keys.ring, keys.delayed], [keys.prefix, jobId])) === 1;
+      return (await drop(redis, [keys.job(jobId), keys.roundRobin, keys.delayed], [keys.prefix, jobId])) === 1;
     },
   };
 }
 
-/** Makes delayed jobs that are due wait for a node; answers how many. */
+/** Moves delayed jobs that are due to the waiting ones; returns how many. */
 export async function promoteDue({ redis, all }: QueueShards): Promise<number> {
   const moved = await Promise.all(
-    all.map(({ prefix, delayed, ring, fence }) =>
-      promote(redis, [delayed, ring, fence], [prefix, PROMOTED_MAX]).then(Number),
+    all.map(({ prefix, delayed, roundRobin, fence }) =>
+      promote(redis, [delayed, roundRobin, fence], [prefix, PROMOTED_MAX]).then(Number),
     ),
   );
   return moved.reduce((sum, count) => sum + count, 0);
 }
 
-/** Answers for each job whether it was missing from the queue that its state names. */
+/** Returns for each job whether it was missing from the set of its state. */
 async function enqueueInShard(
   { redis, leaseCapOf, announce }: QueueShards,
   keys: ShardKeys,
   jobs: WaitingJob[],
 ): Promise<boolean[]> {
   const caps = await Promise.all(jobs.map(({ organizationId }) => leaseCapOf(organizationId)));
-  const args = jobs.flatMap(({ jobId, organizationId, band, delayMs }, at) => [
-    ...[jobId, organizationId, band, Math.ceil(delayMs), caps[at] ?? ''],
+  const args = jobs.flatMap(({ jobId, organizationId, priority, delayMs }, at) => [
+    ...[jobId, organizationId, priority, Math.ceil(delayMs), caps[at] ?? ''],
   ]);
-  const { ring, delayed, fence, caps: capsKey, prefix } = keys;
-  const replies = (await enqueue(redis, [ring, delayed, fence, capsKey], [prefix, ...args])) as number[];
+  const { roundRobin, delayed, fence, caps: capsKey, prefix } = keys;
+  const replies = (await enqueue(redis, [roundRobin, delayed, fence, capsKey], [prefix, ...args])) as number[];
   announce(replies.filter((reply) => reply === 1).length);
   return replies.map((reply) => reply > 0);
 }
@@ -77,17 +77,17 @@ const countTrue = (values: boolean[]): number => values.filter(Boolean).length;
 
 type QueuedScan = Pick<ScanInQueue, 'organization_id' | 'job_id' | 'band' | 'campaign_id' | 'due_at'>;
 
-/** The queue a scan waits in: people wait for single scans, nobody sits before a campaign's. */
-export function bandOf({ band, campaign_id }: Pick<ScanInQueue, 'band' | 'campaign_id'>): Band {
+/** The priority class of a scan's job. Single scans come first, because a person waits for them. */
+export function priorityClassOf({ band, campaign_id }: Pick<ScanInQueue, 'band' | 'campaign_id'>): PriorityClass {
   return campaign_id !== null ? 2 : (band ?? 0);
 }
 
-/** The longest that a retry waits, in ms. */
+/** The longest delay of a retry, in ms. */
 export const RETRY_WAIT_MAX_MS = 60_000;
 
-/** The place in the queue of a pending scan's crawl job: kept back until the scan is due, before those that are due later. */
+/** The crawl job of a pending scan, delayed until the scan is due. */
 export function waitingJobOf(scan: QueuedScan, now: Date): WaitingJob {
-  // Another control plane, whose clock is ahead of ours, may have said when it is due.
+  // Another control plane set the due time, and its clock may be ahead of ours.
   const delayMs = Math.min(scan.due_at.getTime() - now.getTime(), RETRY_WAIT_MAX_MS);
-  return { jobId: scan.job_id, organizationId: scan.organization_id, band: bandOf(scan), delayMs };
+  return { jobId: scan.job_id, organizationId: scan.organization_id, priority: priorityClassOf(scan), delayMs };
 }

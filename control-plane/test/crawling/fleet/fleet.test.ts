@@ -4,7 +4,7 @@ import { NO_QUOTAS, newOrganization } from '../../../src/accounts/organizations/
 import { countSlots, desiredNodes, nodeStateOf } from '../../../src/crawling/fleet/fleet-state.ts';
 import type { ReportedNode } from '../../../src/crawling/fleet/nodes.ts';
 import { refill } from '../../../src/crawling/leases/refill.ts';
-import type { Band } from '../../../src/crawling/queue/queue-shards.ts';
+import type { PriorityClass } from '../../../src/crawling/queue/queue-shards.ts';
 import { type RunningApi, runningApi } from '../../support/running-api.ts';
 import { REPORT } from '../../support/simulated-node.ts';
 
@@ -71,19 +71,19 @@ describe('the operations about the fleet', () => {
     await api.accounts.organizations.insert(newOrganization({ _id: 'capped', name: 'capped' }, SEEN));
     await api.accounts.organizations.change('capped', { quotas: { ...NO_QUOTAS, concurrent_leases: 3 } }, []);
     await refill(api.domains.crawling.dependencies);
-    const enqueue = (count: number, organizationId: string, band: Band, delayMs = 0) =>
+    const enqueue = (count: number, organizationId: string, priority: PriorityClass, delayMs = 0) =>
       queue.enqueueAll(
-        Array.from({ length: count }, () => ({ jobId: crypto.randomUUID(), organizationId, band, delayMs })),
+        Array.from({ length: count }, () => ({ jobId: crypto.randomUUID(), organizationId, priority, delayMs })),
       );
     await enqueue(3, 'capped', 0);
     assert.equal((await queue.take('a-1', 3, 256)).length, 3);
     await enqueue(5, 'capped', 1);
-    for (const [count, band] of [
+    for (const [count, priority] of [
       [3, 0],
       [3, 1],
       [1, 2],
     ] as const)
-      await enqueue(count, 'free', band);
+      await enqueue(count, 'free', priority);
     await enqueue(2, 'free', 0, 60_000);
   });
   after(() => api.stop());

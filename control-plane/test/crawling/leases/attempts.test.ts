@@ -339,7 +339,7 @@ describe('after a crash', () => {
     const { dependencies } = farm.farm;
     const loop = startRefill(dependencies);
     const keys = shardKeys(0);
-    const lossOf = [[keys.ring], ['*:waiting:*', keys.delayed, keys.leased], ['*:job:*']];
+    const lossOf = [[keys.roundRobin], ['*:waiting:*', keys.delayed, keys.leased], ['*:job:*']];
     const find = async (pattern: string) => (pattern.includes('*') ? farm.redis.client.keys(pattern) : [pattern]);
     const lease = await leased();
     const later = await farm.submit({ due_at: new Date(Date.now() + 60_000) });

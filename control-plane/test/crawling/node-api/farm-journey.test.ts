@@ -118,7 +118,7 @@ describe('the journey of a scan', { timeout: 20_000 }, () => {
     await farm.farm.nodes.report(newIdentity('drained', 4), { ...report, draining: true });
     const metrics = workMetrics(new Registry());
     const { queue, fleet } = farm.farm.dependencies;
-    await queue.enqueue({ jobId: 'a', organizationId: 'a', band: 1, delayMs: 60_000 });
+    await queue.enqueue({ jobId: 'a', organizationId: 'a', priority: 1, delayMs: 60_000 });
     await countWork({ queue, fleet, metrics, logger: farm.parts.logger });
     await queue.drop('a', 'a');
     const read = async (gauge: { get(): Promise<{ values: { value: number }[] }> }) =>

@@ -14,9 +14,9 @@ const cells = (heading: string) =>
     .map((row) => row.split('|')[1]!.trim().replaceAll('`', ''));
 
 it('PROTOCOL.md names exactly the keys that the code makes', () => {
-  const { prefix: _, job, waiting, band, turns, leases, node, ...fixed } = keys;
+  const { prefix: _, job, waiting, waitingOfAll, turns, leases, node, ...fixed } = keys;
   const made = [
-    band(0).replace(':0', ':<band>'),
+    waitingOfAll(0).replace(':0', ':<band>'),
     leases('<org>'),
     node('<node>'),
     job('<job>'),

@@ -8,11 +8,11 @@ const CAP = 3;
 let caps: Record<string, number | null> = {};
 const leaseCapOf = async (organizationId: string) => caps[organizationId] ?? null;
 const { queue: capped, redis, expire } = await startQueue({ leaseCapOf });
-const job = (jobId: string, organizationId = 'org') => ({ jobId, organizationId, band: 0 as const, delayMs: 0 });
+const job = (jobId: string, organizationId = 'org') => ({ jobId, organizationId, priority: 0 as const, delayMs: 0 });
 const jobs = (count: number, organizationId = 'org') =>
   Array.from({ length: count }, (_, n) => job(`${organizationId}-${n}`, organizationId));
 const noLeases = async () => {};
-const ringOf = () => redis.client.zrange(keys.ring, '0', '-1');
+const ringOf = () => redis.client.zrange(keys.roundRobin, '0', '-1');
 
 beforeEach(async () => {
   caps = { org: CAP };
@@ -78,7 +78,7 @@ describe('the cap on the leases of an organization', () => {
     assert.deepEqual(new Set(early.map(({ organizationId }) => organizationId)), new Set(['free']));
     await redis.client.del(...held.map(({ jobId }) => keys.job(jobId)));
     await capped.whileAdopting(async () => {
-      for (const ref of held) assert.equal(await capped.adopt(ref, { band: 0, nodeId: 'node' }), true);
+      for (const ref of held) assert.equal(await capped.adopt(ref, { priority: 0, nodeId: 'node' }), true);
     });
     assert.equal(await capped.isAdopted(), true);
     assert.deepEqual(await capped.take('node', 32, 256), []);

@@ -32,7 +32,7 @@ describe('the index of crawl jobs', () => {
     assert.equal(await queue.drop('org', 'leased'), false);
   });
 
-  it('counts what waits by band, what is delayed and what is leased', async () => {
+  it('counts waiting jobs by priority class, what is delayed and what is leased', async () => {
     await enqueue('leased', 'org', 1);
     await takeOne();
     await enqueue('a', 'org', 0);
@@ -51,7 +51,7 @@ describe('the index of crawl jobs', () => {
     const sharded = crawlQueue(redis.client, { shards: 4 });
     const organizations = Array.from({ length: 12 }, (_, n) => `org-${n}`);
     for (const organizationId of organizations)
-      await sharded.enqueue({ jobId: `of-${organizationId}`, organizationId, band: 0, delayMs: 0 });
+      await sharded.enqueue({ jobId: `of-${organizationId}`, organizationId, priority: 0, delayMs: 0 });
     const taken = await sharded.take('node', 20, 256);
     assert.equal(taken.length, 12);
     for (const { jobId, organizationId } of taken) {
@@ -72,7 +72,7 @@ describe('the index of crawl jobs', () => {
     const one = (n: number) => ({
       jobId: `job-${n % 250}`,
       organizationId: `org-${n % 10}`,
-      band: 0 as const,
+      priority: 0 as const,
       delayMs: 0,
     });
     const added = await Promise.all(Array.from({ length: 300 }, (_, n) => sharded.enqueue(one(n))));

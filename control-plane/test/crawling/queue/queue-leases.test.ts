@@ -47,7 +47,7 @@ describe('the index of crawl jobs', () => {
     assert.equal((await queue.take('node', 3, 4)).length, 2, 'a count that was lost is made good by renewals');
 
     for (let n = 0; n < 20; n += 1)
-      await sharded.enqueue({ jobId: `sharded-${n}`, organizationId: `org-${n}`, band: 0, delayMs: 0 });
+      await sharded.enqueue({ jobId: `sharded-${n}`, organizationId: `org-${n}`, priority: 0, delayMs: 0 });
     assert.equal((await sharded.take('many', 9, 7)).length, 7);
     assert.equal((await sharded.take('many', 9, 7)).length, 0);
   });
@@ -86,7 +86,7 @@ describe('the index of crawl jobs', () => {
   it('wakes a node that waits for work when a job is enqueued', async () => {
     const waking = crawlQueue(redis.client, { wake: hintsWithoutPoll() });
     const woken = wokenByHint(waking);
-    await waking.enqueue({ jobId: 'a', organizationId: 'org', band: 0, delayMs: 0 });
+    await waking.enqueue({ jobId: 'a', organizationId: 'org', priority: 0, delayMs: 0 });
     await woken;
   });
 });

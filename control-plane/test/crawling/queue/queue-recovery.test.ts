@@ -13,7 +13,7 @@ describe('the index of crawl jobs', () => {
     const ref = await takeOne();
     await redis.client.flushall();
     assert.equal(await queue.renew(ref), false);
-    const job = { band: 0 as const, nodeId: 'node' };
+    const job = { priority: 0 as const, nodeId: 'node' };
     assert.equal(await queue.adopt(ref, job), true);
     assert.equal(await queue.adopt(ref, job), false);
     assert.equal(await queue.adopt({ ...ref, fence: ref.fence - 1 }, job), false);
@@ -21,7 +21,7 @@ describe('the index of crawl jobs', () => {
   });
 
   it('adopts no job that waits: whoever takes it next asks MongoDB', async () => {
-    const job = { band: 0 as const, nodeId: 'node' };
+    const job = { priority: 0 as const, nodeId: 'node' };
     await enqueue('waiting');
     await enqueue('delayed', 'org', 0, 60_000);
     assert.equal(await queue.adopt({ jobId: 'waiting', fence: 1, organizationId: 'org' }, job), false);
@@ -33,13 +33,20 @@ describe('the index of crawl jobs', () => {
     await enqueue('a');
     const ref = await takeOne();
     await redis.client.del(keys.leased);
-    assert.equal(await queue.adopt(ref, { band: 0, nodeId: 'node' }), true);
+    assert.equal(await queue.adopt(ref, { priority: 0, nodeId: 'node' }), true);
     await expire(keys.leased, 'a');
     assert.deepEqual(await queue.reap(), [ref]);
   });
 
   it('takes a scan again when any of its keys is gone, and gives it once', async () => {
-    const lost = [keys.ring, keys.waiting('org', 0), keys.band(0), keys.turns('org'), keys.job('a'), keys.fence];
+    const lost = [
+      keys.roundRobin,
+      keys.waiting('org', 0),
+      keys.waitingOfAll(0),
+      keys.turns('org'),
+      keys.job('a'),
+      keys.fence,
+    ];
     for (const key of lost) {
       await redis.client.flushall();
       await enqueue('a');

@@ -38,7 +38,7 @@ describe('a queue of several shards on a Redis Cluster of three', () => {
     const jobs = Array.from({ length: 240 }, (_, n) => ({
       jobId: `job-${n}`,
       organizationId: `org-${n % 24}`,
-      band: (n % 3) as 0 | 1 | 2,
+      priority: (n % 3) as 0 | 1 | 2,
       delayMs: 0,
     }));
     assert.equal(await first!.enqueueAll(jobs), 240);
@@ -57,7 +57,7 @@ describe('a queue of several shards on a Redis Cluster of three', () => {
     assert.equal((await first!.take('node', 8, 256)).length, 2);
     assert.equal(capped?.organizationId, 'org-0');
 
-    await second!.enqueue({ jobId: 'later', organizationId: 'org-5', band: 0, delayMs: 60_000 });
+    await second!.enqueue({ jobId: 'later', organizationId: 'org-5', priority: 0, delayMs: 60_000 });
     const keys = shardKeys(shardOf('org-5', SHARDS), SHARDS);
     const woken = takeWhenWoken(second!, 'late');
     await until('the node to wait', () => hubs[1]!.signal('jobs').waiting() === 1);

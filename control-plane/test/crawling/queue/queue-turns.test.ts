@@ -18,23 +18,23 @@ describe('the index of crawl jobs', () => {
   });
 
   it('gives four interactive jobs for two of bulk and one of campaigns while all wait', async () => {
-    for (const [band, name] of [
+    for (const [priority, name] of [
       [2, 'campaign'],
       [1, 'bulk'],
       [0, 'page'],
     ] as const)
-      for (let n = 0; n < 8; n += 1) await enqueue(`${name}-${n}`, 'org', band);
-    const bandsOf = (refs: LeaseRef[]) => idsOf(refs).map((id) => id.split('-')[0]);
+      for (let n = 0; n < 8; n += 1) await enqueue(`${name}-${n}`, 'org', priority);
+    const classesOf = (refs: LeaseRef[]) => idsOf(refs).map((id) => id.split('-')[0]);
     const turns = ['page', 'page', 'bulk', 'page', 'page', 'bulk', 'campaign'];
-    assert.deepEqual(bandsOf(await take(14)), [...turns, ...turns]);
-    assert.deepEqual(bandsOf(await take(10)), [...Array(4).fill('bulk'), ...Array(6).fill('campaign')]);
+    assert.deepEqual(classesOf(await take(14)), [...turns, ...turns]);
+    assert.deepEqual(classesOf(await take(10)), [...Array(4).fill('bulk'), ...Array(6).fill('campaign')]);
   });
 
   it('leases the one scan of an organization within two turns while another has 10,000 waiting', async () => {
     const many = Array.from({ length: 10_000 }, (_, n) => ({
       jobId: `many-${n}`,
       organizationId: 'many',
-      band: 1 as const,
+      priority: 1 as const,
       delayMs: 0,
     }));
     assert.equal(await queue.enqueueAll(many), 10_000);

@@ -1,7 +1,7 @@
--- nothing -> leased: MongoDB names this lease and Redis has forgotten it, or a part of it.
+-- nothing -> leased: MongoDB names this lease, and Redis has lost all or part of it.
 -- KEYS  1 job  2 leased  3 fence
--- ARGV  1 job id  2 organization  3 band (0, 1, 2)  4 fence  5 node  6 lease in ms  7 prefix of the shard's keys
--- Reply 1 it is leased now, 0 the job waits, or is leased already by this fence or a younger one
+-- ARGV  1 job id  2 organization  3 priority class (0, 1, 2)  4 fence  5 node  6 lease in ms  7 prefix of the shard's keys
+-- Reply 1 leased now, 0 the job waits, or is leased already under this fence or a later one
 local id, org, fence, node, lease, prefix = ARGV[1], ARGV[2], ARGV[4], ARGV[5], tonumber(ARGV[6]), ARGV[7]
 local state, holder = unpack(redis.call('HMGET', KEYS[1], 'state', 'fence'))
 

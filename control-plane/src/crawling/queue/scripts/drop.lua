@@ -1,16 +1,16 @@
--- waiting or delayed -> nothing: nobody wants it any more.
--- KEYS  1 job  2 ring  3 delayed
+-- waiting or delayed -> nothing: its scans were cancelled.
+-- KEYS  1 job  2 round-robin set (`ring`)  3 delayed
 -- ARGV  1 prefix of the shard's keys  2 job id
 -- Reply 1 dropped, 0 there was no such job, or a node has it
 local prefix, id = ARGV[1], ARGV[2]
-local org, band, state = unpack(redis.call('HMGET', KEYS[1], 'org', 'band', 'state'))
+local org, class, state = unpack(redis.call('HMGET', KEYS[1], 'org', 'band', 'state'))
 
 if state == 'delayed' then
   redis.call('ZREM', KEYS[3], id)
 elseif state == 'waiting' then
   local waiting = prefix .. 'waiting:'
-  redis.call('ZREM', waiting .. band .. ':' .. org, id)
-  redis.call('ZREM', waiting .. band, id)
+  redis.call('ZREM', waiting .. class .. ':' .. org, id)
+  redis.call('ZREM', waiting .. class, id)
   if redis.call('EXISTS', waiting .. '0:' .. org, waiting .. '1:' .. org, waiting .. '2:' .. org) == 0 then
     redis.call('ZREM', KEYS[2], org)
     redis.call('DEL', prefix .. 'turns:' .. org)

@@ -1,7 +1,7 @@
--- leased -> nothing: the attempt is over, or the node gives the job back.
--- KEYS  1 job  2 leased  3 ring  4 fence  5 caps
+-- leased -> nothing: the attempt has ended, or the node released the job.
+-- KEYS  1 job  2 leased  3 round-robin set (`ring`)  4 fence  5 caps
 -- ARGV  1 job id  2 fence  3 prefix of the shard's keys
--- Reply 1 ended, 2 ended and the organization is below its cap again, 0 this fence does not hold the job here
+-- Reply 1 ended, 2 ended and the organization is below its cap again, 0 the job is not leased under this fence
 local id, fence, prefix = ARGV[1], ARGV[2], ARGV[3]
 local state, holder, node, org = unpack(redis.call('HMGET', KEYS[1], 'state', 'fence', 'node', 'org'))
 
@@ -11,7 +11,7 @@ redis.call('ZREM', KEYS[2], id)
 redis.call('ZREM', prefix .. 'node:' .. node, id)
 redis.call('ZREM', prefix .. 'leases:' .. org, id)
 redis.call('DEL', KEYS[1])
--- Without a cap it never left the ring.
+-- Without a cap it never left the round-robin set.
 if redis.call('HEXISTS', KEYS[5], org) == 0 then return 1 end
 local waiting = prefix .. 'waiting:'
 if redis.call('EXISTS', waiting .. '0:' .. org, waiting .. '1:' .. org, waiting .. '2:' .. org) == 0 then return 1 end

@@ -1,17 +1,17 @@
--- nothing -> waiting, or nothing -> delayed. A job that its queue does not know (any more) counts as nothing.
--- KEYS  1 ring  2 delayed  3 fence  4 caps
+-- nothing -> waiting, or nothing -> delayed. A job that is missing from the set of its state counts as nothing.
+-- KEYS  1 round-robin set (`ring`)  2 delayed  3 fence  4 caps
 -- ARGV  1 prefix of the shard's keys, then for each job:
---       id, organization, band (0, 1, 2), delay in ms (below 0: it has been due for so long), cap on the organization's leases ('': none)
--- Reply for each job 1 it is queued now and can be leased, 2 it is queued now and kept back, 0 it was in its queue already
+--       id, organization, priority class (0, 1, 2), delay in ms (negative: due since then), cap on the organization's leases ('': none)
+-- Reply for each job 1 queued now and can be leased, 2 queued now and delayed or beyond the cap, 0 it was queued already
 local prefix = ARGV[1]
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 local micros = time[1] * 1000000 + time[2]
 local hasRoom, replies = {}, {}
--- As in acquire.
+-- See acquire.lua.
 local FORGOTTEN_MS = 600000
 
--- Takes note of the cap. An organization below it stands in the ring once, as long as anything of it waits.
+-- Stores the cap. An organization below its cap is in the round-robin set while any of its jobs waits.
 local function offer(org, cap)
   if (redis.call('HGET', KEYS[4], org) or '') ~= cap then
     if cap == '' then redis.call('HDEL', KEYS[4], org) else redis.call('HSET', KEYS[4], org, cap) end
@@ -21,7 +21,7 @@ local function offer(org, cap)
   if hasRoom[org] then redis.call('ZADD', KEYS[1], 'NX', redis.call('GET', KEYS[3]) or '0', org) end
 end
 
-local function queue(id, org, band, delay)
+local function queue(id, org, class, delay)
   local hash = prefix .. 'job:' .. id
   local state, before = unpack(redis.call('HMGET', hash, 'state', 'band'))
   local known = state and prefix .. (state == 'waiting' and 'waiting:' .. before .. ':' .. org or state)
@@ -30,14 +30,14 @@ local function queue(id, org, band, delay)
   if score then return state == 'waiting', false end
 
   if state then redis.call('DEL', hash) end
-  redis.call('HSET', hash, 'org', org, 'band', band, 'state', delay > 0 and 'delayed' or 'waiting')
+  redis.call('HSET', hash, 'org', org, 'band', class, 'state', delay > 0 and 'delayed' or 'waiting')
   if delay > 0 then
     redis.call('ZADD', KEYS[2], string.format('%.0f', now + delay), id)
     return false, true
   end
   local since = string.format('%.0f', micros + delay * 1000)
-  redis.call('ZADD', prefix .. 'waiting:' .. band .. ':' .. org, since, id)
-  redis.call('ZADD', prefix .. 'waiting:' .. band, since, id)
+  redis.call('ZADD', prefix .. 'waiting:' .. class .. ':' .. org, since, id)
+  redis.call('ZADD', prefix .. 'waiting:' .. class, since, id)
   return true, true
 end
 

@@ -1,7 +1,7 @@
--- Notes the cap on an organization's leases. If it had left the ring at a smaller one, it stands there again.
--- KEYS  1 ring  2 fence  3 caps
+-- Stores the cap on an organization's leases, and adds the organization to the round-robin set if it has left it at a smaller cap.
+-- KEYS  1 round-robin set (`ring`)  2 fence  3 caps
 -- ARGV  1 prefix of the shard's keys  2 organization  3 cap ('': none)
--- Reply 1 it may be leased more now, 0 nothing has changed for what waits
+-- Reply 1 more of its jobs can be leased now, 0 nothing changed for waiting jobs
 local org, cap = ARGV[2], ARGV[3]
 if (redis.call('HGET', KEYS[3], org) or '') == cap then return 0 end
 

@@ -1,7 +1,7 @@
 -- leased -> nothing, for those whose deadline has passed.
--- KEYS  1 leased  2 ring  3 fence  4 caps
--- ARGV  1 prefix of the shard's keys  2 the most jobs to take
--- Reply { job id, fence, organization, job id, ... }; each expired lease is told to one reaper alone
+-- KEYS  1 leased  2 round-robin set (`ring`)  3 fence  4 caps
+-- ARGV  1 prefix of the shard's keys  2 maximum number of jobs
+-- Reply { job id, fence, organization, job id, ... }; each expired lease is returned to one caller only
 local prefix = ARGV[1]
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
@@ -16,7 +16,7 @@ for _, id in ipairs(expired) do
     redis.call('DEL', hash)
     redis.call('ZREM', prefix .. 'node:' .. node, id)
     redis.call('ZREM', prefix .. 'leases:' .. org, id)
-    -- An organization that was at its cap stands in the ring again.
+    -- An organization that was at its cap returns to the round-robin set.
     if
       redis.call('HEXISTS', KEYS[4], org) == 1
       and redis.call('EXISTS', waiting .. '0:' .. org, waiting .. '1:' .. org, waiting .. '2:' .. org) > 0

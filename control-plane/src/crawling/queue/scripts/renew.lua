@@ -1,7 +1,7 @@
 -- leased -> leased, with a new deadline.
 -- KEYS  1 job  2 leased
 -- ARGV  1 job id  2 fence  3 lease in ms  4 prefix of the shard's keys
--- Reply 1 renewed, 0 this fence does not hold the job here
+-- Reply 1 renewed, 0 the job is not leased under this fence
 local id, fence, lease, prefix = ARGV[1], ARGV[2], tonumber(ARGV[3]), ARGV[4]
 local state, holder, node, org = unpack(redis.call('HMGET', KEYS[1], 'state', 'fence', 'node', 'org'))
 
