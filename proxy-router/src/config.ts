@@ -9,13 +9,13 @@ import {
 } from '@adsweep/shared/service/settings.ts';
 import { type Static, Type } from 'typebox';
 
-/** Settings of the proxy-router. The README shows the same table; a test holds the two together. */
+/** Settings of the proxy-router. A test compares them with the table in the README. */
 export const ConfigSchema = Type.Object({
   ADSWEEP_PROXY_HOST: Type.String({
     default: '127.0.0.1',
     description: 'Address that the API and the gateway listen on.',
   }),
-  // The gateway needs the port after it.
+  // Below 65535: the gateway takes the next port.
   ADSWEEP_PROXY_PORT: portSetting(
     8082,
     'Port of the API; the gateway takes the next one. 0: any free port for each.',

@@ -10,7 +10,7 @@ try {
   const config = readConfig();
   const logger = createLogger('proxy-router', config.ADSWEEP_LOG_LEVEL);
   const router = await startRouter(config, createProviders, logger);
-  // A part may take the time that tunnels are given, and then some.
+  // The gateway takes up to its drain time.
   stopOnSignal(logger, () => router.stops, config.ADSWEEP_DRAIN_SECONDS * 1000 + 4_000);
   announceReady(logger, router.ports);
 } catch (error) {

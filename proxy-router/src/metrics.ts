@@ -1,7 +1,7 @@
 import { EXIT_REFUSALS, GATEWAY_OUTCOMES } from '@adsweep/shared/targeting/exit-ticket.ts';
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 
-/** Everything this service measures. Labels are from closed sets. */
+/** All metrics of this service. Labels are from closed sets. */
 export type RouterMetrics = ReturnType<typeof createMetrics>;
 
 export function createMetrics(registry: Registry) {
@@ -25,7 +25,7 @@ export function createMetrics(registry: Registry) {
     labelNames: ['direction'],
     registers,
   });
-  // A series that appears with its first event hides that event from rate().
+  // rate() misses the first event of a series that did not exist before it.
   for (const outcome of ['issued', ...EXIT_REFUSALS]) tickets.inc({ outcome }, 0);
   for (const outcome of GATEWAY_OUTCOMES) connections.inc({ outcome }, 0);
   for (const direction of ['sent', 'received']) bytes.inc({ direction }, 0);

@@ -14,10 +14,10 @@ import { describeProviders } from './exits/describe-providers.ts';
 import { ExitCheck } from './exits/exit-check.ts';
 import { ExitHealth } from './exits/exit-health.ts';
 import { ExitSource } from './exits/exit-source.ts';
-import { fetchCatalogue } from './exits/fetch-catalogue.ts';
 import { loadExits } from './exits/load-exits.ts';
-import { SessionExits } from './exits/session-exits.ts';
+import { SessionExits } from './exits/pick-exit.ts';
 import { TicketCounts } from './exits/ticket-counts.ts';
+import { fetchCatalogue } from './exits/vendor-catalogues.ts';
 import { Gateway } from './gateway/gateway.ts';
 import { createMetrics, measureProviders } from './metrics.ts';
 import type { Provider } from './providers/provider.ts';
@@ -57,7 +57,7 @@ export async function startRouter(
     port: gatewayPort,
     ownApi,
     connectionsMax: config.ADSWEEP_GATEWAY_CONNECTIONS_MAX,
-    // One scan leaves room for others, whatever its page does.
+    // A quarter: the page of one scan cannot use up the connections of all others.
     streamsMax: Math.ceil(config.ADSWEEP_GATEWAY_CONNECTIONS_MAX / 4),
     headersMs: config.ADSWEEP_GATEWAY_HEADERS_SECONDS * 1000,
     connectTimeoutMs: config.ADSWEEP_CONNECT_TIMEOUT_SECONDS * 1000,
@@ -89,7 +89,7 @@ export async function startRouter(
   const stops: Stop[] = [
     ['readiness', () => draining.abort()],
     ['watching the exits', () => source.stop()],
-    // Nodes still ask what the tunnels carried that end meanwhile.
+    // The API stays up while it drains: nodes still ask for the traffic of tunnels that end meanwhile.
     ['the gateway', () => gateway.drain(config.ADSWEEP_DRAIN_SECONDS * 1000)],
     ['the API', () => api.close(API_GRACE_MS)],
     ['the tickets', () => tickets.stop(Date.now())],

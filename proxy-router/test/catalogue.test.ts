@@ -7,8 +7,8 @@ import { until } from '../../shared/test/support/until.ts';
 import { buildCatalogue, buildPools, type PlaceSource } from '../src/exits/build-catalogue.ts';
 import { ExitSource } from '../src/exits/exit-source.ts';
 import { parseExitsFile } from '../src/exits/exits-file.ts';
-import { listProvider } from '../src/providers/list.ts';
-import type { ListedExit } from '../src/providers/listed-exit.ts';
+import { listProvider } from '../src/providers/dial-upstream.ts';
+import type { ListedExit } from '../src/providers/exit.ts';
 import { closedProvider, exitIn, logger, startTestRouter, temporaryFolder } from './support/router.ts';
 
 const exits = [

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { evidenceOf } from '../src/exits/exit-evidence.ts';
+import { evidenceOf } from '../src/exits/exit-check.ts';
 import { exitIn, startTestRouter, temporaryFolder, vendorConfig } from './support/router.ts';
 import { startVendor } from './support/simulated-vendor.ts';
 import { freePort, startTarget } from './support/target.ts';

@@ -7,8 +7,7 @@ import { GATEWAY_OUTCOME_HEADER } from '@adsweep/shared/targeting/gateway-status
 import { AddressPolicy } from '@adsweep/shared/urls/address-policy.ts';
 import { connectTo } from '../src/providers/connect-to.ts';
 import { ConnectionFailure } from '../src/providers/connection-failure.ts';
-import { directProvider } from '../src/providers/direct.ts';
-import { resolveNames } from '../src/providers/resolve-name.ts';
+import { directProvider, resolveNames } from '../src/providers/direct.ts';
 import { type NameRecords, startNameServer } from './support/name-server.ts';
 import { openTunnel, request, requestOver, tunnelStatus } from './support/proxy-client.ts';
 import { PUBLIC_ADDRESSES, startTestRouter } from './support/router.ts';

@@ -6,8 +6,7 @@ import { ExitIndex } from '../src/exits/exit-index.ts';
 import { pickExit } from '../src/exits/pick-exit.ts';
 import { readVendorExitId, vendorExit } from '../src/exits/vendor-exit.ts';
 import { ConnectionFailure } from '../src/providers/connection-failure.ts';
-import type { Exit } from '../src/providers/exit.ts';
-import type { Place } from '../src/providers/place.ts';
+import type { Exit, Place } from '../src/providers/exit.ts';
 import { exitIn, targeting, vendorConfig } from './support/router.ts';
 
 const healthy = { stateOf: () => 'available' as const, scoreOf: () => 1 };

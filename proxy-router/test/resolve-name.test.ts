@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ConnectionFailure } from '../src/providers/connection-failure.ts';
-import { resolveNames } from '../src/providers/resolve-name.ts';
+import { resolveNames } from '../src/providers/direct.ts';
 import { startNameServer } from './support/name-server.ts';
 
 test('a name has the addresses of both families; one family alone is enough', async (t) => {

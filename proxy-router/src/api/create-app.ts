@@ -3,7 +3,7 @@ import { METRICS_REFUSAL, mayReadMetrics } from '@adsweep/shared/service/may-rea
 import Koa, { type Middleware } from 'koa';
 import type { Registry } from 'prom-client';
 import type { RouterMetrics } from '../metrics.ts';
-import { answerErrors } from './answer-errors.ts';
+import { answerErrors } from './api-error.ts';
 import { overview } from './overview.ts';
 import { type ApiDependencies, exitRoutes } from './routes.ts';
 
@@ -46,7 +46,7 @@ function serveProbes(dependencies: AppDependencies): Middleware {
   };
 }
 
-/** What the router lacks to be of use: a process that is not stopping, and an exit of any kind. */
+/** Why the router is not ready; empty when it is. It needs a process that is not starting or stopping, and at least one exit. */
 function missingFor({ isReady, source }: AppDependencies): string[] {
   const missing = isReady() ? [] : ['the process is starting or stopping'];
   if (source.catalogue().pools.length === 0) missing.push('an exit: no exit is listed and no catalogue was read yet');

@@ -17,21 +17,23 @@ export async function overview({ source, health, registry }: OverviewDependencie
     samples('adsweep_provider_cost_total'),
     samples('adsweep_provider_failures_total'),
   ]);
-  const providers = describeProviders(source, health, now).map(({ provider, exits, places, refreshedAt, unsent }) => {
-    const own = ({ labels }: Sample) => labels.provider === provider;
-    return {
-      provider,
-      exits,
-      catalogue: {
-        places,
-        refreshed_at: refreshedAt?.toISOString() ?? null,
-        age_seconds: refreshedAt && Math.floor((now - refreshedAt.getTime()) / 1000),
-        fields_not_sent: unsent,
-      },
-      pools: poolsOf(bytes.filter(own), cost.filter(own)),
-      failures: byLabel(failures.filter(own), 'outcome'),
-    };
-  });
+  const providers = describeProviders(source, health, now).map(
+    ({ provider, exits, places, refreshedAt, omittedFields }) => {
+      const own = ({ labels }: Sample) => labels.provider === provider;
+      return {
+        provider,
+        exits,
+        catalogue: {
+          places,
+          refreshed_at: refreshedAt?.toISOString() ?? null,
+          age_seconds: refreshedAt && Math.floor((now - refreshedAt.getTime()) / 1000),
+          fields_not_sent: omittedFields,
+        },
+        pools: poolsOf(bytes.filter(own), cost.filter(own)),
+        failures: byLabel(failures.filter(own), 'outcome'),
+      };
+    },
+  );
   return { picks: byLabel(tickets, 'outcome'), providers };
 }
 
@@ -43,7 +45,7 @@ async function samplesOf(registry: Registry, name: string): Promise<Sample[]> {
 const byLabel = (samples: Sample[], label: string): Record<string, number> =>
   Object.fromEntries(samples.map(({ labels, value }) => [String(labels[label]), value]));
 
-/** Bytes by direction, and what they cost, by proxy type. */
+/** Bytes by direction and their cost, by proxy type. */
 function poolsOf(bytes: Sample[], cost: Sample[]): Record<string, Record<string, number>> {
   const pools: Record<string, Record<string, number>> = {};
   const add = ({ labels, value }: Sample, key: string) => {

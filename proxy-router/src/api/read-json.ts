@@ -7,7 +7,7 @@ import { ApiError } from './api-error.ts';
 
 const BODY_BYTES_MAX = 65_536;
 
-/** The request's JSON body, checked. Throws ApiError 413 for one that is too large, 422 with all problems. */
+/** The request's JSON body, validated. Throws ApiError 413 for one that is too large, 422 with all problems. */
 export async function readJson<Schema extends TSchema>(
   schema: Schema,
   stream: IncomingMessage,

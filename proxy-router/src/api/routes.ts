@@ -6,13 +6,13 @@ import type { RouterMetrics } from '../metrics.ts';
 import { type IssueDependencies, issueTicket } from '../tickets/issue-ticket.ts';
 import type { TicketRegistry } from '../tickets/ticket-registry.ts';
 import { ApiError } from './api-error.ts';
-import { passOn } from './other-replica.ts';
+import { forwardToIssuer } from './other-replica.ts';
 import { readJson } from './read-json.ts';
 
 export type ApiDependencies = IssueDependencies & {
   tickets: TicketRegistry;
   metrics: RouterMetrics;
-  /** Separated by commas. */
+  /** Accepted node tokens, separated by commas. */
   nodeTokens: string;
   /** URL of the gateway for a caller who reached this API by `hostname`. */
   gatewayUrl(hostname: string): string;
@@ -30,7 +30,7 @@ const REFUSALS: Record<ExitRefusal, [status: number, text: string]> = {
 export function exitRoutes(dependencies: ApiDependencies): Router {
   const { source, tickets, nodeTokens, replica, ticketSecret } = dependencies;
   const router = new Router();
-  router.use(requireToken(nodeTokens), passOn(replica, ticketSecret));
+  router.use(requireToken(nodeTokens), forwardToIssuer(replica, ticketSecret));
   router.get('/catalogue', (context) => {
     context.body = source.catalogue();
   });

@@ -1,10 +1,10 @@
 import type { Catalogue, CataloguePool } from '@adsweep/shared/targeting/catalogue.ts';
-import type { Place } from '../providers/place.ts';
+import type { Place } from '../providers/exit.ts';
 
-/** Places of one origin and when they were last verified; null: not yet. */
+/** Places of one source and when they were last verified; null: not yet. */
 export type PlaceSource = { places: readonly Place[]; refreshedAt: Date | null };
 
-/** What can be targeted; without the times, which move without it. */
+/** The pools without their times, which change independently. */
 export type TargetingPools = Omit<CataloguePool, 'refreshed_at'>[];
 
 /**
@@ -18,8 +18,8 @@ export function buildPools(sources: readonly PlaceSource[]): TargetingPools {
 }
 
 /**
- * The catalogue: a country was verified when the last of those was that offer it. Without a source that was not read yet, the
- * countries that nobody offers were verified too.
+ * The catalogue. A country's time is that of its most recently verified source. The overall `refreshed_at` is null while a source has not
+ * been read yet: until then the absence of a country proves nothing.
  */
 export function buildCatalogue(pools: TargetingPools, sources: readonly PlaceSource[]): Catalogue {
   const times = new Map<string, Date>();

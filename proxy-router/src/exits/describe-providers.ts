@@ -1,7 +1,7 @@
 import type { ExitHealth, ExitState } from './exit-health.ts';
 import type { ExitSource, OfferedProvider } from './exit-source.ts';
 
-/** The state of a provider: its exits by state (an account counts as one) and what is known of its places. */
+/** The state of a provider: its exits by state (an account counts as one) and its places. */
 export type ProviderStatus = Omit<OfferedProvider, 'exitIds'> & { exits: Partial<Record<ExitState, number>> };
 
 /** The state of each provider at `now`, Unix milliseconds. */

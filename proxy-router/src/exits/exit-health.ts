@@ -1,7 +1,7 @@
 import type { ConnectionFailure } from '../providers/connection-failure.ts';
 import type { Exit } from '../providers/exit.ts';
 
-/** Failures that are the exit's or its account's, and not the target's. */
+/** Failures of an exit or its account, not of the target. */
 export type ExitFault = 'upstream_failed' | 'rate_limited' | 'account_refused' | 'no_exit';
 
 type Backoff = { firstMs: number; longestMs: number };
@@ -10,17 +10,17 @@ const BACKOFF: Record<ExitFault, Backoff> = {
   upstream_failed: OUTAGE,
   account_refused: OUTAGE,
   no_exit: OUTAGE,
-  // Somebody who limits a rate means seconds.
+  // A rate limit usually lasts seconds.
   rate_limited: { firstMs: 2_000, longestMs: 60_000 },
 };
 
-/** How long the result of a probe is waited for before another request may try the exit. */
+/** How long to wait for the result of a probe before another request may try the exit. */
 const PROBE_MS = 30_000;
-/** A vendor's place has many addresses: this many failures in a row, and no fewer, are its own. */
+/** A vendor's place has many addresses: it is at fault only after this many failures in a row. */
 const VENDOR_FAILURES = 3;
-/** What an exit that keeps failing is still chosen for, as a share of what its size would give it. */
+/** Lowest score: an exit that keeps failing still gets this share of the sessions that its size would give it. */
 const SCORE_MIN = 1 / 16;
-/** Exits and accounts whose failures are remembered; beyond that the oldest are forgotten. */
+/** Limit of exits and accounts whose failures are kept; the oldest are dropped first. */
 const BREAKERS_MAX = 10_000;
 
 /** `failures` in a row; `until` is 0 while there were too few for an outage; `score` from SCORE_MIN to 1. */
@@ -73,7 +73,7 @@ export class ExitHealth {
     const key = failure.isAccount && account !== undefined ? account : id;
     const tolerated = account !== undefined && key === id && fault === 'upstream_failed' ? VENDOR_FAILURES - 1 : 0;
     const before = this.#breakers.get(key);
-    // Requests that were in progress when the exit failed fail too; together they are one failure.
+    // Requests in progress when the exit failed fail too; together they count as one failure.
     if (before && !before.isProbing && now < before.until) return true;
     const failures = (before?.failures ?? 0) + 1;
     const outageMs = failures > tolerated ? outageOf(fault, failures - tolerated, failure.retryAfterSeconds) : 0;
@@ -97,7 +97,7 @@ export class ExitHealth {
   }
 }
 
-/** Whether the exit or its account is at fault, and not the target or the time that was given. Pure. */
+/** Whether the exit or its account is at fault, not the target or a timeout. Pure. */
 export const isExitFault = ({ outcome }: ConnectionFailure): boolean => asFault(outcome) !== null;
 
 const asFault = (outcome: ConnectionFailure['outcome']): ExitFault | null =>

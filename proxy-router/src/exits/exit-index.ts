@@ -1,22 +1,20 @@
 import type { Targeting } from '@adsweep/shared/targeting/catalogue.ts';
-import type { Exit } from '../providers/exit.ts';
-import type { Place } from '../providers/place.ts';
+import type { Exit, Place } from '../providers/exit.ts';
 
-/** Selections that are kept; a targeting that is asked for again costs nothing. */
+/** Limit of cached selections. */
 const SELECTIONS_MAX = 5_000;
 
-/** The places of a vendor's account, and the exit that the account is for one of them. */
+/** The places of a vendor's account; `exitFor` makes the account's exit for one of them. */
 export type VendorPlaces = { places: readonly Place[]; exitFor: (place: Place) => Exit };
 
-/** A place and whose it is: a listed exit is its own, a vendor is addressed by what the targeting asks for. */
+/** A place of a listed exit, or of a vendor, whose exit is made for the targeting. */
 type Offer = { place: Place; exit: Exit } | { place: Place; vendor: VendorPlaces };
 
-/** Exits that match a targeting, in the order of their ids; `upTo[i]` is the weight of the exits 0 to i together. */
+/** Exits that match a targeting, ordered by id; `upTo[i]` is the cumulative weight of exits 0 to i. */
 export type Selection = { exits: readonly Exit[]; upTo: Float64Array };
 
 /**
- * The exits by targeting. What a targeting selects is worked out when it is first asked for; from then on a pick costs the same however
- * many exits there are.
+ * The exits by targeting. A selection is computed once and cached; from then on a pick does not depend on the number of exits.
  */
 export class ExitIndex {
   readonly #pools: Map<string, Offer[]>;
@@ -42,7 +40,7 @@ export class ExitIndex {
 const poolKey = ({ country_code, proxy_type }: { country_code: string; proxy_type: string }) =>
   `${country_code} ${proxy_type}`;
 
-/** The same for targetings that differ in letter case alone. */
+/** A key of a targeting, independent of letter case. */
 export const targetingKey = ({ country_code, proxy_type, region, city, isp }: Targeting): string =>
   [country_code, proxy_type, region, city, isp].join('\n').toLowerCase();
 
@@ -54,7 +52,7 @@ function selectionOf(offers: Offer[], targeting: Targeting): Selection {
     if (!matches(offer.place, targeting)) continue;
     if ('exit' in offer) exits.push(offer.exit);
     else {
-      const sum = vendors.get(offer.vendor) ?? { ...asked(offer.place, targeting), pool_size: 0 };
+      const sum = vendors.get(offer.vendor) ?? { ...targetedFields(offer.place, targeting), pool_size: 0 };
       sum.pool_size += offer.place.pool_size;
       vendors.set(offer.vendor, sum);
     }
@@ -65,8 +63,8 @@ function selectionOf(offers: Offer[], targeting: Targeting): Selection {
   return { exits, upTo: Float64Array.from(exits, ({ pool_size }) => (weight += pool_size)) };
 }
 
-/** What a targeting asks of a place, in the place's spelling. */
-function asked(place: Place, { region, city, isp }: Targeting): Omit<Place, 'pool_size'> {
+/** The fields of a place that a targeting asks for, in the place's spelling. */
+function targetedFields(place: Place, { region, city, isp }: Targeting): Omit<Place, 'pool_size'> {
   return {
     country_code: place.country_code,
     proxy_type: place.proxy_type,

@@ -1,8 +1,7 @@
 import { existsSync } from 'node:fs';
 import type { Logger } from '@adsweep/shared/service/logger.ts';
 import type { Catalogue } from '@adsweep/shared/targeting/catalogue.ts';
-import type { Exit } from '../providers/exit.ts';
-import type { Place } from '../providers/place.ts';
+import type { Exit, Place } from '../providers/exit.ts';
 import type { Provider } from '../providers/provider.ts';
 import type { UserNameField } from '../providers/user-name.ts';
 import { buildCatalogue, buildPools, type PlaceSource, type TargetingPools } from './build-catalogue.ts';
@@ -10,12 +9,11 @@ import { ExitIndex } from './exit-index.ts';
 import { type ExitsBase, ExitsFileError } from './exits-file.ts';
 import type { HostMapping } from './host-mapping.ts';
 import { completeExits, type LoadedExits, type LoadedVendor, loadExits, versionsOf } from './load-exits.ts';
-import { readSnapshot, writeSnapshot } from './snapshot.ts';
-import { unsentFields } from './unsent-fields.ts';
+import { readSnapshot, writeSnapshot } from './snapshots.ts';
 import { VendorCatalogues } from './vendor-catalogues.ts';
-import { readVendorExitId, vendorExit } from './vendor-exit.ts';
+import { omittedFields, readVendorExitId, vendorExit } from './vendor-exit.ts';
 
-/** The exits file and the copies for a start without it; `providers` by the names that exits may give. */
+/** The exits file and the snapshots for a start without it; `providers` by the names that exits use. */
 export type ExitSourceOptions = {
   file: string;
   base: ExitsBase | null;
@@ -26,21 +24,21 @@ export type ExitSourceOptions = {
   providers: Record<string, Provider>;
 };
 
-/** What is derived from the exits file and the catalogues; made anew when one of them changes. `unsent` by account. */
+/** Data derived from the exits file and the catalogues, rebuilt when one of them changes. `omittedFields` by account. */
 type Derived = {
   exits: Map<string, Exit>;
   index: ExitIndex;
   pools: TargetingPools;
-  unsent: Map<string, UserNameField[]>;
+  omittedFields: Map<string, UserNameField[]>;
 };
 
-/** How a provider is offered: the ids of its exits, or of the account, and what is known of its places. See {@link unsentFields}. */
+/** A provider in use: the ids of its exits or of its account, and the state of its places. See {@link omittedFields}. */
 export type OfferedProvider = {
   provider: string;
   exitIds: string[];
   places: number;
   refreshedAt: Date | null;
-  unsent: UserNameField[];
+  omittedFields: UserNameField[];
 };
 
 /** The exits in use. They follow the exits file and the catalogues of vendors while the process runs. */
@@ -49,10 +47,10 @@ export class ExitSource {
   readonly #logger: Logger;
   readonly #catalogues: VendorCatalogues;
   #loaded!: LoadedExits;
-  /** When the exits file was last found to be good. */
+  /** When the exits file was last found valid. */
   #checkedAt = new Date();
   #derived!: Derived;
-  /** What was last logged about a file that cannot be used; '' while it can. */
+  /** The last logged problem of the exits file; '' while it is valid. */
   #problem = '';
   #timer: NodeJS.Timeout | undefined;
 
@@ -82,7 +80,7 @@ export class ExitSource {
     return this.#derived.index;
   }
 
-  /** The exit with an id, undefined where it is not offered any more. */
+  /** The exit with an id, undefined if it is no longer listed. */
   exit(id: string): Exit | undefined {
     const listed = this.#derived.exits.get(id);
     const named = listed ? null : readVendorExitId(id);
@@ -99,13 +97,13 @@ export class ExitSource {
     const { file, vendors } = this.#loaded;
     const listed = [...Map.groupBy(file.exits, ({ provider }) => provider)].map(([provider, exits]) => {
       const exitIds = exits.map(({ id }) => id);
-      return { provider, exitIds, places: exits.length, refreshedAt: this.#checkedAt, unsent: [] };
+      return { provider, exitIds, places: exits.length, refreshedAt: this.#checkedAt, omittedFields: [] };
     });
     const accounts = vendors.map((vendor) => {
       const { id } = vendor.config;
       const { places, refreshedAt } = this.#sourceOf(vendor);
-      const unsent = this.#derived.unsent.get(id) ?? [];
-      return { provider: id, exitIds: [id], places: places.length, refreshedAt, unsent };
+      const omitted = this.#derived.omittedFields.get(id) ?? [];
+      return { provider: id, exitIds: [id], places: places.length, refreshedAt, omittedFields: omitted };
     });
     return [...listed, ...accounts];
   }
@@ -114,7 +112,7 @@ export class ExitSource {
     return buildCatalogue(this.#derived.pools, this.#sources());
   }
 
-  /** Begins to fetch the catalogues of vendors, and to read the file again every `ms` milliseconds. */
+  /** Starts to fetch the catalogues of vendors, and to read the file again every `ms` milliseconds. */
   watch(ms: number): void {
     this.#timer = setInterval(() => this.refresh(), ms);
     this.#followVendors();
@@ -126,7 +124,7 @@ export class ExitSource {
     this.#catalogues.stop();
   }
 
-  /** A file that has become unusable changes nothing: the last good one stays in use. */
+  /** Reads the file again if it has changed. If it has become invalid, the last good one stays in use. */
   refresh(): void {
     const { file, base } = this.#options;
     const versions = versionsOf(file, this.#loaded.file);
@@ -204,19 +202,16 @@ export class ExitSource {
       exits: new Map(file.exits.map((exit) => [exit.id, exit])),
       index: new ExitIndex(file.exits, places),
       pools: buildPools(this.#sources()),
-      unsent: new Map(vendors.map((vendor) => [vendor.config.id, this.#unsentFields(vendor)])),
+      omittedFields: new Map(vendors.map((vendor) => [vendor.config.id, this.#omittedFields(vendor)])),
     };
   }
 
-  /** Those that were not there before are logged: scans that ask for such a value get any exit of the account. */
-  #unsentFields(vendor: LoadedVendor): UserNameField[] {
+  /** The omitted fields; new ones are logged, because scans that ask for such a value get any exit of the account. */
+  #omittedFields(vendor: LoadedVendor): UserNameField[] {
     const { id } = vendor.config;
-    const fields = unsentFields(vendor.config, this.#sourceOf(vendor).places);
-    if (fields.length > 0 && fields.join() !== this.#derived?.unsent.get(id)?.join())
-      this.#logger.warn(
-        { provider: id, fields },
-        'the catalogue has values that the user name does not tell the vendor',
-      );
+    const fields = omittedFields(vendor.config, this.#sourceOf(vendor).places);
+    if (fields.length > 0 && fields.join() !== this.#derived?.omittedFields.get(id)?.join())
+      this.#logger.warn({ provider: id, fields }, 'the catalogue has values that the user name omits');
     return fields;
   }
 }

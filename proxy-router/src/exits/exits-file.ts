@@ -1,16 +1,16 @@
 import { OperatorError } from '@adsweep/shared/service/operator-error.ts';
 import { lineOf } from '@adsweep/shared/validation/issue.ts';
 import { schemaIssues } from '@adsweep/shared/validation/schema-issues.ts';
+import type { Static, TObject } from 'typebox';
 import { Type } from 'typebox';
 import { Settings } from 'typebox/system';
 import { Value } from 'typebox/value';
-import { type ListedExit, ListedExitSchema } from '../providers/listed-exit.ts';
+import { parseUpstream } from '../providers/dial-upstream.ts';
+import { type ListedExit, ListedExitSchema } from '../providers/exit.ts';
 import { type ProviderConfig, ProviderConfigSchema, providerConfigProblems } from '../providers/provider-config.ts';
-import { parseUpstream } from '../providers/upstream.ts';
 import { type HostMapping, hostMappingProblems } from './host-mapping.ts';
-import { fieldsOf, soundFields } from './sound-fields.ts';
 
-/** Problems of a shape that are told; TypeBox stops at 8 otherwise. */
+/** TypeBox stops at 8 problems by default. */
 Settings.Set({ maxErrors: 1_000 });
 
 const ExitsFileSchema = Type.Object(
@@ -25,7 +25,7 @@ const ExitsFileSchema = Type.Object(
 /** The content of an exits file, with country codes in upper case. */
 export type ExitsFile = { exits: ListedExit[]; providers: ProviderConfig[]; hosts: HostMapping };
 
-/** An exits file that cannot be used: `problems` names every one of them. */
+/** An exits file that cannot be used; `problems` lists all of them. */
 export class ExitsFileError extends OperatorError {
   readonly problems: string[];
 
@@ -35,13 +35,13 @@ export class ExitsFileError extends OperatorError {
   }
 }
 
-/** What an exits file leaves out: mappings of hosts, and exits where it has neither exits nor providers. */
+/** Defaults for an exits file: host mappings, and exits if the file has neither exits nor providers. */
 export type ExitsBase = Pick<ExitsFile, 'exits' | 'hosts'>;
 
-/** An exits file that was read. `providers` have the fields that are right by themselves, also of a file that cannot be used (null). */
+/** The result of reading an exits file. `providers` have their valid fields, even if the file cannot be used (null). */
 export type ExitsFileReading = { file: ExitsFile | null; providers: Partial<ProviderConfig>[]; problems: string[] };
 
-/** {@link readExitsFile} of a file that can be used. Throws {@link ExitsFileError} with all problems. */
+/** {@link readExitsFile} that throws {@link ExitsFileError} with all problems. */
 export function parseExitsFile(text: string, builtIn: readonly string[], base: ExitsBase | null = null): ExitsFile {
   const { file, problems } = readExitsFile(text, builtIn, base);
   if (!file) throw new ExitsFileError(problems);
@@ -49,14 +49,14 @@ export function parseExitsFile(text: string, builtIn: readonly string[], base: E
 }
 
 /**
- * Reads the JSON of an exits file; `builtIn` are the providers an exit may give. Without a `base` it needs exits or providers. What is wrong
- * in one field does not hide what is wrong in another. Throws {@link ExitsFileError} for what is no JSON.
+ * Reads the JSON of an exits file; `builtIn` are the providers that an exit may name. Without a `base` the file needs exits or providers. A
+ * problem in one field does not hide problems in others. Throws {@link ExitsFileError} for text that is not JSON.
  */
 export function readExitsFile(text: string, builtIn: readonly string[], base: ExitsBase | null): ExitsFileReading {
   const parsed = parseJson(text);
   const sections = Object.fromEntries(fieldsOf(parsed));
-  const exits = arrayOf(sections.exits).map((exit) => soundFields(ListedExitSchema, exit));
-  const providers = arrayOf(sections.providers).map((provider) => soundFields(ProviderConfigSchema, provider));
+  const exits = arrayOf(sections.exits).map((exit) => validFields(ListedExitSchema, exit));
+  const providers = arrayOf(sections.providers).map((provider) => validFields(ProviderConfigSchema, provider));
   const problems = [
     ...schemaProblems(parsed),
     ...missingExits(sections, base),
@@ -67,7 +67,7 @@ export function readExitsFile(text: string, builtIn: readonly string[], base: Ex
   return { file: problems.length === 0 ? fileOf(parsed, base) : null, providers, problems };
 }
 
-/** A file without problems. */
+/** The content of a file without problems. */
 function fileOf(parsed: unknown, base: ExitsBase | null): ExitsFile {
   const { exits: own, providers = [], hosts = {} } = Value.Parse(ExitsFileSchema, parsed);
   const exits = own ?? (providers.length === 0 ? base?.exits : undefined) ?? [];
@@ -90,7 +90,7 @@ function parseJson(text: string): unknown {
   }
 }
 
-/** V8 shows the text around the fault, which may be a password. */
+/** V8 quotes the text around the error, which may be a password. */
 const withoutExcerpt = (message: string): string => message.replace(/, (\.\.\.)?".*is not valid JSON$/s, '');
 
 function schemaProblems(parsed: unknown): string[] {
@@ -123,7 +123,7 @@ function providerProblems(providers: Partial<ProviderConfig>[], builtIn: readonl
   });
 }
 
-/** Answers for one id after the other whether it was there before; `taken` are. */
+/** Returns whether an id was seen before; those in `taken` were. */
 function repeats(taken: readonly string[]): (id: string | undefined) => boolean {
   const ids = new Set(taken);
   return (id) => {
@@ -133,3 +133,16 @@ function repeats(taken: readonly string[]): (id: string | undefined) => boolean 
     return isKnown;
   };
 }
+
+/** The fields of an object that match the schema, each on its own; {} for anything but an object. Pure. */
+export function validFields<Schema extends TObject>(schema: Schema, value: unknown): Partial<Static<Schema>> {
+  const isValid = ([name, field]: [string, unknown]) => {
+    const own = Object.hasOwn(schema.properties, name) ? schema.properties[name] : undefined;
+    return own !== undefined && Value.Check(own, field);
+  };
+  return Object.fromEntries(fieldsOf(value).filter(isValid)) as Partial<Static<Schema>>;
+}
+
+/** The names and values of an object; none for anything else. Pure. */
+export const fieldsOf = (value: unknown): [string, unknown][] =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) ? Object.entries(value) : [];

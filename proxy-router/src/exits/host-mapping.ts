@@ -6,7 +6,7 @@ export type HostMapping = Record<string, string>;
 
 const PATTERN = /^(\*\.)?[a-z0-9_-]+(\.[a-z0-9_-]+)*(:\d{1,5})?$/i;
 
-/** What is wrong with the entries of a mapping, one text for each problem; an address that is no text is the schema's affair. */
+/** The problems of a mapping, one text for each; the schema reports addresses that are not strings. */
 export function hostMappingProblems(entries: [pattern: string, address: unknown][]): string[] {
   return entries.flatMap(([pattern, address]) => {
     const problems: string[] = [];

@@ -1,17 +1,17 @@
 import { readFileSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import type { Place } from '../providers/place.ts';
+import type { Place } from '../providers/exit.ts';
 import type { Provider } from '../providers/provider.ts';
 import { isUrl, type ProviderConfig } from '../providers/provider-config.ts';
 import { CatalogueError, readCatalogue } from '../providers/read-catalogue.ts';
 import { vendorProvider } from '../providers/vendor.ts';
 import { type ExitsBase, type ExitsFile, ExitsFileError, readExitsFile } from './exits-file.ts';
-import { requireCountry } from './unsent-fields.ts';
+import { requireCountry } from './vendor-exit.ts';
 
-/** A vendor's account in use; `places` null where its catalogue is fetched. */
+/** A vendor's account in use; `places` null if its catalogue is fetched. */
 export type LoadedVendor = { config: ProviderConfig; provider: Provider; places: Place[] | null };
 
-/** An exits file with what it names; `versions` tells one state of those files from another. */
+/** An exits file with the files it names; `versions` changes with any of them. */
 export type LoadedExits = { file: ExitsFile; vendors: LoadedVendor[]; versions: string };
 
 /**
@@ -19,7 +19,7 @@ export type LoadedExits = { file: ExitsFile; vendors: LoadedVendor[]; versions: 
  * all problems.
  */
 export function loadExits(path: string, builtIn: readonly string[], base: ExitsBase | null): LoadedExits {
-  // Asked for before the file is read: a change in between is then seen the next time.
+  // Taken before the file is read: a change in between is noticed the next time.
   const version = versionOf(path);
   const { file, providers, problems } = readExitsFile(readText(path), builtIn, base);
   const { named, problems: others } = readNamedFiles(providers, path);
@@ -27,14 +27,14 @@ export function loadExits(path: string, builtIn: readonly string[], base: ExitsB
   return { file, vendors: vendorsOf(file, named), versions: [version, ...namedVersions(path, file)].join('\n') };
 }
 
-/** An exits file, read already, with what it names; `path` is where relative paths start from. Throws {@link ExitsFileError}. */
+/** Reads the files that an exits file names; `path` is the base of relative paths. Throws {@link ExitsFileError}. */
 export function completeExits(file: ExitsFile, path: string): LoadedExits {
   const { named, problems } = readNamedFiles(file.providers, path);
   if (problems.length > 0) throw new ExitsFileError(problems);
   return { file, vendors: vendorsOf(file, named), versions: '' };
 }
 
-/** What an account names; `places` null where its catalogue is fetched. */
+/** The content of the files that an account names; `places` null if its catalogue is fetched. */
 type NamedFiles = { password: string; places: Place[] | null };
 
 function readNamedFiles(
@@ -64,7 +64,7 @@ const vendorsOf = ({ providers }: ExitsFile, named: NamedFiles[]): LoadedVendor[
     return { config, provider: vendorProvider(config, password), places };
   });
 
-/** Changes with every change of an exits file or of a file that it names; '' where one of them is missing. */
+/** A text that changes with the exits file and the files that it names; '' if the exits file is missing. */
 export function versionsOf(path: string, file: ExitsFile): string {
   try {
     return [versionOf(path), ...namedVersions(path, file)].join('\n');
@@ -73,7 +73,7 @@ export function versionsOf(path: string, file: ExitsFile): string {
   }
 }
 
-/** One that is missing has a version too: that it is not there is a problem of the reading that follows. */
+/** A missing file has a version too: reading it reports the problem. */
 function namedVersions(path: string, file: ExitsFile): string[] {
   const named = file.providers.flatMap(({ password_file = '', catalogue }) => [
     password_file,
@@ -87,7 +87,7 @@ function versionOf(path: string, isRequired = true): string {
   return found ? `${path} ${found.mtimeMs} ${found.size} ${found.ino}` : `${path} is missing`;
 }
 
-/** A folder, or a file of somebody else's, is as wrong as one with the wrong text in it. */
+/** A folder, or a file that we may not read, is a problem like a wrong text. */
 function readText(path: string): string {
   try {
     return readFileSync(path, 'utf8');
@@ -111,7 +111,7 @@ function readPlaces(config: Partial<ProviderConfig>, folder: string): Place[] | 
   return places;
 }
 
-/** A problem never holds what the file said: it may be a secret. */
+/** A problem never quotes the file, which may hold a secret. */
 function problemsOf(error: unknown): string[] {
   if (error instanceof CatalogueError) return error.problems;
   return [`cannot be read: ${(error as NodeJS.ErrnoException).code ?? 'unknown error'}`];

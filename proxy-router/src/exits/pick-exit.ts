@@ -4,19 +4,19 @@ import type { Exit } from '../providers/exit.ts';
 import type { ExitState } from './exit-health.ts';
 import type { Selection } from './exit-index.ts';
 
-/** The exit to use, or why there is none. */
+/** The exit to use, or a refusal. */
 export type Pick = { exit: Exit } | { refusal: ExitRefusal };
 
-/** What a pick needs to know of an exit: `full` has all the tickets that it may have; the score is from 0 to 1. */
+/** The state of an exit (`full`: at its ticket limit) and its score from 0 to 1. */
 export type ExitConditions = { stateOf: (exit: Exit) => ExitState | 'full'; scoreOf: (exit: Exit) => number };
 
-/** Draws before every exit is looked at in turn, which is rare: most exits have failed then, or are full. */
+/** Draws before the exits are tried one by one, which happens only if most have failed or are full. */
 const DRAWS = 8;
 
 /**
- * Picks an exit for a session. The session leads to the same draws each time, so that it keeps its exit for as long as that is available,
- * and only the sessions of an exit that becomes unavailable move; exits share the sessions in proportion to `pool_size` and score. The
- * exit with the id `preferred` goes first.
+ * Picks an exit for a session. A session yields the same draws each time, so it keeps its exit for as long as that is available, and only the
+ * sessions of an exit that becomes unavailable move. Sessions are distributed in proportion to `pool_size` and score. The exit with the
+ * id `preferred` is tried first.
  */
 export function pickExit(
   { exits, upTo }: Selection,
@@ -45,20 +45,20 @@ export function pickExit(
   return { refusal: refusalOf(states) };
 }
 
-/** Refusals by priority: what may work later, then what needs the operator, then what does not exist. */
+/** Refusals by priority: a temporary one, then one that needs the operator, then one that is permanent. */
 function refusalOf(states: Set<ExitState | 'full'>): ExitRefusal {
   const lasting = [...states].filter((state) => state === 'account_refused' || state === 'no_exit');
   if (lasting.length < states.size) return 'NODE_BUSY';
   return states.has('account_refused') ? 'ACCOUNT_REFUSED' : 'NODE_NOT_FOUND';
 }
 
-/** Two numbers from 0 up to 1, spread evenly over all sessions. */
+/** Two numbers in [0, 1), uniformly distributed over sessions. */
 function drawn(session: string, draw: number): { position: number; acceptance: number } {
   const hash = createHash('sha256').update(`${session}\n${draw}`).digest();
   return { position: hash.readUIntBE(0, 6) / 2 ** 48, acceptance: hash.readUIntBE(6, 6) / 2 ** 48 };
 }
 
-/** The first index whose value is above `wanted`; the values grow. */
+/** The first index whose value is above `wanted`; `values` ascend. */
 function firstAbove(values: Float64Array, wanted: number): number {
   let [low, high] = [0, values.length - 1];
   while (low < high) {
@@ -77,4 +77,23 @@ function findById(exits: readonly Exit[], id: string): Exit | undefined {
     else low = middle + 1;
   }
   return exits[low]?.id === id ? exits[low] : undefined;
+}
+
+const SESSIONS_MAX = 50_000;
+
+/** The last exit of each session, so that it keeps it while other exits fail and recover. Times are Unix milliseconds. */
+export class SessionExits {
+  readonly #exits = new Map<string, { exitId: string; expires: number }>();
+
+  find(session: string, now: number): string | undefined {
+    const known = this.#exits.get(session);
+    return known && now < known.expires ? known.exitId : undefined;
+  }
+
+  remember(session: string, exitId: string, expires: number): void {
+    this.#exits.delete(session);
+    this.#exits.set(session, { exitId, expires });
+    const [oldest] = this.#exits.keys();
+    if (this.#exits.size > SESSIONS_MAX && oldest !== undefined) this.#exits.delete(oldest);
+  }
 }

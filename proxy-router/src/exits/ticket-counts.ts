@@ -1,6 +1,6 @@
 import type { Exit } from '../providers/exit.ts';
 
-/** How many tickets are in use for each exit that is listed and each account of a vendor. */
+/** The number of tickets in use for each listed exit and each vendor's account. */
 export class TicketCounts {
   readonly #counts = new Map<string, number>();
 
@@ -12,7 +12,7 @@ export class TicketCounts {
     this.#change(exitId, -1);
   }
 
-  /** Whether the exit or its account has all the tickets that it may have. */
+  /** Whether the exit or its account is at its ticket limit. */
   isFull({ id, tickets_max }: Exit): boolean {
     return tickets_max !== undefined && (this.#counts.get(countedId(id)) ?? 0) >= tickets_max;
   }
@@ -25,5 +25,5 @@ export class TicketCounts {
   }
 }
 
-/** The exit, or the account that the id of a vendor's exit begins with. */
+/** The id of a listed exit, or the account in the id of a vendor's exit. */
 const countedId = (exitId: string): string => exitId.split('/', 1)[0]!;

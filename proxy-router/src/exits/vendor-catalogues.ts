@@ -1,42 +1,43 @@
 import type { Logger } from '@adsweep/shared/service/logger.ts';
-import type { Place } from '../providers/place.ts';
+import type { Place } from '../providers/exit.ts';
 import type { ProviderConfig } from '../providers/provider-config.ts';
+import { readCatalogue } from '../providers/read-catalogue.ts';
 import type { PlaceSource } from './build-catalogue.ts';
-import { catalogueKey, type FetchedPlaces, readCatalogues, writeCatalogues } from './catalogue-snapshot.ts';
-import { requireCountry } from './unsent-fields.ts';
+import { catalogueKey, type FetchedPlaces, readCatalogues, writeCatalogues } from './snapshots.ts';
+import { requireCountry } from './vendor-exit.ts';
 
-/** How soon a catalogue that could not be fetched is asked for again, at the latest. */
+/** Longest delay before a failed fetch is retried. */
 const RETRY_MS = 60_000;
 
 export type VendorCataloguesOptions = {
   snapshot: string;
   refreshMs: number;
   fetchCatalogue: (url: string) => Promise<Place[]>;
-  /** The places of some vendor are others than before. */
+  /** Called when the places of a vendor have changed. */
   changed: () => void;
 };
 
-/** The catalogues that vendors serve at a URL. They are fetched on a schedule, and the last good ones stay in use meanwhile. */
+/** The catalogues that vendors serve at a URL. They are fetched on a schedule; the last good one of each stays in use. */
 export class VendorCatalogues {
   readonly #options: VendorCataloguesOptions;
   readonly #logger: Logger;
   readonly #fetched: Map<string, FetchedPlaces>;
-  /** The vendors that are followed, each with its next fetch. */
+  /** The followed vendors, each with the timer of its next fetch. */
   readonly #timers = new Map<string, NodeJS.Timeout | undefined>();
 
-  /** Begins with what the snapshot has. Throws the system's errors. */
+  /** Starts from the snapshot. Throws the system's errors. */
   constructor(options: VendorCataloguesOptions, logger: Logger) {
     this.#options = options;
     this.#logger = logger;
     this.#fetched = readCatalogues(options.snapshot);
   }
 
-  /** What is known of a vendor's places; none before the first time. */
+  /** A vendor's places; none before the first fetch. */
   sourceOf(config: ProviderConfig): PlaceSource {
     return this.#fetched.get(catalogueKey(config)) ?? { places: [], refreshedAt: null };
   }
 
-  /** From now on follows these vendors and no others. */
+  /** Fetches the catalogues of these vendors, and of no others, from now on. */
   follow(configs: ProviderConfig[]): void {
     const wanted = new Map(configs.map((config) => [catalogueKey(config), config]));
     for (const key of [...this.#timers.keys()]) if (!wanted.has(key)) this.#forget(key);
@@ -76,4 +77,46 @@ export class VendorCatalogues {
       return false;
     }
   }
+}
+
+const DEADLINE_MS = 60_000;
+const BYTES_MAX = 100_000_000;
+
+/**
+ * Fetches a vendor's catalogue; credentials in the URL are sent as Basic credentials. Rejects on a timeout, an error status, a body that is
+ * too large or not a catalogue. No message has the URL in it, which may be a secret.
+ */
+export async function fetchCatalogue(url: string): Promise<Place[]> {
+  const late = new AbortController();
+  const timer = setTimeout(() => late.abort(new Error('the catalogue was not answered in time')), DEADLINE_MS);
+  try {
+    const { address, headers } = splitCredentials(url);
+    const answer = await fetch(address, { headers, signal: late.signal });
+    if (!answer.ok) throw new Error(`the catalogue was answered ${answer.status}`);
+    return readCatalogue(await readText(answer));
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** fetch rejects a URL with credentials. */
+function splitCredentials(text: string): { address: URL; headers: Record<string, string> } {
+  const address = new URL(text);
+  const { username, password } = address;
+  address.username = '';
+  address.password = '';
+  if (!username && !password) return { address, headers: {} };
+  const credentials = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`;
+  return { address, headers: { authorization: `Basic ${Buffer.from(credentials).toString('base64')}` } };
+}
+
+async function readText(answer: Response): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const chunk of answer.body ?? []) {
+    bytes += chunk.length;
+    if (bytes > BYTES_MAX) throw new Error(`the catalogue has more than ${BYTES_MAX} bytes`);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString();
 }

@@ -16,7 +16,7 @@ export type UpstreamDependencies = DialDependencies & {
   logger: Logger;
   connectTimeoutMs: number;
   idleMs: number;
-  /** Connections to targets that one ticket may have at the same time. */
+  /** Limit of concurrent connections to targets per ticket. */
   streamsMax: number;
 };
 
@@ -93,7 +93,7 @@ function recordFailure(
   metrics.connections.inc({ outcome });
 }
 
-/** Has the bytes and the end of an open connection counted. */
+/** Counts the bytes and the outcome of an open connection in the metrics and on its ticket. */
 function track(
   { source, metrics, idleMs }: UpstreamDependencies,
   ticket: ActiveTicket,
@@ -102,7 +102,7 @@ function track(
   { socket, address }: Connected,
 ): UpstreamConnection {
   const measured = new MeasuredBytes(metrics, exit);
-  // Without an upstream in between, it is the target that falls silent.
+  // Without an upstream in between, it is the target that stalls.
   const isUpstream = source.provider(exit.provider)?.resolvesNames === false;
   const connection: UpstreamConnection = new UpstreamConnection(socket, idleMs, {
     onBytes(sent, received) {

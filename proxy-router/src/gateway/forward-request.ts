@@ -2,10 +2,10 @@ import http, { type ClientRequest, type IncomingMessage, ServerResponse } from '
 import type { Duplex } from 'node:stream';
 import { GATEWAY_OUTCOME_HEADER, GATEWAY_STATUS } from '@adsweep/shared/targeting/gateway-status.ts';
 import { requestHeaders, responseHeaders } from './forwarded-headers.ts';
-import { pipe } from './pipe.ts';
 import type { UpstreamConnection } from './upstream-connection.ts';
+import { pipe } from './upstream-connection.ts';
 
-/** Forwards one plain http request to the target of `url`, and the answer back. `connection` is for this request alone. */
+/** Forwards one plain http request to the target of `url`, and the response back. `connection` serves this request only. */
 export function forwardRequest(
   request: IncomingMessage,
   response: ServerResponse,
@@ -13,7 +13,7 @@ export function forwardRequest(
   connection: UpstreamConnection,
 ): void {
   const outgoing = send(request, url, connection, undefined);
-  // The parser of the answer begins to read in the next tick; counting must not make the bytes flow before that.
+  // Node.js attaches the response parser in the next tick; a 'data' listener before that would lose bytes.
   process.nextTick(() => {
     connection.countFrom(connection.socket, request);
     connection.socket.resume();
@@ -25,8 +25,8 @@ export function forwardRequest(
 }
 
 /**
- * Forwards a request to change protocols (RFC 9110 7.8), such as a WebSocket without TLS. The answer of a target that declines is
- * forwarded like any other.
+ * Forwards an upgrade request (RFC 9110 7.8), such as a WebSocket without TLS. If the target declines, its response is forwarded like
+ * any other.
  */
 export function forwardUpgrade(
   request: IncomingMessage,
@@ -40,7 +40,7 @@ export function forwardUpgrade(
   process.nextTick(() => connection.socket.resume());
   const useResponse = () => {
     response.shouldKeepAlive = false;
-    // The client is a socket: 'upgrade' is typed for servers over any stream.
+    // The client is a socket; the type of 'upgrade' allows any stream.
     response.assignSocket(client as Parameters<ServerResponse['assignSocket']>[0]);
     response.on('finish', () => client.end());
   };
@@ -73,7 +73,7 @@ function send(
     path: url.pathname + url.search,
     headers: requestHeaders(request.rawHeaders, url.host, upgrade),
     createConnection: () => connection.socket,
-    // A scan sees what a browser would see, faulty answers included.
+    // A scan must see what a browser would see, invalid responses included.
     insecureHTTPParser: true,
   });
 }
@@ -83,7 +83,7 @@ function sendAnswer(incoming: IncomingMessage, response: ServerResponse, connect
   if (statusCode < 200 || statusCode > 999)
     return void connection.socket.destroy(new Error('the answer has no valid status'));
   response.writeHead(statusCode, statusMessage?.replace(/[^\t\x20-\x7e\x80-\xff]/g, ' '), responseHeaders(rawHeaders));
-  // An answer that is cut off is cut off for the client too; what closes the response closes the connection.
+  // A truncated response is truncated for the client too; closing the response closes the connection.
   incoming.on('error', () => response.destroy());
   incoming.pipe(response);
 }

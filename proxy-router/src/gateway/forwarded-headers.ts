@@ -1,6 +1,6 @@
 import { validateHeaderName, validateHeaderValue } from 'node:http';
 import { GATEWAY_OUTCOME_HEADER } from '@adsweep/shared/targeting/gateway-status.ts';
-import { RELAYED_HEADER } from '../tickets/ticket-id.ts';
+import { RELAYED_HEADER } from '../tickets/ticket.ts';
 
 /** Hop-by-hop headers (RFC 9110 7.6.1), and headers between the gateway and its clients that no target may send or see. */
 const NOT_FORWARDED = new Set([
@@ -28,7 +28,7 @@ function forwarded(rawHeaders: string[], alsoDropped: string[]): string[] {
 
 /**
  * The headers of a request to its target. `Host` is the URL's host: a different one would reach one site and be recorded as another
- * (RFC 9112 3.2.2). A chunked body stays chunked, so that no target can take it for another request.
+ * (RFC 9112 3.2.2). A chunked body stays chunked, so that no target can read it as a second request.
  */
 export function requestHeaders(rawHeaders: string[], host: string, upgrade: string | undefined): string[] {
   const isChunked = pairs(rawHeaders).some(([name]) => name.toLowerCase() === 'transfer-encoding');
@@ -39,7 +39,7 @@ export function requestHeaders(rawHeaders: string[], host: string, upgrade: stri
   return headers;
 }
 
-/** The headers of a target's answer to the client. Where a target gives two lengths, that of the chunks is the true one. */
+/** The headers of a target's response. Of two lengths, the chunked encoding wins (RFC 9112 6.3). */
 export function responseHeaders(rawHeaders: string[]): string[] {
   const isChunked = pairs(rawHeaders).some(([name]) => name.toLowerCase() === 'transfer-encoding');
   return forwarded(rawHeaders, isChunked ? ['content-length'] : []);

@@ -6,14 +6,13 @@ import { canonicalHost, hasNameLength } from '@adsweep/shared/urls/public-host.t
 import { RequestError, Server } from 'proxy-chain';
 import { ConnectionFailure } from '../providers/connection-failure.ts';
 import type { ActiveTicket } from '../tickets/active-ticket.ts';
-import { RELAYED_HEADER, type Replica, replicaOf } from '../tickets/ticket-id.ts';
+import { RELAYED_HEADER, type Replica, replicaOf, VerifiedTickets } from '../tickets/ticket.ts';
 import type { TicketRegistry } from '../tickets/ticket-registry.ts';
-import { VerifiedTickets } from '../tickets/verified-tickets.ts';
 import { connectUpstream, type UpstreamDependencies } from './connect-upstream.ts';
 import { forwardRequest, forwardUpgrade } from './forward-request.ts';
-import { pipe } from './pipe.ts';
-import { relayRequest, relayStream } from './relay.ts';
+import { forwardRequestToReplica, forwardStreamToReplica } from './relay.ts';
 import type { UpstreamConnection } from './upstream-connection.ts';
+import { pipe } from './upstream-connection.ts';
 
 export type GatewayDependencies = UpstreamDependencies & {
   host: string;
@@ -29,24 +28,24 @@ export type GatewayDependencies = UpstreamDependencies & {
 };
 
 const REALM = 'Adsweep';
-/** How often it is looked at whether the headers of a request take too long. */
+/** How often Node.js checks the time limit for request headers. */
 const CHECK_MS = 1_000;
 const UNREADABLE: Record<string, string> = { [GATEWAY_OUTCOME_HEADER]: 'connection_failed' };
 
-/** The bearer of a request: a ticket whose account this replica keeps, or the other replica that keeps it. */
-type Bearer = { ticket: ActiveTicket } | { keeper: Replica };
+/** The ticket of a request, or the other replica that issued it and counts its traffic. */
+type Bearer = { ticket: ActiveTicket } | { issuer: Replica };
 
-/** What is done with a request: it goes to its target, or to the gateway (URL) of the replica that keeps its ticket's account. */
+/** The three ways to handle a request: forward it to its target or to the gateway (URL) of another replica, or refuse it. */
 type Handling = {
-  use: (connection: UpstreamConnection, url: URL) => void;
-  relay: (gateway: string) => void;
+  toTarget: (connection: UpstreamConnection, url: URL) => void;
+  toReplica: (gateway: string) => void;
   refuse: (refusal: RequestError) => void;
 };
 
 /**
  * The forward proxy that browsers use. proxy-chain's server parses requests, asks for credentials and sends refusals. Connections to
- * targets are our own, because each must pass the address policy and be counted for its ticket. Each request is judged by its own
- * credentials: the ticket of an earlier request on the same connection does not count.
+ * targets are our own, because each must pass the address policy and be counted for its ticket. Each request is authorized by its own
+ * credentials, never by those of an earlier request on the same connection.
  */
 export class Gateway extends Server {
   readonly #dependencies: GatewayDependencies;
@@ -72,7 +71,7 @@ export class Gateway extends Server {
     Object.assign(this.server, { maxHeaderSize: HEADER_BYTES_MAX, connectionsCheckingInterval: CHECK_MS });
   }
 
-  /** Takes no more connections and requests; ends when all tunnels have, or after `ms` milliseconds with those that are left. */
+  /** Accepts no more connections and requests. Resolves when all tunnels have ended; those left after `ms` milliseconds are closed. */
   async drain(ms: number): Promise<void> {
     this.#isDraining = true;
     const { promise: ended, resolve } = Promise.withResolvers<void>();
@@ -89,60 +88,60 @@ export class Gateway extends Server {
 
   override async onRequest(request: IncomingMessage, response: ServerResponse): Promise<void> {
     await this.#handle(request, {
-      use: (connection, url) => forwardRequest(request, response, url, connection),
-      relay: (gateway) => relayRequest(request, response, gateway),
+      toTarget: (connection, url) => forwardRequest(request, response, url, connection),
+      toReplica: (gateway) => forwardRequestToReplica(request, response, gateway),
       refuse: (refusal) => sendRefusal(response, refusal),
     });
   }
 
   override async onConnect(request: IncomingMessage, socket: Socket, head: Buffer): Promise<void> {
     await this.#handle(request, {
-      use: (connection) => {
+      toTarget: (connection) => {
         socket.write('HTTP/1.1 200 Connection Established\r\n\r\n');
         if (head.length > 0) socket.unshift(head);
         pipe(socket, connection);
       },
-      relay: (gateway) => relayStream(request, socket, head, gateway, this.#dependencies.idleMs),
+      toReplica: (gateway) => forwardStreamToReplica(request, socket, head, gateway, this.#dependencies.idleMs),
       refuse: (refusal) => this.failRequest(request, refusal),
     });
   }
 
   async #onUpgrade(request: IncomingMessage, socket: Socket, head: Buffer): Promise<void> {
     await this.#handle(request, {
-      use: (connection, url) => forwardUpgrade(request, socket, head, url, connection),
-      relay: (gateway) => relayStream(request, socket, head, gateway, this.#dependencies.idleMs),
+      toTarget: (connection, url) => forwardUpgrade(request, socket, head, url, connection),
+      toReplica: (gateway) => forwardStreamToReplica(request, socket, head, gateway, this.#dependencies.idleMs),
       refuse: (refusal) => this.failRequest(request, refusal),
     });
   }
 
-  /** The bearer of a ticket, null for one that is not valid. */
+  /** The bearer of valid credentials, null for others. */
   #bearerOf(username: string, password: string): Bearer | null {
     const { tickets, ticketSecret, ownApi } = this.#dependencies;
     const claims = this.#verified.verify({ username, password }, Date.now());
     if (claims === null) return null;
-    const keeper = ownApi === '' ? null : replicaOf(claims.id, ticketSecret);
-    if (keeper && keeper.api !== ownApi) return { keeper };
+    const issuer = ownApi === '' ? null : replicaOf(claims.id, ticketSecret);
+    if (issuer && issuer.api !== ownApi) return { issuer };
     const ticket = tickets.open(claims);
     return ticket && { ticket };
   }
 
-  /** Checks a request, connects to its target and hands it over; answers the refusal where either fails. */
-  async #handle(request: IncomingMessage, { use, relay, refuse }: Handling): Promise<void> {
+  /** Validates a request, connects to its target and forwards it; refuses it where either fails. */
+  async #handle(request: IncomingMessage, { toTarget, toReplica, refuse }: Handling): Promise<void> {
     try {
       if (this.#isDraining) throw refusal('upstream_failed');
       const { trgParsed: url, customTag } = await this.prepareRequestHandling(request);
       if (url === null || !isTarget(request, url)) throw new RequestError('The request names no target.', 400);
       const bearer = customTag as Bearer;
-      if ('keeper' in bearer) {
-        // A replica that is named by two URLs would pass it on to itself without end.
+      if ('issuer' in bearer) {
+        // A replica that has two URLs would forward the request to itself forever.
         if (request.headers[RELAYED_HEADER] !== undefined) throw refusal('upstream_failed');
-        return relay(bearer.keeper.gateway);
+        return toReplica(bearer.issuer.gateway);
       }
       const { ticket } = bearer;
       const host = targetHost(url);
       ticket.recordRequest(request.method ?? '', recordedUrl(request, url), Date.now());
       const destination = { host, port: Number(url.port || 80) };
-      use(await connectUpstream(this.#dependencies, ticket, destination, request.socket), url);
+      toTarget(await connectUpstream(this.#dependencies, ticket, destination, request.socket), url);
     } catch (error) {
       refuse(this.#asRefusal(error));
     }
@@ -160,7 +159,7 @@ export class Gateway extends Server {
 const isTarget = ({ method }: IncomingMessage, { username, password, pathname, search, hash }: URL): boolean =>
   method !== 'CONNECT' || `${username}${password}${pathname}${search}${hash}` === '';
 
-/** The target's host in its canonical spelling. Refused before anything is recorded: a page can make up endless long names. */
+/** The target's host in its canonical spelling. Throws before anything is recorded: a page can invent any number of long names. */
 function targetHost(url: URL): string {
   const host = canonicalHost(url.hostname);
   if (host === null) throw new RequestError('The request names no valid host.', 400);
@@ -168,13 +167,13 @@ function targetHost(url: URL): string {
   return host;
 }
 
-/** A request's URL without credentials and fragment; a tunnel's is `https://host:port/`, which is all that can be known of it. */
+/** A request's URL without credentials and fragment; of a tunnel only `https://host:port/` is known. */
 function recordedUrl(request: IncomingMessage, url: URL): string {
   if (request.method === 'CONNECT') return `https://${url.hostname}:${url.port}/`;
   return `${url.origin}${url.pathname}${url.search}`;
 }
 
-/** The connection ends with it: what is left of the request's body is not read. */
+/** Also closes the connection: the rest of the request's body is not read. */
 function sendRefusal(response: ServerResponse, { statusCode, message, headers }: RequestError): void {
   const challenge = statusCode === 407 ? { 'proxy-authenticate': `Basic realm="${REALM}"` } : {};
   const own = { connection: 'close', 'content-type': 'text/plain; charset=utf-8', ...challenge };

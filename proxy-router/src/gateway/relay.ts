@@ -2,10 +2,10 @@ import http, { type IncomingMessage, type ServerResponse } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { pipeline } from 'node:stream';
 import { GATEWAY_OUTCOME_HEADER, GATEWAY_STATUS } from '@adsweep/shared/targeting/gateway-status.ts';
-import { RELAYED_HEADER } from '../tickets/ticket-id.ts';
+import { RELAYED_HEADER } from '../tickets/ticket.ts';
 
-/** Passes a plain http request on to the gateway of another replica as it is, and the answer back as it is. */
-export function relayRequest(request: IncomingMessage, response: ServerResponse, gateway: string): void {
+/** Forwards a plain http request unchanged to the gateway of another replica, and the response back. */
+export function forwardRequestToReplica(request: IncomingMessage, response: ServerResponse, gateway: string): void {
   const { hostname, port } = new URL(gateway);
   const { method, url, rawHeaders } = request;
   const outgoing = http.request({
@@ -29,8 +29,8 @@ export function relayRequest(request: IncomingMessage, response: ServerResponse,
   request.pipe(outgoing);
 }
 
-/** Passes a CONNECT, or a request to change protocols, on to the gateway of another replica, and all that follows. */
-export function relayStream(
+/** Forwards a CONNECT or an upgrade request to the gateway of another replica, and then all bytes in both directions. */
+export function forwardStreamToReplica(
   request: IncomingMessage,
   client: Socket,
   head: Buffer,

@@ -1,14 +1,16 @@
 import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
 import { type GatewayOutcome, STALLED_MS } from '@adsweep/shared/targeting/exit-ticket.ts';
+import { TunnelSocket } from '../providers/tunnel-socket.ts';
 
-/** `onBytes` gets the bytes since its last call, `onStall` is called when nothing was received for STALLED_MS, `onClose` once. */
+/** `onBytes` receives the bytes since its last call; `onStall` is called when nothing was received for STALLED_MS; `onClose` once. */
 export type UpstreamObserver = {
   onBytes(sent: number, received: number): void;
   onStall(): void;
   onClose(outcome: GatewayOutcome): void;
 };
 
-/** A connection to a target: its bytes are counted while it is open, and it is closed when it is idle or either side gives up. */
+/** A connection to a target. Its bytes are counted while it is open; it is closed when it is idle or either side closes. */
 export class UpstreamConnection {
   readonly socket: Socket;
   readonly #observer: UpstreamObserver;
@@ -17,19 +19,19 @@ export class UpstreamConnection {
   #receivedAt = performance.now();
   #outcome: GatewayOutcome = 'ok';
 
-  /** `idleMs`: how long no byte may move in either direction. */
+  /** `idleMs`: time without a byte in either direction after which the connection is closed. */
   constructor(socket: Socket, idleMs: number, observer: UpstreamObserver) {
     this.socket = socket;
     this.#observer = observer;
-    // What an upstream proxy was asked and answered before is not the target's.
+    // The bytes of the CONNECT exchange with an upstream proxy are not counted.
     const { bytesRead, bytesWritten } = socket;
     this.#sent = bytesWritten;
     this.#received = bytesRead - socket.readableLength;
-    // A target that has answered may fall silent or hang up; one that never sent a byte has failed.
+    // A target that has sent bytes may go idle or close; one that never did has failed.
     const unlessAnswered = (failure: GatewayOutcome) => (socket.bytesRead === bytesRead ? failure : 'ok');
     socket.setTimeout(idleMs, () => this.close(unlessAnswered('timeout')));
     socket.on('error', () => this.close(unlessAnswered('connection_failed')));
-    // One that was asked for something, and hung up before we did.
+    // It got a request and closed before us.
     socket.once('end', () => {
       if (socket.bytesWritten > bytesWritten && !socket.writableEnded && this.#outcome === 'ok')
         this.#outcome = unlessAnswered('connection_failed');
@@ -44,7 +46,7 @@ export class UpstreamConnection {
     return this.#outcome;
   }
 
-  /** Counts with every chunk. The caller must have begun to read the socket: a listener alone makes it flow. */
+  /** Counts with every chunk. The caller must already read the socket: a 'data' listener alone makes it flow. */
   countFrom(...streams: NodeJS.ReadableStream[]): void {
     for (const stream of streams) stream.on('data', () => this.count());
   }
@@ -64,4 +66,27 @@ export class UpstreamConnection {
     if (this.#outcome === 'ok') this.#outcome = outcome;
     this.socket.destroy();
   }
+}
+
+/** Pipes bytes between the client and the target until either closes. Bytes returned with `unshift` on either side are sent first. */
+export function pipe(client: Socket | Duplex, connection: UpstreamConnection): void {
+  const target = connection.socket;
+  client.pipe(target);
+  joinEnds(client, target);
+  joinEnds(target, client);
+  connection.countFrom(client);
+  if (target instanceof TunnelSocket) target.forwardTo(client, () => connection.count());
+  else connection.countFrom(target.pipe(client) && target);
+}
+
+function joinEnds(from: Duplex, to: Duplex): void {
+  // The error needs no handling here: the 'close' after it ends the other side.
+  from.on('error', () => to.destroy());
+  from.on('close', () => endAfterWriting(to));
+}
+
+/** Ends a side whose peer has closed, after the pending bytes are written; the idle limit closes one that does not read. */
+function endAfterWriting(stream: Duplex): void {
+  stream.resume();
+  stream.end(() => stream.destroy());
 }

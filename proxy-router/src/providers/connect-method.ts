@@ -5,10 +5,10 @@ import type { UpstreamAnswer } from './upstream-refusal.ts';
 
 const HTTP = 'HTTP/1.';
 const HEAD_BYTES_MAX = 32_768;
-/** Interim answers before the one that counts. */
+/** Limit of interim responses before the final one. */
 const INTERIM_MAX = 5;
 const BODY_BYTES_MAX = 4_096;
-/** How long the words of a refusal whose length is not told are waited for once its head is there. */
+/** How long to wait for the body of a refusal after its head. */
 const BODY_MS = 2_000;
 
 /** `host:port` as a request target, IPv6 in brackets. */
@@ -16,8 +16,8 @@ const authorityOf = ({ host, port }: Destination): string =>
   host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
 
 /**
- * Asks the HTTP proxy at the other end of `socket` for a tunnel (RFC 9110 9.3.6). null: the tunnel stands, and the socket is paused with
- * whatever the target sent first. Otherwise what the proxy answered. Throws ConnectionFailure `upstream_failed`.
+ * Asks the HTTP proxy at the other end of `socket` for a tunnel (RFC 9110 9.3.6). null: the tunnel is open, and the socket is paused with
+ * the first bytes of the target. Otherwise the proxy's response. Throws ConnectionFailure `upstream_failed`.
  */
 export async function requestTunnel(
   socket: Socket,
@@ -38,7 +38,7 @@ export async function requestTunnel(
   return { ...answer, body: Buffer.concat([rest, body]).toString('latin1') };
 }
 
-/** The first head that is not an interim one (1xx, RFC 9110 15.2), and what came after it. */
+/** The first head that is not an interim one (1xx, RFC 9110 15.2), and the bytes after it. */
 async function readFinalHead(socket: Socket): Promise<{ answer: UpstreamAnswer; rest: Buffer }> {
   for (let interim = 0; interim <= INTERIM_MAX; interim += 1) {
     const { head, rest } = await readHead(socket);
@@ -69,18 +69,18 @@ function readHead(socket: Socket): Promise<{ head: string; rest: Buffer }> {
       if (!isHttp(bytes)) settle(() => reject(failure('the upstream does not speak HTTP')));
       else if (bytes.length > HEAD_BYTES_MAX) settle(() => reject(failure('the upstream’s answer has no end')));
     };
-    // It was paused after the head before this one.
+    // Reading the previous head has paused it.
     socket.on('data', onData).on('close', onClose).on('end', onClose).on('error', onClose).resume();
   });
 }
 
-/** Whether what has come can be the beginning of an answer; other protocols greet and then wait for us. */
+/** Whether the bytes can begin an HTTP response; servers of other protocols send a greeting and then wait. */
 const isHttp = (bytes: Buffer): boolean => {
   const begin = bytes.toString('latin1', 0, HTTP.length);
   return begin === HTTP.slice(0, begin.length);
 };
 
-/** What comes within `ms`, at most about `bytesMax`; nothing where that is no positive number. */
+/** The bytes received within `ms`, at most about `bytesMax`; none if that is not a positive number. */
 async function readSome(socket: Socket, bytesMax: number, ms: number): Promise<Buffer> {
   const chunks: Buffer[] = [];
   if (!(bytesMax > 0)) return Buffer.alloc(0);

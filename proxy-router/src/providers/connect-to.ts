@@ -14,7 +14,7 @@ const OUTCOMES: Record<string, ConnectionFailure['outcome']> = {
 export async function connectTo(addresses: string[], port: number, signal: AbortSignal): Promise<Socket> {
   signal.throwIfAborted();
   const given = addresses.map((address) => ({ address, family: isIP(address) }));
-  // The name is a placeholder: Node.js asks only this lookup, which answers with the addresses that were passed in.
+  // The name is a placeholder: Node.js calls only this lookup, which returns the given addresses.
   const lookup: LookupFunction = (_name, _options, done) => done(null, given);
   const socket = new TunnelSocket(signal).connect({ host: 'target.invalid', port, lookup, autoSelectFamily: true });
   return once(socket, 'connect', signal).catch((error: NodeJS.ErrnoException) => {
@@ -22,7 +22,7 @@ export async function connectTo(addresses: string[], port: number, signal: Abort
   });
 }
 
-/** The socket once it has emitted `event`. Rejects with its error, or the signal's reason, when it ends before. */
+/** Resolves with the socket when it emits `event`. Rejects with its error, or the signal's reason, if it closes before. */
 export function once<S extends Socket>(socket: S, event: string, signal: AbortSignal): Promise<S> {
   return new Promise((resolve, reject) => {
     const fail = (error: Error) => reject(signal.aborted ? signal.reason : error);

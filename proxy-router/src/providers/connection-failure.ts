@@ -1,12 +1,12 @@
 import type { GatewayOutcome } from '@adsweep/shared/targeting/exit-ticket.ts';
 
 /**
- * What else is known of a failure. `isAccount`: the vendor's account or endpoint is at fault, not just the exit. `retryAfterSeconds`:
- * what an upstream that limits the rate asked for.
+ * Details of a failure. `isAccount`: the vendor's account or endpoint is at fault, not just the exit. `retryAfterSeconds`: the delay
+ * that a rate-limiting upstream asked for.
  */
 type Details = { cause?: unknown; isAccount?: boolean; retryAfterSeconds?: number };
 
-/** Why a target was not connected to; the gateway answers it with the status of `GATEWAY_STATUS`. */
+/** Why a connection to a target failed; the gateway responds with the status in `GATEWAY_STATUS`. */
 export class ConnectionFailure extends Error {
   readonly outcome: Exclude<GatewayOutcome, 'ok'>;
   readonly isAccount: boolean;

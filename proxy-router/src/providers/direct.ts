@@ -1,3 +1,4 @@
+import { Resolver } from 'node:dns/promises';
 import { isIP, type Socket } from 'node:net';
 import type { AddressPolicy } from '@adsweep/shared/urls/address-policy.ts';
 import { ConnectionFailure } from './connection-failure.ts';
@@ -10,9 +11,9 @@ export type Resolve = (name: string) => Promise<string[]>;
 export type Connect = (addresses: string[], port: number, signal: AbortSignal) => Promise<Socket>;
 
 /**
- * Exits whose traffic leaves from this machine: the country is what the exits file says. A name is resolved once and exactly the
- * addresses that were checked are dialled, so that a second answer of a name server cannot get past the check (DNS rebinding). One
- * address that the policy does not allow refuses the whole name.
+ * The provider `direct`: traffic leaves from this machine, in whatever country the exits file says. A name is resolved once, and only the
+ * checked addresses are dialled, so that a second DNS answer cannot bypass the check (DNS rebinding). One address that the policy
+ * forbids refuses the whole name.
  */
 export function directProvider(resolve: Resolve, connect: Connect, policy: AddressPolicy): Provider {
   return {
@@ -36,4 +37,20 @@ function abortable<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
     signal.addEventListener('abort', abort, { once: true });
     work.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort));
   });
+}
+
+/**
+ * Resolves names to all their IPv4 and IPv6 addresses, with the machine's name servers (or `servers`, `ip:port` each). It does not use
+ * `dns.lookup`, which runs in a few threads that one slow zone can block for all scans, and reads search domains and the hosts file. Throws ConnectionFailure `dns`.
+ */
+export function resolveNames(servers?: string[]): Resolve {
+  return async (name) => {
+    const resolver = new Resolver({ timeout: 2_500, tries: 2 });
+    if (servers) resolver.setServers(servers);
+    const answers = await Promise.allSettled([resolver.resolve4(name), resolver.resolve6(name)]);
+    const addresses = answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []));
+    if (addresses.length > 0) return addresses;
+    const [failed] = answers as PromiseRejectedResult[];
+    throw new ConnectionFailure('dns', 'the name cannot be resolved', { cause: failed?.reason });
+  };
 }

@@ -1,9 +1,8 @@
 import type { AddressPolicy } from '@adsweep/shared/urls/address-policy.ts';
 import { connectTo } from './connect-to.ts';
-import { directProvider } from './direct.ts';
-import { listProvider } from './list.ts';
+import { listProvider } from './dial-upstream.ts';
+import { directProvider, resolveNames } from './direct.ts';
 import type { Provider } from './provider.ts';
-import { resolveNames } from './resolve-name.ts';
 
 /** The providers that exits of an exits file may name; those of vendors are made from their configuration. */
 export const createProviders = (policy: AddressPolicy): Record<string, Provider> => ({

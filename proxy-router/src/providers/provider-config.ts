@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
-import { PriceSchema, TicketsMaxSchema } from './listed-exit.ts';
-import { parseUpstream } from './upstream.ts';
+import { parseUpstream } from './dial-upstream.ts';
+import { PriceSchema, TicketsMaxSchema } from './exit.ts';
 import { templateProblems } from './user-name.ts';
 import { VENDOR_KINDS } from './vendors.ts';
 
@@ -21,10 +21,10 @@ export const ProviderConfigSchema = Type.Object(
 );
 export type ProviderConfig = Static<typeof ProviderConfigSchema>;
 
-/** Whether a catalogue is fetched and not read. */
+/** Whether a catalogue is fetched from a URL, not read from a file. */
 export const isUrl = (catalogue: string): boolean => /^https?:\/\//i.test(catalogue);
 
-/** The problems of an account beyond its shape, one text for each; absent fields are not checked. */
+/** The problems of an account that its schema does not cover, one text for each; absent fields are not checked. */
 export function providerConfigProblems(config: Partial<ProviderConfig>): string[] {
   const { endpoint, password, password_file, catalogue = '' } = config;
   const problems = [...endpointProblems(endpoint)];

@@ -4,7 +4,7 @@ import type { ExitSession } from './exit.ts';
 /** The target of a request; `host` in its canonical spelling (see `canonicalHost`), already allowed by the address policy as written. */
 export type Destination = { host: string; port: number };
 
-/** A connection to a target: bytes written to the socket arrive there. `address` is the target's, null where only the upstream knows it. */
+/** An open connection to a target. `address` is the target's, null if only the upstream knows it. */
 export type Connected = { socket: Socket; address: string | null };
 
 /** A way to connect through exits. */
@@ -14,6 +14,6 @@ export type Provider = {
    * checked. `signal` aborts with the failure to throw. Throws ConnectionFailure: `upstream_failed` when the exit is at fault.
    */
   dial(use: ExitSession, destination: Destination, signal: AbortSignal): Promise<Connected>;
-  /** Whether it resolves names itself, so that `hosts` of the exits file apply to it. */
+  /** Whether the provider resolves names itself, so that `hosts` of the exits file apply to it. */
   resolvesNames: boolean;
 };

@@ -2,13 +2,13 @@ import { lineOf } from '@adsweep/shared/validation/issue.ts';
 import { schemaIssues } from '@adsweep/shared/validation/schema-issues.ts';
 import { Type } from 'typebox';
 import { Value } from 'typebox/value';
-import { type Place, placeProperties } from './place.ts';
+import { type Place, placeProperties } from './exit.ts';
 
-/** Problems that are told of one catalogue; a wrong one has the same in every place. */
+/** Limit of reported problems per catalogue: a wrong one usually has the same problem in every place. */
 const PROBLEMS_MAX = 5;
 const PLACES_MAX = 500_000;
 
-/** A vendor adds to its catalogue what it likes; '' and null say that a place has no such name. */
+/** Vendors may add other fields; '' and null mean that a place has no such name. */
 const text = Type.Optional(Type.Union([Type.String({ maxLength: 200 }), Type.Null()]));
 const SourceSchema = Type.Object({
   places: Type.Array(Type.Object({ ...placeProperties, region: text, city: text, isp: text }), {

@@ -1,34 +1,35 @@
 import { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 
-/** What an idle connection keeps, and what one that carries much is lent. */
+/** Buffer sizes: the one that an idle connection keeps, and the one that a busy connection borrows. */
 const SMALL_BYTES = 4_096;
 const LARGE_BYTES = 65_536;
-/** Large buffers that are kept for the next connection that needs one: 4 MB. */
+/** Large buffers that are kept for reuse: 4 MB. */
 const SPARE_MAX = 64;
 const spare: Buffer<ArrayBuffer>[] = [];
 
 /**
- * A TCP socket that reads into buffers of its own, which are used again. Node.js allocates 64 KB for each read otherwise, and collecting
- * those costs about as much CPU as carrying them: 1.4 CPU seconds per GB with `pipe`, 0.6 with these. Until {@link forwardTo} is called, it is read like any other socket.
+ * A TCP socket that reads into its own, reused buffers. By default Node.js allocates 64 KB for each read, and collecting that garbage costs
+ * about as much CPU as forwarding the bytes: 1.4 CPU seconds per GB with `pipe`, 0.6 with these buffers. Until {@link forwardTo} is called,
+ * it behaves like any other socket.
  */
 export class TunnelSocket extends Socket {
   readonly #small = Buffer.allocUnsafeSlow(SMALL_BYTES);
   #buffer = this.#small;
   #receiver: Duplex | null = null;
   #onForwarded = (): void => {};
-  /** Writes to the receiver that have not ended. */
+  /** Pending writes to the receiver. */
   #writing = 0;
   #lastBytes = 0;
 
   /** `signal` destroys the socket when it aborts. */
   constructor(signal: AbortSignal) {
     super({ signal, onread: { buffer: () => this.#buffer, callback: (bytes) => this.#received(bytes) } });
-    // What still waits to be written is not for the next connection.
+    // A buffer with bytes that are still being written cannot be reused.
     this.once('close', () => this.#writing === 0 && this.#use(this.#small));
   }
 
-  /** Writes all that is received to `receiver` as fast as that takes it, and then its end. `onForwarded` is called with every chunk. */
+  /** Writes all received bytes to `receiver` at the speed it accepts them, then ends it. `onForwarded` is called for each chunk. */
   forwardTo(receiver: Duplex, onForwarded: () => void): void {
     this.#onForwarded = onForwarded;
     this.once('end', () => receiver.end());
@@ -38,7 +39,7 @@ export class TunnelSocket extends Socket {
     else this.pause();
   }
 
-  /** Takes what was read into the buffer; false stops the reading. */
+  /** Handles bytes that were read into the buffer; false stops reading. */
   #received(bytes: number): boolean {
     const chunk = bytes === this.#buffer.length ? this.#buffer : this.#buffer.subarray(0, bytes);
     if (this.#receiver === null) return this.push(Buffer.from(chunk));
@@ -48,7 +49,7 @@ export class TunnelSocket extends Socket {
     return true;
   }
 
-  /** False while the chunk, or one before it, still waits to be written. */
+  /** False while this chunk or an earlier one is still pending. */
   #write(receiver: Duplex, chunk: Buffer): boolean {
     this.#writing += 1;
     receiver.write(chunk, this.#written);
@@ -63,7 +64,7 @@ export class TunnelSocket extends Socket {
     this.resume();
   };
 
-  /** Chooses the buffer for the next read by how full the last one was; nothing may wait to be written. */
+  /** Chooses the buffer for the next read by how full the last one was; no write may be pending. */
   #adapt(): void {
     if (this.#lastBytes < SMALL_BYTES) this.#use(this.#small);
     else if (this.#buffer === this.#small) this.#use(spare.pop() ?? Buffer.allocUnsafeSlow(LARGE_BYTES));

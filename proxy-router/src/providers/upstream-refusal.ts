@@ -2,10 +2,10 @@ import { ConnectionFailure } from './connection-failure.ts';
 
 type Outcome = ConnectionFailure['outcome'];
 
-/** What an upstream answered to a CONNECT, in place of 2xx. Header names are in lower case. */
+/** An upstream's response to a CONNECT that is not 2xx. Header names are in lower case. */
 export type UpstreamAnswer = { status: number; reason: string; headers: Map<string, string>; body: string };
 
-/** Words of a vendor's answer and what they mean; the first that matches counts. */
+/** Patterns of a vendor's response texts with their outcomes; the first match counts. */
 export type RefusalTexts = [pattern: RegExp, outcome: Outcome][];
 
 /** Statuses that mean the same with every upstream; 593 to 598 are those of proxy-chain. */
@@ -21,7 +21,7 @@ const STATUSES: Record<number, Outcome> = {
   598: 'timeout',
 };
 
-/** Statuses that mean this where no text says more. */
+/** Outcomes of statuses if no text pattern matches. */
 const WITHOUT_TEXT: Record<number, Outcome> = { 403: 'account_refused', 404: 'no_exit' };
 
 /** `error` of `Proxy-Status` (RFC 9209 2.3). */
@@ -34,7 +34,7 @@ const PROXY_STATUS_ERRORS: Record<string, Outcome> = {
   destination_ip_unroutable: 'connection_failed',
 };
 
-/** Words that vendors have in common. */
+/** Patterns that vendors have in common. */
 const TEXTS: RefusalTexts = [
   [/\b(no such|unknown|unsupported|invalid) (place|location|country|region|state|city|isp|asn)\b/i, 'no_exit'],
   [/\bno (exit|peer|proxy|proxies|ip|node)s?( node)?s? (found|match\w*)\b/i, 'no_exit'],
@@ -51,27 +51,27 @@ const TEXT_MAX = 200;
 const RETRY_AFTER_SECONDS_MAX = 60;
 
 /**
- * Why an upstream did not connect to a target. Its vendor's words, its status and `Proxy-Status` are looked at; what is not known is the
- * upstream's own failure. The text is for our log and has no credentials in it. Pure.
+ * Why an upstream did not connect to a target, from its vendor's texts, its status and `Proxy-Status`; `upstream_failed` if none is known.
+ * The text is for our log and has no credentials in it. Pure.
  */
 export function upstreamRefusal(answer: UpstreamAnswer, vendorTexts: RefusalTexts): ConnectionFailure {
-  const told = wordsOf(answer);
-  const text = `the upstream answered ${told.slice(0, TEXT_MAX)}`;
-  const outcome = outcomeOf(answer, told, vendorTexts);
+  const text = textOf(answer);
+  const message = `the upstream answered ${text.slice(0, TEXT_MAX)}`;
+  const outcome = outcomeOf(answer, text, vendorTexts);
   const isAccount = outcome === 'account_refused' || outcome === 'rate_limited';
   const wait = Number(answer.headers.get('retry-after'));
   const retryAfterSeconds = wait > 0 ? Math.min(wait, RETRY_AFTER_SECONDS_MAX) : undefined;
-  return new ConnectionFailure(outcome, text, { isAccount, ...(retryAfterSeconds && { retryAfterSeconds }) });
+  return new ConnectionFailure(outcome, message, { isAccount, ...(retryAfterSeconds && { retryAfterSeconds }) });
 }
 
-function outcomeOf({ status, headers }: UpstreamAnswer, told: string, vendorTexts: RefusalTexts): Outcome {
+function outcomeOf({ status, headers }: UpstreamAnswer, text: string, vendorTexts: RefusalTexts): Outcome {
   const standard = /\berror="?([a-z_]+)/.exec(headers.get('proxy-status') ?? '')?.[1] ?? '';
-  const meaningIn = (texts: RefusalTexts) => texts.find(([pattern]) => pattern.test(told))?.[1];
+  const meaningIn = (texts: RefusalTexts) => texts.find(([pattern]) => pattern.test(text))?.[1];
   const vendors = meaningIn(vendorTexts) ?? STATUSES[status] ?? PROXY_STATUS_ERRORS[standard];
   return vendors ?? meaningIn(TEXTS) ?? WITHOUT_TEXT[status] ?? 'upstream_failed';
 }
 
-function wordsOf({ status, reason, headers, body }: UpstreamAnswer): string {
+function textOf({ status, reason, headers, body }: UpstreamAnswer): string {
   const errors = [...headers].filter(([name]) => ERROR_HEADER.test(name)).map(([, value]) => value);
   return [status, reason, ...errors, body].join(' ').replace(/\s+/g, ' ').trim();
 }

@@ -1,19 +1,19 @@
 import { createHash } from 'node:crypto';
 import type { ExitSession } from './exit.ts';
 
-/** What a vendor's user name can tell of a place and a session. */
+/** Fields of a place and a session that a vendor's user name can have. */
 const USER_NAME_FIELDS = ['country', 'region', 'city', 'isp', 'session', 'proxy_type'] as const;
 export type UserNameField = (typeof USER_NAME_FIELDS)[number];
 
-/** The text of each field, '' where it is not asked for. */
+/** The text of each field, '' if the targeting does not ask for it. */
 export type UserNameValues = Record<UserNameField, string>;
 
-/** A literal text, a field, or a part that is left out where one of its fields is empty. */
+/** A literal text, a field, or a part that is omitted if one of its fields is empty. */
 type Part = string | { field: UserNameField } | { optional: Part[] };
 
 const TOKEN = /\{([^{}]*)\}|[[\]]|[^{}[\]]+|./gs;
 
-/** What is wrong with a template, one text for each problem; its braces, brackets and names. */
+/** The problems of a template: braces, brackets and field names; one text for each. */
 export function templateProblems(template: string): string[] {
   const problems: string[] = [];
   parse(template, problems);
@@ -38,7 +38,7 @@ function parse(template: string, problems: string[]): Part[] {
   const parts: Part[] = [];
   let optional: Part[] | null = null;
   for (const [token, name] of template.matchAll(TOKEN)) {
-    if (token === '[' && optional) problems.push('[ stands inside [...]');
+    if (token === '[' && optional) problems.push('[ is inside [...]');
     else if (token === '[') optional = [];
     else if (token === ']' && !optional) problems.push('] has no [ before it');
     else if (token === ']') {
@@ -64,18 +64,18 @@ function field(name: string, problems: string[]): Part {
   return { field: known ?? 'country' };
 }
 
-/** How a vendor writes values: spaces of places become `space`, and `session` gives what it takes for one. */
+/** How a vendor writes values: `space` replaces the spaces of place names, `session` converts a session id. */
 export type Spelling = { space: string; session: (session: string) => string };
 
-/** Letters and digits alone: anything else could be read as more targeting. */
+/** Letters and digits only: the vendor could read anything else as more targeting. */
 export const plainSession = (session: string): string =>
   /^[A-Za-z0-9]+$/.test(session) ? session : createHash('sha256').update(session).digest('hex').slice(0, 16);
 
-/** A number from 10000 to 999999999, for vendors that number their sessions. */
+/** A number from 10000 to 999999999, for vendors with numeric sessions. */
 export const numberedSession = (session: string): string =>
   String(10_000 + (createHash('sha256').update(session).digest().readUIntBE(0, 6) % 999_990_000));
 
-/** The values for an exit and a session; a colon would end the user name (RFC 7617 2). Pure. */
+/** The field values for an exit and a session, without colons: a colon would end the user name (RFC 7617 2). Pure. */
 export function userNameValues({ exit, session }: ExitSession, spelling: Spelling): UserNameValues {
   const place = (name = '') => name.toLowerCase().replaceAll(':', '').replace(/\s+/g, spelling.space);
   return {

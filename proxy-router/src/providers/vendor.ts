@@ -1,12 +1,11 @@
-import { dialUpstream } from './dial-upstream.ts';
+import { dialUpstream, parseUpstream } from './dial-upstream.ts';
 import type { ExitSession } from './exit.ts';
 import type { Provider } from './provider.ts';
 import type { ProviderConfig } from './provider-config.ts';
-import { parseUpstream } from './upstream.ts';
 import { fillTemplate, type UserNameField, type UserNameValues, userNameValues } from './user-name.ts';
 import { VENDORS, type Vendor } from './vendors.ts';
 
-/** The exits of a vendor that is told the place and the session in the user name. `config` was found to be without problems. */
+/** The exits of a vendor that takes the place and the session from the user name. `config` has been validated. */
 export function vendorProvider(config: ProviderConfig, password: string): Provider {
   const vendor: Vendor = VENDORS[config.kind];
   const endpoint = parseUpstream(config.endpoint)!;
@@ -18,7 +17,7 @@ export function vendorProvider(config: ProviderConfig, password: string): Provid
   };
 }
 
-/** What an account's user names are made of. */
+/** The settings that an account's user names are built from. */
 export type UserNameConfig = Pick<ProviderConfig, 'kind' | 'username'>;
 
 function filledUserName({ kind, username }: UserNameConfig, values: UserNameValues): string {
@@ -29,6 +28,6 @@ function filledUserName({ kind, username }: UserNameConfig, values: UserNameValu
 const SAMPLE = { country: 'us', region: 'texas', city: 'austin', isp: 'acme', session: 's', proxy_type: 'residential' };
 const OTHER = { country: 'de', region: 'ohio', city: 'waco', isp: 'other', session: 't', proxy_type: 'mobile' };
 
-/** Whether the account's user name changes with a field: whether the vendor is told of it. Pure. */
+/** Whether the account's user name depends on a field, that is, whether the vendor learns its value. Pure. */
 export const sendsField = (config: UserNameConfig, field: UserNameField): boolean =>
   filledUserName(config, SAMPLE) !== filledUserName(config, { ...SAMPLE, [field]: OTHER[field] });

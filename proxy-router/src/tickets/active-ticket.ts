@@ -8,7 +8,7 @@ const REQUESTS_MAX = 5_000;
 const URL_CHARACTERS_MAX = 4_000_000;
 const HOSTS_MAX = 5_000;
 
-/** A connection to a target, as its ticket uses it. */
+/** What a ticket needs of an open connection to a target. */
 export type TicketStream = { count(): void; close(outcome: GatewayOutcome): void };
 
 /** Bytes exchanged with targets, as seen from the browser. */
@@ -17,7 +17,7 @@ export type TransferredBytes = Pick<TicketTraffic, 'bytes_sent' | 'bytes_receive
 /** A ticket in use: its open connections and its traffic so far. Its memory is bounded, whatever a page does. */
 export class ActiveTicket {
   readonly claims: TicketClaims;
-  /** What it may transfer, both directions together. */
+  /** Byte limit, both directions together. */
   readonly bytesMax: number;
   readonly #hosts = new Map<string, TicketTraffic['hosts'][number]>();
   readonly #requests: TicketTraffic['requests'] = [];
@@ -30,7 +30,7 @@ export class ActiveTicket {
   /** Monotonic time of the last activity; null before the first. */
   #activeAt: number | null = null;
 
-  /** `before`: the bytes from before this process started. */
+  /** `before`: the bytes transferred before this process started. */
   constructor(claims: TicketClaims, bytesMax: number, before: TransferredBytes = { bytes_sent: 0, bytes_received: 0 }) {
     this.claims = claims;
     this.bytesMax = bytesMax;
@@ -46,7 +46,7 @@ export class ActiveTicket {
     return this.#bytesSent + this.#bytesReceived;
   }
 
-  /** The connections to targets that are open or being made. */
+  /** The number of connections to targets that are open or being opened. */
   get streams(): number {
     return this.#connecting + this.#streams.size;
   }
@@ -67,7 +67,7 @@ export class ActiveTicket {
     this.#requests.push({ method, url: this.#clip(url), at_ms: atMs });
   }
 
-  /** A connection was tried; `address` is what was dialled, null where nothing was. */
+  /** Records a connection attempt; `address` is the dialled address, null if none was dialled. */
   recordConnection({ host, port }: Destination, address: string | null, outcome: GatewayOutcome): void {
     const key = `${host} ${port}`;
     const known = this.#hosts.get(key);
@@ -76,13 +76,13 @@ export class ActiveTicket {
     this.#hosts.set(key, { ...known, host, port, address: address ?? known?.address ?? null, outcome, connections });
   }
 
-  /** An established connection failed later. */
+  /** Records the failure of an established connection. */
   recordOutcome({ host, port }: Destination, outcome: GatewayOutcome): void {
     const known = this.#hosts.get(`${host} ${port}`);
     if (known) known.outcome = outcome;
   }
 
-  /** A connection through an upstream received nothing for a while. */
+  /** Records that a connection through an upstream received nothing for STALLED_MS. */
   recordStall({ host, port }: Destination): void {
     const known = this.#hosts.get(`${host} ${port}`);
     if (known) known.stalled = true;
@@ -96,7 +96,7 @@ export class ActiveTicket {
     if (this.isSpent) this.close('too_large');
   }
 
-  /** A target is being resolved and dialled; every call is followed by one of {@link connectEnded}. */
+  /** Called before a target is resolved and dialled; each call needs one of {@link connectEnded}. */
   connectBegan(): void {
     this.#connecting += 1;
     this.#touch();

@@ -1,16 +1,14 @@
 import type { ExitRefusal, ExitRequest, ExitTicket } from '@adsweep/shared/targeting/exit-ticket.ts';
-import type { ExitCheck } from '../exits/exit-check.ts';
-import type { ExitEvidence } from '../exits/exit-evidence.ts';
+import type { ExitCheck, ExitEvidence } from '../exits/exit-check.ts';
 import type { ExitHealth } from '../exits/exit-health.ts';
 import { targetingKey } from '../exits/exit-index.ts';
 import type { ExitSource } from '../exits/exit-source.ts';
+import type { SessionExits } from '../exits/pick-exit.ts';
 import { type Pick, pickExit } from '../exits/pick-exit.ts';
-import type { SessionExits } from '../exits/session-exits.ts';
 import type { TicketCounts } from '../exits/ticket-counts.ts';
 import { ConnectionFailure } from '../providers/connection-failure.ts';
 import type { Exit } from '../providers/exit.ts';
-import { signTicket, type TicketClaims } from './ticket.ts';
-import { newTicketId, type Replica } from './ticket-id.ts';
+import { newTicketId, type Replica, signTicket, type TicketClaims } from './ticket.ts';
 
 export type IssueDependencies = {
   source: ExitSource;
@@ -23,15 +21,15 @@ export type IssueDependencies = {
   replica: Replica | null;
 };
 
-/** A ticket with the exit that it is for, or why there is none. */
+/** A ticket with its exit, or the reason why none was issued. */
 export type Issued = { claims: TicketClaims; exit: Exit; reply: ExitTicket } | { refusal: ExitRefusal };
 
-/** Exits that are tried for one ticket before the node is told to come back. */
+/** Exits that are tried for one ticket before the request is refused with NODE_BUSY. */
 const EXITS_MAX = 3;
 
 /**
- * Issues a ticket for an exit that matches the request, or tells why there is none. An exit that is found to be at fault when it is checked
- * is passed over. `server`: URL of the gateway.
+ * Issues a ticket for an exit that matches the request, or returns a refusal. An exit that fails its check is skipped. `server`: URL of
+ * the gateway.
  */
 export async function issueTicket(
   dependencies: IssueDependencies,

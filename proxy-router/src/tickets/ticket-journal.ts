@@ -13,30 +13,30 @@ import { dirname } from 'node:path';
 import { promisify } from 'node:util';
 import { type Static, Type } from 'typebox';
 import { Value } from 'typebox/value';
-import { TICKET_ID_LENGTH_MAX } from './ticket-id.ts';
+import { TICKET_ID_LENGTH_MAX } from './ticket.ts';
 
 const TicketRecordSchema = Type.Object({
   id: Type.String({ maxLength: TICKET_ID_LENGTH_MAX }),
-  /** Unix time in milliseconds after which the record is of no use. */
+  /** Unix time in milliseconds after which the record is not needed. */
   expires: Type.Integer(),
   deleted: Type.Boolean(),
   bytes_sent: Type.Integer({ minimum: 0 }),
   bytes_received: Type.Integer({ minimum: 0 }),
 });
 
-/** What has to be known of a ticket after a restart. */
+/** What a restarted router must know about a ticket. */
 export type TicketRecord = Static<typeof TicketRecordSchema>;
 
-/** Some 100 bytes each. A farm of 10,000 scans an hour has fewer tickets than this that have not expired. */
+/** About 100 bytes each. A farm of 10,000 scans an hour has fewer unexpired tickets than this. */
 const RECORDS_MAX = 50_000;
-/** Lines that may be outdated before the file is written anew. */
+/** Outdated lines that the file may have before it is rewritten. */
 const STALE_LINES_MAX = 10_000;
 
 const syncFile = promisify(fdatasync);
 
 /**
- * The tickets that were deleted or have used much of their byte limit: one JSON record a line, of which the last one of a ticket is valid. An
- * appended record survives the end of the process, a synced one a power cut too. Beyond {@link RECORDS_MAX} the oldest are dropped.
+ * The tickets that were deleted or have used much of their byte limit: one JSON record per line; the last record of a ticket
+ * is the valid one. An appended record survives the end of the process, a synced one also a power cut. Beyond {@link RECORDS_MAX} the oldest are dropped.
  */
 export class TicketJournal {
   readonly #path: string;
@@ -61,18 +61,18 @@ export class TicketJournal {
     this.#lines += 1;
   }
 
-  /** Waits until what was appended is on the disk. */
+  /** Resolves when all appended records are on the disk. */
   async sync(): Promise<void> {
     const file = this.#file;
     try {
       await syncFile(file);
     } catch (error) {
-      // Where the file was written anew meanwhile, that was synced.
+      // The file was rewritten meanwhile, and synced then.
       if (file === this.#file) throw error;
     }
   }
 
-  /** Drops the records of expired tickets, and writes the file anew once most of it is outdated. */
+  /** Drops the records of expired tickets, and rewrites the file when it has too many outdated lines. */
   sweep(now: number): void {
     for (const { id, expires } of this.#records.values()) if (now >= expires) this.#records.delete(id);
     if (this.#lines < this.#records.size + STALE_LINES_MAX) return;
@@ -86,14 +86,14 @@ export class TicketJournal {
   }
 
   #keep(record: TicketRecord): void {
-    // Last in the order of insertion: the first is the one to drop.
+    // Moves the record to the end of the insertion order: the first one is the one to drop.
     this.#records.delete(record.id);
     this.#records.set(record.id, record);
     const [oldest] = this.#records.keys();
     if (this.#records.size > RECORDS_MAX && oldest !== undefined) this.#records.delete(oldest);
   }
 
-  /** A crash leaves the old file or the new one, never half of one. Answers the new one, open for appending. */
+  /** Replaces the file; a crash leaves the old file or the new one, never a part. Returns the new file, open for appending. */
   #rewrite(now: number): number {
     const current = [...this.#records.values()].filter(({ expires }) => now < expires);
     const draft = `${this.#path}.${process.pid}.new`;
@@ -119,7 +119,7 @@ function syncFolder(path: string): void {
 
 const line = (record: TicketRecord): string => `${JSON.stringify(record)}\n`;
 
-/** The records of a journal; a line that a crash cut short is passed over. */
+/** The records of a journal; a line that a crash truncated is skipped. */
 function readRecords(path: string): TicketRecord[] {
   const lines = readIfPresent(path).split('\n');
   return lines.map(parse).filter((record) => Value.Check(TicketRecordSchema, record));

@@ -3,7 +3,7 @@ import { TICKET_SECONDS_MAX } from '@adsweep/shared/targeting/exit-ticket.ts';
 import type { TicketCounts } from '../exits/ticket-counts.ts';
 import { ActiveTicket } from './active-ticket.ts';
 import type { TicketClaims } from './ticket.ts';
-import { isTicketId } from './ticket-id.ts';
+import { isTicketId } from './ticket.ts';
 import type { TicketJournal } from './ticket-journal.ts';
 
 /** How long after its expiry a ticket's traffic can still be read. */
@@ -12,7 +12,7 @@ const TRAFFIC_KEPT_MS = 600_000;
 const JOURNALED_PART = 1 / 20;
 const SWEEP_MS = 1_000;
 
-/** `isCounted`: among the tickets in use of its exit. */
+/** `isCounted`: whether the ticket counts as one in use of its exit. */
 type Entry = { ticket: ActiveTicket; journaledBytes: number; isCounted: boolean };
 
 /** The tickets that this process has issued or served. Times are Unix milliseconds. */
@@ -23,7 +23,7 @@ export class TicketRegistry {
   readonly #entries = new Map<string, Entry>();
   #sweeping: NodeJS.Timeout | undefined;
 
-  /** `bytesMax`: what one ticket may transfer at the most, both directions together. */
+  /** `bytesMax`: byte limit of one ticket, both directions together. */
   constructor(bytesMax: number, journal: TicketJournal, counts: TicketCounts) {
     this.#bytesMax = bytesMax;
     this.#journal = journal;
@@ -31,8 +31,8 @@ export class TicketRegistry {
   }
 
   /**
-   * The ticket with these verified claims, null when it was deleted. It is added with its first use, because another router may have
-   * issued it, or this one before a restart; it then continues from the bytes in the journal.
+   * The ticket with these verified claims, null when it was deleted. A ticket is added on its first use, because another router may
+   * have issued it, or this one before a restart; its byte count then continues from the journal.
    */
   open(claims: TicketClaims): ActiveTicket | null {
     const known = this.find(claims.id);
@@ -65,7 +65,7 @@ export class TicketRegistry {
     await this.#journal.sync();
   }
 
-  /** Begins to sweep every second. */
+  /** Sweeps every second from now on. */
   start(logger: Logger): void {
     this.#sweeping = setInterval(() => {
       try {
@@ -76,7 +76,7 @@ export class TicketRegistry {
     }, SWEEP_MS);
   }
 
-  /** Closes all connections and writes down what every ticket has transferred. */
+  /** Closes all connections and journals the bytes of every ticket. */
   stop(now: number): void {
     clearInterval(this.#sweeping);
     for (const { ticket } of this.#entries.values()) {
@@ -87,7 +87,7 @@ export class TicketRegistry {
     this.#journal.close();
   }
 
-  /** Counts open connections, closes those of expired tickets, drops old tickets and tidies the journal. */
+  /** Counts the bytes of open connections, closes those of expired tickets, and drops old tickets and journal records. */
   #sweep(now: number): void {
     for (const entry of this.#entries.values()) {
       const { ticket } = entry;
@@ -106,7 +106,7 @@ export class TicketRegistry {
     entry.isCounted = false;
   }
 
-  /** Writes down the tickets that have transferred at least `part` of their limit more than the journal knows. */
+  /** Journals the tickets that have transferred at least `part` of their limit since their last record. */
   #writeBytes(now: number, part: number): void {
     for (const entry of this.#entries.values()) {
       const { ticket, journaledBytes } = entry;

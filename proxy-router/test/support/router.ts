@@ -8,9 +8,9 @@ import type { ExitRequest, ExitTicket, TicketTraffic } from '@adsweep/shared/tar
 import { AddressPolicy } from '@adsweep/shared/urls/address-policy.ts';
 import type { Config } from '../../src/config.ts';
 import { connectTo } from '../../src/providers/connect-to.ts';
+import { listProvider } from '../../src/providers/dial-upstream.ts';
 import { directProvider } from '../../src/providers/direct.ts';
-import { listProvider } from '../../src/providers/list.ts';
-import type { ListedExit } from '../../src/providers/listed-exit.ts';
+import type { ListedExit } from '../../src/providers/exit.ts';
 import type { Provider } from '../../src/providers/provider.ts';
 import type { ProviderConfig } from '../../src/providers/provider-config.ts';
 import { startRouter } from '../../src/start-router.ts';
