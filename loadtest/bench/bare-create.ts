@@ -18,7 +18,7 @@ import { type ScanIn, ScanInSchema } from '../../control-plane/src/scanning/scan
 
 /**
  * What creating a scan is measured against: one Koa route with the same validation and the same insert, and nothing else: no key, no
- * organization, no price, no log, no index of work. Run as a process of its own: `bare-create.ts <data folder> <proxy-router> <its token>`.
+ * organization, no price, no log, no index of work. Runs as a separate process: `bare-create.ts <data folder> <proxy-router> <its token>`.
  */
 const [folder = '', routerUrl = '', token = ''] = process.argv.slice(2);
 

@@ -1,10 +1,10 @@
 import { chromium } from 'playwright-core';
 import { benchConfig } from './config.ts';
-import { exchange } from './process-turn.ts';
+import { exchange } from './measure-process.ts';
 
 /**
  * The loop that a scan is measured against: the same pages, the same browser, one context a page, the whole-page screenshot, nothing
- * else. Run as a process of its own: `bare-loop.ts <address of the ad world> <pages at once> <url> ...`, with an IPC channel.
+ * else. Runs as a separate process: `bare-loop.ts <address of the ad world> <pages at once> <url> ...`, with an IPC channel.
  */
 const [address = '', atOnce = '1', ...urls] = process.argv.slice(2);
 
@@ -12,7 +12,7 @@ const browser = await chromium.launch({
   executablePath: benchConfig().CHROMIUM_PATH,
   args: ['--site-per-process', '--no-sandbox', '--disable-quic', `--host-resolver-rules=MAP * ${address}`],
 });
-// What starting costs is nobody's page: the clock runs from here.
+// The start of the browser is not measured.
 await exchange({});
 const began = performance.now();
 const waiting = [...urls];

@@ -1,6 +1,6 @@
 import { Server } from 'proxy-chain';
 
-/** A proxy-chain server and nothing else, to measure ours beside; it says its port to its parent. */
+/** A bare proxy-chain server, the baseline for the gateway; it reports its port to its parent. */
 const server = new Server({
   port: 0,
   host: '127.0.0.1',

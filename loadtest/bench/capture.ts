@@ -1,10 +1,8 @@
 import { join } from 'node:path';
-import { barChart } from './bar-chart.ts';
 import { memoryOfTree } from './cpu-of-tree.ts';
-import { machine, median } from './machine.ts';
-import { type FarmTurn, MeasuredFarm, type Turn } from './measured-farm.ts';
-import { processTurn } from './process-turn.ts';
-import { saveResult } from './save-result.ts';
+import { measureProcess } from './measure-process.ts';
+import { type FarmMeasurement, MeasuredFarm, type Measurement } from './measured-farm.ts';
+import { barChart, machine, median, saveResult } from './report.ts';
 
 /**
  * The cost of a page scan compared with a bare Playwright loop that loads the same pages and takes the same screenshot: CPU seconds per page
@@ -35,19 +33,19 @@ async function memory(farm: MeasuredFarm): Promise<{ idle: number; busy: number 
 
 const farm = await new MeasuredFarm(AT_ONCE).ready();
 await farm.says(/report: /);
-const scans: FarmTurn[] = [];
-const bare: Turn[] = [];
+const scans: FarmMeasurement[] = [];
+const bare: Measurement[] = [];
 try {
   const { idle, busy } = await memory(farm);
   for (let turn = 0; turn < TURNS; turn++) {
-    bare.push(await processTurn(BARE_LOOP, [farm.adWorld, String(AT_ONCE), ...pagesOfTurn]));
+    bare.push(await measureProcess(BARE_LOOP, [farm.adWorld, String(AT_ONCE), ...pagesOfTurn]));
     scans.push(await farm.scanAll(pagesOfTurn));
     console.log(
       `turn ${turn + 1} of ${TURNS}: bare ${bare.at(-1)?.cpu.toFixed(1)} s CPU, scans ${scans.at(-1)?.cpu.toFixed(1)} s CPU`,
     );
   }
-  const perPage = (turns: Turn[]) => median(turns.map(({ cpu }) => cpu / PAGES_A_TURN));
-  const perMinute = (turns: Turn[]) => median(turns.map(({ seconds }) => (60 * PAGES_A_TURN) / seconds));
+  const perPage = (turns: Measurement[]) => median(turns.map(({ cpu }) => cpu / PAGES_A_TURN));
+  const perMinute = (turns: Measurement[]) => median(turns.map(({ seconds }) => (60 * PAGES_A_TURN) / seconds));
   const ratio = median(scans.map(({ cpu }, turn) => cpu / bare[turn]!.cpu));
   const nodeRatio = median(scans.map(({ node }, turn) => node / bare[turn]!.cpu));
   const rows = [

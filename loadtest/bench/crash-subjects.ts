@@ -13,7 +13,7 @@ import { RunningFarm, writeExits } from '../../infra/farm/test/support/running-f
 import { API_KEY, NODE_TOKEN, type startServices } from './measured-services.ts';
 import { SimulatedFleet } from './simulated-fleet.ts';
 
-/** A queue of jobs that never end: `start` gives a worker process for so many, and tells `leased` of each job that it begins. */
+/** A queue of jobs that never finish: `start` starts a worker process with that many slots and calls `leased` for each job it starts. */
 export type CrashSubject = {
   add(): Promise<string>;
   start(name: string, slots: number, leased: (jobId: string) => void): ChildProcess;

@@ -2,7 +2,7 @@ import { createLogger } from '@adsweep/shared/service/logger.ts';
 import { Worker } from 'bullmq';
 import { openRedis } from '../../control-plane/src/platform/redis.ts';
 
-/** A worker of BullMQ with its defaults that never ends a job; tells its parent of each one it begins. Arguments: address of Redis, jobs at once. */
+/** A BullMQ worker with default settings that never finishes a job and reports each job it starts to its parent. Arguments: Redis URL, concurrency. */
 const [, , url = '', concurrency = '1'] = process.argv;
 const connection = openRedis(url, createLogger('bench', 'silent')).duplicate({
   ...{ maxRetriesPerRequest: null, enableOfflineQueue: true, commandTimeout: 60_000 },

@@ -1,10 +1,8 @@
 import type { ChildProcess } from 'node:child_process';
 import { setTimeout as pause } from 'node:timers/promises';
-import { barChart } from './bar-chart.ts';
 import { type CrashSubject, crashBull, crashFarm, crashOurs } from './crash-subjects.ts';
-import { machine, median } from './machine.ts';
 import { startServices } from './measured-services.ts';
-import { saveResult } from './save-result.ts';
+import { barChart, bullVersion, machine, median, saveResult } from './report.ts';
 import { killProcess } from './simulated-fleet.ts';
 
 /** How many seconds after SIGKILL of a worker does its job run again? */
@@ -17,7 +15,7 @@ const APART_MS = 700;
 const SETTLED_MS = 4_000;
 const GIVE_UP_MS = 180_000;
 
-/** Each job has a worker of its own, which is killed; another worker waits for all of them. Seconds from each kill to the job's next run. */
+/** Each job has its own worker, which is killed while another worker waits for jobs. Seconds from each kill to the job's next run. */
 async function secondsToRerun({ add, start }: CrashSubject): Promise<number[]> {
   const began = new Map<string, { worker: number; at: number }[]>();
   const workers: ChildProcess[] = [];
@@ -70,7 +68,7 @@ try {
   ];
   saveResult('crash', [
     '# Seconds from SIGKILL of a worker to the re-run of its job',
-    `${machine()}, BullMQ 6.7. ${JOBS} jobs each; leases and locks last as long as they do by default. Of our queue and BullMQ, on one Redis and at the same time, each job has a worker process of its own; these are killed one after the other while another process waits for work. Ours are simulated nodes that speak to the control plane over HTTP. Of the whole farm one of two browser nodes is killed while it loads ${PAGES} pages; the time ends when a page is asked for again, by a new browser through a new exit.`,
+    `${machine()}, BullMQ ${bullVersion()}. ${JOBS} jobs each; leases and locks last as long as they do by default. Of our queue and BullMQ, on one Redis and at the same time, each job has a worker process of its own; these are killed one after the other while another process waits for work. Ours are simulated nodes that speak to the control plane over HTTP. Of the whole farm one of two browser nodes is killed while it loads ${PAGES} pages; the time ends when a page is asked for again, by a new browser through a new exit.`,
     ['| | median | least | most |', '|---|--:|--:|--:|', ...results.map(([name, each]) => row(name, each))].join('\n'),
     barChart(
       'seconds, the longest',

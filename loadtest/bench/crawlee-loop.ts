@@ -4,11 +4,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { chromium, type Page } from 'playwright-core';
 import { benchConfig } from './config.ts';
-import { exchange } from './process-turn.ts';
+import { exchange } from './measure-process.ts';
 
 /**
- * Crawlee's crawler over the same pages, with the same browser, viewport and picture as a scan has. The clock runs for so many pages after
- * so many others, while further ones wait. Run as a process of its own: `crawlee-loop.ts <folder that Crawlee is installed in> <address
+ * Crawlee's crawler over the same pages, with the same browser, viewport and picture as a scan has. The first pages are
+ * a warm-up, and further pages are still queued when the measurement ends. Runs as a separate process: `crawlee-loop.ts <folder that Crawlee is installed in> <address
  * of the ad world> <pages at once> <pages before> <pages> <url> ...`, with an IPC channel.
  */
 const [folder = '', address = '', atOnce = '1', before = '0', pages = '0', ...urls] = process.argv.slice(2);
@@ -34,7 +34,7 @@ const crawler = new PlaywrightCrawler(
     maxConcurrency: Number(atOnce),
     launchContext: {
       launcher: chromium,
-      // A context of its own for each page, as a scan has.
+      // One context for each page, as in a scan.
       useIncognitoPages: true,
       launchOptions: {
         executablePath: benchConfig().CHROMIUM_PATH,

@@ -2,16 +2,14 @@ import { spawnSync } from 'node:child_process';
 import { copyFileSync, existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
-import { barChart } from './bar-chart.ts';
-import { machine, median } from './machine.ts';
-import { MeasuredFarm, type Turn } from './measured-farm.ts';
-import { processTurn } from './process-turn.ts';
-import { saveResult } from './save-result.ts';
+import { measureProcess } from './measure-process.ts';
+import { MeasuredFarm, type Measurement } from './measured-farm.ts';
+import { barChart, machine, median, saveResult } from './report.ts';
 
 /**
  * Pages a minute of the whole farm and of Crawlee's PlaywrightCrawler, each at several concurrencies, and each judged by its best one:
  * the same pages, browser, viewport and picture, in turn, medians. Of both, the pages in the middle of a longer run are measured: neither
- * the start of a browser counts, nor the end, when the last pages have the machine for themselves. Crawlee is installed when this is run, in
+ * the start of a browser counts, nor the end, when fewer pages run at once. Crawlee is installed when this is run, in
  * the versions of `crawlee/package-lock.json`; Adsweep does not need it.
  */
 const PAGES = ['http://news.publisher.example/', 'http://quiet.shop.example/', 'http://go.redirects.example/by/302'];
@@ -45,8 +43,8 @@ const folder = installCrawlee();
 const { version } = createRequire(join(folder, 'package.json'))('@crawlee/playwright/package.json') as {
   version: string;
 };
-const turns = new Map<string, Turn[]>();
-const measured = (name: string, turn: Turn) => {
+const turns = new Map<string, Measurement[]>();
+const measured = (name: string, turn: Measurement) => {
   turns.set(name, [...(turns.get(name) ?? []), turn]);
   const perMinute = (60 * PAGES_A_TURN) / turn.seconds;
   console.log(`${name}: ${perMinute.toFixed(0)} pages a minute, ${(turn.cpu / PAGES_A_TURN).toFixed(2)} s CPU a page`);
@@ -60,7 +58,7 @@ for (let turn = 0; turn < TURNS; turn++)
       measured(`whole farm, ${slots} slots`, await farm.scanSteadily(urls, BEFORE, PAGES_A_TURN));
       const args = [folder, farm.adWorld, ...[CRAWLEE_PAGES[at], BEFORE, PAGES_A_TURN].map(String), ...urls];
       const script = join(import.meta.dirname, 'crawlee-loop.ts');
-      measured(`Crawlee, ${CRAWLEE_PAGES[at]} pages at once`, await processTurn(script, args));
+      measured(`Crawlee, ${CRAWLEE_PAGES[at]} pages at once`, await measureProcess(script, args));
     } finally {
       await farm.close();
     }

@@ -2,11 +2,9 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { Agent, request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { barChart } from './bar-chart.ts';
 import { cpuSecondsOfTree } from './cpu-of-tree.ts';
-import { machine, median } from './machine.ts';
 import { API_KEY, MeasuredService, NODE_TOKEN, startServices } from './measured-services.ts';
-import { saveResult } from './save-result.ts';
+import { barChart, machine, median, saveResult } from './report.ts';
 
 /** What does creating a scan cost beside a bare Koa route with the same validation and the same insert? */
 const ROUNDS = 7;

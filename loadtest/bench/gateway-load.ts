@@ -7,7 +7,7 @@ export type MeasuredProxy = { port: number; authorization: string; host: string 
 
 const CHUNK = Buffer.alloc(65_536, 'x');
 
-/** A target: `GET /<bytes>` answers so many, anything else is sent back. Its port. */
+/** Starts a target and returns its port: `GET /<bytes>` returns that many bytes, anything else is echoed. */
 export async function startLoadTarget(): Promise<number> {
   const server = net.createServer((socket) => {
     socket.on('error', () => socket.destroy());

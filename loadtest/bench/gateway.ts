@@ -11,8 +11,7 @@ import { pickExit } from '../../proxy-router/src/exits/pick-exit.ts';
 import { environmentWith } from './config.ts';
 import { cpuSecondsOfTree, memoryOfTree } from './cpu-of-tree.ts';
 import { download, type MeasuredProxy, openTunnel, requestMs, startLoadTarget } from './gateway-load.ts';
-import { machine, median } from './machine.ts';
-import { saveResult } from './save-result.ts';
+import { machine, median, saveResult } from './report.ts';
 
 /** What the gateway costs beside a bare proxy-chain server, how many tunnels it holds, and what a pick costs. */
 const ROUNDS = 7;
@@ -78,7 +77,7 @@ async function carry({ child, proxy }: Measured): Promise<{ speed: number; cpu: 
   return { speed: DOWNLOAD_BYTES / seconds, cpu: ((cpuSecondsOfTree(child.pid!) - cpu) * GB) / DOWNLOAD_BYTES };
 }
 
-/** KiB of the proxy's memory for each of so many idle tunnels that have carried something, all open at once. */
+/** KiB of the proxy's memory for each idle tunnel that has carried data, with all tunnels open at once. */
 async function hold({ child, proxy }: Measured): Promise<number> {
   const before = memoryOfTree(child.pid!);
   const sockets = [];
@@ -100,7 +99,7 @@ async function latencies(proxy: MeasuredProxy | null): Promise<number[]> {
   return all.slice(REQUESTS / 10);
 }
 
-/** Microseconds of a pick among so many exits, the first of a targeting left out. */
+/** Microseconds of a pick among `count` exits, without the first pick of each targeting. */
 function pickMicroseconds(count: number): number {
   const exits = Array.from({ length: count }, (_, at) => ({
     id: `exit-${at}`,

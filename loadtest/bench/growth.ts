@@ -1,10 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import { RunningFarm, type Scan } from '../../infra/farm/test/support/running-farm.ts';
-import { drawSeries, type Panel } from './draw-series.ts';
 import { type FarmUsage, PARTS, type PartUsage, usageAtRest } from './farm-usage.ts';
-import { growthOf, type Series } from './growth-series.ts';
-import { machine } from './machine.ts';
-import { saveResult } from './save-result.ts';
+import { drawSeries, growthOf, type Panel, type Series } from './growth-series.ts';
+import { machine, saveResult } from './report.ts';
 
 /**
  * Does a farm grow with the number of scans? One node scans targets of all kinds, several at once. After each block of scans the farm is

@@ -5,10 +5,8 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { RunningFarm, type Scan, writeExits } from '../../infra/farm/test/support/running-farm.ts';
-import { barChart } from './bar-chart.ts';
 import { HOSTILE_BODIES } from './hostile-bodies.ts';
-import { machine } from './machine.ts';
-import { saveResult } from './save-result.ts';
+import { barChart, machine, saveResult } from './report.ts';
 
 /**
  * Do hostile pages affect other scans? One node scans all of them, one after the other and then four at once, with a harmless page beside
@@ -26,7 +24,7 @@ const word = process.argv[2] ?? '';
 const names = Object.keys(HOSTILE_BODIES).filter((name) => name.includes(word));
 const hostOf = (name: string) => `page-${names.indexOf(name)}.hostile.example`;
 
-/** A service worker that answers every request by itself, and opens none of its own. */
+/** A service worker that answers every request itself with a page that reloads. */
 const RELOAD = `onfetch = (event) => event.respondWith(new Response('<script>location.reload()</script>', { headers: { 'content-type': 'text/html' } }));`;
 
 function sendWithoutEnd(response: http.ServerResponse): void {
@@ -99,8 +97,8 @@ try {
   const fourAtOnce = await scanAll(farm, 4);
   const rows = names.map((name) => {
     const [row, wide] = [inARow, fourAtOnce].map((results) => results.find((result) => result.name === name)!);
-    const told = ({ hostile }: Result) => `${hostile.status} ${hostile.error}`.trim();
-    return `| ${name} | ${told(row!)} | ${seconds(row!.seconds)} | ${told(wide!)} | ${seconds(wide!.seconds)} |`;
+    const outcomeOf = ({ hostile }: Result) => `${hostile.status} ${hostile.error}`.trim();
+    return `| ${name} | ${outcomeOf(row!)} | ${seconds(row!.seconds)} | ${outcomeOf(wide!)} | ${seconds(wide!.seconds)} |`;
   });
   saveResult('hostile', [
     '# Hostile pages, with innocent ones between them',

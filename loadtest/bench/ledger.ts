@@ -4,9 +4,7 @@ import { join } from 'node:path';
 import { entryAfter, type LedgerEntry, scanPosting } from '../../control-plane/src/accounts/billing/ledger-entry.ts';
 import { type LedgerStore, ledgerStore } from '../../control-plane/src/accounts/billing/ledger-store.ts';
 import { openStore } from '../../control-plane/src/platform/store.ts';
-import { barChart } from './bar-chart.ts';
-import { machine, median } from './machine.ts';
-import { saveResult } from './save-result.ts';
+import { barChart, machine, median, saveResult } from './report.ts';
 
 /** Does a page of an organization's ledger cost the same with 10 entries as with 1,000,000? */
 const SIZES = [10, 1_000_000];

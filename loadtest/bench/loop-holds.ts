@@ -1,6 +1,6 @@
 const EVERY_MS = 1;
 
-/** Milliseconds for which an event loop was blocked: by the clock, and of the thread's CPU, which other load does not lengthen. */
+/** How long an event loop was blocked in ms: wall-clock time, and CPU time of the thread, which other load does not affect. */
 export type LoopHold = { clock: number; cpu: number };
 
 const cpuMs = () => {
@@ -8,7 +8,7 @@ const cpuMs = () => {
   return (user + system) / 1000;
 };
 
-/** Watches this thread's event loop; `longest` answers the longest hold since `reset`. */
+/** Watches this thread's event loop; `longest` returns the longest block since `reset`. */
 export function watchLoop() {
   let longest: LoopHold = { clock: 0, cpu: 0 };
   let last = { clock: performance.now(), cpu: cpuMs() };

@@ -4,10 +4,10 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { RunningFarm } from '../../infra/farm/test/support/running-farm.ts';
 import { cpuSecondsOfTree } from './cpu-of-tree.ts';
 
-/** Seconds that the pages of a turn took, and the CPU seconds of everything that worked for them. */
-export type Turn = { seconds: number; cpu: number };
+/** The duration of a round in seconds, and the CPU seconds of all processes that took part. */
+export type Measurement = { seconds: number; cpu: number };
 /** `node`: of the browser node with its browser alone. */
-export type FarmTurn = Turn & { node: number };
+export type FarmMeasurement = Measurement & { node: number };
 
 const ASK_EVERY_MS = 500;
 /** Pages take this long on average at the most. */
@@ -31,7 +31,7 @@ export class MeasuredFarm extends RunningFarm {
   }
 
   /** Scans all of these pages; throws when one does not complete. */
-  async scanAll(urls: string[]): Promise<FarmTurn> {
+  async scanAll(urls: string[]): Promise<FarmMeasurement> {
     const before = { ended: await this.#completed(), at: performance.now(), cpu: this.#cpu() };
     await this.#submitAll(urls);
     return turnBetween(before, await this.#untilCompleted(before.ended + urls.length, urls.length), urls.length);
@@ -41,7 +41,7 @@ export class MeasuredFarm extends RunningFarm {
    * Scans all of these pages at once, and measures from the end of number `before` until `pages` more have ended: every slot has work all
    * the while. Throws when one does not complete.
    */
-  async scanSteadily(urls: string[], before: number, pages: number): Promise<FarmTurn> {
+  async scanSteadily(urls: string[], before: number, pages: number): Promise<FarmMeasurement> {
     const known = await this.#completed();
     await this.#submitAll(urls);
     const first = await this.#untilCompleted(known + before, urls.length);
@@ -54,7 +54,7 @@ export class MeasuredFarm extends RunningFarm {
     await Promise.all(urls.map((url) => this.submit({ url })));
   }
 
-  /** Waits until so many scans have completed. Asks as seldom as a client would: answers cost CPU, too. `pages`: how many are under way. */
+  /** Waits until `count` scans have completed. Polls as seldom as a client would, because each response costs CPU. `pages`: scans under way. */
   async #untilCompleted(count: number, pages: number): Promise<Moment> {
     const lateAt = performance.now() + SECONDS_A_PAGE_MAX * 1_000 * pages;
     let ended = await this.#completed();
@@ -78,8 +78,8 @@ export class MeasuredFarm extends RunningFarm {
   }
 }
 
-/** Several may have ended between two looks: the turn is that of `pages` of them. */
-function turnBetween(first: Moment, last: Moment, pages: number): FarmTurn {
+/** Several scans may end between two polls, so the figures are scaled to `pages` of them. */
+function turnBetween(first: Moment, last: Moment, pages: number): FarmMeasurement {
   const share = pages / (last.ended - first.ended);
   const [cpu, node] = [last.cpu.all - first.cpu.all, last.cpu.node - first.cpu.node];
   return { seconds: ((last.at - first.at) / 1000) * share, cpu: cpu * share, node: node * share };

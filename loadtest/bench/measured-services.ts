@@ -10,7 +10,7 @@ const ROOT = resolve(import.meta.dirname, '../..');
 export const API_KEY = 'the-key-of-the-benchmark';
 export const NODE_TOKEN = 'the-token-of-the-benchmark';
 
-/** How long an event loop was held at most, in ms: by the clock and of its thread's CPU. */
+/** The longest block of an event loop in ms: wall-clock time and CPU time of its thread. */
 export type Hold = { clock: number; cpu: number };
 
 /** A service whose event loop is watched. */
@@ -27,7 +27,7 @@ export class MeasuredService {
     this.ports = ports;
   }
 
-  /** Starts `script` with these settings; answers when it says that it is ready. */
+  /** Starts `script` with these settings; resolves when it reports that it is ready. */
   static async start(script: string, settings: NodeJS.ProcessEnv, args: string[] = []): Promise<MeasuredService> {
     const child = fork(join(ROOT, script), args, {
       execArgv: ['--import', join(import.meta.dirname, 'loop-probe.ts')],
@@ -37,7 +37,7 @@ export class MeasuredService {
     return new MeasuredService(child, ports);
   }
 
-  /** How long the service's event loop was held at most while `work` was done. */
+  /** The longest block of the service's event loop during `work`. */
   async longestHold(work: () => Promise<unknown>): Promise<Hold> {
     await this.#ask('reset');
     await work();

@@ -2,11 +2,9 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { createLogger } from '@adsweep/shared/service/logger.ts';
 import { openRedis, redisReady } from '../../control-plane/src/platform/redis.ts';
 import type { NodeCall } from '../src/simulated-node.ts';
-import { barChart } from './bar-chart.ts';
 import { cpuSecondsOfTree } from './cpu-of-tree.ts';
-import { machine, median } from './machine.ts';
 import { API_KEY, NODE_TOKEN, startServices } from './measured-services.ts';
-import { saveResult } from './save-result.ts';
+import { barChart, machine, median, saveResult } from './report.ts';
 import { SimulatedFleet } from './simulated-fleet.ts';
 
 /** The load that the node API handles with 200 nodes of 4 slots on one machine, and the cost of these nodes while idle. */
@@ -32,7 +30,7 @@ let fleet: SimulatedFleet | null = null;
 /** When each job was leased last; a lease may be known before the answer to its POST. */
 const leasedSince = new Map<string, number>();
 let leasedJob: (jobId: string) => void = () => undefined;
-function heardOf(jobId: string): void {
+function onLeased(jobId: string): void {
   leasedSince.set(jobId, performance.now());
   leasedJob(jobId);
 }
@@ -47,7 +45,7 @@ async function call<T>(method: string, path: string, body?: unknown): Promise<T>
 const [geo] = await call<{ country_code: string }[]>('GET', '/geos');
 const PAGE = { url: 'https://shop.example/', country_code: geo?.country_code, emulator_id: 'windows_chrome' };
 
-/** Creates so many scans, in groups of repeats. */
+/** Creates `count` scans, in groups of repeats. */
 async function createScans(count: number): Promise<void> {
   let left = count;
   const lane = async () => {
@@ -62,7 +60,7 @@ const scansIn = async (statuses: string): Promise<number> =>
 const redisCommands = async (): Promise<number> =>
   Number(/total_commands_processed:(\d+)/.exec(await redis.info('stats'))?.[1]);
 
-/** What was used and called while `work` was done; CPU in cores, rates per second. */
+/** Resources and calls during `work`; CPU in cores, rates per second. */
 async function measure(work: () => Promise<unknown>) {
   const { control, redis: server } = services;
   const cpu = () => [control.pid, server.pid, fleet!.process.pid!].map(cpuSecondsOfTree);
@@ -110,7 +108,7 @@ try {
   const address = { nodeApiUrl: `http://127.0.0.1:${node_api}`, joinToken: NODE_TOKEN };
   fleet = new SimulatedFleet(
     { prefix: 'bench', nodes: NODES, slots: SLOTS, captureMs: CAPTURE_MS, ...address },
-    heardOf,
+    onLeased,
   );
   while (leasedSince.size < NODES * SLOTS) await pause(100);
   await pause(RAMP_MS);
@@ -127,7 +125,7 @@ try {
   const answers = (one.times.acquire?.ms.length ?? 0) / SINGLES;
   saveResult('node-api', [
     `# The node API with ${NODES} nodes`,
-    `${machine()}. ${NODES} simulated nodes of ${SLOTS} slots, all in one process beside one control plane with every role, on the embedded store, and its Redis, on the same machine. A capture takes ${CAPTURE_MS[0] / 1000}-${CAPTURE_MS[1] / 1000} s and brings nothing; leases are renewed every 3 s and nodes report every 5 s, as real ones do. Under load for ${LOAD_MS / 1000} s, while more jobs waited than there were slots, ${number(load.claims)} jobs a second were claimed, and as many completed and checked. Milliseconds of a call as the nodes see them:`,
+    `${machine()}. ${NODES} simulated nodes of ${SLOTS} slots, all in one process beside one control plane with every role, on the embedded store, and its Redis, on the same machine. A capture takes ${CAPTURE_MS[0] / 1000}-${CAPTURE_MS[1] / 1000} s and brings nothing; leases are renewed every 3 s and nodes report every 5 s, as real ones do. Under load for ${LOAD_MS / 1000} s, while more jobs waited than there were slots, ${number(load.claims)} jobs a second were claimed, and ${number((load.times.complete?.ms.length ?? 0) / load.seconds)} completed. Milliseconds of a call as the nodes see them:`,
     [
       '| call | a second | median | p99 | longest | errors |',
       '|---|--:|--:|--:|--:|--:|',
@@ -150,6 +148,7 @@ try {
       ? 'No call failed.'
       : `${errors.length} calls failed: ${[...new Set(errors)].slice(0, 3).join('; ')}`,
   ]);
+  if (errors.length > 0) process.exitCode = 1;
 } finally {
   await fleet?.kill();
   redis.disconnect();

@@ -10,9 +10,7 @@ import { crawlQueue } from '../../control-plane/src/crawling/queue/queue.ts';
 import { workMetrics } from '../../control-plane/src/metrics.ts';
 import { openRedis, redisReady } from '../../control-plane/src/platform/redis.ts';
 import type { ScanInQueue } from '../../control-plane/src/scan/scan.ts';
-import { barChart } from './bar-chart.ts';
-import { machine, median } from './machine.ts';
-import { saveResult } from './save-result.ts';
+import { barChart, machine, median, saveResult } from './report.ts';
 
 /** The cost of leasing a job with few and with very many waiting jobs, and the cost of refilling the many. */
 const DEPTHS = [100, 1_000_000];
@@ -35,7 +33,7 @@ async function startQueue(name: string) {
 
 const idOf = (index: number) => `00000000-0000-4000-8000-${String(index).padStart(12, '0')}`;
 
-/** So many pending scans, made up page by page as the store would read them. */
+/** `count` pending scans, generated page by page as the store would read them. */
 const pendingScans = (count: number) => ({
   countJobsInStatus: async (status: string) => (status === 'pending' ? count : 0),
   async pageInStatus(status: string, after: string, limit: number): Promise<ScanInQueue[]> {

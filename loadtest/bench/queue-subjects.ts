@@ -4,7 +4,7 @@ import { Queue, Worker } from 'bullmq';
 import { crawlQueue } from '../../control-plane/src/crawling/queue/queue.ts';
 import { openRedis, redisReady } from '../../control-plane/src/platform/redis.ts';
 
-/** A queue as the benchmark uses it: jobs are added one by one or many at once, and worked off by so many at a time. */
+/** A queue as the benchmark uses it: jobs are added one by one or in bulk, and processed with a given concurrency. */
 export type Subject = {
   name: string;
   add(count: number): Promise<void>;
@@ -23,7 +23,7 @@ const BATCH = 8;
 const ORGANIZATIONS = 10;
 const SLOTS = 256;
 
-/** Calls `each` for 0 to `count` - 1, so many at a time. */
+/** Calls `each` for 0 to `count` - 1 with a given concurrency. */
 async function inParallel(count: number, parallel: number, each: (index: number) => Promise<unknown>): Promise<void> {
   let next = 0;
   const lane = async () => {

@@ -5,10 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createLogger } from '@adsweep/shared/service/logger.ts';
 import { openRedis, redisReady } from '../../control-plane/src/platform/redis.ts';
-import { barChart } from './bar-chart.ts';
-import { machine, median } from './machine.ts';
 import { type Subject, startBull, startOurs } from './queue-subjects.ts';
-import { saveResult } from './save-result.ts';
+import { barChart, bullVersion, machine, median, saveResult } from './report.ts';
 
 /** Our queue beside BullMQ on one Redis, in turn. */
 const ROUNDS = 5;
@@ -76,7 +74,7 @@ try {
   for (let round = 0; round <= ROUNDS; round += 1)
     for (const subject of round % 2 ? subjects : subjects.toReversed()) {
       const taken = await takeRound(subject);
-      // The first round is for the compilers.
+      // The first round warms up the compilers.
       if (round > 0) rounds.get(subject.name)!.push(taken);
     }
   const [ours, theirs] = subjects.map(({ name }) => rounds.get(name)!);
@@ -89,7 +87,7 @@ try {
   const atHundred = 'jobs a second, 100 at a time';
   saveResult('queue', [
     '# Our queue beside BullMQ',
-    `${machine()}, Redis ${/redis_version:(\S+)/.exec(await redis.info('server'))?.[1]}, BullMQ 6.7. Medians (and ranges) of ${ROUNDS} rounds in turn on one Redis over a socket, without files. A round adds and works off ${JOBS.toLocaleString('en')} jobs, ten organizations among them; jobs do nothing and are removed when they end. Ours are leased under a growing fence, organizations in turn, bands by weight and with a cap, up to eight with one call, and ended under their fence. BullMQ has one queue without any of that, with its defaults.`,
+    `${machine()}, Redis ${/redis_version:(\S+)/.exec(await redis.info('server'))?.[1]}, BullMQ ${bullVersion()}. Medians (and ranges) of ${ROUNDS} rounds in turn on one Redis over a socket, without files. A round adds and works off ${JOBS.toLocaleString('en')} jobs, ten organizations among them; jobs do nothing and are removed when they end. Ours are leased under a growing fence, organizations in turn, priority classes by weight and with a cap, up to eight with one call, and ended under their fence. BullMQ has one queue without any of that, with its defaults.`,
     ['| | Adsweep | BullMQ | ratio |', '|---|--:|--:|--:|', ...rows].join('\n'),
     barChart('jobs a second, 100 at a time', [
       ['Adsweep', median(of(ours!, atHundred))],

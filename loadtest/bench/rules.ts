@@ -8,8 +8,7 @@ import { ExpressionSet, type SetMember } from '../../control-plane/src/analysis/
 import { AnalysisThreads } from '../../control-plane/src/analysis/threads/analysis-threads.ts';
 import { corpusData } from '../../shared/test/support/corpus-data.ts';
 import { type LoopHold, watchLoop } from './loop-holds.ts';
-import { machine, median } from './machine.ts';
-import { saveResult } from './save-result.ts';
+import { machine, median, saveResult } from './report.ts';
 
 /**
  * What do 1,000 expressions over the 5,000 requests of a scan cost, and does anything else wait meanwhile? The first scan after a change of
@@ -86,7 +85,7 @@ async function longestHolds(patterns: Pattern[], urls: string[]): Promise<{ mean
   await delay(performance.now() - began);
   const idle = quiet.stop();
   await threads.close();
-  if (outcome!.finished.length !== rules.length) throw new Error('the rules did not come to their end');
+  if (outcome!.finished.length !== rules.length) throw new Error('the rules were not run to their end');
   return { meanwhile, idle };
 }
 
@@ -114,7 +113,8 @@ for (const [name, patterns] of sets()) {
     });
   byOne();
   const oneByOne = (median(Array.from({ length: 3 }, byOne)) * URLS) / ONE_BY_ONE_URLS;
-  if (found !== some.reduce((sum, url) => sum + set!.match(url).length, 0)) throw new Error('the set finds others');
+  if (found !== some.reduce((sum, url) => sum + set!.match(url).length, 0))
+    throw new Error('the set finds other matches than the expressions one by one');
   const figures = [preparing, first!, median(later), oneByOne].map(whole);
   const gain = `${Math.round(oneByOne / median(later))} x`;
   rows.push(`| ${name} | ${matches[0]!.toLocaleString('en-US')} | ${figures.join(' | ')} | ${gain} |`);

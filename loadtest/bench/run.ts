@@ -2,8 +2,8 @@ import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** `npm run bench [question]`: the benchmarks, one after the other; results go to `loadtest/results`. */
-const QUESTIONS = {
+/** `npm run bench [benchmark] [arguments]`: runs the benchmarks one after another; their results are saved in `loadtest/results`. */
+const BENCHMARKS = {
   store: 'operations a second of the embedded store',
   ledger: 'a page of the ledger with 10 and with 1,000,000 entries',
   scans: 'a page of the list of scans with 10,000 and with 1,000,000 scans',
@@ -21,15 +21,15 @@ const QUESTIONS = {
   crawlee: "pages a minute beside Crawlee's PlaywrightCrawler",
 };
 
-const asked = process.argv.slice(2);
-const names = asked.length > 0 ? asked.slice(0, 1) : Object.keys(QUESTIONS);
+const [chosen, ...args] = process.argv.slice(2);
+const names = chosen ? [chosen] : Object.keys(BENCHMARKS);
 for (const name of names) {
   const script = join(import.meta.dirname, `${name}.ts`);
-  if (!Object.hasOwn(QUESTIONS, name) || !existsSync(script)) {
-    console.error(`no benchmark ${name}; there are: ${Object.keys(QUESTIONS).join(', ')}`);
+  if (!Object.hasOwn(BENCHMARKS, name) || !existsSync(script)) {
+    console.error(`no benchmark ${name}; there are: ${Object.keys(BENCHMARKS).join(', ')}`);
     process.exit(1);
   }
-  console.log(`${name}: ${QUESTIONS[name as keyof typeof QUESTIONS]}`);
-  const { status } = spawnSync(process.execPath, [script, ...asked.slice(1)], { stdio: 'inherit' });
+  console.log(`${name}: ${BENCHMARKS[name as keyof typeof BENCHMARKS]}`);
+  const { status } = spawnSync(process.execPath, [script, ...args], { stdio: 'inherit' });
   if (status !== 0) process.exit(status ?? 1);
 }

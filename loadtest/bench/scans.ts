@@ -8,9 +8,7 @@ import { LIST_INDEXES } from '../../control-plane/src/scan/scan-list-store.ts';
 import { type ScanStore, scanStore } from '../../control-plane/src/scan/scan-store.ts';
 import type { StoredScan } from '../../control-plane/src/scan/stored-scan.ts';
 import { listQuestion, type ScanListQuery } from '../../control-plane/src/scanning/scans/api/list-query.ts';
-import { barChart } from './bar-chart.ts';
-import { machine, median } from './machine.ts';
-import { saveResult } from './save-result.ts';
+import { barChart, machine, median, saveResult } from './report.ts';
 
 /** Does a page of the list of scans cost the same with 10,000 scans as with 1,000,000? */
 const SIZES = [10_000, 1_000_000];
@@ -125,7 +123,7 @@ const QUESTIONS: Record<string, (loaded: Loaded) => Promise<unknown>> = {
   'in the middle, by tag': (loaded) => page(loaded.scans, { tag: 'autosound' }, middleOf(loaded)),
 };
 
-/** Microseconds of processor time for one answer, asked again and again for a while. */
+/** Microseconds of processor time for one query, repeated for a while. */
 async function processorTime(ask: () => Promise<unknown>): Promise<number> {
   const [start, used] = [performance.now(), process.cpuUsage()];
   let count = 0;
@@ -134,7 +132,7 @@ async function processorTime(ask: () => Promise<unknown>): Promise<number> {
   return (user + system) / count;
 }
 
-/** Both sizes in turn, so that whatever else the machine does weighs on both. */
+/** Both sizes in turn, so that other load on the machine affects both. */
 async function compare(ask: (loaded: Loaded) => Promise<unknown>): Promise<number[]> {
   const rounds: number[][] = [];
   for (let round = 0; round < ROUNDS; round += 1) {

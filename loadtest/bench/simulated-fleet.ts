@@ -5,7 +5,7 @@ import type { FleetMessage, FleetPlan, FleetQuestion, FleetTimes } from '../src/
 
 const SCRIPT = join(import.meta.dirname, '../src/fleet-process.ts');
 
-/** Simulated nodes in a process of their own. `leased` hears of each job as it is leased. */
+/** Simulated nodes in a separate process. `leased` is called for each leased job. */
 export class SimulatedFleet {
   readonly process: ChildProcess;
 
@@ -16,7 +16,7 @@ export class SimulatedFleet {
     });
   }
 
-  /** Begins a measurement anew. */
+  /** Restarts the measurement. */
   reset(): void {
     this.process.send('reset' satisfies FleetQuestion);
   }
@@ -35,7 +35,7 @@ export class SimulatedFleet {
     return answer;
   }
 
-  /** SIGKILL: no lease is given back. */
+  /** SIGKILL: no lease is released. */
   kill(): Promise<void> {
     return killProcess(this.process);
   }

@@ -2,9 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Collection, openStore } from '../../control-plane/src/platform/store.ts';
-import { barChart } from './bar-chart.ts';
-import { machine, median } from './machine.ts';
-import { saveResult } from './save-result.ts';
+import { barChart, machine, median, saveResult } from './report.ts';
 
 /** A record of about the size and shape of a scan. */
 type Thing = {

@@ -7,7 +7,7 @@ function filled(bytes: number, before: string, piece: string, after: string): st
   return before + piece.repeat(Math.floor(room / piece.length)) + after;
 }
 
-/** Bodies of at most `bytes` that ask the most of whoever parses and checks them, by what is in them. `field`: a list that is known there. */
+/** The bodies of at most `bytes` that are the most expensive to parse and validate, by their content. `field`: a known list field. */
 export function worstBodies(bytes: number, field: string): Record<string, string> {
   return {
     'a list of numbers': filled(bytes, `{"${field}":[`, '0,', '0]}'),

@@ -10,9 +10,9 @@ const REQUESTS = corpusData('ad-networks/adblock-rust-requests.json');
 type Request = { url: string; filters: string[] };
 
 /**
- * Requests of ads and trackers with the filters that name them. Each filter, written as one of our expressions, finds its request, all of them
- * searched for together; a filter for a domain does not find another that only ends alike. Which network a request belongs to, and which page
- * a filter is for, the file does not say.
+ * Requests of ads and trackers with the filters that match them. Each filter, converted to an expression, must find its request in one search for
+ * all of them; a filter for a domain must not find another domain with the same ending. The file does not say which network a request belongs to,
+ * nor which page a filter is for.
  */
 export const adRequests: Corpus = { name: 'ad-requests', open };
 

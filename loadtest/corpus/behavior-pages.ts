@@ -13,15 +13,15 @@ const HEAVY_BYTES = 5_000_000;
 const PART_BYTES = 800_000;
 
 /**
- * The pages of `browser-node/test/pages/behaviors/<behaviour>/`, captured by a real browser and judged by all detectors. A page says in
- * `<meta name="expected-tags">` which tags it is to get; one without is an innocent look-alike. `<meta name="emulator">` names a device,
- * `<meta name="scheme">` is `https` where the page needs a secure context, `<meta name="host">` the host it stands on.
+ * The pages of `browser-node/test/pages/behaviors/<behaviour>/`, captured by a real browser and judged by all detectors. A page lists
+ * its expected tags in `<meta name="expected-tags">`; a page without is a harmless look-alike. `<meta name="emulator">` names a device,
+ * `<meta name="scheme">` is `https` where the page needs a secure context, `<meta name="host">` the host that serves it.
  */
 export const behaviorPages: Corpus = { name: 'behaviors', open };
 
 async function open() {
   const world = await CaptureWorld.start();
-  serveSurroundings(world);
+  serveResources(world);
   const files = globSync('*/*.html', { cwd: PAGES }).filter((file) => dirname(file) !== 'frames');
   return { cases: files.sort().map((file) => pageCase(world, file)), close: () => world.close() };
 }
@@ -48,8 +48,8 @@ const metaOf = (html: string, name: string): string =>
 
 const read = (file: string): Buffer => readFileSync(join(PAGES, file));
 
-/** What the pages lead to and hold. */
-function serveSurroundings({ site }: CaptureWorld): void {
+/** Serves the resources and targets of the pages. */
+function serveResources({ site }: CaptureWorld): void {
   for (const path of ['out', 'landing', 'window', 'frame', 'taken'])
     site.setPage(`http://elsewhere.example/${path}`, '<title>elsewhere</title>');
   site.setPage('http://elsewhere.example/subscribed', '<title>done</title><p>You are now subscribed to Games Club.');
@@ -72,7 +72,7 @@ function serveSurroundings({ site }: CaptureWorld): void {
   });
 }
 
-/** The slugs of what detection finds, as after a crawl. A capture that failed is told as such. */
+/** The slugs of the tags that detection finds, and the failure of the capture, if any. */
 function judge(captured: Captured): string[] {
   const { landings, requests, observations } = captured.outcome.capture;
   const [documents, bodies] = [captured.documents(), captured.bodies()];

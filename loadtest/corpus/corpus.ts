@@ -5,13 +5,13 @@
 export type CorpusCase = { subject: string; name: string; expected: string[]; run(): Promise<string[]> };
 
 /**
- * Cases that share what they run on. `open` answers null, and prints why, where something they need is not there. `describeLast` tells in
- * Markdown what the last run of each case gave, for a corpus of which a score does not say enough.
+ * Cases that share their setup. `open` returns null, and prints why, if their data is missing. `describeLast` describes the last run of each
+ * case in Markdown, for a corpus that needs more than a score.
  */
 export type Corpus = { name: string; open(): Promise<OpenCorpus | null> };
 export type OpenCorpus = { cases: CorpusCase[]; describeLast?(): string; close(): Promise<void> };
 
-/** Says on the console why a corpus is left out. */
+/** Prints why a corpus is left out. */
 export function leftOut(name: string, reason: string): null {
   console.log(`${name}: left out, ${reason}`);
   return null;

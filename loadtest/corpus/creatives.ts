@@ -2,18 +2,17 @@ import { type Captured, CaptureWorld } from '../../browser-node/test/support/cap
 import { type Creative, PUBLISHER } from '../../browser-node/test/support/creatives/creative.ts';
 import { capturedFacts, expectedFacts } from '../../browser-node/test/support/creatives/creative-facts.ts';
 import { CREATIVE_GROUPS } from '../../browser-node/test/support/creatives/creative-groups.ts';
-import { compareRequests } from '../../browser-node/test/support/creatives/request-agreement.ts';
+import { compareRequests, type RequestAgreement } from '../../browser-node/test/support/creatives/request-agreement.ts';
 import { serveCreative } from '../../browser-node/test/support/creatives/serve-creative.ts';
 import { Site } from '../../browser-node/test/support/site.ts';
 import { detect } from '../../control-plane/src/analysis/detectors/detect.ts';
 import { NO_EVIDENCE } from '../../control-plane/src/analysis/evidence/evidence.ts';
 import { evidenceOf } from '../../control-plane/src/crawling/captures/present-evidence.ts';
 import type { Corpus, CorpusCase } from './corpus.ts';
-import { type CreativeRow, creativeTable } from './creative-table.ts';
 
 /**
- * The creatives of `browser-node/test/support/creatives`, each captured by a real browser in an ad world of its own: what is rendered, pictured
- * and opened, its chain, the system tags about it, and the requests of the record beside those of the servers' log.
+ * The creatives of `browser-node/test/support/creatives`, each captured by a real browser in an ad world of its own: what is rendered, captured
+ * in a screenshot and opened, its chain, the system tags about it, and the requests of the record beside those of the servers' log.
  */
 export const creatives: Corpus = { name: 'creatives', open };
 
@@ -30,7 +29,7 @@ function creativeCase(
   world: CaptureWorld,
   group: string,
   creative: Creative,
-  tell: (row: CreativeRow) => void,
+  report: (row: CreativeRow) => void,
 ): CorpusCase {
   const expected = [...expectedFacts(creative), ...expectedTags(creative), chainRoot(creative)];
   const run = async () => {
@@ -41,7 +40,7 @@ function creativeCase(
       const options = { kind: 'ad_tag' as const, referrer: PUBLISHER, site, ...(emulator && { emulator }) };
       const captured = await world.capture(tag, options);
       const found = [...capturedFacts(captured, site, creative), ...tagsOf(captured), rootOf(captured)];
-      tell({ group, kind, expected, found, requests: compareRequests(captured, site) });
+      report({ group, kind, expected, found, requests: compareRequests(captured, site) });
       return found;
     } finally {
       await site.close();
@@ -68,7 +67,7 @@ function tagsOf(captured: Captured): string[] {
   return [...new Set([...slugs, ...failed.map(({ name }) => `detector ${name} failed`)])];
 }
 
-/** Where `creative_redirect_chain` ends: at the document that shows the creative; empty where nothing was asked for. */
+/** Where `creative_redirect_chain` ends: at the document that shows the creative; empty if nothing was requested. */
 function chainRoot({ document = PUBLISHER, asksNothing }: Creative): string {
   return asksNothing ? 'chain empty' : `chain rooted at ${document}`;
 }
@@ -76,7 +75,51 @@ function chainRoot({ document = PUBLISHER, asksNothing }: Creative): string {
 function rootOf(captured: Captured): string {
   const { creative } = evidenceOf({ capture: captured.outcome.capture, artifacts: [] });
   const root = creative?.redirect_chain.at(-1);
-  const asked = captured.requests.filter(({ surface }) => surface === 'creative').length;
-  if (!root) return asked === 0 ? 'chain empty' : 'chain missing';
+  const requested = captured.requests.filter(({ surface }) => surface === 'creative').length;
+  if (!root) return requested === 0 ? 'chain empty' : 'chain missing';
   return `chain rooted at ${root.url}`;
 }
+
+/** What one capture of a creative was to show and showed, and its requests beside the servers' log. */
+export type CreativeRow = {
+  group: string;
+  kind: string;
+  expected: string[];
+  found: string[];
+  requests: RequestAgreement;
+};
+
+const HEADER = [
+  'group',
+  'creative',
+  'expected',
+  'captured',
+  'requests in the log',
+  'in the record',
+  'in one alone',
+  'answered in the browser',
+];
+
+/** A table with a row for each creative. Pure. */
+export function creativeTable(rows: CreativeRow[]): string {
+  const lines = [HEADER, HEADER.map(() => '---'), ...rows.map(cells)].map((line) => `| ${line.join(' | ')} |`);
+  return [`## What was captured of ${rows.length} creatives, by the last run`, lines.join('\n')].join('\n\n');
+}
+
+function cells({ group, kind, expected, found, requests }: CreativeRow): string[] {
+  const { logged, recorded, answered, onlyLogged, onlyRecorded } = requests;
+  const alone = [...onlyLogged, ...onlyRecorded];
+  return [
+    group,
+    kind,
+    listed(expected),
+    isSame(expected, found) ? 'the same' : listed(found),
+    `${logged}`,
+    `${recorded}`,
+    alone.length > 0 ? listed(alone) : '0',
+    `${answered}`,
+  ];
+}
+
+const isSame = (a: string[], b: string[]): boolean => [...a].sort().join('\n') === [...b].sort().join('\n');
+const listed = (facts: string[]): string => facts.map((fact) => fact.replaceAll('|', '\\|')).join('; ');

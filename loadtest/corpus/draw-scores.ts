@@ -5,7 +5,7 @@ const LABEL = 190;
 const BAR = 320;
 const WIDTH = 760;
 
-/** The scores as an SVG picture: a bar of recall for each subject, with its false positives and flaky cases. Pure. */
+/** The scores as an SVG image: a bar of recall for each subject, with its false positives and flaky cases. Pure. */
 export function drawScores(title: string, scores: Score[]): string {
   const height = 70 + scores.length * ROW;
   const rows = scores.map((score, index) => row(score, 60 + index * ROW));

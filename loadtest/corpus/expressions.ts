@@ -8,7 +8,7 @@ import { type Corpus, type CorpusCase, leftOut } from './corpus.ts';
 const BUDGET_MS = 2_000;
 const TEXT_MAX = 20_000;
 
-/** A pattern, whether RE2 takes it, and texts on which backtracking takes for ever: each part so many times. */
+/** A pattern, whether RE2 accepts it, and texts on which a backtracking engine does not finish: parts with their repetitions. */
 type Pattern = { pattern: string; re2Ok: boolean; attacks?: { parts?: { s: string; n: number }[] }[] };
 
 /** Expressions that people wrote: refused exactly where RE2 refuses them, and no attack on one spends the budget. */

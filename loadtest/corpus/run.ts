@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { FETCHED_CORPUS } from '../../shared/test/support/corpus-data.ts';
-import { machine } from '../bench/machine.ts';
+import { machine } from '../bench/report.ts';
 import { drawScores } from './draw-scores.ts';
 import { fetchCorpus, readManifest } from './fetch.ts';
 import { CORPORA } from './registry.ts';

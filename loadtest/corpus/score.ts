@@ -27,7 +27,7 @@ export function scoresOf(outcomes: Outcome[]): Score[] {
 
 const agree = (runs: Outcome[]): boolean => new Set(runs.map(({ found }) => [...found].sort().join(' '))).size === 1;
 
-/** Runs every case `times`, so many at once, and tells each outcome. A case that throws has found its error. */
+/** Runs every case `times` with the concurrency `atOnce`, and reports each outcome. The outcome of a case that throws is its error. */
 export async function runCases(
   cases: CorpusCase[],
   { times, atOnce }: { times: number; atOnce: number },

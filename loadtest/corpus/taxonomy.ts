@@ -15,7 +15,7 @@ const CHANGED_IN_3_1: Record<string, string[]> = { '700': [], '388': ['Politics/
 type Category = { id: string; path: string };
 
 /**
- * Each category of the IAB Content Taxonomy 3.0 as the standard's own table has it, and that there are no others. Other versions share its
+ * Each category of the IAB Content Taxonomy 3.0 as in the standard's own table, and no others. Other versions share its
  * ids: what 3.1 did not change is the same, and of the ids of 2.2 those are known that 3.0 has kept.
  */
 export const taxonomy: Corpus = { name: 'taxonomy', open };

@@ -26,7 +26,7 @@ type Expected = {
 };
 
 /**
- * VAST documents that others wrote, played by a real browser: each ends as its class says, and `video` is what another parser read. Media
+ * VAST documents of other projects, played by a real browser: each must end as its class says, with the `video` that another parser read. Media
  * files are all the same short video.
  */
 export const vastDocuments: Corpus = { name: 'vast', open };

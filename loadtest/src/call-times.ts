@@ -1,6 +1,6 @@
 import type { NodeCall, TimedCall } from './simulated-node.ts';
 
-/** How long the calls of one kind took in ms, sorted, and what those that failed said. */
+/** The durations of the calls of one kind in ms, sorted, and the errors of those that failed. */
 export type CallTimes = { ms: number[]; errors: string[] };
 
 /** Times the calls that end after `reset`. */

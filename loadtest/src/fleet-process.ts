@@ -11,7 +11,7 @@ export type FleetPlan = {
   nodeApiUrl: string;
   joinToken: string;
 };
-/** Asked by the parent: to begin a measurement anew, or for what was measured since. */
+/** Messages of the parent: restart the measurement, or report it. */
 export type FleetQuestion = 'reset' | 'read';
 export type FleetMessage = { type: 'leased'; jobId: string } | { type: 'times'; times: FleetTimes };
 export type FleetTimes = Partial<Record<NodeCall, CallTimes>>;

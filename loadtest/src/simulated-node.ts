@@ -9,7 +9,7 @@ import {
   RENEW_EVERY_MS,
 } from '@adsweep/shared/lease/messages.ts';
 
-/** A node without a browser. `captureMs` answers how long a capture takes; `leased` hears of each lease as it arrives. */
+/** A node without a browser. `captureMs` returns the duration of a capture; `leased` is called for each lease. */
 export type NodePlan = {
   nodeId: string;
   nodeApiUrl: string;
@@ -36,7 +36,7 @@ const REPORT: Omit<NodeReport, 'slots' | 'busy'> = {
 };
 
 /**
- * Speaks to the node API as a real node does, without an end: registers, reports itself, claims as many jobs as it has free slots, renews
+ * Uses the node API as a real node does, until it is stopped: registers, reports itself, claims as many jobs as it has free slots, renews
  * each lease, and completes it after its time. A call that fails is left to the next one.
  */
 export async function simulateNode(plan: NodePlan): Promise<never> {

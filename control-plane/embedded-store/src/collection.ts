@@ -9,7 +9,7 @@ import type { Database } from './storage/database.ts';
 import type { Records } from './storage/records.ts';
 import type { BulkCounts, CountingOptions } from './store-shape.ts';
 import type { Fields } from './stored-document.ts';
-import { startTurn } from './turn.ts';
+import { startTimeSlice } from './time-slice.ts';
 import { indexedValues, splitPath } from './values/path-values.ts';
 import { sortComponents } from './values/sort-order.ts';
 import { keyOf } from './values/value-key.ts';
@@ -26,8 +26,8 @@ import {
 type FindAndChangeOptions = driver.FindOneAndUpdateOptions & driver.FindOneAndReplaceOptions;
 
 /**
- * The methods of the driver's `Collection` over one file. Each write is one transaction, committed and on the disk before its promise
- * is settled; an option or an operator that is not known is refused.
+ * The methods of the driver's `Collection` over one file. Each write is one transaction, which is synced to the disk before its promise
+ * settles. Unknown options and operators are refused.
  */
 export class EmbeddedCollection {
   readonly collectionName: string;
@@ -87,10 +87,10 @@ export class EmbeddedCollection {
     const records = this.#existing();
     if (!records) return 0;
     const { skip = 0, limit = Number.POSITIVE_INFINITY } = options;
-    const turn = startTurn();
+    const slice = startTimeSlice();
     const counting = countRows(records, filter);
     let step = counting.next();
-    for (; !step.done; step = counting.next()) await turn.pause();
+    for (; !step.done; step = counting.next()) await slice.pause();
     return Math.min(Math.max(step.value - skip, 0), limit);
   }
 
@@ -224,7 +224,7 @@ export class EmbeddedCollection {
     });
   }
 
-  /** A refusal waits too: what it refused for is then as durable as the refusal says. */
+  /** A refused write waits as well: the data it was refused for is then durable. */
   async #durably<T>(work: () => T): Promise<T> {
     try {
       return work();

@@ -5,13 +5,13 @@ import type { Collection, Store } from './store-shape.ts';
 import { deleteDocuments } from './writes/write.ts';
 
 /**
- * Opens the embedded engine on one file (`:memory:` for none), made where it is missing. Throws when another process has
+ * Opens the embedded engine on one file (`:memory:` for none), and creates it if it is missing. Throws if another process has
  * it open. One process, one event loop: for a first run, for tests and for a small installation.
  */
 export async function openEmbedded(path: string): Promise<Store> {
   const db = new Database(path);
   return {
-    // The class has the driver's methods; the driver's overloads, which are all about types, are put on here.
+    // The class has the driver's methods; the cast adds the driver's overloads, which differ in types alone.
     collection: <T extends Document>(name: string) => new EmbeddedCollection(db, name) as unknown as Collection<T>,
     ping: async () => db.ping(),
     sweepExpired: (now) => sweepExpired(db, now),
@@ -19,7 +19,7 @@ export async function openEmbedded(path: string): Promise<Store> {
   };
 }
 
-/** So many documents of one collection are removed in one transaction, which holds the event loop. */
+/** Documents of one collection that are removed in one transaction, which blocks the event loop. */
 const EXPIRED_AT_ONCE = 20;
 
 async function sweepExpired(db: Database, now: Date): Promise<number> {

@@ -2,7 +2,7 @@ import { MongoInvalidArgumentError } from 'mongodb';
 
 /**
  * Refuses `undefined` anywhere in a filter. The driver leaves such a field out, which makes `{ _id: undefined }` match
- * every document there is: an absent id must never become everybody's records.
+ * every document: a missing id must never select the records of all organizations.
  */
 export function refuseUndefined(filter: unknown, path = 'filter'): void {
   if (filter === undefined) throw new MongoInvalidArgumentError(`undefined at ${path}`);

@@ -14,7 +14,7 @@ import type {
   WithId,
 } from 'mongodb';
 
-/** What can be asked of a cursor. Nothing is read before the first result is asked for. */
+/** A cursor over results. It reads nothing until the first result is requested. */
 export type Cursor<T> = AsyncIterable<T> & {
   next(): Promise<T | null>;
   hasNext(): Promise<boolean>;
@@ -27,18 +27,18 @@ export type FindCursor<T> = Cursor<T> & {
   skip(count: number): FindCursor<T>;
   limit(count: number): FindCursor<T>;
   project<P extends Document = Document>(projection: Document): FindCursor<P>;
-  /** How the search goes, in the form of MongoDB's `explain('executionStats')`: which index, how many documents are examined. */
+  /** The plan of the search and the number of documents it examines, in the form of MongoDB's `explain('executionStats')`. */
   explain(): Promise<Document>;
 };
 
 /**
- * Of an index: `countedPrefix` keeps, with each write, how many documents there are for each value of its first so many fields.
- * `countDocuments` then reads that number. MongoDB has no such option: there the server counts along the index.
+ * An option of an index: `countedPrefix: n` maintains the number of documents for each value of its first `n` fields with each write.
+ * `countDocuments` then reads that number. MongoDB has no such option; its server counts index entries.
  */
 export type CountingOptions = { countedPrefix?: number };
 
 /**
- * A collection: the part of the driver's own `Collection` that this engine has too.
+ * The part of the driver's `Collection` that this engine implements.
  * A field that is `undefined` is not stored; `undefined` inside a filter is refused, because it would widen the filter.
  */
 export type Collection<T extends Document = Document> = Pick<
@@ -76,9 +76,9 @@ export type BulkCounts = Pick<
 
 export type Store = {
   collection<T extends Document = Document>(name: string): Collection<T>;
-  /** Answers when the engine can take a read; rejects when it cannot. For the readiness probe. */
+  /** Resolves if the engine can serve a read, else rejects. For the readiness probe. */
   ping(): Promise<void>;
-  /** Removes a part of what TTL indexes say has expired by `now`; answers how many documents it was, 0 when nothing is left. */
+  /** Removes some of the documents that TTL indexes say have expired by `now`; resolves to their number, 0 when none is left. */
   sweepExpired(now: Date): Promise<number>;
   close(): Promise<void>;
 };

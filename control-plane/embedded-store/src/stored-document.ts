@@ -1,9 +1,9 @@
 import { BSON, MongoInvalidArgumentError } from 'mongodb';
 
-/** A record as the engine handles it: what BSON gives back, owned by whoever read it. */
+/** A document as deserialized from BSON, owned by the caller. */
 export type Fields = Record<string, unknown>;
 
-/** The limit of MongoDB, kept here so that nothing is stored that could not be carried over to it. */
+/** MongoDB's limit, enforced here so that every document could be moved to a server. */
 const LARGEST_DOCUMENT_BYTES = 16 * 1024 * 1024;
 
 /** The driver's own serializer, `undefined` left out. Throws on a document above 16 MiB. */
@@ -19,7 +19,7 @@ export function fromBytes(bytes: Uint8Array): Fields {
   return BSON.deserialize(bytes);
 }
 
-/** What the values would be after a trip to a server: plain, and shared with nobody. */
+/** The values as a server would return them: plain copies. */
 export function asStored(fields: object): Fields {
   return fromBytes(toBytes(fields));
 }

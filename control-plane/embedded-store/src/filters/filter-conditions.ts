@@ -3,20 +3,20 @@ import { refuseUndefined } from '../refuse-undefined.ts';
 import { asStored, type Fields } from '../stored-document.ts';
 import { isFields } from '../values/path-values.ts';
 
-/** One thing that must hold of a field: `{ path: { operator: value } }`. */
+/** A condition on one field: `{ path: { operator: value } }`. */
 export type Condition = { path: string; operator: string; value: unknown };
-/** A filter as a list of things that must all hold; `others` are `$or` and patterns, whole. */
+/** A filter as conditions that must all hold; `others` are `$or` clauses and patterns, unchanged. */
 export type Conditions = { conditions: Condition[]; others: Fields[] };
 
 /**
- * Takes a filter apart at its top level. Refuses `undefined` and `__proto__`, which would not mean what was written.
+ * Splits a filter into its top-level conditions. Refuses `undefined` and `__proto__`, which would change its meaning.
  */
 export function conditionsOf(filter: object): Conditions {
   refuseUndefined(filter);
   return partsOf(asStored(filter));
 }
 
-/** Takes a part of such a filter apart: a branch of its `$or`. */
+/** Splits a part of such a filter, such as a branch of `$or`. */
 export function partsOf(filter: Fields): Conditions {
   const found: Conditions = { conditions: [], others: [] };
   collect(filter, found);
@@ -43,7 +43,7 @@ function clauses(value: unknown): Fields[] {
   return value;
 }
 
-/** A pattern stands together with its options. */
+/** A pattern, which is kept together with its options. */
 const isPattern = (value: unknown): boolean => value instanceof RegExp || (isFields(value) && '$regex' in value);
 
 export function hasOperators(value: unknown): value is Fields {
@@ -58,7 +58,7 @@ function refusePrototype(value: unknown): void {
   }
 }
 
-/** The same as one filter again. Null when nothing is asked. */
+/** Joins conditions into one filter; null if there are none. */
 export function filterOf({ conditions, others }: Conditions): Fields | null {
   const parts = [...conditions.map(({ path, operator, value }) => ({ [path]: { [operator]: value } })), ...others];
   return parts.length > 0 ? { $and: parts } : null;

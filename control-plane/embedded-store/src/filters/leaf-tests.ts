@@ -1,12 +1,12 @@
 import { CODE, refusal } from '../refusals.ts';
 import { compareValues, keyOf, TAG, tagOf } from '../values/value-key.ts';
 
-/** Whether one value is what an operator asks for. */
+/** Whether one value satisfies an operator. */
 export type LeafTest = (value: unknown) => boolean;
 
 const isNumberOrText = (value: unknown): boolean => typeof value === 'string' || typeof value === 'number';
 
-/** `$eq`: null is also a field that is missing. */
+/** `$eq`: null also matches a missing field. */
 export function equalTo(wanted: unknown): LeafTest {
   if (typeof wanted === 'string' || typeof wanted === 'boolean') return (value) => value === wanted;
   const tag = tagOf(wanted);
@@ -16,7 +16,7 @@ export function equalTo(wanted: unknown): LeafTest {
   return (value) => tagOf(value) === tag && keyOf(value).equals(key);
 }
 
-/** `$in`: one look-up for texts and numbers, one test each for the rest. */
+/** `$in`: one lookup for all texts and numbers, one test for each other value. */
 export function oneOf(wanted: unknown): LeafTest {
   if (!Array.isArray(wanted)) throw refusal(CODE.badValue, '$in needs a list');
   const plain = new Set(wanted.filter(isNumberOrText));
@@ -26,7 +26,7 @@ export function oneOf(wanted: unknown): LeafTest {
   return (value) => plain.has(value) || tests.some((test) => test(value));
 }
 
-/** `$lt` and the like: a value of another type is neither above nor below; NaN is only ever equal to NaN. */
+/** `$lt` and the like: a value of another type is neither above nor below; NaN equals only NaN. */
 export function compared(wanted: unknown, accepts: (order: number) => boolean): LeafTest {
   const tag = tagOf(wanted);
   const isNan = Number.isNaN(wanted);
@@ -34,7 +34,7 @@ export function compared(wanted: unknown, accepts: (order: number) => boolean): 
     tagOf(value) === tag && Number.isNaN(value) === isNan && accepts(compareValues(value ?? null, wanted));
 }
 
-/** `$regex`. A stored pattern says `s` (dot matches all) as `g`, which would also remember where it stopped. */
+/** `$regex`. BSON reads the option `s` (dot matches all) back as `g`, which would make the expression stateful. */
 export function matching(pattern: RegExp): LeafTest {
   const regex = pattern.global ? new RegExp(pattern.source, pattern.flags.replace('g', 's')) : pattern;
   return (value) =>

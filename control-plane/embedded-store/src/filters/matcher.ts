@@ -14,7 +14,7 @@ const toList = (operand: unknown): unknown[] => {
   return operand;
 };
 
-/** Some value at the path, or some element of an array there, passes. */
+/** True if a value at the path, or an element of an array there, passes. */
 const some =
   (test: (operand: unknown) => LeafTest): Operator =>
   (path, operand) => {
@@ -24,7 +24,7 @@ const some =
     return (fields) => valuesAt(fields, segments).some(passesAny);
   };
 
-/** Some value at the path, arrays whole, passes. */
+/** True if a value at the path passes; arrays are tested as a whole. */
 const someWhole =
   (test: (operand: unknown) => LeafTest): Operator =>
   (path, operand) => {
@@ -91,7 +91,7 @@ function testOf({ path, operator, value }: Condition): Matcher {
   return compile(path, value);
 }
 
-/** A test of what is more than one operator of a field: `$or`, or a pattern with its options. */
+/** A test of `$or`, or of a pattern with its options. */
 function testOfOther(part: Fields): Matcher {
   const tests = Object.entries(part).map(([name, value]) => {
     if (name === '$or') return anyOf(value);
@@ -143,6 +143,6 @@ export function elementTest(condition: unknown): LeafTest {
   }
   const matches = matcherOf({ element: condition });
   const asksOfArrays = Object.keys(condition).some((name) => ASKS_OF_ARRAYS.has(name));
-  // An element that is itself an array is asked as it is, not element by element.
+  // An element that is itself an array is tested as a whole, not element by element.
   return (element) => matches({ element: Array.isArray(element) && !asksOfArrays ? [element] : element });
 }

@@ -3,7 +3,7 @@ import { CODE, onlyOptions, refusal } from '../refusals.ts';
 import type { CountingOptions } from '../store-shape.ts';
 import { type Component, sortComponents } from '../values/sort-order.ts';
 
-/** An index as it was asked for. */
+/** A requested index. */
 export type IndexSpec = {
   name: string;
   components: Component[];
@@ -15,7 +15,7 @@ export type IndexSpec = {
 
 export const ID_INDEX = '_id_';
 
-/** Reads what `createIndex` was given. Throws on kinds and options of index that this engine does not have. */
+/** Reads the arguments of `createIndex`. Throws on kinds and options of indexes that this engine does not support. */
 export function indexSpec(keys: IndexSpecification, options: CreateIndexesOptions & CountingOptions = {}): IndexSpec {
   onlyOptions(options, 'name', 'unique', 'sparse', 'expireAfterSeconds', 'countedPrefix');
   const components = sortComponents(keys as Parameters<typeof sortComponents>[0]);
@@ -48,7 +48,7 @@ export function describe({ name, components, unique, sparse, expireAfterSeconds 
   };
 }
 
-/** Whether an index of that name is there already (true), is new (false), or is another one (throws). */
+/** Whether the index exists (true) or its name is free (false); throws if another index has the name. */
 export function isSameIndex(wanted: IndexSpec, existing: IndexSpec[]): boolean {
   const text = (spec: IndexSpec): string => JSON.stringify(describe(spec));
   const keys = (spec: IndexSpec): string => JSON.stringify(describe(spec).key);

@@ -4,18 +4,18 @@ import { type IndexKey, indexEntries } from './index-keys.ts';
 import type { IndexSpec } from './index-spec.ts';
 import { PrefixCounts } from './prefix-counts.ts';
 
-/** Keys from `from` up to, and without, `to`. */
+/** Keys from `from` (inclusive) to `to` (exclusive). */
 export type KeyRange = { from: Uint8Array; to: Uint8Array };
-/** A document as it lies in its table; `key` is where an index found it. */
+/** A stored document; `key`: the index key that found it. */
 export type StoredRow = { row: number; bytes: Uint8Array; key?: Uint8Array };
-export type Place = { key: Uint8Array; row: number };
+export type EntryPosition = { key: Uint8Array; row: number };
 
 type RawRow = { k: Uint8Array; r: number; d: Uint8Array };
 
-/** Above every key: tags end at 0x7f, and turned around at 0xfe. */
+/** Above every key: tags end at 0x7f, inverted ones at 0xfe. */
 export const EVERY_KEY: KeyRange = { from: new Uint8Array(), to: Uint8Array.of(0xff) };
 
-/** One index as one table of (key, row of the document), kept in the order of its keys. */
+/** An index as a table of (key, row of the document), ordered by key. */
 export class IndexTable {
   readonly spec: IndexSpec;
   readonly id: number;
@@ -30,10 +30,10 @@ export class IndexTable {
   #entries: Pages;
   #remember: StatementSync;
   #recall: StatementSync;
-  /** Null where the index has no counters. */
+  /** Null if the index has no counters. */
   readonly counts: PrefixCounts | null;
 
-  /** `arrays` has a bit for each component that was ever an array. */
+  /** `arrays`: a bit mask of the components that were ever an array. */
   constructor(db: DatabaseSync, id: number, spec: IndexSpec, documents: string, arrays: number) {
     this.id = id;
     this.spec = spec;
@@ -62,7 +62,7 @@ export class IndexTable {
     return (this.#arrays & (1 << at)) !== 0;
   }
 
-  /** Whether one document can have several entries here. */
+  /** Whether one document can have several entries. */
   get isMultikey(): boolean {
     return this.#arrays !== 0;
   }
@@ -74,7 +74,7 @@ export class IndexTable {
     return others === 0;
   }
 
-  /** After a transaction was undone: what was learnt in it about arrays is not in the file. */
+  /** After a rollback: rereads which components were ever arrays. */
   recall(): void {
     this.#arrays = Number(this.#recall.get(this.id)?.arrays ?? 0);
   }
@@ -103,7 +103,7 @@ export class IndexTable {
     return this.#other.get(key, row) !== undefined;
   }
 
-  /** How many entries the ranges hold, counted no further than `most`. */
+  /** The number of entries in the ranges, counted up to `most`. */
   count(ranges: readonly KeyRange[], most: number): number {
     let total = 0;
     for (const { from, to } of ranges) {
@@ -112,25 +112,25 @@ export class IndexTable {
     return total;
   }
 
-  /** The entry that is `count` after the first one from `from` on; null where `to` comes before it. */
-  entryAfter(from: Place, to: Uint8Array, count: number): Place | null {
+  /** The entry `count` after the first one from `from`; null if it is beyond `to`. */
+  entryAfter(from: EntryPosition, to: Uint8Array, count: number): EntryPosition | null {
     const found = this.#further.get(from.key, from.row, to, count) as Pick<RawRow, 'k' | 'r'> | undefined;
     return found ? { key: found.k, row: found.r } : null;
   }
 
-  /** How many entries there are from `from` up to, and without, `to`. */
-  countFrom(from: Place, to: Uint8Array): number {
+  /** The number of entries from `from` (inclusive) to `to` (exclusive). */
+  countFrom(from: EntryPosition, to: Uint8Array): number {
     return Number(this.#countFrom.get(from.key, from.row, to)?.n);
   }
 
-  /** The next `count` documents of a range in the order of their keys, after `after`. Holds nothing open. */
-  page(range: KeyRange, reverse: boolean, after: Place | undefined, count: number): Required<StoredRow>[] {
+  /** The next `count` documents of a range in key order, after `after`. Leaves no statement open. */
+  page(range: KeyRange, reverse: boolean, after: EntryPosition | undefined, count: number): Required<StoredRow>[] {
     const rows = readPage(this.#documents, range, reverse, after, count) as RawRow[];
     return rows.map(({ k, r, d }) => ({ key: k, row: r, bytes: d }));
   }
 
-  /** As `page`, without reading the documents. */
-  entries(range: KeyRange, reverse: boolean, after: Place | undefined, count: number): Place[] {
+  /** Like `page`, without reading the documents. */
+  entries(range: KeyRange, reverse: boolean, after: EntryPosition | undefined, count: number): EntryPosition[] {
     const rows = readPage(this.#entries, range, reverse, after, count) as Pick<RawRow, 'k' | 'r'>[];
     return rows.map(({ k, r }) => ({ key: k, row: r }));
   }
@@ -141,7 +141,7 @@ export class IndexTable {
   }
 }
 
-/** Reads a range of an index up and down, from its start and from after a place. */
+/** The statements that read a range of an index in both directions, from its start or after an entry. */
 type Pages = Readonly<Record<'up' | 'down', { first: StatementSync; next: StatementSync }>>;
 
 function pagesOf(db: DatabaseSync, columns: string, tables: string): Pages {
@@ -159,7 +159,13 @@ function pagesOf(db: DatabaseSync, columns: string, tables: string): Pages {
   };
 }
 
-function readPage(pages: Pages, { from, to }: KeyRange, reverse: boolean, after: Place | undefined, count: number) {
+function readPage(
+  pages: Pages,
+  { from, to }: KeyRange,
+  reverse: boolean,
+  after: EntryPosition | undefined,
+  count: number,
+) {
   const { first, next } = pages[reverse ? 'down' : 'up'];
   const [start, end] = reverse ? [to, from] : [from, to];
   return after ? next.all(after.key, after.row, end, count) : first.all(start, end, count);

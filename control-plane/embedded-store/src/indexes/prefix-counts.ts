@@ -1,6 +1,6 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 
-/** How many entries of an index start with each of its prefixes, kept in the transactions that change the index. */
+/** The number of entries for each prefix of an index, updated in the transactions that change the index. */
 export class PrefixCounts {
   readonly #table: string;
   #add: StatementSync;

@@ -1,7 +1,7 @@
 import { type Document, MongoAPIError, type Sort, type SortDirection } from 'mongodb';
 import type { FindCursor } from '../store-shape.ts';
 import type { Fields } from '../stored-document.ts';
-import { startTurn } from '../turn.ts';
+import { startTimeSlice } from '../time-slice.ts';
 import { type Component, sortComponents } from '../values/sort-order.ts';
 import { type Projection, projectionOf } from './projection.ts';
 
@@ -15,7 +15,7 @@ export class EmbeddedCursor<T> implements FindCursor<T> {
   #shape: FindShape;
   #source: FindSource;
   #results: Iterator<T | null> | undefined;
-  #turn = startTurn();
+  #slice = startTimeSlice();
   #ahead: T | undefined;
   #closed = false;
 
@@ -86,7 +86,7 @@ export class EmbeddedCursor<T> implements FindCursor<T> {
       const { done, value } = this.#results.next();
       if (done) return undefined;
       if (value !== null) return value;
-      await this.#turn.pause();
+      await this.#slice.pause();
     }
   }
 }

@@ -5,14 +5,14 @@ import type { Fields } from '../stored-document.ts';
 import { textIn } from '../values/key-reader.ts';
 
 /**
- * What entries of an index are asked before any document is read. `passes` is undefined where the key does not tell; `rest` is what is
- * left to test of a document whose entry passes, null when nothing is.
+ * A test of index entries before any document is read. `passes` returns undefined if the key does not decide; `rest` is the filter that
+ * remains for a document whose entry passes, null if nothing remains.
  */
 export type EntryTest = { passes: (key: Uint8Array) => boolean | undefined; rest: Fields | null };
 
 type Pattern = { part: Fields; at: number; matches: (text: string) => boolean };
 
-/** Patterns for texts that the index holds in an ascending component; null where there is none. */
+/** The test of the patterns for texts in an ascending component of the index; null if there is no such pattern. */
 export function entryTestOf(index: IndexTable, { conditions, others }: Conditions): EntryTest | null {
   const patterns = others.flatMap((part) => patternOn(index, part) ?? []);
   if (patterns.length === 0) return null;

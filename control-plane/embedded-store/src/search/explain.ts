@@ -4,7 +4,7 @@ import type { Records } from '../storage/records.ts';
 import { findRows, type Window } from './find-rows.ts';
 import { type Plan, planFor } from './plan.ts';
 
-/** Runs a search and tells how it went, in the names of MongoDB's `explain('executionStats')`. */
+/** Runs a search and reports its plan and cost in the form of MongoDB's `explain('executionStats')`. */
 export function explain(records: Records, filter: object, window: Required<Window>): Document {
   const { order, skip, limit } = window;
   const most = limit > 0 ? skip + limit : Number.POSITIVE_INFINITY;

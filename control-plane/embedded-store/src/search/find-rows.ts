@@ -1,6 +1,6 @@
 import { type Conditions, conditionsOf, filterOf } from '../filters/filter-conditions.ts';
 import { type Matcher, matcherOf } from '../filters/matcher.ts';
-import type { KeyRange, Place, StoredRow } from '../indexes/index-table.ts';
+import type { EntryPosition, KeyRange, StoredRow } from '../indexes/index-table.ts';
 import type { Records } from '../storage/records.ts';
 import { type Fields, fromBytes } from '../stored-document.ts';
 import { type Component, sortKey } from '../values/sort-order.ts';
@@ -8,20 +8,20 @@ import type { EntryTest } from './entry-test.ts';
 import { countedBy, type MergedPart, type Plan, planFor } from './plan.ts';
 
 export type Window = { order?: readonly Component[]; skip?: number; limit?: number };
-/** A document that was found, with the row it lies in, and as it lies there. */
+/** A document that was found, with its row and its stored bytes. */
 export type Found = { row: number; bytes: Uint8Array; fields: Fields };
 
 const ROWS_AT_ONCE = 128;
-/** Of each part of an index that is merged with others: most are left when the page is full. */
+/** First page size of each merged range: most of it is left over when the result is full. */
 const MERGED_ROWS_AT_ONCE = 16;
 const ENTRIES_TESTED_AT_FIRST = 64;
 const ENTRIES_COUNTED_AT_ONCE = 10_000;
 const ENTRIES_TESTED_AT_ONCE = 512;
 
-/** Is told of each document that a search looks at, and by which plan. */
+/** Called for each document that a search examines, with the plan. */
 export type Examine = (plan: Plan | null) => void;
 
-/** What a search yields between two pages of rows, where nothing is open: other work may go first. */
+/** A search yields this between two pages of rows, when no statement is open, so that other work can run. */
 export const PAUSE = null;
 type Paused<T> = Generator<T | typeof PAUSE>;
 
@@ -56,7 +56,7 @@ export function* search(
   yield* windowOf(isSorted ? matching(rows, matches) : inOrder(records, matching(rows, matches), order), skip, limit);
 }
 
-/** How many documents match, with pauses; the last value is the number. Reads no document where the index knows. */
+/** How many documents match, with pauses; the return value is the number. Reads no document if the index decides. */
 export function* countRows(records: Records, filter: object): Generator<typeof PAUSE, number> {
   const conditions: Conditions = conditionsOf(filter);
   if (filterOf(conditions) === null) return records.total;
@@ -76,7 +76,7 @@ export function* countRows(records: Records, filter: object): Generator<typeof P
 function* countEntries({ index, ranges }: Plan): Generator<typeof PAUSE, number> {
   let total = 0;
   for (const range of ranges) {
-    let from: Place = { key: range.from, row: 0 };
+    let from: EntryPosition = { key: range.from, row: 0 };
     for (;;) {
       const further = index.entryAfter(from, range.to, ENTRIES_COUNTED_AT_ONCE);
       if (!further) break;
@@ -89,10 +89,10 @@ function* countEntries({ index, ranges }: Plan): Generator<typeof PAUSE, number>
   return total;
 }
 
-/** Counts entries that pass; a document is read only where its entry does not tell. */
+/** Counts entries that pass; reads a document only if its entry does not decide. */
 function* countTested(records: Records, plan: Plan, { passes }: EntryTest): Generator<typeof PAUSE, number> {
   const matches = matcherOf(plan.rest ?? {});
-  const isMatch = ({ key, row }: Place): boolean =>
+  const isMatch = ({ key, row }: EntryPosition): boolean =>
     passes(key) ?? storedAt(records, row).some(({ bytes }) => matches(fromBytes(bytes)));
   let total = 0;
   for (const entries of pagesOfEntries(plan)) {
@@ -102,7 +102,7 @@ function* countTested(records: Records, plan: Plan, { passes }: EntryTest): Gene
   return total;
 }
 
-/** A row that is turned into a document when somebody looks at it: those that are skipped never are. */
+/** A row that is deserialized on first use, so that skipped rows never are. */
 type Candidate = { row: number; bytes: Uint8Array; fields: () => Fields };
 
 function candidate({ row, bytes }: StoredRow): Candidate {
@@ -134,7 +134,7 @@ function storedRows(records: Records, plan: Plan, most: number): Paused<StoredRo
   return rowsIn(plan, plan.ranges, most, ROWS_AT_ONCE);
 }
 
-/** The documents whose entries pass, and those whose entries do not tell. */
+/** The documents whose entries pass or do not decide. */
 function* testedRows(records: Records, plan: Plan, { passes }: EntryTest): Paused<StoredRow> {
   for (const entries of pagesOfEntries(plan)) {
     yield* entries.filter(({ key }) => passes(key) !== false).flatMap(({ row }) => storedAt(records, row));
@@ -148,10 +148,10 @@ function storedAt(records: Records, row: number): StoredRow[] {
 }
 
 /** Small pages first: a short list may be full soon. */
-function* pagesOfEntries({ index, ranges, reverse }: Plan): Generator<Place[]> {
+function* pagesOfEntries({ index, ranges, reverse }: Plan): Generator<EntryPosition[]> {
   let count = ENTRIES_TESTED_AT_FIRST;
   for (const range of reverse ? ranges.toReversed() : ranges) {
-    for (let after: Place | undefined; ; ) {
+    for (let after: EntryPosition | undefined; ; ) {
       const page = index.entries(range, reverse, after, count);
       yield page;
       if (page.length < count) break;
@@ -166,7 +166,7 @@ type IndexRow = Required<StoredRow>;
 function* rowsIn({ index, reverse }: Plan, ranges: KeyRange[], most: number, atOnce: number): Paused<IndexRow> {
   const count = Math.min(most, atOnce);
   for (const range of reverse ? ranges.toReversed() : ranges) {
-    let after: Place | undefined;
+    let after: EntryPosition | undefined;
     for (;;) {
       const page = index.page(range, reverse, after, count);
       yield* page;
@@ -177,7 +177,7 @@ function* rowsIn({ index, reverse }: Plan, ranges: KeyRange[], most: number, atO
   }
 }
 
-/** Several parts of an index, each in order after its prefix, as one in that order. */
+/** Merges several ranges of an index, each sorted after its prefix, into one sorted sequence. */
 function* mergedRows(plan: Plan, parts: MergedPart[]): Paused<IndexRow> {
   const way = plan.reverse ? -1 : 1;
   const heads: { row: IndexRow; suffix: Uint8Array; rows: Paused<IndexRow>; prefixLength: number }[] = [];
@@ -220,7 +220,7 @@ function* matching(rows: Iterable<Candidate | null>, matches: Matcher | null): P
   for (const row of rows) if (!row || !matches || matches(row.fields())) yield row;
 }
 
-/** Keeps keys, not documents: a long list is sorted without being held. */
+/** Keeps keys, not documents, so that sorting a long list does not hold it in memory. */
 function* inOrder(records: Records, rows: Iterable<Candidate | null>, order: readonly Component[]): Paused<Candidate> {
   const keys: { row: number; key: Buffer }[] = [];
   for (const found of rows) {

@@ -7,10 +7,10 @@ import { TAG, tagOf } from '../values/value-key.ts';
 
 type Direction = 1 | -1;
 
-/** The values a component must have, as the bytes that stand for them in a key. */
+/** The values a component must have, as the bytes that encode them in a key. */
 export type Points = { condition: Condition; keys: Buffer[] };
 
-/** A condition that names the values of a component: `$eq`, or `$in`. Null where there is none an index can serve. */
+/** A condition that names the values of a component: `$eq`, or `$in`. Null if there is none that an index can serve. */
 export function pointsOf(here: readonly Condition[], direction: Direction, sparse: boolean): Points | null {
   for (const condition of here) {
     const values = valuesOf(condition);
@@ -26,7 +26,7 @@ function valuesOf({ operator, value }: Condition): unknown[] | null {
   return operator === '$in' && Array.isArray(value) ? value : null;
 }
 
-/** An array equals both itself and an element; a pattern is no value; a sparse index does not know what is missing. */
+/** An array equals both itself and an element; a pattern is no value; a sparse index has no entries for missing fields. */
 function isPoint(value: unknown, sparse: boolean): boolean {
   const tag = tagOf(value);
   if (tag === TAG.array || tag === TAG.regex || hasOperators(value)) return false;
@@ -53,8 +53,8 @@ export type Bounds = { conditions: Condition[]; after: (prefix: Uint8Array) => K
 type End = { bytes: Buffer; inclusive: boolean };
 
 /**
- * The bounds that `$gt $gte $lt $lte` set. Of an array, one element may be above the one bound and another below the
- * other, so that there only one bound is taken.
+ * The bounds that `$gt $gte $lt $lte` set. In an array, one element may satisfy one bound and another element the other, so
+ * only one bound is used there.
  */
 export function boundsOf(here: readonly Condition[], direction: Direction, isArray: boolean): Bounds | null {
   const lower = here.find((condition) => LOWER.has(condition.operator) && isComparable(condition.value));
@@ -70,7 +70,7 @@ export function boundsOf(here: readonly Condition[], direction: Direction, isArr
   return { conditions, after: (prefix) => (direction > 0 ? between(prefix, from, to) : between(prefix, to, from)) };
 }
 
-/** NaN is in no range but its own. */
+/** NaN is in no range except its own. */
 const isComparable = (value: unknown): boolean => COMPARABLE.has(tagOf(value)) && !Number.isNaN(value);
 
 function end(condition: Condition | undefined, direction: Direction): End | null {
@@ -83,7 +83,7 @@ function smallestOf(tag: number, direction: Direction): End {
   return largestOf(tag, direction);
 }
 
-/** All values of a type start with its tag: the end of the type is the tag itself, as a start that counts in. */
+/** All values of a type start with its tag: the end of the type is the tag itself, as an inclusive start. */
 function largestOf(tag: number, direction: Direction): End {
   return { bytes: Buffer.of(direction > 0 ? tag : tag ^ 0xff), inclusive: true };
 }

@@ -5,42 +5,42 @@ import type { Component } from '../values/sort-order.ts';
 import { type EntryTest, entryTestOf } from './entry-test.ts';
 import { boundsOf, pointsOf, startingWith } from './key-bounds.ts';
 
-/** How a question is answered: which part of which index is read, in which direction, and what is left to test. */
+/** How a search runs: the index, the ranges and direction to read, and the filter that remains to be tested. */
 export type Plan = {
   index: IndexTable;
   /** In the order of their keys, not overlapping. */
   ranges: KeyRange[];
   reverse: boolean;
-  /** The index gives the order that was asked for. */
+  /** The index gives the requested order. */
   sorted: boolean;
-  /** What the index does not answer; null when it answers all. */
+  /** The part of the filter that the index does not answer; null if it answers all. */
   rest: Fields | null;
-  /** The part of `rest` that entries are asked before their documents are read; null where they cannot answer any. */
+  /** The part of `rest` that is tested on index entries before their documents are read; null if there is none. */
   entryTest: EntryTest | null;
-  /** The values of the first fields, and whether more is asked of the index than these values. */
+  /** The values of the first fields, and whether the index answers more conditions than these. */
   points: Points;
   bounded: boolean;
   /** No document has two entries in the ranges. */
   isOnce: boolean;
-  /** Parts that are each in that order and are to be merged; null: the ranges one after the other are. */
+  /** Ranges that are each in that order and must be merged; null: the concatenated ranges are in order. */
   merged: MergedPart[] | null;
 };
 
 /** The values of the first `depth` fields of an index, one key for each combination. */
 type Points = { depth: number; keys: Buffer[] };
 
-/** The entries with one value in the first fields; after these `prefixLength` bytes their keys are in the order that was asked for. */
+/** The entries with one value in the first fields; after these `prefixLength` bytes their keys are in the requested order. */
 export type MergedPart = { prefixLength: number; ranges: KeyRange[] };
 
-/** What is asked: what must hold, in which order, and how many documents will be read at most. */
+/** A search: its conditions, its order, and the most documents that will be read. */
 export type Question = Conditions & { order: readonly Component[]; most: number };
 
-/** Counting further than this to find out which index is best costs more than it saves. */
+/** Counting beyond this to compare indexes costs more than it saves. */
 const COUNTED_ENTRIES = 1000;
-/** More than any index holds: the last choice, unless the plan needs no sort and no test. */
+/** More than any index holds: a plan of last resort, unless it needs no sort and no test. */
 const UNKNOWN_ENTRIES = 1e12;
 
-/** The best index for a question; null: read everything, in the order it came. */
+/** The best plan for a search; null: read every document in insertion order. */
 export function planFor(indexes: readonly IndexTable[], question: Question): Plan | null {
   const byKey = planByKey(indexes, question);
   if (byKey) return byKey;
@@ -48,7 +48,7 @@ export function planFor(indexes: readonly IndexTable[], question: Question): Pla
   return plans.length < 2 ? (plans[0] ?? null) : cheapest(plans, question);
 }
 
-/** A unique index with a value for each of its fields leads to one document at most: no other one need be looked at. */
+/** A unique index with a value for each of its fields finds at most one document, so no other index is considered. */
 function planByKey(indexes: readonly IndexTable[], question: Question): Plan | null {
   const named = new Set(question.conditions.map(({ path }) => path));
   const candidates = indexes.filter(({ spec }) => spec.unique && spec.components.every(({ path }) => named.has(path)));
@@ -59,7 +59,7 @@ function planByKey(indexes: readonly IndexTable[], question: Question): Plan | n
   return null;
 }
 
-/** How many documents an index has counted for a question; null where none counts what is asked. */
+/** The number of documents that a counted index has for a search; null if no index counts it. */
 export function countedBy(indexes: readonly IndexTable[], conditions: Conditions): number | null {
   for (const index of indexes) {
     const plan = index.counts && planWith(index, { ...conditions, order: [], most: 0 });
@@ -69,7 +69,7 @@ export function countedBy(indexes: readonly IndexTable[], conditions: Conditions
   return null;
 }
 
-/** Entries to read, counted no further than what is known to be dearer; the rest is the price of a sort and of tests. */
+/** The cost of a plan: the entries to read, counted up to the cost of the best plan so far, plus the cost of a sort and of tests. */
 function cheapest(plans: readonly Plan[], { most }: Question): Plan {
   const ordered = plans.toSorted((left, right) => extraWork(left) - extraWork(right));
   let best = { plan: ordered[0]!, cost: Number.POSITIVE_INFINITY };
@@ -82,7 +82,7 @@ function cheapest(plans: readonly Plan[], { most }: Question): Plan {
   return best.plan;
 }
 
-/** How many entries a plan reads, `most` at most; where there are many, what the index has counted. */
+/** How many entries a plan reads, counted up to `most`; for many ranges, the index's own counters. */
 function entriesToRead({ index, ranges, points }: Plan, most: number): number {
   const limit = Math.min(most, COUNTED_ENTRIES);
   const entries = index.count(ranges, limit);
@@ -91,7 +91,7 @@ function entriesToRead({ index, ranges, points }: Plan, most: number): number {
   return isCounted ? Math.min(most, Math.max(entries, index.counts.sum(points.keys))) : UNKNOWN_ENTRIES;
 }
 
-/** Less than one entry, so that it makes a difference only where the entries are as many. */
+/** Less than one entry: it decides only between plans that read the same number. */
 function extraWork({ sorted, rest }: Plan): number {
   return (sorted ? 0 : 0.5) + (rest === null ? 0 : 0.25);
 }
@@ -153,7 +153,7 @@ function narrowedByOr(
 
 const MOST_BRANCHES = 20;
 
-/** The part of an index that conditions lead to: `fixed` components have one value in all of it. */
+/** The ranges of an index that conditions select; `fixed` components have the same value in all of them. */
 type Reach = {
   ranges: KeyRange[];
   used: Set<Condition>;
@@ -162,7 +162,7 @@ type Reach = {
   bounded: boolean;
 };
 
-/** So many places of an index are looked up for `$in`; a longer list is tested document by document. */
+/** The most ranges that `$in` may select; a longer list is tested document by document. */
 const MOST_POINTS = 1000;
 
 function reachOf(index: IndexTable, conditions: readonly Condition[]): Reach {
@@ -184,7 +184,7 @@ function reachOf(index: IndexTable, conditions: readonly Condition[]): Reach {
   return { ranges: inOrder(prefixes.map(startingWith)), used, fixed, points, bounded: false };
 }
 
-/** The first component without a value: it may have bounds, and there the index ends to be of use. */
+/** The first component without a value: it may have bounds; components after it cannot narrow the range. */
 function beyond(
   index: IndexTable,
   at: number,
@@ -203,7 +203,7 @@ function beyond(
   return { ranges, used, points: { depth: at, keys: prefixes }, bounded: bounds !== null };
 }
 
-/** Ranges that overlap become one. */
+/** Joins overlapping ranges. */
 function merged(ranges: KeyRange[]): KeyRange[] {
   const apart: KeyRange[] = [];
   for (const range of inOrder(ranges)) {
@@ -214,7 +214,7 @@ function merged(ranges: KeyRange[]): KeyRange[] {
   return apart;
 }
 
-/** Also leaves out ranges that hold nothing, such as above 5 and below 3. */
+/** Also drops empty ranges, such as above 5 and below 3. */
 function inOrder(ranges: KeyRange[]): KeyRange[] {
   const filled = ranges.filter(({ from, to }) => Buffer.compare(from, to) < 0);
   return filled.sort((left, right) => Buffer.compare(left.from, right.from));

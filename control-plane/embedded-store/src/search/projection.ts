@@ -2,10 +2,10 @@ import { CODE, refusal } from '../refusals.ts';
 import type { Fields } from '../stored-document.ts';
 import { isFields, splitPath } from '../values/path-values.ts';
 
-/** Gives the part of a document that was asked for. */
+/** Returns the projected part of a document. */
 export type Projection = (fields: Fields) => Fields;
 
-/** The fields named, as a tree; an empty branch is a field that is named itself. */
+/** The named fields as a tree; an empty branch is a field that is named itself. */
 type Tree = Map<string, Tree>;
 
 /**
@@ -42,7 +42,7 @@ function treeOf(paths: readonly string[]): Tree {
   return tree;
 }
 
-/** What becomes of a field; null: it is left out. */
+/** The projected value of a field; null: the field is omitted. */
 type Shown = ((value: unknown) => unknown) | null;
 const asIs = (value: unknown): unknown => value;
 const NOTHING = Symbol('nothing');
@@ -75,7 +75,7 @@ function eachField(fields: Fields, shownAs: (name: string) => Shown): Fields {
   return Object.fromEntries(shown);
 }
 
-/** Goes on inside documents and the documents of arrays; `otherwise` is what a value that is neither becomes. */
+/** Recurses into documents and into the documents of arrays; `otherwise` is the result for any other value. */
 function within(value: unknown, project: Projection, otherwise: unknown): unknown {
   if (isFields(value)) return project(value);
   if (!Array.isArray(value)) return otherwise;

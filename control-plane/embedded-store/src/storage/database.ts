@@ -6,10 +6,10 @@ import { IndexTable } from '../indexes/index-table.ts';
 import { type LogSync, openLogSync } from './log-sync.ts';
 import { Records } from './records.ts';
 
-/** `user_version` of the file: what its tables look like. */
+/** `user_version` of the file: the version of its table layout. */
 const FORMAT = 1;
 const MEMORY = ':memory:';
-/** A process that was killed a moment ago may still be on its way out. */
+/** A process that was just killed may still hold the lock for a moment. */
 const WAIT_FOR_LOCK_MS = 500;
 const SQLITE_BUSY = 5;
 
@@ -39,7 +39,7 @@ export class Database {
     }
   }
 
-  /** A collection that is there; undefined before anything was written to it. */
+  /** An existing collection; undefined before the first write to it. */
   existing(name: string): Records | undefined {
     return this.#collections.get(name);
   }
@@ -48,7 +48,7 @@ export class Database {
     return [...this.#collections.values()];
   }
 
-  /** A collection, made where it is missing. Not inside a transaction: what is made here stays. */
+  /** A collection, created if it is missing. Must not run in a transaction, whose rollback would not undo it. */
   collection(name: string): Records {
     return this.existing(name) ?? this.transaction(() => this.#create(name));
   }
@@ -73,14 +73,14 @@ export class Database {
     return records;
   }
 
-  /** Makes an index and fills it. Does nothing where the same one is there; throws where another has its name. */
+  /** Creates and fills an index. Does nothing if it exists; throws if another index has its name. */
   createIndex(records: Records, spec: IndexSpec): void {
     const existing = records.indexes.map((index) => index.spec);
     if (!isSameIndex(spec, existing)) this.transaction(() => this.#addIndex(records, spec));
     else this.#countBy(records, spec);
   }
 
-  /** Makes an index that is there already count by another prefix. */
+  /** Changes the counted prefix of an existing index. */
   #countBy(records: Records, spec: IndexSpec): void {
     const index = records.indexes.find((one) => one.spec.name === spec.name);
     if (!index || index.spec.countedPrefix === spec.countedPrefix) return;
@@ -118,7 +118,7 @@ export class Database {
     this.#collections.delete(records.name);
   }
 
-  /** All of `work` or, when it throws, nothing of it. One inside another is undone by itself. */
+  /** Runs `work` in a transaction and rolls back if it throws. A nested transaction is rolled back alone. */
   transaction<T>(work: () => T): T {
     this.#log.assertWorking();
     const [begin, commit, rollback] =
@@ -133,7 +133,7 @@ export class Database {
       if (this.#depth === 1) this.#log.committed();
       return result;
     } catch (error) {
-      // A full disk ends the transaction by itself.
+      // On a full disk SQLite has rolled back already.
       if (this.#db.isTransaction) this.#db.exec(rollback);
       for (const { indexes } of this.all) for (const index of indexes) index.recall();
       throw error;
@@ -142,7 +142,7 @@ export class Database {
     }
   }
 
-  /** Resolves when everything that was committed before would survive a power cut. */
+  /** Resolves when everything committed before the call would survive a power cut. */
   synced(): Promise<void> {
     return this.#log.synced();
   }
@@ -173,7 +173,7 @@ function openLocked(path: string): DatabaseSync {
     const format = Number(db.prepare('PRAGMA user_version').get()?.user_version);
     if (format !== 0 && format !== FORMAT)
       throw new Error(`${path} is of format ${format}, this version reads ${FORMAT}`);
-    db.exec(`BEGIN IMMEDIATE; PRAGMA user_version = ${FORMAT}; COMMIT`); // Takes the lock, and keeps it.
+    db.exec(`BEGIN IMMEDIATE; PRAGMA user_version = ${FORMAT}; COMMIT`); // Takes and keeps the exclusive lock.
     return db;
   } catch (error) {
     db.close();

@@ -3,13 +3,13 @@ import { dirname } from 'node:path';
 import { promisify } from 'node:util';
 import { coalesce } from '@adsweep/shared/service/coalesce.ts';
 
-/** Group commit: brings what was committed to the disk itself. */
+/** Group commit: syncs committed data to the disk. */
 export type LogSync = {
-  /** To be called after each commit. */
+  /** Must be called after each commit. */
   committed(): void;
   /** Resolves when everything committed before this call would survive a power cut. Rejects once a sync has failed. */
   synced(): Promise<void>;
-  /** Throws once a sync has failed: nothing that is written afterwards could be promised. */
+  /** Throws once a sync has failed, because later writes could no longer be guaranteed. */
   assertWorking(): void;
   close(): Promise<void>;
 };
@@ -40,12 +40,12 @@ export function openLogSync(path: string | null): LogSync {
     assertWorking();
     const upTo = committed;
     try {
-      // The names of the files are new at the first sync alone.
+      // Only the first sync must persist the names of the files.
       if (synced < 0) await promisify(fsync)(folder);
       await promisify(fdatasync)(log);
       synced = upTo;
     } catch (cause) {
-      // The system may have dropped what it could not write: a later sync that succeeds would say nothing about it.
+      // The kernel may have dropped pages that it could not write, so a later successful sync proves nothing.
       failure = new Error('the store could not be written to the disk and takes nothing more', { cause });
       throw failure;
     }

@@ -10,8 +10,8 @@ type RawRow = { r: number; d: Uint8Array };
 type Entries = { index: IndexTable; keys: IndexKey[] };
 
 /**
- * The documents of one collection with their indexes. A change is checked against every unique index before anything of
- * it is written, so that a refused one leaves nothing behind.
+ * The documents of one collection with their indexes. A change is checked against every unique index before any of
+ * it is written, so that a refused change leaves no traces.
  */
 export class Records {
   readonly name: string;
@@ -41,7 +41,7 @@ export class Records {
     return `documents_${id}`;
   }
 
-  /** Throws E11000 when a unique index has one of its keys already. `bytes` must have an `_id`. */
+  /** Throws E11000 if a unique index already has one of its keys. `bytes` must contain an `_id`. */
   insert(bytes: Uint8Array): void {
     const entries = this.#entries(this.indexes, fromBytes(bytes), -1);
     const row = Number(this.#insert.run(bytes).lastInsertRowid);
@@ -66,7 +66,7 @@ export class Records {
     this.#delete.run(row);
   }
 
-  /** Documents in the order they came, after the row `after`. */
+  /** Documents in insertion order, after the row `after`. */
   page(after: number, count: number): StoredRow[] {
     return (this.#page.all(after, count) as RawRow[]).map(({ r, d }) => ({ row: r, bytes: d }));
   }
@@ -80,7 +80,7 @@ export class Records {
     return Number(this.#total.get()?.n);
   }
 
-  /** Fills an index that is new with what is there. Throws E11000 where a unique one cannot be had. */
+  /** Fills a new index with the existing documents. Throws E11000 if a unique index finds duplicates. */
   fill(index: IndexTable): void {
     for (let rows = this.page(0, 500); rows.length > 0; rows = this.page(rows.at(-1)!.row, 500)) {
       for (const { row, bytes } of rows) {
@@ -110,7 +110,7 @@ export class Records {
   }
 }
 
-/** A field that is missing is not one that is null: a sparse index knows the difference. */
+/** Distinguishes a missing field from null, for sparse indexes. */
 function isChanged(before: Fields, after: Fields, name: string): boolean {
   const [old, now] = [fieldOf(before, name), fieldOf(after, name)];
   return (old === undefined) !== (now === undefined) || !sameValue(old, now);

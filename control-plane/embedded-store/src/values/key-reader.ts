@@ -1,6 +1,6 @@
 import { TAG } from './value-key.ts';
 
-/** The lengths of values that are as long as every other one of their type, tag included. */
+/** The lengths of the types whose values have a fixed size, including the tag. */
 const LENGTHS: Readonly<Record<number, number>> = {
   [TAG.null]: 1,
   [TAG.boolean]: 2,
@@ -9,8 +9,8 @@ const LENGTHS: Readonly<Record<number, number>> = {
 };
 
 /**
- * The text of component `at` of a key, whose components run in `directions`; undefined where it is no text, where the key has it turned
- * around, or where a number, a document or an array stands before it. What `KeyWriter` wrote is read back for nothing else.
+ * The text of component `at` of a key whose components have these `directions`; undefined if it is no text, if the component is
+ * descending, or if a number, a document or an array precedes it. Keys are decoded for no other purpose.
  */
 export function textIn(key: Uint8Array, directions: readonly (1 | -1)[], at: number): string | undefined {
   let start = 0;
@@ -24,7 +24,7 @@ export function textIn(key: Uint8Array, directions: readonly (1 | -1)[], at: num
   return text.includes('\0') ? undefined : text;
 }
 
-/** Where the value that begins at `start` ends; -1 where that takes more than a look. */
+/** The end of the value that begins at `start`; -1 if the type has no simple end. */
 function endOf(key: Uint8Array, start: number, direction: 1 | -1): number {
   const turned = direction > 0 ? 0x00 : 0xff;
   const tag = key[start]! ^ turned;
@@ -33,7 +33,7 @@ function endOf(key: Uint8Array, start: number, direction: 1 | -1): number {
   return length === undefined ? -1 : start + length;
 }
 
-/** A text ends with two `nul`; one within it is followed by something else. */
+/** A text ends with two NULs; a NUL within it is followed by another byte. */
 function endOfText(key: Uint8Array, start: number, nul: number): number {
   let at = key.indexOf(nul, start);
   while (key[at + 1] !== nul) at = key.indexOf(nul, at + 2);

@@ -19,7 +19,7 @@ export class KeyWriter {
     this.#length = this.#buffer.writeUInt32BE(value, this.#length);
   }
 
-  /** UTF-8 that ends: a NUL inside is followed by 0xff, the end is two NULs, so that no string is the prefix of another. */
+  /** Terminated UTF-8: a NUL inside is followed by 0xff, the end is two NULs, so that no string is the prefix of another. */
   text(value: string): void {
     if (value.includes('\0')) {
       this.raw(Buffer.from(Buffer.from(value).toString('latin1').replaceAll('\0', '\0\xff'), 'latin1'));
@@ -48,7 +48,7 @@ export class KeyWriter {
     return this.#length;
   }
 
-  /** Turns the order of everything from `start` around: a descending component of an index. */
+  /** Inverts everything from `start`, which reverses its order: a descending component of an index. */
   invertFrom(start: number): void {
     this.#invert(start, this.#length);
   }

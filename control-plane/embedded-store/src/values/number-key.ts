@@ -56,7 +56,7 @@ const fraction = (integer: bigint): Fraction => ({ numerator: integer, denominat
 const magnitude = (value: bigint): bigint => (value < 0n ? -value : value);
 const bitLength = (value: bigint): number => value.toString(2).length;
 
-/** 120 leading bits are enough: what follows cannot change which double is nearest in a way that breaks the order. */
+/** 120 leading bits are enough: the bits after them cannot change the order. */
 function toDouble({ numerator, denominator }: Fraction): number {
   if (numerator === 0n) return 0;
   const size = magnitude(numerator);

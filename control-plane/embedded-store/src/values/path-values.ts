@@ -5,7 +5,7 @@ const POSITION = /^(?:0|[1-9]\d*)$/;
 
 export const isPosition = (segment: string): boolean => POSITION.test(segment);
 
-/** `a.b.0` as its segments. Refuses empty segments and `__proto__`, which is no field of anybody's. */
+/** `a.b.0` as its segments. Refuses empty segments and `__proto__`. */
 export function splitPath(path: string): string[] {
   const segments = path.split('.');
   if (segments.includes('') || segments.includes('__proto__')) {
@@ -19,14 +19,14 @@ export function isFields(value: unknown): value is Fields {
   return !(value instanceof Date || value instanceof RegExp || '_bsontype' in value);
 }
 
-/** An own field, `undefined` where there is none: never what every object inherits. */
+/** An own field, `undefined` if there is none; never an inherited property. */
 export function fieldOf(fields: Fields, name: string): unknown {
   return Object.hasOwn(fields, name) ? fields[name] : undefined;
 }
 
 /**
- * Every value that a path leads to, arrays on the way walked through element by element; `undefined` stands for a place
- * where the field is missing. An array at the end of the path is one value.
+ * Every value at a path. Arrays on the way are traversed element by element; `undefined` is a missing field. An array at the end of
+ * the path is one value.
  */
 export function valuesAt(fields: Fields, segments: readonly string[]): unknown[] {
   if (segments.length === 1) return [fieldOf(fields, segments[0]!)];
@@ -53,7 +53,7 @@ function followArray(items: unknown[], segments: readonly string[], depth: numbe
   }
 }
 
-/** What an index holds for a path: as above, an array at the end taken apart. `isArray` when any was on the way. */
+/** The values that an index holds for a path: like `valuesAt`, but each element of an array at the end. `isArray`: the path crosses an array. */
 export function indexedValues(fields: Fields, segments: readonly string[]): { values: unknown[]; isArray: boolean } {
   const leaves = valuesAt(fields, segments);
   if (leaves.length === 1 && !Array.isArray(leaves[0])) {

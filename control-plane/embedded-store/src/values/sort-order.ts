@@ -5,7 +5,7 @@ import { KeyWriter } from './key-writer.ts';
 import { indexedValues, splitPath } from './path-values.ts';
 import { compareValues, TAG, writeValue } from './value-key.ts';
 
-/** One component of a sort or of an index: a path and whether it runs up (1) or down (-1). */
+/** One component of a sort or of an index: a path and its direction, ascending (1) or descending (-1). */
 export type Component = { path: string; segments: string[]; direction: 1 | -1 };
 
 const DIRECTIONS = new Map<unknown, 1 | -1>([
@@ -19,7 +19,7 @@ function component(path: string, direction: unknown): Component {
   return { path, segments: splitPath(path), direction: known };
 }
 
-/** All the forms the driver takes: a name, names, pairs, an object, a map. */
+/** All forms of a sort that the driver accepts: a name, names, pairs, an object, a map. */
 export function sortComponents(sort: Sort | string | undefined, direction?: SortDirection): Component[] {
   if (sort === undefined) return [];
   if (typeof sort === 'string') return [component(sort, direction ?? 1)];
@@ -33,7 +33,7 @@ export function sortComponents(sort: Sort | string | undefined, direction?: Sort
   return (sort as [string, SortDirection][]).map(([path, way]) => component(path, way));
 }
 
-/** A key by which documents sort, compared byte by byte. Of an array, its smallest (up) or largest (down) element. */
+/** A key by which documents sort, compared byte by byte. An array sorts by its smallest (ascending) or largest (descending) element. */
 export function sortKey(fields: Fields, order: readonly Component[]): Buffer {
   const writer = new KeyWriter();
   for (const { segments, direction } of order) {

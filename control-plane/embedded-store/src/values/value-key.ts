@@ -33,7 +33,7 @@ export const TAG = {
 
 const END = 0x00;
 
-/** Where a value stands among the types: values with different tags are never equal, and ordered by their tags. */
+/** The rank of a value's type: values with different tags are never equal and sort by their tags. */
 export function tagOf(value: unknown): number {
   switch (typeof value) {
     case 'string':

@@ -10,8 +10,8 @@ type Counts = { -readonly [Name in keyof BulkCounts]: BulkCounts[Name] };
 type Failure = { index: number; code: number; errmsg: string };
 
 /**
- * Runs writes one after the other in one transaction. A write that the store refuses changes nothing and is reported in
- * a `MongoBulkWriteError` at the end, with what the others did; `ordered`, it is the last that is tried.
+ * Runs writes one after another in one transaction. A refused write changes nothing and is reported at the end in a
+ * `MongoBulkWriteError` with the results of the others; if `ordered`, no write after it is tried.
  */
 export function bulkWrite(
   db: Database,

@@ -3,10 +3,10 @@ import { elementTest } from '../filters/matcher.ts';
 import { CODE, refusal } from '../refusals.ts';
 import { isFields } from '../values/path-values.ts';
 import { compareValues, sameValue } from '../values/value-key.ts';
-import type { Place } from './update-place.ts';
+import type { UpdatedField } from './updated-field.ts';
 
-/** Changes one place of a document. `path` is for the words of a refusal. */
-export type UpdateOperator = (place: Place, operand: unknown, path: string) => void;
+/** Changes one field of a document. `path` appears in error messages. */
+export type UpdateOperator = (field: UpdatedField, operand: unknown, path: string) => void;
 
 type Numeric = number | Long;
 
@@ -16,7 +16,7 @@ function numeric(value: unknown, path: string): Numeric {
   throw refusal(CODE.typeMismatch, `Cannot apply arithmetic to ${kind} at '${path}'`);
 }
 
-/** A sum: 64-bit as soon as one side is, and refused where it would overflow. */
+/** A sum: 64-bit if either operand is; throws on overflow. */
 function sum(left: Numeric, right: Numeric, path: string): Numeric {
   if (typeof left === 'number' && typeof right === 'number') return left + right;
   if (![left, right].every((side) => side instanceof Long || Number.isInteger(side)))
@@ -26,21 +26,21 @@ function sum(left: Numeric, right: Numeric, path: string): Numeric {
   return Long.fromBigInt(exact);
 }
 
-const $inc: UpdateOperator = (place, operand, path) => {
+const $inc: UpdateOperator = (field, operand, path) => {
   const by = numeric(operand, path);
-  const before = place.get();
-  place.set(before === undefined ? by : sum(numeric(before, path), by, path));
+  const before = field.get();
+  field.set(before === undefined ? by : sum(numeric(before, path), by, path));
 };
 
 const extreme =
   (sign: 1 | -1): UpdateOperator =>
-  (place, operand) => {
-    const before = place.get();
-    if (before === undefined || compareValues(operand, before) * sign > 0) place.set(operand);
+  (field, operand) => {
+    const before = field.get();
+    if (before === undefined || compareValues(operand, before) * sign > 0) field.set(operand);
   };
 
-function arrayAt(place: Place, path: string): unknown[] | undefined {
-  const value = place.get();
+function arrayAt(field: UpdatedField, path: string): unknown[] | undefined {
+  const value = field.get();
   if (value === undefined || Array.isArray(value)) return value;
   throw refusal(CODE.badValue, `the field '${path}' must be an array`);
 }
@@ -55,21 +55,21 @@ function itemsOf(operand: unknown): unknown[] {
   return $each;
 }
 
-const $push: UpdateOperator = (place, operand, path) => {
-  place.set([...(arrayAt(place, path) ?? []), ...itemsOf(operand)]);
+const $push: UpdateOperator = (field, operand, path) => {
+  field.set([...(arrayAt(field, path) ?? []), ...itemsOf(operand)]);
 };
 
-const $addToSet: UpdateOperator = (place, operand, path) => {
-  const after = [...(arrayAt(place, path) ?? [])];
+const $addToSet: UpdateOperator = (field, operand, path) => {
+  const after = [...(arrayAt(field, path) ?? [])];
   for (const item of itemsOf(operand)) if (!after.some((present) => sameValue(present, item))) after.push(item);
-  place.set(after);
+  field.set(after);
 };
 
-const $pull: UpdateOperator = (place, operand, path) => {
-  const before = arrayAt(place, path);
+const $pull: UpdateOperator = (field, operand, path) => {
+  const before = arrayAt(field, path);
   if (!before) return;
   const isRemoved = removedBy(operand);
-  place.set(before.filter((element) => !isRemoved(element)));
+  field.set(before.filter((element) => !isRemoved(element)));
 };
 
 function removedBy(operand: unknown): (element: unknown) => boolean {
@@ -78,11 +78,11 @@ function removedBy(operand: unknown): (element: unknown) => boolean {
   return (element) => sameValue(element, operand);
 }
 
-/** Each operator of an update. */
+/** The supported update operators. */
 export const UPDATE_OPERATORS: Readonly<Record<string, UpdateOperator>> = {
-  $set: (place, operand) => place.set(operand),
-  $setOnInsert: (place, operand) => place.set(operand),
-  $unset: (place) => place.unset(),
+  $set: (field, operand) => field.set(operand),
+  $setOnInsert: (field, operand) => field.set(operand),
+  $unset: (field) => field.unset(),
   $inc,
   $min: extreme(-1),
   $max: extreme(1),

@@ -3,15 +3,15 @@ import { CODE, refusal } from '../refusals.ts';
 import { asStored, type Fields } from '../stored-document.ts';
 import { isFields, splitPath } from '../values/path-values.ts';
 import { UPDATE_OPERATORS } from './update-operators.ts';
-import { placeAt } from './update-place.ts';
+import { fieldAt } from './updated-field.ts';
 
 type Change = { operator: string; path: string; operand: unknown };
-/** Gives the document as it should be. May change, and give back, the one it was handed. */
+/** Returns the updated document. May modify and return its argument. */
 export type Apply = (fields: Fields, inserting: boolean) => Fields;
 
 /**
- * Reads an update: what comes back can be used for many documents. Throws on unknown operators,
- * on two changes of one path, and where the driver would ("requires atomic operators").
+ * Compiles an update for use on many documents. Throws on unknown operators, on two changes of one path, and where the driver
+ * would ("requires atomic operators").
  */
 export function updateOf(update: unknown): Apply {
   if (Array.isArray(update)) throw new MongoInvalidArgumentError('the embedded store takes no update by pipeline');
@@ -20,7 +20,7 @@ export function updateOf(update: unknown): Apply {
   return (fields, inserting) => {
     for (const { operator, path, operand } of changes) {
       if (operator === '$setOnInsert' && !inserting) continue;
-      UPDATE_OPERATORS[operator]!(placeAt(fields, pathOf(path)), operand, path);
+      UPDATE_OPERATORS[operator]!(fieldAt(fields, pathOf(path)), operand, path);
     }
     return fields;
   };
@@ -40,7 +40,7 @@ function changesOf(update: unknown): Change[] {
   });
 }
 
-/** Two changes conflict where one path is the other, or leads to it. */
+/** Two changes conflict if one path equals the other or is a prefix of it. */
 function refuseConflicts(changes: readonly Change[]): void {
   const sorted = changes.map(({ path }) => `${pathOf(path).join('.')}.`).toSorted();
   sorted.forEach((path, position) => {
@@ -51,7 +51,7 @@ function refuseConflicts(changes: readonly Change[]): void {
   });
 }
 
-/** The segments of a path. Refuses `$`, `$[]` and `$[name]`, which stand for elements of arrays. */
+/** The segments of a path. Refuses `$`, `$[]` and `$[name]`, the placeholders for array elements. */
 function pathOf(path: string): string[] {
   const segments = splitPath(path);
   if (segments.some((segment) => segment.startsWith('$')))

@@ -9,9 +9,9 @@ import { splitPath } from '../values/path-values.ts';
 import { sortComponents } from '../values/sort-order.ts';
 import { sameValue } from '../values/value-key.ts';
 import { type Apply, updateOf } from './update.ts';
-import { placeAt } from './update-place.ts';
+import { fieldAt } from './updated-field.ts';
 
-/** Which documents a write is for: the first `limit` in order, 0 for all of them. */
+/** The documents that a write selects: the first `limit` in sort order, 0 for all. */
 export type Selection = { filter: object; sort?: Sort | undefined; limit: number };
 export type Change = Selection & {
   update?: unknown;
@@ -21,7 +21,7 @@ export type Change = Selection & {
 /** A document before and after a write. Undefined where there was none. */
 export type Written = { before?: Fields; after?: Fields; modified: boolean };
 
-/** Stores a new document under its `_id`, or one made for it, which is also set on what was handed in, as the driver does. */
+/** Stores a new document. If it has no `_id`, generates one and sets it on the argument too, as the driver does. */
 export function insertDocument(records: Records, document: object): unknown {
   const given = document as Fields;
   if (given._id === undefined) given._id = new ObjectId();
@@ -31,7 +31,7 @@ export function insertDocument(records: Records, document: object): unknown {
   return _id;
 }
 
-/** Updates or replaces what the selection finds; upserts where it finds nothing and may. */
+/** Updates or replaces the selected documents; if there are none and `upsert` is set, inserts one. */
 export function changeDocuments(records: Records, change: Change): Written[] {
   const conditions = conditionsOf(change.filter);
   const apply = applyOf(change);
@@ -64,11 +64,11 @@ function changeOne(records: Records, { row, bytes: old, fields: before }: Found,
   return { before, after, modified };
 }
 
-/** A new document out of what the filter says must be equal, then the update. */
+/** The document that an upsert inserts: the filter's equality conditions, then the update. */
 function upsert(records: Records, { conditions }: Conditions, apply: Apply): Written {
   const equal: Fields = {};
   for (const { path, operator, value } of conditions) {
-    if (operator === '$eq') placeAt(equal, splitPath(path)).set(value);
+    if (operator === '$eq') fieldAt(equal, splitPath(path)).set(value);
   }
   const fields = apply(equal, true);
   insertDocument(records, fields);
@@ -82,7 +82,7 @@ export function deleteDocuments(records: Records, selection: Selection): Fields[
   return found.map(({ fields }) => fields);
 }
 
-/** What the driver answers to an update. */
+/** The driver's result of an update. */
 export function updateResult(written: readonly Written[]): UpdateResult {
   const inserted = written.find(({ before }) => before === undefined);
   return {

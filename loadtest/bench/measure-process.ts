@@ -1,12 +1,12 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { cpuSecondsOfTree } from './cpu-of-tree.ts';
-import type { Turn } from './measured-farm.ts';
+import type { Measurement } from './measured-farm.ts';
 
 /**
- * Runs a script that loads pages: it says a word when it has started, begins with the answer, and says in `seconds` how long it took.
- * What starting costs is not counted.
+ * Runs a script that loads pages: it sends a message when it has started, begins when it gets one back, and reports how long it took in
+ * `seconds`. The start is not measured.
  */
-export async function processTurn(script: string, args: string[]): Promise<Turn> {
+export async function measureProcess(script: string, args: string[]): Promise<Measurement> {
   const child = spawn(process.execPath, [script, ...args], { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
   const gone = new Promise((done) => child.once('exit', done));
   const cpu = () => cpuSecondsOfTree(child.pid ?? 0);
@@ -20,7 +20,7 @@ export async function processTurn(script: string, args: string[]): Promise<Turn>
   return { seconds, cpu: after - before };
 }
 
-/** The next message of a child process; an error when it ends first. */
+/** The next message of a child process; rejects if the process exits first. */
 function word(child: ChildProcess): Promise<{ seconds?: number }> {
   return new Promise((resolve, reject) => {
     child.once('message', (message) => resolve(message as { seconds?: number }));
@@ -28,7 +28,7 @@ function word(child: ChildProcess): Promise<{ seconds?: number }> {
   });
 }
 
-/** In a script that is measured: says a word to the parent and waits for its answer, or its end. */
+/** For a measured script: sends a message to the parent and waits for its reply, or for the end of the parent. */
 export function exchange(word: { seconds?: number }): Promise<void> {
   process.send?.(word);
   return new Promise((resolve) => {

@@ -2,19 +2,19 @@ import { CODE, refusal } from '../refusals.ts';
 import type { Fields } from '../stored-document.ts';
 import { fieldOf, isFields, isPosition } from '../values/path-values.ts';
 
-/** One place in a document that an update writes to. */
-export type Place = {
+/** A field of a document that an update reads and writes. */
+export type UpdatedField = {
   /** Undefined where the field is missing. */
   get(): unknown;
   set(value: unknown): void;
   unset(): void;
 };
 
-/** An array may be padded by this much to reach a position: a slip of a digit must not fill the disk. */
+/** The most elements that an array is padded with to reach a position: a mistyped position must not fill the disk. */
 const LARGEST_GAP = 1500;
 
-/** The place a path without wildcards leads to. What is missing on the way is made only when something is written. */
-export function placeAt(fields: Fields, segments: readonly string[]): Place {
+/** The field at a path without wildcards. Missing parents are created only when the field is written. */
+export function fieldAt(fields: Fields, segments: readonly string[]): UpdatedField {
   return {
     get: () => segments.reduce<unknown>(child, fields),
     set: (value) => {

@@ -1,0 +1,44 @@
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { cpus, totalmem } from 'node:os';
+import { join } from 'node:path';
+
+/** The machine a figure was taken on, in one line. */
+export function machine(): string {
+  const system = /^PRETTY_NAME="(.+)"$/m.exec(readFileSync('/etc/os-release', 'utf8'))?.[1] ?? process.platform;
+  const [first] = cpus();
+  return `${cpus().length} x ${first?.model.trim()}, ${Math.round(totalmem() / 2 ** 30)} GiB, ${system}, Node.js ${process.version}`;
+}
+
+/** The installed version of BullMQ. */
+export const bullVersion = (): string =>
+  (createRequire(import.meta.url)('bullmq/package.json') as { version: string }).version;
+
+/** The middle value; of an even number of values, the mean of the middle two. */
+export function median(values: number[]): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  const middle = sorted.length >> 1;
+  return sorted.length % 2 ? sorted[middle]! : (sorted[middle - 1]! + sorted[middle]!) / 2;
+}
+
+/** Prints a benchmark's result and saves it as `loadtest/results/<date>-<name>.md`; returns the path. */
+export function saveResult(name: string, paragraphs: string[]): string {
+  const text = `${paragraphs.join('\n\n')}\n`;
+  const dir = join(import.meta.dirname, '../results');
+  mkdirSync(dir, { recursive: true });
+  const file = join(dir, `${new Date().toISOString().slice(0, 10)}-${name}.md`);
+  writeFileSync(file, text);
+  console.log(`\n${text}\nsaved in ${file}`);
+  return file;
+}
+
+/** A bar chart in text, for a report that is read in a terminal or as Markdown. */
+export function barChart(title: string, bars: (readonly [label: string, value: number])[]): string {
+  const most = Math.max(...bars.map(([, value]) => value));
+  const width = Math.max(...bars.map(([label]) => label.length));
+  const rows = bars.map(([label, value]) => {
+    const bar = '█'.repeat(Math.max(1, Math.round((40 * value) / most)));
+    return `${label.padEnd(width)} ${bar} ${value >= 100 ? Math.round(value).toLocaleString('en') : value.toFixed(2)}`;
+  });
+  return ['```', title, ...rows, '```'].join('\n');
+}
