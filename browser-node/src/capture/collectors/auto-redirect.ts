@@ -26,7 +26,7 @@ export const autoRedirect: Collector = {
     return (draft) => {
       for (const { tab, url, facts } of departures) {
         const landing = capture.landings.numbered().find((one) => one.tab.session.targetId === tab || one.page === tab);
-        // The scan's own navigation is a departure only if an HTTP redirect led elsewhere.
+        // The scan's own navigation is a departure only if an HTTP redirect changed its URL.
         if (!landing || facts.to === url) continue;
         // The creative navigated our harness page, which is not a landing; the page that came next is one.
         const isOurs = withoutFragment(url) === capture.publisherUrl;

@@ -48,9 +48,9 @@ async function placementsIn(capture: CaptureSession, tab: Tab, landing: number |
     const place = largest && parent >= 0 ? await positionOf(frame) : null;
     if (largest && place)
       seen.push({ kind: 'placement', landing, url, facts: factsOf('frame', parent, place, largest) });
-    for (const { x, y, shown, ...picture } of index === 0 ? points : []) {
+    for (const { x, y, shown, ...image } of index === 0 ? points : []) {
       const at = { x, y, width: shown, height: shown, opacity: 1 };
-      seen.push({ kind: 'placement', landing, url, facts: factsOf('image', 0, at, picture) });
+      seen.push({ kind: 'placement', landing, url, facts: factsOf('image', 0, at, image) });
     }
   }
   return seen;

@@ -3,7 +3,7 @@ import type { Natives } from './natives.ts';
 /**
  * Runs in every document: cancels navigations to what a browser hands to another program (`intent:`, `tel:`, any unknown scheme) and
  * reports their URLs. chromium-headless-shell would stop parsing and painting a document for good that starts one before it has loaded.
- * The `navigate` event (HTML standard, "navigation API") comes first and can be cancelled, whoever in the document's origin navigates.
+ * The `navigate` event (HTML standard, "navigation API") is dispatched first and can be cancelled for any navigation within the document's origin.
  */
 export function cancelAppNavigations({ getter, listen }: Natives, report: (url: string) => void): void {
   const REPORTS_MAX = 20;

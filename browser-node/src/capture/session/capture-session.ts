@@ -32,7 +32,7 @@ export type CaptureSession = {
 export type MemberCapture = CaptureSession & {
   readonly visit: Visit;
   readonly landings: Landings;
-  /** The URL of our harness page, which no server is asked for; '' = the target needs none. */
+  /** The URL of the harness page, which is never requested from a server; '' = the target needs none. */
   readonly publisherUrl: string;
 };
 

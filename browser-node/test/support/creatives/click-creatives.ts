@@ -78,7 +78,7 @@ export const CLICK_CREATIVES: Creative[] = [
     markup: /banner/,
   },
   {
-    kind: 'an address that is asked for by the click',
+    kind: 'a URL that the click requests',
     tag: `<div id="ad" style="width:300px;height:250px;background:#cde;cursor:pointer">Lamp</div><script>document.getElementById('ad').onclick = () => fetch('${ADS}/where.json').then((r) => r.json()).then(({ url }) => window.open(url))</script>`,
     pages: { [`${ADS}/where.json`]: `{"url":"${CLICK}"}` },
     size: [300, 250],
@@ -86,7 +86,7 @@ export const CLICK_CREATIVES: Creative[] = [
     markup: /Lamp/,
   },
   {
-    kind: 'a link that is filled in when it is pressed',
+    kind: 'a link whose URL is set on mousedown',
     tag: `<a id="banner" href="${PUBLISHER}#" target="_blank" onmousedown="this.href = '${CLICK}'">${img('300x250')}</a>`,
     size: [300, 250],
     landing: SHOP,
@@ -141,7 +141,7 @@ export const CLICK_CREATIVES: Creative[] = [
     markup: /p3/,
   },
   {
-    kind: 'macros that no one filled in',
+    kind: 'macros that are not filled in',
     tag: `<a id="banner" href="${CLICK}?c=%%CLICK_URL_UNESC%%&cb=[timestamp]&u=\${CLICK_URL}" target="_blank">${img('300x250')}</a>`,
     size: [300, 250],
     landing: SHOP,

@@ -5,33 +5,35 @@ import type { Site } from '../site.ts';
 import { CLICK, type Creative, PUBLISHER, SHOP } from './creative.ts';
 import { compareRequests, withoutEmptyQuery } from './request-agreement.ts';
 
-/** What a capture of a creative is to show, one short line each. Pure. */
+/** The expected facts about the capture of a creative, one short line each. Pure. */
 export function expectedFacts(creative: Creative): string[] {
   const { size, document = PUBLISHER, landing, chain = [CLICK, SHOP], inert = '', isUnchecked } = creative;
-  const landed = landing ? [`lands at ${landing} by ${chain.join(' > ')}`, 'landing pictured'] : ['lands nowhere'];
+  const landed = landing
+    ? [`lands at ${landing} by ${chain.join(' > ')}`, 'landing with screenshot']
+    : ['lands nowhere'];
   return [
     size ? `shows ${size.join('x')}` : 'shows nothing',
-    ...(size ? [`pictured at ${size.join('x')}`] : []),
+    ...(size ? [`screenshot of ${size.join('x')}`] : []),
     `document ${document}`,
     `on ${PUBLISHER}`,
     'markup as rendered',
     ...landed,
-    `click tracker asked ${landing && chain.includes(CLICK) ? 1 : 0} times`,
+    `click tracker requested ${landing && chain.includes(CLICK) ? 1 : 0} times`,
     ...(landing && !isUnchecked ? [inert ? `${inert} opens nothing` : 'everything opens the landing'] : []),
   ].sort();
 }
 
-/** The same of a capture, with what its requests and the servers' log do not have in common. */
+/** The facts about a capture in the same form, with the differences between its requests and the log of the servers. */
 export function capturedFacts(captured: Captured, site: Site, creative: Creative): string[] {
   return [
     ...(captured.failure ? [`failed: ${captured.failure}`] : []),
     ...renderedFacts(captured, creative),
     ...landingFacts(captured),
-    `click tracker asked ${site.urls().filter((url) => withoutEmptyQuery(url) === CLICK).length} times`,
+    `click tracker requested ${site.urls().filter((url) => withoutEmptyQuery(url) === CLICK).length} times`,
     ...captured
       .observed('creative_interactive')
       .map(({ facts }) => (facts.inert ? `${facts.inert} opens nothing` : 'everything opens the landing')),
-    ...captured.observed('auto_redirect').map(({ facts }) => `led away to ${facts.to} by itself`),
+    ...captured.observed('auto_redirect').map(({ facts }) => `navigated to ${facts.to} without a click`),
     ...captured
       .observed('popups')
       .flatMap(({ facts: { windows } }) => (windows > 1 ? [`${windows} windows opened at once`] : [])),
@@ -43,13 +45,13 @@ function renderedFacts(captured: Captured, { markup, emulator }: Creative): stri
   const { creative } = captured.outcome.capture;
   if (!creative) return ['no creative'];
   const { width, height, url, page_url } = creative;
-  const picture = captured.file(CREATIVE_SCREENSHOT);
+  const screenshot = captured.file(CREATIVE_SCREENSHOT);
   const ratio = findEmulator(emulator ?? '')?.device.deviceScaleFactor ?? 1;
-  const sides = picture && [picture.width, picture.height].map((side) => Math.round(side / ratio));
+  const sides = screenshot && [screenshot.width, screenshot.height].map((side) => Math.round(side / ratio));
   const html = Buffer.from(captured.file(CREATIVE_HTML)?.bytes ?? []).toString();
   return [
     width * height > 0 ? `shows ${width}x${height}` : 'shows nothing',
-    ...(sides ? [`pictured at ${sides.join('x')}`] : []),
+    ...(sides ? [`screenshot of ${sides.join('x')}`] : []),
     `document ${url}`,
     `on ${page_url}`,
     markup.test(html) ? 'markup as rendered' : `markup ${html.slice(0, 200)}`,
@@ -60,16 +62,16 @@ function landingFacts({ landings }: Captured): string[] {
   if (landings.length === 0) return ['lands nowhere'];
   return landings.flatMap(({ final_url, redirect_chain, screenshot }) => [
     `lands at ${withoutEmptyQuery(final_url)} by ${redirect_chain.map(({ url }) => withoutEmptyQuery(url)).join(' > ')}`,
-    screenshot ? 'landing pictured' : 'landing not pictured',
+    screenshot ? 'landing with screenshot' : 'landing without screenshot',
   ]);
 }
 
 function requestFacts(captured: Captured, site: Site): string[] {
   const { onlyLogged, onlyRecorded } = compareRequests(captured, site);
-  const asked = site.urls().filter((url) => new URL(url).host === new URL(PUBLISHER).host);
+  const requested = site.urls().filter((url) => new URL(url).host === new URL(PUBLISHER).host);
   return [
     ...onlyLogged.map((url) => `only in the log: ${url}`),
     ...onlyRecorded.map((url) => `only in the record: ${url}`),
-    ...asked.map((url) => `the publisher was asked: ${url}`),
+    ...requested.map((url) => `requested from the publisher: ${url}`),
   ];
 }

@@ -46,11 +46,11 @@ export const frameOf = (url: string, size = '300x250', more = ''): string =>
 
 export const page = (body: string): string => `<!doctype html><body style="margin:0">${body}</body>`;
 
-/** Markup as a string of a script that stands in a page. */
+/** Markup as a string literal for an inline script. */
 export const quoted = (markup: string): string => JSON.stringify(markup).replace(/</g, '\\x3c');
 
 export const written = (markup: string): string => `document.write(${quoted(markup)})`;
 
-/** A painted box of a medium rectangle; `more` goes on with its style, and may end the attribute. */
+/** A painted box of a medium rectangle; `more` is appended to its style, and may end the attribute. */
 export const box = (more: string, inner = 'Buy a lamp'): string =>
   `<div style="width:300px;height:250px;background:#cde;${more}">${inner}</div>`;

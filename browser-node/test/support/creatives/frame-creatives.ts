@@ -52,7 +52,7 @@ export const FRAME_CREATIVES: Creative[] = [
     markup: /banner/,
   },
   {
-    kind: 'a link in a frame that keeps to it',
+    kind: 'a link that targets its own frame',
     tag: frameOf(FRAME),
     pages: { [FRAME]: page(linked(img('300x250'), '')) },
     size: [300, 250],

@@ -36,7 +36,7 @@ export const HTML5_CREATIVES: Creative[] = [
     isUnchecked: true,
   },
   {
-    kind: 'a call to action that comes after four seconds',
+    kind: 'a call to action that appears after four seconds',
     tag: `<div style="position:relative;width:300px;height:250px">${img('300x250')}<div id="cta"></div></div><script>setTimeout(() => { document.getElementById('cta').innerHTML = ${quoted(`<a href="${CLICK}" target="_blank" style="position:absolute;left:0;bottom:0;width:300px;height:200px;background:#edc">Buy</a>`)} }, 4000)</script>`,
     size: [300, 250],
     landing: SHOP,

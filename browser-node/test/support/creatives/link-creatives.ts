@@ -57,7 +57,7 @@ export const LINK_CREATIVES: Creative[] = [
     markup: /top\.location/,
   },
   {
-    kind: 'an empty window that is led on',
+    kind: 'an empty window that the opener navigates',
     asksNothing: true,
     tag: box(`cursor:pointer" onclick="const w = window.open('about:blank'); w.location = 'http://ads.example/click'`),
     size: [300, 250],
