@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { existsSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, globSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { test } from 'node:test';
 import { settingsRows, tableBelow } from '../../../shared/test/support/settings-table.ts';
 import { FarmConfigSchema } from '../config.ts';
@@ -32,6 +32,25 @@ test('the files behind the README’s links and images exist', () => {
   const links = [...readme.matchAll(/\]\(([^)#:]+)\)/g)].map(([, link = '']) => link);
   assert.ok(links.length >= 8);
   for (const link of links) assert.ok(existsSync(join(root, link)), link);
+});
+
+const READMES = globSync('{infra,control-plane,browser-node,proxy-router}/{*.md,*/*.md}', {
+  cwd: root,
+  exclude: (path) => path.endsWith('node_modules'),
+});
+
+test('the files that the READMEs, the contract and the decisions name exist', () => {
+  assert.ok(READMES.length >= 40);
+  for (const readme of READMES) {
+    const text = readFileSync(join(root, readme), 'utf8');
+    const folder = join(root, dirname(readme));
+    for (const [, path = ''] of text.matchAll(/`([\w-]+(?:\/[\w-]+)+\.(?:ts|mjs|lua|json))`/g)) {
+      const places = [root, folder, join(folder, 'src')].map((base) => join(base, path));
+      assert.ok(places.some(existsSync), `${readme}: ${path}`);
+    }
+    for (const [, link = ''] of text.matchAll(/\]\((?!https?:)([^)#]+)[^)]*\)/g))
+      assert.ok(existsSync(join(folder, link)), `${readme}: ${link}`);
+  }
 });
 
 test('the paths in CONTRIBUTING exist', () => {
