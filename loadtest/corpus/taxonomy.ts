@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { IAB_CATEGORIES, iabTiers } from '../../control-plane/src/analysis/classification/iab-taxonomy.ts';
+import { IAB_CATEGORIES, iabTiers } from '../../control-plane/src/analysis/classification/categories.ts';
 import { corpusData } from '../../shared/test/support/corpus-data.ts';
 import { type Corpus, type CorpusCase, leftOut } from './corpus.ts';
 

@@ -1,17 +1,15 @@
 import { LABEL_VALUE_LENGTH_MAX } from '@adsweep/shared/limits.ts';
 import { type Static, type TObject, type TSchema, Type } from 'typebox';
 import type { Label } from '../../accounts/organizations/organization.ts';
-import type { Classification } from '../../scan/scan.ts';
+import type { Classification, ScanTaxonomy } from '../../scan/scan.ts';
 import type { Question } from '../model/question.ts';
-import type { TaxonomyRecord } from '../taxonomies/taxonomy.ts';
-import { AI_CATEGORIES } from './ai-categories.ts';
-import { IAB_CATEGORIES, iabTiers, tiersOf } from './iab-taxonomy.ts';
-import { type OfferedTaxonomy, offerTaxonomy } from './offer-taxonomy.ts';
+import { pathTo, type TaxonomyNode, type TaxonomyRecord } from '../taxonomies/taxonomy.ts';
+import { AI_CATEGORIES, IAB_CATEGORIES, iabTiers, tiersOf } from './categories.ts';
 
-/** Where a model sorts a scan. */
+/** The classification of a scan by a model. */
 export type ModelClassification = Omit<Classification, 'brand'>;
 
-/** What a model says of a scan: `labels` by key, without those that it found no value for. */
+/** A model's answer about a scan: `labels` by key, without those that it found no value for. */
 export type ModelAnswer = { classification: ModelClassification; labels: Record<string, string> };
 
 const SUBCATEGORY_LENGTH_MAX = 100;
@@ -27,7 +25,7 @@ const AnswerSchema = Type.Object(categories, { additionalProperties: false });
 type Values = Record<string, string | null>;
 type Answer = Static<typeof AnswerSchema> & { custom?: Values; labels?: Values };
 
-/** The taxonomy as the model reads it: `id path`, one in a line. */
+/** The taxonomy in the question: one `id path` per line. */
 const IAB_LIST = IAB_CATEGORIES.map(({ id, path }) => `${id} ${path.join(' > ')}`).join('\n');
 
 const TASK = `Classify what the first page leads visitors to, or where there is no page, what the creative advertises.
@@ -36,8 +34,8 @@ iab_id: one id of this list (IAB Content Taxonomy 3.0), copied exactly:
 ${IAB_LIST}`;
 
 /**
- * Asks for the categories of a scan, for its place in each of the client's taxonomies, and for the values of its labels. An id that a
- * taxonomy does not have makes an answer unusable: names come from the taxonomies alone.
+ * Asks for the categories of a scan, its node in each of the client's taxonomies, and the values of its labels. An answer with an unknown id is
+ * unusable: names come only from the taxonomies.
  */
 export function classificationQuestion(taxonomies: TaxonomyRecord[], labels: Label[] = []): Question<ModelAnswer> {
   const own = taxonomies.filter(({ nodes }) => nodes.length > 0).map(offerTaxonomy);
@@ -49,18 +47,18 @@ export function classificationQuestion(taxonomies: TaxonomyRecord[], labels: Lab
     read: (answer) => {
       const { ai_category, ai_subcategory, iab_id, custom = {}, labels: values = {} } = answer as Answer;
       const iab_v3 = iab_id === null ? null : iabTiers(iab_id);
-      const places = own.map(({ key, place }) => place(custom[key] ?? null));
-      if ((iab_id !== null && iab_v3 === null) || places.includes(null)) return null;
+      const nodes = own.map(({ key, classifyAs }) => classifyAs(custom[key] ?? null));
+      if ((iab_id !== null && iab_v3 === null) || nodes.includes(null)) return null;
       const kind = readable(ai_subcategory ?? '');
       const category = tiersOf(kind === '' ? [ai_category] : [ai_category, kind]);
-      const custom_taxonomies = places.filter((place) => place !== null);
+      const custom_taxonomies = nodes.filter((node) => node !== null);
       return { classification: { ai_category: category, iab_v3, custom_taxonomies }, labels: readLabels(values) };
     },
   };
 }
 
 function schemaFor(own: OfferedTaxonomy[], labels: Label[]): TObject {
-  const places = own.map(({ key }) => [key, StringOrNull('An id of its list; null: none fits.')] as const);
+  const nodes = own.map(({ key }) => [key, StringOrNull('An id of its list; null: none fits.')] as const);
   const values = labels.map(
     ({ key }) => [key, StringOrNull('Its value; null where the evidence does not tell.')] as const,
   );
@@ -68,12 +66,12 @@ function schemaFor(own: OfferedTaxonomy[], labels: Label[]): TObject {
     Type.Object(Object.fromEntries(fields), { additionalProperties: false });
   return closed([
     ...Object.entries(categories),
-    ...(places.length > 0 ? [['custom', closed(places)] as const] : []),
+    ...(nodes.length > 0 ? [['custom', closed(nodes)] as const] : []),
     ...(values.length > 0 ? [['labels', closed(values)] as const] : []),
   ]);
 }
 
-/** A label is offered by the name that the client gave it. */
+/** Labels are offered by the names that the client gave them. */
 const labelTask = (labels: Label[]): string =>
   `labels: the value of each of the client's labels as the evidence states it, in a few words; null where it does not tell:\n${labels
     .map(({ key, display_name }) => `${key}: ${JSON.stringify(display_name)}`)
@@ -84,7 +82,7 @@ function readLabels(values: Values): Record<string, string> {
   return Object.fromEntries(read.filter(([, value]) => value !== ''));
 }
 
-/** A name as it may stand in a path: without the sign between tiers. */
+/** A name that can be a tier of a path: without the separator. */
 const readable = (name: string): string => onOneLine(name.replaceAll('/', ' '), SUBCATEGORY_LENGTH_MAX);
 
 const onOneLine = (text: string, lengthMax: number): string =>
@@ -93,3 +91,41 @@ const onOneLine = (text: string, lengthMax: number): string =>
     .trim()
     .slice(0, lengthMax)
     .toWellFormed();
+
+/**
+ * A client's taxonomy as a question offers it: nodes have short ids, so that the list needs few tokens. `classifyAs` turns the id of an answer
+ * (null: none fits, so the default node if there is one) into a classification; null: the list has no such id.
+ */
+type OfferedTaxonomy = { key: string; task: string; classifyAs(id: string | null): ScanTaxonomy | null };
+
+function offerTaxonomy(taxonomy: TaxonomyRecord, index: number): OfferedTaxonomy {
+  const { name, description, nodes } = taxonomy;
+  const [key, byId] = [`taxonomy_${index + 1}`, new Map(nodes.map((node, at) => [`n${at + 1}`, node]))];
+  const lines = [...byId].map(([id, node]) => {
+    const path = pathTo(nodes, node).join(' > ');
+    return `${id} ${path}${node.description === '' ? '' : `: ${node.description}`}`;
+  });
+  const about = `${JSON.stringify(name)}${description === '' ? '' : ` (${description})`}`;
+  return {
+    key,
+    task: `custom.${key}: one id of the client's list ${about}, the deepest that fits, copied exactly; null where none does:\n${lines.join('\n')}`,
+    classifyAs: (id) => {
+      if (id !== null) return byId.has(id) ? classified(taxonomy, byId.get(id)!, false) : null;
+      return classified(taxonomy, nodes.find(({ is_default }) => is_default) ?? null, true);
+    },
+  };
+}
+
+function classified(
+  { _id, name, slug, version, nodes }: TaxonomyRecord,
+  node: TaxonomyNode | null,
+  asDefault: boolean,
+): ScanTaxonomy {
+  const path = node ? pathTo(nodes, node) : [];
+  return {
+    ...{ taxonomy_id: _id, taxonomy_name: name, taxonomy_slug: slug, taxonomy_version: version },
+    leaf_node_id: node?.id ?? null,
+    ...{ tier1: path[0] ?? null, tier2: path[1] ?? null, tier3: path[2] ?? null, tier4: path[3] ?? null },
+    used_default: asDefault && node !== null,
+  };
+}

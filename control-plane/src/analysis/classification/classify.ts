@@ -7,16 +7,16 @@ import { type Network, networkOf, unnamedAdServer } from './network-name.ts';
 /** The classification that follows from the evidence alone, without a model. */
 export type OwnNames = Network & { brand: string | null };
 
-/** What is classified: the landings that are left to be judged with their documents, all that were captured, and the ad's surroundings. */
+/** What is classified: the landings without skipped domains, with their documents, all captured landings, and the URLs of the ad. */
 export type Classified = {
   judged: CapturedLanding[];
   captured: CapturedLanding[];
   documents?: CapturedDocument[];
-  /** What the creative loaded; of a page scan nothing. */
+  /** What the creative loaded; empty for page scans. */
   creativeUrls?: string[];
-  /** Its documents and scripts, and the VAST documents: what an ad server answers. */
+  /** What ad servers deliver: VAST documents, or the creative's documents and scripts. */
   servedUrls?: string[];
-  /** The page that the ad stands on, and the address that it was shown at, which is that or a neutral one. */
+  /** The page with the ad, and the URL of the harness page: the same or a neutral one. */
   publisher?: string | null;
   pageUrl?: string | null;
 };
@@ -34,7 +34,7 @@ export function classify({
   const first = judged.toSorted((a, b) => a.ord - b.ord)[0];
   const html = documents.find(({ landing, frame }) => landing === first?.ord && frame === '')?.html ?? '';
   const chain = subjectLanding(captured)?.redirect_chain ?? [];
-  // The last one is the landing, which serves no ad.
+  // The last URL is the landing, which serves no ad.
   const named = networkOf([...creativeUrls, ...(chain.length > 0 ? chain.map(({ url }) => url) : [''])], publisher);
   const publishers = [publisher, pageUrl].filter((url) => url !== null);
   return {

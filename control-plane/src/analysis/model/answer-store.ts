@@ -1,12 +1,12 @@
 import { insertOnce } from '../../platform/insert-once.ts';
 import type { Collection, Store } from '../../platform/store.ts';
 
-/** An answer that a model gave, by the hash of the question; null: it refused. */
+/** A model's answer, by the hash of the question; null: it refused. */
 type Remembered = { _id: string; answer: string | null; expires_at: Date };
 
 const LIFETIME_MS = 7 * 24 * 60 * 60 * 1_000;
 
-/** Answers of models, for a week: the same model with the same evidence is not asked again. */
+/** Answers of models, kept for a week, so that a model is not asked twice about the same evidence. */
 export type AnswerStore = ReturnType<typeof answerStore>;
 
 export function answerStore(store: Store) {
@@ -17,7 +17,7 @@ export function answerStore(store: Store) {
       await answers.createIndex({ expires_at: 1 }, { expireAfterSeconds: 0 });
     },
 
-    /** What was answered to the question of this hash; null: nothing, or too long ago. */
+    /** The answer to the question with this hash; null: there is none, or it has expired. */
     async find(hash: string, now: Date): Promise<{ answer: string | null } | null> {
       const found = await answers.findOne({ _id: hash });
       return found && found.expires_at > now ? { answer: found.answer } : null;

@@ -19,13 +19,13 @@ export type AskParts = {
   logger: Logger;
 };
 
-/** Decisions 4: a call, and two more where it failed. */
+/** Decisions 4: one call, and two more if it fails. */
 const CALLS_MAX = 3;
 const MILLION = 1_000_000;
 
 /**
- * Asks a model, or the answers that are remembered of it. A call that fails for the moment, or gives what is no answer, is made again,
- * within the time of the whole question.
+ * Asks a model, unless its answer is stored. A call that fails temporarily, or whose answer is unusable, is repeated within the time limit of
+ * the question.
  */
 export function askModel(parts: AskParts): AskModel {
   return async (question, evidence, signal) => {
@@ -50,7 +50,7 @@ function requestOf(question: Question<unknown>, evidence: ModelEvidence, withScr
   return { name, schema, system: systemMessage(question), user: userMessage(evidence), screenshot };
 }
 
-/** Equal questions to one model over equal evidence have one hash. */
+/** The same question to the same model about the same evidence has the same hash. */
 function hashOf(model: string, { name, schema, system, user, screenshot }: ChatRequest): string {
   const texts = JSON.stringify([model, name, schema, system, user]);
   return createHash('sha256')
@@ -61,7 +61,7 @@ function hashOf(model: string, { name, schema, system, user, screenshot }: ChatR
 
 type Read<T> = (text: string) => T | null;
 
-/** Reads a text as an answer to the question; null where it is none. */
+/** Reads a text as an answer to the question; null: it is none. */
 function reader<T>({ schema, read }: Question<T>): Read<T> {
   const validator = Compile(schema);
   return (text) => {
@@ -80,7 +80,7 @@ function verdictOf<T>(text: string | null, read: Read<T>): Verdict<T> | null {
   return answer === null ? null : { outcome: 'answered', answer };
 }
 
-/** A verdict with the text that it was read from; null: there is none. */
+/** A verdict with the text that it was read from; null: there is no text. */
 type Called<T> = { verdict: Verdict<T>; text: string | null };
 
 async function callUntilAnswered<T>(

@@ -1,25 +1,25 @@
 import type { TSchema } from 'typebox';
 
-/** Where the model is and how it is called; times in ms, prices in micros for a million tokens. */
+/** The model's server and how it is called; times in ms, prices in micros per million tokens. */
 export type ModelSettings = {
   baseUrl: string;
   apiKey: string;
   model: string;
-  /** For one call, and for a question with all its calls. */
+  /** Time limits of one call, and of a question with all its calls. */
   callMs: number;
   totalMs: number;
-  /** Before the second call, where the server does not say how long; then twice as long. */
+  /** Backoff before the second call, if the server does not set one; doubled before the third. */
   backoffMs: number;
-  /** Whether a picture goes along. */
+  /** Whether a screenshot is sent. */
   screenshot: boolean;
   inputPriceMicros: number;
   outputPriceMicros: number;
 };
 
-/** One call. `schema` is the form of its answer. */
+/** One call. `schema` is that of its answer. */
 export type ChatRequest = { name: string; system: string; user: string; screenshot: Buffer | null; schema: TSchema };
 
-/** How a call ended. `retryAfterMs` is what the server asked for; `isFinal`: it would fail again. */
+/** How a call ended. `retryAfterMs`: the delay that the server asked for; `isFinal`: it would fail again. */
 export type ChatReply =
   | { outcome: 'text'; text: string; tokens: Tokens }
   | { outcome: 'refused'; tokens: Tokens }
@@ -27,7 +27,7 @@ export type ChatReply =
 export type Tokens = { input: number; output: number };
 export type CallFailure = 'timeout' | 'rate_limited' | 'unusable' | 'error';
 
-/** Makes one call to a model. Rejects only where `signal` ends it. */
+/** Makes one call to a model. Rejects only if `signal` is aborted. */
 export type Chat = (request: ChatRequest, signal: AbortSignal) => Promise<ChatReply>;
 
 const NO_TOKENS: Tokens = { input: 0, output: 0 };
@@ -122,7 +122,7 @@ function readError({ status, headers }: Response, text: string): ChatReply {
   return { ...failed(status === 429 ? 'rate_limited' : 'error', cause), isFinal, retryAfterMs };
 }
 
-/** The value of a JSON text; null where it is none. */
+/** The value of a JSON text; null: it is not JSON. */
 function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);

@@ -15,7 +15,7 @@ import { isModelRule, type ModelRule, type RuleRecord, ruleOf, slugsAssignedBy }
 import { RULE_TYPES } from '../rules/rule-types/index.ts';
 import type { TaxonomyRecord } from '../taxonomies/taxonomy.ts';
 
-/** A model's classification of a scan: `labels` by key; `missing` names the answers that it did not give. */
+/** A model's judgement of a scan: `labels` by key; `missing`: names of the questions without an answer. */
 export type ModelJudgement = ModelAnswer & { findings: Finding[]; missing: string[] };
 
 /** Classifies a scan with a model. Rejects only when `signal` is aborted. */

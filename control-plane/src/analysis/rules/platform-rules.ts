@@ -1,12 +1,12 @@
 import type { RuleRecord } from './rule.ts';
 import { PLATFORM } from './rule-store.ts';
 
-/** A kit and the requests that it is known by; `id` ends the rule's own. */
+/** An exploit kit and the pattern of its requests; the rule's id ends with `id`. */
 type Kit = { id: string; name: string; pattern: string };
 
 /**
- * Requests of campaigns against browsers of iOS, by kit. README, "Rules that come with Adsweep", says where each signature is from and what
- * it was checked against. A name that other software uses too (`frame.html`, `pe_main.js`, `powerd`) is no signature.
+ * Requests of exploit kits against iOS browsers. README, "Rules that come with Adsweep", has the source of each signature and what it was
+ * tested against. A name that other software uses too (`frame.html`, `pe_main.js`, `powerd`) is no signature.
  */
 const IOS_KITS: Kit[] = [
   {
@@ -25,7 +25,7 @@ const IOS_KITS: Kit[] = [
   },
 ];
 
-/** The rules that come with Adsweep. The operator may change them; what is changed stays. */
+/** The rules that come with Adsweep. Changes by the operator are kept. */
 export const platformRules = (now: Date): RuleRecord[] =>
   IOS_KITS.map(({ id, name, pattern }) => ({
     _id: `00000000-0000-4000-8000-0000000000${id}`,

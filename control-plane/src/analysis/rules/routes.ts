@@ -7,9 +7,16 @@ import { pageQuery, pageSchema, presentPage, rowsOf } from '../../http/page.ts';
 import { created, noContent, ok, type Route, route, type ValidPart } from '../../http/route.ts';
 import type { Tags } from '../../reference/tags/tag-definitions.ts';
 import { ruleIssues, type WrittenRule } from './check-rule.ts';
-import { parseList } from './parse-list.ts';
 import { type RuleRecord, slugsAssignedBy } from './rule.ts';
-import { ListSchema, ListTextSchema, type RuleIn, RuleInSchema, RulePutSchema, RuleSchema } from './rule-in.ts';
+import {
+  ListSchema,
+  ListTextSchema,
+  parseList,
+  type RuleIn,
+  RuleInSchema,
+  RulePutSchema,
+  RuleSchema,
+} from './rule-in.ts';
 import { ownerOf } from './rule-store.ts';
 import { changeRule, createRule, findOwnRule, ownerFor, type RuleVerbParts, tagIssues } from './rule-verbs.ts';
 

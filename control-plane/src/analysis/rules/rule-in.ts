@@ -90,3 +90,17 @@ export const ListSchema = Type.Object(
   { items: Type.Array(Type.String()), duplicates: Type.Integer({ description: 'Items that were left out.' }) },
   { title: 'ParsedList' },
 );
+
+/** The items of a pasted list in order without duplicates, and the count of these. */
+type ParsedList = { items: string[]; duplicates: number };
+
+/**
+ * Reads a pasted list: lines, CSV (RFC 4180, with quotes), or items separated by semicolons or tabs. Items are trimmed; empty ones are
+ * skipped.
+ */
+export function parseList(text: string): ParsedList {
+  const cells = [...text.replace(/^\uFEFF/, '').matchAll(/"((?:[^"]|"")*)"|[^,;\t\r\n"]+/g)];
+  const items = cells.map(([plain, quoted]) => (quoted?.replaceAll('""', '"') ?? plain).trim()).filter(Boolean);
+  const unique = [...new Set(items)];
+  return { items: unique, duplicates: items.length - unique.length };
+}

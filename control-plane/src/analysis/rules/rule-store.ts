@@ -1,6 +1,7 @@
 import { insertOnce } from '../../platform/insert-once.ts';
 import type { Collection, Store } from '../../platform/store.ts';
-import type { RuleRecord, RuleType } from './rule.ts';
+
+import { type RuleRecord, type RuleType, slugsAssignedBy, slugsReadBy } from './rule.ts';
 
 /** The owner of the platform's rules, which run on every scan. */
 export const PLATFORM = 'platform';
@@ -9,7 +10,7 @@ export const ownerOf = (organizationId: string | null): string => organizationId
 
 const NEWEST = { created_at: -1, _id: -1 } as const;
 
-/** The only code that touches rules. */
+/** The only code that accesses rules. */
 export type RuleStore = ReturnType<typeof ruleStore>;
 
 export function ruleStore(store: Store) {
@@ -20,18 +21,18 @@ export function ruleStore(store: Store) {
       await rules.createIndex({ owner: 1, ...NEWEST });
     },
 
-    /** Stores a rule; one of that id that is there already stays as it is. Answers the one that is there then. */
+    /** Stores a rule, unless one with this id exists. Returns the stored one. */
     async insert(rule: RuleRecord): Promise<RuleRecord> {
       const isNew = await insertOnce(rules, rule);
       return (isNew ? null : await rules.findOne({ _id: rule._id, owner: rule.owner })) ?? rule;
     },
 
-    /** A rule of this organization or of the platform; null: missing and someone else's look the same. */
+    /** A rule of this organization or of the platform; null: missing, or another organization's. */
     async find(organizationId: string, id: string): Promise<RuleRecord | null> {
       return rules.findOne({ _id: id, owner: { $in: [PLATFORM, organizationId] } });
     },
 
-    /** A page of an owner's rules, newest first, and how many there are. */
+    /** A page of an owner's rules, newest first, and their count. */
     async list(owner: string, skip: number, limit: number) {
       const [rows, total] = await Promise.all([
         rules.find({ owner }).sort(NEWEST).skip(skip).limit(limit).toArray(),
@@ -50,13 +51,13 @@ export function ruleStore(store: Store) {
       return rules.countDocuments({ owner, rule_type });
     },
 
-    /** All rules that an organization's scans are judged by or could be, the platform's first, oldest first. */
+    /** All rules for an organization's scans, inactive ones too: the platform's first, each oldest first. */
     async visibleTo(organizationId: string): Promise<RuleRecord[]> {
       const of = (owner: string) => rules.find({ owner }).sort({ created_at: 1, _id: 1 }).toArray();
       return (await Promise.all([of(PLATFORM), of(organizationId)])).flat();
     },
 
-    /** Changes a rule; answers it as it then stands, or null where it is gone. */
+    /** Changes a rule and returns the changed record; null: it is gone. */
     async change({ _id, owner }: RuleRecord, set: Partial<RuleRecord>): Promise<RuleRecord | null> {
       return rules.findOneAndUpdate({ _id, owner }, { $set: set }, { returnDocument: 'after' });
     },
@@ -65,4 +66,13 @@ export function ruleStore(store: Store) {
       await rules.deleteOne({ _id, owner });
     },
   };
+}
+
+/** Reads an organization's and the platform's rules once. The result returns those that assign a tag or, as combos, look at it. */
+export async function rulesByTag(
+  rules: Pick<RuleStore, 'visibleTo'>,
+  organizationId: string,
+): Promise<(slug: string) => RuleRecord[]> {
+  const all = await rules.visibleTo(organizationId);
+  return (slug) => all.filter((rule) => slugsAssignedBy(rule).includes(slug) || slugsReadBy(rule).includes(slug));
 }

@@ -10,7 +10,7 @@ import { ownerOf, type RuleStore } from './rule-store.ts';
 import { RULE_TYPES } from './rule-types/index.ts';
 import type { RuleCheckParts } from './rule-types/rule-type.ts';
 
-/** What writing rules needs of others. */
+/** What writing rules needs. */
 export type RuleVerbParts = {
   rules: RuleStore;
   readTags: (organizationId: string | null) => Promise<Tags>;
@@ -19,9 +19,9 @@ export type RuleVerbParts = {
   problemsOf: RuleCheckParts['problemsOf'];
 };
 
-/** Rules that one owner may have: all of them run on every scan. */
+/** The most rules of one owner: all of them run on every scan. */
 const RULES_MAX = 500;
-/** Each of these asks the model once for every scan. */
+/** The most AI rules of one owner: each asks the model once for every scan. */
 const MODEL_RULES_MAX = 10;
 
 /** The owner of a new rule: only the operator may write the platform's. */
@@ -39,7 +39,7 @@ export async function findOwnRule({ rules }: Pick<RuleVerbParts, 'rules'>, calle
   return rule;
 }
 
-/** Stores a rule and registers its tag; what is there already, the rule with this `id` and the tag, stays as it is. */
+/** Stores a rule and registers its tags. A rule with this `id` and tags that exist already are not changed. */
 export async function createRule(
   parts: RuleVerbParts,
   organizationId: string | null,
@@ -48,7 +48,7 @@ export async function createRule(
 ): Promise<RuleRecord> {
   const owner = ownerOf(organizationId);
   const { id, name, tag_slug = '', rule_type, config, target = 'page' } = written;
-  await requireRoom(parts.rules, owner, rule_type);
+  await requireCapacity(parts.rules, owner, rule_type);
   const rule: RuleRecord = {
     ...{ _id: id, owner, organization_id: organizationId, name, tag_slug, rule_type },
     ...{ config: config as Condition['config'], target, is_active: true, created_at: now },
@@ -57,14 +57,14 @@ export async function createRule(
   return parts.rules.insert(rule);
 }
 
-async function requireRoom(rules: RuleStore, owner: string, ruleType: RuleType): Promise<void> {
+async function requireCapacity(rules: RuleStore, owner: string, ruleType: RuleType): Promise<void> {
   if ((await rules.count(owner)) >= RULES_MAX)
     throw new ApiError('checking.too_many_rules', `There can be at most ${RULES_MAX} rules.`);
   if (isModelType(ruleType) && (await rules.countOfType(owner, ruleType)) >= MODEL_RULES_MAX)
     throw new ApiError('checking.too_many_rules', `There can be at most ${MODEL_RULES_MAX} AI rules.`);
 }
 
-/** Changes a rule; throws 422 where it could not be run afterwards. */
+/** Changes a rule; throws 422 if the changed rule could not be run. */
 export async function changeRule(
   parts: RuleVerbParts,
   rule: RuleRecord,
@@ -86,7 +86,7 @@ export async function changeRule(
   return stored;
 }
 
-/** What may be there of a rule whose tags are checked. */
+/** A rule, or as much of it as a request has, whose tags are checked. */
 type NamedRule = Pick<RuleRecord, 'tag_slug' | 'organization_id'> & { rule_type?: RuleType; config?: unknown };
 
 /** What is wrong with the tags that a rule would assign; paths begin at the rule. */
@@ -118,7 +118,7 @@ const issue = (loc: string[], msg: string, type: string, value: unknown): Issue 
 
 type TagProperties = Partial<Pick<RuleIn, 'tag_category' | 'tag_severity' | 'tag_visibility'>>;
 
-/** Registers the tags that a rule assigns, as far as they are not there; of those that are only the visibility changes. */
+/** Registers the tags that a rule assigns. Of tags that exist already, only the visibility is changed. */
 async function registerTagsOf(
   parts: RuleVerbParts,
   rule: RuleRecord,

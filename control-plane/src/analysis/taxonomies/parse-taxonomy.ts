@@ -3,15 +3,15 @@ import { LEVELS_MAX } from './taxonomy.ts';
 const NAME_LENGTH_MAX = 100;
 const DESCRIPTION_LENGTH_MAX = 200;
 const TAB_WIDTH = 4;
-/** What people put before an item of a list. */
+/** Bullets and numbers before an item. */
 const BULLET = /^(?:[-*•]|\d{1,3}(?:\.\d{1,3})*[.)]?)\s+/;
 
-/** A line of a pasted tree, `level` 1 being the broadest. */
+/** A line of a pasted tree; `level` 1 is the broadest. */
 export type ParsedNode = { level: number; name: string; description: string };
 
 /**
- * Reads a tree as people paste it: a node in a line, deeper ones indented, `name | description`. Bullets and numbers are left out. What
- * cannot be as it stands is brought into form, and a warning says so.
+ * Reads a pasted tree: one node per line, deeper ones indented, `name | description`. Bullets and numbers are removed. What does not fit is
+ * corrected, with a warning.
  */
 export function parseTaxonomy(text: string): { nodes: ParsedNode[]; warnings: string[] } {
   const warnings: string[] = [];
@@ -44,7 +44,7 @@ export function parseTaxonomy(text: string): { nodes: ParsedNode[]; warnings: st
 
 const indentOf = (line: string): number => /^\s*/.exec(line)![0].replaceAll('\t', ' '.repeat(TAB_WIDTH)).length;
 
-/** The level of an indentation below those that are open; `indents` is left with those that are open then. */
+/** The level of a line by its indentation. `indents` are those of the open levels, and are updated. */
 function levelOf(indents: number[], indent: number): number {
   while (indents.length > 0 && indents.at(-1)! >= indent) indents.pop();
   indents.push(indent);

@@ -6,6 +6,7 @@ import type { Caller } from '../../http/caller.ts';
 import { created, noContent, ok, type Route, route } from '../../http/route.ts';
 import { parseTaxonomy } from './parse-taxonomy.ts';
 import type { TaxonomyRecord } from './taxonomy.ts';
+import { treeIssues, treeOf } from './taxonomy.ts';
 import {
   type NodeIn,
   ParsedTaxonomySchema,
@@ -16,11 +17,10 @@ import {
   TaxonomyTextSchema,
 } from './taxonomy-in.ts';
 import type { TaxonomyStore } from './taxonomy-store.ts';
-import { treeIssues, treeOf } from './taxonomy-tree.ts';
 
 export type TaxonomyParts = { taxonomies: TaxonomyStore };
 
-/** Taxonomies of one organization that count: all of them go into each question to the model. */
+/** Active taxonomies of one organization: all of them are part of each question to the model. */
 const TAXONOMIES_MAX = 5;
 
 const group = 'Custom taxonomies';
@@ -77,7 +77,7 @@ function createRoute({ taxonomies }: TaxonomyParts): Route<Caller> {
       const { organizationId: organization_id } = caller;
       const earlier = await taxonomies.find(organization_id, recordId);
       if (earlier) return created(present(earlier));
-      const all = await requireRoom(taxonomies, organization_id);
+      const all = await requireCapacity(taxonomies, organization_id);
       const now = new Date();
       const taxonomy: TaxonomyRecord = {
         ...{ _id: recordId, organization_id, name: body.name.trim(), slug: freeSlug(body.name, all) },
@@ -162,15 +162,15 @@ function activityRoute({ taxonomies }: TaxonomyParts, verb: 'delete' | 'restore'
       const { organizationId } = caller;
       const found = await taxonomies.find(organizationId, params.taxonomy_id);
       if (!found) throw notFound('taxonomy');
-      if (isRestored && !found.is_active) await requireRoom(taxonomies, organizationId);
+      if (isRestored && !found.is_active) await requireCapacity(taxonomies, organizationId);
       await taxonomies.change(organizationId, found._id, { is_active: isRestored, updated_at: new Date() });
       return noContent();
     },
   });
 }
 
-/** All taxonomies of an organization, where one more may be active. */
-async function requireRoom(taxonomies: TaxonomyStore, organizationId: string): Promise<TaxonomyRecord[]> {
+/** All taxonomies of an organization; refuses if no further one may be active. */
+async function requireCapacity(taxonomies: TaxonomyStore, organizationId: string): Promise<TaxonomyRecord[]> {
   const all = await taxonomies.all(organizationId);
   if (all.filter(({ is_active }) => is_active).length < TAXONOMIES_MAX) return all;
   throw new ApiError('custom_taxonomies.too_many', `There can be at most ${TAXONOMIES_MAX} custom taxonomies.`);
@@ -181,7 +181,7 @@ const nodeIssues = (nodes: NodeIn[] | undefined, refused: ReadonlySet<string> | 
     ? treeIssues(nodes).map((issue) => ({ ...issue, loc: ['body', 'nodes', ...issue.loc] }))
     : [];
 
-/** A name in small letters and hyphens, numbered where the organization has it already. */
+/** A name in lower case with hyphens, numbered if the organization already has the slug. */
 function freeSlug(name: string, all: TaxonomyRecord[]): string {
   const slug =
     name

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import thirdParties from 'third-party-web/nostats-subset.js';
 import { brandOf } from '../../../src/analysis/classification/brand.ts';
+import { IAB_CATEGORIES, iabTiers } from '../../../src/analysis/classification/categories.ts';
 import { classify } from '../../../src/analysis/classification/classify.ts';
-import { IAB_CATEGORIES, iabTiers } from '../../../src/analysis/classification/iab-taxonomy.ts';
 import { NOT_AD_SERVERS, networkOf } from '../../../src/analysis/classification/network-name.ts';
 import { captureOf } from '../../support/running-farm.ts';
 
@@ -18,7 +18,7 @@ describe('§2.1.14 the brand of a landing', () => {
     assert.equal(brand('https://www.x.example/', 'A'.repeat(500))?.length, 100);
   });
 
-  it('is read from the stored HTML: OpenGraph, then JSON-LD of who runs the site', () => {
+  it('is read from the stored HTML: OpenGraph, then JSON-LD of the operator of the site', () => {
     const at = 'https://x.example/';
     const openGraph = '<head><META property="og:site_name" content="Acme &amp; Sons"></head>';
     const site = {
@@ -35,7 +35,7 @@ describe('§2.1.14 the brand of a landing', () => {
     assert.equal(brand(at, '', jsonLd(product)), 'Acme');
   });
 
-  it('is not taken from what only looks like markup, and hostile markup costs no more than its length', () => {
+  it('is not taken from text that only looks like markup, and hostile markup takes linear time', () => {
     const at = 'https://shop.example/';
     const html = `<!-- <meta property="og:site_name" content="Hidden"> --><textarea><meta property="og:site_name" content="Text"></textarea>`;
     assert.equal(brand(at, '', html), 'Shop');
@@ -45,20 +45,20 @@ describe('§2.1.14 the brand of a landing', () => {
     assert.equal(brand(at, '', `${'<div><meta '.repeat(100_000)}${deep}`), 'Shop');
   });
 
-  it('is else the part of the title that spells the domain', () => {
+  it('is otherwise the part of the title that spells the domain', () => {
     assert.equal(brand('https://www.acmeshoes.example/x', '', '', 'Winter sale | Acme Shoes'), 'Acme Shoes');
     assert.equal(brand('https://acme-shoes.example/', '', '', 'AcmeShoes – Boots - all sizes'), 'AcmeShoes');
     assert.equal(brand('https://acme-shoes.example/', '', '', 'Another brand | Boots'), 'Acme Shoes');
   });
 
-  it('is else the registrable domain made readable', () => {
+  it('is otherwise the readable registrable domain', () => {
     assert.equal(brand('https://www.best-offers.co.uk/x'), 'Best Offers');
     assert.equal(brand('https://m.bbc.com/'), 'BBC');
     assert.equal(brand('https://xn--bcher-kva.example/'), 'Bücher');
     assert.equal(brand('https://shop.example/', ' — '), 'Shop');
   });
 
-  it('is nothing where nothing sensible can be said', () => {
+  it('is null if nothing names a brand', () => {
     for (const url of [
       'https://192.0.2.7/',
       'https://[2001:db8::1]/',
@@ -70,7 +70,7 @@ describe('§2.1.14 the brand of a landing', () => {
       assert.equal(brand(url), null, url);
   });
 
-  it('is that of the first landing that is judged', () => {
+  it('is that of the first landing without skipped domains', () => {
     const [first, second] = [
       captureOf(['https://one.example/']).landings[0]!,
       captureOf(['https://two.example/']).landings[0]!,
@@ -137,7 +137,7 @@ describe('§2.1 network and network_host', () => {
     assert.equal(networkOf([]).network, '');
   });
 
-  it('know each company that is left out', () => {
+  it('exclude only companies that the list knows', () => {
     const names = new Set(thirdParties.entities.filter(({ category }) => category === 'ad').map(({ name }) => name));
     assert.deepEqual(
       [...NOT_AD_SERVERS].filter((name) => !names.has(name)),
@@ -147,7 +147,7 @@ describe('§2.1 network and network_host', () => {
 });
 
 describe('the table of the IAB Content Taxonomy 3.0', () => {
-  it('gives each id its tiers, and an id that it does not have none', () => {
+  it('has tiers for each of its ids, and none for an unknown id', () => {
     assert.equal(IAB_CATEGORIES.length, 703);
     assert.deepEqual(iabTiers('181'), {
       ...{ id: '181', tier1: 'Attractions', tier2: 'Casinos & Gambling', tier3: null, tier4: null },

@@ -50,12 +50,12 @@ describe('§2.5.13 scareware', () => {
       assert.deepEqual(slugsOf({ text: pressure }), []);
     });
 
-  it('is read through characters that nobody sees, and through those of full width', () => {
+  it('is found despite invisible and full-width characters', () => {
     const text = 'Your com\u00adputer has be\u200ben locked.\nＤｏ ｎｏｔ ｒｅｓｔａｒｔ it.';
     assert.deepEqual(slugsOf({ text }), ['scareware']);
   });
 
-  it('is no question, no condition, and nothing that a maker of systems says', () => {
+  it('is not found in a question, a condition, or a text of a vendor', () => {
     const pressure = 'Do not close this window. Scan now and remove viruses.';
     assert.deepEqual(slugsOf({ text: `Is your computer infected?\n${pressure}` }), []);
     assert.deepEqual(slugsOf({ text: `If your computer is infected, keep calm.\n${pressure}` }), []);
@@ -63,12 +63,12 @@ describe('§2.5.13 scareware', () => {
     assert.deepEqual(slugsOf({ text: `Your device is at risk.\n${pressure}`, url }), []);
   });
 
-  it('is no report of an illness', () => {
+  it('is not found in an article about an illness', () => {
     const text = 'A virus was detected in two schools.\nCall the office now: +1 (888) 555-0142. Do not ignore this.';
     assert.deepEqual(slugsOf({ title: 'Virus detected', text }), []);
   });
 
-  it('is no article about it, unless that holds its visitor itself', () => {
+  it('is not found in an article about scareware, unless the page holds its visitor', () => {
     const text = 'Your computer has been locked.\nDo not close this window.\nBeware of scams: a scam can be anywhere.';
     assert.deepEqual(slugsOf({ text }), []);
     assert.deepEqual(slugsOf({ text }, [observed('dialogs', { count: 1 })]), ['scareware']);
@@ -80,7 +80,7 @@ describe('§2.5.13 phishing_form', () => {
     observed('form', { fields: ['password'], action_url: 'https://win.example/next', text: 'Sign in', ...facts }, url);
   const title = 'Sign in to your Netflix account';
 
-  it('is a form for secrets under the title of a brand, on a site that is not its own', () => {
+  it('is found for a form for secrets under the title of a brand, on a site that is not its own', () => {
     assert.deepEqual(slugsOf({ title }, [login()]), ['phishing_form']);
     assert.deepEqual(slugsOf({ title }, [login({ fields: ['phone'] })]), []);
     for (const url of ['https://www.netflix.com/login', 'https://netflix.de/login'])
@@ -88,13 +88,13 @@ describe('§2.5.13 phishing_form', () => {
     assert.deepEqual(slugsOf({ title, url: 'https://netflix.login-now.example/' }, [login()]), ['phishing_form']);
   });
 
-  it('is no shop that sells what a brand makes, and no button of another login', () => {
+  it('is not found in a shop that sells products of a brand, or for a button of another login', () => {
     assert.deepEqual(slugsOf({ title: 'Netflix gift cards | Card Shop' }, [login()]), []);
     assert.deepEqual(slugsOf({ title: 'Shop' }, [login({ text: 'Log in\nor sign in with your Google account' })]), []);
     assert.deepEqual(slugsOf({ title: 'Shop' }, [login({ text: 'Log in with your Google password' })]), []);
   });
 
-  it('is a form in the words of a brand, or with its picture', () => {
+  it('is found for a form that names a brand, or shows its image', () => {
     assert.deepEqual(slugsOf({}, [login({ text: 'Confirm your PayPal password' })]), ['phishing_form']);
     const requests = [requestOf(1, { url: 'https://www.paypal.com/logo.svg', resource_type: 'image', landing: 0 })];
     const form = login({ text: 'PayPal\nWelcome back' });
@@ -102,7 +102,7 @@ describe('§2.5.13 phishing_form', () => {
     assert.deepEqual(slugsOf({}, [form]), []);
   });
 
-  it('is a password that is sent to where no login sends it', () => {
+  it('is found for a password that is sent to an endpoint for form data', () => {
     const to = (action_url: string) => slugsOf({}, [login({ action_url })]);
     assert.deepEqual(to('https://api.telegram.org/bot1:x/sendMessage'), ['phishing_form']);
     assert.deepEqual(to('https://login.another.example/'), []);
@@ -110,7 +110,7 @@ describe('§2.5.13 phishing_form', () => {
 });
 
 describe('§2.5.13 fake updates, dialogs and commands', () => {
-  it('fake_update is an old part of the browser and a program, not a link to its maker', () => {
+  it('fake_update is found for an old part of the browser with a program, not with a link to the vendor', () => {
     const text = 'Your browser is out of date.';
     const link = (href: string) => `<a class="b" href="${href}"><b>Update</b> now</a>`;
     assert.deepEqual(slugsOf({ text, html: link('/get/Setup.exe?a=1&amp;b=2') }), ['fake_update']);
@@ -119,7 +119,7 @@ describe('§2.5.13 fake updates, dialogs and commands', () => {
     assert.deepEqual(slugsOf({ text: 'A lamp.', html: link('/get/Setup.exe') }), []);
   });
 
-  it('fake_system_dialog speaks in the name of a system or browser, on a site of others', () => {
+  it('fake_system_dialog is found for a dialog in the name of a system or browser on another site', () => {
     const box = (text: string, buttons: string[], url = PAGE) => observed('dialog_box', { text, buttons }, url);
     const warning = 'Windows Security\nYour PC is infected.';
     const slugs = (...boxes: Observation[]) => slugsOf({}, boxes);
@@ -133,7 +133,7 @@ describe('§2.5.13 fake updates, dialogs and commands', () => {
     assert.deepEqual(slugs(box('Delete the project?', ['Cancel', 'Delete'])), []);
   });
 
-  it('paste_to_run has the visitor prove to be human by a command', () => {
+  it('paste_to_run is found if visitors are to prove to be human by a command', () => {
     const steps = 'Press Windows + R.\nPress Ctrl + V.\nPress Enter.';
     assert.deepEqual(slugsOf({ text: `Verify that you are human.\n${steps}` }), ['paste_to_run']);
     assert.deepEqual(slugsOf({ text: `How to open the editor:\n${steps}` }), []);
@@ -145,7 +145,7 @@ describe('§2.5.13 forced_subscription', () => {
   const price = (facts: Partial<ObservationOf<'price'>['facts']> = {}) =>
     observed('price', { text: '4.99 € per week', font_px: 14, contrast: 12, in_page: true, ...facts });
 
-  it('is a recurring price that cannot be read anywhere', () => {
+  it('is found for a recurring price that is nowhere legible', () => {
     assert.deepEqual(slugsOf({}, [price({ font_px: 8.9 })]), ['forced_subscription']);
     assert.deepEqual(slugsOf({}, [price({ contrast: 1.7 })]), ['forced_subscription']);
     assert.deepEqual(slugsOf({}, [price({ in_page: false })]), ['forced_subscription']);
@@ -154,7 +154,7 @@ describe('§2.5.13 forced_subscription', () => {
     assert.deepEqual(slugsOf({}, [price({ text: 'Postage: 4.99 €', font_px: 6 })]), []);
   });
 
-  it('is a recurring price that was ticked, or a message to a short number without a click', () => {
+  it('is found for a preselected recurring price, or a text message to a short number without a click', () => {
     const ticked = (label: string) => slugsOf({}, [observed('preselected', { label })]);
     assert.deepEqual(ticked('Join the club for 9 $ a month'), ['forced_subscription']);
     assert.deepEqual(ticked('Send me the newsletter each month'), []);
@@ -163,7 +163,7 @@ describe('§2.5.13 forced_subscription', () => {
     assert.deepEqual(to('tel:12345'), []);
   });
 
-  it('is a form that was sent by itself, after which the visitor has subscribed', () => {
+  it('is found for a form that submits itself and subscribes the visitor', () => {
     const { landings } = captureOf(['https://win.example/', PAGE], {});
     const [landing] = landings;
     assert.ok(landing);
@@ -183,7 +183,7 @@ describe('§2.5.13 malicious_script', () => {
     return { url: 'https://cdn.example/x.js', resource_type, content_type: '', bytes: text.length, text };
   };
 
-  it('is found in files and in documents, each with its address', () => {
+  it('is found in files and in documents, each with its URL', () => {
     const { findings } = detect({
       ...NO_EVIDENCE,
       bodies: [bodyOf(SKIMMER)],
@@ -199,7 +199,7 @@ describe('§2.5.13 malicious_script', () => {
     assert.match(findings[0]?.detail ?? '', /skimmer/);
   });
 
-  it('is nothing that is shown, carried as text, or lacks a part', () => {
+  it('is not found in displayed code, in carried content, or without one of its parts', () => {
     const bodies = [bodyOf(SKIMMER.replace('checkout', 'elsewhere')), bodyOf(SKIMMER, 'document')];
     for (const html of [
       `<pre>${SKIMMER}</pre>`,
@@ -247,12 +247,12 @@ describe('§2.5.13 the signatures of malicious scripts', () => {
     ],
   ];
 
-  it('each find what they are about, and nothing that only looks so', () => {
+  it('each match their script, and none that only looks similar', () => {
     const found = (script: string) => matchingSignatures(script).map(({ name }) => name);
     for (const [name, does, looksSo] of samples) assert.deepEqual([found(does), found(looksSo)], [[name], []], name);
   });
 
-  it('are all tried here, and say where what they look for was published', () => {
+  it('are all tested here, and have a source each', () => {
     assert.deepEqual(
       SCRIPT_SIGNATURES.map(({ name }) => name),
       samples.map(([name]) => name),
@@ -261,7 +261,7 @@ describe('§2.5.13 the signatures of malicious scripts', () => {
   });
 });
 
-describe('§2.5.14 ads that nobody sees', () => {
+describe('§2.5.14 invisible ads', () => {
   const ad = (facts: Partial<ObservationOf<'placement'>['facts']> = {}) =>
     observed('placement', {
       element: 'frame',
@@ -281,14 +281,14 @@ describe('§2.5.14 ads that nobody sees', () => {
     assert.deepEqual(slugs(ad({ opacity: 0, content_width: 30, content_height: 30 })), []);
   });
 
-  it('stacked_ads stand upon each other in one document', () => {
+  it('stacked_ads cover each other in one document', () => {
     assert.deepEqual(slugs(ad(), ad({ x: 60 })), ['stacked_ads']);
     assert.deepEqual(slugs(ad(), ad({ x: 80 })), []);
     assert.deepEqual(slugs(ad(), ad({ parent: 1 })), []);
     assert.deepEqual(slugs(ad(), ad({ opacity: 0 })), ['hidden_ad']);
   });
 
-  it('pixel_stuffing is an ad in a point', () => {
+  it('pixel_stuffing is an ad in a frame of a pixel', () => {
     assert.deepEqual(slugs(ad({ width: 1, height: 1 })), ['pixel_stuffing']);
     assert.deepEqual(slugs(ad({ element: 'image', width: 2, height: 2 })), ['pixel_stuffing']);
     assert.deepEqual(slugs(ad({ width: 3, height: 1 })), []);
@@ -306,11 +306,11 @@ describe('phrases and links', () => {
     assert.equal(findPhrase(`your computer ${'x'.repeat(200)} locked`, phrase), null);
   });
 
-  it('a text is in one case and one width, without what is invisible', () => {
+  it('a readable text has one case and one width, and no invisible characters', () => {
     assert.equal(readableText('Ｙour\u00a0  PC\u200b\nIsn’t'), "your pc\nisn't");
   });
 
-  it('links are those of a document as it is serialised', () => {
+  it('links are read from a serialised document', () => {
     const html =
       '<a data-x="1" href="/a?x=1&amp;y=2" download="">Get <b>it</b></a><button type="button">Go</button><article>';
     assert.deepEqual(linksOf(html, PAGE), [

@@ -47,20 +47,20 @@ describe('exit_mismatch', () => {
   };
   const found = (one: Exit | null) => detect({ ...NO_EVIDENCE, exit: one }).findings;
 
-  it('is an exit that was found in another country than was asked for, and tells no address', () => {
+  it('is found for an exit in another country than was requested, without its address', () => {
     const detail = 'An exit in DE was asked for, and this one was found in AT.';
     assert.deepEqual(found(exit), [{ tag_slug: 'exit_mismatch', detail, url: '', surface: 'page' }]);
     const tag = SYSTEM_TAGS.find(({ slug }) => slug === 'exit_mismatch');
     assert.deepEqual([tag?.category, tag?.severity], ['proxy', 'medium']);
   });
 
-  it('is no exit that was found where it should be, that was not checked, or that there was none of', () => {
+  it('is not found for an exit in the requested country, an unverified exit, or no exit', () => {
     assert.deepEqual(found({ ...exit, observed_country_code: 'DE' }), []);
     assert.deepEqual(found({ ...exit, observed_country_code: null }), []);
     assert.deepEqual(found(null), []);
   });
 
-  it('stays when first domains are left out of the judgement', () => {
+  it('is found although the first domains are skipped', () => {
     const { landings, requests } = captureOf(['https://first.example/', 'https://second.example/']);
     const evidence = withoutFirstDomains({ ...NO_EVIDENCE, landings, requests, exit }, 1);
     assert.equal(evidence.exit, exit);
@@ -72,26 +72,26 @@ describe('back_button', () => {
     slugsOf(observed('back_button', { pushes, copies, popstate_listener, probe_url })).length === 1;
   const offer = 'https://offer.example/';
 
-  it('§2.5.8 is a landing that stacks copies of itself and leads Back to another offer', () => {
+  it('§2.5.8 is found on a landing that pushes copies of itself and shows another offer on Back', () => {
     assert.ok(back(1, 1, true, offer));
     assert.ok(back(10, 10, false, 'https://win.example/other-offer'));
     assert.ok(back(2, 0, true, offer), 'entries of other addresses, but Back leads to another site');
   });
 
-  it('is a trap of many copies, although the probe led nowhere', () => {
+  it('is found for many copies, even if the probe did not leave the page', () => {
     assert.ok(back(5, 5, true, ''));
     assert.ok(!back(2, 2, true, ''));
     assert.ok(!back(5, 5, false, ''));
   });
 
-  it('is no application of one page, whose Back leads within its own site', () => {
+  it('is not found in a single-page application, whose Back stays on its site', () => {
     assert.ok(!back(3, 0, true, 'https://www.win.example/step-1'));
     assert.ok(!back(1, 1, true, `${PAGE}#top`));
     assert.ok(!back(0, 0, true, offer), 'an ordinary page: Back leads to where the visitor came from');
     assert.ok(!back(0, 0, false, ''));
   });
 
-  it('is not found in facts that are no facts', () => {
+  it('is not found in invalid observations', () => {
     const facts = { pushes: 9, copies: 9, popstate_listener: true, probe_url: offer };
     const stored = (changed: object) => ({ kind: 'back_button', landing: 0, url: PAGE, facts: changed });
     const slugs = (changed: object) => slugsOf(...validObservations([stored(changed)]));
@@ -106,12 +106,12 @@ describe('autosound', () => {
   const sound = (facts: Omit<typeof SOUND, 'via'>) =>
     slugsOf(observed('autosound', { ...SOUND, ...facts })).length === 1;
 
-  it('§2.5.9 is a landing that tries to play sound on open, also when the browser blocked it', () => {
+  it('§2.5.9 is found on a landing that tries to play sound on open, also if the browser blocked it', () => {
     assert.ok(sound({ muted: false, volume: 1, started: true, has_audio: true }));
     assert.ok(sound({ muted: false, volume: 0.2, started: false, has_audio: true }));
   });
 
-  it('is not what is muted, has volume 0 or no audio track', () => {
+  it('is not found for media that are muted, have volume 0 or no audio track', () => {
     assert.ok(!sound({ muted: true, volume: 1, started: true, has_audio: true }));
     assert.ok(!sound({ muted: false, volume: 0, started: true, has_audio: true }));
     assert.ok(!sound({ muted: false, volume: 1, started: true, has_audio: false }));
@@ -225,7 +225,7 @@ describe('§2.5.11 §2.5.12 behaviours with a threshold', () => {
         assert.ok(!slugsOf(observation).includes(slug), JSON.stringify(observation.facts));
     });
 
-  it('auto_redirect is found where the page that was left leads on by an address of its own site', () => {
+  it('auto_redirect is found if the page leaves through another URL of its own site', () => {
     const own = 'https://go.win.example/next';
     const leave = (after_load_ms: number) => observed('auto_redirect', { to: own, after_load_ms, refused: false });
     const step = (after_load_ms: number, url = own, to = 'https://other.example/') =>
@@ -250,7 +250,7 @@ describe('§2.5.11 §2.5.12 behaviours with a threshold', () => {
 });
 
 describe('invalid_certificate', () => {
-  it('is a tag of each document that was served so, once', () => {
+  it('is one tag for each document with such a certificate', () => {
     const bad = (url: string) =>
       observed('invalid_certificate', { host: new URL(url).hostname, reason: 'expired' }, 0, url);
     const tags = tagsOf(bad('https://a.example/'), bad('https://b.example/'), bad('https://a.example/'));
@@ -265,7 +265,7 @@ describe('invalid_certificate', () => {
 });
 
 describe('findings together', () => {
-  it('are one per slug, link and surface, and not without end', () => {
+  it('are limited in number, and unique by slug, URL and surface', () => {
     const finding = { tag_slug: 'a', detail: 'x'.repeat(5_000), url: '', surface: 'page' as const };
     const many = Array.from({ length: 1_000 }, (_, n) => ({ ...finding, url: `https://x.example/${n}` }));
     const combined = combine([finding, { ...finding, detail: 'again' }, { ...finding, surface: 'creative' }, ...many]);
@@ -274,7 +274,7 @@ describe('findings together', () => {
     assert.equal(combined[1]?.surface, 'creative');
   });
 
-  it('§2.5.1 have a definition each', () => {
+  it('§2.5.1 have a tag definition each', () => {
     const others = SYSTEM_TAGS.filter(({ category }) => category !== 'video');
     const severities = others.map(({ slug, category, severity }) => `${slug} ${category} ${severity}`);
     assert.deepEqual(severities, [
@@ -340,7 +340,7 @@ describe('§4.2.11 ignore_first_n_domains', () => {
     ];
   };
 
-  it('leaves all in place at 0', () => {
+  it('changes nothing at 0', () => {
     assert.deepEqual(seen(0), [['www.pub.example', 'pub.example', 't.track.co.uk', 'win.example'], 2, 2]);
   });
 
@@ -349,12 +349,12 @@ describe('§4.2.11 ignore_first_n_domains', () => {
     assert.deepEqual(seen(2), [['win.example'], 1, 1]);
   });
 
-  it('takes away a landing that ended on a skipped domain, and all that happened on it', () => {
+  it('removes a landing that ended on a skipped domain, with its evidence', () => {
     assert.deepEqual(seen(3), [null, 0, 0]);
     assert.deepEqual(seen(5), [null, 0, 0]);
   });
 
-  it('leaves the capture itself whole', () => {
+  it('does not change the capture itself', () => {
     assert.equal(capture.landings[0]?.redirect_chain.length, 4);
   });
 });

@@ -22,11 +22,11 @@ const found = (record: CapturedVast, ...documents: string[]) => {
 const slugs = (...args: Parameters<typeof found>) => found(...args).map(([slug]) => slug);
 
 describe('the findings of a VAST tag', () => {
-  it('are none where everything is as it should be', () => {
+  it('are none for a correct ad', () => {
     assert.deepEqual(found(vast(), GOOD), []);
   });
 
-  it('tell of a video that does not play, with the code that a player tells', () => {
+  it('name a video that does not play, with the error code of a player', () => {
     const media = [{ ...MEDIA, outcome: 'refused' as const, status_code: 404 }];
     const [[slug, detail] = []] = found(vast({ ads: [{ ...AD, shown: 'nothing', error_code: 401, media }] }));
     assert.equal(slug, 'vast_media_unplayable');
@@ -37,12 +37,12 @@ describe('the findings of a VAST tag', () => {
     assert.match(String(why), /a companion [^;]*\(VAST 4\.3, 3\.13\); error 602/);
   });
 
-  it('leave out what the device would play and our browser cannot', () => {
+  it('leave out media that the device would play and our browser cannot', () => {
     const media = [{ ...MEDIA, outcome: 'undecodable' as const }];
     assert.deepEqual(slugs(vast({ ads: [{ ...AD, shown: 'nothing', error_code: 405, media }] })), []);
   });
 
-  it('tell of a duration and a bitrate that are not what the document says', () => {
+  it('name a duration and a bitrate that differ from the document', () => {
     const record = (duration_ms: number, bitrate: number) =>
       vast({ ads: [{ ...AD, duration_ms, media: [{ ...MEDIA, bitrate }] }] });
     assert.deepEqual(slugs(record(10_900, 500)), []);
@@ -50,19 +50,19 @@ describe('the findings of a VAST tag', () => {
     assert.deepEqual(slugs(record(10_000, 5_000)), ['vast_bitrate_mismatch']);
   });
 
-  it('tell of impressions that count twice, in whichever document', () => {
+  it('name impressions that are declared twice, in any document', () => {
     const twice = [TRACKER, { ...TRACKER, rung: 1 }];
     assert.deepEqual(slugs(vast({ trackers: twice })), ['vast_duplicate_impression']);
     assert.deepEqual(slugs(vast({ trackers: [TRACKER, { ...TRACKER, ad: 1 }] })), []);
     assert.deepEqual(slugs(vast({ trackers: [TRACKER, { ...TRACKER, event: 'viewable' }] })), []);
   });
 
-  it('tell of trackers that nobody answers, not of those that were not due', () => {
+  it('name trackers that did not answer, not those that were not due', () => {
     assert.deepEqual(slugs(vast({ trackers: [{ ...TRACKER, status_code: 404 }] })), ['vast_tracker_failed']);
     assert.deepEqual(slugs(vast({ trackers: [{ ...TRACKER, status_code: 0, requested_at_ms: null }] })), []);
   });
 
-  it('tell what an ad is made with', () => {
+  it('name the techniques of an ad', () => {
     const ads = [
       { ...AD, media: [MEDIA], is_vpaid: true, interactive: ['SIMID'], verifications: ['company.com-omid'] },
     ];
@@ -70,7 +70,7 @@ describe('the findings of a VAST tag', () => {
     assert.deepEqual(slugs(vast({ ads: [{ ...AD, shown: 'nonlinear' }] })), ['vast_nonlinear']);
   });
 
-  it('name the section of the standard for every value and element that is wrong', () => {
+  it('name the section of the standard for every invalid value and missing element', () => {
     const bad = GOOD.replace('delivery="progressive"', 'delivery="torrent"')
       .replace('00:00:10', '10')
       .replace('<AdTitle>t</AdTitle>', '')
@@ -84,7 +84,7 @@ describe('the findings of a VAST tag', () => {
     assert.match(details.vast_insecure_url ?? '', /Impression http:\/\/track\.example\/i/);
   });
 
-  it('leave what stands in extensions to whoever made them', () => {
+  it('ignore the content of extensions', () => {
     const foreign =
       '<Extensions><Extension><MediaFile delivery="x">http://y.example</MediaFile></Extension></Extensions>';
     assert.deepEqual(found(vast(), GOOD.replace('</InLine>', `${foreign}</InLine>`)), []);

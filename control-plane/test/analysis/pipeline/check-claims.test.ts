@@ -20,8 +20,8 @@ const crawled = () => crawledScan(farm);
 const work = (now?: Date) => checkCrawled(farm, now);
 const [TAGS, COMPLETED] = ['scanning.tags.detected', 'scanning.scan.completed'];
 
-describe('the checks of a scan', () => {
-  it('are done once by two workers that look at the same time', async () => {
+describe('the analysis of a scan', () => {
+  it('runs once if several workers look at the same time', async () => {
     const scan = await crawled();
     const claims = await Promise.all([work(), work(), work()]);
     assert.equal(
@@ -32,7 +32,7 @@ describe('the checks of a scan', () => {
     assert.deepEqual([finished.status, finished.tags.length], ['completed', 1]);
   });
 
-  it('are taken over when their worker is gone, and the late one changes nothing', async () => {
+  it('is taken over when its worker is gone, whose late result changes nothing', async () => {
     const scan = await crawled();
     const now = new Date();
     const claim = { type: 'claim_checks' as const, until: new Date(now.getTime() + 60_000) };
@@ -46,7 +46,7 @@ describe('the checks of a scan', () => {
     assert.deepEqual(followUpsOf(finished), ['charge', TAGS, COMPLETED]);
   });
 
-  it('are repeated after a crash in the middle, without doubling anything', async () => {
+  it('is repeated after a crash without doubling anything', async () => {
     const scan = await crawled();
     const { dependencies } = farm.farm;
     const crashes = [
@@ -65,7 +65,7 @@ describe('the checks of a scan', () => {
     assert.deepEqual(followUpsOf(finished), ['charge', TAGS, COMPLETED]);
   });
 
-  it('end as partial, with the reason, when they have been interrupted three times', async () => {
+  it('ends as partial, with the reason, after three interrupted attempts', async () => {
     const scan = await crawled();
     const { dependencies } = farm.farm;
     const killed = { ...dependencies, readPackedCapture: () => Promise.reject(new Error('killed')) };
@@ -80,7 +80,7 @@ describe('the checks of a scan', () => {
     assert.deepEqual(followUpsOf(finished), ['charge', COMPLETED]);
   });
 
-  it('do not hold the worker for ever when they hang', async (t) => {
+  it('does not hold its worker forever when it hangs', async (t) => {
     const scan = await crawled();
     const asked = Promise.withResolvers<void>();
     const hang: ReadPackedCapture = () => {
@@ -96,7 +96,7 @@ describe('the checks of a scan', () => {
     assert.equal((await farm.read(scan._id)).status, 'checking', 'whoever finds its claim run out tries again');
   });
 
-  it('keep their claim for as long as they run, however long that is', async () => {
+  it('keeps its claim as long as it runs', async () => {
     const scan = await crawled();
     const end = Promise.withResolvers<void>();
     const { dependencies } = farm.farm;
@@ -116,7 +116,7 @@ describe('the checks of a scan', () => {
     assert.deepEqual([finished.status, finished.checks_attempts], ['completed', 1]);
   });
 
-  it('of one scan never wait for those of another', async () => {
+  it('never waits for that of another scan', async () => {
     const end = Promise.withResolvers<void>();
     const { dependencies } = farm.farm;
     const slow = await crawled();
@@ -145,7 +145,7 @@ describe('the checks of a scan', () => {
     assert.equal((await farm.read(slow._id)).status, 'completed', 'stopping waits for what is under way');
   });
 
-  it('are looked for once when one scan is told of, and not again because it ends', async () => {
+  it('is looked for once when a scan is announced, and not again when the analysis ends', async () => {
     const { dependencies } = farm.farm;
     let looks = 0;
     const scans: typeof dependencies.scans = {

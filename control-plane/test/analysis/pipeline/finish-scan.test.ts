@@ -26,8 +26,8 @@ const slowly = (read: ReadPackedCapture, ms: number): ReadPackedCapture => {
 };
 const [TAGS, COMPLETED] = ['scanning.tags.detected', 'scanning.scan.completed'];
 
-describe('the checks after a crawl', () => {
-  it('§6.2 tell of tags, where there are any, before they tell that the scan is completed', async () => {
+describe('the analysis after a crawl', () => {
+  it('§6.2 emits the event about tags, if there are any, before the one about the completed scan', async () => {
     const [tagged, clean] = [await crawled(), await crawled([])];
     assert.equal(await work(), 2);
     assert.deepEqual(followUpsOf(await farm.read(tagged._id)), ['charge', TAGS, COMPLETED]);
@@ -35,7 +35,7 @@ describe('the checks after a crawl', () => {
     assert.equal((await farm.read(clean._id)).status, 'completed');
   });
 
-  it('§2.5.2 §2.5.4 do not assign an archived tag, and no event names it; restoring it tags no scan of the meantime', async () => {
+  it('§2.5.2 §2.5.4 does not assign an archived tag or name it in events; restoring the tag does not change earlier scans', async () => {
     const autosound = (await farm.tags.visibleTo(null)).get('autosound')!;
     await farm.tags.setArchived(autosound, new Date(), new Date());
     const scan = await crawled();
@@ -48,7 +48,7 @@ describe('the checks after a crawl', () => {
     assert.equal((await farm.read(later._id)).tags.length, 1);
   });
 
-  it('§2.6.8 assign the tags of rules, which say where they found something', async () => {
+  it('§2.6.8 assigns the tags of rules, with the position of each match', async () => {
     const scan = await farm.submit();
     await addRule(farm, scan, 'kit', { rule_type: 'regexp_request_url', config: { pattern: 'exploit-\\d+' } });
     await addRule(farm, scan, 'loud-kit', { rule_type: 'combo', config: { all_of: ['kit', 'autosound'] } });
@@ -69,7 +69,7 @@ describe('the checks after a crawl', () => {
     assert.equal(excerpt, 'https://cdn.example/«exploit-42».js');
   });
 
-  it('§2.5.3 a combo with an archived input does not fire, not even where it asks for its absence', async () => {
+  it('§2.5.3 skips a combo with an archived input, even if the combo requires its absence', async () => {
     const scan = await farm.submit();
     await addRule(farm, scan, 'new', { rule_type: 'combo', config: { none_of: ['old'] } });
     await farm.tags.register({ ...ownTag(scan.organization_id, 'old'), archived_at: new Date() }, new Date());
@@ -78,7 +78,7 @@ describe('the checks after a crawl', () => {
     assert.deepEqual((await farm.read(scan._id)).tags, []);
   });
 
-  it('§8.4 end as partial and say which rules were skipped, where the budget was spent', async () => {
+  it('§8.4 ends as partial and names the rules that were skipped because the budget was spent', async () => {
     const scan = await crawled();
     await addRule(farm, scan, 'slow', { rule_type: 'regexp_url', config: { pattern: 'shop' } });
     await finishCrawled({ ...farm.farm.dependencies, ruleBudgetMs: 0 }, new Date());
@@ -87,7 +87,7 @@ describe('the checks after a crawl', () => {
     assert.deepEqual([status, error, tags.length], ['partial', missing, 1]);
   });
 
-  it('§8.4 end as partial and say which rules could not be read; the others find what they look for', async () => {
+  it('§8.4 ends as partial and names unreadable rules; the others match', async () => {
     const scan = await farm.submit();
     await addRule(farm, scan, 'unreadable', { rule_type: 'regexp_url', config: { pattern: 'kit-(' } });
     await addRule(farm, scan, 'readable', { rule_type: 'regexp_url', config: { pattern: 'shop' } });
@@ -98,7 +98,7 @@ describe('the checks after a crawl', () => {
     assert.deepEqual([finished.status, finished.error, slugsOf(finished)], ['partial', error, ['readable']]);
   });
 
-  it('§3.6 lose the findings of a detector that fails alone, and say which one it was', async () => {
+  it('§3.6 loses only the findings of a detector that fails, and names it', async () => {
     const scan = await crawled();
     const broken: Detector<Need> = {
       name: 'broken',
@@ -117,7 +117,7 @@ describe('the checks after a crawl', () => {
     assert.deepEqual(slugsOf(finished), ['autosound']);
   });
 
-  it('end when they are done, not when they began', async () => {
+  it('sets completed_at to its end, not to its beginning', async () => {
     const scan = await crawled();
     const slow = { ...farm.farm.dependencies, readPackedCapture: slowly(farm.farm.dependencies.readPackedCapture, 60) };
     await finishCrawled(slow, new Date());
@@ -126,14 +126,14 @@ describe('the checks after a crawl', () => {
     assert.ok(completed_at.getTime() - crawled_at.getTime() >= 50, 'the checks are part of the time they take');
   });
 
-  it('§3.6 end as partial where the evidence is gone', async () => {
+  it('§3.6 ends as partial if the evidence is gone', async () => {
     const scan = await crawled();
     await farm.store.collection('captures').deleteMany({ scan_id: scan._id });
     await work();
     assert.equal((await farm.read(scan._id)).status, 'partial');
   });
 
-  it('§4.2.11 leave out what happened on skipped domains, and show the whole chain all the same', async () => {
+  it('§4.2.11 ignores skipped domains, while the scan still shows the whole chain', async () => {
     const chain = ['https://go.tracker.example/', 'https://www.shop.example/'];
     const scan = await farm.submit({ ignore_first_n_domains: 2 });
     const lease = await farm.acquireOne();

@@ -40,7 +40,7 @@ const work = (now = new Date()) => finishCrawled(farm.farm.dependencies, now);
 const isAbout = ({ user }: Asked, host: string) => String(user).includes(host);
 const SECONDS = 60;
 
-describe('the verdict of a model', () => {
+describe('the judgement of a model', () => {
   it('§2.1.15 is the category of a finished scan', async () => {
     const scan = await crawled('https://casino.example/');
     await work();
@@ -54,7 +54,7 @@ describe('the verdict of a model', () => {
     });
   });
 
-  it('§2.1.15 is not expected where no model is set', async () => {
+  it('§2.1.15 is not expected if no model is configured', async () => {
     const scan = await crawled('https://unasked.example/');
     await finishCrawled({ ...farm.farm.dependencies, model: null }, new Date());
     const { status, classification } = await farm.read(scan._id);
@@ -62,7 +62,7 @@ describe('the verdict of a model', () => {
     assert.equal(server.asked.length, 0);
   });
 
-  it('§2.5.7 is missing where the model refuses: the scan is partial and has the tag', async () => {
+  it('§2.5.7 is missing if the model refuses: the scan is partial and has the tag', async () => {
     const scan = await crawled('https://refused.example/');
     server.around.behave = () => 'refuses';
     await work();
@@ -75,7 +75,7 @@ describe('the verdict of a model', () => {
     assert.deepEqual([classification?.brand, classification?.ai_category], ['Refused', null]);
   });
 
-  it('§3.6 makes the scan partial where the model gives none', async () => {
+  it('§3.6 makes the scan partial if it is missing', async () => {
     const scan = await crawled('https://silent.example/');
     server.around.behave = () => ({ status: 401 });
     await work();
@@ -99,7 +99,7 @@ describe('the verdict of a model', () => {
   }
   const isRule = ({ schema }: Asked) => schema.name === 'rule';
 
-  it('§2.6.14 is asked by each AI rule too: its tags are link-less, and combos see them', async () => {
+  it('§2.6.14 includes that of each AI rule: its tags have no URL, and combos read them', async () => {
     const scan = await farm.submit();
     await ruleFor(scan, { gains: 'It promises gains.', fear: 'It frightens.' });
     const combo = { rule_type: 'combo' as const, config: { all_of: ['gains'], match_scope: 'url' as const } };
@@ -125,7 +125,7 @@ describe('the verdict of a model', () => {
     assert.equal(JSON.parse(String(user)).pages[0].url, 'https://gains.example/');
   });
 
-  it('§2.6.14 of an AI rule is missing like any other, and an archived tag is not offered', async () => {
+  it('§2.6.14 can be missing for an AI rule too, and the question does not offer an archived tag', async () => {
     const scan = await farm.submit();
     await ruleFor(scan, { gains: 'It promises gains.', old: 'It is old.' });
     await farm.tags.setArchived((await farm.tags.visibleTo(scan.organization_id)).get('old')!, new Date(), new Date());
@@ -139,7 +139,7 @@ describe('the verdict of a model', () => {
     assert.ok(!server.asked.find(isRule)!.system.includes('It is old.'));
   });
 
-  it('§2.1.16 places the scan in the taxonomies of its organization', async () => {
+  it('§2.1.16 classifies the scan by the taxonomies of its organization', async () => {
     const scan = await farm.submit();
     const node = { parent_id: null, level: 1, description: '', is_default: false };
     const nodes = ['Games', 'Money'].map((name, position) => ({ ...node, id: `id-of-${name}`, name, position }));
@@ -155,7 +155,7 @@ describe('the verdict of a model', () => {
     await farm.taxonomies.change(scan.organization_id, 'verticals', { is_active: false });
   });
 
-  it('§2.1.17 fills in labels that are to be extracted and were not sent, and again at a recheck', async () => {
+  it('§2.1.17 sets labels for extraction that were not sent, also at a recheck', async () => {
     const keys = ['team', 'offer', 'price', 'rest'];
     const labels = keys.map((key) => ({ key, display_name: `The ${key}`, auto_extract: key !== 'rest' }));
     const organization = newOrganization({ _id: 'organization-with-labels', name: 'Ours' }, new Date());
@@ -178,7 +178,7 @@ describe('the verdict of a model', () => {
     assert.match(server.asked[0]!.system, /\noffer: "The offer"\n/, 'what a model filled in is asked for again');
   });
 
-  it('holds up no scan beside those that wait for it, and these keep their claims', async () => {
+  it('delays no scan but those that wait for it, and these keep their claims', async () => {
     const held = await Promise.all(Array.from({ length: 8 }, (_, at) => crawled(`https://hanging-${at}.example/`)));
     const { promise, resolve } = Promise.withResolvers<Behaviour>();
     server.around.behave = (asked) => (isAbout(asked, 'hanging-') ? promise : { answers: USUAL });
@@ -200,7 +200,7 @@ describe('the verdict of a model', () => {
     assert.equal(server.asked.length, 9, 'and nothing was asked twice');
   });
 
-  it('is waited for by so many scans at the most', async () => {
+  it('has a limit for the scans that wait for it', async () => {
     const scans = await Promise.all([1, 2, 3].map((at) => crawled(`https://waiting-${at}.example/`)));
     const { promise, resolve } = Promise.withResolvers<Behaviour>();
     server.around.behave = () => promise;
@@ -213,7 +213,7 @@ describe('the verdict of a model', () => {
     });
   });
 
-  it('is left to the next worker where this one stops', async () => {
+  it('is left to the next worker when this one stops', async () => {
     const scan = await crawled('https://left.example/');
     server.around.behave = () => 'hangs';
     const limits = { slots: 1, claimMs: 60_000, analysisMs: 120_000 };

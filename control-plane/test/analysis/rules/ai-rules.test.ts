@@ -42,7 +42,7 @@ async function finished(url = 'https://shop.example/', of = api): Promise<string
 }
 
 describe('§2.6.14 AI rules', () => {
-  it('register the tags that they may assign, with what the client says of each', async () => {
+  it('register the tags that they may assign, with the meanings of the client', async () => {
     const { status, body } = await api.post(RULES, { ...claims, tag_visibility: { fear: 'public' } });
     assert.equal(status, 201, JSON.stringify(body));
     assert.deepEqual([body.tag_slug, body.config], ['', claims.config]);
@@ -55,7 +55,7 @@ describe('§2.6.14 AI rules', () => {
     assert.equal((await api.call('DELETE', '/api/v1/tag-definitions/other')).status, 409, 'an active rule assigns it');
   });
 
-  it('are refused where prompt, tags or names are not right', async () => {
+  it('are refused if prompt, tags or names are invalid', async () => {
     const refusals = async (change: object) => itemsOf(await api.post(RULES, { ...claims, ...change }));
     const withConfig = (changes: object) => refusals({ config: { ...config, ...changes } });
     assert.deepEqual(await withConfig({ prompt: '' }), ['body.config.prompt string_too_short']);
@@ -70,7 +70,7 @@ describe('§2.6.14 AI rules', () => {
     assert.deepEqual(await refusals({ ...shop, tag_slug: '' }), ['body.tag_slug missing']);
   });
 
-  it('are ten of an owner at the most', async () => {
+  it('are limited to ten per owner', async () => {
     for (let at = 0; at < 10; at++) assert.equal((await api.post(RULES, claims)).status, 201);
     assert.equal((await api.post(RULES, claims)).body.code, 'checking.too_many_rules');
     assert.equal((await api.post(RULES, { ...shop, name: 'Shop', tag_slug: 'shop' })).status, 201);
@@ -114,7 +114,7 @@ describe('§4.4.6 tests of AI rules', () => {
     assert.match(server.asked.at(-1)!.system, /the rule "Else"/);
   });
 
-  it('§4.4.8 have that context for a saved AI rule of the organization alone', async () => {
+  it('§4.4.8 accept context production only with a stored AI rule of the organization', async () => {
     const scan_id = await finished();
     const { body: other } = await api.post(RULES, { ...shop, name: 'Shop', tag_slug: 'shop' });
     const refusals = async (more: object, rule: object = { rule_type, config }) =>
@@ -127,7 +127,7 @@ describe('§4.4.6 tests of AI rules', () => {
     assert.deepEqual(await refusals({ context: 'else' }), ['body.context enum']);
   });
 
-  it('tell a model that gives no verdict, refuses or is not set by llm_failed', async () => {
+  it('report llm_failed if the model does not answer, refuses or is not configured', async () => {
     const scan = await finished();
     for (const behave of [{ status: 401 }, 'refuses'] as Behaviour[]) {
       server.around.behave = () => behave;
@@ -141,7 +141,7 @@ describe('§4.4.6 tests of AI rules', () => {
     assert.equal(body.llm_failed, true);
   });
 
-  it('are cells of a batch: llm_failed and content_prohibited take no other with them', async () => {
+  it('are cells of a batch: llm_failed and content_prohibited do not affect other cells', async () => {
     const scans = [
       await finished('https://one.example/'),
       await finished('https://refused.example/'),
@@ -159,7 +159,7 @@ describe('§4.4.6 tests of AI rules', () => {
     assert.deepEqual(answer.summary, { total: 6, matched: 2, failed: 2, deadline_exceeded: 0 });
   });
 
-  it('are deadline_exceeded where the model is too slow, and the other cells are there', async () => {
+  it('report deadline_exceeded if the model is too slow, and the other cells have results', async () => {
     server.around.behave = () => 'hangs';
     limits.batchMs = 6_000;
     const answer = await batch([claims, shop], [await finished()]);

@@ -104,7 +104,7 @@ describe('custom rules', () => {
     );
   });
 
-  it('§2.6.7 a public suffix, and what is no domain, is refused for a list of domains', async () => {
+  it('§2.6.7 a list of domains refuses public suffixes and names that are no domains', async () => {
     const config = { domains: ['ok.example.com', 'co.uk', 'https://x.example/', '10.0.0.1', 'bücher.de', 'a b'] };
     assert.deepEqual(await refusals({ rule_type: 'blacklist_domain', config }), [
       'body.config.domains.1 public_suffix',
@@ -113,7 +113,7 @@ describe('custom rules', () => {
     ]);
   });
 
-  it('§2.6.4 combos name conditions that go together, and tags that the organization has', async () => {
+  it('§2.6.4 combos are refused if their conditions contradict or name unknown tags', async () => {
     const combo = (config: object) => refusals({ rule_type: 'combo', config });
     assert.deepEqual(await combo({}), ['body.config missing']);
     assert.deepEqual(await combo({ match_scope: 'page', all_of: ['autosound'] }), ['body.config.match_scope enum']);
@@ -192,7 +192,7 @@ describe('custom rules', () => {
     assert.deepEqual(await parse(text), { items, duplicates: 1 });
   });
 
-  it('§2.5.10 the rules for iOS exploit kits match what was published of them, and nothing that only looks so', () => {
+  it('§2.5.10 the rules for iOS exploit kits match published requests of them, and none that only look similar', () => {
     const expressions = platformRules(new Date()).map(({ config }) => {
       const { pattern, flags } = config as Pattern;
       return compileExpression(pattern, flags);
@@ -218,7 +218,7 @@ describe('custom rules', () => {
     assert.deepEqual(others.filter(isHit), []);
   });
 
-  it('§2.5.10 the rule for iOS exploit kits is the platform’s: the operator edits it, and nobody deletes it', async () => {
+  it('§2.5.10 the rule for iOS exploit kits belongs to the platform: the operator can edit but not delete it', async () => {
     for (const rule of platformRules(new Date())) await api.rules.insert(rule);
     const [rule] = (await api.get(`${RULES}?scope=system`)).body.items as Json[];
     assert.deepEqual([rule.tag_slug, rule.rule_type], ['ios_exploit_attempt', 'regexp_request_url']);

@@ -65,8 +65,8 @@ async function found(seen: Seen, ...rules: SearchRule[]): Promise<string[]> {
   return outcome!.matches.map(({ rule_id, place, url }) => `${rule_id} ${place} ${url}`);
 }
 
-describe('what rules look at', () => {
-  it('§2.6.2 regexp_request_url sees every request; the older URL rules the redirect chain alone', async () => {
+describe('rules that search texts', () => {
+  it('§2.6.2 regexp_request_url searches every request; the older URL rules only the redirect chain', async () => {
     const requests = [{ url: 'https://cdn.evil.example/kit.js' }, { url: 'https://beacon.example/b', landing: null }];
     const all = [
       rule('request', onRequests('evil|beacon|tracker')),
@@ -84,7 +84,7 @@ describe('what rules look at', () => {
     ]);
   });
 
-  it('§2.6.3 regexp_request_body sees contents and not their URLs; what was too large is not searched', async () => {
+  it('§2.6.3 regexp_request_body searches bodies and not their URLs; too large bodies are not searched', async () => {
     const body = { resource_type: 'script', content_type: 'text/javascript', bytes: 9 };
     const bodies = [
       { ...body, url: 'https://a.example/eval.js', text: 'var x = 1' },
@@ -95,7 +95,7 @@ describe('what rules look at', () => {
     assert.deepEqual(await found({ bodies }, ...rules), ['body content https://b.example/b.js']);
   });
 
-  it('§2.6.5 content rules see title, visible text and HTML, and a match names the landing', async () => {
+  it('§2.6.5 content rules search title, visible text and HTML, and a match names the landing', async () => {
     const seen = { text: 'Win a PRIZE today', html: '<p hidden>secret-kit</p>' };
     assert.deepEqual(
       await found(
@@ -120,7 +120,7 @@ describe('what rules look at', () => {
     assert.deepEqual(hits.toSorted(), ['FINANCE', 'casino', 'großén']);
   });
 
-  it('§2.6.7 a domain matches with everything below it, and not as a part of another name', async () => {
+  it('§2.6.7 a domain matches with its subdomains, and not as a part of another name', async () => {
     const names = ['tracker.example', 't.tracker.example', 'racker.example', 'deep.t.tracker.example', 'EXAMPLE.com'];
     const hits = await found({}, ...names.map((name) => rule(name, domains(name))));
     assert.deepEqual(
@@ -129,14 +129,14 @@ describe('what rules look at', () => {
     );
   });
 
-  it('§4.2.11 skipped domains are out of reach of every rule', async () => {
+  it('§4.2.11 no rule searches skipped domains', async () => {
     const requests = [{ url: 'https://cdn.start.example/a' }, { url: 'https://t.tracker.example/b' }];
     const all = [rule('request', onRequests('.')), rule('chain', onChain('start|tracker|shop'))];
     const urls = (await found({ requests, ignore: 2 }, ...all)).map((hit) => hit.split(' ')[2]);
     assert.deepEqual([...new Set(urls)], ['https://shop.example/landing']);
   });
 
-  it('§2.6.8 a match says where it is, with its surroundings', async () => {
+  it('§2.6.8 a match has its position and an excerpt', async () => {
     const text = `${'x '.repeat(100)}the best casino bonus${' y'.repeat(100)}`;
     const [outcome] = await search(evidence({ text }), [[rule('casino', onContent('ca[a-z]+o'))]]);
     const [match] = outcome!.matches;
@@ -145,7 +145,7 @@ describe('what rules look at', () => {
   });
 });
 
-describe('budgets', () => {
+describe('budgets of rules', () => {
   const heavy = onBodies('(a{1,40}){1,20}$');
   const bodies = Array.from({ length: 20 }, (_, at) => {
     const url = `https://a.example/${at}.js`;
@@ -166,7 +166,7 @@ describe('budgets', () => {
     assert.deepEqual(own, { ...nothing, ended: 'run' });
   });
 
-  it('a thread that cannot be told to stop is ended, and what it had found by then stays', async () => {
+  it('a thread that exceeds its budget is ended, and its matches until then are kept', async () => {
     const monster = rule('monster', onContent(`${'[\\p{L}\\p{N}]{500}'.repeat(15)}[.!?]`));
     const seen = evidence({ text: 'xé'.repeat(300_000) });
     const groups = [[light, monster], [light]].map((group) => JSON.stringify(group));
@@ -199,8 +199,8 @@ describe('budgets', () => {
   });
 });
 
-describe('many words at once', () => {
-  it('are found as one by one', () => {
+describe('the search for many words', () => {
+  it('finds the same as a search for each word', () => {
     const random = seededRandom(7);
     const pick = (length: number) => Array.from({ length }, () => 'ab '[Math.floor(random() * 3)]).join('');
     for (let round = 0; round < 200; round++) {
@@ -235,14 +235,14 @@ describe('§2.6.4 combos', () => {
     );
   });
 
-  it('with match_scope url hold on one link, and are attached to that link alone', () => {
+  it('with match_scope url hold on one link, and are attached only to that link', () => {
     const config: ComboConfig = { match_scope: 'url', all_of: ['a', 'b'] };
     assert.deepEqual(on(config, tag('a', 'u1'), tag('b', 'u2')), []);
     assert.deepEqual(on(config, tag('a', 'u1'), tag('b', 'u2'), tag('b', 'u1')), ['u1']);
     assert.deepEqual(on({ match_scope: 'url', none_of: ['a'] }, tag('a', 'u1')), ['u2', 'u3']);
   });
 
-  it('stay on the whole scan where all their inputs are without a link', () => {
+  it('stay on the whole scan if none of their inputs has a link', () => {
     const config: ComboConfig = { match_scope: 'url', all_of: ['autosound', 'back_button'] };
     assert.deepEqual(on(config, tag('autosound'), tag('back_button')), ['']);
     assert.deepEqual(on(config, tag('autosound'), tag('back_button', 'u1')), []);

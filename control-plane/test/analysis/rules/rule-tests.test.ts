@@ -42,7 +42,7 @@ describe('rule tests', () => {
   const shown = ({ body }: { body: Json }) =>
     body.results.map(({ index, matched, error_code }: Json) => `${index} ${matched} ${error_code}`);
 
-  it('§2.7.2 a single test answers whether it matched, the tags and the time, and changes nothing', async () => {
+  it('§2.7.2 a single test returns whether it matched, the tags and the time, and changes nothing', async () => {
     const scan_id = await finished();
     const before = await api.scans.find(ORGANIZATIONS.ours, scan_id);
     const { status, body } = await api.post(TEST, { scan_id, ...kit, name: 'Kits' });
@@ -72,7 +72,7 @@ describe('rule tests', () => {
     assert.equal((await api.post(TEST, { scan_id: running, ...kit })).body.code, 'checking.scan_not_finished');
   });
 
-  it('§2.7.1 a batch answers cells by rule and then by scan, with ids echoed and a summary', async () => {
+  it('§2.7.1 a batch returns cells by rule and then by scan, with the ids of the request and a summary', async () => {
     const scans = [await finished(), await finished()];
     const { status, body } = await batch([{ ...kit, id: 'any text' }, never, shop], scans);
     assert.equal(status, 200);
@@ -92,7 +92,7 @@ describe('rule tests', () => {
     assert.deepEqual(body.summary, { total: 6, matched: 4, failed: 0, deadline_exceeded: 0 });
   });
 
-  it('§4.4.2 a cell that cannot be had says why and takes no other with it', async () => {
+  it('§4.4.2 a cell without a result has an error and does not affect the others', async () => {
     const [good, running, theirs] = [
       await finished(),
       await finished({ status: 'running' }),
@@ -109,7 +109,7 @@ describe('rule tests', () => {
     assert.match(answer.body.results[0].error, /no such scan/);
   });
 
-  it('§4.4.2 a rule that hits its own time limit is timed_out, and 504 by itself; those that do not search go on', async () => {
+  it('§4.4.2 a rule that exceeds its time limit is timed_out in a batch and 504 in a single test; combos are not affected', async () => {
     const scan = await finished({ tags: [sampleTag('autosound', '')] });
     limits.ruleMs = 0;
     const combo = { rule_type: 'combo', config: { all_of: ['autosound'] } };
@@ -121,7 +121,7 @@ describe('rule tests', () => {
     assert.deepEqual([status, body.code], [504, 'checking.rule_test_timed_out']);
   });
 
-  it('§2.6.13 a rule looks at the page, at the creative, or at both', async () => {
+  it('§2.6.13 a rule searches the page, the creative, or both', async () => {
     const creative = {
       ...{ url: 'https://ads.example/frame', width: 300, height: 250, page_url: 'https://news.example/' },
       ...{ page_title: '', redirect_chain: captureOf(['https://ads.example/frame']).landings[0]!.redirect_chain },
@@ -150,7 +150,7 @@ describe('rule tests', () => {
     assert.equal(answer.status, 422, 'the two types for requests look at all of them');
   });
 
-  it('§4.4.2 a rule that cannot be read when it is run is invalid_rule, and takes no other with it', async () => {
+  it('§4.4.2 a rule that cannot be read when it is run is invalid_rule, and does not affect the others', async () => {
     const scans = [await finished(), await finished()];
     // As if what checks rules took what cannot be run.
     const { ruleTests } = api.domains.analysis.dependencies;
@@ -196,7 +196,7 @@ describe('rule tests', () => {
     assert.deepEqual(shown(await batch([body, kit], [scan])), ['0 false null', '1 true null']);
   });
 
-  it('§4.4.2 combos are tried on the tags of the scan', async () => {
+  it('§4.4.2 combos are tested on the tags of the scan', async () => {
     const scan = await finished({ tags: [sampleTag('autosound', '')] });
     const rule = (config: object) => ({ rule_type: 'combo', config });
     assert.deepEqual(shown(await batch([rule({ all_of: ['autosound'] }), rule({ none_of: ['autosound'] })], [scan])), [
@@ -205,7 +205,7 @@ describe('rule tests', () => {
     ]);
   });
 
-  it('§4.4.2 one batch of an organization at a time', async () => {
+  it('§4.4.2 a second batch of an organization at the same time is refused', async () => {
     const scan = await finished();
     let release = (): void => undefined;
     const held = new Promise<void>((resolve) => {
@@ -228,7 +228,7 @@ describe('rule tests', () => {
     assert.equal((await batch([kit], [scan])).status, 200, 'and the next one runs');
   });
 
-  it('§4.4.4 scans that cannot be read before the deadline are 504, and free the organization', async () => {
+  it('§4.4.4 a batch whose scans cannot be read before the deadline is 504, and the next one is accepted', async () => {
     const scan = await finished();
     limits.batchMs = 50;
     const done = api.intercept('scans', 'findOne', () => new Promise(() => undefined));
@@ -239,7 +239,7 @@ describe('rule tests', () => {
     assert.equal((await batch([kit], [scan])).status, 200);
   });
 
-  it('§4.4.4 cells that the deadline leaves out are deadline_exceeded, all of them in the summary', async () => {
+  it('§4.4.4 cells without a result before the deadline are deadline_exceeded, also in the summary', async () => {
     const scans = [await finished(), await finished()];
     limits.batchMs = 1_500;
     const done = api.intercept('captures', 'findOne', () => new Promise(() => undefined));
@@ -249,7 +249,7 @@ describe('rule tests', () => {
     assert.deepEqual(answer.body.summary, { total: 4, matched: 0, failed: 4, deadline_exceeded: 4 });
   });
 
-  it('§4.4.3 too many or no rules and scans, one twice, and an invalid rule are 422, and nothing runs', async () => {
+  it('§4.4.3 too many or no rules or scans, a repeated scan and an invalid rule are 422, and nothing runs', async () => {
     const scan = await finished();
     const refusals = async (rules: object[], scans: string[]) => {
       const answer = await batch(rules, scans);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, it } from 'node:test';
-import { AI_CATEGORIES } from '../../../src/analysis/classification/ai-categories.ts';
+import { AI_CATEGORIES } from '../../../src/analysis/classification/categories.ts';
 import { classificationQuestion } from '../../../src/analysis/classification/classification-question.ts';
 import { parseTaxonomy } from '../../../src/analysis/taxonomies/parse-taxonomy.ts';
 import type { TaxonomyRecord } from '../../../src/analysis/taxonomies/taxonomy.ts';
@@ -69,7 +69,7 @@ describe('custom taxonomies', () => {
     assert.deepEqual(await listed(), [true, false]);
   });
 
-  it('§4.5.20 are refused where the tree is none, with each problem', async () => {
+  it('§4.5.20 are refused if the tree is invalid, with each problem', async () => {
     const refusals = async (nodes: object[]) => itemsOf(await create({ nodes }));
     const node = (client_id: string, rest: object = {}) => ({ client_id, name: `Node ${client_id}`, ...rest });
     assert.deepEqual(await refusals([node('a'), node('a', { name: 'node A' })]), [
@@ -92,7 +92,7 @@ describe('custom taxonomies', () => {
     assert.equal((await create({ name: '  ' })).status, 422);
   });
 
-  it('§4.5.20 are five active ones at the most', async () => {
+  it('§4.5.20 are limited to five active ones', async () => {
     const made = await Promise.all(Array.from({ length: 4 }, () => create()));
     const { id } = (await create()).body;
     assert.equal((await create()).body.code, 'custom_taxonomies.too_many');
@@ -102,7 +102,7 @@ describe('custom taxonomies', () => {
     assert.equal((await api.post(`${PATH}/${id}/restore`)).status, 204, 'what is active is not restored twice');
   });
 
-  it('§4.5.21 are written with custom_taxonomies.manage and read with scans.read', async () => {
+  it('§4.5.21 need custom_taxonomies.manage to be written and scans.read to be read', async () => {
     const [reader, writer] = [await api.keyThatMay('scans.read'), await api.keyThatMay('custom_taxonomies.manage')];
     assert.deepEqual([(await create({}, reader)).status, (await create({}, writer)).status], [403, 201]);
     assert.deepEqual(
@@ -128,7 +128,7 @@ describe('§4.5.22 a pasted tree', () => {
     });
   });
 
-  it('that is too deep, or has no or too long names, is brought into form with warnings', () => {
+  it('that is too deep, or has no or too long names, is corrected with warnings', () => {
     const deep = ['a', ' b', '  c', '   d', '    e', ' f', '| no name', 'x'.repeat(101)].join('\n');
     const { nodes, warnings } = parseTaxonomy(deep);
     assert.deepEqual(
@@ -144,7 +144,7 @@ describe('§4.5.22 a pasted tree', () => {
   });
 });
 
-describe("§2.1.16 a scan's place in custom taxonomies", () => {
+describe("§2.1.16 a scan's node in custom taxonomies", () => {
   const taxonomy = async (change: object = {}): Promise<TaxonomyRecord> => {
     const { id } = (await create(change)).body;
     return (await api.store.collection<TaxonomyRecord>('custom_taxonomies').findOne({ _id: id }))!;
@@ -154,7 +154,7 @@ describe("§2.1.16 a scan's place in custom taxonomies", () => {
     custom,
   });
 
-  it('is the node that the model names, by the names of the tree', async () => {
+  it("is the node of the model's answer, with the names of the tree", async () => {
     const verticals = await taxonomy();
     const question = classificationQuestion([verticals]);
     assert.match(question.task, /\nn1 Gambling: Games for money\.\nn2 Gambling > Casino\nn3 Other$/);
@@ -171,7 +171,7 @@ describe("§2.1.16 a scan's place in custom taxonomies", () => {
     });
   });
 
-  it('is the default node where none fits, and null where there is none; an id of no node is no answer', async () => {
+  it('is the default node if none fits, or null if there is none; an unknown id is an unusable answer', async () => {
     const [withDefault, without] = [await taxonomy(), await taxonomy({ nodes: chainOf(1) })];
     const { read } = classificationQuestion([withDefault, await taxonomy({ nodes: [] }), without]);
     const [first, second, ...rest] = read(answer({ taxonomy_1: null, taxonomy_2: null }))!.classification

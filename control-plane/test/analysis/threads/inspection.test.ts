@@ -14,8 +14,8 @@ before(async () => {
 afterEach(() => farm.forgetScans());
 after(() => farm.stop());
 
-describe('inspections of evidence', () => {
-  it('are judged within a time that no endless loop and no regular expression outlasts', () => {
+describe('the inspection of evidence', () => {
+  it('ends within a time limit, also in an endless loop or a regular expression', () => {
     assert.equal(
       runWithin(1_000, () => 'an answer'),
       'an answer',
@@ -29,7 +29,7 @@ describe('inspections of evidence', () => {
     for (const work of endless) assert.throws(() => runWithin(50, work), { code: 'ERR_SCRIPT_EXECUTION_TIMEOUT' });
   });
 
-  it('are judged all the same when the process was paused in the middle of a judgement', () => {
+  it('is repeated when the process was paused in the middle of it', () => {
     const stand = () => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
     let begun = 0;
     const pausedAtFirst = () => {
@@ -42,7 +42,7 @@ describe('inspections of evidence', () => {
     assert.throws(() => runWithin(50, stand), { code: 'ERR_SCRIPT_EXECUTION_TIMEOUT' }, 'but not for ever');
   });
 
-  it('look at all requests while they are kept, and at contents and documents', async () => {
+  it("reads all requests while they are stored, then the capture's own", async () => {
     const seen: PackedScan[] = [];
     const { dependencies } = farm.farm;
     const watched: Analyse = (packed, search) => {
@@ -60,7 +60,7 @@ describe('inspections of evidence', () => {
     assert.equal(unpackScan(kept).requests.length, 200, 'after a day');
   });
 
-  it('look at what a page made large beside the process, which does other things meanwhile', async () => {
+  it('does not hold the event loop, however large the evidence is', async () => {
     const script = `${'setApprovalForAll writeText eth_call 104,116,116,112 '.repeat(2_400)}`;
     const text = 'your computer is infected, call microsoft windows security at 1-800-555-0199 now. '.repeat(600);
     const body = (at: number) => ({ url: `https://a.example/${at}.js`, resource_type: 'script', content_type: '' });
@@ -86,7 +86,7 @@ describe('inspections of evidence', () => {
     assert.ok(turns > 100, `${turns} turns of the event loop`);
   });
 
-  it('are done by a thread that hostile evidence ends, and others go on', async () => {
+  it('of evidence that cannot be unpacked fails alone, and other scans are finished', async () => {
     const scan = await crawledScan(farm);
     const { dependencies } = farm.farm;
     const broken: Analyse = (packed, search) =>

@@ -7,7 +7,7 @@ import { tagsIn } from './markup.ts';
  * must match before anything else is searched. `all`: one word of each group must occur, in lower case and without white space. `source` is
  * the publication that describes the behaviour; the words are our own choice.
  */
-export type ScriptSignature = {
+type ScriptSignature = {
   name: string;
   source: string;
   starts: readonly string[];

@@ -1,5 +1,5 @@
 /** The start tag of an element: its name, the text of its attributes, and the offset of its content. */
-export type StartTag = { name: string; attributes: string; end: number };
+type StartTag = { name: string; attributes: string; end: number };
 
 /** Longer tags are skipped: their attributes hold data. */
 const TAG_LENGTH_MAX = 5_000;

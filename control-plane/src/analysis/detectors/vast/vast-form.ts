@@ -39,7 +39,7 @@ function describe(kind: Problem['kind'], all: readonly Problem[]): string {
 }
 
 /** A violation of the standard, in words that name the section. */
-export type Problem = { kind: 'value' | 'missing' | 'insecure'; text: string };
+type Problem = { kind: 'value' | 'missing' | 'insecure'; text: string };
 
 const SHOWN_MAX = 80;
 /** Elements whose content the standard does not define. */
@@ -54,7 +54,7 @@ const URI_ELEMENTS = new Set(
 );
 
 /** The violations of the standard in a VAST document, each once. Pure. */
-export function reviewDocument(root: XmlElement): Problem[] {
+function reviewDocument(root: XmlElement): Problem[] {
   const version = Number.parseFloat(attribute(root, 'version') ?? '') || 2;
   const problems = walk(root, [], version);
   return [...new Map(problems.map((problem) => [problem.text, problem])).values()];

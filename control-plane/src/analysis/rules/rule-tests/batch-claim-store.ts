@@ -3,21 +3,21 @@ import type { Collection, Store } from '../../../platform/store.ts';
 
 type Claim = { _id: string; until: Date };
 
-/** Which organizations have a batch of rule tests under way, across all processes (spec 4.4: one at a time). */
+/** Organizations with a running batch of rule tests, across all processes (spec 4.4: one at a time). */
 export type BatchClaims = ReturnType<typeof batchClaimStore>;
 
 export function batchClaimStore(store: Store) {
   const claims: Collection<Claim> = store.collection<Claim>('rule_test_batches');
 
   return {
-    /** Whether the organization may run a batch until `until`; an expired claim belongs to a process that is gone. */
+    /** Claims the organization's batch until `until`; false: one is running. An expired claim is that of a process that ended. */
     async claim(organizationId: string, now: Date, until: Date): Promise<boolean> {
       if (await insertOnce(claims, { _id: organizationId, until })) return true;
       const expired = { _id: organizationId, until: { $lt: now } };
       return (await claims.updateOne(expired, { $set: { until } })).matchedCount === 1;
     },
 
-    /** Ends a claim that was made with this `until`. */
+    /** Releases the claim with this `until`. */
     async release(organizationId: string, until: Date): Promise<void> {
       await claims.deleteOne({ _id: organizationId, until });
     },

@@ -26,12 +26,12 @@ export type RuleTestRouteParts = {
 };
 
 const group = 'Custom rules';
-/** Results without a verdict of the model. */
+/** Results without an answer of the model. */
 const LLM_FAILURES = new Set<unknown>(['llm_failed', 'content_prohibited', 'deadline_exceeded']);
-/** Twenty rules of a thousand words each. */
+/** Values in a request: twenty rules of a thousand words each. */
 const BATCH_VALUES_MAX = 25_000;
 
-/** Tries of rules on scans: nothing is stored, and no scan changes (spec 4.4). */
+/** Tests of rules on scans: nothing is stored, and no scan is changed (spec 4.4). */
 export function ruleTestRoutes(parts: RuleTestRouteParts): Route<Caller>[] {
   return [testRoute(parts), batchRoute(parts)];
 }
@@ -102,7 +102,7 @@ function batchRoute({ ruleTests, problemsOf }: RuleTestRouteParts): Route<Caller
   });
 }
 
-/** `context: production` is about a saved AI rule of the caller's. */
+/** `context: production` requires a stored AI rule of the caller. */
 async function contextIssues(
   { context, rule_type, rule_id = null }: Partial<RuleTestIn>,
   { organizationId }: Caller,
@@ -116,7 +116,7 @@ async function contextIssues(
   return [{ loc: ['rule_id'], msg: 'There is no such AI rule.', type: 'not_found', ctx: given(rule_id) }];
 }
 
-/** By what name a rule is tried, and for which tags: in production for those that are not archived. */
+/** The name under which a rule is tested, and the tags that it may assign: in production those that are not archived. */
 async function contextOf(
   { context, name, rule_id }: RuleTestIn,
   organizationId: string,

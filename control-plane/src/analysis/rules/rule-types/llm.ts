@@ -17,7 +17,7 @@ const config = Type.Object(
   },
   { additionalProperties: false, title: 'LlmConfig' },
 );
-export type LlmConfig = Static<typeof config>;
+type LlmConfig = Static<typeof config>;
 
 /** AI rules: a question to a model, and the tags that the model may answer with. */
 export const llm: ModelType<'llm', LlmConfig> = {

@@ -8,39 +8,38 @@ import { WordAutomaton } from './word-automaton.ts';
 const SET_SIZE = 32;
 const ANCHORED_SET_SIZE = 64;
 const ASCII = /^\p{ASCII}*$/u;
-/** Characters of a beginning that few places of a text have, that of the text among them. */
+/** The least length of a beginning that is rare in texts, `TEXT_START` included. */
 const BEGINNING_LENGTH_MIN = 2;
-/** Characters of an ending, beside that of the text, that few texts have. */
+/** The least length of an ending that few texts have, without `TEXT_END`. */
 const ENDING_LENGTH_MIN = 3;
 /**
- * Places of one text at which sets are begun, and characters that they may see together. A text with more is searched once by sets of all
- * of them, so that it costs linear time.
+ * The most positions of one text at which anchored sets are tried, and the most characters that they may read together. Beyond that the text
+ * is searched once by unanchored sets, so that the cost stays linear.
  */
 const PLACES_MIN = 24;
 const CHARACTERS_MAX = 50_000;
-/** An automaton makes its states when a text first needs them. What most URLs need is made beforehand, for sets of so many. */
+/** RE2 builds the states of an automaton when a text first needs them. Sets of this size and more are warmed up with sample URLs. */
 const WARM_FROM = 16;
 const WARMING_URLS = 300;
 
 export type SetMember = { config: Pattern; expression: Expression };
 
-/** Members whose matches all begin with the same text, found at one place of it. */
+/** Members whose matches all begin with the same literal, by index. */
 type Beginning = { places: number[]; sets: JoinedSets };
 
 /**
- * Says which of many expressions a text contains. One pass finds the literals that they require, those at an end of the text among them
- * (Russ Cox, "Regular Expression Matching with a Trigram Index", 2012). An expression with a literal that tells texts apart is tried by itself
- * where that is there; one that begins with another literal is, joined with those that begin alike, tried from its places on; the others are
- * joined to automata that search the whole text (`RE2::Set`).
+ * Finds which of many expressions match a text. One pass finds the literals that they require (Russ Cox, "Regular Expression Matching with a
+ * Trigram Index", 2012). An expression with a rare literal is tried alone, if the text contains the literal; expressions that begin with the same
+ * literal are joined and tried where it occurs; all others are joined to automata that search the whole text (`RE2::Set`).
  */
 export class ExpressionSet {
   readonly #members: SetMember[];
   readonly #literals: WordAutomaton;
-  /** By literal: the member that requires it, or the members that begin with it. */
+  /** By literal: the index of the member that requires it, or the members that begin with it. */
   readonly #owners: (number | Beginning)[];
   readonly #others: JoinedSets;
   readonly #beginners: number[];
-  /** Made when a text needs them first: letter case is not as simple outside ASCII, and some texts have a beginning everywhere. */
+  /** Built when a text first needs them: texts that are not ASCII (letter case is complex there), and texts full of beginnings. */
   #all: JoinedSets | undefined;
   #unanchored: JoinedSets | undefined;
 
@@ -72,7 +71,7 @@ export class ExpressionSet {
       for (const url of sampleUrls(WARMING_URLS)) this.match(url);
   }
 
-  /** The places of the expressions that match, in the order they were given; those that are not `wanted` may be left out. */
+  /** The indexes of the matching members, ascending; members that are not `wanted` may be left out. */
   match(text: string, wanted: (at: number) => boolean = () => true): number[] {
     if (!ASCII.test(text)) return this.#allJoined().match(text);
     const found = new Set(this.#others.match(text));
@@ -101,7 +100,7 @@ export class ExpressionSet {
   }
 }
 
-/** How a pattern is looked for: by itself where one of these literals is, from the places of one on, or (null) everywhere. */
+/** How a pattern is searched: alone if one of these literals occurs, where this literal occurs, or (null) in the whole text. */
 function planOf(pattern: string): string[] | string | null {
   const telling = requiredLiterals(pattern);
   if (telling) return telling;
@@ -110,7 +109,7 @@ function planOf(pattern: string): string[] | string | null {
   return first.length >= BEGINNING_LENGTH_MIN ? first : null;
 }
 
-/** Some of the members, so many at a time in one automaton. */
+/** Some of the members, joined to automata of limited size. */
 class JoinedSets {
   readonly #places: number[];
   readonly #size: number;
@@ -123,7 +122,7 @@ class JoinedSets {
       const set = new RE2Set(anchor);
       for (const place of places.slice(at * this.#size, (at + 1) * this.#size)) {
         const { pattern, flags } = members[place]!.config;
-        // A group of its own, so that the flag ends with its pattern.
+        // A group, so that the flag applies to this pattern only.
         set.add(flags === 'i' ? `(?i:${pattern})` : pattern);
       }
       set.compile();

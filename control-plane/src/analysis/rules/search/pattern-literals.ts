@@ -38,7 +38,7 @@ const weightOf = (literals: string[]): number =>
   Math.min(...literals.map((literal) => literal.replaceAll(COMMON, '').replaceAll(/[^\w-]/g, '').length));
 
 /** The literal that begins or ends every match of a pattern; '' if there is no such literal. */
-export type EdgeLiterals = { first: string; last: string };
+type EdgeLiterals = { first: string; last: string };
 
 /** An instruction of a compiled program as re2js keeps it (`Prog` of RE2); `runes` with one element is one character. */
 type Instruction = { op: number; out: number; arg: number; runes: ArrayLike<number> };

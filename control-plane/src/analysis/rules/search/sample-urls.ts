@@ -1,4 +1,4 @@
-/** Words of paths, and names of parameters, that URLs of ads and pages often have. */
+/** Path segments and parameter names that are frequent in URLs of ads and pages. */
 const WORDS = [
   'assets',
   'api',
@@ -24,7 +24,7 @@ const CHARACTERS = [
 ];
 const LENGTHS = [1, 2, 4, 8, 12, 16, 24, 32, 40, 64];
 
-/** So many URLs as pages request them, the same ones each time. */
+/** Sample URLs like those that pages request, the same ones at each call. */
 export function sampleUrls(count: number): string[] {
   let state = 7;
   const below = (bound: number) => {

@@ -1,30 +1,30 @@
-/** A word that a text contains: its place among the words, and where it begins and ends in the text. */
+/** An occurrence of a word in a text: the word's index, and the offsets of its beginning and end. */
 export type WordHit = { word: number; start: number; end: number };
 
 const CODE_UNITS = 0x10000;
 const ROOT = 0;
-/** Steps on these code units are remembered, in as many states as 20 MB take. */
-const REMEMBERED_CODES = 128;
-const REMEMBERED_STATES_MAX = 40_000;
+/** Steps on these code units are cached, for as many states as fit in 20 MB. */
+const CACHED_CODES = 128;
+const CACHED_STATES_MAX = 40_000;
 const UNKNOWN = -1;
 
 /** Words and texts are compared after Unicode NFKC, without letter case. */
 export const foldText = (text: string): string => text.normalize('NFKC').toLowerCase();
 
 /**
- * Finds any number of words in one pass over a text (Aho and Corasick, "Efficient string matching", 1975). A step costs the same
- * however many words there are.
+ * Finds any number of words in one pass over a text (Aho and Corasick, "Efficient string matching", 1975). The cost of a step does not depend
+ * on the number of words.
  */
 export class WordAutomaton {
-  /** The state that follows `state * CODE_UNITS + code unit`, where a word goes on. */
+  /** By `state * CODE_UNITS + code unit`: the next state of a word that continues. */
   readonly #next = new Map<number, number>();
-  /** By state: the longest proper suffix of what was read that begins a word. */
+  /** By state: that of the longest proper suffix that begins a word. */
   readonly #fallback: number[] = [ROOT];
-  /** By state: the words that end there, and the nearest suffix at which others end. */
+  /** By state: the words that end there, and the state of the longest suffix at which others end. */
   readonly #ends: number[][] = [[]];
   readonly #shorter: number[] = [ROOT];
   readonly #lengths: number[];
-  /** By state and code unit: the steps that were taken before. */
+  /** By state and code unit: the next state, once it is known. */
   readonly #steps: Int32Array;
 
   constructor(words: string[]) {
@@ -32,15 +32,15 @@ export class WordAutomaton {
     this.#lengths = folded.map((word) => word.length);
     for (const [index, word] of folded.entries()) this.#insert(word, index);
     this.#link();
-    const remembered = Math.min(this.#ends.length, REMEMBERED_STATES_MAX);
-    this.#steps = new Int32Array(remembered * REMEMBERED_CODES).fill(UNKNOWN);
+    const cached = Math.min(this.#ends.length, CACHED_STATES_MAX);
+    this.#steps = new Int32Array(cached * CACHED_CODES).fill(UNKNOWN);
   }
 
-  /** Calls `found` for each place of a folded text at which a word ends, the earliest end first. */
+  /** Calls `found` for each occurrence in a folded text, in the order of their ends. */
   search(folded: string, found: (hit: WordHit) => void): void {
     let state = ROOT;
     for (let at = 0; at < folded.length; at++) {
-      state = this.#remember(state, folded.charCodeAt(at));
+      state = this.#cachedStep(state, folded.charCodeAt(at));
       for (let ending = state; ending !== ROOT; ending = this.#shorter[ending]!)
         for (const word of this.#ends[ending]!) found({ word, start: at + 1 - this.#lengths[word]!, end: at + 1 });
     }
@@ -57,7 +57,7 @@ export class WordAutomaton {
     if (state !== ROOT) this.#ends[state]!.push(index);
   }
 
-  /** A state is entered into `#next` after the one that it continues, so that suffixes are linked before what needs them. */
+  /** Links states by depth, so that those of suffixes are linked before the states that need them. */
   #link(): void {
     const byDepth = [...this.#next].map(([edge, state]) => ({ edge, state }));
     const depth = new Map([[ROOT, 0]]);
@@ -71,9 +71,9 @@ export class WordAutomaton {
     }
   }
 
-  #remember(from: number, code: number): number {
-    if (from >= REMEMBERED_STATES_MAX || code >= REMEMBERED_CODES) return this.#step(from, code);
-    const at = from * REMEMBERED_CODES + code;
+  #cachedStep(from: number, code: number): number {
+    if (from >= CACHED_STATES_MAX || code >= CACHED_CODES) return this.#step(from, code);
+    const at = from * CACHED_CODES + code;
     if (this.#steps[at] === UNKNOWN) this.#steps[at] = this.#step(from, code);
     return this.#steps[at]!;
   }
