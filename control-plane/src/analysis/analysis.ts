@@ -22,7 +22,7 @@ import { AnalysisThreads } from './threads/analysis-threads.ts';
 export type AnalysisSettings = {
   /** What the rules of one scan may cost together, in ms of CPU. */
   ruleBudgetMs: number;
-  /** The model that analyses scans beside the rules, and how many scans may wait for it at once; null: there is none. */
+  /** The AI model, and how many scans may wait for it at once; null: there is none. */
   model: (ModelSettings & { scansWaiting: number }) | null;
   /** What a rule that is tried may cost, and how long a batch of tests may take. */
   ruleTests?: RuleTestParts['limits'];
@@ -100,10 +100,10 @@ export function analysisDomain(
   } satisfies Domain;
 }
 
-/** Closes the threads once running checks have ended. */
-const closing = (checks: Loop, close: () => Promise<void>): Loop => ({
+/** Closes the threads once running analyses have ended. */
+const closing = (worker: Loop, close: () => Promise<void>): Loop => ({
   stop: async () => {
-    await checks.stop();
+    await worker.stop();
     await close();
   },
 });

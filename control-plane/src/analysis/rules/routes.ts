@@ -1,10 +1,9 @@
-import { newId } from '@adsweep/shared/ids.ts';
 import type { Issue } from '@adsweep/shared/validation/issue.ts';
 import { Type } from 'typebox';
-import { ApiError, notFound } from '../../http/api-error.ts';
+import { ApiError } from '../../http/api-error.ts';
 import type { Caller } from '../../http/caller.ts';
-import { pageQuery, pageSchema, presentPage, rowsOf } from '../../http/page.ts';
-import { created, noContent, ok, type Route, route, type ValidPart } from '../../http/route.ts';
+import { resource } from '../../http/resource-routes.ts';
+import { ok, type Route, route, type ValidPart } from '../../http/route.ts';
 import type { Tags } from '../../reference/tags/tag-definitions.ts';
 import { ruleIssues, type WrittenRule } from './check-rule.ts';
 import { type RuleRecord, slugsAssignedBy } from './rule.ts';
@@ -21,67 +20,72 @@ import { ownerOf } from './rule-store.ts';
 import { changeRule, createRule, findOwnRule, ownerFor, type RuleVerbParts, tagIssues } from './rule-verbs.ts';
 
 const group = 'Custom rules';
-const RulePath = Type.Object({ id: Type.String({ description: 'The rule.' }) });
-const Scope = Type.Optional(
+const path = '/api/v1/custom-rules';
+const permission = 'custom_rules.manage';
+const scope = Type.Optional(
   Type.Enum(['personal', 'system'], { default: 'personal', description: '`system`: rules of the platform.' }),
 );
-const ScopeQuery = Type.Object({ scope: Scope }, { additionalProperties: false });
-const ListQuery = Type.Object({ scope: Scope, ...pageQuery }, { additionalProperties: false });
 
 /** Operations on detection rules (spec 2.6; decisions 4). */
 export function ruleRoutes(parts: RuleVerbParts): Route<Caller>[] {
+  const { rules: store, readTags } = parts;
+  const rules = resource<RuleRecord>({
+    ...{ group, path, id: { name: 'id', description: 'The rule.' }, noun: 'rule', schema: RuleSchema },
+    permission: { read: 'scans.read', write: permission },
+    presenter: async ({ organizationId }) => {
+      const tags = await readTags(organizationId);
+      return (rule) => present(rule, tags);
+    },
+  });
   return [
-    listRoute(parts),
-    createRoute(parts),
+    rules.page({
+      summary: 'List detection rules',
+      query: { scope },
+      reply: 'A page of rules, newest first.',
+      rows: ({ organizationId, query }, { skip, limit }) =>
+        store.list(ownerOf(query.scope === 'system' ? null : organizationId), skip, limit),
+    }),
+    rules.create({
+      summary: 'Create a detection rule',
+      description:
+        'It registers its tag where there is none of that slug yet, and judges every later scan; earlier ones after a recheck.',
+      query: { scope },
+      body: RuleInSchema,
+      reply: 'The rule.',
+      errors: ['checking.system_slug_reserved', 'checking.too_many_rules'],
+      refine: (request) => createIssues(request, parts),
+      create: ({ caller, id, query, body, now }) =>
+        createRule(parts, ownerFor(caller, query.scope ?? 'personal'), { id, ...body }, now),
+      presenter: () => async (rule: RuleRecord) => present(rule, await readTags(rule.organization_id)),
+    }),
     parseRoute(),
-    readRoute(parts),
-    replaceRoute(parts),
-    removeRoute(parts),
+    rules.read({
+      summary: 'Read a detection rule',
+      reply: 'The rule.',
+      find: ({ organizationId, id }) => store.find(organizationId, id),
+    }),
+    rules.change({
+      method: 'PUT',
+      summary: 'Change a detection rule',
+      description: 'Its type stays. `config` is replaced as a whole; what is absent or null stays as it is.',
+      body: RulePutSchema,
+      reply: 'The rule.',
+      errors: ['checking.system_slug_reserved'],
+      change: async ({ caller, id, body, now }) => changeRule(parts, await findOwnRule(parts, caller, id), body, now),
+    }),
+    rules.command({
+      method: 'DELETE',
+      summary: 'Delete a detection rule',
+      description: 'Its tag stays, with its assignments.',
+      reply: 'It is gone.',
+      errors: ['checking.built_in_rule'],
+      run: async ({ caller, id }) => {
+        const rule = await findOwnRule(parts, caller, id);
+        if (!rule.built_in) return store.remove(rule);
+        throw new ApiError('checking.built_in_rule', 'This rule comes with Adsweep: set is_active to false instead.');
+      },
+    }),
   ];
-}
-
-function listRoute({ rules, readTags }: RuleVerbParts): Route<Caller> {
-  return route({
-    method: 'GET',
-    path: '/api/v1/custom-rules',
-    group,
-    summary: 'List detection rules',
-    permission: 'scans.read',
-    query: ListQuery,
-    replies: { 200: { description: 'A page of rules, newest first.', schema: pageSchema(RuleSchema) } },
-    handle: async ({ caller, query }) => {
-      const { skip, limit } = rowsOf(query);
-      const owner = ownerOf(query.scope === 'system' ? null : caller.organizationId);
-      const [{ rows, total }, tags] = await Promise.all([
-        rules.list(owner, skip, limit),
-        readTags(caller.organizationId),
-      ]);
-      const items = rows.map((rule) => present(rule, tags));
-      return ok(presentPage(items, total, query));
-    },
-  });
-}
-
-function createRoute(parts: RuleVerbParts): Route<Caller> {
-  return route({
-    method: 'POST',
-    path: '/api/v1/custom-rules',
-    group,
-    summary: 'Create a detection rule',
-    description:
-      'It registers its tag where there is none of that slug yet, and judges every later scan; earlier ones after a recheck.',
-    permission: 'custom_rules.manage',
-    query: ScopeQuery,
-    body: RuleInSchema,
-    replies: { 201: { description: 'The rule.', schema: RuleSchema } },
-    errors: ['checking.system_slug_reserved', 'checking.too_many_rules'],
-    refine: (request) => createIssues(request, parts),
-    handle: async ({ caller, query, body, recordId = newId() }) => {
-      const organizationId = ownerFor(caller, query.scope ?? 'personal');
-      const rule = await createRule(parts, organizationId, { id: recordId, ...body }, new Date());
-      return created(present(rule, await parts.readTags(organizationId)));
-    },
-  });
 }
 
 async function createIssues(
@@ -102,72 +106,14 @@ async function createIssues(
 function parseRoute(): Route<Caller> {
   return route({
     method: 'POST',
-    path: '/api/v1/custom-rules/parse-list',
+    path: `${path}/parse-list`,
     group,
     summary: 'Read a pasted list',
     description: 'Words or domains in lines, as CSV, or separated by semicolons or tabs, for `contains` and `domains`.',
-    permission: 'custom_rules.manage',
+    permission,
     body: ListTextSchema,
     replies: { 200: { description: 'The items of the list, each once.', schema: ListSchema } },
     handle: ({ body }) => ok(parseList(body.text)),
-  });
-}
-
-function readRoute({ rules, readTags }: RuleVerbParts): Route<Caller> {
-  return route({
-    method: 'GET',
-    path: '/api/v1/custom-rules/{id}',
-    group,
-    summary: 'Read a detection rule',
-    permission: 'scans.read',
-    params: RulePath,
-    replies: { 200: { description: 'The rule.', schema: RuleSchema } },
-    errors: ['not_found'],
-    handle: async ({ caller, params }) => {
-      const rule = await rules.find(caller.organizationId, params.id);
-      if (!rule) throw notFound('rule');
-      return ok(present(rule, await readTags(caller.organizationId)));
-    },
-  });
-}
-
-function replaceRoute(parts: RuleVerbParts): Route<Caller> {
-  return route({
-    method: 'PUT',
-    path: '/api/v1/custom-rules/{id}',
-    group,
-    summary: 'Change a detection rule',
-    description: 'Its type stays. `config` is replaced as a whole; what is absent or null stays as it is.',
-    permission: 'custom_rules.manage',
-    params: RulePath,
-    body: RulePutSchema,
-    replies: { 200: { description: 'The rule.', schema: RuleSchema } },
-    errors: ['not_found', 'checking.system_slug_reserved'],
-    handle: async ({ caller, params, body }) => {
-      const rule = await changeRule(parts, await findOwnRule(parts, caller, params.id), body, new Date());
-      return ok(present(rule, await parts.readTags(caller.organizationId)));
-    },
-  });
-}
-
-function removeRoute(parts: RuleVerbParts): Route<Caller> {
-  return route({
-    method: 'DELETE',
-    path: '/api/v1/custom-rules/{id}',
-    group,
-    summary: 'Delete a detection rule',
-    description: 'Its tag stays, with its assignments.',
-    permission: 'custom_rules.manage',
-    params: RulePath,
-    replies: { 204: { description: 'It is gone.' } },
-    errors: ['not_found', 'checking.built_in_rule'],
-    handle: async ({ caller, params }) => {
-      const rule = await findOwnRule(parts, caller, params.id);
-      if (rule.built_in)
-        throw new ApiError('checking.built_in_rule', 'This rule comes with Adsweep: set is_active to false instead.');
-      await parts.rules.remove(rule);
-      return noContent();
-    },
   });
 }
 

@@ -1,12 +1,11 @@
-import { newId } from '@adsweep/shared/ids.ts';
 import type { Issue } from '@adsweep/shared/validation/issue.ts';
 import { Type } from 'typebox';
-import { ApiError, notFound } from '../../http/api-error.ts';
+import { ApiError } from '../../http/api-error.ts';
 import type { Caller } from '../../http/caller.ts';
-import { created, noContent, ok, type Route, route } from '../../http/route.ts';
+import { type ResourceRequest, resource } from '../../http/resource-routes.ts';
+import { ok, type Route, route } from '../../http/route.ts';
 import { parseTaxonomy } from './parse-taxonomy.ts';
-import type { TaxonomyRecord } from './taxonomy.ts';
-import { treeIssues, treeOf } from './taxonomy.ts';
+import { type TaxonomyRecord, treeIssues, treeOf } from './taxonomy.ts';
 import {
   type NodeIn,
   ParsedTaxonomySchema,
@@ -18,76 +17,96 @@ import {
 } from './taxonomy-in.ts';
 import type { TaxonomyStore } from './taxonomy-store.ts';
 
-export type TaxonomyParts = { taxonomies: TaxonomyStore };
-
 /** Active taxonomies of one organization: all of them are part of each question to the model. */
 const TAXONOMIES_MAX = 5;
 
 const group = 'Custom taxonomies';
 const permission = 'custom_taxonomies.manage';
 const path = '/api/v1/custom-taxonomies';
-const onePath = `${path}/{taxonomy_id}` as const;
-const params = Type.Object({ taxonomy_id: Type.String({ description: 'The taxonomy.' }) });
 
 /** Operations on an organization's own taxonomies, by which a model classifies its scans. */
-export function taxonomyRoutes(parts: TaxonomyParts): Route<Caller>[] {
+export function taxonomyRoutes({ taxonomies: store }: { taxonomies: TaxonomyStore }): Route<Caller>[] {
+  const common = {
+    ...{ group, path, id: { name: 'taxonomy_id', description: 'The taxonomy.' }, noun: 'taxonomy' },
+    permission: { read: 'scans.read', write: permission } as const,
+  };
+  const items = resource<TaxonomyRecord>({ ...common, schema: TaxonomyItemSchema, presenter: () => presentItem });
+  const taxonomies = resource<TaxonomyRecord>({ ...common, schema: TaxonomySchema, presenter: () => present });
   return [
-    listRoute(parts),
-    createRoute(parts),
+    items.list({
+      summary: 'List custom taxonomies',
+      query: {
+        include_inactive: Type.Optional(Type.Boolean({ default: false, description: 'Deleted ones too.' })),
+      },
+      reply: 'Your taxonomies, oldest first.',
+      rows: async ({ organizationId, query }) =>
+        (await store.all(organizationId)).filter(({ is_active }) => is_active || query.include_inactive === true),
+    }),
+    taxonomies.create({
+      summary: 'Create a custom taxonomy',
+      description: 'Where a model is set, later scans have their place in it in `classification.custom_taxonomies`.',
+      body: TaxonomyInSchema,
+      reply: 'The taxonomy.',
+      errors: ['custom_taxonomies.too_many'],
+      refine: ({ body, refused }) => nodeIssues(body.nodes, refused),
+      create: async ({ organizationId: organization_id, id, body, now }) => {
+        const earlier = await store.find(organization_id, id);
+        if (earlier) return earlier;
+        const all = await requireCapacity(store, organization_id);
+        const taxonomy: TaxonomyRecord = {
+          ...{ _id: id, organization_id, name: body.name.trim(), slug: freeSlug(body.name, all) },
+          ...{ description: body.description ?? '', is_active: true, version: 1, nodes: treeOf(body.nodes ?? []) },
+          ...{ created_at: now, updated_at: now },
+        };
+        await store.insert(taxonomy);
+        return taxonomy;
+      },
+    }),
     parseRoute(),
-    readRoute(parts),
-    replaceRoute(parts),
-    activityRoute(parts, 'delete'),
-    activityRoute(parts, 'restore'),
+    taxonomies.read({
+      summary: 'Read a custom taxonomy',
+      reply: 'The taxonomy.',
+      find: ({ organizationId, id }) => store.find(organizationId, id),
+    }),
+    taxonomies.change({
+      method: 'PUT',
+      summary: 'Change a custom taxonomy',
+      description:
+        '`nodes` is replaced as a whole, and the version goes up; what is absent stays. Scans keep what they have.',
+      body: TaxonomyPutSchema,
+      reply: 'The taxonomy.',
+      refine: ({ body, refused }) => nodeIssues(body.nodes, refused),
+      change: ({ organizationId, id, body: { nodes, ...words }, now }) =>
+        store.change(organizationId, id, { ...words, ...(nodes && { nodes: treeOf(nodes) }), updated_at: now }),
+    }),
+    taxonomies.command({
+      method: 'DELETE',
+      summary: 'Delete a custom taxonomy',
+      description: 'Later scans are not classified by it; it can be restored.',
+      reply: 'It counts no longer.',
+      run: (request) => setActive(store, request, false),
+    }),
+    taxonomies.command({
+      method: 'POST',
+      below: 'restore',
+      summary: 'Restore a custom taxonomy',
+      reply: 'It counts again.',
+      errors: ['custom_taxonomies.too_many'],
+      run: (request) => setActive(store, request, true),
+    }),
   ];
 }
 
-function listRoute({ taxonomies }: TaxonomyParts): Route<Caller> {
-  return route({
-    method: 'GET',
-    path,
-    group,
-    summary: 'List custom taxonomies',
-    permission: 'scans.read',
-    query: Type.Object(
-      { include_inactive: Type.Optional(Type.Boolean({ default: false, description: 'Deleted ones too.' })) },
-      { additionalProperties: false },
-    ),
-    replies: { 200: { description: 'Your taxonomies, oldest first.', schema: Type.Array(TaxonomyItemSchema) } },
-    handle: async ({ caller, query }) => {
-      const all = await taxonomies.all(caller.organizationId);
-      return ok(all.filter(({ is_active }) => is_active || query.include_inactive === true).map(presentItem));
-    },
-  });
-}
-
-function createRoute({ taxonomies }: TaxonomyParts): Route<Caller> {
-  return route({
-    method: 'POST',
-    path,
-    group,
-    summary: 'Create a custom taxonomy',
-    description: 'Where a model is set, later scans have their place in it in `classification.custom_taxonomies`.',
-    permission,
-    body: TaxonomyInSchema,
-    replies: { 201: { description: 'The taxonomy.', schema: TaxonomySchema } },
-    errors: ['custom_taxonomies.too_many'],
-    refine: ({ body, refused }) => nodeIssues(body.nodes, refused),
-    handle: async ({ caller, body, recordId = newId() }) => {
-      const { organizationId: organization_id } = caller;
-      const earlier = await taxonomies.find(organization_id, recordId);
-      if (earlier) return created(present(earlier));
-      const all = await requireCapacity(taxonomies, organization_id);
-      const now = new Date();
-      const taxonomy: TaxonomyRecord = {
-        ...{ _id: recordId, organization_id, name: body.name.trim(), slug: freeSlug(body.name, all) },
-        ...{ description: body.description ?? '', is_active: true, version: 1, nodes: treeOf(body.nodes ?? []) },
-        ...{ created_at: now, updated_at: now },
-      };
-      await taxonomies.insert(taxonomy);
-      return created(present(taxonomy));
-    },
-  });
+/** Deletes or restores a taxonomy; null: there is none. */
+async function setActive(
+  store: TaxonomyStore,
+  { organizationId, id, now }: ResourceRequest,
+  is_active: boolean,
+): Promise<TaxonomyRecord | null> {
+  const found = await store.find(organizationId, id);
+  if (!found) return null;
+  if (is_active && !found.is_active) await requireCapacity(store, organizationId);
+  return store.change(organizationId, id, { is_active, updated_at: now });
 }
 
 function parseRoute(): Route<Caller> {
@@ -101,71 +120,6 @@ function parseRoute(): Route<Caller> {
     body: TaxonomyTextSchema,
     replies: { 200: { description: 'Its nodes, and what was brought into form.', schema: ParsedTaxonomySchema } },
     handle: ({ body }) => ok(parseTaxonomy(body.text)),
-  });
-}
-
-function readRoute({ taxonomies }: TaxonomyParts): Route<Caller> {
-  return route({
-    method: 'GET',
-    path: onePath,
-    group,
-    summary: 'Read a custom taxonomy',
-    permission: 'scans.read',
-    params,
-    replies: { 200: { description: 'The taxonomy.', schema: TaxonomySchema } },
-    errors: ['not_found'],
-    handle: async ({ caller, params }) => {
-      const taxonomy = await taxonomies.find(caller.organizationId, params.taxonomy_id);
-      if (!taxonomy) throw notFound('taxonomy');
-      return ok(present(taxonomy));
-    },
-  });
-}
-
-function replaceRoute({ taxonomies }: TaxonomyParts): Route<Caller> {
-  return route({
-    method: 'PUT',
-    path: onePath,
-    group,
-    summary: 'Change a custom taxonomy',
-    description:
-      '`nodes` is replaced as a whole, and the version goes up; what is absent stays. Scans keep what they have.',
-    permission,
-    params,
-    body: TaxonomyPutSchema,
-    replies: { 200: { description: 'The taxonomy.', schema: TaxonomySchema } },
-    errors: ['not_found'],
-    refine: ({ body, refused }) => nodeIssues(body.nodes, refused),
-    handle: async ({ caller, params, body }) => {
-      const { nodes, ...words } = body;
-      const set = { ...words, ...(nodes && { nodes: treeOf(nodes) }), updated_at: new Date() };
-      const taxonomy = await taxonomies.change(caller.organizationId, params.taxonomy_id, set);
-      if (!taxonomy) throw notFound('taxonomy');
-      return ok(present(taxonomy));
-    },
-  });
-}
-
-function activityRoute({ taxonomies }: TaxonomyParts, verb: 'delete' | 'restore'): Route<Caller> {
-  const isRestored = verb === 'restore';
-  return route({
-    method: isRestored ? 'POST' : 'DELETE',
-    path: isRestored ? `${onePath}/restore` : onePath,
-    group,
-    summary: isRestored ? 'Restore a custom taxonomy' : 'Delete a custom taxonomy',
-    description: isRestored ? '' : 'Later scans are not classified by it; it can be restored.',
-    permission,
-    params,
-    replies: { 204: { description: isRestored ? 'It counts again.' : 'It counts no longer.' } },
-    errors: isRestored ? ['not_found', 'custom_taxonomies.too_many'] : ['not_found'],
-    handle: async ({ caller, params }) => {
-      const { organizationId } = caller;
-      const found = await taxonomies.find(organizationId, params.taxonomy_id);
-      if (!found) throw notFound('taxonomy');
-      if (isRestored && !found.is_active) await requireCapacity(taxonomies, organizationId);
-      await taxonomies.change(organizationId, found._id, { is_active: isRestored, updated_at: new Date() });
-      return noContent();
-    },
   });
 }
 
