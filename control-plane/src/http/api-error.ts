@@ -1,10 +1,10 @@
 import type { Issue } from '@adsweep/shared/validation/issue.ts';
 import { codeOf, ERRORS, type ErrorCode } from './errors.ts';
 
-/** The most problems that one answer tells, so that a hostile body cannot make it large. */
+/** Maximum number of problems in a response, so that a hostile body cannot make it large. */
 const ITEMS_MAX = 100;
 
-/** A refusal: `detail` is for the client, `cause` for the log alone. */
+/** An error response: `detail` is for the client, `cause` is only logged. */
 export class ApiError extends Error {
   readonly code: ErrorCode;
   readonly detail: string | Issue[];
@@ -26,14 +26,14 @@ export class ApiError extends Error {
   }
 }
 
-/** A 422 with the first hundred items and one that says that there are more; how many, where `isWhole`: the items are all there are. */
+/** A 422 with the first hundred issues, and one about the number of further ones. `isWhole` false: there are more than `issues`. */
 export function refused(issues: Issue[], isWhole = true): ApiError {
   if (issues.length <= ITEMS_MAX && isWhole) return new ApiError(codeOf(issues), issues);
-  const told = issues.slice(0, ITEMS_MAX);
-  const left = issues.length - told.length;
+  const shown = issues.slice(0, ITEMS_MAX);
+  const left = issues.length - shown.length;
   const msg = isWhole ? `And ${left} more ${left === 1 ? 'problem' : 'problems'}.` : 'And more problems.';
-  return new ApiError(codeOf(issues), [...told, { loc: ['body'], msg, type: 'too_many_problems', ctx: {} }]);
+  return new ApiError(codeOf(issues), [...shown, { loc: ['body'], msg, type: 'too_many_problems', ctx: {} }]);
 }
 
-/** A 404 for `what`, such as `scan`: missing and another organization's look the same. */
+/** A 404 for `what`, such as `scan`. The same for items of other organizations. */
 export const notFound = (what: string): ApiError => new ApiError('not_found', `There is no such ${what}.`);

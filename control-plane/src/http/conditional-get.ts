@@ -2,25 +2,25 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { ByteRange } from '../platform/object-store.ts';
 import type { Answer } from './route.ts';
 
-/** `answer` under `etag` (with its quotes), or 304 where the client has that one already (RFC 9110 13.1.2). */
+/** `answer` under `etag` (with its quotes), or 304 if the client has that version (RFC 9110 13.1.2). */
 export function conditional(headers: IncomingHttpHeaders, etag: string, answer: Answer): Answer {
   const tagged = { ...answer.headers, ETag: etag };
   return matches(headers['if-none-match'], etag) ? { status: 304, headers: tagged } : { ...answer, headers: tagged };
 }
 
-/** Whether `If-None-Match` names the tag: weakly compared, as the RFC asks. */
+/** Whether `If-None-Match` contains the tag, by weak comparison (RFC 9110 13.1.2). */
 export function matches(ifNoneMatch: string | undefined, etag: string): boolean {
   if (ifNoneMatch === undefined) return false;
   if (ifNoneMatch.trim() === '*') return true;
-  const bare = (tag: string) => tag.trim().replace(/^W\//, '');
-  return ifNoneMatch.split(',').some((tag) => bare(tag) === bare(etag));
+  const withoutWeakness = (tag: string) => tag.trim().replace(/^W\//, '');
+  return ifNoneMatch.split(',').some((tag) => withoutWeakness(tag) === withoutWeakness(etag));
 }
 
 const SINGLE = /^bytes=(\d{0,15})-(\d{0,15})$/;
 
 /**
- * The part that a `Range` header asks for of something with `bytes` bytes (RFC 9110, 14.2). `whole` where it asks for none: also for
- * several parts at once, other units and texts that are no range, which the RFC lets a server ignore; `none` where nothing lies in it.
+ * The byte range that a `Range` header requests of a representation of `bytes` bytes (RFC 9110, 14.2). `whole`: no range, or one that a
+ * server may ignore: several ranges, another unit, invalid syntax. `none`: not satisfiable.
  */
 export function byteRange(header: string | undefined, bytes: number): ByteRange | 'whole' | 'none' {
   const [, first = '', last = ''] = SINGLE.exec(header?.replaceAll(' ', '') ?? '') ?? [];

@@ -4,8 +4,8 @@ import { insertOnce } from '../platform/insert-once.ts';
 import type { Collection, Store } from '../platform/store.ts';
 
 /**
- * A request that a client marked with an `Idempotency-Key`. `record_id` is the id that what it creates must have, so that a request
- * that is run again after a crash creates nothing twice. `answer` null: it is still running, since `started_at`.
+ * A request with an `Idempotency-Key`. `record_id` is the id of the record that it creates, so that a request which is run again after a
+ * crash creates nothing twice. `answer` null: it is still running, since `started_at`.
  */
 type Remembered = {
   _id: string;
@@ -23,7 +23,7 @@ export type Begun =
   | { run: false; refusal: 'key_reused' | 'in_progress' };
 
 const LIFETIME_MS = 24 * 60 * 60 * 1000;
-/** A request that runs longer was interrupted: whoever sends it again runs it again. */
+/** A request that runs longer was interrupted; it is run again when it is repeated. */
 const INTERRUPTED_AFTER_MS = 60_000;
 
 /** The only code that accesses the remembered requests. `scope` says where `key`, the client's, counts (`idempotencyScope`). */
@@ -80,7 +80,7 @@ function newRecord(_id: string, fingerprint: string, now: Date): Remembered {
   return { _id, fingerprint, record_id: newId(), answer: null, started_at: now, expires_at };
 }
 
-/** Keys are the client's text, up to 255 characters of anything; hashed, they are an id like any other. */
+/** Hashed, because keys are arbitrary text of up to 255 characters. */
 function idOf(scope: string, key: string): string {
   return createHash('sha256')
     .update(JSON.stringify([scope, key]))

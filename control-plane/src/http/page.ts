@@ -3,7 +3,7 @@ import { given } from '@adsweep/shared/validation/given.ts';
 import type { Issue } from '@adsweep/shared/validation/issue.ts';
 import { type TSchema, Type } from 'typebox';
 
-/** The last page that can be asked for. */
+/** The last page that can be requested. */
 const PAGE_MAX = 1_000_000;
 
 /** Query parameters of every paged list. */
@@ -12,7 +12,7 @@ export const pageQuery = {
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: PAGE_LIMIT_MAX, default: PAGE_LIMIT_DEFAULT })),
 };
 
-/** Which page is asked for; the first one of the usual size where nothing is said. */
+/** The requested page; by default the first one of the default size. */
 export type PageQuery = { page?: number; limit?: number };
 
 /** The envelope of a page of `item`s. */
@@ -25,7 +25,7 @@ export const pageSchema = (item: TSchema) =>
     pages: Type.Integer(),
   });
 
-/** Which rows a page holds. */
+/** The rows of a page. */
 export function rowsOf({ page = 1, limit = PAGE_LIMIT_DEFAULT }: PageQuery): { skip: number; limit: number } {
   return { skip: (page - 1) * limit, limit };
 }
@@ -35,10 +35,10 @@ export function presentPage<T>(items: T[], total: number, { page = 1, limit = PA
   return { items, total, page, limit, pages: Math.ceil(total / limit) };
 }
 
-/** Where a page of a list, newest first, ends: its last row. */
+/** The position of a row in a list, newest first: the last row of a page. */
 export type Place = { at: Date; id: string };
 
-/** Query parameters of a list that can be read on from a place. */
+/** Query parameters of a list with cursors. */
 export type CursorQuery = { cursor?: string; page?: number };
 
 export const CURSOR_DESCRIPTION =
@@ -46,10 +46,10 @@ export const CURSOR_DESCRIPTION =
 
 const ENCODED = /^(\d{1,15})\.([\x21-\x7e]{1,100})$/;
 
-/** A place as clients carry it; what it says is not for them. */
+/** Encodes a position as an opaque text for clients. */
 export const encodeCursor = ({ at, id }: Place): string => Buffer.from(`${at.getTime()}.${id}`).toString('base64url');
 
-/** The place that a cursor stands for, or null for a text that is none. */
+/** The position in a cursor; null if the text is not a cursor. */
 export function decodeCursor(cursor: string): Place | null {
   const [, at, id] = ENCODED.exec(Buffer.from(cursor, 'base64url').toString('latin1')) ?? [];
   if (at === undefined || id === undefined) return null;
@@ -57,7 +57,7 @@ export function decodeCursor(cursor: string): Place | null {
   return encodeCursor(place) === cursor ? place : null;
 }
 
-/** What the forms of the parameters cannot say: a text that is no cursor, a cursor together with a page. */
+/** Issues beyond the schema: an invalid cursor, or a cursor together with a page. */
 export function cursorIssues({ cursor, page }: CursorQuery): Issue[] {
   if (cursor === undefined) return [];
   const issues: Issue[] = [];

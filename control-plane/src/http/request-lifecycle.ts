@@ -59,16 +59,16 @@ function refuseUnserved(status: number): void {
     throw new ApiError('method_not_allowed', 'This path does not take this method.');
 }
 
-/** The one place that turns an error into a response: public text to the client, the cause to the log. */
+/** Sends the response for an error: public text to the client, the cause to the log. All errors are answered here. */
 export function answerError(context: Context, error: unknown, log: Logger): void {
   if (error instanceof ConnectionLost) {
-    log.info({ cause: error.cause }, 'the client went away');
+    log.info({ cause: error.cause }, 'the client disconnected');
     context.respond = false;
     context.res.destroy();
     return;
   }
   const refusal = error instanceof ApiError ? error : asApiError(error);
-  // A 503 says that a part is away; whoever watches that part logs its outage, once and not per request.
+  // The outage behind a 503 is logged once by the code that monitors the component, not for each request.
   if (refusal.status === 500) log.error({ code: refusal.code, cause: refusal.cause }, 'a request failed');
   else if (refusal.cause) log.debug({ code: refusal.code, cause: refusal.cause }, 'a request was refused');
   context.status = refusal.status;
@@ -77,7 +77,7 @@ export function answerError(context: Context, error: unknown, log: Logger): void
   context.body = { detail: refusal.detail, code: refusal.code };
 }
 
-/** Errors of the router (a path that cannot be decoded) carry a status of their own; whatever else is thrown broke on our side. */
+/** Errors of the router (a path that cannot be decoded) have a status; all others are internal errors. */
 function asApiError(error: unknown): ApiError {
   const status = error instanceof Error && 'status' in error ? error.status : 500;
   if (status === 400 || status === 404) return new ApiError('not_found', 'There is nothing at this path.');
@@ -88,19 +88,19 @@ function asApiError(error: unknown): ApiError {
 const storageFull = (cause: unknown) =>
   new ApiError('storage.full', 'There is no room left to store this.', { cause, headers: { 'Retry-After': '10' } });
 
-/** What a connection says when the other side closed it; a store that breaks off says something else. */
+/** Error codes of a connection that the client closed. Errors of the store have others. */
 const CLOSED_BY_CLIENT = new Set<unknown>(['EPIPE', 'ECONNRESET', 'ERR_STREAM_PREMATURE_CLOSE']);
 
-/** Logs a response that was interrupted while it was sent; a client that goes away needs no attention. */
+/** Logs a response that could not be sent completely, at debug level if the client disconnected. */
 export function logUnsent(cause: unknown, log: Logger): void {
   const isClient = cause instanceof Error && 'code' in cause && CLOSED_BY_CLIENT.has(cause.code);
   log[isClient ? 'debug' : 'error']({ cause }, 'an answer could not be sent');
 }
 
-/** Lines a minute for one route and status; more are told by their number. Metrics count them all. */
+/** Log lines per minute, route and status; further refusals are only counted. Metrics count all. */
 const LINES_MAX = 10;
 const WINDOW_MS = 60_000;
-/** Routes and statuses are closed sets; a bound all the same. */
+/** An upper bound, although routes and statuses are closed sets. */
 const KINDS_MAX = 1_000;
 
 export type Refusal = { request_id: string; method: string; route: string; status: number; ms: number };
@@ -108,8 +108,8 @@ export type Refusal = { request_id: string; method: string; route: string; statu
 type Window = { since: number; lines: number; left: number };
 
 /**
- * Logs refusals (4xx) so that nobody can fill a disk with them: the first ten of a route and status a minute, and how many more there
- * were with the first line after it. `now` in ms.
+ * Logs refusals (4xx) at a limited rate, so that clients cannot fill the disk: the first ten of a route and status per minute, and the
+ * number of the others with the next line. `now` in ms.
  */
 export function refusalLog(now: () => number = Date.now) {
   const windows = new Map<string, Window>();

@@ -13,7 +13,7 @@ export type Incoming<Caller, P = unknown, Q = unknown, B = unknown> = {
   body: B;
   headers: IncomingHttpHeaders;
   stream: IncomingMessage;
-  /** The id that what is created must have, where the client marked its request with an `Idempotency-Key`. */
+  /** The id of the record to be created, if the request has an `Idempotency-Key`. */
   recordId?: string;
 };
 
@@ -24,9 +24,8 @@ export type Answer = { status: number; body?: unknown; type?: string; headers?: 
 export type Reply = { description: string; schema?: TSchema; content?: string };
 
 /**
- * An operation as data: what is checked, what is documented and what is done come from the same value.
- * `path` writes parameters as `{id}`. `refine` finds problems the schema cannot say; it sees the valid part of the request, and its items are reported
- * together with the schema's.
+ * An operation as data: validation, documentation and behaviour come from one value. Parameters in `path` are written as `{id}`. `refine`
+ * returns issues beyond the schema; it gets the valid part of the request, and its issues are reported together with those of the schema.
  */
 export type Route<Caller = unknown> = {
   method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
@@ -37,13 +36,13 @@ export type Route<Caller = unknown> = {
   permission: RoutePermission;
   params: TObject;
   query: TObject;
-  /** For the documentation alone: whoever reads a header checks it. */
+  /** For the documentation only: the code that reads a header validates it. */
   headers?: TObject;
   body: TSchema | null;
   bodyBounds?: BodyBounds;
-  /** A list in the body: what is wrong with one of its items is told with its place, `rules[2]: ...`. */
+  /** A list in the body: messages about its items start with their index, `rules[2]: ...`. */
   numberedItems?: string;
-  /** The answer holds a secret that is kept nowhere else. */
+  /** The response contains a secret that is stored nowhere else. */
   answersSecret?: boolean;
   replies: Record<number, Reply>;
   errors: readonly ErrorCode[];
@@ -54,8 +53,8 @@ export type Route<Caller = unknown> = {
 };
 
 /**
- * A request without what the schema refused of it. `refused` names the top-level body fields that were; it is null where the body is
- * no object at all.
+ * A request without the fields that the schema refused. `refused`: the names of refused top-level body fields; null if the body is not an
+ * object.
  */
 export type ValidPart<Caller, B = unknown, Q = unknown> = {
   caller: Caller;

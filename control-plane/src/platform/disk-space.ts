@@ -1,6 +1,6 @@
 import { statfs } from 'node:fs/promises';
 
-/** There is less free space than is kept in reserve: nothing large is taken. */
+/** The free disk space is below the reserve: nothing large is accepted. */
 class DiskFull extends Error {}
 
 /** The free space of the disk that files are written to. */
@@ -26,7 +26,7 @@ const MONGODB_OUT_OF_DISK_SPACE = 14031;
 /** Redis refuses writes: no memory left (`noeviction`), or its own files cannot be written. */
 const REDIS_FULL = /^(OOM|MISCONF) /;
 
-/** Whether an error, or what caused it, is that there is no room left, on whatever it was written to. */
+/** Whether an error or its cause is that a disk or a store is full. */
 export function isDiskFull(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const { code, errcode } = error as { code?: unknown; errcode?: unknown };

@@ -1,7 +1,7 @@
 import { MongoBulkWriteError } from 'mongodb';
 import { type Collection, type Document, isDuplicateKey, type OptionalUnlessRequiredId } from './store.ts';
 
-/** Stores a record; one that a unique index takes for the same stays as it is. Answers whether it was new. */
+/** Inserts a record, unless a unique index has an equal one. Returns whether it was new. */
 export async function insertOnce<T extends Document>(
   collection: Pick<Collection<T>, 'insertOne'>,
   record: OptionalUnlessRequiredId<T>,
@@ -15,7 +15,7 @@ export async function insertOnce<T extends Document>(
   }
 }
 
-/** Stores records in one write, each as `insertOnce` does. Answers for each, in their order, whether it was new. */
+/** Inserts records in one write, each like `insertOnce`. Returns for each, in order, whether it was new. */
 export async function insertAllOnce<T extends Document>(
   collection: Pick<Collection<T>, 'insertOne' | 'insertMany'>,
   records: OptionalUnlessRequiredId<T>[],
@@ -33,12 +33,12 @@ export async function insertAllOnce<T extends Document>(
 
 const DUPLICATE_KEY = 11000;
 
-/** Which records of a write were there before; null where anything else went wrong as well. */
+/** Indexes of the duplicates in a bulk write; null if it also failed for another reason. */
 function duplicatesIn(error: unknown): Set<number> | null {
   if (!(error instanceof MongoBulkWriteError)) return null;
   const failures = [error.writeErrors].flat();
   const areDuplicates = failures.length > 0 && failures.every(({ code }) => code === DUPLICATE_KEY);
-  // The driver tells duplicates first, and what the other servers could not confirm beside them.
+  // An error about duplicates can hide a write concern error: then the other records are not confirmed.
   const isConfirmed = !error.result.getWriteConcernError?.();
   return areDuplicates && isConfirmed ? new Set(failures.map(({ index }) => index)) : null;
 }

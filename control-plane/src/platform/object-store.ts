@@ -9,31 +9,31 @@ import { coalesce } from '@adsweep/shared/service/coalesce.ts';
 /** Bytes by key. A key is a path of safe segments, such as `scans/<id>/<fence>/landing-0.webp`. */
 export type ObjectStore = {
   /**
-   * Stores all of `source` under `key`, or nothing when it fails; what stood there before is replaced at once. What is stored survives a
-   * power cut from then on.
+   * Stores all of `source` under `key`, replacing any earlier object atomically; nothing if it fails. When it resolves, the object survives
+   * a power cut.
    */
   put(key: string, source: Readable | Uint8Array): Promise<void>;
-  /** The bytes, or those of `range` alone, and how many there are in all; null where there is nothing under `key`. */
+  /** The object or a range of it, and its total size; null if there is none. */
   get(key: string, range?: ByteRange): Promise<StoredObject | null>;
-  /** Removes what is under `key`, or all keys below it. Nothing there is no error. */
+  /** Removes the object `key`, or all objects below it. Does nothing if there is none. */
   delete(key: string): Promise<void>;
-  /** All that is stored below `key`, folder by folder, in no order. May leave out what is stored or removed meanwhile. */
+  /** All objects below `key`, folder by folder, in no particular order. May miss objects that are stored or removed during the walk. */
   walk(key: string): AsyncGenerator<StoredFolder>;
   /** Removes the folder `key` where it is empty. */
   removeEmptyFolder(key: string): Promise<void>;
-  /** Removes what uploads left that broke off, last written to before `before`; answers how many files went. */
+  /** Removes the temporary files of interrupted uploads, last written before `before`; returns how many. */
   removeTemporary(before: Date): Promise<number>;
 };
 
 /** The first and the last byte of a part, counted from 0. */
 export type ByteRange = { start: number; end: number };
 
-/** A stored object; whoever asked for it reads or destroys the stream. */
+/** A stored object. The caller must read or destroy the stream. */
 export type StoredObject = { stream: Readable; bytes: number };
 
 const SEGMENT = /^[A-Za-z0-9_-][A-Za-z0-9._-]{0,199}$/;
 const TEMPORARY = '.incoming';
-/** A folder that is emptied and removed just before a file is moved into it is made again, so often. */
+/** Attempts to create a folder that is removed concurrently just before a file is moved into it. */
 const MOVES_MAX = 20;
 
 /** Objects as files below `root`. A file appears whole, under its own name, or not at all. */
@@ -41,7 +41,7 @@ export async function openDiskObjects(root: string): Promise<ObjectStore> {
   await mkdir(join(root, TEMPORARY), { recursive: true });
   const syncFolders = syncFoldersBelow(root);
 
-  /** Gives a file that is on the disk the name `path`, and brings this name to the disk. */
+  /** Renames a synced file to `path`, and syncs the folders. */
   const moveTo = async (path: string, temporary: string, attempt = 1): Promise<void> => {
     try {
       await mkdir(dirname(path), { recursive: true });
@@ -113,10 +113,10 @@ function pathOf(root: string, key: string): string {
   return join(root, ...segments);
 }
 
-/** Brings the names in a folder, and in the folders above it up to and with `root`, to the disk. */
+/** Syncs a folder and its parents, up to and including `root`, to the disk. */
 export type SyncFolders = (folder: string) => Promise<void>;
 
-/** Callers that come while a folder is being synced share its next sync. A folder that is gone by then rejects (ENOENT). */
+/** Callers during a sync of a folder share its next one. Rejects with ENOENT if the folder was removed. */
 export function syncFoldersBelow(root: string): SyncFolders {
   const syncs = new Map<string, { run: () => Promise<void>; callers: number }>();
 
@@ -150,12 +150,12 @@ async function syncFolder(folder: string): Promise<void> {
 /** A folder of stored objects: when names in it last changed, and the objects that lie in it, not those below it. */
 export type StoredFolder = { key: string; modified: Date; objects: { key: string; modified: Date }[] };
 
-/** So many objects of one folder are told together; a fuller folder is told in several parts. */
+/** Maximum number of objects per yielded part of a folder. */
 const OBJECTS_AT_ONCE = 200;
 
 /**
- * The folder `path` and all below it, the lower ones first; `key` is what it is called. Reads on as it is asked, so that no folder, however
- * full, is held in memory. What vanishes on the way is left out.
+ * Walks the folder `path`, named `key`, and all below it, children first. Reads lazily, so that large folders are never in memory as a
+ * whole. Skips what is removed during the walk.
  */
 export async function* walkFolders(path: string, key: string): AsyncGenerator<StoredFolder> {
   const [folder, modified] = [await openFolder(path), await modifiedAt(path)];

@@ -12,8 +12,8 @@ export type RedisClient = Redis;
 
 /**
  * A connection to `url` (`redis://`, `rediss://` or `unix:///path`; `redis+cluster://` and `rediss+cluster://` name one node of a Redis
- * Cluster or several, separated by commas). It answers before Redis does and reconnects for ever: while Redis is
- * away each command fails within two seconds, and the log says so once.
+ * Cluster or several, separated by commas). Returns before it is connected, and reconnects for ever. While Redis is unavailable, each command
+ * fails within two seconds, and the outage is logged once.
  */
 export function openRedis(url: string, logger: Logger): RedisClient {
   const redis = CLUSTER_URL.test(url)
@@ -36,7 +36,7 @@ const retryStrategy = (times: number) => Math.min(50 * times, RECONNECT_MAX_MS);
 function openCluster(url: string): RedisClient {
   const [, scheme = '', credentials, hosts = ''] = CLUSTER_URL.exec(url) ?? [];
   const urls = hosts.split(',').map((host) => new URL(`${scheme}://${credentials ? `${credentials}@` : ''}${host}`));
-  const nodes = urls.map(({ hostname, port }) => ({ host: bare(hostname), port: Number(port || 6379) }));
+  const nodes = urls.map(({ hostname, port }) => ({ host: withoutBrackets(hostname), port: Number(port || 6379) }));
   const { username, password } = urls[0]!;
   const own = { username: decodeURIComponent(username), password: decodeURIComponent(password) };
   const redisOptions = { ...own, ...CONNECTION, ...(scheme === 'rediss' ? { tls: {} } : {}) };
@@ -45,7 +45,7 @@ function openCluster(url: string): RedisClient {
 }
 
 /** A host name of a URL; an IPv6 address without its brackets. */
-const bare = (hostname: string): string => hostname.replace(/^\[|\]$/g, '');
+const withoutBrackets = (hostname: string): string => hostname.replace(/^\[|\]$/g, '');
 
 /** The servers that hold keys: the one, or the masters of a cluster. */
 export function serversOf(redis: RedisClient): RedisClient[] {
@@ -90,7 +90,7 @@ function addressOf(url: string) {
     throw new Error(`REDIS_URL has the scheme ${protocol}, not redis:, rediss: or unix:`);
   return {
     ...credentials,
-    host: bare(hostname),
+    host: withoutBrackets(hostname),
     port: Number(port || 6379),
     db: Number(pathname.slice(1) || 0),
     ...(protocol === 'rediss:' ? { tls: {} } : {}),

@@ -1,4 +1,4 @@
-/** The most answers that are remembered. */
+/** Maximum number of cached values. */
 const REMEMBERED_MAX = 10_000;
 
 type Remembered<T> = { answer: Promise<T>; until: number };
@@ -22,7 +22,7 @@ export function rememberBriefly<T>(
   const recall = (key: string): Promise<T> => {
     const known = remembered.get(key);
     if (known && known.until > now()) return known.answer;
-    // All of them are old before long; nobody can make this grow without end.
+    // Entries expire soon; clearing all keeps the map bounded.
     if (remembered.size >= REMEMBERED_MAX) remembered.clear();
     const answer = load(key);
     remembered.set(key, { answer, until: now() + ms });

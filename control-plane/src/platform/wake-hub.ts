@@ -15,8 +15,8 @@ export type WakeHub = {
 
 const CHANNEL = 'adsweep:wake:';
 
-/** Whoever waits looks this often while hints of other processes do not arrive. */
-const LOOK_WITHOUT_HINTS_MS = 1_000;
+/** Polling interval of waiting loops while hints of other processes do not arrive. */
+const POLL_WITHOUT_HINTS_MS = 1_000;
 
 /**
  * A hub over Redis publish/subscribe, on a connection of its own. Processes with waiting loops are listed in Redis; a hint goes to one
@@ -57,10 +57,10 @@ export function openWakeHub(redis: RedisClient): WakeHub {
   const signalOf = (topic: WakeTopic) => ({
     ...signals[topic],
     async wait(ms: number, stop?: AbortSignal): Promise<void> {
-      // What came before this process was listed told nobody here: the caller looks once more, which answers a call that was kept as well.
+      // Hints sent before this process was listed did not reach it: the caller polls once more, which also uses up a kept raise.
       if (connected && !stop?.aborted && !waiting.isListed(topic) && (await waiting.list(topic)))
         return signals[topic].wait(0, stop);
-      await signals[topic].wait(connected ? ms : Math.min(ms, LOOK_WITHOUT_HINTS_MS), stop);
+      await signals[topic].wait(connected ? ms : Math.min(ms, POLL_WITHOUT_HINTS_MS), stop);
     },
   });
   const listed = { jobs: signalOf('jobs'), checks: signalOf('checks'), outbox: signalOf('outbox') };
@@ -78,7 +78,7 @@ export function openWakeHub(redis: RedisClient): WakeHub {
   };
 }
 
-/** Hints that reach this process alone. */
+/** Hints within this process only. */
 export function singleProcessHints(): Omit<WakeHub, 'stop'> {
   const signals = createSignals();
   return {
@@ -94,7 +94,7 @@ const createSignals = (): Record<WakeTopic, WakeSignal> => ({
   outbox: createWakeSignal(1),
 });
 
-/** Calls `send` for one count of a topic at a time: what arises meanwhile is sent together. */
+/** Calls `send` once at a time per topic; counts that arrive in the meantime are sent together. */
 function gatherer(send: (topic: WakeTopic, count: number) => Promise<void>): (topic: WakeTopic, count: number) => void {
   const unsent = { jobs: 0, checks: 0, outbox: 0 };
   const isSending = { jobs: false, checks: false, outbox: false };
@@ -114,18 +114,18 @@ function gatherer(send: (topic: WakeTopic, count: number) => Promise<void>): (to
   };
 }
 
-/** Reads `<topic> <count>`. Whoever can publish can write anything. */
+/** Parses `<topic> <count>`. Not trusted: any Redis client can publish. */
 function readHint(message: string): { topic: WakeTopic | undefined; count: number } {
   const [name, count] = message.split(' ');
   const safeCount = Math.min(Math.max(1, Math.floor(Number(count)) || 1), 1_000_000);
   return { topic: WAKE_TOPICS.find((topic) => topic === name), count: safeCount };
 }
 
-/** What there can be to do: crawl jobs to lease, scans to check, outbox entries to carry out. */
+/** Kinds of work: crawl jobs to lease, crawled scans to analyse, outbox entries to carry out. */
 export const WAKE_TOPICS = ['jobs', 'checks', 'outbox'] as const;
 export type WakeTopic = (typeof WAKE_TOPICS)[number];
 
-/** A process counts as one in which somebody waits for this long after it was listed, and is listed again in time. */
+/** A process counts as waiting for this long after it was listed; it is listed again before that. */
 const LISTED_MS = 15_000;
 export const LIST_AGAIN_EVERY_MS = 5_000;
 
@@ -135,15 +135,15 @@ const [awaitWork, wakeAnother] = ['await-work', 'wake-another'].map((name) =>
   loadScript(new URL(`scripts/${name}.lua`, import.meta.url)),
 );
 
-/** The list, in Redis, of the processes in which somebody waits, as process `self` sees it. Each listens on `channel` with its id behind it. */
+/** The list, in Redis, of processes with waiting loops, used by process `self`. Each subscribes to `channel` followed by its id. */
 export function waitingProcesses(redis: RedisClient, self: string, channel: string) {
-  /** Until when this process is listed, by its own clock; a little less than Redis thinks. */
+  /** Until when this process is listed, by its own clock; a little earlier than in Redis. */
   const listedUntil = { jobs: 0, checks: 0, outbox: 0 };
 
   return {
     isListed: (topic: WakeTopic): boolean => performance.now() < listedUntil[topic],
 
-    /** Lists this process; answers whether Redis took it. */
+    /** Lists this process; returns whether Redis confirmed it. */
     async list(topic: WakeTopic): Promise<boolean> {
       const until = performance.now() + LISTED_MS - LIST_AGAIN_EVERY_MS / 2;
       try {
@@ -155,12 +155,12 @@ export function waitingProcesses(redis: RedisClient, self: string, channel: stri
       return true;
     },
 
-    /** What the list says of this process is no longer known. */
+    /** To be called when the connection was lost: this process may no longer be listed. */
     forget(): void {
       for (const topic of WAKE_TOPICS) listedUntil[topic] = 0;
     },
 
-    /** Asks others to wake `count`; nobody waits here. */
+    /** Asks another process to wake `count` callers; none waits in this process. */
     async wakeOthers(topic: WakeTopic, count: number): Promise<void> {
       listedUntil[topic] = 0;
       const receivers = redis.isCluster ? 0 : 1;

@@ -1,19 +1,19 @@
-/** Raises that are kept for callers which were about to wait; a superfluous one costs one unnecessary look. */
+/** Maximum number of raises that are kept for later waits. A superfluous one costs an unnecessary poll. */
 const KEPT_MAX = 64;
 
-/** Notifies other parts of this process that there is work, so that they need not poll. */
+/** Notifies waiting loops of this process that there is work. */
 export type WakeSignal = {
   /** Wakes the longest-waiting caller; if none waits, returns false, and the next wait ends at once. */
   raise(): boolean;
-  /** Wakes up to `count` of those who wait; answers how many. */
+  /** Wakes up to `count` waiting callers; returns how many. */
   wakeWaiting(count: number): number;
-  /** How many wait. */
+  /** Number of waiting callers. */
   waiting(): number;
   /** Resolves when raised, after `ms`, or when `stop` is aborted. */
   wait(ms: number, stop?: AbortSignal): Promise<void>;
 };
 
-/** A signal that nobody has raised yet. `keptMax`: 1 where one look of one who waits finds all that there is. */
+/** A new signal. `keptMax` 1: for callers that find all work with one poll. */
 export function createWakeSignal(keptMax = KEPT_MAX): WakeSignal {
   const waiting = new Set<() => void>();
   let kept = 0;

@@ -15,8 +15,8 @@ export type AcceptDependencies = EvidenceDependencies & {
 };
 
 /**
- * Accepts a node's capture of a scan: at most one per attempt, whoever wakes up late. `repeated`: this very capture was accepted before,
- * its answer must have been lost. `lost`: the scan does not name the lease with this fence (any more), and nothing is kept.
+ * Accepts a node's capture of a scan, at most one per attempt. `repeated`: the same capture was accepted before, and its response was lost.
+ * `lost`: the scan is not leased under this fence; nothing is kept.
  */
 export async function acceptCapture(
   dependencies: AcceptDependencies,
@@ -39,7 +39,7 @@ export async function acceptCapture(
   return 'accepted';
 }
 
-/** The faster call may have been this very one, sent twice: what the scan names is kept. */
+/** Another call changed the scan first. If that was the same request sent twice, its evidence is kept. */
 async function afterLostRace(
   dependencies: AcceptDependencies,
   { _id, organization_id }: ScanRecord,

@@ -10,7 +10,7 @@ import type { ScanningDomain } from '../../scanning/scanning.ts';
 
 const zip = promisify(gzip);
 
-/** Every request that a capture saw; ours, so that no node can upload one. */
+/** All requests of a capture. The control plane writes this file; nodes cannot upload it. */
 const REQUESTS = 'requests.json.gz';
 
 const NAMES = {
@@ -21,17 +21,17 @@ const NAMES = {
   vast_documents: VAST_DOCUMENTS,
 };
 
-/** The large parts of a capture, apart from its record: all requests and the contents of sub-resources for a day (spec 8), documents. */
+/** The large parts of a capture, stored outside its record: documents, and for a day all requests and response bodies (spec 8). */
 export type BodyStore = ReturnType<typeof bodyStore>;
 
 export function bodyStore(artifacts: ScanningDomain['stores']['artifacts']) {
   return {
-    /** Stores all requests of a capture, also those that are not stored with the scan. */
+    /** Stores all requests of a capture, including those that its record does not contain. */
     async writeRequests(ref: AttemptRef, requests: NetworkRequest[], now: Date): Promise<void> {
       await artifacts.write(ref, REQUESTS, await zip(JSON.stringify(requests)), BODY_LIFETIME_MS, now);
     },
 
-    /** One of these parts as it is stored (gzipped JSON; markup: UTF-8), for whoever unpacks it elsewhere. */
+    /** Reads a part in its stored form (gzipped JSON; HTML: UTF-8), to be unpacked in another thread. */
     async packed(ref: AttemptRef, part: keyof typeof NAMES): Promise<Buffer | null> {
       const stored = await artifacts.open(ref, NAMES[part]);
       return stored && buffer(stored.stream);

@@ -5,8 +5,7 @@ import type { AttemptRef } from '../../scanning/artifacts/artifact.ts';
 import type { BodyStore } from './body-store.ts';
 
 /**
- * The capture that was accepted for a scan: `requests` are the stored ones, `requests_seen` how many there were; `artifacts` are as
- * measured here.
+ * The accepted capture of a scan. `capture.requests` are the stored ones of `requests_seen`; `artifacts` are as measured by the control plane.
  */
 export type CaptureRecord = {
   _id: string;
@@ -19,7 +18,7 @@ export type CaptureRecord = {
   created_at: Date;
 };
 
-/** One per attempt, so that the same result sent twice is the same record. */
+/** The id of an attempt's capture. A result that is sent twice has the same id. */
 export const captureIdOf = ({ scanId, fence }: AttemptRef): string => `${scanId}:${fence}`;
 
 /** The attempt in a capture's id. */
@@ -28,7 +27,7 @@ export function attemptOf(captureId: string): AttemptRef {
   return { scanId, fence: Number(fence) };
 }
 
-/** The capture that a scan names, or null where it names none. */
+/** Reads the capture of a scan; null if it has none. */
 export type ReadCapture = (scan: Pick<ScanRecord, 'capture'>) => Promise<CaptureRecord | null>;
 
 /** Reads captures by the id in the scan's summary. */
@@ -37,7 +36,7 @@ export const captureReader =
   async ({ capture }) =>
     capture && captures.find(capture.id);
 
-/** The capture that a scan names as gzipped JSON, or null where it names none. */
+/** Reads the capture of a scan as gzipped JSON; null if it has none. */
 export type ReadPackedCapture = (scan: Pick<ScanRecord, 'capture'>) => Promise<Uint8Array | null>;
 
 export const packedCaptureReader =
@@ -45,5 +44,5 @@ export const packedCaptureReader =
   async ({ capture }) =>
     capture && captures.findPacked(capture.id);
 
-/** Reads the large parts of a capture, which stand apart from it; null where there are none (any more). */
+/** Reads the large parts of a capture; null for parts that do not exist or have expired. */
 export type ReadContents = Pick<BodyStore, 'packed' | 'unpackedBytesMax'>;

@@ -7,12 +7,12 @@ import type { Collection, Store } from '../../platform/store.ts';
 import type { CaptureRecord } from './capture-record.ts';
 
 /**
- * A record as it is stored: the capture as gzipped JSON. Nobody asks for a part of it, and as a document of up to 4 MiB it would hold the
- * event loop for a tenth of a second whenever it is written or read.
+ * The stored form of a record, with the capture as gzipped JSON. No query reads parts of it, and as a document of up to 4 MiB it would block
+ * the event loop for 100 ms at each read and write.
  */
 type StoredCapture = Omit<CaptureRecord, 'capture'> & { capture: Binary };
 
-/** The only code that touches the captures collection. A capture is found by the id that the scan's summary names. */
+/** The only code that accesses the captures collection. A scan's summary contains the id of its capture. */
 export type CaptureStore = ReturnType<typeof captureStore>;
 
 const zip = promisify(gzip);
@@ -26,7 +26,7 @@ export function captureStore(store: Store) {
       await captures.createIndexes([{ key: { scan_id: 1 } }]);
     },
 
-    /** Stores a capture; one of the same attempt that is there already stays as it is. */
+    /** Stores a capture, unless one of the same attempt is stored. */
     async insert(record: CaptureRecord): Promise<void> {
       const zipped = await zip(JSON.stringify(record.capture), { level: constants.Z_BEST_SPEED });
       await insertOnce(captures, { ...record, capture: new Binary(zipped) });
@@ -38,7 +38,7 @@ export function captureStore(store: Store) {
       return { ...stored, capture: await captureIn(stored.capture) };
     },
 
-    /** The capture as gzipped JSON, for whoever unpacks it elsewhere. */
+    /** The capture as gzipped JSON, to be unpacked in another thread. */
     async findPacked(id: string): Promise<Uint8Array | null> {
       const stored = await captures.findOne({ _id: id });
       if (!stored) return null;

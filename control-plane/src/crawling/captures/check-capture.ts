@@ -8,8 +8,8 @@ import type { ArtifactRecord } from '../../scanning/artifacts/artifact.ts';
 const OTHER_ARTIFACT = 'Another artifact was uploaded under this name.';
 
 /**
- * What is wrong with a capture that the schema cannot say: it names artifacts that were not uploaded under this lease as they are, or
- * contradicts itself, or its target. Empty when it is consistent.
+ * Issues of a capture beyond its schema: it names artifacts that were not uploaded under this lease, or contradicts itself or its target.
+ * Empty if it is consistent.
  */
 export function checkCapture(
   capture: Capture,
@@ -40,7 +40,7 @@ function artifactIssues({ artifacts }: Capture, uploads: ArtifactRecord[]): Issu
   });
 }
 
-/** What to say where an upload was replaced while its capture was accepted. */
+/** The issue for an upload that was replaced while its capture was being accepted. */
 export const replacedMeanwhile = (): Issue => issue(['artifacts'], OTHER_ARTIFACT);
 
 function landingIssues(

@@ -2,7 +2,7 @@ import type { Capture } from '@adsweep/shared/capture/capture.ts';
 import type { NetworkRequest } from '@adsweep/shared/capture/network-request.ts';
 import { STORED_SUB_REQUESTS_MAX } from '@adsweep/shared/limits.ts';
 
-/** What tells most about a page comes first (browsers' own words for the types, of Playwright and of the DevTools protocol). */
+/** Ranks of resource types (names of Playwright and of the DevTools protocol): lower ones tell more about a page. */
 const RANKS: Record<string, number> = {
   document: 0,
   script: 1,
@@ -23,7 +23,7 @@ const RANKS: Record<string, number> = {
 };
 const RANK_OF_OTHERS = 4;
 
-/** The requests that are stored with a scan, in their own order: those of its hops, and of the others all when there are few, else those that tell most (spec 8). */
+/** Chooses the requests that are stored with a capture, in order: the documents of its hops, and up to `max` others by rank (spec 8). */
 export function chooseStored(capture: Capture, max = STORED_SUB_REQUESTS_MAX): NetworkRequest[] {
   const { requests } = capture;
   const ofHops = hopDocumentsOf(capture);
@@ -39,8 +39,8 @@ export function chooseStored(capture: Capture, max = STORED_SUB_REQUESTS_MAX): N
 }
 
 /**
- * The requests that are the hops of a capture themselves. A hop tells its own request, which is therefore no sub-request of its document,
- * and does not count among the stored ones (spec 8: main-frame hops plus up to 200 sub-requests).
+ * The requests of a capture's hops themselves. A hop contains its own request, which is therefore not a sub-request and does not count
+ * towards the limit of stored requests (spec 8: main-frame hops plus up to 200 sub-requests).
  */
 export function hopDocumentsOf({ requests, landings, creative }: Capture): ReadonlySet<NetworkRequest> {
   const chains = new Map(landings.map(({ ord, redirect_chain }) => [String(ord), redirect_chain]));

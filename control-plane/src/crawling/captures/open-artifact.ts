@@ -13,29 +13,29 @@ import { attemptOf, type CaptureRecord, type ReadCapture } from './capture-recor
 type Artifacts = Pick<ScanningDomain['stores']['artifacts'], 'open' | 'find'>;
 type Scan = Pick<ScanRecord, 'capture'>;
 
-/** A picture of a scan as it was taken; null where there is none. Whoever opens it reads or destroys the stream. */
+/** Opens a screenshot of a scan in its original size; null if there is none. The caller must read or destroy the stream. */
 export async function openPicture(readCapture: ReadCapture, artifacts: Artifacts, scan: Scan, of: PictureOf) {
   const record = await readCapture(scan);
   const name = record && pictureName(record, of);
   return name ? artifacts.open(attemptOf(record._id), name) : null;
 }
 
-/** A file of a scan by its name; null where there is none. */
+/** Finds a file of a scan by name; null if there is none. */
 export async function findFile(readCapture: ReadCapture, artifacts: Artifacts, scan: Scan, name: string) {
   const record = await readCapture(scan);
   const file = record && has(record, name) ? await artifacts.find(attemptOf(record._id), name) : null;
   return record && file && { ...file, content_type: sentTypeOf(record, name) ?? file.content_type };
 }
 
-/** The type that a media file's server sent, as the node tells it; null for other files, whose type follows from their kind. */
+/** The content type that the server of a media file sent; null for other files, whose type is determined by their kind. */
 function sentTypeOf({ capture }: Pick<CaptureRecord, 'capture'>, name: string): string | null {
   if (artifactKindOf(name)?.format !== 'media') return null;
   return capture.artifacts.find((artifact) => artifact.name === name)?.content_type ?? null;
 }
 
 /**
- * The name of the artifact that shows this; null where there is none. The page of an ad tag is its first landing, or where no click led
- * anywhere the page that the creative stood on. Pure.
+ * The name of the artifact with this screenshot; null if there is none. The page of an ad tag is its first landing or, if no click
+ * navigated, the harness page of the creative. Pure.
  */
 export function pictureName(record: Pick<CaptureRecord, 'capture' | 'artifacts'>, of: PictureOf): string | null {
   if (of === 'creative') return has(record, CREATIVE_SCREENSHOT) ? CREATIVE_SCREENSHOT : null;

@@ -48,16 +48,16 @@ function openedAt(capture: Capture, landing: CapturedLanding): Date {
   return new Date((Number.isNaN(started) ? 0 : started) + landing.opened_at_ms);
 }
 
-/** Whose chain a hop belongs to: that of the landing with this ordinal, or the creative's. */
+/** Owner of a redirect chain: the landing with this ordinal, or the creative. */
 export type ChainOwner = number | 'creative';
 
-/** The requests that the document of each hop made, as trees of who caused whom; none where it made none. */
+/** The requests of each hop's document, as trees by initiator. */
 export type RequestTrees = (owner: ChainOwner, hop: number) => SubRequest[];
 
 /**
- * A node's initiators are not trusted: a request caused by itself, by a later one or by one of another hop becomes a root.
- * A request of unknown origin, such as a beacon that only the gateway saw when the page was left, stands with the last hop of its tab; where
- * the tab is unknown too, with that of the creative, or of the page's own tab.
+ * Builds the request trees of a capture. Initiators are not trusted: a request that names itself, a later request or one of another hop as
+ * its initiator becomes a root. A request without a hop, such as a beacon sent on unload that only the gateway saw, is assigned to the last
+ * hop of its tab, or, if its tab is unknown too, to that of the creative or of the page's own tab.
  */
 export function requestTrees(capture: Capture): RequestTrees {
   const { requests, landings, creative } = capture;
@@ -80,7 +80,7 @@ export function requestTrees(capture: Capture): RequestTrees {
   return (owner, hop) => roots.get(placeOf(owner, hop)) ?? [];
 }
 
-/** Each hop of a chain with its requests. Names every field it takes: what else a node wrote into a hop is nobody's business. */
+/** Presents each hop of a chain with its requests. Copied field by field, so that unknown fields of a node's capture never reach clients. */
 export const presentChain = (chain: readonly CapturedHop[], owner: ChainOwner, trees: RequestTrees): Hop[] =>
   chain.map((hop, at) => {
     const { url, kind, status_code, content_type, body_size, timestamp_ms, redirected_from } = hop;

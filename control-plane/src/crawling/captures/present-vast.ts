@@ -1,7 +1,7 @@
 import type { CapturedVast, PlayedAd } from '@adsweep/shared/capture/vast.ts';
 import type { EvidenceVast, Video } from '../../scanning/scans/api/evidence.ts';
 
-/** What came of a VAST tag, as clients see it. Names every field it takes: what else a node wrote is nobody's business. */
+/** Presents what a VAST tag loaded. Copied field by field, so that unknown fields of a node's capture never reach clients. */
 export function presentVast(vast: CapturedVast): EvidenceVast {
   return {
     video: videoOf(vast),

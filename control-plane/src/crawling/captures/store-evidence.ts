@@ -23,8 +23,8 @@ export type EvidenceDependencies = {
 const TITLE_LENGTH_MAX = 1_000;
 
 /**
- * Stores what an attempt saw, before the scan names it, and answers the summary for the scan. Can be repeated. Throws a 422 where the
- * capture does not fit what was uploaded under its lease.
+ * Stores the capture of an attempt and returns its summary, which the caller then writes to the scan. Idempotent. Throws 422 if the capture
+ * does not match what was uploaded under its lease.
  */
 export async function storeEvidence(
   { captures, bodies, artifacts }: EvidenceDependencies,
@@ -58,7 +58,7 @@ export async function storeEvidence(
   return summaryOf(record, scan, now);
 }
 
-/** Takes away what an attempt uploaded and stored, unless the scan names it as its own. */
+/** Removes the uploads and the capture of an attempt, unless it is the scan's accepted one. */
 export async function discardEvidence(
   { captures, artifacts, scans }: EvidenceDependencies,
   { _id, organization_id }: Pick<ScanRecord, '_id' | 'organization_id'>,
@@ -72,7 +72,7 @@ export async function discardEvidence(
   await artifacts.discard(ref);
 }
 
-/** A node's clock is its own: a crawl took no longer than its lease was held, so that a scan's times add up. */
+/** The summary for the scan. The crawl time is limited to that since the scan was started, because the node's clock is not trusted. */
 function summaryOf(record: CaptureRecord, { started_at }: ScanRecord, now: Date): CaptureSummary {
   const { _id, capture } = record;
   const page = subjectLanding(capture.landings);

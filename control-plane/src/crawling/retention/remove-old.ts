@@ -9,7 +9,7 @@ import type { ScanStore } from '../../scan/scan-store.ts';
 import type { ScanningDomain } from '../../scanning/scanning.ts';
 import { type UnreferencedDependencies, unreferencedSweep } from './unreferenced-sweep.ts';
 
-/** For how many days scans and their evidence are kept after a scan has ended; 0: for ever. */
+/** Days for which scans and their captures are kept after the end of a scan; 0: for ever. */
 export type RetentionDays = { scans: number; evidence: number };
 
 export type RetentionDependencies = {
@@ -24,8 +24,8 @@ const DAY_MS = 24 * 60 * 60 * 1000;
 const SCANS_AT_ONCE = 20;
 
 /**
- * Removes a part of what has exceeded its retention; returns the number of affected scans, 0 when nothing is left. Evidence is removed before
- * its scan, so that an interrupted step can simply be repeated. The ledger and the events are not affected.
+ * Removes a batch of what has exceeded its retention; returns the number of affected scans, 0 when nothing is left. Captures and files are
+ * removed before their scan, so that an interrupted batch can be repeated. The ledger and the events are kept.
  */
 export async function removeOld(dependencies: RetentionDependencies, days: RetentionDays, now: Date): Promise<number> {
   const scans = days.scans > 0 ? await removeScans(dependencies, daysBefore(now, days.scans)) : 0;
@@ -66,7 +66,7 @@ async function removeEvidence(dependencies: RetentionDependencies, until: Date, 
   return ended.length;
 }
 
-/** The scans up to the first one that is being checked again: its evidence is needed until that is done, and nothing passes it by. */
+/** The scans before the first one that is being rechecked, which needs its evidence. The position must not move past it. */
 function untilRechecked(ended: EndedScan[]): EndedScan[] {
   const first = ended.findIndex(({ isChecking }) => isChecking);
   return first === -1 ? ended : ended.slice(0, first);
@@ -77,10 +77,10 @@ async function removeEvidenceOf({ captures, artifacts }: RetentionDependencies, 
   await captures.removeOfScan(_id);
 }
 
-/** Up to when the evidence of all scans that had ended was removed. */
+/** The evidence of all scans that ended before `removed_until` was removed. */
 type Position = { _id: 'evidence'; removed_until: Date };
 
-/** The position of retention, so that no step looks again at what earlier steps have dealt with. */
+/** Stores the position of retention, from which the next batch continues. */
 export type RetentionStore = ReturnType<typeof retentionStore>;
 
 export function retentionStore(store: Store) {
@@ -99,7 +99,7 @@ export function retentionStore(store: Store) {
 export type StartRetentionDependencies = RetentionDependencies &
   UnreferencedDependencies & { redis: RedisClient; logger: Logger };
 
-/** Removes scans and evidence that are older than they are kept, and what no scan names. */
+/** Removes scans and evidence past their retention, and files that no scan refers to. */
 export function startRetention(dependencies: StartRetentionDependencies, days: RetentionDays): Loop {
   const removeSome = async (now: Date) => (await removeOld(dependencies, days, now)) > 0;
   return startCleaning(dependencies.redis, dependencies.logger, {

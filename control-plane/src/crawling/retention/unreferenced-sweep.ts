@@ -12,31 +12,30 @@ export type UnreferencedDependencies = {
 };
 
 /**
- * Whoever writes late for an attempt of a scan that has ended finds out within this time that the scan does not name it, and a scan whose
- * target has been stored is there.
+ * Grace period for writes in progress: an attempt that writes after the end of its scan has removed its files by then, and a request that
+ * has stored a target has stored the scan.
  */
 const LATE_WRITES_MS = 60 * 60 * 1000;
 const PAGE = 200;
 
-/** Looks at a page after the id `after` ('' = from the first); answers the last id that it saw, null at the end. */
+/** Processes a page after the id `after` ('': the first); returns the last id, null at the end. */
 type Walk = (after: string, now: Date) => Promise<string | null>;
 
 /**
- * Finds captures, kept files and texts of targets that no scan names, left by a process that was killed between storing them and writing
- * the scan. Each call looks at one page of each where the last one stopped, and answers whether there is more; after the last page the
- * walk begins anew.
+ * Removes captures, files and target texts that no scan refers to, left by processes that were killed before they wrote the scan. Each call
+ * processes the next page of each collection and returns whether there are more; after the last page it starts over.
  */
 export function unreferencedSweep(dependencies: UnreferencedDependencies): (now: Date) => Promise<boolean> {
   const walks = [walkCaptures, walkKeptFiles, walkTargetTexts].map((walk) => walk(dependencies));
   const start = walks.map(() => '');
-  let places: (string | null)[] = start;
+  let positions: (string | null)[] = start;
 
   return async (now) => {
     const next: (string | null)[] = [];
-    // One after the other: what the first one removes, the second one does not find.
-    for (const [at, walk] of walks.entries()) next.push(places[at] == null ? null : await walk(places[at], now));
-    const hasMore = next.some((place) => place !== null);
-    places = hasMore ? next : start;
+    // One after the other: a file that the first walk removed must not be counted by the second.
+    for (const [at, walk] of walks.entries()) next.push(positions[at] == null ? null : await walk(positions[at], now));
+    const hasMore = next.some((position) => position !== null);
+    positions = hasMore ? next : start;
     return hasMore;
   };
 }

@@ -2,7 +2,7 @@ import { pickAtRandom } from '../pick-at-random.ts';
 import type { Collection, Filter, UpdateFilter } from '../store.ts';
 import type { Origin, OutboxEntry, OutboxFields } from './outbox-entry.ts';
 
-/** A record whose outbox one relay works on: nobody else does until `until`. */
+/** A record whose outbox one relay has claimed until `until`. */
 export type ClaimedOutbox = {
   id: string;
   organizationId: string;
@@ -16,8 +16,8 @@ export type ClaimedOutbox = {
 export type OutboxSource = {
   name: string;
   /**
-   * Claims up to `limit` records that are due, until `until`: at random among those that are longest due, so that relays which look at the
-   * same time find different ones. Each is claimed by one caller alone. `hasMore`: others were due as well.
+   * Claims up to `limit` due records until `until`, chosen at random among those due longest, so that concurrent relays choose different
+   * ones. Each record is claimed by one caller only. `hasMore`: further records are due.
    */
   claimDue(now: Date, until: Date, limit: number): Promise<{ claimed: ClaimedOutbox[]; hasMore: boolean }>;
   /** Removes the entries that were carried out. `retryAt`: one failed; the rest waits until then. */
@@ -43,7 +43,7 @@ export function initialOutbox(entries: OutboxEntry[]): OutboxFields {
   return first ? { outbox: entries, outbox_at: first.at, outbox_due_at: first.at } : { outbox: entries };
 }
 
-/** Indexes that an outbox needs, for the store of its records. */
+/** The indexes of a collection whose records have outboxes. */
 export const OUTBOX_INDEXES: { key: Record<string, 1>; sparse: true }[] = [
   { key: { outbox_due_at: 1 }, sparse: true },
   { key: { outbox_at: 1 }, sparse: true },
