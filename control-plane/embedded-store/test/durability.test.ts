@@ -61,7 +61,7 @@ describe('the embedded store on a file', () => {
     }
   });
 
-  it('is refused to a second process with one clear sentence, and given to it when the first has died', async () => {
+  it('cannot be opened by a second process, which gets one clear message, until the first has exited', async () => {
     const path = join(folder, 'shared.db');
     const child = startWriter(path, 0);
     const exited = once(child, 'exit');
@@ -74,7 +74,7 @@ describe('the embedded store on a file', () => {
     await store.close();
   });
 
-  it('is refused to the same process a second time', async () => {
+  it('cannot be opened twice by the same process', async () => {
     const path = join(folder, 'twice.db');
     const store = await openEmbedded(path);
     await assert.rejects(openEmbedded(path), /is open in another process/);
@@ -82,7 +82,7 @@ describe('the embedded store on a file', () => {
     await (await openEmbedded(path)).close();
   });
 
-  it('has everything as it was after it was closed and opened: documents, indexes, what is unique', async () => {
+  it('keeps documents, indexes and uniqueness when it is closed and opened again', async () => {
     const path = join(folder, 'reopened.db');
     const first = await openEmbedded(path);
     const before = first.collection('things');
@@ -101,13 +101,13 @@ describe('the embedded store on a file', () => {
     await second.close();
   });
 
-  it('is not opened when the file is no store, and the file is left as it is', async () => {
+  it('refuses a file that is no store, and leaves the file unchanged', async () => {
     const path = join(folder, 'letter.txt');
     await writeFile(path, 'Dear all, this is a letter and no store.'.repeat(100));
     await assert.rejects(openEmbedded(path), /not a database/);
   });
 
-  it('undoes all of an update of many that is refused half-way', async () => {
+  it('rolls back all of an updateMany that is refused half-way', async () => {
     const store = await openEmbedded(':memory:');
     const things = store.collection<{ _id: string; v: unknown }>('things');
     await things.insertMany([

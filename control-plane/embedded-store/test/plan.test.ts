@@ -131,19 +131,19 @@ describe('a plan of the embedded store', () => {
     }
   });
 
-  it('tells of a sort in memory, and of a search that reads everything', async () => {
+  it('reports a sort in memory, and a search that reads every document', async () => {
     const sorted = await planOf(scans.find({ org: 1 }).sort({ n: 1 }).limit(5));
     assert.deepEqual([sorted.stage, sorted.totalDocsExamined], ['SORT', SCANS / 2]);
     const whole = await planOf(scans.find({ n: 7 }));
     assert.deepEqual(whole, { stage: 'COLLSCAN', index: undefined, nReturned: 1, totalDocsExamined: SCANS });
   });
 
-  it('leads to the one document of a compare-and-set by its id', async () => {
+  it('finds the document of a compare-and-set by its id', async () => {
     const plan = await planOf(scans.find({ _id: '00001', org: 1, status: 'completed' }));
     assert.deepEqual(plan, { stage: 'FETCH', index: '_id_', nReturned: 1, totalDocsExamined: 1 });
   });
 
-  it('goes on after any document, however deep, without reading those before it', async () => {
+  it('continues after any document without reading those before it', async () => {
     const all = await scans.find({ org: 1 }).sort(newest).toArray();
     for (const at of [0, 1, 2, 3, 1_000, 2_400]) {
       const after = afterPlace(all[at]!);
@@ -160,7 +160,7 @@ describe('a plan of the embedded store', () => {
     }
   });
 
-  it('merges the parts of an index that several values lead to, from any place on', async () => {
+  it('merges the ranges of an index that several values select, from any position', async () => {
     const everything = await scans.find().sort(newest).toArray();
     for (const [filter, index, matches] of [
       [{ org: 1, status: { $in: ['failed', 'completed'] } }, 'by_status', (scan: Scan) => scan.org === 1],
@@ -207,13 +207,13 @@ describe('a plan of the embedded store', () => {
     assert.deepEqual([found.length, found[0]?._id, found.at(-1)?._id], [55, '1798', '170']);
   });
 
-  it('walks along the index that has the fewest documents, as far as it has counted them', async () => {
+  it('chooses the index with the fewest documents, counted up to a limit', async () => {
     const both = { org: 0, status: 'failed', at: { $gt: new Date(0) } };
     const plan = await planOf(scans.find({ ...both, n: { $gte: 0 } }).sort(newest));
     assert.deepEqual(plan, { stage: 'FETCH', index: 'by_status', nReturned: 50, totalDocsExamined: 50 });
   });
 
-  it('lets other work go first while it reads and counts', async () => {
+  it('yields to other work while it reads and counts', async () => {
     const things = store.collection<{ _id: number; at: number }>('things');
     await things.createIndex({ at: 1 });
     await things.insertMany(Array.from({ length: 25_000 }, (_, n) => ({ _id: n, at: n % 1000 })));
@@ -276,7 +276,7 @@ describe('an index that counts by a prefix', () => {
     await store.close();
   });
 
-  it('counts what was there before it, what a refused write left, and what is there after it was opened again', async () => {
+  it('counts documents that existed before it, is unchanged by a refused write, and keeps its counts when the store is opened again', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'adsweep-counts-'));
     const path = join(folder, 'store.db');
     const first = await openEmbedded(path);
@@ -300,7 +300,7 @@ describe('an index that counts by a prefix', () => {
     await rm(folder, { recursive: true });
   });
 
-  it('is refused where it cannot be had', async () => {
+  it('is refused with options that exclude counting', async () => {
     const store = await openEmbedded(':memory:');
     const things = store.collection('things');
     for (const countedPrefix of [0, 2])
@@ -326,7 +326,7 @@ describe('indexes of the embedded store', () => {
   });
   after(() => store.close());
 
-  it('change no answer: 1500 random filters, sorts and pages', async () => {
+  it('give the same results as a scan of the collection: 1500 random filters, sorts and pages', async () => {
     const roll = dice(11);
     for (let round = 0; round < 1500; round++) {
       const [filter, sort] = [randomFilter(roll), randomSort(roll)];
@@ -339,7 +339,7 @@ describe('indexes of the embedded store', () => {
     }
   });
 
-  it('still change no answer after 500 random changes', async () => {
+  it('still give the same results after 500 random changes', async () => {
     const roll = dice(13);
     for (let round = 0; round < 500; round++) {
       const [filter, fresh] = [randomFilter(roll), randomDocument(roll, 0)];

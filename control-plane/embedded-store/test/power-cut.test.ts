@@ -80,7 +80,7 @@ describe('a power cut takes nothing that the embedded store acknowledged', () =>
     });
   }
 
-  it('a hundred writes that arrive while a sync is under way share the next one', async () => {
+  it('a hundred writes that arrive during a sync share the next one', async () => {
     const syncs = holdSyncs();
     const things = store.collection<Thing>('things');
     const first = things.insertOne({ _id: 'first', n: -1 });
@@ -95,7 +95,7 @@ describe('a power cut takes nothing that the embedded store acknowledged', () =>
     assert.equal(await things.countDocuments(), 101);
   });
 
-  it('a write that is refused undoes none of those it shares a sync with', async () => {
+  it('a refused write does not undo the writes that share its sync', async () => {
     const things = store.collection<Thing>('things');
     const results = await Promise.allSettled([1, 2, 2, 3].map((n, at) => things.insertOne({ _id: String(at), n })));
     assert.deepEqual(
@@ -105,7 +105,7 @@ describe('a power cut takes nothing that the embedded store acknowledged', () =>
     assert.equal(await things.countDocuments(), 3);
   });
 
-  it('a refusal waits until what it refuses for is on the disk', async () => {
+  it('a write is refused only when the document that it conflicts with is on the disk', async () => {
     const syncs = holdSyncs();
     const things = store.collection<Thing>('things');
     const first = things.insertOne({ _id: 'a', n: 1 });
@@ -121,7 +121,7 @@ describe('a power cut takes nothing that the embedded store acknowledged', () =>
     assert.equal(refused, true);
   });
 
-  it('a sync that fails fails its writes and every later one, and the store is not ready', async () => {
+  it('a failed sync rejects its writes and every later one, and the store reports that it is not ready', async () => {
     const syncs = holdSyncs();
     const things = store.collection<Thing>('things');
     const writing = assert.rejects(things.insertOne({ _id: 'a', n: 1 }), /could not be written to the disk/);

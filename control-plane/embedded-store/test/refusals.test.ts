@@ -4,7 +4,7 @@ import type { Document } from 'mongodb';
 import { openEmbedded } from '../src/open-embedded.ts';
 import type { Collection, Store } from '../src/store-shape.ts';
 
-describe('what the embedded store leaves to MongoDB', () => {
+describe('an operation that only MongoDB supports', () => {
   let store: Store;
   let things: Collection<Document & { _id: string }>;
   const stored = { _id: 'a', n: 4, v: [1, 2] };

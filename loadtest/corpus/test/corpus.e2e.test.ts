@@ -12,17 +12,17 @@ describe('the corpus of behaviours', () => {
   after(() => corpus.close());
 
   // `npm run corpus` runs all of them, ten times each.
-  it('is found in a page of each subject, and an innocent look-alike of each has no tag', async () => {
-    const isGuilty = ({ expected }: CorpusCase) => expected.length > 0;
+  it('scores a page of each subject with its tags, and a harmless look-alike without any', async () => {
+    const hasTags = ({ expected }: CorpusCase) => expected.length > 0;
     const chosen = [...Map.groupBy(corpus.cases, ({ subject }) => subject).values()].flatMap((cases) => [
-      ...cases.filter(isGuilty).slice(0, 1),
-      ...cases.filter((one) => !isGuilty(one)).slice(0, 1),
+      ...cases.filter(hasTags).slice(0, 1),
+      ...cases.filter((one) => !hasTags(one)).slice(0, 1),
     ]);
     const outcomes = await runCases(chosen, { times: 1, atOnce: 4 });
     assert.deepEqual(outcomes.map(describeFault).filter(Boolean), []);
   });
 
-  it('has what shows each behaviour, and what only looks like it', () => {
+  it('has a page with each behaviour, and a harmless look-alike', () => {
     for (const [subject, cases] of Map.groupBy(corpus.cases, (one) => one.subject)) {
       assert.ok(
         cases.some(({ expected }) => expected.includes(subject)),

@@ -108,7 +108,7 @@ describe('npm run corpus -- fetch', () => {
     assert.deepEqual(await run(only(source), folder), { lines: ['samples: there already'], problems: [] });
   });
 
-  it('brings a file again that was changed', async (test) => {
+  it('replaces a file that was changed', async (test) => {
     const { source } = repository(test);
     const folder = temporaryFolder(test);
     await run(only(source), folder);
@@ -132,7 +132,7 @@ describe('the manifest of the corpora', () => {
     }
   });
 
-  it('is right about what the repository and its packages have: all of that is brought without a network', async (test) => {
+  it('has the right hashes of carried files and packages, which need no network', async (test) => {
     const folder = temporaryFolder(test);
     const { problems } = await run({ ...manifest, sources: [] }, folder);
     assert.deepEqual(problems, []);
@@ -146,8 +146,8 @@ describe('the manifest of the corpora', () => {
   });
 });
 
-describe('what is built', () => {
-  it('of a list of patterns is every second one, once, without entities, with the verdict of RE2', () => {
+describe('a built set', () => {
+  it('of patterns has every second one once, with entities decoded and the verdict of RE2', () => {
     const source = Buffer.from('5\n&lt;a\\s*href=(.*?)&gt;\n5\n(?!a)b\ngdrbfg\n\n');
     const rows = JSON.parse(BUILDS.patterns!(source, new Set([patternHash('(?!a)b')])));
     assert.deepEqual(rows, [
@@ -157,7 +157,7 @@ describe('what is built', () => {
     ]);
   });
 
-  it('of a list of attacks has the texts and how often each is repeated', async () => {
+  it('of attacks has their texts with the number of repetitions', async () => {
     const block = (id: number, pattern: string, attack: string) =>
       `${id}\n${pattern}\nRESULT-TRUE\nEXPONENT\nnums:1\nEXPONENT\tAttackString:${attack}\n++++++++++\n`;
     const source = `time: 3.8\n${block(16, '^\\d*[0-9](|.\\d*[0-9]|)*$', '"0"+"\\t"*32+"!"')}${block(18, '^(([a-zA-Z]:)|(\\\\{2}\\w+)\\$?)(\\\\(\\w[\\w ]*.*))+\\.((html|HTML)|(htm|HTM))$', '"a:"+"\\\\0 0"*16')}`;
@@ -185,7 +185,7 @@ describe('what is built', () => {
 });
 
 describe('the data folder', () => {
-  it('is what ADSWEEP_CORPUS_DIR names, and what it lacks is skipped with a reason', (test) => {
+  it('is the one that ADSWEEP_CORPUS_DIR names; missing data is skipped with a reason', (test) => {
     const folder = temporaryFolder(test);
     mkdirSync(join(folder, 'vast'));
     const environment = { ADSWEEP_CORPUS_DIR: folder };
@@ -196,7 +196,7 @@ describe('the data folder', () => {
     );
   });
 
-  it('is completed by what the repository carries', (test) => {
+  it('falls back to files that the repository carries', (test) => {
     const { path, skip } = corpusData('url/psl-tests.tsv', { ADSWEEP_CORPUS_DIR: temporaryFolder(test) });
     assert.deepEqual({ path, skip }, { path: join(CARRIED_CORPUS, 'url/psl-tests.tsv'), skip: false });
   });

@@ -8,9 +8,9 @@ import { taxonomy } from '../taxonomy.ts';
 
 describe('the tables of names and signatures', () => {
   for (const corpus of [taxonomy, adNetworks, publicSuffixes, exploitKits])
-    it(`say what the corpus ${corpus.name} says`, async (test) => {
+    it(`agree with all cases of the corpus ${corpus.name}`, async (test) => {
       const open = await corpus.open();
-      if (!open) return test.skip('its data are not there');
+      if (!open) return test.skip('its data is missing');
       try {
         const outcomes = await runCases(open.cases, { times: 1, atOnce: 1 });
         assert.deepEqual(outcomes.map(describeFault).filter(Boolean), []);

@@ -225,7 +225,7 @@ export const filterChecks: readonly Check[] = [
     },
   ],
   [
-    'a filter that is not one is refused',
+    'a malformed filter is refused',
     async (things) => {
       await things.insertOne({ _id: 'a' });
       await refused(things.find({ v: { $in: 'text' } } as never).toArray());

@@ -18,7 +18,7 @@ async function fill(things: Collection<Anything>, count: number): Promise<void> 
 
 export const findChecks: readonly Check[] = [
   [
-    'find gives what matches; next, hasNext and for await go through it one by one',
+    'find gives what matches; next, hasNext and for await read one document at a time',
     async (things) => {
       await fill(things, 5);
       const cursor = things.find({ n: { $gte: 3 } }).sort({ n: 1 });
@@ -87,7 +87,7 @@ export const findChecks: readonly Check[] = [
     },
   ],
   [
-    'what is deleted while a cursor stands is no error for it',
+    'a document that is deleted while a cursor is open causes no error',
     async (things) => {
       await fill(things, 300);
       const cursor = things.find().sort({ _id: 1 });

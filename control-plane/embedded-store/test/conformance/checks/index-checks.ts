@@ -55,7 +55,7 @@ export const indexChecks: readonly Check[] = [
     },
   ],
   [
-    'a value that reads like the name of an index is not taken for one',
+    'a value that looks like the name of an index is not mistaken for one in E11000',
     async (things) => {
       await things.insertOne({ _id: ' index: other_1 dup key: ' });
       const error = await errorOf(things.insertOne({ _id: ' index: other_1 dup key: ' }));
@@ -140,7 +140,7 @@ export const indexChecks: readonly Check[] = [
     },
   ],
   [
-    'an index that is made later covers what is there, a unique one is refused over duplicates',
+    'an index that is created later covers existing documents; a unique one is refused if there are duplicates',
     async (things) => {
       await things.insertMany([
         { _id: 'a', v: 1, w: 1 },
@@ -193,7 +193,7 @@ export const indexChecks: readonly Check[] = [
     },
   ],
   [
-    'drop takes the documents and the indexes away',
+    'drop removes the documents and the indexes',
     async (things) => {
       await things.createIndex({ v: 1 }, { unique: true });
       await things.insertOne({ _id: 'a', v: 1 });

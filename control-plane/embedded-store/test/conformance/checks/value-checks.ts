@@ -5,7 +5,7 @@ import { idsOf, refused } from '../expect.ts';
 
 export const valueChecks: readonly Check[] = [
   [
-    'every kind of value comes back as what it was',
+    'every type of value is returned as it was stored',
     async (things) => {
       const document = {
         _id: 'a',
@@ -36,7 +36,7 @@ export const valueChecks: readonly Check[] = [
     },
   ],
   [
-    'ids with NUL, quotes and other scripts are told apart',
+    'ids with NUL, quotes and other scripts are distinct',
     async (things) => {
       const ids = ['a', 'a\0', 'a\0b', 'A', '"', "'", '\\', '%', 'é', 'e\u{301}', '\u{1f600}', ' '];
       await things.insertMany(ids.map((_id) => ({ _id })));

@@ -14,7 +14,7 @@ export const writeChecks: readonly Check[] = [
     },
   ],
   [
-    'a document without an id is given an ObjectId, on what was handed in too',
+    'a document without an id gets an ObjectId, which is also set on the argument',
     async (things, store) => {
       const untyped = store.collection(`${things.collectionName}_untyped`);
       const document: { _id?: ObjectId; n: number } = { n: 1 };
@@ -93,7 +93,7 @@ export const writeChecks: readonly Check[] = [
     },
   ],
   [
-    'deleteOne deletes one, deleteMany all that match, both say how many',
+    'deleteOne deletes one, deleteMany all that match, both return how many',
     async (things) => {
       await things.insertMany(['a', 'b', 'c', 'd'].map((_id) => ({ _id, n: _id === 'd' ? 2 : 1 })));
       assert.equal((await things.deleteOne({ n: 1 })).deletedCount, 1);
@@ -123,7 +123,7 @@ export const writeChecks: readonly Check[] = [
     },
   ],
   [
-    'what was read or handed in can be changed without changing what is stored',
+    'changing a document that was read or inserted does not change the stored one',
     async (things) => {
       const document = { _id: 'a', list: [1], at: new Date(1000) };
       await things.insertOne(document);
