@@ -14,6 +14,7 @@ import { findDemoReport } from './reports/demo-report.ts';
 import { reportRoutes } from './reports/routes.ts';
 import type { ScanEvidence } from './scans/api/evidence.ts';
 import { scanRoutes } from './scans/api/routes.ts';
+import { scanCreation } from './scans/request/create-scans.ts';
 import { findNoCampaign } from './scans/request/find-campaign.ts';
 import type { Enqueue } from './scans/request/submit.ts';
 
@@ -50,14 +51,18 @@ export function scanningDomain(
   const { scans, evidenceOf, openPicture, findFile, tagWordsFor } = needs;
   const artifacts = artifactStore(store, objects);
   const pictures = new PicturePool();
+  const outboxFilled = () => wake.announce('outbox');
+  const creation = scanCreation({
+    ...needs,
+    ...{ addresses, outboxFilled, log: logger },
+    findCampaign: findNoCampaign,
+    submitted: () => metrics.submitted.inc(),
+  });
   const scanParts = {
     ...needs,
-    ...{ publicUrl, addresses, closing, log: logger },
+    ...{ creation, publicUrl, closing, outboxFilled, log: logger },
     readEvidence: evidenceOf,
-    findCampaign: findNoCampaign,
-    outboxFilled: () => wake.announce('outbox'),
     checksWaiting: () => wake.announce('checks'),
-    submitted: () => metrics.submitted.inc(),
   };
   const ownArtifacts = {
     openPicture: async (organizationId: string, scanId: string, of: PictureOf) => {
@@ -92,6 +97,6 @@ export function scanningDomain(
       sweeper: () => [startSweeping({ store, objects, redis, artifacts, logger })],
     },
     outboxHandlers: {},
-    verbs: {},
+    verbs: { createScans: creation.createScans },
   } satisfies Domain;
 }

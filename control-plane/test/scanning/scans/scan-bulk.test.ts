@@ -3,8 +3,9 @@ import { after, before, describe, test } from 'node:test';
 import { isId, newId } from '@adsweep/shared/ids.ts';
 import { hashApiKey } from '../../../src/accounts/keys/api-key.ts';
 import { createRoutes } from '../../../src/scanning/scans/api/create-routes.ts';
+import { scanCreation } from '../../../src/scanning/scans/request/create-scans.ts';
 import { newScan } from '../../../src/scanning/scans/request/new-scan.ts';
-import { PRICE_MICROS } from '../../support/open-plane.ts';
+import { PRICE_MICROS, PUBLIC_URL } from '../../support/open-plane.ts';
 import {
   type Answered,
   EVERYTHING,
@@ -213,7 +214,7 @@ describe('creating several scans with one request', () => {
 
   test('a campaign and its run are looked up for the organization that asks', async () => {
     const { scan, accounts, reference, crawling } = api.domains;
-    const withCampaign = createRoutes({
+    const creation = scanCreation({
       ...{ ...scan.stores, ...accounts.verbs, ...reference.verbs, ...crawling.verbs, ...api.settings },
       ...{ log: api.logger, submitted: () => {}, outboxFilled: () => {} },
       findCampaign: async (organizationId, campaignId, runId) => ({
@@ -221,6 +222,7 @@ describe('creating several scans with one request', () => {
         hasRun: runId === null || runId === 'today',
       }),
     });
+    const withCampaign = createRoutes({ creation, ...scan.stores, publicUrl: PUBLIC_URL });
     const { call, stop } = await api.serve(withCampaign);
     const ask = (change: object, key = KEYS.ours) =>
       call('POST', '/api/v1/scans/bulk', { body: { ...BULK, ...change }, key });

@@ -1,39 +1,23 @@
 import { newId } from '@adsweep/shared/ids.ts';
-import type { Catalogue } from '@adsweep/shared/targeting/catalogue.ts';
-import type { AddressPolicy } from '@adsweep/shared/urls/address-policy.ts';
 import type { Issue } from '@adsweep/shared/validation/issue.ts';
 import { type Static, type TObject, Type } from 'typebox';
 import type { Caller } from '../../../http/caller.ts';
 import { created, ok, type Route, route, type ValidPart } from '../../../http/route.ts';
-import type { ReadCatalogue } from '../../../reference/catalogue/lookup.ts';
-import { catalogueNotReady } from '../../../reference/catalogue/lookup.ts';
-import type { ScanRecord } from '../../../scan/scan.ts';
+
 import type { ScanStore } from '../../../scan/scan-store.ts';
 import type { SentCountries } from '../request/checks/check.ts';
-import { checkRequest } from '../request/checks/index.ts';
-import { type Estimate, estimate } from '../request/estimate.ts';
-import type { FindCampaign } from '../request/find-campaign.ts';
-import { newScans, type RequestedScans, scanIdsOf } from '../request/new-scan.ts';
+import type { ScanCreation, ScanOrder } from '../request/create-scans.ts';
+import type { RequestedScans } from '../request/new-scan.ts';
 import { type BulkScanIn, BulkScanInSchema, type ScanIn, ScanInSchema } from '../request/scan-in.ts';
-import { type Submission, type Submit, type SubmitParts, submitTogether } from '../request/submit.ts';
 import { presentCreated } from './present-scan.ts';
-import { EstimateSchema, type PresentedScan, ScanSchema } from './responses.ts';
+import { EstimateSchema, ScanSchema } from './responses.ts';
 
-/** What creating scans needs; `submitted` counts, `outboxFilled` says that there is something to carry out. */
-export type CreateParts = SubmitParts & {
+/** What the operations need beside the verbs that create scans. */
+export type CreateRouteParts = {
+  creation: Pick<ScanCreation, 'findIssues' | 'createChecked' | 'estimateScans'>;
   scans: Pick<ScanStore, 'withTarget'>;
-  readCatalogue: ReadCatalogue;
-  findCampaign: FindCampaign;
-  /** The addresses that targets and referrers may have. */
-  addresses: AddressPolicy;
   publicUrl: string;
-  /** What a check costs the organization, in micros; throws where it may create none. */
-  priceOfCheck: (organizationId: string) => Promise<number>;
-  /** Throws where the organization may not make as many checks at this price. */
-  requireAllowed: (organizationId: string, checks: number, priceMicros: number, now: Date) => Promise<void>;
 };
-
-type RouteParts = CreateParts & { submit: Submit };
 
 const shared = { method: 'POST', group: 'Scans', permission: 'scans.write' } as const;
 
@@ -62,12 +46,9 @@ const ERRORS = [
 const ESTIMATED = { description: 'What it would do (`dry_run=true`).', schema: EstimateSchema };
 
 /** Operations that create scans (spec 4.2). */
-export function createRoutes(parts: CreateParts): Route<Caller>[] {
-  const withSubmit = { ...parts, submit: submitTogether(parts) };
-  return [createRoute(withSubmit), bulkRoute(withSubmit)];
-}
+export const createRoutes = (parts: CreateRouteParts): Route<Caller>[] => [createRoute(parts), bulkRoute(parts)];
 
-function createRoute(parts: RouteParts): Route<Caller> {
+function createRoute(parts: CreateRouteParts): Route<Caller> {
   return route<Caller, TObject, typeof CreateQuery, typeof ScanInSchema>({
     ...shared,
     path: '/api/v1/scans',
@@ -83,15 +64,15 @@ function createRoute(parts: RouteParts): Route<Caller> {
     handle: async ({ caller, body, query, recordId }) => {
       const { country_code, ...settings } = body satisfies ScanIn;
       const requested = { settings, countries: [country_code.toUpperCase()] };
-      const prepared = await prepare(parts, caller, requested, recordId);
-      if (query.dry_run) return ok(await estimated(parts, prepared));
-      const [answered] = await createGroups(parts, prepared);
+      const order = orderOf(caller, requested, recordId);
+      if (query.dry_run) return ok(await parts.creation.estimateScans(order));
+      const [answered] = await createGroups(parts, order);
       return created(answered);
     },
   });
 }
 
-function bulkRoute(parts: RouteParts): Route<Caller> {
+function bulkRoute(parts: CreateRouteParts): Route<Caller> {
   return route<Caller, TObject, typeof CreateQuery, typeof BulkScanInSchema>({
     ...shared,
     path: '/api/v1/scans/bulk',
@@ -110,71 +91,39 @@ function bulkRoute(parts: RouteParts): Route<Caller> {
     handle: async ({ caller, body, query, recordId }) => {
       const { country_codes, ...settings } = body satisfies BulkScanIn;
       const requested = { settings, countries: country_codes.map((code) => code.toUpperCase()) };
-      const prepared = await prepare(parts, caller, requested, recordId);
-      if (query.dry_run) return ok(await estimated(parts, prepared));
-      return created(await createGroups(parts, prepared));
+      const order = orderOf(caller, requested, recordId);
+      if (query.dry_run) return ok(await parts.creation.estimateScans(order));
+      return created(await createGroups(parts, order));
     },
   });
 }
 
-type Prepared = { groups: ScanRecord[][]; catalogue: Catalogue; request: Submission['request'] };
-
-/**
- * The scans that a request asks for, none of which is written yet, and the catalogue they were made with. `recordId`: the request may be sent again.
- */
-async function prepare(
-  { readCatalogue, priceOfCheck }: CreateParts,
-  { organizationId }: Caller,
-  requested: RequestedScans,
-  recordId: string | undefined,
-): Promise<Prepared> {
-  const [catalogue, requestId] = [readNow(readCatalogue), recordId ?? newId()];
-  const options = { organizationId, priceMicros: await priceOfCheck(organizationId), requestId };
-  const request = { id: requestId, ...scanIdsOf(requested, requestId), isRepeatable: recordId !== undefined };
-  return { groups: newScans(requested, catalogue, options, new Date()), catalogue, request };
+/** `recordId`: the request may be sent again. */
+function orderOf({ organizationId }: Caller, requested: RequestedScans, recordId: string | undefined): ScanOrder {
+  return { ...requested, organizationId, requestId: recordId ?? newId(), isRepeatable: recordId !== undefined };
 }
 
-/** What creating the scans would do; throws where it would be refused. */
-async function estimated({ requireAllowed }: CreateParts, { groups, catalogue }: Prepared): Promise<Estimate> {
-  const scans = groups.flat();
-  const [{ organization_id, price_micros, created_at }] = scans as [ScanRecord];
-  await requireAllowed(organization_id, scans.length, price_micros, created_at);
-  return estimate(groups, catalogue);
-}
-
-/** Stores the groups and answers the leader of each. */
-async function createGroups(parts: RouteParts, { groups, request }: Prepared): Promise<PresentedScan[]> {
-  const submitted = await parts.submit({ scans: groups.flat(), request });
-  const stored = new Map(submitted.map((scan) => [scan._id, scan]));
-  const answers = groups.map(async (group) => {
-    const leader = await parts.scans.withTarget(stored.get(group[0]!._id)!);
-    return presentCreated(leader, group, parts.publicUrl);
-  });
+/** Creates the scans, and presents the leader of each group. */
+async function createGroups({ creation, scans, publicUrl }: CreateRouteParts, order: ScanOrder) {
+  const { groups } = await creation.createChecked(order);
+  const answers = groups.map(async (group) => presentCreated(await scans.withTarget(group[0]!), group, publicUrl));
   return Promise.all(answers);
 }
 
 type SentRequest = Partial<Static<typeof ScanInSchema>> | Partial<Static<typeof BulkScanInSchema>>;
 
 async function requestIssues(
-  { caller, body, refused }: ValidPart<Caller, SentRequest>,
+  { caller: { organizationId }, body: scan, refused }: ValidPart<Caller, SentRequest>,
   sentCountries: SentCountries,
-  { readCatalogue, addresses, findCampaign }: CreateParts,
+  { creation }: CreateRouteParts,
 ): Promise<Issue[]> {
   if (!refused) return [];
-  const catalogue = readNow(readCatalogue);
   const countries = countriesIn(sentCountries);
-  const campaign = await findCampaign(caller.organizationId, body.campaign_id ?? null, body.run_id ?? null);
-  return checkRequest({ scan: body, refused, sentCountries, countries, campaign, catalogue, addresses });
+  return creation.findIssues({ organizationId, scan, refused, sentCountries, countries });
 }
 
 /** The countries that were sent, in upper case; those whose form was wrong are missing. */
 function countriesIn({ value }: SentCountries): string[] {
   const sent = Array.isArray(value) ? (value as unknown[]) : [value];
   return sent.filter((one) => typeof one === 'string').map((code) => code.toUpperCase());
-}
-
-function readNow(readCatalogue: ReadCatalogue): Catalogue {
-  const catalogue = readCatalogue();
-  if (!catalogue) throw catalogueNotReady();
-  return catalogue;
 }

@@ -18,7 +18,7 @@ import { type CancelParts, cancelScan } from '../../../scan/cancel.ts';
 import type { ScanRecord } from '../../../scan/scan.ts';
 import type { ListQuestion } from '../../../scan/scan-list-store.ts';
 import type { ScanStore } from '../../../scan/scan-store.ts';
-import { type CreateParts, createRoutes } from './create-routes.ts';
+import { type CreateRouteParts, createRoutes } from './create-routes.ts';
 import { type EventsParts, eventsRoute } from './events-route.ts';
 import type { ScanEvidence } from './evidence.ts';
 import { childrenOf, listQueryIssues, listQuestion, ScanListQuerySchema } from './list-query.ts';
@@ -28,7 +28,7 @@ import { type RecheckRouteParts, recheckRoute } from './recheck-route.ts';
 import { CancelledSchema, ScanBriefSchema, ScanSchema, ScanTagSchema } from './responses.ts';
 
 /** The dependencies of the operations on scans; `readEvidence` returns the evidence in a scan's capture, empty before there is one. */
-export type ScanParts = CreateParts &
+export type ScanParts = CreateRouteParts &
   CancelParts &
   RecheckRouteParts &
   EventsParts & {

@@ -8,48 +8,58 @@ import type { ScanProxy, ScanRecord } from '../../../scan/scan.ts';
 import { TARGET_KINDS } from './checks/target.ts';
 import type { ScanSettings } from './scan-in.ts';
 
-/** What a request that passed the checks asks for: a scan, or a group of repeats, in each of `countries` (upper case). */
-export type RequestedScans = { settings: ScanSettings; countries: string[] };
-
 /**
- * Who asks, and what a check costs: in micros, charged with the scan's creation. The ids of all scans follow from `requestId`, so that a
- * request which is run again makes the same ones.
+ * What a request asks for: a scan, or a group of repeats, in each of `countries` (upper case) on each of `emulators`; absent: on that of
+ * the settings.
  */
-export type SubmitOptions = { organizationId: string; priceMicros: number; requestId: string };
+export type RequestedScans = { settings: ScanSettings; countries: string[]; emulators?: string[] };
 
-/** The ids of a request's scans are `derivedId(name, index)`: a name for each country, and an index for each of its repeats. */
-export type ScanIds = { names: string[]; indexes: number[] };
+/** Who asks, and what a check costs: in micros, charged with the scan's creation. */
+export type SubmitOptions = { organizationId: string; priceMicros: number };
 
-export function scanIdsOf({ settings, countries }: RequestedScans, requestId: string): ScanIds {
-  const names = countries.map((country) => `${requestId}/${country}`);
-  return { names, indexes: Array.from({ length: settings.repeat_count ?? 1 }, (_, index) => index) };
+/** A scan, or a group of repeats. The ids of its scans are `derivedId(name, index)`. */
+export type ScanGroup = { name: string; country: string; emulatorId: string };
+
+/** The groups of a request, by country and then by emulator; they are the same whenever the request comes again. */
+export function groupsOf({ settings, countries, emulators, requestId }: RequestedScans & { requestId: string }) {
+  if (!emulators)
+    return countries.map(
+      (country): ScanGroup => ({ name: `${requestId}/${country}`, country, emulatorId: settings.emulator_id }),
+    );
+  return countries.flatMap((country) =>
+    emulators.map((emulatorId): ScanGroup => ({ name: `${requestId}/${country}/${emulatorId}`, country, emulatorId })),
+  );
 }
+
+/** The indexes of the repeats in each group. */
+export const indexesOf = ({ settings }: RequestedScans): number[] =>
+  Array.from({ length: settings.repeat_count ?? 1 }, (_, index) => index);
 
 /** Nobody waits for the scans of a request for several. */
 const MANY = { band: 1 as const };
 
 const REPORT_TOKEN_BYTES = 16;
 
-/** The records of the requested scans, one group per country with its leader first: `pending`, each with its charge in its outbox. */
+/** The records of some groups of a request, each with its leader first: `pending`, each with its charge in its outbox. */
 export function newScans(
   requested: RequestedScans,
+  groups: ScanGroup[],
   catalogue: Catalogue,
   options: SubmitOptions,
   now: Date,
 ): ScanRecord[][] {
-  const { settings, countries } = requested;
-  const { names, indexes } = scanIdsOf(requested, options.requestId);
+  const { settings, countries, emulators = [settings.emulator_id] } = requested;
+  const indexes = indexesOf(requested);
   const total = indexes.length;
-  const queued = countries.length * total > 1 ? MANY : {};
+  const queued = countries.length * emulators.length * total > 1 ? MANY : {};
   const isShared = settings.repeat_mode === 'shared';
-  return countries.map((country, at) => {
-    const group = names[at]!;
-    return indexes.map((index) => {
-      const repeat = total > 1 ? placeInGroup(group, index, total, isShared) : {};
-      const place = { id: derivedId(group, index), country, ...queued, ...repeat };
-      return newScan(settings, place, catalogue, options, now);
-    });
-  });
+  return groups.map(({ name, country, emulatorId }) =>
+    indexes.map((index) => {
+      const repeat = total > 1 ? placeInGroup(name, index, total, isShared) : {};
+      const place = { id: derivedId(name, index), country, ...queued, ...repeat };
+      return newScan({ ...settings, emulator_id: emulatorId }, place, catalogue, options, now);
+    }),
+  );
 }
 
 /** Repeats that share a browser are the members of one job, which has the id of their leader. */
@@ -68,7 +78,7 @@ export function newScan(
   request: ScanSettings,
   { id, country, ...place }: PlaceInRequest,
   catalogue: Catalogue,
-  options: Omit<SubmitOptions, 'requestId'>,
+  options: SubmitOptions,
   now: Date,
 ): ScanRecord {
   const target = targetOf(request);

@@ -1,0 +1,131 @@
+import { derivedId } from '@adsweep/shared/ids.ts';
+import type { Catalogue } from '@adsweep/shared/targeting/catalogue.ts';
+import type { AddressPolicy } from '@adsweep/shared/urls/address-policy.ts';
+import type { Issue } from '@adsweep/shared/validation/issue.ts';
+import { refused } from '../../../http/api-error.ts';
+import { catalogueNotReady, type ReadCatalogue } from '../../../reference/catalogue/lookup.ts';
+import type { ScanRecord } from '../../../scan/scan.ts';
+import type { ScanRequest } from './checks/check.ts';
+import { checkRequest } from './checks/index.ts';
+import { type Estimate, estimate } from './estimate.ts';
+import type { FindCampaign } from './find-campaign.ts';
+import { groupsOf, indexesOf, newScans, type RequestedScans } from './new-scan.ts';
+import { type Submission, type SubmitParts, submitTogether } from './submit.ts';
+
+/** What creating scans needs; `submitted` counts, `outboxFilled` says that there is something to carry out. */
+export type CreateParts = SubmitParts & {
+  readCatalogue: ReadCatalogue;
+  findCampaign: FindCampaign;
+  /** The addresses that targets and referrers may have. */
+  addresses: AddressPolicy;
+  /** What a check costs the organization, in micros; throws where it may create none. */
+  priceOfCheck: (organizationId: string) => Promise<number>;
+  /** Throws where the organization may not make as many checks at this price. */
+  requireAllowed: (organizationId: string, checks: number, priceMicros: number, now: Date) => Promise<void>;
+};
+
+/**
+ * Scans that an organization asks for: a group of repeats for each country and emulator. The ids of all scans follow from `requestId`.
+ * `isRepeatable`: the same order may come again, after a crash or from a client that had no answer.
+ */
+export type ScanOrder = RequestedScans & { organizationId: string; requestId: string; isRepeatable: boolean };
+
+/** A part of an order: whole groups from the one with this index on, with about as many scans together, at least one group. */
+export type CreateStep = { from: number; scans: number };
+
+/** The groups of a step as they are stored, each with its leader first, and where the next step begins; null: that was the last one. */
+export type CreatedScans = { groups: ScanRecord[][]; next: number | null };
+
+/**
+ * Creates the scans of an order: checks it, asks for the price, reserves the checks, makes the records and submits them.
+ *
+ * A large order, such as a campaign's run, is created in steps: each call does one and returns where the next begins, which the caller
+ * stores before it goes on. Nothing else needs to be remembered. The id of a scan is derived from the order's `requestId` and its place in
+ * the order, so a step that is repeated, whether it was finished or broke off half-way, finds the scans that exist, creates those that are
+ * missing and charges no scan twice. Each step reserves its own checks, under an id derived from where it begins; a reservation whose step
+ * is never repeated is released after ten minutes. A step is repeated with the size it had, because its reservation is for these scans.
+ *
+ * Throws 422 with all problems of the order, 403 `billing.*` where the organization may not make the checks of this step, and 503 before
+ * the catalogue has been read.
+ */
+export type CreateScans = (order: ScanOrder, step?: CreateStep) => Promise<CreatedScans>;
+
+/** A request to check: what was sent, as far as its form is valid, and the organization that sent it. */
+export type CheckedRequest = Omit<ScanRequest, 'campaign' | 'catalogue' | 'addresses'> & { organizationId: string };
+
+export type ScanCreation = ReturnType<typeof scanCreation>;
+
+/** Everything that creates scans goes through here: single ones, bulk requests and the runs of campaigns. */
+export function scanCreation(parts: CreateParts) {
+  const submit = submitTogether(parts);
+
+  const findIssues = async ({ organizationId, ...request }: CheckedRequest): Promise<Issue[]> => {
+    const catalogue = readNow(parts.readCatalogue);
+    const { campaign_id = null, run_id = null } = request.scan;
+    const campaign = await parts.findCampaign(organizationId, campaign_id, run_id);
+    return checkRequest({ ...request, campaign, catalogue, addresses: parts.addresses });
+  };
+
+  /** The records of a step, none of which is stored yet, and the catalogue they were made with. */
+  const prepare = async (order: ScanOrder, { from, scans }: CreateStep) => {
+    const { organizationId, requestId, isRepeatable } = order;
+    const catalogue = readNow(parts.readCatalogue);
+    const priceMicros = await parts.priceOfCheck(organizationId);
+    const [all, indexes] = [groupsOf(order), indexesOf(order)];
+    const end = from + Math.max(1, Math.floor(scans / indexes.length));
+    const some = all.slice(from, end);
+    const groups = newScans(order, some, catalogue, { organizationId, priceMicros }, new Date());
+    const isWhole = some.length === all.length;
+    const request: Submission['request'] = {
+      id: isWhole ? requestId : derivedId(`${requestId}/step`, from),
+      ...{ names: some.map(({ name }) => name), indexes, isRepeatable },
+    };
+    return { groups, catalogue, request, next: end < all.length ? end : null };
+  };
+
+  const createChecked: CreateScans = async (order, step = WHOLE) => {
+    const { groups, request, next } = await prepare(order, step);
+    const stored = new Map((await submit({ scans: groups.flat(), request })).map((scan) => [scan._id, scan]));
+    return { groups: groups.map((group) => group.map(({ _id }) => stored.get(_id)!)), next };
+  };
+
+  const createScans: CreateScans = async (order, step) => {
+    const { settings, organizationId, countries } = order;
+    const sent = { refused: new Set<string>(), sentCountries: { field: 'country_codes' as const, value: countries } };
+    const emulators = order.emulators ?? [settings.emulator_id];
+    const issues: Issue[] = [];
+    for (const emulator_id of emulators) {
+      const scan = { ...settings, emulator_id };
+      issues.push(...(await findIssues({ ...sent, scan, countries, organizationId })));
+      // What is wrong for one emulator is wrong for all, unless it is the emulator.
+      if (issues.length > 0) break;
+    }
+    if (issues.length > 0) throw refused(issues);
+    return createChecked(order, step);
+  };
+
+  return {
+    /** All problems of a request whose form was checked; for callers that report them together with those of the form. */
+    findIssues,
+    /** As `createScans`, for an order whose problems were found by `findIssues`. */
+    createChecked,
+    createScans,
+
+    /** What creating the scans of an order would do; throws where it would be refused. */
+    async estimateScans(order: ScanOrder): Promise<Estimate> {
+      const { groups, catalogue } = await prepare(order, WHOLE);
+      const scans = groups.flat();
+      const [{ organization_id, price_micros, created_at }] = scans as [ScanRecord];
+      await parts.requireAllowed(organization_id, scans.length, price_micros, created_at);
+      return estimate(groups, catalogue);
+    },
+  };
+}
+
+const WHOLE: CreateStep = { from: 0, scans: Number.MAX_SAFE_INTEGER };
+
+function readNow(readCatalogue: ReadCatalogue): Catalogue {
+  const catalogue = readCatalogue();
+  if (!catalogue) throw catalogueNotReady();
+  return catalogue;
+}
