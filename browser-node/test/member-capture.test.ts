@@ -1,0 +1,94 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { composeScript } from '../src/capture/page-scripts/compose-script.ts';
+import { Ending } from '../src/capture/session/ending.ts';
+import { emptyEntry } from '../src/capture/session/journal-entry.ts';
+import { Landings } from '../src/capture/session/landings.ts';
+import type { OpenTab } from '../src/capture/session/open-tabs.ts';
+import { Visit } from '../src/capture/session/visit.ts';
+
+const openTab = (targetId: string) => ({ page: {}, tab: { session: { targetId } } }) as unknown as OpenTab;
+const [first, popup, clicked] = [openTab('first'), openTab('popup'), openTab('clicked')] as const;
+const ords = (landings: Landings) => landings.numbered().map(({ ord }) => ord);
+
+describe('the landings of a member', () => {
+  it('are all tabs of a page, in the order in which they opened', () => {
+    assert.deepEqual(ords(new Landings({ all: [first, popup, clicked] })), [0, 1, 2]);
+  });
+
+  it('of a creative are the tabs that a click opened, then the others, without the tab that shows the creative', () => {
+    const landings = new Landings({ all: [first, popup, clicked] });
+    landings.markAsCreative(first.tab);
+    landings.markAsClicked(clicked.tab);
+    assert.deepEqual(ords(landings), [null, 1, 0]);
+  });
+
+  it('include the tab of a creative from the hop on with which it navigated away', () => {
+    const landings = new Landings({ all: [first] });
+    const hops = ['http://publisher.example/', 'http://shop.example/'].map((url) => emptyEntry(url, 'GET', 0));
+    const journal = { hopsOf: () => hops };
+    landings.markAsCreative(first.tab);
+    assert.deepEqual(landings.landingHops(journal, first.tab), []);
+    assert.deepEqual(landings.creativeHops(journal, first.tab), hops);
+    landings.markAsLanding(1);
+    assert.deepEqual(ords(landings), [0]);
+    assert.deepEqual(landings.landingHops(journal, first.tab), [hops[1]]);
+    assert.deepEqual(landings.creativeHops(journal, first.tab), [hops[0]]);
+  });
+});
+
+describe('a visit', () => {
+  it('is without a user gesture until the first click or probe', async () => {
+    const visit = new Visit();
+    assert.equal(visit.isWithoutGesture, true);
+    await visit.navigate(async () => assert.equal(visit.phase, 'navigating'));
+    assert.equal(visit.phase, 'loading');
+    visit.click();
+    visit.click();
+    assert.deepEqual([visit.phase, visit.clicks, visit.isWithoutGesture], ['clicking', 2, false]);
+  });
+
+  it('goes on loading after a navigation of ours that failed', async () => {
+    const visit = new Visit();
+    await assert.rejects(visit.navigate(() => Promise.reject(new Error('refused'))));
+    assert.equal(visit.phase, 'loading');
+  });
+
+  it('closes the record of the session when a probe begins', () => {
+    const visit = new Visit();
+    let isClosed = false;
+    visit.beginProbe({
+      close: () => {
+        isClosed = true;
+      },
+    });
+    assert.deepEqual([visit.phase, visit.isWithoutGesture, isClosed], ['probing', false, true]);
+  });
+});
+
+describe('a step of a visit whose browser fails', () => {
+  it('ends the capture and resolves to null, so that what was found before is kept', async () => {
+    const ending = new Ending();
+    assert.equal(await ending.contain(Promise.resolve('found')), 'found');
+    assert.equal(await ending.contain(Promise.reject(new Error('Target crashed'))), null);
+    assert.equal(ending.failure?.code, 'browser: CRASHED');
+  });
+
+  it('rejects for a bug, unless the capture has ended', async () => {
+    const ending = new Ending();
+    await assert.rejects(ending.contain(Promise.reject(new TypeError('a bug'))), /a bug/);
+    ending.end('browser: TIMEOUT', 'over');
+    assert.equal(await ending.contain(Promise.reject(new TypeError('a consequence'))), null);
+  });
+});
+
+describe('a composed page script', () => {
+  it('is one expression that contains all its parts and works without its module', () => {
+    const double = (value: number) => value * 2;
+    const script = composeScript((value: number, parts: { double: typeof double }) => parts.double(value) + 1, {
+      double,
+    });
+    assert.equal(script(4), 9);
+    assert.equal(new Function(`return (${script})(4)`)(), 9);
+  });
+});
