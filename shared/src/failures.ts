@@ -1,4 +1,4 @@
-/** Everything that can end an attempt, in one table; {@link publicTextOf} of a code is a failed scan's `error` (spec 3 and 7.2). */
+/** Every failure that can end an attempt; {@link publicTextOf} of a code is a failed scan's `error` (spec 3 and 7.2). */
 export const FAILURES = {
   'proxy: NODE_NOT_FOUND': 'permanent',
   'proxy: ACCOUNT_REFUSED': 'permanent',
@@ -28,18 +28,18 @@ export const FAILURES = {
 
 export type FailureCode = keyof typeof FAILURES;
 
-/** Clients get the same text whether the server of a wrapper refuses it or may answer at another time. */
+/** Clients get the same text for a wrapper whose server refused it and for one whose server did not answer. */
 const PUBLIC_TEXTS: Partial<Record<FailureCode, FailureCode>> = {
   'vast: WRAPPER_UNANSWERED': 'vast: WRAPPER_UNREACHABLE',
 };
 
-/** What a scan that failed says (`error`, spec 7.2). */
+/** The public text of a failed scan (`error`, spec 7.2). */
 export const publicTextOf = (code: FailureCode): string => PUBLIC_TEXTS[code] ?? code;
 
 /** Whether another attempt may clear this failure (spec 3, retry rules). */
 export const isTransient = (code: FailureCode): boolean => FAILURES[code] === 'transient';
 
-/** Failures that are ours and not the target's: the charge is refunded. */
+/** Failures of our own and not of the target: the charge is refunded. */
 export const isOurFault = (code: FailureCode): boolean => code === 'node: LOST' || code === 'internal: ERROR';
 
 export const FAILURE_CODES = Object.keys(FAILURES) as FailureCode[];

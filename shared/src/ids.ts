@@ -3,7 +3,7 @@ import { createHash, randomBytes, randomUUID } from 'node:crypto';
 /** A new record id: a random UUID, opaque to clients. */
 export const newId = (): string => randomUUID();
 
-/** The id of what is made once for each number under `id`: always the same UUID (version 8, RFC 9562) of both. */
+/** The id of a record that exists once per `id` and `number`: a UUID (version 8, RFC 9562) that depends on both alone. */
 export function derivedId(id: string, number: number): string {
   const hex = createHash('sha256').update(`${id}/${number}`).digest('hex');
   const version = `8${hex.slice(13, 16)}`;
@@ -14,10 +14,10 @@ export function derivedId(id: string, number: number): string {
 /** A new secret of `bytes` random bytes in base64url: report tokens (128 bits = 16 bytes), for example. */
 export const newSecret = (bytes: number): string => randomBytes(bytes).toString('base64url');
 
-/** A new API key: 256 random bits after a prefix by which scanners for leaked secrets know it. */
+/** A new API key: 256 random bits after a prefix that scanners for leaked secrets recognize. */
 export const newApiKey = (): string => `adsw_${newSecret(32)}`;
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
-/** Whether `text` has the form of an id of ours. */
+/** Whether `text` has the form of our ids. */
 export const isId = (text: string): boolean => UUID.test(text);

@@ -1,4 +1,4 @@
-/** Every number of spec section 8 that this version enforces, with the place that asks for it. */
+/** Every number of spec section 8 that this version enforces, with the section that requires it. */
 
 /** Unique domains of the chain left out of detection: spec 4.2 rule 11. */
 export const IGNORE_FIRST_N_DOMAINS_MAX = 5;
@@ -17,7 +17,7 @@ export const SCREENSHOT_WIDTH_MAX = 1200;
 export const SCREENSHOT_CROP_RATIO = 2.5;
 /** The longest side WebP can hold is 16383 pixels; a screenshot stops there. */
 export const WEBP_SIDE_MAX = 16_383;
-/** Pixels of a screenshot, which is more than the widest device's longest page has. */
+/** Pixels of a screenshot: more than the longest page on the widest device has. */
 export const PICTURE_PIXELS_MAX = WEBP_SIDE_MAX * 4096;
 /** Request URLs that reach the fresh evaluation: spec 8. */
 export const REQUEST_URLS_MAX = 5_000;
@@ -36,7 +36,7 @@ export const CAPTURE_BYTES_MAX = 4 * 1024 * 1024;
 export const CAPTURE_REQUESTS_BYTES_MAX = 3 * 1024 * 1024;
 /** Values (members and elements, containers included) of a capture: some 60,000 are five thousand requests. */
 export const CAPTURE_VALUES_MAX = 100_000;
-/** Characters of a URL in a capture, wherever it stands. Chromium takes 2 million; most servers take 8,192. */
+/** Characters of a URL in a capture, in any field. Chromium accepts 2 million; most servers accept 8,192. */
 export const CAPTURE_URL_LENGTH_MAX = 8_192;
 /** How long sub-resource contents are kept: spec 8. */
 export const BODY_LIFETIME_MS = 24 * 60 * 60 * 1000;
@@ -58,7 +58,7 @@ export const TARGET_LENGTH_MAX = 500_000;
 export const VAST_LENGTH_MAX = TARGET_LENGTH_MAX;
 /** Navigations by script before a page counts as a loop. */
 export const SCRIPT_NAVIGATIONS_MAX = 40;
-/** How often a scan that was alone on its lost node is queued again, without using up its own retries. */
+/** How often a scan that ran alone on a lost node is queued again, without using up its own retries. */
 export const LOST_NODE_REQUEUES_MAX = 3;
-/** How often a scan is queued again after lost nodes at the most, alone or not. */
+/** How often a scan is queued again after lost nodes, alone or not. */
 export const LOST_REQUEUES_HARD_MAX = 10;

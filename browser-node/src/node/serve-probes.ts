@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { type Listening, listen } from '@adsweep/shared/service/listen.ts';
-import { METRICS_REFUSAL, mayReadMetrics } from '@adsweep/shared/service/may-read-metrics.ts';
+import { METRICS_REFUSAL, mayReadMetrics } from '@adsweep/shared/service/metrics.ts';
 import type { Registry } from 'prom-client';
 
 /** Whether the node takes work: not while it starts or drains. */

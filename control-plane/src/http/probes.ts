@@ -1,4 +1,4 @@
-import { METRICS_REFUSAL, mayReadMetrics } from '@adsweep/shared/service/may-read-metrics.ts';
+import { METRICS_REFUSAL, mayReadMetrics } from '@adsweep/shared/service/metrics.ts';
 import { withDeadline } from '@adsweep/shared/service/with-deadline.ts';
 import type { Middleware } from 'koa';
 import type { Registry } from 'prom-client';

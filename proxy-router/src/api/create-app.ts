@@ -1,5 +1,5 @@
 import type { Logger } from '@adsweep/shared/service/logger.ts';
-import { METRICS_REFUSAL, mayReadMetrics } from '@adsweep/shared/service/may-read-metrics.ts';
+import { METRICS_REFUSAL, mayReadMetrics } from '@adsweep/shared/service/metrics.ts';
 import Koa, { type Middleware } from 'koa';
 import type { Registry } from 'prom-client';
 import type { RouterMetrics } from '../metrics.ts';

@@ -20,7 +20,7 @@ import {
   UploadedSchema,
 } from './messages.ts';
 
-/** The node API refused: `status` of the answer, its `code` where it has one. */
+/** The node API refused a call: the status of the response, and its `code`, '' = none. */
 export class NodeApiError extends Error {
   readonly status: number;
   readonly code: string;
@@ -38,8 +38,8 @@ export type MemberLease = Pick<Lease, 'lease_id' | 'token'> & { scan_id: string 
 const CALL_DEADLINE_MS = 15_000;
 
 /**
- * A client of the node API (PROTOCOL.md). Each call throws {@link NodeApiError} for a refusal and the network's own error where
- * nobody answered; nothing is retried here. `baseUrl` without a trailing slash.
+ * A client of the node API (PROTOCOL.md). Each call throws {@link NodeApiError} for a refusal and the network error where there is no
+ * response; it never retries. `baseUrl` without a trailing slash.
  */
 export class LeaseClient {
   readonly #baseUrl: string;
@@ -52,7 +52,7 @@ export class LeaseClient {
     this.#joinToken = joinToken;
   }
 
-  /** Registers a node with the join token, or reports it with the credential it got for that. One that is refused is forgotten. */
+  /** Registers a node with the join token, or reports its state with the credential of its registration; a refused credential is dropped. */
   async report(nodeId: string, report: NodeReport): Promise<Registered> {
     const credential = this.#credentials.get(nodeId) ?? this.#joinToken;
     const path = `/nodes/${encodeURIComponent(nodeId)}`;
@@ -66,7 +66,7 @@ export class LeaseClient {
     }
   }
 
-  /** Leases, possibly none, for a node that is registered. `signal` ends a long poll. */
+  /** Leases, possibly none, for a registered node. `signal` aborts the long poll. */
   async acquire(request: Acquire, signal?: AbortSignal): Promise<Acquired> {
     const credential = this.#credentials.get(request.node_id);
     if (credential === undefined) throw new Error(`node ${request.node_id} is not registered yet`);
@@ -82,7 +82,7 @@ export class LeaseClient {
     return this.#read(RenewedSchema, 'POST', `/leases/${lease.lease_id}/renew`, lease.token, {});
   }
 
-  /** Says, before a job of isolation `node` begins, that nothing else runs on its node. */
+  /** Reports, before a job of isolation `node` begins, that nothing else runs on its node. */
   async beginAlone(lease: Lease): Promise<void> {
     await this.#send('POST', `/leases/${lease.lease_id}/alone`, lease.token, {});
   }
@@ -101,7 +101,7 @@ export class LeaseClient {
     await this.#send('POST', `${pathOf(member)}/fail`, member.token, { json: failure, deadlineMs: 60_000 });
   }
 
-  /** Adds scans that were found to the job; a slot that is there already is answered as it stands. */
+  /** Adds discovered scans to the job; a slot that exists already is returned unchanged. */
   async addMembers(lease: Lease, found: AddMembers): Promise<AddedMembers> {
     const call = { json: found, deadlineMs: 60_000 };
     return this.#read(AddedMembersSchema, 'POST', `/leases/${lease.lease_id}/members`, lease.token, call);
@@ -141,7 +141,7 @@ export class LeaseClient {
 
 const pathOf = ({ lease_id, scan_id }: MemberLease): string => `/leases/${lease_id}/scans/${scan_id}`;
 
-/** Texts of hostile pages hold halves of surrogate pairs, which no store takes. */
+/** Texts of hostile pages contain lone surrogates, which no store accepts. */
 const wellFormed = (_key: string, value: unknown): unknown =>
   typeof value === 'string' ? value.toWellFormed() : value;
 

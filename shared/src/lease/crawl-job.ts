@@ -4,13 +4,13 @@ import { TargetingSchema } from '../targeting/catalogue.ts';
 import { JOB_KINDS, JobLimitsSchema } from './job-limits.ts';
 
 /**
- * What a job may share with other captures: a browser, the node alone, or nothing, in which case the node does no other work
- * meanwhile. Scans of lost nodes are kept apart, because one of them may have ended the node.
+ * How a job is isolated. `shared`: it shares a browser with other captures; `browser`: it has a browser of its own; `node`: its node does no
+ * other work meanwhile. Scans of lost nodes are isolated, because one of them may have ended the node.
  */
 const ISOLATIONS = ['shared', 'browser', 'node'] as const;
 export type Isolation = (typeof ISOLATIONS)[number];
 
-/** One scan of a job: all that a node needs to know of its attempt, whose number counts from 0. */
+/** One scan of a job: everything that a node needs for its attempt, whose number counts from 0. */
 export const JobMemberSchema = Type.Object({
   scan_id: Type.String(),
   attempt: Type.Integer({ minimum: 0 }),
@@ -21,7 +21,7 @@ export const JobMemberSchema = Type.Object({
 });
 export type JobMember = Static<typeof JobMemberSchema>;
 
-/** What a node leases: scans that it runs one after the other, in this order. `exit_session` is new for each lease. */
+/** A job that a node leases: scans that it runs one after the other, in this order. `exit_session` is new for each lease. */
 export const CrawlJobSchema = Type.Object({
   job_id: Type.String(),
   kind: Type.Enum(JOB_KINDS),

@@ -12,7 +12,7 @@ export const KIND_OF_TARGET: Record<TargetKind, JobKind> = { url: 'page', ad_tag
 
 const AtLeastOne = Type.Integer({ minimum: 1 });
 
-/** The limits of one attempt of a job's member, unless a field says otherwise. They are sent along with the job. */
+/** The limits of one attempt of a job's member, unless a field says otherwise. They are part of the job. */
 export const JobLimitsSchema = Type.Object({
   /** Members that the node may add: the highest slot. */
   added_members: Type.Integer({ minimum: 0 }),
@@ -20,7 +20,7 @@ export const JobLimitsSchema = Type.Object({
   seconds: AtLeastOne,
   /** Tabs that may open before the scripts which open them are stopped. */
   tabs: AtLeastOne,
-  /** Tabs that are kept and pictured, the page's own included; more are closed as they open. */
+  /** Tabs that become landings with a screenshot, the page's own included; further ones are closed when they open. */
   landings: AtLeastOne,
   /** Files. */
   artifacts: AtLeastOne,
@@ -28,9 +28,9 @@ export const JobLimitsSchema = Type.Object({
   artifact_bytes: AtLeastOne,
   /** Bytes of the capture as JSON. */
   capture_bytes: AtLeastOne,
-  /** Seconds for which the gateway lets the attempt use its exit; the attempts of a shared repeat group have theirs together. */
+  /** Seconds for which the gateway lets the attempt use its exit; the attempts of a shared repeat group share theirs. */
   ticket_seconds: AtLeastOne,
-  /** Bytes that the gateway carries for the attempt, both directions together; those of a shared repeat group have theirs together. */
+  /** Bytes that the gateway carries for the attempt, both directions together; those of a shared repeat group share theirs. */
   ticket_bytes: AtLeastOne,
 });
 export type JobLimits = Static<typeof JobLimitsSchema>;
@@ -48,18 +48,18 @@ const ONE_PAGE: JobLimits = {
 };
 
 /**
- * An ad comes to rest, is clicked at up to nine points, twice where it expands first, and its landings come to rest and are pictured: each
- * within its budget, but not together within the time of a page. A video ad is followed and played before it is clicked.
+ * An ad becomes idle, is clicked at up to nine points, twice where it expands first, and its landings become idle and get screenshots: each
+ * within its budget, but not together within the time of a page. A video ad's wrappers are followed and it is played before it is clicked.
  */
 const ONE_AD: JobLimits = { ...ONE_PAGE, seconds: 120, ticket_seconds: 180 };
 
-/** The limits of each kind of job: nodes keep to them, and the control plane refuses what is beyond them. */
+/** The limits of each kind of job: nodes observe them, and the control plane refuses what exceeds them. */
 export const JOB_LIMITS: Record<JobKind, JobLimits> = {
   page: ONE_PAGE,
   ad_tag: ONE_AD,
   vast_tag: ONE_AD,
   repeat_group: ONE_AD,
-  // Twenty-five ads, each of which is clicked and leads to a tab.
+  // Twenty-five ads, each of which is clicked and opens a tab.
   sweep: {
     ...ONE_PAGE,
     added_members: DISCOVERED_ADS_MAX,

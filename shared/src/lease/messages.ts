@@ -5,13 +5,13 @@ import { DISCOVERED_ADS_MAX, REFERRER_LENGTH_MAX, TARGET_LENGTH_MAX } from '../l
 import { TargetSchema } from '../scan/target.ts';
 import { CrawlJobSchema, JobMemberSchema } from './crawl-job.ts';
 
-/** The node API, `/node/v1`: see PROTOCOL.md beside this file for who says what when. */
+/** The messages of the node API, `/node/v1`; PROTOCOL.md beside this file describes when each is sent. */
 
-/** A lease lives this long unless it is renewed. */
+/** A lease expires after this unless it is renewed. */
 export const LEASE_MS = 10_000;
 /** How often a node renews. */
 export const RENEW_EVERY_MS = 3_000;
-/** How often a node reports itself. */
+/** How often a node sends a heartbeat. */
 export const HEARTBEAT_EVERY_MS = 5_000;
 /** The longest an acquire waits for work. */
 export const ACQUIRE_WAIT_MAX_MS = 25_000;
@@ -24,7 +24,7 @@ export type NodeResource = (typeof NODE_RESOURCES)[number];
 
 /** The name of a pool of nodes. */
 export const NODE_POOL = '^[a-z0-9][a-z0-9._-]{0,62}$';
-/** The pool of the nodes that name none. */
+/** The pool of nodes that do not name one. */
 export const DEFAULT_POOL = 'default';
 
 /** An operator's labels of a node. */
@@ -45,10 +45,10 @@ export const NodeReportSchema = Type.Object(
     draining: Type.Boolean(),
     adsweep_version: Type.String({ maxLength: 50 }),
     browser_version: Type.String({ maxLength: 100 }),
-    /** The group of nodes that it belongs to; absent: the one of those that name none. */
+    /** The pool of nodes that it belongs to; absent: {@link DEFAULT_POOL}. */
     pool: Type.Optional(Type.String({ pattern: NODE_POOL })),
     labels: Type.Optional(NodeLabelsSchema),
-    /** The overloaded resources because of which it takes no more work; absent: none. */
+    /** The overloaded resources for which it takes no more work; absent: none. */
     overloaded: Type.Optional(Type.Array(Type.Enum(NODE_RESOURCES), { maxItems: NODE_RESOURCES.length })),
   },
   { additionalProperties: false },
@@ -56,8 +56,8 @@ export const NodeReportSchema = Type.Object(
 export type NodeReport = Static<typeof NodeReportSchema>;
 
 /**
- * Answer of `PUT nodes/{id}`: the credential that this process of the node sends from now on, and whether the operator wants the node to
- * drain (absent: an earlier version answered).
+ * Response of `PUT nodes/{id}`: the credential for this process of the node from now on, and whether the operator drains the node (absent: the
+ * control plane is of an earlier version).
  */
 export const RegisteredSchema = Type.Object({ credential: Type.String(), drain: Type.Optional(Type.Boolean()) });
 export type Registered = Static<typeof RegisteredSchema>;
@@ -85,14 +85,14 @@ export type Lease = Static<typeof LeaseSchema>;
 export const AcquiredSchema = Type.Object({ leases: Type.Array(LeaseSchema) });
 export type Acquired = Static<typeof AcquiredSchema>;
 
-/** Answer of `renew`. `lost`: someone else has the job or it is over; `cancelled`: nobody wants it any more. */
+/** Response of `renew`. `lost`: another lease has the job, or it has ended; `cancelled`: its scans were cancelled. */
 export const RenewedSchema = Type.Object({
   outcome: Type.Union([Type.Literal('renewed'), Type.Literal('lost'), Type.Literal('cancelled')]),
   expires_in_ms: Type.Integer(),
 });
 export type Renewed = Static<typeof RenewedSchema>;
 
-/** Answer of `PUT scans/{scan}/artifacts/{name}`. */
+/** Response of `PUT scans/{scan}/artifacts/{name}`. */
 export const UploadedSchema = Type.Object({ name: Type.String(), sha256: Type.String(), bytes: Type.Integer() });
 export type Uploaded = Static<typeof UploadedSchema>;
 
@@ -110,7 +110,7 @@ export const FailSchema = Type.Object(
 );
 export type Fail = Static<typeof FailSchema>;
 
-/** `POST members`: scans that the node has found, each with its slot, from 1. */
+/** `POST members`: scans that the node has discovered, each with its slot, from 1. */
 export const AddMembersSchema = Type.Object(
   {
     members: Type.Array(
@@ -133,8 +133,7 @@ export const AddMembersSchema = Type.Object(
 export type AddMembers = Static<typeof AddMembersSchema>;
 
 /**
- * Answer of `members`, in the order of the request. `leased`: `member` is to be run under this lease; it may be one that the lease has
- * already. `waiting`: it will be leased again later. `ended`: it has its result.
+ * Response of `members`, in the order of the request. `leased`: the node runs `member` under this lease; the lease may have it already. `waiting`: it will be leased again later. `ended`: it has its result.
  */
 export const AddedMembersSchema = Type.Object({
   members: Type.Array(

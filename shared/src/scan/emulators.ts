@@ -4,7 +4,7 @@ import type { Emulator } from './devices/device.ts';
 import { macs } from './devices/macs.ts';
 import { windowsComputers } from './devices/windows.ts';
 
-/** Every emulator a scan can ask for, in the order they are listed. */
+/** Every emulator that a scan can use, in the order of the API's list. */
 export const EMULATORS: readonly Emulator[] = [
   ...windowsComputers,
   ...macs,

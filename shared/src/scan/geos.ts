@@ -1,4 +1,4 @@
-/** Regions of the world as clients see them: the UN's M49 regions, Antarctica for what it leaves out. */
+/** Regions of the world in the API: the UN's M49 regions, and Antarctica for territories outside them. */
 export const GEO_REGIONS = ['Africa', 'Americas', 'Asia', 'Europe', 'Oceania', 'Antarctica'] as const;
 export type GeoRegion = (typeof GEO_REGIONS)[number];
 
@@ -30,7 +30,7 @@ const TIER_2 = new Set(
 const NAMES = new Intl.DisplayNames(['en'], { type: 'region' });
 const REGION_OF = new Map(GEO_REGIONS.flatMap((region) => COUNTRIES[region].split(' ').map((code) => [code, region])));
 
-/** What is known of an ISO 3166-1 alpha-2 code in upper case; null for what is no country's. */
+/** The country of an ISO 3166-1 alpha-2 code in upper case; null for other codes. */
 export function geoOf(countryCode: string): Geo | null {
   const region = REGION_OF.get(countryCode);
   if (!region) return null;

@@ -16,7 +16,7 @@ export type ScanStatus = (typeof SCAN_STATUSES)[number];
 const FINISHED: readonly ScanStatus[] = ['completed', 'partial'];
 const FINAL: readonly ScanStatus[] = [...FINISHED, 'failed', 'cancelled'];
 
-/** Whether nothing follows, but for a recheck of the finished ones. */
+/** Whether no other status follows, except by a recheck. */
 export const isFinal = (status: ScanStatus): boolean => FINAL.includes(status);
-/** Whether there is a classification, labels and timing to show (spec 2.1). */
+/** Whether the scan has a classification, labels and timing (spec 2.1). */
 export const isFinished = (status: ScanStatus): boolean => FINISHED.includes(status);

@@ -5,15 +5,15 @@ export function bearerCredential(header: string | undefined): string {
   return /^bearer +([^\s]+) *$/i.exec(header ?? '')?.[1] ?? '';
 }
 
-/** Whether `credential` is one of the secrets in a list separated by commas, in a time that tells nothing about them. */
+/** Whether `credential` is one of the secrets in a list separated by commas, in constant time. */
 export function isOneOfSecrets(credential: string, list: string): boolean {
   return list.split(',').filter((secret) => sameSecret(credential, secret)).length > 0;
 }
 
-/** The secret of such a list that is presented to others. */
+/** The secret of such a list that a client sends. */
 export const firstSecret = (list: string): string => list.split(',')[0] ?? '';
 
-/** Whether two secrets are equal, in a time that tells nothing about where they differ. */
+/** Whether two secrets are equal, in constant time. */
 export function sameSecret(a: string, b: string): boolean {
   const digest = (text: string) => createHash('sha256').update(text).digest();
   return timingSafeEqual(digest(a), digest(b));

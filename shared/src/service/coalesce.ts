@@ -1,6 +1,6 @@
 /**
- * Makes calls share runs of `run`: each call is answered by a run that began after it, and calls that arrive while one is under way share
- * the next. A run that rejects rejects for those who waited for it alone.
+ * Makes calls share runs of `run`: each call gets the result of a run that began after it, and calls during a run share the next one. A run
+ * that rejects does so only for its own callers.
  */
 export function coalesce(run: () => Promise<void>): () => Promise<void> {
   let running: Promise<unknown> | null = null;

@@ -1,9 +1,9 @@
-/** The whole of an answer; `isOk` for a status from 200 to 299. */
+/** A complete response; `isOk` for a status from 200 to 299. */
 export type FetchedText = { status: number; isOk: boolean; text: string };
 
 /**
- * Sends a request and reads the whole answer, or rejects with `<method> <url> was not answered in time` after `ms` milliseconds;
- * `init.signal` ends it early. One real timer for both: `AbortSignal.timeout` is unref'd, and a peer may accept and say nothing.
+ * Sends a request and reads the whole response, or rejects with `<method> <url> was not answered in time` after `ms` milliseconds;
+ * `init.signal` ends it early. One real timer for both: `AbortSignal.timeout` is unref'd, and a peer may accept the connection and never respond.
  */
 export async function fetchInTime(url: string, init: RequestInit, ms: number): Promise<FetchedText> {
   const late = new AbortController();

@@ -3,15 +3,15 @@ import type { AddressInfo } from 'node:net';
 import { OperatorError } from './operator-error.ts';
 import { HEADER_BYTES_MAX, refuseRequest, refuseTunnel, refuseUnreadable } from './refuse-request.ts';
 
-/** A server that listens already; requests wait for the handler it is given with `serve`. */
+/** A server that listens already; requests wait until `serve` sets their handler. */
 export type Listening = {
   port: number;
   serve: (handler: RequestListener) => void;
-  /** Takes no more connections and ends: at once what is idle, after `graceMs` the rest. */
+  /** Accepts no more connections; closes idle ones at once and the others after `graceMs`. */
   close: (graceMs: number) => Promise<void>;
 };
 
-/** How long a request may take to arrive: its headers, from the connection on, and all of it. */
+/** The longest time for a request's headers to arrive, from the connection on, and for the whole request. */
 export type ArrivalLimits = { headersMs: number; requestMs: number };
 
 const ARRIVAL: ArrivalLimits = { headersMs: 10_000, requestMs: 120_000 };
@@ -37,7 +37,7 @@ export async function listen(
     keepAliveTimeout: KEEP_ALIVE_MS,
     connectionsCheckingInterval: Math.min(LOOK_EVERY_MS, headersMs),
   };
-  // A request without a host is refused with a body that says so.
+  // We refuse a request without a host ourselves, with a body that explains it.
   const server = createServer({ ...timeouts, maxHeaderSize: HEADER_BYTES_MAX, requireHostHeader: false })
     .on('clientError', refuseUnreadable)
     .on('connect', refuseTunnel)
@@ -63,7 +63,7 @@ export async function listen(
   };
 }
 
-/** Why a port cannot be had, and what to do about it. `setting` names the port's setting, such as `ADSWEEP_HTTP_PORT`. */
+/** Why a server cannot listen on a port, and what to do about it. `setting` names the port's setting, such as `ADSWEEP_HTTP_PORT`. */
 export function portProblem(host: string, port: number, setting: string, cause: NodeJS.ErrnoException): OperatorError {
   const told = `port ${port} of ${host}`;
   switch (cause.code) {

@@ -5,7 +5,7 @@ import { predicateOf } from '../validation/issue.ts';
 import { schemaIssues } from '../validation/schema-issues.ts';
 import { OperatorError } from './operator-error.ts';
 
-/** Settings that cannot be used: `problems` names every one of them. */
+/** Invalid settings; `problems` has one sentence for each. */
 export class ConfigError extends OperatorError {
   readonly problems: string[];
 
@@ -18,7 +18,7 @@ export class ConfigError extends OperatorError {
 /**
  * Reads a service's settings. Each property of `schema` is an environment variable with description and default; an empty variable
  * counts as unset. For `NAME` marked `secret: true` in the schema, `NAME_FILE` may name a file that holds the value. A property with a
- * `pattern` says in words, as `mustBe`, what it asks for.
+ * `pattern` describes it in words as `mustBe`.
  * Throws {@link ConfigError} with all problems at once.
  */
 export function loadConfig<Schema extends TObject>(schema: Schema, env: NodeJS.ProcessEnv): Static<Schema> {
@@ -29,7 +29,7 @@ export function loadConfig<Schema extends TObject>(schema: Schema, env: NodeJS.P
     if (text !== undefined) raw[name] = isInteger(property) && /^-?\d{1,15}$/.test(text) ? Number(text) : text;
   }
   const values = Value.Default(schema, { ...raw }) as Record<string, unknown>;
-  // Setting by setting: of an object as a whole, no more than eight problems would be told.
+  // Setting by setting: TypeBox reports at most eight problems of one value.
   for (const [name, property] of Object.entries(schema.properties)) {
     const problem = problemOf(property, values[name], schema.required?.includes(name) ?? false);
     if (problem) problems.push(`${name} ${problem}`);
@@ -38,7 +38,7 @@ export function loadConfig<Schema extends TObject>(schema: Schema, env: NodeJS.P
   return values as Static<Schema>;
 }
 
-/** What is wrong with a setting, null = nothing. A secret's value is never repeated, not even when it is refused. */
+/** The problem of a setting, null = none. It never contains a secret's value. */
 function problemOf(property: TSchema, value: unknown, isRequired: boolean): string | null {
   if (value === undefined) return isRequired ? 'is not set' : null;
   const [issue] = schemaIssues(Value.Errors(property, value), property, value, []);

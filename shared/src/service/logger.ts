@@ -2,7 +2,7 @@ import { type Logger, pino } from 'pino';
 
 export type { Logger };
 
-/** Credentials, cookies and ad tags never reach a log, in whatever field of a record. */
+/** Fields that are never logged: credentials, cookies and ad tags. */
 const REDACTED = [
   'authorization',
   'cookie',

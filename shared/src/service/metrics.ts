@@ -1,8 +1,9 @@
 import { collectDefaultMetrics, Registry } from 'prom-client';
+import { bearerCredential, isOneOfSecrets } from './bearer.ts';
 
 /**
- * How often the delay of the event loop is sampled, in ms. Each sample wakes the process: every 10 ms, which is usual, an idle service
- * would spend most of its CPU on them.
+ * How often the delay of the event loop is sampled, in ms. Each sample wakes the process: at the default of 10 ms an idle service would spend
+ * most of its CPU on them.
  */
 const EVENT_LOOP_SAMPLE_MS = 100;
 
@@ -13,3 +14,14 @@ export function createRegistry(service: string): Registry {
   collectDefaultMetrics({ register: registry, prefix: 'adsweep_', eventLoopMonitoringPrecision: EVENT_LOOP_SAMPLE_MS });
   return registry;
 }
+
+/** Whether a request's `Authorization` header opens `/metrics`: a bearer credential (RFC 6750), one of `tokens` (separated by commas). */
+export function mayReadMetrics(authorization: string | undefined, tokens: string): boolean {
+  return isOneOfSecrets(bearerCredential(authorization), tokens);
+}
+
+/** The body of a 401 response for `/metrics`. */
+export const METRICS_REFUSAL = {
+  detail: 'Metrics need the metrics token, or the node token where none is set.',
+  code: 'unauthorized',
+};

@@ -1,7 +1,7 @@
-/** A problem that the operator can fix: the message says all they need. */
+/** A problem that the operator can fix; the message tells how. */
 export class OperatorError extends Error {}
 
-/** Says on standard error why the process cannot start, and ends it with 1. A fault of ours comes with its stack. */
+/** Prints why the process cannot start to standard error and exits with 1. Errors of our own are printed with their stack. */
 export function failStart(error: unknown): never {
   console.error(error instanceof OperatorError ? error.message : error);
   process.exit(1);

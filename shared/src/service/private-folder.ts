@@ -5,12 +5,12 @@ import { OperatorError } from './operator-error.ts';
 const OTHERS = 0o077;
 const STICKY = 0o1000;
 
-/** Names that Adsweep gives to what it keeps: a folder with one of them is its own. */
+/** File names in Adsweep's data folder: a folder with one of them is its own. */
 const OURS = ['secrets.json', 'store.db', 'objects', 'exits-snapshot.json', 'exit-tickets.jsonl'];
 
 /**
- * Makes a folder that its owner alone may enter (mode 0700), and closes one that is open to others, whatever it was. Throws
- * OperatorError where it cannot be made or written, belongs to somebody else, or others plainly need it.
+ * Creates a folder that only its owner can open (mode 0700), and restricts an existing one to that. Throws OperatorError where it cannot be
+ * created or written, another user owns it, or others evidently use it.
  */
 export function makePrivateFolder(path: string): void {
   try {
@@ -52,7 +52,7 @@ function makeFolder(path: string): void {
   }
 }
 
-/** A folder such as /tmp or /etc must stay open: one that many share, or that has folders and nothing of ours among them. */
+/** Not a folder such as /tmp or /etc: one with the sticky bit, or with subfolders and without any file of ours. */
 function mayBeRestricted(path: string): boolean {
   const entries = readdirSync(path, { withFileTypes: true });
   if ((statSync(path).mode & STICKY) !== 0) return false;

@@ -1,13 +1,13 @@
 import type { IncomingMessage } from 'node:http';
 
-/** A body has more bytes than the operation takes. */
+/** A body has more bytes than the operation accepts. */
 export class BodyTooLarge extends Error {
   constructor(bytesMax: number) {
     super(`The body may have at most ${bytesMax} bytes.`);
   }
 }
 
-/** The client went away before its request was whole: nobody is there to answer. */
+/** The client closed the connection before its request was complete. */
 export class ConnectionLost extends Error {
   constructor(cause: unknown) {
     super('the client closed the connection', { cause });
@@ -15,8 +15,8 @@ export class ConnectionLost extends Error {
 }
 
 /**
- * A request's whole body. Throws {@link BodyTooLarge} above `bytesMax` bytes and {@link ConnectionLost}. The rest of a body that is too
- * large is left to the server to discard, so that the client reads its refusal.
+ * A request's whole body. Throws {@link BodyTooLarge} above `bytesMax` bytes and {@link ConnectionLost}. The server discards the rest of a
+ * body that is too large, so that the client can read the refusal.
  */
 export function readBytes(stream: IncomingMessage, bytesMax: number): Promise<Buffer> {
   if (Number(stream.headers['content-length'] ?? 0) > bytesMax) return Promise.reject(new BodyTooLarge(bytesMax));

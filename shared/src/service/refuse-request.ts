@@ -6,7 +6,7 @@ export const URL_LENGTH_MAX = 24 * 1024;
 /** The most bytes that a request's line and headers may have together. More: 431 (RFC 6585 5). */
 export const HEADER_BYTES_MAX = 48 * 1024;
 
-/** How long a client that was refused may go on sending: cut off at once, it would see a broken connection and not the refusal. */
+/** How long a refused client may keep sending: if we closed at once, it would see a broken connection instead of the refusal. */
 const DRAIN_MS = 2_000;
 
 type Refusal = { status: string; code: string; detail: string };
@@ -35,7 +35,7 @@ const NO_TUNNEL: Refusal = {
   detail: 'No tunnels are opened here.',
 };
 
-/** Answers 414 to a request whose URL is too long, and 400 to one without a host; otherwise leaves it alone and answers false. */
+/** Responds 414 to a request whose URL is too long, and 400 to one without a host; returns whether it did. */
 export function refuseRequest(request: IncomingMessage, response: ServerResponse): boolean {
   const refusal = refusalOf(request);
   if (!refusal) return false;
@@ -51,7 +51,7 @@ function refusalOf({ url = '', headers, httpVersion }: IncomingMessage): Refusal
   return headers.host === undefined && httpVersion === '1.1' ? NO_HOST : null;
 }
 
-/** Answers 405 to a CONNECT (an HTTP server's `connect`) and ends the connection. */
+/** Responds 405 to a CONNECT (an HTTP server's `connect`) and ends the connection. */
 export function refuseTunnel(_: IncomingMessage, socket: Duplex): void {
   end(socket, NO_TUNNEL);
 }
@@ -59,8 +59,8 @@ export function refuseTunnel(_: IncomingMessage, socket: Duplex): void {
 type ClientError = Error & { code?: string; rawPacket?: Buffer };
 
 /**
- * Answers what could not be read as a request (an HTTP server's `clientError`), with the body that every refusal has and `headers` of its
- * own, and ends the connection.
+ * Responds to what is not an HTTP request (an HTTP server's `clientError`) with the body of a refusal and further `headers`, and ends the
+ * connection.
  */
 export function refuseUnreadable(error: ClientError, socket: Duplex, headers: Record<string, string> = {}): void {
   if (!socket.writable || error.code === 'ECONNRESET') return void socket.destroy();
@@ -71,7 +71,7 @@ function end(socket: Duplex, { status, code, detail }: Refusal, headers: Record<
   const body = JSON.stringify({ detail, code });
   const own = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
   const head = `HTTP/1.1 ${status}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n${own.join('')}Connection: close\r\n\r\n`;
-  // The parser would report every further packet once more.
+  // Otherwise the parser would report every further packet as an error again.
   socket
     .removeAllListeners('data')
     .on('data', () => {})
@@ -87,7 +87,7 @@ function refusalFor({ code, rawPacket }: ClientError): Refusal {
   return isInRequestLine(rawPacket) ? TOO_LONG : TOO_LARGE;
 }
 
-/** A packet without a line's end, or whose first one comes late, belongs to the request's line. */
+/** Whether a packet without an early end of line belongs to the request line. */
 function isInRequestLine(packet: Buffer | undefined): boolean {
   const end = packet?.indexOf('\n') ?? 0;
   return end === -1 || end > URL_LENGTH_MAX;

@@ -4,15 +4,15 @@ import { setTimeout as pause } from 'node:timers/promises';
 export type Backoff = { minMs: number; maxMs: number };
 
 /**
- * The delay in ms after failed attempt number `failures` (0 = the first): it doubles from `minMs` to `maxMs`, less a random part of up to a
- * half, so that callers which failed together do not retry together.
+ * The backoff in ms after failed attempt number `failures` (0 = the first): it doubles from `minMs` to `maxMs`, with up to 50 % jitter, so that
+ * callers that failed together do not retry together.
  */
 export function backoffMs({ minMs, maxMs }: Backoff, failures: number, random = Math.random()): number {
   const whole = Math.min(minMs * 2 ** failures, maxMs);
   return Math.round(whole * (1 - random / 2));
 }
 
-/** For how long, in ms, a call is retried, and the waits in between. */
+/** For how long, in ms, a call is retried, and the backoff in between. */
 export type RetryPolicy = Backoff & { forMs: number };
 
 /**

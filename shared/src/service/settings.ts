@@ -7,11 +7,11 @@ import { readAddressBlock, splitAddressBlocks } from '../urls/address-blocks.ts'
 export const portSetting = (port: number, description: string, maximum = 65_535): TInteger =>
   Type.Integer({ default: port, minimum: 0, maximum, description });
 
-/** A secret that must be set; too short a one could be guessed. */
+/** A required secret, long enough not to be guessed. */
 export const secretSetting = (description: string): TString =>
   Type.String({ minLength: 16, secret: true, description });
 
-/** Secrets of which any one opens, separated by commas, so that a new one can be brought in beside the old one. */
+/** Secrets separated by commas, any of which is accepted, so that they can be rotated. */
 export const secretsSetting = (description: string): TString =>
   Type.String({
     pattern: '^[\\x21-\\x2b\\x2d-\\x7e]{16,}(,[\\x21-\\x2b\\x2d-\\x7e]{16,})*$',
@@ -37,7 +37,7 @@ export const logLevelSetting = Type.String({
   description: 'Lowest level of log lines.',
 });
 
-/** `ADSWEEP_DENY_ADDRESSES` of every process that judges addresses. */
+/** `ADSWEEP_DENY_ADDRESSES` of every process that checks addresses. */
 export const denyAddressesSetting = Type.Refine(
   Type.String({
     default: '',

@@ -11,7 +11,7 @@ export async function withDeadline<T>(work: Promise<T> | T, ms: number, what: st
   }
 }
 
-/** Something did not settle within its deadline. */
+/** An operation did not settle within its deadline. */
 export class DeadlineError extends Error {
   constructor(what: string, ms: number) {
     super(`${what} took longer than ${ms} ms`);

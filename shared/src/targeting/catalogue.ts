@@ -4,7 +4,7 @@ export const PROXY_TYPES = ['residential', 'mobile'] as const;
 export type ProxyType = (typeof PROXY_TYPES)[number];
 export const ProxyTypeSchema = Type.Union([Type.Literal('residential'), Type.Literal('mobile')]);
 
-/** Where traffic should leave from (spec 2.2); an empty string accepts any. */
+/** Where traffic should leave (spec 2.2); an empty string accepts any. */
 export const TargetingSchema = Type.Object(
   {
     country_code: Type.String({ pattern: '^[A-Z]{2}$' }),
@@ -32,7 +32,7 @@ const CataloguePoolSchema = Type.Object({
 export type CataloguePool = Static<typeof CataloguePoolSchema>;
 
 /**
- * Answer of the proxy-router's `GET /catalogue`. `refreshed_at`, ISO 8601, is when it was last verified which countries nobody serves;
+ * Response of the proxy-router's `GET /catalogue`. `refreshed_at`, ISO 8601: when it was last verified which countries have no provider;
  * null: a provider's catalogue has never been read.
  */
 export const CatalogueSchema = Type.Object({

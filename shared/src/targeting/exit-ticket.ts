@@ -4,7 +4,7 @@ import { TargetingSchema } from './catalogue.ts';
 /** The longest lifetime of a ticket. */
 export const TICKET_SECONDS_MAX = 3600;
 
-/** Body of the proxy-router's `POST /exits`. A `session` keeps its exit for as long as it is sent again. */
+/** Body of the proxy-router's `POST /exits`. Requests with the same `session` get the same exit. */
 export const ExitRequestSchema = Type.Object(
   {
     targeting: TargetingSchema,
@@ -12,7 +12,7 @@ export const ExitRequestSchema = Type.Object(
     scan_id: Type.String({ minLength: 1, maxLength: 100 }),
     /** Seconds until the ticket expires. */
     ttl_seconds: Type.Integer({ minimum: 1, maximum: TICKET_SECONDS_MAX }),
-    /** Bytes that it may transfer, both directions together; at most what the router allows, which holds without this. */
+    /** Bytes that it may transfer, both directions together; absent, or above the router's limit: that limit. */
     bytes_max: Type.Optional(Type.Integer({ minimum: 1 })),
     /** Hosts that it may not reach, each in lower case and without its subdomains. */
     deny_hosts: Type.Optional(Type.Array(Type.String({ minLength: 1, maxLength: 253 }), { maxItems: 20 })),
@@ -23,7 +23,7 @@ export type ExitRequest = Static<typeof ExitRequestSchema>;
 
 const nullable = Type.Union([Type.String(), Type.Null()]);
 
-/** What is known of the exit that a scan used; null: unknown. */
+/** The exit that a scan used; null: unknown. */
 export const ExitSchema = Type.Object(
   {
     provider: Type.String(),
@@ -53,7 +53,7 @@ export const ExitTicketSchema = Type.Object({
 });
 export type ExitTicket = Static<typeof ExitTicketSchema>;
 
-/** Reasons for a refusal of `POST /exits`: the `code` of the answer. */
+/** Reasons for a refusal of `POST /exits`: the `code` of the response. */
 export const EXIT_REFUSALS = ['NODE_NOT_FOUND', 'NODE_BUSY', 'ACCOUNT_REFUSED'] as const;
 export type ExitRefusal = (typeof EXIT_REFUSALS)[number];
 
@@ -81,17 +81,17 @@ export type GatewayOutcome = (typeof GATEWAY_OUTCOMES)[number];
 export const STALLED_MS = 5_000;
 
 /**
- * Answer of `GET /exits/{ticket_id}/traffic`: a ticket's traffic so far. `requests` has plain http requests by URL and tunnels
+ * Response of `GET /exits/{ticket_id}/traffic`: a ticket's traffic so far. `requests` has plain http requests by URL and tunnels
  * as `https://host:port/` with method CONNECT, in order, at most 5000; `at_ms` is Unix time in milliseconds. A URL is cut after
- * CAPTURE_URL_LENGTH_MAX characters; once the URLs of a ticket have 4 million, further ones are given without a path. `hosts` has at
+ * CAPTURE_URL_LENGTH_MAX characters; once the URLs of a ticket have 4 million, further ones are listed without a path. `hosts` has at
  * most 5000. The byte counts survive a restart of the router, the lists do not.
  *
  * `open_streams` counts the tunnels and requests that are open now, `connecting_streams` those among them whose target is still being
  * resolved or dialled: their host may be missing from `hosts`. `quiet_ms` is the time since a stream last began, connected or ended or
  * a byte moved; Number.MAX_SAFE_INTEGER where that never happened.
  *
- * `stalled` of a host: through an upstream, a connection to it received nothing for STALLED_MS or longer while it was open. A tunnel that
- * nothing was asked of counts too: only the browser knows whether something was due.
+ * `stalled` of a host: through an upstream, a connection to it received nothing for STALLED_MS or longer while it was open. A tunnel without
+ * a pending request counts too: only the browser knows whether it waits for a response.
  *
  * To wait until a page's traffic is over, wait for `connecting_streams === 0` and a `quiet_ms` of the length you need. Do not wait for
  * `open_streams === 0` while the browser context is open: Chromium keeps idle tunnels for later pages and closes them with the context.

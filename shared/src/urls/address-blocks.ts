@@ -16,7 +16,7 @@ export function readAddressBlock(text: string): AddressBlock | null {
  * IPv4 ones. Throws for a block that cannot be read.
  */
 export function addressBlocks(blocks: readonly string[]): (address: string) => boolean {
-  // A list for each family: in one list, an IPv4 address would be looked up in its mapped form too.
+  // A list for each family: in a common list, an IPv4 address would be matched in its mapped form too.
   const lists = { ipv4: new BlockList(), ipv6: new BlockList() };
   for (const text of blocks) {
     const block = readAddressBlock(text);

@@ -3,7 +3,7 @@ import { networkInterfaces } from 'node:os';
 import { addressBlocks } from './address-blocks.ts';
 import { canonicalHost, isPublicAddress, isPublicHost } from './public-host.ts';
 
-/** Interfaces come and go (a VPN, a container network); reading them takes well under a millisecond. */
+/** Interfaces are added and removed (a VPN, a container network); reading them takes well under a millisecond. */
 const REREAD_MS = 5_000;
 
 /** Characters of a host in any spelling. A name has 253 at most; this leaves room for percent-encoding. */
@@ -26,7 +26,7 @@ export class AddressPolicy {
     this.#isOwn = addressBlocks(readOwn());
   }
 
-  /** Whether an IP address, as a resolver gives it, may be dialled. False for what is no address. */
+  /** Whether an IP address, as a resolver returns it, may be dialled. False for anything else. */
   allowsAddress(address: string): boolean {
     this.#reread();
     return isPublicAddress(address) && !this.#isOwn(address) && !this.#isDenied(address);

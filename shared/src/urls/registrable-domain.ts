@@ -4,7 +4,7 @@ const OPTIONS = { allowPrivateDomains: true } as const;
 
 /**
  * The registrable form of a URL's or host's domain (`www.shop.co.uk` -> `shop.co.uk`), the host itself where there is none (an IP
- * address, a public suffix), '' for what has no host.
+ * address, a public suffix), '' for a URL without a host.
  */
 export function registrableDomain(urlOrHost: string): string {
   const { domain, hostname } = parse(urlOrHost, OPTIONS);

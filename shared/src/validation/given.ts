@@ -1,20 +1,20 @@
-/** The longest value, as JSON, that an answer echoes. */
+/** The longest value, as JSON, that a response echoes. */
 const GIVEN_CHARACTERS_MAX = 8192;
 
-/** `{ given }`, or nothing where there is no value or it is too long to send back. */
+/** `{ given }`, or `{}` where there is no value or it is too long to echo. */
 export function given(value: unknown): Record<string, unknown> {
-  if (value === undefined || roomLeft(value, GIVEN_CHARACTERS_MAX) < 0) return {};
+  if (value === undefined || charactersLeft(value, GIVEN_CHARACTERS_MAX) < 0) return {};
   const text = JSON.stringify(value);
   return text === undefined || text.length > GIVEN_CHARACTERS_MAX ? {} : { given: value };
 }
 
-/** What is left of `room` characters when `value` is written as JSON; stops where nothing is left, however large the value is. */
-function roomLeft(value: unknown, room: number): number {
-  if (typeof value === 'string') return room - value.length;
-  if (typeof value !== 'object' || value === null) return room - 1;
-  let left = room;
+/** What remains of `max` characters after `value` is written as JSON; stops when none remain, however large the value is. */
+function charactersLeft(value: unknown, max: number): number {
+  if (typeof value === 'string') return max - value.length;
+  if (typeof value !== 'object' || value === null) return max - 1;
+  let left = max;
   for (const key in value) {
-    left = roomLeft(Reflect.get(value, key), left - key.length);
+    left = charactersLeft(Reflect.get(value, key), left - key.length);
     if (left < 0) break;
   }
   return left;

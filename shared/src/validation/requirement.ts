@@ -1,9 +1,9 @@
 import type { TLocalizedValidationError } from 'typebox/error';
 
-/** What a value must be: `type` and `ctx` for programs (spec 2.4), `msg` as a sentence for people. */
+/** A requirement that a value does not meet: `type` and `ctx` for programs (spec 2.4), `msg` for people. */
 export type Requirement = { type: string; msg: string; ctx?: Record<string, unknown> };
 
-/** What the keyword of a schema that was not met asks for; `schema` is where the keyword stands. Null: another error says it better. */
+/** The requirement of a schema keyword that was not met; `schema` has the keyword. Null: another error describes the problem better. */
 export function requirementOf(error: TLocalizedValidationError, schema: object): Requirement | null {
   switch (error.keyword) {
     case 'boolean':
@@ -78,7 +78,7 @@ const TYPE_WORDS: Record<string, [type: string, word: string]> = {
   null: ['null_type', 'null'],
 };
 
-/** A value of none of these types; `schema` tells the range of a number. */
+/** The requirement of a value that has none of these types; `schema` has the range of a number. */
 export function wrongType(types: string[], schema: object = {}): Requirement {
   const type = TYPE_WORDS[types[0] ?? '']?.[0] ?? 'value_error';
   const isNumber = types.length === 1 && (types[0] === 'integer' || types[0] === 'number');
@@ -86,7 +86,7 @@ export function wrongType(types: string[], schema: object = {}): Requirement {
   return { type, msg: isNumber ? numberSentence(schema) : `Must be ${words.join(' or ')}.` };
 }
 
-/** One sentence for whatever is wrong with a number: its type with its whole range. */
+/** One sentence for all requirements of a number: its type with its whole range. */
 function numberSentence(schema: { type?: string; minimum?: number; maximum?: number }): string {
   const { type = 'number', minimum, maximum } = schema;
   const range =

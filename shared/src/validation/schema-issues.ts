@@ -6,8 +6,8 @@ import { oneOf, type Requirement, requirementOf, wrongType } from './requirement
 import { pointerSteps, valueAt } from './value-at.ts';
 
 /**
- * The issues that TypeBox's errors of `value` become, their paths below `root`; none for an error that another one of the same place says
- * better (the branches of a union, the summary beside each unexpected field).
+ * The issues for TypeBox's errors of `value`, with paths below `root`; none for an error that another one of the same value describes better
+ * (the branches of a union, the summary beside each unexpected field).
  */
 export function schemaIssues(
   errors: TLocalizedValidationError[],
@@ -38,16 +38,16 @@ function unmetBy(error: TLocalizedValidationError, unions: Unions, schema: TSche
   return requirementOf(error, schemaAt(schema, error.schemaPath));
 }
 
-/** The unions that were not met, by their place in the schema, each with the branch that comes closest; null: none does. */
+/** The unions that were not met, by their schema path, each with its closest branch; null: none. */
 type Unions = Map<string, string | null>;
 
-/** A union's branch comes closest where the type was right and other rules were not met. */
+/** A branch is closest if the value has its type and fails other rules. */
 function unionsAmong(errors: TLocalizedValidationError[]): Unions {
   const paths = errors.filter(({ keyword }) => keyword === 'anyOf').map(({ schemaPath }) => schemaPath);
   return new Map([...new Set(paths)].map((path) => [path, closestBranch(path, errors)]));
 }
 
-/** A union speaks with one voice: the closest branch's own errors where the type was right, else the types or values it takes. */
+/** A union reports either the errors of its closest branch or, without one, the types or values that it accepts. */
 function unmetByUnion({ schemaPath }: { schemaPath: string }, unions: Unions, schema: TSchema): Requirement | null {
   const branches = (schemaAt(schema, schemaPath) as { anyOf?: Record<string, unknown>[] }).anyOf ?? [];
   const constants = branches.flatMap((branch) => ('const' in branch ? [branch.const] : []));
@@ -56,7 +56,7 @@ function unmetByUnion({ schemaPath }: { schemaPath: string }, unions: Unions, sc
   return wrongType(branches.map((branch) => String(branch.type ?? 'value')));
 }
 
-/** Whether an error belongs to a union that speaks for it. */
+/** Whether an error belongs to a branch of a union that is not reported. */
 function isBranch({ schemaPath }: { schemaPath: string }, unions: Unions): boolean {
   for (const [union, closest] of unions)
     if (schemaPath.startsWith(`${union}/anyOf/`))
@@ -64,7 +64,7 @@ function isBranch({ schemaPath }: { schemaPath: string }, unions: Unions): boole
   return false;
 }
 
-/** Path of the branch whose type was right and whose rules were not met; null where no branch had the type. */
+/** Path of the branch that has the value's type and other rules that failed; null where no branch has the type. */
 function closestBranch(union: string, errors: TLocalizedValidationError[]): string | null {
   const failedByType = new Map<string, boolean>();
   for (const { schemaPath, keyword } of errors) {
@@ -77,7 +77,7 @@ function closestBranch(union: string, errors: TLocalizedValidationError[]): stri
   return null;
 }
 
-/** The steps as clients write them: positions in lists are numbers. */
+/** The steps as clients write them: indexes of lists are numbers. */
 function pathIn(value: unknown, steps: string[]): (string | number)[] {
   return steps.map((step, depth) => (Array.isArray(valueAt(value, steps.slice(0, depth))) ? Number(step) : step));
 }

@@ -6,7 +6,7 @@ export function pointerSteps(pointer: string): string[] {
     .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'));
 }
 
-/** What stands at `path` below `value`; undefined where nothing does. Own properties alone: `__proto__` leads nowhere. */
+/** The value at `path` below `value`; undefined where there is none. Only own properties count, not `__proto__`. */
 export function valueAt(value: unknown, path: (string | number)[]): unknown {
   return path.reduce<unknown>(
     (from, key) =>

@@ -18,7 +18,7 @@ const ADS_MAX = 50;
 const WORD_LENGTH_MAX = 4_096;
 const WORDS_MAX = 100;
 
-/** What a text says as VAST 2.0 to 4.3, or as the VideoAdServingTemplate before it; null where it is neither. Lenient as players are. Pure. */
+/** Reads VAST 2.0 to 4.3, or the VideoAdServingTemplate before it; null where a text is neither. As lenient as players are. Pure. */
 export function parseVast(text: string): VastDocument | null {
   const root = parseXml(text);
   return root && readVast(root);
@@ -69,7 +69,7 @@ function readAd(element: XmlElement): VastAd[] {
       linears: [...creatives.flatMap((one) => all(one, 'Linear')), ...all(body, 'Video')].map(readLinear),
       nonLinears: creatives.flatMap((one) => all(one, 'NonLinearAds')).flatMap(readNonLinears),
       companionAds: creatives.flatMap((one) => all(one, 'CompanionAds')).map(readCompanionAds),
-      // Before VAST 4.1 they stand in an extension (OM SDK, "VAST before 4.1").
+      // Before VAST 4.1 they are in an extension (OM SDK, "VAST before 4.1").
       verifications: [body, ...extensions]
         .flatMap((one) => all(child(one, 'AdVerifications'), 'Verification'))
         .map(readVerification),
@@ -85,7 +85,7 @@ const readUniversalAdId = (element: XmlElement): string =>
     .join(' ');
 
 function readWrapper(body: XmlElement): VastWrapper {
-  // VAST 1.0 says URL, and wraps it once more.
+  // VAST 1.0 has the URL in VASTAdTagURL, in an element of its own.
   const uri = child(body, 'VASTAdTagURI') ?? child(body, 'VASTAdTagURL');
   return {
     uri: locationOf(uri),
@@ -146,7 +146,7 @@ function readIcon(element: XmlElement): VastIcon {
   };
 }
 
-/** The events of all nonlinear forms stand beside them: the first has them. A wrapper may have nothing but events. */
+/** TrackingEvents apply to all nonlinear forms: the first one gets them. A wrapper may have events and no form. */
 function readNonLinears(element: XmlElement): VastDisplay[] {
   const forms = all(element, 'NonLinear');
   const own = events(element);
@@ -234,7 +234,7 @@ const textOf = (element: XmlElement | undefined): string => element?.text.trim()
 
 const wordOf = (element: XmlElement | undefined): string => textOf(element).slice(0, WORD_LENGTH_MAX);
 
-/** Attributes are found whatever their letter case: `adID` and `AdID` are common. '' = it is not there. */
+/** Finds an attribute in any letter case: `adID` and `AdID` are common. '' = there is none. */
 function attribute({ attributes }: XmlElement, name: string): string {
   const found = Object.keys(attributes).find((key) => key.toLowerCase() === name.toLowerCase());
   return found === undefined ? '' : (attributes[found] as string).trim();

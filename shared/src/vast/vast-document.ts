@@ -1,7 +1,7 @@
-/** What is told to a server when something happens; `offset` where the document says when (`progress`), as it is written. */
+/** A URL to request at an event; `offset`: when, as the document declares it (`progress`), null = not declared. */
 export type VastTracker = { event: string; url: string; offset: string | null };
 
-/** A file that may be played; sizes in pixels, `bitrate` in kbit/s, null = not said (VAST 4.3, 3.9.1). */
+/** A media file; sizes in pixels, `bitrate` in kbit/s, null = not declared (VAST 4.3, 3.9.1). */
 export type VastMediaFile = {
   url: string;
   type: string;
@@ -13,10 +13,10 @@ export type VastMediaFile = {
   apiFramework: string;
 };
 
-/** What an icon, a nonlinear ad or a companion shows: one or more forms of the same thing (VAST 4.3, 3.15). */
+/** A resource of an icon, a nonlinear ad or a companion, which can have several forms of it (VAST 4.3, 3.15). */
 export type VastResource = { form: 'static' | 'iframe' | 'html'; value: string; creativeType: string };
 
-/** A mark over a video; sizes in pixels, positions, offset and duration as they are written (VAST 4.3, 3.11.1). */
+/** An icon over a video; sizes in pixels, positions, offset and duration as they are written (VAST 4.3, 3.11.1). */
 export type VastIcon = {
   program: string;
   width: number | null;
@@ -30,7 +30,7 @@ export type VastIcon = {
   trackers: VastTracker[];
 };
 
-/** A video of an ad. In a wrapper, only what is to be told (VAST 4.3, 3.8). */
+/** A linear creative of an ad. In a wrapper it has only trackers (VAST 4.3, 3.8). */
 export type VastLinear = {
   duration: string | null;
   skipOffset: string | null;
@@ -44,7 +44,7 @@ export type VastLinear = {
   icons: VastIcon[];
 };
 
-/** A picture over the content, or beside it, with its own click; sizes in pixels (VAST 4.3, 3.12 and 3.13). */
+/** A nonlinear creative over the content or a companion beside it; sizes in pixels (VAST 4.3, 3.12 and 3.13). */
 export type VastDisplay = {
   width: number | null;
   height: number | null;
@@ -55,17 +55,17 @@ export type VastDisplay = {
   trackers: VastTracker[];
 };
 
-/** Companions that belong together, and how many of them the ad is not to be shown without, null = not said (VAST 4.3, 3.13). */
+/** Companions that belong together, and how many of them the ad requires, null = not declared (VAST 4.3, 3.13). */
 export type VastCompanionAds = { required: 'all' | 'any' | 'none' | null; companions: VastDisplay[] };
 
-/** Code that verifies what was shown (VAST 4.3, 3.17). */
+/** A verification script (VAST 4.3, 3.17). */
 export type VastVerification = {
   vendor: string;
   resources: { url: string; apiFramework: string }[];
   trackers: VastTracker[];
 };
 
-/** Where a wrapper leads, and what may come back; null = not said (VAST 4.3, 3.19). */
+/** The document that a wrapper points to, and its limits; null = not declared (VAST 4.3, 3.19). */
 export type VastWrapper = {
   uri: string;
   followAdditionalWrappers: boolean | null;
@@ -73,7 +73,7 @@ export type VastWrapper = {
   fallbackOnNoAd: boolean | null;
 };
 
-/** One ad: inline, or a wrapper that leads to one. `sequence` is its place in a pod, null = it stands alone (VAST 4.3, 3.3). */
+/** One ad: inline, or a wrapper that points to one. `sequence` is its position in a pod, null = it is stand-alone (VAST 4.3, 3.3). */
 export type VastAd = {
   id: string;
   sequence: number | null;
@@ -95,7 +95,7 @@ export type VastAd = {
 };
 
 /**
- * A VAST document; `version` as it is written, `1.x` for a VideoAdServingTemplate. `errors`: what is told where it has no ad; `adsLeftOut`:
- * how many ads it has beyond those that are read.
+ * A VAST document; `version` as it is written, `1.x` for a VideoAdServingTemplate. `errors`: the URLs to request where it has no ad;
+ * `adsLeftOut`: how many more ads it has than are read.
  */
 export type VastDocument = { version: string; errors: string[]; ads: VastAd[]; adsLeftOut: number };

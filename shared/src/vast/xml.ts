@@ -4,10 +4,10 @@ import { VAST_LENGTH_MAX } from '../limits.ts';
 /** An element of an XML document: names without their prefixes, `text` all its own character data in a row, entities decoded. */
 export type XmlElement = { name: string; attributes: Record<string, string>; text: string; children: XmlElement[] };
 
-/** A document that nests deeper, or has more elements, is none; nor is one that is longer than VAST_LENGTH_MAX. */
+/** A document that nests deeper, has more elements, or is longer than VAST_LENGTH_MAX is refused. */
 const DEPTH_MAX = 60;
 const ELEMENTS_MAX = 20_000;
-/** Tags, comments, sections and instructions: parsing costs time for each, so they are counted before. */
+/** The most tags, comments, sections and instructions: each costs parsing time, so they are counted first. */
 const MARKUP_MAX = 3 * ELEMENTS_MAX;
 const INSTRUCTIONS_MAX = 20;
 
@@ -15,7 +15,7 @@ const TEXT = '#text';
 const CDATA = '#cdata';
 const ATTRIBUTES = ':@';
 
-// No entities but the predefined ones: nothing in a document can refer to a file, a URL or to itself.
+// Only the predefined entities: a document cannot refer to a file, a URL or to itself.
 const parser = new XMLParser({
   preserveOrder: true,
   ignoreAttributes: false,
@@ -30,7 +30,7 @@ const parser = new XMLParser({
   maxNestedTags: DEPTH_MAX,
 });
 
-/** What may stand before a root element; a document type definition may not. */
+/** What is allowed before the root element; a document type definition is not. */
 const PROLOG = /^\s*(?:<\?[^>]*\?>\s*|<!--(?:[^-]|-(?!->))*-->\s*)*/;
 
 type Node = { [name: string]: Node[] | string | Record<string, string> };
@@ -58,7 +58,7 @@ function occurs(text: string, part: string, max: number): boolean {
   return count > max;
 }
 
-/** Throws where there are too many elements, or too deep. */
+/** Throws where there are too many elements, or they nest too deep. */
 function elementOf(node: Node, budget: { left: number }, depth: number): XmlElement[] {
   const name = Object.keys(node).find((key) => key !== ATTRIBUTES);
   if (!name || name === TEXT || name === CDATA) return [];
@@ -99,7 +99,7 @@ function decodeEntities(text: string): string {
   });
 }
 
-/** An element as XML; character data stands in CDATA sections where it needs escaping. Pure. */
+/** An element as XML; character data that needs escaping is written as CDATA sections. Pure. */
 export function writeXml({ name, attributes, text, children }: XmlElement, indent = ''): string {
   const written = Object.entries(attributes).map(([key, value]) => ` ${key}="${escapeAttribute(value)}"`);
   const open = `${indent}<${name}${written.join('')}`;
@@ -115,7 +115,7 @@ const characterData = (text: string): string =>
 const escapeAttribute = (value: string): string =>
   legal(value).replace(/[<&"\n\r\t]/g, (char) => `&#${char.charCodeAt(0)};`);
 
-/** XML 1.0, 2.2: most control characters may not stand in a document, not even as references. */
+/** Without most control characters, which XML does not allow even as references (XML 1.0, 2.2). */
 const legal = (text: string): string =>
   // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is taken out.
   text.toWellFormed().replace(/[\u0000-\u0008\u000B\u000C\u000E-\u001F\uFFFE\uFFFF]/g, '');

@@ -22,7 +22,7 @@ export type ClientHints = {
 };
 
 /**
- * What a page can learn of a device; all of it tells one story. Sizes in CSS pixels. `{major}` in `userAgent` stands for the major
+ * What a page can learn of a device; all values are consistent. Sizes in CSS pixels. `{major}` in `userAgent` stands for the major
  * version of the Chromium that really runs, so that the user agent, the client hints and the engine agree. `clientHints` null: a
  * browser that has none (Safari).
  */
@@ -32,19 +32,19 @@ export type Device = {
   vendor: string;
   viewport: { width: number; height: number };
   screen: { width: number; height: number };
-  /** The part of the screen's height that is left to windows, below a menu bar or above a taskbar. Windows of desktops fill it. */
+  /** The part of the screen's height without menu bar and taskbar. Desktop windows fill it. */
   workArea: { top: number; height: number };
   deviceScaleFactor: number;
   mobile: boolean;
   maxTouchPoints: number;
-  /** `navigator.hardwareConcurrency`, as its browser tells it. */
+  /** `navigator.hardwareConcurrency`, as the browser reports it. */
   cores: number;
-  /** Who made the graphics processor and what it is called, as WebGL tells it. */
+  /** The vendor and name of the GPU, as WebGL reports them. */
   gpu: { vendor: string; renderer: string };
   clientHints: ClientHints | null;
 };
 
-/** A device and browser that a scan can ask for (`emulator_id`, spec 2.1); `released`: the month in which the device came out. */
+/** A device and browser that a scan can use (`emulator_id`, spec 2.1); `released`: the month in which the device came out. */
 export type Emulator = {
   id: string;
   display_name: string;
@@ -54,12 +54,12 @@ export type Emulator = {
   device: Device;
 };
 
-/** `navigator.vendor` of Chrome and of what is made of it, and of Safari. */
+/** `navigator.vendor` of Chromium-based browsers, and of Safari. */
 export const GOOGLE = 'Google Inc.';
 export const APPLE = 'Apple Computer, Inc.';
 /** The engines' part of a user agent. */
 export const KHTML = 'AppleWebKit/537.36 (KHTML, like Gecko)';
 export const WEBKIT = 'AppleWebKit/605.1.15 (KHTML, like Gecko)';
 
-/** All that Safari says of a graphics processor. */
+/** The GPU that Safari reports, whatever it is. */
 export const APPLE_GPU = { vendor: 'Apple Inc.', renderer: 'Apple GPU' };
