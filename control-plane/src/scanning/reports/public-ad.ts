@@ -7,10 +7,10 @@ import {
   LISTED_URL_MAX,
   type ReportCreative,
   type ReportRequest,
-  type ReportRung,
   type ReportTracker,
   type ReportVast,
   type ReportVideoAd,
+  type ReportWrapper,
   type SeenEvidence,
   TITLE_MAX,
   TYPE_MAX,
@@ -68,8 +68,8 @@ export function publicVast(vast: EvidenceVast, artifacts: ReadonlySet<string>, p
     companions: companions.filter((at) => artifacts.has(companionScreenshot(at))),
     version: clip(video?.vast_version ?? '', TYPE_MAX),
     ad_system: clip(video?.ad_system ?? '', TITLE_MAX),
-    rungs: wrappers.map((rung) => publicRung(rung, privateUrl)),
-    rungs_left_out: vast.wrappers_left_out,
+    wrappers: wrappers.map((wrapper) => publicWrapper(wrapper, privateUrl)),
+    wrappers_left_out: vast.wrappers_left_out,
     ads: ads.map(publicVideoAd),
     ads_left_out: vast.ads_left_out,
     trackers: trackers.map(publicTracker),
@@ -77,9 +77,9 @@ export function publicVast(vast: EvidenceVast, artifacts: ReadonlySet<string>, p
   };
 }
 
-type Rung = EvidenceVast['wrappers'][number];
-function publicRung(rung: Rung, privateUrl: string): ReportRung {
-  const { depth, outcome, url, vast_version, ad_system, status_code, elapsed_ms } = rung;
+type Wrapper = EvidenceVast['wrappers'][number];
+function publicWrapper(wrapper: Wrapper, privateUrl: string): ReportWrapper {
+  const { depth, outcome, url, vast_version, ad_system, status_code, elapsed_ms } = wrapper;
   const isSent = privateUrl !== '' && url === privateUrl;
   return {
     depth,
@@ -108,7 +108,7 @@ function publicTracker(tracker: Tracker): ReportTracker {
     event: clip(event, TYPE_MAX),
     offset: offset && clip(offset, TYPE_MAX),
     url: clip(url, LISTED_URL_MAX),
-    rung: wrapper,
+    wrapper,
     at_ms: requested_at_ms,
     playhead_ms,
     status_code,

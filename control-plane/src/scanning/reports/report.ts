@@ -29,7 +29,7 @@ export type ReportHop = { url: string; kind: HopKind; status_code: number; conte
 export type ReportLanding = { ord: number; title: string; url: string; chain: ReportHop[]; picture: boolean };
 
 /** A document on the way from the tag to the ad; `url` '' = the client sent it as text, `status_code` 0 = no server answered. */
-export type ReportRung = {
+export type ReportWrapper = {
   depth: number;
   outcome: VastOutcome;
   url: string;
@@ -45,7 +45,7 @@ export type ReportTracker = {
   event: string;
   offset: string | null;
   url: string;
-  rung: number;
+  wrapper: number;
   at_ms: number | null;
   playhead_ms: number | null;
   status_code: number;
@@ -68,8 +68,8 @@ export type ReportVast = {
   companions: number[];
   version: string;
   ad_system: string;
-  rungs: ReportRung[];
-  rungs_left_out: number;
+  wrappers: ReportWrapper[];
+  wrappers_left_out: number;
   ads: ReportVideoAd[];
   ads_left_out: number;
   trackers: ReportTracker[];

@@ -1,5 +1,5 @@
 import { type Html, html } from './html.ts';
-import type { Report, ReportRung, ReportTracker, ReportVast, ReportVideoAd } from './report.ts';
+import type { Report, ReportTracker, ReportVast, ReportVideoAd, ReportWrapper } from './report.ts';
 import { showStatus } from './show-landings.ts';
 import { showUrl } from './show-url.ts';
 import { durationWords, SHOWN, VAST_ERRORS, VAST_OUTCOMES } from './words.ts';
@@ -10,10 +10,10 @@ const PICTURE_WIDTH = 800;
 /** Characters of a tracker's URL that are shown: there are many trackers. */
 const URL_MAX = 90;
 
-/** What came of a video ad tag: its companions, the ladder of its wrappers, and every tracker declared against fired. */
+/** Shows a video ad tag: its companions, its wrapper chain, and each tracker, declared and fired. */
 export function showVast({ token, vast }: Report): Html | null {
   if (!vast) return null;
-  return html`${showCompanions(token, vast)}${showLadder(vast)}${showTrackers(vast)}`;
+  return html`${showCompanions(token, vast)}${showWrappers(vast)}${showTrackers(vast)}`;
 }
 
 /** The video: a frame of it, and its ads. */
@@ -56,20 +56,20 @@ const showMore = (leftOut: number): Html | false =>
   leftOut > 0 && html`<p class="quiet">and ${leftOut} more that are not listed</p>`;
 
 /** Each document one step deeper than the wrapper that led to it. */
-function showLadder({ rungs, rungs_left_out }: ReportVast): Html | null {
-  if (rungs.length === 0) return null;
-  const count = rungs.length === 1 ? 'no wrapper' : `${rungs.length} documents`;
-  return html`<section class="card" id="wrappers"><h2>Wrappers <span class="count">${count}</span></h2><ol class="ladder">${rungs.map(showRung)}</ol>${showMore(rungs_left_out)}</section>`;
+function showWrappers({ wrappers, wrappers_left_out }: ReportVast): Html | null {
+  if (wrappers.length === 0) return null;
+  const count = wrappers.length === 1 ? 'no wrapper' : `${wrappers.length} documents`;
+  return html`<section class="card" id="wrappers"><h2>Wrappers <span class="count">${count}</span></h2><ol class="wrapper-chain">${wrappers.map(showWrapper)}</ol>${showMore(wrappers_left_out)}</section>`;
 }
 
-function showRung(
-  { depth, outcome, url, version, ad_system, status_code, elapsed_ms }: ReportRung,
+function showWrapper(
+  { depth, outcome, url, version, ad_system, status_code, elapsed_ms }: ReportWrapper,
   index: number,
 ): Html {
   const words = [ad_system, version && `VAST ${version}`, elapsed_ms > 0 && durationWords(elapsed_ms)].filter(Boolean);
   const code = status_code > 0 && showStatus(status_code);
   const address = url === '' ? html`<bdi class="url">the document that was sent</bdi>` : showUrl(url);
-  return html`<li class="rung depth-${Math.min(depth, 5)}"><span class="number">${index + 1}</span><div class="step">${address}
+  return html`<li class="wrapper depth-${Math.min(depth, 5)}"><span class="number">${index + 1}</span><div class="step">${address}
 <p class="meta">${code}<span class="code ${outcome === 'ads' ? 'good' : 'bad'}">${VAST_OUTCOMES[outcome]}</span>${words.map((word) => html`<span><bdi>${word}</bdi></span>`)}</p></div></li>`;
 }
 
@@ -108,7 +108,7 @@ function showIdle(tracker: ReportTracker): Html {
 }
 
 /** The ad that a tracker belongs to, and the document that declares it, as they are numbered above. */
-const showOrigin = ({ ad, rung }: ReportTracker): Html =>
-  html`${ad !== null && html`<span>ad ${ad + 1}</span>`}<span>document ${rung + 1}</span>`;
+const showOrigin = ({ ad, wrapper }: ReportTracker): Html =>
+  html`${ad !== null && html`<span>ad ${ad + 1}</span>`}<span>document ${wrapper + 1}</span>`;
 
 const eventWords = (event: string, offset: string | null): string => (offset ? `${event} ${offset}` : event);

@@ -52,7 +52,7 @@ describe('the report of a VAST tag', () => {
     assert.doesNotMatch(page, /companions\/0|private|undefined|NaN|\[object/);
   });
 
-  it('steps down the ladder of wrappers', () => {
+  it('lists the wrapper chain', () => {
     assert.match(render(), /2 documents[\s\S]*depth-0[\s\S]*exchange\.example[\s\S]*depth-1[\s\S]*server\.example/);
   });
 
