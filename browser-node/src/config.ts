@@ -1,4 +1,5 @@
 import { availableParallelism, hostname, totalmem } from 'node:os';
+import { JOB_LIMITS } from '@adsweep/shared/lease/job-limits.ts';
 import {
   DEFAULT_POOL,
   NODE_ID,
@@ -15,6 +16,8 @@ import { defaultSlots, usableMachine } from './machine/default-slots.ts';
 
 /** A user id that Linux distributions assign to no account, and within the 65,536 ids of a container with a user namespace. */
 export const CHROMIUM_UID = 65_530;
+
+const LONGEST_ATTEMPT_SECONDS = Math.max(...Object.values(JOB_LIMITS).map(({ seconds }) => seconds));
 
 const ownId = () =>
   `${hostname().replace(/[^A-Za-z0-9._-]/g, '-')}-${process.pid}`.replace(/^[^A-Za-z0-9]+/, '').slice(-100);
@@ -109,8 +112,14 @@ export const ConfigSchema = Type.Object({
     default: 25,
     minimum: 0,
     maximum: 900,
+    description: 'Seconds that running captures may go on after a SIGTERM; then they go back to the queue.',
+  }),
+  ADSWEEP_OPERATOR_DRAIN_SECONDS: Type.Integer({
+    default: LONGEST_ATTEMPT_SECONDS,
+    minimum: 0,
+    maximum: 900,
     description:
-      'Seconds that running captures may go on when the node drains, by SIGTERM or by the API; then they go back to the queue.',
+      'Seconds that running captures may go on when the operator drains the node by the API; then they go back to the queue.',
   }),
   ADSWEEP_METRICS_HOST: Type.String({
     default: '127.0.0.1',

@@ -90,3 +90,18 @@ test('a node drains while the operator wants it to, and works again after that',
   await untilIdle(loop, plane);
   assert.deepEqual([plane.count('complete'), plane.count('release'), plane.count('fail')], [2, 0, 0]);
 });
+
+test('the answer to a request for work begins the operator’s drain at once, and what runs ends', async (t) => {
+  const { running, began, capture } = heldCaptures();
+  const { plane, loop } = await leaseBench(t, capture, { slots: 2 });
+  const answered = drainOnRequest(loop, 600_000, createLogger('test', 'silent'));
+  loop.drainRequested = () => answered({ drain: true });
+  plane.give();
+  await untilSeen(plane, () => began.length === 1 && plane.count('acquire') === 2);
+  plane.drain = true;
+  plane.changed();
+  await untilSeen(plane, () => loop.draining);
+  for (const id of began) running.get(id)?.();
+  await untilIdle(loop, plane);
+  assert.deepEqual([plane.count('complete'), plane.count('release'), plane.count('acquire')], [1, 0, 2]);
+});

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { ACQUIRE_WAIT_MAX_MS, type Lease } from '@adsweep/shared/lease/messages.ts';
+import { ACQUIRE_WAIT_MAX_MS, type Acquired, type Lease } from '@adsweep/shared/lease/messages.ts';
 import type { Logger } from '@adsweep/shared/service/logger.ts';
 import { type Backoff, backoffMs } from '@adsweep/shared/service/retry.ts';
 import { DeadlineError, withDeadline } from '@adsweep/shared/service/with-deadline.ts';
@@ -24,6 +24,8 @@ export class LeaseLoop {
   readonly #running = new Map<string, Running>();
   /** Held or closed while the node takes no work. */
   readonly gate = new ClaimGate();
+  /** Called when the answer to a request for work says that the operator drains the node. */
+  drainRequested: () => void = () => undefined;
   #drainEnded = new AbortController();
   #exclusive: Exclusive | null = null;
   #slotFreed: () => void = () => undefined;
@@ -105,7 +107,9 @@ export class LeaseLoop {
       if (free === 0 || this.gate.isShut) continue;
       const { signal } = this.gate;
       try {
-        for (const lease of await this.#acquire(free, signal)) this.#start(lease);
+        const { leases, drain } = await this.#acquire(free, signal);
+        if (drain) this.drainRequested();
+        for (const lease of leases) this.#start(lease);
         this.#beginExclusive();
         failures = 0;
       } catch (cause) {
@@ -117,9 +121,9 @@ export class LeaseLoop {
     }
   }
 
-  async #acquire(free: number, signal: AbortSignal): Promise<Lease[]> {
+  #acquire(free: number, signal: AbortSignal): Promise<Acquired> {
     const request = { node_id: this.#nodeId, max: Math.min(free, ACQUIRE_MAX), wait_ms: ACQUIRE_WAIT_MAX_MS };
-    return (await this.#parts.api.acquire(request, signal)).leases;
+    return this.#parts.api.acquire(request, signal);
   }
 
   #start(lease: Lease): void {

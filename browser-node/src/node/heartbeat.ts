@@ -55,14 +55,14 @@ export class Heartbeat {
 }
 
 /**
- * Handles the response to a heartbeat: the node drains while the operator's drain is active, and takes work again after that. A drained
+ * Handles the answer to a heartbeat or to a request for work: the node drains while the operator's drain is active, and takes work again after that. A drained
  * node keeps sending heartbeats until it is stopped.
  */
 export function drainOnRequest(
   loop: Pick<LeaseLoop, 'drain' | 'undrain'>,
   graceMs: number,
   logger: Logger,
-): (answer: Registered) => void {
+): (answer: Pick<Registered, 'drain'>) => void {
   let isRequested = false;
   return ({ drain = false }) => {
     if (drain === isRequested) return;

@@ -70,7 +70,8 @@ export async function startNode(config: Config, capturePage: CapturePage, logger
     overloaded: load.overloaded,
   });
   const drainMs = config.ADSWEEP_DRAIN_SECONDS * 1000;
-  const answered = drainOnRequest(loop, drainMs, logger);
+  const answered = drainOnRequest(loop, config.ADSWEEP_OPERATOR_DRAIN_SECONDS * 1000, logger);
+  loop.drainRequested = () => answered({ drain: true });
   const heartbeat = new Heartbeat(api, config.ADSWEEP_NODE_ID, { report, answered }, metrics, logger);
 
   const metricsToken = config.ADSWEEP_METRICS_TOKEN || config.ADSWEEP_NODE_TOKEN;

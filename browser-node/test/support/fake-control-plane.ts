@@ -112,8 +112,9 @@ export class FakeControlPlane extends Conditions {
       gone = true;
       this.changed();
     });
-    await this.until(() => gone || (!this.hold && this.#waiting.length > 0), 60_000);
-    if (!gone) send(response, 200, { leases: this.#waiting.splice(0, max) });
+    await this.until(() => gone || this.drain || (!this.hold && this.#waiting.length > 0), 60_000);
+    if (this.drain) send(response, 200, { leases: [], drain: true });
+    else if (!gone) send(response, 200, { leases: this.#waiting.splice(0, max) });
   }
 }
 

@@ -13,7 +13,7 @@ import { findFile, openPicture } from './captures/open-artifact.ts';
 import { evidenceOf } from './captures/present-evidence.ts';
 import { startCountingWork } from './fleet/count-work.ts';
 import { fleetRoutes } from './fleet/fleet-routes.ts';
-import { fleetView, markedNodes, nodes as nodesIn } from './fleet/nodes.ts';
+import { drainBroadcast, fleetView, markedNodes, nodes as nodesIn } from './fleet/nodes.ts';
 import { unqueue } from './leases/close-lease.ts';
 import { startReaper } from './leases/reaper.ts';
 import { startRefill } from './leases/refill.ts';
@@ -49,7 +49,7 @@ export type CrawlingDomain = ReturnType<typeof crawlingDomain>;
 
 /** Crawl jobs, browser nodes and captures. */
 export function crawlingDomain(
-  { store, disk, redis, wake, metrics, logger }: Platform,
+  { store, disk, redis, wake, broadcast, metrics, logger }: Platform,
   { scans, artifacts, reserve, leaseCapOf }: CrawlingNeeds,
   { publicUrl, joinTokens, leaseSecret, shards, retention = KEEP_FOR_EVER }: CrawlingSettings,
 ) {
@@ -60,6 +60,7 @@ export function crawlingDomain(
   const nodes = nodesIn(redis);
   const [blocked, draining] = [markedNodes(store, 'blocked_nodes'), markedNodes(store, 'draining_nodes')];
   const fleet = fleetView(nodes, blocked, draining);
+  const drains = drainBroadcast(broadcast);
 
   const outboxFilled = () => wake.announce('outbox');
   const accepted = () => {
@@ -76,6 +77,7 @@ export function crawlingDomain(
       fleet,
       blocked,
       draining,
+      watchDrains: drains.watch,
       disk,
       redis,
       metrics,
@@ -93,7 +95,10 @@ export function crawlingDomain(
     readLoad: () => queue.load(),
     blockNode: (nodeId: string) => blockNode(dependencies, nodeId, new Date()),
     unblockNode: (nodeId: string) => blocked.remove(nodeId),
-    drainNode: (nodeId: string) => draining.add(nodeId, new Date()),
+    drainNode: async (nodeId: string) => {
+      await draining.add(nodeId, new Date());
+      drains.announce(nodeId);
+    },
     undrainNode: (nodeId: string) => draining.remove(nodeId),
   };
 

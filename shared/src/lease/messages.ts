@@ -82,7 +82,11 @@ const LeaseSchema = Type.Object({
 });
 export type Lease = Static<typeof LeaseSchema>;
 
-export const AcquiredSchema = Type.Object({ leases: Type.Array(LeaseSchema) });
+/** `drain`: the operator drains the node; it gets no leases. */
+export const AcquiredSchema = Type.Object({
+  leases: Type.Array(LeaseSchema),
+  drain: Type.Optional(Type.Literal(true)),
+});
 export type Acquired = Static<typeof AcquiredSchema>;
 
 /** Response of `renew`. `lost`: another lease has the job, or it has ended; `cancelled`: its scans were cancelled. */

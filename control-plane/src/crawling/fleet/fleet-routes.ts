@@ -95,7 +95,7 @@ function nodeVerbRoutes({ blockNode, unblockNode, drainNode, undrainNode }: Flee
       path: '/api/v1/fleet/nodes/{id}/drain',
       summary: 'Drain a node',
       description:
-        'From its next report on, within five seconds, it takes no more work, gives back what it has not begun, and has `ADSWEEP_DRAIN_SECONDS` to finish the rest; what is left then goes back to the queue. Then it is `drained` and can be stopped. This holds for its name, also after a restart, until it is undrained.',
+        'It gets no more work from now on, gives back what it has not begun, and has `ADSWEEP_OPERATOR_DRAIN_SECONDS` (as long as an attempt may take) to finish the rest; what is left then goes back to the queue. Then it is `drained` and can be stopped. This holds for its name, also after a restart, until it is undrained.',
       handle: ({ params }) => drainNode(params.id).then(noContent),
     }),
     route({

@@ -1,4 +1,5 @@
 import { DEFAULT_POOL, type NodeReport } from '@adsweep/shared/lease/messages.ts';
+import type { Broadcast } from '../../platform/broadcast.ts';
 import { insertOnce } from '../../platform/insert-once.ts';
 import type { RedisClient } from '../../platform/redis.ts';
 import type { Store } from '../../platform/store.ts';
@@ -102,3 +103,33 @@ export function fleetView(
     },
   };
 }
+
+/**
+ * Tells all control planes that the operator has begun to drain a node, so that its long poll ends. A message may be lost: the node learns
+ * it from the answer to its next report too. One subscription per process serves all polls.
+ */
+export function drainBroadcast(broadcast: Pick<Broadcast, 'send' | 'listen'>) {
+  const polls = new Map<string, Set<() => void>>();
+  let listening: Promise<unknown> | null = null;
+  return {
+    announce: (nodeId: string): void => broadcast.send(DRAINS, nodeId),
+
+    /** Calls `drained` when the node is to drain, until `stop` is called. */
+    async watch(nodeId: string, drained: () => void): Promise<{ stop: () => void }> {
+      listening ??= broadcast.listen(DRAINS, (name) => {
+        for (const call of polls.get(name) ?? []) call();
+      });
+      await listening;
+      const own = polls.get(nodeId) ?? new Set();
+      polls.set(nodeId, own.add(drained));
+      return {
+        stop: () => {
+          own.delete(drained);
+          if (own.size === 0 && polls.get(nodeId) === own) polls.delete(nodeId);
+        },
+      };
+    },
+  };
+}
+
+const DRAINS = 'node-drains';

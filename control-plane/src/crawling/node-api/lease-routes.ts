@@ -1,12 +1,12 @@
 import type { IncomingMessage } from 'node:http';
 import {
   type Acquire,
+  type Acquired,
   AcquiredSchema,
   AcquireSchema,
   AddedMembersSchema,
   type AddMembers,
   AddMembersSchema,
-  type Lease,
   NODE_ID,
   type NodeReport,
   NodeReportSchema,
@@ -33,6 +33,8 @@ export type NodeApiDependencies = AcquireDependencies &
     nodes: Pick<Nodes, 'report'>;
     blocked: Pick<MarkedNodes, 'has'>;
     draining: Pick<MarkedNodes, 'has'>;
+    /** Calls `drained` when the operator begins to drain the node, until `stop` is called. */
+    watchDrains: (nodeId: string, drained: () => void) => Promise<{ stop: () => void }>;
     disk: DiskSpace;
     metrics: EndDependencies['metrics'] & Pick<WorkMetrics, 'leases' | 'lateResults'>;
   };
@@ -80,9 +82,9 @@ function acquireLeases(dependencies: NodeApiDependencies) {
     errors: ['node.blocked', 'storage.full', 'unavailable'],
     handle: async ({ caller, body, stream }: { caller: NodeCaller; body: Acquire; stream: IncomingMessage }) => {
       const node = nodeOf(caller, body.node_id);
-      const leases = await acquireWhileConnected(dependencies, { ...body, node }, stream);
-      dependencies.metrics.leases.inc({ outcome: 'granted' }, leases.length);
-      return ok({ leases });
+      const acquired = await acquireWhileConnected(dependencies, { ...body, node }, stream);
+      dependencies.metrics.leases.inc({ outcome: 'granted' }, acquired.leases.length);
+      return ok(acquired);
     },
   });
 }
@@ -133,33 +135,46 @@ function routesOfOneLease(dependencies: NodeApiDependencies): Route<NodeCaller>[
   ];
 }
 
-/** Acquires leases, and releases them at once if the node disconnected or was blocked during the long poll. */
+/**
+ * Leases for a node that is neither blocked nor drained. Releases what was acquired if the node disconnected during the poll, or if the
+ * operator blocked or drained it: the marks are read after the leases were taken, so that no lease is granted once a drain is acknowledged.
+ */
 async function acquireWhileConnected(
   dependencies: NodeApiDependencies,
   request: WorkRequest,
   { socket }: IncomingMessage,
-): Promise<Lease[]> {
+): Promise<Acquired> {
   // On a full disk, the results could not be stored.
   await dependencies.disk.requireFree();
-  const gone = new AbortController();
-  const onClose = () => gone.abort();
-  socket.once('close', onClose);
+  const { nodeId } = request.node;
+  const over = new AbortController();
+  const end = () => over.abort();
+  socket.once('close', end);
+  const drains = await dependencies.watchDrains(nodeId, end);
   try {
-    const leases = await acquire(dependencies, request, gone.signal).catch((error: unknown) => {
+    if (await dependencies.draining.has(nodeId)) return DRAIN;
+    const leases = await acquire(dependencies, request, over.signal).catch((error: unknown) => {
       throw error instanceof QueueAway ? queueUnavailable(error) : error;
     });
-    const isBlocked = leases.length > 0 && (await dependencies.blocked.has(request.node.nodeId));
-    if (!isBlocked && !socket.destroyed) return leases;
+    if (leases.length === 0 && !over.signal.aborted) return { leases };
+    const [isBlocked, isDrained] = await Promise.all([
+      dependencies.blocked.has(nodeId),
+      dependencies.draining.has(nodeId),
+    ]);
+    if (!isBlocked && !isDrained && !socket.destroyed) return { leases };
     for (const { lease_id } of leases) await releaseLease(dependencies, parseLeaseId(lease_id)!, new Date());
-    if (isBlocked) throw blockedError(request.node.nodeId);
-    return [];
+    if (isBlocked) throw blockedError(nodeId);
+    return isDrained ? DRAIN : { leases: [] };
   } finally {
-    socket.off('close', onClose);
+    drains.stop();
+    socket.off('close', end);
   }
 }
 
+const DRAIN: Acquired = { leases: [], drain: true };
+
 const queueUnavailable = (cause: unknown) =>
-  new ApiError('unavailable', 'The queue is temporarily unavailable.', { cause, headers: { 'Retry-After': '1' } });
+  new ApiError('unavailable', 'The queue is away for the moment.', { cause, headers: { 'Retry-After': '1' } });
 
 function unavailable(cause: unknown): never {
   throw queueUnavailable(cause);

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { EventEmitter } from 'node:events';
+import { EventEmitter, once } from 'node:events';
 import { after, afterEach, before, describe, it } from 'node:test';
 import type { Acquired, Registered } from '@adsweep/shared/lease/messages.ts';
 import { createDomains } from '../../../src/compose/domains.ts';
@@ -168,5 +168,44 @@ describe('a node that the operator drains', () => {
     assert.equal(await isToDrain(credential), true, 'Redis need not remember it');
     await farm.farm.undrainNode('drained');
     assert.equal(await isToDrain(credential), false);
+  });
+
+  it('§4.6.3 gets no lease from the answer of the drain on, and its long poll ends', async () => {
+    const credential = await register('polling');
+    const { dependencies } = farm.farm;
+    const waitForWork: CrawlQueue['waitForWork'] = async (_, gone) => {
+      const ended = once(gone!, 'abort');
+      await farm.farm.drainNode('polling');
+      await ended;
+    };
+    const routes = leaseRoutes({ ...dependencies, queue: { ...dependencies.queue, waitForWork } });
+    const route = routes.find(({ path }) => path.endsWith('/acquire'));
+    const caller = { node: newIdentity('polling', 1), lease: null };
+    const stream = { socket: Object.assign(new EventEmitter(), { destroyed: false }) };
+    const body = { node_id: 'polling', max: 1, wait_ms: 3_600_000 };
+    assert.deepEqual((await route?.handle({ caller, body, stream } as never))?.body, { leases: [], drain: true });
+    const poll = async () => (await (await acquire('polling', credential)).json()) as Acquired;
+    const scan = await farm.submit();
+    assert.deepEqual(await poll(), { leases: [], drain: true });
+    assert.equal((await farm.read(scan._id)).status, 'pending');
+    await farm.farm.undrainNode('polling');
+    assert.equal((await poll()).leases.length, 1);
+  });
+
+  it('§4.6.3 keeps no lease that was taken while the operator’s drain was written', async () => {
+    const scan = await farm.submit();
+    const { dependencies } = farm.farm;
+    const take: CrawlQueue['take'] = async (...asked) => {
+      await farm.farm.drainNode('late');
+      return dependencies.queue.take(...asked);
+    };
+    const routes = leaseRoutes({ ...dependencies, queue: { ...dependencies.queue, take } });
+    const route = routes.find(({ path }) => path.endsWith('/acquire'));
+    const caller = { node: newIdentity('late', 1), lease: null };
+    const stream = { socket: Object.assign(new EventEmitter(), { destroyed: false }) };
+    const answer = await route?.handle({ caller, body: { node_id: 'late', max: 1, wait_ms: 0 }, stream } as never);
+    assert.deepEqual(answer?.body, { leases: [], drain: true });
+    assert.equal((await farm.read(scan._id)).status, 'pending');
+    await farm.farm.undrainNode('late');
   });
 });
