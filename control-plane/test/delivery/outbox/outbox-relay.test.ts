@@ -3,6 +3,7 @@ import { after, before, describe, it } from 'node:test';
 import { until } from '../../../../shared/test/support/until.ts';
 import { measureOutboxes, type RelayDependencies, relay, startRelay } from '../../../src/delivery/outbox/relay.ts';
 import type { OutboxEntry } from '../../../src/platform/outbox/outbox-entry.ts';
+import type { OutboxSource } from '../../../src/platform/outbox/outbox-source.ts';
 import { createWakeSignal } from '../../../src/platform/wake-signal.ts';
 import type { ScanRecord } from '../../../src/scan/scan.ts';
 import { checkCrawled, crawledScan, followUpsOf } from '../../support/checked-scans.ts';
@@ -53,7 +54,7 @@ describe('the outbox relay', () => {
 
   it('carries each entry out once, whoever dies between carrying it out and taking it away', async () => {
     const scan = await finished();
-    const outbox = { ...farm.scans.outbox, settle: () => Promise.reject(new Error('killed')) };
+    const outbox: OutboxSource = { ...farm.scans.outbox, finish: () => Promise.reject(new Error('killed')) };
     await assert.rejects(relay({ ...dependencies(), sources: [outbox] }, new Date()));
     assert.equal((await farm.read(scan._id)).outbox.length, 3);
     assert.equal((await relay(dependencies(), new Date())).entries, 0, 'the claim still stands');
