@@ -1,8 +1,7 @@
 import type { Domain } from '../domain.ts';
 import type { Platform } from '../platform/platform.ts';
-import { stateOf } from './scan-state.ts';
+import { stateBroadcast, stateOf } from './scan-state.ts';
 import { scanStore } from './scan-store.ts';
-import { stateBroadcast } from './state-broadcast.ts';
 
 /** The scans, which every domain above shares. Each change of a scan's status is broadcast to all processes. */
 export function scanDomain({ store, broadcast }: Pick<Platform, 'store' | 'broadcast'>) {

@@ -35,7 +35,7 @@ export function groupsOf({ settings, countries, emulators, requestId }: Requeste
 export const indexesOf = ({ settings }: RequestedScans): number[] =>
   Array.from({ length: settings.repeat_count ?? 1 }, (_, index) => index);
 
-/** Nobody waits for the scans of a request for several. */
+/** The priority class of a request for several scans: no person waits for them. */
 const MANY = { band: 1 as const };
 
 const REPORT_TOKEN_BYTES = 16;
