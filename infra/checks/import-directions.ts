@@ -1,63 +1,22 @@
 import { matchesGlob } from 'node:path';
+import { modules as browserNodeModules } from '../../browser-node/src/modules.ts';
+import { modules as controlPlaneModules } from '../../control-plane/src/modules.ts';
+import { modules as proxyRouterModules } from '../../proxy-router/src/modules.ts';
+import { modules as sharedModules } from '../../shared/src/modules.ts';
+import { modules as infraModules } from '../modules.ts';
 import { mutualImports } from './mutual-imports.ts';
 import { packageOf, readSources, type SourceFile, workspaceOf } from './read-imports.ts';
 
-/** What stands higher may import what stands lower or beside it, never the reverse. A path belongs to the first line that names it. */
+/** The modules of a workspace, from the highest to the lowest. Each workspace has its own in a `modules.ts` beside its code. */
 type Layers = [name: string, ...paths: string[]][];
-
-const controlPlaneLayers: Layers = [
-  ['the process', 'main.ts', 'compose/**'],
-  ['delivery', 'delivery/**'],
-  ['analysis', 'analysis/**'],
-  ['node API', 'crawling/{node-api/**,*.ts}'],
-  ['leases', 'crawling/leases/**'],
-  ['captures, fleet, retention', 'crawling/{captures,fleet,retention}/**'],
-  ['queue', 'crawling/queue/**'],
-  ['reports', 'scanning/{reports/**,*.ts}'],
-  ['scanning', 'scanning/**'],
-  ['the scan', 'scan/**'],
-  ['accounts and reference', '{accounts,reference}/**'],
-  ['foundations', '{http,platform}/**', 'config.ts', 'metrics.ts', 'domain.ts'],
-];
-
-const browserNodeLayers: Layers = [
-  ['process', 'main.ts', 'node/**'],
-  ['leases', 'lease/**'],
-  ['uploads', 'upload/**'],
-  ['captures', 'capture/**'],
-  ['metrics', 'metrics.ts'],
-  ['browsers', 'browser/**'],
-  ['foundations', '*.ts', 'machine/**'],
-];
-
-const proxyRouterLayers: Layers = [
-  ['process', 'main.ts', 'start-router.ts'],
-  ['API and gateway', '{api,gateway}/**'],
-  ['tickets', 'tickets/**'],
-  ['exits', 'exits/**'],
-  ['providers', 'providers/**'],
-  ['foundations', '*.ts'],
-];
-
-const sharedLayers: Layers = [
-  ['lease protocol', 'lease/**'],
-  ['what services exchange', '{capture,events,scan,targeting}/**'],
-  ['running a service', 'service/**'],
-  ['foundations', '{urls,validation,vast}/**', '*.ts'],
-];
-
-const infraLayers: Layers = [
-  ['what is run', '{farm,checks,tables}/**'],
-  ['what that needs', '{bootstrap,demo}/**'],
-];
 
 /** The layers of each workspace, by the folder that their paths are relative to. */
 const layersIn: Record<string, Layers> = {
-  'control-plane/src/': controlPlaneLayers,
-  'browser-node/src/': browserNodeLayers,
-  'proxy-router/src/': proxyRouterLayers,
-  'shared/src/': sharedLayers,
-  'infra/': infraLayers,
+  'control-plane/src/': controlPlaneModules,
+  'browser-node/src/': browserNodeModules,
+  'proxy-router/src/': proxyRouterModules,
+  'shared/src/': sharedModules,
+  'infra/': infraModules,
   'loadtest/': [['benchmarks', '**']],
 };
 
@@ -103,6 +62,7 @@ const acrossWorkspaces = [
     to: '{browser-node/test/support,control-plane/src/{analysis/{classification,detectors,evidence,rules,threads},crawling/captures}}/**',
   },
   { from: 'loadtest/bench/**', to: 'proxy-router/src/exits/**' },
+  { from: 'infra/checks/import-directions.ts', to: '*/src/modules.ts' },
   { from: 'infra/farm/services.ts', to: '{control-plane,proxy-router,browser-node}/src/config.ts' },
   {
     from: '{browser-node/test/support/site,proxy-router/test/support/simulated-vendor}.ts',
@@ -136,8 +96,8 @@ function upward({ path, imports }: SourceFile): string[] {
   const own = layerOf(path);
   if (own === null) return [];
   const { root, layers } = own;
-  if (own.index === -1)
-    return [`${path}: belongs to no layer; give its folder a place in infra/checks/import-directions.ts`];
+  if (path === `${root}modules.ts`) return [];
+  if (own.index === -1) return [`${path}: belongs to no layer; give its folder a line in ${root}modules.ts`];
   return imports.flatMap(({ file }) => {
     const other = file?.startsWith(root) ? layerOf(file) : null;
     if (!other || other.index === -1 || other.index >= own.index) return [];
@@ -168,7 +128,7 @@ function privateToDomain({ path, imports }: SourceFile): string[] {
 /** The scan's record, states and store are shared by all domains. */
 const isKernel = (path: string) => path.startsWith(`${controlPlane}scan/`);
 
-const isFoundation = (path: string) => layerOf(path)?.index === controlPlaneLayers.length - 1;
+const isFoundation = (path: string) => layerOf(path)?.index === controlPlaneModules.length - 1;
 
 function reservedPackage({ path, imports }: SourceFile): string[] {
   if (isTest(path)) return [];
