@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import type { Place } from '../http/page.ts';
 import { changeScan } from './change-scan.ts';
 import type { ScanRecord } from './scan.ts';
@@ -14,8 +15,8 @@ export type RecheckParts = {
   outboxFilled: () => void;
 };
 
-/** Scans that are written at the same time: they share a sync of the disk. */
-const WRITTEN_AT_ONCE = 100;
+/** Scans that are written at the same time: they share a sync of the disk. Other requests are answered between two batches. */
+const WRITTEN_AT_ONCE = 50;
 
 /**
  * Has the checks of an organization's finished scans run again over their stored evidence; answers how many scans that is. Those that are
@@ -41,6 +42,7 @@ export async function recheckScans(
     after = page.last;
     checksWaiting();
     outboxFilled();
+    await setImmediate();
   } while (after && left > 0);
   return queued;
 }
