@@ -4,14 +4,16 @@ import { FETCHED_CORPUS } from '../../shared/test/support/corpus-data.ts';
 import { machine } from '../bench/report.ts';
 import { drawScores } from './draw-scores.ts';
 import { fetchCorpus, readManifest } from './fetch.ts';
+import { readArguments, USAGE } from './read-arguments.ts';
 import { CORPORA } from './registry.ts';
 import { describeFault, type Outcome, runCases, type Score, scoresOf } from './score.ts';
 
 /**
- * `npm run corpus [runs] [at once] [corpus] [subject ...]`: repeatedly scans everything whose outcome is known. Prints recall, false positives
- * and flaky cases of each subject, and saves them in `loadtest/results`. Exits with 1 unless every score is 100 %.
+ * `npm run corpus -- [runs] [at once] [corpus] [subject ...]`: repeatedly scans everything whose outcome is known. Prints recall, false
+ * positives and flaky cases of each subject, and saves them in `loadtest/results`. Exits with 1 if a score is below 100 % or no case was run,
+ * and with 2 if the arguments are invalid.
  *
- * `npm run corpus -- fetch [folder]` brings the data of `sources.json` into `.tools/corpus`, or the folder.
+ * `npm run corpus -- fetch [folder]` downloads the data of `sources.json` into `.tools/corpus`, or into the folder.
  */
 if (process.argv[2] === 'fetch') {
   const problems = await fetchCorpus(readManifest(), process.argv[3] ?? FETCHED_CORPUS, console.log);
@@ -19,27 +21,36 @@ if (process.argv[2] === 'fetch') {
   process.exit(problems.length === 0 ? 0 : 1);
 }
 
-const [times = 10, atOnce = 4] = process.argv.slice(2, 4).map(Number);
-const [only, ...subjects] = process.argv.slice(4);
+const names = CORPORA.map(({ name }) => name);
+const plan = readArguments(process.argv.slice(2), names);
+if (!plan) {
+  console.error(`${USAGE}\ncorpora: ${names.join(', ')}`);
+  process.exit(2);
+}
+const { times, atOnce, only, subjects } = plan;
 
 const scores: Score[] = [];
 const faults: string[] = [];
 const details: string[] = [];
-for (const corpus of CORPORA.filter(({ name }) => !only || name === only)) {
+for (const corpus of CORPORA.filter(({ name }) => only === undefined || name === only)) {
   const open = await corpus.open();
   if (!open) continue;
   try {
     const cases = open.cases.filter(({ subject }) => subjects.length === 0 || subjects.includes(subject));
-    scores.push(...scoresOf(await runCases(cases, { times, atOnce }, tell)));
+    scores.push(...scoresOf(await runCases(cases, { times, atOnce }, printOutcome)));
     if (open.describeLast) details.push(open.describeLast());
   } finally {
     await open.close();
   }
 }
+if (scores.length === 0) {
+  console.error('no case was run: the data are missing, or no case has one of these subjects');
+  process.exit(1);
+}
 save();
 process.exit(scores.every(isFull) ? 0 : 1);
 
-function tell(outcome: Outcome): void {
+function printOutcome(outcome: Outcome): void {
   const fault = describeFault(outcome);
   if (fault) faults.push(fault);
   console.log(fault || `${outcome.subject}/${outcome.name} as expected`);
@@ -51,7 +62,7 @@ function isFull({ recall, falsePositives, flaky }: Score): boolean {
 
 function save(): void {
   const date = new Date().toISOString().slice(0, 10);
-  const name = only ? `${date}-corpus-${only}` : `${date}-corpus`;
+  const name = only !== undefined ? `${date}-corpus-${only}` : `${date}-corpus`;
   const dir = join(import.meta.dirname, '../results');
   mkdirSync(dir, { recursive: true });
   const title = `Corpus, ${date}: ${times} runs of each case, ${atOnce} at once`;
@@ -67,8 +78,8 @@ function save(): void {
       '\n',
     ),
     faults.length === 0
-      ? 'Every run gave what was expected.'
-      : ['Otherwise:', ...faults.map((one) => `- ${one}`)].join('\n'),
+      ? 'Every run found what was expected.'
+      : ['Differences:', ...faults.map((one) => `- ${one}`)].join('\n'),
     ...details,
     machine(),
   ].join('\n\n');
