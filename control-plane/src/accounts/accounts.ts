@@ -129,6 +129,11 @@ export function accountsDomain(
       priceOfCheck: (organizationId: string) => priceOfCheck({ find }, organizationId, checkPriceMicros),
       reserve: allowance.reserve,
       requireAllowed: allowance.requireAllowed,
+      /** Throws 403 where the organization is not active or its balance covers no check: it causes no costs then. */
+      async requireSolvent(organizationId: string): Promise<void> {
+        const price = await priceOfCheck({ find }, organizationId, checkPriceMicros);
+        await allowance.requireFunds(organizationId, price, new Date());
+      },
       writeFinishedReservations: allowance.writeFinished,
 
       /** Gives the first organization the API key from the settings; '' for none. */

@@ -40,7 +40,7 @@ const RULE_BATCH_MS = 110_000;
 /** What the analysis needs: the scans, their captures, and the tags and labels that it may assign. */
 export type AnalysisNeeds = Pick<ScanDomain['stores'], 'scans'> &
   Pick<ReferenceDomain['verbs'], 'readTags' | 'registerTag' | 'changeTag'> &
-  Pick<AccountsDomain['verbs'], 'labelsOf'> &
+  Pick<AccountsDomain['verbs'], 'labelsOf' | 'requireSolvent'> &
   Pick<CrawlingDomain['verbs'], 'readPackedCapture' | 'bodies' | 'openPicture'>;
 
 export type AnalysisDomain = ReturnType<typeof analysisDomain>;
@@ -52,7 +52,7 @@ export function analysisDomain(
   { ruleBudgetMs, model: settings, ruleTests = { ruleMs: ruleBudgetMs, batchMs: RULE_BATCH_MS } }: AnalysisSettings,
 ) {
   const { store, wake, metrics, logger } = platform;
-  const { scans, readTags, registerTag, changeTag, labelsOf, readPackedCapture, bodies } = needs;
+  const { scans, readTags, registerTag, changeTag, labelsOf, requireSolvent, readPackedCapture, bodies } = needs;
   const model = settings && openModel(platform, needs, settings);
   const [rules, taxonomies] = [ruleStore(store), taxonomyStore(store)];
   // Both start a thread when there is work for it.
@@ -79,7 +79,7 @@ export function analysisDomain(
     routes: {
       api: [
         ...ruleRoutes({ rules, readTags, registerTag, changeTag, problemsOf }),
-        ...ruleTestRoutes({ rules, ruleTests: tests, problemsOf }),
+        ...ruleTestRoutes({ rules, ruleTests: tests, problemsOf, requireSolvent }),
         ...taxonomyRoutes({ taxonomies }),
       ],
     },

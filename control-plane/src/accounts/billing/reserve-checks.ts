@@ -108,6 +108,18 @@ export function checkReservations({ allowances, limitsOf, grantStart }: ReserveP
       if (refusal) throw refused(refusal);
     },
 
+    /** Throws 403 `billing.insufficient_funds` if the balance does not cover one check of this price; reserves and charges nothing. */
+    async requireFunds(organizationId: string, price_micros: number, now: Date): Promise<void> {
+      await grantStart(organizationId);
+      const [allowance, { hasBalance }] = await Promise.all([
+        allowances.read(organizationId),
+        limitsOf(organizationId),
+      ]);
+      const limits = { checks_per_month: null, hasBalance };
+      const refusal = refusalOf(allowance, { month: monthOf(now), checks: 1, price_micros }, limits);
+      if (refusal) throw refused(refusal);
+    },
+
     /** Writes the finished reservations. Resolves when they are written or the write has failed. */
     writeFinished: finished.flush,
   };

@@ -127,6 +127,28 @@ describe('§4.4.6 tests of AI rules', () => {
     assert.deepEqual(await refusals({ context: 'else' }), ['body.context enum']);
   });
 
+  it('§4.4.9 do not call the model for an organization that is suspended or whose balance covers no check', async () => {
+    const settings = { model: { ...server.settings, scansWaiting: 1 }, ruleTests: limits, startBalanceMicros: 0 };
+    const poor = await runningApi({ settings });
+    try {
+      const scan_id = await finished('https://shop.example/', poor);
+      const refusals = async () => {
+        const single = await poor.post(`${RULES}/test`, { scan_id, rule_type, config });
+        const several = await poor.post(`${RULES}/test-batch`, { rules: [shop, claims], scan_ids: [scan_id] });
+        return [single, several].map(({ status, body }) => `${status} ${body.code}`);
+      };
+      const asked = server.asked.length;
+      assert.deepEqual(await refusals(), Array(2).fill('403 billing.insufficient_funds'));
+      await poor.accounts.organizations.change(ORGANIZATIONS.ours, { status: 'suspended' });
+      assert.deepEqual(await refusals(), Array(2).fill('403 billing.suspended'));
+      assert.equal(server.asked.length, asked);
+      const free = await poor.post(`${RULES}/test`, { scan_id, ...shop });
+      assert.equal(free.status, 200, 'rules that ask no model cost nothing');
+    } finally {
+      await poor.stop();
+    }
+  });
+
   it('report llm_failed if the model does not answer, refuses or is not configured', async () => {
     const scan = await finished();
     for (const behave of [{ status: 401 }, 'refuses'] as Behaviour[]) {

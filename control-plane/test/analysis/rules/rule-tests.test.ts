@@ -153,9 +153,11 @@ describe('rule tests', () => {
   it('§4.4.2 a rule that cannot be read when it is run is invalid_rule, and does not affect the others', async () => {
     const scans = [await finished(), await finished()];
     // As if what checks rules took what cannot be run.
-    const { ruleTests } = api.domains.analysis.dependencies;
+    const { analysis, accounts } = api.domains;
+    const { ruleTests } = analysis.dependencies;
+    const { requireSolvent } = accounts.verbs;
     const problemsOf = async (patterns: string[]) => patterns.map(() => null);
-    const [single, several] = ruleTestRoutes({ rules: api.rules, ruleTests, problemsOf });
+    const [single, several] = ruleTestRoutes({ rules: api.rules, ruleTests, problemsOf, requireSolvent });
     const caller = { organizationId: ORGANIZATIONS.ours };
     const unreadable = { rule_type: 'regexp_request_url', config: { pattern: 'kit-(' } };
     const asked = { caller, body: { rules: [unreadable, kit], scan_ids: scans } };

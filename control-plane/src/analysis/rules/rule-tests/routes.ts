@@ -23,11 +23,15 @@ export type RuleTestRouteParts = {
   ruleTests: RuleTestParts;
   problemsOf: RuleCheckParts['problemsOf'];
   rules: Pick<RuleStore, 'find'>;
+  /** Throws 403 where the organization may cause no costs. */
+  requireSolvent: (organizationId: string) => Promise<void>;
 };
 
 const group = 'Custom rules';
 /** Results without an answer of the model. */
 const LLM_FAILURES = new Set<unknown>(['llm_failed', 'content_prohibited', 'deadline_exceeded']);
+/** Answers to an organization for which the model is not called. */
+const UNPAID = ['billing.suspended', 'billing.insufficient_funds'] as const;
 /** Values in a request: twenty rules of a thousand words each. */
 const BATCH_VALUES_MAX = 25_000;
 
@@ -36,7 +40,7 @@ export function ruleTestRoutes(parts: RuleTestRouteParts): Route<Caller>[] {
   return [testRoute(parts), batchRoute(parts)];
 }
 
-function testRoute({ ruleTests, problemsOf, rules }: RuleTestRouteParts): Route<Caller> {
+function testRoute({ ruleTests, problemsOf, rules, requireSolvent }: RuleTestRouteParts): Route<Caller> {
   return route({
     method: 'POST',
     path: '/api/v1/custom-rules/test',
@@ -46,7 +50,7 @@ function testRoute({ ruleTests, problemsOf, rules }: RuleTestRouteParts): Route<
     permission: 'custom_rules.manage',
     body: RuleTestInSchema,
     replies: { 200: { description: 'What it would do.', schema: RuleTestSchema } },
-    errors: ['not_found', 'checking.scan_not_finished', 'checking.rule_test_timed_out'],
+    errors: [...UNPAID, 'not_found', 'checking.scan_not_finished', 'checking.rule_test_timed_out'],
     refine: async ({ caller, body, refused }) => {
       if (!refused) return [];
       const issues = [
@@ -57,6 +61,7 @@ function testRoute({ ruleTests, problemsOf, rules }: RuleTestRouteParts): Route<
     },
     handle: async ({ caller, body }) => {
       const { organizationId } = caller;
+      if (isModelType(body.rule_type)) await requireSolvent(organizationId);
       const scan = await ruleTests.findScan(organizationId, body.scan_id);
       if (!scan) throw notFound('scan');
       const { name, offered } = await contextOf(body, organizationId, { ruleTests, rules });
@@ -75,7 +80,7 @@ function testRoute({ ruleTests, problemsOf, rules }: RuleTestRouteParts): Route<
   });
 }
 
-function batchRoute({ ruleTests, problemsOf }: RuleTestRouteParts): Route<Caller> {
+function batchRoute({ ruleTests, problemsOf, requireSolvent }: RuleTestRouteParts): Route<Caller> {
   return route({
     method: 'POST',
     path: '/api/v1/custom-rules/test-batch',
@@ -87,7 +92,7 @@ function batchRoute({ ruleTests, problemsOf }: RuleTestRouteParts): Route<Caller
     bodyBounds: { bytes: API_BODY_BYTES_MAX, values: BATCH_VALUES_MAX },
     numberedItems: 'rules',
     replies: { 200: { description: 'A cell for each rule on each scan.', schema: BatchSchema } },
-    errors: ['checking.rule_test_batch_in_progress', 'checking.rule_test_batch_timed_out'],
+    errors: [...UNPAID, 'checking.rule_test_batch_in_progress', 'checking.rule_test_batch_timed_out'],
     refine: async ({ caller, body, refused }) => {
       const rules = refused && !refused.has('rules') ? (body.rules ?? []) : [];
       const found = await Promise.all(rules.map((rule) => testedIssues(rule, caller, { ruleTests, problemsOf })));
@@ -96,6 +101,7 @@ function batchRoute({ ruleTests, problemsOf }: RuleTestRouteParts): Route<Caller
       );
     },
     handle: async ({ caller, body }) => {
+      if (body.rules.some(({ rule_type }) => isModelType(rule_type))) await requireSolvent(caller.organizationId);
       const results = await testBatch(ruleTests, caller.organizationId, body.rules, body.scan_ids);
       return ok({ results, summary: summaryOf(results) });
     },
