@@ -25,25 +25,25 @@ const ownId = () =>
 /** Settings of a browser node. The README shows the same table; a test compares them. */
 export const ConfigSchema = Type.Object({
   ADSWEEP_NODE_TOKEN: secretsSetting(
-    'Registers the node and opens the proxy-router. Of several, separated by commas, the first one is sent.',
+    'Join token that registers the node and authenticates it at the proxy-router. Of several, separated by commas, the first one is sent.',
   ),
   ADSWEEP_NODE_ID: Type.String({
     default: ownId(),
     defaultInWords: 'host name and process id',
     pattern: NODE_ID,
     mustBe: '1 to 100 letters, digits, dots, dashes and underscores, beginning with a letter or digit',
-    description: 'Name of this node, unique in the fleet; the operator blocks nodes by it.',
+    description: 'Name of this node, unique in the fleet; the operator blocks a node by its name.',
   }),
   ADSWEEP_NODE_POOL: Type.String({
     default: DEFAULT_POOL,
     pattern: NODE_POOL,
     mustBe: 'up to 63 lowercase letters, digits, dots, dashes and underscores, beginning with a letter or digit',
-    description: 'The group of nodes that this one is listed and counted with.',
+    description: 'Pool in which this node is listed and counted.',
   }),
   ADSWEEP_NODE_LABELS: Type.Refine(
     Type.String({
       default: '',
-      description: 'What the list of nodes says of this one: `key=value`, several separated by commas.',
+      description: 'Labels of this node in the list of nodes: `key=value`, separated by commas.',
     }),
     (text) => readLabels(text) !== null,
     () => 'Must be up to 16 labels such as zone=eu-1,disk=ssd, each key once.',
@@ -64,62 +64,63 @@ export const ConfigSchema = Type.Object({
     default: defaultSlots(
       usableMachine(cgroupLimits(readFile), { cores: availableParallelism(), memoryBytes: totalmem() }),
     ),
-    defaultInWords: '5 per core, as far as memory allows (256 MiB each), of what its control groups leave to the node',
+    defaultInWords: '5 per core, as far as memory allows (256 MiB each), within the limits of its control groups',
     minimum: 1,
     maximum: 256,
-    description: 'Captures at the same time.',
+    description: 'Maximum number of concurrent captures.',
   }),
   ADSWEEP_MEMORY_MAX_PERCENT: Type.Integer({
     default: 95,
     minimum: 1,
     maximum: 100,
     description:
-      "Per cent of the memory, of its control group or the machine's, above whose use the node takes no more work. 100: it always does.",
+      "Memory usage in per cent, of its control group's limit or of the machine, above which the node takes no more work. 100: no threshold.",
   }),
   ADSWEEP_CPU_MAX_PERCENT: Type.Integer({
     default: 100,
     minimum: 1,
     maximum: 100,
     description:
-      "Per cent of the CPU, of its control group or the machine's, above whose use in ten seconds the node takes no more work. 100: it always does.",
+      "CPU usage over ten seconds in per cent, of its control group's limit or of the machine, above which the node takes no more work. 100: no threshold.",
   }),
   CHROMIUM_PATH: Type.String({
     default: '',
     description:
-      'The Chromium to run. Empty: the first of the known paths, the headless shell before the full browser.',
+      'Path of the Chromium to run. Empty: the first of the known paths that exists, with headless shells before full browsers.',
   }),
   ADSWEEP_CHROMIUM_UID: Type.Integer({
     default: CHROMIUM_UID,
     minimum: 1,
     maximum: 4_294_967_294,
-    description: 'User and group id of Chromium where the node runs as root. Nothing else should run under it.',
+    description: 'User and group id of Chromium if the node runs as root. No other process should run under it.',
   }),
   ADSWEEP_CHROMIUM_SANDBOX: Type.String({
     default: 'on',
     pattern: '^(on|off)$',
     mustBe: 'on or off',
     description:
-      '`off`: Chromium runs without its sandbox, and a page that takes over its renderer can do what the user of Chromium can.',
+      '`off`: Chromium runs without its sandbox; a page that compromises its renderer then has all permissions of the user that Chromium runs as.',
   }),
   ADSWEEP_CAPTURE_SECONDS: Type.Integer({
     default: 900,
     minimum: 1,
     maximum: 900,
     description:
-      'Seconds that one attempt may take at the most, from its exit to the end of its capture; the kind of job usually allows fewer.',
+      'Maximum duration of one attempt in seconds, from the request for its exit to the end of its capture; the kind of job usually allows less.',
   }),
   ADSWEEP_DRAIN_SECONDS: Type.Integer({
     default: 25,
     minimum: 0,
     maximum: 900,
-    description: 'Seconds that running captures may go on after a SIGTERM; then they go back to the queue.',
+    description:
+      'Seconds that running captures may continue after a SIGTERM; then their jobs are returned to the queue.',
   }),
   ADSWEEP_OPERATOR_DRAIN_SECONDS: Type.Integer({
     default: LONGEST_ATTEMPT_SECONDS,
     minimum: 0,
     maximum: 900,
     description:
-      'Seconds that running captures may go on when the operator drains the node by the API; then they go back to the queue.',
+      'Seconds that running captures may continue after the operator drains the node through the API; then their jobs are returned to the queue.',
   }),
   ADSWEEP_METRICS_HOST: Type.String({
     default: '127.0.0.1',

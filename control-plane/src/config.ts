@@ -9,7 +9,7 @@ import {
 } from '@adsweep/shared/service/settings.ts';
 import { type Static, Type } from 'typebox';
 
-/** What the control plane does, in parts that a process may do or leave to others. */
+/** The roles of the control plane; each process has one, several or all of them. */
 export const ROLES = ['api', 'node-api', 'checks', 'relay', 'reaper', 'refill', 'sweeper'] as const;
 export type RoleName = (typeof ROLES)[number];
 
@@ -21,12 +21,12 @@ const tokenPriceSetting = (description: string) =>
 
 const daysSetting = (description: string) => Type.Integer({ default: 0, minimum: 0, maximum: 36_500, description });
 
-/** Settings of the control plane. The README shows the same table; a test holds the two together. */
+/** Settings of the control plane. The README shows the same table; a test compares them. */
 export const ConfigSchema = Type.Object({
   ADSWEEP_ROLES: Type.Refine(
     Type.String({
       default: '',
-      description: `What this process does, separated by commas: ${ROLES.map((role) => `\`${role}\``).join(', ')}. Empty: all of it.`,
+      description: `Roles of this process, separated by commas: ${ROLES.map((role) => `\`${role}\``).join(', ')}. Empty: all of them.`,
     }),
     (list) => list === '' || splitRoles(list).every(isRole),
     () => `Must be some of ${ROLES.join(', ')}, separated by commas.`,
@@ -39,7 +39,7 @@ export const ConfigSchema = Type.Object({
     default: '',
     pattern: '^(https?://[^?#]+)?$',
     mustBe: 'an http or https URL without ? and #',
-    description: 'How clients reach the API, for links in answers. Empty: `http://127.0.0.1:<port>`.',
+    description: 'Base URL that clients use, for links in responses. Empty: `http://127.0.0.1:<port>`.',
   }),
   ADSWEEP_DATA_DIR: Type.String({
     default: './.adsweep',
@@ -48,7 +48,7 @@ export const ConfigSchema = Type.Object({
   MONGODB_URL: Type.String({
     default: '',
     secret: true,
-    description: 'MongoDB deployment for the records. Empty: the embedded store.',
+    description: 'URL of the MongoDB deployment for the records. Empty: the embedded store.',
   }),
   REDIS_URL: Type.String({
     default: 'redis://127.0.0.1:6379',
@@ -56,43 +56,43 @@ export const ConfigSchema = Type.Object({
     pattern: '^(rediss?(\\+cluster)?://|unix:///)',
     mustBe: 'a URL that begins with redis://, rediss://, redis+cluster:// or unix:///',
     description:
-      'Redis for the index of work: `redis://`, `rediss://` or `unix:///path`; `redis+cluster://host:port,host:port` for a Redis Cluster.',
+      'URL of the Redis for the index of work: `redis://`, `rediss://` or `unix:///path`; `redis+cluster://host:port,host:port` for a Redis Cluster.',
   }),
   ADSWEEP_QUEUE_SHARDS: Type.Integer({
     default: 1,
     minimum: 1,
     maximum: 256,
     description:
-      'Queues that the organizations are spread over, for a Redis Cluster. The same for all replicas: change it while they are all stopped.',
+      'Number of queues among which the organizations are distributed, for a Redis Cluster. Must be the same on all replicas; change it only while all of them are stopped.',
   }),
   ADSWEEP_PROXY_URL: Type.String({
     default: 'http://127.0.0.1:8082',
     pattern: '^https?://[^?#]+$',
     mustBe: 'an http or https URL without ? and #',
-    description: "The proxy-router's API.",
+    description: "Base URL of the proxy-router's API.",
   }),
   ADSWEEP_CATALOGUE_SECONDS: Type.Integer({
     default: 5,
     minimum: 1,
     maximum: 3600,
-    description: "Seconds between two reads of the proxy-router's catalogue.",
+    description: "Interval in seconds at which the proxy-router's catalogue is read.",
   }),
   ADSWEEP_NODE_TOKEN: secretsSetting(
-    'Join tokens that nodes register with, separated by commas; the first one opens the proxy-router.',
+    'Join tokens that nodes register with, separated by commas. The control plane authenticates at the proxy-router with the first one.',
   ),
-  ADSWEEP_LEASE_SECRET: secretSetting("Signs leases' tokens; the same for all replicas."),
+  ADSWEEP_LEASE_SECRET: secretSetting('Key that signs lease tokens. Must be the same on all replicas.'),
   ADSWEEP_API_KEY: Type.String({
     default: '',
     secret: true,
     pattern: '^[\\x21-\\x7e]*$',
-    mustBe: 'letters, digits and signs, without spaces',
-    description: 'An API key of the first organization, made at start. Empty: none is made.',
+    mustBe: 'letters, digits and punctuation, without spaces',
+    description: 'API key of the first organization, created at start. Empty: none is created.',
   }),
   ADSWEEP_CHECK_PRICE_MICROS: Type.Integer({
     default: 10_000,
     minimum: 0,
     maximum: 1_000_000_000_000,
-    description: 'What a check costs, in millionths of the currency.',
+    description: 'Price of a check, in millionths of the currency.',
   }),
   ADSWEEP_START_BALANCE_MICROS: Type.Optional(
     Type.Integer({
@@ -100,7 +100,7 @@ export const ConfigSchema = Type.Object({
       maximum: 100_000_000_000_000,
       defaultInWords: 'empty',
       description:
-        'What each organization has to begin with, in millionths of the currency; it then spends no more than it has. Empty: no balance is enforced.',
+        'Initial balance of each organization, in millionths of the currency; an organization cannot spend more than its balance. Empty: no balance is enforced.',
     }),
   ),
   ADSWEEP_DISK_FLOOR_MB: Type.Integer({
@@ -108,59 +108,59 @@ export const ConfigSchema = Type.Object({
     minimum: 0,
     maximum: 1_000_000_000,
     description:
-      'Free megabytes on the disk of `ADSWEEP_DATA_DIR` below which it counts as full: no jobs are leased, uploads are refused. 0: none.',
+      'Minimum free space in megabytes on the disk of `ADSWEEP_DATA_DIR`. Below it, no jobs are leased and uploads are refused. 0: no minimum.',
   }),
   ADSWEEP_KEEP_SCANS_DAYS: daysSetting(
-    'Days after its end at which a scan is removed, with its report, capture and pictures. The ledger stays. 0: never.',
+    'Days after its end at which a scan is deleted, with its report, capture and screenshots. Its ledger entries remain. 0: never.',
   ),
   ADSWEEP_KEEP_EVIDENCE_DAYS: daysSetting(
-    "Days after a scan's end at which its capture and pictures are removed, and the scan stays. 0: with the scan.",
+    "Days after a scan's end at which its capture and screenshots are deleted; the scan itself remains. 0: they are deleted with the scan.",
   ),
   ADSWEEP_RULE_BUDGET_MS: Type.Integer({
     default: 2_000,
     minimum: 10,
     maximum: 60_000,
     description:
-      "Milliseconds of CPU that the rules of one scan may take together; the platform's run first, and rules beyond it are skipped.",
+      "CPU time in milliseconds that all rules of one scan may use together. The platform's rules run first; rules beyond the budget are skipped.",
   }),
   ADSWEEP_AI_BASE_URL: Type.String({
     default: '',
     pattern: '^(https?://[^?#]+)?$',
     mustBe: 'an http or https URL without ? and #',
     description:
-      'An OpenAI-compatible API, such as `https://api.openai.com/v1`, whose model classifies scans. Empty: AI is switched off.',
+      'Base URL of an OpenAI-compatible API, such as `https://api.openai.com/v1`, whose model classifies scans. Empty: AI is switched off.',
   }),
   ADSWEEP_AI_API_KEY: Type.String({
     default: '',
     secret: true,
     pattern: '^[\\x21-\\x7e]*$',
-    mustBe: 'letters, digits and signs, without spaces',
-    description: 'Key for that API. Empty: it needs none.',
+    mustBe: 'letters, digits and punctuation, without spaces',
+    description: 'Key for that API. Empty: none is sent.',
   }),
-  ADSWEEP_AI_MODEL: Type.String({ default: '', description: 'The model to ask. Empty: AI is switched off.' }),
+  ADSWEEP_AI_MODEL: Type.String({ default: '', description: 'Name of the model. Empty: AI is switched off.' }),
   ADSWEEP_AI_TIMEOUT_SECONDS: Type.Integer({
     default: 60,
     minimum: 1,
     maximum: 150,
-    description: 'Seconds that one call may take. A failed call is made twice more, within 150 seconds in all.',
+    description: 'Timeout of one call in seconds. A failed call is retried twice, within 150 seconds in total.',
   }),
   ADSWEEP_AI_SCREENSHOT: Type.String({
     default: 'off',
     pattern: '^(on|off)$',
     mustBe: 'on or off',
-    description: '`on`: a picture of the first landing goes along, for models that take images.',
+    description: '`on`: calls include a screenshot of the first landing, for models that accept images.',
   }),
   ADSWEEP_AI_PARALLEL_SCANS: Type.Integer({
     default: 64,
     minimum: 1,
     maximum: 1_000,
-    description: 'Scans that may wait for the model at once, in each process.',
+    description: 'Maximum number of scans per process that wait for the model at the same time.',
   }),
   ADSWEEP_AI_INPUT_PRICE_MICROS: tokenPriceSetting(
-    'What a million tokens that the model reads cost, in millionths of the currency; for metrics.',
+    'Price of a million input tokens, in millionths of the currency; for metrics.',
   ),
   ADSWEEP_AI_OUTPUT_PRICE_MICROS: tokenPriceSetting(
-    'What a million tokens that the model writes cost, in millionths of the currency; for metrics.',
+    'Price of a million output tokens, in millionths of the currency; for metrics.',
   ),
   ADSWEEP_DENY_ADDRESSES: denyAddressesSetting,
   ADSWEEP_METRICS_TOKEN: metricsTokenSetting,
@@ -195,7 +195,7 @@ export function modelSettings(config: Config) {
   };
 }
 
-/** A question with all its calls (decisions 4). */
+/** Total time for a question with all its calls (decisions 4). */
 const AI_TOTAL_MS = 150_000;
 const AI_BACKOFF_MS = 1_000;
 

@@ -9,7 +9,7 @@ import { SERVICES } from './services.ts';
  */
 export const FarmConfigSchema = Type.Object({
   ADSWEEP_HTTP_PORT: portSetting(8080, 'Port of the REST API, reports and documents. 0: any free port.'),
-  ADSWEEP_NODE_API_PORT: portSetting(8081, 'Port that browser nodes talk to. 0: any free port.'),
+  ADSWEEP_NODE_API_PORT: portSetting(8081, 'Port of the node API, which browser nodes use. 0: any free port.'),
   ADSWEEP_PROXY_PORT: portSetting(
     8082,
     'Port of the proxy-router; its gateway takes the next one. 0: any free ports.',
@@ -26,7 +26,7 @@ export const FarmConfigSchema = Type.Object({
   }),
   ADSWEEP_EXITS_FILE: Type.String({
     default: '',
-    description: 'JSON file of exits and host mappings, see below. Empty: this machine is the exit.',
+    description: 'Path of a JSON file with exits and host mappings, see below. Empty: this machine is the exit.',
   }),
   ADSWEEP_NODES: Type.Integer({ minimum: 0, maximum: 64, default: 1, description: 'Browser nodes to run.' }),
   ADSWEEP_SLOTS: Type.Optional(
@@ -52,12 +52,12 @@ export const FarmConfigSchema = Type.Object({
   MONGODB_URL: Type.String({
     default: '',
     secret: true,
-    description: 'A MongoDB deployment. Empty: the embedded store.',
+    description: 'URL of a MongoDB deployment. Empty: the embedded store.',
   }),
   REDIS_URL: Type.String({
     default: '',
     secret: true,
-    description: 'A Redis server, `redis://...` or `unix:///...`. Empty: a private one is started.',
+    description: 'URL of a Redis server, `redis://...` or `unix:///...`. Empty: a private one is started.',
   }),
 });
 

@@ -27,83 +27,85 @@ export const ConfigSchema = Type.Object({
     pattern: '^(https?://[^/]+)?$',
     mustBe: 'an http or https URL without a path',
     description:
-      'URL under which nodes reach the gateway. Empty: the host they call the API by, and the gateway’s port.',
+      'URL under which nodes reach the gateway. Empty: the host of their requests to the API, with the gateway’s port.',
   }),
   ADSWEEP_REPLICA_URL: Type.String({
     default: '',
     pattern: '^(https?://[^/?#]+/?)?$',
     mustBe: 'an http or https URL without a path',
     description:
-      'URL of this replica’s API for the other replicas; its gateway is reached by the same host. Empty: there is one replica.',
+      'URL of this replica’s API for the other replicas; its gateway is reached at the same host. Empty: there is one replica.',
   }),
-  ADSWEEP_EXITS_FILE: Type.String({ default: '', description: 'The exits file. Empty: the built-in direct exits.' }),
+  ADSWEEP_EXITS_FILE: Type.String({
+    default: '',
+    description: 'Path of the exits file. Empty: the built-in direct exits.',
+  }),
   ADSWEEP_EXITS_BASE_FILE: Type.String({
     default: '',
     description:
-      'An exits file for what the other one leaves out: its host mappings, and its exits where that has neither exits nor providers.',
+      'Path of an exits file with defaults: its host mappings for hosts that `ADSWEEP_EXITS_FILE` does not map, and its exits if that file has neither exits nor providers.',
   }),
   ADSWEEP_EXITS_CHECK_SECONDS: Type.Integer({
     default: 10,
     minimum: 1,
     maximum: 3600,
-    description: 'Seconds between two reads of the exits file.',
+    description: 'Interval in seconds at which the exits file is read.',
   }),
   ADSWEEP_CATALOGUE_REFRESH_SECONDS: Type.Integer({
     default: 21_600,
     minimum: 1,
     maximum: 604_800,
-    description: 'Seconds between two fetches of a provider’s catalogue from its URL.',
+    description: 'Interval in seconds at which a provider’s catalogue is fetched from its URL.',
   }),
   ADSWEEP_EXIT_CHECK_URL: Type.String({
     default: '',
     pattern: '^(https?://.+)?$',
     mustBe: 'an http or https URL',
     description:
-      'Service that answers `{ "ip", "country_code", "asn", "isp" }` of whoever asks, fetched through each new exit session. Empty: exits are not checked.',
+      'URL of a service that returns its client’s `{ "ip", "country_code", "asn", "isp" }`, requested through each new exit session. Empty: exits are not checked.',
   }),
   ADSWEEP_DATA_DIR: Type.String({
     default: './.adsweep',
     description: 'Folder for the snapshot of the exits and the journal of tickets. Each replica needs its own.',
   }),
-  ADSWEEP_NODE_TOKEN: secretsSetting('Bearer credentials of calls to the API, separated by commas.'),
-  ADSWEEP_TICKET_SECRET: secretSetting('Signs exit tickets; the same for all replicas.'),
+  ADSWEEP_NODE_TOKEN: secretsSetting('Bearer tokens that the API accepts, separated by commas.'),
+  ADSWEEP_TICKET_SECRET: secretSetting('Key that signs exit tickets. Must be the same on all replicas.'),
   ADSWEEP_TICKET_BYTES_MAX: Type.Integer({
     default: 600_000_000,
     minimum: 1,
     description:
-      'Bytes that one ticket may transfer at the most, both directions together; the kind of job usually allows fewer.',
+      'Maximum number of bytes that one ticket may transfer, both directions together; the kind of job usually allows fewer.',
   }),
   ADSWEEP_CONNECT_TIMEOUT_SECONDS: Type.Integer({
     default: 10,
     minimum: 1,
     maximum: 120,
-    description: 'Seconds to resolve a target and connect to it.',
+    description: 'Timeout in seconds for resolving a target and connecting to it.',
   }),
   ADSWEEP_GATEWAY_IDLE_SECONDS: Type.Integer({
     default: 60,
     minimum: 1,
     maximum: 3600,
-    description: 'Seconds without any byte after which a connection is closed.',
+    description: 'Seconds without traffic after which a connection is closed.',
   }),
   ADSWEEP_GATEWAY_CONNECTIONS_MAX: Type.Integer({
     default: 10_000,
     minimum: 1,
     maximum: 1_000_000,
     description:
-      'Connections of browsers to the gateway at the same time; further ones are closed. One ticket may have a quarter of them.',
+      'Maximum number of concurrent connections of browsers to the gateway; further ones are closed. One ticket may have a quarter of them.',
   }),
   ADSWEEP_GATEWAY_HEADERS_SECONDS: Type.Integer({
     default: 15,
     minimum: 1,
     maximum: 300,
-    description: 'Seconds in which the headers of a request must have arrived at the gateway.',
+    description: 'Timeout in seconds for the headers of a request to the gateway.',
   }),
   ADSWEEP_DRAIN_SECONDS: Type.Integer({
     default: 30,
     minimum: 0,
     maximum: 3600,
-    description:
-      'Seconds that open connections are given to end when the router stops; new ones are refused meanwhile.',
+    description: 'Seconds that open connections may continue when the router stops; new ones are refused meanwhile.',
   }),
   ADSWEEP_DENY_ADDRESSES: denyAddressesSetting,
   ADSWEEP_METRICS_TOKEN: metricsTokenSetting,

@@ -26,7 +26,7 @@ export const metricsTokenSetting = Type.String({
   secret: true,
   pattern: '^([\\x21-\\x7e]{16,})?$',
   mustBe: 'at least 16 characters without spaces',
-  description: 'Bearer credential of `/metrics`, at least 16 characters. Empty: the node token.',
+  description: 'Bearer token for `/metrics`, at least 16 characters. Empty: the node token.',
 });
 
 /** `ADSWEEP_LOG_LEVEL` of every process. */
@@ -34,14 +34,15 @@ export const logLevelSetting = Type.String({
   default: 'info',
   pattern: '^(trace|debug|info|warn|error|fatal)$',
   mustBe: 'trace, debug, info, warn, error or fatal',
-  description: 'Lowest level of log lines.',
+  description: 'Minimum level of log lines.',
 });
 
 /** `ADSWEEP_DENY_ADDRESSES` of every process that checks addresses. */
 export const denyAddressesSetting = Type.Refine(
   Type.String({
     default: '',
-    description: 'Address blocks that no scan may reach besides private ones: CIDR, IPv4 or IPv6, separated by commas.',
+    description:
+      'Address blocks that scans may not reach, in addition to private ones: CIDR, IPv4 or IPv6, separated by commas.',
   }),
   (list) => splitAddressBlocks(list).every((block) => readAddressBlock(block) !== null),
   () => 'Must be address blocks such as 198.51.100.0/24 or 2001:db8::/32, separated by commas.',
