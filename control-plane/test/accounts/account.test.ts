@@ -92,6 +92,19 @@ describe('an organization and its keys, roles and labels', () => {
     assert.deepEqual(itemsOf(await api.post(ROLES, more, { key: manager })), ['body.permissions permission_lacking']);
   });
 
+  test('§5.12 an organization has at most 100 roles, however many are created at once', async () => {
+    const { organizations } = api.accounts;
+    const role = (at: number) => ({ id: `role-${at}`, name: `Role ${at}`, permissions: [] });
+    await api.store
+      .collection<{ _id: string }>('organizations')
+      .updateOne({ _id: ORGANIZATIONS.theirs }, { $set: { roles: Array.from({ length: 98 }, (_, at) => role(at)) } });
+    const answers = await Promise.all(
+      Array.from({ length: 8 }, () => api.post(ROLES, { name: 'Reader', permissions: [] }, { key: KEYS.theirs })),
+    );
+    assert.deepEqual(answers.map(({ status }) => status).sort(), [201, 201, ...Array(6).fill(409)]);
+    assert.equal((await organizations.find(ORGANIZATIONS.theirs))?.roles?.length, 100);
+  });
+
   test('§5.13 the labels are replaced as a whole, in their order', async () => {
     const team = { key: 'team', display_name: 'TEAM' };
     const labels = [team, { key: 'offer', display_name: 'What is offered', auto_extract: true }];

@@ -10,7 +10,7 @@ import { isBuiltIn, PermissionList, permissionIssues, ROLES_MAX, rolesOf } from 
 export type RoleParts = {
   organizations: {
     find(id: string): Promise<OrganizationRecord | null>;
-    addRole(id: string, role: Role, audit: OutboxEntry<'audit'>): Promise<void>;
+    addRole(id: string, role: Role, most: number, audit: OutboxEntry<'audit'>): Promise<boolean>;
   };
   outboxFilled: () => void;
 };
@@ -62,11 +62,9 @@ export function roleRoutes({ organizations, outboxFilled }: RoleParts): Route<Ca
         // The same request may be run again after a crash.
         const earlier = own.find((role) => role.id === id);
         if (earlier) return earlier;
-        if (own.length >= ROLES_MAX)
-          throw new ApiError('account.too_many_roles', `An organization can have ${ROLES_MAX} roles.`);
         const role: Role = { id, ...body };
-        await organizations.addRole(organizationId, role, audit('role.created', id, body));
-        return role;
+        if (await organizations.addRole(organizationId, role, ROLES_MAX, audit('role.created', id, body))) return role;
+        throw new ApiError('account.too_many_roles', `An organization can have ${ROLES_MAX} roles.`);
       },
     }),
   ];

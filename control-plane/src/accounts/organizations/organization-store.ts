@@ -46,10 +46,12 @@ export function organizationStore(store: Store) {
       return organizations.findOneAndUpdate({ _id: id }, update, { returnDocument: 'after' });
     },
 
-    /** Adds a role to an organization. */
-    async addRole(id: string, role: Role, audit: OutboxEntry<'audit'>): Promise<void> {
+    /** Adds a role to an organization; false: it has `most` roles already. */
+    async addRole(id: string, role: Role, most: number, audit: OutboxEntry<'audit'>): Promise<boolean> {
       const { $push, ...rest } = pushToOutbox([audit]);
-      await organizations.updateOne({ _id: id }, { ...rest, $push: { ...$push, roles: role } });
+      const hasRoom = { _id: id, [`roles.${most - 1}`]: { $exists: false } };
+      const { matchedCount } = await organizations.updateOne(hasRoom, { ...rest, $push: { ...$push, roles: role } });
+      return matchedCount === 1;
     },
 
     /** The outboxes of organizations. */

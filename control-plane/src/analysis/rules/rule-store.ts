@@ -1,3 +1,4 @@
+import { boundedWrites } from '../../platform/bounded-writes.ts';
 import { insertOnce } from '../../platform/insert-once.ts';
 import type { Collection, Store } from '../../platform/store.ts';
 
@@ -13,8 +14,17 @@ const NEWEST = { created_at: -1, _id: -1 } as const;
 /** The only code that accesses rules. */
 export type RuleStore = ReturnType<typeof ruleStore>;
 
+/** What the bounds of an owner's rules are counted by. */
+export type KeptRule = { id: string; rule_type: RuleType };
+
 export function ruleStore(store: Store) {
   const rules: Collection<RuleRecord> = store.collection<RuleRecord>('rules');
+  const writeWithin = boundedWrites<KeptRule>(store, 'rules');
+
+  const kept = async (owner: string): Promise<KeptRule[]> => {
+    const rows = rules.find({ owner }).project<Pick<RuleRecord, '_id' | 'rule_type'>>({ rule_type: 1 });
+    return (await rows.toArray()).map(({ _id, rule_type }) => ({ id: _id, rule_type }));
+  };
 
   return {
     async createIndexes(): Promise<void> {
@@ -41,14 +51,18 @@ export function ruleStore(store: Store) {
       return { rows, total };
     },
 
-    /** How many rules an owner has. */
-    async count(owner: string): Promise<number> {
-      return rules.countDocuments({ owner });
-    },
-
-    /** How many rules of one type an owner has. */
-    async countOfType(owner: string, rule_type: RuleType): Promise<number> {
-      return rules.countDocuments({ owner, rule_type });
+    /** Writes a rule of this owner if `requireRoom`, which gets the owner's other rules, does not throw. */
+    async writeWithin<T>(
+      owner: string,
+      rule: KeptRule,
+      requireRoom: (others: KeptRule[]) => void,
+      write: () => Promise<T>,
+    ): Promise<T> {
+      const take = (others: KeptRule[]) => {
+        requireRoom(others);
+        return rule;
+      };
+      return writeWithin(owner, { id: rule.id, kept: () => kept(owner), take }, write);
     },
 
     /** All rules for an organization's scans, inactive ones too: the platform's first, each oldest first. */

@@ -6,7 +6,7 @@ import type { TagDefinition, Tags } from '../../reference/tags/tag-definitions.t
 import { ruleIssues } from './check-rule.ts';
 import { type Condition, isModelType, type RuleRecord, type RuleType, slugsAssignedBy } from './rule.ts';
 import type { RuleIn, RulePut } from './rule-in.ts';
-import { ownerOf, type RuleStore } from './rule-store.ts';
+import { type KeptRule, ownerOf, type RuleStore } from './rule-store.ts';
 import { RULE_TYPES } from './rule-types/index.ts';
 import type { RuleCheckParts } from './rule-types/rule-type.ts';
 
@@ -48,19 +48,22 @@ export async function createRule(
 ): Promise<RuleRecord> {
   const owner = ownerOf(organizationId);
   const { id, name, tag_slug = '', rule_type, config, target = 'page' } = written;
-  await requireCapacity(parts.rules, owner, rule_type);
   const rule: RuleRecord = {
     ...{ _id: id, owner, organization_id: organizationId, name, tag_slug, rule_type },
     ...{ config: config as Condition['config'], target, is_active: true, created_at: now },
   };
-  await registerTagsOf(parts, rule, written, now);
-  return parts.rules.insert(rule);
+  const requireRoom = (others: KeptRule[]) => requireCapacity(others, rule_type);
+  return parts.rules.writeWithin(owner, { id, rule_type }, requireRoom, async () => {
+    await registerTagsOf(parts, rule, written, now);
+    return parts.rules.insert(rule);
+  });
 }
 
-async function requireCapacity(rules: RuleStore, owner: string, ruleType: RuleType): Promise<void> {
-  if ((await rules.count(owner)) >= RULES_MAX)
+function requireCapacity(others: KeptRule[], ruleType: RuleType): void {
+  if (others.length >= RULES_MAX)
     throw new ApiError('checking.too_many_rules', `There can be at most ${RULES_MAX} rules.`);
-  if (isModelType(ruleType) && (await rules.countOfType(owner, ruleType)) >= MODEL_RULES_MAX)
+  const ofModel = others.filter(({ rule_type }) => isModelType(rule_type));
+  if (isModelType(ruleType) && ofModel.length >= MODEL_RULES_MAX)
     throw new ApiError('checking.too_many_rules', `There can be at most ${MODEL_RULES_MAX} AI rules.`);
 }
 

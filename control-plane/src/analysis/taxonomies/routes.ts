@@ -15,7 +15,7 @@ import {
   TaxonomySchema,
   TaxonomyTextSchema,
 } from './taxonomy-in.ts';
-import type { TaxonomyStore } from './taxonomy-store.ts';
+import type { KeptTaxonomy, TaxonomyStore } from './taxonomy-store.ts';
 
 /** Active taxonomies of one organization: all of them are part of each question to the model. */
 const TAXONOMIES_MAX = 5;
@@ -52,14 +52,19 @@ export function taxonomyRoutes({ taxonomies: store }: { taxonomies: TaxonomyStor
       create: async ({ organizationId: organization_id, id, body, now }) => {
         const earlier = await store.find(organization_id, id);
         if (earlier) return earlier;
-        const all = await requireCapacity(store, organization_id);
-        const taxonomy: TaxonomyRecord = {
-          ...{ _id: id, organization_id, name: body.name.trim(), slug: freeSlug(body.name, all) },
-          ...{ description: body.description ?? '', is_active: true, version: 1, nodes: treeOf(body.nodes ?? []) },
-          ...{ created_at: now, updated_at: now },
+        const take = (others: KeptTaxonomy[]) => {
+          requireCapacity(others);
+          return { id, slug: freeSlug(body.name, others), is_active: true };
         };
-        await store.insert(taxonomy);
-        return taxonomy;
+        return store.writeWithin(organization_id, id, take, async ({ slug, is_active }) => {
+          const taxonomy: TaxonomyRecord = {
+            ...{ _id: id, organization_id, name: body.name.trim(), slug },
+            ...{ description: body.description ?? '', is_active, version: 1, nodes: treeOf(body.nodes ?? []) },
+            ...{ created_at: now, updated_at: now },
+          };
+          await store.insert(taxonomy);
+          return taxonomy;
+        });
       },
     }),
     parseRoute(),
@@ -105,8 +110,13 @@ async function setActive(
 ): Promise<TaxonomyRecord | null> {
   const found = await store.find(organizationId, id);
   if (!found) return null;
-  if (is_active && !found.is_active) await requireCapacity(store, organizationId);
-  return store.change(organizationId, id, { is_active, updated_at: now });
+  const change = () => store.change(organizationId, id, { is_active, updated_at: now });
+  if (!is_active || found.is_active) return change();
+  const take = (others: KeptTaxonomy[]) => {
+    requireCapacity(others);
+    return { id, slug: found.slug, is_active };
+  };
+  return store.writeWithin(organizationId, id, take, change);
 }
 
 function parseRoute(): Route<Caller> {
@@ -123,10 +133,9 @@ function parseRoute(): Route<Caller> {
   });
 }
 
-/** All taxonomies of an organization; refuses if no further one may be active. */
-async function requireCapacity(taxonomies: TaxonomyStore, organizationId: string): Promise<TaxonomyRecord[]> {
-  const all = await taxonomies.all(organizationId);
-  if (all.filter(({ is_active }) => is_active).length < TAXONOMIES_MAX) return all;
+/** Refuses if besides these no further taxonomy may be active. */
+function requireCapacity(others: KeptTaxonomy[]): void {
+  if (others.filter(({ is_active }) => is_active).length < TAXONOMIES_MAX) return;
   throw new ApiError('custom_taxonomies.too_many', `There can be at most ${TAXONOMIES_MAX} custom taxonomies.`);
 }
 
@@ -136,7 +145,7 @@ const nodeIssues = (nodes: NodeIn[] | undefined, refused: ReadonlySet<string> | 
     : [];
 
 /** A name in lower case with hyphens, numbered if the organization already has the slug. */
-function freeSlug(name: string, all: TaxonomyRecord[]): string {
+function freeSlug(name: string, all: Pick<TaxonomyRecord, 'slug'>[]): string {
   const slug =
     name
       .toLowerCase()

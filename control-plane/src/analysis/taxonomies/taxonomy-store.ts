@@ -1,3 +1,4 @@
+import { boundedWrites } from '../../platform/bounded-writes.ts';
 import { insertOnce } from '../../platform/insert-once.ts';
 import type { Collection, Store } from '../../platform/store.ts';
 import type { TaxonomyRecord } from './taxonomy.ts';
@@ -5,12 +6,23 @@ import type { TaxonomyRecord } from './taxonomy.ts';
 /** The only code that accesses custom taxonomies. */
 export type TaxonomyStore = ReturnType<typeof taxonomyStore>;
 
+/** What the bound of an organization's taxonomies is counted by. */
+export type KeptTaxonomy = { id: string; slug: string; is_active: boolean };
+
 export function taxonomyStore(store: Store) {
   const taxonomies: Collection<TaxonomyRecord> = store.collection<TaxonomyRecord>('custom_taxonomies');
 
   /** All of an organization, oldest first, deleted ones too. */
   const all = (organization_id: string): Promise<TaxonomyRecord[]> =>
     taxonomies.find({ organization_id }).sort({ created_at: 1, _id: 1 }).toArray();
+
+  const writeWithin = boundedWrites<KeptTaxonomy>(store, 'custom_taxonomies');
+
+  const kept = async (organization_id: string): Promise<KeptTaxonomy[]> => {
+    const projection = { slug: 1, is_active: 1 };
+    const rows = taxonomies.find({ organization_id }).project<Omit<KeptTaxonomy, 'id'> & { _id: string }>(projection);
+    return (await rows.toArray()).map(({ _id, slug, is_active }) => ({ id: _id, slug, is_active }));
+  };
 
   return {
     async createIndexes(): Promise<void> {
@@ -20,6 +32,16 @@ export function taxonomyStore(store: Store) {
     /** Stores a taxonomy, unless one with this id exists. */
     async insert(taxonomy: TaxonomyRecord): Promise<void> {
       await insertOnce(taxonomies, taxonomy);
+    },
+
+    /** Writes a taxonomy of this organization as `take` wants it, which gets the others and throws if there is no room. */
+    async writeWithin<T>(
+      organization_id: string,
+      id: string,
+      take: (others: KeptTaxonomy[]) => KeptTaxonomy,
+      write: (taxonomy: KeptTaxonomy) => Promise<T>,
+    ): Promise<T> {
+      return writeWithin(organization_id, { id, kept: () => kept(organization_id), take }, write);
     },
 
     /** A taxonomy of an organization, deleted ones too; null: missing, or another organization's. */

@@ -75,6 +75,23 @@ describe('§2.6.14 AI rules', () => {
     assert.equal((await api.post(RULES, claims)).body.code, 'checking.too_many_rules');
     assert.equal((await api.post(RULES, { ...shop, name: 'Shop', tag_slug: 'shop' })).status, 201);
   });
+
+  it('are limited to ten per owner when forty are created at once, and refused ones leave no tags', async () => {
+    const tags = (at: number) => ({ config: { ...config, tags: { [`raced_${at}`]: 'One of forty.' } } });
+    const answers = await Promise.all(
+      Array.from({ length: 40 }, (_, at) => api.post(RULES, { ...claims, ...tags(at) })),
+    );
+    const refused = answers.filter(({ body }) => body.code === 'checking.too_many_rules');
+    assert.deepEqual([answers.filter(({ status }) => status === 201).length, refused.length], [10, 30]);
+    const { rows } = await api.rules.list(ORGANIZATIONS.ours, 0, 100);
+    assert.equal(rows.length, 10);
+    const raced = [...(await api.tags.visibleTo(ORGANIZATIONS.ours)).keys()].filter((slug) =>
+      slug.startsWith('raced_'),
+    );
+    assert.equal(raced.length, 10);
+    assert.equal((await api.call('DELETE', `${RULES}/${rows[0]!._id}`)).status, 204);
+    assert.equal((await api.post(RULES, claims)).status, 201, 'the room of a deleted rule is free at once');
+  });
 });
 
 describe('§4.4.6 tests of AI rules', () => {

@@ -102,6 +102,18 @@ describe('custom taxonomies', () => {
     assert.equal((await api.post(`${PATH}/${id}/restore`)).status, 204, 'what is active is not restored twice');
   });
 
+  it('§4.5.20 are limited to five active ones, each with a slug of its own, when twenty are created or restored at once', async () => {
+    const statuses = (answers: { status: number }[]) => answers.map(({ status }) => status).sort();
+    const made = await Promise.all(Array.from({ length: 20 }, () => create()));
+    assert.deepEqual(statuses(made), [...Array(5).fill(201), ...Array(15).fill(409)]);
+    const listed = (await api.get(PATH)).body;
+    assert.equal(new Set(listed.map(({ slug }: Json) => slug)).size, 5);
+    for (const { id } of listed) await api.call('DELETE', `${PATH}/${id}`);
+    for (let at = 0; at < 3; at++) assert.equal((await create()).status, 201);
+    const restored = await Promise.all(listed.map(({ id }: Json) => api.post(`${PATH}/${id}/restore`)));
+    assert.deepEqual(statuses(restored), [204, 204, 409, 409, 409]);
+  });
+
   it('§4.5.21 need custom_taxonomies.manage to be written and scans.read to be read', async () => {
     const [reader, writer] = [await api.keyThatMay('scans.read'), await api.keyThatMay('custom_taxonomies.manage')];
     assert.deepEqual([(await create({}, reader)).status, (await create({}, writer)).status], [403, 201]);

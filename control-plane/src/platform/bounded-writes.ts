@@ -1,0 +1,58 @@
+import { insertOnce } from './insert-once.ts';
+import { serializeByKey } from './serialize-by-key.ts';
+import type { Collection, Store } from './store.ts';
+
+/** A record that an owner keeps, with what its bound is counted by. */
+type Counted = { id: string };
+
+type Claim<K> = { token: string; until: Date; record: K };
+
+/** What an owner is about to store. One document, so that counting and claiming are one conditional write; `version` counts its changes. */
+type Claims<K> = { _id: string; version: number; claims: Claim<K>[] };
+
+/** How long a write may take. A claim that is older is that of a process that ended. */
+const WRITE_WITHIN_MS = 60_000;
+
+/**
+ * Keeps what owners store in a collection within a bound, however many requests and processes write at once: a record is claimed before it is
+ * stored, and a claim counts like a stored record. Nothing has to be counted again after a crash: a claim ends by itself.
+ */
+export function boundedWrites<K extends Counted>(store: Store, of: string) {
+  const rooms: Collection<Claims<K>> = store.collection<Claims<K>>('claims_of_room');
+  const oneByOne = serializeByKey();
+
+  const claim = async (_id: string, { id, kept, take }: Wanted<K>): Promise<Claim<K>> => {
+    for (;;) {
+      // Before the stored records: a claim that is released in between is counted once, as a claim.
+      const room = await rooms.findOne({ _id });
+      if (!room) {
+        await insertOnce(rooms, { _id, version: 0, claims: [] });
+        continue;
+      }
+      const claims = room.claims.filter(({ until }) => until.getTime() > Date.now());
+      const claimed = new Set([id, ...claims.map(({ record }) => record.id)]);
+      const stored = (await kept()).filter((record) => !claimed.has(record.id));
+      const record = take([...stored, ...claims.map((one) => one.record)]);
+      const mine = { token: crypto.randomUUID(), until: new Date(Date.now() + WRITE_WITHIN_MS), record };
+      const change = { $set: { claims: [...claims, mine] }, $inc: { version: 1 } };
+      if ((await rooms.updateOne({ _id, version: room.version }, change as object)).matchedCount === 1) return mine;
+    }
+  };
+
+  /** Claims room for a record, then writes it. Throws what `take` throws; then nothing is written. */
+  return async function writeWithin<T>(owner: string, wanted: Wanted<K>, write: (record: K) => Promise<T>): Promise<T> {
+    const _id = `${of}/${owner}`;
+    const { token, record } = await oneByOne(_id, () => claim(_id, wanted));
+    try {
+      return await write(record);
+    } finally {
+      await rooms.updateOne({ _id }, { $pull: { claims: { token } }, $inc: { version: 1 } } as object);
+    }
+  };
+}
+
+/**
+ * A record to be stored, or to be stored anew. `kept` reads all records of its owner. `take` gets the others, those that are about to be
+ * stored too, and returns what is claimed or throws if the owner has no room.
+ */
+export type Wanted<K> = { id: string; kept: () => Promise<K[]>; take: (others: K[]) => K };
