@@ -5,7 +5,7 @@ import type { Fail } from '@adsweep/shared/lease/messages.ts';
 import type { ExitRequest } from '@adsweep/shared/targeting/exit-ticket.ts';
 import { instantly, leaseBench } from './support/lease-bench.ts';
 
-test('§4.2.13 the exit of an ad tag refuses the publisher on whose page it stands', async (t) => {
+test('§4.2.13 an ad tag requests an exit that denies the host of its publisher', async (t) => {
   const { plane, router } = await leaseBench(t, instantly);
   const target = { kind: 'ad_tag', value: '<script src="https://ads.example/tag.js"></script>' } as const;
   plane.give({ target, referrer: 'https://news.example/article' });
@@ -18,7 +18,7 @@ for (const [code, status] of [
   ['NODE_BUSY', 503],
   ['ACCOUNT_REFUSED', 403],
 ] as const) {
-  test(`a request for an exit that is refused with ${code} fails the attempt with proxy: ${code}`, async (t) => {
+  test(`an exit request that is refused with ${code} fails the attempt with proxy: ${code}`, async (t) => {
     const { plane, router, pool } = await leaseBench(t, instantly);
     router.refusal = { status, code };
     plane.give();
@@ -29,14 +29,14 @@ for (const [code, status] of [
   });
 }
 
-test('a proxy-router that is not there fails the attempt with proxy: UPSTREAM_FAILED', async (t) => {
+test('an unreachable proxy-router fails the attempt with proxy: UPSTREAM_FAILED', async (t) => {
   const { plane, router } = await leaseBench(t, instantly);
   await router.close();
   plane.give();
   assert.equal(((await plane.received('fail')).body as Fail).code, 'proxy: UPSTREAM_FAILED');
 });
 
-test('an exit is asked for with the limits of the job', async (t) => {
+test('an exit request has the limits of the job', async (t) => {
   const { plane, router } = await leaseBench(t, instantly);
   plane.give({ limits: JOB_LIMITS.sweep });
   await plane.received('complete');

@@ -36,20 +36,20 @@ test('a failed capture is reported with its code, its cause and the evidence so 
   assert.match(await metrics.registry.metrics(), /adsweep_node_failures_total\{code="navigation: DNS"\} 1/);
 });
 
-test('an emulator that this node does not know is our own fault', async (t) => {
+test('an unknown emulator fails the attempt as an internal error', async (t) => {
   const { plane } = await leaseBench(t, instantly);
   plane.give({ emulator_id: 'toaster' });
   assert.equal(((await plane.received('fail')).body as Fail).code, 'internal: ERROR');
 });
 
-test('a file that is larger than the job allows is left out, and a note says so', async (t) => {
+test('an artifact that is larger than the job allows is omitted, with a note', async (t) => {
   const { plane } = await leaseBench(t, instantly);
   plane.give({ limits: { ...JOB_LIMITS.page, artifact_bytes: FILE.bytes.length - 1 } });
   const { capture } = (await plane.received('complete')).body as { capture: Capture };
   assert.deepEqual([capture.artifacts, capture.notes.at(-1)?.collector], [[], 'upload']);
 });
 
-test('a result is said again until a control plane that went away is back', async (t) => {
+test('a result is sent again until an unreachable control plane answers', async (t) => {
   const { plane } = await leaseBench(t, instantly);
   plane.refusals.artifacts = [0, 503];
   plane.refusals.complete = [0, 0, 502];
@@ -59,7 +59,7 @@ test('a result is said again until a control plane that went away is back', asyn
   assert.deepEqual(plane.refusals, { artifacts: [], complete: [] });
 });
 
-test('a result that comes too late is counted and not said again', async (t) => {
+test('a result that arrives after the lease ended is counted and not sent again', async (t) => {
   const { plane, metrics, loop } = await leaseBench(t, instantly);
   plane.refusals.complete = [409];
   plane.give();
@@ -70,7 +70,7 @@ test('a result that comes too late is counted and not said again', async (t) => 
   assert.match(await metrics.registry.metrics(), /adsweep_node_late_results_total 1/);
 });
 
-test('a result that the control plane refuses for what it is fails by our own fault', async (t) => {
+test('an attempt whose result the control plane rejects as invalid fails as an internal error', async (t) => {
   const { plane } = await leaseBench(t, instantly);
   plane.refusals.complete = [422];
   plane.give();

@@ -6,7 +6,7 @@ import type { CapturePage } from '../src/capture/session/capture-outcome.ts';
 import { endlessCapture, instantly, leaseBench, members, uneventfulCapture, untilIdle } from './support/lease-bench.ts';
 
 for (const outcome of ['lost', 'cancelled'] as const) {
-  test(`a lease that is ${outcome} ends the capture, and nothing more is said about it`, async (t) => {
+  test(`a lease that is ${outcome} ends the capture, and the node reports nothing more about it`, async (t) => {
     const { plane, pool, loop } = await leaseBench(t, endlessCapture);
     plane.give();
     await plane.received('renew');
@@ -17,7 +17,7 @@ for (const outcome of ['lost', 'cancelled'] as const) {
   });
 }
 
-test('an attempt that takes too long fails with browser: TIMEOUT and its evidence', async (t) => {
+test('an attempt beyond its time limit fails with browser: TIMEOUT and keeps its evidence', async (t) => {
   const { plane } = await leaseBench(t, endlessCapture, { attemptMs: 100 });
   plane.give();
   const fail = (await plane.received('fail')).body as Fail;
@@ -25,7 +25,7 @@ test('an attempt that takes too long fails with browser: TIMEOUT and its evidenc
   assert.deepEqual(fail.capture?.browser, uneventfulCapture().browser);
 });
 
-test('a capture that does not even end when told to fails with browser: TIMEOUT and gives its slot back', async (t) => {
+test('a capture that ignores its abort signal fails with browser: TIMEOUT and frees its slot', async (t) => {
   const { plane, pool, loop } = await leaseBench(t, () => new Promise(() => undefined), { attemptMs: 100 });
   plane.give();
   const fail = (await plane.received('fail')).body as Fail;
@@ -35,7 +35,7 @@ test('a capture that does not even end when told to fails with browser: TIMEOUT 
   assert.equal(pool.live, 0);
 });
 
-test('a member that takes too long, by its job or by what the node allows, leaves the others their time', async (t) => {
+test('a member beyond the time limit of its job or node does not shorten the time of the other members', async (t) => {
   for (const [seconds, attemptMs] of [
     [1, 30_000],
     [90, 100],

@@ -6,7 +6,7 @@ import { goodOutcome, leaseBench } from './support/lease-bench.ts';
 
 const CRASH: CaptureFailure = { code: 'browser: CRASHED', cause: 'the browser context was closed' };
 
-/** A capture that succeeds in a browser that lives. */
+/** A capture that succeeds if its browser is running. */
 const whileItLives: CapturePage = async (_job, open) => ({
   ...goodOutcome(),
   failure: open.browserEnded() ? CRASH : null,
@@ -14,7 +14,7 @@ const whileItLives: CapturePage = async (_job, open) => ({
 
 const exitsAskedFor = (calls: string[]): number => calls.filter((call) => call === 'POST /exits').length;
 
-test('a capture whose shared browser ends runs again in one of its own, with a new ticket, and completes its attempt', async (t) => {
+test('a capture whose shared browser ends is repeated in a browser of its own with a new ticket, and completes', async (t) => {
   const { plane, pool, router } = await leaseBench(t, whileItLives);
   pool.ending = ['shared'];
   plane.give();
@@ -23,7 +23,7 @@ test('a capture whose shared browser ends runs again in one of its own, with a n
   assert.equal(exitsAskedFor(router.calls), 2);
 });
 
-test('a capture that gets no context in a shared browser runs in one of its own', async (t) => {
+test('a capture that gets no context in a shared browser runs in a browser of its own', async (t) => {
   const { plane, pool } = await leaseBench(t, whileItLives);
   pool.refusing = ['shared'];
   plane.give();
@@ -33,7 +33,7 @@ test('a capture that gets no context in a shared browser runs in one of its own'
 
 const TIMEOUT: CaptureFailure = { code: 'browser: TIMEOUT', cause: 'Target.setAutoAttach took longer than 5000 ms' };
 
-test('a capture whose shared browser does not answer runs again in one of its own', async (t) => {
+test('a capture whose shared browser does not respond is repeated in a browser of its own', async (t) => {
   let captures = 0;
   const { plane, pool } = await leaseBench(t, async () => {
     captures += 1;
@@ -44,14 +44,14 @@ test('a capture whose shared browser does not answer runs again in one of its ow
   assert.deepEqual(pool.isolated, [false, true]);
 });
 
-test('a capture whose own browser does not answer either has failed', async (t) => {
+test('a capture whose own browser does not respond either fails', async (t) => {
   const { plane, pool } = await leaseBench(t, async () => ({ ...goodOutcome(), failure: TIMEOUT }));
   plane.give();
   assert.equal(((await plane.received('fail')).body as Fail).code, 'browser: TIMEOUT');
   assert.deepEqual(pool.isolated, [false, true]);
 });
 
-test('a capture whose own browser ends too has failed', async (t) => {
+test('a capture whose own browser ends too fails', async (t) => {
   const { plane, pool } = await leaseBench(t, whileItLives);
   pool.ending = ['shared', 'own'];
   plane.give();
@@ -59,7 +59,7 @@ test('a capture whose own browser ends too has failed', async (t) => {
   assert.deepEqual(pool.isolated, [false, true]);
 });
 
-test('a page that crashes in a browser that lives on has failed at once', async (t) => {
+test('a page that crashes in a browser that keeps running fails without a repetition', async (t) => {
   const { plane, pool } = await leaseBench(t, async () => ({ ...goodOutcome(), failure: CRASH }));
   plane.give();
   assert.equal(((await plane.received('fail')).body as Fail).code, 'browser: CRASHED');

@@ -12,18 +12,18 @@ import { RECYCLE_LIMITS, recycleReason } from '../src/browser/recycle-policy.ts'
 import { readConfig } from '../src/config.ts';
 import { defaultSlots } from '../src/machine/default-slots.ts';
 
-// As Chrome 120 and 131 really sent them.
+// Recorded from Chrome 120 and 131.
 for (const [major, header] of [
   [120, '"Not_A Brand";v="8", "Chromium";v="120", "Google Chrome";v="120"'],
   [131, '"Google Chrome";v="131", "Chromium";v="131", "Not_A Brand";v="24"'],
 ] as const) {
-  test(`Chrome ${major} names its brands as the real one does`, () => {
+  test(`the client hints of Chrome ${major} have the brands of the real Chrome ${major}`, () => {
     const brands = brandsOf('Google Chrome', major, String).map(({ brand, version }) => `"${brand}";v="${version}"`);
     assert.equal(brands.join(', '), header);
   });
 }
 
-test('client hints carry the version of the Chromium that runs, Safari has none', () => {
+test('client hints have the version of the running Chromium, and Safari has no client hints', () => {
   const pixel = findEmulator('android_phone_pixel_8');
   const iphone = findEmulator('iphone_15');
   assert.ok(pixel && iphone);
@@ -36,7 +36,7 @@ test('client hints carry the version of the Chromium that runs, Safari has none'
   assert.equal(userAgentMetadata(iphone.device, '156.0.8078.79'), undefined);
 });
 
-test('a browser must be recycled after its contexts, age, memory or a fault, and not before', () => {
+test('a browser is recycled after its limit of contexts, age or memory or after a fault, and not before', () => {
   const fresh = { broken: false, contexts: 299, ageMs: 1_799_999, idleMemory: 100, memory: 200 };
   assert.equal(recycleReason(fresh, RECYCLE_LIMITS), null);
   assert.equal(recycleReason({ ...fresh, contexts: 300 }, RECYCLE_LIMITS), 'contexts');
@@ -46,22 +46,22 @@ test('a browser must be recycled after its contexts, age, memory or a fault, and
   assert.equal(recycleReason({ ...fresh, broken: true }, RECYCLE_LIMITS), 'broken');
 });
 
-test('the sandbox is given up where the operator asks for it alone', () => {
+test('Chromium runs without its sandbox only if the operator switches it off', () => {
   assert.ok(!chromiumFlags('/profile', 156, true).includes('--no-sandbox'));
   assert.ok(chromiumFlags('/profile', 156, false).includes('--no-sandbox'));
 });
 
-test('profiles of processes that are gone are removed, others stay', async (t) => {
+test('profiles of ended processes are removed, and those of running processes stay', async (t) => {
   const directory = await mkdtemp(join(tmpdir(), 'sweep-'));
   t.after(() => rm(directory, { recursive: true }));
   const mine = `${profilePrefix(process.pid)}abc`;
-  // Above the largest pid that Linux gives.
+  // Above the largest pid of Linux.
   for (const name of [mine, `${profilePrefix(4_194_305)}abc`, 'something-else']) await mkdir(join(directory, name));
   assert.equal(await sweepProfiles(directory), 1);
   assert.deepEqual((await readdir(directory)).sort(), [mine, 'something-else'].sort());
 });
 
-test('a node has five slots a core, as far as its memory allows, and at least one', () => {
+test('a node has five slots per core, as far as its memory allows, and at least one', () => {
   const GIB = 1024 ** 3;
   assert.equal(defaultSlots({ cores: 2, memoryBytes: 16 * GIB }), 10);
   assert.equal(defaultSlots({ cores: 4, memoryBytes: 2 * GIB }), 6);
@@ -69,7 +69,7 @@ test('a node has five slots a core, as far as its memory allows, and at least on
   assert.equal(defaultSlots({ cores: 128, memoryBytes: 1024 * GIB }), 256);
 });
 
-test('settings have defaults but for the secret, and every problem is named', () => {
+test('every setting except the secret has a default, and all invalid settings are named', () => {
   const config = readConfig({ ADSWEEP_NODE_TOKEN: 'the-token-of-all-nodes' });
   assert.ok(config.ADSWEEP_SLOTS >= 1);
   assert.match(config.ADSWEEP_NODE_ID, /^[A-Za-z0-9]/);

@@ -35,14 +35,14 @@ const readProc = (pid: string, file: string): Promise<string> =>
 const statusOf = async (pid: string, field: string): Promise<string | undefined> =>
   new RegExp(`^${field}:[ \\t]*(.*)$`, 'm').exec(await readProc(pid, 'status'))?.[1]?.trim();
 
-test('no variable of ours reaches a process of Chromium, but for the few that it is given by name', async (t) => {
+test('processes of Chromium have only the listed environment variables of the node', async (t) => {
   process.env.ADSWEEP_TEST_SECRET = 'a-secret-of-the-operator';
   t.after(() => delete process.env.ADSWEEP_TEST_SECRET);
   const { pid, all } = await chromiumWithPage(t);
   assert.ok(all.length >= 4);
   for (const each of all) assert.doesNotMatch(await readProc(each, 'environ'), /a-secret-of-the-operator/);
   const names = (await readProc(pid, 'environ')).split('\0').map((variable) => variable.split('=')[0] ?? '');
-  // The last four are made by the shell where Chromium is started by a script.
+  // The last four are set by the shell if a script starts Chromium.
   const given =
     /^(PATH|LANG|LC_ALL|TZ|FONTCONFIG_FILE|FONTCONFIG_PATH|LD_LIBRARY_PATH|HOME|TMPDIR|PWD|OLDPWD|SHLVL|_|)$/;
   assert.deepEqual(
@@ -51,9 +51,9 @@ test('no variable of ours reaches a process of Chromium, but for the few that it
   );
 });
 
-test('a page is confined: system calls are filtered, and it has namespaces and a root folder of its own', async (t) => {
+test('a renderer is sandboxed: with a system call filter, and namespaces and a root folder of its own', async (t) => {
   const { pid, renderer } = await chromiumWithPage(t);
-  // A renderer puts itself under the filter a moment after it has begun.
+  // A renderer installs the filter shortly after its start.
   await until('a filter of system calls', async () => (await statusOf(renderer, 'Seccomp')) === '2');
   assert.equal(await statusOf(renderer, 'NoNewPrivs'), '1');
   if (isRoot)
@@ -61,7 +61,7 @@ test('a page is confined: system calls are filtered, and it has namespaces and a
       assert.notEqual(await readlink(`/proc/${renderer}/ns/${kind}`), await readlink(`/proc/${pid}/ns/${kind}`), kind);
 });
 
-test('the sandbox is off where the operator asks for that', async (t) => {
+test('a renderer has no sandbox if the operator switches it off', async (t) => {
   const { renderer } = await chromiumWithPage(t, false);
   assert.equal(await statusOf(renderer, 'Seccomp'), '0');
 });
@@ -69,7 +69,7 @@ test('the sandbox is off where the operator asks for that', async (t) => {
 const asRoot = { skip: isRoot ? false : 'only root can choose another user' };
 
 test(
-  'Chromium of a root has a user of its own: no groups, no capabilities, and a profile for it alone',
+  'if the node runs as root, Chromium has a user of its own, without groups and capabilities and with a private profile',
   asRoot,
   async (t) => {
     const { all, pid } = await chromiumWithPage(t);
@@ -86,7 +86,7 @@ test(
   },
 );
 
-test('a machine without a usable sandbox is told in one sentence, with what to type', async (t) => {
+test('on a machine without a usable sandbox, the start error names the command that allows it', async (t) => {
   const folder = await mkdtemp(join(tmpdir(), 'adsweep-stand-in-'));
   t.after(() => rm(folder, { recursive: true }));
   const { version } = await chromiumOfRun();
@@ -103,7 +103,7 @@ test('a machine without a usable sandbox is told in one sentence, with what to t
   });
 });
 
-test('a Chromium that its user may not run is told with what to do', asRoot, async (t) => {
+test('if its user may not run Chromium, the start error names the remedy', asRoot, async (t) => {
   const folder = await mkdtemp(join(tmpdir(), 'adsweep-closed-'));
   t.after(() => rm(folder, { recursive: true }));
   const path = join(folder, 'chromium');

@@ -48,7 +48,7 @@ async function loadPage(open: OpenContext): Promise<string> {
   return page.url();
 }
 
-test('contexts of one browser serve side by side, each with an id of its own', async (t) => {
+test('contexts of one browser run concurrently, each with an id of its own', async (t) => {
   const { open, launches } = await poolBench(t);
   const contexts = await Promise.all([open(), open(), open()]);
   assert.deepEqual(launches, ['first']);
@@ -60,7 +60,7 @@ test('contexts of one browser serve side by side, each with an id of its own', a
   await Promise.all(contexts.map((each) => each.close()));
 });
 
-test('a browser that must be recycled serves the contexts it has, new ones go to its successor, and it ends with its last one', async (t) => {
+test('a browser to be recycled keeps its contexts and ends with the last one, and new contexts open in its successor', async (t) => {
   const { open, launches } = await poolBench(t, { contexts: 2 });
   const [first, second] = [await open(), await open()];
   const recycled = await pidOf(first);
@@ -90,7 +90,7 @@ test('an isolated context has a browser of its own, which ends with it', async (
   await shared.close();
 });
 
-test('a browser that is killed in the middle of a page ends that page at once, and the next open works', async (t) => {
+test('a killed browser ends its pages at once, and the next context opens in a new browser', async (t) => {
   const { open, launches } = await poolBench(t);
   const first = await open();
   const page = await first.context.newPage();
@@ -105,7 +105,7 @@ test('a browser that is killed in the middle of a page ends that page at once, a
   await second.close();
 });
 
-test('a browser that hangs keeps nobody waiting for ever: its context counts as closed, and the next open works', async (t) => {
+test('the context of a browser that hangs counts as closed after a timeout, and the next context opens in a new browser', async (t) => {
   const { open, launches } = await poolBench(t);
   const first = await open();
   await loadPage(first);
@@ -117,7 +117,7 @@ test('a browser that hangs keeps nobody waiting for ever: its context counts as 
   await second.close();
 });
 
-test('a pool whose browsers are all ended opens the next context in a new one', async (t) => {
+test('a pool whose browsers have all ended opens the next context in a new browser', async (t) => {
   const { open, pool, launches } = await poolBench(t);
   const [shared, isolated] = [await open(), await open(true)];
   await Promise.all([loadPage(shared), loadPage(isolated)]);
@@ -132,7 +132,7 @@ test('a pool whose browsers are all ended opens the next context in a new one', 
   await Promise.all([shared, isolated, next].map((each) => each.close()));
 });
 
-test('nothing is left of a closed pool: no process and no profile', async (t) => {
+test('a closed pool leaves no process and no profile', async (t) => {
   const { open, pool } = await poolBench(t);
   const context = await open();
   await loadPage(context);
@@ -146,7 +146,7 @@ test('nothing is left of a closed pool: no process and no profile', async (t) =>
   await assert.rejects(open(), /the browser pool is closed/);
 });
 
-test('a browser ends by itself when its node is killed, and its profile is swept away later', async () => {
+test('a browser ends when its node is killed, and the next node removes its profile', async () => {
   const script = new URL('./support/hold-browser.ts', import.meta.url).pathname;
   const node = spawn(process.execPath, [script], { stdio: ['ignore', 'pipe', 'inherit'] });
   const [said] = await once(node.stdout, 'data');
@@ -160,7 +160,7 @@ test('a browser ends by itself when its node is killed, and its profile is swept
   assert.deepEqual(profiles, []);
 });
 
-test('WebRTC sends nothing past the exit', async (t) => {
+test('WebRTC sends nothing that bypasses the exit', async (t) => {
   const { open } = await poolBench(t);
   const stun = createSocket('udp4');
   await new Promise<void>((resolve) => stun.bind(0, '127.0.0.1', resolve));
@@ -187,7 +187,7 @@ test('WebRTC sends nothing past the exit', async (t) => {
   await context.close();
 });
 
-test('what is outside a context with an exit reaches nothing', async (t) => {
+test('a page outside a context with an exit has no network access', async (t) => {
   const { open } = await poolBench(t);
   const context = await open();
   const bare = await context.browser.newContext();

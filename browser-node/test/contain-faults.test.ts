@@ -7,14 +7,14 @@ import { containFaults } from '../src/node/contain-faults.ts';
 const PLAYWRIGHT = 'file:///srv/adsweep/node_modules/playwright-core/lib/coreBundle.js:1:2';
 const OURS = 'file:///srv/adsweep/browser-node/src/capture/capture.ts:3:4';
 
-/** An error whose stack names these places, the innermost first. */
+/** An error with these stack frames, the innermost first. */
 function thrownAt(...places: string[]): Error {
   const error = new Error('Assertion error');
   error.stack = `Error: Assertion error\n${places.map((place) => `    at someFunction (${place})`).join('\n')}`;
   return error;
 }
 
-/** What a node does about an error that nobody caught: `browsers` end, or it exits with a code. */
+/** How a node handles an uncaught error: its `browsers` end, or it exits with a code. */
 function reactionTo(error: unknown): string {
   let reaction = '';
   const source = Object.assign(new EventEmitter(), {
@@ -33,15 +33,15 @@ function reactionTo(error: unknown): string {
   return reaction;
 }
 
-describe('an error that nobody caught', () => {
-  it('ends the browsers and not the node where Playwright threw it', () => {
+describe('an uncaught error', () => {
+  it('an uncaught error thrown by Playwright ends the browsers and not the node', () => {
     assert.equal(reactionTo(thrownAt(PLAYWRIGHT, OURS)), 'browsers');
     assert.equal(reactionTo(thrownAt('node:internal/process/task_queues:104:5', PLAYWRIGHT)), 'browsers');
   });
 
-  it('ends the node where it is ours, though Playwright called us', () => {
+  it('an uncaught error thrown by our code ends the node, even in a callback from Playwright', () => {
     assert.equal(reactionTo(thrownAt(OURS, PLAYWRIGHT)), 'exit 1');
     assert.equal(reactionTo(new Error('ours')), 'exit 1');
-    assert.equal(reactionTo('no error at all'), 'exit 1');
+    assert.equal(reactionTo('not an Error'), 'exit 1');
   });
 });

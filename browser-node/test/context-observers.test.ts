@@ -5,7 +5,7 @@ import { ContextObservers } from '../src/browser/context-observers.ts';
 
 type Listener = (method: string, params: unknown, sessionId: string | undefined) => void;
 
-/** A browser as its session shows it: what it was told, and what it tells. */
+/** A fake browser-level CDP session: records the commands it gets and emits events. */
 class FakeBrowser {
   readonly commands: string[] = [];
   targets: object[] = [];
@@ -14,7 +14,7 @@ class FakeBrowser {
   #listener: Listener = () => undefined;
 
   readonly attach = async () => {
-    if (this.fails) throw new Error('the browser is gone');
+    if (this.fails) throw new Error('the browser has ended');
     this.sessions += 1;
     return {
       command: async (method: string, params: object | undefined, _deadlineMs: number, sessionId = '') => {
@@ -49,7 +49,7 @@ function observed(observers: ContextObservers, contextId: string) {
 }
 
 describe('the observers of the contexts of a browser', () => {
-  it('share one session, and each hears of the targets of its own context and of what is in them', async () => {
+  it('the observers of a browser share one session, and each receives only events of targets in its own context', async () => {
     const browser = new FakeBrowser();
     const observers = new ContextObservers(browser.attach);
     const [first, second] = [observed(observers, 'one'), observed(observers, 'two')];
@@ -69,7 +69,7 @@ describe('the observers of the contexts of a browser', () => {
     assert.deepEqual(browser.commands, ['Target.setAutoAttach']);
   });
 
-  it('leave what nobody observes', async () => {
+  it('targets of contexts without an observer are detached', async () => {
     const browser = new FakeBrowser();
     const observers = new ContextObservers(browser.attach);
     const only = observed(observers, 'one');
@@ -87,7 +87,7 @@ describe('the observers of the contexts of a browser', () => {
     ]);
   });
 
-  it('are attached to what an earlier observer of the same context left, and to nothing else', async () => {
+  it('a later observer of a context is attached to its existing targets, and to no others', async () => {
     const browser = new FakeBrowser();
     const observers = new ContextObservers(browser.attach);
     const first = observed(observers, 'one');
@@ -102,7 +102,7 @@ describe('the observers of the contexts of a browser', () => {
     assert.deepEqual(browser.commands.slice(1), ['Target.getTargets', 'Target.attachToTarget worker']);
   });
 
-  it('begin anew after the browser did not answer', async () => {
+  it('after a failed command, the next observer opens a new session', async () => {
     const browser = new FakeBrowser();
     browser.fails = true;
     const observers = new ContextObservers(browser.attach);

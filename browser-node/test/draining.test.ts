@@ -15,7 +15,7 @@ import {
   untilSeen,
 } from './support/lease-bench.ts';
 
-test('a drain gives running captures back at once and takes no more work', async (t) => {
+test('a drain without grace returns running captures at once and takes no more work', async (t) => {
   const { plane, loop } = await leaseBench(t, endlessCapture);
   const leaseId = plane.give();
   await plane.received('renew');
@@ -26,7 +26,7 @@ test('a drain gives running captures back at once and takes no more work', async
   assert.equal(plane.count('fail') + plane.count('complete'), 0);
 });
 
-test('a drain with time to spare lets a running capture finish', async (t) => {
+test('a drain with enough grace lets a running capture complete', async (t) => {
   let end = () => {};
   const { plane, loop } = await leaseBench(t, () => new Promise((resolve) => (end = () => resolve(goodOutcome()))));
   plane.give();
@@ -38,7 +38,7 @@ test('a drain with time to spare lets a running capture finish', async (t) => {
   assert.equal(plane.count('release'), 0);
 });
 
-test('a drain under load fails no scan: what runs is completed, and what has not begun goes back', async (t) => {
+test('a drain under load fails no scan: running members are completed, and the others are returned', async (t) => {
   const { running, began, capture } = heldCaptures();
   const { plane, loop } = await leaseBench(t, capture, { slots: 4 });
   const given = ['one', 'two', 'three', 'four'].map((id) => plane.give({ members: members(id, `${id}-next`) }));
@@ -50,7 +50,7 @@ test('a drain under load fails no scan: what runs is completed, and what has not
   assert.equal(began.length, 4, 'no member begins during a drain');
 });
 
-test('whoever is told twice to stop gives back at once what still runs', async (t) => {
+test('a node that gets a second stop signal returns its running captures at once', async (t) => {
   const { plane, loop } = await leaseBench(t, endlessCapture);
   const leaseId = plane.give();
   await plane.received('renew');
@@ -60,7 +60,7 @@ test('whoever is told twice to stop gives back at once what still runs', async (
   await stopped;
 });
 
-test('a node drains while the operator wants it to, and works again after that', async (t) => {
+test('a node drains until the operator resumes it, and then takes work again', async (t) => {
   const { running, began, capture } = heldCaptures();
   const { plane, loop, metrics } = await leaseBench(t, capture);
   const logger = createLogger('test', 'silent');
@@ -91,7 +91,7 @@ test('a node drains while the operator wants it to, and works again after that',
   assert.deepEqual([plane.count('complete'), plane.count('release'), plane.count('fail')], [2, 0, 0]);
 });
 
-test('the answer to a request for work begins the operator’s drain at once, and what runs ends', async (t) => {
+test('an acquire response that asks for a drain starts it at once, and running captures complete', async (t) => {
   const { running, began, capture } = heldCaptures();
   const { plane, loop } = await leaseBench(t, capture, { slots: 2 });
   const answered = drainOnRequest(loop, 600_000, createLogger('test', 'silent'));

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { heldCaptures, leaseBench, untilIdle, untilSeen } from './support/lease-bench.ts';
 
-test('a job that must be alone begins when the others have ended and the control plane knows, and no work is taken meanwhile', async (t) => {
+test('an exclusive job begins once the others have ended and are reported; meanwhile the node takes no work', async (t) => {
   const { running, began, capture } = heldCaptures();
   const { plane, loop } = await leaseBench(t, capture, { slots: 3 });
   plane.give({ scan_id: 'first' });
@@ -30,7 +30,7 @@ test('a job that must be alone begins when the others have ended and the control
   await untilIdle(loop, plane);
 });
 
-test('of two jobs that must be alone the second one goes back at once', async (t) => {
+test('of two exclusive jobs, the second one is returned at once', async (t) => {
   const { running, began, capture } = heldCaptures();
   const { plane, loop } = await leaseBench(t, capture, { slots: 3 });
   plane.hold = true;
@@ -45,7 +45,7 @@ test('of two jobs that must be alone the second one goes back at once', async (t
   assert.deepEqual(began, ['one']);
 });
 
-test('a job that waits to be alone is given back at a drain and ends when its lease is lost', async (t) => {
+test('a waiting exclusive job is returned at a drain, and ends if its lease is lost', async (t) => {
   for (const end of ['drain', 'lost']) {
     const { running, began, capture } = heldCaptures();
     const { plane, loop } = await leaseBench(t, capture, { slots: 2 });
@@ -65,7 +65,7 @@ test('a job that waits to be alone is given back at a drain and ends when its le
   }
 });
 
-test('a job that must be alone goes back where the control plane does not hear of it, and ends where it is lost', async (t) => {
+test('an exclusive job is returned if the control plane cannot be told of its start, and ends if its lease is lost', async (t) => {
   for (const [status, released] of [
     [422, 1],
     [409, 0],

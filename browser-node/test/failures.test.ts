@@ -25,7 +25,7 @@ const carried = (outcome: GatewayOutcome, host = 'shop.example', port = 443): Ti
 const TUNNEL = { fault: 'net::ERR_TUNNEL_CONNECTION_FAILED' };
 const ABORTED = { fault: 'net::ERR_ABORTED' };
 
-describe('the failure of a visit', () => {
+describe('the failure code of a visit', () => {
   const errors: [string, string][] = [
     ['page.goto: net::ERR_TOO_MANY_REDIRECTS at http://a/', 'navigation: TOO_MANY_REDIRECTS'],
     ['page.goto: Download is starting', 'navigation: DOWNLOAD'],
@@ -39,7 +39,7 @@ describe('the failure of a visit', () => {
     ['page.goto: Target page, context or browser has been closed', 'browser: CRASHED'],
   ];
   for (const [error, code] of errors)
-    it(`is ${code} for ${error}`, () => {
+    it(`a visit with the error ${error} fails with ${code}`, () => {
       assert.equal(failureOfError(error), code);
       assert.equal(failureOfVisit(error, null, null), code);
     });
@@ -53,7 +53,7 @@ describe('the failure of a visit', () => {
     ['upstream_failed', 'proxy: UPSTREAM_FAILED'],
   ];
   for (const [outcome, code] of outcomes)
-    it(`is what the gateway says of the host: ${outcome}`, () => {
+    it(`a visit whose host has the gateway outcome ${outcome} fails with its code`, () => {
       assert.equal(failureOfVisit('net::ERR_TUNNEL', hop(TUNNEL), carried(outcome)), code);
       assert.equal(
         failureOfVisit('', hop({ url: 'http://shop.example/', statusCode: 599, gateway: outcome }), null),
@@ -61,7 +61,7 @@ describe('the failure of a visit', () => {
       );
     });
 
-  it('is a browser that was too busy, where the target answered in time or was never asked', () => {
+  it('a visit that times out although its target answered, or was never contacted, fails as a browser timeout', () => {
     const error = 'page.goto: Timeout 25000ms exceeded.';
     assert.equal(failureOfVisit(error, hop({ statusCode: 200 }), carried('ok')), 'browser: TIMEOUT');
     assert.equal(failureOfVisit(error, hop(), carried('ok', 'other.example')), 'browser: TIMEOUT');
@@ -70,7 +70,7 @@ describe('the failure of a visit', () => {
     assert.equal(failureOfVisit(error, hop(TUNNEL), carried('timeout')), 'navigation: TIMEOUT');
   });
 
-  it('is an upstream that stopped in the middle of the document, and of nothing else', () => {
+  it('a visit whose upstream stalls in the middle of the document fails as upstream failure; other stalls do not count', () => {
     const stalled = (more: object = {}) => {
       const traffic = carried('ok');
       return { ...traffic, hosts: traffic.hosts.map((host) => ({ ...host, stalled: true, ...more })) };
@@ -83,7 +83,7 @@ describe('the failure of a visit', () => {
     assert.equal(failureOfVisit('', { ...broken, silentMs: 900 }, stalled()), null, 'the document went on');
   });
 
-  it('goes by host and port', () => {
+  it('a gateway outcome applies only to the same host and port', () => {
     const error = 'net::ERR_TUNNEL_CONNECTION_FAILED';
     assert.equal(failureOfVisit(error, hop(TUNNEL), carried('dns', 'other.example')), 'proxy: UPSTREAM_FAILED');
     assert.equal(failureOfVisit(error, hop(TUNNEL), carried('dns', 'shop.example', 8443)), 'proxy: UPSTREAM_FAILED');
@@ -91,17 +91,17 @@ describe('the failure of a visit', () => {
     assert.equal(failureOfVisit(error, ipv6, carried('private_address', '::1')), 'navigation: BLOCKED_URL');
   });
 
-  it('is told of what is no URL at all', () => {
+  it('a visit to an invalid URL fails as a blocked URL', () => {
     const broken = hop({ url: 'https://', fault: 'net::ERR_INVALID_URL' });
     assert.equal(failureOfVisit('net::ERR_INVALID_URL', broken, carried('dns')), 'navigation: BLOCKED_URL');
   });
 
-  it('is none for whatever status the target itself served', () => {
+  it('a visit does not fail because of a status of the target itself', () => {
     for (const statusCode of [200, 404, 500, 599])
       assert.equal(failureOfVisit('', hop({ statusCode }), carried('ok')), null);
   });
 
-  it('tells what Chromium called off: no content, a download, an app', () => {
+  it('a visit that Chromium aborts fails as no content, download or blocked URL', () => {
     const error = 'net::ERR_ABORTED';
     assert.equal(failureOfVisit(error, hop({ ...ABORTED, statusCode: 204 }), null), 'navigation: NO_CONTENT');
     assert.equal(failureOfVisit(error, hop({ ...ABORTED, statusCode: 205 }), null), 'navigation: NO_CONTENT');
@@ -110,19 +110,19 @@ describe('the failure of a visit', () => {
     assert.equal(failureOfVisit(error, hop({ ...ABORTED, url: 'intent://x' }), null), 'navigation: BLOCKED_URL');
   });
 
-  it('is none where a later navigation was called off, and its fault where it broke', () => {
+  it('a later navigation that is aborted is no failure, and one that breaks fails with its fault', () => {
     assert.equal(failureOfVisit('', hop({ ...ABORTED, statusCode: 204 }), null), null);
     assert.equal(failureOfVisit('', hop({ fault: 'net::ERR_NAME_NOT_RESOLVED' }), null), 'navigation: DNS');
   });
 
-  it('is transient where our gateway does not know the ticket', () => {
+  it('a 407 of our gateway for an unknown ticket is a transient failure', () => {
     assert.equal(
       failureOfVisit('', hop({ statusCode: 407, gateway: 'upstream_failed' }), null),
       'proxy: UPSTREAM_FAILED',
     );
   });
 
-  it('is none where the target itself asks for a proxy’s credentials', () => {
+  it('a 407 of the target itself is no failure', () => {
     assert.equal(failureOfVisit('', hop({ statusCode: 407 }), null), null);
   });
 });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { CaptureWorld } from './support/capture-world.ts';
 
-/** What the process may grow by while a page floods it; before there were bounds, it grew by more or ended. */
+/** Maximum growth of the process while a page floods it; without bounds, it grows by more or ends. */
 const GROWTH_MAX = 300_000_000;
 
 let world: CaptureWorld;
@@ -12,14 +12,14 @@ before(async () => {
 });
 after(() => world.close());
 
-/** `isStopped`: the page writes on, and is stopped while it does; one line takes too long for that on a busy machine. */
+/** `isStopped`: the page is stopped while it writes; a single line may take longer than the capture on a busy machine. */
 const FLOODS: [name: string, script: string, isStopped: boolean][] = [
   ['one console line of 92 million characters', String.raw`console.log('\x01'.repeat(9.2e7))`, false],
   ['200 console lines of 20 MB', 'for (let n = 0; n < 200; n++) console.log(n + text)', true],
 ];
 
 for (const [name, script, isStopped] of FLOODS)
-  test(`${name}: the node's memory does not grow, and another capture in the same browser is complete`, async () => {
+  test(`a page that writes ${name} does not grow the node's memory, and another capture in the same browser completes`, async () => {
     const url = `http://flood-${FLOODS.findIndex(([each]) => each === name)}.example/`;
     world.site.setPage(url, `<title>flood</title><script>const text = 'x'.repeat(2e7); ${script}</script>`);
     await world.attempt('http://plain.example/');
@@ -36,8 +36,8 @@ for (const [name, script, isStopped] of FLOODS)
     assert.ok(most - before < GROWTH_MAX, `it grew by ${most - before} bytes`);
   });
 
-test('a page that crashes every browser fails alone: an attempt in the same browser completes', async () => {
-  // An address of 90 MB makes a message beyond all bounds, and no event that could be left out.
+test('a page that crashes every browser fails alone, and other attempts in the same browser complete', async () => {
+  // A URL of 90 MB makes a message beyond the size limit, in an event that cannot be dropped.
   world.site.setPage(
     'http://killer.example/',
     `<script>setTimeout(() => { fetch('data:,' + 'x'.repeat(9e7)).catch(() => 0) }, 200)</script>`,
@@ -52,7 +52,7 @@ test('a page that crashes every browser fails alone: an attempt in the same brow
     assert.deepEqual([failure, capture?.landings[0]?.page_title], [null, 'plain']);
 });
 
-test('a page that starts workers without end is stopped and captured as it is then', async () => {
+test('a page that starts workers endlessly is stopped and captured in its state then', async () => {
   const script =
     "const source = URL.createObjectURL(new Blob([''])); setInterval(() => { for (let n = 0; n < 5; n++) new Worker(source) }, 10)";
   const url = 'http://children.example/';

@@ -6,16 +6,16 @@ import { type Captured, CaptureWorld } from './support/capture-world.ts';
 const PAGES = new URL('pages/behaviors/', import.meta.url);
 const MEDIA = ['sound.webm', 'film-with-sound.webm', 'film-without-sound.webm'];
 const read = (path: string) => readFileSync(new URL(path, PAGES));
-/** What counts as sound, as detection judges it. */
+/** The sounds that detection counts. */
 const sounds = (captured: Captured) =>
   captured.observed('autosound').filter(({ facts }) => !facts.muted && Number(facts.volume) > 0 && facts.has_audio);
-/** What counts as a trap for Back, as detection judges it. */
+/** The Back traps that detection counts. */
 const traps = (captured: Captured) =>
   captured
     .observed('back_button')
     .filter(({ facts }) => facts.popstate_listener && (Number(facts.copies) >= 3 || facts.probe_url !== ''));
 
-/** How a page is shown: by itself, or in a frame or window of a page that has replaced everything too. */
+/** Where a page is shown: in a tab, or in a frame or window of a page that has replaced all functions too. */
 const PLACES: Record<string, (url: string, site: string) => string> = {
   'a tab': (_, page) => page,
   'a frame': (url) => `<script src=/replace-everything.js></script><iframe src=${url}></iframe>`,
@@ -25,7 +25,7 @@ const PLACES: Record<string, (url: string, site: string) => string> = {
     `<script>const show = open</script><script src=/replace-everything.js></script><script>show('${url}')</script>`,
 };
 
-describe('behaviours that hide', { concurrency: 4 }, () => {
+describe('hidden behaviours', { concurrency: 4 }, () => {
   let world: CaptureWorld;
   let hosts = 0;
   before(async () => {
@@ -102,7 +102,7 @@ describe('behaviours that hide', { concurrency: 4 }, () => {
     });
   }
 
-  it('every page of the folder is tested', () => {
+  it('every page of the folder hidden is tested', () => {
     const source = readFileSync(import.meta.filename, 'utf8');
     for (const file of readdirSync(PAGES).filter((name) => name.endsWith('.html')))
       assert.ok(source.includes(`'${file.replace('.html', '')}'`), file);

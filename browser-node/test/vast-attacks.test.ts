@@ -44,7 +44,7 @@ function newLog() {
   return { log: new TrackerLog(page, 0, () => CONTEXT), requested };
 }
 
-/** The most CPU time in ms that this thread spent between two turns of the event loop, and how the heap grew, in bytes. */
+/** The most CPU time in ms that this thread spent in one iteration of the event loop, and the growth of its heap in bytes. */
 async function costOf(work: () => Promise<unknown>): Promise<{ heldMs: number; heapBytes: number }> {
   const cpuMs = () => (process.threadCpuUsage().user + process.threadCpuUsage().system) / 1_000;
   let isOver = false;
@@ -90,7 +90,7 @@ describe('a VAST document whose macros fill its URLs with megabytes', () => {
   };
 
   for (const macro of ['ADSERVINGID', 'UNIVERSALADID'])
-    it(`requests URLs of bounded length for ${macro}, and holds neither memory nor the event loop`, async () => {
+    it(`URLs filled with ${macro} have a bounded length, memory and event-loop time`, async () => {
       let sizes: number[] = [];
       const cost = await costOf(async () => {
         sizes = (await fireAll(document('€'.repeat(15_000), macro))).requested.map(({ length }) => length);
@@ -102,7 +102,7 @@ describe('a VAST document whose macros fill its URLs with megabytes', () => {
       assert.ok(cost.heapBytes < 64 * MEGABYTE, `${cost.heapBytes} bytes`);
     });
 
-  it('requests the trackers of an ad whose id has half a character', async () => {
+  it('the trackers of an ad whose id has a lone surrogate are requested', async () => {
     const { requested } = await fireAll(document('&#xD800;id'));
     assert.equal(requested.length, 60);
   });
@@ -124,7 +124,7 @@ describe('wrappers with thousands of error URLs and many failing siblings', () =
       fetched(url, pages.get(url) ?? '<VAST version="4.2"/>'),
     );
 
-  it('share their lists: neither following nor reporting them holds the event loop or memory', async () => {
+  it('thousands of error URLs on many branches are followed and reported with bounded memory and event-loop time', async () => {
     const { log, requested } = newLog();
     const cost = await costOf(async () => {
       const resolution = await resolve();
@@ -137,7 +137,7 @@ describe('wrappers with thousands of error URLs and many failing siblings', () =
     assert.ok(cost.heapBytes < 256 * MEGABYTE, `${cost.heapBytes} bytes`);
   });
 
-  it('are followed until 50 branches have failed', async () => {
+  it('sibling wrappers are followed until 50 branches have failed', async () => {
     const text = vast(...Array.from({ length: 50 }, () => wrapper('/many', 0)));
     let documents = 0;
     const { chain, adsLeftOut } = await unwrap(fetched(`${HOST}/tag`, text), async (url) => {

@@ -13,7 +13,7 @@ const NEXT = 'https://ads.example/next';
 const WRAPPER = `<VAST version="4.2"><Ad><Wrapper><AdSystem>a</AdSystem><VASTAdTagURI><![CDATA[${NEXT}]]></VASTAdTagURI></Wrapper></Ad></VAST>`;
 const INLINE = '<VAST version="4.2"><Ad><InLine><AdSystem>a</AdSystem></InLine></Ad></VAST>';
 
-/** How an address answers: its status, the body, and what broke as the journal and the player have it. */
+/** The response of a URL: its status, its body, and the network error that the journal and the player saw. */
 type Answer = { status?: number; body?: string; fault?: string; journal?: Partial<Entry> };
 
 const fetched = (url: string, { status = 0, body = '', fault = '' }: Answer): FetchedDocument => ({
@@ -27,7 +27,7 @@ const fetched = (url: string, { status = 0, body = '', fault = '' }: Answer): Fe
   elapsedMs: 0,
 });
 
-/** What becomes of a scan whose tag, or whose wrapper's document, answers like this. */
+/** The outcome of a scan whose tag, or whose wrapper's document, has this response. */
 async function endsAt(url: string, answer: Answer): Promise<FailureCode | null> {
   const root = url === TAG ? fetched(TAG, answer) : fetched(TAG, { status: 200, body: WRAPPER });
   const resolution = await unwrap(root, async () => fetched(NEXT, answer));
@@ -40,7 +40,7 @@ async function endsAt(url: string, answer: Answer): Promise<FailureCode | null> 
 const PAGE = '<!doctype html><title>an error</title>';
 const ERROR = '<h1>an error';
 
-/** What the tag's own address answers, the failure then, and the failure where a wrapper led there; P: never retried, T: retried. */
+/** A response, the failure if it is the tag's own, and the failure if it is a wrapped document's. P: permanent, T: transient. */
 const ENDS: [what: string, answer: Answer, tag: string, wrapper: string][] = [
   ['404', { status: 404 }, 'vast: INVALID P', 'vast: WRAPPER_UNREACHABLE P'],
   ['404 with a page', { status: 404, body: PAGE }, 'vast: INVALID P', 'vast: WRAPPER_UNREACHABLE P'],
@@ -105,7 +105,7 @@ const ENDS: [what: string, answer: Answer, tag: string, wrapper: string][] = [
   ],
 ];
 
-it('a document is mixed content where its page is https and it is not', () => {
+it('a document over http on an https page is mixed content', () => {
   const pages = ['https://news.example/', 'http://news.example/'];
   const seen = pages.map((page) =>
     ['HTTP://ads.example/', 'https://ads.example/'].map((url) => isMixedContent(page, url)),
@@ -120,11 +120,11 @@ describe('a VAST tag without an ad', () => {
   const written = (code: FailureCode | null) => code && `${publicTextOf(code)} ${isTransient(code) ? 'T' : 'P'}`;
 
   for (const [what, answer, tag, wrapper] of ENDS) {
-    it(`whose own address answers ${what} ends as ${tag}`, async () => {
+    it(`a VAST tag whose own URL returns ${what} ends as ${tag}`, async () => {
       assert.equal(written(await endsAt(TAG, answer)), tag);
     });
 
-    it(`whose wrapper leads to ${what} ends as ${wrapper}`, async () => {
+    it(`a VAST tag whose wrapper leads to ${what} ends as ${wrapper}`, async () => {
       assert.equal(written(await endsAt(NEXT, answer)), wrapper);
     });
   }

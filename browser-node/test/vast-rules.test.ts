@@ -37,7 +37,7 @@ const CONTEXT: MacroContext = {
   click: null,
 };
 
-/** VAST 4.3, 6. */
+/** The macros of VAST 4.3, section 6. */
 const MACROS =
   'ADCATEGORIES ADCOUNT ADPLAYHEAD ADSERVINGID ADTYPE APIFRAMEWORKS APPBUNDLE ASSETURI BLOCKEDADCATEGORIES BREAKMAXADLENGTH BREAKMAXADS ' +
   'BREAKMAXDURATION BREAKMINADLENGTH BREAKMINDURATION BREAKPOSITION CACHEBUSTING CLICKPOS CLICKTYPE CLIENTUA CONTENTCAT CONTENTID ' +
@@ -46,7 +46,7 @@ const MACROS =
   'PLAYERSTATE PODSEQUENCE REASON REGULATIONS SERVERSIDE SERVERUA STOREID STOREURL TIMESTAMP TRANSACTIONID UNIVERSALADID VASTVERSIONS ' +
   'VERIFICATIONVENDORS';
 
-/** A document as its server sent it. */
+/** A document as fetched from its server. */
 const fetched = (url: string, text: string): FetchedDocument => ({
   url,
   statusCode: 200,
@@ -58,10 +58,10 @@ const fetched = (url: string, text: string): FetchedDocument => ({
   elapsedMs: 0,
 });
 
-describe('the macros of a URL (VAST 4.3, 6)', () => {
+describe('VAST macros (VAST 4.3, 6)', () => {
   const filled = (url: string) => fillMacros(`https://t.example/?${url}`, CONTEXT).replace('https://t.example/?', '');
 
-  it('are filled with encoded values, lists separated by commas', () => {
+  it('macros are replaced with percent-encoded values, and lists are separated by commas', () => {
     assert.equal(filled('a=[ERRORCODE]&b=[PLAYERSIZE]'), 'a=402&b=640,360');
     assert.equal(filled('[ADPLAYHEAD]'), '01%3A02%3A03.004');
     assert.equal(filled('[TIMESTAMP]'), '2026-11-22T06%3A00%3A00.123%2B00%3A00');
@@ -71,12 +71,12 @@ describe('the macros of a URL (VAST 4.3, 6)', () => {
     assert.match(filled('[random]'), /^\d{8}$/);
   });
 
-  it('are -1 where nothing is known, also where their brackets are encoded; other brackets stay', () => {
+  it('macros without a known value become -1, even with encoded brackets; brackets around other names stay unchanged', () => {
     assert.equal(filled('[IFA]&%5BGDPRCONSENT%5D'), '-1&-1');
     assert.equal(filled('a[]=1&b=[UNHEARDOF]&c=[0]'), 'a[]=1&b=[UNHEARDOF]&c=[0]');
   });
 
-  it('say of the ad what its document says, and why a script of verification did not run', () => {
+  it('macros of the ad have the values of its document, and REASON is the code of a verification script that did not run', () => {
     assert.equal(filled('[ADSERVINGID]&[UNIVERSALADID]'), 'serving-1&ad-id.org%20A1,clearcast%20B2');
     const [none, refused] = [
       { ...CONTEXT, adServingId: '', universalAdIds: [] },
@@ -86,16 +86,16 @@ describe('the macros of a URL (VAST 4.3, 6)', () => {
     assert.equal(fillMacros('[REASON]', refused), '2');
   });
 
-  it('leave none of the standard as it is', () => {
+  it('every macro of the standard is replaced', () => {
     for (const name of MACROS.split(' ')) assert.doesNotMatch(filled(`[${name}]`), /\[/, name);
   });
 
-  it('write a playhead as a clock', () => {
+  it('a playhead is formatted as HH:MM:SS.mmm', () => {
     assert.deepEqual([clockOf(0), clockOf(61_500), clockOf(-5)], ['00:00:00.000', '00:01:01.500', '00:00:00.000']);
   });
 });
 
-describe('the media file that a player takes (VAST 4.3, 3.9)', () => {
+describe('the choice of a media file (VAST 4.3, 3.9)', () => {
   const phone = findEmulator('iphone_15');
   const desktop = findEmulator('windows_edge');
   assert.ok(phone && desktop);
@@ -115,7 +115,7 @@ describe('the media file that a player takes (VAST 4.3, 3.9)', () => {
       ({ kind, file: { url } }) => `${kind} ${url.split('/').at(-1)}`,
     );
 
-  it('is the one whose size is next to the player, then the bitrate', () => {
+  it('the media file closest to the size of the player is chosen, then the one with the lower bitrate', () => {
     const files = [
       file('huge', { width: 1920 }),
       file('small', { width: 320 }),
@@ -125,7 +125,7 @@ describe('the media file that a player takes (VAST 4.3, 3.9)', () => {
     assert.deepEqual(chosen(desktop, ...files), ['file fit', 'file fit-high', 'file small', 'file huge']);
   });
 
-  it('is of a type that the device plays', () => {
+  it('only media files of a type that the device plays are chosen', () => {
     const files = [
       file('webm', { type: 'video/webm' }),
       file('flv', { type: 'video/x-flv' }),
@@ -135,18 +135,18 @@ describe('the media file that a player takes (VAST 4.3, 3.9)', () => {
     assert.deepEqual(chosen(phone, ...files), ['file hls']);
   });
 
-  it('is a VPAID script first, and never Flash', () => {
+  it('a VPAID script is preferred to a video, and Flash is never chosen', () => {
     const script = file('ad.js', { type: 'application/javascript', apiFramework: 'VPAID' });
     const flash = file('ad.swf', { type: 'application/x-shockwave-flash', apiFramework: 'VPAID' });
     assert.deepEqual(chosen(desktop, file('plain'), flash, script), ['vpaid ad.js', 'file plain']);
   });
 });
 
-describe('the trackers that are due (VAST 4.3, 3.14.1)', () => {
+describe('when trackers are due (VAST 4.3, 3.14.1)', () => {
   const due = (event: string, ms: number, offset: string | null = null, ended = false) =>
     isDueAt({ part: 'linear', event, offset }, { ms, durationMs: 8_000, ended });
 
-  it('are those of the quarters, of offsets and of the end', () => {
+  it('trackers of quartiles, offsets and the end are due when playback reaches them', () => {
     assert.deepEqual([due('start', 0), due('firstQuartile', 1_999), due('firstQuartile', 2_000)], [true, false, true]);
     assert.deepEqual([due('complete', 8_000), due('complete', 8_000, null, true)], [false, true]);
     assert.deepEqual([due('progress', 999, '00:00:01'), due('progress', 1_000, '00:00:01')], [false, true]);
@@ -155,7 +155,7 @@ describe('the trackers that are due (VAST 4.3, 3.14.1)', () => {
     assert.equal(due('progress', 8_000, 'soon', true), false);
   });
 
-  it('are never those of what a viewer does, nor of a video whose length nobody knows', () => {
+  it('trackers of viewer actions are never due, nor are quartiles of a video of unknown duration', () => {
     for (const event of ['skip', 'mute', 'pause', 'closeLinear', 'clickTracking'])
       assert.equal(due(event, 8_000, null, true), false, event);
     const endless = { ms: 5_000, durationMs: Number.POSITIVE_INFINITY, ended: false };
@@ -163,15 +163,15 @@ describe('the trackers that are due (VAST 4.3, 3.14.1)', () => {
     assert.equal(isDueAt({ part: 'linear', event: 'midpoint', offset: null }, endless), false);
   });
 
-  it('come at the speed of the video, which is its own for fifteen seconds', () => {
+  it('a video plays at normal speed for fifteen seconds, and faster after that if much of it remains', () => {
     const rate = (ms: number, durationMs: number) => rateAt({ ms, durationMs, ended: false });
     assert.deepEqual([rate(14_000, 60_000), rate(15_000, 20_000), rate(15_000, 30_000)], [1, 1, 3]);
     assert.equal(rate(15_000, 3_600_000), 16);
   });
 });
 
-describe('what servers answer', () => {
-  it('may be kept where it is a whole file that is not known to be too large', () => {
+describe('responses of media and tracker servers', () => {
+  it('a media response is kept only if it is a whole file and not known to be too large', () => {
     const headers = (more: Record<string, string>) => Object.entries(more).map(([name, value]) => ({ name, value }));
     assert.equal(extentOf(200, headers({ 'Content-Length': '100' })), 'known');
     assert.equal(extentOf(200, headers({})), 'unknown');
@@ -182,21 +182,21 @@ describe('what servers answer', () => {
     assert.equal(extentOf(404, headers({ 'Content-Length': '10' })), null);
   });
 
-  it('is for the origin `null` once a foreign server led elsewhere (Fetch standard, 4.1)', () => {
+  it('a request has the origin `null` after a redirect from one foreign origin to another (Fetch standard, 4.1)', () => {
     assert.equal(isTainted(['https://a', 'https://a'], 'https://own'), false);
     assert.equal(isTainted(['https://own', 'https://a'], 'https://own'), false);
     assert.equal(isTainted(['https://a', 'https://b'], 'https://own'), true);
   });
 });
 
-describe('the merged document (spec 4.3)', () => {
+describe('the merged VAST document', () => {
   const WRAPPER = `<VAST version="3.0"><Ad><Wrapper><VASTAdTagURI>https://a.example/ad</VASTAdTagURI><Impression>https://w.example/i</Impression><Error>https://w.example/e</Error>
     <Creatives><Creative><Linear><TrackingEvents><Tracking event="start">https://w.example/s</Tracking></TrackingEvents><VideoClicks><ClickTracking>https://w.example/c</ClickTracking></VideoClicks></Linear></Creative></Creatives>
     <Extensions><Extension type="w"/></Extensions></Wrapper></Ad></VAST>`;
   const INLINE = `<VAST version="4.2"><Ad id="1"><InLine><Impression>https://a.example/i</Impression><Creatives><Creative><Linear><Duration>00:00:01</Duration>
     <MediaFiles><MediaFile type="video/mp4">https://a.example/v?a=1&amp;b=2</MediaFile></MediaFiles></Linear></Creative></Creatives></InLine></Ad></VAST>`;
 
-  /** What becomes of creatives in a wrapper and of those in the inline ad that it leads to. */
+  /** The merged document of a wrapper with the creatives `wrapped` and an inline ad with the creatives `own`. */
   async function mergedOf(wrapped: string, own: string) {
     const wrapper = `<VAST version="4.2"><Ad><Wrapper><VASTAdTagURI>https://a.example/ad</VASTAdTagURI><Impression>https://w.example/i</Impression><Error>https://w.example/e</Error>${wrapped}</Wrapper></Ad></VAST>`;
     const inline = `<VAST version="4.2"><Ad><InLine><AdSystem>s</AdSystem><AdTitle>t</AdTitle><Impression>https://a.example/i</Impression>${own}</InLine></Ad></VAST>`;
@@ -206,7 +206,7 @@ describe('the merged document (spec 4.3)', () => {
   }
   const mergedAd = async (wrapped: string, own: string) => (await mergedOf(wrapped, own)).ad;
 
-  it('is the inline document with what its wrappers want to be told', async () => {
+  it('a merged document is the inline document with the trackers of its wrappers', async () => {
     const resolution = await unwrap(fetched('https://w.example/tag', WRAPPER), async (url) => fetched(url, INLINE));
     const text = mergeDocument(resolution) ?? '';
     const root = parseXml(text);
@@ -225,7 +225,7 @@ describe('the merged document (spec 4.3)', () => {
     assert.equal(ad?.extensions, 1);
   });
 
-  it('tracks the clicks on an overlay for its wrappers too, and leads to one page', async () => {
+  it('a merged document has the click trackers of wrappers on an overlay, and only the inline click-through', async () => {
     const overlay = (own: string) =>
       `<Creatives><Creative><NonLinearAds><NonLinear>${own}</NonLinear></NonLinearAds></Creative></Creatives>`;
     const clicks = (name: string) =>
@@ -243,7 +243,7 @@ describe('the merged document (spec 4.3)', () => {
     assert.equal(text.match(/<ClickThrough>/g)?.length, 1);
   });
 
-  it('is a pod where several ads came of wrappers that have their places in it', async () => {
+  it('a merged document of wrappers with a sequence is a pod in that sequence', async () => {
     const pod = [1, 2].map((at) =>
       WRAPPER.replace('<VAST version="3.0"><Ad>', `<Ad sequence="${at}">`).replace('</VAST>', ''),
     );
@@ -256,13 +256,13 @@ describe('the merged document (spec 4.3)', () => {
     );
   });
 
-  it('keeps the order of the standard', async () => {
+  it('a merged document has its elements in the order of the standard', async () => {
     const { text } = await mergedOf('<Creatives/>', '<Creatives/>');
     const names = [...text.matchAll(/<(AdSystem|AdTitle|Impression|Error|Creatives)\b/g)].map(([, name]) => name);
     assert.deepEqual(names, ['AdSystem', 'AdTitle', 'Error', 'Impression', 'Impression', 'Creatives']);
   });
 
-  it('stays bounded where a wrapper has thousands of trackers and the ad thousands of videos', async () => {
+  it('a merged document stays bounded if a wrapper has thousands of trackers and the ad thousands of videos', async () => {
     const tracking = '<Tracking event="start">https://t.example/start</Tracking>';
     const part = `<Creative><Linear><TrackingEvents>${tracking.repeat(3_000)}</TrackingEvents></Linear></Creative>`;
     const impressions = '<Impression>https://t.example/impression</Impression>'.repeat(3_000);
@@ -276,7 +276,7 @@ describe('the merged document (spec 4.3)', () => {
     assert.ok(text.length < 8_000_000, `${text.length} characters`);
   });
 
-  it('is the last VAST document where no ad came of the tag, and none where there was none', async () => {
+  it('without an ad, the merged document is the last VAST document of the chain, or null if there was none', async () => {
     const none = await unwrap(fetched('https://w.example/tag', WRAPPER), async (url) =>
       fetched(url, '<VAST version="4.2"/>'),
     );
@@ -288,16 +288,16 @@ describe('the merged document (spec 4.3)', () => {
   });
 });
 
-describe('an address in a document', () => {
-  it('is relative to its document, with its macros as they are', () => {
+describe('URLs in a VAST document', () => {
+  it('a relative URL is resolved against its document, and its macros stay unchanged', () => {
     assert.equal(absolute('/i?c=[CACHEBUSTING]', 'https://a.example/x/y'), 'https://a.example/i?c=[CACHEBUSTING]');
     assert.equal(absolute('https://b.example/[X]', 'https://a.example/'), 'https://b.example/[X]');
-    assert.equal(absolute('', 'https://a.example/'), '', 'no address is not that of the document');
+    assert.equal(absolute('', 'https://a.example/'), '', 'an empty URL is not the URL of the document');
     assert.equal(absolute('javascript:alert(1)', 'https://a.example/'), 'javascript:alert(1)');
   });
 });
 
-describe('a tracker', () => {
+describe('trackers of companions and overlays', () => {
   const display = (name: string, kind: string, creativeView = true) => `<${kind} width="300" height="60">
     <StaticResource creativeType="image/png">https://cdn.example/${name}.png</StaticResource>
     ${creativeView ? `<TrackingEvents><Tracking event="creativeView">https://t.example/${name}-view</Tracking></TrackingEvents>` : ''}
@@ -310,7 +310,7 @@ describe('a tracker', () => {
     `<Creative><NonLinearAds>${names.map((name) => display(name, 'NonLinear', false)).join('')}
     <TrackingEvents><Tracking event="start">https://t.example/${names[0]}-start</Tracking></TrackingEvents></NonLinearAds></Creative>`;
 
-  it('is about the one companion or overlay that is shown, a wrapper’s of an overlay about whichever is', async () => {
+  it('a tracker applies only to the companion or overlay that is shown; an overlay tracker of a wrapper applies to any overlay', async () => {
     const wrapper = ad('Wrapper', companions('outer') + overlays('outer'));
     const inline = ad('InLine', companions('own') + overlays('first', 'second'));
     const resolution = await unwrap(fetched('https://a.example/tag', wrapper), async () =>
@@ -330,8 +330,8 @@ describe('a tracker', () => {
   });
 });
 
-describe('a tag that declares more trackers than a player tells', () => {
-  it('has the first 2,000 asked for and the first 500 listed, and says how many are left out', async () => {
+describe('too many trackers', () => {
+  it('of too many trackers, the first 2,000 are requested and the first 500 listed, with the number of omitted ones', async () => {
     const asked: string[] = [];
     const page = { fire: async (urls: string[]) => void asked.push(...urls) } as unknown as PlayerPage;
     const log = new TrackerLog(page, 0, () => CONTEXT);
@@ -351,12 +351,12 @@ describe('a tag that declares more trackers than a player tells', () => {
   });
 });
 
-describe('companions that an ad requires (VAST 4.3, 3.13)', () => {
+describe('required companions (VAST 4.3, 3.13)', () => {
   const [one, other] = [1, 2].map((width) => ({ width }) as VastDisplay) as [VastDisplay, VastDisplay];
   const isPlayed = (required: VastCompanionAds['required'], ...shown: VastDisplay[]) =>
     hasRequired({ required, companions: [one, other] }, (companion) => shown.includes(companion));
 
-  it('are all of them, any, or none', () => {
+  it('an ad counts as played if all, any or none of its companions are shown, as its `required` attribute demands', () => {
     assert.deepEqual([isPlayed('all', one, other), isPlayed('all', one), isPlayed('all')], [true, false, false]);
     assert.deepEqual([isPlayed('any', other), isPlayed('any')], [true, false]);
     assert.deepEqual([isPlayed('none'), isPlayed(null)], [true, true]);
@@ -368,7 +368,7 @@ describe('companions that an ad requires (VAST 4.3, 3.13)', () => {
   });
 });
 
-describe('what an ad and its wrappers both have (VAST 4.3, 2.3.5.2)', () => {
+describe('icons and companions of an ad and its wrappers (VAST 4.3, 2.3.5.2)', () => {
   const icon = (program: string, name: string) =>
     `<Icon program="${program}"><StaticResource creativeType="image/png">/${name}.png</StaticResource></Icon>`;
   const linear = (...icons: string[]) =>
@@ -381,7 +381,7 @@ describe('what an ad and its wrappers both have (VAST 4.3, 2.3.5.2)', () => {
       `<Wrapper><VASTAdTagURI>https://${host}.example/</VASTAdTagURI><Creatives>${creatives}</Creatives></Wrapper>`,
     );
 
-  it('is taken from next to the ad: one icon of a program, and the companions of one document', async () => {
+  it('the document closest to the ad provides the icon of each program and all companions', async () => {
     const documents: Record<string, string> = {
       'https://b.example/': wrapper('c', linear(icon('adchoices', 'b'), icon('DSA', 'b-dsa')) + companion('b')),
       'https://c.example/': document(
@@ -407,14 +407,14 @@ describe('what an ad and its wrappers both have (VAST 4.3, 2.3.5.2)', () => {
   });
 });
 
-describe('an icon (VAST 4.3, 3.11.1)', () => {
+describe('the position of an icon (VAST 4.3, 3.11.1)', () => {
   const player = { width: 640, height: 360 };
   const place = (xPosition: string, yPosition: string, width: number | null = 60, height: number | null = 20) => {
     const { over, ...size } = positionOf({ xPosition, yPosition, width, height }, player);
     return [over.replace(';pointer-events:none', ''), size.width, size.height];
   };
 
-  it('stands where it says, within the player, at the size it says', () => {
+  it('an icon has its declared position and size, limited to the player', () => {
     assert.deepEqual(place('left', 'top'), ['left:0px;top:0px', 60, 20]);
     assert.deepEqual(place('Right', 'bottom'), ['right:0;bottom:0', 60, 20]);
     assert.deepEqual(place('12', '34'), ['left:12px;top:34px', 60, 20]);
@@ -423,14 +423,14 @@ describe('an icon (VAST 4.3, 3.11.1)', () => {
   });
 });
 
-describe('the text of a document', () => {
+describe('the decoding of a VAST document', () => {
   const textOf = async (bytes: Buffer, contentType: string) => {
     const url = `data:${contentType};base64,${bytes.toString('base64')}`;
     return (await fetchText({ url, timeoutMs: 10_000, lengthMax: 1_000_000 })).text;
   };
   const XML = '<VAST a="é"/>';
 
-  it('is decoded by its byte order mark, its media type or its own declaration (RFC 7303, 3)', async () => {
+  it('a document is decoded according to its byte order mark, media type or XML declaration (RFC 7303, 3)', async () => {
     assert.equal(await textOf(Buffer.from(XML), 'application/xml'), XML);
     assert.equal(await textOf(Buffer.from(`\uFEFF${XML}`), 'application/xml'), XML);
     assert.equal(await textOf(Buffer.from(`\uFEFF${XML}`, 'utf16le'), 'application/xml;charset=utf-8'), XML);
@@ -440,13 +440,13 @@ describe('the text of a document', () => {
     assert.equal(await textOf(Buffer.from(declared, 'latin1'), 'text/xml'), declared);
   });
 
-  it('ends at a number of characters, however many bytes each has', async () => {
+  it('a document is cut at a number of characters, regardless of their bytes', async () => {
     const url = `data:text/xml,${encodeURIComponent('д€'.repeat(20))}`;
     const { text } = await fetchText({ url, timeoutMs: 10_000, lengthMax: 31 });
     assert.equal(text, 'д€'.repeat(20).slice(0, 31));
   });
 
-  it('is that of UTF-8 where what it says cannot be', async () => {
+  it('a document with an impossible encoding is decoded as UTF-8', async () => {
     const wrong = `<?xml version="1.0" encoding="UTF-16"?>${XML}`;
     assert.equal(await textOf(Buffer.from(wrong), 'text/xml'), wrong);
     assert.equal(await textOf(Buffer.from(XML), 'text/xml;charset=no-such'), XML);

@@ -51,11 +51,11 @@ const icon = (program: string, name: string, more = '') =>
   `<Icon program="${program}" width="60" height="20" xPosition="right" yPosition="top"${more}><StaticResource creativeType="image/svg+xml">${CDN}/${name}.svg</StaticResource>
   <IconViewTracking>${TRACK}/${program}-${name}-view</IconViewTracking></Icon>`;
 
-/** One is drawn, one comes too late, one does not come, and one of a wrapper stands back behind the ad's own of its program. */
+/** One icon is shown, one is due after the end, one cannot be loaded, and the wrapper's gives way to the ad's icon of the same program. */
 const ICONS = `<Icons>${icon('choices', 'banner', ' offset="00:00:00.500"')}${icon('late', 'banner', ' offset="00:01:00"')}${icon('lost', 'gone')}</Icons>`;
 const WRAPPER_ICONS = `<Icons>${icon('choices', 'wrapper')}</Icons>`;
 
-/** A file as servers of media send it: its length is known. */
+/** Serves a file with its length, as media servers do. */
 function setMedia(site: Site, url: string, type: string, bytes: Buffer): void {
   site.setRoute(url, (_, response) => {
     response.writeHead(200, { 'content-type': type, 'content-length': bytes.length }).end(bytes);
@@ -94,7 +94,7 @@ describe('a VAST tag in the browser', { concurrency: 3 }, () => {
   after(() => world.close());
   const capture = (tag: string, options: CaptureOptions = {}) => world.capture(tag, { kind: 'vast_tag', ...options });
 
-  it('is fetched, unwrapped and played: every tracker that is due is asked for, and no other', async () => {
+  it('a VAST tag is fetched, unwrapped and played; exactly the trackers that are due are requested', async () => {
     const captured = await capture(`${ADS}/one`, { referrer: 'http://publisher.example/article?page=2' });
     assert.equal(captured.failure, null);
     const vast = recordOf(captured);
@@ -134,7 +134,7 @@ describe('a VAST tag in the browser', { concurrency: 3 }, () => {
     assert.match(impression?.requested_url ?? '', /ts=\d{4}-\d\d-\d\dT/);
   });
 
-  it('leads to a landing by a click, pictured, with its media and its documents kept', async () => {
+  it('a VAST ad that is clicked has a landing, with screenshots, its media file and its documents as artifacts', async () => {
     const captured = await capture(`${ADS}/two`);
     assert.equal(captured.failure, null);
     assert.equal(captured.landings[0]?.final_url, 'http://shop.example/');
@@ -154,7 +154,7 @@ describe('a VAST tag in the browser', { concurrency: 3 }, () => {
     assert.equal(world.site.urls().filter((url) => url.startsWith('http://www.example.com')).length, 0);
   });
 
-  it('tells its error trackers why there is no ad, and is never tried again for it', async () => {
+  it('a VAST tag without an ad requests its error trackers with the error code and fails permanently', async () => {
     const { site } = world;
     site.setText(
       `${ADS}/none`,
@@ -165,7 +165,7 @@ describe('a VAST tag in the browser', { concurrency: 3 }, () => {
     site.setText(`${ADS}/circle`, 'application/xml', wrapper(`${ADS}/circle`, 'circle'));
     site.setText(`${ADS}/to-lost`, 'application/xml', wrapper(`${ADS}/lost`, 'lost'));
     site.setText(`${ADS}/page`, 'text/html', '<html><body>no VAST</body></html>');
-    const ends: [tag: string, failure: string, told: string | null][] = [
+    const ends: [tag: string, failure: string, errorUrl: string | null][] = [
       [`${ADS}/none`, 'vast: NO_AD', 'none-error?code=303'],
       [`${ADS}/to-none`, 'vast: NO_AD', 'empty-error?code=303'],
       [`${ADS}/circle`, 'vast: WRAPPER_LIMIT', 'circle-error?code=302'],
@@ -176,21 +176,21 @@ describe('a VAST tag in the browser', { concurrency: 3 }, () => {
       ['<VAST version="4.2"><Ad>', 'vast: INVALID', null],
     ];
     await Promise.all(
-      ends.map(async ([tag, failure, told]) => {
+      ends.map(async ([tag, failure, errorUrl]) => {
         const captured = await capture(tag);
         assert.equal(captured.failure, failure, tag);
-        assert.ok(told === null || site.urls().includes(`${TRACK}/${told}`), `${told} reached its server`);
+        assert.ok(errorUrl === null || site.urls().includes(`${TRACK}/${errorUrl}`), `${errorUrl} reached its server`);
       }),
     );
   });
 
-  it('goes on where its media, or a companion that it requires, cannot be shown, with the code that a player tells', async () => {
+  it('a VAST ad whose media or required companion cannot be shown completes with the error code of a player', async () => {
     const { site } = world;
     site.setText(`${CDN}/broken.mp4`, 'video/mp4', 'no video');
     const file = (name: string, type = 'video/mp4') =>
       `<MediaFile delivery="progressive" type="${type}" width="1" height="1">${CDN}/${name}</MediaFile>`;
-    const said = { 'content-type': 'text/html' };
-    site.setRoute(`${CDN}/page.mp4`, (_, response) => response.writeHead(404, said).end('<h1>Not here</h1>'));
+    const headers = { 'content-type': 'text/html' };
+    site.setRoute(`${CDN}/page.mp4`, (_, response) => response.writeHead(404, headers).end('<h1>Not here</h1>'));
     const companion = (name: string) =>
       `<Companion width="300" height="60"><StaticResource creativeType="image/svg+xml">${CDN}/${name}.svg</StaticResource><TrackingEvents>${tracking(name, 'creativeView')}</TrackingEvents></Companion>`;
     const required = `<Creative><CompanionAds required="all">${companion('banner')}${companion('gone')}</CompanionAds></Creative>`;
@@ -215,7 +215,7 @@ describe('a VAST tag in the browser', { concurrency: 3 }, () => {
     );
   });
 
-  it('tells no error of a video that the device would play and our browser cannot', async () => {
+  it('a video that only the emulated device can play requests no error tracker', async () => {
     const { site } = world;
     setMedia(site, `${CDN}/hevc.mp4`, 'video/mp4', hevcOf(SPOT));
     const captured = await capture(inline(linear(MP4.replace('spot', 'hevc'))), { emulator: 'iphone_15' });
@@ -227,7 +227,7 @@ describe('a VAST tag in the browser', { concurrency: 3 }, () => {
     assert.deepEqual(fired(vast), []);
   });
 
-  it('keeps a video whose server does not tell its length, and none that does not end', async () => {
+  it('a video of unknown length is kept, and one whose response never ends is not', async () => {
     const { site } = world;
     site.setRoute(`${CDN}/chunked.mp4`, (_, response) => {
       response.writeHead(200, { 'content-type': 'video/mp4' }).write(SPOT.subarray(0, 4_000));
@@ -247,7 +247,7 @@ describe('a VAST tag in the browser', { concurrency: 3 }, () => {
       );
   });
 
-  it('runs VPAID in a frame of its own: handshake, events, click; tells its error and plays the video where it fails', async () => {
+  it('a VPAID ad runs with handshake, events and click; if it fails, error 901 is reported and the video is played', async () => {
     const { site } = world;
     site.setText(`${CDN}/vpaid.js`, 'text/javascript', VPAID);
     const media = `<MediaFile delivery="progressive" type="application/javascript" apiFramework="VPAID" width="640" height="360">${CDN}/vpaid.js</MediaFile>`;
@@ -275,7 +275,7 @@ describe('a VAST tag in the browser', { concurrency: 3 }, () => {
     assert.equal(replaced.landings[0]?.page_title, 'The shop', 'the click reaches the video');
   });
 
-  it('shows overlays and companions that come, and pictures them; what is declared twice is asked for twice', async () => {
+  it('overlays and companions that load are shown and have screenshots; a tracker declared twice is requested twice', async () => {
     const { site } = world;
     const static_ = `<StaticResource creativeType="image/svg+xml">${CDN}/banner.svg</StaticResource>`;
     const companion = `<Creative><CompanionAds><Companion width="300" height="60">${static_}<TrackingEvents>${tracking('companion', 'creativeView')}</TrackingEvents></Companion>
@@ -309,11 +309,11 @@ describe('a VAST tag in the browser', { concurrency: 3 }, () => {
   });
 });
 
-/** A video that says that it is coded as HEVC, which our browser takes for granted and cannot decode. */
+/** A video that declares HEVC, which the browser believes and cannot decode. */
 const hevcOf = (video: Buffer): Buffer =>
   Buffer.from(video.toString('latin1').replaceAll('avc1', 'hvc1').replaceAll('avcC', 'hvcC'), 'latin1');
 
-/** A VPAID 2.0 ad that draws a picture, says its events and has the player open its page when it is clicked. */
+/** A VPAID 2.0 ad that draws a box, emits its events and opens its page when it is clicked. */
 const VPAID = `window.getVPAIDAd = () => {
   const listeners = {};
   const say = (event, ...values) => { if (listeners[event]) listeners[event].fn.apply(listeners[event].scope, values); };

@@ -29,7 +29,7 @@ const wrapper = (id: string, uri: string, attributes = '', sequence = '') =>
 const vast = (...ads: string[]) => `<VAST version="4.2">${ads.join('')}</VAST>`;
 const NO_AD = '<VAST version="4.2"><Error>/no-ad</Error></VAST>';
 
-/** What a tag leads to on servers that answer like this, by path; what is not there is a 404. */
+/** The resolution of a tag on a server with these bodies or statuses by path (0: no response); other paths return 404. */
 async function resolve(tag: string, pages: Record<string, string | number> = {}) {
   const asked: string[] = [];
   const result = await unwrap(fetched(`${HOST}/tag`, 200, tag), async (url) => {
@@ -39,12 +39,12 @@ async function resolve(tag: string, pages: Record<string, string | number> = {})
     if (page === 0) return fetched(url, 0, '', 'net::ERR_NAME_NOT_RESOLVED');
     return typeof page === 'number' ? fetched(url, page, '') : fetched(url, 200, page);
   });
-  const told = result.errors.map(({ code, lists }) => [code, ...lists.flatMap(({ urls }) => urls)]);
-  return { ...result, played: result.ads.map(({ ad }) => ad.id), asked, told };
+  const reported = result.errors.map(({ code, lists }) => [code, ...lists.flatMap(({ urls }) => urls)]);
+  return { ...result, played: result.ads.map(({ ad }) => ad.id), asked, reported };
 }
 
-describe('a VAST tag is followed down its wrappers', () => {
-  it('to the inline ad, with the wrappers that led to it', async () => {
+describe('a chain of VAST wrappers', () => {
+  it('a wrapper chain resolves to the inline ad, with all its wrappers', async () => {
     const { played, ads, chain, failure } = await resolve(vast(wrapper('a', '/b')), {
       '/b': vast(wrapper('b', 'c?x=1')),
       '/c': vast(inline('ad')),
@@ -64,30 +64,30 @@ describe('a VAST tag is followed down its wrappers', () => {
     );
   });
 
-  it('five at the most (VAST 4.3, 2.3.5.1)', async () => {
+  it('a wrapper chain is followed through at most five wrappers (VAST 4.3, 2.3.5.1)', async () => {
     const pages = Object.fromEntries(
       Array.from({ length: 9 }, (_, at) => [`/${at}`, vast(wrapper(`w${at}`, `/${at + 1}`))]),
     );
     const five = await resolve(vast(wrapper('w', '/5')), { ...pages, '/9': vast(inline('ad')) });
     assert.deepEqual(five.played, ['ad'], 'five wrappers');
     const six = await resolve(vast(wrapper('w', '/4')), { ...pages, '/9': vast(inline('ad')) });
-    assert.deepEqual([six.played, six.failure, six.told[0]?.[0]], [[], 'limit', 302]);
-    assert.equal(six.told[0]?.length, 1 + 6, 'all wrappers of the chain are told');
+    assert.deepEqual([six.played, six.failure, six.reported[0]?.[0]], [[], 'limit', 302]);
+    assert.equal(six.reported[0]?.length, 1 + 6, 'the error URLs of all wrappers');
   });
 
-  it('until they lead in a circle', async () => {
-    const { failure, asked, told, chain } = await resolve(vast(wrapper('a', '/b')), {
+  it('a wrapper chain that loops ends with error 302', async () => {
+    const { failure, asked, reported, chain } = await resolve(vast(wrapper('a', '/b')), {
       '/b': vast(wrapper('b', '/tag')),
     });
     assert.deepEqual([failure, asked], ['loop', ['/b']]);
-    assert.deepEqual(told, [[302, '/error-a', '/error-b']]);
+    assert.deepEqual(reported, [[302, '/error-a', '/error-b']]);
     assert.equal(chain.at(-1)?.outcome, 'loop');
   });
 
-  it('that answer nothing of use: each is told with its code (VAST 4.3, 2.3.6.3)', async () => {
+  it('a wrapper whose document is unusable reports the error code of the reason (VAST 4.3, 2.3.6.3)', async () => {
     const of = async (page: string | number) => {
-      const { failure, told } = await resolve(vast(wrapper('a', '/b')), { '/b': page });
-      return [failure, told];
+      const { failure, reported } = await resolve(vast(wrapper('a', '/b')), { '/b': page });
+      return [failure, reported];
     };
     assert.deepEqual(await of(404), ['refused', [[301, '/error-a']]]);
     assert.deepEqual(await of(503), ['unanswered', [[301, '/error-a']]]);
@@ -100,19 +100,19 @@ describe('a VAST tag is followed down its wrappers', () => {
     assert.deepEqual(await of(NO_AD), ['no_ad', [[303, '/no-ad', '/error-a']]]);
   });
 
-  it('but not to what is no web address', async () => {
+  it('a wrapper whose URL is not http or https is refused without a request', async () => {
     for (const uri of ['file:///etc/passwd', 'javascript:alert(1)', 'data:text/xml,<VAST/>', 'ftp://x.example/']) {
       const { failure, asked } = await resolve(vast(wrapper('a', uri)));
       assert.deepEqual([failure, asked], ['refused', []], uri);
     }
   });
 
-  it('but not where a wrapper has no address: that is no document of the standard', async () => {
-    const { failure, asked, told } = await resolve(vast(wrapper('a', '')));
-    assert.deepEqual([failure, asked, told], ['invalid', [], [[100, '/error-a']]]);
+  it('a wrapper without a URL is an invalid document', async () => {
+    const { failure, asked, reported } = await resolve(vast(wrapper('a', '')));
+    assert.deepEqual([failure, asked, reported], ['invalid', [], [[100, '/error-a']]]);
   });
 
-  it('except those behind one that allows no more (followAdditionalWrappers)', async () => {
+  it('further wrappers are not followed if followAdditionalWrappers is false', async () => {
     const pages = { '/b': vast(wrapper('b', '/c')), '/c': vast(inline('ad')) };
     const refused = await resolve(vast(wrapper('a', '/b', 'followAdditionalWrappers="false"')), pages);
     assert.deepEqual([refused.failure, refused.asked], ['not_followed', ['/b']]);
@@ -121,40 +121,40 @@ describe('a VAST tag is followed down its wrappers', () => {
   });
 });
 
-describe('several ads in a document', () => {
-  it('are a pod in the order of their sequence', async () => {
+describe('several ads in a VAST document', () => {
+  it('ads with a sequence are a pod, played in that order', async () => {
     const { played } = await resolve(vast(inline('two', '2'), inline('spare'), inline('one', '1')));
     assert.deepEqual(played, ['one', 'two']);
   });
 
-  it('are ten of a pod, and the number of the others', async () => {
+  it('of a pod, ten ads are played and the others are counted', async () => {
     const pod = Array.from({ length: 60 }, (_, at) => inline(`ad-${at}`, String(at + 1)));
     const { played, adsLeftOut } = await resolve(vast(...pod));
     assert.deepEqual([played.length, adsLeftOut], [10, 50]);
   });
 
-  it('are a waterfall where they stand alone: the first that has something to show', async () => {
+  it('ads without a sequence are a waterfall: the first one with something to show is played', async () => {
     const empty = '<Ad id="empty"><InLine><AdSystem/><Creatives/></InLine></Ad>';
     assert.deepEqual((await resolve(vast(empty, inline('a'), inline('b')))).played, ['a']);
     assert.deepEqual((await resolve(vast(empty))).played, ['empty']);
     assert.deepEqual((await resolve(vast(wrapper('w', '/404'), inline('b')))).played, ['b']);
   });
 
-  it('are one ad alone behind a wrapper that does not allow more (allowMultipleAds)', async () => {
+  it('behind a wrapper, only one ad is played unless allowMultipleAds is true', async () => {
     const pages = { '/b': vast(inline('one', '1'), inline('alone'), inline('two', '2')) };
     assert.deepEqual((await resolve(vast(wrapper('a', '/b')), pages)).played, ['alone']);
     const many = await resolve(vast(wrapper('a', '/b', 'allowMultipleAds="true"')), pages);
     assert.deepEqual(many.played, ['one', 'two']);
   });
 
-  it('replace one of a pod that leads nowhere where its wrapper says so (fallbackOnNoAd)', async () => {
+  it('a stand-alone ad replaces a wrapper of a pod without an ad if fallbackOnNoAd is true', async () => {
     const pod = (fallback: string) =>
       vast(wrapper('w', '/none', `fallbackOnNoAd="${fallback}"`, '1'), inline('two', '2'), inline('spare'));
     assert.deepEqual((await resolve(pod('true'), { '/none': NO_AD })).played, ['spare', 'two']);
     assert.deepEqual((await resolve(pod('false'), { '/none': NO_AD })).played, ['two']);
   });
 
-  it('are followed for so many documents alone', async () => {
+  it('at most 20 documents are read for a tag, its own included', async () => {
     const many = vast(...Array.from({ length: 40 }, (_, at) => wrapper(`w${at}`, `/${at}`)));
     const { asked, failure } = await resolve(many);
     assert.equal(asked.length, 19);
@@ -169,7 +169,7 @@ type Expected = {
   wrapperResolution?: { depth: number | null; loop?: boolean; unresolved?: string | null; chain: string[] };
 };
 
-/** What becomes of the documents that others wrote. The classes of the expected values, and what a player makes of them. */
+/** The possible outcomes of documents of other projects, by the class that their expected values name. */
 const ENDS: Record<string, string[]> = {
   'inline-linear': ['ads'],
   'inline-vpaid': ['ads'],
@@ -182,14 +182,14 @@ const ENDS: Record<string, string[]> = {
   vmap: ['invalid'],
 };
 
-describe('the documents of real players and servers', { skip }, () => {
+describe('VAST documents of real players and servers', { skip }, () => {
   const all: Expected[] = skip ? [] : JSON.parse(readFileSync(join(DATA, 'expected.json'), 'utf8'));
 
   for (const expected of all) {
     it(`${expected.file} ends as its class ${expected.class} says`, async () => {
       const folder = expected.file.split('/').slice(0, -1).join('/');
       const text = readFileSync(join(DATA, expected.file), 'utf8');
-      // Their own paths, as their players' test servers have them.
+      // The paths of the test servers of their projects.
       const read = async (url: string) => {
         const name = new URL(url).pathname.split('/').at(-1) as string;
         const path = ['', 'special-cases/'].map((at) => join(DATA, folder, at, name)).find((one) => existsSync(one));
