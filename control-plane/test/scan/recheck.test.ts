@@ -154,7 +154,15 @@ describe('a recheck', () => {
   const PAGE = 'https://shop.example/';
   /** The contents of a capture, which are there for a day. */
   const requests = Array.from({ length: 201 }, (_, id) => requestOf(id, { url: `https://cdn.example/request-${id}` }));
-  const bodies = gzJson([{ url: 'https://cdn.example/kit.js', text: 'payload-of-the-kit', resource_type: 'script' }]);
+  const bodies = gzJson([
+    {
+      url: 'https://cdn.example/kit.js',
+      resource_type: 'script',
+      content_type: '',
+      bytes: 18,
+      text: 'payload-of-the-kit',
+    },
+  ]);
 
   /** A scan whose first check has ended, with sound and with contents. */
   async function checked(): Promise<ScanRecord> {

@@ -1,9 +1,10 @@
-import { type Static, Type } from 'typebox';
+import { type Static, type TSchema, Type } from 'typebox';
+import { Value } from 'typebox/value';
 import { BODY_LIFETIME_MS } from '../limits.ts';
 import type { TargetKind } from '../scan/target.ts';
-import { Count, OPEN } from './fields.ts';
+import { Count, OPEN, Text } from './fields.ts';
 
-/** How a file is inspected: as an image, as gzipped JSON (RFC 1952) with an array in it, as UTF-8 text, or as a media file of any kind. */
+/** How a file is inspected: as an image, as gzipped JSON (RFC 1952) with an array of {@link CapturedItems} in it, as UTF-8 text, or as a media file of any kind. */
 export type ArtifactFormat = PictureFormat | 'gzipped_json' | 'text' | 'media';
 export type PictureFormat = 'jpeg' | 'webp';
 
@@ -40,7 +41,8 @@ export const VAST_XML = 'vast.xml';
 export const VAST_DOCUMENTS = 'vast-documents.json.gz';
 
 /** `rung`: the index of the document in the capture's wrapper chain. */
-export type CapturedVastDocument = { rung: number; text: string };
+const CapturedVastDocumentSchema = Type.Object({ rung: Count, text: Type.String() }, OPEN);
+export type CapturedVastDocument = Static<typeof CapturedVastDocumentSchema>;
 
 /** Name of the screenshot of the companion with index `at`. */
 export const companionScreenshot = (at: number): string => `companion-${at}.jpeg`;
@@ -49,26 +51,45 @@ export const companionScreenshot = (at: number): string => `companion-${at}.jpeg
 export const DOCUMENTS = 'documents.json.gz';
 
 /** A document as it was at the end of the capture: the landing's own (`frame` '') or that of one of its frames. */
-export type CapturedDocument = {
-  landing: number;
-  frame: string;
-  url: string;
-  title: string;
-  text: string;
-  html: string;
-};
+const CapturedDocumentSchema = Type.Object(
+  { landing: Count, frame: Text, url: Text, title: Text, text: Type.String(), html: Type.String() },
+  OPEN,
+);
+export type CapturedDocument = Static<typeof CapturedDocumentSchema>;
 
 /** Contents of sub-resources, kept for a day: an array of {@link CapturedBody}. */
 export const BODIES = 'bodies.json.gz';
 
 /** A script, fetch/XHR response or iframe document. An oversize one has its URL and no text (spec 8). */
-export type CapturedBody = {
-  url: string;
-  resource_type: string;
-  content_type: string;
-  bytes: number;
-  text: string | null;
+const CapturedBodySchema = Type.Object(
+  { url: Text, resource_type: Text, content_type: Text, bytes: Count, text: Type.Union([Type.String(), Type.Null()]) },
+  OPEN,
+);
+export type CapturedBody = Static<typeof CapturedBodySchema>;
+
+/** Files with JSON, and their items. Fields that this version does not know may be strings, numbers, booleans or null. */
+export type CapturedItems = {
+  [DOCUMENTS]: CapturedDocument;
+  [BODIES]: CapturedBody;
+  [VAST_DOCUMENTS]: CapturedVastDocument;
 };
+const ITEM_SCHEMAS: Record<keyof CapturedItems, TSchema> = {
+  [DOCUMENTS]: CapturedDocumentSchema,
+  [BODIES]: CapturedBodySchema,
+  [VAST_DOCUMENTS]: CapturedVastDocumentSchema,
+};
+
+/** The largest file with JSON that is read: its items, and for each item its bytes and fields. */
+export const CAPTURED_ITEMS_BOUNDS = { itemsMax: 5_000, itemBytesMax: 8 * 1024 * 1024, fieldsMax: OPEN.maxProperties };
+
+/** Whether `item` may be in the file with JSON called `name`. */
+export const isItemOf =
+  <Name extends keyof CapturedItems>(name: Name) =>
+  (item: unknown): item is CapturedItems[Name] =>
+    Value.Check(ITEM_SCHEMAS[name], item);
+
+/** Whether this is the name of a file with JSON. */
+export const hasItems = (name: string): name is keyof CapturedItems => Object.hasOwn(ITEM_SCHEMAS, name);
 
 /**
  * A kind of file that a node may upload. `pattern`: its names, as the source of a regular expression without anchors; `lifetimeMs`: how

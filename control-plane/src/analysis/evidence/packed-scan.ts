@@ -1,7 +1,16 @@
 import { gunzipSync } from 'node:zlib';
+import {
+  BODIES,
+  CAPTURED_ITEMS_BOUNDS,
+  type CapturedItems,
+  DOCUMENTS,
+  isItemOf,
+  VAST_DOCUMENTS,
+} from '@adsweep/shared/capture/artifacts.ts';
 import type { Capture } from '@adsweep/shared/capture/capture.ts';
 import { validObservations } from '@adsweep/shared/capture/observations/index.ts';
 import { attemptOf, type ReadContents, type ReadPackedCapture } from '../../crawling/captures/capture-record.ts';
+import { JsonListReader } from '../../platform/json-list.ts';
 import type { ScanRecord } from '../../scan/scan.ts';
 import type { Evidence, Need } from './evidence.ts';
 
@@ -49,17 +58,44 @@ export async function packScan(
   };
 }
 
-/** Unpacks evidence. Takes longer the larger it is: only for threads. */
-export function unpackScan({ capture: packed, parts, unpackedBytesMax }: PackedScan): Evidence {
-  const read = (bytes: Uint8Array | null) =>
-    bytes && JSON.parse(gunzipSync(bytes, { maxOutputLength: unpackedBytesMax }).toString());
-  const { landings, requests, creative = null, vast = null, exit, observations } = read(packed) as Capture;
-  return {
+/** A part of the evidence that is stored and cannot be read. */
+export type UnreadablePart = { name: Need; cause: string };
+
+/**
+ * Unpacks evidence. A part that a node of an earlier version sent and that is not a list of its items is empty, and listed in `unreadable`.
+ * Takes longer the larger it is: only for threads.
+ */
+export function unpackScan(packed: PackedScan): { evidence: Evidence; unreadable: UnreadablePart[] } {
+  const { parts, unpackedBytesMax } = packed;
+  const unreadable: UnreadablePart[] = [];
+  const unzip = (bytes: Uint8Array) => gunzipSync(bytes, { maxOutputLength: unpackedBytesMax });
+  const read = (bytes: Uint8Array | null) => bytes && JSON.parse(unzip(bytes).toString());
+  const list = <Name extends keyof CapturedItems>(need: Need, name: Name): CapturedItems[Name][] => {
+    const bytes = parts[need];
+    try {
+      return bytes ? itemsIn(unzip(bytes), name) : [];
+    } catch (cause) {
+      unreadable.push({ name: need, cause: String(cause) });
+      return [];
+    }
+  };
+  const { landings, requests, creative = null, vast = null, exit, observations } = read(packed.capture) as Capture;
+  const evidence = {
     ...{ landings, creative, vast, exit, observations: validObservations(observations) },
     requests: read(parts.requests) ?? requests,
-    documents: read(parts.documents) ?? [],
-    bodies: read(parts.bodies) ?? [],
-    vastDocuments: vast ? (read(parts.vastDocuments) ?? []) : [],
+    documents: list('documents', DOCUMENTS),
+    bodies: list('bodies', BODIES),
+    vastDocuments: vast ? list('vastDocuments', VAST_DOCUMENTS) : [],
     creativeHtml: creative && parts.creativeHtml ? Buffer.from(parts.creativeHtml).toString() : '',
   };
+  return { evidence, unreadable };
+}
+
+/** The items of an unzipped file. Throws where it is not a list of them, before much memory is used. */
+function itemsIn<Name extends keyof CapturedItems>(json: Buffer, name: Name): CapturedItems[Name][] {
+  const items: CapturedItems[Name][] = [];
+  const reader = new JsonListReader({ ...CAPTURED_ITEMS_BOUNDS, accepts: isItemOf(name) }, (item) => items.push(item));
+  reader.push(json);
+  reader.end();
+  return items;
 }

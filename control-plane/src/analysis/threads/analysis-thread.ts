@@ -20,9 +20,12 @@ parentPort!.on('message', (request: ThreadRequest) => {
 
 function analyse({ evidence, inspects, search }: Extract<ThreadRequest, { evidence: unknown }>): void {
   const { scan } = evidence;
-  const captured = unpackScan(evidence);
+  const { evidence: captured, unreadable } = unpackScan(evidence);
   const judged = withoutFirstDomains(captured, scan.ignore_first_n_domains);
-  reply(inspects ? { inspection: inspect({ captured, judged }, scan) } : { inputs: ruleInputs(judged) });
+  if (inspects) {
+    const { failed, ...inspection } = inspect({ captured, judged }, scan);
+    reply({ inspection: { ...inspection, failed: [...unreadable, ...failed] } });
+  } else reply({ inputs: ruleInputs(judged) });
   if (search) runSearch(search, textsOf(judged), reply);
   reply({ done: true });
 }

@@ -8,7 +8,7 @@ import { runWithin } from './run-within.ts';
 
 /**
  * What detectors and the classification made of a scan's evidence. `names` null: the classification failed. `failed`: analysers that threw or
- * timed out.
+ * timed out, and parts of the evidence that could not be read.
  */
 export type Inspection = RuleInputs & {
   findings: Finding[];

@@ -5,11 +5,15 @@ import { createGunzip } from 'node:zlib';
 import {
   type ArtifactFormat,
   artifactKindOf,
+  CAPTURED_ITEMS_BOUNDS,
   CONTENT_TYPES,
+  hasItems,
+  isItemOf,
   type PictureFormat,
 } from '@adsweep/shared/capture/artifacts.ts';
 import { jpegSize, webpSize } from '@adsweep/shared/capture/picture-size.ts';
 import { PICTURE_PIXELS_MAX } from '@adsweep/shared/limits.ts';
+import { JsonListReader, NotAJsonList } from '../../platform/json-list.ts';
 import { ArtifactRefused } from './artifact.ts';
 
 /** Gzipped JSON may become this large, in bytes; a bomb ends there. */
@@ -50,11 +54,14 @@ export class Measure extends Transform {
 export async function inspect(name: string, stream: Readable) {
   const kind = artifactKindOf(name);
   if (!kind) throw new ArtifactRefused('no artifact has such a name');
-  return { content_type: CONTENT_TYPES[kind.format], ...(await inspectors[kind.format](stream)) };
+  return { content_type: CONTENT_TYPES[kind.format], ...(await inspectors[kind.format](stream, name)) };
 }
 
 /** How each format is inspected; anything but a picture has the size 0. */
-const inspectors: Record<ArtifactFormat, (stream: Readable) => Promise<{ width: number; height: number }>> = {
+const inspectors: Record<
+  ArtifactFormat,
+  (stream: Readable, name: string) => Promise<{ width: number; height: number }>
+> = {
   jpeg: (stream) => inspectPicture(stream, 'jpeg'),
   webp: (stream) => inspectPicture(stream, 'webp'),
   gzipped_json: inspectGzip,
@@ -88,16 +95,21 @@ async function inspectNothing(stream: Readable) {
   return { width: 0, height: 0 };
 }
 
-/** Unzips without keeping the output: a node's archive is only decoded when it is read. */
-async function inspectGzip(stream: Readable) {
+/** Unzips, and checks the shape of each item, without keeping the output. The event loop is free between any two pieces of 16 KiB. */
+async function inspectGzip(stream: Readable, name: string) {
+  if (!hasItems(name)) throw new ArtifactRefused('no gzip archive has such a name');
+  const items = new JsonListReader({ ...CAPTURED_ITEMS_BOUNDS, accepts: isItemOf(name) });
   let bytes = 0;
-  const count = async (chunks: AsyncIterable<Buffer>) => {
+  const check = async (chunks: AsyncIterable<Buffer>) => {
     for await (const chunk of chunks) {
       bytes += chunk.length;
       if (bytes > UNZIPPED_BYTES_MAX) throw new ArtifactRefused('the artifact is too large when unzipped', true);
+      items.push(chunk);
     }
+    items.end();
   };
-  await pipeline(stream, createGunzip(), count).catch((error: unknown) => {
+  await pipeline(stream, createGunzip(), check).catch((error: unknown) => {
+    if (error instanceof NotAJsonList) throw new ArtifactRefused(`the artifact cannot be read: ${error.message}`);
     throw error instanceof ArtifactRefused ? error : new ArtifactRefused('the artifact is not a gzip archive');
   });
   return { width: 0, height: 0 };

@@ -108,7 +108,7 @@ describe('the analysis after a crawl', () => {
       },
     };
     const analyse: Analyse = async (packed) => {
-      const captured = unpackScan(packed);
+      const { evidence: captured } = unpackScan(packed);
       return { inspection: inspect({ captured, judged: captured }, packed.scan, [broken, ...detectors]), search: [] };
     };
     await finishCrawled({ ...farm.farm.dependencies, analyse }, new Date());

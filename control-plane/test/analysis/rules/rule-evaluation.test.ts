@@ -65,6 +65,22 @@ async function found(seen: Seen, ...rules: SearchRule[]): Promise<string[]> {
   return outcome!.matches.map(({ rule_id, place, url }) => `${rule_id} ${place} ${url}`);
 }
 
+it('rules are tested on evidence whose files an earlier version took unread, without what cannot be read', async () => {
+  const seen = evidence({ requests: [{ url: 'https://cdn.example/kit.js' }] });
+  const groups = [rule('text', onContent('no such text')), rule('request', onRequests('kit'))].map((one) =>
+    JSON.stringify([one]),
+  );
+  for (const documents of [gzJson({}), gzJson([null]), gzJson('text'), Buffer.from('no gzip')]) {
+    const { inputs, outcomes } = threads.tryRules({ ...seen, parts: { ...seen.parts, documents } }, groups, 1_000);
+    const found = (await outcomes).map(({ matches, finished }) => [matches.length, finished.length]);
+    assert.deepEqual(found, [
+      [0, 1],
+      [1, 1],
+    ]);
+    assert.deepEqual((await inputs).subject.documents, []);
+  }
+});
+
 describe('rules that search texts', () => {
   it('§2.6.2 regexp_request_url searches every request; the older URL rules only the redirect chain', async () => {
     const requests = [{ url: 'https://cdn.evil.example/kit.js' }, { url: 'https://beacon.example/b', landing: null }];

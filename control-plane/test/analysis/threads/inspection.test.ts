@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, describe, it } from 'node:test';
+import { gzipSync } from 'node:zlib';
 import { type PackedScan, unpackScan } from '../../../src/analysis/evidence/packed-scan.ts';
 import { finishCrawled } from '../../../src/analysis/pipeline/worker.ts';
 import type { Analyse } from '../../../src/analysis/threads/analysis-threads.ts';
@@ -55,9 +56,9 @@ describe('the inspection of evidence', () => {
     await finishCrawled({ ...dependencies, analyse: watched }, new Date());
     assert.equal((await farm.read(scan._id)).status, 'completed');
     const [packed] = seen;
-    assert.equal(unpackScan(packed!).requests.length, 300);
+    assert.equal(unpackScan(packed!).evidence.requests.length, 300);
     const kept = { ...packed!, parts: { ...packed!.parts, requests: null } };
-    assert.equal(unpackScan(kept).requests.length, 200, 'after a day');
+    assert.equal(unpackScan(kept).evidence.requests.length, 200, 'after a day');
   });
 
   it('does not hold the event loop, however large the evidence is', async () => {
@@ -84,6 +85,27 @@ describe('the inspection of evidence', () => {
     assert.deepEqual(failed, []);
     assert.ok(findings.some(({ tag_slug }) => tag_slug === 'scareware'));
     assert.ok(turns > 100, `${turns} turns of the event loop`);
+  });
+
+  it('of files that an earlier version took and that are no lists of their items ends as partial and names them', async () => {
+    const { dependencies } = farm.farm;
+    const lists = gzipSync(Buffer.concat([Buffer.from('[[]'), Buffer.alloc(60_000_000, ',[]'), Buffer.from(']')]));
+    const broken = [lists, gzJson({}), gzJson('text'), gzJson([null]), gzipSync('{'), Buffer.from('no gzip')];
+    const before = process.memoryUsage().rss;
+    for (const bytes of broken) {
+      const scan = await crawledScan(farm);
+      const analyse: Analyse = (packed, search) =>
+        dependencies.analyse({ ...packed, parts: { ...packed.parts, documents: bytes, bodies: bytes } }, search);
+      await finishCrawled({ ...dependencies, analyse }, new Date());
+      const { status, error, tags } = await farm.read(scan._id);
+      assert.deepEqual([status, error], ['partial', 'checks: documents, bodies']);
+      assert.deepEqual(
+        tags.map(({ tag_slug }) => tag_slug),
+        ['autosound'],
+      );
+    }
+    const grown = process.memoryUsage().rss - before;
+    assert.ok(grown < 500e6, `${grown} bytes`);
   });
 
   it('of evidence that cannot be unpacked fails alone, and other scans are finished', async () => {

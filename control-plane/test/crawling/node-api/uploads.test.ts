@@ -117,10 +117,47 @@ describe('what a node uploads', () => {
     const upload = (bytes: Buffer) => farm.node.upload(lease, 'documents.json.gz', 'application/gzip', bytes);
     await assert.rejects(upload(Buffer.from('[]')), refusedWith(422));
     await assert.rejects(upload(gzJson([]).subarray(0, 8)), refusedWith(422));
-    const bomb = gzipSync(Buffer.alloc(70 * 1024 * 1024));
+    const bomb = gzipSync(Buffer.alloc(70 * 1024 * 1024, ' '));
     assert.ok(bomb.length < 200_000);
     await assert.rejects(upload(bomb), refusedWith(413));
     await upload(gzJson([]));
+  });
+
+  it('must be a list of what its name says, flat and short enough to be read, and is refused without being parsed whole', async () => {
+    const lease = await leased();
+    const document = { landing: 0, frame: '', url: 'https://shop.example/', title: 'A page', text: '', html: '' };
+    const body = { url: document.url, resource_type: 'script', content_type: '', bytes: 4, text: null };
+    const nested = gzipSync(Buffer.concat([Buffer.from('[[]'), Buffer.alloc(60_000_000, ',[]'), Buffer.from(']')]));
+    const insideItem = `[{"text":${'['.repeat(30_000_000)}`;
+    const bad: Record<string, Buffer> = {
+      '60 MB of lists': nested,
+      'lists in an item': gzipSync(insideItem),
+      'an object': gzJson(document),
+      'a text': gzJson('documents'),
+      'a list of null': gzJson([null]),
+      'a list of texts': gzJson(['a', 'b']),
+      'no JSON': gzipSync('[{"landing":0,}]'),
+      'half a list': gzipSync('[{}'),
+      'two lists': gzipSync('[][]'),
+      'no input': gzipSync(''),
+      'a field of another type': gzJson([{ ...document, html: 1 }]),
+      'a missing field': gzJson([{ ...document, title: undefined }]),
+      'a field with a list': gzJson([{ ...document, more: [] }]),
+      'an item of 10 MB': gzJson([{ ...document, html: 'x'.repeat(10_000_000) }]),
+      'many fields': gzJson([{ ...document, ...Object.fromEntries(Array.from({ length: 40 }, (_, at) => [at, 0])) }]),
+      'many items': gzJson(Array.from({ length: 5_001 }, () => document)),
+    };
+    const upload = (name: string, bytes: Buffer) => farm.node.upload(lease, name, 'application/gzip', bytes);
+    const before = process.memoryUsage().rss;
+    for (const [what, bytes] of Object.entries(bad))
+      await assert.rejects(upload('documents.json.gz', bytes), refusedWith(422), what);
+    await assert.rejects(upload('bodies.json.gz', nested), refusedWith(422));
+    await assert.rejects(upload('bodies.json.gz', gzJson([document])), refusedWith(422));
+    const grown = process.memoryUsage().rss - before;
+    assert.ok(grown < 300e6, `${grown} bytes`);
+    const unusual = { ...document, title: '\u0000 "\\" ]}[{,', html: '€'.repeat(1_000_000), newer: null };
+    await upload('documents.json.gz', gzipSync(` [ ${JSON.stringify(unusual)}\n, ${JSON.stringify(document)} ] `));
+    await upload('bodies.json.gz', gzJson([body, { ...body, text: '{' }]));
   });
 
   it('has at most 32 MiB, whether it says its size before or not', async () => {

@@ -1,0 +1,75 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { JsonListReader, NotAJsonList } from '../../src/platform/json-list.ts';
+
+const BOUNDS = {
+  accepts: (item: unknown): item is object => typeof item === 'object' && item !== null,
+  itemsMax: 3,
+  itemBytesMax: 8 * 1024 * 1024,
+  fieldsMax: 3,
+};
+
+/** Reads `json` in pieces of so many bytes. */
+function read(json: string, pieceBytes: number): object[] {
+  const items: object[] = [];
+  const reader = new JsonListReader(BOUNDS, (item) => items.push(item));
+  const bytes = Buffer.from(json);
+  for (let at = 0; at < bytes.length; at += pieceBytes) reader.push(bytes.subarray(at, at + pieceBytes));
+  reader.end();
+  return items;
+}
+
+describe('a reader of JSON lists', () => {
+  it('reads what JSON.parse reads, wherever the pieces end', () => {
+    const lists = [
+      '[]',
+      ' [ ]\n',
+      '[{}]',
+      '[{},{"a":1}]',
+      '[{"\\"}":"€]}{[,\\\\","b":[0].c}]'.replace('[0].c', 'null'),
+    ];
+    lists.push(JSON.stringify([{ a: '\u0000\\', b: 1.5, c: true }, { '': '"' }, { a: null }], null, 2));
+    for (const list of lists)
+      for (const pieceBytes of [1, 2, 3, 1_000]) assert.deepEqual(read(list, pieceBytes), JSON.parse(list), list);
+  });
+
+  it('refuses everything else', () => {
+    const empty = [
+      '',
+      ' ',
+      '{}',
+      'null',
+      '"[]"',
+      '[',
+      '[{}',
+      '[{},',
+      '[{},]',
+      '[,{}]',
+      '[{}{}]',
+      '[]]',
+      '[][]',
+      '\ufeff[]',
+    ];
+    const items = ['[null]', '[[]]', '["a"]', '[1]', '[{"a":}]', '[{"a":[]}]', '[{"a":{}}]', '[{a:1}]', '[{"a":"\n"}]'];
+    const large = ['[{},{},{},{}]', '[{"a":1,"b":2,"c":3,"d":4}]'];
+    for (const list of [...empty, ...items, ...large])
+      for (const pieceBytes of [1, 1_000]) assert.throws(() => read(list, pieceBytes), NotAJsonList, list);
+  });
+
+  it('takes less than 50 ms of CPU for any piece, also for the last one of the largest item', () => {
+    const reader = new JsonListReader(BOUNDS);
+    const text = '\\"x€'.repeat(1_350_000);
+    let longest = 0;
+    const bytes = Buffer.from(`[{"a":"${text}"}`);
+    assert.ok(bytes.length > 8_000_000);
+    for (let at = 0; at < bytes.length; at += 16_384) {
+      const before = process.threadCpuUsage();
+      reader.push(bytes.subarray(at, at + 16_384));
+      const { user, system } = process.threadCpuUsage(before);
+      longest = Math.max(longest, (user + system) / 1_000);
+    }
+    assert.ok(longest < 50, `${longest} ms`);
+    const more = Buffer.from(`,{"a":"${text}${text}"}]`);
+    assert.throws(() => reader.push(more), /too large/);
+  });
+});
