@@ -38,6 +38,7 @@ export function scanStore(store: Store, changed: (scan: ScanRecord) => void = ()
         { key: { organization_id: 1, completed_at: -1, _id: -1 } },
         // 128 random bits need no unique index, which a sharded collection could not have.
         { key: { report_token: 1 } },
+        { key: { target_text_id: 1 }, sparse: true },
         ...OUTBOX_INDEXES,
       ]);
     },
@@ -97,7 +98,10 @@ export function scanStore(store: Store, changed: (scan: ScanRecord) => void = ()
       return after;
     },
 
-    /** Removes a scan that has ended, the text of its target first, so that an interrupted removal is simply repeated. */
+    /**
+     * Removes a scan that has ended; first the text of its target, so that an interrupted removal is simply repeated. A text that the scans
+     * of a request share stays: it is removed once no scan names it.
+     */
     async remove({ _id, organization_id }: ScanKey): Promise<void> {
       await texts.remove(organization_id, _id);
       await scans.deleteOne({ _id, organization_id, completed_at: { $ne: null } });
@@ -107,8 +111,17 @@ export function scanStore(store: Store, changed: (scan: ScanRecord) => void = ()
     ...waitingScans(scans),
     ...endedScans(scans),
 
-    /** The texts of targets, for the sweep of those that no scan has. */
-    texts: { page: texts.page, removeOrphan: texts.removeOrphan },
+    /** The texts of targets, for the sweep of those that no scan names. */
+    texts: {
+      page: texts.page,
+      removeOrphan: texts.removeOrphan,
+
+      /** Whether a scan names this text as one that it shares with the others of its request. */
+      async isShared(textId: string): Promise<boolean> {
+        const naming = scans.find({ target_text_id: textId }).limit(1).project<Pick<ScanRecord, '_id'>>({ _id: 1 });
+        return (await naming.toArray()).length > 0;
+      },
+    },
 
     /** The outboxes of scans. */
     outbox: outboxSource<StoredScan>('scans', scans, ['campaign_id'], ({ _id, organization_id, campaign_id }) => ({

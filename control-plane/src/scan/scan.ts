@@ -99,6 +99,8 @@ export type ScanRecord = OutboxFields & {
   report_token: string;
   /** The value of an ad tag or a VAST tag is '' as it is stored: its text stands apart (`ScanStore.withTarget`). */
   target: Target;
+  /** The id of that text, which all scans of one request share; absent: the text is this scan's alone and has its id. */
+  target_text_id?: string;
   country_code: string;
   emulator_id: string;
   proxy: ScanProxy | null;

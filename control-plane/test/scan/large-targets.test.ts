@@ -87,6 +87,24 @@ describe('ad tags and VAST documents', () => {
     );
   });
 
+  it('are on the leases of all scans that share one', async () => {
+    const target_text_id = 'text-of-a-request';
+    const organization_id = 'organization-of-a-request';
+    const shared = { target: AD_TAG, target_text_id, organization_id, job_kind: 'ad_tag' as const };
+    const scans = [await farm.submit(shared), await farm.submit(shared)];
+    for (const { _id } of scans) assert.equal((await farm.read(_id)).target.value, '');
+    const leased = [await farm.acquireOne(), await farm.acquireOne()];
+    assert.deepEqual(
+      leased.flatMap(({ job }) => job.members.map(({ scan_id, target }) => [scan_id, target])).sort(),
+      scans.map(({ _id }) => [_id, AD_TAG]).sort(),
+    );
+    const texts = await farm.store.collection('scan_targets').find({ organization_id }).toArray();
+    assert.deepEqual(
+      texts.map(({ _id }) => _id as unknown),
+      [target_text_id],
+    );
+  });
+
   it('are written before their scan, so that one which is interrupted is made whole by the next try', async () => {
     const scan = ours({ _id: 'interrupted', target: AD_TAG });
     const dying: Store = {

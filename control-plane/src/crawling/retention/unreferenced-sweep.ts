@@ -63,9 +63,10 @@ const walkTargetTexts =
     const texts = await scans.texts.page(after, PAGE);
     const ends = await scans.endsOf(texts.map(({ _id }) => _id));
     const putBefore = new Date(now.getTime() - LATE_WRITES_MS);
-    for (const text of texts)
-      if (!ends.has(text._id) && (await scans.texts.removeOrphan(text, putBefore)))
-        metrics.removed.inc({ what: 'unreferenced' });
+    for (const text of texts) {
+      if (ends.has(text._id) || (await scans.texts.isShared(text._id))) continue;
+      if (await scans.texts.removeOrphan(text, putBefore)) metrics.removed.inc({ what: 'unreferenced' });
+    }
     return texts.at(-1)?._id ?? null;
   };
 

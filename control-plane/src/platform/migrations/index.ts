@@ -7,6 +7,7 @@ import { operatorsKey } from './0006-operators-key.ts';
 import { listsWithUrls } from './0007-lists-with-urls.ts';
 import { allowances } from './0008-allowances.ts';
 import { outboxesOfOrganizations } from './0009-outboxes-of-organizations.ts';
+import { sharedTargetTexts } from './0010-shared-target-texts.ts';
 import type { Migration } from './migration.ts';
 
 /** Every migration, oldest first. A store that has been through the last one is of this version of the code. */
@@ -20,4 +21,5 @@ export const MIGRATIONS: Migration[] = [
   listsWithUrls,
   allowances,
   outboxesOfOrganizations,
+  sharedTargetTexts,
 ];

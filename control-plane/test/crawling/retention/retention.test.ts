@@ -191,6 +191,45 @@ describe('captures and files that no scan names', () => {
   });
 });
 
+describe('the text that the scans of a request share', () => {
+  const shared = { target: { kind: 'ad_tag' as const, value: '<p>ad</p>' }, target_text_id: 'text-of-the-request' };
+  const organization_id = 'organization-of-the-request';
+  const texts = () => farm.store.collection('scan_targets').countDocuments({});
+  const submit = () => farm.submit({ ...shared, organization_id, status: 'cancelled', completed_at: new Date() });
+  async function sweep(now: Date): Promise<void> {
+    const step = unreferencedSweep(farm.farm.dependencies);
+    while (await step(now));
+  }
+
+  it('stays until the last of them has been removed, and is removed by the next walk', async () => {
+    const [one, two] = [await submit(), await submit()];
+    await farm.scans.remove(one);
+    await sweep(days(1));
+    assert.equal((await farm.scans.withTarget(await farm.read(two._id))).target.value, shared.target.value);
+    await farm.scans.remove(two);
+    assert.equal(await texts(), 1);
+    await sweep(days(1));
+    assert.equal(await texts(), 0);
+  });
+
+  it('stays while a scan may be about to name it, also where the step that stores it again meets the walk', async () => {
+    const first = await submit();
+    await farm.scans.remove(first);
+    await sweep(new Date());
+    assert.equal(await texts(), 1, 'its next scan may be about to be stored');
+    const next = { ...first, _id: 'the-next-scan', report_token: 'next' };
+    const { isShared } = farm.scans.texts;
+    const meeting = async (id: string) => {
+      const isNamed = await isShared(id);
+      await farm.scans.insertUnlessThere(next);
+      return isNamed;
+    };
+    const racing = { ...farm.scans, texts: { ...farm.scans.texts, isShared: meeting } };
+    await unreferencedSweep({ ...farm.farm.dependencies, scans: racing })(days(1));
+    assert.equal((await farm.scans.withTarget(await farm.read(next._id))).target.value, shared.target.value);
+  });
+});
+
 /** A store that takes no scan. */
 const withoutScans = (store: Store): Store => ({
   ...store,
@@ -210,6 +249,7 @@ describe('what retention asks of the store', () => {
         _id: `scan-${String(n).padStart(4, '0')}`,
         completed_at: n % 3 === 0 ? null : new Date(ended.getTime() + n * 1000),
         status: n % 3 === 0 ? 'running' : 'completed',
+        target_text_id: `text-${String(n).padStart(4, '0')}`,
       });
       return scan;
     });
@@ -237,6 +277,7 @@ describe('what retention asks of the store', () => {
       'files of an attempt': () => artifacts.listOf({ scanId: 'scan-0200', fence: 1 }),
       'expired files': () => artifacts.sweep(days(0)),
       'texts of targets': () => records.texts.page('scan-0200', LIMIT),
+      'a scan that shares a text': () => records.texts.isShared('text-0200'),
     };
     for (const [name, ask] of Object.entries(questions)) {
       plans.length = 0;

@@ -3,6 +3,7 @@ import { after, before, beforeEach, describe, it } from 'node:test';
 import { newId } from '@adsweep/shared/ids.ts';
 import { EMULATORS } from '@adsweep/shared/scan/emulators.ts';
 import type { Issue } from '@adsweep/shared/validation/issue.ts';
+import { MongoServerError } from 'mongodb';
 import type { ApiError } from '../../../src/http/api-error.ts';
 import type { ScanRecord } from '../../../src/scan/scan.ts';
 import type { CreateStep, ScanOrder } from '../../../src/scanning/scans/request/create-scans.ts';
@@ -23,7 +24,7 @@ describe('createScans', () => {
   });
   beforeEach(async () => {
     await api.domains.accounts.verbs.writeFinishedReservations();
-    for (const name of ['scans', 'allowances']) await api.store.collection(name).deleteMany({});
+    for (const name of ['scans', 'scan_targets', 'allowances']) await api.store.collection(name).deleteMany({});
     await api.accounts.organizations.change(ORGANIZATIONS.ours, { quotas: { checks_per_month: null } });
   });
   after(() => api.stop());
@@ -113,6 +114,102 @@ describe('createScans', () => {
         outbox.map((entry) => [entry.id, 'amount_micros' in entry && entry.amount_micros]),
         [[`charge:${_id}`, PRICE_MICROS]],
       );
+  });
+
+  describe('of an ad tag', () => {
+    const AD_TAG = `<p>${'x'.repeat(40_000)}</p>`;
+    const { url: _url, ...others } = SETTINGS;
+    const adTag = { ...others, ad_tag: AD_TAG };
+    const texts = () =>
+      api.store.collection<{ _id: string; organization_id: string }>('scan_targets').find({}).toArray();
+    const targetsOf = async (scans: ScanRecord[]) =>
+      Promise.all(scans.map(async (scan) => (await api.scans.withTarget(scan)).target));
+
+    it('stores the text of 60 scans once, in one write, and each scan reads it', async () => {
+      let writes = 0;
+      const stop = api.intercept('scan_targets', 'updateOne', async () => {
+        writes += 1;
+      });
+      await create(orderOf({ settings: { ...adTag, repeat_count: 3 }, emulators: EMULATOR_IDS }));
+      stop();
+      const scans = await stored();
+      assert.deepEqual([scans.length, (await texts()).length, writes], [60, 1, 1]);
+      for (const { target } of scans) assert.deepEqual(target, { kind: 'ad_tag', value: '' });
+      for (const target of await targetsOf(scans)) assert.deepEqual(target, { kind: 'ad_tag', value: AD_TAG });
+    });
+
+    it('stores the text once where a process died in a step and the step is repeated', async () => {
+      const order = orderOf({ settings: { ...adTag, repeat_count: 3 }, emulators: EMULATOR_IDS });
+      const live = dieAfter(25);
+      const began: number[] = [];
+      await assert.rejects(
+        run(order, 18, (from) => began.push(from)),
+        /killed/,
+      );
+      live();
+      for (const target of await targetsOf(await stored())) assert.equal(target.value, AD_TAG);
+      await run(order, 18, () => {}, began.at(-1)!);
+      const scans = await stored();
+      assert.deepEqual([scans.length, (await texts()).length], [60, 1]);
+      for (const target of await targetsOf(scans)) assert.equal(target.value, AD_TAG);
+    });
+
+    it('creates the scans where another process inserts the text at the same moment', async () => {
+      const refusal = new MongoServerError({ message: 'E11000 duplicate key', code: 11000 });
+      let stop = () => {};
+      stop = api.intercept('scan_targets', 'updateOne', () => {
+        stop();
+        return Promise.reject(refusal);
+      });
+      await create(orderOf({ settings: adTag }));
+      for (const target of await targetsOf(await stored())) assert.equal(target.value, AD_TAG);
+      assert.deepEqual([(await stored()).length, (await texts()).length], [2, 1]);
+    });
+
+    it('stores the same text again for another request and another organization, and a changed text of the same request', async () => {
+      const order = orderOf({ settings: adTag });
+      const changed = { ...adTag, ad_tag: '<b>changed</b>' };
+      await create(order, { from: 0, scans: 1 });
+      await create({ ...order, settings: changed }, { from: 1, scans: 1 });
+      await create({ ...order, requestId: newId() });
+      await create({ ...order, requestId: newId(), organizationId: ORGANIZATIONS.theirs });
+      const scans = await stored();
+      const read = await targetsOf(scans);
+      assert.equal((await texts()).length, 4);
+      assert.deepEqual(
+        scans.map(({ country_code, organization_id }, at) => [organization_id, country_code, read[at]!.value]).sort(),
+        [
+          [ORGANIZATIONS.ours, 'PT', AD_TAG],
+          [ORGANIZATIONS.ours, 'PT', changed.ad_tag],
+          [ORGANIZATIONS.ours, 'US', AD_TAG],
+          [ORGANIZATIONS.ours, 'US', AD_TAG],
+          [ORGANIZATIONS.theirs, 'PT', AD_TAG],
+          [ORGANIZATIONS.theirs, 'US', AD_TAG],
+        ].sort(),
+      );
+    });
+
+    it('keeps the texts of two organizations apart, even where their requests have the same id', async () => {
+      const order = orderOf({ settings: adTag });
+      await create(order);
+      await assert.rejects(create({ ...order, organizationId: ORGANIZATIONS.theirs }), /scan of another organization/);
+      const found = await texts();
+      assert.deepEqual(
+        found.map(({ organization_id }) => organization_id).sort(),
+        [ORGANIZATIONS.ours, ORGANIZATIONS.theirs].sort(),
+      );
+      for (const target of await targetsOf(await stored())) assert.equal(target.value, AD_TAG);
+    });
+
+    it('stores the text of a single scan under the id of the scan', async () => {
+      const { groups } = await create(orderOf({ settings: adTag, countries: ['US'] }));
+      const [scan] = groups[0]!;
+      assert.equal((await stored())[0]?.target_text_id, undefined);
+      assert.deepEqual(
+        (await texts()).map(({ _id }) => _id),
+        [scan!._id],
+      );
+    });
   });
 
   it('creates 10,000 scans in steps of at most 500', async () => {

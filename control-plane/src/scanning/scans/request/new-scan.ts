@@ -42,7 +42,7 @@ const REPORT_TOKEN_BYTES = 16;
 
 /** The records of some groups of a request, each with its leader first: `pending`, each with its charge in its outbox. */
 export function newScans(
-  requested: RequestedScans,
+  requested: RequestedScans & { requestId: string },
   groups: ScanGroup[],
   catalogue: Catalogue,
   options: SubmitOptions,
@@ -51,15 +51,28 @@ export function newScans(
   const { settings, countries, emulators = [settings.emulator_id] } = requested;
   const indexes = indexesOf(requested);
   const total = indexes.length;
-  const queued = countries.length * emulators.length * total > 1 ? MANY : {};
+  const isOneOfMany = countries.length * emulators.length * total > 1;
+  const common = isOneOfMany ? { ...MANY, ...sharedText(requested, options) } : {};
   const isShared = settings.repeat_mode === 'shared';
   return groups.map(({ name, country, emulatorId }) =>
     indexes.map((index) => {
       const repeat = total > 1 ? placeInGroup(name, index, total, isShared) : {};
-      const place = { id: derivedId(name, index), country, ...queued, ...repeat };
+      const place = { id: derivedId(name, index), country, ...common, ...repeat };
       return newScan({ ...settings, emulator_id: emulatorId }, place, catalogue, options, now);
     }),
   );
+}
+
+/**
+ * The scans of a request have the same ad tag or VAST document, which is stored once. Its id is different in each organization and request,
+ * and for another text: the one that is stored is then never replaced by the text of a changed order.
+ */
+function sharedText(
+  { settings, requestId }: RequestedScans & { requestId: string },
+  { organizationId }: SubmitOptions,
+) {
+  const { kind, value } = targetOf(settings);
+  return kind === 'url' ? {} : { target_text_id: derivedId(`${organizationId}/${requestId}/${value}`, 0) };
 }
 
 /** Repeats that share a browser are the members of one job, which has the id of their leader. */
@@ -70,7 +83,7 @@ function placeInGroup(group: string, index: number, total: number, isShared: boo
 }
 
 /** What distinguishes the scans of one request; `country` in upper case. */
-export type PlaceInRequest = { id: string; country: string } & Pick<ScanRecord, 'band' | 'repeat'> &
+export type PlaceInRequest = { id: string; country: string } & Pick<ScanRecord, 'band' | 'repeat' | 'target_text_id'> &
   Partial<Pick<ScanRecord, 'job_id' | 'job_kind' | 'slot'>>;
 
 /** The record of one scan of a request. */
@@ -115,6 +128,7 @@ export type RequestedScan = Pick<
   | 'slot'
   | 'parent_scan_id'
   | 'target'
+  | 'target_text_id'
   | 'country_code'
   | 'emulator_id'
   | 'proxy'
