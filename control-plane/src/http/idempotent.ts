@@ -119,7 +119,7 @@ const IV_BYTES = 12;
 const TAG_BYTES = 16;
 
 /** A text that only who has `key` can read again: its initialization vector, authentication tag and ciphertext in base64 (NIST SP 800-38D). */
-export function sealAnswer(text: string, key: string): string {
+function sealAnswer(text: string, key: string): string {
   const iv = randomBytes(IV_BYTES);
   const cipher = createCipheriv(CIPHER, keyFrom(key), iv, { authTagLength: TAG_BYTES });
   const sealed = Buffer.concat([cipher.update(text, 'utf8'), cipher.final()]);
@@ -127,7 +127,7 @@ export function sealAnswer(text: string, key: string): string {
 }
 
 /** The text that was sealed with this key; throws where it was another. */
-export function openAnswer(sealed: string, key: string): string {
+function openAnswer(sealed: string, key: string): string {
   const bytes = Buffer.from(sealed, 'base64');
   const tagEnd = IV_BYTES + TAG_BYTES;
   const decipher = createDecipheriv(CIPHER, keyFrom(key), bytes.subarray(0, IV_BYTES), { authTagLength: TAG_BYTES });

@@ -60,7 +60,7 @@ function refuseUnserved(status: number): void {
 }
 
 /** Sends the response for an error: public text to the client, the cause to the log. All errors are answered here. */
-export function answerError(context: Context, error: unknown, log: Logger): void {
+function answerError(context: Context, error: unknown, log: Logger): void {
   if (error instanceof ConnectionLost) {
     log.info({ cause: error.cause }, 'the client disconnected');
     context.respond = false;

@@ -14,7 +14,7 @@ const CHANNEL = 'adsweep:topic:';
 const channelOf = (topic: string): string => CHANNEL + topic;
 
 /** Messages within one process. */
-export function processBroadcast() {
+function processBroadcast() {
   const listeners = new Map<string, Set<(message: string) => void>>();
   return {
     topics: (): string[] => [...listeners.keys()],

@@ -117,7 +117,7 @@ function pathOf(root: string, key: string): string {
 export type SyncFolders = (folder: string) => Promise<void>;
 
 /** Callers during a sync of a folder share its next one. Rejects with ENOENT if the folder was removed. */
-export function syncFoldersBelow(root: string): SyncFolders {
+function syncFoldersBelow(root: string): SyncFolders {
   const syncs = new Map<string, { run: () => Promise<void>; callers: number }>();
 
   const syncOne = async (folder: string): Promise<void> => {
@@ -157,7 +157,7 @@ const OBJECTS_AT_ONCE = 200;
  * Walks the folder `path`, named `key`, and all below it, children first. Reads lazily, so that large folders are never in memory as a
  * whole. Skips what is removed during the walk.
  */
-export async function* walkFolders(path: string, key: string): AsyncGenerator<StoredFolder> {
+async function* walkFolders(path: string, key: string): AsyncGenerator<StoredFolder> {
   const [folder, modified] = [await openFolder(path), await modifiedAt(path)];
   if (!folder || !modified) return;
   let objects: StoredFolder['objects'] = [];

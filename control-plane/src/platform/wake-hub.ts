@@ -122,12 +122,12 @@ function readHint(message: string): { topic: WakeTopic | undefined; count: numbe
 }
 
 /** Kinds of work: crawl jobs to lease, crawled scans to analyse, outbox entries to carry out. */
-export const WAKE_TOPICS = ['jobs', 'checks', 'outbox'] as const;
+const WAKE_TOPICS = ['jobs', 'checks', 'outbox'] as const;
 export type WakeTopic = (typeof WAKE_TOPICS)[number];
 
 /** A process counts as waiting for this long after it was listed; it is listed again before that. */
 const LISTED_MS = 15_000;
-export const LIST_AGAIN_EVERY_MS = 5_000;
+const LIST_AGAIN_EVERY_MS = 5_000;
 
 const waitingKey = (topic: WakeTopic): string => `adsweep:waiting:${topic}`;
 
@@ -136,7 +136,7 @@ const [awaitWork, wakeAnother] = ['await-work', 'wake-another'].map((name) =>
 );
 
 /** The list, in Redis, of processes with waiting loops, used by process `self`. Each subscribes to `channel` followed by its id. */
-export function waitingProcesses(redis: RedisClient, self: string, channel: string) {
+function waitingProcesses(redis: RedisClient, self: string, channel: string) {
   /** Until when this process is listed, by its own clock; a little earlier than in Redis. */
   const listedUntil = { jobs: 0, checks: 0, outbox: 0 };
 

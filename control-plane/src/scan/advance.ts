@@ -55,8 +55,8 @@ export type ScanChange = {
 
 /**
  * What `event` does to `scan`, or null where it means nothing in this state, such as the result of a node that lost its lease
- * (spec 3). Pure: the store writes the change as one compare-and-set. Charges and refunds are decided here; events are added by who
- * changes the scan.
+ * (spec 3). Pure: the store writes the change as one compare-and-set. Charges and refunds are decided here; the caller of
+ * `changeScan` adds events.
  */
 export function advance(scan: ScanRecord, event: ScanEvent, now: Date): ScanChange | null {
   switch (event.type) {

@@ -13,7 +13,7 @@ export type CancelParts = {
 
 /**
  * Cancels a pending scan and gives back its charge; false where it is not pending (any more). Its crawl job is taken out of the index
- * without waiting for it: a job whose scan nobody wants is never leased.
+ * without waiting for it: until then the job can be leased, but it has no member to run.
  */
 export async function cancelScan(
   { scans, unqueue, outboxFilled, log }: CancelParts,

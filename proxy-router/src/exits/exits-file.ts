@@ -135,7 +135,7 @@ function repeats(taken: readonly string[]): (id: string | undefined) => boolean 
 }
 
 /** The fields of an object that match the schema, each on its own; {} for anything but an object. Pure. */
-export function validFields<Schema extends TObject>(schema: Schema, value: unknown): Partial<Static<Schema>> {
+function validFields<Schema extends TObject>(schema: Schema, value: unknown): Partial<Static<Schema>> {
   const isValid = ([name, field]: [string, unknown]) => {
     const own = Object.hasOwn(schema.properties, name) ? schema.properties[name] : undefined;
     return own !== undefined && Value.Check(own, field);

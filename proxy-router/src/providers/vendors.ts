@@ -79,4 +79,4 @@ const CODES = new Map(
 );
 
 /** The postal code of a state of the US in lower case (`tx`), by its name in any spelling; other names are returned unchanged. Pure. */
-export const stateCode = (name: string): string => CODES.get(plain(name)) ?? name;
+const stateCode = (name: string): string => CODES.get(plain(name)) ?? name;

@@ -33,11 +33,7 @@ export function signTicket(claims: TicketClaims, secret: string): TicketCredenti
 }
 
 /** The claims of a ticket; null when it is forged or has expired at `now`. Signatures are compared in constant time. */
-export function verifyTicket(
-  { username, password }: TicketCredentials,
-  secret: string,
-  now: number,
-): TicketClaims | null {
+function verifyTicket({ username, password }: TicketCredentials, secret: string, now: number): TicketClaims | null {
   if (!sameSecret(password, signature('exit-ticket', username, secret))) return null;
   const claims: unknown = JSON.parse(Buffer.from(username, 'base64url').toString());
   return Value.Check(TicketClaimsSchema, claims) && claims.expires > now ? claims : null;

@@ -62,7 +62,7 @@ const CLICKS = /^(click|auxclick|(mouse|pointer)(down|up)|touch(start|end))$/;
  * Whether a click anywhere in a tab's document runs a function whose own source matches `pattern`, or any function while a script in the
  * document or one of `scripts` matches: a listener may call another function. `scripts`: the sources that the capture fetched.
  */
-export async function handlesClicksAnywhere(
+async function handlesClicksAnywhere(
   { tab: { session } }: Landing,
   pattern: RegExp,
   scripts: readonly string[],
@@ -89,7 +89,7 @@ const hasScriptLike = (source: string): boolean =>
  * Clicks an empty area of a tab's document, if there is one. This closes the capture's record, and no page that the click navigates to is
  * loaded. Resolves when the page's reports have arrived.
  */
-export async function clickAnywhere({ open, journal, visit }: MemberCapture, { page, tab }: Landing): Promise<void> {
+async function clickAnywhere({ open, journal, visit }: MemberCapture, { page, tab }: Landing): Promise<void> {
   const { session } = tab;
   const point = await evaluateInIsolatedWorld(session, session.targetId, findPlainPoint, null, ANSWER_MS);
   if (!point) return;

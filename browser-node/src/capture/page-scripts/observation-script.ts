@@ -33,7 +33,7 @@ const begin = (${boundAttempts})((line) => report('${token}|sound|' + line));
  * script is to stop. In a loop that calls native functions only, it checks every few hundred iterations, each of which may be a dialog or a
  * line of megabytes.
  */
-export function interruptCalls({ precede }: Natives): void {
+function interruptCalls({ precede }: Natives): void {
   for (const name of ['alert', 'confirm', 'prompt', 'print']) precede(window, name, () => undefined);
   const lines = ['log', 'info', 'warn', 'error', 'debug', 'dir', 'dirxml', 'table', 'trace', 'group', 'groupCollapsed'];
   for (const name of [...lines, 'assert', 'count', 'timeLog']) precede(console, name, () => undefined);

@@ -90,6 +90,6 @@ async function askGateway(
 }
 
 /** Runs in the page, in an isolated world: navigates away from the document, whose unload handlers then run without a time limit. */
-export function leaveDocument(): void {
+function leaveDocument(): void {
   location.replace('about:blank');
 }

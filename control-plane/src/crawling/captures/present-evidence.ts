@@ -59,7 +59,7 @@ export type RequestTrees = (owner: ChainOwner, hop: number) => SubRequest[];
  * its initiator becomes a root. A request without a hop, such as a beacon sent on unload that only the gateway saw, is assigned to the last
  * hop of its tab, or, if its tab is unknown too, to that of the creative or of the page's own tab.
  */
-export function requestTrees(capture: Capture): RequestTrees {
+function requestTrees(capture: Capture): RequestTrees {
   const { requests, landings, creative } = capture;
   const ofHops = hopDocumentsOf(capture);
   const lastHops = new Map<ChainOwner, number>(
@@ -81,7 +81,7 @@ export function requestTrees(capture: Capture): RequestTrees {
 }
 
 /** Presents each hop of a chain with its requests. Copied field by field, so that unknown fields of a node's capture never reach clients. */
-export const presentChain = (chain: readonly CapturedHop[], owner: ChainOwner, trees: RequestTrees): Hop[] =>
+const presentChain = (chain: readonly CapturedHop[], owner: ChainOwner, trees: RequestTrees): Hop[] =>
   chain.map((hop, at) => {
     const { url, kind, status_code, content_type, body_size, timestamp_ms, redirected_from } = hop;
     const sub_requests = trees(owner, at);

@@ -125,7 +125,7 @@ export function publisherUrl({ target }: ScanRecord, { creative, vast }: SeenEvi
 export type TagWords = Omit<SystemTag, 'slug'>;
 
 /** The tags of a scan that everybody may see, the most severe first. `tagWords` knows no archived tag, `privateUrl` is not repeated. */
-export function publicTags(
+function publicTags(
   tags: readonly ScanTag[],
   tagWords: (slug: string) => TagWords | null,
   privateUrl: string,

@@ -78,7 +78,7 @@ export function showChain(chain: readonly ReportHop[]): Html {
 }
 
 /** `11 steps over 4 hosts, 2.3 s`. */
-export function chainWords(chain: readonly ReportHop[]): string {
+function chainWords(chain: readonly ReportHop[]): string {
   const hosts = new Set(chain.map(({ url }) => URL.parse(url)?.host)).size;
   const first = chain[0]?.at_ms ?? 0;
   const ms = (chain.at(-1)?.at_ms ?? 0) - first;

@@ -3,7 +3,6 @@ import type { Issue } from '@adsweep/shared/validation/issue.ts';
 import { type Static, type TObject, Type } from 'typebox';
 import type { Caller } from '../../../http/caller.ts';
 import { created, ok, type Route, route, type ValidPart } from '../../../http/route.ts';
-
 import type { ScanStore } from '../../../scan/scan-store.ts';
 import type { SentCountries } from '../request/checks/check.ts';
 import type { ScanCreation, ScanOrder } from '../request/create-scans.ts';

@@ -3,7 +3,7 @@ import type { Hop } from '@adsweep/shared/capture/hop.ts';
 import type { Static } from 'typebox';
 import type { VastOutSchema, VideoSchema } from './vast-responses.ts';
 
-/** A landing as its capture tells it: each hop with the requests its document made; `screenshot` names its artifact, null = there is none. */
+/** A landing of a capture: each hop with the requests of its document; `screenshot`: the name of its artifact, null = there is none. */
 export type EvidenceLanding = {
   ord: number;
   opener_url: string;
@@ -16,13 +16,13 @@ export type EvidenceLanding = {
   created_at: Date;
 };
 
-/** The creative of an ad tag or VAST tag as its capture tells it. */
+/** The creative of an ad tag or VAST tag. */
 export type EvidenceCreative = Pick<CapturedCreative, 'width' | 'height' | 'page_url'> & { redirect_chain: Hop[] };
 
 /** The metadata of a video ad (spec 2.1). */
 export type Video = Static<typeof VideoSchema>;
 
-/** What came of a VAST tag: its metadata (null: it has no ad), its wrapper ladder, its ads, and every tracker declared against fired. */
+/** The result of a VAST tag: its metadata (null: it has no ad), its wrapper chain, its ads, and each declared tracker with its request. */
 export type EvidenceVast = { video: Video | null } & Static<typeof VastOutSchema>;
 
 /** The evidence in a scan's capture, for clients: landings by ordinal, the creative if there is one, and the names of its artifacts. */
