@@ -1,6 +1,7 @@
 import type { Capture } from '@adsweep/shared/capture/capture.ts';
 import type { FailureCode } from '@adsweep/shared/failures.ts';
 import type { Logger } from '@adsweep/shared/service/logger.ts';
+import { GATEWAY_STATUS } from '@adsweep/shared/targeting/gateway-status.ts';
 import { ApiError } from '../../http/api-error.ts';
 import type { WorkMetrics } from '../../metrics.ts';
 import { advance, type ScanEvent } from '../../scan/advance.ts';
@@ -84,10 +85,17 @@ async function writeEnd(
 /** Failures that can only come once a request to the target was sent. */
 const SENT: ReadonlySet<FailureCode> = new Set(['navigation: TIMEOUT', 'vast: WRAPPER_UNANSWERED']);
 
-/** Whether a request to the target went out, answered or not: only then does a scan that is cancelled later stay charged. Pure. */
-export function hasLoaded(code: FailureCode, capture: Pick<Capture, 'landings'> | null): boolean {
+/** Statuses of our gateway's own responses: it did not reach the target, or no longer knows the ticket. */
+const OF_GATEWAY: ReadonlySet<number> = new Set([...Object.values(GATEWAY_STATUS), 407]);
+
+/**
+ * Whether a request to the target went out, answered or not: only then does a scan that is cancelled later stay charged. What an ad tag or
+ * a VAST tag requested is among the requests. Pure.
+ */
+function hasLoaded(code: FailureCode, capture: Pick<Capture, 'landings' | 'requests'> | null): boolean {
   const hops = capture?.landings.flatMap(({ redirect_chain }) => redirect_chain) ?? [];
-  return SENT.has(code) || hops.some(({ status_code }) => status_code > 0);
+  const sent = [...hops, ...(capture?.requests ?? [])];
+  return SENT.has(code) || sent.some(({ status_code }) => status_code > 0 && !OF_GATEWAY.has(status_code));
 }
 
 /** Stores the capture of a failed attempt. An inconsistent capture must not prevent the scan from failing: it is dropped and logged. */

@@ -16,7 +16,7 @@ import { waitingJobOf } from '../../../src/crawling/queue/waiting-jobs.ts';
 import { cancelScan } from '../../../src/scan/cancel.ts';
 import type { ScanRecord } from '../../../src/scan/scan.ts';
 import { PRICE_MICROS } from '../../support/open-plane.ts';
-import { captureOf, named, type RunningFarm, runningFarm, webp } from '../../support/running-farm.ts';
+import { captureOf, named, type RunningFarm, requestOf, runningFarm, webp } from '../../support/running-farm.ts';
 import type { LeaseOfFirst } from '../../support/simulated-node.ts';
 
 const CHAIN = ['https://shop.example/'];
@@ -257,15 +257,27 @@ describe('a lease', () => {
     assert.equal((await farm.node.renew(lease)).outcome, 'cancelled');
   });
 
-  const FAILED: [code: FailureCode, capture: Capture | null, refunds: number][] = [
-    ['navigation: DNS', null, 1],
-    ['proxy: NODE_BUSY', null, 1],
-    ['browser: CRASHED', null, 1],
-    ['browser: CRASHED', captureOf(CHAIN), 0],
-    ['navigation: TIMEOUT', null, 0],
+  /** A capture of a page whose only response has this status. */
+  const respondedWith = (status_code: number): Capture => {
+    const capture = captureOf(CHAIN);
+    const landings = capture.landings.map((landing) => {
+      return { ...landing, redirect_chain: landing.redirect_chain.map((hop) => ({ ...hop, status_code })) };
+    });
+    return { ...capture, landings };
+  };
+  const ofCreative = captureOf([], { landings: [], requests: [requestOf(1, { landing: null, surface: 'creative' })] });
+  const FAILED: [code: FailureCode, what: string, capture: Capture | null, refunds: number][] = [
+    ['navigation: DNS', 'without a capture', null, 1],
+    ['proxy: NODE_BUSY', 'without a capture', null, 1],
+    ['browser: CRASHED', 'without a capture', null, 1],
+    ['browser: CRASHED', 'of a loaded page', captureOf(CHAIN), 0],
+    ['browser: CRASHED', 'of a creative that had requested something', ofCreative, 0],
+    ['navigation: CONNECTION_FAILED', "with the gateway's own response", respondedWith(594), 1],
+    ['proxy: UPSTREAM_FAILED', 'with a ticket that the gateway refuses', respondedWith(407), 1],
+    ['navigation: TIMEOUT', 'without a capture', null, 0],
   ];
-  for (const [code, capture, refunds] of FAILED)
-    it(`§3.5 cancelled after ${code}${capture ? ' of a loaded page' : ''} gives back ${refunds} charges`, async () => {
+  for (const [code, what, capture, refunds] of FAILED)
+    it(`§3.5 cancelled after ${code} ${what}, gives back ${refunds} charges`, async () => {
       const lease = await leased({ retry_max_attempts: 2 });
       await farm.node.fail(lease, { code, cause: '', capture });
       await farm.makeDue(lease.scan_id);
