@@ -166,8 +166,15 @@ function endFailedAttempt(scan: ScanRecord, failure: Failure, now: Date): ScanCh
 }
 
 function seen(scan: ScanRecord, event: { capture: CaptureSummary | null; exit: Exit | null }): Partial<ScanRecord> {
-  const exit = event.exit && { ...event.exit, attempts: scan.retry_attempt + scan.lost_requeues + 1 };
+  const exit = event.exit && { ...knownFields(event.exit), attempts: scan.retry_attempt + scan.lost_requeues + 1 };
   return { capture: event.capture, exit };
+}
+
+/** Copied field by field: a node may send further ones, of any size. */
+function knownFields(exit: Exit): Exit {
+  const { provider, exit_id, country_code, proxy_type, region, city, isp, session } = exit;
+  const { ip, observed_country_code, asn } = exit;
+  return { provider, exit_id, country_code, proxy_type, region, city, isp, session, ip, observed_country_code, asn };
 }
 
 const holdsLease = (scan: ScanRecord, fence: number): boolean =>

@@ -21,7 +21,7 @@ const LandingSchema = Type.Object(
     page_title: Text,
     site_name: Text,
     redirect_chain: Type.Array(HopSchema, { maxItems: 200 }),
-    screenshot: Type.Union([Type.String(), Type.Null()]),
+    screenshot: Type.Union([Type.String({ maxLength: 100 }), Type.Null()]),
     opened_at_ms: Count,
     elapsed_ms: Count,
   },

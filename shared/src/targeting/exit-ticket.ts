@@ -23,20 +23,24 @@ export type ExitRequest = Static<typeof ExitRequestSchema>;
 
 const nullable = Type.Union([Type.String(), Type.Null()]);
 
+/** A name, code or address of an exit. Those of the exits file and of vendors are much shorter. */
+const ExitText = Type.String({ maxLength: 1_000 });
+const exitTextOrNull = Type.Union([ExitText, Type.Null()]);
+
 /** The exit that a scan used; null: unknown. */
 export const ExitSchema = Type.Object(
   {
-    provider: Type.String(),
-    exit_id: Type.String(),
-    country_code: Type.String(),
-    proxy_type: Type.String(),
-    region: nullable,
-    city: nullable,
-    isp: nullable,
-    session: Type.String(),
-    ip: nullable,
-    observed_country_code: nullable,
-    asn: nullable,
+    provider: ExitText,
+    exit_id: ExitText,
+    country_code: ExitText,
+    proxy_type: ExitText,
+    region: exitTextOrNull,
+    city: exitTextOrNull,
+    isp: exitTextOrNull,
+    session: ExitText,
+    ip: exitTextOrNull,
+    observed_country_code: exitTextOrNull,
+    asn: exitTextOrNull,
   },
   { maxProperties: 30 },
 );

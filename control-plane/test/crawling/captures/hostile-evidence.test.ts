@@ -38,6 +38,10 @@ const creative = {
   page_title: 'News',
   redirect_chain: [hop!],
 };
+const exit = {
+  ...{ provider: 'direct', exit_id: 'us-1', country_code: 'US', proxy_type: 'mobile', region: 'Texas', city: null },
+  ...{ isp: null, session: 'abc', ip: '192.0.2.1', observed_country_code: 'US', asn: null },
+};
 const nothingSeen = emptyCapture({
   started_at: '2026-01-02T03:04:05.000Z',
   elapsed_ms: 1,
@@ -132,12 +136,17 @@ describe('a hostile node', () => {
       'a long type': { requests: [requestOf(0, { content_type: long })] },
       'an address that is none': { creative: { ...creative, url: null } },
       'many observations': { observations: Array.from({ length: 10_000 }, () => ({})) },
+      'a long name of a screenshot': { landings: [{ ...landing, screenshot: long }] },
+      ...Object.fromEntries(
+        Object.keys(exit).map((field) => [`a long ${field} of the exit`, { exit: { ...exit, [field]: long } }]),
+      ),
       'a file of another scan': { artifacts: [named('creative.html', Buffer.from('not uploaded'))] },
     };
     for (const [what, capture] of Object.entries(bad))
       await assert.rejects(complete(lease, capture as object), refusedWith(422), what);
     assert.equal((await farm.read(lease.scan_id)).status, 'running');
-    await complete(lease, { creative });
+    await complete(lease, { creative, exit: { ...exit, more: long } });
+    assert.deepEqual((await farm.read(lease.scan_id)).exit, { ...exit, attempts: 1 }, 'no field that an exit has not');
   });
 
   it('§5.2 cannot write to a scan that its lease is not for', async () => {
@@ -158,6 +167,7 @@ describe('a hostile node', () => {
       { initiator: NOWHERE, status_code: NOWHERE, body_size: NOWHERE, timestamp_ms: NOWHERE },
       { url: '', method: '', resource_type: '', content_type: '</script>' },
       { url: 'javascript:alert(1)' },
+      ...Array.from({ length: 300 }, () => ({ id: 3, initiator: 3 })),
       { url: 'http://[', hop: 0 },
       { url: `https://${'a.'.repeat(30_000)}example/` },
     ];
