@@ -7,7 +7,7 @@ import type { Plane } from './open-plane.ts';
 /** A file of a capture; `content_type`: what its server sent, for media. */
 export type CapturedFile = { name: string; bytes: Buffer; content_type?: string };
 
-const FILE_BYTES_MAX = 64 * 1024 * 1024;
+const LIMITS = { bytesMax: 64 * 1024 * 1024, filesMax: 60 };
 
 /** Stores a capture with its files as if a node's upload had been accepted; returns the summary for its scan. */
 export async function storeCapture(
@@ -20,7 +20,7 @@ export async function storeCapture(
   const [ref, now] = [{ scanId, fence: 1 }, new Date()];
   const received = [];
   for (const { name, bytes } of files)
-    received.push(await artifacts.receive(ref, name, Readable.from([bytes]), FILE_BYTES_MAX, now));
+    received.push(await artifacts.receive(ref, name, Readable.from([bytes]), LIMITS, now));
   await artifacts.keep(ref, received, now);
   const measured = received.map(({ name, sha256, bytes, content_type, width, height }) => ({
     ...{ name, sha256, bytes, content_type, width, height },

@@ -165,8 +165,8 @@ async function receive(
   stream: IncomingMessage,
 ) {
   try {
-    const { artifact_bytes } = JOB_LIMITS[job_kind];
-    return await artifacts.receive({ scanId: _id, fence }, name, stream, artifact_bytes, new Date());
+    const { artifact_bytes: bytesMax, artifacts: filesMax } = JOB_LIMITS[job_kind];
+    return await artifacts.receive({ scanId: _id, fence }, name, stream, { bytesMax, filesMax }, new Date());
   } catch (error) {
     if (error instanceof ArtifactRefused && error.tooLarge) throw new ApiError('request_too_large', error.message);
     if (error instanceof ArtifactRefused) throw refusedArtifact(error.message);

@@ -7,7 +7,14 @@ import { newId } from '@adsweep/shared/ids.ts';
 import { isDiskFull } from '../../platform/disk-space.ts';
 import type { ObjectStore, StoredObject } from '../../platform/object-store.ts';
 import { type Collection, isDuplicateKey, type Store } from '../../platform/store.ts';
-import { ArtifactKept, type ArtifactRecord, type AttemptRef, type FoundFile, folderOf } from './artifact.ts';
+import {
+  ArtifactKept,
+  type ArtifactRecord,
+  ArtifactRefused,
+  type AttemptRef,
+  type FoundFile,
+  folderOf,
+} from './artifact.ts';
 import { artifactRemovals } from './artifact-removal-store.ts';
 import { inspect, Measure } from './inspect-artifact.ts';
 
@@ -24,19 +31,32 @@ export function artifactStore(store: Store, objects: ObjectStore) {
   const artifacts: Collection<ArtifactRecord> = store.collection<ArtifactRecord>('artifacts');
   const { remove, ...removals } = artifactRemovals(artifacts, objects);
 
-  /** Puts a file in the place of the one of its name. One that is kept, or a faster upload, makes the filter miss and refuses the insert. */
-  const save = async (record: ArtifactRecord): Promise<ArtifactRecord> => {
+  /**
+   * Puts a file in the place of the one of its name, which it returns. One that is kept, or a faster upload, makes the filter miss and refuses
+   * the insert.
+   */
+  const save = async (record: ArtifactRecord): Promise<ArtifactRecord | null> => {
     const { _id, ...fields } = record;
     try {
       const earlier = await artifacts.findOneAndReplace({ _id, kept: false }, fields, { upsert: true });
       if (earlier) await objects.delete(earlier.object);
-      return record;
+      return earlier;
     } catch (error) {
       if (!isDuplicateKey(error)) throw error;
       const other = await artifacts.findOne({ _id });
       if (other?.kept) throw new ArtifactKept('the attempt was accepted with another file of this name');
       return save(record);
     }
+  };
+
+  /**
+   * Takes a file back that is one more than its attempt may have. Each upload counts after it has saved its own, so of any number of uploads at
+   * once, the last one that stays has counted all others that stay.
+   */
+  const refuseBeyond = async ({ _id, object, scan_id: scanId, fence }: ArtifactRecord, filesMax: number) => {
+    if ((await listOf({ scanId, fence })).length <= filesMax) return;
+    const { deletedCount } = await artifacts.deleteOne({ _id, object, kept: false });
+    if (deletedCount > 0) throw new ArtifactRefused(`An attempt has at most ${filesMax} artifacts.`);
   };
 
   const listOf = async ({ scanId, fence }: AttemptRef): Promise<ArtifactRecord[]> =>
@@ -49,13 +69,14 @@ export function artifactStore(store: Store, objects: ObjectStore) {
 
     /**
      * Stores what a node sends, to be removed again unless {@link keep} is called within an hour. Throws `ArtifactRefused` for more than
-     * `bytesMax` bytes, and for what is not the kind of file that its name says; `ArtifactKept` where the attempt was accepted meanwhile.
+     * `bytesMax` bytes, for one file more than `filesMax`, and for what is not the kind of file that its name says; `ArtifactKept` where the
+     * attempt was accepted meanwhile.
      */
     async receive(
       ref: AttemptRef,
       name: string,
       source: Readable,
-      bytesMax: number,
+      { bytesMax, filesMax }: { bytesMax: number; filesMax: number },
       now: Date,
     ): Promise<ArtifactRecord> {
       const about = newRecord(ref, name);
@@ -67,7 +88,10 @@ export function artifactStore(store: Store, objects: ObjectStore) {
         const kind = await inspect(name, stored.stream);
         const expires_at = new Date(now.getTime() + UNACCEPTED_LIFETIME_MS);
         const { sha256, bytes } = measured;
-        return await save({ ...about, sha256, bytes, ...kind, expires_at });
+        const record = { ...about, sha256, bytes, ...kind, expires_at };
+        const earlier = await save(record);
+        if (!earlier) await refuseBeyond(record, filesMax);
+        return record;
       } catch (error) {
         await objects.delete(about.object);
         throw error;

@@ -202,6 +202,21 @@ describe('what a node uploads', () => {
     await farm.node.upload(lease, 'landing-0.webp', 'image/webp', picture);
   });
 
+  it(`is at most ${JOB_LIMITS.page.artifacts} files, also of uploads at the same time`, async () => {
+    const lease = await leased();
+    const picture = await webp(2, 2);
+    const uploads = Array.from({ length: 150 }, (_, ord) =>
+      farm.node.upload(lease, `landing-${ord}.webp`, 'image/webp', picture),
+    );
+    const outcomes = await Promise.allSettled(uploads);
+    const refused = outcomes.flatMap((one) => (one.status === 'rejected' ? [one.reason] : []));
+    for (const error of refused) refusedWith(422)(error);
+    const stored = await farm.store.collection('artifacts').countDocuments({ scan_id: lease.scan_id });
+    assert.ok(stored <= JOB_LIMITS.page.artifacts, `${stored} files`);
+    assert.equal(stored, outcomes.length - refused.length);
+    assert.equal((await farm.objectsOf(lease)).length, stored);
+  });
+
   it('goes away when no capture names it: at once with the attempt, else after an hour', async () => {
     const lease = await leased();
     const [kept, unnamed] = [await webp(3, 3), await webp(4, 4)];
