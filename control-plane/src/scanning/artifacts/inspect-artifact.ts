@@ -73,7 +73,8 @@ const inspectors: Record<
 async function inspectPicture(stream: Readable, format: PictureFormat) {
   const { bytes, sizeIn } = HEADERS[format];
   const size = sizeIn(await firstBytes(stream, bytes));
-  if (!size) throw new ArtifactRefused(`the artifact is not ${CONTENT_TYPES[format]}`);
+  if (!size || size.width === 0 || size.height === 0)
+    throw new ArtifactRefused(`the artifact is not ${CONTENT_TYPES[format]}`);
   if (size.width * size.height > PICTURE_PIXELS_MAX) throw new ArtifactRefused('the picture has too many pixels', true);
   return size;
 }

@@ -21,7 +21,7 @@ type Waiting = { resolve: (bytes: Buffer) => void; reject: (error: Error) => voi
 
 /**
  * Resizes pictures in a process of its own, so that neither the event loop nor the threads of files and archives wait for it. Results are
- * kept. Beyond two at once and eight that wait a resize is refused with `QueueFull`.
+ * kept. Beyond two at once and eight that wait a resize is refused with `QueueFull`; one that fails, with `NotResized`.
  */
 export class PicturePool {
   readonly #queue = new BoundedQueue(RUNNING_MAX, WAITING_MAX);
@@ -85,7 +85,7 @@ export class PicturePool {
     const waiting = this.#waiting.get(answer.id);
     this.#waiting.delete(answer.id);
     if ('bytes' in answer) waiting?.resolve(Buffer.from(answer.bytes));
-    else waiting?.reject(new Error(`the picture could not be resized: ${answer.error}`));
+    else waiting?.reject(new NotResized(answer.error, answer.isLate));
     if (this.#waiting.size > 0) return;
     clearTimeout(this.#idle);
     this.#idle = setTimeout(() => this.#child?.kill('SIGKILL'), IDLE_MS).unref();
@@ -94,8 +94,19 @@ export class PicturePool {
   #lost(child: ChildProcess): void {
     if (this.#child !== child) return;
     this.#child = null;
-    for (const { reject } of this.#waiting.values()) reject(new Error('the process that resizes pictures ended'));
+    for (const { reject } of this.#waiting.values())
+      reject(new NotResized('the process that resizes pictures ended', true));
     this.#waiting.clear();
+  }
+}
+
+/** A picture could not be resized: it is not what its header says, or (`isLate`) there was no time or memory for it now. */
+export class NotResized extends Error {
+  readonly isLate: boolean;
+
+  constructor(reason: string, isLate: boolean) {
+    super(`the picture could not be resized: ${reason}`);
+    this.isLate = isLate;
   }
 }
 

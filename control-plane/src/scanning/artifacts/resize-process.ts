@@ -6,7 +6,11 @@ import { resizeScreenshot, type Size, type WantedSize } from './resize-screensho
  * threads that files and archives need too. It ends with the process that started it.
  */
 export type ResizeRequest = { id: number; bytes: Uint8Array; original: Size; wanted: WantedSize };
-export type Resized = { id: number; bytes: Uint8Array } | { id: number; error: string };
+/** `isLate`: the time for one picture was over. */
+export type Resized = { id: number; bytes: Uint8Array } | { id: number; error: string; isLate: boolean };
+
+/** How libvips begins the message of a timeout. */
+const TIMEOUT = /^timeout/;
 
 sharp.concurrency(1);
 sharp.cache(false);
@@ -20,6 +24,7 @@ async function resize(id: number, bytes: Buffer, original: Size, wanted: WantedS
   try {
     return { id, bytes: await resizeScreenshot(bytes, original, wanted) };
   } catch (error) {
-    return { id, error: (error as Error).message };
+    const { message } = error as Error;
+    return { id, error: message, isLate: TIMEOUT.test(message) };
   }
 }

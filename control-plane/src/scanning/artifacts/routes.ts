@@ -11,7 +11,7 @@ import { type Answer, ok, type Route, route } from '../../http/route.ts';
 import type { FoundFile, PictureOf } from './artifact.ts';
 import { CACHING, fileRoutes } from './file-routes.ts';
 import type { PicturePool } from './picture-pool.ts';
-import { QueueFull } from './picture-pool.ts';
+import { NotResized, QueueFull } from './picture-pool.ts';
 import { resizedSize, type Size, type WantedSize } from './resize-screenshot.ts';
 
 /** A stored picture: its bytes, its hash, its media type and its size in pixels. Whoever opens it reads or destroys the stream. */
@@ -86,7 +86,10 @@ export const wantedSize = (width: number | undefined, of: PictureOf): WantedSize
   isWhole: typeof of === 'string' && of !== 'page',
 });
 
-/** The picture in the wanted size; 404 where there is none, 304 where the client has it, 503 where too many wait for theirs. */
+/**
+ * The picture in the wanted size; 404 where there is none or its file is none, 304 where the client has it, 503 where too many
+ * wait for theirs or it takes too long.
+ */
 export async function answerPicture(
   pictures: PicturePool,
   picture: OpenPicture | null,
@@ -125,8 +128,12 @@ async function resize(
   try {
     return await pictures.resize({ ...artifact, open: () => stream }, wanted, gone.signal);
   } catch (error) {
-    if (!(error instanceof QueueFull)) throw error;
-    throw new ApiError('unavailable', 'Too many pictures are being resized.', { headers: { 'Retry-After': '2' } });
+    const unavailable = (detail: string) =>
+      new ApiError('unavailable', detail, { headers: { 'Retry-After': '2' }, cause: error });
+    if (error instanceof QueueFull) throw unavailable('Too many pictures are being resized.');
+    if (!(error instanceof NotResized)) throw error;
+    // A node's picture is not decoded when it arrives: what is no picture after all is as if none had been taken.
+    throw error.isLate ? unavailable('The picture could not be resized in time.') : notFound('screenshot');
   } finally {
     socket.off('close', onClose);
     stream.destroy();

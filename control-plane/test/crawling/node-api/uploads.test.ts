@@ -86,8 +86,11 @@ describe('what a node uploads', () => {
     const png = await sharp(await webp())
       .png()
       .toBuffer();
+    const withoutWidth = Buffer.from(await webp());
+    withoutWidth.writeUInt32LE(0, 26);
     const fakes = [
       png,
+      withoutWidth,
       Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"/>'),
       Buffer.from('RIFF....WEBPVP8 '),
       Buffer.alloc(0),
