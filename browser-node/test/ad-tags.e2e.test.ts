@@ -15,7 +15,7 @@ describe('an ad tag', { concurrency: 8 }, () => {
   });
   after(() => world.close());
 
-  /** A capture in a web of its own, which `prepare` fills. */
+  /** A capture with its own site, which `prepare` fills. */
   async function captureAlone(tag: string, prepare: (site: Site) => void, options: CaptureOptions = {}) {
     const site = await Site.start();
     serveCreative(site, {});

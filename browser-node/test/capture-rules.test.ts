@@ -60,7 +60,7 @@ describe('the time for tabs to settle', () => {
     };
     return { requestsEnd, extension: new SettleExtension(parts) };
   };
-  /** The sum of all that is added, each time after `step`. */
+  /** The sum of all extensions, each requested after `step`. */
   async function total(extension: SettleExtension, tabs: OpenTab[], step: () => void = () => undefined) {
     let sum = 0;
     for (let ms = 1; ms > 0; sum += ms) {

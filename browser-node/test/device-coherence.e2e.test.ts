@@ -13,7 +13,7 @@ import { type DeviceReport, DeviceSite, HINTS } from './support/device-site.ts';
 const WORKERS = ['worker', 'nested worker', 'worker at depth three', 'shared worker', 'service worker'];
 const REPORTS = ['page', 'frame', ...WORKERS].length;
 
-/** What is asked for under the device's name. */
+/** The requests whose headers must be those of the device. */
 const PATHS = [
   '/',
   '/frame',
@@ -38,7 +38,7 @@ after(async () => {
   await site.close();
 });
 
-/** One device of each category and browser: what differs between their neighbours is in the table of devices, which has tests of its own. */
+/** One device of each category and browser: other differences are in the table of devices, which has its own tests. */
 const KINDS = [...Map.groupBy(EMULATORS, ({ category, browser }) => `${category} ${browser}`).values()];
 
 for (const [emulator] of KINDS) {
@@ -52,7 +52,7 @@ for (const [emulator] of KINDS) {
       for (const report of said) assertDevice(report, emulator, userAgent);
       for (const report of said) if (report.window) assertWindow(report.where, report.window, emulator);
       for (const report of said) assert.deepEqual(report.textWidths, said[0]?.textWidths, report.where);
-      // A popup's and a cross-site frame's very first request included.
+      // Including the first request of a popup and of a cross-site frame.
       for (const path of PATHS) assertHeaders(path, emulator, userAgent);
       assertAskedHints('/popup', emulator, said[0]?.memory);
       for (const path of ['/nested.js', '/deep.js'])
@@ -64,7 +64,7 @@ for (const [emulator] of KINDS) {
   });
 }
 
-/** Everything that runs in the page, and a popup that the page opened. */
+/** The reports of everything that runs in a page and in a popup that it opens. */
 async function deviceReports(context: BrowserContext, { device }: Emulator): Promise<DeviceReport[]> {
   const page = await context.newPage();
   // *.localhost is a secure context without a certificate: client hints and service workers are there.
@@ -80,7 +80,7 @@ async function deviceReports(context: BrowserContext, { device }: Emulator): Pro
   return [...heard, (await said.jsonValue()) as DeviceReport];
 }
 
-/** How far below the upper edge of the screen a page begins. */
+/** The distance of a page from the upper edge of the screen. */
 const contentTop = ({ mobile, workArea, viewport }: Emulator['device']): number =>
   mobile ? 0 : workArea.top + workArea.height - viewport.height;
 
@@ -116,7 +116,7 @@ function assertDevice(said: DeviceReport, { device }: Emulator, userAgent: strin
 }
 
 function assertWindow(where: string, said: NonNullable<DeviceReport['window']>, { device }: Emulator): void {
-  // A frame is as wide as its page makes it.
+  // The width of a frame is set by its page.
   const { width, notifications, ...rest } = said;
   if (where !== 'frame') assert.deepEqual(notifications, ['default', 'prompt'], where);
   if (where !== 'frame' && device.mobile) assert.equal(width, device.viewport.width, where);
@@ -153,7 +153,7 @@ function assertHeaders(path: string, { device }: Emulator, userAgent: string): v
   assert.equal(headers['user-agent'], userAgent, path);
   assert.equal(headers['accept-language'], 'de-DE,de;q=0.9,en-US;q=0.8,en;q=0.7', path);
   const hints = headers['sec-ch-ua'];
-  // Scripts of workers are asked for without client hints.
+  // Requests for worker scripts have no client hints.
   if (!device.clientHints || path.endsWith('.js')) {
     assert.equal(hints, undefined, path);
     return;

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { EMULATORS } from '@adsweep/shared/scan/emulators.ts';
 import { devices } from 'playwright-core';
 
-/** Devices that Playwright knows by another name than ours. */
+/** Devices that have another name in Playwright. */
 const NAMES: Record<string, string> = {
   iphone_se: 'iPhone SE (3rd gen)',
   ipad_pro_11_4: 'iPad Pro 11',
@@ -13,7 +13,7 @@ const NAMES: Record<string, string> = {
 };
 
 /**
- * Where ours differs on purpose. A screen in CSS pixels is its physical pixels by the density that the device is shipped with, rounded up
+ * Intended differences. A screen in CSS pixels is its physical pixels divided by the density that the device is shipped with, rounded up
  * as Chrome does: 2424 by 1080 at 420 dpi, 2992 by 1344 at 480 dpi, 2560 by 1600 at 320 dpi.
  */
 const OWN_SCREENS = new Set(['android_phone_pixel_9', 'android_phone_pixel_8_pro', 'android_tablet_galaxy_tab_s9']);
@@ -27,7 +27,7 @@ const known = EMULATORS.flatMap((emulator) => {
   return descriptor ? [{ ...emulator, descriptor }] : [];
 });
 
-/** Without versions; of Android without the model, which Chrome no longer tells. */
+/** Without versions; on Android also without the model, which Chrome no longer reports. */
 const shapeOf = (userAgent: string): string =>
   userAgent
     .replace(/Android [^)]+/, 'Android')
@@ -35,12 +35,12 @@ const shapeOf = (userAgent: string): string =>
     .replace(/\d+([._]\d+)*/g, '#');
 
 describe('a device that Playwright also knows', () => {
-  it('is one of many', () => {
+  it('many devices are also known to Playwright', () => {
     assert.ok(known.length >= 25, known.map(({ id }) => id).join());
   });
 
   for (const { id, category, device, descriptor } of known)
-    it(`${id} is as there`, () => {
+    it(`${id} has the same descriptor in Playwright`, () => {
       assert.equal(shapeOf(device.userAgent), shapeOf(descriptor.userAgent));
       assert.deepEqual(
         [device.mobile, device.maxTouchPoints > 0],
@@ -58,7 +58,7 @@ describe('a device that Playwright also knows', () => {
         screen?: { width: number; height: number };
       };
       assert.deepEqual([device.screen, device.deviceScaleFactor], [screen, deviceScaleFactor]);
-      // Playwright's Androids have neither the bar of the system's time nor the one to go back; some of its iPhones have no bars at all.
+      // Playwright's Android devices have no status and navigation bars, and some of its iPhones have no bars at all.
       if (category === 'iphone' && viewport.height < screen.height) assert.deepEqual(device.viewport, viewport);
     });
 });

@@ -16,7 +16,7 @@ test('each kind of screen is added to the browser once, to the right of the othe
   ]);
 });
 
-test('windows have no fixed position when the browser refuses another screen', async () => {
+test('windows have no fixed position if the browser refuses to add a screen', async () => {
   const screens = new DeviceScreens(() => Promise.reject(new Error('not supported')));
   assert.equal(await screens.positionOf(PHONE), null);
 });

@@ -102,7 +102,7 @@ describe('hidden behaviours', { concurrency: 4 }, () => {
     });
   }
 
-  it('every page of the folder hidden is tested', () => {
+  it('every page directly in the folder behaviors is tested', () => {
     const source = readFileSync(import.meta.filename, 'utf8');
     for (const file of readdirSync(PAGES).filter((name) => name.endsWith('.html')))
       assert.ok(source.includes(`'${file.replace('.html', '')}'`), file);

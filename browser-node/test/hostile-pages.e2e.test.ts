@@ -12,7 +12,7 @@ import { type Captured, type CaptureOptions, CaptureWorld } from './support/capt
 import { chromiumOfRun } from './support/chromium-of-run.ts';
 import { Site } from './support/site.ts';
 
-/** No page may hold a capture for longer than an attempt lasts, which would end it as a timeout. */
+/** No page may prolong a capture beyond the time limit of an attempt. */
 const ATTEMPT_MS = JOB_LIMITS.page.seconds * 1_000;
 
 describe('a hostile page', { concurrency: 4 }, () => {
@@ -23,7 +23,7 @@ describe('a hostile page', { concurrency: 4 }, () => {
   });
   after(() => world.close());
 
-  /** Captures the page; whatever it did, the next capture on the same browser is as good as any. */
+  /** Captures the page and checks that the next capture in the same browser is complete. */
   async function survive(url: string, options: CaptureOptions = {}): Promise<Captured> {
     const captured = await world.capture(url, { ...options, signal: AbortSignal.timeout(ATTEMPT_MS) });
     assert.notEqual(captured.failure, 'browser: TIMEOUT', captured.outcome.failure?.cause);
@@ -35,7 +35,7 @@ describe('a hostile page', { concurrency: 4 }, () => {
     return captured;
   }
 
-  /** A page at `<name>.example` whose body is given. */
+  /** A page at `<name>.example` with this body. */
   function page(name: string, body: string): string {
     world.site.setPage(`http://${name}.example/`, `<!doctype html><title>${name}</title><body>${body}`);
     return `http://${name}.example/`;
@@ -80,7 +80,7 @@ describe('a hostile page', { concurrency: 4 }, () => {
       assert.ok(captured.chain().length >= 20, `${captured.chain().length}`);
     });
 
-    /** How far a loop comes depends on the machine; that it is told as one does not. */
+    /** The length of a loop depends on the machine, its failure code does not. */
     const assertLoop = (captured: Captured) => {
       assert.equal(captured.failure, 'navigation: TOO_MANY_REDIRECTS', captured.notes);
       assert.ok(captured.chain().length > 10 && captured.chain().length <= 200, `${captured.chain().length}`);

@@ -15,7 +15,7 @@ import {
   untilSeen,
 } from './support/lease-bench.ts';
 
-test('the members of a job are captured one after the other in one slot, and each is reported by itself', async (t) => {
+test('the members of a job are captured one after the other in one slot and reported separately', async (t) => {
   const running = { now: 0, most: 0 };
   const capture: CapturePage = async ({ scan_id }) => {
     running.now += 1;
@@ -41,7 +41,7 @@ test('the members of a job are captured one after the other in one slot, and eac
   assert.match(await metrics.registry.metrics(), /adsweep_node_leases_total\{end="failed"\} 1/);
 });
 
-test('the members of a shared repeat group have one context and one exit, with the time and the bytes of all', async (t) => {
+test('the members of a shared repeat group share one context and one exit, with limits for all of them together', async (t) => {
   const { plane, router, pool, loop } = await leaseBench(t, async ({ scan_id }) => {
     const failure = scan_id === 'one' ? { code: 'navigation: DNS' as const, cause: 'no such name' } : null;
     return { ...goodOutcome(), failure };
@@ -61,7 +61,7 @@ test('the members of a shared repeat group have one context and one exit, with t
   await router.until(() => router.calls.includes('DELETE /exits/ticket-1'));
 });
 
-test('what a shared repeat group has carried before a member is not counted as that member’s', async (t) => {
+test('the traffic of earlier members of a shared repeat group is not counted for a later one', async (t) => {
   const { plane, router } = await leaseBench(t, instantly);
   router.carried = [
     [0, 100],
@@ -79,7 +79,7 @@ test('what a shared repeat group has carried before a member is not counted as t
   ]);
 });
 
-test('a shared repeat group goes on in a new context where a member leaves none that is fit', async (t) => {
+test('a shared repeat group continues in a new context if a member leaves an unusable one', async (t) => {
   const { plane, pool, loop } = await leaseBench(t, async ({ scan_id }) => {
     const failure = { code: 'browser: TIMEOUT' as const, cause: 'it does not answer' };
     return { ...goodOutcome(), failure: scan_id === 'two' ? failure : null };
@@ -95,7 +95,7 @@ test('a shared repeat group goes on in a new context where a member leaves none 
   assert.equal(pool.live, 0);
 });
 
-test('a lease that is lost or given back takes the members along that were not begun', async (t) => {
+test('members that have not begun end with a lease that is lost or returned', async (t) => {
   for (const end of ['lost', 'refused', 'drain'] as const) {
     const { running, began, capture } = heldCaptures();
     const { plane, loop } = await leaseBench(t, capture);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { goodOutcome, instantly, leaseBench } from './support/lease-bench.ts';
 
-test('no more captures run than there are slots, and each freed slot is filled', async (t) => {
+test('captures run in all slots and no more, and each freed slot is filled', async (t) => {
   const ends: (() => void)[] = [];
   const { plane, pool } = await leaseBench(
     t,
@@ -22,11 +22,11 @@ test('no more captures run than there are slots, and each freed slot is filled',
   }
 });
 
-test('work is asked for again after the control plane refused or cut an acquire', async (t) => {
+test('a node acquires again after the control plane refused an acquire or cut its connection', async (t) => {
   const { plane } = await leaseBench(t, instantly);
   plane.refusals.acquire = [500];
   plane.give();
-  // The poll that is under way takes this job; the next one is refused first.
+  // The pending poll gets this job; the next poll is refused first.
   await plane.received('complete');
   plane.give();
   await plane.until(() => plane.count('complete') === 2);

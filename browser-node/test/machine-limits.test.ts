@@ -17,7 +17,7 @@ const limitsIn = (files: Files) => {
   return [memory?.limit ?? null, cpu?.limit ?? null];
 };
 
-/** As Docker sets them for `--memory 2g --cpus 1.5` on a system with version 2: the container sees its own group as the root. */
+/** The files for Docker's `--memory 2g --cpus 1.5` with cgroup version 2: the container sees its own group as the root. */
 const V2: Files = {
   '/proc/self/cgroup': '0::/\n',
   '/sys/fs/cgroup/memory.max': `${2 * GIB}\n`,
@@ -26,7 +26,7 @@ const V2: Files = {
   '/sys/fs/cgroup/cpu.max': '150000 100000\n',
   '/sys/fs/cgroup/cpu.stat': 'usage_usec 3000000\nuser_usec 1\n',
 };
-/** The same with version 1, where the path is the host's, which is not mounted. */
+/** The same with version 1, where the path is that of the host and not mounted. */
 const V1: Files = {
   '/proc/self/cgroup': '4:memory:/docker/abc\n2:cpu,cpuacct:/docker/abc\n0::/docker/abc\n',
   '/sys/fs/cgroup/memory/memory.limit_in_bytes': `${2 * GIB}\n`,
@@ -41,7 +41,7 @@ for (const [version, files] of [
   [1, V1],
   [2, V2],
 ] as const)
-  test(`the limits of a control group of version ${version} and what is used of them are read`, () => {
+  test(`limits and usage of a control group of version ${version} are read`, () => {
     assert.deepEqual(limitsIn(files), [2 * GIB, 1.5]);
     const { memory, cpu } = cgroupLimits(reading(files));
     assert.ok(memory && cpu);
@@ -49,7 +49,7 @@ for (const [version, files] of [
     assert.equal(usedCpuMicros(reading(files), cpu), 3_000_000);
   });
 
-test('the tightest limit of all groups above the process counts', () => {
+test('the lowest limit of all parent control groups applies', () => {
   const files: Files = {
     '/proc/self/cgroup': '0::/farm.slice/node.service\n',
     '/sys/fs/cgroup/farm.slice/memory.max': `${GIB}\n`,
@@ -60,7 +60,7 @@ test('the tightest limit of all groups above the process counts', () => {
   assert.deepEqual(limitsIn(files), [GIB, 2]);
 });
 
-test('no limit is no limit, however it is written', () => {
+test('every notation for an unlimited control group means no limit', () => {
   assert.deepEqual(limitsIn({}), [null, null]);
   const none = { ...V2, '/sys/fs/cgroup/memory.max': 'max\n', '/sys/fs/cgroup/cpu.max': 'max 100000\n' };
   assert.deepEqual(limitsIn(none), [null, null]);
@@ -72,7 +72,7 @@ test('no limit is no limit, however it is written', () => {
   assert.deepEqual(limitsIn(old), [null, null]);
 });
 
-test('slots follow the limits of the control group where they are less than the machine', () => {
+test('the default number of slots follows control group limits below the size of the machine', () => {
   const machine = { cores: 16, memoryBytes: 64 * GIB };
   const slots = (files: Files) => defaultSlots(usableMachine(cgroupLimits(reading(files)), machine));
   assert.equal(slots({}), 80);
@@ -81,7 +81,7 @@ test('slots follow the limits of the control group where they are less than the 
   assert.equal(slots({ ...V2, '/sys/fs/cgroup/memory.max': `${128 * GIB}` }), 7, 'a limit above the machine is none');
 });
 
-test('use is measured against the limits, and against the machine where there are none', () => {
+test('usage is measured against control group limits, or against the machine without them', () => {
   const files: Files = {
     ...V2,
     '/proc/meminfo': 'MemTotal:  100 kB\nMemFree: 1 kB\nMemAvailable:   75 kB\n',
@@ -105,7 +105,7 @@ test('use is measured against the limits, and against the machine where there ar
   assert.deepEqual(new ResourceMeter(reading({}), () => now).measure(), { memory: null, cpu: null });
 });
 
-test('too much is in use above the threshold, until it is five points below', () => {
+test('the machine is full above the threshold, until usage is five points below it', () => {
   const thresholds = { memory: 0.9, cpu: 0.8 };
   const over = (memory: number | null, cpu: number | null, before: ('memory' | 'cpu')[] = []) =>
     overloadOf({ memory, cpu }, thresholds, before);
@@ -117,7 +117,7 @@ test('too much is in use above the threshold, until it is five points below', ()
   assert.deepEqual(overloadOf({ memory: 1, cpu: 1.1 }, { memory: 1, cpu: 1 }, []), [], '100 per cent is no limit');
 });
 
-test('a node whose machine is full asks for no work, says so once, and asks again when there is room', async () => {
+test('a node on a full machine acquires no work, logs that once, and acquires again when there is room', async () => {
   const logged: string[] = [];
   const logger = createLogger('test', 'silent');
   for (const level of ['warn', 'info'] as const)

@@ -4,7 +4,7 @@ import { LeaseClient } from '@adsweep/shared/lease/client.ts';
 import { FakeControlPlane } from './support/fake-control-plane.ts';
 import { NODE_REPORT } from './support/lease-bench.ts';
 
-test('a node speaks with the credential it was given, and registers again when that is refused', async (t) => {
+test('a node uses the credential of its registration, and registers again when it is refused', async (t) => {
   const plane = await FakeControlPlane.start();
   t.after(() => plane.close());
   const client = new LeaseClient(plane.url, 'join-token');

@@ -4,7 +4,7 @@ import { after, before, describe, it } from 'node:test';
 import { type Captured, CaptureWorld } from './support/capture-world.ts';
 
 const media = (name: string) => readFileSync(new URL(`pages/media/${name}`, import.meta.url));
-/** What counts as sound, as detection will judge it. */
+/** The sounds that detection counts. */
 const sounds = (captured: Captured) =>
   captured.observed('autosound').filter(({ facts }) => !facts.muted && Number(facts.volume) > 0 && facts.has_audio);
 
@@ -16,7 +16,7 @@ describe('what a capture observes of a page', { concurrency: 4 }, () => {
   });
   after(() => world.close());
 
-  /** Captures a page of the given body on a host of its own that also has the test media. */
+  /** Captures a page with this body on its own host, which also serves the test media. */
   async function observe(body: string): Promise<Captured> {
     const host = `http://observed-${++hosts}.example`;
     world.site.setPage(`${host}/`, `<!doctype html><title>o</title><body>${body}`);
@@ -48,7 +48,7 @@ describe('what a capture observes of a page', { concurrency: 4 }, () => {
       ['a film in a frame of another site', '', 'play'],
     ];
     for (const [name, body, via] of attempts)
-      it(`records ${name}`, async () => {
+      it(`autosound is recorded for ${name}`, async () => {
         world.site.setText('http://sounding-frame.example/sound.webm', 'video/webm', media('sound.webm'));
         world.site.setPage('http://sounding-frame.example/', `<script>new Audio('/sound.webm').play()</script>`);
         const captured = await observe(body || '<iframe src=http://sounding-frame.example/></iframe>');
@@ -84,12 +84,12 @@ describe('what a capture observes of a page', { concurrency: 4 }, () => {
       ],
     ];
     for (const [name, body] of silent)
-      it(`does not record ${name} as sound`, async () => {
+      it(`autosound is not recorded for ${name}`, async () => {
         const captured = await observe(body);
         assert.deepEqual(sounds(captured), []);
       });
 
-    it('is not noticed by a page that prints the functions it replaces', async () => {
+    it('a page that prints the functions that autosound replaces does not notice', async () => {
       const captured = await observe(`<script>
         const play = HTMLMediaElement.prototype.play;
         const own = Object.getOwnPropertyNames(window).filter((name) => /adsweep|playwright|cdp|^__/i.test(name));
@@ -105,7 +105,7 @@ describe('what a capture observes of a page', { concurrency: 4 }, () => {
   });
 
   describe('back_button', { concurrency: 4 }, () => {
-    it('records a page that adds copies of itself to the history and navigates to another offer on Back', async () => {
+    it('back_button is recorded for a page that adds copies of itself to the history and navigates to another offer on Back', async () => {
       world.site.setPage('http://other-offer.example/', '<title>other offer</title>');
       const captured = await observe(`<script>
         for (let i = 0; i < 6; i++) history.pushState({ i }, '', location.href);
@@ -119,7 +119,7 @@ describe('what a capture observes of a page', { concurrency: 4 }, () => {
       assert.match(captured.landings[0]?.final_url ?? '', /observed/);
     });
 
-    it('records a page that adds fragments of itself to the history and captures Back later', async () => {
+    it('back_button is recorded for a page that adds fragments of itself to the history and handles Back later', async () => {
       const captured = await observe(`<script>
         onload = () => setTimeout(() => {
           for (let i = 0; i < 4; i++) location.hash = 'x' + i;
@@ -131,7 +131,7 @@ describe('what a capture observes of a page', { concurrency: 4 }, () => {
       assert.match(String(observation?.facts.probe_url), /\/exit-offer$/);
     });
 
-    it('records one added entry of an app that pushes one state on load', async () => {
+    it('back_button is recorded with one added entry for an app that pushes one state on load', async () => {
       const captured = await observe(`<script>
         history.replaceState({}, '', '?a'); history.pushState({}, '', '/view');
         addEventListener('popstate', () => { document.title = location.pathname })</script>`);
@@ -141,7 +141,7 @@ describe('what a capture observes of a page', { concurrency: 4 }, () => {
       );
     });
 
-    it('records nothing for replaced states, for frames that navigate and for hops', async () => {
+    it('back_button is not recorded for replaced states, frames that navigate and hops', async () => {
       const captured = await observe(`<iframe></iframe><script>
         for (let i = 0; i < 5; i++) history.replaceState({}, '', '?' + i);
         if (!location.search.includes('x')) onload = () => setTimeout(() => { document.querySelector('iframe').src = '/frame' }, 50)</script>`);
@@ -150,7 +150,7 @@ describe('what a capture observes of a page', { concurrency: 4 }, () => {
   });
 
   describe('invalid_certificate', { concurrency: 4 }, () => {
-    it('is recorded for a page and for a hop, with its reason', async () => {
+    it('invalid_certificate is recorded for a page and for a hop, with its reason', async () => {
       const { site } = world;
       site.setPage('https://publisher.example/', 'fine');
       site.setPage('https://stranger.example/', '<script>location = "http://plain.example/"</script>');

@@ -11,7 +11,7 @@ import { Conditions } from './support/conditions.ts';
 const MIB = 1024 * 1024;
 const CREDENTIALS = new Map([['S', { username: 'ticket-1', password: 'secret' }]]);
 
-/** A transport between a Chromium that a test plays, and a Playwright that keeps what it gets. */
+/** A transport between a fake Chromium and a fake Playwright that records its messages. */
 class Pipe extends Conditions {
   readonly toChromium = new PassThrough();
   readonly fromChromium = new PassThrough({ highWaterMark: 256 * MIB });
@@ -54,7 +54,7 @@ class Pipe extends Conditions {
 
 const event = (method: string, params: Record<string, unknown>): ProtocolMessage => ({ method, params });
 
-test('messages come whole and in order, however they are cut', async () => {
+test('messages arrive whole and in order, regardless of how they are split', async () => {
   const pipe = new Pipe();
   const bytes = Buffer.from(
     [1, 2, 3].map((id) => `${JSON.stringify({ id, result: { text: 'ä'.repeat(200) } })}\0`).join(''),
@@ -68,7 +68,7 @@ test('messages come whole and in order, however they are cut', async () => {
   assert.equal(pipe.received[2]?.result?.text, 'ä'.repeat(200));
 });
 
-test('what no capture reads is dropped while it arrives, at any length', async () => {
+test('messages that no capture reads are dropped while they arrive, at any length', async () => {
   const pipe = new Pipe();
   pipe.fromChromium.write('{"method":"Runtime.consoleAPICalled","params":{"type":"log","args":[{"value":"');
   for (let mib = 0; mib < 100; mib += 1) pipe.fromChromium.write(Buffer.alloc(MIB, 'x'));
@@ -83,7 +83,7 @@ test('what no capture reads is dropped while it arrives, at any length', async (
   );
 });
 
-test('long strings of an event are cut, those of an answer are not', async () => {
+test('long strings of an event are truncated, those of a response are not', async () => {
   const pipe = new Pipe();
   const url = `http://x.example/${'x'.repeat(100_000)}`;
   pipe.say(event('Runtime.consoleAPICalled', { type: 'debug', args: [{ type: 'string', value: url }] }));
@@ -93,7 +93,7 @@ test('long strings of an event are cut, those of an answer are not', async () =>
   assert.equal(pipe.received[1]?.result?.url, url);
 });
 
-test('a message beyond all bounds ends the connection, and none after it is delivered', async () => {
+test('a message beyond the size limit ends the connection, and no later one is delivered', async () => {
   const pipe = new Pipe();
   pipe.fromChromium.write('{"id":1,"result":{"data":"');
   for (let mib = 0; mib < 65; mib += 1) pipe.fromChromium.write(Buffer.alloc(MIB, 'x'));
@@ -102,7 +102,7 @@ test('a message beyond all bounds ends the connection, and none after it is deli
   assert.ok(pipe.transport.closed && pipe.toChromium.writableEnded);
 });
 
-test('nothing more is read while 64 MiB wait to be delivered', async () => {
+test('the pipe is not read while 64 MiB wait to be delivered', async () => {
   const pipe = new Pipe();
   const padding = 'x'.repeat(MIB);
   for (let id = 0; id < 100; id += 1) pipe.say({ id: id + 1, result: { padding } });
@@ -114,7 +114,7 @@ test('nothing more is read while 64 MiB wait to be delivered', async () => {
   assert.ok(mostUnread > 30 * MIB, `${mostUnread} bytes stayed in the pipe`);
 });
 
-test('what is no JSON, and a handler that throws, end the connection and not the process', async () => {
+test('invalid JSON or a throwing handler ends the connection and not the process', async () => {
   const garbled = new Pipe();
   garbled.fromChromium.write('{"id":1,\0');
   await garbled.until(() => garbled.closedFor !== '');
@@ -126,7 +126,7 @@ test('what is no JSON, and a handler that throws, end the connection and not the
   await broken.until(() => broken.closedFor !== '');
 });
 
-test('a session of our own, and those beneath it, are kept from Playwright', async () => {
+test('events of our own sessions and their child sessions do not reach Playwright', async () => {
   const pipe = new Pipe();
   const attaching = pipe.transport.own.attach(5_000);
   await pipe.until(() => pipe.sent.length === 1);
@@ -156,13 +156,13 @@ test('a session of our own, and those beneath it, are kept from Playwright', asy
   await cut;
 });
 
-/** A message of a session, of so many bytes, that nobody reads. */
+/** A message of a session with this many bytes that has no listener. */
 const unread = (method: string, sessionId: string, bytes: number): ProtocolMessage => ({
   ...event(method, { type: 'log', text: 'x'.repeat(bytes) }),
   sessionId,
 });
 
-test('scripts that write without end are told of by their session, for every 32 MiB; what the network brings is not', async () => {
+test('endless script output is reported with its session for every 32 MiB, and network data are not', async () => {
   const pipe = new Pipe();
   const flooding: string[] = [];
   pipe.transport.onflood = (sessionId) => flooding.push(sessionId);
@@ -180,7 +180,7 @@ test('scripts that write without end are told of by their session, for every 32 
   assert.deepEqual(flooding, ['LOUD', 'LOUD']);
 });
 
-test('a command waits for longer while what nobody reads holds up its answer, four times its deadline at most', async (t) => {
+test('the deadline of a command is extended while unread messages delay its response, up to four times', async (t) => {
   const pipe = new Pipe();
   t.mock.timers.enable({ apis: ['setTimeout'] });
   const holdUp = async (mib: number) => {
@@ -204,7 +204,7 @@ test('a command waits for longer while what nobody reads holds up its answer, fo
   await endless;
 });
 
-test('a paused request for a file is failed at once, any other goes on, where nobody routes requests', async () => {
+test('without request routing, a paused request for a file fails at once and any other continues', async () => {
   const pipe = new Pipe();
   const pause = (requestId: string, url: string) =>
     pipe.say({ ...event('Fetch.requestPaused', { requestId, request: { url } }), sessionId: 'S' });
@@ -227,7 +227,7 @@ test('a paused request for a file is failed at once, any other goes on, where no
   assert.equal(pipe.received[0]?.params?.requestId, '3');
 });
 
-test('a target of a context pauses documents and what is not of the web alone, and reads from the network', async () => {
+test('a target of a context pauses only documents and non-web URLs, and bypasses the cache', async () => {
   const pipe = new Pipe();
   pipe.transport.send({ id: 1, method: 'Network.enable', sessionId: 'S' });
   pipe.transport.send({ id: 2, method: 'Fetch.disable', sessionId: 'S' });
@@ -254,7 +254,7 @@ test('a target of a context pauses documents and what is not of the web alone, a
   );
 });
 
-test('the challenge of a proxy is answered once a request, that of a site never', async () => {
+test('the challenge of a proxy is answered once per request, and that of a site never', async () => {
   const pipe = new Pipe();
   const challenge = (requestId: string, source: string) =>
     pipe.say({ ...event('Fetch.authRequired', { requestId, authChallenge: { source } }), sessionId: 'S' });
@@ -274,7 +274,7 @@ test('the challenge of a proxy is answered once a request, that of a site never'
   assert.deepEqual(pipe.received, []);
 });
 
-test('what is said in one turn of the event loop is one write, in order', async () => {
+test('messages sent in one iteration of the event loop are one write, in order', async () => {
   const writes: string[] = [];
   const toChromium = new Writable({
     write: (bytes: Buffer, _encoding, done) => {

@@ -8,7 +8,7 @@ import { FakeControlPlane, jobOf } from './support/fake-control-plane.ts';
 
 const lease = (id: string): Lease => ({ lease_id: id, token: 'token', expires_in_ms: 10_000, job: jobOf() });
 
-// A control plane in a thread of its own: the main thread of the test is what is busy.
+// The control plane runs in a worker thread, because the test keeps the main thread busy.
 const COUNTING_PLANE = `
 const { parentPort, workerData } = require('node:worker_threads');
 const renewals = new Int32Array(workerData);
@@ -29,12 +29,12 @@ test('leases are renewed while the main thread is busy', async (t) => {
   const renewals = new Renewals(`http://127.0.0.1:${port}`, 20);
   t.after(() => renewals.close());
   renewals.hold(lease('lease-1'), Date.now() + 60_000, () => assert.fail('the lease is ours'));
-  // Blocks this thread, timers and all, until three renewals were counted.
+  // Blocks this thread and its timers until three renewals were counted.
   for (let seen = 0; seen < 3; seen = Atomics.load(renewed, 0))
     assert.notEqual(Atomics.wait(renewed, 0, seen, 10_000), 'timed-out');
 });
 
-test('a lease that was let go of is not renewed any more, others are', async (t) => {
+test('a lease that was dropped is no longer renewed, and others are', async (t) => {
   const plane = await FakeControlPlane.start();
   const renewals = new Renewals(plane.url, 10);
   t.after(() => Promise.all([renewals.close(), plane.close()]));
@@ -50,7 +50,7 @@ test('a lease that was let go of is not renewed any more, others are', async (t)
   assert.equal(of('lease-1'), before);
 });
 
-test('a lease whose holder is stuck beyond its deadline is not renewed for ever', async (t) => {
+test('a lease whose capture hangs beyond its deadline is no longer renewed', async (t) => {
   const plane = await FakeControlPlane.start();
   const renewals = new Renewals(plane.url, 10);
   t.after(() => Promise.all([renewals.close(), plane.close()]));
@@ -60,7 +60,7 @@ test('a lease whose holder is stuck beyond its deadline is not renewed for ever'
   assert.ok(plane.said.every(({ leaseId }) => leaseId === 'lease-2'));
 });
 
-test('a control plane that is away does not end a lease, one that does not know it does', async (t) => {
+test('a lease survives an unreachable control plane, and ends if the control plane does not know it', async (t) => {
   const plane = await FakeControlPlane.start();
   const renewals = new Renewals(plane.url, 10);
   t.after(() => Promise.all([renewals.close(), plane.close()]));

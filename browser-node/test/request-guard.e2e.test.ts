@@ -36,7 +36,7 @@ before(async () => {
 after(() => end());
 
 for (const url of INNER)
-  test(`${url} is refused, whoever opens it`, async () => {
+  test(`${url} is refused for pages and browser navigations`, async () => {
     const page = await open.context.newPage();
     await assert.rejects(page.goto(url), /invalid URL|ERR_/i);
     const opener = await open.context.newPage();
@@ -46,7 +46,7 @@ for (const url of INNER)
       (inner) => void document.body.append(Object.assign(document.createElement('iframe'), { src: inner })),
       url,
     );
-    // Through the address bar, which a page has no way to: the request itself is refused.
+    // As from the address bar, which pages cannot use: the request itself is refused.
     const session = await open.context.newCDPSession(opener);
     await session.send('Page.navigate', { url }).catch(() => undefined);
     const shown = await Promise.all(

@@ -3,7 +3,7 @@ import { after, before, describe, it } from 'node:test';
 import { CaptureWorld } from './support/capture-world.ts';
 
 const SCRIPT = 'application/javascript';
-/** A service worker needs a secure context, and its script a certificate that is good. */
+/** A service worker needs a secure context, and its script a valid certificate. */
 const SECURE = '--ignore-certificate-errors';
 
 describe('the requests of a capture', { concurrency: 4 }, () => {
@@ -190,7 +190,7 @@ describe('the requests of a capture', { concurrency: 4 }, () => {
     const recorded = (url: string) => captured.urls().filter((one) => one === url).length;
     const arrived = (url: string) => site.arrivals.filter((arrival) => arrival.url === url).length;
     for (const url of beacons) assert.equal(recorded(url), arrived(url), `${url}, ${captured.notes}`);
-    // The first is that of a page that moves on by itself: on a busy machine Chromium may drop it.
+    // The first beacon is from a page that navigates by itself: on a busy machine Chromium may drop it.
     for (const url of beacons.slice(1)) assert.equal(recorded(url), 1, `${url}, ${captured.notes}`);
   });
 

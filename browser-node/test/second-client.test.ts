@@ -9,7 +9,7 @@ import { SecondClient } from '../src/capture/devtools/second-client.ts';
 
 const CONTEXT = 'context';
 
-/** A browser that takes every command; `told` lists them as `method session`. */
+/** A fake browser that accepts every command; `told` lists them as `method session`. */
 function recordingBrowser() {
   const told: string[] = [];
   let listener: Parameters<BrowserSession['listen']>[0] = () => undefined;
@@ -29,7 +29,7 @@ function recordingBrowser() {
       { sessionId: id, targetInfo: { targetId: `target-${id}`, type, browserContextId } },
       parent,
     );
-  /** The tab asks for the script of a worker. */
+  /** The tab requests the script of a worker. */
   const ask = (id: string) => {
     const url = 'http://page.example/worker.js';
     const request = { requestId: `target-${id}`, loaderId: '', documentURL: url, type: 'Script', request: { url } };

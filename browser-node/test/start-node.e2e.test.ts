@@ -12,7 +12,7 @@ import { FakeControlPlane } from './support/fake-control-plane.ts';
 import { FakeRouter } from './support/fake-router.ts';
 import { uneventfulCapture } from './support/lease-bench.ts';
 
-/** Loads the job's page and notes its address. */
+/** Loads the job's page and adds a note with its URL. */
 const loadPage: CapturePage = async (job, { context }) => {
   const page = await context.newPage();
   const answer = await page.goto(job.target.value);
@@ -20,7 +20,7 @@ const loadPage: CapturePage = async (job, { context }) => {
   return { capture: { ...uneventfulCapture(), notes }, files: [], failure: null };
 };
 
-test('a node registers, works through an exit, shows what it does, and says that it drains', async (t) => {
+test('a node registers, captures through an exit, serves probes and metrics, and reports that it drains', async (t) => {
   const plane = await FakeControlPlane.start();
   const router = await FakeRouter.start();
   const site = await DeviceSite.start();

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 
-/** What must not be in a file that others receive: where it was written, and from which mirror its packages came. */
+/** Texts that no published file may contain: paths of the machine it was written on, and mirrors of its packages. */
 const foreign: { pattern: RegExp; why: string }[] = [
   { pattern: /(?<![\w.-])\/(?:work|root|tmp\/brief)\/[\w.-]*/, why: "a path of somebody's own machine" },
   { pattern: /(?<![\w.-])\/(?:home|Users)\/(?!node\b)[a-z][\w.-]*\//, why: "a path in somebody's home folder" },
@@ -17,7 +17,7 @@ const foreign: { pattern: RegExp; why: string }[] = [
 const resolvedUrl = /"resolved":\s*"(?:https?|git[\w+]*):[^"]*"/;
 const binary = /\.(?:png|webp|jpe?g|gif|ico|mp4|webm|mp3|woff2?|gz|tgz)$/;
 
-/** Every line of a tracked file that speaks of something outside the project, as `file:line: why: text`. */
+/** Every forbidden text in a tracked file, as `file:line: why: text`. */
 export function checkTexts(root: string): string[] {
   return trackedFiles(root)
     .filter((path) => !binary.test(path) && existsSync(join(root, path)))
@@ -37,7 +37,7 @@ export function checkText(path: string, text: string): string[] {
   );
 }
 
-/** What git tracks; where git cannot tell (an unpacked archive, no git here), everything that is not installed or produced. */
+/** The files that git tracks; without git or a repository (an unpacked archive), all files that are not installed or generated. */
 function trackedFiles(root: string): string[] {
   const git = spawnSync('git', ['ls-files', '-z'], { cwd: root, encoding: 'utf8' });
   if (git.status === 0) return git.stdout.split('\0').filter(Boolean);

@@ -5,8 +5,8 @@ import { billOfMaterials, knownVulnerabilities, type Outcome, undeclaredPackages
 import { checkDirections } from './import-directions.ts';
 
 /**
- * `npm run check`: types, lint and format, import directions, texts, dependencies. All run at once; any breach gives exit code 1. What asks
- * a registry is skipped, and says so, where none answers.
+ * `npm run check`: types, lint and format, import directions, texts, dependencies. All run at once; any breach gives exit code 1. Checks that
+ * query a registry are skipped, with a message, if none answers.
  */
 
 const root = join(import.meta.dirname, '../..');

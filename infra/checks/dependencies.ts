@@ -3,14 +3,14 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { packageOf, readSources, workspaceOf, workspaces } from './read-imports.ts';
 
-/** What a check of the dependencies found: breaches, one line each, or why it could not be made. */
+/** The result of a dependency check: breaches, one line each, or why it was skipped. */
 export type Outcome = { breaches: string[] } | { skipped: string };
 
 const NPM_MS = 20_000;
-/** Enough for a registry that answers at all. */
+/** Timeout of a query to the registry. */
 const REGISTRY_MS = 8_000;
 
-/** Tests of the checks themselves hold source texts that import packages which do not exist. */
+/** Tests of the checks contain source texts that import packages which do not exist. */
 const holdsSourceTexts = (path: string) => path.startsWith('infra/checks/test/');
 
 /** Every import of a package that the file's own workspace does not declare; `infra` is covered by the root's `package.json`. */
@@ -44,7 +44,7 @@ function packagesOf(root: string, folder: string): Set<string> {
 type Audit = { vulnerabilities?: Record<string, { severity: string; range: string; via: (string | Advisory)[] }> };
 type Advisory = { title: string; url: string };
 
-/** Known vulnerabilities of what is installed, high and critical ones; skipped where no registry answers such a question. */
+/** Known high and critical vulnerabilities of installed packages; skipped if no registry answers the query. */
 export async function knownVulnerabilities(root: string): Promise<Outcome> {
   const limits = [`--fetch-timeout=${REGISTRY_MS}`, '--fetch-retries=0'];
   const answer = await npm(root, ['audit', '--audit', '--json', '--audit-level=high', ...limits]);
@@ -114,7 +114,7 @@ function parse(text: string): unknown {
   }
 }
 
-/** What npm printed; `problem`: why it printed nothing, such as that it was stopped after its time. */
+/** The output of npm; `problem`: why there is none, such as a timeout. */
 function npm(root: string, args: string[]): Promise<{ output: string; problem: string }> {
   const child = spawn('npm', args, { cwd: root, stdio: ['ignore', 'pipe', 'pipe'], timeout: NPM_MS });
   const text = { stdout: '', stderr: '' };

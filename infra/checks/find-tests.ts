@@ -6,7 +6,7 @@ import { workspaces } from './read-imports.ts';
 export interface TestFiles {
   /** Files that start no browser. */
   withoutBrowser: string[];
-  /** Files that start browsers or a whole farm (`*.e2e.test.ts`), the largest first: a long one that starts last delays the end. */
+  /** Files that start browsers or a whole farm (`*.e2e.test.ts`), the largest first, because a long file that starts last delays the end. */
   withBrowser: string[];
 }
 

@@ -20,10 +20,10 @@ const layersIn: Record<string, Layers> = {
   'loadtest/': [['benchmarks', '**']],
 };
 
-/** Private parts of a domain, which is a folder of `src`; other domains call its verbs. */
+/** Private files of a domain, which is a folder of `src`; other domains use its public functions. */
 const ownBusiness = ['**/*-store.ts', '**/{routes,*-routes}.ts', '**/{present-*,responses}.ts'];
 
-/** Who may use what. Whatever is not named here may be imported anywhere. */
+/** The files that may import a reserved package. Packages that are not listed may be imported anywhere. */
 const reserved: Record<string, string[]> = {
   koa: ['control-plane/src/{http,compose}/**', 'proxy-router/src/api/**', 'loadtest/bench/bare-create.ts'],
   '@koa/router': ['control-plane/src/{http,compose}/**', 'proxy-router/src/api/**'],
@@ -32,10 +32,10 @@ const reserved: Record<string, string[]> = {
   ioredis: ['control-plane/src/{platform/redis.ts,crawling/queue/queue.ts,crawling/fleet/nodes.ts}'],
   'playwright-core': ['browser-node/src/{browser/**,capture/**,failures.ts}', 'loadtest/bench/**'],
 };
-/** What infra may use beside Node.js and shared: settings are described in typebox, for the loader in shared asks for it. */
+/** Packages that infra may use besides Node.js and shared: the settings loader in shared requires typebox schemas. */
 const infraPackages: Record<string, string[]> = { typebox: ['infra/{farm,demo}/**'] };
 
-/** Folders whose `index.ts` is a list of what is in them; there is no other. Barrel files and cycles are left to Biome. */
+/** Folders whose `index.ts` is a registry of their files; no other index is allowed. Biome checks barrel files and cycles. */
 const registries = ['**/{checks,rule-types,targets,collectors,artifacts,observations,providers,migrations}/index.ts'];
 
 /**
@@ -75,7 +75,7 @@ const acrossWorkspaces = [
 const isTest = (path: string) => path.split('/').includes('test');
 const isOneOf = (path: string, globs: string[]) => globs.some((glob) => matchesGlob(path, glob));
 
-/** All breaches of the drawing below `root`, one line each; empty when it holds. */
+/** All breaches of the import directions below `root`, one line each. */
 export function checkDirections(root: string): string[] {
   const files = readSources(root);
   const ofOneFile = [outsideOwnWorkspace, upward, privateToDomain, reservedPackage, infraPackage, indexFile];

@@ -1,6 +1,6 @@
 import type { SourceFile } from './read-imports.ts';
 
-/** Every two folders beside each other whose files import each other, one line for each pair, at any depth. Tests do not count. */
+/** Every pair of sibling folders, at any depth, whose files import each other, one line per pair. Tests do not count. */
 export function mutualImports(files: SourceFile[]): string[] {
   const imports = folderImports(files.filter(({ path }) => !path.split('/').includes('test')));
   const pairs = [...imports.keys()].filter((pair) => {

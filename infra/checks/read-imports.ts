@@ -8,7 +8,7 @@ export interface SourceFile {
   imports: Import[];
 }
 
-/** One import as written, and the file of this repository it leads to (null: a package or a Node.js module). */
+/** One import as written, and the file of this repository that it resolves to (null: a package or a Node.js module). */
 export interface Import {
   written: string;
   file: string | null;

@@ -17,7 +17,7 @@ import { newScan } from '../../control-plane/src/scanning/scans/request/new-scan
 import { type ScanIn, ScanInSchema } from '../../control-plane/src/scanning/scans/request/scan-in.ts';
 
 /**
- * What creating a scan is measured against: one Koa route with the same validation and the same insert, and nothing else: no key, no
+ * The baseline for creating a scan: one Koa route with the same validation and the same insert, and nothing else: no key, no
  * organization, no price, no log, no index of work. Runs as a separate process: `bare-create.ts <data folder> <proxy-router> <its token>`.
  */
 const [folder = '', routerUrl = '', token = ''] = process.argv.slice(2);

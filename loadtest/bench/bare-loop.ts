@@ -3,7 +3,7 @@ import { benchConfig } from './config.ts';
 import { exchange } from './measure-process.ts';
 
 /**
- * The loop that a scan is measured against: the same pages, the same browser, one context a page, the whole-page screenshot, nothing
+ * The baseline for a scan: loads the same pages in the same browser, with one context per page and a whole-page screenshot, and nothing
  * else. Runs as a separate process: `bare-loop.ts <address of the ad world> <pages at once> <url> ...`, with an IPC channel.
  */
 const [address = '', atOnce = '1', ...urls] = process.argv.slice(2);

@@ -9,11 +9,11 @@ import { barChart, machine, median, saveResult } from './report.ts';
  * and pages per minute, alternating (A B A B ...), medians. Needs a machine that has run `npm start` or `npm test` once.
  */
 const PAGES = ['http://news.publisher.example/', 'http://quiet.shop.example/', 'http://go.redirects.example/by/302'];
-const PAGES_A_TURN = Number(process.argv[2] ?? 24);
-const TURNS = Number(process.argv[3] ?? 5);
+const PAGES_A_ROUND = Number(process.argv[2] ?? 24);
+const ROUNDS = Number(process.argv[3] ?? 5);
 const AT_ONCE = 4;
 
-const pagesOfTurn = Array.from({ length: PAGES_A_TURN }, (_, index) => PAGES[index % PAGES.length]!);
+const pagesOfRound = Array.from({ length: PAGES_A_ROUND }, (_, index) => PAGES[index % PAGES.length]!);
 
 const BARE_LOOP = join(import.meta.dirname, 'bare-loop.ts');
 
@@ -22,11 +22,11 @@ async function memory(farm: MeasuredFarm): Promise<{ idle: number; busy: number 
   const root = farm.pid;
   const idle = memoryOfTree(root);
   let busy = 0;
-  const turn = farm.scanAll(pagesOfTurn);
+  const round = farm.scanAll(pagesOfRound);
   const watch = setInterval(() => {
     busy = Math.max(busy, memoryOfTree(root));
   }, 250);
-  await turn;
+  await round;
   clearInterval(watch);
   return { idle, busy };
 }
@@ -37,25 +37,25 @@ const scans: FarmMeasurement[] = [];
 const bare: Measurement[] = [];
 try {
   const { idle, busy } = await memory(farm);
-  for (let turn = 0; turn < TURNS; turn++) {
-    bare.push(await measureProcess(BARE_LOOP, [farm.adWorld, String(AT_ONCE), ...pagesOfTurn]));
-    scans.push(await farm.scanAll(pagesOfTurn));
+  for (let round = 0; round < ROUNDS; round++) {
+    bare.push(await measureProcess(BARE_LOOP, [farm.adWorld, String(AT_ONCE), ...pagesOfRound]));
+    scans.push(await farm.scanAll(pagesOfRound));
     console.log(
-      `turn ${turn + 1} of ${TURNS}: bare ${bare.at(-1)?.cpu.toFixed(1)} s CPU, scans ${scans.at(-1)?.cpu.toFixed(1)} s CPU`,
+      `round ${round + 1} of ${ROUNDS}: bare ${bare.at(-1)?.cpu.toFixed(1)} s CPU, scans ${scans.at(-1)?.cpu.toFixed(1)} s CPU`,
     );
   }
-  const perPage = (turns: Measurement[]) => median(turns.map(({ cpu }) => cpu / PAGES_A_TURN));
-  const perMinute = (turns: Measurement[]) => median(turns.map(({ seconds }) => (60 * PAGES_A_TURN) / seconds));
-  const ratio = median(scans.map(({ cpu }, turn) => cpu / bare[turn]!.cpu));
-  const nodeRatio = median(scans.map(({ node }, turn) => node / bare[turn]!.cpu));
+  const perPage = (rounds: Measurement[]) => median(rounds.map(({ cpu }) => cpu / PAGES_A_ROUND));
+  const perMinute = (rounds: Measurement[]) => median(rounds.map(({ seconds }) => (60 * PAGES_A_ROUND) / seconds));
+  const ratio = median(scans.map(({ cpu }, round) => cpu / bare[round]!.cpu));
+  const nodeRatio = median(scans.map(({ node }, round) => node / bare[round]!.cpu));
   const rows = [
     ['bare Playwright loop', perPage(bare), perMinute(bare), 1],
-    ['browser node alone', median(scans.map(({ node }) => node / PAGES_A_TURN)), perMinute(scans), nodeRatio],
+    ['browser node alone', median(scans.map(({ node }) => node / PAGES_A_ROUND)), perMinute(scans), nodeRatio],
     ['whole farm', perPage(scans), perMinute(scans), ratio],
   ] as const;
   saveResult('capture', [
     `# A page scan beside a bare Playwright loop`,
-    `${machine()}; ${TURNS} turns of ${PAGES_A_TURN} pages (${PAGES.length} different ones), ${AT_ONCE} at once, in turn, medians.`,
+    `${machine()}; ${ROUNDS} rounds of ${PAGES_A_ROUND} pages (${PAGES.length} different ones), ${AT_ONCE} at once, alternating, medians.`,
     ['| what | CPU seconds a page | pages a minute | CPU, times the bare loop |', '|---|---|---|---|']
       .concat(
         rows.map(

@@ -10,7 +10,7 @@ export function cpuSecondsOfTree(root: number): number {
   return treeOf(root).reduce((sum, { ticks }) => sum + ticks, 0) / TICKS_PER_SECOND;
 }
 
-/** Proportional memory of a process and all below it in MiB: shared pages are divided among those who share them. */
+/** Proportional memory of a process and all below it in MiB: shared pages are divided among the processes that share them. */
 export function memoryOfTree(root: number): number {
   return treeOf(root).reduce((sum, { pid }) => sum + proportionalMib(pid), 0);
 }

@@ -7,13 +7,13 @@ import { benchConfig } from './config.ts';
 import { exchange } from './measure-process.ts';
 
 /**
- * Crawlee's crawler over the same pages, with the same browser, viewport and picture as a scan has. The first pages are
+ * Crawlee's crawler over the same pages, with the same browser, viewport and screenshot as a scan. The first pages are
  * a warm-up, and further pages are still queued when the measurement ends. Runs as a separate process: `crawlee-loop.ts <folder that Crawlee is installed in> <address
  * of the ad world> <pages at once> <pages before> <pages> <url> ...`, with an IPC channel.
  */
 const [folder = '', address = '', atOnce = '1', before = '0', pages = '0', ...urls] = process.argv.slice(2);
 
-/** What of Crawlee is used here; it is installed for this benchmark alone, so that its types are not there. */
+/** The part of Crawlee that is used here; its types are missing because it is installed only for this benchmark. */
 type Crawlee = {
   Configuration: new (options: object) => object;
   PlaywrightCrawler: new (

@@ -53,11 +53,11 @@ async function scan(farm: RunningFarm, number: number): Promise<Ended> {
 async function scanBlock(farm: RunningFarm, from: number): Promise<Ended[]> {
   const waiting = Array.from({ length: BLOCK }, (_, index) => from + index);
   const ended: Ended[] = [];
-  const lane = async () => {
+  const worker = async () => {
     for (let number = waiting.shift(); number !== undefined; number = waiting.shift())
       ended.push(await scan(farm, number));
   };
-  await Promise.all(Array.from({ length: AT_ONCE }, lane));
+  await Promise.all(Array.from({ length: AT_ONCE }, worker));
   return ended;
 }
 

@@ -72,11 +72,11 @@ async function scanPair(farm: RunningFarm, name: string): Promise<Result> {
 async function scanAll(farm: RunningFarm, width: number): Promise<Result[]> {
   const waiting = [...names];
   const results: Result[] = [];
-  const lane = async () => {
+  const worker = async () => {
     for (let name = waiting.shift(); name !== undefined; name = waiting.shift())
       results.push(await scanPair(farm, name));
   };
-  await Promise.all(Array.from({ length: width }, lane));
+  await Promise.all(Array.from({ length: width }, worker));
   return results;
 }
 

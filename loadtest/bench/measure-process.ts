@@ -8,7 +8,7 @@ import type { Measurement } from './measured-farm.ts';
  */
 export async function measureProcess(script: string, args: string[]): Promise<Measurement> {
   const child = spawn(process.execPath, [script, ...args], { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
-  const gone = new Promise((done) => child.once('exit', done));
+  const ended = new Promise((done) => child.once('exit', done));
   const cpu = () => cpuSecondsOfTree(child.pid ?? 0);
   await word(child);
   const before = cpu();
@@ -16,7 +16,7 @@ export async function measureProcess(script: string, args: string[]): Promise<Me
   const { seconds = 0 } = await word(child);
   const after = cpu();
   child.send('end');
-  await gone;
+  await ended;
   return { seconds, cpu: after - before };
 }
 

@@ -34,7 +34,7 @@ export class MeasuredFarm extends RunningFarm {
   async scanAll(urls: string[]): Promise<FarmMeasurement> {
     const before = { ended: await this.#completed(), at: performance.now(), cpu: this.#cpu() };
     await this.#submitAll(urls);
-    return turnBetween(before, await this.#untilCompleted(before.ended + urls.length, urls.length), urls.length);
+    return measurementBetween(before, await this.#untilCompleted(before.ended + urls.length, urls.length), urls.length);
   }
 
   /**
@@ -47,7 +47,7 @@ export class MeasuredFarm extends RunningFarm {
     const first = await this.#untilCompleted(known + before, urls.length);
     const last = await this.#untilCompleted(first.ended + pages, urls.length);
     await this.#untilCompleted(known + urls.length, urls.length);
-    return turnBetween(first, last, pages);
+    return measurementBetween(first, last, pages);
   }
 
   async #submitAll(urls: string[]): Promise<void> {
@@ -79,7 +79,7 @@ export class MeasuredFarm extends RunningFarm {
 }
 
 /** Several scans may end between two polls, so the figures are scaled to `pages` of them. */
-function turnBetween(first: Moment, last: Moment, pages: number): FarmMeasurement {
+function measurementBetween(first: Moment, last: Moment, pages: number): FarmMeasurement {
   const share = pages / (last.ended - first.ended);
   const [cpu, node] = [last.cpu.all - first.cpu.all, last.cpu.node - first.cpu.node];
   return { seconds: ((last.at - first.at) / 1000) * share, cpu: cpu * share, node: node * share };

@@ -45,9 +45,9 @@ export class MeasuredService {
   }
 
   async stop(): Promise<void> {
-    const gone = once(this.#child, 'exit');
+    const ended = once(this.#child, 'exit');
     this.#child.kill('SIGTERM');
-    await gone;
+    await ended;
   }
 
   async #ask(type: 'reset' | 'longest'): Promise<Hold> {
@@ -101,9 +101,9 @@ export async function startServices(settings: NodeJS.ProcessEnv = {}) {
     async stop(): Promise<void> {
       await control.stop();
       await router.stop();
-      const gone = once(redis, 'exit');
+      const ended = once(redis, 'exit');
       redis.kill('SIGKILL');
-      await gone;
+      await ended;
       rmSync(folder, { recursive: true, force: true });
     },
   };

@@ -48,10 +48,10 @@ const PAGE = { url: 'https://shop.example/', country_code: geo?.country_code, em
 /** Creates `count` scans, in groups of repeats. */
 async function createScans(count: number): Promise<void> {
   let left = count;
-  const lane = async () => {
+  const worker = async () => {
     for (; left > 0; left -= REPEATS) await call('POST', '/scans', { ...PAGE, repeat_count: REPEATS });
   };
-  await Promise.all(Array.from({ length: CREATED_AT_ONCE }, lane));
+  await Promise.all(Array.from({ length: CREATED_AT_ONCE }, worker));
 }
 
 const scansIn = async (statuses: string): Promise<number> =>

@@ -118,9 +118,9 @@ try {
   for (const { redis } of measured) redis.disconnect();
 } finally {
   for (const server of servers) {
-    const gone = once(server, 'exit');
+    const ended = once(server, 'exit');
     server.kill('SIGKILL');
-    await gone;
+    await ended;
   }
   rmSync(folder, { recursive: true, force: true });
 }

@@ -26,10 +26,10 @@ const SLOTS = 256;
 /** Calls `each` for 0 to `count` - 1 with a given concurrency. */
 async function inParallel(count: number, parallel: number, each: (index: number) => Promise<unknown>): Promise<void> {
   let next = 0;
-  const lane = async () => {
+  const worker = async () => {
     while (next < count) await each(next++);
   };
-  await Promise.all(Array.from({ length: parallel }, lane));
+  await Promise.all(Array.from({ length: parallel }, worker));
 }
 
 const inPieces = async (count: number, piece: (size: number) => Promise<unknown>): Promise<void> => {

@@ -97,8 +97,8 @@ try {
 } finally {
   for (const subject of subjects) await subject.stop();
   redis.disconnect();
-  const gone = once(server, 'exit');
+  const ended = once(server, 'exit');
   server.kill('SIGKILL');
-  await gone;
+  await ended;
   rmSync(folder, { recursive: true, force: true });
 }

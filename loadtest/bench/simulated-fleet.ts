@@ -44,7 +44,7 @@ export class SimulatedFleet {
 /** Ends a process by SIGKILL, unless it has ended. */
 export async function killProcess(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return;
-  const gone = once(child, 'exit');
+  const ended = once(child, 'exit');
   child.kill('SIGKILL');
-  await gone;
+  await ended;
 }

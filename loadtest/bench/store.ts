@@ -36,12 +36,12 @@ const thing = (n: number): Thing => ({
   note: 'x'.repeat(400),
 });
 
-/** What is measured once the documents are there; `n` is some document, another at each call. */
+/** The operations that are measured on a filled store; `n`: the number of a document, different at each call. */
 const QUESTIONS: Record<string, (things: Collection<Thing>, n: number) => Promise<unknown>> = {
   'findOne by id': (things, n) => things.findOne({ _id: thing(n)._id }),
   'findOne by an index': (things, n) => things.findOne({ url: thing(n).url }),
   'updateOne by id': (things, n) => things.updateOne({ _id: thing(n)._id }, { $inc: { 'timing.crawl_ms': 1 } }),
-  // The oldest becomes the newest, so that there is always one to take.
+  // The oldest document becomes the newest, so that a pending one always remains.
   'findOneAndUpdate on an index': (things, n) =>
     things.findOneAndUpdate(
       { organization_id: `org-${n % ORGANIZATIONS}`, status: 'pending' },
@@ -65,7 +65,7 @@ const INDEXES: { key: Record<string, 1 | -1>; countedPrefix?: number }[] = [
   { key: { 'tags.slug': 1, created_at: -1 } },
 ];
 
-/** Operations a second of each question on a fresh store of `size` documents, inserted one by one. */
+/** Operations per second of each kind on a fresh store of `size` documents, inserted one by one. */
 async function measure(size: number): Promise<Map<string, number>> {
   const folder = mkdtempSync(join(tmpdir(), 'adsweep-bench-'));
   const store = await openStore({ path: join(folder, 'store.db') });

@@ -30,7 +30,7 @@ export function worstBodies(bytes: number, field: string): Record<string, string
   };
 }
 
-/** The largest captures that a node may send, and such as fail at the last moment. */
+/** The largest captures that a node may send, and invalid ones that are detected last. */
 export function worstCaptures(bytes: number): Record<string, unknown> {
   const request = (id: number, url: string) => ({
     id,

@@ -15,7 +15,7 @@ const NAMED = 'a network';
 type Company = { entity: string; category: string; domains: string[] };
 type Bidder = { bidder: string; hosts: string[]; thirdPartyWeb: { name: string; categories: string[] } | null };
 
-/** Hosts of companies and of header bidders: those of ad networks have a name, those of everyone else have none. */
+/** Hosts of companies and header bidders: a host of an ad network must be named, and any other host must not. */
 export const adNetworks: Corpus = { name: 'ad-networks', open };
 
 async function open() {

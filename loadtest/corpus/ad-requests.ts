@@ -6,7 +6,7 @@ import { type Corpus, type CorpusCase, leftOut } from './corpus.ts';
 
 const REQUESTS = corpusData('ad-networks/adblock-rust-requests.json');
 
-/** A request, and filters of public lists that it matches. */
+/** A request and the filters of public lists that match it. */
 type Request = { url: string; filters: string[] };
 
 /**

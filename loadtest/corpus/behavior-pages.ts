@@ -7,9 +7,9 @@ import { NO_EVIDENCE } from '../../control-plane/src/analysis/evidence/evidence.
 import type { Corpus, CorpusCase } from './corpus.ts';
 
 const PAGES = join(import.meta.dirname, '../../browser-node/test/pages/behaviors');
-/** More than an ad may load. */
+/** More bytes than an ad may load. */
 const HEAVY_BYTES = 5_000_000;
-/** Five of them an ad may load, six not. */
+/** An ad may load five of these, not six. */
 const PART_BYTES = 800_000;
 
 /**
@@ -77,7 +77,7 @@ function judge(captured: Captured): string[] {
   const { landings, requests, observations } = captured.outcome.capture;
   const [documents, bodies] = [captured.documents(), captured.bodies()];
   const { findings, failed } = detect({ ...NO_EVIDENCE, landings, requests, observations, documents, bodies });
-  // The certificate of every page here is our own.
+  // All test pages have our self-signed certificate.
   const found = findings.map(({ tag_slug }) => tag_slug).filter((slug) => slug !== 'invalid_certificate');
   const faults = [captured.failure ?? [], failed.map(({ name }) => `detector ${name}`)].flat();
   return [...new Set([...found, ...faults])];

@@ -3,14 +3,14 @@ import { crc32 } from 'node:zlib';
 
 /**
  * Makes a corpus file from the bytes of a source file. `refused`: hashes ({@link patternHash}) of the patterns that RE2 refuses, which was
- * found out with RE2 itself. Pure; the same bytes give the same text.
+ * determined with RE2 itself. Pure; the same bytes give the same text.
  */
 export type Build = (source: Buffer, refused: ReadonlySet<string>) => string;
 
-/** Every second entry of a source, chosen by its name: the others are left for a second opinion. */
+/** Every second entry of a source, chosen by its name: the other half is reserved for independent verification. */
 const isChosen = (name: string): boolean => crc32(name) % 2 === 0;
 
-/** How a pattern is named in the list of those that RE2 refuses. */
+/** The key of a pattern in the list of those that RE2 rejects. */
 export const patternHash = (pattern: string): string => createHash('sha256').update(pattern).digest('hex').slice(0, 12);
 
 const asJson = (rows: unknown[]): string => `[\n${rows.map((row) => JSON.stringify(row)).join(',\n')}\n]\n`;
@@ -68,8 +68,8 @@ function attackedPattern(block: string) {
 }
 
 /**
- * The texts of `"a"+"b"*32+"c"`, with how often each is repeated. None where a backslash precedes another character than an escape has: the
- * source does not say then whether it was doubled.
+ * The texts of `"a"+"b"*32+"c"`, with the number of repetitions of each. None if a backslash precedes a character that is no known escape:
+ * then it is unknown whether the source doubled it.
  */
 function attackParts(expr: string): { parts?: { s: string; n: number }[] } {
   const texts = [...expr.matchAll(/"([^"]*)"(?:\*(\d+))?/g)];

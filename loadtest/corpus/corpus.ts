@@ -1,6 +1,6 @@
 /**
- * One thing to scan whose outcome is known. `subject` groups cases in the score: a behaviour, or a class of documents. `expected` and what
- * `run` gives are the slugs that are found, in any order; what is in `expected` must be found, and nothing else.
+ * A case with a known outcome. `subject` groups cases in the score: a behaviour, or a class of documents. `run` returns the slugs that were
+ * found, in any order; they must be exactly those in `expected`.
  */
 export type CorpusCase = { subject: string; name: string; expected: string[]; run(): Promise<string[]> };
 
@@ -11,8 +11,8 @@ export type CorpusCase = { subject: string; name: string; expected: string[]; ru
 export type Corpus = { name: string; open(): Promise<OpenCorpus | null> };
 export type OpenCorpus = { cases: CorpusCase[]; describeLast?(): string; close(): Promise<void> };
 
-/** Prints why a corpus is left out. */
+/** Prints why a corpus is skipped. */
 export function leftOut(name: string, reason: string): null {
-  console.log(`${name}: left out, ${reason}`);
+  console.log(`${name}: skipped, ${reason}`);
   return null;
 }

@@ -80,7 +80,7 @@ function rootOf(captured: Captured): string {
   return `chain rooted at ${root.url}`;
 }
 
-/** What one capture of a creative was to show and showed, and its requests beside the servers' log. */
+/** The expected and the found facts of one capture of a creative, and its requests compared with the servers' log. */
 export type CreativeRow = {
   group: string;
   kind: string;

@@ -11,7 +11,7 @@ const TEXT_MAX = 20_000;
 /** A pattern, whether RE2 accepts it, and texts on which a backtracking engine does not finish: parts with their repetitions. */
 type Pattern = { pattern: string; re2Ok: boolean; attacks?: { parts?: { s: string; n: number }[] }[] };
 
-/** Expressions that people wrote: refused exactly where RE2 refuses them, and no attack on one spends the budget. */
+/** Expressions from real projects: rejected exactly if RE2 rejects them, and no attack text uses up the CPU budget. */
 export const expressions: Corpus = { name: 'expressions', open };
 
 async function open() {

@@ -26,9 +26,9 @@ export const readManifest = (): Sources =>
   JSON.parse(readFileSync(join(import.meta.dirname, 'sources.json'), 'utf8')) as Sources;
 
 /**
- * Brings every file of the manifest into `folder`, and returns what could not be brought, one line each. A file whose hash differs from the
- * manifest's is not written. Files that are there with the right hash are kept, so that a run continues where another one ended; a
- * source of which nothing is missing is not contacted. `report` gets a line for each source.
+ * Downloads every file of the manifest into `folder`, and returns the failures, one line each. A file whose hash differs from the
+ * manifest's is not written. Files with the right hash are kept, so that an interrupted run can be continued; a
+ * source without missing files is not contacted. `report` gets a line for each source.
  */
 export async function fetchCorpus(
   { sources, packages, carried }: Sources,
@@ -39,12 +39,12 @@ export async function fetchCorpus(
   const attempt = async (name: string, files: { to: string; sha256: string }[], bring: () => Promise<void> | void) => {
     const missing = files.filter((file) => !isThere(folder, file));
     if (missing.length === 0) {
-      report(`${name}: there already`);
+      report(`${name}: already present`);
       return;
     }
     try {
       await bring();
-      report(`${name}: brought ${missing.length}`);
+      report(`${name}: stored ${missing.length}`);
     } catch (error) {
       problems.push(`${name}: ${error instanceof Error ? error.message : error}`);
     }
@@ -93,7 +93,7 @@ function copyPackage({ name, version, files }: PackageSource, folder: string): v
   for (const file of files) storeBuilt(folder, file, readFileSync(join(dirname(manifest), file.path)));
 }
 
-/** Fetches a commit into a repository of its own, stores the files, and removes the repository; it stays where that fails. */
+/** Fetches a commit into a repository of its own, stores the files, and removes the repository; it is kept if that fails. */
 async function fetchRepository({ name, repository, commit, files }: GitSource, folder: string): Promise<void> {
   const directory = join(folder, '.git-sources', `${name}.git`);
   const git = (...args: string[]) => runGit(['-C', directory, ...args]);
@@ -101,7 +101,7 @@ async function fetchRepository({ name, repository, commit, files }: GitSource, f
     mkdirSync(directory, { recursive: true });
     await git('init', '--quiet', '--bare');
     await git('remote', 'add', 'origin', repository);
-    // Contents are fetched when they are read.
+    // Blobs are fetched when they are read.
     await git('config', 'remote.origin.promisor', 'true');
     await git('config', 'remote.origin.partialclonefilter', 'blob:none');
   }
@@ -115,21 +115,21 @@ async function fetchRepository({ name, repository, commit, files }: GitSource, f
   rmSync(directory, { recursive: true, force: true });
 }
 
-/** What git printed; throws with its last words if it fails. It never asks for a password. */
+/** What git printed; throws with the end of its stderr if it fails. It never asks for a password. */
 function runGit(args: string[]): Promise<Buffer> {
   const env = environmentWith({ GIT_TERMINAL_PROMPT: '0', GIT_DIR: undefined, LC_ALL: 'C' });
   const child = spawn('git', args, { env, stdio: ['ignore', 'pipe', 'pipe'], timeout: GIT_MS });
   const chunks: Buffer[] = [];
-  let words = '';
+  let stderr = '';
   child.stdout.on('data', (chunk: Buffer) => chunks.push(chunk));
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
-    words = (words + text).slice(-1_000);
+    stderr = (stderr + text).slice(-1_000);
   });
   return new Promise((resolve, reject) => {
     child.once('error', (error) => reject(new Error(`git could not be started: ${error.message}`)));
     child.once('close', (code) => {
       if (code === 0) resolve(Buffer.concat(chunks));
-      else reject(new Error(`git ${args[2]}: ${words.trim() || `exit code ${code}`}`));
+      else reject(new Error(`git ${args[2]}: ${stderr.trim() || `exit code ${code}`}`));
     });
   });
 }

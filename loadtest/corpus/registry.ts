@@ -9,7 +9,7 @@ import { publicSuffixes } from './public-suffixes.ts';
 import { taxonomy } from './taxonomy.ts';
 import { vastDocuments } from './vast-documents.ts';
 
-/** Everything that is scored, in this order. */
+/** All corpora, in the order in which they run. */
 export const CORPORA: readonly Corpus[] = [
   behaviorPages,
   creatives,

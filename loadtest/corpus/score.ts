@@ -1,15 +1,15 @@
 import type { CorpusCase } from './corpus.ts';
 
-/** What one run of a case found. */
+/** The result of one run of a case. */
 export type Outcome = { subject: string; name: string; expected: string[]; found: string[] };
 
 /**
- * How well one subject was found: of all that was expected how much was found (0 to 1, null = nothing was), how many runs found
- * something else, and the cases whose runs did not agree.
+ * The score of one subject. `recall`: the share of the expected slugs that were found, 0 to 1 (null: none were expected). `falsePositives`:
+ * runs that found an unexpected slug. `flaky`: cases whose runs differ.
  */
 export type Score = { subject: string; runs: number; recall: number | null; falsePositives: number; flaky: string[] };
 
-/** The scores by subject, in the order in which subjects came. Pure. */
+/** The scores of all subjects, in the order of their first outcome. Pure. */
 export function scoresOf(outcomes: Outcome[]): Score[] {
   return [...Map.groupBy(outcomes, ({ subject }) => subject)].map(([subject, own]) => {
     const wanted = own.reduce((sum, { expected }) => sum + expected.length, 0);
@@ -31,7 +31,7 @@ const agree = (runs: Outcome[]): boolean => new Set(runs.map(({ found }) => [...
 export async function runCases(
   cases: CorpusCase[],
   { times, atOnce }: { times: number; atOnce: number },
-  tell: (outcome: Outcome) => void = () => undefined,
+  report: (outcome: Outcome) => void = () => undefined,
 ): Promise<Outcome[]> {
   const queue = Array.from({ length: times }, () => cases).flat();
   const outcomes: Outcome[] = [];
@@ -41,14 +41,14 @@ export async function runCases(
       const found = await next.run().catch((error) => [`error: ${error}`]);
       const outcome = { subject, name, expected, found };
       outcomes.push(outcome);
-      tell(outcome);
+      report(outcome);
     }
   };
   await Promise.all(Array.from({ length: atOnce }, take));
   return outcomes;
 }
 
-/** What an outcome lacks or has in excess, in words; '' = it is as expected. Pure. */
+/** The missing and the unexpected slugs of an outcome in words; '': it is as expected. Pure. */
 export function describeFault({ subject, name, expected, found }: Outcome): string {
   const lacks = expected.filter((slug) => !found.includes(slug)).map((slug) => `lacks ${slug}`);
   const extra = found.filter((slug) => !expected.includes(slug)).map((slug) => `has ${slug}`);

@@ -8,7 +8,7 @@ const DATA = corpusData('taxonomy');
 const HEADER_ROWS = 2;
 const FIRST_TIER = 3;
 
-/** What version 3.1 changed: a category that 3.0 does not have, and the spelling of one. */
+/** The changes of version 3.1: a new category, and the spelling of another one. */
 const CHANGED_IN_3_1: Record<string, string[]> = { '700': [], '388': ['Politics/Political Issues & policy'] };
 
 /** A category by its id and its path, tiers joined by `/`. */

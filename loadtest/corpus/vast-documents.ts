@@ -11,7 +11,7 @@ const SPOT = join(import.meta.dirname, '../../infra/demo/web/video.adserver.exam
 /** The base URL that the documents use for their own files. */
 const FOLDERS = ['', 'static/', 'static/special-cases/', 'test/webdriver/content/canned_ads/'];
 
-/** A document with what another parser made of it; `video` null: it has no ad. */
+/** A document with the result of another parser; `video` null: it has no ad. */
 type Expected = {
   file: string;
   class: string;
@@ -81,7 +81,7 @@ function outcomeOf(expected: Expected, all: Expected[]): string[] {
   ];
 }
 
-/** Of several ads the standard lets a player choose; another parser's first one need not be played. */
+/** Of several ads the standard lets a player choose, so the first ad of the other parser need not be played. */
 const isChoice = (expected: Expected): boolean => expected.class === 'adpod-or-buffet';
 
 /** The document that an ad comes from, or the failure of the scan. */
@@ -97,7 +97,7 @@ function endOf(expected: Expected, all: Expected[]): Expected | string {
   return last && last !== expected ? endOf(last, all) : expected;
 }
 
-/** The same of what was captured. The media file is one of the document's, or none where it has none. */
+/** The actual outcome in the same form. The media file is one of the document's, or none if it has none. */
 function outcomeSeen(captured: Captured, expected: Expected, all: Expected[]): string[] {
   if (captured.failure) return [captured.failure];
   const end = endOf(expected, all);

@@ -2,7 +2,7 @@ import type { Lease } from '@adsweep/shared/lease/messages.ts';
 import { CallRecorder, type CallTimes } from './call-times.ts';
 import { type NodeCall, simulateNode } from './simulated-node.ts';
 
-/** What a process of simulated nodes is to be; captures take between the two times, evenly spread. */
+/** The configuration of a process of simulated nodes; the durations of captures are uniformly distributed between the two times. */
 export type FleetPlan = {
   prefix: string;
   nodes: number;

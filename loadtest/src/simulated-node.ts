@@ -21,7 +21,7 @@ export type NodePlan = {
 };
 
 export type NodeCall = 'report' | 'acquire' | 'renew' | 'complete';
-/** Makes a call, and notes what it wants about it. */
+/** Makes a call and may record its duration or error. */
 export type TimedCall = <T>(call: NodeCall, make: () => Promise<T>) => Promise<T>;
 
 const CAPTURE = emptyCapture({
@@ -37,7 +37,7 @@ const REPORT: Omit<NodeReport, 'slots' | 'busy'> = {
 
 /**
  * Uses the node API as a real node does, until it is stopped: registers, reports itself, claims as many jobs as it has free slots, renews
- * each lease, and completes it after its time. A call that fails is left to the next one.
+ * each lease, and completes it after its time. After a failed call, the node continues with the next one.
  */
 export async function simulateNode(plan: NodePlan): Promise<never> {
   const { nodeId, slots, timed } = plan;

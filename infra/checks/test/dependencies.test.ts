@@ -23,8 +23,8 @@ function repository(test: TestContext, files: Record<string, string>): string {
   return root;
 }
 
-describe('packages that are imported', () => {
-  it('must be declared by the workspace that imports them, whoever else does', (test) => {
+describe('imported packages', () => {
+  it('an imported package must be declared by the workspace that imports it, even if another one declares it', (test) => {
     const root = repository(test, {
       'control-plane/package.json': manifest('control-plane', {
         dependencies: { koa: '1' },
@@ -55,7 +55,7 @@ const LOCKED = {
 };
 
 describe('vulnerabilities', () => {
-  /** Makes npm ask a registry that answers so. */
+  /** Makes npm query a registry with these responses. */
   async function registry(test: TestContext, status: number, advisories: object) {
     const versions = { '1.0.0': { name: 'left', version: '1.0.0' }, '2.0.0': { name: 'left', version: '2.0.0' } };
     const left = { name: 'left', 'dist-tags': { latest: '2.0.0' }, versions };
@@ -82,19 +82,19 @@ describe('vulnerabilities', () => {
     left: [{ id: 1, url: 'https://advisories.example/1', title: 'Left is wrong', severity, vulnerable_versions: '<2' }],
   });
 
-  it('of a high severity are breaches', async (test) => {
+  it('a vulnerability of high severity is a breach', async (test) => {
     await registry(test, 200, advisory('high'));
     assert.deepEqual(await knownVulnerabilities(repository(test, LOCKED)), {
       breaches: ['left <2: high: Left is wrong https://advisories.example/1'],
     });
   });
 
-  it('of a low severity are none', async (test) => {
+  it('a vulnerability of low severity is no breach', async (test) => {
     await registry(test, 200, advisory('low'));
     assert.deepEqual(await knownVulnerabilities(repository(test, LOCKED)), { breaches: [] });
   });
 
-  it('are not asked for where the registry does not list them, or no registry answers', async (test) => {
+  it('the check of vulnerabilities is skipped if the registry does not list them or does not answer', async (test) => {
     const root = repository(test, LOCKED);
     await registry(test, 405, {});
     assert.match(JSON.stringify(await knownVulnerabilities(root)), /skipped/);
@@ -104,7 +104,7 @@ describe('vulnerabilities', () => {
 });
 
 describe('the bill of materials', () => {
-  it('lists each package of the lock file in CycloneDX', async (test) => {
+  it('the bill of materials lists each package of the lock file in CycloneDX', async (test) => {
     const root = repository(test, LOCKED);
     assert.deepEqual(await billOfMaterials(root), { breaches: [] });
     const bill = JSON.parse(readFileSync(join(root, '.adsweep/sbom.cdx.json'), 'utf8'));
@@ -112,13 +112,13 @@ describe('the bill of materials', () => {
     assert.ok(bill.components.some((one: { purl: string }) => one.purl === 'pkg:npm/left@1.0.0'));
   });
 
-  it('is not written where there is no lock file', async (test) => {
+  it('without a lock file, no bill of materials is written', async (test) => {
     const root = repository(test, {});
     assert.match(JSON.stringify(await billOfMaterials(root)), /npm sbom: /);
     assert.ok(!existsSync(join(root, '.adsweep/sbom.cdx.json')));
   });
 
-  it('refuses a licence that is not in the list, and a package without a checksum', () => {
+  it('a licence that is not in the list and a package without a checksum are breaches', () => {
     const hashes = [{}];
     const part = (licenses: object[], more: object = { hashes }) =>
       componentBreaches({ 'bom-ref': 'a@1', licenses, ...more } as Parameters<typeof componentBreaches>[0]);

@@ -5,7 +5,7 @@ import { dirname, join, relative } from 'node:path';
 import { test } from 'node:test';
 import { checkDirections } from '../import-directions.ts';
 
-/** Writes a small tree, checks it and takes it away again. */
+/** Writes a small tree, checks it and deletes it. */
 function breaches(files: Record<string, string>): string[] {
   const root = mkdtempSync(join(tmpdir(), 'adsweep-directions-'));
   try {
@@ -27,7 +27,7 @@ function assertOneBreach(files: Record<string, string>, pattern: RegExp): void {
 
 const cp = 'control-plane/src';
 
-test('a tree that keeps to the drawing has no breach', () => {
+test('a tree that follows the import directions has no breach', () => {
   assert.deepEqual(
     breaches({
       'shared/src/ids.ts': 'export const newId = () => 1;\n',
@@ -68,7 +68,7 @@ test('a workspace must not import another one, neither by name nor by path', () 
   );
 });
 
-test('the embedded store is used by the platform of control-plane alone, and uses nothing of control-plane', () => {
+test('only the platform of control-plane may import the embedded store, which may import nothing of control-plane', () => {
   const engine = { 'control-plane/embedded-store/src/engine.ts': 'export const engine = 1;\n' };
   assertOneBreach(
     { ...engine, [`${cp}/scanning/scans/submit.ts`]: "import '@adsweep/embedded-store/engine.ts';\n" },
@@ -94,7 +94,7 @@ test('the bench may import the platform of control-plane and nothing else of it'
   );
 });
 
-test('a lower layer must not import a higher one, also not for a type, also not later', () => {
+test('a lower layer must not import a higher one, not even a type or dynamically', () => {
   const submit = { [`${cp}/scanning/scans/submit.ts`]: 'export type Scan = 1;\n' };
   const rule = /outbox\/emit.ts .* must not import .*scans\/submit.ts .* a higher layer/;
   assertOneBreach(
@@ -148,7 +148,7 @@ test('two folders must not import each other, at any depth', () => {
   assert.deepEqual(breaches(pair('proxy-router/test')), []);
 });
 
-test('a folder that is not in the drawing is a breach', () => {
+test('a folder without a layer is a breach', () => {
   assertOneBreach({ [`${cp}/misc/thing.ts`]: 'export const thing = 1;\n' }, /belongs to no layer/);
 });
 
@@ -164,7 +164,7 @@ test("another domain's store, routes and presenter are private to it", () => {
     );
 });
 
-test('a reserved package is refused everywhere but at its place', () => {
+test('a reserved package may be imported only by its listed files', () => {
   const places: [path: string, name: string][] = [
     [`${cp}/scanning/scans/submit.ts`, 'koa'],
     [`${cp}/scanning/scans/routes.ts`, '@koa/router'],
@@ -177,13 +177,13 @@ test('a reserved package is refused everywhere but at its place', () => {
     assertOneBreach({ [path]: `import type { X } from '${name}';\n` }, new RegExp(`must not import ${name};`));
 });
 
-test('infra does without packages', () => {
+test('infra must not import packages', () => {
   assertOneBreach(
     { 'infra/farm/start.ts': "import { WebSocket } from 'ws';\n" },
     /infra uses Node.js and shared alone/,
   );
 });
 
-test('an index that is no registry is refused', () => {
+test('an index that is no registry is a breach', () => {
   assertOneBreach({ 'shared/src/urls/index.ts': 'export const a = 1;\n' }, /no registry/);
 });

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { importsOf, packageOf, workspaces } from '../read-imports.ts';
 
-test('every form of import is seen', () => {
+test('every form of import is found', () => {
   const text = [
     "import 'a';",
     "import b from 'b';",
@@ -23,17 +23,17 @@ test('every form of import is seen', () => {
   assert.deepEqual(importsOf(text), ['a', 'b', 'c', 'd', 'e', 'g', 'i', 'j', 'k', 'l']);
 });
 
-test('what only looks like an import is not one', () => {
+test('text that resembles an import is not counted', () => {
   assert.deepEqual(importsOf("export const from = 'a';\nexport { b };\nconst c = 'import';\n  // import 'd';\n"), []);
 });
 
-test('a package is named without the path inside it', () => {
+test('the package of an import is its name without the path inside', () => {
   assert.equal(packageOf('@koa/router/types'), '@koa/router');
   assert.equal(packageOf('typebox/compile'), 'typebox');
   assert.equal(packageOf('node:fs/promises'), 'node:fs');
 });
 
-test('the known workspaces are those of package.json', () => {
+test('the listed workspaces are those of package.json', () => {
   const { workspaces: declared } = JSON.parse(readFileSync(join(import.meta.dirname, '../../../package.json'), 'utf8'));
   assert.deepEqual([...workspaces].sort(), declared.sort());
 });

@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path';
 import { after, describe, test } from 'node:test';
 import { untilGone } from '../../bootstrap/test/processes.ts';
 
-/** A checkout with nothing in it but the runner and these test files. */
+/** A checkout that contains only the runner and these test files. */
 function checkout(files: Record<string, string>): string {
   const root = mkdtempSync(join(tmpdir(), 'adsweep-tests-'));
   after(() => rmSync(root, { recursive: true }));
@@ -41,7 +41,7 @@ const failing = "test('water is dry', () => { throw new Error('it is not'); });"
 
 // Most of them wait for a limit.
 describe('npm test', { concurrency: 4 }, () => {
-  test('all workspaces are run, files with browsers last, and the totals are those of both passes', async () => {
+  test('npm test runs all workspaces, files with browsers last, and prints the totals of both passes', async () => {
     const root = checkout({
       'browser-node/test/a.e2e.test.ts': passing,
       'shared/test/deep/b.test.ts': passing,
@@ -57,7 +57,7 @@ describe('npm test', { concurrency: 4 }, () => {
     assert.match(readFileSync(join(root, '.tools/log/tests.txt'), 'utf8'), /water is wet/);
   });
 
-  test('--quick leaves out the files that start a browser, and tells how many; no other file finds one', async () => {
+  test('--quick omits the files that start a browser and prints their number; other files find no browser', async () => {
     const root = checkout({
       'shared/test/a.test.ts': findsBrowser(false),
       'browser-node/test/a.e2e.test.ts': findsBrowser(true),
@@ -84,7 +84,7 @@ describe('npm test', { concurrency: 4 }, () => {
     assert.match(empty.output, /no test file found/);
   });
 
-  test('words narrow the run to files, folders, globs or names of tests', async () => {
+  test('arguments limit the run to files, folders, globs or test names', async () => {
     const root = checkout({
       'shared/test/wet.test.ts': passing,
       'shared/test/dry.test.ts': failing,
@@ -115,7 +115,7 @@ describe('npm test', { concurrency: 4 }, () => {
   };
 
   for (const [what, text] of Object.entries(outlivesItsLimit))
-    test(`a file that does not end in time is killed and named, and the rest runs: ${what}`, {
+    test(`a test file beyond its time limit is killed and named, and the others run: ${what}`, {
       timeout: 60_000,
     }, async () => {
       const root = checkout({ 'shared/test/hangs.test.ts': text, 'shared/test/well.test.ts': passing });
@@ -127,7 +127,7 @@ describe('npm test', { concurrency: 4 }, () => {
       if (child) await untilGone(Number(child[1]));
     });
 
-  test('a test that does not end in time is named', async () => {
+  test('a test beyond its time limit is named', async () => {
     const waits = "test('waits', () => { setTimeout(() => {}, 3_000); return new Promise(() => {}); });";
     const { status, output } = await runTests(checkout({ 'shared/test/a.test.ts': waits }), '--test-timeout=200');
     assert.equal(status, 1, output);
@@ -135,7 +135,7 @@ describe('npm test', { concurrency: 4 }, () => {
     assert.match(output, /timed out after 200ms/);
   });
 
-  test('a run that does not end in time is stopped, with what was still running', async () => {
+  test('a run beyond its time limit is stopped and its running files are named', async () => {
     const hangs = 'setInterval(() => {}, 1000);';
     const { status, output } = await runTests(checkout({ 'shared/test/hangs.test.ts': hangs }), '--run-timeout=1000');
     assert.equal(status, 1, output);
@@ -143,7 +143,7 @@ describe('npm test', { concurrency: 4 }, () => {
     assert.match(output, /hangs\.test\.ts/);
   });
 
-  test('what a file leaves running when it ends well is ended with it', async () => {
+  test('processes that a passing test file leaves behind are killed', async () => {
     const leaves =
       "import { spawn } from 'node:child_process';\nconst left = spawn('sleep', ['600'], { stdio: 'ignore' });\n" +
       "left.unref();\ntest('left ' + left.pid, () => {});";
@@ -152,7 +152,7 @@ describe('npm test', { concurrency: 4 }, () => {
     await untilGone(Number(output.match(/left (\d+)/)![1]));
   });
 
-  test('an unknown option is refused', async () => {
+  test('an unknown option of npm test is refused', async () => {
     const { status, output } = await runTests(checkout({ 'shared/test/a.test.ts': passing }), '--file-timout=1');
     assert.equal(status, 1);
     assert.match(output, /Unknown option '--file-timout'/);

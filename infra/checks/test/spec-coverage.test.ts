@@ -12,7 +12,7 @@ const contract = [
   'prose',
 ].join('\n');
 
-test('rules are read with their numbers, and those that are not served yet are known', () => {
+test('rules are read with their numbers, and those marked as later are recognized', () => {
   assert.deepEqual(readRules(contract), [
     { id: '4', text: 'Operations', later: false },
     { id: '4.1', text: 'A rule on two lines.', later: false },
@@ -20,7 +20,7 @@ test('rules are read with their numbers, and those that are not served yet are k
   ]);
 });
 
-test('a test cites the rules that its name begins with', () => {
+test('a test cites the rules whose numbers its name begins with', () => {
   const source =
     "test('§4.1 §4.2 it holds', run);\n  it(\n    '§4.1 it holds again', run);\ntest('no rule, § or 4.1', run);";
   assert.deepEqual(readCitations('a.test.ts', source), [
@@ -30,7 +30,7 @@ test('a test cites the rules that its name begins with', () => {
   ]);
 });
 
-test('a citation of a rule that is not there, and a number given twice, are problems', () => {
+test('a citation of a missing rule and a duplicate rule number are problems', () => {
   const rules = readRules(`${contract}\n- §4.1 Once more.`);
   const citations = [{ id: '9.9', file: 'a.test.ts', name: 'it holds' }];
   assert.deepEqual(citationProblems(rules, citations), [
@@ -39,7 +39,7 @@ test('a citation of a rule that is not there, and a number given twice, are prob
   ]);
 });
 
-test('the report shows each rule with its tests and counts those that are held', () => {
+test('the report shows each rule with its tests and counts the tested ones', () => {
   const report = coverageReport(readRules(contract), [{ id: '4.1', file: 'a.test.ts', name: 'it holds' }]);
   assert.match(report, /✔ §4\.1 A rule on two lines\.\n {6}a\.test\.ts: it holds/);
   assert.match(report, /1 of 1 rules that are served have a test; 1 are not served yet\./);
@@ -48,7 +48,7 @@ test('the report shows each rule with its tests and counts those that are held',
   assert.match(coverageReport(readRules(contract), []), /✘ §4 Operations\n✘ §4\.1/);
 });
 
-test('the tests of this repository cite rules of its contract', () => {
+test('all rules cited by the tests of this repository exist in its contract', () => {
   const { rules, citations } = readCoverage(join(import.meta.dirname, '../../..'));
   assert.deepEqual(citationProblems(rules, citations), []);
   assert.ok(citations.length > 0);

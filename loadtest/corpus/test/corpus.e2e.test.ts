@@ -12,7 +12,7 @@ describe('the corpus of behaviours', () => {
   after(() => corpus.close());
 
   // `npm run corpus` runs all of them, ten times each.
-  it('scores a page of each subject with its tags, and a harmless look-alike without any', async () => {
+  it('one page of each behaviour gets its expected tags, and one harmless look-alike gets none', async () => {
     const hasTags = ({ expected }: CorpusCase) => expected.length > 0;
     const chosen = [...Map.groupBy(corpus.cases, ({ subject }) => subject).values()].flatMap((cases) => [
       ...cases.filter(hasTags).slice(0, 1),
@@ -22,7 +22,7 @@ describe('the corpus of behaviours', () => {
     assert.deepEqual(outcomes.map(describeFault).filter(Boolean), []);
   });
 
-  it('has a page with each behaviour, and a harmless look-alike', () => {
+  it('every behaviour has a page that shows it and a harmless look-alike', () => {
     for (const [subject, cases] of Map.groupBy(corpus.cases, (one) => one.subject)) {
       assert.ok(
         cases.some(({ expected }) => expected.includes(subject)),

@@ -67,7 +67,7 @@ describe('npm run corpus -- fetch', () => {
   it('writes the files of a commit byte for byte, and builds sets from them', async (test) => {
     const { source, built } = repository(test);
     const folder = temporaryFolder(test);
-    assert.deepEqual(await run(only(source), folder), { lines: ['samples: brought 2'], problems: [] });
+    assert.deepEqual(await run(only(source), folder), { lines: ['samples: stored 2'], problems: [] });
     assert.equal(readFileSync(join(folder, 'vast/xml/one.xml'), 'utf8'), VAST);
     assert.equal(readFileSync(join(folder, 'requests.json'), 'utf8'), built);
   });
@@ -89,7 +89,7 @@ describe('npm run corpus -- fetch', () => {
     assert.deepEqual(problems, [
       `wrong: vast/xml/one.xml has the SHA-256 ${sha256(VAST)}, not ${sha256('something else')}`,
     ]);
-    assert.deepEqual(lines, ['samples: brought 1']);
+    assert.deepEqual(lines, ['samples: stored 1']);
     assert.ok(!existsSync(join(folder, 'vast/xml/one.xml')));
   });
 
@@ -103,9 +103,9 @@ describe('npm run corpus -- fetch', () => {
     const without = await run(only(source), folder);
     assert.match(without.problems.join(), /^samples: git fetch: .*does not appear to be a git repository/s);
     renameSync(`${origin}-away`, origin);
-    assert.deepEqual(await run(only(source), folder), { lines: ['samples: brought 1'], problems: [] });
+    assert.deepEqual(await run(only(source), folder), { lines: ['samples: stored 1'], problems: [] });
     renameSync(origin, `${origin}-away`);
-    assert.deepEqual(await run(only(source), folder), { lines: ['samples: there already'], problems: [] });
+    assert.deepEqual(await run(only(source), folder), { lines: ['samples: already present'], problems: [] });
   });
 
   it('replaces a file that was changed', async (test) => {
@@ -113,7 +113,7 @@ describe('npm run corpus -- fetch', () => {
     const folder = temporaryFolder(test);
     await run(only(source), folder);
     writeFileSync(join(folder, 'vast/xml/one.xml'), 'changed');
-    assert.deepEqual(await run(only(source), folder), { lines: ['samples: brought 1'], problems: [] });
+    assert.deepEqual(await run(only(source), folder), { lines: ['samples: stored 1'], problems: [] });
     assert.equal(readFileSync(join(folder, 'vast/xml/one.xml'), 'utf8'), VAST);
   });
 });

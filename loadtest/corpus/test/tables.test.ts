@@ -6,11 +6,11 @@ import { publicSuffixes } from '../public-suffixes.ts';
 import { describeFault, runCases } from '../score.ts';
 import { taxonomy } from '../taxonomy.ts';
 
-describe('the tables of names and signatures', () => {
+describe('corpora that need no browser', () => {
   for (const corpus of [taxonomy, adNetworks, publicSuffixes, exploitKits])
-    it(`agree with all cases of the corpus ${corpus.name}`, async (test) => {
+    it(`every case of the corpus ${corpus.name} has its expected outcome`, async (test) => {
       const open = await corpus.open();
-      if (!open) return test.skip('its data is missing');
+      if (!open) return test.skip('its data are missing');
       try {
         const outcomes = await runCases(open.cases, { times: 1, atOnce: 1 });
         assert.deepEqual(outcomes.map(describeFault).filter(Boolean), []);
