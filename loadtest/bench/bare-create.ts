@@ -6,7 +6,7 @@ import { announceReady } from '@adsweep/shared/service/announce-ready.ts';
 import { createLogger } from '@adsweep/shared/service/logger.ts';
 import { AddressPolicy } from '@adsweep/shared/urls/address-policy.ts';
 import Koa from 'koa';
-import { compileCheck } from '../../control-plane/src/http/validate.ts';
+import { compileValidator } from '../../control-plane/src/http/validate.ts';
 import { openStore } from '../../control-plane/src/platform/store.ts';
 import { catalogueReader } from '../../control-plane/src/reference/catalogue/mirror-catalogue.ts';
 import { filterKeysOf } from '../../control-plane/src/scan/filter-keys.ts';
@@ -27,7 +27,7 @@ await scanStore(store).createIndexes();
 const scans = store.collection<StoredScan>('scans');
 const catalogue = await catalogueReader(routerUrl, token)();
 const addresses = new AddressPolicy([]);
-const check = compileCheck(ScanInSchema, 'body');
+const check = compileValidator(ScanInSchema, 'body');
 const campaign = { hasCampaign: true, hasRun: true };
 const options = { organizationId: 'organization', priceMicros: 10_000 };
 

@@ -1,7 +1,7 @@
 import type { Issue } from '@adsweep/shared/validation/issue.ts';
 import { codeOf, ERRORS, type ErrorCode } from './errors.ts';
 
-/** Maximum number of problems in a response, so that a hostile body cannot make it large. */
+/** Maximum number of issues in a response, so that a hostile body cannot make it large. */
 const ITEMS_MAX = 100;
 
 /** An error response: `detail` is for the client, `cause` is only logged. */
@@ -26,7 +26,7 @@ export class ApiError extends Error {
   }
 }
 
-/** A 422 with the first hundred issues, and one about the number of further ones. `isWhole` false: there are more than `issues`. */
+/** A 422 with the first hundred issues, and one with the number of the others. `isWhole` false: `issues` are not all. */
 export function refused(issues: Issue[], isWhole = true): ApiError {
   if (issues.length <= ITEMS_MAX && isWhole) return new ApiError(codeOf(issues), issues);
   const shown = issues.slice(0, ITEMS_MAX);
@@ -35,5 +35,5 @@ export function refused(issues: Issue[], isWhole = true): ApiError {
   return new ApiError(codeOf(issues), [...shown, { loc: ['body'], msg, type: 'too_many_problems', ctx: {} }]);
 }
 
-/** A 404 for `what`, such as `scan`. The same for items of other organizations. */
+/** A 404 for `what`, such as `scan`. Items of other organizations get the same response. */
 export const notFound = (what: string): ApiError => new ApiError('not_found', `There is no such ${what}.`);

@@ -5,7 +5,7 @@ export type DayRange = { date_from?: string | undefined; date_to?: string | unde
 
 const DAY_MS = 86_400_000;
 
-/** What is wrong with a range of days in a query: an unknown timezone, or a beginning after the end. */
+/** The issues of a range of days in a query: an unknown timezone, or a first day after the last. */
 export function dayRangeIssues({ date_from, date_to, timezone }: DayRange): Issue[] {
   const issues: Issue[] = [];
   if (timezone !== undefined && !isTimezone(timezone)) {
@@ -19,7 +19,7 @@ export function dayRangeIssues({ date_from, date_to, timezone }: DayRange): Issu
   return issues;
 }
 
-/** The moments a range of days begins at (`$gte`) and ends before (`$lt`); null where no bound is given. */
+/** The range as times: its start (`$gte`) and its exclusive end (`$lt`); null without bounds. */
 export function momentsOf({ date_from, date_to, timezone = 'UTC' }: DayRange): { $gte?: Date; $lt?: Date } | null {
   if (date_from === undefined && date_to === undefined) return null;
   return {
@@ -32,16 +32,16 @@ function dayAfter(date: string): string {
   return new Date(Date.parse(`${date}T00:00:00Z`) + DAY_MS).toISOString().slice(0, 10);
 }
 
-/** The first moment of a day in a timezone: midnight, or the end of the gap where the clocks skip it. */
+/** The first moment of a day in a timezone: midnight, or the end of the gap if a clock change skips midnight. */
 function startOfDay(date: string, timezone: string): Date {
   const utc = Date.parse(`${date}T00:00:00Z`);
   const guess = utc - offsetAt(utc, timezone);
   const start = utc - offsetAt(guess, timezone);
-  // Where the two differ the clocks change in between; the later moment is on the day, the earlier may be on the day before.
+  // If the two differ, the clocks change in between; the later moment is on the day, the earlier may be on the day before.
   return new Date(localDay(start, timezone) === date ? start : Math.max(guess, start));
 }
 
-/** How far the local clock is ahead of UTC at a moment, in milliseconds. */
+/** The offset of the local time from UTC at a moment, in milliseconds; positive east of Greenwich. */
 function offsetAt(moment: number, timezone: string): number {
   const parts = new Intl.DateTimeFormat('en-US', {
     timeZone: timezone,

@@ -1,7 +1,7 @@
 import { bearerCredential } from '@adsweep/shared/service/bearer.ts';
 import { ApiError } from './api-error.ts';
 
-/** The caller of a request: every query of a store names this organization first. */
+/** The authenticated caller of a request. Every query of a store filters by this organization first. */
 export type Caller = {
   organizationId: string;
   keyId: string;
@@ -10,10 +10,10 @@ export type Caller = {
   expiresAt: Date | null;
 };
 
-/** Whether this is the operator's key, which alone may manage organizations and what belongs to all of them. */
+/** Whether this is the operator's key: the only one that can manage organizations and what they share. */
 export const isOperator = ({ permissions }: Caller): boolean => permissions.has('organizations.manage');
 
-/** What a key may do. Write does not imply read. */
+/** The permissions of keys. Write does not imply read. */
 export const PERMISSIONS = [
   'scans.read',
   'scans.write',
@@ -34,31 +34,31 @@ export const PERMISSIONS = [
   'organizations.manage',
 ] as const;
 
-/** What only the operator's key may do. */
+/** Permissions that only the operator's key has. */
 const OPERATOR_ONLY: readonly string[] = ['organizations.manage', 'fleet.manage', 'fleet.read'];
 
 export type Permission = (typeof PERMISSIONS)[number];
 
-/** What a key can do within its organization. */
+/** The permissions that a key of any organization can have. */
 export const ORGANIZATION_PERMISSIONS: Permission[] = PERMISSIONS.filter((one) => !OPERATOR_ONLY.includes(one));
 
 /**
- * What a route asks of its caller: a permission, `any` valid key, or `none`. In the node API: a `join` token, the credential of a
- * `node`, or the token of a `lease`.
+ * What a route requires: a permission, `any` valid key, or `none`. In the node API: a `join` token, the credential of a `node`, or the
+ * token of a `lease`.
  */
 export type RoutePermission = Permission | 'any' | 'none' | 'join' | 'node' | 'lease';
 
-/** Sets headers of the answer, whatever it will be. */
+/** Sets headers of the response, also of an error. */
 export type SetHeaders = (headers: Record<string, string>) => void;
 
-/** Whose key this is; null for a key that is unknown, revoked or expired. */
+/** Finds the caller with a key; null if the key is unknown, revoked or expired. */
 export type FindCaller = (key: string, setHeaders: SetHeaders) => Promise<Caller | null>;
 
 const REALM = 'Bearer realm="adsweep"';
 
 /**
- * Lets a request in: the caller of a bearer key (RFC 6750) that has `permission`. Throws 401 without a valid key and 403 naming the
- * permission that is missing.
+ * Authenticates a request by its bearer key (RFC 6750) and checks `permission`. Throws 401 without a valid key, and 403 with the name of
+ * the missing permission.
  */
 export async function authenticate(
   find: FindCaller,

@@ -22,8 +22,8 @@ const kept = { br: new WeakMap<Buffer, Promise<Buffer>>(), gzip: new WeakMap<Buf
 
 /**
  * Compresses texts of at least 1,400 bytes in 200 responses to GET and HEAD, for clients that accept `br` or `gzip`; streams are sent as they
- * are. Responses to other methods are never compressed, nor those that set a cookie or say `no-transform`: where a secret such as a new key
- * stands in a response together with text that an attacker chooses, its length would reveal the secret (BREACH).
+ * are. Responses to other methods are never compressed, nor those with a cookie or `no-transform`: if a response contains a secret, such as a
+ * new key, together with text that an attacker chooses, its compressed length can reveal the secret (BREACH).
  */
 export function compress(): Middleware {
   return async (context, next) => {
@@ -33,7 +33,7 @@ export function compress(): Middleware {
     const body = compressibleBody(context);
     if (!body) return;
     context.vary('Accept-Encoding');
-    // Clients list all that they accept alike, often with gzip first; brotli is smaller.
+    // Clients list the encodings without preference, often gzip first; brotli is smaller.
     const encoding = ENCODINGS.find((name) => context.acceptsEncodings(name) === name);
     if (!encoding) return;
     const type = header(context, 'Content-Type');
@@ -45,7 +45,7 @@ export function compress(): Middleware {
   };
 }
 
-/** The body as bytes; null where it must not or need not be compressed. */
+/** The body as bytes; null if it must not or need not be compressed. */
 function compressibleBody(context: Context): Buffer | null {
   const isExcluded =
     context.status !== 200 ||
@@ -58,7 +58,7 @@ function compressibleBody(context: Context): Buffer | null {
   return bytes && bytes.length >= BYTES_MIN ? bytes : null;
 }
 
-/** A header of the response as far as it is set; '' if it is not. */
+/** A header of the response; '' if it is not set. */
 const header = ({ res }: Context, name: string): string => String(res.getHeader(name) ?? '');
 
 function bytesOf(body: unknown): Buffer | null {
@@ -76,7 +76,7 @@ function encode(encoding: Encoding, body: Buffer): Promise<Buffer> {
   return encoded;
 }
 
-/** A 304 has the tag and the `Vary` of the 200 that the client has: the weak tag where it names that one. */
+/** A 304 repeats the `Vary` and the ETag of the 200 that the client has: the weak tag if `If-None-Match` contains that. */
 function keepWeakTag(context: Context): void {
   context.vary('Accept-Encoding');
   const tag = header(context, 'ETag');

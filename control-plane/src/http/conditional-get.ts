@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { ByteRange } from '../platform/object-store.ts';
 import type { Answer } from './route.ts';
 
-/** `answer` under `etag` (with its quotes), or 304 if the client has that version (RFC 9110 13.1.2). */
+/** Adds `etag` (including its quotes) to `answer`; 304 if the client already has that version (RFC 9110 13.1.2). */
 export function conditional(headers: IncomingHttpHeaders, etag: string, answer: Answer): Answer {
   const tagged = { ...answer.headers, ETag: etag };
   return matches(headers['if-none-match'], etag) ? { status: 304, headers: tagged } : { ...answer, headers: tagged };

@@ -7,7 +7,7 @@ import { allowOnly, READ_METHODS } from './serve-routes.ts';
 
 const BUNDLE = dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'));
 
-/** Nothing but our own files may load or run in the page. */
+/** Only files of this service may load or run in the page. */
 const POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -30,7 +30,7 @@ const PAGE = `<!doctype html>
 <link rel="stylesheet" href="/docs/page.css">
 </head>
 <body>
-<noscript>This page needs scripts. The document it shows is at <a href="/api/v1/openapi.json">/api/v1/openapi.json</a>.</noscript>
+<noscript>This page needs scripts. The OpenAPI document is at <a href="/api/v1/openapi.json">/api/v1/openapi.json</a>.</noscript>
 <main id="reference"></main>
 <script src="/docs/swagger-ui-bundle.js"></script>
 <script src="/docs/page.js"></script>
@@ -83,7 +83,7 @@ const FILES: Record<string, File> = {
   '/docs/favicon-32x32.png': { type: 'image/png' },
 };
 
-/** The reference as a page at `/docs`, drawn by Swagger UI from `/api/v1/openapi.json`; every file comes from here. */
+/** Serves the API reference at `/docs`: Swagger UI, which reads `/api/v1/openapi.json`. The page loads no file from another host. */
 export function serveDocs(): Middleware {
   return async (context, next) => {
     const path = context.path === '/docs/' ? '/docs' : context.path;

@@ -1,14 +1,14 @@
 import type { Issue } from '@adsweep/shared/validation/issue.ts';
 
 /**
- * Every code an answer can carry: its status and what `detail` is: `text`, or `items` for field errors (spec 2.4, 7).
- * `means` is for readers of the documentation.
+ * All error codes: the HTTP status, and whether `detail` is a `text` or `items` about fields (spec 2.4, 7). `means` is the explanation in
+ * the API reference.
  */
 export const ERRORS = {
   validation_error: {
     status: 422,
     detail: 'items',
-    means: 'Fields are missing, unknown, of the wrong form or do not go together.',
+    means: 'Fields are missing, unknown, invalid or mutually exclusive.',
   },
   'scanning.unsupported_country_code': { status: 422, detail: 'items', means: 'No exit serves this country.' },
   'scanning.unknown_emulator_id': { status: 422, detail: 'items', means: 'There is no such device emulator.' },
@@ -37,31 +37,31 @@ export const ERRORS = {
     detail: 'text',
     means: 'The first request with this Idempotency-Key is still running.',
   },
-  unauthorized: { status: 401, detail: 'text', means: 'There is no credential, or it is not valid.' },
-  forbidden: { status: 403, detail: 'text', means: 'The credential lacks the permission that the text names.' },
+  unauthorized: { status: 401, detail: 'text', means: 'The credential is missing or not valid.' },
+  forbidden: { status: 403, detail: 'text', means: 'The credential lacks the permission named in `detail`.' },
   rate_limited: {
     status: 429,
     detail: 'text',
     means: 'The organization has used up its requests of this minute, or is sending too many large bodies at once.',
   },
   not_found: { status: 404, detail: 'text', means: 'It does not exist, or it belongs to another organization.' },
-  method_not_allowed: { status: 405, detail: 'text', means: 'The path exists, with other methods.' },
-  request_too_large: { status: 413, detail: 'text', means: 'The body is larger than the operation takes.' },
-  range_not_satisfiable: { status: 416, detail: 'text', means: 'The file has no byte in the range.' },
+  method_not_allowed: { status: 405, detail: 'text', means: 'The path exists, but does not support this method.' },
+  request_too_large: { status: 413, detail: 'text', means: 'The body is larger than the operation allows.' },
+  range_not_satisfiable: { status: 416, detail: 'text', means: 'The requested range is outside the file.' },
   url_too_long: { status: 414, detail: 'text', means: 'The URL has more than 24,576 characters.' },
-  headers_too_large: { status: 431, detail: 'text', means: 'The line and headers have more than 48 KiB together.' },
-  bad_request: { status: 400, detail: 'text', means: 'What arrived is not an HTTP request.' },
-  request_timeout: { status: 408, detail: 'text', means: 'The request did not arrive in time.' },
-  unsupported_media_type: { status: 415, detail: 'text', means: 'The body is compressed; send it as it is.' },
+  headers_too_large: { status: 431, detail: 'text', means: 'The request line and headers are larger than 48 KiB.' },
+  bad_request: { status: 400, detail: 'text', means: 'The request is not valid HTTP.' },
+  request_timeout: { status: 408, detail: 'text', means: 'The request did not arrive completely in time.' },
+  unsupported_media_type: { status: 415, detail: 'text', means: 'The body is compressed; send it uncompressed.' },
   internal_error: {
     status: 500,
     detail: 'text',
-    means: 'Something went wrong on our side; the log has it under the request id.',
+    means: 'An internal error; the log of the service has its cause under the request id.',
   },
   'account.key_of_settings': {
     status: 409,
     detail: 'text',
-    means: 'The key comes from the settings of the service; it is changed there.',
+    means: 'The key is defined by the settings of the service and can only be changed there.',
   },
   'account.too_many_roles': {
     status: 409,
@@ -71,7 +71,7 @@ export const ERRORS = {
   'billing.suspended': {
     status: 403,
     detail: 'text',
-    means: 'The organization is not active: it can read what it has and cannot create anything.',
+    means: 'The organization is not active: it can read its data but create nothing.',
   },
   'billing.quota_exhausted': {
     status: 403,
@@ -91,7 +91,7 @@ export const ERRORS = {
   'checking.system_slug_reserved': {
     status: 422,
     detail: 'items',
-    means: 'The system has a tag of this slug.',
+    means: 'The slug belongs to a system tag.',
   },
   'checking.tag_in_use': {
     status: 409,
@@ -116,27 +116,27 @@ export const ERRORS = {
   'checking.rule_test_batch_in_progress': {
     status: 429,
     detail: 'text',
-    means: 'The organization has a batch of rule tests under way.',
+    means: 'The organization already has a batch of rule tests running.',
   },
   'checking.rule_test_batch_timed_out': {
     status: 504,
     detail: 'text',
-    means: 'The scans of a batch could not be read before its deadline; no rule was run.',
+    means: 'The scans of the batch could not be read before its deadline; no rule was run.',
   },
   'checking.rule_test_timed_out': {
     status: 504,
     detail: 'text',
-    means: 'The rule hit its own time limit on this scan.',
+    means: 'The rule exceeded its time limit on this scan.',
   },
   'checking.scan_not_finished': {
     status: 409,
     detail: 'text',
-    means: 'The scan is not finished, or its evidence is no longer kept.',
+    means: 'The scan is not finished, or its evidence has been removed.',
   },
   'lease.lost': {
     status: 409,
     detail: 'text',
-    means: 'This lease may no longer write the scan; stop reporting on it.',
+    means: 'The lease has ended and can no longer change the scan; stop reporting on it.',
   },
   'node.blocked': {
     status: 403,
@@ -146,18 +146,18 @@ export const ERRORS = {
   'storage.full': {
     status: 503,
     detail: 'text',
-    means: 'There is no space left to store this; nothing was kept. Try again later.',
+    means: 'The storage is full; nothing was stored. Try again later.',
   },
   unavailable: {
     status: 503,
     detail: 'text',
-    means: 'A component that this needs is temporarily unavailable; try again shortly.',
+    means: 'A component that the operation needs is temporarily unavailable; try again shortly.',
   },
 } as const satisfies Record<string, { status: number; detail: 'items' | 'text'; means: string }>;
 
 export type ErrorCode = keyof typeof ERRORS;
 
-/** Types of field errors whose answer has a `code` of its own (spec 7.1); all others share `validation_error`. */
+/** The types of field errors that have their own `code` (spec 7.1); all others share `validation_error`. */
 const CODE_OF_TYPE: Record<string, ErrorCode> = {
   unsupported_country_code: 'scanning.unsupported_country_code',
   unknown_emulator_id: 'scanning.unknown_emulator_id',
@@ -168,10 +168,10 @@ const CODE_OF_TYPE: Record<string, ErrorCode> = {
   system_slug_reserved: 'checking.system_slug_reserved',
 };
 
-/** The parts of a request that are validated: the first step of each `loc`. */
-export type Place = 'body' | 'query' | 'path';
+/** A validated part of a request: the first element of each `loc`. */
+export type RequestPart = 'body' | 'query' | 'path';
 
-/** The code of an answer with these items: that of the first item that has one. */
+/** The code of a response with these issues: that of the first issue that has its own, else `validation_error`. */
 export function codeOf(issues: Issue[]): ErrorCode {
   for (const { type } of issues) if (Object.hasOwn(CODE_OF_TYPE, type)) return CODE_OF_TYPE[type]!;
   return 'validation_error';

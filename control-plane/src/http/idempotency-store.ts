@@ -4,8 +4,8 @@ import { insertOnce } from '../platform/insert-once.ts';
 import type { Collection, Store } from '../platform/store.ts';
 
 /**
- * A request with an `Idempotency-Key`. `record_id` is the id of the record that it creates, so that a request which is run again after a
- * crash creates nothing twice. `answer` null: it is still running, since `started_at`.
+ * A request with an `Idempotency-Key`. `record_id` is the id of the record that it creates, so that a request that is run again after a
+ * crash creates only one. `answer`: its response; null: it has been running since `started_at`.
  */
 type Remembered = {
   _id: string;
@@ -16,23 +16,23 @@ type Remembered = {
   expires_at: Date;
 };
 
-/** What to do with a request that has a key: run it, repeat the answer, or refuse it. */
+/** What to do with a request that has a key: run it, return the stored response, or refuse it. */
 export type Begun =
   | { run: true; recordId: string }
   | { run: false; answer: { status: number; body: string } }
   | { run: false; refusal: 'key_reused' | 'in_progress' };
 
 const LIFETIME_MS = 24 * 60 * 60 * 1000;
-/** A request that runs longer was interrupted; it is run again when it is repeated. */
+/** A request that runs longer counts as interrupted: when the client repeats it, it is run again. */
 const INTERRUPTED_AFTER_MS = 60_000;
 
-/** The only code that accesses the remembered requests. `scope` says where `key`, the client's, counts (`idempotencyScope`). */
+/** The only code that accesses requests with an `Idempotency-Key`. `key` is the client's, unique within `scope` (`idempotencyScope`). */
 export type IdempotencyStore = ReturnType<typeof idempotencyStore>;
 
 export function idempotencyStore(store: Store) {
   const requests: Collection<Remembered> = store.collection<Remembered>('idempotency_keys');
 
-  /** Begins a request; `fingerprint` tells bodies apart. Of two at the same instant one is told to run. */
+  /** Begins a request; `fingerprint` is a hash of its contents. Of two concurrent requests one may run. */
   const begin = async (scope: string, key: string, fingerprint: string, now: Date): Promise<Begun> => {
     const record = newRecord(idOf(scope, key), fingerprint, now);
     if (await insertOnce(requests, record)) return { run: true, recordId: record.record_id };
@@ -58,7 +58,7 @@ export function idempotencyStore(store: Store) {
 
     begin,
 
-    /** Stores the answer for repeated requests. */
+    /** Stores the response for repeated requests. */
     async finish(scope: string, key: string, answer: { status: number; body: string }): Promise<void> {
       await requests.updateOne({ _id: idOf(scope, key) }, { $set: { answer } });
     },
@@ -68,7 +68,7 @@ export function idempotencyStore(store: Store) {
       await requests.deleteOne({ _id: idOf(scope, key), answer: null });
     },
 
-    /** Lets a request that failed on our side be run again at once; what it may have created keeps its id. */
+    /** Allows a request that failed with an internal error to be run again at once, with the same `recordId`. */
     async interrupt(scope: string, key: string): Promise<void> {
       await requests.updateOne({ _id: idOf(scope, key), answer: null }, { $set: { started_at: new Date(0) } });
     },
@@ -80,7 +80,7 @@ function newRecord(_id: string, fingerprint: string, now: Date): Remembered {
   return { _id, fingerprint, record_id: newId(), answer: null, started_at: now, expires_at };
 }
 
-/** Hashed, because keys are arbitrary text of up to 255 characters. */
+/** A hash, because keys are arbitrary texts of up to 255 characters. */
 function idOf(scope: string, key: string): string {
   return createHash('sha256')
     .update(JSON.stringify([scope, key]))

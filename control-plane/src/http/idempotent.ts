@@ -15,12 +15,12 @@ const HeaderSchema = Type.Object({
       minLength: 1,
       maxLength: KEY_LENGTH_MAX,
       description:
-        'Sent again within 24 hours with the same body, the first answer is sent again and nothing is done twice.',
+        'Makes a request safe to repeat: the same key with the same body within 24 hours returns the first response and changes nothing.',
     }),
   ),
 });
 
-/** The operations, with those that create something, or say so, run once for each `Idempotency-Key`. */
+/** Wraps the routes that create something, or define `runsOnce`, so that they run once per `Idempotency-Key`. Returns all routes. */
 export function runOnceForKeys(routes: Route<Caller>[], store: IdempotencyStore): Route<Caller>[] {
   return routes.map((one) => {
     const creates = one.method === 'POST' && 201 in one.replies;
@@ -29,9 +29,10 @@ export function runOnceForKeys(routes: Route<Caller>[], store: IdempotencyStore)
 }
 
 /**
- * The operation, run once for each `Idempotency-Key` of an API key and path within 24 hours: the same body is answered as before with
- * `Idempotency-Replayed: true`, another body is refused, and so is a second request while the first runs. Refusals are not
- * remembered. An answer with a secret is remembered so that only this key opens it. The handler gets the id that what it creates must have as `recordId`.
+ * Runs a route once for each `Idempotency-Key` of an API key and path within 24 hours: the same body gets the stored response with
+ * `Idempotency-Replayed: true`, another body is refused, and so is a second request while the first runs. Error responses are not
+ * stored. A response with a secret is encrypted with the `Idempotency-Key`. `recordId` is the id that the handler must give to the
+ * record it creates.
  */
 function idempotent(store: IdempotencyStore, route: Route<Caller>): Route<Caller> {
   return {
@@ -50,8 +51,8 @@ function idempotent(store: IdempotencyStore, route: Route<Caller>): Route<Caller
 }
 
 /**
- * Where an `Idempotency-Key` counts: one API key, method and path with its ids. Another key of the organization may have fewer permissions,
- * so it never gets an answer that was made for this one.
+ * The scope within which an `Idempotency-Key` is unique: one API key, method and path with its ids. Another API key of the organization
+ * may have fewer permissions, so it never gets a response that was stored for this one.
  */
 export function idempotencyScope(
   { method, path }: Pick<Route<Caller>, 'method' | 'path'>,
@@ -69,12 +70,12 @@ async function once(
   request: Incoming<Caller>,
 ): Promise<Answer> {
   const fingerprint = createHash('sha256')
-    .update(JSON.stringify([request.query, request.params, request.body], inOrderOfKeys))
+    .update(JSON.stringify([request.query, request.params, request.body], sortKeys))
     .digest('hex');
   const begun = await store.begin(scope, key, fingerprint, new Date());
   if (begun.run) {
-    const remember = (text: string) => (route.answersSecret ? sealAnswer(text, key) : text);
-    return run(store, scope, key, remember, () => route.handle({ ...request, recordId: begun.recordId }));
+    const protect = (text: string) => (route.answersSecret ? sealAnswer(text, key) : text);
+    return run(store, scope, key, protect, () => route.handle({ ...request, recordId: begun.recordId }));
   }
   if ('answer' in begun) {
     const { status, body } = begun.answer;
@@ -90,12 +91,12 @@ async function run(
   store: IdempotencyStore,
   scope: string,
   key: string,
-  remember: (text: string) => string,
+  protect: (text: string) => string,
   handle: () => Promise<Answer> | Answer,
 ): Promise<Answer> {
   try {
     const answer = await handle();
-    await store.finish(scope, key, { status: answer.status, body: remember(JSON.stringify(answer.body)) });
+    await store.finish(scope, key, { status: answer.status, body: protect(JSON.stringify(answer.body)) });
     return answer;
   } catch (error) {
     const isRefusal = error instanceof ApiError && error.status < 500;
@@ -108,8 +109,8 @@ function refusedKey(type: string, msg: string): ApiError {
   return refused([{ loc: ['header', HEADER], msg, type, ctx: {} }]);
 }
 
-/** A replacer that writes objects with their keys in order: the same body is the same however a client's library orders it. */
-function inOrderOfKeys(_key: string, value: unknown): unknown {
+/** A `JSON.stringify` replacer that sorts the keys of objects: client libraries may order the fields of equal bodies differently. */
+function sortKeys(_key: string, value: unknown): unknown {
   if (value === null || typeof value !== 'object' || Array.isArray(value)) return value;
   return Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)));
 }
@@ -118,7 +119,7 @@ const CIPHER = 'aes-256-gcm';
 const IV_BYTES = 12;
 const TAG_BYTES = 16;
 
-/** A text that only who has `key` can read again: its initialization vector, authentication tag and ciphertext in base64 (NIST SP 800-38D). */
+/** Encrypts a text with `key` (AES-256-GCM, NIST SP 800-38D): initialization vector, authentication tag and ciphertext in base64. */
 function sealAnswer(text: string, key: string): string {
   const iv = randomBytes(IV_BYTES);
   const cipher = createCipheriv(CIPHER, keyFrom(key), iv, { authTagLength: TAG_BYTES });
@@ -126,7 +127,7 @@ function sealAnswer(text: string, key: string): string {
   return Buffer.concat([iv, cipher.getAuthTag(), sealed]).toString('base64');
 }
 
-/** The text that was sealed with this key; throws where it was another. */
+/** Decrypts a text of {@link sealAnswer}; throws if it was encrypted with another key. */
 function openAnswer(sealed: string, key: string): string {
   const bytes = Buffer.from(sealed, 'base64');
   const tagEnd = IV_BYTES + TAG_BYTES;

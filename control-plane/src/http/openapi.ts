@@ -12,12 +12,12 @@ const ValidationErrorSchema = Type.Object(
         type: Type.String(),
         ctx: Type.Object(
           {
-            given: Type.Optional(Type.Unknown({ description: 'What was sent.' })),
+            given: Type.Optional(Type.Unknown({ description: 'The refused value.' })),
             country_codes: Type.Optional(Type.Array(Type.String())),
             valid_sample: Type.Optional(
-              Type.Array(Type.String(), { description: 'A few accepted values, closest first.' }),
+              Type.Array(Type.String(), { description: 'Up to five accepted values, closest first.' }),
             ),
-            valid_total: Type.Optional(Type.Integer({ description: 'How many values are accepted.' })),
+            valid_total: Type.Optional(Type.Integer({ description: 'Number of accepted values.' })),
           },
           { additionalProperties: true },
         ),
@@ -30,8 +30,8 @@ const ValidationErrorSchema = Type.Object(
 
 const ErrorSchema = Type.Object({ detail: Type.String(), code: Type.String() }, { title: 'Error' });
 
-/** What is said of the whole; `groups` describes each group of operations. */
-type Described = {
+/** General information about the API; `groups` describes each group of operations. */
+type ApiInfo = {
   title: string;
   version: string;
   description: string;
@@ -43,8 +43,8 @@ type Json = Record<string, unknown>;
 /** Components that several operations refer to, by name. */
 type Components = { schemas: Json; responses: Json };
 
-/** The errors that any request can get. */
-const REFUSED_ANYWHERE: readonly ErrorCode[] = [
+/** The errors of every operation. */
+const COMMON_ERRORS: readonly ErrorCode[] = [
   'bad_request',
   'request_timeout',
   'url_too_long',
@@ -52,8 +52,8 @@ const REFUSED_ANYWHERE: readonly ErrorCode[] = [
   'internal_error',
 ];
 
-/** The OpenAPI 3.1 document of these routes. Schemas with a `title` stand once, under components. */
-export function openapi(routes: Route<never>[], about: Described): Json {
+/** The OpenAPI 3.1 document of these routes. Schemas with a `title` become components. */
+export function openapi(routes: Route<never>[], about: ApiInfo): Json {
   const { title, version, description, publicUrl, groups } = about;
   const components: Components = { schemas: {}, responses: {} };
   const paths: Record<string, Json> = {};
@@ -99,11 +99,11 @@ function operationId({ method, path }: Route<never>): string {
   return [method.toLowerCase(), ...words.filter((word) => word !== '')].join('_');
 }
 
-function parameters(schema: Route['params'], place: 'path' | 'query' | 'header', schemas: Json): Json[] {
+function parameters(schema: Route['params'], location: 'path' | 'query' | 'header', schemas: Json): Json[] {
   const required = new Set<string>(schema.required ?? []);
   return Object.entries(schema.properties).map(([name, property]) => {
     const { description = '' } = property as { description?: string };
-    return { name, in: place, required: required.has(name), description, schema: lift(property, schemas) };
+    return { name, in: location, required: required.has(name), description, schema: lift(property, schemas) };
   });
 }
 
@@ -115,20 +115,20 @@ function replies(route: Route<never>, schemas: Json): Json {
   return Object.fromEntries(entries);
 }
 
-/** The errors of an operation: those that it names, and those that follow from its definition. */
+/** The errors of an operation: those that the route lists, and those that follow from its definition. */
 function refusalsOf(route: Route<never>): ErrorCode[] {
   return [
     ...(route.permission === 'none' ? [] : (['unauthorized', 'rate_limited'] as const)),
     ...(['none', 'any'].includes(route.permission) ? [] : (['forbidden'] as const)),
-    // Unknown query parameters are refused everywhere.
+    // Every operation refuses unknown query parameters.
     'validation_error',
     ...(route.body ? (['request_too_large', 'unsupported_media_type'] as const) : []),
     ...route.errors,
-    ...REFUSED_ANYWHERE,
+    ...COMMON_ERRORS,
   ];
 }
 
-/** The refusals by status. One that is its status's only one here is referred to, for it is the same for many operations. */
+/** The error responses by status. The only error of a status becomes a shared component, because many operations have the same one. */
 function refusals(route: Route<never>, { schemas, responses }: Components): Json {
   const byStatus = Map.groupBy(refusalsOf(route), (code) => ERRORS[code].status);
   const entries = [...byStatus].map(([status, codes]) => {
@@ -150,12 +150,12 @@ function json(schema: TSchema, schemas: Json): Json {
   return { 'application/json': { schema: lift(schema, schemas) } };
 }
 
-/** The schema as plain JSON, with what has a title moved to `schemas` and referred to. */
+/** The schema as plain JSON; subschemas with a title are moved to `schemas` and replaced by references. */
 function lift(schema: unknown, schemas: Json): unknown {
   if (Array.isArray(schema)) return schema.map((item) => lift(item, schemas));
   if (typeof schema !== 'object' || schema === null) return schema;
   const { $defs, $id: _, ...named } = schema as Json & { $defs?: Json };
-  // A property can be called `title` too.
+  // `title` can also be the name of a property, whose value is a schema.
   const title = typeof named.title === 'string' ? named.title : null;
   const { title: __, ...untitled } = named;
   const rest: Json = title === null ? named : untitled;

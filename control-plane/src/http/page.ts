@@ -35,26 +35,27 @@ export function presentPage<T>(items: T[], total: number, { page = 1, limit = PA
   return { items, total, page, limit, pages: Math.ceil(total / limit) };
 }
 
-/** The position of a row in a list, newest first: the last row of a page. */
-export type Place = { at: Date; id: string };
+/** The position of a row in a list that is ordered by time, newest first; a cursor is the position of a page's last row. */
+export type CursorPosition = { at: Date; id: string };
 
 /** Query parameters of a list with cursors. */
 export type CursorQuery = { cursor?: string; page?: number };
 
 export const CURSOR_DESCRIPTION =
-  '`next_cursor` of the page before: the rows after it, at the same cost however deep. Not together with `page`.';
+  '`next_cursor` of the previous page: returns the rows after it. Every page costs the same. Not together with `page`.';
 
 const ENCODED = /^(\d{1,15})\.([\x21-\x7e]{1,100})$/;
 
 /** Encodes a position as an opaque text for clients. */
-export const encodeCursor = ({ at, id }: Place): string => Buffer.from(`${at.getTime()}.${id}`).toString('base64url');
+export const encodeCursor = ({ at, id }: CursorPosition): string =>
+  Buffer.from(`${at.getTime()}.${id}`).toString('base64url');
 
 /** The position in a cursor; null if the text is not a cursor. */
-export function decodeCursor(cursor: string): Place | null {
+export function decodeCursor(cursor: string): CursorPosition | null {
   const [, at, id] = ENCODED.exec(Buffer.from(cursor, 'base64url').toString('latin1')) ?? [];
   if (at === undefined || id === undefined) return null;
-  const place = { at: new Date(Number(at)), id };
-  return encodeCursor(place) === cursor ? place : null;
+  const position = { at: new Date(Number(at)), id };
+  return encodeCursor(position) === cursor ? position : null;
 }
 
 /** Issues beyond the schema: an invalid cursor, or a cursor together with a page. */

@@ -5,15 +5,15 @@ import type { Registry } from 'prom-client';
 import type { RequestState } from './serve-routes.ts';
 import { allowOnly, READ_METHODS } from './serve-routes.ts';
 
-/** Something this process cannot work without, by name: resolves when it is there, rejects when it is not. */
+/** A component that this process needs: its name, and a function that rejects while it is unavailable. */
 export type ReadyCheck = [name: string, check: () => Promise<void> | void];
 
 const PATHS = new Set(['/healthz', '/readyz', '/metrics']);
 const CHECK_DEADLINE_MS = 1_000;
 
 /**
- * `/healthz` (the process runs; asks nothing of anyone), `/readyz` (503 while something is missing, starting or draining: the answer
- * names it) need no credential; `/metrics` (Prometheus) needs `metricsToken`. They say nothing of anyone's scans.
+ * Serves `/healthz` (200 while the process runs; depends on no other component), `/readyz` (503 with the names of the components that
+ * fail their check) and `/metrics` (Prometheus, needs `metricsToken`). The first two need no credential, and none contains data of scans.
  */
 export function serveProbes(checks: ReadyCheck[], registry: Registry, metricsToken: string): Middleware {
   return async (context, next) => {
@@ -38,7 +38,7 @@ export function serveProbes(checks: ReadyCheck[], registry: Registry, metricsTok
 }
 
 async function findMissing(checks: ReadyCheck[]): Promise<string[]> {
-  const asked = checks.map(async ([name, check]) => withDeadline(check(), CHECK_DEADLINE_MS, name));
-  const answers = await Promise.allSettled(asked);
-  return checks.filter((_, position) => answers[position]?.status === 'rejected').map(([name]) => name);
+  const results = checks.map(async ([name, check]) => withDeadline(check(), CHECK_DEADLINE_MS, name));
+  const outcomes = await Promise.allSettled(results);
+  return checks.filter((_, position) => outcomes[position]?.status === 'rejected').map(([name]) => name);
 }

@@ -4,23 +4,23 @@ import { BodyTooLarge, readBytes } from '@adsweep/shared/service/read-bytes.ts';
 import type { Issue } from '@adsweep/shared/validation/issue.ts';
 import { ApiError, refused } from './api-error.ts';
 
-/** Deeper nesting than any body here needs; JSON of this depth is safe to walk, compare and send back. */
+/** Maximum nesting: more than any body needs, and safe to traverse recursively. */
 const DEPTH_MAX = 32;
 
-/** A body of this size is read in steps, so that others are served between them. */
+/** A larger body is read in several steps, so that other requests are served in between. */
 const LARGE_BYTES = 256 * 1024;
 
-/** How large a body may be: bytes as sent, and values (members and elements, containers included) it may hold. */
+/** The maximum size of a body: bytes as sent, and values (members and elements, containers included). */
 export type BodyBounds = { bytes: number; values: number };
 
-/** What the bodies that an organization is sending may have together. */
+/** Maximum total size of the bodies that an organization is sending at the same time. */
 const UNREAD_BYTES_MAX = 32 * 1024 * 1024;
 
-/** The bodies that are arriving, by organization: one that sends many and ends none does not fill the memory that all share. */
+/** Counts the bytes of arriving bodies by organization, so that one organization with many unfinished bodies cannot fill the memory. */
 export class ArrivingBodies {
   readonly #bytes = new Map<string, number>();
 
-  /** Reads a body as `read` does, while it counts for `owner`. Throws 429 where the owner's bodies are too large together. */
+  /** Calls `read` and counts `bytes` for `owner` while it runs. Throws 429 if the total of the owner's bodies is too large. */
   async share<T>(owner: string, bytes: number, read: () => Promise<T>): Promise<T> {
     const arriving = (this.#bytes.get(owner) ?? 0) + bytes;
     if (arriving > UNREAD_BYTES_MAX) {
@@ -38,14 +38,14 @@ export class ArrivingBodies {
   }
 }
 
-/** The most bytes that a request's body will have: what it announces, or without an announcement what the operation takes. */
+/** The maximum size of a request's body: its `Content-Length`, or without one the operation's limit. */
 export const announcedBytes = ({ headers }: IncomingMessage, bytesMax: number): number =>
   Math.min(Number(headers['content-length'] ?? bytesMax), bytesMax);
 
 /**
- * The JSON of a request's body. Throws 413 above `bounds.bytes`, 415 for a compressed body, and 422: `json_invalid` for what is no JSON
- * (RFC 8259, UTF-8) or nested deeper than 32 levels, `too_many_values` above `bounds.values`, and `string_unicode` for texts that are
- * not well-formed Unicode. Size and nesting are judged before anything is parsed.
+ * Reads a request's body as JSON. Throws 413 above `bounds.bytes`, 415 for a compressed body, and 422: `json_invalid` for invalid JSON
+ * (RFC 8259, UTF-8) or more than 32 levels of nesting, `too_many_values` above `bounds.values`, and `string_unicode` for texts that are
+ * not well-formed Unicode. Size and nesting are measured before the body is parsed.
  */
 export async function readJson(stream: IncomingMessage, bounds: BodyBounds): Promise<unknown> {
   const encoding = stream.headers['content-encoding'] ?? 'identity';
@@ -58,7 +58,7 @@ export async function readJson(stream: IncomingMessage, bounds: BodyBounds): Pro
   if (bytes.length > LARGE_BYTES) await setImmediate();
   const value = parse(bytes);
   if (bytes.length > LARGE_BYTES) await setImmediate();
-  // Valid UTF-8 has no lone surrogates; only an escape can bring one in.
+  // Valid UTF-8 contains no lone surrogates; only an escape sequence can add one.
   const issues = extent.escapesSurrogates ? surrogateIssues(value) : [];
   if (issues.length > 0) throw refused(issues);
   return value;
@@ -88,28 +88,29 @@ function refusedBody(type: string, msg: string): ApiError {
   return refused([{ loc: ['body'], msg: msg.toWellFormed(), type, ctx: {} }]);
 }
 
-type Place = { value: unknown; step: string | number; owner: Place | null };
+/** A value in a body: its last path element, and the node of the object or array that contains it. */
+type JsonNode = { value: unknown; step: string | number; parent: JsonNode | null };
 
-/** Texts and keys with lone surrogates, which cannot be stored as they were sent. */
+/** The texts and keys with lone surrogates, which cannot be stored unchanged. */
 function surrogateIssues(body: unknown): Issue[] {
   const issues: Issue[] = [];
-  const open: Place[] = [{ value: body, step: 'body', owner: null }];
-  for (let place = open.pop(); place; place = open.pop()) {
-    const { value } = place;
-    if (typeof value === 'string' && !value.isWellFormed()) issues.push(loneSurrogate(locOf(place)));
+  const open: JsonNode[] = [{ value: body, step: 'body', parent: null }];
+  for (let node = open.pop(); node; node = open.pop()) {
+    const { value } = node;
+    if (typeof value === 'string' && !value.isWellFormed()) issues.push(loneSurrogate(locOf(node)));
     if (typeof value !== 'object' || value === null) continue;
     for (const [key, member] of Object.entries(value)) {
-      if (!key.isWellFormed()) issues.push(loneSurrogate([...locOf(place), key.toWellFormed()]));
-      open.push({ value: member, step: Array.isArray(value) ? Number(key) : key, owner: place });
+      if (!key.isWellFormed()) issues.push(loneSurrogate([...locOf(node), key.toWellFormed()]));
+      open.push({ value: member, step: Array.isArray(value) ? Number(key) : key, parent: node });
     }
   }
   return issues;
 }
 
-/** The path to a place. Built for those alone that are told. */
-function locOf(place: Place): (string | number)[] {
+/** The path to a node; only built for nodes with an issue. */
+function locOf(node: JsonNode): (string | number)[] {
   const steps: (string | number)[] = [];
-  for (let at: Place | null = place; at; at = at.owner) steps.unshift(at.step);
+  for (let at: JsonNode | null = node; at; at = at.parent) steps.unshift(at.step);
   return steps;
 }
 
@@ -118,8 +119,8 @@ function loneSurrogate(loc: (string | number)[]): Issue {
 }
 
 /**
- * What a JSON text would become: how many values at most (containers and their members), how deeply they are nested, and whether a
- * string may hold a surrogate that was written as an escape (`\ud800`).
+ * The size of a JSON text: an upper bound of the number of values (containers and their members), the depth of nesting, and whether a
+ * string may contain a surrogate that is written as an escape sequence (`\ud800`).
  */
 export type JsonExtent = { values: number; depth: number; escapesSurrogates: boolean };
 
@@ -136,7 +137,7 @@ const CLOSE_OBJECT = 0x7d;
 
 /**
  * Measures a JSON text (RFC 8259, UTF-8) by its structural characters outside of strings, in one pass over the bytes and without parsing
- * them: some 2 ms per MiB. Stops as soon as one of `bounds` is passed. What is no JSON is measured all the same.
+ * them: about 2 ms per MiB. Stops as soon as one of `bounds` is exceeded. Invalid JSON is measured too.
  */
 export function jsonExtent(bytes: Buffer, bounds: { values: number; depth: number }): JsonExtent {
   let values = 1;

@@ -8,7 +8,7 @@ import type { RequestState } from './serve-routes.ts';
 
 const REQUEST_ID = /^[\x21-\x7e]{1,128}$/;
 
-/** Default headers of every response: it is data for the caller alone, and nothing in it may run. */
+/** Default headers of every response: the body is data for this caller only, and no script in it may run. */
 const HEADERS = {
   'X-Content-Type-Options': 'nosniff',
   'X-Frame-Options': 'DENY',
@@ -18,10 +18,10 @@ const HEADERS = {
   'Cache-Control': 'no-store',
 };
 
-/** One request as the log and the metrics see it; `route` is the path as written in the route, '' for an unknown one. */
+/** A request in logs and metrics; `route` is the path as written in the route, '' for an unknown one. */
 export type AnsweredRequest = { method: string; route: string; status: number; seconds: number };
 
-/** Around every request: its id (the client's own `X-Request-Id` where it is usable), headers, errors, log and metrics. */
+/** The outermost middleware: assigns the request id (the client's `X-Request-Id` if it is valid), sets headers, answers errors, logs and counts. */
 export function requestLifecycle(logger: Logger, record: (request: AnsweredRequest) => void): Middleware {
   const logRefusal = refusalLog();
   return async (context, next) => {
@@ -54,9 +54,9 @@ export function requestLifecycle(logger: Logger, record: (request: AnsweredReque
 
 /** Requests that no route handled: an unknown path, or a method that the path does not have (`Allow` is set already). */
 function refuseUnserved(status: number): void {
-  if (status === 404) throw new ApiError('not_found', 'There is nothing at this path.');
+  if (status === 404) throw new ApiError('not_found', 'This path does not exist.');
   if (status === 405 || status === 501)
-    throw new ApiError('method_not_allowed', 'This path does not take this method.');
+    throw new ApiError('method_not_allowed', 'This path does not support this method.');
 }
 
 /** Sends the response for an error: public text to the client, the cause to the log. All errors are answered here. */
@@ -80,13 +80,13 @@ function answerError(context: Context, error: unknown, log: Logger): void {
 /** Errors of the router (a path that cannot be decoded) have a status; all others are internal errors. */
 function asApiError(error: unknown): ApiError {
   const status = error instanceof Error && 'status' in error ? error.status : 500;
-  if (status === 400 || status === 404) return new ApiError('not_found', 'There is nothing at this path.');
+  if (status === 400 || status === 404) return new ApiError('not_found', 'This path does not exist.');
   if (isDiskFull(error)) return storageFull(error);
   return new ApiError('internal_error', 'Something went wrong on our side.', { cause: error });
 }
 
 const storageFull = (cause: unknown) =>
-  new ApiError('storage.full', 'There is no room left to store this.', { cause, headers: { 'Retry-After': '10' } });
+  new ApiError('storage.full', 'There is no space left to store this.', { cause, headers: { 'Retry-After': '10' } });
 
 /** Error codes of a connection that the client closed. Errors of the store have others. */
 const CLOSED_BY_CLIENT = new Set<unknown>(['EPIPE', 'ECONNRESET', 'ERR_STREAM_PREMATURE_CLOSE']);
@@ -94,7 +94,7 @@ const CLOSED_BY_CLIENT = new Set<unknown>(['EPIPE', 'ECONNRESET', 'ERR_STREAM_PR
 /** Logs a response that could not be sent completely, at debug level if the client disconnected. */
 export function logUnsent(cause: unknown, log: Logger): void {
   const isClient = cause instanceof Error && 'code' in cause && CLOSED_BY_CLIENT.has(cause.code);
-  log[isClient ? 'debug' : 'error']({ cause }, 'an answer could not be sent');
+  log[isClient ? 'debug' : 'error']({ cause }, 'a response could not be sent');
 }
 
 /** Log lines per minute, route and status; further refusals are only counted. Metrics count all. */

@@ -8,7 +8,7 @@ import type { ErrorCode } from './errors.ts';
 import { type PageQuery, pageQuery, pageSchema, presentPage, rowsOf } from './page.ts';
 import { type Incoming, type Route, route, type ValidPart } from './route.ts';
 
-/** Returns the function that turns a record into the JSON of a response. Called once per request: it reads what all items of a list need. */
+/** Returns the function that turns a record into the JSON of a response. Called once per request: it can load what all items of a list need. */
 type Presenter<T> = (caller: Caller) => Maybe<(record: T) => unknown>;
 
 /** What all routes of a resource have in common. */
@@ -19,7 +19,7 @@ export type ResourceDescription<T> = {
   path: string;
   /** The last path parameter of one item; null: there is one item per organization, at `path` itself. */
   id: { name: string; description?: string } | null;
-  /** What it is called in a 404, such as `API key`. */
+  /** The name of an item in 404 responses, such as `API key`. */
   noun: string;
   permission: RoutePermission | { read: RoutePermission; write: RoutePermission };
   /** Schema of one item in responses. */
@@ -33,25 +33,25 @@ export type ResourceDescription<T> = {
 export type ResourceRequest<Q = unknown, B = unknown> = {
   caller: Caller;
   organizationId: string;
-  /** The item's id: from the path, or the one that the item to be created must have. */
+  /** The item's id: from the path, or the id of the item to be created. */
   id: string;
   params: Record<string, string>;
   query: Q;
   body: B;
   now: Date;
   /**
-   * An entry of the audit log, to be written in the same update as the change. `action` is `<what>.<past participle>`, `subjectId` what was
-   * changed, `changes` the new values, never a secret.
+   * Returns an audit log entry, to be written in the same update as the change. `action` is `<noun>.<past participle>`, `subjectId` the id
+   * of the changed record, `changes` the new values, never a secret.
    */
   audit(action: `${string}.${string}`, subjectId: string, changes: Record<string, unknown>): OutboxEntry<'audit'>;
 };
 
-/** What differs from route to route; `reply` describes the response of success. Paths with a parameter have `not_found` by themselves. */
+/** What differs between the routes of a resource; `reply` describes the successful response. Routes with a path parameter have `not_found` among their errors. */
 type Operation<Q extends TProperties, B extends TSchema> = {
   summary: string;
   description?: string;
   reply: string;
-  /** Where it differs from the resource's. */
+  /** Overrides the resource's permission. */
   permission?: RoutePermission;
   query?: Q;
   body?: B;
@@ -59,13 +59,13 @@ type Operation<Q extends TProperties, B extends TSchema> = {
   errors?: readonly ErrorCode[];
   refine?(request: ValidPart<Caller, Partial<Static<B>>, Partial<Static<TObject<Q>>>>): Issue[] | Promise<Issue[]>;
 };
-/** For a response that differs from that of the other routes: a detailed item, or one with a secret. */
+/** Overrides the resource's schema and presenter: for a detailed item, or one with a secret. */
 type OwnResponse<R> = { schema?: TSchema; presenter?: Presenter<R> };
 
 type Request<Q extends TProperties, B extends TSchema = TSchema> = ResourceRequest<Static<TObject<Q>>, Static<B>>;
 type Maybe<T> = T | Promise<T>;
 type None = Record<never, never>;
-/** Rows of a page, and how many there are in all. */
+/** The position of a page in its list; the rows of a page, and the number of rows in the list. */
 type Window = { skip: number; limit: number };
 type Page<T> = { rows: T[]; total: number };
 
@@ -81,8 +81,8 @@ type Page<T> = { rows: T[]; total: number };
  * ];
  * ```
  *
- * `find`, `change`, `run` and `rows` of a page return null for what does not exist, which is answered with 404. Other kinds of routes are written with
- * {@link route}.
+ * `find`, `change`, `run`, and `rows` of a page return null if the item does not exist; the response is then 404. Define other kinds of
+ * routes with {@link route}.
  */
 export function resource<T>(of: ResourceDescription<T>) {
   const itemPath = of.id ? `${of.path}/{${of.id.name}}` : of.path;
@@ -109,17 +109,17 @@ export function resource<T>(of: ResourceDescription<T>) {
     }: Operation<Q, never> & {
       rows: (request: Request<Q>, window: Window) => Promise<Page<T> | null>;
     }): Route<Caller> {
-      // `rows` gets the page as its window; to the types, the query has the route's own parameters alone.
+      // `rows` gets the page as `window`, so `page` and `limit` are missing in the type of its query.
       const paged = { ...operation, query: { ...query, ...pageQuery } } as unknown as typeof operation;
       const success = { status: 200, schema: pageSchema(of.schema) };
       return define('GET', of.path, paged, success, async (request) => {
-        const asked = request.query as PageQuery;
-        const [page, present] = await Promise.all([rows(request, rowsOf(asked)), of.presenter(request.caller)]);
-        return page && presentPage(await Promise.all(page.rows.map(present)), page.total, asked);
+        const requested = request.query as PageQuery;
+        const [page, present] = await Promise.all([rows(request, rowsOf(requested)), of.presenter(request.caller)]);
+        return page && presentPage(await Promise.all(page.rows.map(present)), page.total, requested);
       });
     },
 
-    /** `POST` to the collection: `create` returns the item, which has the request's `id`. */
+    /** `POST` to the collection: `create` stores and returns an item with the request's `id`. */
     create<B extends TSchema, Q extends TProperties = None, R = T>({
       create,
       schema = of.schema,
@@ -145,7 +145,7 @@ export function resource<T>(of: ResourceDescription<T>) {
       });
     },
 
-    /** `PATCH` or `PUT` of an item: `change` returns it as it is now. */
+    /** `PATCH` or `PUT` of an item: `change` returns the changed item. */
     change<B extends TSchema>({
       change,
       method = 'PATCH',
@@ -178,7 +178,7 @@ export function resource<T>(of: ResourceDescription<T>) {
 
 type Success = { status: number; schema?: TSchema };
 
-/** Fills in what all routes of a resource have in common. `answer` returns the response body; null is answered with 404. */
+/** Adds to a route what all routes of the resource have in common. `answer` returns the response body; null: 404. */
 function routeDefiner({ group, id, noun, permission: needed, written }: Omit<ResourceDescription<never>, 'presenter'>) {
   const permissions = typeof needed === 'string' ? { read: needed, write: needed } : needed;
 
@@ -207,7 +207,7 @@ function routeDefiner({ group, id, noun, permission: needed, written }: Omit<Res
   };
 }
 
-/** The parameters in a path; the item's own is described as the resource says. */
+/** The schema of the parameters in a path; the item's id has the description that the resource defines. */
 function paramsOf(path: string, id: ResourceDescription<never>['id']): TObject {
   const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name!);
   const described = (name: string) => (name === id?.name && id.description ? { description: id.description } : {});

@@ -17,7 +17,7 @@ export type Incoming<Caller, P = unknown, Q = unknown, B = unknown> = {
   recordId?: string;
 };
 
-/** `body` is sent as JSON, or as it is where it is a string, a Buffer or a stream (`type` then says what it is). */
+/** A handler's response. `body` is sent as JSON; a string, a Buffer or a stream is sent unchanged, with `type` as its content type. */
 export type Answer = { status: number; body?: unknown; type?: string; headers?: Record<string, string> };
 
 /** The body of a response with one status: a JSON schema, or bytes of a content type; null: no body. */
@@ -46,7 +46,7 @@ export type Route<Caller = unknown> = {
   answersSecret?: boolean;
   replies: Record<number, Reply>;
   errors: readonly ErrorCode[];
-  /** Whether a request with an `Idempotency-Key` is run once; absent: every one is, where the operation creates something. */
+  /** Whether a request with an `Idempotency-Key` is run only once; absent: true if the operation creates something (201). */
   runsOnce?(request: Incoming<Caller>): boolean;
   refine?(request: ValidPart<Caller>): Issue[] | Promise<Issue[]>;
   handle(request: Incoming<Caller>): Promise<Answer> | Answer;

@@ -4,14 +4,14 @@ import Router from '@koa/router';
 import type { Context, Middleware } from 'koa';
 import { ApiError, refused } from './api-error.ts';
 import type { RoutePermission, SetHeaders } from './caller.ts';
-import type { Place } from './errors.ts';
+import type { RequestPart } from './errors.ts';
 import { ArrivingBodies, announcedBytes, type BodyBounds, readJson } from './read-body.ts';
 import type { Answer, Incoming, Route } from './route.ts';
-import { compileCheck, readQuery, withoutRefused } from './validate.ts';
+import { compileValidator, readQuery, withoutRefused } from './validate.ts';
 
 const API_BODY: BodyBounds = { bytes: API_BODY_BYTES_MAX, values: API_BODY_VALUES_MAX };
 
-/** Lets a request in as `permission` asks: answers the caller or throws 401, 403. Not asked for routes that need nobody. */
+/** Authenticates a request and checks that it has `permission`: returns the caller, or throws 401 or 403. Not called for `none`. */
 export type Admit<Caller> = (
   authorization: string | undefined,
   permission: RoutePermission,
@@ -19,7 +19,7 @@ export type Admit<Caller> = (
   setHeaders?: SetHeaders,
 ) => Promise<Caller>;
 
-/** What a request is counted and logged by: the path as written in the route; absent: an unknown one. */
+/** Koa's state of a request. `route`: the path as written in the route, for logs and metrics; absent: an unknown path. */
 export type RequestState = { route?: string };
 
 /**
@@ -35,7 +35,7 @@ export function serveRoutes<Caller>(routes: Route<Caller>[], admit: Admit<Caller
   return [refuseOtherMethods(routes), router.routes() as Middleware, router.allowedMethods() as Middleware];
 }
 
-/** Paths such as `/scans/bulk` take their own methods alone: `/scans/{id}` would take others for them. */
+/** Refuses other methods of fixed paths such as `/scans/bulk`: otherwise `/scans/{id}` would match them. */
 function refuseOtherMethods(routes: { method: string; path: string }[]): Middleware {
   const patterns = routes
     .filter(({ path }) => path.includes('{'))
@@ -43,8 +43,8 @@ function refuseOtherMethods(routes: { method: string; path: string }[]): Middlew
   const fixed = routes.filter(({ path }) => !path.includes('{') && patterns.some((pattern) => pattern.test(path)));
   const methodsOf = Map.groupBy(fixed, ({ path }) => path);
   return async (context, next) => {
-    const taken = methodsOf.get(context.path)?.flatMap(({ method }) => (method === 'GET' ? READ_METHODS : [method]));
-    if (!taken || allowOnly(context, taken)) return next();
+    const allowed = methodsOf.get(context.path)?.flatMap(({ method }) => (method === 'GET' ? READ_METHODS : [method]));
+    if (!allowed || allowOnly(context, allowed)) return next();
   };
 }
 
@@ -53,10 +53,10 @@ function koaPath(path: string): string {
 }
 
 function serveRoute<Caller>(route: Route<Caller>, admit: Admit<Caller>, arriving: ArrivingBodies) {
-  const checks = {
-    path: compileCheck(route.params, 'path'),
-    query: compileCheck(route.query, 'query'),
-    body: route.body && compileCheck(route.body, 'body'),
+  const validate = {
+    path: compileValidator(route.params, 'path'),
+    query: compileValidator(route.query, 'query'),
+    body: route.body && compileValidator(route.body, 'body'),
   };
   return async (context: Context): Promise<void> => {
     (context.state as RequestState).route = route.path;
@@ -68,11 +68,13 @@ function serveRoute<Caller>(route: Route<Caller>, admit: Admit<Caller>, arriving
         : await admit(context.get('authorization'), route.permission, params, setHeaders)
     ) as Caller;
     const query = readQuery(route.query, new URLSearchParams(context.querystring));
-    const body = checks.body ? await readShared(context, caller, route.bodyBounds ?? API_BODY, arriving) : undefined;
-    const checked = [checks.path(params), checks.query(query), ...(checks.body ? [checks.body(body)] : [])];
-    const issues = checked.flatMap((one) => one.issues);
-    // What was not checked to its end may hold anything, which the rules beyond the schema could not work with.
-    const isWhole = checked.every((one) => one.isWhole);
+    const body = validate.body
+      ? await readOrganizationBody(context, caller, route.bodyBounds ?? API_BODY, arriving)
+      : undefined;
+    const parts = [validate.path(params), validate.query(query), ...(validate.body ? [validate.body(body)] : [])];
+    const issues = parts.flatMap((one) => one.issues);
+    // `refine` relies on the schema: it is not called for a value whose validation stopped at the maximum of errors.
+    const isWhole = parts.every((one) => one.isWhole);
     if (isWhole) issues.push(...(await refine(route, { caller, query, body }, issues)));
     if (issues.length > 0) throw refused(issues.map(numbered(route.numberedItems)), isWhole);
     const request = { caller, params, query, body, headers: context.headers, stream: context.req };
@@ -80,19 +82,24 @@ function serveRoute<Caller>(route: Route<Caller>, admit: Admit<Caller>, arriving
   };
 }
 
-/** The body of a request; what the bodies of one organization may have together is bounded. Nodes have bounds of their own. */
-function readShared({ req }: Context, caller: unknown, bounds: BodyBounds, arriving: ArrivingBodies): Promise<unknown> {
+/** Reads the body of a request. The total size of an organization's unread bodies is limited; nodes have other limits. */
+function readOrganizationBody(
+  { req }: Context,
+  caller: unknown,
+  bounds: BodyBounds,
+  arriving: ArrivingBodies,
+): Promise<unknown> {
   const { organizationId } = (caller ?? {}) as { organizationId?: string };
   const read = () => readJson(req, bounds);
   return organizationId ? arriving.share(organizationId, announcedBytes(req, bounds.bytes), read) : read();
 }
 
-/** What is wrong with an item of the list `field` says which one it is. */
+/** Puts the index of the item into the message of an issue about an item of the list `field`. */
 const numbered =
   (field: string | undefined) =>
   (issue: Issue): Issue => {
-    const [place, name, at] = issue.loc;
-    if (field === undefined || place !== 'body' || name !== field || typeof at !== 'number') return issue;
+    const [part, name, at] = issue.loc;
+    if (field === undefined || part !== 'body' || name !== field || typeof at !== 'number') return issue;
     return { ...issue, msg: `${field}[${at}]: ${issue.msg}` };
   };
 
@@ -102,7 +109,7 @@ async function refine<Caller>(
   issues: Issue[],
 ): Promise<Issue[]> {
   if (!route.refine) return [];
-  const of = (place: Place) => issues.filter(({ loc }) => loc[0] === place);
+  const of = (part: RequestPart) => issues.filter(({ loc }) => loc[0] === part);
   const isObject = of('body').every(({ loc }) => loc.length > 1);
   return route.refine({
     caller,
@@ -120,17 +127,17 @@ function send(context: Context, answer: Answer): void {
   if (answer.body === undefined && answer.status === 200) context.body = '';
 }
 
-/** The methods of what is only read. */
+/** The methods of a path that can only be read. */
 export const READ_METHODS = ['HEAD', 'GET'];
 
 /**
- * Whether the request has one of a path's methods. Otherwise it is answered: `OPTIONS` by what there is (`Allow`), any other one by the 405
- * that is thrown.
+ * Whether the request has one of `methods`. If not, answers `OPTIONS` with the `Allow` header and returns false; throws 405 for all other
+ * methods.
  */
 export function allowOnly(context: Context, methods: string[]): boolean {
   if (methods.includes(context.method)) return true;
   context.set('Allow', methods.join(', '));
-  if (context.method !== 'OPTIONS') throw new ApiError('method_not_allowed', 'This path does not take this method.');
+  if (context.method !== 'OPTIONS') throw new ApiError('method_not_allowed', 'This path does not support this method.');
   context.status = 200;
   context.body = '';
   return false;

@@ -4,29 +4,29 @@ import { valueAt } from '@adsweep/shared/validation/value-at.ts';
 import type { TObject, TSchema } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { Settings } from 'typebox/system';
-import type { Place } from './errors.ts';
+import type { RequestPart } from './errors.ts';
 
-/** The most errors that are collected of a value. Several of them may be one problem, such as the branches of a union. */
+/** Maximum number of schema errors that are collected for a value. Several of them may be one problem, such as the branches of a union. */
 const ERRORS_MAX = 300;
 Settings.Set({ maxErrors: ERRORS_MAX });
 
-/** What is wrong with a value. `isWhole`: these are all the problems; otherwise there were too many to be counted. */
-export type Checked = { issues: Issue[]; isWhole: boolean };
-export type Check = (value: unknown) => Checked;
+/** The result of validating a value. `isWhole`: `issues` are all of them; false: validation stopped at the maximum. */
+export type Validation = { issues: Issue[]; isWhole: boolean };
+export type Validate = (value: unknown) => Validation;
 
-/** Compiles a schema to a function that answers the problems of a value, each field once. */
-export function compileCheck(schema: TSchema, place: Place): Check {
+/** Compiles a schema to a function that returns the issues of a value, at most one per field. */
+export function compileValidator(schema: TSchema, part: RequestPart): Validate {
   const validator = Compile(schema);
   return (value) => {
     if (validator.Check(value)) return { issues: [], isWhole: true };
     const errors = validator.Errors(value);
-    return { issues: schemaIssues(errors, schema, value, [place]), isWhole: errors.length < ERRORS_MAX };
+    return { issues: schemaIssues(errors, schema, value, [part]), isWhole: errors.length < ERRORS_MAX };
   };
 }
 
 /**
- * Query parameters as the schema wants them: texts become integers and booleans where they are written as such, `a=1&a=2` a list.
- * Repeated parameters that are no list stay a list, so that the check refuses them instead of choosing one.
+ * Converts query parameters to the types of the schema: integers, booleans, and lists (`a=1&a=2`). A text that cannot be converted stays a
+ * text, and a repeated parameter becomes a list even if the schema has none, so that validation refuses both.
  */
 export function readQuery(schema: TObject, search: URLSearchParams): Record<string, unknown> {
   const typeOf = (name: string) =>

@@ -1,5 +1,5 @@
 import type { ScanStatus } from '@adsweep/shared/scan/scan-status.ts';
-import type { Place } from '../http/page.ts';
+import type { CursorPosition } from '../http/page.ts';
 import type { Collection, Filter } from '../platform/store.ts';
 import type { ScanKey, ScanRecord } from './scan.ts';
 import { earlierThan, type StoredScan } from './stored-scan.ts';
@@ -8,7 +8,7 @@ import { earlierThan, type StoredScan } from './stored-scan.ts';
 export type EndedScan = ScanKey & { completed_at: Date; isChecking: boolean };
 
 /** Which scans a recheck asks for: those of the last days, or all. Page by page: the rows after `after`. */
-export type RecheckQuestion = { completedSince: Date | null; after: Place | null; limit: number };
+export type RecheckQuestion = { completedSince: Date | null; after: CursorPosition | null; limit: number };
 
 const ENDED = { organization_id: 1, completed_at: 1, status: 1 };
 /** The states of a scan that has ended before and is checked again. */

@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
-import type { Place } from '../http/page.ts';
+import type { CursorPosition } from '../http/page.ts';
 import { changeScan } from './change-scan.ts';
 import type { ScanRecord } from './scan.ts';
 import type { ScanStore } from './scan-store.ts';
@@ -31,7 +31,7 @@ export async function recheckScans(
 ): Promise<number> {
   let queued = 0;
   let left = 'newest' in scope ? scope.newest : Number.POSITIVE_INFINITY;
-  let after: Place | null = null;
+  let after: CursorPosition | null = null;
   do {
     const limit = Math.min(left, WRITTEN_AT_ONCE);
     const completedSince = 'newest' in scope ? null : scope.completedSince;

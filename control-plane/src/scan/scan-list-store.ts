@@ -1,4 +1,4 @@
-import type { Place } from '../http/page.ts';
+import type { CursorPosition } from '../http/page.ts';
 import { serializeByKey } from '../platform/serialize-by-key.ts';
 import type { Collection, Filter } from '../platform/store.ts';
 import { LISTED_FIELDS, type ListedScan } from './scan.ts';
@@ -8,7 +8,7 @@ import { earlierThan, type StoredScan } from './stored-scan.ts';
 export type ListQuestion = { filter: Filter<StoredScan>; isCounted: boolean };
 
 /** A page of a list: after a place or from the first row on, `skip` rows left out. */
-export type ListWindow = { after: Place | null; skip: number; limit: number };
+export type ListWindow = { after: CursorPosition | null; skip: number; limit: number };
 
 /** Every list is in this order, and each of its indexes ends with it. */
 const NEWEST = { created_at: -1, _id: -1 } as const;

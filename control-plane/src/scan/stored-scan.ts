@@ -1,4 +1,4 @@
-import type { Place } from '../http/page.ts';
+import type { CursorPosition } from '../http/page.ts';
 import type { Filter } from '../platform/store.ts';
 import { QUEUE_FIELDS, type ScanRecord } from './scan.ts';
 
@@ -9,6 +9,6 @@ export type StoredScan = ScanRecord & { filter_keys: string[] };
 export const IN_QUEUE = Object.fromEntries(QUEUE_FIELDS.map((field) => [field, 1]));
 
 /** The rows after a place in an order by `field`, the last first. */
-export const earlierThan = (field: 'created_at' | 'completed_at', { at, id }: Place): Filter<StoredScan> => ({
+export const earlierThan = (field: 'created_at' | 'completed_at', { at, id }: CursorPosition): Filter<StoredScan> => ({
   $or: [{ [field]: { $lt: at } }, { [field]: at, _id: { $lt: id } }],
 });

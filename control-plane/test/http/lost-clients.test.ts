@@ -12,7 +12,7 @@ import { createApp } from '../../src/compose/create-app.ts';
 function endlessApp(answer: () => Readable) {
   const unsent = Promise.withResolvers<string>();
   const at = (level: string) => (_: object, text: string) => {
-    if (text === 'an answer could not be sent') unsent.resolve(level);
+    if (text === 'a response could not be sent') unsent.resolve(level);
   };
   const logger = { child: () => logger, debug: at('debug'), info: at('info'), error: at('error') } as unknown as Logger;
   const app = createApp({

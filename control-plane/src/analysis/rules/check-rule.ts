@@ -1,5 +1,5 @@
 import type { Issue } from '@adsweep/shared/validation/issue.ts';
-import { compileCheck } from '../../http/validate.ts';
+import { compileValidator } from '../../http/validate.ts';
 import type { RuleType } from './rule.ts';
 import { RULE_TYPES } from './rule-types/index.ts';
 import type { RuleCheckParts, RuleTarget } from './rule-types/rule-type.ts';
@@ -7,7 +7,9 @@ import type { RuleCheckParts, RuleTarget } from './rule-types/rule-type.ts';
 /** What decides whether a rule can be run: a valid type, and any configuration and target. */
 export type WrittenRule = { rule_type: RuleType; config: unknown; target: RuleTarget };
 
-const CHECKS = new Map(Object.entries(RULE_TYPES).map(([type, { config }]) => [type, compileCheck(config, 'body')]));
+const CHECKS = new Map(
+  Object.entries(RULE_TYPES).map(([type, { config }]) => [type, compileValidator(config, 'body')]),
+);
 
 /** Everything that is wrong with the configuration and the target of a rule (spec 2.6); paths begin at the rule. */
 export async function ruleIssues(rule: WrittenRule, parts: RuleCheckParts): Promise<Issue[]> {
