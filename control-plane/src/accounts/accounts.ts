@@ -32,18 +32,18 @@ import { organizationStore } from './organizations/organization-store.ts';
 import { limitRequests, requestCounter } from './rate-limit/limit-requests.ts';
 
 const REMEMBERED_MS = 1_000;
-/** How long the answer that a key is still valid is kept for the streams that were opened with it. */
+/** How long the result of `isStillValid` is cached; open streams call it repeatedly. */
 const KEY_WATCH_MS = 500;
 
 /** `countScans` returns how many scans with these ids an organization has. */
 export type AccountsNeeds = { countScans: ReleaseParts['countScans'] };
 
 export type AccountsSettings = {
-  /** What a check costs unless the organization has its own price, in micros. */
+  /** Price of a check for organizations without their own price, in micros. */
   checkPriceMicros: number;
   /** The starting balance of an organization, in micros; null: no balance is enforced. */
   startBalanceMicros: number | null;
-  /** After how long changes of keys and organizations take effect at the latest; every request reads both. */
+  /** How long keys and organizations are cached, because every request reads both; changes take effect at most this much later. */
   rememberedMs?: number;
 };
 
@@ -72,10 +72,10 @@ export function accountsDomain(
   } satisfies Partial<OutboxHandlers>;
   const readKey = async (hash: string) => {
     const key = await keys.findByHash(hash);
-    // Not awaited: the next use records it too.
+    // Not awaited: if the write fails, the next use is recorded.
     if (key)
       recordUse(keys, key, new Date()).catch((cause: unknown) =>
-        logger.debug({ cause }, 'the last use of a key was not recorded'),
+        logger.debug({ cause }, 'could not record the last use of a key'),
       );
     return key;
   };
@@ -118,14 +118,14 @@ export function accountsDomain(
         quotasOf,
         countRequest: requestCounter(redis),
       }),
-      /** Whether the caller's key would still be let in; a revocation elsewhere takes effect within half a second. */
+      /** Whether the caller's key is still valid; a revocation by another process takes effect within half a second. */
       isStillValid: (caller: Caller) => isStillValid({ findById }, caller, new Date()),
       isActive: async (id: string) => (await find(id))?.status === 'active',
       /** The quotas of the organization; changes take effect within a second. */
       quotasOf,
-      /** The labels that the organization uses. */
+      /** The labels that the organization has defined. */
       labelsOf: async (id: string): Promise<Label[]> => (await find(id))?.labels ?? [],
-      /** What a check costs the organization, in micros; throws 403 where it is not active. */
+      /** Price of a check for the organization, in micros; throws 403 if it is not active. */
       priceOfCheck: (organizationId: string) => priceOfCheck({ find }, organizationId, checkPriceMicros),
       reserve: allowance.reserve,
       requireAllowed: allowance.requireAllowed,

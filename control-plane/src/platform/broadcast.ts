@@ -1,11 +1,11 @@
 import { newId } from '@adsweep/shared/ids.ts';
 import type { RedisClient } from './redis.ts';
 
-/** Messages by topic between all processes of a deployment. One may be lost, and those of different processes may change their order. */
+/** Sends messages by topic to all processes of a deployment. Messages can be lost, and messages of different processes can be reordered. */
 export type Broadcast = {
-  /** Sends to whoever listens now, in this process and in the others. */
+  /** Sends a message to the current listeners of a topic, in all processes. */
   send(topic: string, message: string): void;
-  /** Passes on each message of a topic until `stop` is called. Resolves when those of other processes arrive, or Redis is away. */
+  /** Calls `receive` with each message of a topic until `stop` is called. Resolves when subscribed in Redis, or Redis is unavailable. */
   listen(topic: string, receive: (message: string) => void): Promise<{ stop: () => void }>;
   stop(): void;
 };
@@ -37,12 +37,12 @@ function processBroadcast() {
 }
 
 /**
- * Broadcasts over Redis publish/subscribe, on a connection of its own that is made for the first one who listens. While Redis is away
- * messages stay within the process; topics are subscribed to again when it is back.
+ * Broadcasts over Redis publish/subscribe, on a separate connection that is opened for the first listener. While Redis is unavailable,
+ * messages only reach listeners in this process; topics are subscribed to again after the reconnect.
  */
 export function openBroadcast(redis: RedisClient): Broadcast {
   const self = newId();
-  const here = processBroadcast();
+  const local = processBroadcast();
   let subscriber: RedisClient | null = null;
 
   const subscribe = (connection: RedisClient, topics: string[]): Promise<unknown> =>
@@ -50,30 +50,30 @@ export function openBroadcast(redis: RedisClient): Broadcast {
 
   const connect = (): RedisClient => {
     const connection = redis.duplicate({ autoResubscribe: false });
-    connection.on('ready', () => void subscribe(connection, here.topics()));
-    // The connection that commands go over logs outages.
+    connection.on('ready', () => void subscribe(connection, local.topics()));
+    // Outages are logged by the connection for commands.
     connection.on('error', () => undefined);
     connection.on('message', (channel, text) => {
       const end = text.indexOf(' ');
-      if (text.slice(0, end) !== self) here.send(channel.slice(CHANNEL.length), text.slice(end + 1));
+      if (text.slice(0, end) !== self) local.send(channel.slice(CHANNEL.length), text.slice(end + 1));
     });
     return connection;
   };
 
   return {
     send(topic, message) {
-      here.send(topic, message);
+      local.send(topic, message);
       void redis.publish(channelOf(topic), `${self} ${message}`).catch(() => undefined);
     },
 
     async listen(topic, receive) {
-      const listening = await here.listen(topic, receive);
+      const listening = await local.listen(topic, receive);
       subscriber ??= connect();
       await subscribe(subscriber, [topic]);
       return {
         stop: () => {
           listening.stop();
-          if (here.topics().includes(topic)) return;
+          if (local.topics().includes(topic)) return;
           void subscriber?.unsubscribe(channelOf(topic)).catch(() => undefined);
         },
       };

@@ -1,6 +1,6 @@
 import { statfs } from 'node:fs/promises';
 
-/** The free disk space is below the reserve: nothing large is accepted. */
+/** The free disk space is below the floor: uploads are refused. */
 class DiskFull extends Error {}
 
 /** The free space of the disk that files are written to. */
@@ -9,7 +9,7 @@ export type DiskSpace = {
   requireFree(): Promise<void>;
 };
 
-/** Watches the disk of `folder`; below `floorBytes` of free space it counts as full. */
+/** Measures the disk of `folder`; with less than `floorBytes` of free space it counts as full. */
 export function diskSpace(folder: string, floorBytes: number): DiskSpace {
   return {
     async requireFree() {
@@ -26,7 +26,7 @@ const MONGODB_OUT_OF_DISK_SPACE = 14031;
 /** Redis refuses writes: no memory left (`noeviction`), or its own files cannot be written. */
 const REDIS_FULL = /^(OOM|MISCONF) /;
 
-/** Whether an error or its cause is that a disk or a store is full. */
+/** Whether an error, or its cause, means that a disk or a store is full. */
 export function isDiskFull(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const { code, errcode } = error as { code?: unknown; errcode?: unknown };

@@ -7,7 +7,7 @@ import { MongoClient } from 'mongodb';
 const DEFAULT_DATABASE = 'adsweep';
 const NAMED_DATABASE = /^mongodb(?:\+srv)?:\/\/[^/]+\/([^?]+)/;
 
-/** MongoDB through its own driver. The database is the one the URL names, else `adsweep`. */
+/** Connects to MongoDB with its driver. The database is the one in the URL, else `adsweep`. Throws an OperatorError if it is unreachable. */
 export async function openMongo(url: string): Promise<Store> {
   const client = await connect(url);
   const db = client.db(NAMED_DATABASE.exec(url)?.[1] ?? DEFAULT_DATABASE);
@@ -69,7 +69,7 @@ function filtersOf(method: PropertyKey, args: unknown[]): unknown[] {
 
 const EXPIRED_AT_ONCE = 500;
 
-/** The same as the server's TTL thread does once a minute, so that it happens at a defined time. */
+/** Does what the server's TTL thread does once a minute, so that it happens at a defined time. */
 async function sweepExpired(db: Db, now: Date): Promise<number> {
   let removed = 0;
   for (const { name } of await db.listCollections({}, { nameOnly: true }).toArray()) {

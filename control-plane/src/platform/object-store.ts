@@ -9,8 +9,8 @@ import { coalesce } from '@adsweep/shared/service/coalesce.ts';
 /** Bytes by key. A key is a path of safe segments, such as `scans/<id>/<fence>/landing-0.webp`. */
 export type ObjectStore = {
   /**
-   * Stores all of `source` under `key`, replacing any earlier object atomically; nothing if it fails. When it resolves, the object survives
-   * a power cut.
+   * Stores `source` under `key` and atomically replaces an earlier object; stores nothing if it fails. After it has resolved, the object
+   * survives a power cut.
    */
   put(key: string, source: Readable | Uint8Array): Promise<void>;
   /** The object or a range of it, and its total size; null if there is none. */
@@ -19,13 +19,13 @@ export type ObjectStore = {
   delete(key: string): Promise<void>;
   /** All objects below `key`, folder by folder, in no particular order. May miss objects that are stored or removed during the walk. */
   walk(key: string): AsyncGenerator<StoredFolder>;
-  /** Removes the folder `key` where it is empty. */
+  /** Removes the folder `key` if it is empty. */
   removeEmptyFolder(key: string): Promise<void>;
   /** Removes the temporary files of interrupted uploads, last written before `before`; returns how many. */
   removeTemporary(before: Date): Promise<number>;
 };
 
-/** The first and the last byte of a part, counted from 0. */
+/** The first and the last byte of a range, counted from 0. */
 export type ByteRange = { start: number; end: number };
 
 /** A stored object. The caller must read or destroy the stream. */
@@ -36,7 +36,7 @@ const TEMPORARY = '.incoming';
 /** Attempts to create a folder that is removed concurrently just before a file is moved into it. */
 const MOVES_MAX = 20;
 
-/** Objects as files below `root`. A file appears whole, under its own name, or not at all. */
+/** Opens an object store with files below `root`. A file gets its name only when it is complete. */
 export async function openDiskObjects(root: string): Promise<ObjectStore> {
   await mkdir(join(root, TEMPORARY), { recursive: true });
   const syncFolders = syncFoldersBelow(root);
@@ -58,7 +58,7 @@ export async function openDiskObjects(root: string): Promise<ObjectStore> {
       const path = pathOf(root, key);
       const temporary = join(root, TEMPORARY, newId());
       try {
-        // A lone Uint8Array is wrapped: Readable.from would give out its bytes one by one.
+        // Wrapped in an array: Readable.from would otherwise emit a Uint8Array byte by byte.
         const from = source instanceof Readable ? source : Readable.from([source]);
         await pipeline(from, createWriteStream(temporary, { flush: true }));
         await moveTo(path, temporary);
@@ -147,7 +147,7 @@ async function syncFolder(folder: string): Promise<void> {
   }
 }
 
-/** A folder of stored objects: when names in it last changed, and the objects that lie in it, not those below it. */
+/** A folder of stored objects: when its entries last changed, and the objects directly in it. */
 export type StoredFolder = { key: string; modified: Date; objects: { key: string; modified: Date }[] };
 
 /** Maximum number of objects per yielded part of a folder. */

@@ -1,4 +1,4 @@
-/** Up to `count` of `items`, each as likely as any other, in no order: those who choose at the same time rarely choose the same. */
+/** Chooses up to `count` of `items` with equal probability, so that concurrent processes rarely choose the same ones. */
 export function pickAtRandom<T>(items: readonly T[], count: number, random = Math.random): T[] {
   const rest = [...items];
   const picked: T[] = [];

@@ -3,11 +3,11 @@ import { readFileSync } from 'node:fs';
 import type { Logger } from '@adsweep/shared/service/logger.ts';
 import { Cluster, Redis } from 'ioredis';
 
-/** The longest a command may take; while Redis is unavailable, commands fail at once. */
+/** Time limit of a command. While Redis is known to be unavailable, commands fail at once. */
 const COMMAND_TIMEOUT_MS = 2_000;
 const RECONNECT_MAX_MS = 1_000;
 
-/** The Redis commands that the index of work uses; a cluster client has the same ones. */
+/** A Redis client; a cluster client has the same commands. */
 export type RedisClient = Redis;
 
 /**
@@ -32,7 +32,7 @@ const CONNECTION = {
 };
 const retryStrategy = (times: number) => Math.min(50 * times, RECONNECT_MAX_MS);
 
-/** A cluster client has the same calls: keys of one call are in one slot everywhere. */
+/** A cluster client can be used like a single client, because all keys of a call are in one hash slot. */
 function openCluster(url: string): RedisClient {
   const [, scheme = '', credentials, hosts = ''] = CLUSTER_URL.exec(url) ?? [];
   const urls = hosts.split(',').map((host) => new URL(`${scheme}://${credentials ? `${credentials}@` : ''}${host}`));
@@ -47,7 +47,7 @@ function openCluster(url: string): RedisClient {
 /** A host name of a URL; an IPv6 address without its brackets. */
 const withoutBrackets = (hostname: string): string => hostname.replace(/^\[|\]$/g, '');
 
-/** The servers that hold keys: the one, or the masters of a cluster. */
+/** The servers that hold keys: the single server, or the masters of a cluster. */
 export function serversOf(redis: RedisClient): RedisClient[] {
   return redis.isCluster ? (redis as unknown as Cluster).nodes('master') : [redis];
 }
@@ -64,10 +64,10 @@ export async function redisReady(redis: RedisClient, ms: number): Promise<void> 
   });
 }
 
-/** A Lua script of one transition. Sends its hash; the text follows when Redis has forgotten it (a restart, a flush). */
+/** Runs a Lua script by its hash, and sends its text only if Redis does not know it (after a restart or a flush). */
 export type Script = (redis: RedisClient, keys: string[], args: (string | number)[]) => Promise<unknown>;
 
-/** The script in a file. */
+/** Loads a script from a file. */
 export function loadScript(file: URL): Script {
   const text = readFileSync(file, 'utf8');
   const hash = createHash('sha1').update(text).digest('hex');
@@ -98,15 +98,15 @@ function addressOf(url: string) {
 }
 
 function logOutages(redis: RedisClient, logger: Logger): void {
-  let away = false;
-  const isAway = (cause?: unknown) => {
-    if (!away) logger.warn({ cause }, 'redis is away');
-    away = true;
+  let isUnavailable = false;
+  const reportOutage = (cause?: unknown) => {
+    if (!isUnavailable) logger.warn({ cause }, 'Redis is unavailable');
+    isUnavailable = true;
   };
-  redis.on('error', isAway);
-  redis.on('reconnecting', () => isAway());
+  redis.on('error', reportOutage);
+  redis.on('reconnecting', () => reportOutage());
   redis.on('ready', () => {
-    if (away) logger.info('redis answers again');
-    away = false;
+    if (isUnavailable) logger.info('Redis is available again');
+    isUnavailable = false;
   });
 }

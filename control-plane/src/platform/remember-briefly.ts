@@ -5,12 +5,12 @@ type Remembered<T> = { answer: Promise<T>; until: number };
 
 export type RememberedBriefly<T> = {
   (key: string): Promise<T>;
-  /** The next call loads anew: what this process has changed takes effect here at once. */
+  /** Removes a value from the cache, so that a change by this process takes effect here at once. */
   forget(key: string): void;
 };
 
 /**
- * Caches `load` for `ms` milliseconds per key; a change takes effect that much later. Failures are not cached. `now` in ms.
+ * Caches the result of `load` per key for `ms` milliseconds; a change takes effect that much later. Failures are not cached. `now` in ms.
  */
 export function rememberBriefly<T>(
   load: (key: string) => Promise<T>,

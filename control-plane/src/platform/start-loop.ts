@@ -4,7 +4,7 @@ import { createWakeSignal, type WakeSignal } from './wake-signal.ts';
 /** A running loop. `stop` resolves when the current step has ended. */
 export type Loop = { stop(): Promise<void> };
 
-/** `step` returns true if there is more to do at once. Otherwise the loop pauses for `everyMs`, or until `wake` is raised. */
+/** `step` returns true if it must run again at once. Otherwise the loop pauses for `everyMs`, or until `wake` is raised. */
 export type LoopPlan = {
   name: string;
   everyMs: number;

@@ -2,7 +2,7 @@ import { newId } from '@adsweep/shared/ids.ts';
 import { loadScript, type RedisClient } from './redis.ts';
 import { createWakeSignal, type WakeSignal } from './wake-signal.ts';
 
-/** Notifies the processes of a deployment that there is work. Hints may be lost, so waiting loops also poll now and then. */
+/** Notifies the processes of a deployment that there is work. Hints may be lost, so waiting loops also poll. */
 export type WakeHub = {
   /** The signal that this process waits on. Raising it does not wake other processes. */
   signal(topic: WakeTopic): WakeSignal;
@@ -19,7 +19,7 @@ const CHANNEL = 'adsweep:wake:';
 const POLL_WITHOUT_HINTS_MS = 1_000;
 
 /**
- * A hub over Redis publish/subscribe, on a connection of its own. Processes with waiting loops are listed in Redis; a hint goes to one
+ * A hub over Redis publish/subscribe, on a separate connection. Processes with waiting loops are listed in Redis; a hint goes to one
  * of them, which forwards it if none of its loops waits any more. While Redis is unavailable only this process is woken.
  */
 export function openWakeHub(redis: RedisClient): WakeHub {
@@ -41,7 +41,7 @@ export function openWakeHub(redis: RedisClient): WakeHub {
     connected = false;
     waiting.forget();
   });
-  // The connection that commands go over logs outages.
+  // Outages are logged by the connection for commands.
   subscriber.on('error', () => undefined);
   subscriber.on('message', (_channel, message) => {
     const { topic, count } = readHint(message);
@@ -121,7 +121,7 @@ function readHint(message: string): { topic: WakeTopic | undefined; count: numbe
   return { topic: WAKE_TOPICS.find((topic) => topic === name), count: safeCount };
 }
 
-/** Kinds of work: crawl jobs to lease, crawled scans to analyse, outbox entries to carry out. */
+/** Kinds of work: crawl jobs to lease, crawled scans to analyse (`checks`), outbox entries to process. */
 const WAKE_TOPICS = ['jobs', 'checks', 'outbox'] as const;
 export type WakeTopic = (typeof WAKE_TOPICS)[number];
 
@@ -135,7 +135,7 @@ const [awaitWork, wakeAnother] = ['await-work', 'wake-another'].map((name) =>
   loadScript(new URL(`scripts/${name}.lua`, import.meta.url)),
 );
 
-/** The list, in Redis, of processes with waiting loops, used by process `self`. Each subscribes to `channel` followed by its id. */
+/** The list of processes with waiting loops, in Redis, as used by the process `self`. Each process subscribes to `channel` + its id. */
 function waitingProcesses(redis: RedisClient, self: string, channel: string) {
   /** Until when this process is listed, by its own clock; a little earlier than in Redis. */
   const listedUntil = { jobs: 0, checks: 0, outbox: 0 };
@@ -160,7 +160,7 @@ function waitingProcesses(redis: RedisClient, self: string, channel: string) {
       for (const topic of WAKE_TOPICS) listedUntil[topic] = 0;
     },
 
-    /** Asks another process to wake `count` callers; none waits in this process. */
+    /** Asks another process to wake `count` callers. To be called when none waits in this process. */
     async wakeOthers(topic: WakeTopic, count: number): Promise<void> {
       listedUntil[topic] = 0;
       const receivers = redis.isCluster ? 0 : 1;

@@ -8,20 +8,20 @@ import { type TagParts, tagRoutes } from './tags/routes.ts';
 import { tagDefinitionStore } from './tags/tag-definition-store.ts';
 import { inService } from './tags/tag-definitions.ts';
 
-/** What tag definitions need of the scans that carry a tag, and of the rules that assign it. */
+/** Functions of other domains that tag definitions need: about the scans with a tag, and the rules that assign it. */
 export type ReferenceNeeds = Pick<TagParts, 'countScans' | 'removeTagFromScans' | 'rulesByTag'>;
 
 export type ReferenceSettings = {
-  /** The proxy-router's API, whose catalogue is read. */
+  /** Base URL of the proxy-router's API, which provides the catalogue. */
   proxyUrl: string;
-  /** Join tokens of nodes, separated by commas; the first one opens the proxy-router. */
+  /** Join tokens of nodes, separated by commas; the first one is the credential for the proxy-router. */
   joinTokens: string;
   catalogueEveryMs: number;
 };
 
 export type ReferenceDomain = ReturnType<typeof referenceDomain>;
 
-/** What scans refer to: the catalogue of exits, and the definitions of tags. */
+/** Reference data of scans: the targeting catalogue, and the definitions of tags. */
 export function referenceDomain(
   { store, metrics, logger }: Pick<Platform, 'store' | 'metrics' | 'logger'>,
   needs: ReferenceNeeds,
@@ -43,7 +43,7 @@ export function referenceDomain(
         }),
       ],
     },
-    /** Every role that creates scans starts the mirror: what they ask for is checked against the catalogue. */
+    /** Every role that creates scans mirrors the catalogue: their targeting is checked against it. */
     loops: { api: async () => [await catalogue.start()] },
     outboxHandlers: {},
     verbs: {
@@ -51,7 +51,7 @@ export function referenceDomain(
       readTags,
       registerTag: tags.register,
       changeTag: tags.change,
-      /** Looks up the definitions of the organization's tags that are in service. */
+      /** Returns a function that finds the definition of a tag by its slug; null for an unknown or archived one. */
       tagWordsFor: async (organizationId: string) => {
         const known = await readTags(organizationId);
         return (slug: string) => inService(known, slug);

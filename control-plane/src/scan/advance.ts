@@ -4,9 +4,9 @@ import type { Exit } from '@adsweep/shared/targeting/exit-ticket.ts';
 import type { OutboxEntry } from '../platform/outbox/outbox-entry.ts';
 import { afterLoss } from './isolation.ts';
 import type { CaptureSummary, Classification, ScanLease, ScanRecord, ScanTag } from './scan.ts';
-import { fillIn } from './sent-labels.ts';
+import { withExtractedLabels } from './sent-labels.ts';
 
-/** Something that happened to a scan. */
+/** An event in the life cycle of a scan. */
 export type ScanEvent =
   | { type: 'cancel' }
   | { type: 'lease'; lease: ScanLease }
@@ -17,7 +17,7 @@ export type ScanEvent =
       type: 'failure';
       fence: number;
       code: FailureCode;
-      /** Whether a request to the target went out, answered or not. */
+      /** Whether a request to the target was sent. */
       loaded: boolean;
       capture: CaptureSummary | null;
       exit: Exit | null;
@@ -30,7 +30,7 @@ export type ScanEvent =
       type: 'finish';
       tags: ScanTag[];
       classification: Classification;
-      /** The labels that a model filled in. */
+      /** The labels that the AI model filled in. */
       extractedLabels: Record<string, string>;
       network: string;
       networkHost: string;
@@ -39,7 +39,7 @@ export type ScanEvent =
     };
 
 /**
- * A change of one scan: the fields to set when the document still looks like `when`. `follows` goes into the outbox in the same write.
+ * A change of a scan: the fields to `set` if the document still matches `when`. `follows` is added to the outbox in the same write.
  */
 export type ScanChange = {
   when: {
@@ -54,9 +54,9 @@ export type ScanChange = {
 };
 
 /**
- * What `event` does to `scan`, or null where it means nothing in this state, such as the result of a node that lost its lease
- * (spec 3). Pure: the store writes the change as one compare-and-set. Charges and refunds are decided here; the caller of
- * `changeScan` adds events.
+ * The change of `scan` by `event`, or null if the event does not apply in this state, such as the result of a node that lost its lease
+ * (spec 3). Pure: the store writes the change as one compare-and-set. Refunds are decided here; the caller
+ * of `changeScan` adds events.
  */
 export function advance(scan: ScanRecord, event: ScanEvent, now: Date): ScanChange | null {
   switch (event.type) {
@@ -85,7 +85,7 @@ export function advance(scan: ScanRecord, event: ScanEvent, now: Date): ScanChan
       if (!holdsLease(scan, event.fence)) return null;
       return change(
         { status: 'running', fence: event.fence },
-        { status: 'crawled', lease: null, crawled_at: now, ...seen(scan, event) },
+        { status: 'crawled', lease: null, crawled_at: now, ...captureFields(scan, event) },
       );
     case 'failure':
       return holdsLease(scan, event.fence) ? endFailedAttempt(scan, event, now) : null;
@@ -111,7 +111,7 @@ export function advance(scan: ScanRecord, event: ScanEvent, now: Date): ScanChan
         error: event.error,
         tags: event.tags,
         classification: event.classification,
-        ...fillIn(scan, event.extractedLabels),
+        ...withExtractedLabels(scan, event.extractedLabels),
         network: event.network,
         network_host: event.networkHost,
         checks_claimed_until: null,
@@ -121,8 +121,8 @@ export function advance(scan: ScanRecord, event: ScanEvent, now: Date): ScanChan
 }
 
 /**
- * The checks start again, over the evidence that is stored: tags are wiped, and the scan keeps the time at which it first ended. The
- * sequence of events is compared, because every end of the checks emits one.
+ * Starts a recheck, which analyses the stored evidence again: removes the tags and keeps the time at which the scan first ended. The event
+ * sequence is compared, because every end of an analysis emits an event.
  */
 function startRecheck(scan: ScanRecord, id: string, now: Date): ScanChange | null {
   if (!isFinished(scan.status) || scan.evidence_removed_at || scan.recheck?.id === id) return null;
@@ -134,7 +134,7 @@ function startRecheck(scan: ScanRecord, id: string, now: Date): ScanChange | nul
   );
 }
 
-/** A later lease of a job takes over a scan that an earlier one left running; the earlier attempt counts as lost. */
+/** A later lease of a job takes over a scan that is still running under an earlier one; the earlier attempt counts as lost. */
 function takeLease(scan: ScanRecord, lease: ScanLease, now: Date): ScanChange | null {
   const leased = { status: 'running' as const, lease, started_at: now };
   if (scan.status === 'pending') return change({ status: 'pending' }, leased);
@@ -144,28 +144,31 @@ function takeLease(scan: ScanRecord, lease: ScanLease, now: Date): ScanChange | 
 
 type Failure = Extract<ScanEvent, { type: 'failure' }>;
 
-/** A transient failure goes back to `pending` while retries remain; a lost node's does so without using one up. */
+/** After a transient failure the scan returns to `pending` while retries remain; the loss of its node does not use up a retry. */
 function endFailedAttempt(scan: ScanRecord, failure: Failure, now: Date): ScanChange {
   const when = { status: 'running' as const, fence: failure.fence };
   const loaded = scan.loaded || failure.loaded;
-  const again = { status: 'pending' as const, lease: null, started_at: null, ...(loaded && { loaded }) };
-  const afterIt = failure.code === 'node: LOST' ? afterLoss(scan) : failure.code;
-  if (afterIt === 'again') return change(when, { ...again, lost_requeues: scan.lost_requeues + 1, due_at: now });
+  const pendingAgain = { status: 'pending' as const, lease: null, started_at: null, ...(loaded && { loaded }) };
+  const outcome = failure.code === 'node: LOST' ? afterLoss(scan) : failure.code;
+  if (outcome === 'again') return change(when, { ...pendingAgain, lost_requeues: scan.lost_requeues + 1, due_at: now });
   if (failure.code !== 'node: LOST' && isTransient(failure.code) && scan.retry_attempt < scan.retry_max_attempts) {
     const due_at = new Date(now.getTime() + failure.backoffMs);
-    return change(when, { ...again, retry_attempt: scan.retry_attempt + 1, due_at });
+    return change(when, { ...pendingAgain, retry_attempt: scan.retry_attempt + 1, due_at });
   }
   const end = {
     status: 'failed' as const,
-    error: publicTextOf(afterIt),
+    error: publicTextOf(outcome),
     lease: null,
     completed_at: now,
-    ...seen(scan, failure),
+    ...captureFields(scan, failure),
   };
-  return change(when, end, isOurFault(afterIt) ? [refund(scan, now)] : []);
+  return change(when, end, isOurFault(outcome) ? [refund(scan, now)] : []);
 }
 
-function seen(scan: ScanRecord, event: { capture: CaptureSummary | null; exit: Exit | null }): Partial<ScanRecord> {
+function captureFields(
+  scan: ScanRecord,
+  event: { capture: CaptureSummary | null; exit: Exit | null },
+): Partial<ScanRecord> {
   const exit = event.exit && { ...knownFields(event.exit), attempts: scan.retry_attempt + scan.lost_requeues + 1 };
   return { capture: event.capture, exit };
 }
@@ -180,7 +183,7 @@ function knownFields(exit: Exit): Exit {
 const holdsLease = (scan: ScanRecord, fence: number): boolean =>
   scan.status === 'running' && scan.lease?.fence === fence;
 
-/** A claim is known by the number of its attempt, for its time changes with each renewal. */
+/** A claim is identified by the number of its attempt, because its time changes with each renewal. */
 const claimOf = ({ checks_attempts = 0 }: ScanRecord) => ({ status: 'checking' as const, checks_attempts });
 
 const mayClaimChecks = (scan: ScanRecord, now: Date): boolean =>
@@ -192,7 +195,7 @@ function change(when: ScanChange['when'], set: Partial<ScanRecord>, follows: Out
   return { when, set, follows };
 }
 
-/** Refunds what the scan's creation charged; a charge of 0 is refunded as 0. */
+/** The refund of the scan's charge; a charge of 0 is refunded as 0. */
 function refund(scan: ScanRecord, now: Date): OutboxEntry {
   const { _id, price_micros, target, created_at } = scan;
   const check = { amount_micros: price_micros, target_kind: target.kind, charged_at: created_at };

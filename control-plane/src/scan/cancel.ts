@@ -6,14 +6,14 @@ import type { ScanStore } from './scan-store.ts';
 export type CancelParts = {
   scans: Pick<ScanStore, 'apply'>;
   unqueue: (scan: ScanRecord) => Promise<void>;
-  /** Called when a scan's outbox was filled. */
+  /** Called when entries were added to the outbox of a scan. */
   outboxFilled: () => void;
   log: Logger;
 };
 
 /**
- * Cancels a pending scan and gives back its charge; false where it is not pending (any more). Its crawl job is taken out of the index
- * without waiting for it: until then the job can be leased, but it has no member to run.
+ * Cancels a pending scan and refunds it; false if it is not pending. Removes its crawl job from the queue without waiting for the removal:
+ * until then the job can be leased, but has no member to run.
  */
 export async function cancelScan(
   { scans, unqueue, outboxFilled, log }: CancelParts,
@@ -24,7 +24,7 @@ export async function cancelScan(
   if (!cancelled) return false;
   outboxFilled();
   unqueue(cancelled).catch((cause: unknown) => {
-    log.info({ scan_id: scan._id, cause }, 'a cancelled scan is still in the index of work');
+    log.info({ scan_id: scan._id, cause }, 'could not remove a cancelled scan from the queue');
   });
   return true;
 }

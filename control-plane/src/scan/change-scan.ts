@@ -4,8 +4,8 @@ import type { ScanRecord } from './scan.ts';
 import type { ScanStore } from './scan-store.ts';
 
 /**
- * Writes what `event` does to `scan` as one compare-and-set, together with the `events` that tell clients of it. Answers the scan as
- * it then stands, or null where the event means nothing in this state or someone was faster.
+ * Applies `event` to `scan` as one compare-and-set, together with the `events` for clients. Returns the changed scan, or null if the event
+ * does not apply in this state or another process changed the scan first.
  */
 export async function changeScan(
   scans: Pick<ScanStore, 'apply'>,
@@ -15,16 +15,16 @@ export async function changeScan(
   events: EmittedEvent[] = [],
 ): Promise<ScanRecord | null> {
   const change = advance(scan, event, now);
-  return change && scans.apply(scan, withEvents(inNextStatus(change, scan, now), scan.event_sequence, events));
+  return change && scans.apply(scan, withEvents(withStatusTime(change, scan, now), scan.event_sequence, events));
 }
 
-/** Statuses are numbered, so that a receiver of several knows their order. */
-function inNextStatus(change: ScanChange, { status, status_sequence = 0 }: ScanRecord, now: Date): ScanChange {
+/** Adds the time and the number of a status change, so that receivers of several changes know their order. */
+function withStatusTime(change: ScanChange, { status, status_sequence = 0 }: ScanRecord, now: Date): ScanChange {
   if (change.set.status === undefined || change.set.status === status) return change;
   return { ...change, set: { ...change.set, status_at: now, status_sequence: status_sequence + 1 } };
 }
 
-/** Two changes that both emit events cannot take the same numbers: the sequence is compared as well. */
+/** Adds events. The event sequence is compared too, so that concurrent changes cannot use the same numbers. */
 function withEvents(change: ScanChange, last: number, events: EmittedEvent[]): ScanChange {
   if (events.length === 0) return change;
   return {

@@ -4,19 +4,19 @@ import type { Collection, Filter } from '../platform/store.ts';
 import type { ScanKey, ScanRecord } from './scan.ts';
 import { earlierThan, type StoredScan } from './stored-scan.ts';
 
-/** A scan that has ended; `isChecking`: its checks run again. */
+/** A scan that has ended; `isChecking`: it is being analysed again. */
 export type EndedScan = ScanKey & { completed_at: Date; isChecking: boolean };
 
-/** Which scans a recheck asks for: those of the last days, or all. Page by page: the rows after `after`. */
+/** Selects a page of scans to recheck: those that completed since a time, or all (null). `after`: the last row of the previous page. */
 export type RecheckQuestion = { completedSince: Date | null; after: CursorPosition | null; limit: number };
 
 const ENDED = { organization_id: 1, completed_at: 1, status: 1 };
-/** The states of a scan that has ended before and is checked again. */
+/** The states of a scan during a recheck. */
 const CHECKED_AGAIN: ScanStatus[] = ['rechecking', 'checking'];
 
-/** Scans that have ended: what is checked again, and what is removed when it is old enough. */
+/** Queries for scans that have ended, for rechecks and retention. */
 export function endedScans(scans: Collection<StoredScan>) {
-  // A scan that is checked again keeps the time at which it ended first.
+  // `completed_at` is kept during a recheck: the status tells whether one is running.
   const findEnded = async (where: Filter<StoredScan>, limit: number): Promise<EndedScan[]> => {
     const found = await scans
       .find(where)
@@ -29,8 +29,8 @@ export function endedScans(scans: Collection<StoredScan>) {
 
   return {
     /**
-     * A page of the organization's scans that have finished and whose evidence is there, those that are being checked again among them:
-     * the newest first, or, of those that completed since a moment, the last ones first. `last`: its last row, where there can be more.
+     * A page of the organization's finished scans that have their evidence, those in a recheck included: newest first, or with
+     * `completedSince` by the time of completion, latest first. `last`: the position of its last row; null if there are no more rows.
      */
     async finishedBefore(organizationId: string, { completedSince, after, limit }: RecheckQuestion) {
       const field = completedSince ? 'completed_at' : 'created_at';
@@ -51,25 +51,25 @@ export function endedScans(scans: Collection<StoredScan>) {
       return { rows: rows as ScanRecord[], last: end ? { at: end[field]!, id: end._id } : null };
     },
 
-    /** Scans that ended at `until` or before, the earliest first; those that are not done yet are left out. */
+    /** Scans that ended at `until` or before, the earliest first; without those that have outbox entries or are in a recheck. */
     async endedUntil(until: Date, limit: number): Promise<EndedScan[]> {
       const isDone = { outbox_at: { $exists: false }, status: { $nin: CHECKED_AGAIN } };
       return findEnded({ completed_at: { $lte: until }, ...isDone }, limit);
     },
 
-    /** Scans that ended from `from` to `until` and whose evidence was not removed yet, the earliest first. */
+    /** Scans that ended between `from` and `until` and still have their evidence, the earliest first. */
     async endedWithEvidence(from: Date, until: Date, limit: number): Promise<EndedScan[]> {
       return findEnded({ completed_at: { $gte: from, $lte: until }, evidence_removed_at: { $exists: false } }, limit);
     },
 
-    /** Notes that a scan's capture and pictures are gone. */
+    /** Records that a scan's capture and images were removed. */
     async forgetEvidence({ _id, organization_id }: ScanKey, now: Date): Promise<void> {
       const key = { _id, organization_id };
       await scans.updateOne(key, { $set: { evidence_removed_at: now } });
       await scans.updateOne({ ...key, capture: { $ne: null } }, { $set: { 'capture.has_screenshot': false } });
     },
 
-    /** When these scans ended and which capture they name, by their ids; those that are gone are missing. */
+    /** The end and the capture id of these scans, by scan id; scans that no longer exist are missing. */
     async endsOf(ids: string[]): Promise<Map<string, Pick<ScanRecord, 'completed_at' | 'capture'>>> {
       const found = await scans
         .find({ _id: { $in: ids } })

@@ -1,12 +1,12 @@
 import type { ScanRecord, Tiers } from './scan.ts';
 
-/** What lists can be filtered by one value at a time. */
+/** Kinds of filters of lists that compare a single value. */
 export type FilterKind = 'run' | 'parent' | 'campaign' | 'brand' | 'label' | 'ai_category' | 'iab_v3';
 
-/** What the keys follow from. */
+/** The fields that the keys are derived from. */
 export type FilterSource = Pick<ScanRecord, 'run_id' | 'parent_scan_id' | 'campaign_id' | 'labels' | 'classification'>;
 
-/** The text that stands for a value in a scan's `filter_keys`; brands and categories match in any letter case. */
+/** The entry for a value in a scan's `filter_keys`; brands and categories match in any letter case. */
 export function filterKey(kind: FilterKind, value: string): string {
   return `${kind}:${ANY_CASE.has(kind) ? value.toLowerCase() : value}`;
 }
@@ -16,7 +16,7 @@ const ANY_CASE = new Set<FilterKind>(['brand', 'ai_category', 'iab_v3']);
 /** A label as the value of a filter key. */
 export const labelPair = (key: string, value: string): string => `${key}=${value}`;
 
-/** All keys of a scan: one index over them answers every such filter, and counts each value. */
+/** All keys of a scan: one index over them serves all these filters and counts the matches of each value. */
 export function filterKeysOf({ run_id, parent_scan_id, campaign_id, labels, classification }: FilterSource): string[] {
   const one = (kind: FilterKind, value: string | null | undefined) => (value ? [filterKey(kind, value)] : []);
   return [
@@ -30,7 +30,7 @@ export function filterKeysOf({ run_id, parent_scan_id, campaign_id, labels, clas
   ];
 }
 
-/** `Shopping`, `Shopping/Shoes`: a category is found by each path that leads to it. */
+/** A category and its ancestors as paths, such as `Shopping` and `Shopping/Shoes`: a filter by any of them matches. */
 function pathsOf(tiers: Tiers | null | undefined): string[] {
   if (!tiers) return [];
   const names = [tiers.tier1, tiers.tier2, tiers.tier3, tiers.tier4].filter((name) => name !== null);

@@ -3,15 +3,15 @@ import type { Isolation } from '@adsweep/shared/lease/crawl-job.ts';
 import { LOST_NODE_REQUEUES_MAX, LOST_REQUEUES_HARD_MAX } from '@adsweep/shared/limits.ts';
 import type { ScanRecord } from './scan.ts';
 
-/** What a scan may share with others after `lostRequeues` lost nodes: it may have been the one that ended them. */
+/** What a scan may share with other scans after `lostRequeues` lost nodes: the scan may be the cause of the losses. */
 export function isolationOf(lostRequeues: number): Isolation {
   if (lostRequeues === 0) return 'shared';
   return lostRequeues === 1 ? 'browser' : 'node';
 }
 
 /**
- * What follows the loss of a scan's node: another attempt, or the code it fails with. Only a scan that was alone on its node can have
- * ended it; any other one is tried again, until so many losses say that something else is wrong.
+ * What happens to a scan whose node was lost: another attempt, or the failure code. Only a scan that was alone on its node is held
+ * responsible for the loss; any other scan gets another attempt, up to a hard limit that indicates an internal error.
  */
 export function afterLoss({
   lost_requeues,

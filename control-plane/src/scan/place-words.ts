@@ -1,8 +1,8 @@
 import type { TagMatch } from './scan.ts';
 
-/** Where a rule found something, in words. */
-const PLACE_WORDS: Record<TagMatch['place'], string> = {
-  hop: 'a step of the chain',
+/** Where a rule matched, in words. */
+const SOURCE_WORDS: Record<TagMatch['place'], string> = {
+  hop: 'a hop of the redirect chain',
   request: 'a request',
   title: 'the title',
   text: 'the visible text',
@@ -10,6 +10,6 @@ const PLACE_WORDS: Record<TagMatch['place'], string> = {
   content: 'the content of a resource',
 };
 
-/** The same with the landing, and after how many UTF-16 units. */
+/** The same with the landing and the offset in UTF-16 code units. */
 export const matchWords = ({ place, landing, offset }: Pick<TagMatch, 'place' | 'landing' | 'offset'>): string =>
-  `${PLACE_WORDS[place]}${landing === null ? '' : ` of landing ${landing}`}, at ${offset}`;
+  `${SOURCE_WORDS[place]}${landing === null ? '' : ` of landing ${landing}`}, at ${offset}`;

@@ -4,27 +4,26 @@ import { changeScan } from './change-scan.ts';
 import type { ScanRecord } from './scan.ts';
 import type { ScanStore } from './scan-store.ts';
 
-/** Which scans are checked again: the newest of those that have finished, or those that completed since a moment. */
+/** The scans to recheck: the newest finished ones, or those that completed since a time. */
 export type RecheckScope = { newest: number } | { completedSince: Date };
 
 export type RecheckParts = {
   scans: Pick<ScanStore, 'finishedBefore' | 'apply'>;
-  /** Says that there are scans to check. */
-  checksWaiting: () => void;
-  /** Says that there is something in a scan's outbox. */
+  /** Called when scans wait for analysis. */
+  analysisWaiting: () => void;
+  /** Called when entries were added to the outbox of a scan. */
   outboxFilled: () => void;
 };
 
-/** Scans that are written at the same time: they share a sync of the disk. Other requests are answered between two batches. */
+/** Scans that are written concurrently, so that they share a sync of the disk. Other requests are served between two batches. */
 const WRITTEN_AT_ONCE = 50;
 
 /**
- * Has the checks of an organization's finished scans run again over their stored evidence; answers how many scans that is. Those that are
- * being checked again already are left as they are. `id` is the request's own: repeated after an interruption, it counts what it has
- * queued before, and queues the rest.
+ * Queues finished scans of an organization for a new analysis of their stored evidence, and returns their number. Scans whose recheck is
+ * already running are skipped. `id` identifies the request: repeated after an interruption, it queues the rest and counts all.
  */
 export async function recheckScans(
-  { scans, checksWaiting, outboxFilled }: RecheckParts,
+  { scans, analysisWaiting, outboxFilled }: RecheckParts,
   organizationId: string,
   scope: RecheckScope,
   id: string,
@@ -40,7 +39,7 @@ export async function recheckScans(
     queued += isQueued.filter(Boolean).length;
     left -= page.rows.length;
     after = page.last;
-    checksWaiting();
+    analysisWaiting();
     outboxFilled();
     await setImmediate();
   } while (after && left > 0);

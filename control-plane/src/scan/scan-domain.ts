@@ -3,7 +3,7 @@ import type { Platform } from '../platform/platform.ts';
 import { stateBroadcast, stateOf } from './scan-state.ts';
 import { scanStore } from './scan-store.ts';
 
-/** The scans, which every domain above shares. Each change of a scan's status is broadcast to all processes. */
+/** The scans, which all higher domains share. Each status change of a scan is broadcast to all processes. */
 export function scanDomain({ store, broadcast }: Pick<Platform, 'store' | 'broadcast'>) {
   const states = stateBroadcast(broadcast);
   const scans = scanStore(store, (scan) => states.announce(stateOf(scan)));

@@ -1,4 +1,4 @@
-/** Absolute addresses of a scan's parts; `publicUrl` is how clients reach us, without a trailing slash. */
+/** Absolute URLs of a scan's resources; `publicUrl` is the base URL that clients use, without a trailing slash. */
 export function scanLinks(publicUrl: string, scan: { _id: string; report_token: string }) {
   const report = `${publicUrl}/r/${scan.report_token}`;
   return {
@@ -8,7 +8,7 @@ export function scanLinks(publicUrl: string, scan: { _id: string; report_token: 
     vastXml: `${publicUrl}/api/v1/scans/${scan._id}/vast-xml`,
     creativeHtml: `${publicUrl}/api/v1/scans/${scan._id}/creative-html`,
     landingScreenshot: (ord: number) => `${publicUrl}/api/v1/scans/${scan._id}/landings/${ord}/screenshot`,
-    /** The same as the public one until there is a console. */
+    /** Equal to the public report, because there is no console yet. */
     report,
     publicReport: report,
   };

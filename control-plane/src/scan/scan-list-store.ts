@@ -4,19 +4,19 @@ import type { Collection, Filter } from '../platform/store.ts';
 import { LISTED_FIELDS, type ListedScan } from './scan.ts';
 import { earlierThan, type StoredScan } from './stored-scan.ts';
 
-/** A query over an organization's scans; `isCounted`: an index holds the number of matches. */
+/** A query over an organization's scans; `isCounted`: the number of matches can be read from an index. */
 export type ListQuestion = { filter: Filter<StoredScan>; isCounted: boolean };
 
-/** A page of a list: after a place or from the first row on, `skip` rows left out. */
+/** A page of a list: the rows after a position (null: from the first), without the first `skip`. */
 export type ListWindow = { after: CursorPosition | null; skip: number; limit: number };
 
-/** Every list is in this order, and each of its indexes ends with it. */
+/** The order of all lists, newest first; each index of a list ends with it. */
 const NEWEST = { created_at: -1, _id: -1 } as const;
 const LISTED = Object.fromEntries(LISTED_FIELDS.map((field) => [field, 1]));
 
-/** The indexes of lists: for the whole list, and for each of its filters. */
+/** The indexes of the complete list and of each filter. */
 export const LIST_INDEXES = [
-  // With the URL, so that a search for a part of it reads the index and no scan that does not match.
+  // Includes the URL, so that a search for a part of it reads the index and only matching scans.
   { key: { organization_id: 1, ...NEWEST, 'target.value': 1 }, countedPrefix: 1 },
   { key: { organization_id: 1, status: 1, ...NEWEST }, countedPrefix: 2 },
   { key: { organization_id: 1, country_code: 1, ...NEWEST }, countedPrefix: 2 },
@@ -37,7 +37,7 @@ export function scanLists(scans: Collection<StoredScan>) {
       .limit(limit + 1)
       .project<ListedScan>(LISTED)
       .toArray();
-    // All matches have been seen: a rare search need not walk the index again to count them.
+    // All matches are on this page: counting them would scan the index a second time.
     const isWhole = !after && found.length <= limit && (found.length > 0 || skip === 0);
     const total = isWhole ? skip + found.length : await scans.countDocuments(where);
     const rows = found.slice(0, limit);
@@ -47,23 +47,23 @@ export function scanLists(scans: Collection<StoredScan>) {
 
   return {
     /**
-     * A page of the organization's scans that match, newest first, how many match in all, and its last row where there are more. Searches
-     * that must walk are made one at a time for each organization, so that none takes more than its share of the process.
+     * A page of the organization's matching scans, newest first, the number of matches, and the position of the last row (null: no more
+     * rows). Searches that must scan an index run one at a time per organization, so that no organization can occupy the process.
      */
     async list(organizationId: string, { filter, isCounted }: ListQuestion, window: ListWindow) {
       const where: Filter<StoredScan> = { $and: [{ organization_id: organizationId }, filter] };
       return isCounted ? readPage(where, window) : serialized(organizationId, () => readPage(where, window));
     },
 
-    /** How many of the organization's scans carry a tag. */
+    /** Counts the organization's scans with a tag. */
     async countWithTag(organizationId: string, slug: string): Promise<number> {
       return scans.countDocuments({ organization_id: organizationId, 'tags.tag_slug': slug });
     },
 
-    /** Takes a tag off all of the organization's scans. */
+    /** Removes a tag from all scans of the organization. */
     async removeTag(organizationId: string, slug: string): Promise<void> {
-      const carries = { organization_id: organizationId, 'tags.tag_slug': slug };
-      await scans.updateMany(carries, { $pull: { tags: { tag_slug: slug } } });
+      const tagged = { organization_id: organizationId, 'tags.tag_slug': slug };
+      await scans.updateMany(tagged, { $pull: { tags: { tag_slug: slug } } });
     },
   };
 }

@@ -2,10 +2,10 @@ import type { ScanStatus } from '@adsweep/shared/scan/scan-status.ts';
 import type { Broadcast } from '../platform/broadcast.ts';
 import type { ScanRecord } from './scan.ts';
 
-/** A scan's state as clients see it: `at` is when it began (ISO 8601), `sequence` grows with each change. */
+/** A scan's state as sent to clients: `at` is when the scan entered it (ISO 8601), `sequence` increases with each change. */
 export type ScanState = { id: string; status: ScanStatus; retry_attempt: number; at: string; sequence: number };
 
-/** The state that a scan is in. */
+/** The current state of a scan. */
 export function stateOf(scan: ScanRecord): ScanState {
   const { _id, status, retry_attempt, status_at, status_sequence, created_at } = scan;
   return {
@@ -19,7 +19,7 @@ export function stateOf(scan: ScanRecord): ScanState {
 
 const topicOf = (scanId: string): string => `scan:${scanId}`;
 
-/** Broadcasts changes of scans' states to all processes. */
+/** Broadcasts state changes of scans to all processes. */
 export function stateBroadcast(broadcast: Pick<Broadcast, 'send' | 'listen'>) {
   return {
     announce: (state: ScanState): void => broadcast.send(topicOf(state.id), JSON.stringify(state)),
@@ -33,7 +33,7 @@ export function stateBroadcast(broadcast: Pick<Broadcast, 'send' | 'listen'>) {
   };
 }
 
-/** The state in a message; null where it is none: any client of Redis can publish. */
+/** Parses a message; null if it is not a state of this scan. Not trusted: any Redis client can publish. */
 function readState(message: string, scanId: string): ScanState | null {
   try {
     const state = JSON.parse(message) as ScanState;

@@ -11,10 +11,10 @@ import { IN_QUEUE, type StoredScan } from './stored-scan.ts';
 import { targetTexts } from './target-texts.ts';
 import { waitingScans } from './waiting-scan-store.ts';
 
-/** New scans of an organization that are stored in one write: some ten milliseconds in the embedded store. */
+/** New scans of an organization that are stored in one write: about ten milliseconds in the embedded store. */
 const INSERTED_AT_ONCE = 32;
 
-/** Together with its parts, the only code that accesses the scans collection. Queries of clients name their organization first. */
+/** Together with the stores it includes, the only code that accesses the scans collection. Clients' queries filter by organization first. */
 export type ScanStore = ReturnType<typeof scanStore>;
 
 /** `changed` is called with each scan whose status has changed. */
@@ -36,15 +36,15 @@ export function scanStore(store: Store, changed: (scan: ScanRecord) => void = ()
         { key: { status: 1, slot: 1 } },
         { key: { completed_at: 1 } },
         { key: { organization_id: 1, completed_at: -1, _id: -1 } },
-        // 128 random bits need no unique index, which a sharded collection could not have.
+        // Not unique: a sharded collection could not have that index, and 128 random bits do not collide.
         { key: { report_token: 1 } },
         { key: { target_text_id: 1 }, sparse: true },
         ...OUTBOX_INDEXES,
       ]);
     },
 
-    /** Stores a new scan with what must follow its creation in its outbox; answers null, or the organization's scan of that id where there is one already. */
-    async insertUnlessThere(record: ScanRecord): Promise<ScanRecord | null> {
+    /** Stores a new scan with its outbox entries and returns null; if the organization already has a scan with this id, returns that one. */
+    async insertUnlessExists(record: ScanRecord): Promise<ScanRecord | null> {
       const stored = { ...(await texts.storeTexts(record)), filter_keys: filterKeysOf(record) };
       const { _id, organization_id } = record;
       if (await insert(organization_id, stored)) return null;
@@ -53,17 +53,17 @@ export function scanStore(store: Store, changed: (scan: ScanRecord) => void = ()
       return earlier;
     },
 
-    /** A scan of this organization, or null: missing and someone else's look the same. */
+    /** A scan of this organization; null if it does not exist or belongs to another organization. */
     async find(organizationId: string, id: string): Promise<ScanRecord | null> {
       return scans.findOne({ _id: id, organization_id: organizationId });
     },
 
-    /** How many scans of these ids the organization has. */
+    /** Counts the organization's scans with these ids. */
     async countOf(organizationId: string, ids: string[]): Promise<number> {
       return scans.countDocuments({ _id: { $in: ids }, organization_id: organizationId });
     },
 
-    /** A member of a crawl job, or null: missing and another job's look the same. */
+    /** A member of a crawl job; null if it does not exist or is a member of another job. */
     async findMember({ organizationId, jobId }: JobRef, id: string): Promise<ScanRecord | null> {
       return scans.findOne({ _id: id, organization_id: organizationId, job_id: jobId });
     },
@@ -73,7 +73,7 @@ export function scanStore(store: Store, changed: (scan: ScanRecord) => void = ()
       return scans.find({ organization_id: organizationId, job_id: jobId }).project<ScanInQueue>(IN_QUEUE).toArray();
     },
 
-    /** A scan with the whole of its target. */
+    /** The scan with its complete target. */
     async withTarget(scan: ScanRecord): Promise<ScanRecord> {
       return { ...scan, target: await texts.read(scan) };
     },
@@ -83,8 +83,8 @@ export function scanStore(store: Store, changed: (scan: ScanRecord) => void = ()
     },
 
     /**
-     * Writes a change of `scan` as one compare-and-set. Answers the scan as it then stands, or null when the document no longer looks like
-     * `change.when` (someone was faster).
+     * Writes a change of `scan` as one compare-and-set. Returns the changed scan, or null if the document no longer matches `change.when`
+     * (another process changed it first).
      */
     async apply(scan: ScanKey & FilterSource, change: ScanChange): Promise<ScanRecord | null> {
       const { _id, organization_id } = scan;
@@ -99,8 +99,8 @@ export function scanStore(store: Store, changed: (scan: ScanRecord) => void = ()
     },
 
     /**
-     * Removes a scan that has ended; first the text of its target, so that an interrupted removal is simply repeated. A text that the scans
-     * of a request share stays: it is removed once no scan names it.
+     * Removes a scan that has ended. The text of its target is removed first, so that an interrupted removal can be repeated. A text that
+     * the scans of a request share is kept: it is removed when no scan refers to it.
      */
     async remove({ _id, organization_id }: ScanKey): Promise<void> {
       await texts.remove(organization_id, _id);
@@ -111,15 +111,15 @@ export function scanStore(store: Store, changed: (scan: ScanRecord) => void = ()
     ...waitingScans(scans),
     ...endedScans(scans),
 
-    /** The texts of targets, for the sweep of those that no scan names. */
+    /** The texts of targets, for the removal of orphans. */
     texts: {
       page: texts.page,
       removeOrphan: texts.removeOrphan,
 
-      /** Whether a scan names this text as one that it shares with the others of its request. */
+      /** Whether a scan refers to this text as one that the scans of its request share. */
       async isShared(textId: string): Promise<boolean> {
-        const naming = scans.find({ target_text_id: textId }).limit(1).project<Pick<ScanRecord, '_id'>>({ _id: 1 });
-        return (await naming.toArray()).length > 0;
+        const referring = scans.find({ target_text_id: textId }).limit(1).project<Pick<ScanRecord, '_id'>>({ _id: 1 });
+        return (await referring.toArray()).length > 0;
       },
     },
 

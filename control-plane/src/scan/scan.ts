@@ -5,39 +5,39 @@ import type { ProxyType } from '@adsweep/shared/targeting/catalogue.ts';
 import type { Exit } from '@adsweep/shared/targeting/exit-ticket.ts';
 import type { OutboxFields } from '../platform/outbox/outbox-entry.ts';
 
-/** The proxy block as the client sent it, values in the catalogue's spelling, '' = any (spec 2.2). */
+/** The proxy block of the create request, in the catalogue's spelling; '': any (spec 2.2). */
 export type ScanProxy = { proxy_type: ProxyType; region: string; city: string; isp: string };
 
-/** The lease that may write this scan now: its fencing token and its node. */
+/** The current lease of the scan, the only one that may change it: its fencing token and its node. */
 export type ScanLease = {
   fence: number;
   node_id: string;
-  /** Which process of that name. */
+  /** The process of that node: a restarted node has the same id and another instance. */
   instance?: string;
   leased_at: Date;
   /** Whether the node has reported that nothing else runs on it. */
   alone?: boolean;
 };
 
-/** A tag assigned to a scan; `url` '' = it applies to the whole scan (spec 2.5). */
+/** A tag assigned to a scan; `url` '': it applies to the whole scan (spec 2.5). */
 export type ScanTag = {
   id: string;
   tag_slug: string;
   detail: string;
   url: string;
   surface: 'page' | 'creative';
-  /** Where a rule found it; absent: no rule did, or it combines other tags. */
+  /** Where a rule matched; absent: no rule assigned the tag, or the rule combines other tags. */
   match?: TagMatch;
   created_at: Date;
 };
 
 /**
- * Why a rule assigned a tag: `place` says in what it was found, `offset` after how many UTF-16 units, `excerpt` its surroundings with the
- * hit between « and »; `elapsed_ms` is the CPU that the rule took by itself.
+ * The match of the rule that assigned a tag: `place` is the kind of text, `offset` the position in UTF-16 code units, `excerpt` the text
+ * around the match, which is between « and »; `elapsed_ms` is the CPU time of this rule alone.
  */
 export type TagMatch = {
   rule_id: string;
-  /** Its name at that time; absent in what earlier versions stored. */
+  /** The name of the rule at that time; absent in records of earlier versions. */
   rule_name?: string;
   rule_type: string;
   place: 'hop' | 'request' | 'title' | 'text' | 'html' | 'content';
@@ -53,12 +53,12 @@ export type Tiers = { tier1: string; tier2: string | null; tier3: string | null;
 export type Classification = {
   brand: string | null;
   ai_category: Tiers | null;
-  /** A category of the IAB Content Taxonomy 3.0 by its id in it. */
+  /** A category of the IAB Content Taxonomy 3.0, with its id there. */
   iab_v3: (Tiers & { id: string }) | null;
   custom_taxonomies: ScanTaxonomy[];
 };
 
-/** A scan's place in a client's own taxonomy, as it was then; `used_default`: no other node fitted. All null: none did. */
+/** A scan's category in a custom taxonomy, as that was at the time; `used_default`: the default node, because no other fitted. Tiers null: none fitted. */
 export type ScanTaxonomy = {
   taxonomy_id: string;
   taxonomy_name: string;
@@ -72,34 +72,34 @@ export type ScanTaxonomy = {
   used_default: boolean;
 };
 
-/** The summary of the accepted capture that lists and links need; the whole of it is in the captures collection under `id`. */
+/** The part of the accepted capture that lists and links need; the complete capture is in the captures collection under `id`. */
 export type CaptureSummary = {
   id: string;
   offer_url: string;
   page_title: string;
   has_screenshot: boolean;
-  /** Absent: it has none. */
+  /** Absent: false. */
   has_creative_screenshot?: boolean;
   crawl_ms: number;
   landings: number;
 };
 
-/** One check of one target, in one country, on one emulator: the document that decides everything about it. */
+/** A scan: one target, in one country, on one emulator. This document is the only source of truth about its state. */
 export type ScanRecord = OutboxFields & {
   _id: string;
   organization_id: string;
-  /** The crawl job that it is a member of: its own id, unless it shares the job of another scan, which has that id. */
+  /** Id of its crawl job: its own id, or that of the scan whose job it shares. */
   job_id: string;
-  /** The kind of that job, which determines its limits. */
+  /** The kind of the job, which determines its limits. */
   job_kind: JobKind;
-  /** Its place among the members of the job, which run in this order; 0: the one whose id is the job's. */
+  /** Its index among the members of the job, which run in this order; 0: the scan whose id is the job's. */
   slot: number;
-  /** The sweep that found it. */
+  /** The ad discovery scan that found it; null: a client created it. */
   parent_scan_id: string | null;
   report_token: string;
-  /** The value of an ad tag or a VAST tag is '' as it is stored: its text stands apart (`ScanStore.withTarget`). */
+  /** For an ad tag or a VAST tag the stored value is '': its text is stored separately (`ScanStore.withTarget`). */
   target: Target;
-  /** The id of that text, which all scans of one request share; absent: the text is this scan's alone and has its id. */
+  /** The id of that text, which all scans of one request share; absent: the text belongs only to this scan and has its id. */
   target_text_id?: string;
   country_code: string;
   emulator_id: string;
@@ -107,26 +107,26 @@ export type ScanRecord = OutboxFields & {
   referrer: string | null;
   ignore_first_n_domains: number;
   labels: Record<string, string>;
-  /** The keys of those labels that a model filled in; absent: none. */
+  /** The keys of the labels that the AI model filled in; absent: none. */
   extracted_labels?: string[];
   campaign_id: string | null;
   run_id: string | null;
-  /** The queue it waits in: 0 = a person waits for it, 1 = one of many. Absent: 1 for a campaign's scans, 0 for all others. */
+  /** Its priority class: 0 interactive, 1 bulk; absent: 0. Scans of a campaign have class 2 whatever this is (`priorityClassOf`). */
   band?: 0 | 1;
-  /** Its place in its group of repeats, whose leader has the index 0; `session_id`: names what they share, null = nothing. Absent: it is no repeat. */
+  /** Its index in a group of repeats (0: the first), and their shared session (null: none). Absent: it is not a repeat. */
   repeat?: { index: number; total: number; session_id: string | null };
   retry_max_attempts: number;
   /** The amount charged when it was created, in micros. */
   price_micros: number;
 
   status: ScanStatus;
-  /** When it entered this status, and how many statuses it had before. Absent: it is the first one, or the record is of an earlier version. */
+  /** When it entered this status, and the number of earlier statuses. Absent: it is the first status, or an earlier version wrote the record. */
   status_at?: Date;
   status_sequence?: number;
   error: string;
-  /** Number of the attempt under way, or of the one that produced the result. */
+  /** Number of the current attempt, or of the one that produced the result. */
   retry_attempt: number;
-  /** How often it was queued again after a lost node; these use up no retry, and decide what the next attempt may share with others. */
+  /** How often it was queued again after a lost node. Does not count as a retry; determines the isolation of the next attempt. */
   lost_requeues: number;
   lease: ScanLease | null;
   exit: (Exit & { attempts: number }) | null;
@@ -141,24 +141,24 @@ export type ScanRecord = OutboxFields & {
   due_at: Date;
   started_at: Date | null;
   crawled_at: Date | null;
-  /** While `checking`: when another worker may take the checks over. */
+  /** While `checking`: when the worker's claim expires and another worker may take over. */
   checks_claimed_until: Date | null;
-  /** How often its checks were started since its last recheck; absent: never. While `checking` it distinguishes the claims of two workers. */
+  /** How often its analysis was started since the last recheck; absent: never. While `checking` it identifies the worker's claim. */
   checks_attempts?: number;
-  /** When it first ended: a recheck does not change it. */
+  /** When it first ended; a recheck does not change it. */
   completed_at: Date | null;
-  /** The last recheck that it was part of (absent: none): the id of the request, and the number of rechecks so far. */
+  /** Its last recheck (absent: none): the id of the request, and the number of rechecks so far. */
   recheck?: { id: string; ordinal: number };
-  /** An attempt that failed had loaded the target: the charge stays when the scan is cancelled. Absent: none has. */
+  /** A failed attempt has requested the target, so that the charge is not refunded if the scan is cancelled. Absent: false. */
   loaded?: true;
-  /** When its capture and pictures were removed, because their retention is shorter than the scan's; absent: they are there. */
+  /** When its capture and images were removed, because their retention is shorter than the scan's; absent: not yet. */
   evidence_removed_at?: Date;
 
   /** The number of its last event. */
   event_sequence: number;
 };
 
-/** A crawl job, by its members' organization and their `job_id`. */
+/** Identifies a crawl job by the organization and the `job_id` of its members. */
 export type JobRef = { organizationId: string; jobId: string };
 
 /** The fields of {@link ScanInQueue}. */
@@ -200,7 +200,7 @@ export const LISTED_FIELDS = [
   'created_at',
 ] as const satisfies (keyof ScanRecord)[];
 
-/** A scan by its organization and its id: together they can be a shard key. */
+/** Identifies a scan by organization and id, which can be a shard key together. */
 export type ScanKey = Pick<ScanRecord, '_id' | 'organization_id'>;
 
 /** A scan as a row of a list. */

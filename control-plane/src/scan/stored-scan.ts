@@ -8,7 +8,7 @@ export type StoredScan = ScanRecord & { filter_keys: string[] };
 /** The fields of a {@link ScanInQueue}, as a projection. */
 export const IN_QUEUE = Object.fromEntries(QUEUE_FIELDS.map((field) => [field, 1]));
 
-/** The rows after a place in an order by `field`, the last first. */
+/** Filter for the rows after a position in a list that is ordered by `field`, newest first. */
 export const earlierThan = (field: 'created_at' | 'completed_at', { at, id }: CursorPosition): Filter<StoredScan> => ({
   $or: [{ [field]: { $lt: at } }, { [field]: at, _id: { $lt: id } }],
 });

@@ -4,22 +4,22 @@ import { type Collection, isDuplicateKey, type Store } from '../platform/store.t
 import type { ScanKey, ScanRecord } from './scan.ts';
 
 /**
- * The ad tag or VAST document of a scan, or of all scans of one request: up to 500,000 characters, which only a lease and a single read
- * need. Its id is the `target_text_id` of its scans, or the id of its only scan.
+ * The ad tag or VAST document of a scan, or of all scans of one request: up to 500,000 characters, which only a lease and `GET` of the
+ * scan need. Its id is the `target_text_id` of its scans, or the id of its only scan.
  */
 type TargetText = ScanKey & {
   text: string;
-  /** When a scan was last about to be stored with it; missing in what earlier versions stored. */
+  /** When it was last stored for a scan; missing in records of earlier versions. */
   put_at?: Date;
 };
 
-/** The fields of a scan that determine its target and where its text is. */
+/** The fields of a scan from which its target and the text's key are read. */
 type ScanTarget = Pick<ScanRecord, keyof ScanKey | 'target' | 'target_text_id'>;
 
-/** The key of a target's text, and when it was put there. */
+/** The key of a target's text, and when it was stored. */
 export type TargetTextRef = Omit<TargetText, 'text'>;
 
-/** The texts of targets that stand apart from their scans. Page URLs are in the scan: lists show them and search them. */
+/** The texts of targets that are stored separately from their scans. Page URLs are stored in the scan, because lists show and search them. */
 export type TargetTexts = ReturnType<typeof targetTexts>;
 
 export function targetTexts(store: Store) {
@@ -29,13 +29,13 @@ export function targetTexts(store: Store) {
     const { target, ...scan } = scans[0]!;
     const update = { $set: { put_at: new Date() }, $setOnInsert: { text: target.value } };
     const write = () => texts.updateOne(keyOf(scan), update, { upsert: true });
-    // Of two processes that insert it at the same time, MongoDB refuses one, which then finds it.
+    // If two processes insert it concurrently, MongoDB refuses one, whose second attempt then updates it.
     await write().catch((error: unknown) => (isDuplicateKey(error) ? write() : Promise.reject(error)));
     return scans.map(() => undefined);
   }, Number.POSITIVE_INFINITY);
 
   return {
-    /** Stores the text of a scan that is about to be stored, and answers the scan without it. Doing it again keeps the first text. */
+    /** Stores the target text of a scan, and returns the scan without it. To be called before the scan is stored; repeated calls keep the first text. */
     async storeTexts<T extends ScanTarget>(scan: T): Promise<T> {
       const { organization_id, target } = scan;
       if (target.kind === 'url') return scan;
@@ -43,29 +43,29 @@ export function targetTexts(store: Store) {
       return { ...scan, target: { kind: target.kind, value: '' } };
     },
 
-    /** The whole target of a scan: its own, where it is not from the store. Throws where its text is gone. */
+    /** The complete target of a scan; unchanged if the scan already contains it. Throws if its text is missing. */
     async read(scan: ScanTarget): Promise<Target> {
       const { _id, target } = scan;
       if (target.kind === 'url' || target.value !== '') return target;
       const found = await texts.findOne(keyOf(scan));
-      if (!found) throw new Error(`the ${target.kind} of the scan ${_id} is gone`);
+      if (!found) throw new Error(`the ${target.kind} of the scan ${_id} is missing`);
       return { kind: target.kind, value: found.text };
     },
 
-    /** Removes the text that is only of this scan of the organization, where it has one. */
+    /** Removes the text that belongs only to this scan of the organization, if there is one. */
     async remove(organizationId: string, scanId: string): Promise<void> {
       await texts.deleteOne({ organization_id: organizationId, _id: scanId });
     },
 
-    /** The next `limit` texts by id after `afterId` ('' = from the first), without what they say. */
+    /** The next `limit` texts by id after `afterId` ('': from the first), without their contents. */
     async page(afterId: string, limit: number): Promise<TargetTextRef[]> {
       const found = texts.find({ _id: { $gt: afterId } }).sort({ _id: 1 });
       return found.limit(limit).project<TargetTextRef>({ organization_id: 1, put_at: 1 }).toArray();
     },
 
     /**
-     * Removes a text that no scan names, as `page` gave it, where it was put there before `putBefore` and not again since: a scan may be
-     * about to be stored. A text of an earlier version is dated instead. Answers whether it is gone.
+     * Removes a text that no scan refers to, if it was stored before `putBefore` and not again since `page` returned it: the scan of a newer
+     * text may not be stored yet. A text of an earlier version gets the current time instead. Returns whether it was removed.
      */
     async removeOrphan({ _id, organization_id, put_at }: TargetTextRef, putBefore: Date): Promise<boolean> {
       if (!put_at) {

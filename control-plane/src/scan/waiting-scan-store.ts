@@ -8,7 +8,7 @@ const CANDIDATES_PER_PICK = 4;
 
 /** Queries for scans of all organizations that wait for their next step. */
 export function waitingScans(scans: Collection<StoredScan>) {
-  /** Keys of scans in one of these states, those that wait longest first. */
+  /** Keys of scans that match, the longest-waiting first. */
   const findWaiting = (where: Filter<StoredScan>, limit: number): Promise<ScanKey[]> =>
     scans
       .find(where)
@@ -18,7 +18,7 @@ export function waitingScans(scans: Collection<StoredScan>) {
       .toArray();
 
   return {
-    /** The next `limit` scans in `status` by id after `afterId` ('' = from the first), for walks over all of them. */
+    /** The next `limit` scans in `status` by id after `afterId` ('': from the first), for iterating over all of them. */
     async pageInStatus(status: ScanStatus, afterId: string, limit: number): Promise<ScanInQueue[]> {
       return scans
         .find({ status, _id: { $gt: afterId } })
@@ -28,22 +28,22 @@ export function waitingScans(scans: Collection<StoredScan>) {
         .toArray();
     },
 
-    /** How many crawl jobs have their first member in `status`. */
+    /** Counts the crawl jobs whose first member is in `status`. */
     async countJobsInStatus(status: ScanStatus): Promise<number> {
       return scans.countDocuments({ status, slot: 0 });
     },
 
     /**
-     * Scans whose checks nobody has claimed, or whose claim ran out by `now`; rechecks take what first checks leave. They are picked at
-     * random among those that wait longest, so that workers that look at the same time find different ones.
+     * Scans whose analysis is unclaimed, or whose claim has expired at `now`. Rechecks only get what first analyses leave of `limit`. The
+     * scans are chosen at random among the longest-waiting, so that concurrent workers choose different ones.
      */
-    async awaitingChecks(now: Date, limit: number): Promise<ScanRecord[]> {
+    async awaitingAnalysis(now: Date, limit: number): Promise<ScanRecord[]> {
       const fresh = findWaiting({ status: 'crawled' }, limit);
       const abandoned = findWaiting({ status: 'checking', checks_claimed_until: { $lt: now } }, limit);
       const first = pickAtRandom((await Promise.all([fresh, abandoned])).flat(), limit);
       const left = limit - first.length;
-      const again = left > 0 ? pickAtRandom(await findWaiting({ status: 'rechecking' }, left), left) : [];
-      const picked = [...first, ...again];
+      const rechecks = left > 0 ? pickAtRandom(await findWaiting({ status: 'rechecking' }, left), left) : [];
+      const picked = [...first, ...rechecks];
       const read = await Promise.all(picked.map(({ _id, organization_id }) => scans.findOne({ _id, organization_id })));
       return read.filter((scan) => scan !== null);
     },

@@ -62,7 +62,7 @@ export function scanningDomain(
     ...needs,
     ...{ creation, publicUrl, closing, outboxFilled, log: logger },
     readEvidence: evidenceOf,
-    checksWaiting: () => wake.announce('checks'),
+    analysisWaiting: () => wake.announce('checks'),
   };
   const ownArtifacts = {
     openPicture: async (organizationId: string, scanId: string, of: PictureOf) => {

@@ -46,7 +46,7 @@ describe('an organization and its keys, roles and labels', () => {
   const log = async (key = KEYS.ours): Promise<Json[]> =>
     (await api.get(`${ACCOUNT}/audit-log?limit=200`, { key })).body.items;
 
-  test('§5.11 an organization reads itself, and changes its name and whom mails go to', async () => {
+  test('§5.11 an organization can read its account, and change its name and contacts', async () => {
     const { body: before } = await api.get(ACCOUNT);
     assert.deepEqual([before.id, before.name, before.is_active], [ORGANIZATIONS.ours, 'ours', true]);
     const { status, body } = await patch(ACCOUNT, { name: '  Ours  ', contact_emails: ['ads@example.com'] });
@@ -61,7 +61,7 @@ describe('an organization and its keys, roles and labels', () => {
     assert.equal((await api.get(ACCOUNT, { key: KEYS.theirs })).body.name, 'theirs');
   });
 
-  test('§5.12 every organization has three roles, makes others, and makes keys from them', async () => {
+  test('§5.12 every organization has three roles, and can create others and keys with them', async () => {
     const builtIn = (await api.get(ROLES)).body;
     assert.deepEqual(
       builtIn.map(({ name, is_system }: Json) => [name, is_system]),
@@ -93,7 +93,7 @@ describe('an organization and its keys, roles and labels', () => {
     assert.deepEqual(itemsOf(await api.post(ROLES, more, { key: manager })), ['body.permissions permission_lacking']);
   });
 
-  test('§5.13 the labels are replaced as a whole, in their order', async () => {
+  test('§5.13 a PUT of the labels replaces the whole list and keeps its order', async () => {
     const team = { key: 'team', display_name: 'TEAM' };
     const labels = [team, { key: 'offer', display_name: 'What is offered', auto_extract: true }];
     const expected = labels.map((label, position) => ({ auto_extract: false, ...label, position }));
@@ -110,7 +110,7 @@ describe('an organization and its keys, roles and labels', () => {
     assert.deepEqual((await put(LABELS, { labels: [] })).body, []);
   });
 
-  test('§5.14 the audit log says who changed what, without secrets, and each change once', async () => {
+  test('§5.14 the audit log records each change once, with its actor and without secrets', async () => {
     await relayAudits();
     const from = (await log()).length;
     const { body: key } = await api.post(KEYS_PATH, { name: 'Short-lived', permissions: ['scans.read'] });
@@ -154,7 +154,7 @@ describe('an organization and its keys, roles and labels', () => {
     await patch(`/api/v1/organizations/${ORGANIZATIONS.theirs}`, { checks_per_month: null }, OPERATORS);
   });
 
-  test('§5.4 an organization that is not active creates nothing, whatever the operation', async () => {
+  test('§5.4 every operation that creates something refuses an organization that is not active', async () => {
     const organizations = api.store.collection<OrganizationRecord>('organizations');
     const bodies: Record<string, object> = {
       '/api/v1/scans': PAGE,
@@ -174,7 +174,7 @@ describe('an organization and its keys, roles and labels', () => {
   });
 });
 
-describe('what an organization has used', () => {
+describe('the usage of an organization', () => {
   let api: RunningApi;
   before(async () => {
     api = await runningApi();
@@ -191,7 +191,7 @@ describe('what an organization has used', () => {
   });
   after(() => api.stop());
 
-  test('§4.5.7 usage is told by day and kind, newest first, in pages', async () => {
+  test('§4.5.7 usage is listed by day and target kind, newest first, in pages', async () => {
     const { body } = await api.get(`${USAGE}?date_from=2026-01-01&date_to=2026-02-28`);
     const rows = body.items.map(({ date, kind, checks, charged_micros, refunds, refunded_micros }: Json) =>
       [date, kind, checks, charged_micros, refunds, refunded_micros].join(' '),
@@ -213,7 +213,7 @@ describe('what an organization has used', () => {
     ]);
   });
 
-  test('§4.5.7 balance, quota and the month’s usage are told as they are now', async () => {
+  test('§4.5.7 balance, quota and the usage of this month are current', async () => {
     await api.store
       .collection<OrganizationRecord>('organizations')
       .updateOne({ _id: ORGANIZATIONS.ours }, { $set: { 'quotas.checks_per_month': 2 } });

@@ -10,7 +10,7 @@ import { KEYS, ORGANIZATIONS, PAGE, type RunningApi, runningApi } from '../suppo
 import { captureOf, webp } from '../support/running-farm.ts';
 import { storeCapture } from '../support/store-capture.ts';
 
-describe('who may do what', () => {
+describe('permissions', () => {
   let api: RunningApi;
   before(async () => {
     api = await runningApi();
@@ -20,7 +20,7 @@ describe('who may do what', () => {
   const changeOurs = (changes: Partial<OrganizationRecord>) =>
     api.store.collection<OrganizationRecord>('organizations').updateOne({ _id: ORGANIZATIONS.ours }, { $set: changes });
 
-  test('§5.1 without a valid bearer key there is 401 with a challenge', async () => {
+  test('§5.1 a request without a valid bearer key gets 401 with a challenge', async () => {
     const challenges: [Parameters<RunningApi['get']>[1], RegExp][] = [
       [{ key: null }, /^Bearer realm="adsweep"$/],
       [{ key: 'wrong' }, /error="invalid_token"/],
@@ -37,12 +37,12 @@ describe('who may do what', () => {
     }
   });
 
-  test('the scheme is taken in any letter case', async () => {
+  test('the authorization scheme is accepted in any letter case', async () => {
     const answer = await api.get('/api/v1/emulators', { key: null, headers: { authorization: `bearer ${KEYS.ours}` } });
     assert.equal(answer.status, 200);
   });
 
-  test('§5.3 403 names the permission that is missing; write does not imply read', async () => {
+  test('§5.3 a 403 names the missing permission; write does not imply read', async () => {
     const writer = await api.keyThatMay('scans.write');
     assert.equal((await api.post('/api/v1/scans', PAGE, { key: writer })).status, 201);
     const answer = await api.get('/api/v1/scans', { key: writer });
@@ -52,12 +52,12 @@ describe('who may do what', () => {
     assert.match(answer.headers.get('www-authenticate') ?? '', /insufficient_scope.*scans\.read/);
   });
 
-  test('a key without the permission is refused before its request is judged', async () => {
+  test('a key without the permission is refused before its request is validated', async () => {
     const reader = await api.keyThatMay('scans.read');
     assert.equal((await api.post('/api/v1/scans', { nonsense: true }, { key: reader })).status, 403);
   });
 
-  test('§4.3.1 every operation asks for its permission, and reference lists for any valid key', async () => {
+  test('§4.3.1 every operation requires its permission; reference lists accept any valid key', async () => {
     const nobody = await api.keyThatMay();
     for (const { method, path, permission } of api.routes) {
       const where = path.replaceAll(/\{\w+\}/g, '1');
@@ -74,7 +74,7 @@ describe('who may do what', () => {
     }
   });
 
-  test('an expired key is no key', async () => {
+  test('an expired key gets 401', async () => {
     const record = apiKeyRecord(
       'key-of-yesterday',
       { organization_id: 'o', name: 'n', source: 'api', permissions: [] },
@@ -88,7 +88,7 @@ describe('who may do what', () => {
     );
   });
 
-  test('no key is stored, only its hash and a prefix', async () => {
+  test('only the hash and a prefix of a key are stored', async () => {
     const key = newApiKey();
     const record = apiKeyRecord(key, { organization_id: 'o', name: 'n', source: 'api', permissions: [] }, new Date());
     assert.ok(!JSON.stringify(record).includes(key.slice(8)));
@@ -99,7 +99,7 @@ describe('who may do what', () => {
     );
   });
 
-  test('a key from the environment replaces its predecessor, and no other key', async () => {
+  test('a new key from the environment replaces the previous one and no other key', async () => {
     const now = new Date();
     const ownerOf = async (key: string) => (await findCaller(api.accounts.keys, key, now))?.organizationId ?? null;
     const of = { organization_id: FIRST_ORGANIZATION_ID, name: 'made by hand', permissions: [] };
@@ -119,7 +119,7 @@ describe('who may do what', () => {
     assert.equal(await ownerOf('first-secret-key'), FIRST_ORGANIZATION_ID);
   });
 
-  test("the key of the environment is the operator's; another organization's key can do everything within it", async () => {
+  test("the key from the environment is the operator's; the first key of another organization has all permissions within it", async () => {
     await addFirstOrganization(api.accounts, 'key-of-the-operator', new Date());
     const mayDo = async (key: string) => (await findCaller(api.accounts.keys, key, new Date()))?.permissions;
     assert.deepEqual(await mayDo('key-of-the-operator'), new Set(PERMISSIONS));
@@ -127,7 +127,7 @@ describe('who may do what', () => {
     assert.deepEqual([...missing].sort(), ['fleet.manage', 'fleet.read', 'organizations.manage']);
   });
 
-  test('§5.4 an organization that is not active reads what it has, and creates nothing', async () => {
+  test('§5.4 an organization that is not active can read its data and create nothing', async () => {
     const { body: scan } = await api.post('/api/v1/scans', PAGE);
     for (const status of ORGANIZATION_STATUSES.filter((one) => one !== 'active')) {
       await changeOurs({ status });
@@ -144,7 +144,7 @@ describe('who may do what', () => {
     assert.equal((await api.post('/api/v1/scans', PAGE)).status, 201);
   });
 
-  test('a check costs what the organization has agreed on, also nothing', async () => {
+  test('a check costs the organization’s own price, which can be 0', async () => {
     for (const price of [25_000, 0, null]) {
       await changeOurs({ check_price_micros: price });
       const { body } = await api.post('/api/v1/scans', PAGE);
@@ -156,7 +156,7 @@ describe('who may do what', () => {
     }
   });
 
-  test('several control planes that start at once make one organization', async () => {
+  test('control planes that start concurrently create one organization', async () => {
     await Promise.all(
       Array.from({ length: 5 }, () => addFirstOrganization(api.accounts, 'the-same-key-for-all', new Date())),
     );
@@ -166,7 +166,7 @@ describe('who may do what', () => {
     );
   });
 
-  test("§5.2 another organization's scan is not there: to read, list, cancel or look at", async () => {
+  test("§5.2 another organization's scan cannot be read, listed, cancelled or viewed", async () => {
     const { body } = await api.post('/api/v1/scans', PAGE, { key: KEYS.theirs });
     const capture = captureOf(['https://shop.example/']);
     capture.landings[0]!.screenshot = 'landing-0.webp';

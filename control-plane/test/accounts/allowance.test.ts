@@ -65,16 +65,16 @@ async function limitedApi(startBalanceMicros: number | null) {
     release: (now: Date) => releaseAbandoned({ allowances: stores.allowances, countScans: scans.countOf, logger }, now),
     /** Has the process die when it has written `count` more scans. */
     dieAfter(count: number): void {
-      const { insertUnlessThere } = scans;
+      const { insertUnlessExists } = scans;
       let left = count;
-      scans.insertUnlessThere = async (scan) => {
+      scans.insertUnlessExists = async (scan) => {
         left -= 1;
         if (left < 0) throw new Error('killed');
-        return insertUnlessThere(scan);
+        return insertUnlessExists(scan);
       };
     },
-    live(insertUnlessThere: RunningApi['scans']['insertUnlessThere']): void {
-      scans.insertUnlessThere = insertUnlessThere;
+    live(insertUnlessExists: RunningApi['scans']['insertUnlessExists']): void {
+      scans.insertUnlessExists = insertUnlessExists;
     },
   };
 }
@@ -83,15 +83,15 @@ type LimitedApi = Awaited<ReturnType<typeof limitedApi>>;
 
 describe('checks per month', () => {
   let api: LimitedApi;
-  let insert: RunningApi['scans']['insertUnlessThere'];
+  let insert: RunningApi['scans']['insertUnlessExists'];
   before(async () => {
     api = await limitedApi(null);
-    insert = api.scans.insertUnlessThere;
+    insert = api.scans.insertUnlessExists;
   });
   beforeEach(() => api.forget());
   after(() => api.stop());
 
-  test('§5.9 as many are made as there are left, however many ask at once', async () => {
+  test('§5.9 concurrent requests create exactly as many scans as the quota allows', async () => {
     await api.limit(23);
     const answers = await Promise.all(times(60, () => api.post(SCANS, PAGE)));
     const refused = answers.filter(({ status }) => status !== 201);
@@ -111,7 +111,7 @@ describe('checks per month', () => {
     assert.equal(await api.used(), 25, 'and they are counted without a quota too');
   });
 
-  test('§5.9 an order that is more than what is left makes nothing, and its dry run says so', async () => {
+  test('§5.9 a request for more scans than the quota has left creates none, and its dry run reports the refusal', async () => {
     await api.limit(7);
     const four = { ...TARGET, country_codes: ['US', 'PT'], repeat_count: 2 };
     for (const path of [BULK, `${BULK}?dry_run=true`])
@@ -123,7 +123,7 @@ describe('checks per month', () => {
     assert.deepEqual([await api.used(), await api.made()], [4, 4]);
   });
 
-  test('§5.9 a refunded check is given back, once, to the month that it was made in', async () => {
+  test('§5.9 a refund returns the check once, to the quota of the month in which it was made', async () => {
     await api.limit(2);
     const [one] = [await api.post(SCANS, PAGE), await api.post(SCANS, PAGE)];
     assert.equal((await api.post(SCANS, PAGE)).status, 403);
@@ -142,7 +142,7 @@ describe('checks per month', () => {
     assert.deepEqual(months, { [THIS_MONTH]: 2, '2026-01': -1 });
   });
 
-  test('§5.9 a request that was interrupted counts for what it made, and for nothing twice when it is sent again', async () => {
+  test('§5.9 an interrupted request counts the scans that it created, and none of them again when it is repeated', async () => {
     await api.limit(10);
     const eight = { ...TARGET, country_codes: ['US', 'PT'], repeat_count: 4 };
     api.dieAfter(3);
@@ -157,7 +157,7 @@ describe('checks per month', () => {
     assert.equal(await api.used(), 8);
   });
 
-  test('§5.9 what an interrupted request did not make is given back after ten minutes, and counts again when it is made', async () => {
+  test('§5.9 checks that an interrupted request did not use return to the quota after ten minutes, and count again when it is repeated', async () => {
     await api.limit(10);
     const eight = { ...TARGET, country_codes: ['US', 'PT'], repeat_count: 4 };
     api.dieAfter(3);
@@ -174,7 +174,7 @@ describe('checks per month', () => {
     }
   });
 
-  test('§5.9 counts are exact whatever is repeated, interrupted and released', async () => {
+  test('§5.9 the number of used checks is exact when requests are repeated, interrupted and released', async () => {
     const random = seededRandom(20_261_122);
     const processes = times(3, () =>
       openAllowances({
@@ -219,7 +219,7 @@ describe('checks per month', () => {
     assert.equal(await api.open(), 0);
   });
 
-  test('what the store takes is what the rule allows', async () => {
+  test('the store takes a reservation exactly when refusalOf allows it', async () => {
     const { allowances } = api.allowance;
     const random = seededRandom(7);
     for (const at of times(150, (index) => index)) {
@@ -250,7 +250,7 @@ describe('a balance', () => {
   beforeEach(() => api.forget());
   after(() => api.stop());
 
-  test('§5.10 an organization spends what it has, however many ask at once, and a refund is there to be spent', async () => {
+  test('§5.10 concurrent requests never spend more than the balance, and a refund can be spent again', async () => {
     assert.equal(PRICE_MICROS, 10_000);
     const answers = await Promise.all(times(10, () => api.post(SCANS, PAGE)));
     const paid = answers.filter(({ status }) => status === 201);
@@ -272,7 +272,7 @@ describe('a balance', () => {
     assert.equal(rows.filter(({ type }) => type === 'initial_balance').length, 1);
   });
 
-  test('§5.10 what costs nothing needs no balance', async () => {
+  test('§5.10 scans that cost nothing need no balance', async () => {
     const organizations = api.store.collection<OrganizationRecord>('organizations');
     await Promise.all(times(3, () => api.post(SCANS, PAGE)));
     assert.equal((await api.post(SCANS, PAGE)).status, 403);
@@ -282,8 +282,8 @@ describe('a balance', () => {
   });
 });
 
-describe('work that is gathered', () => {
-  test('runs in batches of a key, in order: what comes in one turn of the event loop or while a batch runs; what fails, each of its batch gets', async () => {
+describe('gatherByKey', () => {
+  test('runs the items of one iteration of the event loop, or of the time of a running batch, together and in order; a failure rejects the whole batch', async () => {
     const batches: string[] = [];
     const gathered = gatherByKey<number, number>(async (key, items) => {
       batches.push(`${key}:${items.join(',')}`);

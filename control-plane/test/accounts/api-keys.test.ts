@@ -16,7 +16,7 @@ describe('the API keys of an organization', () => {
   const create = (body: object, key = KEYS.ours) => api.post(PATH, body, { key });
   const list = async (key = KEYS.ours): Promise<Json[]> => (await api.get(PATH, { key })).body;
 
-  test('§5.5 a key is shown once, works, and is stored as a hash alone', async () => {
+  test('§5.5 a new key is shown once, is valid, and is stored only as a hash', async () => {
     const { status, body, text } = await create({ name: 'Build server' });
     assert.equal(status, 201);
     assert.match(body.full_key, /^adsw_[A-Za-z0-9_-]{43}$/);
@@ -29,7 +29,7 @@ describe('the API keys of an organization', () => {
     for (const one of [await list(), stored]) assert.ok(!JSON.stringify(one).includes(full_key));
   });
 
-  test('§5.5 permissions narrow a key, and nobody creates a key that may more', async () => {
+  test('§5.5 a key can have fewer permissions than the key that creates it, and never more', async () => {
     const { body: reader } = await create({ name: 'Reader', permissions: ['scans.read', 'account.manage'] });
     assert.equal((await api.get('/api/v1/scans', { key: reader.full_key })).status, 200);
     assert.equal((await api.post('/api/v1/scans', PAGE, { key: reader.full_key })).status, 403);
@@ -46,7 +46,7 @@ describe('the API keys of an organization', () => {
     assert.equal((await api.get('/api/v1/geos', { key: none.full_key })).status, 200);
   });
 
-  test('a key expires', async () => {
+  test('an expired key is refused', async () => {
     const expires_at = new Date(Date.now() + 60_000).toISOString();
     const { body } = await create({ name: 'For a minute', expires_at });
     assert.equal(body.expires_at, expires_at);
@@ -55,7 +55,7 @@ describe('the API keys of an organization', () => {
     assert.equal(await at(0), null);
   });
 
-  test('§5.5 a key that expires creates no key that outlives it', async () => {
+  test('§5.5 a key expires no later than the key that creates it', async () => {
     const expires_at = new Date(Date.now() + 60_000).toISOString();
     const { body: brief } = await create({ name: 'Brief', expires_at });
     const later = await create(
@@ -87,11 +87,11 @@ describe('the API keys of an organization', () => {
     [{ name: 'x', key: 'my own' }, ['body.key unexpected_field']],
   ];
   for (const [change, items] of REFUSED)
-    test(`a key is refused: ${JSON.stringify(change)}`, async () => {
+    test(`an invalid key request is refused: ${JSON.stringify(change)}`, async () => {
       assert.deepEqual(itemsOf(await create(change)), items);
     });
 
-  test('§5.5 a revoked key works no longer, and only its organization can revoke it', async () => {
+  test('§5.5 a revoked key is refused, and only its organization can revoke it', async () => {
     const { body } = await create({ name: 'Short-lived' });
     assert.equal((await api.call('DELETE', `${PATH}/${body.id}`, { key: KEYS.theirs })).status, 404);
     assert.equal((await api.get('/api/v1/scans', { key: body.full_key })).status, 200);
@@ -102,7 +102,7 @@ describe('the API keys of an organization', () => {
     assert.ok((await list(KEYS.theirs)).every(({ id }) => id !== body.id));
   });
 
-  test('the key of the settings is listed, and is not revoked here', async () => {
+  test('the key from the settings is listed and cannot be revoked through the API', async () => {
     await api.store
       .collection<{ _id: string }>('api_keys')
       .updateOne({ organization_id: ORGANIZATIONS.theirs }, { $set: { source: 'environment' } });
@@ -112,7 +112,7 @@ describe('the API keys of an organization', () => {
     assert.deepEqual([answer.status, answer.body.code], [409, 'account.key_of_settings']);
   });
 
-  test('the last use of a key is noted, once a minute', async () => {
+  test('the last use of a key is recorded at most once a minute', async () => {
     const { body } = await create({ name: 'In use' });
     const record = await api.accounts.keys.find(ORGANIZATIONS.ours, body.id);
     const now = new Date('2027-01-01T00:00:00.000Z');

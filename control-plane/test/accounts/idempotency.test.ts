@@ -16,7 +16,7 @@ import {
 
 const OPERATORS = 'key-of-the-operator';
 
-describe('sending a request twice', () => {
+describe('a request with an Idempotency-Key', () => {
   let api: RunningApi;
   before(async () => {
     api = await runningApi();
@@ -29,7 +29,7 @@ describe('sending a request twice', () => {
   const keyIdOf = async (key: string) => (await api.accounts.keys.findByHash(hashApiKey(key)))!._id;
   const total = async () => (await api.scans.list(ORGANIZATIONS.ours, EVERYTHING, FIRST)).total;
 
-  test('§4.2.18 the same key and body give the first answer again and create nothing', async () => {
+  test('§4.2.18 repeated with the same key and body returns the first response and creates nothing', async () => {
     const first = await create('order-1');
     const before = await total();
     const second = await create('order-1');
@@ -40,7 +40,7 @@ describe('sending a request twice', () => {
     assert.equal(await total(), before);
   });
 
-  test('§4.2.18 the same key with another body is refused', async () => {
+  test('§4.2.18 repeated with the same key and another body is refused', async () => {
     await create('order-2');
     const answer = await create('order-2', { ...PAGE, country_code: 'PT' });
     assert.equal(answer.status, 422);
@@ -48,13 +48,13 @@ describe('sending a request twice', () => {
     assert.deepEqual(itemsOf(answer), ['header.Idempotency-Key key_reused']);
   });
 
-  test('the same body in another order of its fields is the same body', async () => {
+  test('repeated with the fields of its body in another order counts as the same request', async () => {
     const first = await create('order-ordered');
     const again = await create('order-ordered', Object.fromEntries(Object.entries(PAGE).reverse()) as typeof PAGE);
     assert.deepEqual([again.status, again.body.id], [201, first.body.id]);
   });
 
-  test('§4.2.18 many at the same instant create one', async () => {
+  test('§4.2.18 sent many times concurrently creates one scan', async () => {
     const before = await total();
     const answers = await Promise.all(Array.from({ length: 20 }, () => create('order-3')));
     assert.equal(await total(), before + 1);
@@ -67,19 +67,19 @@ describe('sending a request twice', () => {
     for (const { status, body } of answers) if (status === 409) assert.equal(body.code, 'idempotency.in_progress');
   });
 
-  test('refusals are not remembered', async () => {
+  test('that was refused can be corrected and sent with the same key', async () => {
     assert.equal((await create('order-4', { ...PAGE, country_code: 'XX' })).status, 422);
     assert.equal((await create('order-4')).status, 201);
   });
 
-  test('each organization has its own keys', async () => {
+  test('can use a key that another organization has used', async () => {
     const ours = await create('order-5');
     const theirs = await create('order-5', PAGE, { key: KEYS.theirs });
     assert.equal(theirs.status, 201);
     assert.notEqual(ours.body.id, theirs.body.id);
   });
 
-  test('§4.2.18 another key of the organization never gets the answer that was made for this one', async () => {
+  test('§4.2.18 is never answered with the response of a request with another API key', async () => {
     const narrow = await api.keyThatMay('account.manage');
     const path = '/api/v1/account/api-keys';
     const sent = { headers: { 'idempotency-key': 'order-of-a-key' } };
@@ -91,7 +91,7 @@ describe('sending a request twice', () => {
     assert.deepEqual(repeated.body.permissions, ['account.manage']);
   });
 
-  test('§4.2.18 the ids in a path are part of where a key counts', () => {
+  test('§4.2.18 is identified by the ids in its path too', () => {
     const caller = { organizationId: 'o', keyId: 'k', permissions: new Set<never>(), expiresAt: null };
     const scopeOf = (id: string) =>
       idempotencyScope({ method: 'POST', path: '/api/v1/campaigns/{id}/run' }, { caller, params: { id } });
@@ -99,7 +99,7 @@ describe('sending a request twice', () => {
     assert.notEqual(scopeOf('a'), scopeOf('b'));
   });
 
-  test('a request that broke off after its write is run again and creates nothing twice', async () => {
+  test('that was interrupted after its write is run again and creates nothing twice', async () => {
     const scope = `${await keyIdOf(KEYS.ours)} POST /api/v1/scans`;
     const first = await create('order-6');
     const collection = api.store.collection('idempotency_keys');
@@ -112,7 +112,7 @@ describe('sending a request twice', () => {
     assert.equal(await total(), before);
   });
 
-  test('after 24 hours a key is new', async () => {
+  test('can reuse a key after 24 hours', async () => {
     const scope = 'any scope';
     const now = new Date('2026-05-01T00:00:00Z');
     const day = 24 * 60 * 60 * 1000;
@@ -124,12 +124,12 @@ describe('sending a request twice', () => {
     assert.equal((await begin(day, 'another body')).run, true);
   });
 
-  test('a key has 1 to 255 characters', async () => {
+  test('is refused if its key is empty or longer than 255 characters', async () => {
     assert.equal((await create('k'.repeat(255))).status, 201);
     assert.deepEqual(itemsOf(await create('k'.repeat(256))), ['header.Idempotency-Key string_length']);
   });
 
-  test('§4.2.19 a dry run makes all checks, writes nothing and is not remembered', async () => {
+  test('§4.2.19 that is a dry run is validated completely, writes nothing and can be repeated as a real request', async () => {
     const before = await total();
     const answer = await api.post('/api/v1/scans?dry_run=true', PAGE, { headers: { 'idempotency-key': 'order-7' } });
     assert.equal(answer.status, 200);
@@ -146,7 +146,7 @@ describe('sending a request twice', () => {
     assert.equal((await create('order-7')).status, 201);
   });
 
-  test('§4.2.19 a dry run says what cannot be routed', async () => {
+  test('§4.2.19 that is a dry run reports a target without an exit', async () => {
     const routable = async (change: object) =>
       (await api.post('/api/v1/scans?dry_run=true', { ...PAGE, ...change })).body.routable;
     assert.equal(await routable({ proxy: { region: 'Texas', city: 'Houston' } }), true);
@@ -163,7 +163,7 @@ describe('sending a request twice', () => {
     ['/api/v1/organizations', { name: 'An agency' }],
   ];
   for (const [path, body] of CREATING)
-    test(`§7.2.5 POST ${path} sent twice creates one, and answers the same`, async () => {
+    test(`§7.2.5 POST ${path} sent twice creates one record and returns the same response`, async () => {
       const sent = { key: OPERATORS, headers: { 'idempotency-key': `of ${path}` } };
       const [first, again] = [await api.post(path, body, sent), await api.post(path, body, sent)];
       assert.deepEqual([first.status, again.status], [201, 201], again.text);
@@ -173,13 +173,13 @@ describe('sending a request twice', () => {
       assert.deepEqual([other.status, other.body.code], [422, 'idempotency.key_reused']);
     });
 
-  test('§7.2.5 §5.5 no remembered answer shows a secret', async () => {
+  test('§7.2.5 §5.5 with a secret in its response is stored encrypted', async () => {
     const remembered = JSON.stringify(await api.store.collection('idempotency_keys').find({}).toArray());
     assert.match(remembered, /Verticals/);
     assert.doesNotMatch(remembered, /full_key|api_key|adsw_/);
   });
 
-  test('§7.2.5 what was made before the answer was lost is made once', async () => {
+  test('§7.2.5 whose response was lost creates its record only once', async () => {
     for (const [path, body] of CREATING.slice(0, 3)) {
       const [scope, name] = [`${await keyIdOf(OPERATORS)} POST ${path}`, `lost ${path}`];
       const sent = { key: OPERATORS, headers: { 'idempotency-key': name } };

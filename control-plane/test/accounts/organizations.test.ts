@@ -18,7 +18,7 @@ describe('the organizations of a deployment', () => {
   const create = async (name: string): Promise<Json> => (await api.post(PATH, { name }, operator)).body;
   const change = (id: string, body: object) => api.call('PATCH', `${PATH}/${id}`, { body, ...operator });
 
-  test('§5.6 a new organization has a key for everything within it, and sees nobody else’s scans', async () => {
+  test('§5.6 the first key of a new organization has all permissions within it, and no access to scans of others', async () => {
     const { status, body } = await api.post(PATH, { name: 'Agency' }, operator);
     assert.equal(status, 201);
     assert.deepEqual(Object.keys(body), ['id', 'name', 'api_key']);
@@ -35,7 +35,7 @@ describe('the organizations of a deployment', () => {
     assert.equal((await api.get('/api/v1/account/api-keys', { key: body.api_key })).body.length, 1);
   });
 
-  test('§5.6 the operator’s key alone sees and changes them', async () => {
+  test('§5.6 only the operator’s key can read and change organizations', async () => {
     for (const key of [KEYS.ours, null]) {
       const status = key ? 403 : 401;
       assert.equal((await api.get(PATH, { key })).status, status);
@@ -45,7 +45,7 @@ describe('the organizations of a deployment', () => {
     }
   });
 
-  test('the list is in pages, oldest first, without keys', async () => {
+  test('the list of organizations is paged, oldest first, and contains no keys', async () => {
     const names = ['One', 'Two', 'Three'];
     for (const name of names) await create(name);
     const first = (await api.get(`${PATH}?limit=2`, operator)).body;
@@ -59,7 +59,7 @@ describe('the organizations of a deployment', () => {
     assert.ok(!JSON.stringify(whole).includes('adsw_'));
   });
 
-  test('§5.4 §5.6 one that is suspended creates no scans until it is active again', async () => {
+  test('§5.4 §5.6 a suspended organization creates no scans until it is active again', async () => {
     const { id, api_key } = await create('Late payer');
     const suspended = await change(id, { status: 'suspended' });
     assert.deepEqual([suspended.status, suspended.body.status], [200, 'suspended']);
@@ -72,7 +72,7 @@ describe('the organizations of a deployment', () => {
     assert.equal((await change(id, { check_price_micros: null })).body.name, 'Good payer');
   });
 
-  test('§5.7 each quota is changed by itself; null takes it away', async () => {
+  test('§5.7 quotas are changed independently; null removes a quota', async () => {
     const { id } = await create('Limited');
     const quotasOf = ({ checks_per_month, concurrent_leases, requests_per_minute }: Json) => [
       checks_per_month,
@@ -99,7 +99,7 @@ describe('the organizations of a deployment', () => {
     ]);
   });
 
-  test('what cannot be is refused', async () => {
+  test('invalid values of an organization are refused', async () => {
     const { id } = await create('Any');
     assert.deepEqual(itemsOf(await change(id, { status: 'gone' })), ['body.status enum']);
     assert.deepEqual(itemsOf(await change(id, { check_price_micros: -1 })), [

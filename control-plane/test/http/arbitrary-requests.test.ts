@@ -68,7 +68,7 @@ describe('any request to any operation', () => {
     }
   }
 
-  test('§7.2.4 §9.2 is answered as the document declares, and never with an error of ours', async () => {
+  test('§7.2.4 §9.2 gets a response that the OpenAPI document declares, and never a 500', async () => {
     const routes = api.routes.filter(({ path }) => path.startsWith('/api/')) as unknown as Route<never>[];
     for (const route of routes) {
       const seen = new Set<number>();
@@ -124,7 +124,7 @@ describe('any request to any operation', () => {
   /** Paths whose parameters name nothing of an organization. */
   const OF_NOBODY = ['/api/v1/fleet/nodes/{id}/', '/api/v1/organizations/{id}'];
 
-  test('§5.2 what belongs to another organization is not there, whatever the operation', async () => {
+  test('§5.2 for data of another organization gets 404', async () => {
     const withIds = api.routes.filter(({ path }) => path.startsWith('/api/') && path.includes('{'));
     for (const { method, path, body, replies } of withIds) {
       if (OF_NOBODY.some((prefix) => path.startsWith(prefix))) continue;
@@ -139,7 +139,7 @@ describe('any request to any operation', () => {
     }
   });
 
-  test('§5.3 a key with every permission but the one that an operation needs is refused; that one alone is enough', async () => {
+  test('§5.3 is refused with all permissions except the required one, and allowed with only that one', async () => {
     for (const permission of PERMISSIONS) {
       const [lacking, having] = [
         await api.keyThatMay(...PERMISSIONS.filter((one) => one !== permission)),

@@ -52,7 +52,7 @@ describe('compression of responses', () => {
   };
   const BROTLI = { 'accept-encoding': 'gzip, deflate, br' };
 
-  it('uses the encoding that the client accepts, with the length of what is sent', async () => {
+  it('uses an encoding that the client accepts, and the length of the compressed body', async () => {
     const [plain, gzip, brotli] = await Promise.all([
       ask('/list'),
       ask('/list', { 'accept-encoding': 'gzip' }),
@@ -69,7 +69,7 @@ describe('compression of responses', () => {
     assert.ok(brotli.bytes.length < plain.bytes.length / 4);
   });
 
-  it('respects an encoding that the client refuses', async () => {
+  it('does not use an encoding that the client refuses', async () => {
     assert.equal(
       (await ask('/list', { 'accept-encoding': 'br;q=0, gzip;q=0' })).headers['content-encoding'],
       undefined,
@@ -77,7 +77,7 @@ describe('compression of responses', () => {
     assert.equal((await ask('/list', { 'accept-encoding': 'br;q=0, gzip' })).headers['content-encoding'], 'gzip');
   });
 
-  it('weakens the tag of what is compressed, and a conditional request with either tag gets 304', async () => {
+  it('weakens the ETag of a compressed response; a conditional request with either ETag gets 304', async () => {
     const plain = await ask('/report');
     const brotli = await ask('/report', BROTLI);
     assert.deepEqual([plain.headers.etag, brotli.headers.etag], [ETAG, `W/${ETAG}`]);
@@ -88,12 +88,12 @@ describe('compression of responses', () => {
     }
   });
 
-  it('leaves alone what is small, a picture, a stream, or sets a cookie', async () => {
+  it('does not compress small bodies, images, streams and responses that set a cookie', async () => {
     for (const path of ['/small', '/picture', '/stream', '/cookie'])
       assert.equal((await ask(path, BROTLI)).headers['content-encoding'], undefined, path);
   });
 
-  it('never touches what a request creates: the length of a response with a new key would tell of it', async () => {
+  it('does not compress responses to POST, whose length could reveal a new key', async () => {
     const { status, headers, bytes } = await ask('/keys', BROTLI, 'POST');
     assert.deepEqual([status, headers['content-encoding']], [201, undefined]);
     assert.equal(JSON.parse(String(bytes)).key, 'a new key');
@@ -106,7 +106,7 @@ describe('compression of responses', () => {
     assert.equal(head.bytes.length, 0);
   });
 
-  it('serves the files of the reference page compressed, each time the same', async () => {
+  it('serves the files of the reference page compressed, with the same bytes each time', async () => {
     const [first, second] = [await ask('/docs/swagger-ui.css', BROTLI), await ask('/docs/swagger-ui.css', BROTLI)];
     assert.equal(first.headers['content-encoding'], 'br');
     assert.ok(first.bytes.equals(second.bytes));

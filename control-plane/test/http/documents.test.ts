@@ -8,11 +8,11 @@ import { runningApi } from '../support/running-api.ts';
 
 const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8');
 
-test('the README’s settings are those of the code', () => {
+test('the settings in the README equal those of the code', () => {
   assert.deepEqual(tableBelow(readme, 'Settings'), settingsRows(ConfigSchema));
 });
 
-test('the README’s error codes are those of the code', () => {
+test('the error codes in the README equal those of the code', () => {
   const rows = Object.entries(ERRORS).map(([code, { status, detail, means }]) => [
     `\`${code}\``,
     String(status),
@@ -22,7 +22,7 @@ test('the README’s error codes are those of the code', () => {
   assert.deepEqual(tableBelow(readme, 'Errors'), rows);
 });
 
-test('the README’s operations are those of the API', async () => {
+test('the operations in the README equal those of the API', async () => {
   const api = await runningApi();
   await api.stop();
   const rows = api.routes
@@ -31,7 +31,7 @@ test('the README’s operations are those of the API', async () => {
   assert.deepEqual(tableBelow(readme, 'Operations'), rows);
 });
 
-test('all problems of the settings are told at once', () => {
+test('all problems of the settings are reported at once', () => {
   assert.throws(
     () =>
       readConfig({

@@ -27,7 +27,7 @@ function unboundedIn(schema: Schema, at: string): string[] {
   return [...own, ...below.flatMap(([member, place]) => unboundedIn(member, place))];
 }
 
-describe('what one request may cost', () => {
+describe('limits of a request', () => {
   let api: RunningApi;
   let farm: RunningFarm;
   before(async () => {
@@ -35,7 +35,7 @@ describe('what one request may cost', () => {
   });
   after(() => Promise.all([api.stop(), farm.stop()]));
 
-  test('every array and object that a request may send has a bound', () => {
+  test('every array and object in a request schema has a maximum size', () => {
     const routes = [...api.routes, ...farm.farm.nodeRoutes] as unknown as {
       path: string;
       query: Schema;
@@ -53,7 +53,7 @@ describe('what one request may cost', () => {
     );
   });
 
-  test('a body of too many values is refused whole, before it is parsed', async () => {
+  test('a body with too many values is refused before it is parsed', async () => {
     for (const raw of [
       `{"ad_formats":[${'0,'.repeat(500_000)}0]}`,
       `{"labels":{${'"a":0,'.repeat(150_000)}"a":0}}`,
@@ -65,14 +65,14 @@ describe('what one request may cost', () => {
     }
   });
 
-  test('a body just below the bounds is told its first problems', async () => {
+  test('a body just within the limits gets the first of its problems reported', async () => {
     const answer = await api.post('/api/v1/scans', { ...PAGE, ad_formats: Array(4_900).fill(0) });
     assert.equal(answer.status, 422);
     assert.equal(answer.body.detail.length, 101);
     assert.deepEqual(answer.body.detail[0].loc.slice(0, 2), ['body', 'ad_formats']);
   });
 
-  test('bodies that an organization begins and does not end are bounded together, and hold up nobody else', async (t) => {
+  test('the total size of an organization’s unfinished bodies is limited, and other organizations are not delayed', async (t) => {
     const begin = (key: string) => {
       const socket = connect(api.port, '127.0.0.1').on('error', () => {});
       t.after(() => socket.destroy());
@@ -90,7 +90,7 @@ describe('what one request may cost', () => {
     await until('room for another body', async () => (await api.post('/api/v1/scans', PAGE)).status === 201);
   });
 
-  test('a query of thousands of parameters is refused like any other', async () => {
+  test('a query with thousands of parameters is refused like any other invalid query', async () => {
     const names = Array.from({ length: 3_000 }, (_, at) => `p${at}`);
     const answer = await api.get(`/api/v1/scans?${names.join('&')}`);
     assert.equal(answer.status, 422);
@@ -112,13 +112,13 @@ describe('the extent of a JSON text', () => {
     assert.deepEqual(extent('{"a\\\\":[1],"b":"\\"","c":"]"}'), { values: 5, depth: 2 });
   });
 
-  test('knows an escaped surrogate from other escapes', () => {
+  test('distinguishes an escaped surrogate from other escape sequences', () => {
     const escapes = (text: string) => jsonExtent(Buffer.from(text), bounds).escapesSurrogates;
     for (const text of ['"\\ud800"', '{"\\uDFFF":1}', '["\\\\\\ud83d\\ude00"]']) assert.ok(escapes(text), text);
     for (const text of ['"\\u00e9"', '"\\\\ud800"', '"ud800"', '"\\n"']) assert.ok(!escapes(text), text);
   });
 
-  test('is never below what the text holds', () => {
+  test('is never smaller than the parsed value', () => {
     const count = (value: unknown): number =>
       typeof value === 'object' && value !== null
         ? 1 + Object.values(value).reduce((sum: number, member) => sum + count(member), 0)
@@ -127,7 +127,7 @@ describe('the extent of a JSON text', () => {
       assert.ok(extent(JSON.stringify(value)).values >= count(value), JSON.stringify(value));
   });
 
-  test('ends where a bound is passed, and with a text that is cut off', () => {
+  test('stops when a bound is exceeded, and at the end of a truncated text', () => {
     assert.equal(extent('['.repeat(5_000)).depth, 101);
     assert.equal(extent('0,'.repeat(5_000)).values, 1_001);
     assert.deepEqual(extent('["unended'), { values: 2, depth: 1 });

@@ -5,7 +5,7 @@ import { itemsOf, PAGE, type RunningApi, runningApi } from '../support/running-a
 
 const MEGABYTE = 1_048_576;
 
-describe('requests that cannot be taken', () => {
+describe('invalid requests', () => {
   let api: RunningApi;
   before(async () => {
     api = await runningApi();
@@ -15,7 +15,7 @@ describe('requests that cannot be taken', () => {
   const send = (raw: BodyInit, headers = {}) => api.call('POST', '/api/v1/scans', { raw, headers });
   const sendText = (text: string) => send(text);
 
-  test('§7.2.2 malformed JSON is one item at the body, json_invalid', async () => {
+  test('§7.2.2 malformed JSON gets one json_invalid item at the body', async () => {
     for (const text of ['', '{', 'nonsense', '{"url":}', "{'url': 1}", '\ufeff\ufeff{}', 'NaN']) {
       const answer = await sendText(text);
       assert.equal(answer.status, 422, text);
@@ -24,18 +24,18 @@ describe('requests that cannot be taken', () => {
     }
   });
 
-  test('bytes that are no UTF-8 are malformed JSON', async () => {
+  test('a body that is not valid UTF-8 counts as malformed JSON', async () => {
     const answer = await send(Buffer.concat([Buffer.from('{"url":"'), Buffer.from([0xc3, 0x28]), Buffer.from('"}')]));
     assert.deepEqual(itemsOf(answer), ['body json_invalid']);
   });
 
-  test('a body that is no object is refused as such, once', async () => {
+  test('a body that is not an object gets one error', async () => {
     for (const text of ['[]', '"text"', '5', 'null', 'true']) {
       assert.deepEqual(itemsOf(await sendText(text)), ['body object_type'], text);
     }
   });
 
-  test('deep nesting is refused, and the process goes on', async () => {
+  test('a deeply nested body is refused, and the process keeps running', async () => {
     const deep = (depth: number) => `{"labels":${'['.repeat(depth)}${']'.repeat(depth)}}`;
     assert.deepEqual(itemsOf(await sendText(deep(100))), ['body json_invalid']);
     assert.deepEqual(itemsOf(await sendText(deep(400_000))), ['body json_invalid']);
@@ -43,7 +43,7 @@ describe('requests that cannot be taken', () => {
     assert.equal((await api.get('/healthz')).status, 200);
   });
 
-  test('keys named like parts of objects are unknown fields, and pollute nothing', async () => {
+  test('keys such as __proto__ are unknown fields and change no prototype', async () => {
     const text = JSON.stringify(PAGE).replace(
       '{',
       '{"__proto__":{"polluted":1},"constructor":{"prototype":{"polluted":1}},"toString":1,',
@@ -64,7 +64,7 @@ describe('requests that cannot be taken', () => {
     ]);
   });
 
-  test('numbers beyond all measure are no integers', async () => {
+  test('fractions and numbers beyond the safe range are refused as integers', async () => {
     for (const number of ['1e400', '-1e400', '1e30', '9007199254740993', '0.1']) {
       const answer = await sendText(JSON.stringify(PAGE).replace('{', `{"retry_max_attempts":${number},`));
       assert.equal(answer.status, 422, number);
@@ -72,12 +72,12 @@ describe('requests that cannot be taken', () => {
     }
   });
 
-  test('lone surrogates are refused where they stand, in values and in keys', async () => {
+  test('lone surrogates in values and keys are refused, with their path', async () => {
     const answer = await sendText('{"url":"https://shop.example/\\ud800","labels":{"\\udfff":"x"}}');
     assert.deepEqual(itemsOf(answer).sort(), ['body.labels.\ufffd string_unicode', 'body.url string_unicode']);
   });
 
-  test('§7.2.3 a body of one megabyte is read, one byte more gives 413', async () => {
+  test('§7.2.3 a body of one megabyte is accepted, one byte more gets 413', async () => {
     const filled = (bytes: number) => {
       const body = JSON.stringify({ ...PAGE, filler: '' });
       return body.replace('"filler":""', `"filler":"${'x'.repeat(bytes - body.length)}"`);
@@ -88,7 +88,7 @@ describe('requests that cannot be taken', () => {
     assert.equal(answer.body.code, 'request_too_large');
   });
 
-  test('a body that goes on without a length gives 413 as soon as it is too large', async () => {
+  test('a body without Content-Length gets 413 as soon as it is too large', async () => {
     const status = await new Promise<number>((resolve, reject) => {
       const sending = httpRequest(
         {
@@ -113,7 +113,7 @@ describe('requests that cannot be taken', () => {
     assert.equal(status, 413);
   });
 
-  test('§2.4.3 many problems are cut off, so that an answer stays small', async () => {
+  test('§2.4.3 the number of reported problems is limited, so that a response stays small', async () => {
     const keys = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, at) => [`key${at}`, 'x']));
     for (const [problems, last] of [
       [150, 'And 53 more problems.'],
@@ -126,30 +126,30 @@ describe('requests that cannot be taken', () => {
     }
   });
 
-  test('§2.4.2 what was given is echoed unchanged, and left out where it is huge', async () => {
+  test('§2.4.2 the given value is echoed unchanged, and omitted if it is huge', async () => {
     const given = async (value: unknown) =>
       (await api.post('/api/v1/scans', { ...PAGE, other: value })).body.detail[0].ctx;
     assert.deepEqual(await given({ a: [1, null, 'ü'] }), { given: { a: [1, null, 'ü'] } });
     assert.deepEqual(await given('x'.repeat(100_000)), {});
   });
 
-  test('a compressed body is refused with 415', async () => {
+  test('a compressed body gets 415', async () => {
     const answer = await send('x', { 'content-encoding': 'gzip' });
     assert.equal(answer.status, 415);
   });
 
-  test('§7.2.2 unknown query parameters are refused, whatever the operation', async () => {
+  test('§7.2.2 every operation refuses unknown query parameters', async () => {
     assert.deepEqual(itemsOf(await api.get('/api/v1/scans?offset=5')), ['query.offset unexpected_field']);
     assert.deepEqual(itemsOf(await api.get('/api/v1/geos?x=1')), ['query.x unexpected_field']);
     assert.deepEqual(itemsOf(await api.post('/api/v1/scans?wait=true', PAGE)), ['query.wait unexpected_field']);
   });
 
-  test('§2.4.3 query and body problems are reported together', async () => {
+  test('§2.4.3 problems of query and body are reported together', async () => {
     const answer = await api.post('/api/v1/scans?wait=true', { ...PAGE, country_code: 'XX' });
     assert.deepEqual(itemsOf(answer), ['query.wait unexpected_field', 'body.country_code unsupported_country_code']);
   });
 
-  test('§7.2.1 paths that do not exist and methods that a path does not take have the same shape of error', async () => {
+  test('§7.2.1 unknown paths and unsupported methods get errors of the same shape', async () => {
     for (const path of ['/api', '/api/v1/nope', '/api/v1/scans/a/b/c', '/api/v2/scans', '/%E0%A4%A', '//scans'])
       assert.deepEqual([(await api.get(path)).status, (await api.get(path)).body.code], [404, 'not_found'], path);
     const answer = await api.call('DELETE', '/api/v1/scans');
@@ -168,7 +168,7 @@ describe('requests that cannot be taken', () => {
     assert.equal((await api.call('FOO', '/api/v1/scans').catch(() => ({ status: 400 }))).status, 400);
   });
 
-  test("the client's request id is echoed; one that is no id is replaced", async () => {
+  test("the client's request id is echoed; an invalid one is replaced", async () => {
     const ask = async (id: string) =>
       (await api.get('/api/v1/emulators', { headers: { 'x-request-id': id } })).headers.get('x-request-id');
     assert.equal(await ask('order-17:a'), 'order-17:a');
@@ -177,7 +177,7 @@ describe('requests that cannot be taken', () => {
     assert.equal((await api.get('/nope', { headers: { 'x-request-id': 'lost' } })).headers.get('x-request-id'), 'lost');
   });
 
-  test('every answer forbids sniffing, framing and caching', async () => {
+  test('every response forbids sniffing, framing and caching', async () => {
     for (const path of ['/api/v1/emulators', '/nope', '/healthz']) {
       const { headers } = await api.get(path);
       assert.equal(headers.get('x-content-type-options'), 'nosniff', path);
@@ -187,7 +187,7 @@ describe('requests that cannot be taken', () => {
     }
   });
 
-  test('an error of ours is a 500 that says nothing of its cause', async () => {
+  test('an internal error gets a 500 that does not reveal its cause', async () => {
     const mend = api.intercept('scans', 'findOne', () => Promise.reject(new Error('secret cause')));
     const answer = await api.get('/api/v1/scans/x/screenshot');
     mend();

@@ -44,7 +44,7 @@ function requestOf(server: ReturnType<typeof createServer>) {
   return client;
 }
 
-test('a client that goes away while it is answered is no error', async (t) => {
+test('a client that disconnects during its response is logged at debug level', async (t) => {
   const { server, unsent } = endlessApp(endless);
   t.after(() => server.close());
   const client = requestOf(server);
@@ -53,7 +53,7 @@ test('a client that goes away while it is answered is no error', async (t) => {
   assert.equal(await unsent, 'debug');
 });
 
-test('an answer that breaks on our side is one', async (t) => {
+test('a response that fails in the service is logged as an error', async (t) => {
   const broken = endless();
   const { server, unsent } = endlessApp(() => broken);
   t.after(() => server.close());

@@ -44,7 +44,7 @@ function changed(change: (operation: Json, request: Json, answer: Json) => void)
   return breakingChanges(before, after);
 }
 
-test('a change that breaks clients is told', () => {
+test('the comparison reports a change that breaks clients', () => {
   const breaking: Record<string, Parameters<typeof changed>[0]> = {
     'a field of the answer is gone': (_, __, answer) => {
       delete answer.properties.status;
@@ -67,7 +67,7 @@ test('a change that breaks clients is told', () => {
   for (const [name, change] of Object.entries(breaking)) assert.ok(changed(change).length > 0, name);
 });
 
-test('a change that only adds is not', () => {
+test('the comparison does not report a change that only adds', () => {
   const compatible: Record<string, Parameters<typeof changed>[0]> = {
     'no change': () => {},
     'a field of the answer': (_, __, answer) => {
@@ -85,7 +85,7 @@ test('a change that only adds is not', () => {
   for (const [name, change] of Object.entries(compatible)) assert.deepEqual(changed(change), [], name);
 });
 
-test('§9.3 nothing is taken away that the last release had', async (t) => {
+test('§9.3 the API has not removed anything since the last release', async (t) => {
   const api = await runningApi();
   t.after(() => api.stop());
   const { body } = await api.get('/api/v1/openapi.json', { key: null });

@@ -27,13 +27,13 @@ describe('the OpenAPI document', () => {
 
   const operations = (): Json[] => Object.values(document.paths as Json).flatMap((path) => Object.values(path as Json));
 
-  test('§9.2 it is served without a credential and names its version and server', () => {
+  test('§9.2 is served without a credential and contains its version and server', () => {
     assert.equal(document.openapi, '3.1.0');
     assert.match(document.info.version, /^\d+\.\d+\.\d+$/);
     assert.deepEqual(document.servers, [{ url: 'https://adsweep.example' }]);
   });
 
-  test('§9.1 what it describes is served, all of it below /api/v1, and no other method of these paths', async () => {
+  test('§9.1 describes exactly the methods that its paths, all below /api/v1, support', async () => {
     const every = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
     for (const [path, methods] of Object.entries(document.paths as Json)) {
       assert.match(path, /^\/api\/v1\//);
@@ -46,7 +46,7 @@ describe('the OpenAPI document', () => {
     }
   });
 
-  test('every reference leads somewhere, and nothing shifts where references start', () => {
+  test('has no dangling references', () => {
     for (const [path, { $ref, $id, $defs }] of walk(document)) {
       assert.equal($id, undefined, path);
       assert.equal($defs, undefined, path);
@@ -56,7 +56,7 @@ describe('the OpenAPI document', () => {
     }
   });
 
-  test('every operation has a summary, an id of its own, a group and an answer', () => {
+  test('has a summary, a unique id, a group and a response for every operation', () => {
     const ids = operations().map(({ operationId }) => operationId);
     assert.equal(new Set(ids).size, ids.length);
     const groups = document.tags.map(({ name }: { name: string }) => name);
@@ -70,7 +70,7 @@ describe('the OpenAPI document', () => {
     }
   });
 
-  test('every parameter in a path is declared as required', () => {
+  test('declares every path parameter as required', () => {
     for (const [path, methods] of Object.entries(document.paths as Json)) {
       const inPath = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name);
       for (const { parameters } of Object.values(methods as Json) as Json[]) {
@@ -82,7 +82,7 @@ describe('the OpenAPI document', () => {
     }
   });
 
-  test('§9.2 §2.4.1 the 422 body is declared wherever fields can be refused', () => {
+  test('§9.2 §2.4.1 declares the 422 body for every operation that can refuse fields', () => {
     const { ValidationError } = document.components.schemas;
     assert.deepEqual(ValidationError.required, ['detail', 'code']);
     assert.deepEqual(ValidationError.properties.detail.items.required, ['loc', 'msg', 'type', 'ctx']);
@@ -93,7 +93,7 @@ describe('the OpenAPI document', () => {
     }
   });
 
-  test('§9.2 a third-party linter finds nothing', async () => {
+  test('§9.2 passes a third-party linter', async () => {
     const config = await createConfig({ extends: ['recommended'] });
     const problems = await lintFromString({ source: JSON.stringify(document), absoluteRef: 'openapi.json', config });
     assert.deepEqual(
@@ -102,7 +102,7 @@ describe('the OpenAPI document', () => {
     );
   });
 
-  test('§7.2.4 every error of the catalogue is declared by an operation, with its status and the shape of its body', () => {
+  test('§7.2.4 declares every error code for an operation, with its status and the schema of its body', () => {
     const declared = new Map<string, Set<string>>();
     for (const { responses } of operations())
       for (const [status, response] of Object.entries(responses as Json))
@@ -123,7 +123,7 @@ describe('the OpenAPI document', () => {
     );
   });
 
-  test('operations that need a key say so, with their permission', () => {
+  test('describes the security and the permission of every operation that needs a key', () => {
     for (const { method, path, permission } of api.routes.filter((one) => one.path.startsWith('/api/'))) {
       const operation = document.paths[path][method.toLowerCase()];
       if (permission === 'none') assert.deepEqual(operation.security, []);
@@ -132,7 +132,7 @@ describe('the OpenAPI document', () => {
     }
   });
 
-  test('the example of a new scan is accepted', async () => {
+  test('has an example of a new scan that the API accepts', async () => {
     const [example] = document.components.schemas.ScanIn.examples;
     assert.equal((await api.post('/api/v1/scans', example)).status, 201);
   });
@@ -145,7 +145,7 @@ describe('the reference page and the probes', () => {
   });
   after(() => api.stop());
 
-  test('the page and all it loads come from here, under a policy that allows nothing else', async () => {
+  test('the page loads only files of this service, and its content security policy allows no others', async () => {
     const page = await api.get('/docs', { key: null });
     assert.equal(page.status, 200);
     assert.match(page.headers.get('content-type') ?? '', /^text\/html/);
@@ -162,12 +162,12 @@ describe('the reference page and the probes', () => {
     assert.ok(!page.text.includes('<script>'), 'no script in the page itself');
   });
 
-  test('nothing but the files of the page is served beside it', async () => {
+  test('no other file of the bundle is served', async () => {
     for (const path of ['/docs/package.json', '/docs/../package.json', '/docs/%2e%2e/package.json', '/docs/toString'])
       assert.equal((await api.get(path)).status, 404, path);
   });
 
-  test('healthz depends on nothing; readyz names what is missing', async () => {
+  test('healthz depends on no component; readyz names the missing ones', async () => {
     await api.redis.kill();
     assert.equal((await api.get('/healthz', { key: null })).status, 200);
     const waiting = await api.get('/readyz', { key: null });
@@ -177,7 +177,7 @@ describe('the reference page and the probes', () => {
     assert.deepEqual((await api.get('/readyz', { key: null })).body, { status: 'ready', missing: [] });
   });
 
-  test('metrics count requests by the route as written, never by its values', async () => {
+  test('metrics count requests by route pattern, never by path values', async () => {
     await api.get('/api/v1/scans/some-secret-id');
     await api.get('/no/such/some-secret-path');
     for (const key of [null, KEYS.ours]) assert.equal((await api.get('/metrics', { key })).status, 401);

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { Logger } from '@adsweep/shared/service/logger.ts';
 import { refusalLog } from '../../src/http/request-lifecycle.ts';
 
-test('ten refusals of a kind are logged a minute, the others by their number', () => {
+test('at most ten refusals per minute, route and status are logged; the others are counted', () => {
   const lines: { text: string; fields: Record<string, unknown> }[] = [];
   const log = {
     info: (fields: Record<string, unknown>, text: string) => lines.push({ fields, text }),

@@ -153,7 +153,7 @@ describe('a resource', () => {
     assert.deepEqual(await call('DELETE', '/notes/none'), missing);
   });
 
-  test('reports what a write changed once it succeeded, and not for reads, refusals or a 404', async () => {
+  test('calls written after a successful write, and not after reads, refusals or a 404', async () => {
     const before = writes;
     await call('GET', '/notes');
     await call('DELETE', '/notes/none');
@@ -164,13 +164,13 @@ describe('a resource', () => {
     assert.equal(writes, before + 1);
   });
 
-  test('makes audit entries that name the key of the request and the id that was created', async () => {
+  test('creates audit entries with the key of the request and the id of the new record', async () => {
     audited.length = 0;
     await call('POST', '/notes', { text: 'audited' });
     assert.deepEqual(audited, ['api_key key-1 note.created true {"text":"audited"}']);
   });
 
-  test('asks for the permission to read or to write, by method', async () => {
+  test('requires the read or the write permission, depending on the method', async () => {
     asked.length = 0;
     await call('GET', '/notes');
     await call('GET', '/notes/none');
@@ -179,7 +179,7 @@ describe('a resource', () => {
     assert.deepEqual(asked, ['scans.read', 'scans.read', 'scans.write', 'scans.write']);
   });
 
-  test('documents 404 for paths with a parameter, its described id, and only the pages of lists', () => {
+  test('documents 404 for paths with a parameter, the description of its id, and paging only for paged lists', () => {
     const documented = routes.map(({ method, path, errors }) => `${method} ${path} ${errors.join()}`);
     assert.deepEqual(documented, [
       'GET /notes ',

@@ -30,7 +30,7 @@ const mounted = await run('mount', ['-t', 'tmpfs', '-o', 'size=24m', 'tmpfs', fo
   () => false,
 );
 
-describe('a disk without room', { skip: !mounted && 'no small disk can be mounted here: that needs root' }, () => {
+describe('a full disk', { skip: !mounted && 'no small disk can be mounted here: that needs root' }, () => {
   let redis: PrivateRedis;
   let catalogue: Awaited<ReturnType<typeof startCatalogueServer>>;
   let plane: ControlPlane;
@@ -81,7 +81,7 @@ describe('a disk without room', { skip: !mounted && 'no small disk can be mounte
   }
   const makeRoom = () => rm(join(folder, 'ballast'));
 
-  it('below the floor leases nothing and refuses uploads with a reason, and readyz names it; then work goes on', async () => {
+  it('with less free space than the floor stops leases and refuses uploads, is named by readyz, and work continues afterwards', async () => {
     const { body: scan } = await create();
     const one = await lease();
     await fill(2 * MEGABYTE);
@@ -98,7 +98,7 @@ describe('a disk without room', { skip: !mounted && 'no small disk can be mounte
     });
   });
 
-  it('that is full to the last byte refuses scans, loses none that it took, and takes them again when there is room', async () => {
+  it('without a free byte refuses new scans, loses no accepted one, and accepts scans again when there is space', async () => {
     await fill(256 * 1024);
     const taken: string[] = [];
     const refusal = await until('a refusal', async () => {
@@ -124,8 +124,8 @@ describe('a disk without room', { skip: !mounted && 'no small disk can be mounte
   });
 });
 
-describe('what counts as a full disk', () => {
-  it('is the word of the system, of the stores and of Redis, also as the cause of another error', () => {
+describe('a disk counts as full', () => {
+  it('by error codes of the system, the stores and Redis, also as the cause of another error', () => {
     const full = [
       Object.assign(new Error('write'), { code: 'ENOSPC' }),
       Object.assign(new Error('database or disk is full'), { code: 'ERR_SQLITE_ERROR', errcode: 13 }),
@@ -137,12 +137,12 @@ describe('what counts as a full disk', () => {
     for (const other of [new Error('no'), null, 'ENOSPC']) assert.equal(isDiskFull(other), false);
   });
 
-  it('is less free space than the floor', async () => {
+  it('with less free space than the floor', async () => {
     await diskSpace(tmpdir(), 0).requireFree();
     await assert.rejects(diskSpace(tmpdir(), Number.MAX_SAFE_INTEGER).requireFree(), isDiskFull);
   });
 
-  it('is a Redis that takes no more: readyz names it', async () => {
+  it('if Redis refuses writes: readyz names it', async () => {
     const redis = await startRedis();
     const catalogue = await startCatalogueServer(NODE_TOKEN);
     const data = await mkdtemp(join(tmpdir(), 'adsweep-full-redis-'));

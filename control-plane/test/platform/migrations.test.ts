@@ -121,7 +121,7 @@ describe('a scan of version 3', () => {
 });
 
 describe('an ad tag of version 4', () => {
-  it('stands apart from its scan, also where the move was interrupted', async () => {
+  it('is moved out of its scan, also after an interruption', async () => {
     const store = await openStore({ path: ':memory:' });
     await store.collection<{ _id: string; version: number }>('meta').insertOne({ _id: 'store', version: 4 });
     const scans = store.collection<StoredScan>('scans');
@@ -144,7 +144,7 @@ describe('an ad tag of version 4', () => {
 });
 
 describe('accounts of version 5', () => {
-  it("have a status and no limits, and the key of the environment is the operator's", async () => {
+  it("have a status and no limits, and the key from the environment is the operator's", async () => {
     const store = await openStore({ path: ':memory:' });
     await store.collection<{ _id: string; version: number }>('meta').insertOne({ _id: 'store', version: 5 });
     const keys = store.collection<{ _id: string; source?: string; permissions: string[] }>('api_keys');
@@ -204,7 +204,7 @@ describe('migrations', () => {
   ];
   const meta = () => store.collection<{ _id: 'store'; version: number; claimed_until?: Date }>('meta');
 
-  it('are taken up again where they were interrupted', async () => {
+  it('are continued after an interruption', async () => {
     await assert.rejects(bringUpToDate(store, logger, [doubled(1, 1)]), /killed/);
     assert.equal((await meta().findOne({}))?.version, 0);
     await meta().updateOne({ _id: 'store' }, { $set: { claimed_until: new Date(0) } });
@@ -213,13 +213,13 @@ describe('migrations', () => {
     assert.deepEqual(await meta().find({}).toArray(), [{ _id: 'store', version: 1 }]);
   });
 
-  it('are run by one of several processes, in order', async () => {
+  it('are each run by one of several processes, in order', async () => {
     const both = [doubled(1), doubled(2), doubled(3)];
     await Promise.all([1, 2, 3].map(() => bringUpToDate(store, logger, both)));
     assert.deepEqual(await timesOf(), [3]);
   });
 
-  it('end where another process has taken them over', async () => {
+  it('stop if another process has taken them over', async () => {
     const slow: Migration = {
       version: 4,
       name: 'slow',
@@ -233,7 +233,7 @@ describe('migrations', () => {
     await assert.rejects(bringUpToDate(store, logger, [slow]), /"slow" was taken over/);
   });
 
-  it('refuse a store that a newer version has written, in a sentence', async () => {
+  it('refuse a store of a newer version with a message for the operator', async () => {
     await meta().updateOne({ _id: 'store' }, { $set: { version: 99 } });
     await assert.rejects(
       bringUpToDate(store, logger),
@@ -241,7 +241,7 @@ describe('migrations', () => {
     );
   });
 
-  it('have nothing to do in a new store', async () => {
+  it('are not run in a new store', async () => {
     const fresh = await openStore({ path: ':memory:' });
     const never: Migration = { version: 7, name: 'never', run: () => Promise.reject(new Error('it was run')) };
     await bringUpToDate(fresh, logger, [never]);
@@ -251,7 +251,7 @@ describe('migrations', () => {
 });
 
 describe('an organization of version 7', () => {
-  it('has an allowance with what it has used, booked or not', async () => {
+  it('gets an allowance with its usage, booked or not', async () => {
     const store = await openStore({ path: ':memory:' });
     await store.collection<{ _id: string; version: number }>('meta').insertOne({ _id: 'store', version: 7 });
     const now = new Date();
@@ -281,7 +281,7 @@ const unbooked = (id: string, at: Date) =>
   initialOutbox([{ id: `charge:${id}`, kind: 'charge', at, amount_micros: 10 }]);
 
 describe('an organization of version 8', () => {
-  it('names itself as the organization of its outbox', async () => {
+  it('gets an outbox and its own id as organization_id', async () => {
     const store = await openStore({ path: ':memory:' });
     await store.collection<{ _id: string; version: number }>('meta').insertOne({ _id: 'store', version: 8 });
     const { organization_id: _, outbox: __, ...old } = newOrganization({ _id: 'o', name: 'O' }, new Date());
@@ -294,7 +294,7 @@ describe('an organization of version 8', () => {
 });
 
 describe('a list of version 6', () => {
-  it('stands on one index, which has the URL too', async () => {
+  it('gets an index that includes the URL', async () => {
     const store = await openStore({ path: ':memory:' });
     await store.collection<{ _id: string; version: number }>('meta').insertOne({ _id: 'store', version: 6 });
     const scans = store.collection<StoredScan>('scans');

@@ -36,7 +36,7 @@ describe('objects on disk', () => {
     assert.equal(await objects.get('scans/a/1/none.bin'), null);
   });
 
-  it('are not there at all when their source breaks off, and what was there stays', async () => {
+  it('are not stored if their source fails, and an earlier object is kept', async () => {
     async function* broken() {
       yield Buffer.from('half');
       throw new Error('broke off');
@@ -49,7 +49,7 @@ describe('objects on disk', () => {
     assert.deepEqual(await readdir(join(root, '.incoming')), []);
   });
 
-  it('go one by one or all below a key; what is not there goes too', async () => {
+  it('are deleted one by one or all below a key; deleting a missing one does nothing', async () => {
     for (const key of ['d/1/a', 'd/1/b', 'd/2/a']) await objects.put(key, Buffer.from(key));
     await objects.delete('d/1');
     await objects.delete('d/none');
@@ -57,7 +57,7 @@ describe('objects on disk', () => {
     assert.equal((await read('d/2/a'))?.text, 'd/2/a');
   });
 
-  it('cannot be asked for outside their folder', async () => {
+  it('cannot be read outside their folder', async () => {
     for (const key of [
       '../x',
       'a/../../x',
@@ -75,7 +75,7 @@ describe('objects on disk', () => {
         await assert.rejects(ask, /unsafe/, key);
   });
 
-  it('leave no halves behind for ever after a crash, and halves that are being written alone', async () => {
+  it('that were partly written before a crash are removed later, and those that are being written are kept', async () => {
     const [left, current] = ['left', 'current'].map((name) => join(root, '.incoming', name)) as [string, string];
     for (const path of [left, current]) await writeFile(path, 'x');
     const now = Date.now();
@@ -100,7 +100,7 @@ describe('objects on disk', () => {
     assert.deepEqual(await all(objects.walk('nowhere')), []);
   });
 
-  it('are stored in a folder that is removed at that moment', async () => {
+  it('are stored in a folder that is removed concurrently', async () => {
     const removing = async () => {
       for (let count = 0; count < 50; count++) await objects.removeEmptyFolder('busy/1');
     };
@@ -110,7 +110,7 @@ describe('objects on disk', () => {
   });
 });
 
-describe('a power cut takes no object that was stored', () => {
+describe('a stored object survives a power cut', () => {
   let root: string;
   before(async () => {
     root = await mkdtemp(join(tmpdir(), 'adsweep-objects-'));
@@ -118,7 +118,7 @@ describe('a power cut takes no object that was stored', () => {
   afterEach(() => mock.restoreAll());
   after(() => rm(root, { recursive: true, force: true }));
 
-  it('its bytes are synced before it has its name, its name and folders before it is acknowledged', async () => {
+  it('its bytes are synced before the rename, its name and folders before the acknowledgement', async () => {
     const objects = await openDiskObjects(root);
     const happened: string[] = [];
     const path = join(root, 'scans/a/1/x');

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { rememberBriefly } from '../../src/platform/remember-briefly.ts';
 
-test('what was asked a moment ago is not asked again, for each key by itself, until its time is over', async () => {
+test('a value is cached per key until it expires', async () => {
   const asked: string[] = [];
   let clock = 0;
   const read = rememberBriefly(
@@ -21,7 +21,7 @@ test('what was asked a moment ago is not asked again, for each key by itself, un
   assert.deepEqual(asked, ['a', 'b', 'a']);
 });
 
-test('a failure is not remembered', async () => {
+test('a failure is not cached', async () => {
   let fails = true;
   const read = rememberBriefly(async () => {
     if (fails) throw new Error('the store is away');
@@ -32,7 +32,7 @@ test('a failure is not remembered', async () => {
   assert.equal(await read('a'), 'there');
 });
 
-test('unknown keys cannot fill the memory', async () => {
+test('the number of cached values is limited', async () => {
   let asked = 0;
   const read = rememberBriefly(async () => ++asked, 1_000_000);
   for (let n = 0; n < 10_001; n++) await read(`key ${n}`);
@@ -40,7 +40,7 @@ test('unknown keys cannot fill the memory', async () => {
   assert.equal(asked, 10_002);
 });
 
-test('what is forgotten is loaded anew, also where it was being loaded', async () => {
+test('a forgotten value is loaded again, also while it is being loaded', async () => {
   const loads: PromiseWithResolvers<number>[] = [];
   const recall = rememberBriefly(
     () => loads[loads.push(Promise.withResolvers<number>()) - 1]!.promise,

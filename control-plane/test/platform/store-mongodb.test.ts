@@ -26,6 +26,6 @@ else {
   describeStore('the store over MongoDB', open, { leaveOut: server.isStandIn ? STAND_IN_LACKS : {} });
 }
 
-test('a store needs a place, and says so', async () => {
+test('opening a store without a URL and a path is refused', async () => {
   await assert.rejects(openStore({}), /needs a MongoDB URL or the path of a file/);
 });

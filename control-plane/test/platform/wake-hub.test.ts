@@ -50,13 +50,13 @@ describe('two processes on one Redis', () => {
     await redis.stop();
   });
 
-  it('wake each other: as many of those who wait as there is work', async () => {
+  it('wake as many of each other’s waiting loops as there is work', async () => {
     const waiting = await waitAt(hubs[1], 'checks', 3);
     for (const _ of waiting) hubs[0].announce('checks');
     await Promise.all(waiting.map(({ woken }) => woken));
   });
 
-  it('wake one of all that wait for each piece of work, here first', async () => {
+  it('wake one waiting loop per piece of work, those of the own process first', async () => {
     const third = openWakeHub(other);
     await until('the third hub to be connected', () => third.isConnected());
     const [here] = await waitAt(hubs[0], 'checks', 1);
@@ -74,7 +74,7 @@ describe('two processes on one Redis', () => {
     third.stop();
   });
 
-  it('pass a hint on to another one when nobody waits any more, and to no one that is gone', async () => {
+  it('forward a hint to another process if no loop waits any more, and not to a stopped process', async () => {
     const [idle, gone] = [openWakeHub(other), openWakeHub(other)];
     await until('the hubs to be connected', () => idle.isConnected() && gone.isConnected());
     for (const hub of [idle, gone]) await hub.signal('outbox').wait(0);
@@ -90,7 +90,7 @@ describe('two processes on one Redis', () => {
     idle.stop();
   });
 
-  it('look for each job once, not every node each time', async () => {
+  it('do not wake every waiting node for each job', async () => {
     const stopping = new AbortController();
     let [looks, taken] = [0, 0];
     const queues = queuesOf(hubs);
@@ -114,7 +114,7 @@ describe('two processes on one Redis', () => {
     assert.ok(looks - before < 300, `${looks - before} looks of 20 nodes for 30 jobs`);
   });
 
-  it('find what was announced while the connection was away', async () => {
+  it('find work that was announced while the connection was down', async () => {
     const [waiting] = await waitAt(hubs[1], 'outbox', 1);
     await redis.kill();
     hubs[0].announce('outbox');
@@ -124,7 +124,7 @@ describe('two processes on one Redis', () => {
     await redisReady(other, 5_000);
   });
 
-  it('give a job to a node that waits at one when the other one enqueues it', async () => {
+  it('lease a job to a node that polls one process when the other one enqueues it', async () => {
     const [here, there] = queuesOf(hubs);
     const taken = takeWhenWoken(there, 'node/1');
     await until('the node to wait', () => hubs[1].signal('jobs').waiting() === 1);
@@ -132,7 +132,7 @@ describe('two processes on one Redis', () => {
     assert.equal((await taken).ref.jobId, 'scan');
   });
 
-  it('give out a delayed job when it is due, whoever enqueued it', async (t) => {
+  it('lease a delayed job when it is due, whichever process enqueued it', async (t) => {
     const [here, there] = queuesOf(hubs);
     await here.enqueue({ jobId: 'later', organizationId: 'organization', priority: 0, delayMs: 60_000 });
     const taken = takeWhenWoken(there, 'node/2');
@@ -145,7 +145,7 @@ describe('two processes on one Redis', () => {
     assert.ok(looks <= 5, `${looks} looks for one job`);
   });
 
-  it('do shared work one at a time, and the other one goes on when the first gives it up', async () => {
+  it('do exclusive work one at a time, and the other takes over after a release', async () => {
     const [first, second] = [exclusiveWork(redis.client, 'work', LONG_MS), exclusiveWork(other, 'work', LONG_MS)];
     assert.equal(await first.run(async () => 'done'), 'done');
     assert.equal(await second.run(async () => 'done'), undefined);
@@ -154,7 +154,7 @@ describe('two processes on one Redis', () => {
     assert.equal(await second.run(async () => 'done'), 'done');
   });
 
-  it('do shared work all the same while Redis is away', async () => {
+  it('both do exclusive work while Redis is unavailable', async () => {
     const turns = exclusiveWork(other, 'work', LONG_MS);
     await redis.kill();
     assert.equal(await turns.run(async () => 'done'), 'done');

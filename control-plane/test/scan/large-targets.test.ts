@@ -39,11 +39,11 @@ describe('ad tags and VAST documents', () => {
   const ours = (changes: Partial<ScanRecord>) => sampleScan({ organization_id: ORGANIZATIONS.ours, ...changes });
   const inStore = (id: string) => api.store.collection<ScanRecord>('scans').findOne({ _id: id });
 
-  it('stand outside scans that are stored together; one of those that is there already is answered as it is', async () => {
+  it('are stored separately when scans are stored together; an existing scan is returned unchanged', async () => {
     const all = ['one', 'two', 'three'].map((id) => ours({ _id: `together-${id}`, target: AD_TAG }));
     const [one, two, three] = all as [ScanRecord, ScanRecord, ScanRecord];
     const again = { ...two, labels: { order: 'again' } };
-    const answers = await Promise.all([two, one, again, three].map((scan) => api.scans.insertUnlessThere(scan)));
+    const answers = await Promise.all([two, one, again, three].map((scan) => api.scans.insertUnlessExists(scan)));
     assert.deepEqual(
       answers.map((answer) => answer && [answer._id, answer.labels]),
       [null, null, [two._id, two.labels], null],
@@ -51,14 +51,14 @@ describe('ad tags and VAST documents', () => {
     for (const { _id } of all) assert.deepEqual((await inStore(_id))?.target, { kind: AD_TAG.kind, value: '' });
   });
 
-  it('stand outside the scan, and are on the single read', async () => {
+  it('are stored separately from the scan, and are in the response to GET of the scan', async () => {
     for (const [field, target] of [
       ['ad_tag', AD_TAG],
       ['vast_tag', VAST_TAG],
     ] as const) {
       const scan = ours({ _id: `scan-with-${field}`, target });
-      assert.equal(await api.scans.insertUnlessThere(scan), null);
-      assert.equal((await api.scans.insertUnlessThere(scan))?._id, scan._id);
+      assert.equal(await api.scans.insertUnlessExists(scan), null);
+      assert.equal((await api.scans.insertUnlessExists(scan))?._id, scan._id);
       assert.deepEqual((await inStore(scan._id))?.target, { kind: target.kind, value: '' });
       const { status, body } = await api.get(`/api/v1/scans/${scan._id}`);
       assert.equal(status, 200);
@@ -67,7 +67,7 @@ describe('ad tags and VAST documents', () => {
     }
   });
 
-  it('are not read for a page of the list, nor is anything that a row does not show', async () => {
+  it('are not read for a page of the list, like all other fields that a row does not show', async () => {
     const used = new Set<string>();
     const scans = scanStore(watched(api.store, used));
     const { rows } = await scans.list(ORGANIZATIONS.ours, EVERYTHING, { after: null, skip: 0, limit: 200 });
@@ -78,7 +78,7 @@ describe('ad tags and VAST documents', () => {
         assert.equal(field in row, false, field);
   });
 
-  it('are on the lease', async () => {
+  it('are in the lease', async () => {
     const scan = await farm.submit({ target: AD_TAG, job_kind: 'ad_tag' });
     const { job } = await farm.acquireOne();
     assert.deepEqual(
@@ -87,7 +87,7 @@ describe('ad tags and VAST documents', () => {
     );
   });
 
-  it('are on the leases of all scans that share one', async () => {
+  it('are in the leases of all scans that share one', async () => {
     const target_text_id = 'text-of-a-request';
     const organization_id = 'organization-of-a-request';
     const shared = { target: AD_TAG, target_text_id, organization_id, job_kind: 'ad_tag' as const };
@@ -105,7 +105,7 @@ describe('ad tags and VAST documents', () => {
     );
   });
 
-  it('are written before their scan, so that one which is interrupted is made whole by the next try', async () => {
+  it('are written before their scan, so that a repeated request completes an interrupted one', async () => {
     const scan = ours({ _id: 'interrupted', target: AD_TAG });
     const dying: Store = {
       ...api.store,
@@ -114,15 +114,15 @@ describe('ad tags and VAST documents', () => {
           ? { insertOne: () => Promise.reject(new Error('killed')) }
           : api.store.collection(name)) as unknown as Store['collection'],
     };
-    await assert.rejects(scanStore(dying).insertUnlessThere(scan), /killed/);
-    assert.equal(await api.scans.insertUnlessThere(scan), null);
+    await assert.rejects(scanStore(dying).insertUnlessExists(scan), /killed/);
+    assert.equal(await api.scans.insertUnlessExists(scan), null);
     const stored = await api.scans.find(ORGANIZATIONS.ours, scan._id);
     assert.deepEqual((await api.scans.withTarget(stored!)).target, AD_TAG);
   });
 
-  it('are removed with their scans, and only those of the organization', async () => {
+  it('are removed with their scans, and only in the organization of the scan', async () => {
     const scan = ours({ _id: 'to-be-removed', target: AD_TAG });
-    await api.scans.insertUnlessThere(scan);
+    await api.scans.insertUnlessExists(scan);
     await api.scans.remove({ _id: scan._id, organization_id: ORGANIZATIONS.theirs });
     assert.deepEqual((await api.scans.withTarget((await inStore(scan._id))!)).target, AD_TAG);
     await api.scans.remove(scan);

@@ -41,7 +41,7 @@ describe('POST /api/v1/scans/recheck', () => {
     return scan;
   };
 
-  it('§4.2.22 takes the newest scans that have finished, completed and partial ones, and wipes their tags', async () => {
+  it('§4.2.22 rechecks the newest completed and partial scans, and removes their tags', async () => {
     for (const status of ['completed', 'completed', 'partial', 'failed', 'completed'] as const)
       await store((await all()).length, { status });
     assert.deepEqual((await recheck('last_n', 3)).body, { queued_count: 3 });
@@ -52,7 +52,7 @@ describe('POST /api/v1/scans/recheck', () => {
     assert.equal((await api.get(`/api/v1/scans/${taken!._id}`)).body.status, 'rechecking');
   });
 
-  it('§4.2.22 takes the scans that completed in the last hours', async () => {
+  it('§4.2.22 rechecks the scans that completed in the last hours', async () => {
     const now = Date.now();
     await store(-25, {}, now);
     await store(-23, { created_at: new Date(now - 90 * HOUR_MS) }, now);
@@ -61,7 +61,7 @@ describe('POST /api/v1/scans/recheck', () => {
     assert.deepEqual(await statuses(), ['rechecking', 'completed', 'rechecking']);
   });
 
-  it('§4.2.22 leaves the scans of other organizations, and those whose evidence is gone, as they are', async () => {
+  it('§4.2.22 does not change scans of other organizations and scans without evidence', async () => {
     await store(0, { evidence_removed_at: new Date() });
     await store(1, { organization_id: ORGANIZATIONS.theirs });
     await store(2);
@@ -69,7 +69,7 @@ describe('POST /api/v1/scans/recheck', () => {
     assert.deepEqual(await statuses(), ['completed', 'completed', 'rechecking']);
   });
 
-  it('§4.2.23 two at the same time queue each scan once', async () => {
+  it('§4.2.23 sent twice concurrently queues each scan once', async () => {
     for (let hour = 0; hour < 130; hour++) await store(hour);
     const answers = await Promise.all([recheck('last_n', 120), recheck('last_n', 120), recheck('last_n', 120)]);
     const counts = answers.map(({ body }) => body.queued_count);
@@ -83,7 +83,7 @@ describe('POST /api/v1/scans/recheck', () => {
     assert.equal(metered.length, 120);
   });
 
-  it('§4.2.23 one that was interrupted queues what is missing when it is sent again, and nothing twice', async () => {
+  it('§4.2.23 repeated after an interruption queues the missing scans, and none twice', async () => {
     for (let hour = 0; hour < 6; hour++) await store(hour);
     const { apply } = api.scans;
     let writes = 0;
@@ -106,7 +106,7 @@ describe('POST /api/v1/scans/recheck', () => {
     );
   });
 
-  it('§4.2.22 more than 5,000 scans, more than 72 hours and other scopes are refused', async () => {
+  it('§4.2.22 refuses more than 5,000 scans, more than 72 hours and unknown scopes', async () => {
     assert.deepEqual(itemsOf(await recheck('last_n', 5_001)), ['body.scope_value less_than_equal']);
     assert.deepEqual(itemsOf(await recheck('hours', 73)), ['body.scope_value less_than_equal']);
     assert.deepEqual(itemsOf(await recheck('hours', 0)), ['body.scope_value greater_than_equal']);
@@ -114,7 +114,7 @@ describe('POST /api/v1/scans/recheck', () => {
     assert.equal((await recheck('hours', 72)).status, 200);
   });
 
-  it('§5.4 an organization that is not active has nothing checked again', async () => {
+  it('§5.4 refuses an organization that is not active', async () => {
     await store(0, { organization_id: ORGANIZATIONS.ours });
     await api.accounts.organizations.change(ORGANIZATIONS.ours, { status: 'suspended' });
     const answer = await recheck('last_n', 1);
@@ -180,9 +180,9 @@ describe('a recheck', () => {
   };
   const scope: RecheckScope = { newest: 10 };
   const recheck = ({ organization_id }: ScanRecord, id = newId()) =>
-    recheckScans({ scans: farm.scans, checksWaiting: () => {}, outboxFilled: () => {} }, organization_id, scope, id);
+    recheckScans({ scans: farm.scans, analysisWaiting: () => {}, outboxFilled: () => {} }, organization_id, scope, id);
 
-  it('§3.8 wipes the tags, and assigns those of the rules of today, without a crawl', async () => {
+  it('§3.8 removes the tags, and assigns those of the current rules, without a crawl', async () => {
     const before = await checked();
     assert.deepEqual([before.status, slugsOf(before)], ['completed', ['autosound']]);
     const autosound = (await farm.tags.visibleTo(null)).get('autosound')!;
@@ -201,7 +201,7 @@ describe('a recheck', () => {
     assert.equal((await farm.node.acquire({ node_id: 'node-1', max: 1, wait_ms: 0 })).leases.length, 0, 'no crawl');
   });
 
-  it('§8.5 finds nothing in contents after a day, and 200 requests are left', async () => {
+  it('§8.5 after a day matches no contents, and only the first 200 requests', async () => {
     const before = await checked();
     await addRule(farm, before, 'last', { rule_type: 'regexp_request_url', config: { pattern: 'request-199$' } });
     await addRule(farm, before, 'beyond', { rule_type: 'regexp_request_url', config: { pattern: 'request-200$' } });
@@ -214,7 +214,7 @@ describe('a recheck', () => {
     assert.deepEqual([after.status, slugsOf(after)], ['completed', ['autosound', 'last']]);
   });
 
-  it('§3.8 emits the events of a first check, is metered apart, and is charged nothing', async () => {
+  it('§3.8 emits the events of a first analysis, is metered separately, and is not charged', async () => {
     const before = await checked();
     for (const id of ['one', 'other']) {
       await recheck(before, id);
@@ -233,11 +233,11 @@ describe('a recheck', () => {
     assert.equal((await farm.read(before._id)).outbox.length, 0);
   });
 
-  it('§3.8 a worker that dies in the middle of it loses nothing and doubles nothing', async () => {
+  it('§3.8 is completed exactly once if a worker dies during it', async () => {
     const before = await checked();
     await recheck(before);
     const { dependencies } = farm.farm;
-    const [rechecking] = await farm.scans.awaitingChecks(new Date(), 1);
+    const [rechecking] = await farm.scans.awaitingAnalysis(new Date(), 1);
     const claim = { type: 'claim_checks' as const, until: new Date(Date.now() - 1) };
     const dead = await changeScan(farm.scans, rechecking!, claim, new Date());
     assert.equal(dead!.status, 'checking');
@@ -248,16 +248,16 @@ describe('a recheck', () => {
     assert.equal(after.outbox.filter((entry) => entry.kind === 'event').length, 4);
   });
 
-  it('§3.8 waits behind first checks', async () => {
+  it('§3.8 waits behind first analyses', async () => {
     const before = await checked();
     await recheck(before);
     const scan = await farm.submit();
     await farm.node.complete(await farm.acquireOne(), captureOf([PAGE]));
     assert.deepEqual(
-      (await farm.scans.awaitingChecks(new Date(), 1)).map(({ _id }) => _id),
+      (await farm.scans.awaitingAnalysis(new Date(), 1)).map(({ _id }) => _id),
       [scan._id],
     );
-    const both = await farm.scans.awaitingChecks(new Date(), 8);
+    const both = await farm.scans.awaitingAnalysis(new Date(), 8);
     assert.deepEqual(new Set(both.map(({ _id }) => _id)), new Set([scan._id, before._id]));
   });
 

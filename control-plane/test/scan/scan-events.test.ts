@@ -45,7 +45,7 @@ describe('following a scan', () => {
     return { answer, seen, ended, statuses };
   };
 
-  test('§4.2.21 the present state is first, then each change, and the stream ends after a final one', async () => {
+  test('§4.2.21 the stream starts with the current state, sends each change, and ends after a final state', async () => {
     const { body } = await api.post('/api/v1/scans', { ...PAGE, retry_max_attempts: 1 });
     const { answer, seen, ended, statuses } = await follow(body.id);
     assert.equal(answer.status, 200);
@@ -74,7 +74,7 @@ describe('following a scan', () => {
     }
   });
 
-  test('§4.2.21 of a scan that is over, the final state is all', async () => {
+  test('§4.2.21 the stream of an ended scan contains only the final state', async () => {
     const { body } = await api.post('/api/v1/scans', PAGE);
     await api.post(`/api/v1/scans/${body.id}/cancel`);
     const { ended, statuses } = await follow(body.id);
@@ -82,7 +82,7 @@ describe('following a scan', () => {
     assert.deepEqual(statuses(), ['cancelled']);
   });
 
-  test('§5.2 another organization’s scan is not there, and one without scans.read may not follow', async () => {
+  test('§5.2 another organization’s scan is 404, and a key without scans.read gets 403', async () => {
     const { body } = await api.post('/api/v1/scans', PAGE);
     const path = `/api/v1/scans/${body.id}/events`;
     assert.equal((await api.get(path, { key: KEYS.theirs })).status, 404);
@@ -90,7 +90,7 @@ describe('following a scan', () => {
     assert.equal((await api.get(path, { key: await api.keyThatMay('scans.write') })).status, 403);
   });
 
-  test('a client that goes away leaves nothing behind; too many at once are told to wait', async () => {
+  test('a disconnected client frees its resources; too many concurrent streams get 503', async () => {
     const { body } = await api.post('/api/v1/scans', PAGE);
     const open = async () => {
       const leave = new AbortController();
@@ -142,7 +142,7 @@ const stateOf = (sequence: number, status: ScanState['status']): ScanState => ({
   sequence,
 });
 
-test('a state that arrives late is left out, and one that comes while the present one is read is not missed', async () => {
+test('a late state is omitted, and a state that arrives while the current one is read is not missed', async () => {
   let tell: (state: ScanState) => void = () => {};
   const watch = async (_: string, receive: typeof tell) => {
     tell = receive;
@@ -163,7 +163,7 @@ test('a state that arrives late is left out, and one that comes while the presen
   );
 });
 
-test('streams end when the process is told to stop', async () => {
+test('streams end when the process stops', async () => {
   const [closing, stopped] = [new AbortController(), { watching: false }];
   const watch = async () => ({
     stop: () => {
@@ -182,7 +182,7 @@ test('streams end when the process is told to stop', async () => {
   await until('the watching to end', () => stopped.watching);
 });
 
-test('what one process broadcasts reaches those who listen in another, also after an outage of Redis', async () => {
+test('a broadcast reaches the listeners of other processes, also after an outage of Redis', async () => {
   const redis = await startRedis();
   const other = openRedis(redis.url, createLogger('test', 'silent'));
   await redisReady(other, 5_000);

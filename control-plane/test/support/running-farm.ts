@@ -65,7 +65,7 @@ export async function runningFarm({ model = null, connect }: FarmOptions = {}) {
     /** Stores a scan with its job in the queue. */
     async submit(changes: Partial<ScanRecord> = {}): Promise<ScanRecord> {
       const scan = pendingScan(changes);
-      await scans.insertUnlessThere(scan);
+      await scans.insertUnlessExists(scan);
       if (scan.status === 'pending') await farm.enqueue([scan]);
       return scan;
     },

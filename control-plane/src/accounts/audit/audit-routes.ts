@@ -15,17 +15,18 @@ const AuditEntrySchema = Type.Object(
     at: Type.String({ format: 'date-time' }),
     actor: Type.Object({
       kind: Type.Union([Type.Literal('operator'), Type.Literal('api_key')]),
-      key_id: Type.String({ description: 'The API key that the request came with.' }),
+      key_id: Type.String({ description: 'The API key of the request.' }),
     }),
-    action: Type.String({ description: 'An open list, such as `api_key.created`.' }),
-    subject_id: Type.String({ description: 'What was changed.' }),
+    action: Type.String({ description: 'What was done, such as `api_key.created`. New values can be added.' }),
+    subject_id: Type.String({ description: 'The id of the changed record.' }),
     changes: Type.Object({}, { additionalProperties: true, description: 'The new values.' }),
   },
   { title: 'AuditEntry' },
 );
 
-const WHAT =
-  'Who changed the organization, its API keys, roles, labels and quotas: newest first, within seconds, kept for ever.';
+const DESCRIPTION =
+  'Changes of the organization, its API keys, roles, labels and quotas, and who made them, newest first. Entries appear within seconds and are never deleted.';
+
 /** The audit log of the caller's own organization, and of any organization for the operator. */
 export function auditRoutes({ readAuditLog, organizations }: AuditParts): Route<Caller>[] {
   const log = { id: null, noun: 'organization', schema: AuditEntrySchema, presenter: () => presentEntry };
@@ -44,13 +45,13 @@ export function auditRoutes({ readAuditLog, organizations }: AuditParts): Route<
   return [
     own.page({
       summary: 'Audit log',
-      description: WHAT,
+      description: DESCRIPTION,
       reply: 'A page of entries.',
       rows: ({ organizationId }, window) => readAuditLog(organizationId, window),
     }),
     ofAny.page({
       summary: 'Audit log of an organization',
-      description: `${WHAT} Changes by the operator are among them.`,
+      description: `${DESCRIPTION} Changes by the operator are included.`,
       reply: 'A page of entries.',
       rows: async ({ params: { id = '' } }, window) =>
         (await organizations.find(id)) ? readAuditLog(id, window) : null,

@@ -5,7 +5,7 @@ import { type Allowance, emptyAllowance, type Limits, type PricedChecks, type Re
 /** A requested reservation. `isRepeatable`: another request may have made the same one. */
 export type Wanted = Reservation & { id: string; isRepeatable: boolean };
 
-/** A reservation whose scans are written. `checks`: those that were not used, which are returned. */
+/** A reservation whose scans have been written. `checks`: the unused ones, which are returned to the allowance. */
 export type FinishedReservation = PricedChecks & { id: string };
 
 /** A reservation as it was read. */
@@ -75,7 +75,7 @@ export function allowanceStore(store: Store) {
     },
 
     /** The reservations that were made or renewed before `before`, of all organizations. */
-    async leftBehind(before: Date): Promise<FoundReservation[]> {
+    async olderThan(before: Date): Promise<FoundReservation[]> {
       const found = await allowances.find({ reservations: { $ne: {} } }).toArray();
       return found.flatMap(({ _id, reservations }) =>
         Object.entries(reservations)
@@ -84,7 +84,7 @@ export function allowanceStore(store: Store) {
       );
     },
 
-    /** Removes a reservation unless it was renewed since it was read, and returns `checks` of it. */
+    /** Removes a reservation and returns `checks` of it to the allowance. False: it was renewed or removed since it was read. */
     async release({ organizationId, id, reservation }: FoundReservation, checks: number): Promise<boolean> {
       const filter: Filter<Allowance> = { _id: organizationId, [`reservations.${id}.at`]: reservation.at };
       const update = finishing([{ ...reservation, id, checks }], {});
@@ -114,7 +114,7 @@ function add(sums: Sums, path: string, amount: number): void {
   sums[path] = (sums[path] ?? 0) + amount;
 }
 
-/** The changes of an allowance by checks; `sign` -1 takes them, 1 returns them. */
+/** The changes of an allowance by these checks; `sign` -1 takes them from the allowance, 1 returns them. */
 function sumsOf(all: PricedChecks[], sign: 1 | -1, sums: Sums = {}): Sums {
   for (const { month, checks, price_micros } of all) {
     add(sums, `months.${month}`, -sign * checks);
@@ -137,6 +137,6 @@ function withinLimits(sums: Sums, { checks_per_month, hasBalance }: Limits): Fil
 /** The part of an update that removes finished reservations and returns their unused checks, together with the changes in `sums`. */
 function finishing(finished: FinishedReservation[], sums: Sums) {
   const total = sumsOf(finished, 1, { ...sums });
-  const gone = Object.fromEntries(finished.map(({ id }) => [`reservations.${id}`, '' as const]));
-  return { $inc: total, ...(finished.length > 0 ? { $unset: gone } : {}) };
+  const removed = Object.fromEntries(finished.map(({ id }) => [`reservations.${id}`, '' as const]));
+  return { $inc: total, ...(finished.length > 0 ? { $unset: removed } : {}) };
 }

@@ -3,7 +3,7 @@ import { type Allowance, type Limits, type Refusal, refusalOf } from './allowanc
 import { monthOf } from './ledger-entry.ts';
 import type { Period } from './usage-by-day.ts';
 
-/** What an organization has used this month, and whether it may create a scan. */
+/** An organization's usage of this month, and whether it may create a scan. */
 export type Billing = {
   period: Period;
   balance_micros: number;
@@ -20,18 +20,18 @@ export type ReadBillingParts = {
   readAllowance: (organizationId: string) => Promise<{ allowance: Allowance; limits: Limits }>;
 };
 
-/** Reads the billing state of an organization. `usualMicros`: the price of a check unless the organization has one of its own. */
+/** Reads the billing state of an organization. `defaultPriceMicros`: price of a check for organizations without their own price. */
 export async function readBilling(
   { find, readAllowance }: ReadBillingParts,
   organizationId: string,
-  usualMicros: number,
+  defaultPriceMicros: number,
   now: Date,
 ): Promise<Billing> {
   const [organization, { allowance, limits }] = await Promise.all([
     find(organizationId),
     readAllowance(organizationId),
   ]);
-  const price_micros = organization?.check_price_micros ?? usualMicros;
+  const price_micros = organization?.check_price_micros ?? defaultPriceMicros;
   const month = monthOf(now);
   const refusal = refusalOf(allowance, { month, checks: 1, price_micros }, limits);
   return {

@@ -4,7 +4,7 @@ import type { AllowanceStore, FinishedReservation } from './allowance-store.ts';
 const WRITE_WITHIN_MS = 500;
 
 /**
- * Collects reservations whose scans were written, until the store knows. If the process dies before that, `release-abandoned.ts` removes
+ * Buffers reservations whose scans have been written, to remove them from the store together. If the process dies before that, `release-abandoned.ts` removes
  * them later, after counting their scans.
  */
 export function finishedReservations(allowances: Pick<AllowanceStore, 'finish'>) {

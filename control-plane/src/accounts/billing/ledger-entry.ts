@@ -4,7 +4,7 @@ import type { Origin, OutboxEntry } from '../../platform/outbox/outbox-entry.ts'
 /** The calendar month of a moment in UTC, such as `2026-11`. */
 export const monthOf = (at: Date): string => at.toISOString().slice(0, 7);
 
-/** Kinds of ledger entries. The list is open: clients take an unknown one as a posting of its signed amount (spec 7.2). */
+/** Types of ledger entries. New ones can be added: clients treat an unknown type as a posting of its signed amount (spec 7.2). */
 export const LEDGER_TYPES = [
   'initial_balance',
   'top_up_manual',

@@ -15,7 +15,7 @@ const LedgerSchema = Type.Object(
   {
     id: Type.String(),
     type: Type.String({
-      description: 'An open list: take an unknown type as a change of the balance by the signed amount.',
+      description: 'New values can be added: treat an unknown type as a change of the balance by the signed amount.',
     }),
     amount_micros: Type.Integer({ description: 'Signed.' }),
     balance_after_micros: Type.Integer(),

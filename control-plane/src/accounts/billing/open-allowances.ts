@@ -12,10 +12,10 @@ export type AllowanceParts = {
   startBalanceMicros: number | null;
 };
 
-/** Reads and changes what organizations may still use: checks of this month, and balance. */
+/** Reads and changes the allowances of organizations: checks per month, and balance. */
 export function openAllowances({ store, ledger, quotasOf, startBalanceMicros }: AllowanceParts) {
   const allowances = allowanceStore(store);
-  /** Adds the ledger's new credits and refunds to an organization's allowance. */
+  /** Adds new credits and refunds of the ledger to an organization's allowance. */
   const follow = (organizationId: string) => followLedger({ ledger, allowances }, organizationId);
   const grantStart = startBalance({ ledger, follow }, startBalanceMicros);
   const limitsOf = async (organizationId: string) => ({
@@ -73,7 +73,7 @@ function startBalance({ ledger, follow }: StartParts, amountMicros: number | nul
       organization_id: organizationId,
       type: 'initial_balance',
       amount_micros: amountMicros,
-      description: 'Balance to begin with',
+      description: 'Starting balance',
       reference_kind: null,
       reference_id: null,
       created_at: new Date(),

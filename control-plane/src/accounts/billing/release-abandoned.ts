@@ -4,7 +4,7 @@ import { type Loop, startLoop } from '../../platform/start-loop.ts';
 import type { AllowanceStore, FoundReservation } from './allowance-store.ts';
 
 export type ReleaseParts = {
-  allowances: Pick<AllowanceStore, 'leftBehind' | 'release'>;
+  allowances: Pick<AllowanceStore, 'olderThan' | 'release'>;
   /** Counts the organization's scans with these ids. */
   countScans: (organizationId: string, ids: string[]) => Promise<number>;
   logger: Logger;
@@ -24,11 +24,11 @@ export function startReleasing(parts: ReleaseParts): Loop {
 /** Returns the checks that were reserved more than ten minutes ago for scans that were never written. */
 export async function releaseAbandoned({ allowances, countScans, logger }: ReleaseParts, now: Date): Promise<void> {
   const before = new Date(now.getTime() - ABANDONED_AFTER_MS);
-  for (const found of await allowances.leftBehind(before)) {
+  for (const found of await allowances.olderThan(before)) {
     const unused = await countMissing(found, countScans);
     if (!(await allowances.release(found, unused))) continue;
     const { organizationId, id } = found;
-    logger.info({ organization_id: organizationId, reservation: id, unused }, 'an abandoned reservation is released');
+    logger.info({ organization_id: organizationId, reservation: id, unused }, 'released an abandoned reservation');
   }
 }
 
@@ -38,8 +38,8 @@ async function countMissing(
   countScans: ReleaseParts['countScans'],
 ): Promise<number> {
   const ids = names.flatMap((name) => indexes.map((index) => derivedId(name, index)));
-  let made = 0;
+  let existing = 0;
   for (let from = 0; from < ids.length; from += IDS_AT_ONCE)
-    made += await countScans(organizationId, ids.slice(from, from + IDS_AT_ONCE));
-  return Math.min(checks, ids.length - made);
+    existing += await countScans(organizationId, ids.slice(from, from + IDS_AT_ONCE));
+  return Math.min(checks, ids.length - existing);
 }

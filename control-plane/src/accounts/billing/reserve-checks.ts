@@ -23,8 +23,8 @@ export type ReservationRequest = {
 export type ReservedChecks = {
   /** Throws 503 if writing the scans has taken so long that the reservation may have been released. */
   requireTime(): void;
-  /** To be called when the scans are written. `made`: the number of new ones; the checks of the others are returned to the allowance. */
-  finish(made: number): void;
+  /** Must be called when the scans have been written. `created`: the number of new ones; the other checks are returned to the allowance. */
+  finish(created: number): void;
 };
 
 /** Reserves checks before their scans are written. Throws 403 `billing.quota_exhausted` or `billing.insufficient_funds`. */
@@ -87,8 +87,8 @@ export function checkReservations({ allowances, limitsOf, grantStart }: ReserveP
       requireTime() {
         if (performance.now() > deadline) throw new ApiError('unavailable', 'Writing the scans takes too long.');
       },
-      finish: (made) => {
-        const unused = taken.isNew ? Math.max(0, request.checks - made) : 0;
+      finish: (created) => {
+        const unused = taken.isNew ? Math.max(0, request.checks - created) : 0;
         finished.add(organizationId, { ...priced, id, checks: unused });
       },
     };
@@ -97,7 +97,7 @@ export function checkReservations({ allowances, limitsOf, grantStart }: ReserveP
   return {
     reserve,
 
-    /** Throws what `reserve` would throw now; reserves nothing. */
+    /** Throws the error that `reserve` would throw now; reserves nothing. */
     async requireAllowed(organizationId: string, checks: number, priceMicros: number, now: Date): Promise<void> {
       await grantStart(organizationId);
       const [allowance, limits]: [Allowance, Limits] = await Promise.all([
@@ -126,8 +126,8 @@ export function checkReservations({ allowances, limitsOf, grantStart }: ReserveP
 }
 
 const TEXTS: Record<Refusal, string> = {
-  quota_exhausted: 'The organization has fewer checks left this month than this needs.',
-  insufficient_funds: 'This costs more than the balance of the organization.',
+  quota_exhausted: 'The organization has fewer checks left this month than the request needs.',
+  insufficient_funds: 'The request costs more than the balance of the organization.',
 };
 
 const refused = (refusal: Refusal): ApiError => new ApiError(`billing.${refusal}`, TEXTS[refusal]);

@@ -2,7 +2,7 @@ import type { TargetKind } from '@adsweep/shared/scan/target.ts';
 import { type LedgerEntry, NO_USAGE, type Usage } from './ledger-entry.ts';
 import type { LedgerStore } from './ledger-store.ts';
 
-/** What was charged and refunded on one day (UTC) for checks of one kind. */
+/** Charges and refunds of one day (UTC) for targets of one kind. */
 export type DayUsage = Usage & { date: string; kind: TargetKind };
 
 /** A half-open period of whole days: `to` is not part of it. */
@@ -11,8 +11,8 @@ export type Period = { from: Date; to: Date };
 const FIELDS = ['checks', 'charged_micros', 'refunds', 'refunded_micros'] as const;
 
 /**
- * An organization's usage in a period, newest day first, without days of no usage. Ledger entries hold running totals, so that a day costs
- * one query, however many checks it had.
+ * An organization's usage in a period, newest day first; days without usage are omitted. Ledger entries contain running totals, so each
+ * day needs one query, whatever its number of checks.
  */
 export async function usageByDay(
   ledger: Pick<LedgerStore, 'newestBefore'>,

@@ -19,30 +19,30 @@ const DAYS_MAX = 366;
 const DAY_MS = 86_400_000;
 
 const Time = Type.String({ format: 'date-time' });
-const Nothing = Type.Null({ description: 'There are no plans.' });
+const NoPlan = Type.Null({ description: 'Always null: there are no plans.' });
 
 const BillingSchema = Type.Object(
   {
-    balance_micros: Type.Integer({ description: 'Credits less charges; below 0 where no balance is enforced.' }),
-    plan_name: Nothing,
-    plan_id: Nothing,
+    balance_micros: Type.Integer({ description: 'Credits minus charges; can be negative if no balance is enforced.' }),
+    plan_name: NoPlan,
+    plan_id: NoPlan,
     checks_per_period: orNull(
-      Type.Integer({ description: '`checks_per_month` of the organization; null: any number.' }),
+      Type.Integer({ description: '`checks_per_month` of the organization; null: unlimited.' }),
     ),
-    checks_used: Type.Integer({ description: 'Checks of this month, refunded ones aside.' }),
+    checks_used: Type.Integer({ description: 'Checks of this month without refunded ones.' }),
     period_start: Time,
     period_end: Time,
-    price_per_extra_check_micros: Type.Integer({ description: 'What a check costs.' }),
+    price_per_extra_check_micros: Type.Integer({ description: 'Price of a check.' }),
     current_plan_is_custom: Type.Boolean(),
     is_suspended: Type.Boolean(),
-    scheduled_next_plan_id: Nothing,
-    scheduled_next_plan_name: Nothing,
-    scheduled_effective_at: Nothing,
+    scheduled_next_plan_id: NoPlan,
+    scheduled_next_plan_name: NoPlan,
+    scheduled_effective_at: NoPlan,
     can_create_scan: Type.Boolean(),
     block_reason: orNull(
-      Type.String({ description: 'An open list: `suspended`, `quota_exhausted`, `insufficient_funds`.' }),
+      Type.String({ description: '`suspended`, `quota_exhausted` or `insufficient_funds`; new values can be added.' }),
     ),
-    billing_mode: Type.String({ description: '`prepaid` where the balance is enforced, else `postpaid`.' }),
+    billing_mode: Type.String({ description: '`prepaid` if the balance is enforced, else `postpaid`.' }),
     credit_limit_micros: Type.Integer(),
     effective_minimum_balance_micros: Type.Integer(),
   },
@@ -51,7 +51,7 @@ const BillingSchema = Type.Object(
 const usage = {
   checks: Type.Integer({ description: 'Checks that were charged.' }),
   charged_micros: Type.Integer(),
-  refunds: Type.Integer({ description: 'Checks that were refunded, whenever they were charged.' }),
+  refunds: Type.Integer({ description: 'Checks that were refunded on this day, even if they were charged earlier.' }),
   refunded_micros: Type.Integer(),
 };
 const UsageSchema = Type.Object(
@@ -60,8 +60,13 @@ const UsageSchema = Type.Object(
 );
 const UsageQuerySchema = Type.Object(
   {
-    date_from: Type.Optional(Type.String({ format: 'date', description: 'First day, UTC; without it, of the month.' })),
-    date_to: Type.Optional(Type.String({ format: 'date', description: 'Last day, UTC; without it, today.' })),
+    date_from: Type.Optional(
+      Type.String({
+        format: 'date',
+        description: 'First day (UTC); default: the first day of the month of `date_to`.',
+      }),
+    ),
+    date_to: Type.Optional(Type.String({ format: 'date', description: 'Last day (UTC); default: today.' })),
     ...pageQuery,
   },
   { additionalProperties: false },
@@ -70,18 +75,18 @@ const SummarySchema = Type.Object(
   {
     period_start: Time,
     period_end: Time,
-    checks: Type.Integer({ description: 'Refunded ones aside.' }),
-    rechecks: Type.Integer({ description: 'They cost nothing.' }),
-    within_plan: Type.Integer({ description: 'There are no plans: 0.' }),
+    checks: Type.Integer({ description: 'Charged checks without refunded ones.' }),
+    rechecks: Type.Integer({ description: 'Rechecks are free of charge.' }),
+    within_plan: Type.Integer({ description: 'Always 0: there are no plans.' }),
     overage: Type.Integer(),
-    charged_micros: Type.Integer({ description: 'Less what was refunded.' }),
+    charged_micros: Type.Integer({ description: 'Charges minus refunds.' }),
   },
   { title: 'UsageSummary' },
 );
 
 const shared = { method: 'GET', group: 'Billing', permission: 'billing.read' } as const;
 
-/** What an organization has used, and what it may still use. */
+/** An organization's balance, quota and usage (spec 4.5). */
 export function usageRoutes(parts: UsageParts): Route<Caller>[] {
   return [billingRoute(parts), usageByDayRoute(parts), summaryRoute(parts)];
 }
@@ -91,7 +96,7 @@ function billingRoute({ readBilling }: UsageParts): Route<Caller> {
     ...shared,
     path: '/api/v1/billing',
     summary: 'Balance and quota',
-    replies: { 200: { description: 'As they are now.', schema: BillingSchema } },
+    replies: { 200: { description: 'The current balance and quota.', schema: BillingSchema } },
     handle: async ({ caller }) => ok(presentBilling(await readBilling(caller.organizationId, new Date()))),
   });
 }
@@ -101,9 +106,9 @@ function usageByDayRoute({ readUsage }: UsageParts): Route<Caller> {
     ...shared,
     path: '/api/v1/billing/usage',
     summary: 'Usage by day and kind',
-    description: `What was charged and refunded on each day, for each kind of target, newest first. At most ${DAYS_MAX} days.`,
+    description: `Charges and refunds per day and kind of target, newest first. At most ${DAYS_MAX} days.`,
     query: UsageQuerySchema,
-    replies: { 200: { description: 'A page of days and kinds.', schema: pageSchema(UsageSchema) } },
+    replies: { 200: { description: 'A page of usage, one item per day and kind.', schema: pageSchema(UsageSchema) } },
     refine: ({ query }) => periodIssues(query as DayRange, new Date()),
     handle: async ({ caller, query }) => {
       const rows = await readUsage(caller.organizationId, periodOf(query as DayRange, new Date()));
@@ -118,7 +123,7 @@ function summaryRoute({ readUsage, countRechecks }: UsageParts): Route<Caller> {
     ...shared,
     path: '/api/v1/billing/usage/summary',
     summary: 'Usage of this month',
-    replies: { 200: { description: 'What was booked so far.', schema: SummarySchema } },
+    replies: { 200: { description: 'The usage that has been booked.', schema: SummarySchema } },
     handle: async ({ caller: { organizationId } }) => {
       const period = monthPeriod(new Date());
       const [days, rechecks] = await Promise.all([
@@ -133,7 +138,7 @@ function summaryRoute({ readUsage, countRechecks }: UsageParts): Route<Caller> {
   });
 }
 
-/** The days that are asked for: without a beginning from the first of the month, without an end until today. */
+/** The requested days; by default from the first day of the month until today. */
 function periodOf({ date_from, date_to }: DayRange, now: Date): Period {
   const last = date_to ?? now.toISOString().slice(0, 10);
   const { $gte, $lt } = momentsOf({ date_from: date_from ?? `${last.slice(0, 8)}01`, date_to: last }) ?? {};

@@ -19,7 +19,7 @@ export type ApiKeyRecord = Partial<OutboxFields> & {
   permissions: Permission[];
   created_at: Date;
   expires_at: Date | null;
-  /** When it was revoked; it is no longer accepted. */
+  /** When it was revoked; since then it is not accepted. */
   revoked_at?: Date;
   /** To the minute. Absent: no use was recorded. */
   last_used_at?: Date;
@@ -27,10 +27,10 @@ export type ApiKeyRecord = Partial<OutboxFields> & {
 
 const PREFIX_LENGTH = 8;
 
-/** The stored hash of a key: SHA-256 in hex. Keys are long and random, so that a slow hash is not needed. */
+/** The stored hash of a key: SHA-256 in hex. Keys are long and random, so a slow hash is not needed. */
 export const hashApiKey = (key: string): string => createHash('sha256').update(key).digest('hex');
 
-/** The record of a key. Its id is derived from the key, so that a key has one record however often it is stored. */
+/** The record of a key. Its id is derived from the key, so that storing a key repeatedly creates one record. */
 export function apiKeyRecord(
   key: string,
   of: Pick<ApiKeyRecord, 'organization_id' | 'name' | 'source' | 'permissions'>,

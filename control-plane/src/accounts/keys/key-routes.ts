@@ -21,9 +21,9 @@ export type KeyParts = {
 
 const Time = Type.String({ format: 'date-time' });
 
-const shown = {
+const commonFields = {
   id: Type.String(),
-  key_prefix: Type.String({ description: 'The beginning of the key, to tell keys apart.' }),
+  key_prefix: Type.String({ description: 'The first characters of the key, which help people to recognize it.' }),
   name: Type.String(),
   permissions: Type.Array(Type.Enum(PERMISSIONS)),
   expires_at: orNull(Time),
@@ -31,14 +31,14 @@ const shown = {
 };
 const ApiKeySchema = Type.Object(
   {
-    ...shown,
+    ...commonFields,
     last_used_at: orNull(Type.String({ format: 'date-time', description: 'To the minute; null: never.' })),
-    is_operators: Type.Boolean({ description: 'It comes from the settings of the service.' }),
+    is_operators: Type.Boolean({ description: 'Whether the settings of the service define this key.' }),
   },
   { title: 'ApiKey' },
 );
 const ApiKeyNewSchema = Type.Object(
-  { ...shown, full_key: Type.String({ description: 'The key. It is shown here and never again.' }) },
+  { ...commonFields, full_key: Type.String({ description: 'The key. It is shown only in this response.' }) },
   { title: 'ApiKeyNew' },
 );
 const ApiKeyInSchema = Type.Object(
@@ -48,13 +48,18 @@ const ApiKeyInSchema = Type.Object(
       orNull(
         Type.String({
           format: 'date-time',
-          description: 'It works until then; null: until it is revoked, or the key that creates it expires.',
+          description: 'When it expires; null: when the key that creates it expires, if ever.',
         }),
       ),
     ),
     permissions: Type.Optional(orNull(PermissionList)),
     role_id: Type.Optional(
-      orNull(Type.String({ maxLength: 36, description: 'A role, whose permissions it gets; not with `permissions`.' })),
+      orNull(
+        Type.String({
+          maxLength: 36,
+          description: 'A role whose permissions the key gets. Not together with `permissions`.',
+        }),
+      ),
     ),
   },
   { additionalProperties: false, title: 'ApiKeyIn', examples: [{ name: 'Reader', permissions: ['scans.read'] }] },
@@ -81,7 +86,7 @@ export function keyRoutes({ keys, organizations, revoked, outboxFilled }: KeyPar
     apiKeys.create({
       summary: 'Create an API key',
       description:
-        'A key may do at most what the key that creates it may: `permissions` or a role narrow it, without them it may do the same. It expires no later than the key that creates it. It is stored as a hash and shown once.',
+        'The new key has the permissions of the key that creates it, or those of them that `permissions` or a role list. It expires no later than the key that creates it. It is stored as a hash and shown only once.',
       body: ApiKeyInSchema,
       reply: 'The key.',
       schema: ApiKeyNewSchema,
@@ -106,14 +111,18 @@ export function keyRoutes({ keys, organizations, revoked, outboxFilled }: KeyPar
     apiKeys.command({
       method: 'DELETE',
       summary: 'Revoke an API key',
-      description: 'It stops working within a second. The key of the settings is changed in the settings.',
-      reply: 'The key is gone.',
+      description:
+        'The key stops working within a second. A key that the settings of the service define can only be changed there.',
+      reply: 'The key is revoked.',
       errors: ['account.key_of_settings'],
       run: async ({ organizationId, id, audit }) => {
         const key = await keys.find(organizationId, id);
         if (!key) return null;
         if (isOperators(key))
-          throw new ApiError('account.key_of_settings', 'This key comes from ADSWEEP_API_KEY and is changed there.');
+          throw new ApiError(
+            'account.key_of_settings',
+            'This key is defined by ADSWEEP_API_KEY and can only be changed there.',
+          );
         await keys.revoke(key, audit('api_key.revoked', key._id, { name: key.name }));
         return revoked(key);
       },
@@ -137,7 +146,7 @@ function roleIssues(
     { loc: ['body', 'role_id'], msg, type, ctx: given(sent.role_id) },
   ];
   if (!role) return issue('not_found', 'There is no such role.');
-  if (sent.permissions) return issue('invalid_combination', 'Must not be given together with permissions.');
+  if (sent.permissions) return issue('invalid_combination', 'Must not be sent together with permissions.');
   return permissionIssues(caller, role.permissions, 'role_id');
 }
 

@@ -21,7 +21,7 @@ export function keyStore(store: Store) {
       await keys.createIndexes([{ key: { organization_id: 1, created_at: 1 } }, ...OUTBOX_INDEXES]);
     },
 
-    /** Stores a key with its outbox entries, unless it is stored already. */
+    /** Stores a key with its outbox entries, unless the key is already stored. */
     async insert(record: ApiKeyRecord, follows: OutboxEntry[] = []): Promise<void> {
       await insertOnce(keys, { ...record, ...(follows.length > 0 && initialOutbox(follows)) });
     },
@@ -36,12 +36,12 @@ export function keyStore(store: Store) {
       return keys.findOne({ key_hash: hash, ...VALID });
     },
 
-    /** A key of any organization, unless it was revoked: for the key that a request came with. */
+    /** A key of any organization, unless it is revoked: for the key of a request. */
     async findById(id: string): Promise<ApiKeyRecord | null> {
       return keys.findOne({ _id: id, ...VALID });
     },
 
-    /** A key of this organization; null if there is none, also for a key of another organization. */
+    /** A key of this organization; null if it does not exist, is revoked or belongs to another organization. */
     async find(organizationId: string, id: string): Promise<ApiKeyRecord | null> {
       return keys.findOne({ _id: id, organization_id: organizationId, ...VALID });
     },
@@ -54,13 +54,13 @@ export function keyStore(store: Store) {
         .toArray();
     },
 
-    /** Revokes a key. Its record stays. */
+    /** Revokes a key. Its record is kept. */
     async revoke({ _id, organization_id }: ApiKeyRecord, audit: OutboxEntry<'audit'>): Promise<void> {
       const update = { $set: { revoked_at: audit.at }, ...pushToOutbox([audit]) };
       await keys.updateOne({ _id, organization_id, ...VALID }, update);
     },
 
-    /** Records when a key was used last. */
+    /** Records the last use of a key. */
     async recordUse(id: string, now: Date): Promise<void> {
       await keys.updateOne({ _id: id }, { $set: { last_used_at: now } });
     },

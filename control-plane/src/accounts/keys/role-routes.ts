@@ -20,7 +20,7 @@ const RoleSchema = Type.Object(
     id: Type.String(),
     name: Type.String(),
     scope: Type.Literal('org'),
-    is_system: Type.Boolean({ description: 'Every organization has it.' }),
+    is_system: Type.Boolean({ description: 'Whether it is one of the built-in roles, which every organization has.' }),
     permissions: Type.Array(Type.Enum(PERMISSIONS)),
   },
   { title: 'Role' },
@@ -45,26 +45,26 @@ export function roleRoutes({ organizations, outboxFilled }: RoleParts): Route<Ca
   return [
     roles.list({
       summary: 'Roles',
-      description: '`owner`, `admin` and `member`, then those of the organization.',
+      description: 'The built-in roles `owner`, `admin` and `member`, then those of the organization.',
       reply: 'The roles.',
       rows: async ({ organizationId }) => rolesOf((await organizations.find(organizationId)) ?? {}),
     }),
     roles.create({
       summary: 'Create a role',
       description:
-        'A role may hold what the key that creates it may do. Keys that were made from a role stay as they are.',
+        'A role can only contain permissions of the key that creates it. A key that is created with a role copies its permissions.',
       body: RoleInSchema,
       reply: 'The role.',
       errors: ['account.too_many_roles'],
       refine: ({ caller, body }) => permissionIssues(caller, body.permissions ?? [], 'permissions'),
       create: async ({ organizationId, id, body, audit }) => {
         const { roles: own = [] } = (await organizations.find(organizationId)) ?? {};
-        // The same request may be run again after a crash.
+        // After a crash the same request may be run again.
         const earlier = own.find((role) => role.id === id);
         if (earlier) return earlier;
         const role: Role = { id, ...body };
         if (await organizations.addRole(organizationId, role, ROLES_MAX, audit('role.created', id, body))) return role;
-        throw new ApiError('account.too_many_roles', `An organization can have ${ROLES_MAX} roles.`);
+        throw new ApiError('account.too_many_roles', `An organization can have at most ${ROLES_MAX} roles.`);
       },
     }),
   ];

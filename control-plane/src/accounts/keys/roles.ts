@@ -28,23 +28,23 @@ const BUILT_IN_ROLES: readonly Role[] = [
 
 export const isBuiltIn = ({ id }: Role): boolean => BUILT_IN_ROLES.some((one) => one.id === id);
 
-/** The roles of an organization, those that every one has first. */
+/** The roles of an organization: the built-in ones first, then its own. */
 export const rolesOf = ({ roles = [] }: { roles?: Role[] }): Role[] => [...BUILT_IN_ROLES, ...roles];
 
-/** Permissions in a request. */
+/** Schema of a list of permissions in a request. */
 export const PermissionList = Type.Array(Type.Enum(PERMISSIONS), {
   maxItems: PERMISSIONS.length,
-  description: 'None twice.',
+  description: 'Without duplicates.',
 });
 
-/** What is wrong with permissions that a caller wants to hand on: it can give what it has, and each once. */
+/** The issues of permissions that a caller wants to grant: a permission that the caller lacks, or a duplicate. */
 export function permissionIssues({ permissions: own }: Caller, wanted: Permission[], field: string): Issue[] {
   const loc = ['body', field];
   const lacking = wanted.filter((permission) => permission !== undefined && !own.has(permission));
   if (lacking.length > 0) {
-    const msg = `The key that creates it lacks ${lacking.join(', ')}.`;
+    const msg = `Your own key lacks ${lacking.join(', ')}.`;
     return [{ loc, msg, type: 'permission_lacking', ctx: { ...given(wanted), expected: [...own] } }];
   }
   if (new Set(wanted).size === wanted.length) return [];
-  return [{ loc, msg: 'Must not name a permission twice.', type: 'duplicate_items', ctx: given(wanted) }];
+  return [{ loc, msg: 'Must not repeat a permission.', type: 'duplicate_items', ctx: given(wanted) }];
 }

@@ -15,10 +15,15 @@ export type AccountParts = {
 
 const EMAILS_MAX = 20;
 const LABELS_MAX = 20;
-const Name = Type.String({ minLength: 1, maxLength: 200, pattern: '\\S', description: 'Spaces around it are cut.' });
+const Name = Type.String({
+  minLength: 1,
+  maxLength: 200,
+  pattern: '\\S',
+  description: 'Leading and trailing spaces are removed.',
+});
 const Emails = Type.Array(Type.String({ format: 'email', maxLength: 254 }), {
   maxItems: EMAILS_MAX,
-  description: 'Whom mails about the account and its webhooks go to.',
+  description: 'Recipients of mails about the account and its webhooks.',
 });
 const TextOrNull = orNull(Type.String());
 
@@ -30,7 +35,9 @@ const AccountSchema = Type.Object(
     status: Type.Enum(ORGANIZATION_STATUSES),
     domain: TextOrNull,
     created_at: Type.String({ format: 'date-time' }),
-    available_transitions: Type.Array(Type.Object({}), { description: 'The operator alone changes the status.' }),
+    available_transitions: Type.Array(Type.Object({}), {
+      description: 'Always empty: only the operator can change the status.',
+    }),
     is_active: Type.Boolean(),
     contact_emails: Type.Array(Type.String()),
     ...quotaSchemas,
@@ -58,14 +65,15 @@ const LabelInSchema = Type.Object(
     auto_extract: Type.Optional(
       Type.Boolean({
         default: false,
-        description: 'Whether the AI model, where one is set, fills the label in on scans that were sent without it.',
+        description:
+          'Whether the AI model, if one is configured, fills in the label on scans that were created without it.',
       }),
     ),
   },
   { additionalProperties: false, title: 'LabelIn' },
 );
 const LabelsInSchema = Type.Object(
-  { labels: Type.Array(LabelInSchema, { maxItems: LABELS_MAX, description: 'All of them, in their order.' }) },
+  { labels: Type.Array(LabelInSchema, { maxItems: LABELS_MAX, description: 'All labels, in the order of display.' }) },
   {
     additionalProperties: false,
     title: 'LabelsIn',
@@ -78,7 +86,7 @@ export function accountRoutes(parts: AccountParts): Route<Caller>[] {
   return [...ownRoutes(parts), ...labelRoutes(parts)];
 }
 
-/** What the account and its labels have in common: each is one item per organization, part of its record. */
+/** Common properties of the account and its labels: both have one item per organization, which is part of its record. */
 const ofOrganization = { group: 'Account', id: null, noun: 'organization', permission: 'account.manage' } as const;
 
 function ownRoutes({ organizations, outboxFilled }: AccountParts): Route<Caller>[] {
@@ -92,15 +100,15 @@ function ownRoutes({ organizations, outboxFilled }: AccountParts): Route<Caller>
   return [
     account.read({
       summary: 'Your organization',
-      reply: 'The organization of the key.',
+      reply: 'The organization of the API key.',
       errors: ['not_found'],
       find: ({ organizationId }) => organizations.find(organizationId),
     }),
     account.change({
       summary: 'Change your organization',
-      description: 'Its name and whom mails go to; what is not named, or null, stays.',
+      description: 'Changes its name and contacts. Fields that are omitted or null keep their values.',
       body: AccountPatchSchema,
-      reply: 'The organization as it is now.',
+      reply: 'The changed organization.',
       errors: ['not_found'],
       change: ({ organizationId, body: { name, contact_emails }, audit }) => {
         const changes = { ...(name && { name: name.trim() }), ...(contact_emails && { contact_emails }) };
@@ -122,17 +130,18 @@ function labelRoutes({ organizations, outboxFilled }: AccountParts): Route<Calle
     labels.read({
       summary: 'Labels',
       description:
-        'The labels that the organization uses. A scan may carry others. One with `auto_extract` is filled in by the AI model, where one is set, on scans that were sent without it.',
-      reply: 'The labels, in their order.',
+        'The labels that the organization has defined. A scan can have other labels too. The AI model, if one is configured, fills in a label with `auto_extract` on scans that were created without it.',
+      reply: 'The labels, in the order of display.',
       errors: ['not_found'],
       find: ({ organizationId }) => organizations.find(organizationId),
     }),
     labels.change({
       method: 'PUT',
       summary: 'Replace the labels',
-      description: 'The whole list; an empty one removes all. Scans keep what they carry.',
+      description:
+        'Replaces the whole list; an empty list removes all labels. The labels of existing scans do not change.',
       body: LabelsInSchema,
-      reply: 'The labels, in their order.',
+      reply: 'The labels, in the order of display.',
       errors: ['not_found'],
       refine: ({ body }) => labelIssues(body.labels ?? []),
       change: ({ organizationId, body: { labels }, audit }) =>
@@ -146,7 +155,7 @@ function labelIssues(labels: Partial<Static<typeof LabelInSchema>>[]): Issue[] {
   return keys.flatMap((key, at): Issue[] => {
     if (key === undefined || keys.indexOf(key) === at) return [];
     const loc = ['body', 'labels', at, 'key'];
-    return [{ loc, msg: 'Must not name a key twice.', type: 'duplicate_items', ctx: given(key) }];
+    return [{ loc, msg: 'Must not repeat a key.', type: 'duplicate_items', ctx: given(key) }];
   });
 }
 

@@ -21,13 +21,13 @@ export type OrganizationParts = {
 const QUOTA_MAX = 1_000_000_000;
 
 const limit = (minimum: number, description: string) =>
-  orNull(Type.Integer({ minimum, maximum: QUOTA_MAX, description: `${description}; null: any number.` }));
+  orNull(Type.Integer({ minimum, maximum: QUOTA_MAX, description: `${description}; null: unlimited.` }));
 
-/** The quotas of an organization, in requests and answers. */
+/** The quotas of an organization, in requests and responses. */
 export const quotaSchemas = {
   checks_per_month: limit(0, 'Checks in a calendar month (UTC); refunded ones do not count'),
-  concurrent_leases: limit(1, 'Crawl jobs that are worked on at the same time'),
-  requests_per_minute: limit(1, 'Requests with each of its keys'),
+  concurrent_leases: limit(1, 'Crawl jobs that are leased at the same time'),
+  requests_per_minute: limit(1, 'API requests in a minute, over all keys of the organization'),
 };
 
 const Name = Type.String({ minLength: 1, maxLength: 200 });
@@ -35,7 +35,7 @@ const Price = orNull(
   Type.Integer({
     minimum: 0,
     maximum: 1_000_000_000,
-    description: 'What a check costs it, in micros; null: what the settings say.',
+    description: 'Price of a check, in micros; null: the price in the settings.',
   }),
 );
 const OrganizationSchema = Type.Object(
@@ -57,7 +57,9 @@ const OrganizationNewSchema = Type.Object(
   {
     id: Type.String(),
     name: Type.String(),
-    api_key: Type.String({ description: 'Its first key, for everything within it. It is shown here and never again.' }),
+    api_key: Type.String({
+      description: 'Its first key, with all permissions within the organization. It is shown only in this response.',
+    }),
   },
   { title: 'OrganizationNew' },
 );
@@ -100,7 +102,7 @@ export function organizationRoutes({
       body: OrganizationInSchema,
       reply: 'The organization, `active`, with its first key.',
       schema: OrganizationNewSchema,
-      presenter: () => (made: Static<typeof OrganizationNewSchema>) => made,
+      presenter: () => (created: Static<typeof OrganizationNewSchema>) => created,
       answersSecret: true,
       create: async ({ caller, id, body: { name }, audit }) => {
         const api_key = newApiKey();
@@ -113,16 +115,16 @@ export function organizationRoutes({
     all.change({
       summary: 'Change an organization',
       description:
-        'Of its name, status, price and quotas, what is named is changed, within a second; `concurrent_leases` within five. One that is not `active` reads what it has and creates no scans.',
+        'Omitted fields keep their values. Changes take effect within a second, those of `concurrent_leases` within five. An organization that is not `active` can read its data but create nothing.',
       body: OrganizationPatchSchema,
-      reply: 'The organization as it is now.',
+      reply: 'The changed organization.',
       change: ({ id, body, audit }) =>
         organizations.change(id, changeOf(body), [audit('organization.changed', id, body)]),
     }),
   ];
 }
 
-/** Quotas are fields of the request, and an object in the record. */
+/** Quotas are top-level fields in the request and an object in the record. */
 function changeOf(body: Static<typeof OrganizationPatchSchema>): OrganizationChange {
   const [named, quotas] = [Object.entries(body), new Set(Object.keys(NO_QUOTAS))];
   const [limits, others] = [true, false].map((isQuota) => named.filter(([name]) => quotas.has(name) === isQuota));

@@ -4,7 +4,7 @@ import { OUTBOX_INDEXES, outboxSource, pushToOutbox } from '../../platform/outbo
 import type { Collection, Store } from '../../platform/store.ts';
 import type { OrganizationRecord, Quotas, Role } from './organization.ts';
 
-/** New values of an organization; quotas are changed one by one. */
+/** New values of an organization; quotas that are not listed keep their values. */
 export type OrganizationChange = Partial<
   Pick<OrganizationRecord, 'name' | 'status' | 'check_price_micros' | 'contact_emails' | 'labels'> & {
     quotas: Partial<Quotas>;
@@ -22,19 +22,19 @@ export function organizationStore(store: Store) {
       await organizations.createIndexes([{ key: { created_at: 1, _id: 1 } }, ...OUTBOX_INDEXES]);
     },
 
-    /** Stores an organization, unless there is one with its id. */
+    /** Stores an organization, unless its id exists. */
     async insert(record: OrganizationRecord): Promise<void> {
       await insertOnce(organizations, record);
     },
 
-    /** A page of all organizations, oldest first, and how many there are. */
+    /** A page of all organizations, oldest first, and their number. */
     async list({ skip, limit }: { skip: number; limit: number }) {
       const page = organizations.find({}).sort({ created_at: 1, _id: 1 }).skip(skip).limit(limit);
       const [rows, total] = await Promise.all([page.toArray(), organizations.countDocuments({})]);
       return { rows, total };
     },
 
-    /** Changes an organization and returns it as it is then; null: there is none. */
+    /** Changes an organization and returns the new record; null if it does not exist. */
     async change(
       id: string,
       { quotas = {}, ...changes }: OrganizationChange,

@@ -13,7 +13,7 @@ export const ORGANIZATION_STATUSES = [
 ] as const;
 export type OrganizationStatus = (typeof ORGANIZATION_STATUSES)[number];
 
-/** A set of permissions with a name, from which keys are made. */
+/** A named set of permissions, which a new key can copy. */
 export type Role = { id: string; name: string; permissions: Permission[] };
 
 /**
@@ -55,7 +55,7 @@ export type OrganizationRecord = OutboxFields & {
   created_at: Date;
 };
 
-/** An active organization without limits, at the usual price. */
+/** The record of a new organization: active, without limits, at the price in the settings. */
 export function newOrganization(
   of: Pick<OrganizationRecord, '_id' | 'name'>,
   now: Date,
@@ -74,15 +74,15 @@ export function newOrganization(
 }
 
 /**
- * The price of a check for this organization, in micros; `usual` is the price in the settings. Throws 403 `billing.suspended` if the
- * organization is not active: it can read its data and create nothing.
+ * The price of a check for this organization, in micros; `defaultPrice` is the price in the settings. Throws 403 `billing.suspended` if
+ * the organization is not active: it can read its data but create nothing.
  */
 export async function priceOfCheck(
   organizations: { find(id: string): Promise<OrganizationRecord | null> },
   organizationId: string,
-  usual: number,
+  defaultPrice: number,
 ): Promise<number> {
   const organization = await organizations.find(organizationId);
   if (organization?.status !== 'active') throw new ApiError('billing.suspended', 'This organization is not active.');
-  return organization.check_price_micros ?? usual;
+  return organization.check_price_micros ?? defaultPrice;
 }

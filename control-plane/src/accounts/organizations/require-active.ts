@@ -2,12 +2,12 @@ import { ApiError } from '../../http/api-error.ts';
 import type { Caller } from '../../http/caller.ts';
 import type { Route } from '../../http/route.ts';
 
-/** Whether an organization may create anything. */
+/** Whether an organization is active: only then it may create anything. */
 export type IsActive = (organizationId: string) => Promise<boolean>;
 
 /**
- * The operations, with those that create something refused where the organization is not active: 403 `billing.suspended`. Those that name
- * this error themselves are left alone; the operator creates organizations whatever the state of its own.
+ * Wraps the routes that create something, so that an organization that is not active gets 403 `billing.suspended`. Returns all routes;
+ * unchanged are those that check this themselves (they list the error) and those of the operator, whose own state does not matter.
  */
 export function whereActive(routes: Route<Caller>[], isActive: IsActive): Route<Caller>[] {
   return routes.map((one) => (isGuarded(one) ? guarded(one, isActive) : one));

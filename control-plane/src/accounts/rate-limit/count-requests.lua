@@ -1,6 +1,6 @@
--- Counts requests in the window of their key; the first request of a window begins it.
--- KEYS: the counter. ARGV: the length of a window in ms, how many requests.
--- Answers the requests of the window so far, and how many ms are left of it.
+-- Counts requests in a window of time; the first request starts the window.
+-- KEYS: the counter. ARGV: length of a window in ms, number of requests.
+-- Returns the number of requests in the window so far, and its remaining time in ms.
 local requests = redis.call('INCRBY', KEYS[1], ARGV[2])
 if requests == tonumber(ARGV[2]) then redis.call('PEXPIRE', KEYS[1], ARGV[1]) end
 return { requests, redis.call('PTTL', KEYS[1]) }

@@ -11,8 +11,9 @@ export type RateLimitParts = {
 };
 
 /**
- * Finds callers, and counts the requests of an organization that has a limit of requests per minute, over all its keys: every answer then carries
- * `RateLimit-*`, and beyond the limit there is 429. Without a limit, or while requests cannot be counted, everything is let through.
+ * Finds callers and limits their requests per minute, counted over all keys of an organization. If the organization has a limit, every
+ * response has `RateLimit-*` headers, and requests beyond the limit get 429. Without a limit, or while requests cannot be counted, all
+ * requests are allowed.
  */
 export function limitRequests({ findCaller, quotasOf, countRequest }: RateLimitParts): FindCaller {
   return async (key, setHeaders) => {
@@ -29,7 +30,7 @@ export function limitRequests({ findCaller, quotasOf, countRequest }: RateLimitP
   };
 }
 
-/** What an answer tells of a limit: its size, what is left of it, and in how many seconds it is whole again. */
+/** The `RateLimit-*` headers of a response: the limit, the remaining requests, and the seconds until the limit is reset. */
 export function rateLimitHeaders(limit: number, { requests, leftMs }: CountedRequest) {
   return {
     'RateLimit-Limit': String(limit),
@@ -38,21 +39,21 @@ export function rateLimitHeaders(limit: number, { requests, leftMs }: CountedReq
   };
 }
 
-/** How many requests of an organization there were in its window so far, this one included, and how long the window lasts. */
+/** Number of an organization's requests in the current window, this one included, and the remaining time of the window. */
 export type CountedRequest = { requests: number; leftMs: number };
 
-/** Counts a request of the organization with this id; null while that is not possible. */
+/** Counts a request of an organization; null while requests cannot be counted. */
 export type CountRequest = (organizationId: string) => Promise<CountedRequest | null>;
 
 const WINDOW_MS = 60_000;
-/** How long Redis is not asked again after it did not answer, so that an unresponsive one does not delay every request. */
+/** How long requests are not counted after a failure, so that an unresponsive Redis does not delay every request. */
 const PAUSE_MS = 1_000;
-/** Requests of an organization that are counted in one round trip. */
+/** Maximum number of an organization's requests that are counted in one round trip. */
 const BATCH_MAX = 1_000;
 
 const script = loadScript(new URL('count-requests.lua', import.meta.url));
 
-/** Counts requests in Redis, for all processes together. Those of an organization that arrive at the same time share a round trip. */
+/** Counts requests in Redis, over all processes. Concurrent requests of an organization share a round trip. */
 export function requestCounter(redis: RedisClient, now: () => number = () => performance.now()): CountRequest {
   let pausedUntil = Number.NEGATIVE_INFINITY;
 

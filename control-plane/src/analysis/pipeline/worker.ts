@@ -7,7 +7,7 @@ import type { ScanStore } from '../../scan/scan-store.ts';
 import { abandonAnalysis, type FinishDependencies, finishScan, type Slot } from './finish-scan.ts';
 
 export type WorkerDependencies = FinishDependencies & {
-  scans: Pick<ScanStore, 'apply' | 'awaitingChecks'>;
+  scans: Pick<ScanStore, 'apply' | 'awaitingAnalysis'>;
   /** Announces that a scan's outbox has entries. */
   outboxFilled: () => void;
 };
@@ -94,7 +94,7 @@ async function claimScans(
   { claimMs }: WorkerLimits,
   count: number,
 ): Promise<{ claimed: ScanRecord[]; hasMore: boolean }> {
-  const waiting = await scans.awaitingChecks(now, count);
+  const waiting = await scans.awaitingAnalysis(now, count);
   const claim = { type: 'claim_checks' as const, until: new Date(now.getTime() + claimMs) };
   const changed = await Promise.all(waiting.map((scan) => changeScan(scans, scan, claim, now)));
   const claimed = changed.filter((scan) => scan !== null);

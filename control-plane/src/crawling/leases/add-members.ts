@@ -11,7 +11,7 @@ import type { LeaseRef } from '../queue/queue-shards.ts';
 import { jobMemberOf, runsUnder } from './job-members.ts';
 
 export type AddDependencies = {
-  scans: Pick<ScanStore, 'findMember' | 'insertUnlessThere' | 'withTarget' | 'apply'>;
+  scans: Pick<ScanStore, 'findMember' | 'insertUnlessExists' | 'withTarget' | 'apply'>;
   /** Counts a check of the organization; throws where it may make no more. */
   reserve: ReserveChecks;
   metrics: Pick<WorkMetrics, 'addedMembers'>;
@@ -66,7 +66,7 @@ async function addMember(
   const { _id: id, organization_id, price_micros: priceMicros } = child;
   const request = { id, names: [parent._id], indexes: [found.slot], checks: 1, priceMicros, isRepeatable: true, now };
   const reserved = await reserve(organization_id, request);
-  const earlier = await scans.insertUnlessThere(child);
+  const earlier = await scans.insertUnlessExists(child);
   reserved.finish(earlier ? 0 : 1);
   if (earlier) return stateOf(scans, earlier, lease);
   metrics.addedMembers.inc();

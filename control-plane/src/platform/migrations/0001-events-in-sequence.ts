@@ -4,13 +4,13 @@ import type { Document } from '../store.ts';
 import { inBatches, type Migration } from './migration.ts';
 
 /**
- * Events get a UUID of their own, their scan and their place among its events; outbox entries likewise, and a time when they are due.
- * Until now a scan had each kind of event once at most, always in this order.
+ * Gives events a UUID, their scan and their sequence number; outbox entries too, with a due time. In older versions a scan had each kind of
+ * event at most once, always in this order.
  */
 const ORDER = ['scanning.screenshot.captured', 'scanning.tags.detected', 'scanning.scan.completed'];
 const sequenceOf = (kind: string): number => ORDER.indexOf(kind) + 1;
 
-/** Always the same UUID for the same old id, so that a repeated run makes no second event. */
+/** A UUID that is derived from the old id, so that a repeated run creates no second event. */
 function uuidOf(oldId: string): string {
   const hex = createHash('sha256').update(oldId).digest('hex');
   return [hex.slice(0, 8), hex.slice(8, 12), `8${hex.slice(13, 16)}`, `a${hex.slice(17, 20)}`, hex.slice(20, 32)].join(
@@ -28,8 +28,8 @@ export const eventsInSequence: Migration = {
     const events = store.collection<OldEvent>('events');
     await inBatches(events, { sequence: { $exists: false } }, checkpoint, async (documents) => {
       for (const { _id, ...event } of documents) {
-        const place = { scan_id: event.payload.scan_id, campaign_id: null, sequence: sequenceOf(event.kind) };
-        await insertOnce(events, { ...event, ...place, _id: uuidOf(_id) });
+        const fields = { scan_id: event.payload.scan_id, campaign_id: null, sequence: sequenceOf(event.kind) };
+        await insertOnce(events, { ...event, ...fields, _id: uuidOf(_id) });
         await events.deleteOne({ _id });
       }
     });

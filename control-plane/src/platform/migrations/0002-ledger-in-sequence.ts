@@ -2,13 +2,13 @@ import type { Collection, Document } from '../store.ts';
 import type { Checkpoint, Migration } from './migration.ts';
 
 type Entry = { _id: string; organization_id: string; type: string; amount_micros: number; created_at: Date } & Document;
-/** What is known of an organization's ledger up to an entry. */
+/** The running values of an organization's ledger up to an entry. */
 type Running = { sequence: number; balance_after_micros: number; counts: Record<string, number>; created_at: Date };
 
 const BATCH = 500;
 const START: Running = { sequence: 0, balance_after_micros: 0, counts: {}, created_at: new Date(0) };
 
-/** Ledger entries get their number, the balance after them and the running counts of their types, in the order of their times. */
+/** Gives ledger entries, ordered by time, their sequence number, the balance after them and the running counts of their types. */
 export const ledgerInSequence: Migration = {
   version: 2,
   name: 'ledger in sequence',

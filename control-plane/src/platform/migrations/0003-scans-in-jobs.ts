@@ -3,7 +3,7 @@ import { inBatches, type Migration } from './migration.ts';
 
 type Scan = { _id: string; target: { kind: string } } & Document;
 
-/** Every scan names its crawl job. Until now each had one of its own, of which it was the only member. */
+/** Gives every scan its crawl job. In older versions each scan was the only member of its own job. */
 export const scansInJobs: Migration = {
   version: 3,
   name: 'scans in jobs',

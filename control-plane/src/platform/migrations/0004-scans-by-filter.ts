@@ -12,10 +12,10 @@ type Scan = {
   classification?: Classification | null;
 } & Document;
 
-/** Indexes that others replace: a unique report token cannot be had in a sharded collection. */
+/** Replaced indexes; that of the report token was unique, which a sharded collection does not allow. */
 const REPLACED = ['report_token_1', 'organization_id_1_tags.tag_slug_1_created_at_-1'];
 
-/** Every scan has the keys that lists are filtered by. */
+/** Gives every scan its `filter_keys`, by which lists are filtered. */
 export const scansByFilter: Migration = {
   version: 4,
   name: 'scans by filter',

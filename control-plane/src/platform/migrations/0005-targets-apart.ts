@@ -5,7 +5,7 @@ import { inBatches, type Migration } from './migration.ts';
 type Scan = { _id: string; organization_id: string; target: { kind: string; value: string } } & Document;
 type TargetText = { _id: string; organization_id: string; text: string };
 
-/** Ad tags and VAST documents stand apart from their scans. */
+/** Moves ad tags and VAST documents out of their scans into a separate collection. */
 export const targetsApart: Migration = {
   version: 5,
   name: 'targets apart',

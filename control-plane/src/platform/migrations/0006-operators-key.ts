@@ -4,9 +4,9 @@ import { inBatches, type Migration } from './migration.ts';
 type Key = { _id: string; source?: string; permissions: string[] } & Document;
 type Organization = { _id: string; status?: string } & Document;
 
-/** What the key of the environment could not do yet, or has to be able to do as the operator's. */
+/** The operator's permissions, which keys from the environment may lack. */
 const OF_THE_OPERATOR = ['organizations.manage', 'fleet.read', 'fleet.manage'];
-/** An active organization, without limits, at the usual price: what all of them were. */
+/** Active, without limits, at the price in the settings: the state of all organizations in older versions. */
 const UNLIMITED = {
   status: 'active',
   contact_emails: [],
@@ -14,7 +14,7 @@ const UNLIMITED = {
   check_price_micros: null,
 };
 
-/** Organizations get a status, contacts, quotas and a price; the key of the environment becomes the operator's. */
+/** Gives organizations a status, contacts, quotas and a price; keys from the environment become the operator's. */
 export const operatorsKey: Migration = {
   version: 6,
   name: "operator's key",
@@ -24,7 +24,7 @@ export const operatorsKey: Migration = {
       for (const { _id } of documents) await organizations.updateOne({ _id }, { $set: UNLIMITED });
     });
     const keys = store.collection<Key>('api_keys');
-    // Keys without a source are of a version in which all came from the environment.
+    // Keys without a source are from a version in which all keys came from the environment.
     await inBatches(keys, { source: { $ne: 'api' } }, checkpoint, async (documents) => {
       for (const { _id, permissions } of documents) {
         const all = [...new Set([...permissions, ...OF_THE_OPERATOR])];

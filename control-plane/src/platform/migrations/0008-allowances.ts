@@ -13,7 +13,7 @@ type Charge = { kind: string; id: string; at: Date; amount_micros: number };
 type Scan = { _id: string; organization_id: string; outbox: Charge[] } & Document;
 type Allowance = { _id: string } & Document;
 
-/** Organizations get an allowance: what they have used this month, and what their ledger comes to. */
+/** Gives organizations an allowance: their usage of this month, and the balance of their ledger. */
 export const allowances: Migration = {
   version: 8,
   name: 'allowances',
@@ -31,7 +31,7 @@ export const allowances: Migration = {
   },
 };
 
-/** What the ledger has booked, and the charges that still wait to be booked. */
+/** The allowance from the booked ledger entries and the charges that are not booked yet. */
 async function allowanceOf(store: Store, organization_id: string, month: Date) {
   const entries = store.collection<Entry>('ledger_entries');
   const [last, before] = await Promise.all([

@@ -3,7 +3,7 @@ import { inBatches, type Migration } from './migration.ts';
 
 type Organization = { _id: string; organization_id?: string; outbox?: never[] } & Document;
 
-/** Organizations carry an outbox, for their audit log: like every record with one, they name their organization. */
+/** Gives organizations an outbox, for their audit log, and `organization_id`, which every record with an outbox has. */
 export const outboxesOfOrganizations: Migration = {
   version: 9,
   name: 'outboxes of organizations',

@@ -7,18 +7,18 @@ import type { Collection, Store } from '../store.ts';
 import { MIGRATIONS } from './index.ts';
 import type { Migration } from './migration.ts';
 
-/** The one document of the `meta` collection: how far the store has come, and who is migrating it. */
+/** The only document of the `meta` collection: the version of the store, and the process that is migrating it. */
 type Meta = { _id: 'store'; version: number; claimed_by?: string; claimed_until?: Date };
 
-/** A process that has said nothing for this long is taken to be gone; batches take far less. */
+/** How long a claim is valid without renewal. It is renewed after each batch, which takes much less. */
 const CLAIM_MS = 15_000;
-const LOOK_EVERY_MS = 250;
-/** A store without documents in these has never been used. */
+const POLL_EVERY_MS = 250;
+/** A store without documents in these collections has never been used. */
 const FIRST_COLLECTIONS = ['scans', 'api_keys', 'ledger_entries', 'events'];
 
 /**
- * Runs the migrations that the store has not been through, each by one process alone; others wait for it. An interrupted migration is
- * taken up again. Throws an OperatorError for a store that a newer version of the code has written.
+ * Runs the missing migrations of the store, each in one process, while other processes wait. An interrupted migration is run again. Throws
+ * an OperatorError if a newer version of the code has written the store.
  */
 export async function bringUpToDate(store: Store, logger: Logger, migrations: Migration[] = MIGRATIONS): Promise<void> {
   const meta = store.collection<Meta>('meta');
@@ -31,7 +31,7 @@ export async function bringUpToDate(store: Store, logger: Logger, migrations: Mi
     const next = migrations.find((migration) => migration.version > version);
     if (!next) return;
     if (await claim(meta, self, version)) await migrate(store, meta, self, next, logger);
-    else await pause(LOOK_EVERY_MS);
+    else await pause(POLL_EVERY_MS);
   }
 }
 
@@ -60,16 +60,16 @@ async function migrate(
   logger: Logger,
 ): Promise<void> {
   const { version, name } = next;
-  logger.info({ version, name }, 'a migration begins');
+  logger.info({ version, name }, 'migration started');
   let documents = 0;
   const mine = { _id: 'store' as const, claimed_by: self };
   const checkpoint = async (count: number) => {
     documents += count;
-    logger.info({ version, name, documents }, 'a migration is under way');
+    logger.info({ version, name, documents }, 'migration in progress');
     const renewed = await meta.updateOne(mine, { $set: { claimed_until: new Date(Date.now() + CLAIM_MS) } });
     if (renewed.matchedCount !== 1) throw new Error(`the migration "${name}" was taken over by another process`);
   };
   await next.run(store, checkpoint);
   await meta.updateOne(mine, { $set: { version }, $unset: { claimed_by: '', claimed_until: '' } });
-  logger.info({ version, name, documents }, 'a migration is done');
+  logger.info({ version, name, documents }, 'migration finished');
 }

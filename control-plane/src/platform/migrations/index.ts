@@ -10,7 +10,7 @@ import { outboxesOfOrganizations } from './0009-outboxes-of-organizations.ts';
 import { sharedTargetTexts } from './0010-shared-target-texts.ts';
 import type { Migration } from './migration.ts';
 
-/** Every migration, oldest first. A store that has been through the last one is of this version of the code. */
+/** All migrations, oldest first. The version of the last one is the version of the store that this code reads and writes. */
 export const MIGRATIONS: Migration[] = [
   eventsInSequence,
   ledgerInSequence,

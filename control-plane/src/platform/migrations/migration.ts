@@ -1,23 +1,23 @@
 import type { Collection, Document, Filter, Store } from '../store.ts';
 
 /**
- * One step that takes a store from the version before to `version`. It may be interrupted anywhere and is then run again from the
- * start: what it has done already must mean nothing to it.
+ * A step that updates a store from the previous version to `version`. It must be idempotent: an interrupted migration is run again from
+ * the start.
  */
 export type Migration = {
   version: number;
-  /** What it does, for the log. */
+  /** A name for the log. */
   name: string;
-  /** `checkpoint` is called after each batch: it keeps the claim, and throws where another process has taken the migration over. */
+  /** Must call `checkpoint` after each batch: it renews the claim, and throws if another process has taken over the migration. */
   run(store: Store, checkpoint: Checkpoint): Promise<void>;
 };
 
-/** Told how many documents a batch had. */
+/** To be called with the number of documents in a batch. */
 export type Checkpoint = (documents: number) => Promise<void>;
 
 const BATCH = 500;
 
-/** Calls `change` for the documents that match, by id, in batches; documents that no longer match are not read again. */
+/** Calls `change` with batches of the matching documents, ordered by id. */
 export async function inBatches<T extends Document & { _id: string }>(
   collection: Collection<T>,
   filter: Filter<T>,

@@ -11,12 +11,12 @@ type CheckCost = {
 
 /** The content of each kind of entry. To add a kind, add a line here; the type checker then requires its handler. */
 type EntryKinds = {
-  /** A charge or a refund of a check; the amount is never negative. What is optional, earlier versions did not write. */
+  /** A charge or a refund of a check; the amount is never negative. Earlier versions did not write the optional fields. */
   charge: CheckCost;
   refund: CheckCost;
-  /** A finished scan is checked again; counted, and not charged. */
+  /** A recheck of a finished scan, which is counted but not charged. */
   recheck: object;
-  /** Who changed something of an organization, and what it now is. */
+  /** A change of an organization's data: who made it, and the new values. */
   audit: {
     actor: { kind: 'operator' | 'api_key'; key_id: string };
     action: string;
@@ -30,45 +30,45 @@ type EntryKinds = {
 export type OutboxKind = keyof EntryKinds;
 
 /**
- * What must follow a change of a record, written in the same update as the change. The relay carries each entry out idempotently and
- * then removes it: `id` is the id of the record that it makes (`charge:<scan>`, `refund:<scan>`,
+ * Something that must happen after a change of a record, written in the same update as the change. The relay processes each entry
+ * idempotently and then removes it: `id` is the id of the record that the entry creates (`charge:<scan>`, `refund:<scan>`,
  * `recheck:<scan>:<ordinal>`, an event's UUID).
  */
 export type OutboxEntry<K extends OutboxKind = OutboxKind> = {
   [Kind in K]: { id: string; at: Date; kind: Kind } & EntryKinds[Kind];
 }[K];
 
-/** The fields of a record that has an outbox. All but `outbox` are there only while it holds something. */
+/** The fields of a record with an outbox. All except `outbox` are only set while it contains entries. */
 export type OutboxFields = {
   outbox: OutboxEntry[];
   /** When the oldest entry was written. */
   outbox_at?: Date;
-  /** When the entries are to be carried out next: at once, or later after a failure. */
+  /** When the entries are due: at once, or later after a failure. */
   outbox_due_at?: Date;
   outbox_failures?: number;
-  /** Until then only one relay works on them. */
+  /** When the claim of the relay that processes them expires. */
   outbox_claimed_until?: Date;
 };
 
-/** The record that an entry was written with; `scanId` is '' if that is not a scan. */
+/** The record that contains the entry; `scanId` is '' if it is not a scan. */
 export type Origin = { organizationId: string; scanId: string; campaignId: string | null };
 
-/** How each kind of entry is carried out. Every handler can be repeated: the record that it makes has the entry's id. */
+/** The handlers of entries by kind. Handlers are idempotent: the record that a handler creates has the entry's id. */
 export type OutboxHandlers = { [K in OutboxKind]: (entry: OutboxEntry<K>, origin: Origin) => Promise<void> };
 
-/** An event before it has its place among the events of its record. */
+/** An event without its sequence number. */
 export type EmittedEvent = Omit<OutboxEntry<'event'>, 'sequence'>;
 
 /**
- * An event to be written together with the change that it reports: both are written or neither. It has an id of its own, and gets its
- * sequence from the change that carries it.
+ * An event to be written in the same update as the change that it reports. It has its own id, and gets its sequence number when it is
+ * added to the change.
  */
 export function emit<K extends EventKind>(event: K, payload: EventPayload<K>, now: Date): EmittedEvent {
-  // TypeScript does not see that a kind and its payload, taken together, are one of the events' contents.
+  // TypeScript cannot derive that a kind and its payload together are an event content.
   return { id: newId(), kind: 'event', event, payload, at: now } as EmittedEvent;
 }
 
-/** The entries for `events`, numbered on from `last`. */
+/** The entries for `events`, numbered from `last` + 1. */
 export function inSequence(events: EmittedEvent[], last: number): OutboxEntry<'event'>[] {
   return events.map((event, index) => ({ ...event, sequence: last + index + 1 }) as OutboxEntry<'event'>);
 }

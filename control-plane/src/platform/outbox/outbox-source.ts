@@ -12,7 +12,7 @@ export type ClaimedOutbox = {
   origin: Origin;
 };
 
-/** Records of one kind that carry an outbox. */
+/** A collection of records with an outbox. */
 export type OutboxSource = {
   name: string;
   /**
@@ -20,9 +20,9 @@ export type OutboxSource = {
    * ones. Each record is claimed by one caller only. `hasMore`: further records are due.
    */
   claimDue(now: Date, until: Date, limit: number): Promise<{ claimed: ClaimedOutbox[]; hasMore: boolean }>;
-  /** Removes the entries that were carried out. `retryAt`: one failed; the rest waits until then. */
+  /** Removes the processed entries. `retryAt`: when the others are due again after a failure; null: none failed. */
   finish(claimed: ClaimedOutbox, doneIds: string[], retryAt: Date | null): Promise<void>;
-  /** How many records have entries (counted up to `limit`), and since when the oldest entry waits. */
+  /** Number of records with entries (counted up to `limit`), and the time of the oldest entry. */
   backlog(limit: number): Promise<{ records: number; oldestAt: Date | null }>;
 };
 
@@ -30,7 +30,7 @@ const CANDIDATES_PER_PICK = 4;
 
 type OutboxRecord = OutboxFields & { _id: string; organization_id: string };
 
-/** The update that adds `entries` to a record's outbox; to be merged into the update of the change that they follow. */
+/** The update that adds `entries` to a record's outbox; to be merged into the update of the change. */
 export function pushToOutbox(entries: OutboxEntry[]): UpdateFilter<OutboxFields> {
   const [first] = entries;
   if (!first) return {};
@@ -56,14 +56,14 @@ const unclaimed = (now: Date) => ({
   $or: [{ outbox_claimed_until: { $exists: false } }, { outbox_claimed_until: { $lt: now } }],
 });
 
-/** The outboxes of a collection's records. `originOf` says whom a record's entries are about; `originFields` are what it reads. */
+/** The outboxes of a collection's records. `originOf` returns the origin of a record's entries; `originFields` are the fields it reads. */
 export function outboxSource<T extends OutboxRecord>(
   name: string,
   collection: Collection<T>,
   originFields: (keyof T & string)[],
   originOf: (record: T) => Origin,
 ): OutboxSource {
-  // The driver's types of filters and updates do not see through a type parameter.
+  // The driver's types of filters and updates do not work with a type parameter.
   const records = collection as unknown as Collection<OutboxRecord>;
   const fields = ['organization_id', 'outbox', 'outbox_failures', ...originFields];
   const projection = Object.fromEntries(fields.map((field) => [field, 1]));
@@ -106,7 +106,7 @@ export function outboxSource<T extends OutboxRecord>(
         const emptied = await records.updateOne(nothingNew, { $set: { outbox: [] }, $unset: WAITING_FIELDS });
         if (emptied.matchedCount === 1) return;
       }
-      // What was added meanwhile has made the record due already.
+      // Entries that were added meanwhile have already made the record due.
       const due = retryAt && { outbox_due_at: retryAt };
       const oldestAt = (rest[0] ?? entries.at(-1))?.at ?? until;
       await records.updateOne(mine, {

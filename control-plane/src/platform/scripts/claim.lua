@@ -1,7 +1,7 @@
--- Claims or renews a piece of work.
--- KEYS  1 the work
--- ARGV  1 who claims it  2 for how many ms
--- Reply 1 it is the caller's, 0 someone else has it
+-- Claims exclusive work, or renews the claim.
+-- KEYS  1 claim
+-- ARGV  1 process that claims it  2 lifetime of the claim in ms
+-- Reply 1 claimed, 0 another process holds the claim
 local holder = redis.call('GET', KEYS[1])
 if holder and holder ~= ARGV[1] then return 0 end
 redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])

@@ -3,10 +3,10 @@ import { Value } from 'typebox/value';
 import { insertOnce } from '../../platform/insert-once.ts';
 import type { Collection, Store } from '../../platform/store.ts';
 
-/** The catalogue as text: names of regions are keys in it, and not every name is one in a store. */
+/** The catalogue as JSON text: its keys are names of regions, some of which are not valid field names in a store. */
 type CatalogueRecord = { _id: 'last'; json: string; read_at: Date };
 
-/** The only code that touches the stored copy of the catalogue. */
+/** The only code that accesses the stored copy of the catalogue. */
 export type CatalogueStore = ReturnType<typeof catalogueStore>;
 
 export function catalogueStore(store: Store) {
@@ -19,7 +19,7 @@ export function catalogueStore(store: Store) {
       await catalogues.updateOne({ _id: 'last' }, { $set: { json: record.json, read_at: now } });
     },
 
-    /** The catalogue that was saved last; null for none, and for one of another version of the code. */
+    /** The catalogue that was saved last; null if there is none, or an incompatible version saved it. */
     async load(): Promise<Catalogue | null> {
       const record = await catalogues.findOne({ _id: 'last' });
       const catalogue: unknown = record && JSON.parse(record.json);

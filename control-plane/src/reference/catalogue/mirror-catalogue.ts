@@ -7,17 +7,17 @@ import type { CatalogueStore } from './catalogue-store.ts';
 import type { ReadCatalogue } from './lookup.ts';
 
 /**
- * A copy of the proxy-router's catalogue; the last valid copy is kept while the router is unavailable, across restarts too. `start` reads the
- * copy that was saved before and begins to refresh it; roles of one process that both start it share one loop.
+ * A copy of the proxy-router's catalogue; the last valid copy is kept while the router is unavailable, also across restarts. `start` loads
+ * the saved copy and starts to refresh it; roles of one process that both start it share one loop.
  */
 export type CatalogueMirror = { read: ReadCatalogue; start(): Promise<Loop> };
 
-/** How often a copy is saved at the most. */
+/** Minimum time between two saved copies. */
 const SAVE_EVERY_MS = 60_000;
 
 /**
- * Mirrors what `fetchCatalogue` returns, every `everyMs`; `refreshed` is called after each valid copy. A catalogue whose provider has not
- * been read yet counts as none.
+ * Copies the result of `fetchCatalogue` every `everyMs`; `refreshed` is called after each valid copy. An empty catalogue that was never
+ * verified is ignored: the proxy-router has not read the catalogues of its providers yet.
  */
 export function catalogueMirror(
   fetchCatalogue: () => Promise<Catalogue>,
@@ -33,7 +33,7 @@ export function catalogueMirror(
   const step = async () => {
     const fetched = await fetchCatalogue();
     if (fetched.pools.length === 0 && fetched.refreshed_at === null)
-      throw new Error('the proxy-router has read no catalogue of a provider yet');
+      throw new Error('the proxy-router has not read a catalogue of a provider yet');
     catalogue = fetched;
     refreshed();
     if (performance.now() - savedAt < SAVE_EVERY_MS) return;
@@ -56,8 +56,8 @@ export function catalogueMirror(
 const DEADLINE_MS = 5_000;
 
 /**
- * Reads the proxy-router's catalogue; an answer that is the one before, to the letter, is not checked again. Rejects when the router does
- * not answer in time, refuses or answers something else.
+ * Reads the proxy-router's catalogue; a response that equals the previous one is not parsed again. Rejects if the router does not respond
+ * in time, refuses the request or returns something else.
  */
 export function catalogueReader(proxyUrl: string, nodeToken: string): () => Promise<Catalogue> {
   let last: { text: string; catalogue: Catalogue } | null = null;
@@ -71,6 +71,6 @@ export function catalogueReader(proxyUrl: string, nodeToken: string): () => Prom
 async function fetchText(proxyUrl: string, nodeToken: string): Promise<string> {
   const headers = { authorization: `Bearer ${nodeToken}` };
   const { isOk, status, text } = await fetchInTime(`${proxyUrl}/catalogue`, { headers }, DEADLINE_MS);
-  if (!isOk) throw new Error(`the proxy-router answered ${status} when asked for its catalogue`);
+  if (!isOk) throw new Error(`the proxy-router responded with ${status} to a request for its catalogue`);
   return text;
 }

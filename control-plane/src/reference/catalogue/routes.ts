@@ -44,21 +44,23 @@ const TargetingSchema = Type.Object(
     country_code: Type.String(),
     proxy_type: Type.Enum(PROXY_TYPES),
     regions: Type.Array(Type.String(), { description: 'Largest pool first.' }),
-    cities: Type.Array(Type.String(), { description: "The country's, or those of `region`; largest pool first." }),
+    cities: Type.Array(Type.String(), {
+      description: 'The cities of the country, or of `region` if it is sent; largest pool first.',
+    }),
     isps: Type.Array(Type.String(), { description: 'Largest pool first.' }),
     refreshed_at: Type.Union([Type.String({ format: 'date-time' }), Type.Null()], {
       description: 'When the lists were last verified; null: not yet.',
     }),
-    ttl_seconds: Type.Integer({ description: 'Equals the `max-age` of the answer.' }),
+    ttl_seconds: Type.Integer({ description: 'Equals the `max-age` of the response.' }),
   },
   { title: 'Targeting' },
 );
 
-/** How long a client may keep the lists; much shorter while there are none. */
+/** How long a client may cache the lists; much shorter while they have not been read yet. */
 const TTL_SECONDS = 86_400;
 const TTL_WITHOUT_LISTS_SECONDS = 60;
 
-/** What can be asked for: countries, emulators and where in a country traffic can leave (spec 4.1, 4.5). */
+/** The accepted values of a scan's targeting: countries, emulators, and regions, cities and ISPs of exits (spec 4.1, 4.5). */
 export function catalogueRoutes(readCatalogue: ReadCatalogue): Route<Caller>[] {
   return [
     route({
@@ -67,7 +69,7 @@ export function catalogueRoutes(readCatalogue: ReadCatalogue): Route<Caller>[] {
       group: 'Reference',
       summary: 'Supported countries',
       permission: 'any',
-      replies: { 200: { description: 'Every country that an exit serves.', schema: Type.Array(GeoSchema) } },
+      replies: { 200: { description: 'The countries with at least one exit.', schema: Type.Array(GeoSchema) } },
       errors: ['catalogue.not_ready'],
       handle: () => {
         const catalogue = readCatalogue();
@@ -81,7 +83,7 @@ export function catalogueRoutes(readCatalogue: ReadCatalogue): Route<Caller>[] {
       group: 'Reference',
       summary: 'Device emulators',
       permission: 'any',
-      replies: { 200: { description: 'Every emulator, desktop and mobile.', schema: Type.Array(EmulatorSchema) } },
+      replies: { 200: { description: 'All emulators, desktop and mobile.', schema: Type.Array(EmulatorSchema) } },
       handle: () =>
         ok(EMULATORS.map(({ id, display_name, category, browser }) => ({ id, display_name, category, browser }))),
     }),
@@ -96,7 +98,7 @@ function targetingRoute(readCatalogue: ReadCatalogue): Route<Caller> {
     group: 'Reference',
     summary: 'Regions, cities and ISPs of a country',
     description:
-      'Every value is accepted by a scan in any letter case. A country that is not served has empty lists. With `If-None-Match`: 304 while the lists are the same.',
+      'Values that a scan of this country accepts, in any letter case. A country without exits has empty lists. With `If-None-Match`: 304 while the lists have not changed.',
     permission: 'any',
     query: Type.Object(
       {
@@ -106,7 +108,9 @@ function targetingRoute(readCatalogue: ReadCatalogue): Route<Caller> {
           description: 'ISO 3166-1 alpha-2, any letter case.',
         }),
         proxy_type: Type.Optional(Type.String({ maxLength: 100, description: '`residential` (default) or `mobile`.' })),
-        region: Type.Optional(Type.String({ minLength: 1, maxLength: 200, description: 'Narrows `cities` to it.' })),
+        region: Type.Optional(
+          Type.String({ minLength: 1, maxLength: 200, description: 'Limits `cities` to this region.' }),
+        ),
       },
       { additionalProperties: false },
     ),
@@ -125,7 +129,7 @@ function targetingRoute(readCatalogue: ReadCatalogue): Route<Caller> {
   });
 }
 
-/** The lists of one country and pool; `region`, in any letter case, narrows the cities. */
+/** The lists of a country and proxy type; `region`, in any letter case, limits the cities. */
 function targeting(catalogue: Catalogue | null, country: string, proxyType: ProxyType, region?: string) {
   const pool = catalogue && poolOf(catalogue, country, proxyType);
   const regionName = region === undefined ? null : spelled(pool?.regions ?? [], fold(region));

@@ -1,13 +1,13 @@
 import type { SystemTag } from './system-tag.ts';
 
-/** What pages and creatives do without a click, most severe first. */
+/** Tags of unwanted behaviour of pages and creatives, most severe first. */
 export const BEHAVIOR_TAGS = [
   {
     slug: 'auto_redirect',
     category: 'behavior',
     severity: 'high',
     visibility: 'public',
-    display_name: 'Leaves by itself',
+    display_name: 'Automatic redirect',
     description: 'After it was shown, the page navigates to another site without a click, or a frame in it tries to.',
   },
   {
@@ -23,7 +23,7 @@ export const BEHAVIOR_TAGS = [
     category: 'behavior',
     severity: 'high',
     visibility: 'public',
-    display_name: 'Opens windows',
+    display_name: 'Popup windows',
     description: 'The page opens three or more windows, or any without a click.',
   },
   {
@@ -31,16 +31,16 @@ export const BEHAVIOR_TAGS = [
     category: 'behavior',
     severity: 'high',
     visibility: 'public',
-    display_name: 'Mining in the browser',
+    display_name: 'Crypto mining',
     description:
-      'Workers of the page compute all the time and talk to a server meanwhile, or the page uses a known mining pool.',
+      'Workers of the page compute without pause while they communicate with a server, or the page uses a known mining pool.',
   },
   {
     slug: 'dialog_loop',
     category: 'behavior',
     severity: 'medium',
     visibility: 'public',
-    display_name: 'Dialogs in a row',
+    display_name: 'Repeated dialogs',
     description: 'The page shows three or more dialogs without a click.',
   },
   {
@@ -48,7 +48,7 @@ export const BEHAVIOR_TAGS = [
     category: 'behavior',
     severity: 'medium',
     visibility: 'public',
-    display_name: 'Takes the whole screen',
+    display_name: 'Forced full screen',
     description: 'The page requests full screen without a click, or on the first click anywhere.',
   },
   {
@@ -56,17 +56,17 @@ export const BEHAVIOR_TAGS = [
     category: 'behavior',
     severity: 'medium',
     visibility: 'public',
-    display_name: 'Jumps to an app store',
-    description: 'The page navigates to an app store, or opens its app, without a click.',
+    display_name: 'App store redirect',
+    description: 'The page navigates to an app store or opens the app of a store without a click.',
   },
   {
     slug: 'cpu_hog',
     category: 'behavior',
     severity: 'medium',
     visibility: 'public',
-    display_name: 'Keeps the processor busy',
+    display_name: 'High processor load',
     description:
-      'The page keeps its main thread busy for seconds after it has loaded, or starts frames and workers without end.',
+      'The page keeps its main thread busy for seconds after it has loaded, or keeps starting frames and workers.',
   },
   {
     slug: 'hidden_ad',
@@ -74,7 +74,7 @@ export const BEHAVIOR_TAGS = [
     severity: 'medium',
     visibility: 'public',
     display_name: 'Hidden ad',
-    description: 'An ad is loaded in a frame that is transparent, or placed where no visitor can scroll to.',
+    description: 'An ad is loaded in a frame that is transparent or outside the scrollable area.',
   },
   {
     slug: 'stacked_ads',
@@ -90,14 +90,14 @@ export const BEHAVIOR_TAGS = [
     severity: 'medium',
     visibility: 'public',
     display_name: 'Pixel stuffing',
-    description: 'An ad is loaded into one or two pixels.',
+    description: 'An ad is loaded into an area of one or two pixels.',
   },
   {
     slug: 'clipboard_access',
     category: 'privacy',
     severity: 'medium',
     visibility: 'public',
-    display_name: 'Uses the clipboard by itself',
+    display_name: 'Clipboard access',
     description: 'The page reads or writes the clipboard without a click.',
   },
   {
@@ -113,7 +113,7 @@ export const BEHAVIOR_TAGS = [
     category: 'behavior',
     severity: 'low',
     visibility: 'public',
-    display_name: 'Asks to send notifications',
+    display_name: 'Notification prompt',
     description: 'The page requests permission to send notifications without a click.',
   },
   {
@@ -122,8 +122,7 @@ export const BEHAVIOR_TAGS = [
     severity: 'low',
     visibility: 'public',
     display_name: 'Fingerprinting',
-    description:
-      'The page tells browsers apart in two or more ways at once: by a drawing, by a sound, by the fonts they have.',
+    description: 'The page identifies the browser by at least two methods: canvas, audio or the installed fonts.',
   },
   {
     slug: 'heavy_ad',

@@ -1,6 +1,6 @@
 import type { SystemTag } from './system-tag.ts';
 
-/** Deceptive pages, most severe first. */
+/** Tags of deceptive or malicious pages, most severe first. */
 export const DECEPTION_TAGS = [
   {
     slug: 'scareware',
@@ -9,7 +9,7 @@ export const DECEPTION_TAGS = [
     visibility: 'public',
     display_name: 'Scareware',
     description:
-      "The page claims that the visitor's device is infected or locked, and presses him to call, to install something or to pay.",
+      "The page claims that the visitor's device is infected or locked, and urges them to call, to install something or to pay.",
   },
   {
     slug: 'phishing_form',
@@ -18,7 +18,7 @@ export const DECEPTION_TAGS = [
     visibility: 'public',
     display_name: 'Phishing form',
     description:
-      'A form asks for secrets in the name of a brand on a site that is not its own, or sends them where no login does.',
+      'A form asks for secrets in the name of a brand on a site that does not belong to it, or sends them to an address that no login uses.',
   },
   {
     slug: 'malicious_script',
@@ -26,7 +26,8 @@ export const DECEPTION_TAGS = [
     severity: 'high',
     visibility: 'public',
     display_name: 'Malicious script',
-    description: 'A script behaves like known malicious ones, such as sending card numbers to a hidden address.',
+    description:
+      'A script behaves like known malicious scripts, such as one that sends card numbers to a hidden address.',
   },
   {
     slug: 'fake_system_dialog',
@@ -34,7 +35,7 @@ export const DECEPTION_TAGS = [
     severity: 'high',
     visibility: 'public',
     display_name: 'Fake system dialog',
-    description: 'The page draws a dialog that looks like one of the system or of the browser.',
+    description: 'The page imitates a dialog of the operating system or the browser.',
   },
   {
     slug: 'fake_update',
@@ -43,7 +44,7 @@ export const DECEPTION_TAGS = [
     visibility: 'public',
     display_name: 'Fake update',
     description:
-      'The page says that the browser or a part of it is old, and offers an update that is not from its maker.',
+      'The page claims that the browser or a part of it is outdated, and offers an update that is not from its vendor.',
   },
   {
     slug: 'paste_to_run',
@@ -51,7 +52,7 @@ export const DECEPTION_TAGS = [
     severity: 'high',
     visibility: 'public',
     display_name: 'Command to paste and run',
-    description: 'The page makes the visitor run a command, supposedly to prove that they are human.',
+    description: 'The page asks the visitor to paste and run a command, supposedly to prove that they are human.',
   },
   {
     slug: 'forced_subscription',

@@ -7,7 +7,7 @@ import { SEVERITIES } from './system-tag.ts';
 import type { TagDefinitionStore } from './tag-definition-store.ts';
 import type { ReadTags, TagDefinition } from './tag-definitions.ts';
 
-/** A rule that assigns a tag, or has it as a condition. */
+/** A rule that assigns a tag or has it as a condition. */
 export type RuleOfTag = { _id: string; name: string; rule_type: string; target: string; is_active: boolean };
 
 export type TagParts = {
@@ -31,11 +31,11 @@ const TagDefSchema = Type.Object(
     scope: Type.Enum(['system', 'personal']),
     organization_id: orNull(Type.String()),
     visibility: Type.Enum(['hidden', 'internal', 'public'], {
-      description: '`public`: public reports name it; `hidden`, `internal`: they do not.',
+      description: '`public`: public reports show the tag; `hidden`, `internal`: they do not.',
     }),
     severity: Type.Enum(SEVERITIES),
-    scans_count: Type.Integer({ description: "Your organization's scans that carry it." }),
-    rules_count: Type.Integer({ description: 'Rules that assign it or ask for it.' }),
+    scans_count: Type.Integer({ description: "Number of your organization's scans with this tag." }),
+    rules_count: Type.Integer({ description: 'Number of rules that assign it or have it as a condition.' }),
     archived_at: orNull(Type.String({ format: 'date-time' })),
   },
   { title: 'TagDef' },
@@ -76,7 +76,7 @@ export function tagRoutes(parts: TagParts): Route<Caller>[] {
   const tags = resource<TagDefinition>({
     group: 'Tags',
     path: '/api/v1/tag-definitions',
-    id: { name: 'slug', description: 'The tag.' },
+    id: { name: 'slug', description: 'Slug of the tag.' },
     noun: 'tag',
     permission: { read: 'any', write: 'custom_rules.manage' },
     schema: TagDefSchema,
@@ -88,14 +88,14 @@ export function tagRoutes(parts: TagParts): Route<Caller>[] {
   return [
     tags.list({
       summary: 'Tag definitions',
-      description: "The system's tags and your organization's own.",
+      description: "The system's tags and those of your organization.",
       query: {
         category: Type.Optional(Type.String({ minLength: 1, maxLength: 100 })),
         include_archived: Type.Optional(
-          Type.Boolean({ default: false, description: "Your organization's archived tags alone." }),
+          Type.Boolean({ default: false, description: "true: only your organization's archived tags." }),
         ),
       },
-      reply: 'Definitions, by slug.',
+      reply: 'The definitions, sorted by slug.',
       rows: async ({ organizationId, query }) =>
         [...(await parts.readTags(organizationId)).values()]
           .filter((tag) => (query.include_archived ? isArchivedOwn(tag) : tag.archived_at === null))
@@ -118,11 +118,11 @@ export function tagRoutes(parts: TagParts): Route<Caller>[] {
     tags.command({
       method: 'PATCH',
       summary: 'Change one of your tags',
-      description: 'What is absent or null stays as it is. Tags of the system cannot be changed.',
+      description: 'Fields that are omitted or null keep their values. Tags of the system cannot be changed.',
       body: TagPatchSchema,
-      reply: 'It is changed.',
+      reply: 'The tag is changed.',
       run: async ({ organizationId, id, body }) => {
-        const tag = await findOwnTag(parts, organizationId, id);
+        const tag = await findTagOfOrganization(parts, organizationId, id);
         const change = Object.fromEntries(Object.entries(body).filter(([, value]) => value !== null));
         if (Object.keys(change).length > 0) await parts.changeTag(tag, change);
       },
@@ -130,11 +130,12 @@ export function tagRoutes(parts: TagParts): Route<Caller>[] {
     tags.command({
       method: 'DELETE',
       summary: 'Delete one of your tags',
-      description: 'With its assignments. Not while an active rule assigns it or asks for it.',
-      reply: 'It is gone.',
+      description:
+        'Deletes the tag and removes it from all scans. Refused while an active rule assigns it or has it as a condition.',
+      reply: 'The tag is deleted.',
       errors: ['checking.tag_in_use'],
       run: async ({ organizationId, id }) => {
-        const tag = await findOwnTag(parts, organizationId, id);
+        const tag = await findTagOfOrganization(parts, organizationId, id);
         const rulesOf = await parts.rulesByTag(organizationId);
         const using = rulesOf(tag.slug).filter(({ is_active }) => is_active);
         if (using[0]) throw new ApiError('checking.tag_in_use', `The rule "${using[0].name}" uses this tag.`);
@@ -145,24 +146,24 @@ export function tagRoutes(parts: TagParts): Route<Caller>[] {
     tags.command({
       method: 'POST',
       below: 'archive',
-      summary: 'Take a tag out of service',
+      summary: 'Archive a tag',
       description:
-        'It is not assigned, shown or filtered by from now on; assignments are kept. Tags of the system: the operator alone.',
-      reply: 'It is archived.',
+        'An archived tag is not assigned, not shown and cannot be filtered by; its assignments are kept. Only the operator can archive tags of the system.',
+      reply: 'The tag is archived.',
       run: async ({ caller, id, now }) => {
-        const tag = await findOwnedTag(parts, caller, id);
-        // Archiving again keeps the time of the first.
+        const tag = await findArchivableTag(parts, caller, id);
+        // Archiving an archived tag keeps the first time.
         await parts.setTagArchived(tag, tag.archived_at ?? now, now);
       },
     }),
     tags.command({
       method: 'POST',
       below: 'restore',
-      summary: 'Put a tag back into service',
+      summary: 'Restore an archived tag',
       description:
-        'At once, with the assignments it had; scans of the meantime are not tagged. Tags of the system: the operator alone.',
-      reply: 'It is in service.',
-      run: async ({ caller, id, now }) => parts.setTagArchived(await findOwnedTag(parts, caller, id), null, now),
+        'Its earlier assignments are shown again at once; scans that finished while it was archived do not get it. Only the operator can restore tags of the system.',
+      reply: 'The tag is restored.',
+      run: async ({ caller, id, now }) => parts.setTagArchived(await findArchivableTag(parts, caller, id), null, now),
     }),
   ];
 }
@@ -175,15 +176,15 @@ async function findTag({ readTags }: TagParts, organizationId: string, slug: str
   return tag;
 }
 
-/** A tag of the organization itself. Tags of the system are part of the code. */
-async function findOwnTag(parts: TagParts, organizationId: string, slug: string): Promise<TagDefinition> {
+/** A tag of the organization. Throws 403 for a tag of the system, which is part of the code. */
+async function findTagOfOrganization(parts: TagParts, organizationId: string, slug: string): Promise<TagDefinition> {
   const tag = await findTag(parts, organizationId, slug);
   if (tag.organization_id === null) throw new ApiError('forbidden', 'Tags of the system cannot be changed.');
   return tag;
 }
 
-/** A tag that the caller may archive: one of its organization, or for the operator one of the system. */
-async function findOwnedTag(parts: TagParts, caller: Caller, slug: string): Promise<TagDefinition> {
+/** A tag that the caller may archive: one of its organization; for the operator also one of the system. */
+async function findArchivableTag(parts: TagParts, caller: Caller, slug: string): Promise<TagDefinition> {
   const tag = await findTag(parts, caller.organizationId, slug);
   if (tag.organization_id === null && !isOperator(caller))
     throw new ApiError('forbidden', 'Only the operator’s key can change tags of the system.');

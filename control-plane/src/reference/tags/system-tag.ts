@@ -2,7 +2,7 @@
 export const SEVERITIES = ['high', 'medium', 'low'] as const;
 export type Severity = (typeof SEVERITIES)[number];
 
-/** A tag that every installation has. `visibility`: whether a public report names it. */
+/** A built-in tag, which every installation has. `visibility`: whether public reports show it. */
 export type SystemTag = {
   slug: string;
   category: string;

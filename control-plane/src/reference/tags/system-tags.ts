@@ -2,7 +2,7 @@ import { BEHAVIOR_TAGS } from './behavior-tags.ts';
 import { DECEPTION_TAGS } from './deception-tags.ts';
 import type { SystemTag } from './system-tag.ts';
 
-/** What Adsweep itself can find (spec 2.5). */
+/** The tags that Adsweep itself assigns (spec 2.5). */
 export const SYSTEM_TAGS = [
   {
     slug: 'back_button',
@@ -36,7 +36,7 @@ export const SYSTEM_TAGS = [
     visibility: 'public',
     display_name: 'Exit in another country',
     description:
-      'The traffic of the scan left in another country than was asked for, so visitors of that one may see something else.',
+      'The traffic of the scan left from another country than requested, so visitors from the requested one may see something else.',
   },
   {
     slug: 'vast_media_unplayable',
@@ -45,7 +45,7 @@ export const SYSTEM_TAGS = [
     visibility: 'public',
     display_name: 'Video does not play',
     description:
-      'The video of the ad could not be fetched or played, there is none for the device, or a companion that it requires cannot be shown.',
+      'The video of the ad could not be loaded or played, there is none for the device, or a required companion cannot be shown.',
   },
   {
     slug: 'vast_duplicate_impression',
@@ -61,7 +61,7 @@ export const SYSTEM_TAGS = [
     severity: 'low',
     visibility: 'public',
     display_name: 'VPAID',
-    description: 'The ad brings a script that runs in the player (VPAID).',
+    description: 'The ad contains a script that runs in the player (VPAID).',
   },
   {
     slug: 'vast_nonlinear',
@@ -69,7 +69,7 @@ export const SYSTEM_TAGS = [
     severity: 'low',
     visibility: 'public',
     display_name: 'Overlay ad',
-    description: 'The ad has no video: it is shown over the content.',
+    description: 'The ad has no video of its own: it is shown over the content.',
   },
   {
     slug: 'vast_simid',
@@ -77,7 +77,7 @@ export const SYSTEM_TAGS = [
     severity: 'low',
     visibility: 'public',
     display_name: 'Interactive video ad',
-    description: 'The ad brings an interactive layer (SIMID).',
+    description: 'The ad contains an interactive layer (SIMID).',
   },
   {
     slug: 'vast_omid',
@@ -85,15 +85,15 @@ export const SYSTEM_TAGS = [
     severity: 'low',
     visibility: 'public',
     display_name: 'Verification scripts',
-    description: 'The ad brings scripts that verify what is shown (OMID or others).',
+    description: 'The ad contains scripts that verify how it is shown (OMID or others).',
   },
   {
     slug: 'vast_insecure_url',
     category: 'video',
     severity: 'low',
     visibility: 'public',
-    display_name: 'Addresses without encryption',
-    description: 'A VAST document has http URLs, which https pages do not load.',
+    display_name: 'Insecure URLs',
+    description: 'A VAST document contains http URLs, which https pages do not load.',
   },
   {
     slug: 'vast_duration_mismatch',
@@ -101,7 +101,7 @@ export const SYSTEM_TAGS = [
     severity: 'low',
     visibility: 'public',
     display_name: 'Wrong duration',
-    description: 'The video is longer or shorter than its document says.',
+    description: 'The duration of the video differs from the one in its VAST document.',
   },
   {
     slug: 'vast_bitrate_mismatch',
@@ -109,7 +109,7 @@ export const SYSTEM_TAGS = [
     severity: 'low',
     visibility: 'public',
     display_name: 'Wrong bitrate',
-    description: 'The bitrate of the video differs from the one in its document.',
+    description: 'The bitrate of the video differs from the one in its VAST document.',
   },
   {
     slug: 'vast_invalid_value',
@@ -117,7 +117,7 @@ export const SYSTEM_TAGS = [
     severity: 'low',
     visibility: 'public',
     display_name: 'Invalid VAST value',
-    description: 'A VAST document has a value that the standard does not allow.',
+    description: 'A VAST document contains a value that the standard does not allow.',
   },
   {
     slug: 'vast_missing_element',
@@ -125,15 +125,15 @@ export const SYSTEM_TAGS = [
     severity: 'low',
     visibility: 'public',
     display_name: 'Incomplete VAST',
-    description: 'A VAST document lacks something that the standard requires.',
+    description: 'A VAST document lacks an element that the standard requires.',
   },
   {
     slug: 'vast_tracker_failed',
     category: 'video',
     severity: 'low',
     visibility: 'public',
-    display_name: 'Tracker does not answer',
-    description: 'A tracker of the ad was requested and did not answer, or refused.',
+    display_name: 'Tracker does not respond',
+    description: 'A tracker of the ad did not respond, or responded with an error.',
   },
   {
     slug: 'ios_exploit_attempt',

@@ -34,7 +34,7 @@ describe('the billing history', () => {
     (await api.get(`/api/v1/billing/history${query}`, { key })).body;
   const ids = async (query: string) => (await history(query)).items.map(({ id }: { id: string }) => id);
 
-  test('§2.8.1 entries carry their type and signed amount, newest first, each booked once', async () => {
+  test('§2.8.1 entries have a type and a signed amount, newest first, each booked once', async () => {
     const { items, total, pages } = await history();
     assert.equal(total, 5);
     assert.equal(pages, 1);
@@ -68,19 +68,19 @@ describe('the billing history', () => {
     });
   });
 
-  test('types are repeatable, days are inclusive, balances stay those of the whole ledger', async () => {
+  test('the type filter is repeatable and days are inclusive; balances are those of the complete ledger', async () => {
     assert.deepEqual(await ids('?type=refund&type=top_up_manual'), ['refund:b', 'top-up']);
     assert.deepEqual(await ids('?date_from=2026-03-03&date_to=2026-03-04'), ['refund:b', 'charge:b']);
     const { items } = await history('?type=usage_charge&page=2&limit=1');
     assert.deepEqual([items[0].id, items[0].balance_after_micros], ['charge:b', 30_000]);
   });
 
-  test('unknown types and days in the wrong order are refused', async () => {
+  test('unknown types, and a first day after the last, are refused', async () => {
     const answer = await api.get('/api/v1/billing/history?type=gift&date_from=2026-03-02&date_to=2026-03-01');
     assert.deepEqual(itemsOf(answer), ['query.type.0 enum', 'query.date_from invalid_combination']);
   });
 
-  test('each organization sees its own', async () => {
+  test('an organization reads only its own entries', async () => {
     const { items } = await history('', KEYS.theirs);
     assert.deepEqual([items.length, items[0].balance_after_micros], [1, -10_000]);
   });

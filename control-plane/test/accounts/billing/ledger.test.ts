@@ -24,7 +24,7 @@ describe('the ledger', () => {
   });
   after(() => store.close());
 
-  it('§4.5.3 numbers an organization’s entries without gaps and sums them up, whoever books at once', async () => {
+  it('§4.5.3 numbers an organization’s entries without gaps and adds up their amounts under concurrent bookings', async () => {
     const postings = Array.from({ length: 40 }, (_, number) => posting(number, 'busy'));
     const writers = [ledgerStore(store), ledgerStore(store), ledgerStore(store)];
     await Promise.all([...postings, ...postings].map((one, index) => writers[index % writers.length]!.book(one)));
@@ -42,7 +42,7 @@ describe('the ledger', () => {
     }
   });
 
-  it('gives the same pages as a walk over all entries, by type and by day', async () => {
+  it('returns the pages that a filter over all entries would, by type and by day', async () => {
     for (let number = 0; number < 60; number += 1) await ledger.book(posting(number, 'paged'));
     const all = (await ledger.list('paged', ALL, 0, 200)).rows;
     const types = [null, ['refund' as const], ['usage_charge' as const, 'refund' as const], ['top_up_manual' as const]];
@@ -60,7 +60,7 @@ describe('the ledger', () => {
         }
   });
 
-  it('an entry is never older than the one before it', async () => {
+  it('never dates an entry before its predecessor', async () => {
     await ledger.book(posting(9, 'late'));
     const entry = await ledger.book(posting(3, 'late'));
     assert.deepEqual([entry.sequence, entry.created_at], [2, at(9)]);

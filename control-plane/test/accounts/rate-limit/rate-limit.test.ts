@@ -24,7 +24,7 @@ describe('requests per minute', () => {
       .collection<OrganizationRecord>('organizations')
       .updateOne({ _id: ORGANIZATIONS.ours }, { $set: { 'quotas.requests_per_minute': limit } });
 
-  test('§5.8 every answer to a limited organization has what is left, and beyond the limit there is 429', async () => {
+  test('§5.8 responses to an organization with a limit have RateLimit headers, and requests beyond it get 429', async () => {
     await limitOurs(4);
     const reader = await api.keyThatMay('scans.read');
     const asked: [send: () => Promise<Answered>, status: number][] = [
@@ -48,7 +48,7 @@ describe('requests per minute', () => {
     assert.deepEqual(told(theirs), [null, null]);
   });
 
-  test('§5.8 processes count together, and the count begins again a minute after its first request', async () => {
+  test('§5.8 processes share one count, which restarts a minute after its first request', async () => {
     const second = openRedis(redis.url, createLogger('test', 'silent'));
     await redisReady(second, 60_000);
     const counters = [requestCounter(redis.client), requestCounter(second)];
@@ -66,13 +66,13 @@ describe('requests per minute', () => {
     assert.equal((await counters[0]!('key'))?.requests, 1);
   });
 
-  test('§5.8 without a limit nothing is counted', async () => {
+  test('§5.8 requests of an organization without a limit are not counted', async () => {
     await limitOurs(null);
     assert.deepEqual(told(await api.get('/api/v1/scans')), [null, null]);
     assert.deepEqual(await redis.client.keys('*'), []);
   });
 
-  test('§5.8 while Redis is away nothing is refused; it is asked again a second later', async () => {
+  test('§5.8 while Redis is unavailable no request is refused, and Redis is tried again after a second', async () => {
     await limitOurs(1);
     await redis.kill();
     for (let request = 0; request < 3; request += 1) {
@@ -97,7 +97,7 @@ describe('requests per minute', () => {
     }
   });
 
-  test('what is left is never below nothing, and a limit is whole again in a second at the earliest', () => {
+  test('RateLimit-Remaining is never negative, and RateLimit-Reset is at least one second', () => {
     const headers = (requests: number, leftMs: number) => Object.values(rateLimitHeaders(10, { requests, leftMs }));
     assert.deepEqual(headers(1, 60_000), ['10', '9', '60']);
     assert.deepEqual(headers(12, 1), ['10', '0', '1']);

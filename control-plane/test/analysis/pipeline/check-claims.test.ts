@@ -150,9 +150,9 @@ describe('the analysis of a scan', () => {
     let looks = 0;
     const scans: typeof dependencies.scans = {
       ...dependencies.scans,
-      awaitingChecks: (now, limit) => {
+      awaitingAnalysis: (now, limit) => {
         looks += 1;
-        return dependencies.scans.awaitingChecks(now, limit);
+        return dependencies.scans.awaitingAnalysis(now, limit);
       },
     };
     const signal = createWakeSignal();

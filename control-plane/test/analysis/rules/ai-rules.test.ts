@@ -38,7 +38,7 @@ after(async () => {
 async function finished(url = 'https://shop.example/', of = api): Promise<string> {
   const id = newId();
   const capture = await storeCapture(of, id, captureOf([url]));
-  await of.scans.insertUnlessThere(sampleScan({ _id: id, organization_id: ORGANIZATIONS.ours, outbox: [], capture }));
+  await of.scans.insertUnlessExists(sampleScan({ _id: id, organization_id: ORGANIZATIONS.ours, outbox: [], capture }));
   return id;
 }
 

@@ -163,7 +163,7 @@ describe('custom rules', () => {
       outbox: [],
       tags: [sampleTag('casino', ''), sampleTag('autosound', '')],
     });
-    await api.scans.insertUnlessThere(scan);
+    await api.scans.insertUnlessExists(scan);
     assert.equal((await remove()).status, 204);
     const left = await api.scans.find(ORGANIZATIONS.ours, scan._id);
     assert.deepEqual(

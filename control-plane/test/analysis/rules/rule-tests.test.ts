@@ -35,7 +35,7 @@ describe('rule tests', () => {
     });
     const summary = await storeCapture(api, id, capture);
     const scan = sampleScan({ _id: id, organization_id: ORGANIZATIONS.ours, outbox: [], capture: summary, ...change });
-    await api.scans.insertUnlessThere(scan);
+    await api.scans.insertUnlessExists(scan);
     return id;
   }
   const batch = (rules: object[], scan_ids: string[], key = KEYS.ours) => api.post(BATCH, { rules, scan_ids }, { key });

@@ -180,7 +180,7 @@ describe('captures and files that no scan names', () => {
     const { dependencies } = farm.farm;
     const page = async (after: string, limit: number) => {
       const found = await farm.scans.texts.page(after, limit);
-      await assert.rejects(again.insertUnlessThere(lost), /killed/);
+      await assert.rejects(again.insertUnlessExists(lost), /killed/);
       return found;
     };
     const racing = { ...farm.scans, texts: { ...farm.scans.texts, page } };
@@ -221,7 +221,7 @@ describe('the text that the scans of a request share', () => {
     const { isShared } = farm.scans.texts;
     const meeting = async (id: string) => {
       const isNamed = await isShared(id);
-      await farm.scans.insertUnlessThere(next);
+      await farm.scans.insertUnlessExists(next);
       return isNamed;
     };
     const racing = { ...farm.scans, texts: { ...farm.scans.texts, isShared: meeting } };

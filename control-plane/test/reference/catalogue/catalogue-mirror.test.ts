@@ -13,7 +13,7 @@ import { CATALOGUE } from '../../support/sample-catalogue.ts';
 
 const logger = createLogger('control-plane', 'silent');
 
-test('the copy of the catalogue outlives a restart while the proxy-router is away, names with dots and all', async (t) => {
+test('after a restart without the proxy-router the saved catalogue is used, also one with dots in names', async (t) => {
   const store = await openStore({ path: ':memory:' });
   t.after(() => store.close());
   const copies = catalogueStore(store);
@@ -34,7 +34,7 @@ test('the copy of the catalogue outlives a restart while the proxy-router is awa
   await refreshing.stop();
 });
 
-test('§2.3.3 a catalogue of which nothing is known yet is as none', async (t) => {
+test('§2.3.3 an empty catalogue that was never verified is ignored', async (t) => {
   const store = await openStore({ path: ':memory:' });
   t.after(() => store.close());
   let asked = 0;
@@ -49,7 +49,7 @@ test('§2.3.3 a catalogue of which nothing is known yet is as none', async (t) =
   await refreshing.stop();
 });
 
-test('a catalogue that has not changed is not checked again; one that has is, and what is no catalogue is refused', async (t) => {
+test('an unchanged catalogue is not parsed again, a changed one is, and an invalid one is refused', async (t) => {
   let answer: unknown = CATALOGUE;
   const server = createServer((_, response) => response.end(JSON.stringify(answer))).listen(0, '127.0.0.1');
   t.after(() => server.close());

@@ -7,7 +7,7 @@ import { closest, editDistance } from '../../../src/reference/catalogue/lookup.t
 import { itemsOf, type RunningApi, runningApi } from '../../support/running-api.ts';
 import { CATALOGUE } from '../../support/sample-catalogue.ts';
 
-describe('what can be asked for', () => {
+describe('reference lists', () => {
   let api: RunningApi;
   before(async () => {
     api = await runningApi({ settings: { catalogueEveryMs: 5 } });
@@ -19,7 +19,7 @@ describe('what can be asked for', () => {
 
   const targeting = (query: string, headers = {}) => api.get(`/api/v1/proxy/targeting?${query}`, { headers });
 
-  test('§4.5.1 geos are the countries that the catalogue serves', async () => {
+  test('§4.5.1 geos are the countries in the catalogue', async () => {
     const { body } = await api.get('/api/v1/geos');
     assert.deepEqual(body, [
       { country_code: 'PT', name: 'Portugal', region: 'Europe', tier: 'tier-2' },
@@ -27,7 +27,7 @@ describe('what can be asked for', () => {
     ]);
   });
 
-  test('§4.5.1 a country the provider no longer serves is removed', async () => {
+  test('§4.5.1 a country that the provider no longer serves is removed', async () => {
     await api.serveCatalogue({
       ...CATALOGUE,
       pools: CATALOGUE.pools.filter(({ country_code }) => country_code === 'PT'),
@@ -51,7 +51,7 @@ describe('what can be asked for', () => {
     assert.ok(body.some(({ category }: { category: string }) => category === 'iphone'));
   });
 
-  test('§4.1 the lists of a country and pool, any letter case; residential unless said', async () => {
+  test('§4.1 targeting lists are read by country and proxy type in any letter case; residential by default', async () => {
     const { status, body } = await targeting('country_code=us');
     assert.equal(status, 200);
     assert.deepEqual(body, {
@@ -66,14 +66,14 @@ describe('what can be asked for', () => {
     assert.deepEqual((await targeting('country_code=US&proxy_type=MOBILE')).body.isps, ['T-Mobile']);
   });
 
-  test('§2.3.2 region narrows the cities alone', async () => {
+  test('§2.3.2 region limits the cities and no other list', async () => {
     const { body } = await targeting('country_code=US&region=tEXAS');
     assert.deepEqual(body.cities, ['Houston']);
     assert.equal(body.regions.length, 6);
     assert.deepEqual((await targeting('country_code=US&region=Bavaria')).body.cities, []);
   });
 
-  test('§4.1.1 an unsupported or unrecognised country has empty lists and a timestamp', async () => {
+  test('§4.1.1 an unsupported or unknown country has empty lists and a timestamp', async () => {
     for (const country of ['DE', 'XX', 'Atlantis', '%F0%9F%8F%B4']) {
       const { status, body } = await targeting(`country_code=${country}`);
       assert.equal(status, 200);
@@ -93,7 +93,7 @@ describe('what can be asked for', () => {
     await unread.stop();
   });
 
-  test('§2.3.3 each country has a time of its own; one that nobody serves has none until every provider was read', async () => {
+  test('§2.3.3 refreshed_at is per country, and null for a country without exits until all providers were read', async () => {
     const [us, ...others] = CATALOGUE.pools;
     const refreshed_at = '2026-02-02T00:00:00.000Z';
     await api.serveCatalogue({ refreshed_at: null, pools: [{ ...us!, refreshed_at }, ...others.slice(1)] });
@@ -104,13 +104,13 @@ describe('what can be asked for', () => {
     assert.deepEqual([body.refreshed_at, body.ttl_seconds], [null, 60]);
   });
 
-  test('a country is needed, the pool must be known', async () => {
+  test('a missing country and an unknown proxy type are refused', async () => {
     assert.deepEqual(itemsOf(await targeting('')), ['query.country_code missing']);
     assert.deepEqual(itemsOf(await targeting('country_code=')), ['query.country_code string_too_short']);
     assert.deepEqual(itemsOf(await targeting('country_code=US&proxy_type=datacenter')), ['query.proxy_type enum']);
   });
 
-  test('§2.3.4 max-age equals ttl_seconds, and the ETag answers 304 while the contents are the same', async () => {
+  test('§2.3.4 max-age equals ttl_seconds, and a request with the ETag gets 304 while the contents are the same', async () => {
     const first = await targeting('country_code=US');
     const etag = first.headers.get('etag') ?? '';
     assert.equal(first.headers.get('cache-control'), 'private, max-age=86400');
@@ -123,7 +123,7 @@ describe('what can be asked for', () => {
     assert.equal((await targeting('country_code=US', { 'if-none-match': '"other"' })).status, 200);
   });
 
-  test('§4.1.6 a check moves refreshed_at but not the ETag; a change of the contents moves the ETag', async () => {
+  test('§4.1.6 verifying unchanged lists changes refreshed_at and not the ETag; a change of the contents changes the ETag', async () => {
     const etag = async () => (await targeting('country_code=US')).headers.get('etag');
     const before = await etag();
     const refreshed_at = '2026-02-02T00:00:00.000Z';
@@ -138,7 +138,7 @@ describe('what can be asked for', () => {
     assert.notEqual(mobile, before);
   });
 
-  test('the distance between two spellings counts the letters to change', () => {
+  test('editDistance counts the letters to insert, delete or replace', () => {
     assert.equal(editDistance('kitten', 'sitting'), 3);
     assert.equal(editDistance('', 'abc'), 3);
     assert.equal(editDistance('abc', 'abc'), 0);

@@ -3,7 +3,7 @@ import { after, before, describe, test } from 'node:test';
 import { PROXY_TYPES } from '@adsweep/shared/targeting/catalogue.ts';
 import { itemsOf, PAGE, type RunningApi, runningApi } from '../../support/running-api.ts';
 
-describe('targeting, as clients see it', () => {
+describe('targeting through the API', () => {
   let api: RunningApi;
   before(async () => {
     api = await runningApi();
@@ -15,7 +15,7 @@ describe('targeting, as clients see it', () => {
   const check = (country_code: string, proxy: object) =>
     api.post('/api/v1/scans?dry_run=true', { ...PAGE, country_code, proxy });
 
-  test('§4.1.2 every value of every answer is accepted by a create, in any letter case', async () => {
+  test('§4.1.2 a scan accepts every listed value in any letter case', async () => {
     for (const country of ['US', 'PT'])
       for (const proxy_type of PROXY_TYPES) {
         const lists = await targeting(country, proxy_type);
@@ -32,7 +32,7 @@ describe('targeting, as clients see it', () => {
       }
   });
 
-  test('§7.1.1 a region, city or ISP that the catalogue does not have is told with what was given and what there is', async () => {
+  test('§7.1.1 the error for an unknown region, city or ISP contains the given value and valid ones', async () => {
     const lists = await targeting('US', 'residential');
     for (const [field, values] of [
       ['region', lists.regions],
@@ -49,7 +49,7 @@ describe('targeting, as clients see it', () => {
     }
   });
 
-  test('§7.1.1 several values that are not there are all told, under the code of the first', async () => {
+  test('§7.1.1 several unknown values are all reported, with the code of the first', async () => {
     const answer = await check('US', { region: 'Atlantis', city: 'Atlantis', isp: 'Atlantis' });
     assert.equal(answer.body.code, 'scanning.unsupported_proxy_region');
     assert.deepEqual(
@@ -58,7 +58,7 @@ describe('targeting, as clients see it', () => {
     );
   });
 
-  test('§4.1.4 a pool that a country does not have has empty lists; a scan of it without a place is accepted', async () => {
+  test('§4.1.4 a country without a pool of the proxy type has empty lists, and accepts a scan without region and city', async () => {
     const { regions, cities, isps } = await targeting('PT', 'mobile');
     assert.deepEqual([regions, cities, isps], [[], [], []]);
     assert.equal((await check('PT', { proxy_type: 'mobile' })).status, 200);

@@ -41,7 +41,7 @@ describe('tag definitions', () => {
   async function tagged(...found: string[]): Promise<string> {
     const tags = found.map((slug) => sampleTag(slug, 'seen'));
     const scan = sampleScan({ _id: newId(), organization_id: ORGANIZATIONS.ours, outbox: [], tags });
-    await api.scans.insertUnlessThere(scan);
+    await api.scans.insertUnlessExists(scan);
     return scan._id;
   }
   const shownOn = async (id: string) =>
@@ -74,7 +74,7 @@ describe('tag definitions', () => {
     assert.equal((await api.get(`${TAGS}/casino`, { key: KEYS.theirs })).status, 404);
   });
 
-  it('§2.5.2 an archived one does not show on scans, in filters or among the definitions', async () => {
+  it('§2.5.2 are hidden on scans, in filters and in the list while they are archived', async () => {
     await api.tags.register(own, new Date());
     const scan = await tagged('casino', 'autosound');
     assert.deepEqual(await foundBy('tag=casino'), [scan]);
@@ -86,7 +86,7 @@ describe('tag definitions', () => {
     assert.ok(!(await slugs()).includes('casino'));
   });
 
-  it('§2.5.5 its assignments are kept, and come back at once when it is restored', async () => {
+  it('§2.5.5 keep their assignments while archived, and show them again at once when restored', async () => {
     await api.tags.register(own, new Date());
     const scan = await tagged('casino');
     await change('casino', 'archive');
@@ -96,7 +96,7 @@ describe('tag definitions', () => {
     assert.equal((await api.get(`${TAGS}/casino`)).body.archived_at, null);
   });
 
-  it('§4.5.5 include_archived=true lists the organization’s own archived tags alone', async () => {
+  it('§4.5.5 are listed with include_archived=true if they are archived ones of the organization', async () => {
     await api.tags.register(own, new Date());
     assert.deepEqual(await slugs('?include_archived=true'), []);
     await change('casino', 'archive');
@@ -105,7 +105,7 @@ describe('tag definitions', () => {
     assert.match((await api.get(`${TAGS}/casino`)).body.archived_at, /^\d{4}-/, 'and it can be read');
   });
 
-  it('§4.5.6 an archived platform tag is 404, and gone for everyone', async () => {
+  it('§4.5.6 of the system that are archived are 404 for every organization', async () => {
     assert.equal(await change('autosound', 'archive', operator), 204);
     assert.equal((await api.get(`${TAGS}/autosound`)).status, 404);
     assert.ok(!(await slugs()).includes('autosound'));
@@ -114,7 +114,7 @@ describe('tag definitions', () => {
     assert.ok((await slugs('', KEYS.theirs)).includes('autosound'));
   });
 
-  it('are archived by whom they belong to, and archiving twice keeps the first time', async () => {
+  it('can only be archived by their owner, and archiving twice keeps the first time', async () => {
     await api.tags.register(own, new Date());
     assert.equal(await change('autosound', 'archive'), 403, 'the platform’s are the operator’s');
     assert.equal(await change('casino', 'archive', KEYS.theirs), 404);
@@ -127,7 +127,7 @@ describe('tag definitions', () => {
     assert.equal((await api.get(`${TAGS}/casino`)).body.archived_at, archived_at);
   });
 
-  it('a slug of the system always means the system’s tag', async () => {
+  it('of the system take precedence over an organization’s tag with the same slug', async () => {
     await tagDefinitionStore(api.store).register({ ...own, slug: 'autosound' }, new Date());
     assert.equal((await api.get(`${TAGS}/autosound`)).body.source, 'system');
   });

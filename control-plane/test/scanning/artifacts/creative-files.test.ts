@@ -37,7 +37,7 @@ describe('the files of a creative', () => {
     const files = ['creative-video', 'vast.xml'].map((name) => ({ name, bytes: VIDEO, content_type: type }));
     const capture = await storeCapture(api, id, captureOf([]), files);
     const ours = { _id: id, organization_id: ORGANIZATIONS.ours, outbox: [], capture };
-    await api.scans.insertUnlessThere(sampleScan(ours));
+    await api.scans.insertUnlessExists(sampleScan(ours));
     return id;
   }
   after(() => api.stop());

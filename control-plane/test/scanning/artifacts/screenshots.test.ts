@@ -42,7 +42,7 @@ describe('§4.3.3 screenshots', () => {
     if (creative) files.push({ name: 'creative.jpeg', bytes: creative });
     const capture = await storeCapture(api, scanId, captureOf([], { landings }), files);
     const ours = { _id: scanId, organization_id: ORGANIZATIONS.ours, outbox: [], capture };
-    await api.scans.insertUnlessThere(sampleScan(ours));
+    await api.scans.insertUnlessExists(sampleScan(ours));
   }
 
   /** Keeps every stream that is opened from now on. */
@@ -133,7 +133,7 @@ describe('§4.3.3 screenshots', () => {
     scanId = newId();
     const capture = await storeCapture(api, scanId, captureOf([]), [{ name: 'creative.html', bytes: markup }]);
     const ours = { _id: scanId, organization_id: ORGANIZATIONS.ours, outbox: [], capture };
-    await api.scans.insertUnlessThere(sampleScan(ours));
+    await api.scans.insertUnlessExists(sampleScan(ours));
     const { answer, bytes } = await fetchPicture('creative-html');
     assert.equal(answer.headers.get('content-type'), 'text/plain; charset=utf-8');
     assert.equal(answer.headers.get('x-content-type-options'), 'nosniff');

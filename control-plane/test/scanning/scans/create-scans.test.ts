@@ -46,15 +46,15 @@ describe('createScans', () => {
   }
   /** Has the process die when it has written `count` more scans, until the function it returns is called. */
   function dieAfter(count: number): () => void {
-    const { insertUnlessThere } = api.scans;
+    const { insertUnlessExists } = api.scans;
     let left = count;
-    api.scans.insertUnlessThere = async (scan) => {
+    api.scans.insertUnlessExists = async (scan) => {
       left -= 1;
       if (left < 0) throw new Error('killed');
-      return insertUnlessThere(scan);
+      return insertUnlessExists(scan);
     };
     return () => {
-      api.scans.insertUnlessThere = insertUnlessThere;
+      api.scans.insertUnlessExists = insertUnlessExists;
     };
   }
 

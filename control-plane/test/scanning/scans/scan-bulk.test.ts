@@ -293,7 +293,7 @@ describe('creating several scans with one request', () => {
     const children = ['a', 'b', 'c'].map(() =>
       newScan(PAGE, { id: newId(), country: 'US' }, CATALOGUE, options, new Date()),
     );
-    for (const child of children) await api.scans.insertUnlessThere({ ...child, parent_scan_id: parent.id });
+    for (const child of children) await api.scans.insertUnlessExists({ ...child, parent_scan_id: parent.id });
     const path = `/api/v1/scans/${parent.id}/children`;
     const { body } = await api.get(`${path}?limit=2`);
     assert.deepEqual([body.total, body.items.length, body.pages], [3, 2, 2]);

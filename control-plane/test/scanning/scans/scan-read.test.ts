@@ -94,7 +94,7 @@ describe('reading scans', () => {
     return { ...scan, capture: { ...scan.capture!, id: summary.id } };
   }
   const read = async (scan: ScanRecord): Promise<Json> => {
-    await api.scans.insertUnlessThere(scan);
+    await api.scans.insertUnlessExists(scan);
     return (await api.get(`/api/v1/scans/${scan._id}`)).body;
   };
 
@@ -289,7 +289,7 @@ describe('reading scans', () => {
 
   test('a scan that is running is not cancelled', async () => {
     const scan = record({ status: 'running', lease: { fence: 1, node_id: 'n', leased_at: CREATED } });
-    await api.scans.insertUnlessThere(scan);
+    await api.scans.insertUnlessExists(scan);
     assert.deepEqual((await api.post(`/api/v1/scans/${scan._id}/cancel`)).body, { cancelled_count: 0 });
   });
 });
@@ -310,10 +310,10 @@ describe('listing scans', () => {
         target: { kind: 'url', value: 'https://Other.example/a+b?c=(1)' },
       }),
     });
-    for (const scan of Object.values(stored)) await api.scans.insertUnlessThere(scan);
+    for (const scan of Object.values(stored)) await api.scans.insertUnlessExists(scan);
     const options = { organizationId: ORGANIZATIONS.theirs, priceMicros: 0 };
     const theirs = newScan(PAGE, { id: newId(), country: 'US' }, CATALOGUE, options, CREATED);
-    await api.scans.insertUnlessThere(theirs);
+    await api.scans.insertUnlessExists(theirs);
   });
   after(() => api.stop());
 

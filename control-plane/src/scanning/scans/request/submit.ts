@@ -8,7 +8,7 @@ import type { ScanStore } from '../../../scan/scan-store.ts';
 export type Enqueue = (scans: ScanRecord[]) => Promise<void>;
 
 export type SubmitParts = {
-  scans: Pick<ScanStore, 'insertUnlessThere' | 'countOf'>;
+  scans: Pick<ScanStore, 'insertUnlessExists' | 'countOf'>;
   reserve: ReserveChecks;
   enqueue: Enqueue;
   submitted: () => void;
@@ -58,7 +58,7 @@ async function submit(parts: SubmitParts, { scans, request }: Submission): Promi
   for (let from = 0; from < scans.length; from += WRITTEN_AT_ONCE) {
     reserved?.requireTime();
     const together = scans.slice(from, from + WRITTEN_AT_ONCE);
-    const earlier = await all(together.map((scan) => parts.scans.insertUnlessThere(scan)));
+    const earlier = await all(together.map((scan) => parts.scans.insertUnlessExists(scan)));
     made += earlier.filter((one) => one === null).length;
     stored.push(...together.map((scan, at) => earlier[at] ?? scan));
   }
