@@ -5,19 +5,19 @@ import type { EvidenceVast, Video } from '../../scanning/scans/api/evidence.ts';
 export function presentVast(vast: CapturedVast): EvidenceVast {
   return {
     video: videoOf(vast),
-    wrappers: vast.rungs.map((rung) => ({
-      parent: rung.parent,
-      depth: rung.depth,
-      outcome: rung.outcome,
-      url: rung.url || rung.requested_url,
-      status_code: rung.status_code,
-      content_type: rung.content_type,
-      bytes: rung.bytes,
-      readable: rung.readable,
-      vast_version: rung.vast_version,
-      ad_system: rung.ad_system,
-      at_ms: rung.at_ms,
-      elapsed_ms: rung.elapsed_ms,
+    wrappers: vast.rungs.map((wrapper) => ({
+      parent: wrapper.parent,
+      depth: wrapper.depth,
+      outcome: wrapper.outcome,
+      url: wrapper.url || wrapper.requested_url,
+      status_code: wrapper.status_code,
+      content_type: wrapper.content_type,
+      bytes: wrapper.bytes,
+      readable: wrapper.readable,
+      vast_version: wrapper.vast_version,
+      ad_system: wrapper.ad_system,
+      at_ms: wrapper.at_ms,
+      elapsed_ms: wrapper.elapsed_ms,
     })),
     wrappers_left_out: vast.rungs_left_out ?? 0,
     ads: vast.ads.map((ad) => ({
