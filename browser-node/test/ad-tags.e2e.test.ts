@@ -8,7 +8,7 @@ import { compareRequests } from './support/creatives/request-agreement.ts';
 import { serveCreative } from './support/creatives/serve-creative.ts';
 import { Site } from './support/site.ts';
 
-describe('an ad tag', { concurrency: 8 }, () => {
+describe('ad tags', { concurrency: 8 }, () => {
   let world: CaptureWorld;
   before(async () => {
     world = await CaptureWorld.start();
@@ -25,7 +25,7 @@ describe('an ad tag', { concurrency: 8 }, () => {
     return { captured, site };
   }
 
-  it('§4.2.13 sees the full publisher URL, while requests carry only its origin as Referer', async () => {
+  it('§4.2.13 an ad tag sees the full publisher URL, while requests carry only its origin as Referer', async () => {
     const tag = `<pre id="seen" style="width:300px;height:250px"></pre><iframe src="${ADS}/frame" width="30" height="30"></iframe>
       <img src="https://secure.example/pixel.gif"><script>
       document.getElementById('seen').textContent = location.href + ' | ' + document.referrer + ' | ' + isSecureContext;
@@ -47,13 +47,13 @@ describe('an ad tag', { concurrency: 8 }, () => {
     for (const { headers } of asked) assert.equal(headers.referer, 'https://news.publisher.example/');
   });
 
-  it('§4.2.13 is hosted on a neutral URL of its own scheme if the scan has no referrer', async () => {
+  it('§4.2.13 an ad tag is hosted on a neutral URL of its own scheme if the scan has no referrer', async () => {
     const { captured } = await captureAlone(`<img src="${CDN}/300x250.svg">`, () => undefined, { referrer: '' });
     assert.equal(captured.outcome.capture.creative?.page_url, 'http://www.example.com/');
     assert.equal(captured.outcome.capture.creative?.width, 300);
   });
 
-  it('§2.5.6 is checked for elements that open nothing, also those that a click added, without loading its landing again or blocking its tracking', async () => {
+  it('§2.5.6 an ad tag is checked for elements that open nothing, also those that a click added, without loading its landing again or blocking its tracking', async () => {
     const [creative] = TESTED_CREATIVES.filter(({ kind }) => kind === 'a carousel with arrows');
     const arrowsAfterClick = creative?.tag
       .replace('<button', '<button hidden')
@@ -67,7 +67,7 @@ describe('an ad tag', { concurrency: 8 }, () => {
     assert.deepEqual([onlyLogged, onlyRecorded], [[], []]);
   });
 
-  it('has as landings the tabs that the click opened, then those that opened by themselves, up to the limit', async () => {
+  it('an ad tag has as landings the tabs that the click opened, then those that opened by themselves, up to the limit', async () => {
     const tag = `<a href="${ADS}/click" target="_blank"><img src="${CDN}/300x250.svg"></a><script>setTimeout(() => { for (let i = 0; i < 12; i++) window.open('http://pop.example/' + i) }, 300)</script>`;
     const { captured } = await captureAlone(tag, (site) => {
       for (let i = 0; i < 12; i++) site.setPage(`http://pop.example/${i}`, `<title>Pop ${i}</title>`);
@@ -80,7 +80,7 @@ describe('an ad tag', { concurrency: 8 }, () => {
     );
   });
 
-  it('that navigates its page away by itself has the new page as its landing', async () => {
+  it('an ad tag that navigates its page away by itself has the new page as its landing', async () => {
     const { captured, site } = await captureAlone(
       `<script>location.href = '${ADS}/click'</script><b>gone</b>`,
       () => undefined,
@@ -94,7 +94,7 @@ describe('an ad tag', { concurrency: 8 }, () => {
     assert.deepEqual([onlyLogged, onlyRecorded], [[], []]);
   });
 
-  it('fails permanently if it has no element, and with the failure of its URL if that does not load', async () => {
+  it('an ad tag fails permanently if it has no element, and with the failure of its URL if that does not load', async () => {
     const failures = await Promise.all(
       ['1 < 2', 'http://x.dns-fault.example/ad', `${ADS}/leap`, `${ADS}/jump`, `${ADS}/silent`].map(async (tag) => {
         const { captured } = await captureAlone(tag, (site) => {

@@ -52,13 +52,13 @@ const landing = (ord: number, hops: number) => ({
   elapsed_ms: 1,
 });
 
-describe('the size of a capture', () => {
-  it('is unchanged if it fits', () => {
+describe('capture sizes', () => {
+  it('the size of a capture is unchanged if it fits', () => {
     const small = capture({ requests: [request(0, 'document', 100)] });
     assert.deepEqual(fitCapture(small), small);
   });
 
-  it('is reduced by leaving out the requests with the lowest priority, with a note', () => {
+  it('the size of a capture is reduced by leaving out the requests with the lowest priority, with a note', () => {
     const kinds = ['document', 'script', 'media', 'image'];
     const requests = Array.from({ length: 1_000 }, (_, id) => request(id, kinds[id % 4] as string, 5_000));
     const { requests: kept, notes } = fitCapture(capture({ requests }));
@@ -71,7 +71,7 @@ describe('the size of a capture', () => {
     for (const { initiator } of kept) assert.ok(initiator === null || ids.has(initiator));
   });
 
-  it('stays below the limit of the node API for any page', () => {
+  it('the size of a capture stays below the limit of the node API for any page', () => {
     const worst = capture({
       landings: Array.from({ length: 10 }, (_, ord) => landing(ord, 200)),
       requests: Array.from({ length: 5_000 }, (_, id) => request(id, 'script', CAPTURE_URL_LENGTH_MAX)),
@@ -89,7 +89,7 @@ describe('the size of a capture', () => {
     assert.equal(fitted.landings[9]?.redirect_chain.length, 200);
   });
 
-  it('cuts URLs to the agreed length, and recognizes impossible host names', () => {
+  it('URLs are cut to the agreed length, and impossible host names are recognized', () => {
     assert.equal(clipUrl('http://a.example/'), 'http://a.example/');
     assert.equal(clipUrl(url(1, 1_000_000)).length, CAPTURE_URL_LENGTH_MAX);
     assert.equal(hasImpossibleHost(`https://${'a'.repeat(253)}:65535/`), false);
@@ -98,8 +98,8 @@ describe('the size of a capture', () => {
   });
 });
 
-describe('a fair list', () => {
-  it('drops items of the largest group when its limit is lowered', () => {
+describe('fair lists', () => {
+  it('a fair list drops items of the largest group when its limit is lowered', () => {
     const list = new FairList<string>(6);
     for (const one of ['a1', 'a2', 'a3', 'a4', 'b1', 'c1']) list.add(one, one.slice(0, 1));
     assert.equal(list.limitTo(5), 1);
@@ -108,7 +108,7 @@ describe('a fair list', () => {
     assert.equal(list.add('a5', 'a'), 'a5');
   });
 
-  it('keeps an item of a small group when a flood of another group follows', () => {
+  it('a fair list keeps an item of a small group when a flood of another group follows', () => {
     const list = new FairList<{ of: string }>(10);
     const add = (of: string) => list.add({ of }, of);
     for (let i = 0; i < 30; i++) add('flood');
@@ -119,7 +119,7 @@ describe('a fair list', () => {
     assert.equal(kept.filter((of) => of === 'quiet').length, 1);
   });
 
-  it('returns the items that it drops', () => {
+  it('a fair list returns the items that it drops', () => {
     const list = new FairList<string>(2);
     assert.equal(list.add('a', 'one'), null);
     assert.equal(list.add('b', 'one'), null);
@@ -130,7 +130,7 @@ describe('a fair list', () => {
   });
 });
 
-describe('attempts to play', () => {
+describe('attempts to play sound', () => {
   const moment = (change: Partial<Attempt>): Attempt => ({
     via: 'play',
     muted: false,
@@ -140,7 +140,7 @@ describe('attempts to play', () => {
     ...change,
   });
 
-  it('keep the loudest of many', () => {
+  it('of many attempts to play sound, the loudest are kept', () => {
     const attempts = new Map<string, Attempt>();
     for (let id = 0; id < 12; id++) keepLoudest(attempts, `muted ${id}`, moment({ muted: true, has_audio: true }));
     keepLoudest(attempts, 'loud', moment({ has_audio: true }));
@@ -149,7 +149,7 @@ describe('attempts to play', () => {
     assert.ok(attempts.has('loud'));
   });
 
-  it('are reported at their loudest, whatever the order of their samples', () => {
+  it('attempts to play sound are reported at their loudest, whatever the order of their samples', () => {
     const moments = [moment({ volume: 0.5 }), moment({ muted: true, has_audio: true, started: true })];
     for (const order of [moments, moments.toReversed()]) {
       const attempts = new Map<string, Attempt>();
@@ -159,7 +159,7 @@ describe('attempts to play', () => {
     }
   });
 
-  it('do not combine the volume of a muted sample with an audible sample at volume 0', () => {
+  it('attempts to play sound do not combine the volume of a muted sample with an audible sample at volume 0', () => {
     const attempts = new Map<string, Attempt>();
     keepLoudest(attempts, 'a', moment({ muted: true, volume: 1 }));
     keepLoudest(attempts, 'a', moment({ volume: 0 }));

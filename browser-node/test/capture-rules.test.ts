@@ -20,7 +20,7 @@ import { emptyEntry } from '../src/capture/session/journal-entry.ts';
 import type { OpenTab } from '../src/capture/session/open-tabs.ts';
 import { SettleExtension, settledIn } from '../src/capture/session/settle.ts';
 
-describe('a settled page', () => {
+describe('settled pages', () => {
   const NOW = 100_000;
   type Landings = Parameters<typeof settledIn>[0];
   const tab = (change: object) => ({ loadedAt: 0, lastHopAt: 0, refreshDueAt: 0, refused: false, ...change });
@@ -29,7 +29,7 @@ describe('a settled page', () => {
     ({ lastActivityAt, underWay: () => underWay }) as unknown as Parameters<typeof settledIn>[1];
   const quiet = journal(0);
 
-  it('has loaded, was watched for a while and has no pending request', () => {
+  it('a settled page has loaded, was watched for a while and has no pending request', () => {
     assert.equal(settledIn(tabs({}), quiet, NOW), 0);
     assert.equal(settledIn(tabs({ loadedAt: null }), quiet, NOW), QUIET_MS);
     assert.equal(settledIn(tabs({ loadedAt: NOW - 100 }), quiet, NOW), DWELL_MS - 100);
@@ -38,17 +38,17 @@ describe('a settled page', () => {
     assert.equal(settledIn(tabs({}), journal(0, 1), NOW), QUIET_MS);
   });
 
-  it('has announced no refresh, unless that is due much later', () => {
+  it('a settled page has announced no refresh, unless that is due much later', () => {
     assert.equal(settledIn(tabs({ refreshDueAt: NOW + 3_000 }), quiet, NOW), 3_000 + DWELL_MS);
     assert.equal(settledIn(tabs({ refreshDueAt: NOW + 60_000 }), quiet, NOW), 0);
   });
 
-  it('is also a page of the gateway instead of the target', () => {
+  it('an error page of the gateway counts as settled', () => {
     assert.equal(settledIn(tabs({ loadedAt: null, refused: true }), quiet, NOW), 0);
   });
 });
 
-describe('the time for tabs to settle', () => {
+describe('settling', () => {
   const BUDGET_MS = 12_000;
   const landings = (promptNavigations: number) => [{ tab: { promptNavigations } }] as OpenTab[];
   const extensionFor = (change: Partial<{ isLate: boolean; lateMs: number; underWay: number }>) => {
@@ -70,12 +70,12 @@ describe('the time for tabs to settle', () => {
     return sum;
   }
 
-  it('is not extended for a page that is slow on an idle machine', async () => {
+  it('the time for tabs to settle is not extended for a page that is slow on an idle machine', async () => {
     const { extension, requestsEnd } = extensionFor({ underWay: FLOOD_REQUESTS });
     assert.equal(await total(extension, landings(10), requestsEnd), 0);
   });
 
-  it('is extended once if the machine is slow', async () => {
+  it('the time for tabs to settle is extended once if the machine is slow', async () => {
     assert.equal(await total(extensionFor({ isLate: true, lateMs: 4_000 }).extension, landings(0)), 4_000);
     assert.equal(
       await total(extensionFor({ isLate: true, lateMs: 12_000 }).extension, landings(0)),
@@ -83,7 +83,7 @@ describe('the time for tabs to settle', () => {
     );
   });
 
-  it('is extended up to the limit while a flood of requests is served, and while a tab keeps navigating', async () => {
+  it('the time for tabs to settle is extended up to the limit while a flood of requests is served, and while a tab keeps navigating', async () => {
     const limit = BUDGET_MS * (SETTLE_FACTOR_MAX - 1);
     const flood = () => extensionFor({ underWay: FLOOD_REQUESTS + 1 });
     const { extension, requestsEnd } = flood();
@@ -93,10 +93,10 @@ describe('the time for tabs to settle', () => {
   });
 });
 
-describe('how busy a thread is', () => {
+describe('thread load', () => {
   const times = (at: number, inTasks: number, cpu: number) => ({ at, inTasks, cpu });
 
-  it('is the same for a main thread that has to share its CPU', () => {
+  it('the load of a thread is the same for a main thread that has to share its CPU', () => {
     assert.equal(busyShare(times(10, 1, 1), times(14, 5, 5)), 1, 'on its own');
     assert.equal(busyShare(times(10, 1, 1), times(14, 5, 2)), 1, 'a quarter of a processor, all of it used');
     assert.equal(busyShare(times(10, 0, 0), times(14, 1, 1)), 0.25);
@@ -108,7 +108,7 @@ describe('how busy a thread is', () => {
     assert.equal(busyShare(times(10, 0, 0), times(14, 0, 0)), 0);
   });
 
-  it('is the share of the samples of a worker that are not idle, weighted by their time', () => {
+  it('the load of a thread is the share of the samples of a worker that are not idle, weighted by their time', () => {
     const node = (id: number, functionName: string) => ({ id, callFrame: { functionName } });
     const nodes = [node(1, '(root)'), node(2, '(idle)'), node(3, '(program)'), node(4, 'mine')] as never;
     assert.equal(busyShareOf({ nodes, samples: [4, 3, 2], timeDeltas: [600, 200, 200] }), 0.8);
@@ -117,10 +117,10 @@ describe('how busy a thread is', () => {
   });
 });
 
-describe('the union of several sources of requests', () => {
+describe('request sources', () => {
   const entry = (url: string, timestampMs: number, method = 'GET') => emptyEntry(url, method, timestampMs);
 
-  it('adds what one source missed, and nothing twice', () => {
+  it('the union of several sources of requests adds what one source missed, and nothing twice', () => {
     const entries = [entry('http://a/', 2), entry('http://b/', 3)];
     const missing = missingIn(entries, [
       entry('http://a/', 1),
@@ -138,8 +138,8 @@ describe('the union of several sources of requests', () => {
   });
 });
 
-describe('a redirect chain', () => {
-  it('begins with the initial hop, has the URL before each hop, and counts time from the start', () => {
+describe('redirect chains', () => {
+  it('a redirect chain begins with the initial hop, has the URL before each hop, and counts time from the start', () => {
     const hops = ['http://a/', 'http://b/'].map((url, index) => ({
       ...emptyEntry(url, 'GET', 1_000 + index),
       hop: 'script' as const,
@@ -160,7 +160,7 @@ describe('a redirect chain', () => {
   });
 });
 
-describe('the growth of a history', () => {
+describe('history growth', () => {
   const history = (...urls: string[]) =>
     ({ currentIndex: urls.length - 1, entries: urls.map((url, id) => ({ id, url })) }) as Parameters<
       typeof historyGrowth
@@ -168,25 +168,25 @@ describe('the growth of a history', () => {
 
   const growth = (pushes: number, movedFrames = 0) => ({ lengthAtStart: 2, pushes, movedFrames });
 
-  it('is the number of entries that the document itself added', () => {
+  it('the growth of a history is the number of entries that the document itself added', () => {
     const grown = history('about:blank', 'http://a/', 'http://a/#1', 'http://a/', 'http://a/b', 'http://a/');
     assert.deepEqual(historyGrowth(grown, growth(4)), { pushes: 4, copies: 3 });
   });
 
-  it('does not count entries that its frames added or that it replaced', () => {
+  it('the growth of a history does not count entries that its frames added or that it replaced', () => {
     const [loaded, replaced] = [history('about:blank', 'http://a/', 'http://a/'), history('about:blank', 'http://a/5')];
     assert.deepEqual(historyGrowth(loaded, growth(0)), { pushes: 0, copies: 0 });
     assert.deepEqual(historyGrowth(replaced, growth(5)), { pushes: 0, copies: 0 });
   });
 
-  it('counts no copies if a frame navigates within its document', () => {
+  it('the growth of a history counts no copies if a frame navigates within its document', () => {
     const grown = history('about:blank', 'http://a/', 'http://a/', 'http://a/', 'http://a/');
     assert.deepEqual(historyGrowth(grown, growth(3, 3)), { pushes: 3, copies: 0 });
     assert.deepEqual(historyGrowth(grown, growth(3)), { pushes: 3, copies: 3 });
   });
 });
 
-describe('a bad certificate', () => {
+describe('bad certificates', () => {
   const certificate = {
     validFrom: 1_000,
     validTo: 2_000,
@@ -201,7 +201,7 @@ describe('a bad certificate', () => {
       certificate: { ...certificate, ...change },
     } as Parameters<typeof certificateProblem>[0]);
 
-  it('is expired, not yet valid, for another name, self-signed or of an unknown issuer', () => {
+  it('a bad certificate is expired, not yet valid, for another name, self-signed or of an unknown issuer', () => {
     assert.equal(problem('https://a.shop.example/', {}, 3_000), 'expired');
     assert.equal(problem('https://a.shop.example/', {}, 500), 'not_yet_valid');
     assert.equal(problem('https://shop.example/'), 'wrong_name');
@@ -211,10 +211,10 @@ describe('a bad certificate', () => {
   });
 });
 
-describe('the part of a page in its screenshot', () => {
+describe('screenshot areas', () => {
   const part = (width: number, height: number, ratio: number) => screenshotClip({ width, height, ratio });
 
-  it('is the whole page, up to the longest side and the most pixels of a screenshot', () => {
+  it('the part of a page in its screenshot is the whole page, up to the longest side and the most pixels of a screenshot', () => {
     assert.deepEqual(part(1366, 6000, 1), { x: 0, y: 0, width: 1366, height: 6000 });
     assert.deepEqual(part(1366, 40_000, 1), { x: 0, y: 0, width: 1366, height: 16_383 });
     assert.deepEqual(part(412, 40_000, 3), { x: 0, y: 0, width: 412, height: 5461 });
@@ -229,11 +229,11 @@ describe('the part of a page in its screenshot', () => {
   });
 });
 
-describe('the size of a WebP image', () => {
+describe('WebP sizes', () => {
   const webp = (kind: string, ...tail: number[]) =>
     Buffer.concat([Buffer.from(`RIFF\0\0\0\0WEBP${kind}`, 'latin1'), Buffer.from(tail), Buffer.alloc(20)]);
 
-  it('is read from each kind of header', () => {
+  it('the size of a WebP image is read from each kind of header', () => {
     const lossy = webp('VP8 ', 0, 0, 0, 0, 0, 0, 0, 0x9d, 0x01, 0x2a, 0x56, 0x05, 0x79, 0x02);
     assert.deepEqual(webpSize(lossy), { width: 1366, height: 633 });
     const extended = webp('VP8X', 0, 0, 0, 0, 0, 0, 0, 0, 0x55, 0x05, 0, 0x78, 0x02, 0);
@@ -243,7 +243,7 @@ describe('the size of a WebP image', () => {
     assert.deepEqual(webpSize(lossless), { width: 1366, height: 633 });
   });
 
-  it('is null for other files', () => {
+  it('the size of a WebP image is null for other files', () => {
     assert.equal(webpSize(Buffer.alloc(0)), null);
     assert.equal(webpSize(Buffer.from('not a picture of any kind, but long enough')), null);
   });

@@ -26,8 +26,8 @@ const sessionWith = (closed: () => void) =>
     logger: { warn: () => undefined },
   }) as unknown as CaptureSession;
 
-describe('the traffic of tabs that are closed', () => {
-  it('has passed after a quiet time, which is longer if the gateway answers slowly', () => {
+describe('traffic of closed tabs', () => {
+  it('the traffic of closed tabs has passed after a quiet time, which is longer if the gateway answers slowly', () => {
     const roundTripMs = 1;
     assert.equal(quietIn(carried({}), { sinceClosedMs: 0, roundTripMs }), LEAVE_QUIET_MS);
     assert.equal(quietIn(carried({}), { sinceClosedMs: LEAVE_QUIET_MS, roundTripMs }), 0);
@@ -36,7 +36,7 @@ describe('the traffic of tabs that are closed', () => {
     assert.ok(quietIn(carried({ connecting_streams: 1 }), { sinceClosedMs: 900, roundTripMs }) > 0);
   });
 
-  it('has not passed while a target is being dialled', async () => {
+  it('the traffic of closed tabs has not passed while a target is being dialled', async () => {
     let closed = false;
     let asked = 0;
     const captureSession = sessionWith(() => {
@@ -52,22 +52,22 @@ describe('the traffic of tabs that are closed', () => {
     assert.deepEqual(captureSession.notes, []);
   });
 
-  it('is null with a note if the gateway does not report it', async () => {
+  it('the traffic of closed tabs is null with a note if the gateway does not report it', async () => {
     const captureSession = sessionWith(() => undefined);
     assert.equal(await closeTabs(captureSession, () => Promise.reject(new Error('gone'))), null);
     assert.match(captureSession.notes[0]?.text ?? '', /did not report/);
   });
 });
 
-describe('an upper bound', () => {
-  it('grows with the load of the machine, within limits', () => {
+describe('upper bounds', () => {
+  it('an upper time bound grows with the load of the machine, within limits', () => {
     assert.equal(loadFactor(0, 2), 1);
     assert.equal(loadFactor(2, 2), 1);
     assert.equal(loadFactor(4, 2), 2);
     assert.equal(loadFactor(100, 2), 2);
   });
 
-  it('no longer grows in a capture that has taken long, however often it is computed', () => {
+  it('an upper time bound no longer grows in a capture that has taken long, however often it is computed', () => {
     assert.equal(extendedBound(6_000, 2, 0), 12_000);
     assert.equal(extendedBound(6_000, 2, 21_000), 9_000);
     assert.equal(extendedBound(6_000, 2, 60_000), 6_000);

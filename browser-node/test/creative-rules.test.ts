@@ -18,13 +18,13 @@ const frame = (frameId: string, more: Partial<SeenFrame>): SeenFrame => ({
   ...more,
 });
 
-describe('the creative', () => {
-  it('is everything that the page shows', () => {
+describe('the creative of an ad', () => {
+  it('the creative of an ad is everything that the page shows', () => {
     const page = frame('page', { visuals: [picture(0, 0, 300, 200), picture(0, 200, 300, 50)] });
     assert.deepEqual(chooseCreative([page], 'page', false), { frameId: 'page', box: box(0, 0, 300, 250) });
   });
 
-  it('is the innermost frame that covers most of that, with the box of the frame that fills the placement', () => {
+  it('the creative of an ad is the innermost frame that covers most of the visible content, with the box of the frame that fills the placement', () => {
     const frames = [
       frame('page', { visuals: [picture(0, 0, 1, 1)] }),
       frame('outer', { parentId: 'page', box: box(10, 10, 300, 250) }),
@@ -37,7 +37,7 @@ describe('the creative', () => {
     );
   });
 
-  it('has the size of its frame around a line of text, and its own in a frame that is too large', () => {
+  it('the creative of an ad has the size of its frame around a line of text, and its own in a frame that is too large', () => {
     const around = (visuals: SeenFrame['visuals']) => [
       frame('page', {}),
       frame('ad', { parentId: 'page', box: box(0, 0, 970, 250), visuals }),
@@ -47,13 +47,13 @@ describe('the creative', () => {
     assert.deepEqual(chooseCreative(around([picture(0, 0, 300, 250)]), 'page', false)?.box, box(0, 0, 300, 250));
   });
 
-  it('is the element of the size of an ad on a page with other content', () => {
+  it('the creative of an ad is the element of the size of an ad on a page with other content', () => {
     const page = frame('page', { visuals: [picture(0, 0, 900, 60), picture(20, 100, 300, 250)] });
     assert.deepEqual(chooseCreative([page], 'page', true)?.box, box(20, 100, 300, 250));
     assert.deepEqual(chooseCreative([page], 'page', false)?.box, box(0, 0, 900, 350));
   });
 
-  it('is null if there are only pixels, hidden frames and empty frames', () => {
+  it('the creative of an ad is null if there are only pixels, hidden frames and empty frames', () => {
     const frames = [
       frame('page', { visuals: [picture(0, 0, 4, 4)] }),
       frame('hidden', { parentId: 'page', visuals: [picture(0, 0, 300, 250)] }),
@@ -62,7 +62,7 @@ describe('the creative', () => {
     assert.equal(chooseCreative(frames, 'page', false), null);
   });
 
-  it('belongs to the innermost document with a URL of its own', () => {
+  it('the creative of an ad belongs to the innermost document with a URL of its own', () => {
     const path = [frame('written', { url: 'about:srcdoc' }), frame('ad', {}), frame('page', {})];
     assert.equal(innermostWithUrl(path)?.frameId, 'ad');
     const written = frame('written', { url: 'https://ads.example/frame' });
@@ -70,8 +70,8 @@ describe('the creative', () => {
   });
 });
 
-describe('a page load after a click', () => {
-  it('is a click-through, unless the creative loads itself again or sends a form', () => {
+describe('page loads after a click', () => {
+  it('a page load after a click is a click-through, unless the creative loads itself again or sends a form', () => {
     const from = 'https://ads.example/frame?slide=1';
     assert.equal(isClickThrough({ from, to: 'https://shop.example/', method: 'GET' }), true);
     assert.equal(isClickThrough({ from, to: 'https://ads.example/click', method: 'GET' }), true);
@@ -82,8 +82,8 @@ describe('a page load after a click', () => {
   });
 });
 
-describe('a placement', () => {
-  it('has the size that the tag names', () => {
+describe('placements', () => {
+  it('a placement has the size that the tag names', () => {
     const sizes = [
       '<img width="728" height=90>',
       '<div style="width:320px;height:50px">',
@@ -98,7 +98,7 @@ describe('a placement', () => {
       assert.deepEqual(placementSize(none), { width: 300, height: 250 }, none);
   });
 
-  it('has a frame for a URL, and a snippet as it is', () => {
+  it('a placement contains a frame for a URL, and a snippet unchanged', () => {
     assert.match(
       placementPage('news.example', ' https://ads.example/?a=1&b="x" '),
       /<iframe src="https:\/\/ads\.example\/\?a=1&amp;b=&quot;x&quot;"/,
@@ -107,13 +107,13 @@ describe('a placement', () => {
     assert.deepEqual(['https://a.example/', '<a href="https://a.example/">'].map(isTagUrl), [true, false]);
   });
 
-  it('is refused if a tag has no element outside of its comments, which end where browsers see their end', () => {
+  it('a tag without an element outside of comments is refused; comments end as in browsers', () => {
     const shown = ['<b>', '<!-- a --><b>', '<!--><b>', '<!---><b>', '<!-- a --!><b>', '<script><!-- a // --></script>'];
     const empty = ['1 < 2', '<!-- <b> -->', '<!-- <b>', '<!----', `${'<!--'.repeat(100_000)}<b>`];
     assert.deepEqual([...shown, ...empty].map(hasElement), [...shown.map(() => true), ...empty.map(() => false)]);
   });
 
-  it('§4.2.13 is on the referrer, or on a URL with the scheme of the tag', () => {
+  it('§4.2.13 a placement is on the referrer, or on a URL with the scheme of the tag', () => {
     assert.equal(publisherFragment('https://news.example/a?b#c'), '#c');
     assert.deepEqual([null, 'https://news.example/', 'no address#c'].map(publisherFragment), ['', '', '']);
     assert.equal(publisherUrl('https://news.example/a?b#c', ''), 'https://news.example/a?b');
@@ -121,7 +121,7 @@ describe('a placement', () => {
     assert.equal(publisherUrl(null, '<script src="//ads.example/">'), 'https://www.example.com/');
   });
 
-  it('denies the publisher to the exit, unless the tag itself names it', () => {
+  it('a placement denies the publisher to the exit, unless the tag itself names it', () => {
     const denied = (kind: Target['kind'], value: string, referrer: string | null = 'https://news.example:444/a') =>
       deniedHosts({ kind, value }, referrer);
     assert.deepEqual(denied('ad_tag', '<img src="https://ads.example/1.gif">'), ['news.example']);
@@ -134,10 +134,10 @@ describe('a placement', () => {
   });
 });
 
-describe('the grid of points', () => {
+describe('click points', () => {
   const view = { width: 400, height: 300 };
 
-  it('covers the visible part of a creative evenly, with bounded size', () => {
+  it('the grid of click points covers the visible part of a creative evenly, with bounded size', () => {
     const points = gridOver(box(0, 0, 300, 250), view);
     assert.ok(points.length > 600 && points.length <= 1_300, String(points.length));
     assert.ok(points.every(({ x, y }) => x > 0 && x < 300 && y > 0 && y < 250));
@@ -146,7 +146,7 @@ describe('the grid of points', () => {
     assert.equal(gridOver(box(0, 0, 2, 2), view).length, 1);
   });
 
-  it('has its centre in the middle of the visible part', () => {
+  it('the grid of click points has its centre in the middle of the visible part', () => {
     assert.deepEqual(centreOf(box(0, 0, 300, 250), view), { x: 150, y: 125 });
     assert.deepEqual(centreOf(box(0, 0, 600, 600), view), { x: 200, y: 150 });
     assert.equal(centreOf(box(0, 400, 10, 10), view), null);

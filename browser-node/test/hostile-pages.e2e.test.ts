@@ -15,7 +15,7 @@ import { Site } from './support/site.ts';
 /** No page may prolong a capture beyond the time limit of an attempt. */
 const ATTEMPT_MS = JOB_LIMITS.page.seconds * 1_000;
 
-describe('a hostile page', { concurrency: 4 }, () => {
+describe('hostile pages', { concurrency: 4 }, () => {
   let world: CaptureWorld;
   before(async () => {
     world = await CaptureWorld.start();
@@ -41,7 +41,7 @@ describe('a hostile page', { concurrency: 4 }, () => {
     return `http://${name}.example/`;
   }
 
-  it('cannot imitate a failure of our gateway', async () => {
+  it('a hostile page cannot imitate a failure of our gateway', async () => {
     world.site.setPage('http://challenge.example/', 'who are you?', {}, 407);
     const asked = await survive('http://challenge.example/');
     assert.deepEqual([asked.failure, asked.chain()[0]?.status_code], [null, 407]);
@@ -51,15 +51,15 @@ describe('a hostile page', { concurrency: 4 }, () => {
     assert.deepEqual([spoken.failure, spoken.chain()[0]?.status_code], [null, 593]);
   });
 
-  describe('that fails', { concurrency: 4 }, () => {
-    it('answers 204', async () => {
+  describe('that fail', { concurrency: 4 }, () => {
+    it('a page that answers 204 fails', async () => {
       world.site.setPage('http://nothing.example/', '', {}, 204);
       const captured = await survive('http://nothing.example/');
       assert.equal(captured.failure, 'navigation: NO_CONTENT');
       assert.equal(captured.chain()[0]?.status_code, 204);
     });
 
-    it('is a download', async () => {
+    it('a page that is a download fails', async () => {
       world.site.setRedirect('http://hop-to-file.example/', 'http://file.example/setup.exe');
       world.site.setRoute('http://file.example/setup.exe', (_, response) => {
         response
@@ -71,7 +71,7 @@ describe('a hostile page', { concurrency: 4 }, () => {
       assert.equal(captured.chain().length, 2);
     });
 
-    it('redirects by HTTP in a loop', async () => {
+    it('a page that redirects by HTTP in a loop fails', async () => {
       world.site.setRoute('http://round.example/', (request, response) => {
         response.writeHead(302, { location: `/?${Number(request.url?.slice(2) || 0) + 1}` }).end();
       });
@@ -86,7 +86,7 @@ describe('a hostile page', { concurrency: 4 }, () => {
       assert.ok(captured.chain().length > 10 && captured.chain().length <= 200, `${captured.chain().length}`);
     };
 
-    it('redirects by script in a loop, with a screenshot as evidence', async () => {
+    it('a page that redirects by script in a loop fails, with a screenshot as evidence', async () => {
       const captured = await survive(
         page('spiral', `<script>location = '?' + (Number(location.search.slice(1)) + 1)</script>`),
       );
@@ -94,7 +94,7 @@ describe('a hostile page', { concurrency: 4 }, () => {
       assert.equal(captured.landings[0]?.screenshot, 'landing-0.jpeg');
     });
 
-    it('refreshes itself in a loop', async () => {
+    it('a page that refreshes itself in a loop fails', async () => {
       const captured = await survive(page('refreshing', '<meta http-equiv=refresh content="0">'));
       assertLoop(captured);
     });
@@ -110,19 +110,19 @@ describe('a hostile page', { concurrency: 4 }, () => {
       ['http://[::1]/', 'navigation: BLOCKED_URL'],
     ];
     for (const [url, code] of faults)
-      it(`is one the gateway does not reach: ${url}`, async () => {
+      it(`a page that the gateway does not reach fails: ${url}`, async () => {
         const captured = await world.capture(url);
         assert.equal(captured.failure, code);
         assert.equal(captured.landings[0]?.screenshot ?? null, null);
       });
 
-    it('redirects to one the gateway does not reach', async () => {
+    it('a page that redirects to one that the gateway does not reach fails', async () => {
       const captured = await survive(page('led-astray', '<script>location = "https://x.dns-fault.example/"</script>'));
       assert.equal(captured.failure, 'navigation: DNS');
       assert.equal(captured.chain().length, 2);
     });
 
-    it('speaks no TLS', async () => {
+    it('an https page whose server speaks no TLS fails', async () => {
       const captured = await survive('https://spoken-plainly.example:8080/');
       assert.equal(captured.failure, 'navigation: TLS');
     });
@@ -136,7 +136,7 @@ describe('a hostile page', { concurrency: 4 }, () => {
       'data:text/html,x',
       'nonsense',
     ];
-    it('is no web page at all', async () => {
+    it('a target that is no web page fails', async () => {
       for (const url of schemes) {
         const captured = await world.capture(url);
         assert.equal(captured.failure, 'navigation: BLOCKED_URL', url);
@@ -153,14 +153,14 @@ describe('a hostile page', { concurrency: 4 }, () => {
       'data:text/html,x',
     ];
     for (const to of leaps)
-      it(`redirects to ${to}`, async () => {
+      it(`a page that redirects to ${to} fails`, async () => {
         const from = `http://leap-${leaps.indexOf(to)}.example/`;
         world.site.setRedirect(from, to);
         const captured = await survive(from);
         assert.equal(captured.failure, 'navigation: BLOCKED_URL');
       });
 
-    it('ends at once with its signal, with the evidence so far', async () => {
+    it('a capture that is aborted ends at once, with the evidence so far', async () => {
       const controller = new AbortController();
       const url = 'http://silent.example/';
       world.site.setRoute(url, () => undefined);
@@ -173,13 +173,13 @@ describe('a hostile page', { concurrency: 4 }, () => {
       assert.deepEqual(captured.steps(), ['initial http://silent.example/']);
     });
 
-    it('never answers', async () => {
+    it('a page that never answers fails', async () => {
       world.site.setRoute('http://mute.example/', () => undefined);
       const captured = await survive('http://mute.example/');
       assert.equal(captured.failure, 'navigation: TIMEOUT');
     });
 
-    it('crashes its renderer', async () => {
+    it('a page that crashes its renderer fails', async () => {
       const url = page('crashing', '<script>fetch("/now")</script>');
       let context: BrowserContext | undefined;
       const crash = world.site.waitForRequest(`${url}now`).then(async () => {
@@ -196,7 +196,7 @@ describe('a hostile page', { concurrency: 4 }, () => {
     });
   });
 
-  it('that exceeds the memory limit of a page fails as out of memory, and no capture in the same browser fails with it', async () => {
+  it('a hostile page that exceeds the memory limit of a page fails as out of memory, and no capture in the same browser fails with it', async () => {
     const pool = new ChromiumPool(
       await chromiumOfRun(),
       createLogger('test', 'fatal'),
@@ -223,7 +223,7 @@ describe('a hostile page', { concurrency: 4 }, () => {
     }
   });
 
-  it('that ends the whole browser fails as a crash, and another browser is not affected', async () => {
+  it('a hostile page that ends the whole browser fails as a crash, and another browser is not affected', async () => {
     const fragile = await CaptureWorld.start();
     try {
       fragile.site.setPage('http://plain.example/', 'plain');
@@ -246,7 +246,7 @@ describe('a hostile page', { concurrency: 4 }, () => {
     }
   });
 
-  describe('that is captured nevertheless', { concurrency: 4 }, () => {
+  describe('that are captured nevertheless', { concurrency: 4 }, () => {
     const good = (captured: Captured) => {
       assert.equal(captured.failure, null, captured.outcome.failure?.cause);
       assert.equal(captured.landings[0]?.screenshot, 'landing-0.jpeg', captured.notes);
@@ -264,7 +264,7 @@ describe('a hostile page', { concurrency: 4 }, () => {
         "navigation.addEventListener('navigate', (e) => e.stopImmediatePropagation(), true); RegExp.prototype.test = () => true; location = 'x-none:1'",
     };
     for (const [how, script] of Object.entries(TO_AN_APP))
-      it(`navigates to an app while it is parsed, ${how}`, async () => {
+      it(`a page that navigates to an app while it is parsed is captured: ${how}`, async () => {
         const url = page(`app-${Object.keys(TO_AN_APP).indexOf(how)}`, `<script>${script}</script><p>the rest`);
         const captured = await survive(url);
         good(captured);
@@ -275,7 +275,7 @@ describe('a hostile page', { concurrency: 4 }, () => {
         assert.match(redirect?.facts.to ?? '', /^(x-none|intent|tel|market|itms-apps):/);
       });
 
-    it('is an ad that navigates to an app while it is parsed', async () => {
+    it('an ad that navigates to an app while it is parsed is captured', async () => {
       const tag = `<script>location.replace('market://details?id=1')</script><div style="width:300px;height:250px;background:red">ad</div>`;
       const captured = await world.capture(tag, { kind: 'ad_tag' });
       assert.equal(captured.failure, null);
@@ -284,7 +284,7 @@ describe('a hostile page', { concurrency: 4 }, () => {
       assert.match(captured.observed('auto_redirect')[0]?.facts.to ?? '', /^market:/);
     });
 
-    it('never ends its response', async () => {
+    it('a page that never ends its response is captured', async () => {
       const timers = new Set<NodeJS.Timeout>();
       world.site.setRoute('http://drip.example/', (_, response) => {
         response.writeHead(200, { 'content-type': 'text/html' }).write('<title>drip</title><p>begun');
@@ -298,20 +298,20 @@ describe('a hostile page', { concurrency: 4 }, () => {
       assert.equal(captured.landings[0]?.page_title, 'drip');
     });
 
-    it('keeps its main thread busy for ever', async () => {
+    it('a page that keeps its main thread busy forever is captured', async () => {
       const captured = await survive(page('spin', 'spinning<script>setTimeout(() => { for (;;); }, 100)</script>'));
       good(captured);
       assert.match(captured.notes, /main thread busy/);
       assert.match(captured.documents()[0]?.text ?? '', /spinning/);
     });
 
-    it('shows alerts in a loop', async () => {
+    it('a page that shows alerts in a loop is captured', async () => {
       const captured = await survive(page('alerts', 'shown<script>for (;;) alert("again")</script>'));
       good(captured);
       assert.match(captured.notes, /\d+ dialogs were answered/);
     });
 
-    it('shows a beforeunload dialog', async () => {
+    it('a page that shows a beforeunload dialog is captured', async () => {
       const captured = await survive(
         page(
           'clingy',
@@ -325,7 +325,7 @@ describe('a hostile page', { concurrency: 4 }, () => {
       assert.deepEqual(captured.steps(), ['initial http://clingy.example/', 'script http://clingy.example/left']);
     });
 
-    it('opens tabs without end', async () => {
+    it('a page that opens tabs endlessly is captured', async () => {
       const captured = await survive(
         page('popups', `shown<script>setInterval(() => open('http://plain.example/?' + Math.random()), 20)</script>`),
       );
@@ -333,7 +333,7 @@ describe('a hostile page', { concurrency: 4 }, () => {
       assert.ok(captured.landings.length > 1 && captured.landings.length <= 10, `${captured.landings.length}`);
     });
 
-    it('allocates memory without end', async () => {
+    it('a page that allocates memory endlessly is captured', async () => {
       const captured = await survive(
         page(
           'glutton',
@@ -344,7 +344,7 @@ describe('a hostile page', { concurrency: 4 }, () => {
       good(captured);
     });
 
-    it('closes itself', async () => {
+    it('a page that closes itself is captured', async () => {
       world.site.setPage(
         'http://closing.example/',
         '<script>open("", "_self"); close(); open("http://closing.example/two")</script>',
@@ -355,13 +355,13 @@ describe('a hostile page', { concurrency: 4 }, () => {
       assert.equal(captured.chain()[0]?.url, 'http://closing.example/');
     });
 
-    it('has removed its document element', async () => {
+    it('a page that has removed its document element is captured', async () => {
       const captured = await survive(page('headless', '<script>document.documentElement.remove()</script>'));
       good(captured);
       assert.equal(captured.documents()[0]?.html, '');
     });
 
-    it('is huge', async () => {
+    it('a huge page is captured', async () => {
       const paragraph = `<p>${'words and words '.repeat(60)}</p>`;
       const captured = await survive(page('huge', paragraph.repeat(5_000)));
       good(captured);
@@ -370,7 +370,7 @@ describe('a hostile page', { concurrency: 4 }, () => {
       assert.match(captured.notes, /pixels high: what is in view/);
     });
 
-    it('requests files and browser pages of the machine', async () => {
+    it('a page that requests files and browser pages of the machine is captured without them', async () => {
       const inner = ['file:///etc/passwd', 'view-source:http://plain.example/', 'chrome://version/'];
       const captured = await survive(
         page(
@@ -387,7 +387,7 @@ describe('a hostile page', { concurrency: 4 }, () => {
       assert.equal(captured.landings[0]?.final_url, 'http://prying.example/');
     });
 
-    it('requests services of this machine and its network', async () => {
+    it('a page that requests services of this machine and its network is captured without them', async () => {
       const arrived: string[] = [];
       const victim = http.createServer((request, response) => {
         arrived.push(request.url ?? '');

@@ -2,14 +2,14 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { CaptureWorld } from './support/capture-world.ts';
 
-describe('the landings of a capture', { concurrency: 4 }, () => {
+describe('landings', { concurrency: 4 }, () => {
   let world: CaptureWorld;
   before(async () => {
     world = await CaptureWorld.start();
   });
   after(() => world.close());
 
-  it('are the page and the tabs that it opened, each with its own redirect chain', async () => {
+  it('the landings of a capture are the page and the tabs that it opened, each with its own redirect chain', async () => {
     const { site } = world;
     const opener = 'http://opener.example/';
     site.setPage(
@@ -44,7 +44,7 @@ describe('the landings of a capture', { concurrency: 4 }, () => {
     assert.deepEqual([offer?.landing, offer?.hop], [1, 2]);
   });
 
-  it('have full-page screenshots with lazy content', async () => {
+  it('the landings of a capture have full-page screenshots with lazy content', async () => {
     const { site } = world;
     site.setPage(
       'http://long.example/',
@@ -58,7 +58,7 @@ describe('the landings of a capture', { concurrency: 4 }, () => {
     assert.ok(captured.urls().includes('http://long.example/lazy.png'));
   });
 
-  it('have screenshots up to the maximum size of a WebP image', async () => {
+  it('the landings of a capture have screenshots up to the maximum size of a WebP image', async () => {
     const { site } = world;
     site.setPage(
       'http://endless.example/',
@@ -69,7 +69,7 @@ describe('the landings of a capture', { concurrency: 4 }, () => {
     assert.deepEqual([picture?.width, picture?.height], [1366, 16_383]);
   });
 
-  it('have screenshots in device pixels', async () => {
+  it('the landings of a capture have screenshots in device pixels', async () => {
     const { site } = world;
     site.setPage(
       'http://phone.example/',
@@ -80,7 +80,7 @@ describe('the landings of a capture', { concurrency: 4 }, () => {
     assert.deepEqual([picture?.width, picture?.height], [393 * 3, 1_000 * 3]);
   });
 
-  it('have screenshots that the page does not notice and that grant it no user activation', async () => {
+  it('the landings of a capture have screenshots that the page does not notice and that grant it no user activation', async () => {
     const { site } = world;
     site.setPage(
       'http://untouched.example/',
@@ -91,7 +91,7 @@ describe('the landings of a capture', { concurrency: 4 }, () => {
     assert.ok(captured.urls().includes('http://untouched.example/left?false'), captured.urls().join('\n'));
   });
 
-  it('have titles without control characters and lone surrogates', async () => {
+  it('the landings of a capture have titles without control characters and lone surrogates', async () => {
     const { site } = world;
     site.setPage('http://titled.example/', `<script>document.title = 'a\\0b\\u0007c\\ud800d'</script>`);
     site.setRoute('http://latin.example/', (_, response) => {
@@ -107,7 +107,7 @@ describe('the landings of a capture', { concurrency: 4 }, () => {
     assert.match(latin.landings[0]?.page_title ?? '', /^caf\ufffd \ufffd/);
   });
 
-  it('include pop-unders, and the page that a tab-under left behind', async () => {
+  it('the landings of a capture include pop-unders, and the page that a tab-under left behind', async () => {
     const { site } = world;
     const [under, again] = ['http://pop-under.example/', 'http://tab-under.example/'];
     site.setPage(under, `<title>page</title><script>open('http://behind.example/').blur(); focus()</script>`);
@@ -134,7 +134,7 @@ describe('the landings of a capture', { concurrency: 4 }, () => {
     assert.deepEqual(tabUnder.steps(1), [`initial ${again}?again`]);
   });
 
-  it('of a creative are both tabs of a click that opens one and navigates the page behind it', async () => {
+  it('the landings of a creative are both tabs of a click that opens one and navigates the page behind it', async () => {
     const { site } = world;
     for (const name of ['front', 'behind']) {
       site.setRedirect(`http://click.example/${name}`, `http://${name}-offer.example/`);
@@ -154,7 +154,7 @@ describe('the landings of a capture', { concurrency: 4 }, () => {
     assert.deepEqual(captured.steps(1), ['initial http://click.example/behind', 'http http://behind-offer.example/']);
   });
 
-  it('do not include the error page of a tab that failed to load', async () => {
+  it('the landings of a capture do not include the error page of a tab that failed to load', async () => {
     const { site } = world;
     site.setPage('http://half.example/', `<script>open('http://x.dns-fault.example/')</script>fine`);
     const captured = await world.capture('http://half.example/');

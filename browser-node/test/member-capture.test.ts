@@ -11,19 +11,19 @@ const openTab = (targetId: string) => ({ page: {}, tab: { session: { targetId } 
 const [first, popup, clicked] = [openTab('first'), openTab('popup'), openTab('clicked')] as const;
 const ords = (landings: Landings) => landings.numbered().map(({ ord }) => ord);
 
-describe('the landings of a member', () => {
-  it('are all tabs of a page, in the order in which they opened', () => {
+describe('landings of members', () => {
+  it('the landings of a member are all tabs of a page, in the order in which they opened', () => {
     assert.deepEqual(ords(new Landings({ all: [first, popup, clicked] })), [0, 1, 2]);
   });
 
-  it('of a creative are the tabs that a click opened, then the others, without the tab that shows the creative', () => {
+  it('the landings of a creative are the tabs that a click opened, then the others, without the tab that shows the creative', () => {
     const landings = new Landings({ all: [first, popup, clicked] });
     landings.markAsCreative(first.tab);
     landings.markAsClicked(clicked.tab);
     assert.deepEqual(ords(landings), [null, 1, 0]);
   });
 
-  it('include the tab of a creative from the hop on with which it navigated away', () => {
+  it('the landings of a member include the tab of a creative from the hop on with which it navigated away', () => {
     const landings = new Landings({ all: [first] });
     const hops = ['http://publisher.example/', 'http://shop.example/'].map((url) => emptyEntry(url, 'GET', 0));
     const journal = { hopsOf: () => hops };
@@ -37,8 +37,8 @@ describe('the landings of a member', () => {
   });
 });
 
-describe('a visit', () => {
-  it('is without a user gesture until the first click or probe', async () => {
+describe('visits', () => {
+  it('a visit is without a user gesture until the first click or probe', async () => {
     const visit = new Visit();
     assert.equal(visit.isWithoutGesture, true);
     await visit.navigate(async () => assert.equal(visit.phase, 'navigating'));
@@ -48,13 +48,13 @@ describe('a visit', () => {
     assert.deepEqual([visit.phase, visit.clicks, visit.isWithoutGesture], ['clicking', 2, false]);
   });
 
-  it('goes on loading after a navigation of ours that failed', async () => {
+  it('a visit continues loading after a navigation of ours that failed', async () => {
     const visit = new Visit();
     await assert.rejects(visit.navigate(() => Promise.reject(new Error('refused'))));
     assert.equal(visit.phase, 'loading');
   });
 
-  it('closes the record of the session when a probe begins', () => {
+  it('a visit closes the record of the session when a probe begins', () => {
     const visit = new Visit();
     let isClosed = false;
     visit.beginProbe({
@@ -66,15 +66,15 @@ describe('a visit', () => {
   });
 });
 
-describe('a step of a visit whose browser fails', () => {
-  it('ends the capture and resolves to null, so that what was found before is kept', async () => {
+describe('failing browsers', () => {
+  it('a step of a visit whose browser fails ends the capture and resolves to null, so that what was found before is kept', async () => {
     const ending = new Ending();
     assert.equal(await ending.contain(Promise.resolve('found')), 'found');
     assert.equal(await ending.contain(Promise.reject(new Error('Target crashed'))), null);
     assert.equal(ending.failure?.code, 'browser: CRASHED');
   });
 
-  it('rejects for a bug, unless the capture has ended', async () => {
+  it('a step of a visit whose browser fails rejects for a bug, unless the capture has ended', async () => {
     const ending = new Ending();
     await assert.rejects(ending.contain(Promise.reject(new TypeError('a bug'))), /a bug/);
     ending.end('browser: TIMEOUT', 'over');
@@ -82,8 +82,8 @@ describe('a step of a visit whose browser fails', () => {
   });
 });
 
-describe('a composed page script', () => {
-  it('is one expression that contains all its parts and works without its module', () => {
+describe('page scripts', () => {
+  it('a composed page script is one expression that contains all its parts and works without its module', () => {
     const double = (value: number) => value * 2;
     const script = composeScript((value: number, parts: { double: typeof double }) => parts.double(value) + 1, {
       double,

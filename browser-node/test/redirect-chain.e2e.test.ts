@@ -4,14 +4,14 @@ import { CaptureWorld } from './support/capture-world.ts';
 
 const html = (body: string) => `<!doctype html><title>step</title>${body}`;
 
-describe('the redirect chain of a capture', { concurrency: 4 }, () => {
+describe('redirect chains', { concurrency: 4 }, () => {
   let world: CaptureWorld;
   before(async () => {
     world = await CaptureWorld.start();
   });
   after(() => world.close());
 
-  it('holds 301, 302, 303, 307, 308, meta refresh, Refresh header, script, form and timer in order and agrees with the log', async () => {
+  it('the redirect chain of a capture holds 301, 302, 303, 307, 308, meta refresh, Refresh header, script, form and timer in order and agrees with the log', async () => {
     const { site } = world;
     const at = (step: string) => `http://chain-${step}.example/${step}`;
     const steps = [
@@ -88,7 +88,7 @@ describe('the redirect chain of a capture', { concurrency: 4 }, () => {
     assert.equal(captured.failure, null);
   });
 
-  it('contains a navigation by a timer of any form, and no other timer is waited for', async () => {
+  it('the redirect chain of a capture contains a navigation by a timer of any form, and no other timer is waited for', async () => {
     const { site } = world;
     site.setPage('http://late.example/', html('late'));
     const timers: [string, string[]][] = [
@@ -115,7 +115,7 @@ describe('the redirect chain of a capture', { concurrency: 4 }, () => {
     );
   });
 
-  it('distinguishes a step back in the history from a link', async () => {
+  it('the redirect chain of a capture distinguishes a step back in the history from a link', async () => {
     const { site } = world;
     site.setPage(
       'http://history.example/a',
@@ -134,7 +134,7 @@ describe('the redirect chain of a capture', { concurrency: 4 }, () => {
     ]);
   });
 
-  it('continues over https and on other sites', async () => {
+  it('the redirect chain of a capture continues over https and on other sites', async () => {
     const { site } = world;
     site.setRedirect('http://over.example/', 'https://over.example/tls');
     site.setPage('https://over.example/tls', html('<script>location = "http://elsewhere.example/"</script>'));
@@ -147,7 +147,7 @@ describe('the redirect chain of a capture', { concurrency: 4 }, () => {
     ]);
   });
 
-  it('contains a refresh that the page announced', async () => {
+  it('the redirect chain of a capture contains a refresh that the page announced', async () => {
     const { site } = world;
     site.setPage('http://announced.example/', html('<meta http-equiv=refresh content="3; url=/later">'));
     site.setPage('http://announced.example/later', html('later'));
@@ -158,7 +158,7 @@ describe('the redirect chain of a capture', { concurrency: 4 }, () => {
     ]);
   });
 
-  it('does not contain fragments, history entries and navigations of frames', async () => {
+  it('the redirect chain of a capture does not contain fragments, history entries and navigations of frames', async () => {
     const { site } = world;
     site.setPage(
       'http://still.example/',
@@ -172,7 +172,7 @@ describe('the redirect chain of a capture', { concurrency: 4 }, () => {
     assert.equal(captured.landings[0]?.final_url, 'http://still.example/replaced');
   });
 
-  it('§4.2.14 sends the unchanged referrer with the page request, and to other servers only what the policy of the page allows', async () => {
+  it('§4.2.14 a capture sends the unchanged referrer with the page request, and to other servers only what the policy of the page allows', async () => {
     const { site } = world;
     site.setRedirect('http://referred.example/', 'http://referred-on.example/');
     site.setPage(

@@ -6,14 +6,14 @@ const SCRIPT = 'application/javascript';
 /** A service worker needs a secure context, and its script a valid certificate. */
 const SECURE = '--ignore-certificate-errors';
 
-describe('the requests of a capture', { concurrency: 4 }, () => {
+describe('requests', { concurrency: 4 }, () => {
   let world: CaptureWorld;
   before(async () => {
     world = await CaptureWorld.start(SECURE);
   });
   after(() => world.close());
 
-  it('are those of all frames, workers, prefetches and beacons in the log of the server', async () => {
+  it('the requests of a capture are those of all frames, workers, prefetches and beacons in the log of the server', async () => {
     const { site } = world;
     const own = 'https://busy.example';
     site.setPageFile(`${own}/`, 'busy');
@@ -52,7 +52,7 @@ describe('the requests of a capture', { concurrency: 4 }, () => {
     );
   });
 
-  it('do not include those that a policy or a failed preflight stopped before they were sent', async () => {
+  it('the requests of a capture do not include those that a policy or a failed preflight stopped before they were sent', async () => {
     const { site } = world;
     const api = 'https://api-asked.example';
     const cors = { 'access-control-allow-origin': '*', 'access-control-allow-headers': 'x-asked' };
@@ -97,7 +97,7 @@ describe('the requests of a capture', { concurrency: 4 }, () => {
       assert.ok(log.includes(sent.replace('/', `${api}/`)), `${sent} of ${log.join(' ')}`);
   });
 
-  it('include those of a service worker', async () => {
+  it('the requests of a capture include those of a service worker', async () => {
     const { site } = world;
     site.setPage('https://serviced.example/', `<script>navigator.serviceWorker.register('/service.js')</script>`);
     site.setText(
@@ -110,7 +110,7 @@ describe('the requests of a capture', { concurrency: 4 }, () => {
       assert.ok(captured.urls().includes(`https://serviced.example/${path}`), path);
   });
 
-  it('have their type, response, initiator and hop', async () => {
+  it('the requests of a capture have their type, response, initiator and hop', async () => {
     const { site } = world;
     site.setPage('http://told.example/', `<script>fetch('/early').then(() => { location = '/second' })</script>`);
     site.setText('http://told.example/early', 'application/json', '{}');
@@ -143,7 +143,7 @@ describe('the requests of a capture', { concurrency: 4 }, () => {
     assert.equal(of('gone.png').status_code, 404);
   });
 
-  it('include both ends of an HTTP redirect of a sub-resource', async () => {
+  it('the requests of a capture include both ends of an HTTP redirect of a sub-resource', async () => {
     const { site } = world;
     site.setPage('http://pixel.example/', '<img src=http://sync.example/1>');
     site.setRedirect('http://sync.example/1', 'http://sync.example/2');
@@ -159,7 +159,7 @@ describe('the requests of a capture', { concurrency: 4 }, () => {
     );
   });
 
-  it('are at most 5000, and a note gives the number of further ones', async () => {
+  it('the requests of a capture are at most 5000, and a note gives the number of further ones', async () => {
     const { site } = world;
     site.setPage(
       'http://flood.example/',
@@ -172,7 +172,7 @@ describe('the requests of a capture', { concurrency: 4 }, () => {
     assert.equal(captured.failure, null);
   });
 
-  it('include the beacons that a page and its frames send on unload', async () => {
+  it('the requests of a capture include the beacons that a page and its frames send on unload', async () => {
     const { site } = world;
     const beacon = (to: string) => `<script>addEventListener('pagehide', () => navigator.sendBeacon('${to}'))</script>`;
     site.setPage(
@@ -194,7 +194,7 @@ describe('the requests of a capture', { concurrency: 4 }, () => {
     for (const url of beacons.slice(1)) assert.equal(recorded(url), 1, `${url}, ${captured.notes}`);
   });
 
-  it('include a host that only the gateway saw', async () => {
+  it('the requests of a capture include a host that only the gateway saw', async () => {
     const { site } = world;
     site.setPage(
       'https://last.example/',
@@ -208,14 +208,14 @@ describe('the requests of a capture', { concurrency: 4 }, () => {
   });
 });
 
-describe('the requests of a page that floods', () => {
+describe('requests of a flooding page', () => {
   let world: CaptureWorld;
   before(async () => {
     world = await CaptureWorld.start();
   });
   after(() => world.close());
 
-  it('leave 5000 impossible host names out, and a note gives their number', async () => {
+  it('the requests of a flooding page do not include 5000 impossible host names, and a note gives their number', async () => {
     const { site } = world;
     site.setPage(
       'http://long-names.example/',
@@ -229,7 +229,7 @@ describe('the requests of a page that floods', () => {
     assert.match(captured.notes, /requests: \d+ further requests are not listed/);
   });
 
-  it('include those of another site after a flood', async () => {
+  it('the requests of a flooding page include those of another site after a flood', async () => {
     const { site } = world;
     site.setPage(
       'http://smokescreen.example/',
@@ -245,14 +245,14 @@ describe('the requests of a page that floods', () => {
   });
 });
 
-describe('the contents and documents of a capture', { concurrency: 4 }, () => {
+describe('contents and documents', { concurrency: 4 }, () => {
   let world: CaptureWorld;
   before(async () => {
     world = await CaptureWorld.start();
   });
   after(() => world.close());
 
-  it('are scripts, fetch and XHR responses and frames; of an oversized one, only the URL is kept', async () => {
+  it('the contents and documents of a capture are scripts, fetch and XHR responses and frames; of an oversized one, only the URL is kept', async () => {
     const { site } = world;
     site.setPage(
       'http://bodies.example/',
@@ -282,7 +282,7 @@ describe('the contents and documents of a capture', { concurrency: 4 }, () => {
     assert.ok(!text.has('http://bodies.example/'));
   });
 
-  it('are at most 400 resources', async () => {
+  it('the contents and documents of a capture are at most 400 resources', async () => {
     const { site } = world;
     site.setPage('http://many.example/', `<script>for (let i = 0; i < 450; i++) fetch('/one?' + i)</script>`);
     site.setText('http://many.example/one', 'text/plain', 'one');
@@ -290,7 +290,7 @@ describe('the contents and documents of a capture', { concurrency: 4 }, () => {
     assert.equal(captured.bodies().length, 400);
   });
 
-  it('are what the page and its frames show, whatever the scripts of the page replaced', async () => {
+  it('the contents and documents of a capture are what the page and its frames show, whatever the scripts of the page replaced', async () => {
     const { site } = world;
     site.setPageFile('http://liar.example/', 'overridden');
     site.setPage('http://framed.example/', '<title>framed</title><p>in the frame</p>');

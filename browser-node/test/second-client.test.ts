@@ -48,8 +48,8 @@ async function connect() {
   return { ...browser, client };
 }
 
-describe('the second client of a capture', () => {
-  it('lets frames and workers start up to their bound; further ones stay paused and get no commands', async () => {
+describe('second client', () => {
+  it('the second client of a capture lets frames and workers start up to their bound; further ones stay paused and get no commands', async () => {
     const { client, told, attach } = await connect();
     for (let n = 0; n < CHILDREN_MAX; n += 1) attach(n < WORKERS_MAX ? 'worker' : 'iframe', `child-${n}`, 'tab');
     assert.equal(client.isFlooded, false);
@@ -69,7 +69,7 @@ describe('the second client of a capture', () => {
     assert.equal([...client.sessions()].length, 1 + CHILDREN_MAX);
   });
 
-  it('attaches tabs whatever the number of frames and workers', async () => {
+  it('the second client of a capture attaches tabs whatever the number of frames and workers', async () => {
     const { client, told, attach } = await connect();
     for (let n = 0; n <= WORKERS_MAX; n += 1) attach('worker', `worker-${n}`, 'tab');
     attach('page', 'popup');
@@ -78,7 +78,7 @@ describe('the second client of a capture', () => {
     assert.ok(told.includes('Network.enable popup'));
   });
 
-  it('assumes that the only tab is that of the only page, and looks ids up once there were two', async () => {
+  it('the second client of a capture assumes that the only tab is that of the only page, and looks ids up once there were two', async () => {
     const { client, attach } = await connect();
     let asked = 0;
     const page = {
@@ -100,7 +100,7 @@ describe('the second client of a capture', () => {
     assert.equal(asked, 1);
   });
 
-  it('counts a worker once, when its script is requested', async () => {
+  it('the second client of a capture counts a worker once, when its script is requested', async () => {
     const { client, attach, ask } = await connect();
     for (let n = 0; n < WORKERS_MAX; n += 1) {
       ask(`worker-${n}`);
@@ -116,13 +116,13 @@ describe('the second client of a capture', () => {
     assert.deepEqual(reached, [WORKERS_MAX]);
   });
 
-  it('counts frames of the same site, which are not targets', async () => {
+  it('the second client of a capture counts frames of the same site, which are not targets', async () => {
     const { client, attachFrame } = await connect();
     for (let n = 0; n <= CHILDREN_MAX; n += 1) attachFrame(`frame-${n}`);
     assert.equal(client.isFlooded, true);
   });
 
-  it('does not count targets of another context', async () => {
+  it('the second client of a capture does not count targets of another context', async () => {
     const { client, attach } = await connect();
     for (let n = 0; n <= CHILDREN_MAX; n += 1) attach('page', `tab-${n}`, undefined, 'another');
     assert.equal(client.isFlooded, false);

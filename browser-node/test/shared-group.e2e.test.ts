@@ -20,7 +20,7 @@ const pathsOf = ({ capture }: Attempt) =>
 const dialogsOf = ({ capture }: Attempt) =>
   (capture?.observations ?? []).filter(({ kind }) => kind === 'dialogs').map(({ facts }) => facts);
 
-describe('a shared repeat group in a browser', { concurrency: 2 }, () => {
+describe('shared repeat groups', { concurrency: 2 }, () => {
   let world: CaptureWorld;
   before(async () => {
     world = await CaptureWorld.start('--ignore-certificate-errors');
@@ -28,7 +28,7 @@ describe('a shared repeat group in a browser', { concurrency: 2 }, () => {
   });
   after(() => world.close());
 
-  it('§4.2.24 sees what its earlier members stored, and no other group does', async () => {
+  it('§4.2.24 a shared repeat group sees what its earlier members stored, and no other group does', async () => {
     const groups = await Promise.all([1, 2].map(() => world.attempts('repeat_group', [CAPPED, CAPPED, CAPPED])));
     for (const group of groups) {
       assert.deepEqual(group.map(titleOf), ['cookie 1, storage 1', 'cookie 2, storage 2', 'cookie 3, storage 3']);
@@ -43,7 +43,7 @@ describe('a shared repeat group in a browser', { concurrency: 2 }, () => {
     assert.equal(titleOf(alone!), 'cookie 1, storage 1');
   });
 
-  it('§4.2.24 goes on with the next member after one that fails', async () => {
+  it('§4.2.24 a shared repeat group goes on with the next member after one that fails', async () => {
     const attempts = await world.attempts('repeat_group', [CAPPED, 'http://dns-fault.example/', CAPPED]);
     assert.deepEqual(
       attempts.map(({ failure }) => failure?.code ?? null),

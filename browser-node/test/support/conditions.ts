@@ -1,6 +1,6 @@
 import { withDeadline } from '@adsweep/shared/service/with-deadline.ts';
 
-/** Something that tests wait for: whoever changes it says so, and who waits looks again. */
+/** State that tests wait for: each call of `changed` makes `until` test its condition again. */
 export class Conditions {
   readonly #waiting = new Set<() => void>();
 

@@ -31,10 +31,10 @@ export const jobOf = ({ isolation, limits, members, kind, ...member }: GivenJob 
   members: members ?? [{ ...MEMBER, ...member }],
 });
 
-/** The node API as far as a node can see it: hands out the jobs it is given and writes down what nodes say. */
+/** A fake node API: leases the jobs that tests give it and records the calls of nodes. */
 export class FakeControlPlane extends Conditions {
   readonly said: ReceivedCall[] = [];
-  /** What a renew says from now on. */
+  /** The response to renewals from now on. */
   renewal: 'renewed' | 'lost' | 'cancelled' = 'renewed';
   /** What it says of one lease instead. */
   readonly renewals: Record<string, 'lost'> = {};

@@ -20,7 +20,7 @@ const TRAFFIC: TicketTraffic = {
 export class FakeRouter extends Conditions {
   ticket: ExitTicket = ticketFor('http://127.0.0.1:1');
   refusal: { status: number; code: string } | null = null;
-  /** What the gateway has carried, sent and received, by the time it is asked: one pair each, the last one from then on. */
+  /** The traffic [sent, received] that the gateway reports, one pair per query; the last one is repeated. */
   carried: [sent: number, received: number][] = [[TRAFFIC.bytes_sent, TRAFFIC.bytes_received]];
   readonly calls: string[] = [];
   /** The bodies of requests for exits. */

@@ -48,7 +48,7 @@ class CountingPool implements BrowserPool {
   async close(): Promise<void> {}
 }
 
-/** The capture of a page on which nothing was seen. */
+/** The capture of a page without any findings. */
 export const uneventfulCapture = (): Capture =>
   emptyCapture({
     started_at: '2026-01-01T00:00:00.000Z',
@@ -94,7 +94,7 @@ export async function leaseBench(
   return { plane, router, pool, metrics, loop };
 }
 
-/** A capture that goes on until it is told to end. */
+/** A capture that runs until its abort signal. */
 export const endlessCapture: CapturePage = (_job, _open, _traffic, signal) =>
   new Promise((resolve) =>
     signal.addEventListener('abort', () =>
@@ -139,6 +139,6 @@ export async function untilSeen(plane: FakeControlPlane, holds: () => boolean): 
   await plane.until(holds).finally(() => clearInterval(look));
 }
 
-/** A lease that ends says nothing more; its slot shows it. */
+/** A lease that ends makes no call, so this waits for its slot. */
 export const untilIdle = (loop: { busy: number }, plane: FakeControlPlane): Promise<void> =>
   untilSeen(plane, () => loop.busy === 0);

@@ -74,7 +74,7 @@ export class Site {
     return new Promise((resolve) => this.#waiting.set(withoutQuery(url), resolve));
   }
 
-  /** The addresses that were asked for, in order. */
+  /** The requested URLs, in order. */
   urls(): string[] {
     return this.arrivals.map((arrival) => arrival.url);
   }

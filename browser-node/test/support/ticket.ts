@@ -24,7 +24,7 @@ export const ticketFor = (server: string): ExitTicket => ({
   },
 });
 
-/** What a proxy sends to who shows no ticket. */
+/** The response of a proxy to a request without a ticket. */
 export const CHALLENGE = { 'proxy-authenticate': 'Basic realm="exit"', 'content-length': '0' };
 
 /** Whether a proxy request carries the credentials of {@link ticketFor}. */

@@ -2,7 +2,7 @@ import { ADS, box, CDN, CLICK, type Creative, img, linked, PUBLISHER, SHOP } fro
 
 const opens = `window.open('${CLICK}')`;
 
-/** Unusual ways of leading on, or of not doing so. */
+/** Creatives with unusual click-throughs, or without any. */
 export const CLICK_CREATIVES: Creative[] = [
   {
     kind: 'a form that is posted to a new window',

@@ -1,6 +1,6 @@
 import { ADS, box, type Creative, img, linked, SHOP } from './creative.ts';
 
-/** What a creative of one picture, box or form leads on with. */
+/** The kinds of click-through of a creative with one image, box or form. */
 export const LINK_CREATIVES: Creative[] = [
   { kind: 'an image in a link', tag: linked(img('300x250')), size: [300, 250], landing: SHOP, markup: /300x250\.svg/ },
   {
