@@ -14,6 +14,14 @@ const NEWEST = { created_at: -1, _id: -1 } as const;
 /** The only code that accesses rules. */
 export type RuleStore = ReturnType<typeof ruleStore>;
 
+/** A rule without what it searches for: of its configuration only the tags that it assigns or looks at. */
+export type RuleLinks = Pick<RuleRecord, '_id' | 'name' | 'rule_type' | 'target' | 'is_active' | 'tag_slug' | 'config'>;
+
+const CONFIGURED_TAGS = ['tags', 'all_of', 'any_of', 'none_of'].map((field) => `config.${field}`);
+const LINKS = Object.fromEntries(
+  ['name', 'rule_type', 'target', 'is_active', 'tag_slug', ...CONFIGURED_TAGS].map((field) => [field, 1]),
+);
+
 /** What the bounds of an owner's rules are counted by. */
 export type KeptRule = { id: string; rule_type: RuleType };
 
@@ -71,6 +79,13 @@ export function ruleStore(store: Store) {
       return (await Promise.all([of(PLATFORM), of(organizationId)])).flat();
     },
 
+    /** The same rules with what tells which tags they assign and look at; large configurations are not read. */
+    async linksVisibleTo(organizationId: string): Promise<RuleLinks[]> {
+      const of = (owner: string) =>
+        rules.find({ owner }).sort({ created_at: 1, _id: 1 }).project<RuleLinks>(LINKS).toArray();
+      return (await Promise.all([of(PLATFORM), of(organizationId)])).flat();
+    },
+
     /** Changes a rule and returns the changed record; null: it is gone. */
     async change({ _id, owner }: RuleRecord, set: Partial<RuleRecord>): Promise<RuleRecord | null> {
       return rules.findOneAndUpdate({ _id, owner }, { $set: set }, { returnDocument: 'after' });
@@ -84,9 +99,9 @@ export function ruleStore(store: Store) {
 
 /** Reads an organization's and the platform's rules once. The result returns those that assign a tag or, as combos, look at it. */
 export async function rulesByTag(
-  rules: Pick<RuleStore, 'visibleTo'>,
+  rules: Pick<RuleStore, 'linksVisibleTo'>,
   organizationId: string,
-): Promise<(slug: string) => RuleRecord[]> {
-  const all = await rules.visibleTo(organizationId);
+): Promise<(slug: string) => RuleLinks[]> {
+  const all = await rules.linksVisibleTo(organizationId);
   return (slug) => all.filter((rule) => slugsAssignedBy(rule).includes(slug) || slugsReadBy(rule).includes(slug));
 }

@@ -15,7 +15,7 @@ import {
   TaxonomySchema,
   TaxonomyTextSchema,
 } from './taxonomy-in.ts';
-import type { KeptTaxonomy, TaxonomyStore } from './taxonomy-store.ts';
+import type { KeptTaxonomy, ListedTaxonomy, TaxonomyStore } from './taxonomy-store.ts';
 
 /** Active taxonomies of one organization: all of them are part of each question to the model. */
 const TAXONOMIES_MAX = 5;
@@ -30,7 +30,7 @@ export function taxonomyRoutes({ taxonomies: store }: { taxonomies: TaxonomyStor
     ...{ group, path, id: { name: 'taxonomy_id', description: 'The taxonomy.' }, noun: 'taxonomy' },
     permission: { read: 'scans.read', write: permission } as const,
   };
-  const items = resource<TaxonomyRecord>({ ...common, schema: TaxonomyItemSchema, presenter: () => presentItem });
+  const items = resource<ListedTaxonomy>({ ...common, schema: TaxonomyItemSchema, presenter: () => presentItem });
   const taxonomies = resource<TaxonomyRecord>({ ...common, schema: TaxonomySchema, presenter: () => present });
   return [
     items.list({
@@ -39,8 +39,7 @@ export function taxonomyRoutes({ taxonomies: store }: { taxonomies: TaxonomyStor
         include_inactive: Type.Optional(Type.Boolean({ default: false, description: 'Deleted ones too.' })),
       },
       reply: 'Your taxonomies, oldest first.',
-      rows: async ({ organizationId, query }) =>
-        (await store.all(organizationId)).filter(({ is_active }) => is_active || query.include_inactive === true),
+      rows: ({ organizationId, query }) => store.list(organizationId, { withDeleted: query.include_inactive === true }),
     }),
     taxonomies.create({
       summary: 'Create a custom taxonomy',
@@ -168,7 +167,7 @@ function presentItem({
   nodes,
   created_at,
   updated_at,
-}: TaxonomyRecord) {
+}: ListedTaxonomy) {
   const times = { created_at: created_at.toISOString(), updated_at: updated_at.toISOString() };
   return { id: _id, name, slug, description, is_active, version, node_count: nodes.length, ...times };
 }

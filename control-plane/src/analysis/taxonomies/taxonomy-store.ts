@@ -6,15 +6,18 @@ import type { TaxonomyRecord } from './taxonomy.ts';
 /** The only code that accesses custom taxonomies. */
 export type TaxonomyStore = ReturnType<typeof taxonomyStore>;
 
+/** A taxonomy with as much of its nodes as counting them needs. */
+export type ListedTaxonomy = Omit<TaxonomyRecord, 'organization_id' | 'nodes'> & { nodes: { id: string }[] };
+
+const OLDEST = { created_at: 1, _id: 1 } as const;
+const WORDS = ['name', 'slug', 'description', 'is_active', 'version', 'nodes.id', 'created_at', 'updated_at'];
+const LISTED = Object.fromEntries(WORDS.map((field) => [field, 1]));
+
 /** What the bound of an organization's taxonomies is counted by. */
 export type KeptTaxonomy = { id: string; slug: string; is_active: boolean };
 
 export function taxonomyStore(store: Store) {
   const taxonomies: Collection<TaxonomyRecord> = store.collection<TaxonomyRecord>('custom_taxonomies');
-
-  /** All of an organization, oldest first, deleted ones too. */
-  const all = (organization_id: string): Promise<TaxonomyRecord[]> =>
-    taxonomies.find({ organization_id }).sort({ created_at: 1, _id: 1 }).toArray();
 
   const writeWithin = boundedWrites<KeptTaxonomy>(store, 'custom_taxonomies');
 
@@ -49,11 +52,15 @@ export function taxonomyStore(store: Store) {
       return taxonomies.findOne({ _id, organization_id });
     },
 
-    all,
+    /** An organization's taxonomies, oldest first, their nodes by id alone; deleted ones only on request. */
+    async list(organization_id: string, { withDeleted }: { withDeleted: boolean }): Promise<ListedTaxonomy[]> {
+      const filter = { organization_id, ...(!withDeleted && { is_active: true }) };
+      return taxonomies.find(filter).sort(OLDEST).project<ListedTaxonomy>(LISTED).toArray();
+    },
 
     /** The taxonomies that an organization's scans are classified by, oldest first. */
     async active(organization_id: string): Promise<TaxonomyRecord[]> {
-      return (await all(organization_id)).filter(({ is_active }) => is_active);
+      return taxonomies.find({ organization_id, is_active: true }).sort(OLDEST).toArray();
     },
 
     /** Changes a taxonomy, and its version if its tree changes. Returns the changed record; null: it is gone. */

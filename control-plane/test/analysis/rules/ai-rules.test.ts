@@ -98,6 +98,29 @@ describe('§2.6.14 AI rules', () => {
   });
 });
 
+describe('§2.6.11 the rules of a tag', () => {
+  it('are read without what they search for', async () => {
+    const domains = Array.from({ length: 100 }, (_, at) => `shop${at}.example`);
+    await api.post(RULES, { name: 'Shops', rule_type: 'blacklist_domain', config: { domains }, tag_slug: 'gains' });
+    await api.post(RULES, claims);
+    const both = { rule_type: 'combo', config: { all_of: ['gains'], any_of: ['fear'] }, tag_slug: 'both' };
+    await api.post(RULES, { name: 'Both', ...both });
+    const links = await api.rules.linksVisibleTo(ORGANIZATIONS.ours);
+    assert.deepEqual(Object.fromEntries(links.map(({ name, config: read }) => [name, read])), {
+      Shops: {},
+      Claims: { tags: config.tags },
+      Both: both.config,
+    });
+    const counts = ['gains', 'fear', 'both'].map(
+      async (slug) => (await api.get(`/api/v1/tag-definitions/${slug}`)).body,
+    );
+    assert.deepEqual(
+      (await Promise.all(counts)).map(({ rules_count }) => rules_count),
+      [3, 2, 1],
+    );
+  });
+});
+
 describe('§4.4.6 tests of AI rules', () => {
   const test = async (scan_id: string) => (await api.post(`${RULES}/test`, { scan_id, rule_type, config })).body;
   const batch = async (rules: object[], scan_ids: string[]) =>

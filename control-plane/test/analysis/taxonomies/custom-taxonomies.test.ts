@@ -120,6 +120,19 @@ describe('custom taxonomies', () => {
     assert.deepEqual(statuses(restored), [204, 204, 409, 409, 409]);
   });
 
+  it('§4.5.20 are listed without reading the words of their nodes, and deleted ones only on request', async () => {
+    const [{ body: kept }, { body: deleted }] = [await create(), await create()];
+    await api.call('DELETE', `${PATH}/${deleted.id}`);
+    const { taxonomies } = api.domains.analysis.stores;
+    const read = async (withDeleted: boolean) => taxonomies.list(ORGANIZATIONS.ours, { withDeleted });
+    const rows = await read(false);
+    assert.deepEqual(
+      rows.map(({ _id, nodes }) => [_id, nodes]),
+      [[kept.id, kept.nodes.map(({ id }: Json) => ({ id }))]],
+    );
+    assert.equal((await read(true)).length, 2);
+  });
+
   it('§4.5.21 need custom_taxonomies.manage to be written and scans.read to be read', async () => {
     const [reader, writer] = [await api.keyThatMay('scans.read'), await api.keyThatMay('custom_taxonomies.manage')];
     assert.deepEqual([(await create({}, reader)).status, (await create({}, writer)).status], [403, 201]);
