@@ -103,6 +103,11 @@ export const ERRORS = {
     detail: 'text',
     means: 'There can be at most 500 rules, 10 of them AI rules.',
   },
+  'checking.rules_too_large': {
+    status: 409,
+    detail: 'text',
+    means: 'The configurations of all rules can have at most 4 MiB together.',
+  },
   'custom_taxonomies.too_many': {
     status: 409,
     detail: 'text',

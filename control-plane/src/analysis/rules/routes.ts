@@ -52,7 +52,7 @@ export function ruleRoutes(parts: RuleVerbParts): Route<Caller>[] {
       query: { scope },
       body: RuleInSchema,
       reply: 'The rule.',
-      errors: ['checking.system_slug_reserved', 'checking.too_many_rules'],
+      errors: ['checking.system_slug_reserved', 'checking.too_many_rules', 'checking.rules_too_large'],
       refine: (request) => createIssues(request, parts),
       create: ({ caller, id, query, body, now }) =>
         createRule(parts, ownerFor(caller, query.scope ?? 'personal'), { id, ...body }, now),
@@ -70,7 +70,7 @@ export function ruleRoutes(parts: RuleVerbParts): Route<Caller>[] {
       description: 'Its type stays. `config` is replaced as a whole; what is absent or null stays as it is.',
       body: RulePutSchema,
       reply: 'The rule.',
-      errors: ['checking.system_slug_reserved'],
+      errors: ['checking.system_slug_reserved', 'checking.rules_too_large'],
       change: async ({ caller, id, body, now }) => changeRule(parts, await findOwnRule(parts, caller, id), body, now),
     }),
     rules.command({

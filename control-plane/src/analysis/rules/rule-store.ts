@@ -2,7 +2,7 @@ import { boundedWrites } from '../../platform/bounded-writes.ts';
 import { insertOnce } from '../../platform/insert-once.ts';
 import type { Collection, Store } from '../../platform/store.ts';
 
-import { type RuleRecord, type RuleType, slugsAssignedBy, slugsReadBy } from './rule.ts';
+import { bytesOf, type RuleRecord, type RuleType, slugsAssignedBy, slugsReadBy } from './rule.ts';
 
 /** The owner of the platform's rules, which run on every scan. */
 export const PLATFORM = 'platform';
@@ -23,15 +23,25 @@ const LINKS = Object.fromEntries(
 );
 
 /** What the bounds of an owner's rules are counted by. */
-export type KeptRule = { id: string; rule_type: RuleType };
+export type KeptRule = { id: string; rule_type: RuleType; bytes: number };
 
 export function ruleStore(store: Store) {
   const rules: Collection<RuleRecord> = store.collection<RuleRecord>('rules');
   const writeWithin = boundedWrites<KeptRule>(store, 'rules');
 
   const kept = async (owner: string): Promise<KeptRule[]> => {
-    const rows = rules.find({ owner }).project<Pick<RuleRecord, '_id' | 'rule_type'>>({ rule_type: 1 });
-    return (await rows.toArray()).map(({ _id, rule_type }) => ({ id: _id, rule_type }));
+    await addSizes(owner);
+    const sizes = { rule_type: 1, config_bytes: 1 };
+    const rows = rules.find({ owner }).project<Pick<RuleRecord, '_id' | 'rule_type' | 'config_bytes'>>(sizes);
+    return (await rows.toArray()).map(({ _id, rule_type, config_bytes = 0 }) => {
+      return { id: _id, rule_type, bytes: config_bytes };
+    });
+  };
+
+  /** Adds their sizes to an owner's rules that an earlier version stored, once. */
+  const addSizes = async (owner: string): Promise<void> => {
+    for await (const { _id, config } of rules.find({ owner, config_bytes: { $exists: false } }))
+      await rules.updateOne({ _id, config }, { $set: { config_bytes: bytesOf(config) } });
   };
 
   return {
@@ -41,7 +51,7 @@ export function ruleStore(store: Store) {
 
     /** Stores a rule, unless one with this id exists. Returns the stored one. */
     async insert(rule: RuleRecord): Promise<RuleRecord> {
-      const isNew = await insertOnce(rules, rule);
+      const isNew = await insertOnce(rules, { ...rule, config_bytes: bytesOf(rule.config) });
       return (isNew ? null : await rules.findOne({ _id: rule._id, owner: rule.owner })) ?? rule;
     },
 
@@ -88,7 +98,8 @@ export function ruleStore(store: Store) {
 
     /** Changes a rule and returns the changed record; null: it is gone. */
     async change({ _id, owner }: RuleRecord, set: Partial<RuleRecord>): Promise<RuleRecord | null> {
-      return rules.findOneAndUpdate({ _id, owner }, { $set: set }, { returnDocument: 'after' });
+      const $set = { ...set, ...(set.config && { config_bytes: bytesOf(set.config) }) };
+      return rules.findOneAndUpdate({ _id, owner }, { $set }, { returnDocument: 'after' });
     },
 
     async remove({ _id, owner }: RuleRecord): Promise<void> {

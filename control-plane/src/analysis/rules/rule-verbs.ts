@@ -4,7 +4,7 @@ import { ApiError, notFound, refused } from '../../http/api-error.ts';
 import { type Caller, isOperator } from '../../http/caller.ts';
 import type { TagDefinition, Tags } from '../../reference/tags/tag-definitions.ts';
 import { ruleIssues } from './check-rule.ts';
-import { type Condition, isModelType, type RuleRecord, type RuleType, slugsAssignedBy } from './rule.ts';
+import { bytesOf, type Condition, isModelType, type RuleRecord, type RuleType, slugsAssignedBy } from './rule.ts';
 import type { RuleIn, RulePut } from './rule-in.ts';
 import { type KeptRule, ownerOf, type RuleStore } from './rule-store.ts';
 import { RULE_TYPES } from './rule-types/index.ts';
@@ -23,6 +23,8 @@ export type RuleVerbParts = {
 const RULES_MAX = 500;
 /** The most AI rules of one owner: each asks the model once for every scan. */
 const MODEL_RULES_MAX = 10;
+/** The most bytes of JSON that the configurations of one owner's rules have together: all of them are read for every scan. */
+const CONFIG_BYTES_MAX = 4 * 1024 * 1024;
 
 /** The owner of a new rule: only the operator may write the platform's. */
 export function ownerFor(caller: Caller, scope: 'system' | 'personal'): string | null {
@@ -52,11 +54,24 @@ export async function createRule(
     ...{ _id: id, owner, organization_id: organizationId, name, tag_slug, rule_type },
     ...{ config: config as Condition['config'], target, is_active: true, created_at: now },
   };
-  const requireRoom = (others: KeptRule[]) => requireCapacity(others, rule_type);
-  return parts.rules.writeWithin(owner, { id, rule_type }, requireRoom, async () => {
+  const kept = { id, rule_type, bytes: bytesOf(config) };
+  const requireRoom = (others: KeptRule[]) => {
+    requireCapacity(others, rule_type);
+    requireBytes(others, kept.bytes);
+  };
+  return parts.rules.writeWithin(owner, kept, requireRoom, async () => {
     await registerTagsOf(parts, rule, written, now);
     return parts.rules.insert(rule);
   });
+}
+
+/** Refuses a configuration of this size if it would be too much with those of the owner's other rules. */
+function requireBytes(others: KeptRule[], ofRule: number): void {
+  if (others.reduce((sum, { bytes }) => sum + bytes, ofRule) > CONFIG_BYTES_MAX)
+    throw new ApiError(
+      'checking.rules_too_large',
+      `The configurations of all rules can have at most ${CONFIG_BYTES_MAX} bytes.`,
+    );
 }
 
 function requireCapacity(others: KeptRule[], ruleType: RuleType): void {
@@ -83,8 +98,15 @@ export async function changeRule(
     ...tagIssues(changed, tag_visibility ?? null, tags),
   ];
   if (issues.length > 0) throw refused(issues.map((issue) => ({ ...issue, loc: ['body', ...issue.loc] })));
-  await registerTagsOf(parts, changed, { tag_visibility }, now);
-  const stored = await parts.rules.change(rule, set);
+  const write = async () => {
+    await registerTagsOf(parts, changed, { tag_visibility }, now);
+    return parts.rules.change(rule, set);
+  };
+  const [before, bytes] = [bytesOf(rule.config), bytesOf(changed.config)];
+  const kept = { id: rule._id, rule_type: rule.rule_type, bytes };
+  const requireRoom = (others: KeptRule[]) => requireBytes(others, bytes);
+  // What gets no larger is always accepted, also of an owner that had more before there was this bound.
+  const stored = bytes <= before ? await write() : await parts.rules.writeWithin(rule.owner, kept, requireRoom, write);
   if (!stored) throw notFound('rule');
   return stored;
 }

@@ -36,8 +36,13 @@ export type RuleRecord = Omit<Rule, 'id' | 'rule_type' | 'config'> & {
   config: Condition['config'];
   is_active: boolean;
   built_in?: boolean;
+  /** Size of `config`, in bytes of JSON; earlier versions did not store it. */
+  config_bytes?: number;
   created_at: Date;
 };
+
+/** The size of a configuration, in bytes of JSON. */
+export const bytesOf = (config: unknown): number => Buffer.byteLength(JSON.stringify(config));
 
 /** A stored rule as it is evaluated. Its configuration was checked when it was stored. */
 export function ruleOf({ _id, organization_id, name, tag_slug, target, rule_type, config }: RuleRecord): Rule {

@@ -98,6 +98,26 @@ describe('§2.6.14 AI rules', () => {
   });
 });
 
+describe('§2.6.15 the configurations of all rules', () => {
+  const words = Array.from({ length: 1_000 }, (_, at) => `${at} ${'x'.repeat(490)}`);
+  const large = { name: 'Words', rule_type: 'stopword_content', config: { contains: words }, tag_slug: 'words' };
+  const tooLarge = ({ status, body }: { status: number; body: Json }) => `${status} ${body.code}`;
+
+  it('have at most 4 MiB together, of rules of earlier versions too; changes that make one larger count', async () => {
+    for (let at = 0; at < 8; at++) assert.equal((await api.post(RULES, large)).status, 201);
+    await api.store.collection('rules').updateMany({}, { $unset: { config_bytes: '' } });
+    assert.equal(tooLarge(await api.post(RULES, large)), '409 checking.rules_too_large');
+    const { body: small } = await api.post(RULES, { ...large, config: { contains: ['word'] } });
+    const put = (id: string, contains: string[]) =>
+      api.call('PUT', `${RULES}/${id}`, { body: { config: { contains } } });
+    assert.equal(tooLarge(await put(small.id, words)), '409 checking.rules_too_large');
+    const { rows } = await api.rules.list(ORGANIZATIONS.ours, 0, 100);
+    assert.equal((await put(rows[1]!._id, words.slice(1))).status, 200, 'what gets smaller is accepted');
+    assert.equal((await api.call('DELETE', `${RULES}/${rows[2]!._id}`)).status, 204);
+    assert.equal((await put(small.id, words)).status, 200);
+  });
+});
+
 describe('§2.6.11 the rules of a tag', () => {
   it('are read without what they search for', async () => {
     const domains = Array.from({ length: 100 }, (_, at) => `shop${at}.example`);
