@@ -2,12 +2,12 @@ import type { ObjectStore } from '../../platform/object-store.ts';
 import type { Collection } from '../../platform/store.ts';
 import { type ArtifactRecord, type AttemptRef, folderOf } from './artifact.ts';
 
-/** So many files are swept at once; their records are removed in one turn of the event loop. */
+/** Maximum number of artifacts that one call of `sweep` removes. */
 const SWEPT_AT_ONCE = 50;
 
-/** How artifacts go, as part of their store. */
+/** The part of the artifact store that removes artifacts. */
 export function artifactRemovals(artifacts: Collection<ArtifactRecord>, objects: ObjectStore) {
-  /** The record goes first, unless it was changed meanwhile: a file without a record is found by {@link unrecordedSweep}. */
+  /** Removes the record first, unless it has changed since it was read. `unrecordedSweep` finds files without a record. */
   const remove = async (records: ArtifactRecord[]): Promise<void> => {
     const removeOne = async ({ _id, object, expires_at }: ArtifactRecord) => {
       const { deletedCount } = await artifacts.deleteOne({ _id, object, expires_at });
@@ -25,13 +25,13 @@ export function artifactRemovals(artifacts: Collection<ArtifactRecord>, objects:
       await artifacts.deleteMany({ scan_id: ref.scanId, fence: ref.fence });
     },
 
-    /** Removes everything that any attempt of a scan left. */
+    /** Removes everything that the attempts of a scan uploaded. */
     async removeOfScan(scanId: string): Promise<void> {
       await objects.delete(`scans/${scanId}`);
       await artifacts.deleteMany({ scan_id: scanId });
     },
 
-    /** The next `limit` files that are kept, by id after `afterId` ('' = from the first). */
+    /** The next `limit` kept artifacts by id, after `afterId` ('': from the first). */
     async pageOfKept(afterId: string, limit: number): Promise<Pick<ArtifactRecord, '_id' | 'scan_id' | 'fence'>[]> {
       return artifacts
         .find({ _id: { $gt: afterId }, kept: true })
@@ -41,7 +41,7 @@ export function artifactRemovals(artifacts: Collection<ArtifactRecord>, objects:
         .toArray();
     },
 
-    /** Removes a part of what has expired by `now`; answers how many files it was, 0 when nothing is left. */
+    /** Removes a batch of the artifacts that have expired by `now`; returns their number, 0 when none is left. */
     async sweep(now: Date): Promise<number> {
       const expired = await artifacts
         .find({ expires_at: { $lte: now } })

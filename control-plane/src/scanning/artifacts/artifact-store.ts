@@ -18,12 +18,12 @@ import {
 import { artifactRemovals } from './artifact-removal-store.ts';
 import { inspect, Measure } from './inspect-artifact.ts';
 
-/** An upload whose attempt nobody accepted is removed after this time; no lease lives as long. */
+/** An upload whose attempt was not accepted is removed after this time, which is longer than any lease. */
 const UNACCEPTED_LIFETIME_MS = 60 * 60 * 1000;
 
 /**
- * With its part for removals, the only code that touches the artifacts collection. The bytes are in the object store under
- * `scans/<id>/<fence>/<upload>-<name>`: an upload that comes late or breaks off touches no other one's.
+ * Together with artifact-removal-store.ts, the only code that accesses the artifacts collection. The bytes are in the object store under
+ * `scans/<id>/<fence>/<upload>-<name>`, so that a late or aborted upload does not affect the bytes of another one.
  */
 export type ArtifactStore = ReturnType<typeof artifactStore>;
 
@@ -32,8 +32,8 @@ export function artifactStore(store: Store, objects: ObjectStore) {
   const { remove, ...removals } = artifactRemovals(artifacts, objects);
 
   /**
-   * Puts a file in the place of the one of its name, which it returns. One that is kept, or a faster upload, makes the filter miss and refuses
-   * the insert.
+   * Replaces the record with the same name, which it returns. If that one is kept, or a concurrent upload inserts first, the filter matches
+   * nothing and the insert fails with a duplicate key.
    */
   const save = async (record: ArtifactRecord): Promise<ArtifactRecord | null> => {
     const { _id, ...fields } = record;
@@ -68,9 +68,9 @@ export function artifactStore(store: Store, objects: ObjectStore) {
     },
 
     /**
-     * Stores what a node sends, to be removed again unless {@link keep} is called within an hour. Throws `ArtifactRefused` for more than
-     * `bytesMax` bytes, for one file more than `filesMax`, and for what is not the kind of file that its name says; `ArtifactKept` where the
-     * attempt was accepted meanwhile.
+     * Stores a file that a node uploads; it is removed after an hour unless `keep` is called. Throws `ArtifactRefused` if it has more than
+     * `bytesMax` bytes, exceeds `filesMax` files or is not a file of the kind in its name; `ArtifactKept` if the attempt was accepted in the
+     * meantime.
      */
     async receive(
       ref: AttemptRef,
@@ -79,46 +79,46 @@ export function artifactStore(store: Store, objects: ObjectStore) {
       { bytesMax, filesMax }: { bytesMax: number; filesMax: number },
       now: Date,
     ): Promise<ArtifactRecord> {
-      const about = newRecord(ref, name);
+      const draft = newRecord(ref, name);
       const measured = new Measure(bytesMax);
       try {
-        await allDone([pipeline(source, measured), objects.put(about.object, measured)]);
-        const stored = await objects.get(about.object);
-        if (!stored) throw new Error('an object is gone right after it was stored');
+        await allEnded([pipeline(source, measured), objects.put(draft.object, measured)]);
+        const stored = await objects.get(draft.object);
+        if (!stored) throw new Error('the object store does not have an object that it has just stored');
         const kind = await inspect(name, stored.stream);
         const expires_at = new Date(now.getTime() + UNACCEPTED_LIFETIME_MS);
         const { sha256, bytes } = measured;
-        const record = { ...about, sha256, bytes, ...kind, expires_at };
+        const record = { ...draft, sha256, bytes, ...kind, expires_at };
         const earlier = await save(record);
         if (!earlier) await refuseBeyond(record, filesMax);
         return record;
       } catch (error) {
-        await objects.delete(about.object);
+        await objects.delete(draft.object);
         throw error;
       }
     },
 
-    /** What was uploaded under a lease. */
+    /** The artifacts of an attempt. */
     listOf,
 
-    /** Stores bytes of our own making, to be removed after `lifetimeMs`. */
+    /** Stores gzipped JSON that the control plane made; it is removed after `lifetimeMs`. */
     async write(ref: AttemptRef, name: string, bytes: Uint8Array, lifetimeMs: number, now: Date): Promise<void> {
-      const about = newRecord(ref, name);
-      await objects.put(about.object, bytes);
+      const draft = newRecord(ref, name);
+      await objects.put(draft.object, bytes);
       const expires_at = new Date(now.getTime() + lifetimeMs);
       const sha256 = createHash('sha256').update(bytes).digest('hex');
       const kind = { content_type: CONTENT_TYPES.gzipped_json, width: 0, height: 0 };
-      await save({ ...about, sha256, bytes: bytes.length, ...kind, expires_at });
+      await save({ ...draft, sha256, bytes: bytes.length, ...kind, expires_at });
     },
 
-    /** Bytes and description of one artifact, or null where the attempt left none of this name. */
+    /** The content and the record of an artifact; null if the attempt has none with this name. */
     async open(ref: AttemptRef, name: string): Promise<(StoredObject & { artifact: ArtifactRecord }) | null> {
       const artifact = await artifacts.findOne({ _id: idOf(ref, name) });
       const stored = artifact && (await objects.get(artifact.object));
       return stored ? { ...stored, artifact } : null;
     },
 
-    /** Description of one artifact, and a way to read it or a part of it; null where the attempt left none of this name. */
+    /** The record of an artifact, with a function that reads all or a part of it; null if the attempt has none with this name. */
     async find(ref: AttemptRef, name: string): Promise<FoundFile | null> {
       const artifact = await artifacts.findOne({ _id: idOf(ref, name) });
       if (!artifact) return null;
@@ -126,8 +126,8 @@ export function artifactStore(store: Store, objects: ObjectStore) {
     },
 
     /**
-     * Makes uploads stay, for as long as their kind says; the attempt's other uploads go. Answers whether they
-     * were still what `wanted` says.
+     * Marks uploads as kept, for the lifetime of their kind, and removes the attempt's other uploads. Returns false if one of them no longer
+     * has the hash in `wanted`.
      */
     async keep(ref: AttemptRef, wanted: Pick<Artifact, 'name' | 'sha256'>[], now: Date): Promise<boolean> {
       const names = wanted.map(({ name }) => name);
@@ -146,10 +146,10 @@ export function artifactStore(store: Store, objects: ObjectStore) {
   };
 }
 
-/** Waits for all of it. Of several failures the one that says that the disk is full is thrown: the others follow from it. */
-async function allDone(work: Promise<unknown>[]): Promise<void> {
+/** Waits until all have ended. If several fail, throws the error about a full disk, which has caused the others. */
+async function allEnded(work: Promise<unknown>[]): Promise<void> {
   const outcomes = await Promise.allSettled(work);
-  const reasons: unknown[] = outcomes.flatMap((one) => (one.status === 'rejected' ? [one.reason] : []));
+  const reasons: unknown[] = outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason] : []));
   if (reasons.length > 0) throw reasons.find(isDiskFull) ?? reasons[0];
 }
 

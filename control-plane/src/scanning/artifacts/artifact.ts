@@ -1,15 +1,16 @@
 import type { Readable } from 'node:stream';
 import type { ByteRange } from '../../platform/object-store.ts';
 
-/** The attempt whose node uploads: each lease writes under its own fence. */
+/** An attempt of a scan, identified by the fence of its lease. */
 export type AttemptRef = { scanId: string; fence: number };
 
-/** Where the object store has what an attempt uploaded. */
+/** The folder of an attempt's uploads in the object store. */
 export const folderOf = ({ scanId, fence }: AttemptRef): string => `scans/${scanId}/${fence}`;
 
 /**
- * A stored file of a scan; its bytes are under the key `object`. `width` and `height` in pixels as measured by us, 0 where it is no
- * picture. `kept`: an accepted capture names it, nothing may replace it. `expires_at` null: it stays.
+ * A stored file of a scan; its bytes are in the object store under the key `object`. `width` and `height` in pixels, as measured by the
+ * control plane; 0 if the file is not a picture. `kept`: an accepted capture names the file, so it must not be replaced. `expires_at` null:
+ * never.
  */
 export type ArtifactRecord = {
   _id: string;
@@ -27,17 +28,17 @@ export type ArtifactRecord = {
 };
 
 /**
- * A stored file that was not opened yet. `read` opens it, or a part of it; null where it was removed meanwhile. Whoever opens it reads or
- * destroys the stream.
+ * A stored file that is not open yet. `read` opens it, or a part of it; null if it was removed in the meantime. The caller must read or
+ * destroy the stream.
  */
 export type FoundFile = Pick<ArtifactRecord, 'sha256' | 'bytes' | 'content_type'> & {
   read(range?: ByteRange): Promise<Readable | null>;
 };
 
-/** The subject of a picture: the page, the creative, the companion in a place, or the landing with this ordinal. */
+/** The subject of a picture: the page, the creative, the companion with this index, or the landing with this ordinal. */
 export type PictureOf = 'page' | 'creative' | `companion ${number}` | number;
 
-/** An upload that is not a valid artifact: `reason` is for the node that sent it. */
+/** An upload that is not a valid artifact. `reason` is reported to the node. */
 export class ArtifactRefused extends Error {
   readonly tooLarge: boolean;
 
@@ -47,5 +48,5 @@ export class ArtifactRefused extends Error {
   }
 }
 
-/** An upload came to its end after its attempt was accepted with another file of this name. */
+/** An upload ended after its attempt had been accepted with another file of this name. */
 export class ArtifactKept extends Error {}

@@ -9,13 +9,13 @@ import type { FoundFile } from './artifact.ts';
 
 type FindFile = (organizationId: string, scanId: string, name: string) => Promise<FoundFile | null>;
 
-/** The end of a path, what is there, the artifact's name, its type in the document, and the type that it is sent with. */
+/** A route for a file: the end of its path, its summary, the artifact's name, its type in the API document, and the type that is sent. */
 type Served = { path: string; summary: string; name: string; content: string; typeOf: (file: FoundFile) => string };
 
 const FILES: Served[] = [
   {
     path: 'creative-html',
-    summary: 'Markup of the creative as it was rendered',
+    summary: 'HTML of the creative as it was rendered',
     name: CREATIVE_HTML,
     content: 'text/plain',
     typeOf: () => CONTENT_TYPES.text,
@@ -29,7 +29,7 @@ const FILES: Served[] = [
   },
   {
     path: 'vast-xml',
-    summary: 'VAST document, its wrappers resolved',
+    summary: 'VAST document with its wrappers resolved',
     name: VAST_XML,
     content: 'application/xml',
     typeOf: () => 'application/xml; charset=utf-8',
@@ -45,12 +45,12 @@ function fileRoute(findFile: FindFile, { path, summary, name, content, typeOf }:
     path: `/api/v1/scans/{id}/${path}`,
     group: 'Artifacts',
     summary,
-    description: '`Range` asks for a part of it, `If-Range` with the ETag for a part of this very file.',
+    description: '`Range` requests a part of the file; with `If-Range`, only if the file still has that ETag.',
     permission: 'scans.read',
     params: Type.Object({ id: Type.String() }),
     replies: {
       200: { description: 'The file.', content },
-      206: { description: 'The part that was asked for.', content },
+      206: { description: 'The requested part.', content },
       304: { description: 'Not modified: the client has the current version.' },
     },
     errors: ['not_found', 'range_not_satisfiable'],
@@ -65,7 +65,7 @@ function fileRoute(findFile: FindFile, { path, summary, name, content, typeOf }:
 
 export const CACHING = { 'Cache-Control': 'private, max-age=3600' };
 
-/** What a file holds comes from a hostile page: it is never shown as a document of ours. */
+/** The content comes from a hostile page: a browser must never render it as a document of this origin. */
 const FILE_HEADERS = {
   ...CACHING,
   'Accept-Ranges': 'bytes',
@@ -73,12 +73,12 @@ const FILE_HEADERS = {
   'Content-Security-Policy': "default-src 'none'; sandbox",
 };
 
-/** The file, a part of it, or 304 where the client has it; null where it was removed meanwhile. */
+/** Answers with the file, a part of it, or 304 if the client has it; null if it was removed in the meantime. */
 async function answerFile(file: FoundFile, headers: IncomingHttpHeaders): Promise<Answer | null> {
   const etag = `"${file.sha256.slice(0, 32)}"`;
   if (matches(headers['if-none-match'], etag)) return conditional(headers, etag, ok('', FILE_HEADERS));
-  const isThisFile = headers['if-range'] === undefined || headers['if-range'] === etag;
-  const range = byteRange(isThisFile ? headers.range : undefined, file.bytes);
+  const isSameFile = headers['if-range'] === undefined || headers['if-range'] === etag;
+  const range = byteRange(isSameFile ? headers.range : undefined, file.bytes);
   if (range === 'none') throw notInFile(file.bytes);
   const stream = await file.read(range === 'whole' ? undefined : range);
   if (!stream) return null;
@@ -91,11 +91,11 @@ async function answerFile(file: FoundFile, headers: IncomingHttpHeaders): Promis
 
 function notInFile(bytes: number): ApiError {
   const headers = { 'Content-Range': `bytes */${bytes}` };
-  return new ApiError('range_not_satisfiable', `The file has ${bytes} bytes, and none of them lies in this range.`, {
+  return new ApiError('range_not_satisfiable', `The range is outside the file, which has ${bytes} bytes.`, {
     headers,
   });
 }
 
-/** A server can name anything as its file's type; what is no sound or video is told as mere bytes. */
+/** The type that the server sent, if it is an audio or video type; otherwise that of arbitrary bytes, because a server can send any type. */
 const mediaType = (sent: string): string =>
   /^(audio|video)\/[a-z0-9][a-z0-9.+-]{0,60}$/i.test(sent) ? sent.toLowerCase() : CONTENT_TYPES.media;

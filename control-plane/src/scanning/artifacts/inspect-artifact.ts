@@ -16,16 +16,16 @@ import { PICTURE_PIXELS_MAX } from '@adsweep/shared/limits.ts';
 import { JsonListReader, NotAJsonList } from '../../platform/json-list.ts';
 import { ArtifactRefused } from './artifact.ts';
 
-/** Gzipped JSON may become this large, in bytes; a bomb ends there. */
+/** Maximum size of JSON after decompression, in bytes; limits decompression bombs. */
 export const UNZIPPED_BYTES_MAX = 64 * 1024 * 1024;
 
-/** How each kind of picture tells its size, and in how many of its first bytes: a JPEG has what its maker says of itself before it. */
+/** How to read the size in a picture of each format, and in how many of its first bytes: a JPEG can have large metadata before it. */
 const HEADERS = {
   webp: { bytes: 30, sizeIn: webpSize },
   jpeg: { bytes: 256 * 1024, sizeIn: jpegSize },
 };
 
-/** Passes bytes on while it counts and hashes them; fails with {@link ArtifactRefused} above `bytesMax`. */
+/** Counts and hashes the bytes that pass through; fails with {@link ArtifactRefused} above `bytesMax`. */
 export class Measure extends Transform {
   bytes = 0;
   sha256 = '';
@@ -50,14 +50,14 @@ export class Measure extends Transform {
   }
 }
 
-/** Type and size in pixels of an artifact called `name`. Throws {@link ArtifactRefused} where it is not what the name says. */
+/** Returns type and size in pixels of an artifact. Throws {@link ArtifactRefused} if its content does not match its name. */
 export async function inspect(name: string, stream: Readable) {
   const kind = artifactKindOf(name);
-  if (!kind) throw new ArtifactRefused('no artifact has such a name');
+  if (!kind) throw new ArtifactRefused('there is no artifact with this name');
   return { content_type: CONTENT_TYPES[kind.format], ...(await inspectors[kind.format](stream, name)) };
 }
 
-/** How each format is inspected; anything but a picture has the size 0. */
+/** The inspection of each format; files that are not pictures have the size 0. */
 const inspectors: Record<
   ArtifactFormat,
   (stream: Readable, name: string) => Promise<{ width: number; height: number }>
@@ -69,7 +69,7 @@ const inspectors: Record<
   media: inspectNothing,
 };
 
-/** Looks at the header alone: nothing of a node's picture is decoded before someone asks for it in another size. */
+/** Reads only the header: a node's picture is not decoded before a client requests it in another size. */
 async function inspectPicture(stream: Readable, format: PictureFormat) {
   const { bytes, sizeIn } = HEADERS[format];
   const size = sizeIn(await firstBytes(stream, bytes));
@@ -90,15 +90,15 @@ async function firstBytes(stream: Readable, most: number): Promise<Buffer> {
   return Buffer.concat(chunks);
 }
 
-/** Text and media are never parsed here, and served so that no browser takes them for anything else: any bytes may be it. */
+/** Text and media may be any bytes: they are not parsed here, and they are served with headers that prevent content sniffing. */
 async function inspectNothing(stream: Readable) {
   stream.destroy();
   return { width: 0, height: 0 };
 }
 
-/** Unzips, and checks the shape of each item, without keeping the output. The event loop is free between any two pieces of 16 KiB. */
+/** Decompresses and validates each item without keeping the output. The event loop can run other work between chunks of 16 KiB. */
 async function inspectGzip(stream: Readable, name: string) {
-  if (!hasItems(name)) throw new ArtifactRefused('no gzip archive has such a name');
+  if (!hasItems(name)) throw new ArtifactRefused('there is no gzip archive with this name');
   const items = new JsonListReader({ ...CAPTURED_ITEMS_BOUNDS, accepts: isItemOf(name) });
   let bytes = 0;
   const check = async (chunks: AsyncIterable<Buffer>) => {

@@ -8,20 +8,21 @@ import type { Size, WantedSize } from './resize-screenshot.ts';
 
 /** Concurrent resizes: a tall page costs a second of CPU and 100 MB. */
 const RUNNING_MAX = 2;
-/** Resizes that may wait for these: a few seconds' worth. */
+/** Resizes that may wait: a few seconds of work. */
 const WAITING_MAX = 8;
 const CACHE_BYTES_MAX = 64 * 1024 * 1024;
-/** A process without work ends after this, and its memory with it. */
+/** An idle process is ended after this time, which frees its memory. */
 const IDLE_MS = 60_000;
 
-/** A picture as it is stored: `sha256` names its bytes. */
-export type StoredPicture = Size & { sha256: string; open: () => Readable };
+/** A stored picture; `sha256` identifies its bytes. */
+type StoredPicture = Size & { sha256: string; open: () => Readable };
 
 type Waiting = { resolve: (bytes: Buffer) => void; reject: (error: Error) => void };
 
 /**
- * Resizes pictures in a process of its own, so that neither the event loop nor the threads of files and archives wait for it. Results are
- * kept. Beyond two at once and eight that wait a resize is refused with `QueueFull`; one that fails, with `NotResized`.
+ * Resizes pictures in a process of its own, so that it blocks neither the event loop nor the thread pool, which file access and compression
+ * need. Caches the results. While two resizes run and eight wait, others are refused with {@link QueueFull}; one that fails rejects with
+ * {@link NotResized}.
  */
 export class PicturePool {
   readonly #queue = new BoundedQueue(RUNNING_MAX, WAITING_MAX);
@@ -31,31 +32,31 @@ export class PicturePool {
   #lastId = 0;
   #idle: NodeJS.Timeout | undefined;
 
-  /** The picture as WebP in this size. `signal` frees the place of a client that went away. */
+  /** Returns the picture as WebP in this size. `signal`: the client has disconnected, so that a waiting resize leaves the queue. */
   async resize(picture: StoredPicture, wanted: WantedSize, signal: AbortSignal): Promise<Buffer> {
     const name = `${picture.sha256} ${wanted.width} ${wanted.isWhole}`;
-    const kept = this.#cache.get(name);
-    if (kept) return kept;
+    const cached = this.#cache.get(name);
+    if (cached) return cached;
     return this.#queue.run(async () => {
-      const sinceThen = this.#cache.get(name);
-      if (sinceThen) return sinceThen;
-      const resized = await this.#ask(await buffer(picture.open()), picture, wanted);
+      const cachedMeanwhile = this.#cache.get(name);
+      if (cachedMeanwhile) return cachedMeanwhile;
+      const resized = await this.#resizeInChild(await buffer(picture.open()), picture, wanted);
       this.#cache.set(name, resized);
       return resized;
     }, signal);
   }
 
-  /** Ends the process; what is under way is refused. */
+  /** Ends the process; running resizes fail. */
   async close(): Promise<void> {
     clearTimeout(this.#idle);
     const child = this.#child;
     if (!child || child.exitCode !== null || child.signalCode !== null) return;
-    const gone = once(child, 'exit');
+    const exited = once(child, 'exit');
     child.kill('SIGKILL');
-    await gone;
+    await exited;
   }
 
-  #ask(bytes: Buffer, { width, height }: Size, wanted: WantedSize): Promise<Buffer> {
+  #resizeInChild(bytes: Buffer, { width, height }: Size, wanted: WantedSize): Promise<Buffer> {
     this.#child ??= this.#start();
     const child = this.#child;
     const id = ++this.#lastId;
@@ -73,25 +74,26 @@ export class PicturePool {
       execArgv: [],
       env: { UV_THREADPOOL_SIZE: String(RUNNING_MAX), MALLOC_ARENA_MAX: '2' },
     });
-    // It must not keep this process alive.
+    // The child must not keep this process alive.
     child.unref();
     child.channel?.unref();
-    child.on('message', (answer: Resized) => this.#settle(answer));
-    child.once('error', () => this.#lost(child)).once('exit', () => this.#lost(child));
+    child.on('message', (reply: Resized) => this.#finish(reply));
+    child.once('error', () => this.#fail(child)).once('exit', () => this.#fail(child));
     return child;
   }
 
-  #settle(answer: Resized): void {
-    const waiting = this.#waiting.get(answer.id);
-    this.#waiting.delete(answer.id);
-    if ('bytes' in answer) waiting?.resolve(Buffer.from(answer.bytes));
-    else waiting?.reject(new NotResized(answer.error, answer.isLate));
+  #finish(reply: Resized): void {
+    const waiting = this.#waiting.get(reply.id);
+    this.#waiting.delete(reply.id);
+    if ('bytes' in reply) waiting?.resolve(Buffer.from(reply.bytes));
+    else waiting?.reject(new NotResized(reply.error, reply.isLate));
     if (this.#waiting.size > 0) return;
     clearTimeout(this.#idle);
     this.#idle = setTimeout(() => this.#child?.kill('SIGKILL'), IDLE_MS).unref();
   }
 
-  #lost(child: ChildProcess): void {
+  /** Fails all resizes of a child that has ended. */
+  #fail(child: ChildProcess): void {
     if (this.#child !== child) return;
     this.#child = null;
     for (const { reject } of this.#waiting.values())
@@ -100,7 +102,7 @@ export class PicturePool {
   }
 }
 
-/** A picture could not be resized: it is not what its header says, or (`isLate`) there was no time or memory for it now. */
+/** A picture could not be resized: its content does not match its header, or (`isLate`) there was not enough time or memory. */
 export class NotResized extends Error {
   readonly isLate: boolean;
 
@@ -110,12 +112,12 @@ export class NotResized extends Error {
   }
 }
 
-/** The queue is full: nothing was begun. */
+/** The queue is full; the task was not started. */
 export class QueueFull extends Error {}
 
 /**
- * Runs `runningMax` pieces of work at once and lets `waitingMax` wait; more are refused with {@link QueueFull}. Who is aborted while
- * waiting frees its place, and gets the signal's reason.
+ * Runs up to `runningMax` tasks at once and lets `waitingMax` wait; others are refused with {@link QueueFull}. A task that is aborted while
+ * it waits leaves the queue and rejects with the signal's reason.
  */
 export class BoundedQueue {
   readonly #runningMax: number;
@@ -130,17 +132,18 @@ export class BoundedQueue {
 
   async run<T>(work: () => Promise<T>, signal: AbortSignal): Promise<T> {
     signal.throwIfAborted();
-    if (this.#running >= this.#runningMax) await this.#turn(signal);
+    if (this.#running >= this.#runningMax) await this.#wait(signal);
     else this.#running++;
     try {
       return await work();
     } finally {
-      this.#pass();
+      this.#startNext();
     }
   }
 
-  #turn(signal: AbortSignal): Promise<void> {
-    if (this.#waiting.size >= this.#waitingMax) throw new QueueFull('too much is waiting already');
+  /** Resolves when a running task has ended and this one may start. */
+  #wait(signal: AbortSignal): Promise<void> {
+    if (this.#waiting.size >= this.#waitingMax) throw new QueueFull('too many tasks are waiting');
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     const begin = () => {
       signal.removeEventListener('abort', leave);
@@ -155,8 +158,8 @@ export class BoundedQueue {
     return promise;
   }
 
-  /** Starts the first waiting task when a running one is done. */
-  #pass(): void {
+  /** Starts the first waiting task when a running one has ended. */
+  #startNext(): void {
     const [next] = this.#waiting;
     if (!next) {
       this.#running--;
@@ -167,7 +170,7 @@ export class BoundedQueue {
   }
 }
 
-/** Pictures by name, up to `bytesMax` bytes together; the one that was not asked for longest goes first. */
+/** An LRU cache of pictures by name, up to `bytesMax` bytes in total. */
 export class PictureCache {
   readonly #bytesMax: number;
   readonly #pictures = new Map<string, Buffer>();

@@ -2,14 +2,14 @@ import sharp from 'sharp';
 import { resizeScreenshot, type Size, type WantedSize } from './resize-screenshot.ts';
 
 /**
- * A process that resizes pictures and does nothing else: pictures come from hostile pages and cost seconds of CPU, and sharp takes the
- * threads that files and archives need too. It ends with the process that started it.
+ * A message to this process, which only resizes pictures: they come from hostile pages and cost seconds of CPU, and sharp uses the thread
+ * pool that file access and compression need. The process ends with its parent.
  */
 export type ResizeRequest = { id: number; bytes: Uint8Array; original: Size; wanted: WantedSize };
-/** `isLate`: the time for one picture was over. */
+/** The reply to a request. `isLate`: the time limit for one picture was exceeded. */
 export type Resized = { id: number; bytes: Uint8Array } | { id: number; error: string; isLate: boolean };
 
-/** How libvips begins the message of a timeout. */
+/** The start of libvips' message for a timeout. */
 const TIMEOUT = /^timeout/;
 
 sharp.concurrency(1);

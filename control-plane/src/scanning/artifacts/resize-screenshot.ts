@@ -3,12 +3,12 @@ import sharp from 'sharp';
 
 export type Size = { width: number; height: number };
 
-/** How a picture is asked for: its width in pixels, null = as it is; and whether it is never cut. */
+/** A requested size: the width in pixels, null: the original one; `isWhole`: the picture is not cropped. */
 export type WantedSize = { width: number | null; isWhole: boolean };
 
 /**
- * The size a screenshot is served in: never larger than it is, and, unless it `isWhole`, cut at the foot where it would be higher than 2.5
- * times its width (spec 4.3). `sourceHeight` says how much of the original is shown.
+ * The size in which a screenshot is served: never larger than the original and, unless it `isWhole`, cropped at the bottom to a height of
+ * at most 2.5 times its width (spec 4.3). `sourceHeight`: how much of the original is shown.
  */
 export function resizedSize(original: Size, { width, isWhole }: WantedSize): Size & { sourceHeight: number } {
   if (width === null) return { ...original, sourceHeight: original.height };
@@ -19,13 +19,13 @@ export function resizedSize(original: Size, { width, isWhole }: WantedSize): Siz
   return { width: shown, height, sourceHeight: Math.min(original.height, Math.max(1, Math.round(height / scale))) };
 }
 
-/** Seconds that one picture may take. */
+/** Time limit for one picture, in seconds. */
 const RESIZE_SECONDS = 10;
-/** How hard the encoder tries, 0 to 6. */
+/** Effort of the WebP encoder, from 0 to 6. */
 const RESIZED_EFFORT = 4;
 const WHOLE_EFFORT = 2;
 
-/** A WebP screenshot of `original` size as {@link resizedSize} says. Rejects for what is no picture of that size. */
+/** Resizes a screenshot of `original` size to {@link resizedSize}; returns WebP. Rejects if the bytes are not a picture of that size. */
 export async function resizeScreenshot(bytes: Buffer, original: Size, wanted: WantedSize): Promise<Buffer> {
   const size = resizedSize(original, wanted);
   return sharp(bytes, { limitInputPixels: PICTURE_PIXELS_MAX })

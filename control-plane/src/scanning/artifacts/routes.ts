@@ -14,13 +14,13 @@ import type { PicturePool } from './picture-pool.ts';
 import { NotResized, QueueFull } from './picture-pool.ts';
 import { resizedSize, type Size, type WantedSize } from './resize-screenshot.ts';
 
-/** A stored picture: its bytes, its hash, its media type and its size in pixels. Whoever opens it reads or destroys the stream. */
+/** An open picture: its bytes, hash, media type and size in pixels. The caller must read or destroy the stream. */
 export type OpenPicture = {
   stream: Readable;
   artifact: Size & { sha256: string; bytes: number; content_type: string };
 };
 
-/** What artifacts are read from: pictures and files of the organization's scans; null where there is none, or no such scan. */
+/** Access to pictures and files of an organization's scans; null if the file or the scan does not exist. */
 export type ArtifactSource = {
   openPicture(organizationId: string, scanId: string, of: PictureOf): Promise<OpenPicture | null>;
   /** The file with this name. */
@@ -34,7 +34,7 @@ const WidthQuery = Type.Object(
       Type.Integer({
         minimum: SCREENSHOT_WIDTH_MIN,
         maximum: SCREENSHOT_WIDTH_MAX,
-        description: 'Width in pixels. A picture is never enlarged; that of a page is cut at 2.5 times its width.',
+        description: 'Width in pixels. A picture is never enlarged; that of a page is cropped to 2.5 times its width.',
       }),
     ),
   },
@@ -44,14 +44,14 @@ const Id = Type.Object({ id: Type.String() });
 const WithOrd = Type.Object({ id: Type.String(), ord: Type.String({ pattern: '^[0-9]{1,15}$' }) });
 const NOT_MODIFIED = { description: 'Not modified: the client has the current version.' };
 
-/** Pictures: the end of the path, what they show, and whose they are. */
+/** The routes for pictures: the end of the path, the summary, the parameters, and the subject. */
 const PICTURES = [
   { path: 'screenshot', summary: 'Screenshot of the page', params: Id, of: 'page' },
   { path: 'creative-screenshot', summary: 'Screenshot of the creative', params: Id, of: 'creative' },
   { path: 'landings/{ord}/screenshot', summary: 'Screenshot of a landing', params: WithOrd, of: 'landing' },
 ] as const;
 
-/** Artifacts of scans, streamed under the same authorisation as everything else (spec 4.3). */
+/** Streams the artifacts of scans, with the same authorisation as all routes (spec 4.3). */
 export function artifactRoutes(source: ArtifactSource, pictures: PicturePool): Route<Caller>[] {
   return [...PICTURES.map((picture) => pictureRoute(source, pictures, picture)), ...fileRoutes(source.findFile)];
 }
@@ -80,15 +80,15 @@ function pictureRoute(
   });
 }
 
-/** A creative, a companion among them, is never cut (spec 4.3). */
+/** The requested size of a picture. Creatives and companions are never cropped (spec 4.3). */
 export const wantedSize = (width: number | undefined, of: PictureOf): WantedSize => ({
   width: width ?? null,
   isWhole: typeof of === 'string' && of !== 'page',
 });
 
 /**
- * The picture in the wanted size; 404 where there is none or its file is none, 304 where the client has it, 503 where too many
- * wait for theirs or it takes too long.
+ * Answers with the picture in the wanted size: 404 if there is none or its file is not a picture, 304 if the client has it, 503 if too many
+ * resizes are waiting or this one takes too long.
  */
 export async function answerPicture(
   pictures: PicturePool,
@@ -122,17 +122,17 @@ async function resize(
   wanted: WantedSize,
   { socket }: IncomingMessage,
 ): Promise<Buffer> {
-  const gone = new AbortController();
-  const onClose = () => gone.abort(new ConnectionLost(undefined));
+  const disconnected = new AbortController();
+  const onClose = () => disconnected.abort(new ConnectionLost(undefined));
   socket.once('close', onClose);
   try {
-    return await pictures.resize({ ...artifact, open: () => stream }, wanted, gone.signal);
+    return await pictures.resize({ ...artifact, open: () => stream }, wanted, disconnected.signal);
   } catch (error) {
     const unavailable = (detail: string) =>
       new ApiError('unavailable', detail, { headers: { 'Retry-After': '2' }, cause: error });
     if (error instanceof QueueFull) throw unavailable('Too many pictures are being resized.');
     if (!(error instanceof NotResized)) throw error;
-    // A node's picture is not decoded when it arrives: what is no picture after all is as if none had been taken.
+    // A node's picture is not decoded when it arrives. If it turns out not to be one, there is no screenshot.
     throw error.isLate ? unavailable('The picture could not be resized in time.') : notFound('screenshot');
   } finally {
     socket.off('close', onClose);

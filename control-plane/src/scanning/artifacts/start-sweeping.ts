@@ -27,26 +27,26 @@ export function startSweeping({ store, objects, redis, artifacts, logger }: Swee
   });
 }
 
-/** What was written to lately may be an upload whose record is about to be stored: no upload takes as long. */
-const LEAST_AGE_MS = 24 * 60 * 60 * 1000;
+/** A younger file or folder may belong to an upload whose record is not stored yet; no upload takes this long. */
+const MIN_AGE_MS = 24 * 60 * 60 * 1000;
 const FOLDERS_AT_ONCE = 200;
 const ATTEMPT_FOLDER = /^scans\/([^/]+)\/(\d+)$/;
 
-/** The artifacts of an attempt that a record names. */
+/** Returns the recorded artifacts of an attempt. */
 type ListOf = (ref: AttemptRef) => Promise<Pick<ArtifactRecord, 'object'>[]>;
 
 /**
- * Finds files that no record names, left by a crash between the two, and folders that are empty. Each call goes on where the last one
- * stopped, for a bounded number of folders, and answers whether there are more; after the last one the walk begins anew.
+ * Removes files without a record, which a crash between the two writes left, and empty folders. Each call continues where the last one
+ * stopped, processes a bounded number of folders and returns whether there are more; after the last folder, the walk starts over.
  */
 export function unrecordedSweep(objects: ObjectStore, listOf: ListOf): (now: Date) => Promise<boolean> {
   let walk: AsyncGenerator<StoredFolder> | null = null;
 
   return async (now) => {
-    const before = new Date(now.getTime() - LEAST_AGE_MS);
+    const before = new Date(now.getTime() - MIN_AGE_MS);
     if (!walk) await objects.removeTemporary(before);
     const current = walk ?? objects.walk('scans');
-    walk = null; // Where something fails, the walk begins anew.
+    walk = null; // After an error, the walk starts over.
     for (let count = 0; count < FOLDERS_AT_ONCE; count++) {
       const { done, value: folder } = await current.next();
       if (done) return false;

@@ -23,9 +23,12 @@ import {
 import { requestsByCompany } from './requests-by-company.ts';
 import { countryName } from './words.ts';
 
+/** The definition of a tag. A report contains only tags whose visibility is `public`. */
+export type TagWords = Omit<SystemTag, 'slug'>;
+
 /**
- * The public view of a scan (spec 1, 2.5): it names every field it takes, so that a new field of the record stays private.
- * `evidence` is what its capture tells; `tagWords` knows no archived tag.
+ * Builds the public view of a scan (spec 1, 2.5). It names every field it takes, so that a new field of the record stays private.
+ * `evidence`: that of the scan's capture; `tagWords` returns null for archived tags.
  */
 export function buildReport(
   scan: ScanRecord,
@@ -55,76 +58,26 @@ export function buildReport(
   };
 }
 
-function exitRows({ country_code, proxy, exit }: ScanRecord): Report['exit'] {
-  if (!exit) return [];
-  const found = exit.observed_country_code;
-  return [
-    ['Country', countryName(country_code), found ? countryName(found) : 'not checked'],
-    ['Proxy type', proxy?.proxy_type ?? 'residential', exit.proxy_type],
-  ];
-}
-
-function publicLanding({ ord, final_url, page_title, redirect_chain, screenshot }: SeenLanding): ReportLanding {
-  return {
-    ord,
-    title: clip(page_title, TITLE_MAX),
-    url: clip(final_url, URL_MAX),
-    chain: redirect_chain.map(publicHop),
-    picture: screenshot !== null,
-  };
-}
-
-function publicHop({ url, kind, status_code, content_type, timestamp_ms }: CapturedHop): ReportHop {
-  const type = content_type.split(';')[0]!.trim();
-  return { url: clip(url, URL_MAX), kind, status_code, content_type: clip(type, TYPE_MAX), at_ms: timestamp_ms };
-}
-
-/** The publisher that an ad stands on is the client's own, and is left out. A video ad's own requests are its trackers. */
-function publicCompanies({ creative, landings, vast }: SeenEvidence, privateUrl: string): Report['companies'] {
-  const trackers = (vast?.trackers ?? []).flatMap(({ requested_url, requested_at_ms }) =>
-    requested_at_ms === null ? [] : [{ url: requested_url, type: 'ping', body_size: 0, timestamp_ms: requested_at_ms }],
-  );
-  const hops = [...(creative?.redirect_chain ?? []), ...landings.flatMap(({ redirect_chain }) => redirect_chain)];
-  const documents = [...trackers, ...hops];
-  const seen = requestsByCompany(documents, URL.parse(privateUrl)?.host ?? '');
-  const clipped = (company: ReportCompany) => ({
-    ...company,
-    name: clip(company.name, TITLE_MAX),
-    domains: company.domains.map((domain) => clip(domain, TITLE_MAX)),
-  });
-  return seen && { ...seen, companies: seen.companies.map(clipped) };
-}
-
-function classificationRows(classification: Classification | null): Report['classification'] {
-  if (!classification) return [];
-  const { brand, ai_category, iab_v3, custom_taxonomies } = classification;
-  const rows: [string, string | null][] = [
-    ['Brand', brand],
-    ['Category', ai_category && tierWords(ai_category)],
-    ['IAB Content Taxonomy 3', iab_v3 && tierWords(iab_v3)],
-    ...custom_taxonomies.map((one): [string, string] => [clip(one.taxonomy_name, TITLE_MAX), tierWords(one)]),
-  ];
-  return rows.flatMap(([kind, value]) => (value ? [[kind, clip(value, TITLE_MAX)] as [string, string]] : []));
-}
-
-type AnyTiers = { [tier in keyof Tiers]: string | null };
-const tierWords = ({ tier1, tier2, tier3, tier4 }: AnyTiers): string =>
-  [tier1, tier2, tier3, tier4].filter(Boolean).join(' › ');
-
 /**
- * The URL of the page that an ad stands on, which is the client's own and private; '' = there is none, or nothing was seen. A VAST
- * document that the client sent as text has that page's URL among the documents of its scan.
+ * The URL of the publisher page of an ad, which is private to the client; '': there is none, or nothing was loaded. A VAST document that
+ * the client sent as text is listed with the URL of that page.
  */
-export function publisherUrl({ target }: ScanRecord, { creative, vast }: SeenEvidence): string {
+function publisherUrl({ target }: ScanRecord, { creative, vast }: SeenEvidence): string {
   if (creative) return creative.page_url;
   const isText = target.kind === 'vast_tag' && !/^\s*https?:/i.test(target.value);
   return (isText && vast?.wrappers[0]?.url) || '';
 }
 
-/** How a tag is described; only a `public` one may be named in a report. */
-export type TagWords = Omit<SystemTag, 'slug'>;
+function exitRows({ country_code, proxy, exit }: ScanRecord): Report['exit'] {
+  if (!exit) return [];
+  const actual = exit.observed_country_code;
+  return [
+    ['Country', countryName(country_code), actual ? countryName(actual) : 'not checked'],
+    ['Proxy type', proxy?.proxy_type ?? 'residential', exit.proxy_type],
+  ];
+}
 
-/** The tags of a scan that everybody may see, the most severe first. `tagWords` knows no archived tag, `privateUrl` is not repeated. */
+/** The public tags of a scan, most severe first. `privateUrl` is left out of them. */
 function publicTags(
   tags: readonly ScanTag[],
   tagWords: (slug: string) => TagWords | null,
@@ -142,7 +95,7 @@ function publicTag(tag: ScanTag, words: TagWords | null, privateUrl: string): Re
   return [{ slug: tag.tag_slug, name, category, severity, description, detail, url, match }];
 }
 
-/** A rule that looks for a text in a page can find the marks of the hit there: the first ones count. */
+/** Splits the excerpt at « and », which enclose the hit. The page itself may contain these characters: the first ones count. */
 function publicMatch({ match }: ScanTag): ReportMatch | null {
   if (!match) return null;
   const [, before = match.excerpt, hit = '', after = ''] = /^([^«]*)«([^»]*)»(.*)$/su.exec(match.excerpt) ?? [];
@@ -152,3 +105,50 @@ function publicMatch({ match }: ScanTag): ReportMatch | null {
 
 const bySeverity = (one: ReportTag, other: ReportTag): number =>
   SEVERITIES.indexOf(one.severity) - SEVERITIES.indexOf(other.severity);
+
+function publicLanding({ ord, final_url, page_title, redirect_chain, screenshot }: SeenLanding): ReportLanding {
+  return {
+    ord,
+    title: clip(page_title, TITLE_MAX),
+    url: clip(final_url, URL_MAX),
+    chain: redirect_chain.map(publicHop),
+    picture: screenshot !== null,
+  };
+}
+
+function publicHop({ url, kind, status_code, content_type, timestamp_ms }: CapturedHop): ReportHop {
+  const type = content_type.split(';')[0]!.trim();
+  return { url: clip(url, URL_MAX), kind, status_code, content_type: clip(type, TYPE_MAX), at_ms: timestamp_ms };
+}
+
+/** The requests by company, without those to the private publisher page. The requests of a video ad itself are its trackers. */
+function publicCompanies({ creative, landings, vast }: SeenEvidence, privateUrl: string): Report['companies'] {
+  const trackers = (vast?.trackers ?? []).flatMap(({ requested_url, requested_at_ms }) =>
+    requested_at_ms === null ? [] : [{ url: requested_url, type: 'ping', body_size: 0, timestamp_ms: requested_at_ms }],
+  );
+  const hops = [...(creative?.redirect_chain ?? []), ...landings.flatMap(({ redirect_chain }) => redirect_chain)];
+  const documents = [...trackers, ...hops];
+  const found = requestsByCompany(documents, URL.parse(privateUrl)?.host ?? '');
+  const clipped = (company: ReportCompany) => ({
+    ...company,
+    name: clip(company.name, TITLE_MAX),
+    domains: company.domains.map((domain) => clip(domain, TITLE_MAX)),
+  });
+  return found && { ...found, companies: found.companies.map(clipped) };
+}
+
+function classificationRows(classification: Classification | null): Report['classification'] {
+  if (!classification) return [];
+  const { brand, ai_category, iab_v3, custom_taxonomies } = classification;
+  const rows: [string, string | null][] = [
+    ['Brand', brand],
+    ['Category', ai_category && tierWords(ai_category)],
+    ['IAB Content Taxonomy 3', iab_v3 && tierWords(iab_v3)],
+    ...custom_taxonomies.map((one): [string, string] => [clip(one.taxonomy_name, TITLE_MAX), tierWords(one)]),
+  ];
+  return rows.flatMap(([kind, value]) => (value ? [[kind, clip(value, TITLE_MAX)] as [string, string]] : []));
+}
+
+type AnyTiers = { [tier in keyof Tiers]: string | null };
+const tierWords = ({ tier1, tier2, tier3, tier4 }: AnyTiers): string =>
+  [tier1, tier2, tier3, tier4].filter(Boolean).join(' › ');

@@ -2,33 +2,33 @@ import { type Assets, type Html, html, pageDocument } from './html.ts';
 import { breakable } from './show-url.ts';
 
 const FRAME = { title: 'Adsweep', heading: 'API', footer: 'Adsweep is open source, under the Apache License 2.0.' };
-/** Pages that the first request can name: one of the local ad world, and one that is there for everybody. */
+/** Targets of the example request: a page of the demo's local ad world, and a public page. */
 const DEMO_PAGE = 'http://go.redirects.example/start';
 const ANY_PAGE = 'https://example.com/';
 
 /**
- * The page of `GET /`, for people: what this is, a first request, and where to go on. `demoReport` is the path of the demo's report, null =
- * there is none; `publicUrl` is the base URL of the API.
+ * The page of `GET /`: what the service does, a first request, and links. `demoReport` is the path of the demo's report, null: there is
+ * none; `publicUrl` is the base URL of the API.
  */
 export function homePage(demoReport: string | null, publicUrl: string, assets: Assets): string {
   const demo =
     demoReport !== null &&
     html`<li><a href="${demoReport}">Report of the demo scan</a>: what a finished scan looks like.</li>`;
   const body = html`<section class="card lead"><h1>Adsweep checks advertising creatives</h1>
-<p>It loads a page or an ad in a real browser, from a country and on a device of your choice, follows where it leads, and says what it
-found. This is its API.</p></section>
+<p>It loads a page or an ad in a real browser, from a country and on a device of your choice, follows redirects and clicks, and reports
+what it finds. This is its API.</p></section>
 <section class="card steps"><h2>Scan a page</h2>
 <ol>
-<li>Take your API key: <code>npm start</code> prints it after the word <code>key</code>; otherwise ask whoever runs this service.</li>
-<li>Ask for a scan:<pre><code>${firstRequest(publicUrl, demoReport === null ? ANY_PAGE : DEMO_PAGE)}</code></pre></li>
-<li>Open the <code>public_report_url</code> of the answer in a browser. The report needs no key, and fills in while the scan runs.</li>
+<li>Take your API key: <code>npm start</code> prints it after the word <code>key</code>; otherwise ask the operator of this service.</li>
+<li>Request a scan:<pre><code>${firstRequest(publicUrl, demoReport === null ? ANY_PAGE : DEMO_PAGE)}</code></pre></li>
+<li>Open the <code>public_report_url</code> of the response in a browser. The report needs no key and is updated while the scan runs.</li>
 </ol></section>
-<section class="card"><h2>Go on</h2>
+<section class="card"><h2>Links</h2>
 <ul class="links">
 ${demo}
 <li><a href="docs">API reference</a>: every operation, its fields and its errors.</li>
 <li><a href="api/v1/openapi.json">OpenAPI document</a>: the same for programs.</li>
-<li><a href="healthz">Health</a> and <a href="readyz">readiness</a>: whether the service works, and what it lacks if it does not.</li>
+<li><a href="healthz">Health</a> and <a href="readyz">readiness</a>: whether the service works, and otherwise what is missing.</li>
 </ul></section>`;
   return pageDocument(FRAME, assets, body);
 }

@@ -33,8 +33,8 @@ const ENTITIES: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;
 const escapeMarkup = (text: string): string => text.replace(/[&<>"']/g, (char) => ENTITIES[char]!);
 
 /**
- * Characters that show nothing or turn others round (control, format, private use, lone surrogates) are spelt out, such as
- * `[U+202E]`: with them a hostile title could look like another. The joiners stay, for scripts and emoji need them.
+ * Replaces invisible characters and those that change the direction of text (control, format, private use, lone surrogates) with their
+ * code points, such as `[U+202E]`: with them, a hostile title could look like another one. Scripts and emoji need the joiners, which stay.
  */
 const showInvisible = (text: string): string =>
   text.replace(
@@ -42,13 +42,13 @@ const showInvisible = (text: string): string =>
     (char) => `[U+${char.codePointAt(0)!.toString(16).toUpperCase().padStart(4, '0')}]`,
   );
 
-/** Paths that every page refers to. */
+/** The paths of the files that every page loads. */
 export type Assets = { stylesheet: string; icon: string };
 
-/** What is around a page's contents; `heading` stands beside our name. */
+/** The frame of a page; `heading` is shown beside the product's name. */
 type Frame = { title: string; heading: string; footer: string };
 
-/** A page as an HTML document that search engines leave alone. */
+/** An HTML document that search engines do not index. */
 export function pageDocument({ title, heading, footer }: Frame, assets: Assets, body: Html): string {
   return html`<!doctype html>
 <html lang="en">

@@ -17,20 +17,20 @@ import {
   URL_MAX,
 } from './report.ts';
 
-/** Requests of a creative that a report lists, and how deep. */
+/** Maximum number and depth of a creative's requests in a report. */
 const REQUESTS_MAX = 200;
 const DEPTH_MAX = 8;
 
-/** The creative of an ad tag. The address of the page that it stands on is the client's own, and is left out. */
+/** The public view of an ad tag's creative. The URL of its publisher page is private to the client and left out. */
 export function publicCreative(scan: ScanRecord, { creative, artifacts }: SeenEvidence): ReportCreative | null {
   if (!creative || scan.target.kind !== 'ad_tag') return null;
   const { width, height, page_url, redirect_chain } = creative;
-  const room = { left: REQUESTS_MAX };
+  const budget = { left: REQUESTS_MAX };
   const requests = redirect_chain.map((hop) => ({
     url: hop.url === page_url ? '' : clip(hop.url, URL_MAX),
     type: 'document',
     status_code: hop.status_code,
-    requests: publicRequests(hop.sub_requests, room, 1),
+    requests: publicRequests(hop.sub_requests, budget, 1),
   }));
   const all = redirect_chain.reduce((sum, { sub_requests }) => sum + countRequests(sub_requests), 0);
   return {
@@ -39,16 +39,16 @@ export function publicCreative(scan: ScanRecord, { creative, artifacts }: SeenEv
     picture: artifacts.has(CREATIVE_SCREENSHOT),
     interactive: scan.tags.some(({ tag_slug }) => tag_slug === 'creative_interactive'),
     requests,
-    left_out: all - (REQUESTS_MAX - room.left),
+    left_out: all - (REQUESTS_MAX - budget.left),
   };
 }
 
-function publicRequests(all: readonly SubRequest[], room: { left: number }, depth: number): ReportRequest[] {
+function publicRequests(all: readonly SubRequest[], budget: { left: number }, depth: number): ReportRequest[] {
   if (depth > DEPTH_MAX) return [];
   return all.flatMap(({ url, resource_type: type, status_code, children }) => {
-    if (room.left === 0) return [];
-    room.left -= 1;
-    const requests = publicRequests(children, room, depth + 1);
+    if (budget.left === 0) return [];
+    budget.left -= 1;
+    const requests = publicRequests(children, budget, depth + 1);
     return [{ url: clip(url, LISTED_URL_MAX), type: clip(type, TYPE_MAX), status_code, requests }];
   });
 }
@@ -56,10 +56,10 @@ function publicRequests(all: readonly SubRequest[], room: { left: number }, dept
 const countRequests = (all: readonly SubRequest[]): number =>
   all.reduce((sum, { children }) => sum + 1 + countRequests(children), 0);
 
-/** Companions that a browser node pictures: five of each of five ads. */
+/** Maximum number of companion screenshots: a browser node takes five for each of five ads. */
 const COMPANIONS_MAX = 25;
 
-/** What came of a VAST tag; `artifacts` are the names of its stored files, `privateUrl` names no server and is not repeated. */
+/** The public view of a VAST tag. `artifacts`: the names of the scan's files; `privateUrl`: the URL listed for a document sent as text, left out. */
 export function publicVast(vast: EvidenceVast, artifacts: ReadonlySet<string>, privateUrl: string): ReportVast {
   const { video, wrappers, ads, trackers } = vast;
   const companions = Array.from({ length: COMPANIONS_MAX }, (_, at) => at);

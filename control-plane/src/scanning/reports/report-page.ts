@@ -6,14 +6,14 @@ import { showClassification, showExit, showFacts, showTiming } from './show-fact
 import { showLandings, showMainChain, showPicture, showTabs } from './show-landings.ts';
 import { showChips, showFindings } from './show-tags.ts';
 import { showVast, showVideo } from './show-vast.ts';
-import { isUnderWay, type Verdict, verdictOf } from './verdict.ts';
+import { isInProgress, type Verdict, verdictOf } from './verdict.ts';
 import { STATUSES, TARGETS } from './words.ts';
 
-/** How often the page of a scan under way is loaded again. */
+/** The interval in seconds at which the page of a scan in progress reloads itself. */
 export const RENEW_SECONDS = 5;
 
 const FOOTER =
-  'A read-only report. Whoever has its link can read it; it names nobody. Addresses in it may be harmful, so none of them is a link.';
+  'A read-only report that everyone with the link can read. It does not name its owner. URLs in it may be harmful and are not links.';
 const PAGE = { heading: 'Scan report', footer: FOOTER };
 
 /**
@@ -31,30 +31,30 @@ ${showVast(report)}${tabs}${showRequests(report)}${showCompanies(report)}`;
   return pageDocument({ ...PAGE, title: `${verdict.title}: ${subjectWords(report)} - Adsweep` }, assets, body);
 }
 
-/** Tells this report from others among a browser's tabs. */
+/** Distinguishes this report from others in the tabs of the reader's browser. */
 const subjectWords = ({ target }: Report): string =>
   (target.url !== null && URL.parse(target.url)?.host) || TARGETS[target.kind];
 
-/** What a wrong or outdated link shows. */
+/** The page for a wrong or outdated link. */
 export function missingReportPage(assets: Assets): string {
-  const body = html`<section class="verdict cancelled">${SIGNS.cancelled}<div><h1>There is no such report</h1>
-<p class="summary">The link may be incomplete. Ask whoever sent it for the whole of it.</p></div></section>`;
-  return pageDocument({ ...PAGE, title: 'No such report - Adsweep' }, assets, body);
+  const body = html`<section class="verdict cancelled">${SIGNS.cancelled}<div><h1>Report not found</h1>
+<p class="summary">The link may be incomplete. Ask its sender for the complete link.</p></div></section>`;
+  return pageDocument({ ...PAGE, title: 'Report not found - Adsweep' }, assets, body);
 }
 
 function showVerdict(report: Report, { tone, title, text }: Verdict, renews: boolean): Html {
   const { status, error, tags } = report;
-  const busy = isUnderWay(report) && html`<p class="quiet">${renewalWords(report, renews)}</p>`;
+  const busy = isInProgress(report) && html`<p class="quiet">${renewalWords(report, renews)}</p>`;
   return html`<section class="verdict ${tone}">${SIGNS[tone]}<div><p class="status">${STATUSES[status]}</p><h1>${title}</h1>
 <p class="summary">${text}</p>${status === 'failed' && html`<p><code>${error}</code></p>`}${showChips(tags)}${busy}</div></section>`;
 }
 
 const renewalWords = ({ token }: Report, renews: boolean): Html =>
   renews
-    ? html`This page is loaded again every ${RENEW_SECONDS} seconds. <a href="${token}?renew=no">Stop that</a>`
-    : html`This page stays as it is. <a href="${token}">Load it again every ${RENEW_SECONDS} seconds</a>`;
+    ? html`This page reloads every ${RENEW_SECONDS} seconds. <a href="${token}?renew=no">Stop reloading</a>`
+    : html`This page does not reload. <a href="${token}">Reload every ${RENEW_SECONDS} seconds</a>`;
 
-/** Side by side where there is room and something for both. */
+/** Two columns if there is content for both; narrow screens show them below each other. */
 function showColumns(left: Html[], right: Html[]): Html | null {
   const columns = [left, right].filter((column) => column.length > 0);
   if (columns.length === 0) return null;

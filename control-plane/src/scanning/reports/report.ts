@@ -7,10 +7,10 @@ import type { Severity } from '../../reference/tags/system-tag.ts';
 import type { ScanEvidence } from '../scans/api/evidence.ts';
 import type { ScanTiming } from '../scans/api/timing.ts';
 
-/** Where a rule found something: its name, the place in words, and the text around the hit. */
+/** A hit of a rule: the rule's name, where it matched in words, and the matched text with the text around it. */
 export type ReportMatch = { rule: string; where: string; before: string; hit: string; after: string };
 
-/** A finding as readers see it; `url` '' = it is about the whole scan. `match`: a rule found it, and says where; null: it says `detail`. */
+/** A finding. `url` '': it concerns the whole scan. `match`: the hit of the rule that found it; null: `detail` describes it. */
 export type ReportTag = {
   slug: string;
   name: string;
@@ -22,13 +22,13 @@ export type ReportTag = {
   match: ReportMatch | null;
 };
 
-/** One step of a chain; `at_ms` since the crawl began, `status_code` 0 = no answer came. */
+/** One hop of a redirect chain; `at_ms` since the crawl began, `status_code` 0: no response. */
 export type ReportHop = { url: string; kind: HopKind; status_code: number; content_type: string; at_ms: number };
 
-/** A tab; `picture` says whether a screenshot of it can be had. */
+/** A tab; `picture`: whether there is a screenshot of it. */
 export type ReportLanding = { ord: number; title: string; url: string; chain: ReportHop[]; picture: boolean };
 
-/** A document on the way from the tag to the ad; `url` '' = the client sent it as text, `status_code` 0 = no server answered. */
+/** A document between the tag and the ad. `url` '': the client sent it as text; `status_code` 0: no response. */
 export type ReportWrapper = {
   depth: number;
   outcome: VastOutcome;
@@ -39,7 +39,7 @@ export type ReportWrapper = {
   elapsed_ms: number;
 };
 
-/** A tracker, declared against fired: `ad` its place among the ads, null = it belongs to none; `at_ms` since the crawl began, null = it was not asked for. */
+/** A declared tracker. `ad`: the index of its ad, null: it belongs to none; `at_ms`: when it fired, since the crawl began, null: it did not. */
 export type ReportTracker = {
   ad: number | null;
   event: string;
@@ -51,7 +51,7 @@ export type ReportTracker = {
   status_code: number;
 };
 
-/** A video ad: how it was shown and what its player told; `error_code` null = nothing went wrong. */
+/** A video ad: how it was shown and what its player reported; `error_code` null: no error. */
 export type ReportVideoAd = {
   title: string;
   shown: PlayedAd['shown'];
@@ -62,7 +62,7 @@ export type ReportVideoAd = {
   error_code: number | null;
 };
 
-/** `picture`: whether a frame can be shown; `companions`: the places of those whose picture can be. */
+/** The result of a VAST tag. `picture`: whether there is a frame of the video; `companions`: the indexes of those with a screenshot. */
 export type ReportVast = {
   picture: boolean;
   companions: number[];
@@ -76,12 +76,13 @@ export type ReportVast = {
   trackers_left_out: number;
 };
 
-/** One request of a creative with those that it caused; `url` '' = the publisher's page, which is the client's own. */
+/** One request of a creative with those that it caused. `url` '': the publisher page, which is private to the client. */
 export type ReportRequest = { url: string; type: string; status_code: number; requests: ReportRequest[] };
 
 /**
- * The creative of an ad tag: its size in CSS pixels, 0 = nothing was rendered; whether a picture of it can be had; whether some of its
- * buttons or links open nothing; its documents with what they asked for, and how many requests more there were.
+ * The creative of an ad tag. `width` and `height` in CSS pixels, 0: nothing was rendered. `picture`: whether there is a screenshot.
+ * `interactive`: some of its buttons or links open nothing. `requests`: its documents with their requests; `left_out`: how many requests
+ * are not listed.
  */
 export type ReportCreative = {
   width: number;
@@ -92,10 +93,10 @@ export type ReportCreative = {
   left_out: number;
 };
 
-/** What requests are for. */
+/** The purpose of requests. */
 export type RequestGroup = 'documents' | 'scripts' | 'calls' | 'pictures' | 'media' | 'styles' | 'others';
 
-/** A company that was asked for something: its domains beside its name, its requests by what they are for, and the first of them in time. */
+/** A company that received requests. `domains`: those other than its name; `groups`: its requests by purpose; `marks`: the first ones in time. */
 export type ReportCompany = {
   name: string;
   domains: string[];
@@ -105,7 +106,7 @@ export type ReportCompany = {
   marks: { group: RequestGroup; at_ms: number }[];
 };
 
-/** All companies, by who was asked first; times in ms since the capture began. */
+/** All companies, in the order of their first requests; times in ms since the capture began. */
 export type ReportCompanies = {
   from_ms: number;
   until_ms: number;
@@ -115,56 +116,56 @@ export type ReportCompanies = {
 };
 
 /**
- * All that a public report says of a scan, and nothing else: no organization, campaign, label, key, address, or other scan.
- * Texts are as the hostile page gave them; the page escapes them.
+ * Everything that a public report contains: no organization, campaign, label, key, IP address or other scan. Texts are unescaped, as the
+ * hostile page supplied them; the templates escape them.
  */
 export type Report = {
   /** The last segment of the report's own address. */
   token: string;
   status: ScanStatus;
-  /** Failure code of a failed scan; of a partial one what is missing; else ''. */
+  /** The failure code of a failed scan; what a partial one lacks; otherwise ''. */
   error: string;
-  /** `url` null where the target is a tag: its text is the client's own. */
+  /** `url` null: the target is a tag, whose text is private to the client. */
   target: { kind: TargetKind; url: string | null };
   country: string;
-  /** What was asked of the exit and what was got; none before there is one. Its address, place and provider stay private. */
-  exit: [what: string, asked: string, got: string][];
+  /** Requested and actual properties of the exit; empty before there is one. Its IP address, place and provider stay private. */
+  exit: [property: string, requested: string, actual: string][];
   device: string;
-  /** Whether the device's screen is higher than it is wide. */
+  /** Whether the device's screen is taller than it is wide. */
   is_tall: boolean;
   created_at: Date;
   /** Attempts after the first. */
   retries: number;
   tags: ReportTag[];
   landings: ReportLanding[];
-  /** What came of a video ad tag, null for other targets and where nothing was fetched. */
+  /** The result of a video ad tag; null for other targets and if nothing was loaded. */
   vast: ReportVast | null;
-  /** null: the target is no ad tag, or was not seen. */
+  /** null: the target is not an ad tag, or was not loaded. */
   creative: ReportCreative | null;
-  /** null: nothing was asked for. */
+  /** null: nothing was requested. */
   companies: ReportCompanies | null;
   /** Kind of classification and its value, such as `['Brand', 'Evenlight']`. */
   classification: [kind: string, value: string][];
   timing: ScanTiming | null;
 };
 
-/** What a report needs of a capture. */
+/** The evidence of a capture that a report needs. */
 export type SeenEvidence = Omit<ScanEvidence, 'landings'> & { landings: readonly SeenLanding[] };
 
-/** What a report needs of a landing. */
+/** The fields of a landing that a report needs. */
 export type SeenLanding = Pick<CapturedLanding, 'ord' | 'final_url' | 'page_title' | 'screenshot'> & {
   redirect_chain: readonly (CapturedHop & { sub_requests?: readonly SubRequest[] })[];
 };
 
-/** Longest texts of a page that a report repeats, in UTF-16 units. */
+/** Maximum lengths of a page's texts in a report, in UTF-16 code units. */
 export const URL_MAX = 8_192;
-/** The same for URLs of long lists: trackers and a creative's requests. */
+/** Maximum length of URLs in long lists: trackers and a creative's requests. */
 export const LISTED_URL_MAX = 2_048;
 export const DETAIL_MAX = 2_000;
 export const TITLE_MAX = 300;
 export const TYPE_MAX = 60;
 
-/** The first `max` UTF-16 units of a text, and how many more there were. */
+/** The first `max` UTF-16 code units of a text, with a note of how many are omitted. */
 export function clip(text: string, max: number): string {
   return text.length <= max ? text : `${text.slice(0, max)}… (${text.length - max} more characters)`;
 }

@@ -3,7 +3,7 @@ import { registrableDomain } from '@adsweep/shared/urls/registrable-domain.ts';
 import thirdParties from 'third-party-web/nostats-subset.js';
 import type { ReportCompanies, ReportCompany, RequestGroup } from './report.ts';
 
-/** A loaded document with the requests that it made, or another resource, as `type` says. */
+/** A loaded document with its requests, or a resource of another `type`. */
 type LoadedDocument = Pick<SubRequest, 'url' | 'body_size' | 'timestamp_ms'> & {
   type?: string;
   sub_requests?: readonly SubRequest[];
@@ -14,7 +14,7 @@ const COMPANIES_MAX = 25;
 const DOMAINS_MAX = 4;
 const MARKS_MAX = 80;
 
-/** The name of a resource type of the DevTools protocol, for readers. */
+/** The purpose of each resource type of the DevTools protocol. */
 const GROUPS: Record<string, RequestGroup> = {
   document: 'documents',
   script: 'scripts',

@@ -14,24 +14,24 @@ import { buildReport, type TagWords } from './build-report.ts';
 import { homePage } from './home-page.ts';
 import type { SeenEvidence } from './report.ts';
 import { missingReportPage, RENEW_SECONDS, reportPage } from './report-page.ts';
-import { isUnderWay } from './verdict.ts';
+import { isInProgress } from './verdict.ts';
 
-/** What reports need from other domains. */
+/** What reports need from other modules. */
 export type ReportSources = {
   /** The base URL of the API. */
   publicUrl: string;
   findByReportToken(token: string): Promise<ScanRecord | null>;
   /** The path of the demo's report; null where there is none. */
   findDemoReport(): Promise<string | null>;
-  /** What the scan's accepted capture tells, nothing before there is one. */
+  /** The evidence in the scan's capture; empty before there is one. */
   evidenceOf(scan: ScanRecord): Promise<SeenEvidence>;
-  /** A WebP picture in this width or (undefined) as it was taken; throws 404 where there is none. */
+  /** A WebP picture in this width, undefined: in the original one; throws 404 if there is none. */
   answerPicture(scan: ScanRecord, of: PictureOf, width: number | undefined, request: IncomingMessage): Promise<Answer>;
-  /** Descriptions of the tags of this scan; null for an archived or unknown one. */
+  /** The definitions of the tags of this scan; null for an archived or unknown one. */
   tagWordsFor(scan: ScanRecord): Promise<(slug: string) => TagWords | null>;
 };
 
-/** Nothing in a report may run, be framed, be sent, or load anything that is not ours. */
+/** A report must not run scripts, be framed, submit forms or load anything from another origin. */
 const PAGE_HEADERS = {
   'Content-Security-Policy':
     "default-src 'none'; img-src 'self'; style-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'",
@@ -46,7 +46,7 @@ const ASSET_HEADERS = { 'Cache-Control': 'public, max-age=604800, immutable' };
 const STYLESHEET = readFileSync(join(import.meta.dirname, 'report.css'), 'utf8');
 const ICON = readFileSync(join(import.meta.dirname, 'icon.svg'), 'utf8');
 const version = (text: string): string => createHash('sha256').update(text).digest('base64url').slice(0, 12);
-/** Relative to the page, so that the service may stand below a path of its host. */
+/** Relative to the page, so that the service can be served below any path of its host. */
 const ASSETS = {
   stylesheet: `assets/report.css?v=${version(STYLESHEET)}`,
   icon: `assets/icon.svg?v=${version(ICON)}`,
@@ -56,13 +56,13 @@ const ASSETS_FROM_ROOT = { stylesheet: `r/${ASSETS.stylesheet}`, icon: `r/${ASSE
 
 const WIDTH_STEP = 100;
 const Token = Type.String({ description: "The scan's report token." });
-/** Links get parameters appended on their way through mail and chat; they mean nothing here. */
+/** Mail and chat programs append parameters to links; they are ignored. */
 const appended = { additionalProperties: true, maxProperties: 100 };
 const AnyQuery = Type.Object({}, appended);
 const Renewal = Type.Object(
   {
     renew: Type.Optional(
-      Type.String({ description: '`no`: the page of a scan under way is not loaded again by itself.', maxLength: 100 }),
+      Type.String({ description: '`no`: the page of a scan in progress does not reload itself.', maxLength: 100 }),
     ),
   },
   appended,
@@ -73,7 +73,7 @@ const Width = Type.Object(
       Type.Integer({
         minimum: SCREENSHOT_WIDTH_MIN,
         maximum: SCREENSHOT_WIDTH_MAX,
-        description: 'Width in pixels to shrink the picture to; the next multiple of 100 is sent.',
+        description: 'Width in pixels, rounded up to a multiple of 100. A picture is never enlarged.',
       }),
     ),
   },
@@ -84,16 +84,16 @@ const pictureReplies = {
   304: { description: 'Not modified: the client has the current picture.' },
 };
 
-/** The page at the root, the login-free report of a scan, its pictures, and what pages are made with (spec 1, 5). Whoever knows the token may read. */
+/** The home page, the public report of a scan, its pictures, and the assets of the pages (spec 1, 5). The token alone gives access. */
 export function reportRoutes(sources: ReportSources): Route<Caller>[] {
   const shared = { method: 'GET', group: 'Reports', permission: 'none' } as const;
   return [
     route({
       ...shared,
       path: '/',
-      summary: 'What this is',
+      summary: 'Home page',
       query: AnyQuery,
-      replies: { 200: { description: 'A page for people.', content: 'text/html' } },
+      replies: { 200: { description: 'An HTML page.', content: 'text/html' } },
       handle: async () => page(200, homePage(await sources.findDemoReport(), sources.publicUrl, ASSETS_FROM_ROOT)),
     }),
     route({
@@ -161,7 +161,7 @@ async function answerPage(
   if (!scan) return page(404, missingReportPage(ASSETS));
   const [evidence, tagWords] = await Promise.all([sources.evidenceOf(scan), sources.tagWordsFor(scan)]);
   const report = buildReport(scan, evidence, tagWords);
-  const renews = mayRenew && isUnderWay(report);
+  const renews = mayRenew && isInProgress(report);
   const html = reportPage(report, ASSETS, renews);
   const renewal: Record<string, string> = renews ? { Refresh: String(RENEW_SECONDS) } : {};
   return conditional(headers, `"${version(html)}"`, page(200, html, renewal));
@@ -187,10 +187,10 @@ async function answerPicture(
   return { ...answer, headers: { ...answer.headers, 'X-Robots-Tag': 'noindex' } };
 }
 
-/** The next multiple of a hundred: a report's pictures come in twelve widths, so that nobody can ask for a thousand different ones. */
+/** Rounds up to a multiple of 100: only twelve widths of a picture can be requested, instead of a thousand. */
 const inSteps = (width: number): number => Math.ceil(width / WIDTH_STEP) * WIDTH_STEP;
 
-/** Tokens have 22 characters; anything much longer is not worth a question to the store. */
+/** Finds the scan with this token. Tokens have 22 characters; anything much longer is not looked up. */
 async function findScan(sources: ReportSources, token: string): Promise<ScanRecord | null> {
   return /^[A-Za-z0-9_-]{16,64}$/.test(token) ? sources.findByReportToken(token) : null;
 }

@@ -3,7 +3,7 @@ import type { Report, ReportCreative, ReportRequest } from './report.ts';
 import { showStatus } from './show-landings.ts';
 import { showUrl } from './show-url.ts';
 
-/** Wider than most creatives: what is smaller is sent as it was taken. */
+/** Requested width in pixels. Most creatives are narrower and are sent in their original size. */
 const PICTURE_WIDTH = 1_000;
 /** Characters of a request's URL that are shown: there are many requests. */
 const URL_MAX = 90;
@@ -16,7 +16,7 @@ export function showCreative({ token, creative, landings }: Report): Html | null
 }
 
 function showPicture(token: string, { picture, width, height }: ReportCreative): Html {
-  if (!picture) return html`<p class="no-shot">There is no picture of it</p>`;
+  if (!picture) return html`<p class="no-shot">There is no screenshot</p>`;
   const path = `${token}/creative-screenshot`;
   return html`<a class="creative-shot" href="${path}"><img src="${path}?w=${PICTURE_WIDTH}" width="${width}" height="${height}" alt="Screenshot of the creative"></a>`;
 }
@@ -24,15 +24,15 @@ function showPicture(token: string, { picture, width, height }: ReportCreative):
 const sizeWords = ({ width, height }: ReportCreative): string =>
   width === 0 ? 'nothing was rendered' : `${width} × ${height} pixels`;
 
-const interactiveWords = ({ width, interactive }: ReportCreative, leads: boolean): string => {
-  if (width === 0) return 'The tag loaded, and showed nothing that a visitor could see.';
-  if (!leads) return 'No click on it opened anything.';
+const interactiveWords = ({ width, interactive }: ReportCreative, hasLanding: boolean): string => {
+  if (width === 0) return 'The tag loaded, but showed nothing visible.';
+  if (!hasLanding) return 'No click on it opened anything.';
   return interactive
     ? 'Interactive: some of its buttons or links open nothing.'
-    : 'Its buttons and links open the landing, as far as they were tried.';
+    : 'All of its buttons and links that were tried open the landing.';
 };
 
-/** What the creative asked for, as a tree of who caused whom. */
+/** The requests of the creative, as trees by initiator. */
 export function showRequests({ creative }: Report): Html | null {
   if (!creative || creative.requests.length === 0) return null;
   const { requests, left_out } = creative;
@@ -41,7 +41,7 @@ export function showRequests({ creative }: Report): Html | null {
 }
 
 function showRequest({ url, type, status_code, requests }: ReportRequest): Html {
-  const address = url === '' ? html`<bdi class="url">the page that it stands on</bdi>` : showUrl(url, URL_MAX);
+  const address = url === '' ? html`<bdi class="url">the publisher page</bdi>` : showUrl(url, URL_MAX);
   const inner = requests.length > 0 && html`<ul class="branch">${requests.map(showRequest)}</ul>`;
   return html`<li>${address}<p class="meta"><span>${type}</span>${url !== '' && showStatus(status_code)}</p>${inner}</li>`;
 }

@@ -4,10 +4,10 @@ import type { Report } from './report.ts';
 import { showUrl } from './show-url.ts';
 import { durationWords, TARGETS, timeWords } from './words.ts';
 
-/** What was scanned, from where, with what, and when. */
+/** The target, country, device and times of the scan. */
 export function showFacts(report: Report): Html {
   const { target, country, device, created_at, timing, retries } = report;
-  const hidden = html`<span class="quiet">Its text is not part of a public report</span>`;
+  const hidden = html`<span class="quiet">Its text is not included in public reports</span>`;
   const text = target.url === null ? hidden : showUrl(target.url);
   return html`<dl class="facts card">${fact(TARGETS[target.kind], text, true)}${fact('Country', country)}
 ${fact('Device', device)}
@@ -20,17 +20,17 @@ const fact = (term: string, value: string | Html, wide = false): Html =>
 
 const showTime = (at: Date): Html => html`<time datetime="${at.toISOString()}">${timeWords(at)}</time>`;
 
-/** Where the traffic left; nothing before it did. */
+/** The requested and the actual exit; null before there is one. */
 export function showExit({ exit }: Report): Html | null {
   if (exit.length === 0) return null;
   const rows = exit.map(
-    ([what, asked, got]) =>
-      html`<tr><th scope="row">${what}</th><td><bdi>${asked}</bdi></td><td><bdi>${got}</bdi></td></tr>`,
+    ([property, requested, actual]) =>
+      html`<tr><th scope="row">${property}</th><td><bdi>${requested}</bdi></td><td><bdi>${actual}</bdi></td></tr>`,
   );
-  return html`<section class="card exit"><h2>Proxy exit</h2><table><thead><tr><td></td><th scope="col">Asked for</th><th scope="col">Got</th></tr></thead><tbody>${rows}</tbody></table></section>`;
+  return html`<section class="card exit"><h2>Proxy exit</h2><table><thead><tr><td></td><th scope="col">Requested</th><th scope="col">Actual</th></tr></thead><tbody>${rows}</tbody></table></section>`;
 }
 
-/** The classification of the landing; nothing if there is none. */
+/** The classification of the landing; null if there is none. */
 export function showClassification({ classification }: Report): Html | null {
   if (classification.length === 0) return null;
   const rows = classification.map(([kind, value]) => fact(kind, value, true));
@@ -48,12 +48,12 @@ export function showTiming({ timing }: Report): Html | null {
   return html`<section class="card timing"><h2>Time</h2><svg class="bar" width="100%" height="12" aria-hidden="true">${bars}</svg><ul>${legend}</ul></section>`;
 }
 
-/** Names, lengths and shares in percent, one after the other. */
+/** The parts of the time in order: name, duration, and start and share in percent. */
 function timingParts({ queued_ms, crawl_ms, checks_ms }: ScanTiming) {
   const parts = [
     { name: 'queued', ms: queued_ms },
     { name: 'crawl', ms: crawl_ms },
-    { name: 'checks', ms: checks_ms },
+    { name: 'analysis', ms: checks_ms },
   ];
   const total = Math.max(1, queued_ms + crawl_ms + checks_ms);
   let from = 0;

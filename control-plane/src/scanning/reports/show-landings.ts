@@ -4,45 +4,45 @@ import type { Report, ReportHop, ReportLanding } from './report.ts';
 import { showUrl } from './show-url.ts';
 import { durationWords, HOPS, statusWords } from './words.ts';
 
-/** Pixels that pictures are asked to be wide; they are shown at about half of that. */
+/** Requested width in pixels, about twice the width in which pictures are shown. */
 const PICTURE_WIDTH = 800;
 
-/** The page's own tab: what it looked like at the end; null where nothing was there to be seen. */
+/** The final screenshot of the page's own tab; null if no page was loaded. */
 export function showPicture(report: Report): Html | null {
   const page = subjectLanding(report.landings);
   if (!page || (!page.picture && page.title === '')) return null;
   return showFrame(page, `${report.token}/screenshot`, report.is_tall, page.title || UNTITLED);
 }
 
-/** How the browser got to the page. */
+/** The redirect chain of the page's own tab; null if it is empty. */
 export function showMainChain({ landings }: Report): Html | null {
   const chain = subjectLanding(landings)?.chain ?? [];
   if (chain.length === 0) return null;
   return html`<section class="card" id="chain"><h2>Redirect chain <span class="count">${chainWords(chain)}</span></h2>${showChain(chain)}</section>`;
 }
 
-/** Tabs that the page opened, side by side. */
+/** The tabs that the page opened, side by side; null if there are none. */
 export function showTabs(report: Report): Html | null {
   const tabs = openedLandings(report.landings);
   if (tabs.length === 0) return null;
   return html`<section class="card" id="tabs"><h2>Tabs that opened <span class="count">${tabs.length}</span></h2>${sideBySide(report, tabs)}</section>`;
 }
 
-/** The landings of an ad, side by side: where the click led, and what opened by itself. */
+/** The landings of an ad, side by side: those that a click opened and those that opened without one. */
 export function showLandings(report: Report): Html {
   const { landings } = report;
   const count = landings.length === 1 ? '1 tab' : `${landings.length} tabs`;
   if (landings.length === 0)
-    return html`<section class="card" id="landings"><h2>Where it leads</h2><p class="quiet">No tab opened.</p></section>`;
-  return html`<section class="card" id="landings"><h2>Where it leads <span class="count">${count}</span></h2>${sideBySide(report, landings)}</section>`;
+    return html`<section class="card" id="landings"><h2>Landings</h2><p class="quiet">No tab opened.</p></section>`;
+  return html`<section class="card" id="landings"><h2>Landings <span class="count">${count}</span></h2>${sideBySide(report, landings)}</section>`;
 }
 
-const UNTITLED = 'A page without a title';
+const UNTITLED = 'Untitled page';
 
 const sideBySide = ({ token, is_tall }: Report, tabs: readonly ReportLanding[]): Html =>
   html`<div class="side-by-side">${tabs.map((tab) => showTab(tab, `${token}/landings/${tab.ord}/screenshot`, is_tall))}</div>`;
 
-/** Findings name a tab by its ordinal. */
+/** A tab with its ordinal, by which findings refer to it. */
 function showTab(tab: ReportLanding, picture: string, isTall: boolean): Html {
   const status = tab.chain.at(-1)?.status_code ?? 0;
   const problem = status >= 400 && showStatus(status);
@@ -50,24 +50,24 @@ function showTab(tab: ReportLanding, picture: string, isTall: boolean): Html {
 <div class="where">${showUrl(tab.url)}</div><p class="meta"><span>landing ${tab.ord}</span>${problem}</p><details class="rest"><summary>Redirect chain: ${chainWords(tab.chain)}</summary>${showChain(tab.chain)}</details></article>`;
 }
 
-/** `picture` is a relative path of ours, so it may stand in an attribute; `caption` null: what is around it says what it is. */
+/** `picture` is a relative path made here, so that it is safe in an attribute; `caption` null: the caller shows the title. */
 function showFrame(
   { url, picture: has }: ReportLanding,
   picture: string,
   isTall: boolean,
   caption: string | null = null,
 ): Html {
-  const host = URL.parse(url)?.host || 'no address';
+  const host = URL.parse(url)?.host || 'no URL';
   const image = has
     ? html`<a class="shot${isTall && ' tall'}" href="${picture}"><img src="${picture}?w=${PICTURE_WIDTH}" alt="Full screenshot of ${host}" loading="lazy"></a>`
-    : html`<p class="no-shot">No picture could be taken</p>`;
+    : html`<p class="no-shot">There is no screenshot</p>`;
   return html`<figure class="window"><div class="bar-top" aria-hidden="true"><i></i><i></i><i></i><bdi>${host}</bdi></div>${image}${caption !== null && html`<figcaption><span class="clamped"><bdi>${caption}</bdi></span></figcaption>`}</figure>`;
 }
 
-/** Steps beyond these are folded away: a loop can have hundreds. */
+/** Further steps are collapsed: a redirect loop can have hundreds. */
 const SHOWN_MAX = 30;
 
-/** A redirect chain, drawn as one: each step with how it came about. */
+/** A redirect chain: each step with the kind of navigation that led to it. */
 export function showChain(chain: readonly ReportHop[]): Html {
   const hops = chain.map((hop, index) => showHop(hop, index, chain[index - 1] ?? null));
   const rest = hops.slice(SHOWN_MAX);
@@ -92,13 +92,13 @@ function showHop(hop: ReportHop, index: number, previous: ReportHop | null): Htm
 <p class="meta">${showStatus(hop.status_code)}${hop.content_type && html`<span>${hop.content_type}</span>`}<span>at ${durationWords(hop.at_ms)}</span></p></div></div></li>`;
 }
 
-/** An HTTP redirect is named by the code that the step before answered. */
+/** The kind of navigation; an HTTP redirect is named by the status code of the previous step. */
 function howWords({ kind }: ReportHop, previous: ReportHop): string {
   if (kind === 'http') return previous.status_code ? `HTTP ${previous.status_code}` : 'HTTP redirect';
   return kind === 'initial' ? 'opened' : HOPS[kind];
 }
 
-/** A status code with its name; `no answer` for 0. */
+/** A status code with its name; `no response` for 0. */
 export function showStatus(code: number): Html {
   const tone = code === 0 || code >= 400 ? 'bad' : code >= 300 ? 'moved' : 'good';
   return html`<span class="code ${tone}">${statusWords(code)}</span>`;

@@ -2,11 +2,11 @@ import { type Html, html } from './html.ts';
 import type { Report, ReportMatch, ReportTag } from './report.ts';
 import { breakable, folded, showUrl } from './show-url.ts';
 
-/** Details longer than this are folded. */
+/** Longer details are collapsed to their first characters. */
 const DETAIL_MAX = 240;
 const DETAIL_START = 160;
 
-/** The names of the findings as an overview: each once, with the number of its findings. */
+/** An overview of the findings: each name once, with the number of its findings. */
 export function showChips(tags: readonly ReportTag[]): Html | null {
   if (tags.length === 0) return null;
   return html`<ul class="chips">${bySlug(tags).map(showChip)}</ul>`;
@@ -17,7 +17,7 @@ function showChip(found: readonly ReportTag[]): Html {
   return html`<li class="chip ${severity}"><bdi>${name}</bdi>${found.length > 1 && `\u00a0×\u00a0${found.length}`}</li>`;
 }
 
-/** Every kind of finding with its meaning and where it was found. */
+/** The findings by name, each with its description and its occurrences. */
 export function showFindings({ tags }: Report): Html | null {
   if (tags.length === 0) return null;
   return html`<section class="card" id="findings"><h2>Findings</h2>${bySlug(tags).map(showFinding)}</section>`;
@@ -28,11 +28,11 @@ const bySlug = (tags: readonly ReportTag[]): ReportTag[][] => [...Map.groupBy(ta
 function showFinding(found: readonly ReportTag[]): Html {
   const { name, category, severity, description, slug } = found[0]!;
   return html`<article class="finding ${severity}"><h3><bdi>${name}</bdi> <span class="chip ${severity}">${severity}</span></h3>
-<p>${description}</p>${found.map(showPlace)}
+<p>${description}</p>${found.map(showOccurrence)}
 <p class="meta"><span>${category}</span><code>${slug}</code></p></article>`;
 }
 
-function showPlace({ detail, match, url }: ReportTag): Html {
+function showOccurrence({ detail, match, url }: ReportTag): Html {
   const where = url && html`<div class="where">${showUrl(url)}</div>`;
   return html`${detail && showDetail(detail)}${match && showMatch(match)}${where}`;
 }
@@ -46,9 +46,9 @@ function showDetail(detail: string): Html {
 const proseWithUrls = (text: string): Html =>
   html`${text.split(/(\s+)/).map((word) => (word.includes('://') ? breakable(word) : word))}`;
 
-/** Which rule found it and where, the hit marked in its surroundings. */
+/** The rule and where it matched, with the hit marked in the text around it. */
 function showMatch({ rule, where, before, hit, after }: ReportMatch): Html {
   const by = rule === '' ? 'A rule' : html`The rule <bdi>“${rule}”</bdi>`;
-  return html`<p class="match">${by} found it in ${where}:</p>
+  return html`<p class="match">${by} matched in ${where}:</p>
 <p class="detail"><bdi>${before}<mark>${hit}</mark>${after}</bdi></p>`;
 }

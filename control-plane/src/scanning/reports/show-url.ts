@@ -1,15 +1,15 @@
 import { type Html, html } from './html.ts';
 
-/** URLs longer than this are shortened in the middle of what is around the host. */
+/** Longer URLs are shortened before and after the host. */
 const SHOWN_MAX = 120;
-/** The least that is shown of what is before and after the host. */
+/** Characters that are shown at least of the parts before and after the host. */
 const PART_MAX = 40;
-/** How much of that is its end: a file's name, the last parameter. */
+/** How many of these are the end of the part, such as a file name or the last parameter. */
 const END_LENGTH = 24;
 
 /**
- * A URL as text, never as a link: what a report names may be hostile. The host stands out; one that has more than `max` characters is
- * shortened, and the whole of it one click away.
+ * A URL as text, never as a link, because it may be hostile. The host is highlighted. A URL of more than `max` characters is shortened;
+ * the reader can expand it.
  */
 export function showUrl(url: string, max = SHOWN_MAX): Html {
   const { before, host, after } = splitUrl(url);
@@ -26,15 +26,15 @@ const dim = (text: Html): Html => html`<span class="dim">${text}</span>`;
 const shortened = (text: string, max: number): string =>
   text.length <= max ? text : `${text.slice(0, max - END_LENGTH)}…${text.slice(-END_LENGTH)}`;
 
-/** The beginning of a text that is `length` characters long, and all of it one click away. */
+/** The beginning of a text of `length` characters, which the reader can expand. */
 export const folded = (short: Html, whole: Html, length: number): Html =>
   html`<details class="folded"><summary><bdi>${short}</bdi> <span class="more">all ${length} characters</span></summary><bdi class="whole">${whole}</bdi></details>`;
 
-/** A line may end after these signs and before an escaped byte; words stay whole as long as they fit into a line. */
+/** Allows line breaks after these characters and before an escaped byte, but not within words that fit into a line. */
 export const breakable = (text: string): Html =>
   html`${text.split(/(?<=[/?&=.,;_+~-])(?![/?&=.,;_+~-])|(?=%)/).map((part, at) => (at === 0 ? part : html`<wbr>${part}`))}`;
 
-/** The parts around the host that a browser would really visit; a text that is no http(s) URL is all `before`. */
+/** Splits a URL around the host that a browser would visit; a text that is not an http(s) URL is all `before`. */
 export function splitUrl(url: string): { before: string; host: string; after: string } {
   const parsed = URL.parse(url);
   const whole = { before: url, host: '', after: '' };

@@ -4,7 +4,7 @@ import { showStatus } from './show-landings.ts';
 import { showUrl } from './show-url.ts';
 import { durationWords, SHOWN, VAST_ERRORS, VAST_OUTCOMES } from './words.ts';
 
-/** Trackers beyond these are folded away. */
+/** Further trackers are collapsed. */
 const SHOWN_MAX = 40;
 const PICTURE_WIDTH = 800;
 /** Characters of a tracker's URL that are shown: there are many trackers. */
@@ -24,7 +24,7 @@ export function showVideo({ token, vast }: Report): Html | null {
   const facts = [version && `VAST ${version}`, ad_system].filter(Boolean).join(', ');
   const frame = picture
     ? html`<a class="frame" href="${token}/creative-screenshot"><img src="${token}/creative-screenshot?w=${PICTURE_WIDTH}" alt="A frame of the video"></a>`
-    : html`<p class="no-shot">No frame could be taken</p>`;
+    : html`<p class="no-shot">There is no screenshot</p>`;
   return html`<section class="card" id="video"><h2>Video <span class="count"><bdi>${facts}</bdi></span></h2>${frame}${shown}${showMore(ads_left_out)}</section>`;
 }
 
@@ -36,7 +36,7 @@ function showAd(ad: ReportVideoAd, name: string | false): Html {
     size || null,
   ].filter((word) => word !== null);
   const error = error_code !== null && html`<span class="code bad">${errorWords(error_code)}</span>`;
-  return html`<article class="ad"><h3 class="clamped"><bdi>${title || 'An ad without a title'}</bdi></h3>
+  return html`<article class="ad"><h3 class="clamped"><bdi>${title || 'Untitled ad'}</bdi></h3>
 <p class="meta">${name && html`<span>${name}</span>`}<span>${SHOWN[shown]}</span>${times.map((time) => html`<span>${time}</span>`)}${error}</p>${media_url && html`<div class="where">${showUrl(media_url)}</div>`}</article>`;
 }
 
@@ -55,7 +55,7 @@ function showCompanions(token: string, { companions }: ReportVast): Html | null 
 const showMore = (leftOut: number): Html | false =>
   leftOut > 0 && html`<p class="quiet">and ${leftOut} more that are not listed</p>`;
 
-/** Each document one step deeper than the wrapper that led to it. */
+/** The documents in order, each indented one level deeper than its wrapper. */
 function showWrappers({ wrappers, wrappers_left_out }: ReportVast): Html | null {
   if (wrappers.length === 0) return null;
   const count = wrappers.length === 1 ? 'no wrapper' : `${wrappers.length} documents`;
@@ -68,12 +68,12 @@ function showWrapper(
 ): Html {
   const words = [ad_system, version && `VAST ${version}`, elapsed_ms > 0 && durationWords(elapsed_ms)].filter(Boolean);
   const code = status_code > 0 && showStatus(status_code);
-  const address = url === '' ? html`<bdi class="url">the document that was sent</bdi>` : showUrl(url);
+  const address = url === '' ? html`<bdi class="url">the document in the request</bdi>` : showUrl(url);
   return html`<li class="wrapper depth-${Math.min(depth, 5)}"><span class="number">${index + 1}</span><div class="step">${address}
 <p class="meta">${code}<span class="code ${outcome === 'ads' ? 'good' : 'bad'}">${VAST_OUTCOMES[outcome]}</span>${words.map((word) => html`<span><bdi>${word}</bdi></span>`)}</p></div></li>`;
 }
 
-/** Declared against fired, in the order of firing; what was not due comes last. Of several ads, each tracker names its own. */
+/** All declared trackers in the order in which they fired; those that were not due are last. With several ads, each tracker names its ad. */
 function showTrackers({ ads, trackers: declared, trackers_left_out }: ReportVast): Html | null {
   if (declared.length === 0) return null;
   const trackers = ads.length > 1 ? declared : declared.map((tracker) => ({ ...tracker, ad: null }));
@@ -107,7 +107,7 @@ function showIdle(tracker: ReportTracker): Html {
   return html`<li class="idle"><b>${eventWords(event, offset)}</b><p class="meta">${showOrigin(tracker)}</p><div class="where">${showUrl(url, URL_MAX)}</div></li>`;
 }
 
-/** The ad that a tracker belongs to, and the document that declares it, as they are numbered above. */
+/** The numbers of a tracker's ad and of the document that declares it. */
 const showOrigin = ({ ad, wrapper }: ReportTracker): Html =>
   html`${ad !== null && html`<span>ad ${ad + 1}</span>`}<span>document ${wrapper + 1}</span>`;
 

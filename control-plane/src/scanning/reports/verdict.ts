@@ -4,7 +4,7 @@ import type { Severity } from '../../reference/tags/system-tag.ts';
 import type { Report } from './report.ts';
 import { failureWords, statusWords } from './words.ts';
 
-/** What a report says first. `tone` chooses colour and sign, `busy`: it is not over yet. */
+/** The summary at the top of a report. `tone` selects its colour and icon; `busy`: the scan has not ended. */
 export type Verdict = { tone: 'busy' | 'clean' | 'failed' | 'cancelled' | Severity; title: string; text: string };
 
 export function verdictOf(report: Report): Verdict {
@@ -15,62 +15,60 @@ export function verdictOf(report: Report): Verdict {
       return { tone: 'busy', title: 'Loading the target', text: 'A browser is visiting the target right now.' };
     case 'crawled':
     case 'checking':
-      return { tone: 'busy', title: 'Checking what was seen', text: 'The target was loaded. Its checks are running.' };
+      return { tone: 'busy', title: 'Analysing the capture', text: 'The target was loaded. Its analysis is running.' };
     case 'rechecking':
       return {
         tone: 'busy',
-        title: 'Checking again',
-        text: 'The checks run again over what was captured. Tags appear when they are done.',
+        title: 'Analysing again',
+        text: 'The captured evidence is being analysed again. The findings appear at the end.',
       };
     case 'failed':
       return { tone: 'failed', title: 'The scan failed', text: failureWords(report.error) };
     case 'cancelled':
-      return { tone: 'cancelled', title: 'The scan was cancelled', text: 'It was called off before it began.' };
+      return { tone: 'cancelled', title: 'The scan was cancelled', text: 'It was cancelled before it started.' };
     case 'completed':
-      return foundWords(report, 'All checks were made.');
+      return foundWords(report, 'The analysis is complete.');
     case 'partial':
-      return foundWords(report, `This is not the whole picture: ${missingWords(report.error)}`);
+      return foundWords(report, missingWords(report.error));
   }
 }
 
-/** Whether the page should reload itself. */
-export const isUnderWay = (report: Report): boolean => !isFinal(report.status);
+/** Whether the scan is in progress, so that its page should reload itself. */
+export const isInProgress = (report: Report): boolean => !isFinal(report.status);
 
-function foundWords({ tags, ...seen }: Report, checked: string): Verdict {
+function foundWords({ tags, ...seen }: Report, analysis: string): Verdict {
   const [worstTag] = tags;
-  const failed = errorAnswered(seen);
-  const made = failed === 0 ? checked : `The page answered ${statusWords(failed)}. ${checked}`;
-  if (!worstTag) return { tone: failed === 0 ? 'clean' : 'low', title: 'No findings', text: made };
+  const failed = errorStatusOf(seen);
+  const state = failed === 0 ? analysis : `The page returned ${statusWords(failed)}. ${analysis}`;
+  if (!worstTag) return { tone: failed === 0 ? 'clean' : 'low', title: 'No findings', text: state };
   const title = tags.length === 1 ? '1 finding' : `${tags.length} findings`;
   const worst =
-    tags.length === 1
-      ? `It is of ${worstTag.severity} severity.`
-      : `The most severe is of ${worstTag.severity} severity.`;
-  return { tone: worstTag.severity, title, text: `${worst} ${made}` };
+    tags.length === 1 ? `Its severity is ${worstTag.severity}.` : `The highest severity is ${worstTag.severity}.`;
+  return { tone: worstTag.severity, title, text: `${worst} ${state}` };
 }
 
-/** The HTTP status of a page that answered with an error, which is seldom what was to be checked; 0 = it did not, or the target is a tag. */
-function errorAnswered({ target, landings }: Pick<Report, 'target' | 'landings'>): number {
+/** The HTTP error status that a page returned instead of its content; 0: it returned none, or the target is a tag. */
+function errorStatusOf({ target, landings }: Pick<Report, 'target' | 'landings'>): number {
   const status = target.kind === 'url' ? (subjectLanding(landings)?.chain.at(-1)?.status_code ?? 0) : 0;
   return status >= 400 ? status : 0;
 }
 
-/** `checks: a, b` names what is missing. */
+/** What a partial scan lacks, from its error `checks: a, b`. */
 const missingWords = (error: string): string => {
   const names = error.replace(/^checks: /, '').split(', ');
   const missing = names.map((name) => MISSING[name] ?? name).join(', ');
-  return missing === '' ? 'one judgement is missing.' : `judgements are missing (${missing}).`;
+  return missing === '' ? 'The analysis is incomplete.' : `The analysis is incomplete. Missing: ${missing}.`;
 };
 
-/** Judgements whose names are not words of their own. */
+/** Descriptions of the missing parts whose names do not explain themselves. */
 const MISSING: Record<string, string> = {
   ai_verdict: 'the verdict of the AI model',
-  evidence: 'all, as what was captured is gone',
-  rules: 'those of the detection rules',
-  INTERRUPTED: 'all, as the checks were interrupted again and again',
+  evidence: 'all results, because the captured evidence was removed',
+  rules: 'the detection rules',
+  INTERRUPTED: 'all results, because the analysis was interrupted repeatedly',
 };
 
 const waitingWords = (retries: number): string =>
   retries === 0
-    ? 'The scan is queued and begins as soon as a browser is free.'
-    : `An attempt failed for a passing reason. Attempt ${retries + 1} begins shortly.`;
+    ? 'The scan is queued and starts as soon as a browser is free.'
+    : `An attempt failed and is repeated. Attempt ${retries + 1} starts shortly.`;

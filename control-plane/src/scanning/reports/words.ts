@@ -13,16 +13,16 @@ export const TARGETS: Record<TargetKind, string> = { url: 'Page', ad_tag: 'Ad ta
 export const STATUSES: Record<ScanStatus, string> = {
   pending: 'waiting',
   running: 'running',
-  crawled: 'checking',
-  checking: 'checking',
-  rechecking: 'checking again',
+  crawled: 'analysing',
+  checking: 'analysing',
+  rechecking: 'analysing again',
   completed: 'completed',
-  partial: 'partly checked',
+  partial: 'partly analysed',
   failed: 'failed',
   cancelled: 'cancelled',
 };
 
-/** How a step of a chain came about; an `http` one is named by the status code that caused it. */
+/** The kinds of navigation that lead to a hop; an `http` redirect is named by its status code. */
 export const HOPS: Record<Exclude<HopKind, 'initial' | 'http'>, string> = {
   meta_refresh: 'meta refresh',
   refresh_header: 'refresh header',
@@ -33,17 +33,17 @@ export const HOPS: Record<Exclude<HopKind, 'initial' | 'http'>, string> = {
   other: 'navigation',
 };
 
-/** What became of a document of a video ad tag. */
+/** The outcome of each document of a video ad tag. */
 export const VAST_OUTCOMES: Record<VastOutcome, string> = {
   ads: 'has an ad',
   no_ad: 'has no ad',
   invalid: 'is not a VAST document',
   too_large: `is larger than ${VAST_LENGTH_MAX.toLocaleString('en')} characters`,
   refused: 'was refused by its server',
-  unanswered: 'did not come: no answer',
-  loop: 'leads in a circle',
-  limit: 'was not asked for: too many wrappers',
-  not_followed: 'is a wrapper, where the one before allows none',
+  unanswered: 'was not loaded: no response',
+  loop: 'repeats an earlier wrapper',
+  limit: 'was not requested: too many wrappers',
+  not_followed: 'is a wrapper, which the previous wrapper does not allow',
 };
 
 /** How a video ad was shown. */
@@ -54,56 +54,55 @@ export const SHOWN: Record<PlayedAd['shown'], string> = {
   nothing: 'not shown',
 };
 
-/** Error codes of a player (VAST 4.3, 2.3.6.3), as they may stand beside an ad. */
+/** The error codes that a player can report for an ad (VAST 4.3, 2.3.6.3). */
 export const VAST_ERRORS: Record<number, string> = {
-  101: 'the ad has nothing that a player can show',
+  101: 'the ad has nothing that the player can show',
   401: 'the video file was not found',
   402: 'the video file did not arrive in time',
-  403: 'no video file is of a type that the device plays',
+  403: 'no video file has a type that the device supports',
   405: 'the video file cannot be displayed',
   502: 'the overlay could not be loaded',
-  503: 'no overlay is of a type that the device shows',
+  503: 'no overlay has a type that the device supports',
   602: 'a required companion cannot be shown',
   901: 'the script of the ad failed',
 };
 
 const FAILURES: Record<FailureCode, string> = {
-  'proxy: NODE_NOT_FOUND':
-    'No exit matches the place that was asked for, so the target could not be visited from there.',
+  'proxy: NODE_NOT_FOUND': 'There is no exit in the requested place, so the target could not be visited from there.',
   'proxy: ACCOUNT_REFUSED': 'The exit provider refused the account, so the target was never reached.',
-  'proxy: NODE_BUSY': 'All exits in that place were busy.',
-  'proxy: UPSTREAM_FAILED': 'The exit broke down on the way to the target.',
-  'proxy: RATE_LIMITED': 'The exit provider asked to slow down.',
-  'navigation: TIMEOUT': 'The target did not answer in time.',
-  'navigation: CONNECTION_FAILED': 'The target refused the connection, or cut it.',
-  'navigation: DNS': 'The name of the target could not be resolved.',
-  'navigation: TLS': 'No encrypted connection to the target could be made.',
-  'navigation: BLOCKED_URL': 'The address is one that scans do not visit, such as that of a private network.',
-  'navigation: TOO_MANY_REDIRECTS': 'The target went on redirecting and never arrived anywhere.',
-  'navigation: DOWNLOAD': 'The target is a file that wants to be downloaded, not a page.',
-  'navigation: NO_CONTENT': 'The target answered that it has nothing to show.',
-  'ad_tag: INVALID': 'The ad tag holds nothing that a browser could show.',
-  'vast: INVALID': 'The video ad tag is not a VAST document, or too large a one.',
-  'vast: NO_AD': 'The video ad tag has no ad, or leads to none.',
-  'vast: WRAPPER_LIMIT': 'The video ad tag leads from wrapper to wrapper, more than five, or in a circle.',
-  'vast: WRAPPER_UNREACHABLE': 'A wrapper of the video ad tag leads to a document that its server does not give.',
-  'vast: WRAPPER_UNANSWERED': 'A wrapper of the video ad tag leads to a server that did not answer.',
+  'proxy: NODE_BUSY': 'All exits in the requested place were busy.',
+  'proxy: UPSTREAM_FAILED': 'The connection through the exit failed.',
+  'proxy: RATE_LIMITED': 'The exit provider limited the request rate.',
+  'navigation: TIMEOUT': 'The target did not respond in time.',
+  'navigation: CONNECTION_FAILED': 'The target refused or closed the connection.',
+  'navigation: DNS': 'The host name of the target could not be resolved.',
+  'navigation: TLS': 'An encrypted connection to the target could not be established.',
+  'navigation: BLOCKED_URL': 'Scans do not visit this address, for example because it is in a private network.',
+  'navigation: TOO_MANY_REDIRECTS': 'The target redirected too many times.',
+  'navigation: DOWNLOAD': 'The target is a file download, not a page.',
+  'navigation: NO_CONTENT': 'The target returned no content.',
+  'ad_tag: INVALID': 'The ad tag contains nothing that a browser can show.',
+  'vast: INVALID': 'The video ad tag is not a VAST document, or the document is too large.',
+  'vast: NO_AD': 'Neither the video ad tag nor its wrappers contain an ad.',
+  'vast: WRAPPER_LIMIT': 'The video ad tag has a chain of more than five wrappers, or its wrappers form a loop.',
+  'vast: WRAPPER_UNREACHABLE': 'A wrapper of the video ad tag refers to a document that its server did not return.',
+  'vast: WRAPPER_UNANSWERED': 'A wrapper of the video ad tag refers to a server that did not respond.',
   'browser: CRASHED': 'The page crashed the browser.',
-  'browser: OUT_OF_MEMORY': 'The page used up all the memory that it may have.',
+  'browser: OUT_OF_MEMORY': 'The page exceeded its memory limit.',
   'browser: TIMEOUT': 'The page kept the browser so busy that the scan could not be finished.',
   'node: LOST': 'The machine that ran this scan was lost. This is our failure, not that of the target.',
   'internal: ERROR': 'Something went wrong on our side. This is our failure, not that of the target.',
 };
 
-/** What a failure code means, for people. */
+/** A sentence that explains a failure code. */
 export function failureWords(error: string): string {
   const code = FAILURE_CODES.find((known) => known === error);
   return code ? FAILURES[code] : 'The scan could not be finished.';
 }
 
-/** `404 Not Found`; `no answer` for 0. */
+/** `404 Not Found`; `no response` for 0. */
 export const statusWords = (code: number): string =>
-  code === 0 ? 'no answer' : `${code} ${STATUS_CODES[code] ?? ''}`.trim();
+  code === 0 ? 'no response' : `${code} ${STATUS_CODES[code] ?? ''}`.trim();
 
 const regions = new Intl.DisplayNames('en', { type: 'region', fallback: 'code' });
 
@@ -121,7 +120,7 @@ export function durationWords(ms: number): string {
 
 const times = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'short', timeZone: 'UTC' });
 
-/** A moment such as `21 Nov 2025, 20:07 UTC`. */
+/** A date and time such as `21 Nov 2025, 20:07 UTC`. */
 export const timeWords = (at: Date): string => `${times.format(at)} UTC`;
 
 /** `43 bytes`, `12 KB`, `3.4 MB`. */

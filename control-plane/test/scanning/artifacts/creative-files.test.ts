@@ -31,7 +31,7 @@ describe('the files of a creative', () => {
     scanId = await scanWithVideo('video/webm');
   });
 
-  /** A scan of ours with a video and a VAST document, and no markup. `type`: what the video's server said that it is. */
+  /** Stores a scan with a video and a VAST document, but no HTML. `type`: the type that the video's server sent. */
   async function scanWithVideo(type: string): Promise<string> {
     const id = newId();
     const files = ['creative-video', 'vast.xml'].map((name) => ({ name, bytes: VIDEO, content_type: type }));
@@ -46,31 +46,31 @@ describe('the files of a creative', () => {
     const answer = await fetch(`http://127.0.0.1:${api.port}/api/v1/scans/${scanId}/${path}`, {
       headers: { authorization: `Bearer ${key}`, ...headers },
     });
-    const { status, headers: told } = answer;
-    return { status, told: (name: string) => told.get(name), bytes: Buffer.from(await answer.arrayBuffer()) };
+    const { status, headers: received } = answer;
+    return { status, header: (name: string) => received.get(name), bytes: Buffer.from(await answer.arrayBuffer()) };
   };
 
-  test('§4.3.5 a video has the type that its server sent, a VAST document is XML, and neither runs as a page', async () => {
+  test('§4.3.5 a video is served with the type that its server sent, a VAST document as XML, and neither can be rendered as a page', async () => {
     const video = await fetchFile('creative-video');
-    assert.deepEqual([video.status, video.told('content-type')], [200, 'video/webm']);
+    assert.deepEqual([video.status, video.header('content-type')], [200, 'video/webm']);
     assert.ok(video.bytes.equals(VIDEO));
     const xml = await fetchFile('vast-xml');
-    assert.equal(xml.told('content-type'), 'application/xml; charset=utf-8');
-    for (const { told } of [video, xml]) {
-      assert.equal(told('x-content-type-options'), 'nosniff');
-      assert.equal(told('content-security-policy'), "default-src 'none'; sandbox");
-      assert.equal(told('accept-ranges'), 'bytes');
-      assert.equal(told('content-length'), '1000');
+    assert.equal(xml.header('content-type'), 'application/xml; charset=utf-8');
+    for (const { header } of [video, xml]) {
+      assert.equal(header('x-content-type-options'), 'nosniff');
+      assert.equal(header('content-security-policy'), "default-src 'none'; sandbox");
+      assert.equal(header('accept-ranges'), 'bytes');
+      assert.equal(header('content-length'), '1000');
     }
   });
 
-  test('§4.3.5 what claims to be a page is sent as mere bytes', async () => {
+  test('§4.3.5 a video whose server sent a type other than audio or video is served as application/octet-stream', async () => {
     for (const claimed of ['text/html', 'video/mp4; x="\r\nX-Evil: 1', 'image/svg+xml', '', 'video/'])
       await withType(claimed, async () => {
-        assert.equal((await fetchFile('creative-video')).told('content-type'), 'application/octet-stream', claimed);
+        assert.equal((await fetchFile('creative-video')).header('content-type'), 'application/octet-stream', claimed);
       });
     await withType('Video/MP4', async () => {
-      assert.equal((await fetchFile('creative-video')).told('content-type'), 'video/mp4');
+      assert.equal((await fetchFile('creative-video')).header('content-type'), 'video/mp4');
     });
   });
 
@@ -81,28 +81,28 @@ describe('the files of a creative', () => {
     scanId = before;
   }
 
-  test('§4.3.6 a range is answered with that part alone, and one that is no part of this file with all of it', async () => {
+  test('§4.3.6 a range is answered with that part of the file, and one for another version with the whole file', async () => {
     const part = await fetchFile('creative-video', { range: 'bytes=100-199' });
     assert.deepEqual(
-      [part.status, part.told('content-range'), part.told('content-length')],
+      [part.status, part.header('content-range'), part.header('content-length')],
       [206, 'bytes 100-199/1000', '100'],
     );
     assert.ok(part.bytes.equals(VIDEO.subarray(100, 200)));
     const tail = await fetchFile('creative-video', { range: 'bytes=-10' });
     assert.ok(tail.bytes.equals(VIDEO.subarray(990)));
-    const etag = part.told('etag') ?? '';
+    const etag = part.header('etag') ?? '';
     assert.equal((await fetchFile('creative-video', { range: 'bytes=0-0', 'if-range': etag })).status, 206);
     assert.equal((await fetchFile('creative-video', { range: 'bytes=0-0', 'if-range': '"another"' })).status, 200);
     assert.equal((await fetchFile('creative-video', { range: 'bytes=0-0,5-9' })).status, 200);
     const beyond = await fetchFile('creative-video', { range: 'bytes=1000-' });
-    assert.deepEqual([beyond.status, beyond.told('content-range')], [416, 'bytes */1000']);
+    assert.deepEqual([beyond.status, beyond.header('content-range')], [416, 'bytes */1000']);
     assert.equal(JSON.parse(beyond.bytes.toString()).code, 'range_not_satisfiable');
   });
 
-  test('§4.3.6 §4.3.2 304 for the client that has it, 404 for what a scan does not have', async () => {
+  test('§4.3.6 §4.3.2 a file gives 304 to a client that has it, and 404 if the scan has none', async () => {
     streams = [];
-    const { told } = await fetchFile('creative-video');
-    assert.equal((await fetchFile('creative-video', { 'if-none-match': told('etag') ?? '' })).status, 304);
+    const { header } = await fetchFile('creative-video');
+    assert.equal((await fetchFile('creative-video', { 'if-none-match': header('etag') ?? '' })).status, 304);
     assert.equal((await api.call('HEAD', `/api/v1/scans/${scanId}/creative-video`)).status, 200);
     assert.equal((await fetchFile('creative-html')).status, 404);
     assert.equal((await fetchFile('creative-video', {}, KEYS.theirs)).status, 404);
@@ -110,7 +110,7 @@ describe('the files of a creative', () => {
     await until('no file to be open', () => streams.every(({ destroyed }) => destroyed));
   });
 
-  test('§4.3.1 a client that goes away ends the reading', async () => {
+  test('§4.3.1 a file is no longer read when the client disconnects', async () => {
     const { get } = api.objects;
     const endless = new Readable({
       read() {
@@ -135,7 +135,7 @@ describe('the files of a creative', () => {
   });
 });
 
-test('§4.3.6 a range is read as RFC 9110 says', () => {
+test('§4.3.6 the Range header is parsed as RFC 9110 specifies', () => {
   const cases: [string | undefined, ReturnType<typeof byteRange>][] = [
     [undefined, 'whole'],
     ['bytes=0-', { start: 0, end: 99 }],
@@ -159,7 +159,7 @@ test('§4.3.6 a range is read as RFC 9110 says', () => {
   assert.equal(byteRange('bytes=-1', 0), 'none');
 });
 
-test('a part of a stored object is read without the rest', async () => {
+test('a part of a stored object is read without the rest of it', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'adsweep-ranges-'));
   const objects = await openDiskObjects(folder);
   await objects.put('scans/a/1/video', VIDEO);

@@ -7,11 +7,11 @@ import { BoundedQueue, PictureCache, PicturePool, QueueFull } from '../../../src
 const never = new AbortController().signal;
 const wide = (width: number | null) => ({ width, isWhole: false });
 
-describe('pictures in another width', () => {
+describe('the picture pool', () => {
   const pool = new PicturePool();
   after(() => pool.close());
 
-  test('are made in a process of their own, and kept', async () => {
+  test('resizes pictures in a process of its own and caches the results', async () => {
     const stored = await sharp({ create: { width: 400, height: 300, channels: 3, background: 'red' } })
       .webp()
       .toBuffer();
@@ -31,7 +31,7 @@ describe('pictures in another width', () => {
     assert.equal(opened, 2);
   });
 
-  test('that cannot be read are an error, and the next one is served', async () => {
+  test('rejects a picture that it cannot decode, and then serves the next one', async () => {
     const broken = { sha256: 'b', width: 400, height: 300, open: () => Readable.from([Buffer.from('RIFF....WEBP')]) };
     await assert.rejects(pool.resize(broken, wide(200), never), /could not be resized/);
     await assert.rejects(pool.resize(broken, wide(200), never), /could not be resized/);
@@ -39,7 +39,7 @@ describe('pictures in another width', () => {
 });
 
 describe('a bounded queue', () => {
-  test('runs two at once, lets one wait, refuses the next, and goes on', async () => {
+  test('runs two tasks at once, lets one wait, refuses the next, and then continues', async () => {
     const queue = new BoundedQueue(2, 1);
     const ends: (() => void)[] = [];
     const begun: number[] = [];
@@ -59,12 +59,12 @@ describe('a bounded queue', () => {
     assert.equal(await queue.run(async () => 5, never), 5);
   });
 
-  test('gives the place of who goes away to the next', async () => {
+  test('removes an aborted task, so that another one can wait', async () => {
     const queue = new BoundedQueue(1, 1);
     const { promise, resolve } = Promise.withResolvers<void>();
     const first = queue.run(() => promise, never);
     const leaving = new AbortController();
-    const left = queue.run(async () => assert.fail('it went away'), leaving.signal);
+    const left = queue.run(async () => assert.fail('an aborted task was run'), leaving.signal);
     leaving.abort(new Error('gone'));
     await assert.rejects(left, /gone/);
     const next = queue.run(async () => 'served', never);
@@ -74,7 +74,7 @@ describe('a bounded queue', () => {
   });
 });
 
-test('the cache keeps what was asked for last, up to its bytes', () => {
+test('the picture cache keeps the most recently used pictures, up to its limit in bytes', () => {
   const cache = new PictureCache(10);
   cache.set('a', Buffer.alloc(4));
   cache.set('b', Buffer.alloc(4));

@@ -9,7 +9,7 @@ import { captureOf, sampleLandings } from '../../support/running-farm.ts';
 import { sampleScan } from '../../support/sample-scan.ts';
 import { storeCapture } from '../../support/store-capture.ts';
 
-/** A picture: the upper half red, the lower half blue. */
+/** A picture whose upper half is red and whose lower half is blue. */
 async function picture(width: number, height: number, format: 'webp' | 'jpeg'): Promise<Buffer> {
   const half = await sharp({ create: { width, height: Math.ceil(height / 2), channels: 3, background: 'red' } })
     .png()
@@ -32,7 +32,7 @@ describe('§4.3.3 screenshots', () => {
   });
   after(() => api.stop());
 
-  /** From now on the scan has this picture at its landings 0 and 1, and `creative`, a JPEG, as that of its creative. */
+  /** Stores this picture as the screenshot of landings 0 and 1, and the JPEG `creative` as that of the creative. */
   async function show(width: number, height: number, format: 'webp' | 'jpeg' = 'webp', creative?: Buffer) {
     scanId = newId();
     stored = await picture(width, height, format);
@@ -45,7 +45,7 @@ describe('§4.3.3 screenshots', () => {
     await api.scans.insertUnlessExists(sampleScan(ours));
   }
 
-  /** Keeps every stream that is opened from now on. */
+  /** Records every stream that is opened from now on. */
   function watchStreams(): void {
     const { get } = api.objects;
     api.objects.get = async (...of) => {
@@ -67,7 +67,7 @@ describe('§4.3.3 screenshots', () => {
     return [format, width, height];
   };
 
-  test('are WebP in every size, also where they are stored as JPEG', async () => {
+  test('are served as WebP in every size, also if they are stored as JPEG', async () => {
     await show(800, 4000, 'jpeg');
     const { answer } = await fetchPicture('screenshot');
     assert.equal(answer.headers.get('content-type'), 'image/webp');
@@ -81,7 +81,7 @@ describe('§4.3.3 screenshots', () => {
     await show(800, 4000);
   });
 
-  test('without w a stored WebP picture is streamed as it is', async () => {
+  test('a stored WebP picture is streamed unchanged if the request has no w', async () => {
     const { answer, bytes } = await fetchPicture('screenshot');
     assert.equal(answer.status, 200);
     assert.equal(answer.headers.get('content-type'), 'image/webp');
@@ -91,7 +91,7 @@ describe('§4.3.3 screenshots', () => {
     assert.ok(bytes.equals(stored));
   });
 
-  test('§4.3.3 §4.3.4 w resizes, and crops at the foot above 2.5 times the width', async () => {
+  test('§4.3.3 §4.3.4 w resizes a screenshot and crops it at the bottom to 2.5 times its width', async () => {
     assert.deepEqual(await sizeOf('screenshot?w=400'), ['webp', 400, 1000]);
     const { bytes } = await fetchPicture('screenshot?w=100');
     const { data, info } = await sharp(bytes).raw().toBuffer({ resolveWithObject: true });
@@ -108,7 +108,7 @@ describe('§4.3.3 screenshots', () => {
     await show(800, 4000);
   });
 
-  test('§4.3.3 §8.1 w is a whole number from 100 to 1200', async () => {
+  test('§4.3.3 §8.1 w must be an integer from 100 to 1200', async () => {
     for (const [w, type] of [
       ['99', 'greater_than_equal'],
       ['1201', 'less_than_equal'],
@@ -120,14 +120,14 @@ describe('§4.3.3 screenshots', () => {
       assert.deepEqual(itemsOf(await api.get(`/api/v1/scans/s/screenshot?w=${w}`)), [`query.w ${type}`], w);
   });
 
-  test('§4.3.4 a resized creative is never cut', async () => {
+  test('§4.3.4 a resized creative is not cropped', async () => {
     await show(800, 4000, 'webp', await picture(800, 4000, 'jpeg'));
     assert.deepEqual(await sizeOf('creative-screenshot?w=400'), ['webp', 400, 2000]);
     assert.deepEqual(await sizeOf('creative-screenshot?w=1200'), ['webp', 800, 4000]);
     await show(800, 4000);
   });
 
-  test('§4.3.5 the markup of a creative is plain text that no browser sniffs', async () => {
+  test('§4.3.5 the HTML of a creative is served as plain text, and browsers must not sniff its type', async () => {
     const markup = Buffer.from('<script>alert(1)</script>');
     const picturesOnly = scanId;
     scanId = newId();
@@ -145,7 +145,7 @@ describe('§4.3.3 screenshots', () => {
     assert.equal((await fetchPicture('creative-html')).answer.status, 404);
   });
 
-  test('§4.3.2 a landing is found by its ordinal; what is not there gives 404', async () => {
+  test('§4.3.2 the screenshot of a landing is found by its ordinal; one that does not exist gives 404', async () => {
     assert.deepEqual(await sizeOf('landings/1/screenshot?w=200'), ['webp', 200, 500]);
     const landings = [2, 999, 1_000, 999_999_999_999_999].map((ord) => `landings/${ord}/screenshot`);
     for (const path of [...landings, 'creative-screenshot', 'vast-xml'])
@@ -155,7 +155,7 @@ describe('§4.3.3 screenshots', () => {
     ]);
   });
 
-  test('the ETag answers 304, differs by width, and leaves no file open', async () => {
+  test('an ETag differs by width and, if it matches, gives 304 and leaves no file open', async () => {
     const tags = await Promise.all(
       ['screenshot', 'screenshot?w=400', 'screenshot?w=200'].map(async (path) => {
         const { answer } = await fetchPicture(path);
@@ -175,7 +175,7 @@ describe('§4.3.3 screenshots', () => {
     );
   });
 
-  test('HEAD answers without the picture and leaves no file open', async () => {
+  test('HEAD is answered without the picture and leaves no file open', async () => {
     streams = [];
     const answer = await api.call('HEAD', `/api/v1/scans/${scanId}/screenshot`);
     assert.equal(answer.status, 200);
@@ -203,7 +203,7 @@ describe('§4.3.3 screenshots', () => {
     api.objects.get = get;
   });
 
-  test('sizes follow from the original alone', () => {
+  test('the size of a resized screenshot is calculated from that of the original', () => {
     assert.deepEqual(resizedSize({ width: 1920, height: 945 }, { width: 400, isWhole: false }), {
       width: 400,
       height: 197,

@@ -14,7 +14,7 @@ import { startSweeping, unrecordedSweep } from '../../../src/scanning/artifacts/
 
 const HOUR_MS = 60 * 60 * 1000;
 const logger = createLogger('test', 'silent');
-/** A Redis that is away: whoever asks may sweep. */
+/** An unavailable Redis: every process may sweep. */
 const redis = { evalsha: () => Promise.reject(new Error('away')) } as unknown as RedisClient;
 
 let folder: string;
@@ -52,7 +52,7 @@ async function age(key: string, ageMs: number): Promise<void> {
 }
 
 describe('the sweeper', () => {
-  it('goes on without a pause until a backlog of expired files and records is gone', async () => {
+  it('removes a backlog of expired files and records without pausing between batches', async () => {
     const keys = Array.from({ length: 400 }, (_, n) => `scans/s${n % 20}/1/u${n}-landing-0.webp`);
     await Promise.all(keys.map((key) => objects.put(key, Buffer.from('x'))));
     await records().insertMany(keys.map((key) => recordOf(key, new Date(Date.now() - HOUR_MS))));
@@ -73,7 +73,7 @@ describe('the sweeper', () => {
     assert.deepEqual(await filesBelow(), ['u-landing-0.webp']);
   });
 
-  it('removes a bounded number at once, and says how many', async () => {
+  it('removes a limited number of files per batch and returns how many', async () => {
     await records().insertMany(
       Array.from({ length: 130 }, (_, n) => recordOf(`scans/s/1/${n}`, new Date(Date.now() - HOUR_MS))),
     );
@@ -87,12 +87,12 @@ describe('the sweeper', () => {
     );
   });
 
-  it('leaves a file alone that was stored again, or made to stay, while it looked', async () => {
+  it('does not remove a file that was replaced or marked as kept during the sweep', async () => {
     const key = 'scans/s/1/u-landing-0.webp';
     await objects.put(key, Buffer.from('x'));
     await records().insertOne(recordOf(key, new Date(Date.now() - HOUR_MS)));
     const sweeping = artifacts.sweep(new Date());
-    // The sweep has read, and not yet removed.
+    // The sweep has read the records but has not removed them yet.
     await records().updateOne({ _id: key }, { $set: { expires_at: null } });
     await sweeping;
     assert.equal(await records().countDocuments(), 1);
@@ -106,7 +106,7 @@ describe('files without a record', () => {
     while (await sweep(new Date()));
   };
 
-  it('go when they are older than a day, with the folders that are empty then; all others stay', async () => {
+  it('are removed when they are older than a day, and so are empty folders; other files stay', async () => {
     const [lost, young, recorded] = ['scans/a/1/lost', 'scans/b/1/young', 'scans/c/2/recorded'] as const;
     for (const key of [lost, young, recorded]) await objects.put(key, Buffer.from('x'));
     await records().insertOne(recordOf(recorded, null));
@@ -121,7 +121,7 @@ describe('files without a record', () => {
     assert.deepEqual((await readdir(join(folder, 'objects/scans'))).sort(), ['b', 'c']);
   });
 
-  it('are looked for in steps that go on where the last one stopped', async () => {
+  it('are searched for in steps, each of which continues where the last one stopped', async () => {
     const keys = Array.from({ length: 250 }, (_, n) => `scans/s${n}/1/lost`);
     await Promise.all(keys.map((key) => objects.put(key, Buffer.from('x'))));
     for (const key of keys) await age(key, 25 * HOUR_MS);

@@ -6,7 +6,7 @@ import { after, before, describe, test } from 'node:test';
 import { findDemoReport } from '../../../src/scanning/reports/demo-report.ts';
 import { type RunningApi, runningApi } from '../../support/running-api.ts';
 
-describe('the page at the root', () => {
+describe('the home page', () => {
   let api: RunningApi;
   before(async () => {
     api = await runningApi();
@@ -15,7 +15,7 @@ describe('the page at the root', () => {
 
   const linksOf = (text: string) => [...text.matchAll(/href="([^"]+)"/g)].map(([, link = '']) => link);
 
-  test('says what this is without a key, and everything it leads to is there', async () => {
+  test('is served without a key, and all of its links work', async () => {
     const { status, headers, text } = await api.get('/?utm_source=mail', { key: null });
     assert.equal(status, 200);
     assert.equal(headers.get('content-type'), 'text/html; charset=utf-8');
@@ -24,11 +24,11 @@ describe('the page at the root', () => {
     const links = linksOf(text);
     assert.ok(links.includes('docs') && links.includes('api/v1/openapi.json'));
     for (const link of links) assert.equal((await api.get(`/${link}`, { key: null })).status, 200, link);
-    assert.ok(!text.includes('demo'), 'no demo, no word of it');
+    assert.ok(!text.includes('demo'), 'the page mentions a demo that does not exist');
     assert.match(text.replaceAll('<wbr>', ''), /curl https:\/\/adsweep\.example\/api\/v1\/scans/);
   });
 
-  test('leads to the demo’s report where there is one', async () => {
+  test('links to the demo’s report if there is one', async () => {
     await writeFile(join(api.folder, 'demo-report'), 'r/AbCdEfGhIjKlMnOpQrStUv');
     const { text } = await api.get('/', { key: null });
     assert.ok(linksOf(text).includes('r/AbCdEfGhIjKlMnOpQrStUv'));
@@ -36,7 +36,7 @@ describe('the page at the root', () => {
   });
 });
 
-test('the demo’s report is read from the data folder, and only where it looks like one', async () => {
+test('the path of the demo’s report is read from the data folder, and ignored unless it has the form of one', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'adsweep-home-'));
   assert.equal(await findDemoReport(folder), null);
   for (const [text, found] of [

@@ -7,25 +7,25 @@ import { HOSTILE, hostileLandings, sampleHop, sampleLanding, sampleTag } from '.
 
 const namesOf = (page: string): Set<string> => new Set(tagsOf(page).map((tag) => /^<([a-z!0-9]+)/i.exec(tag)![1]!));
 
-describe('html', () => {
-  it('escapes what is inserted, in text and in attributes', () => {
+describe('the html template', () => {
+  it('escapes inserted values in text and in attributes', () => {
     const made = html`<a title="${`"'><script>&`}">${'<b>&amp;'}</a>`;
     assert.equal(String(made), '<a title="&quot;&#39;&gt;&lt;script&gt;&amp;">&lt;b&gt;&amp;amp;</a>');
   });
 
-  it('takes its own markup as it is, lists one by one, and nothing as nothing', () => {
+  it('inserts its own markup unescaped, lists item by item, and omits null and false', () => {
     assert.equal(
       String(html`<ul>${[1, 2].map((n) => html`<li>${n}</li>`)}${null}${false}</ul>`),
       '<ul><li>1</li><li>2</li></ul>',
     );
   });
 
-  it('does not take an object that only looks like markup', () => {
+  it('escapes an object that only looks like markup', () => {
     const fake = { toString: () => '<script>' } as unknown as string;
     assert.throws(() => String(html`${fake}`));
   });
 
-  it('spells out characters that turn text round or show nothing, and leaves joiners, tabs and lines', () => {
+  it('replaces invisible and bidirectional control characters with their code points, but not joiners, tabs and line breaks', () => {
     assert.equal(String(html`${'a\u202Egnp.exe'}`), 'a[U+202E]gnp.exe');
     assert.equal(
       String(html`${'\u0000\u200B\u2066\uFEFF\u{E0041}'}${String.fromCharCode(0xd800)}`),
@@ -47,27 +47,27 @@ describe('a report of a hostile page', () => {
   };
   const page = render(hostile, hostileLandings());
 
-  it('has no element and no attribute that a harmless one has not', () => {
+  it('has no element and no attribute that the report of a harmless page does not have', () => {
     const harmless = render({}, [sampleLanding(0, { final_url: HOSTILE.longUrl }), sampleLanding(1)]);
     assert.deepEqual(namesOf(page).difference(namesOf(harmless)), new Set());
     assert.ok(!namesOf(page).has('script') && !namesOf(page).has('style'));
     for (const tag of tagsOf(page)) assert.doesNotMatch(tag, /\son\w+=|javascript:|http:\/\/|style=/i);
   });
 
-  it('links to nothing but its own pictures', () => {
+  it('links only to its own pictures', () => {
     const links = tagsOf(page).flatMap((tag) => [...tag.matchAll(/\b(?:href|src)="([^"]*)"/g)].map(([, link]) => link));
     assert.ok(links.length > 0);
     for (const link of links)
       assert.match(link!, /^(AbCdEfGhIjKlMnOpQrStUv\/[a-z0-9/]+(\?w=800)?|assets\/[a-z]+\.\w+)$/);
   });
 
-  it('holds no character that turns text round', () => {
+  it('contains no bidirectional control characters', () => {
     assert.doesNotMatch(page, /\p{Bidi_Control}/u);
     assert.ok(!page.includes('\0'));
     assert.match(page, /\[U\+202E\]/);
   });
 
-  it('bounds what it repeats', () => {
+  it('limits the length of the texts that it repeats', () => {
     const url = `http://long.example/${'a'.repeat(60_000)}`;
     const chain = Array.from({ length: 200 }, (_, index) =>
       sampleHop(`http://loop.example/${index}`, 'script', 200, index),
@@ -78,15 +78,15 @@ describe('a report of a hostile page', () => {
   });
 });
 
-describe('a shown URL', () => {
-  it('is never a link, and its host stands out', () => {
+describe('a URL in a report', () => {
+  it('is not a link, and its host is highlighted', () => {
     assert.equal(
       String(showUrl('https://a.example/b?c')),
       '<bdi class="url"><span class="dim">https://</span><b>a.example</b><span class="dim">/<wbr>b?<wbr>c</span></bdi>',
     );
   });
 
-  it('names the host that is really visited, whatever stands before an @', () => {
+  it('highlights the host that a browser would visit, not a user name before an @', () => {
     assert.deepEqual(splitUrl('http://bank.example@evil.example:8080/x@y'), {
       before: 'http://bank.example@',
       host: 'evil.example:8080',
@@ -96,7 +96,7 @@ describe('a shown URL', () => {
       assert.deepEqual(splitUrl(url), { before: url, host: '', after: '' });
   });
 
-  it('may be broken after its signs, never within a word or a host, and is copied as it is', () => {
+  it('allows line breaks after punctuation but not within a word or a host, and is copied unchanged', () => {
     const url = 'https://user@a.example/way-to/offer.html?id=1&next=%2Fend;x#top';
     const shown = String(showUrl(url));
     assert.match(shown, /<b>a\.example<\/b>/);
@@ -106,7 +106,7 @@ describe('a shown URL', () => {
     assert.equal(shown.replace(/<[^>]+>/g, '').replace(/&amp;/g, '&'), url);
   });
 
-  it('is shortened in the middle where it is long, and all of it is one click away', () => {
+  it('is shortened in the middle if it is long, and can be expanded', () => {
     const shown = String(showUrl(`https://a.example/${'abcdefghij'.repeat(300)}/the-end.html`));
     const [, short = ''] = /<summary>(.*)<\/summary>/.exec(shown) ?? [];
     const text = short.replace(/<[^>]+>/g, '');
@@ -114,7 +114,7 @@ describe('a shown URL', () => {
     assert.ok(shown.includes('abcdefghij'.repeat(300)));
   });
 
-  it('shows the host whatever stands before it', () => {
+  it('shows its host even if a long user name precedes it', () => {
     const shown = String(showUrl(`https://${'bank.example-'.repeat(300)}@evil.example/`));
     const [, short = ''] = /<summary>(.*)<\/summary>/.exec(shown) ?? [];
     assert.match(short, /…[^<]*(<wbr>[^<]*)*<\/span><b>evil\.example<\/b>/);

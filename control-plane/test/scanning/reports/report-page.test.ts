@@ -10,23 +10,23 @@ import { sampleHop, sampleLanding, sampleScan, sampleTag } from '../../support/s
 
 describe('a public report', () => {
   for (const status of SCAN_STATUSES) {
-    it(`says in words that a scan is ${status}`, () => {
+    it(`describes the status ${status} in words`, () => {
       const page = render({ status, error: status === 'failed' ? 'navigation: TIMEOUT' : '' });
       assert.match(page, /^<!doctype html>/);
       assert.match(page, /<h1>[^<]+<\/h1>/);
-      const underWay = !['completed', 'partial', 'failed', 'cancelled'].includes(status);
-      assert.equal(page.includes('>Load it again every 5 seconds</a>'), underWay);
+      const inProgress = !['completed', 'partial', 'failed', 'cancelled'].includes(status);
+      assert.equal(page.includes('>Reload every 5 seconds</a>'), inProgress);
       assert.doesNotMatch(page, /undefined|null|NaN|\[object/);
     });
   }
 
-  it('renders before anything was seen', () => {
+  it('renders before anything was loaded', () => {
     const nothing = { exit: null, capture: null, classification: null, tags: [], crawled_at: null, completed_at: null };
     const page = render({ status: 'pending', ...nothing }, []);
     assert.doesNotMatch(page, /<img|id="chain"|undefined|null/);
   });
 
-  it('shows target, place, device, time, findings, classification and the chain', () => {
+  it('shows target, countries, device, time, findings, classification and redirect chain', () => {
     const page = render();
     for (const text of [
       'go.redirects.example',
@@ -43,69 +43,76 @@ describe('a public report', () => {
     assert.match(page, /<img src="AbCdEfGhIjKlMnOpQrStUv\/screenshot\?w=800"/);
   });
 
-  it('§2.1.16 shows the place of the scan in custom taxonomies', () => {
+  it('§2.1.16 shows the categories of the scan in custom taxonomies', () => {
     const taxonomy = { taxonomy_id: '1', taxonomy_name: 'Our verticals', taxonomy_slug: 'our', taxonomy_version: 1 };
-    const place = { leaf_node_id: '2', tier1: 'Games', tier2: 'Casino', tier3: null, tier4: null, used_default: false };
-    const classification = { ...sampleScan().classification!, custom_taxonomies: [{ ...taxonomy, ...place }] };
+    const category = {
+      leaf_node_id: '2',
+      tier1: 'Games',
+      tier2: 'Casino',
+      tier3: null,
+      tier4: null,
+      used_default: false,
+    };
+    const classification = { ...sampleScan().classification!, custom_taxonomies: [{ ...taxonomy, ...category }] };
     assert.match(render({ classification }), /Our verticals<\/dt><dd><bdi>Games › Casino/);
   });
 
-  it('shows what was asked of the exit and what was got, and that it was not checked', () => {
+  it('shows the requested and the actual exit, and whether its country was not checked', () => {
     assert.match(render(), /Country<\/th><td><bdi>Germany<\/bdi><\/td><td><bdi>Austria/);
     assert.match(render(), /Proxy type<\/th><td><bdi>mobile<\/bdi><\/td><td><bdi>mobile/);
     const unchecked = { ...sampleScan().exit!, observed_country_code: null };
     assert.match(render({ exit: unchecked }), /Germany<\/bdi><\/td><td><bdi>not checked/);
-    assert.doesNotMatch(render({ exit: null }), /Asked for<\/th>/);
+    assert.doesNotMatch(render({ exit: null }), /Actual<\/th>/);
   });
 
-  it('puts the most severe finding first and takes its colour', () => {
+  it('lists the most severe finding first and has its colour', () => {
     const page = render({ tags: [sampleTag('creative_interactive', ''), sampleTag('ios_exploit', '')] });
     assert.match(page, /class="verdict high"/);
     assert.ok(page.indexOf('iOS exploit attempt') < page.indexOf('Interactive creative'));
   });
 
-  it('§2.6.8 says which rule found something and where, with the hit marked', () => {
+  it('§2.6.8 names the rule of a finding and where it matched, with the hit marked', () => {
     const excerpt = '…<script>/kit/«exploit-42»/ <b>«x»</b>';
     const match = { rule_id: 'private-rule', rule_name: 'Kits & more', rule_type: 'regexp_content', excerpt };
-    const place = { place: 'html' as const, landing: 1, offset: 512, elapsed_ms: 3 };
-    const page = render({ tags: [{ ...sampleTag('ios_exploit', 'Rule of old'), match: { ...match, ...place } }] });
-    assert.match(page, /The rule <bdi>“Kits &amp; more”<\/bdi> found it in the HTML of landing 1, at 512:/);
+    const position = { place: 'html' as const, landing: 1, offset: 512, elapsed_ms: 3 };
+    const page = render({ tags: [{ ...sampleTag('ios_exploit', 'Rule of old'), match: { ...match, ...position } }] });
+    assert.match(page, /The rule <bdi>“Kits &amp; more”<\/bdi> matched in the HTML of landing 1, at 512:/);
     assert.match(page, /…&lt;script&gt;\/kit\/<mark>exploit-42<\/mark>\/ &lt;b&gt;«x»&lt;\/b&gt;/);
     assert.doesNotMatch(page, /private|Rule of old/);
   });
 
-  it('§8.4 says which rules were skipped', () => {
+  it('§8.4 names the rules that were skipped', () => {
     const error = 'checks: rules skipped, the time budget was spent: "Casino words" 3 more';
     const page = render({ status: 'partial', error });
     assert.match(page, /rules skipped, the time budget was spent: &quot;Casino words&quot; 3 more/);
     assert.doesNotMatch(render({ status: 'partial' }), /\(\)|undefined/);
   });
 
-  it('says which judgements are missing in words', () => {
+  it('describes what a partial scan lacks in words', () => {
     const page = render({ status: 'partial', error: 'checks: ai_verdict, AI rule "Casino words"' });
-    assert.match(page, /missing \(the verdict of the AI model, AI rule &quot;Casino words&quot;\)/);
+    assert.match(page, /Missing: the verdict of the AI model, AI rule &quot;Casino words&quot;\./);
   });
 
-  it('says of a page that answered with an error that it did, and is not all clear then', () => {
+  it('names the error status that a page returned, and does not show such a scan as clean', () => {
     const gone = [sampleLanding(0, { redirect_chain: [sampleHop('http://gone.example/', 'initial', 404, 9)] })];
     const page = render({ tags: [] }, gone);
     assert.match(
       page,
-      /class="verdict low"[\s\S]*No findings[\s\S]*The page answered 404 Not Found\. All checks were made/,
+      /class="verdict low"[\s\S]*No findings[\s\S]*The page returned 404 Not Found\. The analysis is complete/,
     );
-    assert.match(render({}, gone), /The page answered 404 Not Found/);
+    assert.match(render({}, gone), /The page returned 404 Not Found/);
     assert.match(render({ tags: [] }), /class="verdict clean"/);
     const target = { kind: 'ad_tag' as const, value: '<b>ad</b>' };
-    assert.doesNotMatch(render({ target, tags: [] }, gone), /The page answered/);
+    assert.doesNotMatch(render({ target, tags: [] }, gone), /The page returned/);
   });
 
-  it('§2.5.2 §4.2.17 leaves out tags that are archived, unknown or not public, their details too', () => {
+  it('§2.5.2 §4.2.17 contains neither tags that are archived, unknown or not public, nor their details', () => {
     const page = render({ tags: [sampleTag('note_to_self', 'private detail'), sampleTag('gone', 'private detail')] });
     assert.match(page, /No findings/);
     assert.doesNotMatch(page, /private|gone|note_to_self/);
   });
 
-  it('§1.5 gives away nothing but the scan itself', () => {
+  it('§1.5 reveals nothing but the scan itself', () => {
     for (const status of SCAN_STATUSES) {
       const page = render({ status }, [sampleLanding(0), sampleLanding(1)]);
       assert.doesNotMatch(page, /private/i, status);
@@ -113,7 +120,7 @@ describe('a public report', () => {
     }
   });
 
-  it('does not repeat the text of an ad tag, which is the client’s own', () => {
+  it('does not contain the text of an ad tag, which is private to the client', () => {
     const page = render({
       target: { kind: 'ad_tag', value: '<script src="https://private.example/tag.js"></script>' },
     });
@@ -121,7 +128,7 @@ describe('a public report', () => {
     assert.doesNotMatch(page, /private/);
   });
 
-  it('explains every failure in plain words, with the evidence so far', () => {
+  it('explains every failure in a sentence, with the evidence that was captured', () => {
     for (const error of FAILURE_CODES) {
       assert.notEqual(failureWords(error), failureWords('made up'), error);
       const page = render({ status: 'failed', error, retry_attempt: 2 });
@@ -130,21 +137,21 @@ describe('a public report', () => {
     }
   });
 
-  it('shows tabs that opened with their own chains and pictures', () => {
+  it('shows each tab that opened with its own redirect chain and screenshot', () => {
     const page = render({}, [sampleLanding(0), sampleLanding(1), sampleLanding(2, { screenshot: null })]);
     assert.match(page, /AbCdEfGhIjKlMnOpQrStUv\/landings\/1\/screenshot\?w=800/);
     assert.doesNotMatch(page, /landings\/2\/screenshot/);
-    assert.match(page, /No picture could be taken/);
+    assert.match(page, /There is no screenshot/);
     assert.match(page, /<span>landing 1<\/span>[\s\S]*<span>landing 2<\/span>/);
   });
 
-  it('names what was scanned in the title, so that several reports can be told apart', () => {
+  it('names the target in its title, which distinguishes it from other reports', () => {
     assert.match(render(), /<title>2 findings: go\.redirects\.example - Adsweep<\/title>/);
     const target = { kind: 'vast_tag' as const, value: 'https://private.example/tag' };
     assert.match(render({ target }), /<title>2 findings: Video ad tag - Adsweep<\/title>/);
   });
 
-  it('names a finding once, with every place where it was made', () => {
+  it('names a finding once, with all of its occurrences', () => {
     const tags = ['one', 'two', 'three'].map((detail) => sampleTag('back_button', detail));
     const page = render({ tags });
     assert.match(page, /<bdi>Back button hijacked<\/bdi>\u00a0×\u00a03<\/li>/);
@@ -152,7 +159,7 @@ describe('a public report', () => {
     for (const detail of ['one', 'two', 'three']) assert.ok(page.includes(`<bdi>${detail}</bdi>`), detail);
   });
 
-  it('folds a long detail, with all of it one click away', () => {
+  it('collapses a long detail, which the reader can expand', () => {
     const detail = `Trackers that failed: ${'https://track.example/pixel?id=1 '.repeat(20)}the last words`;
     const page = render({ tags: [sampleTag('back_button', detail)] }).replaceAll('<wbr>', '');
     assert.match(
@@ -162,17 +169,17 @@ describe('a public report', () => {
     assert.match(page, /the last words<\/bdi><\/details>/);
   });
 
-  it('keeps the place of a picture before it is loaded, by the shape of the device', () => {
+  it('reserves space for a screenshot in the shape of the device', () => {
     assert.match(render(), /<a class="shot tall"/);
     assert.match(render({ emulator_id: 'windows_chrome' }), /<a class="shot"/);
   });
 
-  it('shows no picture of a page that was never there', () => {
+  it('shows no window for a page that was not loaded', () => {
     const nothing = sampleLanding(0, { screenshot: null, page_title: '' });
     assert.doesNotMatch(render({ status: 'failed', error: 'navigation: DNS' }, [nothing]), /class="window"/);
   });
 
-  it('says in which tab nothing was found', () => {
+  it('shows the error status of the tab whose page was not found', () => {
     const gone = sampleLanding(1, { redirect_chain: [sampleHop('http://gone.example/', 'initial', 404, 9)] });
     assert.match(
       render({}, [sampleLanding(0), gone]),
@@ -180,23 +187,23 @@ describe('a public report', () => {
     );
   });
 
-  it('says so where a link leads nowhere', () => {
-    assert.match(missingReportPage(ASSETS), /There is no such report/);
+  it('says that it was not found if the link is wrong', () => {
+    assert.match(missingReportPage(ASSETS), /Report not found/);
   });
 });
 
-describe('a shown chain', () => {
-  it('names an HTTP redirect by the code that caused it, and says where no answer came', () => {
+describe('the redirect chain in a report', () => {
+  it('names an HTTP redirect by its status code, and says where there was no response', () => {
     const shown = String(
       showChain([
         { url: 'http://a.example/', kind: 'initial', status_code: 301, content_type: '', at_ms: 0 },
         { url: 'http://b.example/', kind: 'http', status_code: 0, content_type: '', at_ms: 9 },
       ]),
     );
-    assert.match(shown, /HTTP 301[\s\S]*no answer/);
+    assert.match(shown, /HTTP 301[\s\S]*no response/);
   });
 
-  it('counts in units that people use', () => {
+  it('shows durations in units that suit their length', () => {
     assert.deepEqual([0, 999, 1_000, 59_949, 59_950, 3_599_499, 7_260_000].map(durationWords), [
       '0 ms',
       '999 ms',

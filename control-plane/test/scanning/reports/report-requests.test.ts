@@ -28,30 +28,27 @@ describe('the report of an ad tag', () => {
       },
     );
 
-  it('shows the creative at its size, whether it is interactive, what it loaded and where it leads', () => {
+  it('shows the creative at its size, whether it is interactive, its requests and its landings', () => {
     const page = shownWith({});
     assert.match(page, /<img src="[^"]*creative-screenshot\?w=1000" width="300" height="250"/);
     assert.match(page, /300 × 250 pixels/);
     assert.match(page, /Interactive: some of its buttons/);
     assert.match(page, /What the creative loaded <span class="count">2</);
-    assert.match(page, /Where it leads <span class="count">2 tabs/);
+    assert.match(page, /Landings <span class="count">2 tabs/);
     assert.doesNotMatch(shownWith({}, []), /Interactive: some/);
     assert.match(shownWith({ width: 0, height: 0 }, []), /nothing was rendered/);
     const target = { kind: 'ad_tag' as const, value: '<b>private</b>' };
-    assert.match(
-      renderEvidence({ target }, { ...sampleEvidence([]), creative }),
-      /Where it leads<\/h2>[\s\S]*No tab opened/,
-    );
+    assert.match(renderEvidence({ target }, { ...sampleEvidence([]), creative }), /Landings<\/h2>[\s\S]*No tab opened/);
   });
 
-  it('lists two hundred requests, and says how many more there were', () => {
+  it('lists 200 requests and the number of those left out', () => {
     const many = Array.from({ length: 300 }, () => ({ ...pixel, url: `http://a.example/${'a'.repeat(60_000)}` }));
     const page = shownWith({ redirect_chain: [{ ...root, sub_requests: many }] });
     assert.match(page, /What the creative loaded <span class="count">300<[\s\S]*and 100 more/);
     assert.ok(page.length < 700_000, `${page.length} characters`);
   });
 
-  it('keeps the page that it stands on private, and escapes what it asked for', () => {
+  it('keeps the publisher page private, and escapes the URLs of requests', () => {
     const page = shownWith({});
     assert.doesNotMatch(page, /private/);
     assert.deepEqual(
@@ -86,7 +83,7 @@ describe('the requests of a report by company', () => {
     request('https://www.google-analytics.com/collect', 'xhr', 400),
   ]);
 
-  it('are grouped by who is behind their host, the one that was asked first comes first', () => {
+  it('are grouped by the company behind their host, in the order of the first request to each', () => {
     const seen = requestsByCompany([document('https://www.shop.example/', 100, google, pixel)], '');
     assert.deepEqual([seen?.from_ms, seen?.until_ms, seen?.requests, seen?.left_out], [100, 400, 4, 0]);
     assert.deepEqual(
@@ -106,12 +103,12 @@ describe('the requests of a report by company', () => {
     );
   });
 
-  it('leave out the publisher that an ad stands on, and what has no host', () => {
+  it('do not include those to the publisher page and those without a host', () => {
     const own = document('https://private.example/article', 0, request('data:image/gif;base64,AA', 'image', 1));
     assert.equal(requestsByCompany([own], 'private.example'), null);
   });
 
-  it('are drawn on a line of time', () => {
+  it('are drawn on a timeline', () => {
     const page = render({}, [
       { ...sampleLanding(0), redirect_chain: [document('https://www.shop.example/', 100, google, pixel)] },
     ]);

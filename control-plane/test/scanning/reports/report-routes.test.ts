@@ -18,8 +18,8 @@ import {
 
 const mine = sampleScan();
 const other = sampleScan({ _id: 'other', report_token: 'ZzZzZzZzZzZzZzZzZzZzZz' });
-const underWay = sampleScan({ _id: 'under way', report_token: 'UuUuUuUuUuUuUuUuUuUuUu', status: 'running' });
-const scans = [mine, other, underWay];
+const inProgress = sampleScan({ _id: 'in progress', report_token: 'UuUuUuUuUuUuUuUuUuUuUu', status: 'running' });
+const scans = [mine, other, inProgress];
 const PNG = Buffer.from('not really a picture');
 
 const routes = reportRoutes({
@@ -34,7 +34,7 @@ const routes = reportRoutes({
   tagWordsFor: async () => sampleTagWords,
 });
 
-describe('the routes of public reports', () => {
+describe('the routes of a public report', () => {
   let server: Server;
   let base: string;
   before(async () => {
@@ -58,14 +58,14 @@ describe('the routes of public reports', () => {
 
   const get = (path: string, headers: Record<string, string> = {}) => fetch(base + path, { headers });
 
-  it('§1.5 answers without a login, whatever a mail program hangs on the link', async () => {
+  it('§1.5 answer without a login, also if a mail program appends parameters to the link', async () => {
     const answer = await get(`/r/${mine.report_token}?utm_source=mail`);
     assert.equal(answer.status, 200);
     assert.equal(answer.headers.get('content-type'), 'text/html; charset=utf-8');
     assert.match(await answer.text(), /Back button hijacked/);
   });
 
-  it('lets nothing run, be framed, be sent or be indexed', async () => {
+  it('send headers that forbid scripts, framing, forms and indexing', async () => {
     for (const path of [`/r/${mine.report_token}`, `/r/${other.report_token}`, '/r/nothing']) {
       const { headers } = await get(path);
       assert.equal(
@@ -80,7 +80,7 @@ describe('the routes of public reports', () => {
     }
   });
 
-  it('is a 404 for people where the token is wrong, an id, or too odd to ask for', async () => {
+  it('answer 404 with an HTML page if the token is wrong, a scan id or malformed', async () => {
     for (const token of [
       'AbCdEfGhIjKlMnOpQrStUw',
       mine._id,
@@ -92,16 +92,16 @@ describe('the routes of public reports', () => {
     ]) {
       const answer = await get(`/r/${token}`);
       assert.equal(answer.status, 404, token);
-      assert.match(await answer.text(), /There is no such report/);
+      assert.match(await answer.text(), /Report not found/);
     }
   });
 
-  it('shows the scan of the token alone', async () => {
+  it('show only the scan of the token', async () => {
     const page = await (await get(`/r/${mine.report_token}`)).text();
     assert.ok(!page.includes(other.report_token) && !page.includes('evil.example'));
   });
 
-  it('serves the pictures of its own scan, in a width where one is asked for', async () => {
+  it('serve only the pictures of their scan, in the requested width', async () => {
     const whole = await get(`/r/${mine.report_token}/screenshot`);
     assert.equal(whole.headers.get('content-type'), 'image/webp');
     assert.equal(whole.headers.get('etag'), `"${mine._id}-undefined"`);
@@ -116,7 +116,7 @@ describe('the routes of public reports', () => {
     assert.equal((await get(`/r/${mine.report_token}/screenshot?w=1201`)).status, 422);
   });
 
-  it('has everything that its page refers to', async () => {
+  it('serve every file to which the page links', async () => {
     const page = await (await get(`/r/${mine.report_token}`)).text();
     const links = [...page.matchAll(/\b(?:href|src)="([^"]+)"/g)].map(([, link]) => new URL(link!, `${base}/r/x`).href);
     assert.ok(links.length >= 4);
@@ -125,21 +125,21 @@ describe('the routes of public reports', () => {
     assert.equal(stylesheet.headers.get('content-type'), 'text/css; charset=utf-8');
   });
 
-  it('is loaded again by itself while its scan is under way, unless the reader stops that', async () => {
-    const renewing = await get(`/r/${underWay.report_token}?utm_source=mail`);
+  it('make the page reload itself while the scan is in progress, unless the reader stops it', async () => {
+    const renewing = await get(`/r/${inProgress.report_token}?utm_source=mail`);
     assert.equal(renewing.headers.get('refresh'), '5');
-    const [, stop = ''] = /<a href="([^"]+)">Stop that/.exec(await renewing.text()) ?? [];
+    const [, stop = ''] = /<a href="([^"]+)">Stop reloading/.exec(await renewing.text()) ?? [];
     const still = await get(`/r/${stop}`);
     assert.equal(still.headers.get('refresh'), null);
-    const [, go = ''] = /<a href="([^"]+)">Load it again every 5 seconds/.exec(await still.text()) ?? [];
+    const [, go = ''] = /<a href="([^"]+)">Reload every 5 seconds/.exec(await still.text()) ?? [];
     assert.equal((await get(`/r/${go}`)).headers.get('refresh'), '5');
     const etag = renewing.headers.get('etag')!;
-    const unchanged = await get(`/r/${underWay.report_token}`, { 'if-none-match': etag });
+    const unchanged = await get(`/r/${inProgress.report_token}`, { 'if-none-match': etag });
     assert.deepEqual([unchanged.status, unchanged.headers.get('refresh')], [304, '5']);
     assert.equal((await get(`/r/${mine.report_token}`)).headers.get('refresh'), null);
   });
 
-  it('says 304 to a reader who has the page', async () => {
+  it('answer 304 to a browser that has the current page', async () => {
     const first = await get(`/r/${mine.report_token}`);
     const again = await get(`/r/${mine.report_token}`, { 'if-none-match': first.headers.get('etag')! });
     assert.equal(again.status, 304);

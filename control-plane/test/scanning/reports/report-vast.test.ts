@@ -37,16 +37,16 @@ function render(
 }
 
 describe('the report of a VAST tag', () => {
-  it('shows a frame of the video before all else, and where its click leads side by side', () => {
+  it('shows a frame of the video first, and its landings side by side', () => {
     const page = render();
-    const places = ['/creative-screenshot?w=800', 'id="findings"', 'id="wrappers"', 'id="trackers"', 'id="landings"'];
-    const found = places.map((place) => page.indexOf(place));
+    const parts = ['/creative-screenshot?w=800', 'id="findings"', 'id="wrappers"', 'id="trackers"', 'id="landings"'];
+    const found = parts.map((part) => page.indexOf(part));
     assert.ok(!found.includes(-1), String(found));
     assert.deepEqual(
       found,
       found.toSorted((one, other) => one - other),
     );
-    assert.match(page, /Where it leads <span class="count">2 tabs[\s\S]*class="side-by-side"/);
+    assert.match(page, /Landings <span class="count">2 tabs[\s\S]*class="side-by-side"/);
     assert.match(page, /companions\/1\/screenshot/);
     assert.match(render({}, ['companion-24.jpeg']), /companions\/24\/screenshot/);
     assert.doesNotMatch(page, /companions\/0|private|undefined|NaN|\[object/);
@@ -56,7 +56,7 @@ describe('the report of a VAST tag', () => {
     assert.match(render(), /2 documents[\s\S]*depth-0[\s\S]*exchange\.example[\s\S]*depth-1[\s\S]*server\.example/);
   });
 
-  it('sets trackers that were declared against those that fired, in their order, failed ones apart', () => {
+  it('lists the declared trackers in the order in which they fired, and marks those that failed', () => {
     const page = render();
     assert.match(page, /Trackers <span class="count">3 of 4 fired, 1 failed/);
     assert.match(
@@ -70,17 +70,17 @@ describe('the report of a VAST tag', () => {
       assert.match(cut, new RegExp(`id="${id}"(?:(?!</section>)[^])*and ${count} more that are not listed`));
   });
 
-  it('keeps the page that a document of the client stands on private', () => {
+  it('keeps the publisher page of a document that the client sent private', () => {
     const publisher = 'https://private.example/article';
     const [rung] = sampleVast().rungs;
     const target = { kind: 'vast_tag' as const, value: ' <VAST version="4.2"></VAST>' };
     const tags = [sampleTag('back_button', 'why', publisher)];
     const page = render({ rungs: [{ ...rung!, url: publisher }] }, [], { target, tags });
-    assert.match(page, /id="wrappers"[\s\S]*the document that was sent[\s\S]*has an ad/);
+    assert.match(page, /id="wrappers"[\s\S]*the document in the request[\s\S]*has an ad/);
     assert.doesNotMatch(page, /private/);
   });
 
-  it('says of a pod which ad a tracker belongs to', () => {
+  it('names the ad of each tracker of a pod', () => {
     assert.doesNotMatch(render(), /<span>ad \d/);
     const pod = render({
       ads: [sampleAd, { ...sampleAd, position: 1, title: 'Second' }],
@@ -92,19 +92,19 @@ describe('the report of a VAST tag', () => {
     );
   });
 
-  it('says what went wrong', () => {
+  it('explains the error codes and outcomes of a failed ad', () => {
     const failed = { ...sampleAd, shown: 'nothing' as const, error_code: 401, media: [] };
     const page = render({ ads: [failed] }, []);
     assert.match(page, /error 401: the video file was not found/);
     const [rung] = sampleVast().rungs;
     const large = render({ failure: 'too_large', rungs: [{ ...rung!, outcome: 'too_large' }], ads: [] });
     assert.match(large, /is larger than 500,000 characters/);
-    assert.match(page, /No frame could be taken/);
+    assert.match(page, /There is no screenshot/);
     assert.doesNotMatch(page, /id="companions"/);
     assert.doesNotMatch(render({ ads: [], trackers: [] }), /id="video"|id="trackers"/);
   });
 
-  it('escapes all that the documents say', () => {
+  it('escapes all texts of the documents', () => {
     const words = { event: HOSTILE.title, url: HOSTILE.url, offset: HOSTILE.detail };
     const [rung] = sampleVast().rungs;
     const page = render({
