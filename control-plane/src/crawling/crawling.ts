@@ -32,7 +32,7 @@ export type CrawlingSettings = {
   /** Join tokens of nodes, separated by commas. */
   joinTokens: string;
   leaseSecret: string;
-  /** How many queues the organizations are spread over. */
+  /** The number of queues over which organizations are distributed. */
   shards?: number | undefined;
   /** For how long scans are kept; unset: for ever. */
   retention?: RetentionDays;
@@ -40,7 +40,7 @@ export type CrawlingSettings = {
 
 const KEEP_FOR_EVER: RetentionDays = { scans: 0, evidence: 0 };
 
-/** What crawling needs: the scans, the files that nodes upload, and the checks that a sweep's finds cost. */
+/** What crawling needs: the scans, the files that nodes upload, and the reservation of checks for the ads that sweeps find. */
 export type CrawlingNeeds = Pick<ScanDomain['stores'], 'scans'> &
   Pick<ScanningDomain['stores'], 'artifacts'> &
   Pick<AccountsDomain['verbs'], 'reserve'> & { leaseCapOf: LeaseCapOf };
@@ -117,7 +117,7 @@ export function crawlingDomain(
     outboxHandlers: {},
     verbs: {
       ...fleetVerbs,
-      /** Who may call the node API. */
+      /** Authenticates callers of the node API. */
       admit: admitNode({ joinTokens, leaseSecret, blocked }),
       /** Queues the jobs of pending scans. */
       enqueue: async (scans: ScanRecord[]): Promise<void> => {

@@ -9,7 +9,7 @@ import { type RelayDependencies, startMeasuringOutboxes, startRelay } from './ou
 /** The outboxes of all other domains' records, and how their kinds of entries are carried out. */
 export type DeliveryNeeds = { sources: OutboxSource[]; handlers: Omit<OutboxHandlers, 'event'> };
 
-/** What must follow a change: events, and the outbox entries of other domains. */
+/** Records events, and carries out the outbox entries of all domains. */
 export function deliveryDomain({ store, wake, metrics, logger }: Platform, { sources, handlers }: DeliveryNeeds) {
   const events = eventStore(store);
   const outboxHandlers = {

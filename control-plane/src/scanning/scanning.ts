@@ -18,7 +18,7 @@ import { scanCreation } from './scans/request/create-scans.ts';
 import { findNoCampaign } from './scans/request/find-campaign.ts';
 import type { Enqueue } from './scans/request/submit.ts';
 
-/** What scans need of accounts and the catalogue, and of the domain that crawls them. */
+/** What scanning needs from accounts, the catalogue and crawling. */
 export type ScanningNeeds = Pick<ScanDomain['stores'], 'scans'> &
   Pick<ScanDomain['verbs'], 'watchScan'> &
   Pick<AccountsDomain['verbs'], 'priceOfCheck' | 'reserve' | 'requireAllowed' | 'isStillValid'> &
@@ -36,7 +36,7 @@ export type ScanningSettings = {
   publicUrl: string;
   /** The addresses that targets and referrers may have. */
   addresses: AddressPolicy;
-  /** The data folder, where a start with the demo leaves the path of its report. */
+  /** The data folder, to which a start with the demo writes the path of its report. */
   dataDir: string;
 };
 
@@ -92,7 +92,7 @@ export function scanningDomain(
       ],
     },
     loops: {
-      /** The process that resizes pictures is started by the first one that is asked for. */
+      /** Ends the process that resizes pictures, which the first request for a resized picture starts. */
       api: () => [{ stop: () => pictures.close() }],
       sweeper: () => [startSweeping({ store, objects, redis, artifacts, logger })],
     },

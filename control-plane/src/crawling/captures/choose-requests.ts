@@ -52,9 +52,9 @@ export function hopDocumentsOf({ requests, landings, creative }: Capture): Reado
     const owner = surface === 'creative' ? surface : String(landing);
     const document = chains.get(owner)?.[hop];
     if (!document || withoutFragment(document.url) !== withoutFragment(url)) continue;
-    // A frame that shows the address of its page once more is a sub-request.
-    const place = `${owner}:${hop}`;
-    if (!ofHops.has(place)) ofHops.set(place, request);
+    // The first one is the hop's own. A later one, such as that of a frame with the URL of its page, is a sub-request.
+    const key = `${owner}:${hop}`;
+    if (!ofHops.has(key)) ofHops.set(key, request);
   }
   return new Set(ofHops.values());
 }

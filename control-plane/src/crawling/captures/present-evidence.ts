@@ -6,7 +6,7 @@ import type { CaptureRecord } from './capture-record.ts';
 import { hopDocumentsOf } from './choose-requests.ts';
 import { presentVast } from './present-vast.ts';
 
-/** What a capture tells of its scan: landings by ordinal and the creative, each hop with the tree of requests that its document made. */
+/** The evidence in a capture: landings by ordinal and the creative, each hop with the tree of requests that its document made. */
 export function evidenceOf({ capture, artifacts }: Pick<CaptureRecord, 'capture' | 'artifacts'>): ScanEvidence {
   const trees = requestTrees(capture);
   return {
@@ -49,10 +49,10 @@ function openedAt(capture: Capture, landing: CapturedLanding): Date {
 }
 
 /** Owner of a redirect chain: the landing with this ordinal, or the creative. */
-export type ChainOwner = number | 'creative';
+type ChainOwner = number | 'creative';
 
 /** The requests of each hop's document, as trees by initiator. */
-export type RequestTrees = (owner: ChainOwner, hop: number) => SubRequest[];
+type RequestTrees = (owner: ChainOwner, hop: number) => SubRequest[];
 
 /**
  * Builds the request trees of a capture. Initiators are not trusted: a request that names itself, a later request or one of another hop as
@@ -70,14 +70,14 @@ function requestTrees(capture: Capture): RequestTrees {
   for (const request of requests) {
     if (ofHops.has(request)) continue;
     const owner = ownerOf(request, creative !== undefined);
-    const place = placeOf(owner, request.hop ?? lastHops.get(owner) ?? 0);
+    const key = hopKeyOf(owner, request.hop ?? lastHops.get(owner) ?? 0);
     const node = presentRequest(request);
-    const cause = request.initiator === null ? undefined : seen.get(`${place}:${request.initiator}`);
+    const cause = request.initiator === null ? undefined : seen.get(`${key}:${request.initiator}`);
     if (cause) cause.children.push(node);
-    else roots.set(place, [...(roots.get(place) ?? []), node]);
-    seen.set(`${place}:${request.id}`, node);
+    else roots.set(key, [...(roots.get(key) ?? []), node]);
+    seen.set(`${key}:${request.id}`, node);
   }
-  return (owner, hop) => roots.get(placeOf(owner, hop)) ?? [];
+  return (owner, hop) => roots.get(hopKeyOf(owner, hop)) ?? [];
 }
 
 /** Presents each hop of a chain with its requests. Copied field by field, so that unknown fields of a node's capture never reach clients. */
@@ -93,7 +93,7 @@ function ownerOf({ surface, landing }: NetworkRequest, hasCreative: boolean): Ch
   return landing ?? (hasCreative ? 'creative' : 0);
 }
 
-const placeOf = (owner: ChainOwner, hop: number): string => `${owner}:${hop}`;
+const hopKeyOf = (owner: ChainOwner, hop: number): string => `${owner}:${hop}`;
 
 function presentRequest({
   url,

@@ -59,8 +59,8 @@ export function presentVast(vast: CapturedVast): EvidenceVast {
 }
 
 /**
- * The metadata of the inline document (spec 2.1): of its first ad that has a video, else of its first. Of a pod that is the first in the
- * document, whichever is played first. null: no ad came of the tag. Pure.
+ * The metadata of the inline document (spec 2.1): of its first ad that has a video, otherwise of its first ad. In a pod, this is the first
+ * in the document, which need not be played first. null: the tag returned no ad. Pure.
  */
 export function videoOf({ ads, rungs }: CapturedVast): Video | null {
   const ad = firstInDocument(ads);

@@ -9,7 +9,7 @@ import { NODE_STATES, nodeStateOf } from './fleet-state.ts';
 import type { FleetView } from './nodes.ts';
 import { FleetNodeSchema, FleetSchema, presentFleet, presentNode } from './present-fleet.ts';
 
-/** What the operator can read of the fleet, and do about nodes by their names; whatever is done can be repeated. */
+/** What the operator can read of the fleet, and the idempotent operations on nodes by name. */
 export type FleetVerbs = {
   readFleet: FleetView['read'];
   readLoad: () => Promise<QueueLoad>;
@@ -37,9 +37,9 @@ function fleetRoute({ readFleet, readLoad }: FleetVerbs): Route<Caller> {
   return route({
     ...reading,
     path: '/api/v1/fleet',
-    summary: 'The fleet at a glance',
+    summary: 'State of the fleet',
     description:
-      'Jobs by their state, and nodes and slots, all of them and by pool. Slots are those of nodes that take work.',
+      'The number of jobs by state, and of nodes and slots in total and by pool. Only slots of nodes that take work count.',
     replies: { 200: { description: 'Queue, nodes and slots.', schema: FleetSchema } },
     handle: async () => {
       const [{ nodes, marks }, load] = await Promise.all([readFleet(), readLoad()]).catch(away);
@@ -51,14 +51,14 @@ function fleetRoute({ readFleet, readLoad }: FleetVerbs): Route<Caller> {
 function nodesRoute({ readFleet }: FleetVerbs): Route<Caller> {
   const query = {
     ...pageQuery,
-    pool: Type.Optional(Type.String({ pattern: NODE_POOL, description: 'Nodes of this pool alone.' })),
-    state: Type.Optional(Type.Enum(NODE_STATES, { description: 'Nodes in this state alone.' })),
+    pool: Type.Optional(Type.String({ pattern: NODE_POOL, description: 'Only nodes of this pool.' })),
+    state: Type.Optional(Type.Enum(NODE_STATES, { description: 'Only nodes in this state.' })),
   };
   return route({
     ...reading,
     path: '/api/v1/fleet/nodes',
     summary: 'Browser nodes',
-    description: 'Those that reported themselves within 30 seconds; two processes under one name are two items.',
+    description: 'Those that have reported within the last 30 seconds; two processes with one name are two items.',
     query: Type.Object(query, { additionalProperties: false }),
     replies: { 200: { description: 'A page of nodes, by their names.', schema: pageSchema(FleetNodeSchema) } },
     handle: async ({ query: asked }) => {
@@ -80,7 +80,7 @@ function nodeVerbRoutes({ blockNode, unblockNode, drainNode, undrainNode }: Flee
       ...doing,
       path: '/api/v1/fleet/nodes/{id}/block',
       summary: 'Block a node',
-      description: 'Its calls are answered 403, and the scans it was working on go back to the queue at once.',
+      description: 'Its calls get 403, and its running scans are queued again at once.',
       handle: ({ params }) => blockNode(params.id).then(noContent),
     }),
     route({
@@ -95,7 +95,7 @@ function nodeVerbRoutes({ blockNode, unblockNode, drainNode, undrainNode }: Flee
       path: '/api/v1/fleet/nodes/{id}/drain',
       summary: 'Drain a node',
       description:
-        'It gets no more work from now on, gives back what it has not begun, and has `ADSWEEP_OPERATOR_DRAIN_SECONDS` (as long as an attempt may take) to finish the rest; what is left then goes back to the queue. Then it is `drained` and can be stopped. This holds for its name, also after a restart, until it is undrained.',
+        'It gets no more work from now on, releases the jobs that it has not started, and has `ADSWEEP_OPERATOR_DRAIN_SECONDS` (as long as an attempt may take) to finish the others; those that remain are then queued again. After that it is `drained` and can be stopped. The drain applies to its name, also after a restart, until it is undrained.',
       handle: ({ params }) => drainNode(params.id).then(noContent),
     }),
     route({

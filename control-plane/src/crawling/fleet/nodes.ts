@@ -105,8 +105,8 @@ export function fleetView(
 }
 
 /**
- * Tells all control planes that the operator has begun to drain a node, so that its long poll ends. A message may be lost: the node learns
- * it from the answer to its next report too. One subscription per process serves all polls.
+ * Notifies all control planes that the operator has begun to drain a node, so that its long poll ends. A message may be lost: the response
+ * to the node's next report contains the drain, too. One subscription per process serves all polls.
  */
 export function drainBroadcast(broadcast: Pick<Broadcast, 'send' | 'listen'>) {
   const polls = new Map<string, Set<() => void>>();

@@ -15,16 +15,16 @@ export const FleetNodeSchema = Type.Object(
     labels: Type.Record(Type.String(), Type.String()),
     state: Type.Enum(NODE_STATES, {
       description:
-        '`working`: it takes work. `overloaded`: it takes none until less of its machine is in use. `draining`: it finishes what it has, or will be told so at its next report. `drained`: it has finished, and can be stopped. `blocked`: it is shut out.',
+        '`working`: it takes work. `overloaded`: it takes none until less of its machine is in use. `draining`: it finishes its jobs, or will begin to after its next report. `drained`: it has finished, and can be stopped. `blocked`: the operator has blocked it.',
     }),
     slots: Count,
     busy: Type.Integer({ minimum: 0, description: 'Slots that have a job.' }),
     overloaded: Type.Array(Type.Enum(NODE_RESOURCES), {
-      description: 'What of its machine is used so much that it takes no more work.',
+      description: 'The resources of its machine whose use is so high that it takes no more work.',
     }),
     adsweep_version: Type.String(),
     browser_version: Type.String(),
-    seen_at: Type.String({ format: 'date-time', description: 'When it reported itself last.' }),
+    seen_at: Type.String({ format: 'date-time', description: 'The time of its last report.' }),
   },
   { title: 'FleetNode' },
 );
@@ -41,18 +41,18 @@ export const FleetSchema = Type.Object(
           'Of these waiting jobs, those beyond the `concurrent_leases` of their organization: more slots would not help them.',
       }),
       delayed: Type.Integer({ minimum: 0, description: 'Jobs that wait for their next attempt.' }),
-      leased: Type.Integer({ minimum: 0, description: 'Jobs that a node has.' }),
+      leased: Type.Integer({ minimum: 0, description: 'Jobs that are leased to a node.' }),
     }),
     nodes: Type.Object(Object.fromEntries(NODE_STATES.map((state) => [state, Count]))),
     slots: Slots,
     desired_nodes: Type.Integer({
       minimum: 0,
-      description: 'Nodes of the present size that would give every job which is or can be leased a slot.',
+      description: 'Number of nodes of the current size that would have a slot for every job that is or can be leased.',
     }),
     pools: Type.Array(Type.Object({ pool: Type.String(), nodes: Count, slots: Slots })),
-    blocked: Type.Array(Type.String(), { description: 'Names that are shut out, whether or not a node has them now.' }),
+    blocked: Type.Array(Type.String(), { description: 'Names of blocked nodes, whether or not a node has them now.' }),
     draining: Type.Array(Type.String(), {
-      description: 'Names that are to drain, whether or not a node has them now.',
+      description: 'Names of draining nodes, whether or not a node has them now.',
     }),
   },
   { title: 'Fleet' },

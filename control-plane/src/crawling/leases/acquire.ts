@@ -21,7 +21,7 @@ export type WorkRequest = Pick<Acquire, 'max' | 'wait_ms'> & { node: NodeIdentit
 
 /**
  * Leases up to `max` jobs to a node, at most as many as it has free slots. Waits up to `wait_ms` for the first (long poll); `gone` ends the
- * wait. Returns none if no job arrived. If the queue is unavailable, it throws {@link QueueAway} at the end of the wait, so that nodes do not
+ * wait. Returns none if no job arrived. If the queue is unavailable, it throws {@link QueueUnavailable} at the end of the wait, so that nodes do not
  * retry before the long poll ends.
  */
 export async function acquire(
@@ -32,20 +32,22 @@ export async function acquire(
   const { queue } = dependencies;
   const deadline = performance.now() + wait_ms;
   for (;;) {
-    const taken = await queue.take(nodeKeyOf(node), max, node.slots).catch((error: unknown) => new QueueAway(error));
-    const leases = taken instanceof QueueAway ? [] : await grantAll(dependencies, taken, node);
+    const taken = await queue
+      .take(nodeKeyOf(node), max, node.slots)
+      .catch((error: unknown) => new QueueUnavailable(error));
+    const leases = taken instanceof QueueUnavailable ? [] : await grantAll(dependencies, taken, node);
     if (leases.length > 0) return leases;
     const left = deadline - performance.now();
     if (gone.aborted) return [];
-    if (left <= 0 && taken instanceof QueueAway) throw taken;
+    if (left <= 0 && taken instanceof QueueUnavailable) throw taken;
     if (left <= 0) return [];
-    const isEmpty = taken instanceof QueueAway || taken.length === 0;
+    const isEmpty = taken instanceof QueueUnavailable || taken.length === 0;
     if (isEmpty) await queue.waitForWork(left, gone);
   }
 }
 
 /** The queue did not answer. */
-export class QueueAway extends Error {
+export class QueueUnavailable extends Error {
   constructor(cause: unknown) {
     super('the queue does not answer', { cause });
   }

@@ -15,7 +15,7 @@ export type AddDependencies = {
   /** Counts a check of the organization; throws where it may make no more. */
   reserve: ReserveChecks;
   metrics: Pick<WorkMetrics, 'addedMembers'>;
-  /** Says that there is something in a scan's outbox. */
+  /** Called when a scan's outbox was filled. */
   outboxFilled: () => void;
 };
 

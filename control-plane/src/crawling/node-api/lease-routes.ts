@@ -20,7 +20,7 @@ import type { WorkMetrics } from '../../metrics.ts';
 import type { DiskSpace } from '../../platform/disk-space.ts';
 import { newIdentity, nodeCredential, parseLeaseId } from '../fleet/credentials.ts';
 import type { MarkedNodes, Nodes } from '../fleet/nodes.ts';
-import { type AcquireDependencies, acquire, QueueAway, type WorkRequest } from '../leases/acquire.ts';
+import { type AcquireDependencies, acquire, QueueUnavailable, type WorkRequest } from '../leases/acquire.ts';
 import { type AddDependencies, addMembers } from '../leases/add-members.ts';
 import type { EndDependencies } from '../leases/end-attempt.ts';
 import { beginAlone, releaseLease } from '../leases/release-lease.ts';
@@ -154,7 +154,7 @@ async function acquireWhileConnected(
   try {
     if (await dependencies.draining.has(nodeId)) return DRAIN;
     const leases = await acquire(dependencies, request, over.signal).catch((error: unknown) => {
-      throw error instanceof QueueAway ? queueUnavailable(error) : error;
+      throw error instanceof QueueUnavailable ? unavailableError(error) : error;
     });
     if (leases.length === 0 && !over.signal.aborted) return { leases };
     const [isBlocked, isDrained] = await Promise.all([
@@ -173,11 +173,11 @@ async function acquireWhileConnected(
 
 const DRAIN: Acquired = { leases: [], drain: true };
 
-const queueUnavailable = (cause: unknown) =>
-  new ApiError('unavailable', 'The queue is away for the moment.', { cause, headers: { 'Retry-After': '1' } });
+const unavailableError = (cause: unknown) =>
+  new ApiError('unavailable', 'The queue is temporarily unavailable.', { cause, headers: { 'Retry-After': '1' } });
 
 function unavailable(cause: unknown): never {
-  throw queueUnavailable(cause);
+  throw unavailableError(cause);
 }
 
 export type MemberDependencies = AddDependencies & {

@@ -39,7 +39,7 @@ export type UploadDependencies = AcceptDependencies &
     metrics: EndDependencies['metrics'] & Pick<WorkMetrics, 'leases' | 'lateResults' | 'uploadedBytes'>;
   };
 
-/** How a node hands in what it saw of one member: the files first, the capture that names them, or the failure, last. */
+/** Routes by which a node uploads the result of one member: first the files, then the capture that names them, or the failure. */
 export function uploadRoutes(dependencies: UploadDependencies): Route<NodeCaller>[] {
   return [uploadArtifact(dependencies), completeMember(dependencies), failMember(dependencies)];
 }
@@ -52,7 +52,7 @@ function uploadArtifact(dependencies: UploadDependencies): Route<NodeCaller> {
     summary: 'Upload a file of the attempt',
     permission: 'lease',
     params: Type.Object({ ...memberParams.properties, name: Type.String({ pattern: ARTIFACT_NAME }) }),
-    replies: { 200: { description: 'What arrived.', schema: UploadedSchema } },
+    replies: { 200: { description: 'The stored file.', schema: UploadedSchema } },
     errors: ['not_found', 'lease.lost', 'request_too_large', 'storage.full', 'validation_error'],
     handle: async ({
       caller,
@@ -76,7 +76,7 @@ function uploadArtifact(dependencies: UploadDependencies): Route<NodeCaller> {
 function completeMember(dependencies: UploadDependencies): Route<NodeCaller> {
   return endOfAttempt<Complete>(dependencies, {
     verb: 'complete',
-    summary: 'Hand in the capture: the attempt is over',
+    summary: 'Submit the capture, which ends the attempt',
     body: CompleteSchema,
     done: 'Accepted, now or before.',
     errors: ['validation_error'],
@@ -103,14 +103,14 @@ type AttemptEnd<Body> = {
   verb: 'complete' | 'fail';
   summary: string;
   body: TSchema;
-  /** What an answer without a body says. */
+  /** Describes the response, which has no body. */
   done: string;
   errors?: ErrorCode[];
-  /** Ends the attempt; `lost`: this lease may not; `repeated`: it had ended before, and is not counted again. */
+  /** Ends the attempt. `lost`: the scan is not leased under this fence; `repeated`: it had ended before and is not counted again. */
   end(scan: ScanRecord, fence: number, body: Body, now: Date): Promise<'lost' | 'completed' | 'failed' | 'repeated'>;
 };
 
-/** What complete and fail have in common: the last message about a member, after which its job may be over. */
+/** The common part of complete and fail: each ends a member, and closes the lease if it was the last one. */
 function endOfAttempt<Body>(dependencies: UploadDependencies, about: AttemptEnd<Body>): Route<NodeCaller> {
   const { verb, summary, body: schema, done, errors = [], end } = about;
   const { metrics } = dependencies;
@@ -138,7 +138,7 @@ function endOfAttempt<Body>(dependencies: UploadDependencies, about: AttemptEnd<
   });
 }
 
-/** Refuses before a byte is read: a lease that is over must not replace what was accepted under it. */
+/** Refuses an upload before reading it: a lease that has ended must not replace files that were accepted under it. */
 async function mayUpload(
   { artifacts, disk, metrics }: UploadDependencies,
   { fence }: LeaseRef,

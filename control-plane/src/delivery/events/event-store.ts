@@ -2,7 +2,7 @@ import type { EventContent, EventKind } from '@adsweep/shared/events/event-kinds
 import { insertOnce } from '../../platform/insert-once.ts';
 import type { Collection, Store } from '../../platform/store.ts';
 
-/** Something that happened; deliveries are made of it. `sequence` orders the events of one scan. */
+/** An event of a scan, from which deliveries are made. `sequence` orders the events of one scan. */
 export type EventRecord = {
   _id: string;
   organization_id: string;
@@ -31,7 +31,7 @@ export function eventStore(store: Store) {
       ]);
     },
 
-    /** Adds an event; one of the same id is the same event and is there already. */
+    /** Adds an event, unless it was added before under the same id. */
     async add(event: EventRecord): Promise<void> {
       await insertOnce(events, event);
     },

@@ -1,7 +1,7 @@
 import type { Origin, OutboxEntry } from '../../platform/outbox/outbox-entry.ts';
 import type { EventStore } from './event-store.ts';
 
-/** Records an event that a change told of; recorded once, however often it is called for the same entry. */
+/** Records the event of an outbox entry, once even if it is called again for the same entry. */
 export async function recordEvent(
   events: Pick<EventStore, 'add'>,
   { id, event, payload, sequence, at }: OutboxEntry<'event'>,

@@ -13,10 +13,10 @@ export type RelayDependencies = {
   logger: Logger;
 };
 
-/** The relay is woken when an outbox is filled; this interval covers lost hints, and records whose relay is gone. */
+/** The relay is woken when an outbox is filled; this interval covers lost hints, and records of a relay that has died. */
 const LOOK_EVERY_MS = 5_000;
 const RECORDS_AT_ONCE = 50;
-/** How long a relay may work on the records of one turn before another one takes them over. */
+/** How long a relay may work on the records of one step before another one takes them over. */
 const CLAIM_MS = 15_000;
 const BACKOFF: Backoff = { minMs: 1_000, maxMs: 300_000 };
 const MEASURE_EVERY_MS = 5_000;
@@ -36,22 +36,22 @@ export function startMeasuringOutboxes(dependencies: RelayDependencies): Loop {
   return startLoop(dependencies.logger, { name: 'measuring outboxes', everyMs: MEASURE_EVERY_MS, step });
 }
 
-/** What one turn did: how many entries it carried out, and whether more records are due. */
-type RelayTurn = { entries: number; hasMore: boolean };
+/** The result of one step: how many entries it carried out, and whether more records are due. */
+type RelayStep = { entries: number; hasMore: boolean };
 
 /** Carries out the entries of the records that have been due longest. `retryIn` is called with the delay in ms when an entry failed. */
 export async function relay(
   dependencies: RelayDependencies,
   now: Date,
   retryIn: (ms: number) => void = () => undefined,
-): Promise<RelayTurn> {
+): Promise<RelayStep> {
   const until = new Date(now.getTime() + CLAIM_MS);
-  const turns = dependencies.sources.map(async (source) => {
+  const steps = dependencies.sources.map(async (source) => {
     const { claimed, hasMore } = await source.claimDue(now, until, RECORDS_AT_ONCE);
     const done = await Promise.all(claimed.map((one) => relayRecord(dependencies, source, one, now, retryIn)));
     return { entries: done.reduce((total, count) => total + count, 0), hasMore };
   });
-  const ofSources = await Promise.all(turns);
+  const ofSources = await Promise.all(steps);
   return {
     entries: ofSources.reduce((total, { entries }) => total + entries, 0),
     hasMore: ofSources.some(({ hasMore }) => hasMore),

@@ -11,7 +11,7 @@ import { type BulkScanIn, BulkScanInSchema, type ScanIn, ScanInSchema } from '..
 import { presentCreated } from './present-scan.ts';
 import { EstimateSchema, ScanSchema } from './responses.ts';
 
-/** What the operations need beside the verbs that create scans. */
+/** The dependencies of the operations that create scans. */
 export type CreateRouteParts = {
   creation: Pick<ScanCreation, 'findIssues' | 'createChecked' | 'estimateScans'>;
   scans: Pick<ScanStore, 'withTarget'>;
@@ -23,7 +23,10 @@ const shared = { method: 'POST', group: 'Scans', permission: 'scans.write' } as 
 const CreateQuery = Type.Object(
   {
     dry_run: Type.Optional(
-      Type.Boolean({ default: false, description: 'All checks, and what it would cost; nothing is written.' }),
+      Type.Boolean({
+        default: false,
+        description: 'Validates the request and estimates its cost; nothing is written.',
+      }),
     ),
   },
   { additionalProperties: false },
@@ -42,7 +45,7 @@ const ERRORS = [
   'storage.full',
 ] as const;
 
-const ESTIMATED = { description: 'What it would do (`dry_run=true`).', schema: EstimateSchema };
+const ESTIMATED = { description: 'The estimate (`dry_run=true`).', schema: EstimateSchema };
 
 /** Operations that create scans (spec 4.2). */
 export const createRoutes = (parts: CreateRouteParts): Route<Caller>[] => [createRoute(parts), bulkRoute(parts)];
@@ -53,7 +56,7 @@ function createRoute(parts: CreateRouteParts): Route<Caller> {
     path: '/api/v1/scans',
     summary: 'Create a scan',
     description:
-      'Exactly one of `url`, `ad_tag` and `vast_tag`. The scan is checked in full, charged and queued; it is crawled later. With `repeat_count` above 1 as many scans are made: the answer is the first of them, and names the others. With `repeat_mode: shared` they run one after the other in one browser and see what the earlier ones stored. This version crawls page URLs, ad tags and VAST tags: `ad_discovery` is refused with the type `not_available`.',
+      'Exactly one of `url`, `ad_tag` and `vast_tag`. The request is validated in full, and the scan is charged and queued; it is crawled later. With a `repeat_count` above 1, this number of scans is created: the response is the first of them and names the others. With `repeat_mode: shared` they run one after the other in one browser and see what the earlier ones stored. This version crawls page URLs, ad tags and VAST tags: `ad_discovery` is refused with the type `not_available`.',
     query: CreateQuery,
     body: ScanInSchema,
     replies: { 200: ESTIMATED, 201: { description: 'The scan, `pending`.', schema: ScanSchema } },
@@ -77,7 +80,7 @@ function bulkRoute(parts: CreateRouteParts): Route<Caller> {
     path: '/api/v1/scans/bulk',
     summary: 'Create scans in several countries',
     description:
-      'As `POST /scans`, with `country_codes` instead of `country_code`: a scan in each country, or a group of repeats. What is refused in one country is refused before any scan is made. Where the answer does not arrive, send the request again with the same `Idempotency-Key`: it makes what is missing and nothing twice.',
+      'As `POST /scans`, with `country_codes` instead of `country_code`: a scan in each country, or a group of repeats. If it is refused for one country, no scan is created. If the response is lost, send the request again with the same `Idempotency-Key`: it creates the missing scans, and none twice.',
     query: CreateQuery,
     body: BulkScanInSchema,
     replies: {
@@ -97,7 +100,7 @@ function bulkRoute(parts: CreateRouteParts): Route<Caller> {
   });
 }
 
-/** `recordId`: the request may be sent again. */
+/** With a `recordId`, the request may be repeated. */
 function orderOf({ organizationId }: Caller, requested: RequestedScans, recordId: string | undefined): ScanOrder {
   return { ...requested, organizationId, requestId: recordId ?? newId(), isRepeatable: recordId !== undefined };
 }
@@ -121,7 +124,7 @@ async function requestIssues(
   return creation.findIssues({ organizationId, scan, refused, sentCountries, countries });
 }
 
-/** The countries that were sent, in upper case; those whose form was wrong are missing. */
+/** The countries that were sent as text, in upper case. */
 function countriesIn({ value }: SentCountries): string[] {
   const sent = Array.isArray(value) ? (value as unknown[]) : [value];
   return sent.filter((one) => typeof one === 'string').map((code) => code.toUpperCase());

@@ -6,11 +6,11 @@ import { stateOf } from '../../../scan/scan-state.ts';
 import type { ScanStore } from '../../../scan/scan-store.ts';
 import { openStateStream, type WatchScan } from './state-stream.ts';
 
-/** What the stream of a scan's states needs; `closing` aborts when the process is told to stop. */
+/** The dependencies of the stream of a scan's states; `closing` aborts when the process begins to stop. */
 export type EventsParts = {
   scans: Pick<ScanStore, 'find'>;
   watchScan: WatchScan;
-  /** Whether the caller's key would still be let in. */
+  /** Whether the caller's key is still valid. */
   isStillValid: (caller: Caller) => Promise<boolean>;
   closing: AbortSignal;
 };
@@ -18,7 +18,7 @@ export type EventsParts = {
 /** Streams that one organization may have open in this process. */
 const STREAMS_MAX = 100;
 
-/** A scan's changes of state as they happen, so that nobody needs to ask again and again. */
+/** Streams a scan's changes of state as they happen, so that clients need not poll. */
 export function eventsRoute({ scans, watchScan, isStillValid, closing }: EventsParts): Route<Caller> {
   const open = new Map<string, number>();
   const count = (organizationId: string, more: number) => {
@@ -33,7 +33,7 @@ export function eventsRoute({ scans, watchScan, isStillValid, closing }: EventsP
     group: 'Scans',
     summary: 'Follow a scan',
     description:
-      'An event stream (`text/event-stream`): `event: state` with `{ id, status, retry_attempt, at }`, the present state first. It ends after a final state, and when the API key is revoked or expires. A comment every 15 seconds keeps it open.',
+      'An event stream (`text/event-stream`): `event: state` with `{ id, status, retry_attempt, at }`, the current state first. It ends after a final state, and when the API key is revoked or expires. A comment every 15 seconds keeps it open.',
     permission: 'scans.read',
     params: Type.Object({ id: Type.String({ description: 'The scan.' }) }),
     replies: { 200: { description: 'The states of the scan.', content: 'text/event-stream' } },

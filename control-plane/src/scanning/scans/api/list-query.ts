@@ -34,7 +34,7 @@ export const ScanListQuerySchema = Type.Object(
     campaign_id: text('Scans of this campaign.'),
     group_id: text('Scans of campaigns in this group.'),
     parent_scan_id: text('Ads found by this sweep.'),
-    tag: text('Comma-separated slugs; a scan that carries any matches.'),
+    tag: text('Comma-separated slugs; a scan with any of them matches.'),
     tag_match: Type.Optional(Type.Enum(['any', 'all'], { default: 'any', description: '`all`: every slug of `tag`.' })),
     brand: text('Any letter case.'),
     ai_category: text('Tiers joined with /, broadest first.'),
@@ -57,7 +57,7 @@ const listOf = (value: string): string[] =>
     .map((item) => item.trim())
     .filter((item) => item !== '');
 
-/** What the forms of the parameters cannot say: unknown statuses and timezones, days in the wrong order. */
+/** Problems that the schema cannot express: unknown statuses and timezones, days in the wrong order. */
 export function listQueryIssues(query: Partial<ScanListQuery>): Issue[] {
   const unknown = listOf(query.status ?? '').filter((status) => !SCAN_STATUSES.some((known) => known === status));
   const issues = [...dayRangeIssues(query as DayRange), ...cursorIssues(query)];
@@ -70,7 +70,7 @@ export function listQueryIssues(query: Partial<ScanListQuery>): Issue[] {
 }
 
 /**
- * The store's query for the parameters of a list: all conditions must hold. An archived tag is on no scan (spec 2.5).
+ * The store's query for the parameters of a list: all conditions must hold. No scan has an archived tag (spec 2.5).
  */
 export function listQuestion(query: ScanListQuery, isInService: IsInService = () => true): ListQuestion {
   const { status, country_code, url, scan_id, tag, tag_match } = query;

@@ -8,7 +8,7 @@ import { type EvidenceLanding, NO_SCAN_EVIDENCE, type ScanEvidence } from './evi
 import type { PresentedBrief, PresentedLanding, PresentedScan } from './responses.ts';
 import { timingOf } from './timing.ts';
 
-/** A scan as `GET /scans/{id}` answers it (spec 2.1); every field is always there. `publicUrl` without a final slash. */
+/** A scan as `GET /scans/{id}` returns it (spec 2.1); every field is always present. `publicUrl` has no final slash. */
 export function presentScan(scan: ScanRecord, evidence: ScanEvidence, publicUrl: string): PresentedScan {
   const { target, proxy } = scan;
   const landings = evidence.landings.map((landing) => presentLanding(landing, scan, publicUrl));
@@ -36,7 +36,7 @@ export function presentScan(scan: ScanRecord, evidence: ScanEvidence, publicUrl:
   };
 }
 
-/** A scan as the call that created it answers it: of a group, the leader with the ids of the others. `scan` is the leader with its target. */
+/** A scan as the call that created it returns it: for a group, the leader with the ids of the others. `scan` is the leader with its target. */
 export function presentCreated(scan: ScanRecord, group: ScanRecord[], publicUrl: string): PresentedScan {
   const others = group.slice(1).map(({ _id }) => _id);
   return { ...presentScan(scan, NO_SCAN_EVIDENCE, publicUrl), ...(others.length > 0 && { repeat_scan_ids: others }) };

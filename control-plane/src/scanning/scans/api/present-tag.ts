@@ -1,12 +1,12 @@
 import type { ScanRecord, ScanTag } from '../../../scan/scan.ts';
 import type { PresentedTag } from './responses.ts';
 
-/** What a tag's definition says of a slug; null where it has none or it is archived. */
+/** Finds the definition of a tag; null if there is none or it is archived. */
 export type FindTagWords = (
   slug: string,
 ) => { display_name: string; category: string; severity: PresentedTag['severity'] } | null;
 
-/** A tag of a scan; nothing where its definition is archived (spec 2.5). */
+/** A tag of a scan; empty if its definition is archived (spec 2.5). */
 export function presentTag(scan: ScanRecord, tag: ScanTag, tagWords: FindTagWords): PresentedTag[] {
   const words = tagWords(tag.tag_slug);
   if (!words) return [];

@@ -7,12 +7,12 @@ import { type RecheckParts, type RecheckScope, recheckScans } from '../../../sca
 import { issueAt } from '../request/checks/check.ts';
 import { RecheckSchema } from './responses.ts';
 
-/** What the operation needs; `priceOfCheck` throws where the organization may create nothing. */
+/** The dependencies of the operation; `priceOfCheck` throws if the organization may create nothing. */
 export type RecheckRouteParts = RecheckParts & {
   priceOfCheck: (organizationId: string) => Promise<number>;
 };
 
-/** The most of each scope: scans and hours. */
+/** The maximum of each scope, in scans and hours. */
 const SCOPE_MAX = { last_n: 5_000, hours: 72 };
 const HOUR_MS = 60 * 60 * 1_000;
 
@@ -28,7 +28,7 @@ const RecheckInSchema = Type.Object(
 
 type RecheckIn = Static<typeof RecheckInSchema>;
 
-/** Checks existing scans again (interface.md 4.2). */
+/** Starts the analysis of existing scans again (spec 4.2). */
 export function recheckRoute(parts: RecheckRouteParts): Route<Caller> {
   return route({
     method: 'POST',
@@ -36,7 +36,7 @@ export function recheckRoute(parts: RecheckRouteParts): Route<Caller> {
     group: 'Scans',
     summary: 'Check scans again',
     description:
-      'Runs the checks of finished scans again, with the rules and tags of today, over what was captured: nothing is crawled and nothing is charged. Their tags are wiped and assigned anew, and the events of a finished scan are sent again. Of a capture that is older than a day, the contents and all but 200 of its requests are gone. Scans that are being checked again already, or whose evidence is gone, are left as they are.',
+      'Analyses what finished scans have captured again, with the current rules and tags: nothing is crawled and nothing is charged. Their tags are replaced, and the events of a finished scan are sent again. A capture that is older than a day no longer has its contents, and only 200 of its requests. Scans whose analysis is already being repeated, or whose evidence was removed, are left unchanged.',
     permission: 'scans.write',
     body: RecheckInSchema,
     replies: { 200: { description: 'How many scans are checked again.', schema: RecheckSchema } },

@@ -44,7 +44,7 @@ const ClassificationSchema = Type.Object(
 
 const request = {
   url: Type.String(),
-  status_code: Type.Integer({ description: '0: no answer came.' }),
+  status_code: Type.Integer({ description: '0: no response.' }),
   content_type: Type.String(),
   body_size: Type.Integer({ description: 'Bytes.' }),
   timestamp_ms: Type.Integer({ description: 'Since the crawl began.' }),
@@ -64,7 +64,7 @@ const SubRequestSchema = Type.Cyclic(
 const HopSchema = Type.Object(
   {
     ...request,
-    kind: Type.Enum(HOP_KINDS, { description: 'How the navigation came about.' }),
+    kind: Type.Enum(HOP_KINDS, { description: 'The kind of navigation.' }),
     redirected_from: Type.String(),
     sub_requests: Type.Array(SubRequestSchema),
   },
@@ -106,7 +106,7 @@ const ExitSchema = Type.Object(
     asn: StringOrNull,
     attempts: Type.Integer(),
   },
-  { title: 'Exit', description: 'Where the traffic left; unknown is null.' },
+  { title: 'Exit', description: 'The exit of the traffic; null: unknown.' },
 );
 
 const TimingSchema = Type.Object(
@@ -114,13 +114,13 @@ const TimingSchema = Type.Object(
   { title: 'Timing' },
 );
 
-/** What the scan itself and its row in a list both say. */
+/** The fields of both a scan and its row in a list. */
 const shared = {
   id: Type.String(),
   url: Type.String({ description: 'Empty for ad tags and VAST tags.' }),
   country_code: Type.String(),
   status: Type.Enum(SCAN_STATUSES),
-  offer_url: Type.String({ description: 'Where the landing ended.' }),
+  offer_url: Type.String({ description: 'The final URL of the landing.' }),
   screenshot_url: Type.String(),
   report_url: Type.String(),
   public_report_url: Type.String({ description: 'A read-only view that needs no login.' }),
@@ -170,7 +170,7 @@ export const ScanSchema = Type.Object(
     page_title: Type.String(),
     error: Type.String({
       description:
-        'Why a scan failed, such as `proxy: NODE_NOT_FOUND`, or which judgements a partial one lacks: `checks: INTERRUPTED` (all of them), `checks: back_button`.',
+        'Why a scan failed, such as `proxy: NODE_NOT_FOUND`, or which parts of the analysis a partial one lacks: `checks: INTERRUPTED` (all of them), `checks: back_button`.',
     }),
     campaign_group_id: StringOrNull,
     campaign_group_name: StringOrNull,
@@ -198,13 +198,15 @@ export const ScanBriefSchema = Type.Object(
 const TagMatchSchema = Type.Object(
   {
     rule_id: Type.String(),
-    rule_name: Type.String({ description: 'Its name when it found it; empty in older scans.' }),
+    rule_name: Type.String({ description: 'Its name at the time of the match; empty in older scans.' }),
     rule_type: Type.String(),
-    place: Type.Enum(['hop', 'request', 'title', 'text', 'html', 'content'], { description: 'What it was found in.' }),
+    place: Type.Enum(['hop', 'request', 'title', 'text', 'html', 'content'], {
+      description: 'The part of the capture that matched.',
+    }),
     landing: orNull(Type.Integer()),
     offset: Type.Integer({ description: 'UTF-16 units before the hit.' }),
-    excerpt: Type.String({ description: 'Its surroundings, the hit between « and ».' }),
-    elapsed_ms: Type.Integer({ description: 'CPU that the rule took by itself.' }),
+    excerpt: Type.String({ description: 'The text around the hit, which is between « and ».' }),
+    elapsed_ms: Type.Integer({ description: 'CPU time of the rule.' }),
   },
   { title: 'TagMatch' },
 );
@@ -215,7 +217,7 @@ export const ScanTagSchema = Type.Object(
     scan_id: Type.String(),
     tag_slug: Type.String(),
     detail: Type.String(),
-    url: Type.String({ description: 'The link the tag sits on; empty: the whole scan.' }),
+    url: Type.String({ description: 'The URL that the tag concerns; empty: the whole scan.' }),
     surface: Type.Enum(['page', 'creative']),
     display_name: Type.String(),
     category: Type.String(),
@@ -227,7 +229,7 @@ export const ScanTagSchema = Type.Object(
 );
 
 export const CancelledSchema = Type.Object(
-  { cancelled_count: Type.Integer({ description: '1, or 0 where the scan was not pending.' }) },
+  { cancelled_count: Type.Integer({ description: '1, or 0 if the scan was not pending.' }) },
   { title: 'Cancelled' },
 );
 
@@ -241,7 +243,7 @@ export const EstimateSchema = Type.Object(
     scans: Type.Integer(),
     checks: Range,
     cost_micros: Range,
-    routable: orNull(Type.Boolean({ description: 'null: that shows at the crawl alone.' })),
+    routable: orNull(Type.Boolean({ description: 'null: not known before the crawl.' })),
     warnings: Type.Array(Type.String()),
   },
   { title: 'Estimate' },

@@ -34,7 +34,7 @@ export type ScanParts = CreateRouteParts &
   EventsParts & {
     scans: ScanStore;
     readEvidence: (scan: ScanRecord) => Promise<ScanEvidence>;
-    /** What the definitions that an organization can use say of their tags. */
+    /** Finds the definitions of the tags that an organization can use. */
     tagWordsFor: (organizationId: string) => Promise<FindTagWords>;
   };
 
@@ -71,7 +71,7 @@ function listRoute({ scans, publicUrl, tagWordsFor }: ScanParts): Route<Caller> 
 /** A page, and where the next one begins. */
 const ScanPageSchema = Type.Object({
   ...pageSchema(ScanBriefSchema).properties,
-  next_cursor: orNull(Type.String({ description: 'For `cursor`: the page after this one; null on the last one.' })),
+  next_cursor: orNull(Type.String({ description: 'The `cursor` of the next page; null on the last one.' })),
 });
 
 const PageOfScansQuery = Type.Object(
@@ -119,7 +119,7 @@ function childrenRoute({ scans, publicUrl }: ScanParts): Route<Caller> {
     path: '/api/v1/scans/{id}/children',
     group,
     summary: 'Ads that a sweep found',
-    description: 'Each ad is a scan of its own, and in the list as soon as it is found. Newest first.',
+    description: 'Each ad is a scan of its own, which is listed as soon as it is found. Newest first.',
     permission: 'scans.read',
     params: ScanPath,
     query: PageOfScansQuery,
@@ -141,7 +141,7 @@ function tagsRoute({ scans, tagWordsFor }: ScanParts): Route<Caller> {
     summary: 'Tags of a scan',
     permission: 'scans.read',
     params: ScanPath,
-    replies: { 200: { description: 'What was found.', schema: Type.Array(ScanTagSchema) } },
+    replies: { 200: { description: 'The tags.', schema: Type.Array(ScanTagSchema) } },
     errors: ['not_found'],
     handle: async ({ caller, params }) => {
       const scan = await findScan(scans, caller, params.id);
@@ -158,7 +158,7 @@ function cancelRoute(parts: ScanParts): Route<Caller> {
     group,
     summary: 'Cancel a pending scan',
     description:
-      'Gives back its charge. A scan that is not pending is left as it is; so are the other scans of its group.',
+      'Refunds its charge. A scan that is not pending is left unchanged, and so are the other scans of its group.',
     permission: 'scans.write',
     params: ScanPath,
     replies: { 200: { description: 'How many scans were cancelled.', schema: CancelledSchema } },

@@ -5,12 +5,12 @@ import type { ScanState } from '../../../scan/scan-state.ts';
 /** Calls `receive` with each change of a scan's state until `stop` is called. Some may be missing. */
 export type WatchScan = (scanId: string, receive: (state: ScanState) => void) => Promise<{ stop: () => void }>;
 
-/** Each so often a comment keeps the connection open, and the state is read again, in case that a change was missed. */
+/** At this interval a comment keeps the connection open, and the state is read again in case a change was missed. */
 const HEARTBEAT_MS = 15_000;
-/** How often a stream asks whether its caller is still let in. */
+/** The interval at which a stream verifies that its caller's key is still valid. */
 const CALLER_CHECK_MS = 500;
 
-/** States of one scan as an event stream (HTML standard, section 9.2). What arrives late, out of its order, is left out. */
+/** The states of one scan as an event stream (HTML standard, section 9.2). States that arrive after a later one are dropped. */
 class StateStream extends Readable {
   #last = -1;
   #isOver = false;
@@ -41,8 +41,9 @@ class StateStream extends Readable {
 }
 
 /**
- * The states of a scan: the present one first, then each change, until a final one. `read` answers the present state, null when the scan
- * is gone; `isAllowed` answers false once the caller may not read it any more; `closing` ends the stream. Whoever opens it reads or destroys it.
+ * Streams the states of a scan: the current one first, then each change, until a final one. `read` returns the current state, null if the
+ * scan was removed; `isAllowed` returns false once the caller may no longer read it; `closing` ends the stream. The caller must read or
+ * destroy it.
  */
 export async function openStateStream(
   scanId: string,
@@ -53,31 +54,31 @@ export async function openStateStream(
 ): Promise<Readable> {
   const stream = new StateStream();
   const end = () => stream.end();
-  const sendPresent = async () => {
-    const present = await read();
-    if (present) stream.send(present);
+  const sendCurrent = async () => {
+    const current = await read();
+    if (current) stream.send(current);
     else end();
   };
-  // What changes while the present state is read is not missed: it was listened for already.
+  // The subscription starts before the current state is read, so that no change in between is missed.
   const watching = await watch(scanId, (state) => stream.send(state));
   const timer = setInterval(() => {
     stream.comment();
-    void sendPresent().catch(() => undefined);
+    void sendCurrent().catch(() => undefined);
   }, HEARTBEAT_MS);
-  // While the store does not answer, the stream goes on as it was.
-  const check = () =>
+  // While the store is unavailable, the stream stays open.
+  const verifyCaller = () =>
     isAllowed()
       .then((allowed) => allowed || end())
       .catch(() => undefined);
-  const checks = setInterval(check, CALLER_CHECK_MS);
+  const verification = setInterval(verifyCaller, CALLER_CHECK_MS);
   closing.addEventListener('abort', end, { once: true });
   stream.once('close', () => {
     watching.stop();
     clearInterval(timer);
-    clearInterval(checks);
+    clearInterval(verification);
     closing.removeEventListener('abort', end);
   });
-  await sendPresent().catch((error: unknown) => {
+  await sendCurrent().catch((error: unknown) => {
     stream.destroy();
     throw error;
   });

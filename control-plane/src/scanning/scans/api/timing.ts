@@ -1,9 +1,9 @@
 import type { ScanRecord } from '../../../scan/scan.ts';
 
-/** Where a finished scan's time went, in milliseconds. */
+/** The phases of a finished scan, in milliseconds. */
 export type ScanTiming = { queued_ms: number; crawl_ms: number; checks_ms: number; total_ms: number };
 
-/** The timing of a scan that was crawled and is over; the waiting for a retry counts as queued. Null for all others. */
+/** The timing of a scan that was crawled and has ended; the wait for a retry counts as queued. Null for all others. */
 export function timingOf({ created_at, crawled_at, completed_at, capture }: ScanRecord): ScanTiming | null {
   if (!completed_at || !crawled_at || !capture) return null;
   const total_ms = completed_at.getTime() - created_at.getTime();

@@ -28,7 +28,7 @@ const WrapperSchema = Type.Object(
       description: `too_large: more than ${VAST_LENGTH_MAX.toLocaleString('en')} characters, which are not read.`,
     }),
     url: Type.String(),
-    status_code: Type.Integer({ description: '0: no answer came.' }),
+    status_code: Type.Integer({ description: '0: no response.' }),
     content_type: Type.String(),
     bytes: Type.Integer(),
     readable: Type.Boolean({ description: 'Whether players on other origins may read it (CORS).' }),
@@ -63,7 +63,7 @@ const AdSchema = Type.Object(
     shown: Type.Enum(VAST_SHOWN),
     duration_ms: orNull(Type.Integer({ description: 'As declared.' })),
     played_ms: Type.Integer(),
-    error_code: orNull(Type.Integer({ description: 'What a player tells of it (VAST 4.3, 2.3.6.3).' })),
+    error_code: orNull(Type.Integer({ description: 'The error code that a player reports (VAST 4.3, 2.3.6.3).' })),
     wrapper_depth: Type.Integer(),
     media: Type.Array(MediaSchema),
   },
@@ -72,7 +72,7 @@ const AdSchema = Type.Object(
 
 const TrackerSchema = Type.Object(
   {
-    ad: orNull(Type.Integer({ description: 'Index of its ad; null: no ad came of its document.' })),
+    ad: orNull(Type.Integer({ description: 'Index of its ad; null: its document led to no ad.' })),
     wrapper: Type.Integer({ description: 'Index of the document that declares it.' }),
     part: Type.Enum(AD_PARTS),
     event: Type.String(),
@@ -81,12 +81,12 @@ const TrackerSchema = Type.Object(
     requested_url: Type.String({ description: 'As requested, with its macros filled.' }),
     requested_at_ms: orNull(Type.Integer({ description: 'Milliseconds since the crawl began; null: it was not due.' })),
     playhead_ms: orNull(Type.Integer()),
-    status_code: Type.Integer({ description: '0: no answer came.' }),
+    status_code: Type.Integer({ description: '0: no response.' }),
   },
   { title: 'VastTracker' },
 );
 
-/** What came of a VAST tag: its documents from the tag down its wrappers, its ads in the order of playing, its trackers. */
+/** The result of a VAST tag: its documents from the tag through its wrappers, its ads in the order of playing, its trackers. */
 export const VastOutSchema = Type.Object(
   {
     wrappers: Type.Array(WrapperSchema),

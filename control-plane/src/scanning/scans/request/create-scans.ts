@@ -12,25 +12,25 @@ import type { FindCampaign } from './find-campaign.ts';
 import { groupsOf, indexesOf, newScans, type RequestedScans } from './new-scan.ts';
 import { type Submission, type SubmitParts, submitTogether } from './submit.ts';
 
-/** What creating scans needs; `submitted` counts, `outboxFilled` says that there is something to carry out. */
+/** The dependencies of creating scans. */
 export type CreateParts = SubmitParts & {
   readCatalogue: ReadCatalogue;
   findCampaign: FindCampaign;
   /** The addresses that targets and referrers may have. */
   addresses: AddressPolicy;
-  /** What a check costs the organization, in micros; throws where it may create none. */
+  /** The price of a check for the organization, in micros; throws if it may make none. */
   priceOfCheck: (organizationId: string) => Promise<number>;
-  /** Throws where the organization may not make as many checks at this price. */
+  /** Throws if the organization may not make this number of checks at this price. */
   requireAllowed: (organizationId: string, checks: number, priceMicros: number, now: Date) => Promise<void>;
 };
 
 /**
  * Scans that an organization asks for: a group of repeats for each country and emulator. The ids of all scans follow from `requestId`.
- * `isRepeatable`: the same order may come again, after a crash or from a client that had no answer.
+ * `isRepeatable`: the same order may be repeated, after a crash or by a client that got no response.
  */
 export type ScanOrder = RequestedScans & { organizationId: string; requestId: string; isRepeatable: boolean };
 
-/** A part of an order: whole groups from the one with this index on, with about as many scans together, at least one group. */
+/** A part of an order: whole groups from index `from` on, at least one and together about `scans` scans. */
 export type CreateStep = { from: number; scans: number };
 
 /** The groups of a step as they are stored, each with its leader first, and where the next step begins; null: that was the last one. */
@@ -40,8 +40,8 @@ export type CreatedScans = { groups: ScanRecord[][]; next: number | null };
  * Creates the scans of an order: checks it, asks for the price, reserves the checks, makes the records and submits them.
  *
  * A large order, such as a campaign's run, is created in steps: each call does one and returns where the next begins, which the caller
- * stores before it goes on. Nothing else needs to be remembered. The id of a scan is derived from the order's `requestId` and its place in
- * the order, so a step that is repeated, whether it was finished or broke off half-way, finds the scans that exist, creates those that are
+ * stores before the next call. No other state is needed. The id of a scan is derived from the order's `requestId` and its position in
+ * the order, so a step that is repeated, whether it was finished or interrupted, finds the scans that exist, creates those that are
  * missing and charges no scan twice. Each step reserves its own checks, under an id derived from where it begins; a reservation whose step
  * is never repeated is released after ten minutes. A step is repeated with the size it had, because its reservation is for these scans.
  *
@@ -97,7 +97,7 @@ export function scanCreation(parts: CreateParts) {
     for (const emulator_id of emulators) {
       const scan = { ...settings, emulator_id };
       issues.push(...(await findIssues({ ...sent, scan, countries, organizationId })));
-      // What is wrong for one emulator is wrong for all, unless it is the emulator.
+      // All other rules have the same outcome for every emulator.
       if (issues.length > 0) break;
     }
     if (issues.length > 0) throw refused(issues);
@@ -111,7 +111,7 @@ export function scanCreation(parts: CreateParts) {
     createChecked,
     createScans,
 
-    /** What creating the scans of an order would do; throws where it would be refused. */
+    /** What creating the scans of an order would do; throws if it would be refused. */
     async estimateScans(order: ScanOrder): Promise<Estimate> {
       const { groups, catalogue } = await prepare(order, WHOLE);
       const scans = groups.flat();

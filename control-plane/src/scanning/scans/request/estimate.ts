@@ -2,7 +2,7 @@ import type { Catalogue } from '@adsweep/shared/targeting/catalogue.ts';
 import { poolOf } from '../../../reference/catalogue/lookup.ts';
 import type { ScanRecord } from '../../../scan/scan.ts';
 
-/** What creating scans would do. `routable` false: not in every country; null: that shows at the crawl alone. */
+/** What creating scans would do. `routable` false: not in every country; null: not known before the crawl. */
 export type Estimate = {
   dry_run: true;
   scans: number;
@@ -12,7 +12,7 @@ export type Estimate = {
   warnings: string[];
 };
 
-/** Scans as they would be created, a group for each country, judged and not written. */
+/** Estimates the scans that would be created, a group for each country, without storing them. */
 export function estimate(groups: ScanRecord[][], catalogue: Catalogue): Estimate {
   const scans = groups.flat();
   const routes = groups.flatMap(([leader]) => (leader ? [route(leader, catalogue)] : []));

@@ -1,4 +1,4 @@
-/** Whether the organization has the campaign, and the campaign has the run, that a request names; true of what it does not name. */
+/** Whether the organization has the campaign of a request, and the campaign has its run; true for those that the request omits. */
 export type FoundCampaign = { hasCampaign: boolean; hasRun: boolean };
 
 /** Looks up the campaign and the run that a request names. */
@@ -8,7 +8,7 @@ export type FindCampaign = (
   runId: string | null,
 ) => Promise<FoundCampaign>;
 
-/** The answer where there are no campaigns. */
+/** For versions without campaigns: none is found. */
 export const findNoCampaign: FindCampaign = async (_, campaignId, runId) => ({
   hasCampaign: campaignId === null,
   hasRun: runId === null,

@@ -7,8 +7,8 @@ import { pendingScan } from './new-scan.ts';
 export type FoundScan = AddMembers['members'][number];
 
 /**
- * The record of a scan that `parent` found: `running` under the parent's lease, its charge in its outbox. Everything but its target and
- * referrer it has from its parent. Its id is always the same for a slot, so that it is made and charged once however often it is found.
+ * The record of a scan that `parent` found: `running` under the parent's lease, its charge in its outbox. It inherits everything but its
+ * target and referrer. Its id is derived from its slot, so that it is created and charged once even if it is found again.
  */
 export function newChildScan(
   parent: ScanRecord,

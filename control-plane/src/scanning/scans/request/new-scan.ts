@@ -9,18 +9,18 @@ import { TARGET_KINDS } from './checks/target.ts';
 import type { ScanSettings } from './scan-in.ts';
 
 /**
- * What a request asks for: a scan, or a group of repeats, in each of `countries` (upper case) on each of `emulators`; absent: on that of
- * the settings.
+ * The requested scans: a scan, or a group of repeats, in each of `countries` (upper case) on each of `emulators`, by default on that of the
+ * settings.
  */
 export type RequestedScans = { settings: ScanSettings; countries: string[]; emulators?: string[] };
 
-/** Who asks, and what a check costs: in micros, charged with the scan's creation. */
+/** The organization that requests scans, and the price of a check in micros, which is charged when a scan is created. */
 export type SubmitOptions = { organizationId: string; priceMicros: number };
 
 /** A scan, or a group of repeats. The ids of its scans are `derivedId(name, index)`. */
 export type ScanGroup = { name: string; country: string; emulatorId: string };
 
-/** The groups of a request, by country and then by emulator; they are the same whenever the request comes again. */
+/** The groups of a request, by country and then by emulator; they are the same when the request is repeated. */
 export function groupsOf({ settings, countries, emulators, requestId }: RequestedScans & { requestId: string }) {
   if (!emulators)
     return countries.map(
@@ -56,9 +56,9 @@ export function newScans(
   const isShared = settings.repeat_mode === 'shared';
   return groups.map(({ name, country, emulatorId }) =>
     indexes.map((index) => {
-      const repeat = total > 1 ? placeInGroup(name, index, total, isShared) : {};
-      const place = { id: derivedId(name, index), country, ...common, ...repeat };
-      return newScan({ ...settings, emulator_id: emulatorId }, place, catalogue, options, now);
+      const repeat = total > 1 ? positionInGroup(name, index, total, isShared) : {};
+      const position = { id: derivedId(name, index), country, ...common, ...repeat };
+      return newScan({ ...settings, emulator_id: emulatorId }, position, catalogue, options, now);
     }),
   );
 }
@@ -76,20 +76,20 @@ function sharedText(
 }
 
 /** Repeats that share a browser are the members of one job, which has the id of their leader. */
-function placeInGroup(group: string, index: number, total: number, isShared: boolean): Partial<PlaceInRequest> {
+function positionInGroup(group: string, index: number, total: number, isShared: boolean): Partial<PositionInRequest> {
   if (!isShared) return { repeat: { index, total, session_id: null } };
   const repeat = { index, total, session_id: derivedId(`${group}/session`, 0) };
   return { repeat, job_id: derivedId(group, 0), job_kind: 'repeat_group', slot: index };
 }
 
 /** What distinguishes the scans of one request; `country` in upper case. */
-export type PlaceInRequest = { id: string; country: string } & Pick<ScanRecord, 'band' | 'repeat' | 'target_text_id'> &
+export type PositionInRequest = { id: string; country: string } & Pick<ScanRecord, 'band' | 'repeat' | 'target_text_id'> &
   Partial<Pick<ScanRecord, 'job_id' | 'job_kind' | 'slot'>>;
 
 /** The record of one scan of a request. */
 export function newScan(
   request: ScanSettings,
-  { id, country, ...place }: PlaceInRequest,
+  { id, country, ...position }: PositionInRequest,
   catalogue: Catalogue,
   options: SubmitOptions,
   now: Date,
@@ -113,7 +113,7 @@ export function newScan(
     run_id: request.run_id ?? null,
     retry_max_attempts: request.retry_max_attempts ?? 0,
     price_micros: options.priceMicros,
-    ...place,
+    ...position,
   };
   return pendingScan(requested, now);
 }

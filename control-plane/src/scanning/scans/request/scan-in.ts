@@ -9,15 +9,15 @@ import {
 import { type Static, type TProperties, Type } from 'typebox';
 import { orNull } from '../../../http/route.ts';
 
-/** The longest page URL. Click trackers carry long ones; what is longer is no URL a browser was ever sent to. */
+/** Maximum length of a page URL. Click trackers have long ones, but none that is longer than this. */
 const URL_LENGTH_MAX = 32_768;
 
-/** The most countries that one request may name; there are fewer. */
+/** Maximum number of countries in one request, which is more than there are. */
 const COUNTRIES_MAX = 250;
 
 const strict = { additionalProperties: false };
 
-/** The longest name of a country, device, region, city or ISP that is looked up and told back. */
+/** Maximum length of the name of a country, device, region, city or ISP that is looked up and repeated in an error. */
 const NAME_LENGTH_MAX = 200;
 const name = (description?: string) =>
   Type.String({ maxLength: NAME_LENGTH_MAX, ...(description ? { description } : {}) });
@@ -33,8 +33,8 @@ const ProxyInSchema = Type.Object(
 );
 
 /**
- * The fields of a request (spec 2.1), with `country` among them. What the forms cannot say is in checks/; so is what the validator is slow
- * at, such as `uniqueItems`, which compares every pair.
+ * The fields of a request (spec 2.1), including `country`. Rules that a schema cannot express are in checks/, and so are those that the
+ * validator evaluates slowly, such as `uniqueItems`, which compares every pair.
  */
 const requestFields = <Country extends TProperties>(country: Country) => ({
   url: Type.Optional(orNull(Type.String({ maxLength: URL_LENGTH_MAX, description: 'An http(s) page.' }))),
@@ -66,7 +66,7 @@ const requestFields = <Country extends TProperties>(country: Country) => ({
       Type.Array(Type.Enum(['banner', 'video', 'pop']), {
         minItems: 1,
         maxItems: 10,
-        description: 'None twice; null: all.',
+        description: 'Without duplicates; null: all.',
       }),
     ),
   ),
@@ -88,7 +88,7 @@ export type ScanIn = Static<typeof ScanInSchema>;
 const CountryCodes = Type.Array(name(), {
   minItems: 1,
   maxItems: COUNTRIES_MAX,
-  description: `None twice. ${COUNTRY}`,
+  description: `Without duplicates. ${COUNTRY}`,
 });
 
 /** Body of `POST /scans/bulk`: as `POST /scans`, in several countries. */
@@ -99,5 +99,5 @@ export const BulkScanInSchema = Type.Object(requestFields({ country_codes: Count
 });
 export type BulkScanIn = Static<typeof BulkScanInSchema>;
 
-/** What is asked of a scan in any country. */
+/** The fields of a request without its country. */
 export type ScanSettings = Omit<ScanIn, 'country_code'>;

@@ -79,7 +79,7 @@ async function reserve(parts: SubmitParts, scans: ScanRecord[], request: Submiss
   return parts.reserve(organization_id, wanted);
 }
 
-/** As `Promise.all`, but rejects only when all have settled. */
+/** As `Promise.all`, but rejects only when all have ended. */
 async function all<T>(running: Promise<T>[]): Promise<T[]> {
   await Promise.allSettled(running);
   return Promise.all(running);
@@ -89,6 +89,6 @@ async function enqueueAll({ enqueue, log }: SubmitParts, scans: ScanRecord[]): P
   try {
     await enqueue(scans.filter(({ status }) => status === 'pending'));
   } catch (cause) {
-    log.info({ scan_id: scans[0]?._id, scans: scans.length, cause }, 'new scans are not in the index of work yet');
+    log.info({ scan_id: scans[0]?._id, scans: scans.length, cause }, 'new scans are not queued yet');
   }
 }

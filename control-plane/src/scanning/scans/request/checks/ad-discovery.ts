@@ -4,7 +4,7 @@ import { type Check, isSent, issueAt } from './check.ts';
 
 const ONLY_WITH = 'Only with ad_discovery: true.';
 
-/** What belongs to sweeps alone, and what a sweep cannot have (spec 4.2 rules 2 to 6). */
+/** Fields that only sweeps can have, and those that sweeps cannot have (spec 4.2 rules 2 to 6). */
 export const checkAdDiscovery: Check = ({ scan, refused }) => {
   const { ad_discovery, max_discovered_ads, ad_formats, repeat_mode } = scan;
   const twice = duplicateFormats(ad_formats);
@@ -28,7 +28,7 @@ export const checkAdDiscovery: Check = ({ scan, refused }) => {
   ];
 };
 
-/** What is left of the list where the schema refused some of its items is judged too. */
+/** If the schema refused some items of the list, the others are still checked. */
 function duplicateFormats(formats: ScanSettings['ad_formats']): Issue[] {
   const named = (formats ?? []).filter((format) => format !== undefined);
   if (new Set(named).size === named.length) return [];

@@ -6,8 +6,8 @@ import type { FoundCampaign } from '../find-campaign.ts';
 import type { ScanSettings } from '../scan-in.ts';
 
 /**
- * A requested scan, without the fields whose form was wrong. `refused` names those, so that a check does not call missing what was
- * there but wrong. `countries` in upper case, as far as the client named any; `sentCountries` as they were sent.
+ * A requested scan without the fields that do not match the schema. `refused` names those, so that a check does not report an invalid field
+ * as missing. `countries`: in upper case, those that were sent as text; `sentCountries`: as they were sent.
  */
 export type ScanRequest = {
   scan: Partial<ScanSettings>;
@@ -22,7 +22,7 @@ export type ScanRequest = {
 /** The field that names the country or the countries, and what was sent there. */
 export type SentCountries = { field: 'country_code'; value: unknown } | { field: 'country_codes'; value: unknown };
 
-/** One group of rules. Returns the problems it finds; never throws for them. */
+/** One group of rules for a request. Returns the problems that it finds. */
 export type Check = (request: ScanRequest) => Issue[];
 
 /** An issue of one body field, `given` with what was sent there. */
@@ -36,5 +36,5 @@ export function issueAt(
   return { loc: ['body', ...[field].flat()], msg, type, ctx: { ...given(value), ...ctx } };
 }
 
-/** Whether a field carries a request: null says as much as leaving it out. */
+/** Whether a field was sent; null is the same as omitting it. */
 export const isSent = (value: unknown): boolean => value !== undefined && value !== null;

@@ -2,7 +2,7 @@ import type { Issue } from '@adsweep/shared/validation/issue.ts';
 import { closest, countriesOf } from '../../../../reference/catalogue/lookup.ts';
 import { type Check, issueAt, type SentCountries } from './check.ts';
 
-/** Every country must be one that an exit serves (spec 7.1), and is named once. */
+/** Every country must have an exit (spec 7.1) and be named once. */
 export const checkCountry: Check = ({ sentCountries, countries, catalogue }) => {
   const supported = countriesOf(catalogue);
   const unknown = [...new Set(countries)].filter((country) => !supported.includes(country));

@@ -13,13 +13,13 @@ import { checkTarget } from './target.ts';
 /** Every group of rules for a new scan, in the order of the interface's fields (spec 2.1, 4.2). */
 const CHECKS: [rules: string, check: Check][] = [
   ['exactly one target, of its own form', checkTarget],
-  ['a country that is served', checkCountry],
+  ['a supported country', checkCountry],
   ['a known emulator', checkEmulator],
   ["region, city and ISP of the pool's catalogue", checkProxy],
   ['a public referrer', checkReferrer],
   ['labels', checkLabels],
   ['campaign and run exist', checkCampaign],
-  ['what belongs to sweeps alone', checkAdDiscovery],
+  ['fields that only sweeps can have', checkAdDiscovery],
 ];
 
 /** All problems of a requested scan. Unavailable features are reported only for fields that are otherwise valid. */

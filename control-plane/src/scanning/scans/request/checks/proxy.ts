@@ -10,7 +10,7 @@ import {
 } from '../../../../reference/catalogue/lookup.ts';
 import { type Check, issueAt } from './check.ts';
 
-const PLACES = [
+const TARGETING_FIELDS = [
   ['region', 'regions', 'unsupported_proxy_region'],
   ['city', 'cities', 'unsupported_proxy_city'],
   ['isp', 'isps', 'unsupported_proxy_isp'],
@@ -18,16 +18,16 @@ const PLACES = [
 
 /**
  * Region, city and ISP must be the catalogue's for the country and the pool, in any letter case (spec 2.2, 4.1). A city outside the
- * chosen region passes: whether the two can be routed together shows at the crawl.
+ * chosen region passes: only the crawl shows whether both can be routed together.
  */
 export const checkProxy: Check = ({ scan: { proxy }, countries, catalogue }) => {
   if (!proxy) return [];
   const typeIssues = proxyTypeIssues(proxy.proxy_type, ['body', 'proxy', 'proxy_type']);
   if (typeIssues.length > 0) return typeIssues;
-  // Without a country that is served there are no values to hold these against.
+  // Without a supported country, there are no values to compare with.
   const served = [...new Set(countries)].filter((country) => countriesOf(catalogue).includes(country));
   const proxyType = readProxyType(proxy.proxy_type);
-  return PLACES.flatMap(([field, list, type]) => {
+  return TARGETING_FIELDS.flatMap(([field, list, type]) => {
     const valuesOf = (country: string) => poolOf(catalogue, country, proxyType)?.[list] ?? [];
     return valueIssues(proxy[field] ?? '', field, type, served, valuesOf);
   });
