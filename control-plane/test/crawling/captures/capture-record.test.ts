@@ -8,12 +8,12 @@ import { captureOf, requestOf } from '../../support/running-farm.ts';
 const chain = ['https://a.example/', 'https://b.example/'];
 
 describe('the requests that are stored with a scan', () => {
-  it('§8.2 are all where there are few, in their own order', () => {
+  it('§8.2 are all of them in their order if there are few', () => {
     const requests = [requestOf(1, { resource_type: 'media' }), requestOf(2), requestOf(3, { resource_type: 'image' })];
     assert.deepEqual(chooseStored(captureOf(chain, { requests }), 3), requests);
   });
 
-  it('§8.2 are those that tell most where there are many', () => {
+  it('§8.2 are the most significant ones if there are many', () => {
     const types = ['media', 'stylesheet', 'font', 'image', 'Ping', 'XHR', 'fetch', 'Script', 'Document'];
     const requests = types.map((resource_type, id) => requestOf(id, { resource_type }));
     const chosen = (max: number) =>
@@ -23,7 +23,7 @@ describe('the requests that are stored with a scan', () => {
     assert.deepEqual(chosen(8), ['stylesheet', 'font', 'image', 'Ping', 'XHR', 'fetch', 'Script', 'Document']);
   });
 
-  it('§8.2 are besides the hops themselves, which count for none of them', () => {
+  it('§8.2 do not include those of the hops, which do not count towards the limit', () => {
     const hops = chain.map((url, hop) => requestOf(hop, { url, hop, resource_type: 'document' }));
     const requests = [...hops, requestOf(2, { hop: 1 }), requestOf(3, { hop: 1 }), requestOf(4, { hop: 1 })];
     assert.deepEqual(
@@ -33,7 +33,7 @@ describe('the requests that are stored with a scan', () => {
   });
 });
 
-describe('landings as clients see them', () => {
+describe('the landings that clients get', () => {
   const document = { resource_type: 'document' };
   const shape = (tree: SubRequest[]): unknown[] => tree.map(({ url, children }) => [url.at(-1), shape(children)]);
   const treesOf = (requests: ReturnType<typeof requestOf>[]) =>
@@ -41,7 +41,7 @@ describe('landings as clients see them', () => {
       shape(sub_requests),
     );
 
-  it('have at each hop the requests its document made, as trees of who caused whom, and at the last those of unknown origin', () => {
+  it('have the requests of its document at each hop, as trees by initiator, and those of unknown origin at the last hop', () => {
     const requests = [
       requestOf(1),
       requestOf(2, { initiator: 1 }),
@@ -59,7 +59,7 @@ describe('landings as clients see them', () => {
     ]);
   });
 
-  it('§2.1.8 a hop is no sub-request of itself, a frame with the address of its page is one', () => {
+  it('§2.1.8 do not list a hop as its own sub-request, but list a frame with the URL of its page', () => {
     const [first, last] = chain;
     const requests = [
       requestOf(0, { ...document, url: first! }),
@@ -76,7 +76,7 @@ describe('landings as clients see them', () => {
     ]);
   });
 
-  it('ignore initiators that form a circle, come later or belong to another hop', () => {
+  it('ignore initiators that form a cycle, come later or belong to another hop', () => {
     const requests = [
       requestOf(1, { initiator: 1 }),
       requestOf(2, { initiator: 3 }),
@@ -93,7 +93,7 @@ describe('landings as clients see them', () => {
     ]);
   });
 
-  it('come by ordinal, with the time at which they opened', () => {
+  it('are sorted by ordinal and have the time at which they opened', () => {
     const capture = captureOf(chain);
     const [page] = capture.landings;
     capture.landings = [{ ...page!, ord: 2, opened_at_ms: 1_500 }, page!];

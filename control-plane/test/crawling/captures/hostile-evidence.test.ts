@@ -68,7 +68,7 @@ describe('a hostile node', () => {
     return true;
   };
 
-  it('§4.3.2 hands in no file that a scan of this kind cannot have', async () => {
+  it('§4.3.2 cannot upload a file that a scan of this kind cannot have', async () => {
     const picture = await sharp({ create: { width: 4, height: 4, channels: 3, background: '#369' } })
       .jpeg()
       .toBuffer();
@@ -98,7 +98,7 @@ describe('a hostile node', () => {
     }
   });
 
-  it('§2.1.8 §2.1.13 tells of no creative of a page, and of no video of anything but a VAST tag', async () => {
+  it('§2.1.8 §2.1.13 cannot submit a creative for a page, nor a video for anything but a VAST tag', async () => {
     const page = await leased('url');
     await assert.rejects(complete(page, { creative }), refusedWith(422));
     await assert.rejects(complete(page, { vast: sampleVast() }), refusedWith(422));
@@ -118,7 +118,7 @@ describe('a hostile node', () => {
     return presentScan(scan, await farm.farm.evidenceOf(scan), PUBLIC_URL);
   }
 
-  it('cannot hand in more than a capture holds, nor what is no number or address', async () => {
+  it('cannot submit more than a capture may contain, nor invalid numbers or URLs', async () => {
     const lease = await leased('ad_tag');
     const long = `https://x.example/${'a'.repeat(1_000_000)}`;
     const [landing] = sampleLandings(1);
@@ -149,7 +149,7 @@ describe('a hostile node', () => {
     assert.deepEqual((await farm.read(lease.scan_id)).exit, { ...exit, attempts: 1 }, 'no field that an exit has not');
   });
 
-  it('§5.2 cannot write to a scan that its lease is not for', async () => {
+  it('§5.2 cannot write to a scan of another lease', async () => {
     const [own, other] = [await leased('ad_tag'), await leased('ad_tag')];
     for (const scan_id of [other.scan_id, 'x', '$ne', '00000000-0000-4000-8000-000000000000']) {
       await assert.rejects(complete({ ...own, scan_id }, { creative }), refusedWith(404));
@@ -159,7 +159,7 @@ describe('a hostile node', () => {
     assert.equal((await farm.read(other.scan_id)).status, 'running');
   });
 
-  it('hands in nonsense that fits the schema, and the scan ends and can be read all the same', async () => {
+  it('can submit nonsense that matches the schema, and the scan still ends and can be read', async () => {
     const nonsense = [
       { hop: NOWHERE, surface: 'creative' as const, landing: null },
       { landing: NOWHERE, hop: NOWHERE },

@@ -22,7 +22,7 @@ const marks = (blocked: string[] = [], draining: string[] = []) => ({
 describe('the state of a node', () => {
   const state = (changes: Partial<ReportedNode>, said = marks()) => nodeStateOf(node('one', changes), said);
 
-  it('follows from what it reports and from what the operator said', () => {
+  it('follows from its report and from the operator’s instructions', () => {
     assert.equal(state({}), 'working');
     assert.equal(state({ busy: 4 }), 'working');
     assert.equal(state({ overloaded: ['memory'], busy: 4 }), 'overloaded');
@@ -32,17 +32,17 @@ describe('the state of a node', () => {
     assert.equal(state({ draining: true }, marks(['one'], ['one'])), 'blocked');
   });
 
-  it('is draining from the order on, and drained only when the node says that it takes no more', () => {
+  it('is draining from the instruction on, and drained only when the node reports that it takes no more work', () => {
     assert.equal(state({ busy: 0 }, marks([], ['one'])), 'draining');
     assert.equal(state({ busy: 0, draining: true }, marks([], ['one'])), 'drained');
   });
 
-  it('decides whether its slots count', () => {
+  it('determines whether its slots count', () => {
     const nodes = [node('one', { busy: 3 }), node('two', { busy: 2 }), node('three', { slots: 9, draining: true })];
     assert.deepEqual(countSlots(nodes, marks(['two'])), { slots: 4, busy: 3 });
   });
 
-  it('decides with the jobs how many nodes are desired; jobs beyond a cap need none', () => {
+  it('determines with the jobs how many nodes are desired; jobs beyond a cap need none', () => {
     const nodes = [node('one', { busy: 3 }), node('two', { busy: 2 }), node('three', { slots: 9, draining: true })];
     const load = { waiting: { 0: 3, 1: 2, 2: 2 }, capped: 0, delayed: 100, leased: 2 };
     assert.equal(desiredNodes(load, nodes, marks(['two'])), 3);
@@ -51,7 +51,7 @@ describe('the state of a node', () => {
   });
 });
 
-describe('the operations about the fleet', () => {
+describe('the operations on the fleet', () => {
   let api: RunningApi;
   let [manager, reader]: [string, string] = ['', ''];
   before(async () => {
@@ -67,7 +67,7 @@ describe('the operations about the fleet', () => {
     for (const { id, instance, seen_at: _, ...report } of nodes)
       await reported.report({ nodeId: id, instance }, report);
     await Promise.all([blocked.add('gone', SEEN), draining.add('b-2', SEEN)]);
-    // Three jobs of `capped` are leased, which is its cap: five others wait beyond it.
+    // Three jobs of `capped` are leased, which is its cap; five others wait beyond it.
     await api.accounts.organizations.insert(newOrganization({ _id: 'capped', name: 'capped' }, SEEN));
     await api.accounts.organizations.change('capped', { quotas: { ...NO_QUOTAS, concurrent_leases: 3 } }, []);
     await refill(api.domains.crawling.dependencies);
@@ -88,7 +88,7 @@ describe('the operations about the fleet', () => {
   });
   after(() => api.stop());
 
-  it('§4.6.1 show the queue, the nodes and the slots of those that take work at a glance', async () => {
+  it('§4.6.1 show the queue, the nodes, and the slots of nodes that take work', async () => {
     const { status, body } = await api.get('/api/v1/fleet', { key: reader });
     assert.equal(status, 200);
     assert.deepEqual(body, {
@@ -105,7 +105,7 @@ describe('the operations about the fleet', () => {
     });
   });
 
-  it('§4.6.2 list every process of every node, of one pool or in one state', async () => {
+  it('§4.6.2 list every process of every node, optionally of one pool or in one state', async () => {
     const list = async (query: string) => (await api.get(`/api/v1/fleet/nodes${query}`, { key: reader })).body;
     const all = await list('');
     assert.deepEqual([all.total, all.pages], [4, 1]);
@@ -129,7 +129,7 @@ describe('the operations about the fleet', () => {
     assert.equal((await api.get('/api/v1/fleet/nodes?state=asleep', { key: reader })).status, 422);
   });
 
-  it('§4.6.3 block, unblock, drain and undrain a node by its name, for keys that may manage the fleet', async () => {
+  it('§4.6.3 block, unblock, drain and undrain a node by name with a key that may manage the fleet', async () => {
     const named = async () => {
       const { blocked, draining } = (await api.get('/api/v1/fleet', { key: reader })).body;
       return [blocked.includes('host-1.example'), draining.includes('host-1.example')];
@@ -150,7 +150,7 @@ describe('the operations about the fleet', () => {
     assert.equal((await api.post('/api/v1/fleet/nodes/no%20name/drain', undefined, { key: manager })).status, 422);
   });
 
-  it('§4.6.1 say that the index of work is away', async () => {
+  it('§4.6.1 report that the queue is unavailable', async () => {
     await api.redis.kill();
     for (const path of ['/api/v1/fleet', '/api/v1/fleet/nodes']) {
       const { status, body } = await api.get(path, { key: reader });

@@ -42,7 +42,7 @@ const codeOf = async (answer: Response) => [answer.status, ((await answer.json()
 const submit = (count: number) => Promise.all(Array.from({ length: count }, () => farm.submit()));
 
 describe('a node', () => {
-  it('registers with the join token, and is let in by its own credential alone from then on', async () => {
+  it('registers with the join token, and from then on is accepted only with its own credential', async () => {
     const credential = await register('one');
     assert.equal((await acquire('one', NODE_TOKEN)).status, 401);
     assert.equal((await acquire('one', credential)).status, 200);
@@ -52,13 +52,13 @@ describe('a node', () => {
       assert.equal((await acquire('one', wrong)).status, 401);
   });
 
-  it('can say nothing in the name of another one', async () => {
+  it('cannot act under the name of another node', async () => {
     const credential = await register('one');
     assert.deepEqual(await codeOf(await acquire('two', credential)), [403, 'forbidden']);
     assert.deepEqual(await codeOf(await report('two', credential)), [403, 'forbidden']);
   });
 
-  it('is leased as many jobs as it has slots, however often it asks', async () => {
+  it('is leased no more jobs than it has slots, even if it asks repeatedly', async () => {
     const credential = await register('one', 2);
     await submit(4);
     const answers = await Promise.all([leasesOf('one', credential), leasesOf('one', credential)]);
@@ -70,7 +70,7 @@ describe('a node', () => {
     assert.equal((await leasesOf('one', credential)).length, 1);
   });
 
-  it('loses nothing to a second registration of its name, and a restarted one is let in at once', async () => {
+  it('keeps its leases when a second process registers its name, and a restarted node is accepted at once', async () => {
     const first = await register('one', 2);
     await submit(4);
     const leases = await leasesOf('one', first);
@@ -83,7 +83,7 @@ describe('a node', () => {
     assert.equal((await report('one', first)).status, 200);
   });
 
-  it('goes on when the join token it registered with is withdrawn, with which nobody registers any more', async () => {
+  it('continues when its join token is withdrawn, with which no node can register any more', async () => {
     const credential = await register('one');
     await register('two', 4, NEXT_NODE_TOKEN);
     const { admit: admitNode } = createDomains(farm.parts, {
@@ -99,7 +99,7 @@ describe('a node', () => {
 });
 
 describe('the reports of nodes', () => {
-  it('are not forgotten by a control plane whose clock is ahead', async (t) => {
+  it('are not removed by a control plane whose clock is ahead', async (t) => {
     t.mock.timers.enable({ apis: ['Date'], now: Date.now() + 600_000 });
     await farm.farm.nodes.report(newIdentity('punctual', 4), REPORT);
     t.mock.timers.setTime(Date.now() + 600_000);
@@ -109,7 +109,7 @@ describe('the reports of nodes', () => {
 });
 
 describe('a node that the operator blocks', () => {
-  it('is answered 403, its scans go back at once, and it works again when it is unblocked', async () => {
+  it('gets 403, its scans are queued again at once, and it works again when it is unblocked', async () => {
     const [blocked, other] = [await register('blocked'), await register('other')];
     const [scan] = await submit(1);
     const [lease] = await leasesOf('blocked', blocked);
@@ -135,7 +135,7 @@ describe('a node that the operator blocks', () => {
     assert.equal((await acquire('blocked', blocked)).status, 200);
   });
 
-  it('keeps no lease that is being given to it meanwhile', async () => {
+  it('keeps no lease that was being granted at the same time', async () => {
     const [scan] = await submit(1);
     const { dependencies } = farm.farm;
     const take: CrawlQueue['take'] = async (...asked) => {
@@ -154,7 +154,7 @@ describe('a node that the operator blocks', () => {
 });
 
 describe('a node that the operator drains', () => {
-  it('§4.6.3 is told so with its reports, whatever process has its name, until it is undrained', async () => {
+  it('§4.6.3 learns of it in the responses to its reports, in every process with its name, until it is undrained', async () => {
     const isToDrain = async (credential: string) =>
       ((await (await report('drained', credential)).json()) as Registered).drain;
     const credential = await register('drained');
@@ -170,7 +170,7 @@ describe('a node that the operator drains', () => {
     assert.equal(await isToDrain(credential), false);
   });
 
-  it('§4.6.3 gets no lease from the answer of the drain on, and its long poll ends', async () => {
+  it('§4.6.3 gets no lease once the drain is acknowledged, and its long poll ends', async () => {
     const credential = await register('polling');
     const { dependencies } = farm.farm;
     const waitForWork: CrawlQueue['waitForWork'] = async (_, gone) => {
@@ -192,7 +192,7 @@ describe('a node that the operator drains', () => {
     assert.equal((await poll()).leases.length, 1);
   });
 
-  it('§4.6.3 keeps no lease that was taken while the operator’s drain was written', async () => {
+  it('§4.6.3 keeps no lease that was taken while the drain was being written', async () => {
     const scan = await farm.submit();
     const { dependencies } = farm.farm;
     const take: CrawlQueue['take'] = async (...asked) => {

@@ -29,7 +29,7 @@ before(async () => {
 afterEach(() => farm.forgetScans());
 after(() => farm.stop());
 
-/** What a farm with loops would do to expired leases, at once. */
+/** Reaps expired leases at once, as the loops of a farm would. */
 const reapNow = () => reap(farm.farm.dependencies, new Date());
 const refillNow = () => refill(farm.farm.dependencies);
 
@@ -41,7 +41,7 @@ async function leased(changes: Parameters<RunningFarm['submit']>[0] = {}): Promi
 }
 
 describe('an attempt that fails', () => {
-  it('§3.2 is tried again under the same scan id while retries remain, each time through another exit', async () => {
+  it('§3.2 is retried under the same scan id while retries remain, each time through another exit', async () => {
     const lease = await leased({ retry_max_attempts: 1 });
     await farm.node.fail(lease, { code: 'navigation: TIMEOUT', cause: 'slow', capture: null });
     const waiting = await farm.read(lease.scan_id);
@@ -59,20 +59,20 @@ describe('an attempt that fails', () => {
     assert.equal(failed.outbox.filter(({ kind }) => kind === 'refund').length, 0, 'the target failed, not we');
   });
 
-  it('waits a minute at the most, whatever the clock of the control plane that ended it said', () => {
+  it('is retried after a minute at the latest, even if the clock of the control plane that ended it was wrong', () => {
     const scan = { organization_id: 'a', job_id: 'b', campaign_id: null };
     const [now, ahead] = [new Date(1_000_000), new Date(1_000_000 + 300_000)];
     assert.equal(waitingJobOf({ ...scan, due_at: ahead }, now).delayMs, 60_000);
     assert.equal(waitingJobOf({ ...scan, due_at: new Date(1_002_000) }, now).delayMs, 2_000);
   });
 
-  it('§3.3 is never tried again after a permanent failure', async () => {
+  it('§3.3 is not retried after a permanent failure', async () => {
     const lease = await leased({ retry_max_attempts: 5 });
     await farm.node.fail(lease, { code: 'proxy: NODE_NOT_FOUND', cause: 'no such place', capture: null });
     assert.equal((await farm.read(lease.scan_id)).error, 'proxy: NODE_NOT_FOUND');
   });
 
-  it('keeps the evidence of the failure it ends with, and none of one that is tried again', async () => {
+  it('keeps its evidence if it is the last attempt, but not if it is retried', async () => {
     const picture = await webp();
     const lease = await leased({ retry_max_attempts: 1 });
     const capture = captureOf(['https://loop.example/'], { artifacts: [named('landing-0.webp', picture)] });
@@ -95,7 +95,7 @@ describe('an attempt that fails', () => {
     shown?.stream.destroy();
   });
 
-  it('ends even when its evidence contradicts itself', async () => {
+  it('ends even if its evidence contradicts itself', async () => {
     const lease = await leased();
     const capture = captureOf(CHAIN, { artifacts: [named('landing-0.webp', Buffer.from('never uploaded'))] });
     await farm.node.fail(lease, { code: 'navigation: DOWNLOAD', cause: '', capture });
@@ -103,7 +103,7 @@ describe('an attempt that fails', () => {
     assert.deepEqual([scan.status, scan.capture], ['failed', null]);
   });
 
-  it('waits 2 s, then twice as long each time up to 60 s, less a part by chance', () => {
+  it('is retried after 2 s, then after twice as long each time up to 60 s, with jitter', () => {
     assert.deepEqual(
       [0, 1, 2, 5, 20].map((attempt) => backoffMs(attempt, 0)),
       [2_000, 4_000, 8_000, 60_000, 60_000],
@@ -120,7 +120,7 @@ describe('a lost node', () => {
   };
   const refundsOf = ({ outbox }: ScanRecord) => outbox.filter(({ kind }) => kind === 'refund');
 
-  it('has its scan queued again three times without using up a retry, more apart each time; then it fails and is given back', async () => {
+  it('causes its scan to be queued again three times with growing delays and without a retry; then the scan fails and is refunded', async () => {
     const scan = await farm.submit({ retry_max_attempts: 2 });
     for (const isolation of ['shared', 'browser', 'node', 'node']) {
       const lease = await farm.acquireOne();
@@ -136,7 +136,7 @@ describe('a lost node', () => {
     );
   });
 
-  it('is never blamed on a scan that was not alone on it, which ends after ten losses by our own fault', async () => {
+  it('is not attributed to a scan that was not alone on it, which ends after ten losses with an internal failure', async () => {
     const scan = await farm.submit();
     for (let losses = 1; losses <= 10; losses += 1) {
       await farm.acquireOne();
@@ -148,7 +148,7 @@ describe('a lost node', () => {
     assert.deepEqual([failed.status, failed.error, refundsOf(failed).length], ['failed', 'internal: ERROR', 1]);
   });
 
-  it('takes its neighbours along twice, then the scan that ends it each time is alone', async () => {
+  it('affects other scans on it twice, after which the scan that crashes it runs alone', async () => {
     const hostile = await farm.submit();
     const innocents = [await farm.submit(), await farm.submit()];
     let lostNodes = 0;
@@ -177,7 +177,7 @@ describe('a lost node', () => {
     );
   });
 
-  it('is told 409 when it wakes up late, and nothing it says is stored', async () => {
+  it('gets 409 when it continues late, and nothing that it sends is stored', async () => {
     const late = await leased();
     const picture = await webp();
     await farm.node.upload(late, 'landing-0.webp', 'image/webp', picture);
@@ -204,7 +204,7 @@ describe('a lost node', () => {
 });
 
 describe('a lease', () => {
-  it('is accepted once, and answers 204 again to a capture whose answer was lost', async () => {
+  it('accepts one capture, and answers 204 again if it is repeated because the response was lost', async () => {
     const lease = await leased();
     const capture = captureOf(CHAIN);
     await Promise.all([farm.node.complete(lease, capture), farm.node.complete(lease, capture)]);
@@ -213,10 +213,13 @@ describe('a lease', () => {
     assert.equal(scan.status, 'crawled');
     assert.ok((await farm.farm.evidenceOf(scan)).landings.length === 1);
     await assert.rejects(farm.node.fail(lease, { code: 'browser: CRASHED', cause: '', capture: null }), isLost);
-    assert.ok((await farm.farm.evidenceOf(scan)).landings.length === 1, 'a failure told afterwards takes nothing away');
+    assert.ok(
+      (await farm.farm.evidenceOf(scan)).landings.length === 1,
+      'a failure reported afterwards takes nothing away',
+    );
   });
 
-  it('can be released before it begins, for another node to take at once', async () => {
+  it('can be released before its job starts, so that another node can acquire it at once', async () => {
     const lease = await leased();
     await farm.node.release(lease);
     const again = await farm.acquireOne();
@@ -225,7 +228,7 @@ describe('a lease', () => {
     await farm.node.complete(again, captureOf(CHAIN));
   });
 
-  it('goes back at once when the node that asked for it is gone before it hears of it', async () => {
+  it('is released at once when the node disconnects before it receives the lease', async () => {
     const scan = await farm.submit();
     const { dependencies } = farm.farm;
     const socket = Object.assign(new EventEmitter(), { destroyed: false });
@@ -242,7 +245,7 @@ describe('a lease', () => {
     assert.equal((await farm.acquireOne()).scan_id, scan._id);
   });
 
-  it('is not given for a scan that was cancelled while it waited, nor while it waits for a retry', async () => {
+  it('is not granted for a scan that was cancelled while it waited or while its retry was delayed', async () => {
     const scan = await farm.submit();
     const parts = { scans: farm.scans, unqueue: async () => {}, outboxFilled: () => {}, log: farm.parts.logger };
     await cancelScan(parts, scan, new Date());
@@ -277,7 +280,7 @@ describe('a lease', () => {
     ['navigation: TIMEOUT', 'without a capture', null, 0],
   ];
   for (const [code, what, capture, refunds] of FAILED)
-    it(`§3.5 cancelled after ${code} ${what}, gives back ${refunds} charges`, async () => {
+    it(`§3.5 cancelled after ${code} ${what}, refunds ${refunds} charges`, async () => {
       const lease = await leased({ retry_max_attempts: 2 });
       await farm.node.fail(lease, { code, cause: '', capture });
       await farm.makeDue(lease.scan_id);
@@ -289,7 +292,7 @@ describe('a lease', () => {
       assert.equal(outbox.filter(({ kind }) => kind === 'refund').length, refunds);
     });
 
-  it('cannot be cancelled from outside while a node has it', async () => {
+  it('is not ended by cancelling its scan', async () => {
     const lease = await leased();
     const scan = await farm.read(lease.scan_id);
     const parts = { scans: farm.scans, unqueue: farm.farm.unqueue, outboxFilled: () => {}, log: farm.parts.logger };
@@ -299,7 +302,7 @@ describe('a lease', () => {
 });
 
 describe('after a crash', () => {
-  it('of Redis with all its data, captures go on and what waited is queued again', async () => {
+  it('of Redis with all its data, captures continue and waiting jobs are queued again', async () => {
     const lease = await leased();
     const waiting = await farm.submit();
     await farm.redis.kill();
@@ -317,7 +320,7 @@ describe('after a crash', () => {
     assert.equal((await farm.read(lease.scan_id)).status, 'crawled');
   });
 
-  it('of Redis and a node, the scan is queued again: its lease is adopted and runs out', async () => {
+  it('of Redis and a node, the scan is queued again: its lease is adopted and expires', async () => {
     const lease = await leased();
     await farm.redis.client.flushall();
     await refillNow();
@@ -327,7 +330,7 @@ describe('after a crash', () => {
     assert.equal((await farm.acquireOne()).scan_id, lease.scan_id);
   });
 
-  it('of a control plane between Redis and MongoDB, the job is given again', async () => {
+  it('of a control plane between its writes to Redis and MongoDB, the job is leased again', async () => {
     const scan = await farm.submit();
     await farm.farm.queue.take('node', 1, 1);
     await farm.expireLease(scan._id);
@@ -335,7 +338,7 @@ describe('after a crash', () => {
     assert.equal((await farm.acquireOne()).scan_id, scan._id);
   });
 
-  it('of a control plane between MongoDB and Redis, a new scan is queued by the refill', async () => {
+  it('of a control plane between its writes to MongoDB and Redis, the refill queues a new scan', async () => {
     const scan = await farm.submit();
     await farm.farm.unqueue(scan);
     await assert.rejects(farm.acquireOne(), /no work/);
@@ -347,7 +350,7 @@ describe('after a crash', () => {
     await farm.node.complete(lease, captureOf(CHAIN));
   });
 
-  it('of Redis alone, whatever keys it loses, the refill notices by itself', async () => {
+  it('of Redis alone, the refill detects the loss of any key', async () => {
     const { dependencies } = farm.farm;
     const loop = startRefill(dependencies);
     const keys = shardKeys(0);
@@ -380,7 +383,7 @@ describe('after a crash', () => {
     );
   });
 
-  it('of Redis alone, a loss of many jobs is made good at once', async (t) => {
+  it('of Redis alone, the refill restores many lost jobs at once', async (t) => {
     const scans = 2_200;
     const { queue } = farm.farm.dependencies;
     const loop = startRefill(farm.farm.dependencies);
@@ -398,7 +401,7 @@ describe('after a crash', () => {
     await until('all of them', async () => (await farm.redis.client.zcard(key)) === scans, 60);
   });
 
-  it('of all control planes for longer than a lease lives, nodes have the time to renew before anything is reaped', async () => {
+  it('of all control planes for longer than a lease lasts, nodes have the time to renew before any lease is reaped', async () => {
     const lease = await leased();
     await farm.expireLease(lease.scan_id);
     const reaper = startReaper(farm.farm.dependencies);

@@ -15,7 +15,7 @@ import { SimulatedNode } from '../../support/simulated-node.ts';
 
 const READY_MS = 60_000;
 
-/** A farm whose control plane reaches Redis over a link. */
+/** A farm whose control plane reaches Redis through a link that can be cut. */
 async function farmWithLinkToRedis(t: TestContext) {
   let link: CuttableLink | undefined;
   const farm = await runningFarm({
@@ -34,7 +34,7 @@ async function farmWithLinkToRedis(t: TestContext) {
 }
 
 for (const isReset of [true, false])
-  it(`a network that is cut between control plane and Redis, and ${isReset ? 'forgets' : 'delivers'} what was sent: no scan is lost, and none is accepted twice`, async (t) => {
+  it(`when the network between control plane and Redis is cut and ${isReset ? 'drops' : 'delivers'} what was sent, no scan is lost and none is accepted twice`, async (t) => {
     const { farm, link } = await farmWithLinkToRedis(t);
     const ids = await Promise.all(Array.from({ length: 8 }, async () => (await farm.submit())._id));
     const { leases } = await farm.node.acquire({ node_id: 'node-1', max: 4, wait_ms: 0 });
@@ -64,7 +64,7 @@ for (const isReset of [true, false])
     await farm.node.complete(second, SEEN);
     assert.equal((await farm.node.renew(fourth)).outcome, 'renewed');
     await farm.node.complete(fourth, SEEN);
-    // What the cut acquire may have taken, nobody has: it runs out.
+    // No node has the leases that the interrupted acquire may have taken: they expire.
     const { dependencies, queue } = farm.farm;
     for (const id of ids) await farm.expireLease(id);
     await reap(dependencies, new Date());
@@ -74,7 +74,7 @@ for (const isReset of [true, false])
     assert.equal((await queue.depth()).leased, 0);
   });
 
-it('a network that is cut between node and control plane: no scan is lost, and none is accepted twice', async (t) => {
+it('when the network between node and control plane is cut, no scan is lost and none is accepted twice', async (t) => {
   const farm = await runningFarm();
   const link = await CuttableLink.open(() => ({ port: Number(new URL(farm.baseUrl).port) }));
   t.after(async () => {

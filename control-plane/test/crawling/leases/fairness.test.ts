@@ -30,7 +30,7 @@ const MANY = 10_000;
 const CAP = 30;
 const LOGGER = createLogger('test', 'silent');
 
-/** A store with two organizations, one of which has 10,000 bulk scans that wait and were charged for. */
+/** A store with two organizations, one of which has 10,000 charged bulk scans waiting. */
 async function fillStore(folder: string): Promise<void> {
   const store = await openStore({ path: join(folder, 'store.db') });
   await bringUpToDate(store, LOGGER);
@@ -48,7 +48,7 @@ async function fillStore(folder: string): Promise<void> {
   await store.close();
 }
 
-/** A control plane on such a store, where the organization of many scans may have 30 leases at once. */
+/** A control plane with such a store, in which the organization with many scans may have 30 leases at once. */
 async function startPlane(t: TestContext) {
   const [redis, router] = await Promise.all([startRedis(), startCatalogueServer(NODE_TOKEN)]);
   const folder = await mkdtemp(join(tmpdir(), 'adsweep-fairness-'));
@@ -78,7 +78,7 @@ async function startPlane(t: TestContext) {
   return { call, nodeApi: `http://127.0.0.1:${plane.ports.node_api}` };
 }
 
-/** Simulated nodes that keep every lease they are given; answers what one of them is leased. */
+/** Simulated nodes that keep every lease; returns the leases of one of them. */
 function holdingNodes(t: TestContext, nodeApi: string) {
   const node = new SimulatedNode(nodeApi, NODE_TOKEN);
   const held: Lease[] = [];

@@ -45,7 +45,7 @@ async function submitJobs(): Promise<void> {
   }
 }
 
-/** What a node does with a lease, until something happens to the node, to Redis or to the lease. */
+/** The actions of a node with a lease, until the node, Redis or the lease fails. */
 async function work(lease: Lease, random: () => number): Promise<void> {
   const members = lease.job.members.map(({ scan_id }) => scan_id);
   const isSweeping = lease.job.kind === 'sweep' && members[0] === lease.job.job_id;
@@ -71,7 +71,7 @@ async function work(lease: Lease, random: () => number): Promise<void> {
   }
 }
 
-it(`jobs end, each member once and charged once, whatever happens to nodes, leases and Redis (seed ${SEED})`, async () => {
+it(`each member of a job ends once and is charged once despite random failures of nodes, leases and Redis (seed ${SEED})`, async () => {
   const random = randomFrom(SEED);
   await submitJobs();
   const isOver = async () => (await scans()).every(({ status }) => ENDED.has(status));
@@ -81,7 +81,7 @@ it(`jobs end, each member once and charged once, whatever happens to nodes, leas
     await reap(farm.farm.dependencies, new Date());
     await refill(farm.farm.dependencies);
     for (const id of await farm.redis.client.zrange(shardKeys(0).delayed, 0, '-1')) await farm.makeDue(id);
-    // What Redis forgot with its leases runs out.
+    // Leases that Redis has lost expire.
     if (turn % 10 === 9)
       for (const id of await farm.redis.client.zrange(shardKeys(0).leased, 0, '-1')) await farm.expireLease(id);
   }
@@ -96,7 +96,7 @@ it(`jobs end, each member once and charged once, whatever happens to nodes, leas
     assert.deepEqual([captures, capture !== null], status === 'crawled' ? [1, true] : [0, false]);
     assert.equal(outbox.filter(({ kind }) => kind === 'charge').length, 1);
   }
-  const places = ended.map(({ job_id, slot }) => `${job_id}/${slot}`);
-  assert.equal(new Set(places).size, places.length, 'a slot is one scan');
+  const slots = ended.map(({ job_id, slot }) => `${job_id}/${slot}`);
+  assert.equal(new Set(slots).size, slots.length, 'each slot has one scan');
   assert.deepEqual(await farm.farm.queue.depth(), { waiting: { 0: 0, 1: 0, 2: 0 }, delayed: 0, leased: 0 });
 });

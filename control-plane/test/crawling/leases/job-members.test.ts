@@ -38,7 +38,7 @@ async function lose({ job }: Lease): Promise<void> {
   await reap(farm.farm.dependencies, new Date());
 }
 
-/** A job of so many pending scans. */
+/** A job with this number of pending scans. */
 async function submitJob(count: number, changes: Partial<ScanRecord> = {}): Promise<ScanRecord[]> {
   const first = await farm.submit({ job_kind: 'repeat_group', ...withJob(newId()), ...changes });
   const shared = { ...changes, organization_id: first.organization_id, job_id: first._id, job_kind: first.job_kind };
@@ -48,7 +48,7 @@ async function submitJob(count: number, changes: Partial<ScanRecord> = {}): Prom
 const withJob = (id: string) => ({ _id: id, job_id: id });
 
 describe('a job of several scans', () => {
-  it('is one lease, under which each member ends by itself', async () => {
+  it('has one lease, under which each member ends separately', async () => {
     const scans = await submitJob(3);
     assert.deepEqual(await depth(), { waiting: { 0: 1, 1: 0, 2: 0 }, delayed: 0, leased: 0 });
     const lease = await farm.acquireOne();
@@ -66,7 +66,7 @@ describe('a job of several scans', () => {
       assert.equal(outbox.filter(({ kind }) => kind === 'charge').length, 1);
   });
 
-  it('is queued again, when its lease has ended, for a member that is tried again', async () => {
+  it('is queued again when its lease has ended if a member is retried', async () => {
     const scans = await submitJob(3, { retry_max_attempts: 1 });
     const lease = await farm.acquireOne();
     await fail(lease, scans[0]!);
@@ -82,7 +82,7 @@ describe('a job of several scans', () => {
     assert.deepEqual(await statusOf(scans), ['crawled', 'crawled', 'crawled']);
   });
 
-  it('runs again after a crash in the middle only what had not ended', async () => {
+  it('repeats only the members that had not ended after a crash', async () => {
     const scans = await submitJob(3);
     const late = await farm.acquireOne();
     await complete(late, scans[0]!);
@@ -114,7 +114,7 @@ describe('a job of several scans', () => {
     assert.deepEqual(scansOf(await farm.acquireOne()), idsOf(scans));
   });
 
-  it('goes back with what had not ended, and is renewed where Redis has lost it', async () => {
+  it('is released with the members that had not ended, and can be renewed if Redis has lost it', async () => {
     const scans = await submitJob(3);
     const lease = await farm.acquireOne();
     await complete(lease, scans[1]!);
@@ -125,7 +125,7 @@ describe('a job of several scans', () => {
     assert.deepEqual(scansOf(await farm.acquireOne()), [scans[0]!._id, scans[2]!._id]);
   });
 
-  it('leaves the queue when the last member that waits is cancelled', async () => {
+  it('leaves the queue when its last pending member is cancelled', async () => {
     const scans = await submitJob(2);
     const { farm: parts, scans: store } = farm;
     const cancelling = { scans: store, unqueue: parts.unqueue, outboxFilled: () => {}, log: farm.parts.logger };
@@ -138,7 +138,7 @@ describe('a job of several scans', () => {
     assert.equal((await farm.node.renew(lease)).outcome, 'cancelled');
   });
 
-  it('has each member alone on a node after two losses, so that only the one that ends nodes is blamed', async () => {
+  it('runs each member alone on a node after two losses, so that only the one that crashes nodes fails', async () => {
     const scans = await submitJob(3);
     const hostile = scans[1]!;
     for (let leases = 0; leases < 20 && (await depth()).waiting[0] > 0; leases += 1) {
@@ -157,7 +157,7 @@ describe('a job of several scans', () => {
     assert.equal((await farm.read(hostile._id)).error, 'node: LOST');
   });
 
-  it('takes over what an earlier lease has left running', async () => {
+  it('leases members again that an earlier lease left running', async () => {
     const scans = await submitJob(2);
     const lease = { fence: 1, node_id: 'gone', leased_at: new Date() };
     const left = { $set: { status: 'running' as const, lease } };
@@ -168,7 +168,7 @@ describe('a job of several scans', () => {
 });
 
 describe('a lease', () => {
-  it('opens no scan of another job, whatever that one has for a fence', async () => {
+  it('gives no access to a scan of another job, even if that has the same fence', async () => {
     const [own, other] = [await farm.submit(), await farm.submit()];
     const { leases } = await farm.node.acquire({ node_id: 'node', max: 2, wait_ms: 0 });
     const lease = leases.find(({ scan_id }) => scan_id === own._id)!;
@@ -190,7 +190,7 @@ describe('a lease', () => {
     await farm.node.complete(lease, CAPTURE);
   });
 
-  it('takes no more landings than the kind of its job allows', async () => {
+  it('accepts no more landings than the kind of its job allows', async () => {
     const { landings } = JOB_LIMITS.page;
     await farm.submit();
     const lease = await farm.acquireOne();
@@ -219,7 +219,7 @@ describe('a sweep', () => {
     farm.store.collection<ScanRecord>('scans').find({ parent_scan_id: _id }).sort({ slot: 1 }).toArray();
   const chargesOf = ({ outbox }: ScanRecord) => outbox.filter(({ kind }) => kind === 'charge').length;
 
-  it('adds the ads that it found to its job, each running, charged and made once', async () => {
+  it('adds the ads that it finds to its job, each running, created once and charged once', async () => {
     const changes = { labels: { team: 'ads' }, ignore_first_n_domains: 2, campaign_id: 'campaign', band: 1 as const };
     const [lease, sweep] = await leaseSweep(changes);
     const answers = await Promise.all([add(lease, 1, 2), add(lease, 2, 1, 2)]);
@@ -243,7 +243,7 @@ describe('a sweep', () => {
     assert.deepEqual(await depth(), { waiting: { 0: 0, 1: 0, 2: 0 }, delayed: 0, leased: 0 });
   });
 
-  it('§4.2.9 that dies half-way and runs again makes and bills nothing twice', async () => {
+  it('§4.2.9 creates and charges nothing twice when it is interrupted and repeated', async () => {
     const [lease, sweep] = await leaseSweep();
     await add(lease, 1, 2, 3);
     const before = await children(sweep);
@@ -270,7 +270,7 @@ describe('a sweep', () => {
     assert.deepEqual((await charges()).sort(), expected.sort());
   });
 
-  it('§5.9 adds no more ads than the organization may check, however often they are sent', async () => {
+  it('§5.9 adds no more ads than the organization may check, even if they are sent repeatedly', async () => {
     const organization = newOrganization({ _id: 'limited', name: 'Limited' }, new Date());
     const limited = { ...organization, quotas: { ...organization.quotas, checks_per_month: 2 } };
     await farm.store.collection<OrganizationRecord>('organizations').insertOne(limited);
@@ -286,7 +286,7 @@ describe('a sweep', () => {
     for (const scan of [...(await children(sweep)), sweep]) await complete(lease, scan);
   });
 
-  it('leases again what an earlier lease of it has left running, and not what waits', async () => {
+  it('leases members again that its earlier lease left running, but not those that wait', async () => {
     const [lease, sweep] = await leaseSweep({ retry_max_attempts: 1 });
     await add(lease, 1, 2);
     const [left, failed] = await children(sweep);
@@ -300,7 +300,7 @@ describe('a sweep', () => {
     assert.equal((await depth()).delayed, 1);
   });
 
-  it('adds no more than its kind allows, and other jobs nothing', async () => {
+  it('adds no more members than its kind allows, and other kinds of jobs add none', async () => {
     const [lease, sweep] = await leaseSweep();
     for (const slot of [0, JOB_LIMITS.sweep.added_members + 1, 1.5])
       await assert.rejects(add(lease, slot), refusedWith(422), String(slot));

@@ -16,7 +16,7 @@ before(async () => {
 });
 after(() => farm.stop());
 
-/** As the operator sets it. */
+/** The quota that the operator sets. */
 async function setCap(concurrent_leases: number): Promise<void> {
   const organization = newOrganization({ _id: 'capped', name: 'Capped' }, new Date());
   const quotas: Quotas = { ...organization.quotas, concurrent_leases };
@@ -30,7 +30,7 @@ const ask = async (name: string, max: number): Promise<LeaseOfFirst[]> =>
 const complete = (lease: LeaseOfFirst) => farm.node.complete(lease, captureOf(['https://shop.example/']));
 const running = () => farm.store.collection('scans').countDocuments({ organization_id: 'capped', status: 'running' });
 
-it('§5.7 an organization has no more leases at once than its quota, whoever asks, whatever Redis forgets', async () => {
+it('§5.7 an organization has no more leases at once than its quota, also for concurrent requests and after Redis lost data', async () => {
   for (let n = 0; n < 12; n += 1) await farm.submit({ organization_id: 'capped' });
   const other = await farm.submit();
   const asked = await Promise.all(['one', 'two', 'three', 'four'].map((name) => ask(name, 8)));

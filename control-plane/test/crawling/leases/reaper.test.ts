@@ -18,8 +18,8 @@ import { captureOf } from '../../support/running-farm.ts';
 import { CATALOGUE } from '../../support/sample-catalogue.ts';
 import { type LeaseOfFirst, SimulatedNode } from '../../support/simulated-node.ts';
 
-describe('the grace of the reaper', () => {
-  /** A grace of ten seconds with a turn each second, on a clock that the test sets. */
+describe('the grace period of the reaper', () => {
+  /** A grace period of ten seconds with a step each second, on a clock that the test sets. */
   function graceAt() {
     const time = { now: 0 };
     const grace = new ReaperGrace({ graceMs: 10_000, everyMs: 1_000, clock: () => time.now });
@@ -27,7 +27,7 @@ describe('the grace of the reaper', () => {
       time.now += afterMs;
       return grace.mayReap(connection);
     };
-    /** Turns on time until leases may be reaped; answers how long that took. */
+    /** Runs steps on time until leases may be reaped; returns how long that took. */
     const untilOver = (connection = 1) => {
       const began = time.now;
       while (!turn(1_000, connection)) assert.ok(time.now - began < 60_000);
@@ -36,14 +36,14 @@ describe('the grace of the reaper', () => {
     return { time, grace, turn, untilOver };
   }
 
-  it('lasts as long as a lease lives, from the first turn on', () => {
+  it('lasts as long as a lease, from the first step on', () => {
     const { turn } = graceAt();
     assert.equal(turn(0), false);
     for (let n = 1; n < 10; n += 1) assert.equal(turn(1_000), false, `after ${n} s`);
     assert.equal(turn(1_000), true);
   });
 
-  it('begins again when a turn is over a second late', () => {
+  it('starts over when a step is more than a second late', () => {
     const { turn, untilOver } = graceAt();
     untilOver();
     assert.equal(turn(2_000), true, 'a second late');
@@ -51,7 +51,7 @@ describe('the grace of the reaper', () => {
     assert.equal(untilOver(), 10_000);
   });
 
-  it('begins again when Redis takes over a second to answer, was away or is another connection', () => {
+  it('starts over when Redis takes more than a second to answer, was unavailable or was reconnected', () => {
     const { time, grace, turn, untilOver } = graceAt();
     untilOver();
     time.now += 1_001;
@@ -66,7 +66,7 @@ describe('the grace of the reaper', () => {
 });
 
 describe('a control plane that is stopped by SIGSTOP', () => {
-  it('takes no live lease when it goes on', async (t) => {
+  it('reaps no live lease when it continues', async (t) => {
     const redis = await startRedis();
     t.after(() => redis.stop());
     const { api, node, signal } = await startProcess(t, redis);
@@ -95,7 +95,7 @@ describe('a control plane that is stopped by SIGSTOP', () => {
   });
 });
 
-/** A control plane in a process of its own, and a stand-in for the proxy-router's catalogue. */
+/** A control plane in a process of its own, and a fake of the proxy-router's catalogue. */
 async function startProcess(t: TestContext, redis: PrivateRedis) {
   const router = createServer((_, answer) => answer.end(JSON.stringify(CATALOGUE))).listen(0, '127.0.0.1');
   await once(router, 'listening');

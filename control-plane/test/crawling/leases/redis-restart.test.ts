@@ -11,7 +11,7 @@ before(async () => {
 });
 after(() => farm.stop());
 
-it('a Redis that restarts without its file: no scan is lost, and none is accepted twice', async () => {
+it('when Redis restarts without its data, no scan is lost and none is accepted twice', async () => {
   const ids = await Promise.all(Array.from({ length: 12 }, async () => (await farm.submit())._id));
   const { leases } = await farm.node.acquire({ node_id: 'node-1', max: 6, wait_ms: 0 });
   const [early, meanwhile, renewed, ...kept] = leases;

@@ -31,7 +31,7 @@ describe('the journey of a scan', { timeout: 20_000 }, () => {
   });
   after(() => farm.stop());
 
-  it('§6.1 §4.2.9 goes from a crawl job over a node to a finished scan with tags, events and its charge', async () => {
+  it('§6.1 §4.2.9 leads from a crawl job through a node to a finished scan with tags, events and its charge', async () => {
     await farm.node.report('node-1', report);
     const waiting = farm.node.acquire({ node_id: 'node-1', max: 2, wait_ms: 20_000 });
     const submitted = await farm.submit({
@@ -114,7 +114,7 @@ describe('the journey of a scan', { timeout: 20_000 }, () => {
     assert.equal(await farm.farm.openPicture(scan, 1), null);
   });
 
-  it('counts the queue, the nodes and what became of leases', async () => {
+  it('is measured: jobs in the queue, nodes, and outcomes of leases', async () => {
     await farm.farm.nodes.report(newIdentity('drained', 4), { ...report, draining: true });
     const metrics = workMetrics(new Registry());
     const { queue, fleet } = farm.farm.dependencies;
@@ -133,7 +133,7 @@ describe('the journey of a scan', { timeout: 20_000 }, () => {
     assert.equal(await farm.value('adsweep_finished_scans_total', { status: 'completed' }), 1);
   });
 
-  it('keeps the charge of a scan whose target failed, and gives it back where we did', async () => {
+  it('keeps the charge if the target failed, and refunds it if the farm failed', async () => {
     const [theirs, ours] = [await farm.submit(), await farm.submit()];
     const { leases } = await farm.node.acquire({ node_id: 'node-1', max: 5, wait_ms: 0 });
     for (const lease of leases) {
@@ -149,7 +149,7 @@ describe('the journey of a scan', { timeout: 20_000 }, () => {
     assert.equal((await farm.ledgerOf(theirs.organization_id)).length, 1);
   });
 
-  it('§6.1 the event of an ad tag names the pictures of its creative and of the page that it stood on', async () => {
+  it('§6.1 sends an event for an ad tag with the screenshots of its creative and of the harness page', async () => {
     const target = { kind: 'ad_tag' as const, value: '<b>an ad</b>' };
     const submitted = await farm.submit({ target, job_kind: 'ad_tag' });
     const { leases } = await farm.node.acquire({ node_id: 'node-1', max: 1, wait_ms: 20_000 });

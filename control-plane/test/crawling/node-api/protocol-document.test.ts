@@ -13,7 +13,7 @@ const cells = (heading: string) =>
     .slice(2)
     .map((row) => row.split('|')[1]!.trim().replaceAll('`', ''));
 
-it('PROTOCOL.md names exactly the keys that the code makes', () => {
+it('PROTOCOL.md lists exactly the keys that the code uses', () => {
   const { prefix: _, job, waiting, waitingOfAll, turns, leases, node, ...fixed } = keys;
   const made = [
     waitingOfAll(0).replace(':0', ':<band>'),
@@ -27,7 +27,7 @@ it('PROTOCOL.md names exactly the keys that the code makes', () => {
   assert.deepEqual(cells('## The keys').sort(), made.sort());
 });
 
-it('PROTOCOL.md names exactly the scripts that there are', () => {
+it('PROTOCOL.md lists exactly the scripts that exist', () => {
   const files = readdirSync(new URL('../../../src/crawling/queue/scripts/', import.meta.url));
   assert.deepEqual(cells('## The transitions').sort(), files.map((file) => file.replace('.lua', '')).sort());
 });

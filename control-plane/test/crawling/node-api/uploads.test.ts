@@ -52,7 +52,7 @@ async function sweepAll(now: Date): Promise<void> {
 
 type SlowUpload = { status: Promise<number>; finish(): void; breakOff(): void };
 
-/** Begins to upload `bytes`: the first of them are on disk, the others wait for `finish`. `status` 0: there was no answer. */
+/** Starts an upload of `bytes`: the first ones are on disk, the others are sent by `finish`. `status` 0: there was no response. */
 async function slowUpload(lease: LeaseOfFirst, name: string, bytes: Uint8Array): Promise<SlowUpload> {
   const headers = { authorization: `Bearer ${lease.token}`, 'content-length': bytes.length };
   const sending = request(`${farm.baseUrl}/node/v1/leases/${lease.lease_id}/scans/${lease.scan_id}/artifacts/${name}`, {
@@ -68,8 +68,8 @@ async function slowUpload(lease: LeaseOfFirst, name: string, bytes: Uint8Array):
   return { status, finish: () => void sending.end(bytes.subarray(8)), breakOff: () => void sending.destroy() };
 }
 
-describe('what a node uploads', () => {
-  it('is answered with its hash and size, and may be sent again', async () => {
+describe('an upload of a node', () => {
+  it('is answered with its hash and size, and can be repeated', async () => {
     const lease = await leased();
     const [first, second] = [await webp(10, 10), await webp(20, 20)];
     await farm.node.upload(lease, 'landing-0.webp', 'image/webp', first);
@@ -81,7 +81,7 @@ describe('what a node uploads', () => {
     });
   });
 
-  it('must be a WebP picture where its name says so', async () => {
+  it('must be a WebP picture if its name says so', async () => {
     const lease = await leased();
     const png = await sharp(await webp())
       .png()
@@ -100,7 +100,7 @@ describe('what a node uploads', () => {
     assert.equal(await farm.store.collection('artifacts').countDocuments({ scan_id: lease.scan_id }), 0);
   });
 
-  it('must be a JPEG picture where its name says so', async () => {
+  it('must be a JPEG picture if its name says so', async () => {
     const lease = await leased();
     const jpeg = await sharp(await webp(12, 34))
       .withExif({ IFD0: { ImageDescription: 'x'.repeat(40_000) } })
@@ -163,7 +163,7 @@ describe('what a node uploads', () => {
     await upload('bodies.json.gz', gzJson([body, { ...body, text: '{' }]));
   });
 
-  it('has at most 32 MiB, whether it says its size before or not', async () => {
+  it('has at most 32 MiB, with or without a Content-Length', async () => {
     const lease = await leased();
     const large = randomBytes(ARTIFACT_BYTES_MAX + 1);
     await assert.rejects(farm.node.upload(lease, 'bodies.json.gz', 'application/gzip', large));
@@ -183,7 +183,7 @@ describe('what a node uploads', () => {
     assert.deepEqual(await farm.objectsOf(lease), []);
   });
 
-  it('has one of the known names', async () => {
+  it('must have one of the known names', async () => {
     const lease = await leased();
     for (const name of [
       'index.html',
@@ -220,7 +220,7 @@ describe('what a node uploads', () => {
     assert.equal((await farm.objectsOf(lease)).length, stored);
   });
 
-  it('goes away when no capture names it: at once with the attempt, else after an hour', async () => {
+  it('is removed if no capture names it: when its attempt ends, otherwise after an hour', async () => {
     const lease = await leased();
     const [kept, unnamed] = [await webp(3, 3), await webp(4, 4)];
     await farm.node.upload(lease, 'landing-0.webp', 'image/webp', kept);
@@ -243,7 +243,7 @@ describe('what a node uploads', () => {
     ['comes to its end', (late: SlowUpload) => late.finish()],
     ['breaks off', (late: SlowUpload) => late.breakOff()],
   ] as const)
-    it(`stays as it was accepted when an earlier upload of its name ${ending} too late`, async () => {
+    it(`is not replaced after it was accepted when an earlier upload of the same name ${ending} too late`, async () => {
       const lease = await leased();
       const [accepted, other] = [await webp(3, 3), await webp(4, 4)];
       const late = await slowUpload(lease, 'landing-0.webp', other);
@@ -260,7 +260,7 @@ describe('what a node uploads', () => {
       assert.deepEqual(stored && (await buffer(stored.stream)), Buffer.from(accepted));
     });
 
-  it('may be sent twice at the same time', async () => {
+  it('can be sent twice at the same time', async () => {
     const lease = await leased();
     const picture = await webp(5, 5);
     const upload = () => farm.node.upload(lease, 'landing-0.webp', 'image/webp', picture);
@@ -269,7 +269,7 @@ describe('what a node uploads', () => {
     await complete(lease, captureOf(['https://shop.example/'], { artifacts: [named('landing-0.webp', picture)] }));
   });
 
-  it('§8.2 §8.3 keeps all request URLs and the contents of sub-resources for a day, and 200 requests with the scan', async () => {
+  it('§8.2 §8.3 is kept for a day with all request URLs and the contents of sub-resources, and the scan keeps 200 requests', async () => {
     const lease = await leased();
     const bodies = gzJson([]);
     await farm.node.upload(lease, 'bodies.json.gz', 'application/gzip', bodies);
@@ -295,7 +295,7 @@ describe('what a node uploads', () => {
 });
 
 describe('a capture', () => {
-  it('names only what was uploaded under its lease, as it was uploaded', async () => {
+  it('must name only files that were uploaded under its lease, with their hashes', async () => {
     const other = await leased();
     const picture = await webp();
     await farm.node.upload(other, 'landing-0.webp', 'image/webp', picture);
@@ -310,7 +310,7 @@ describe('a capture', () => {
     await complete(lease, capture);
   });
 
-  it('does not contradict itself', async () => {
+  it('is refused if it contradicts itself', async () => {
     const lease = await leased();
     const good = captureOf(['https://shop.example/']);
     const [landing] = good.landings;
@@ -340,14 +340,14 @@ describe('a capture', () => {
     await complete(lease, { ...good, observations: [observation] });
   });
 
-  it('makes a crawl no longer than its lease was held, so that the times of the scan add up', async () => {
+  it('cannot report a longer crawl than its lease was held, so that the times of the scan add up', async () => {
     const lease = await leased();
     await complete(lease, captureOf(['https://shop.example/'], { elapsed_ms: 3_600_000 }));
     const { capture, created_at } = await farm.read(lease.scan_id);
     assert.ok(capture && capture.crawl_ms <= Date.now() - created_at.getTime());
   });
 
-  it('shows nothing of a hop that a hop does not have', async () => {
+  it('does not pass unknown fields of a hop on to clients', async () => {
     const lease = await leased();
     const capture = captureOf(['https://shop.example/']);
     Object.assign(capture.landings[0]!.redirect_chain[0]!, { extra: '<script>' });
@@ -357,7 +357,7 @@ describe('a capture', () => {
     assert.doesNotMatch(JSON.stringify(landingsOf(record)), /extra/);
   });
 
-  it('of a size that nodes agreed to is taken and stored, a larger one is refused', async () => {
+  it('is stored up to the agreed size, and refused beyond it', async () => {
     const lease = await leased();
     const withUrls = (length: number) =>
       captureOf(['https://shop.example/'], {
@@ -374,7 +374,7 @@ describe('a capture', () => {
     assert.equal(record?.capture.requests.length, 190);
   });
 
-  it('may hold text that is no proper Unicode, as hostile pages have it', async () => {
+  it('may contain text that is not well-formed Unicode, as hostile pages have it', async () => {
     const lease = await leased();
     const capture = captureOf(['https://shop.example/']);
     capture.landings[0]!.page_title = 'half a pair: \ud83d, a zero: \0';
@@ -384,7 +384,7 @@ describe('a capture', () => {
 });
 
 describe('the node API', () => {
-  it('lets in nodes by their own credential, and to a lease its own token alone', async () => {
+  it('accepts a node only with its own credential, and access to a lease only with its own token', async () => {
     const [one, two] = [await leased(), await leased()];
     const renew = (lease: LeaseOfFirst, token: string) =>
       send(`/leases/${lease.lease_id}/renew`, { method: 'POST', headers: { authorization: `Bearer ${token}` } });
@@ -401,7 +401,7 @@ describe('the node API', () => {
       );
   });
 
-  it('says what is wrong with a request', async () => {
+  it('reports what is wrong with a request', async () => {
     const bad = [
       { node_id: '../x', max: 1, wait_ms: 0 },
       { node_id: 'n', max: 0, wait_ms: 0 },
@@ -411,7 +411,7 @@ describe('the node API', () => {
     for (const request of bad) await assert.rejects(farm.node.acquire(request), refusedWith(422));
   });
 
-  it('reads lease ids of the right form alone', () => {
+  it('refuses malformed lease ids', () => {
     const jobId = '0f8fad5b-d9cb-469f-a165-70867728950e';
     const parsed = { fence: 1767000000000001, jobId, organizationId: 'org-1' };
     assert.deepEqual(parseLeaseId(`1767000000000001.${jobId}.org-1`), parsed);

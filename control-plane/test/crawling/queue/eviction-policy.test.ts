@@ -7,7 +7,7 @@ import { startRedis } from '../../support/private-redis.ts';
 const redis = await startRedis();
 after(() => redis.stop());
 
-it('a control plane warns, at each connection to a Redis that may evict keys, of what to type', async () => {
+it('a control plane warns at each connection to a Redis that may evict keys, with the command that prevents it', async () => {
   await redis.client.config('SET', 'maxmemory-policy', 'allkeys-lru');
   const warned = Promise.withResolvers<string>();
   const logger = { ...createLogger('test', 'silent'), warn: warned.resolve } as unknown as Logger;

@@ -22,7 +22,7 @@ beforeEach(async () => {
 after(() => redis.stop());
 
 describe('the cap on the leases of an organization', () => {
-  it('holds whoever asks at the same time, and leaves the turns of others alone', async () => {
+  it('holds for concurrent requests, and does not affect the turns of other organizations', async () => {
     await capped.enqueueAll([...jobs(20), ...jobs(20, 'other')]);
     const queues = Array.from({ length: 6 }, () => crawlQueue(redis.client));
     const taken = (await Promise.all(queues.map((one, n) => one.take(`node-${n}`, 4, 4)))).flat();
@@ -31,7 +31,7 @@ describe('the cap on the leases of an organization', () => {
     assert.deepEqual(await ringOf(), [], 'an organization at its cap costs no look');
   });
 
-  it('gives the next job when a lease ends or runs out, and wakes a node for it', async () => {
+  it('allows the next job when a lease ends or expires, and wakes a node for it', async () => {
     const waking = crawlQueue(redis.client, { leaseCapOf, wake: hintsWithoutPoll() });
     await capped.enqueueAll(jobs(20));
     const [first, second] = await capped.take('node', 32, 256);
@@ -56,7 +56,7 @@ describe('the cap on the leases of an organization', () => {
     assert.equal((await capped.take('node', 32, 256)).length, 1);
   });
 
-  it('holds for delayed jobs, and for a job that goes back to the queue', async () => {
+  it('holds for delayed jobs, and for a job that is queued again', async () => {
     await capped.enqueueAll([...jobs(2), { ...job('later'), delayMs: 60_000 }, { ...job('later-2'), delayMs: 60_000 }]);
     const [first] = await capped.take('node', 32, 256);
     for (const id of ['later', 'later-2']) await expire(keys.delayed, id);
@@ -68,7 +68,7 @@ describe('the cap on the leases of an organization', () => {
     assert.equal((await capped.depth()).leased, CAP);
   });
 
-  it('holds when Redis has lost everything: nothing is given before all leases are known again', async () => {
+  it('holds when Redis has lost everything: nothing is leased before all leases were adopted again', async () => {
     await capped.enqueueAll(jobs(5));
     const held = await capped.take('node', 32, 256);
     await redis.client.flushall();
@@ -86,7 +86,7 @@ describe('the cap on the leases of an organization', () => {
     assert.equal((await capped.take('node', 32, 256)).length, 1);
   });
 
-  it('is not sure of the leases when Redis lost its data while they were made known', async () => {
+  it('is not applied to an incomplete count when Redis loses its data while leases are adopted', async () => {
     await assert.rejects(
       capped.whileAdopting(async () => void (await redis.client.flushall())),
       /no such key/,
@@ -94,7 +94,7 @@ describe('the cap on the leases of an organization', () => {
     assert.equal(await capped.isAdopted(), false);
   });
 
-  it('changes while jobs wait', async () => {
+  it('can change while jobs wait', async () => {
     await capped.enqueueAll(jobs(20));
     assert.equal((await capped.take('node', 32, 256)).length, CAP);
     caps.org = 5;
@@ -106,7 +106,7 @@ describe('the cap on the leases of an organization', () => {
     assert.deepEqual(await redis.client.hgetall(keys.caps), {});
   });
 
-  it('tells how many jobs wait beyond it, whatever slots are free', async () => {
+  it('is taken into account in the number of waiting jobs that cannot be leased, regardless of free slots', async () => {
     const beyond = async () => (await capped.load()).capped;
     await capped.enqueueAll([...jobs(2), ...jobs(20, 'free')]);
     assert.equal(await beyond(), 0);

@@ -4,13 +4,13 @@ import { crawlQueue } from '../../../src/crawling/queue/queue.ts';
 import { shardKeys, shardOf } from '../../../src/crawling/queue/queue-shards.ts';
 import { idsOf, startQueue } from '../../support/running-queue.ts';
 
-/** What is in the queue, and what is not. */
+/** Which jobs the queue contains. */
 const { enqueue, everything, queue, redis, take, takeOne } = await startQueue();
 beforeEach(() => redis.client.flushall());
 after(() => redis.stop());
 
 describe('the index of crawl jobs', () => {
-  it('takes a scan once however often it is enqueued', async () => {
+  it('contains a scan once, even if it is enqueued several times', async () => {
     assert.deepEqual(await Promise.all([enqueue('a'), enqueue('a'), enqueue('a', 'org', 1, 500)]), [
       true,
       false,
@@ -20,7 +20,7 @@ describe('the index of crawl jobs', () => {
     assert.equal(await enqueue('a'), false, 'a leased scan is not enqueued either');
   });
 
-  it('drops what waits or is delayed, and not what a node has', async () => {
+  it('drops waiting and delayed jobs, but not leased ones', async () => {
     await enqueue('waiting');
     await enqueue('delayed', 'org', 0, 60_000);
     assert.equal(await queue.drop('org', 'waiting'), true);
@@ -32,7 +32,7 @@ describe('the index of crawl jobs', () => {
     assert.equal(await queue.drop('org', 'leased'), false);
   });
 
-  it('counts waiting jobs by priority class, what is delayed and what is leased', async () => {
+  it('counts waiting jobs by priority class, delayed jobs and leased jobs', async () => {
     await enqueue('leased', 'org', 1);
     await takeOne();
     await enqueue('a', 'org', 0);
@@ -47,7 +47,7 @@ describe('the index of crawl jobs', () => {
     assert.equal((await queue.oldestWaiting())[2], 0);
   });
 
-  it('spreads organizations over shards, and takes from all of them', async () => {
+  it('distributes organizations over shards, and leases jobs from all of them', async () => {
     const sharded = crawlQueue(redis.client, { shards: 4 });
     const organizations = Array.from({ length: 12 }, (_, n) => `org-${n}`);
     for (const organizationId of organizations)
@@ -61,7 +61,7 @@ describe('the index of crawl jobs', () => {
     for (const ref of taken) assert.equal(await sharded.end(ref), true);
   });
 
-  it('sends jobs that are queued one by one at the same time with few calls', async () => {
+  it('batches jobs that are enqueued one by one at the same time', async () => {
     const sharded = crawlQueue(redis.client, { shards: 2 });
     const calls = async () =>
       [...(await redis.client.info('commandstats')).matchAll(/cmdstat_eval(?:sha)?:calls=(\d+)/g)].reduce(

@@ -4,13 +4,13 @@ import { crawlQueue } from '../../../src/crawling/queue/queue.ts';
 import { idsOf, keys, startQueue } from '../../support/running-queue.ts';
 import { hintsWithoutPoll, wokenByHint } from '../../support/wake-by-hint.ts';
 
-/** Who has a lease, and for how long. */
+/** Holders and durations of leases. */
 const { enqueue, everything, expire, queue, redis, take, takeOne } = await startQueue();
 beforeEach(() => redis.client.flushall());
 after(() => redis.stop());
 
 describe('the index of crawl jobs', () => {
-  it('gives a job to one node, and leaves nothing behind when it has ended', async () => {
+  it('leases a job to one node, and leaves no keys behind when it has ended', async () => {
     await enqueue('a');
     const ref = await takeOne();
     assert.deepEqual([ref.jobId, ref.organizationId], ['a', 'org']);
@@ -19,7 +19,7 @@ describe('the index of crawl jobs', () => {
     assert.deepEqual(await everything(), []);
   });
 
-  it('gives fences that grow, also when Redis has lost everything', async () => {
+  it('assigns increasing fences, also after Redis has lost everything', async () => {
     await enqueue('a');
     await enqueue('b');
     const [first, second] = await take(2);
@@ -30,7 +30,7 @@ describe('the index of crawl jobs', () => {
     assert.ok(Number.isSafeInteger(third.fence));
   });
 
-  it('leases a node no more than it has slots, whoever asks at the same time, and again as leases end or run out', async () => {
+  it('leases a node no more jobs than it has slots, also for concurrent requests, and others when leases end or expire', async () => {
     const [other, sharded] = [crawlQueue(redis.client), crawlQueue(redis.client, { shards: 3 })];
     for (let n = 0; n < 20; n += 1) await enqueue(`scan-${n}`);
     const [one, two] = await Promise.all([queue.take('node', 3, 4), other.take('node', 3, 4)]);
@@ -52,7 +52,7 @@ describe('the index of crawl jobs', () => {
     assert.equal((await sharded.take('many', 9, 7)).length, 0);
   });
 
-  it('renews for the holder alone', async () => {
+  it('renews a lease only for its holder', async () => {
     await enqueue('a');
     const ref = await takeOne();
     await expire(keys.leased, 'a');
@@ -62,7 +62,7 @@ describe('the index of crawl jobs', () => {
     assert.equal(await queue.renew({ ...ref, jobId: 'unknown' }), false);
   });
 
-  it('tells an expired lease to one of two reapers', async () => {
+  it('returns an expired lease to only one of two reapers', async () => {
     for (const id of ['a', 'b', 'c']) await enqueue(id);
     await take(3);
     await expire(keys.leased, 'a');
@@ -71,7 +71,7 @@ describe('the index of crawl jobs', () => {
     assert.deepEqual(idsOf([...one, ...two]).sort(), ['a', 'b']);
   });
 
-  it('does nothing for a node that ends after it was reaped, even when another has the job', async () => {
+  it('ignores the end of a lease that was reaped, even if another node has the job', async () => {
     await enqueue('a');
     const late = await takeOne();
     await expire(keys.leased, 'a');

@@ -2,13 +2,13 @@ import assert from 'node:assert/strict';
 import { after, beforeEach, describe, it } from 'node:test';
 import { idsOf, keys, startQueue } from '../../support/running-queue.ts';
 
-/** What follows when Redis has lost something. */
+/** Recovery after Redis has lost data. */
 const { enqueue, expire, queue, redis, take, takeOne } = await startQueue();
 beforeEach(() => redis.client.flushall());
 after(() => redis.stop());
 
 describe('the index of crawl jobs', () => {
-  it('adopts a lease it has forgotten, and an older one never', async () => {
+  it('adopts a lease that it has lost, but never an older one', async () => {
     await enqueue('a');
     const ref = await takeOne();
     await redis.client.flushall();
@@ -20,7 +20,7 @@ describe('the index of crawl jobs', () => {
     assert.equal(await queue.renew(ref), true);
   });
 
-  it('adopts no job that waits: whoever takes it next asks MongoDB', async () => {
+  it('does not adopt a waiting job: its next lease is verified in MongoDB', async () => {
     const job = { priority: 0 as const, nodeId: 'node' };
     await enqueue('waiting');
     await enqueue('delayed', 'org', 0, 60_000);
@@ -38,7 +38,7 @@ describe('the index of crawl jobs', () => {
     assert.deepEqual(await queue.reap(), [ref]);
   });
 
-  it('takes a scan again when any of its keys is gone, and gives it once', async () => {
+  it('enqueues a scan again if any of its keys is lost, and leases it once', async () => {
     const lost = [
       keys.roundRobin,
       keys.waiting('org', 0),
@@ -62,7 +62,7 @@ describe('the index of crawl jobs', () => {
     assert.equal((await queue.depth()).delayed, 1);
   });
 
-  it('goes on after a restart of Redis, which forgets the scripts, and fails fast while it is away', async () => {
+  it('continues after a restart of Redis, which loses the scripts, and fails fast while Redis is unavailable', async () => {
     await enqueue('a');
     await redis.kill();
     const asked = performance.now();

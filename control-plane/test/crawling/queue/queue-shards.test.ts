@@ -16,7 +16,7 @@ import { hintsWithoutPoll, takeWhenWoken } from '../../support/wake-by-hint.ts';
 const SHARDS = 6;
 
 describe('a queue of several shards on a Redis Cluster of three', () => {
-  it('gives every job once, keeps caps and leases, and wakes who waits', async (t) => {
+  it('leases every job once, respects caps and leases, and wakes waiting nodes', async (t) => {
     const cluster = await startRedisCluster();
     t.after(() => cluster.stop());
     const logger = createLogger('test', 'silent');
@@ -70,8 +70,8 @@ describe('a queue of several shards on a Redis Cluster of three', () => {
   });
 });
 
-describe('another number of shards', () => {
-  it('moves what waits, loses no lease, and leaves nothing behind', async (t) => {
+describe('a change of the number of shards', () => {
+  it('moves waiting jobs, loses no lease, and leaves no keys behind', async (t) => {
     const farm = await runningFarm();
     t.after(() => farm.stop());
     const { dependencies } = farm.farm;

@@ -3,7 +3,7 @@ import { after, beforeEach, describe, it } from 'node:test';
 import type { LeaseRef } from '../../../src/crawling/queue/queue-shards.ts';
 import { idsOf, keys, startQueue } from '../../support/running-queue.ts';
 
-/** Which job is leased next. */
+/** The order in which jobs are leased. */
 const { enqueue, expire, queue, redis, take } = await startQueue();
 beforeEach(() => redis.client.flushall());
 after(() => redis.stop());
@@ -17,7 +17,7 @@ describe('the index of crawl jobs', () => {
     assert.deepEqual([first, ...others.sort()], ['big-0', 'big-1', 'other-0', 'small-0']);
   });
 
-  it('gives four interactive jobs for two of bulk and one of campaigns while all wait', async () => {
+  it('leases four interactive jobs for every two of bulk and one of campaigns while all wait', async () => {
     for (const [priority, name] of [
       [2, 'campaign'],
       [1, 'bulk'],
@@ -44,13 +44,13 @@ describe('the index of crawl jobs', () => {
     assert.equal((await queue.depth()).waiting[1], 10_000 - 21);
   });
 
-  it('gives first what was due first, also when it was queued later', async () => {
+  it('leases the job that was due first, even if it was queued later', async () => {
     await enqueue('now');
     await enqueue('long-due', 'org', 0, -60_000);
     assert.deepEqual(idsOf(await take(2)), ['long-due', 'now']);
   });
 
-  it('keeps a delayed job back until it is due', async () => {
+  it('does not lease a delayed job before it is due', async () => {
     await enqueue('a', 'org', 0, 60_000);
     assert.deepEqual(await take(1), []);
     await expire(keys.delayed, 'a');

@@ -26,7 +26,7 @@ beforeEach(async () => {
 });
 afterEach(() => farm.stop());
 
-/** A finished scan with a picture, charged. */
+/** A finished scan with a screenshot, which was charged. */
 async function finished(): Promise<ScanRecord> {
   const scan = await farm.submit();
   const lease = await farm.acquireOne();
@@ -39,7 +39,7 @@ async function finished(): Promise<ScanRecord> {
   return farm.read(scan._id);
 }
 
-/** Removes what is old at `now`, to the last step; answers how many steps it took. */
+/** Removes everything that has exceeded its retention at `now`; returns the number of steps. */
 async function removeAllOld(kept: RetentionDays, now: Date): Promise<number> {
   let steps = 0;
   while ((await removeOld(farm.farm.dependencies, kept, now)) > 0) steps += 1;
@@ -59,14 +59,14 @@ async function whatIsLeftOf({ _id, report_token, organization_id }: ScanRecord) 
 }
 
 describe('retention', () => {
-  it('keeps everything for ever unless it is told otherwise', async () => {
+  it('keeps everything for ever by default', async () => {
     const scan = await finished();
     assert.equal(await removeAllOld({ scans: 0, evidence: 0 }, days(100_000)), 0);
     const left = await whatIsLeftOf(scan);
     assert.deepEqual([left.scan, left.report, left.captures], [true, true, 1]);
   });
 
-  it('removes a scan that ended so many days ago with all that belongs to it, but for the ledger', async () => {
+  it('removes a scan that ended so many days ago with everything that belongs to it, except the ledger', async () => {
     const scan = await finished();
     const before = await whatIsLeftOf(scan);
     assert.deepEqual([before.captures, before.artifacts, before.files], [1, 2, 2]);
@@ -84,7 +84,7 @@ describe('retention', () => {
     });
   });
 
-  it('removes the evidence of a scan earlier, and the scan then names no picture', async () => {
+  it('removes the evidence of a scan earlier, after which the scan has no screenshot links', async () => {
     const scan = await finished();
     assert.equal((await farm.read(scan._id)).capture?.has_screenshot, true);
     await removeAllOld({ scans: 30, evidence: 7 }, days(8));
@@ -99,7 +99,7 @@ describe('retention', () => {
     assert.equal(await farm.farm.openPicture(bare, 0), null);
   });
 
-  it('leaves scans alone that have not ended, and those whose charge is still to be booked', async () => {
+  it('does not remove scans that have not ended, nor those whose charge is not booked yet', async () => {
     const pending = await farm.submit();
     const running = await farm.submit();
     await farm.acquireOne();
@@ -109,7 +109,7 @@ describe('retention', () => {
     for (const { _id } of [pending, running, unbooked]) assert.ok(await farm.read(_id), 'it is there');
   });
 
-  it('goes in small steps, looks at nothing twice, and goes on after a step that failed', async () => {
+  it('works in small steps, reads nothing twice, and continues after a failed step', async () => {
     const ended = { status: 'cancelled' as const, completed_at: new Date(), outbox: [] };
     const bare = ({ outbox_at, outbox_due_at, ...scan }: ScanRecord) => scan;
     for (let one = 0; one < 50; one += 1) {
@@ -133,7 +133,7 @@ describe('captures and files that no scan names', () => {
     while (await step(now));
   }
 
-  it('go when their scan has ended or is gone; what a scan names, or may still come to name, stays', async () => {
+  it('are removed when their scan has ended or was removed; those that a scan names, or may still name, stay', async () => {
     const scan = await finished();
     const before = await whatIsLeftOf(scan);
     const running = await farm.submit();
@@ -175,7 +175,7 @@ describe('captures and files that no scan names', () => {
 
     await sweep(new Date());
     assert.deepEqual(await left(), [kept._id, lost._id, earlier._id].sort(), 'their scans may be about to be stored');
-    // A request that is sent again, its text stored, its scan not yet.
+    // A repeated request whose text is stored, but whose scan is not yet.
     const again = scanStore(withoutScans(farm.store));
     const { dependencies } = farm.farm;
     const page = async (after: string, limit: number) => {
@@ -230,7 +230,7 @@ describe('the text that the scans of a request share', () => {
   });
 });
 
-/** A store that takes no scan. */
+/** A store that accepts no scan. */
 const withoutScans = (store: Store): Store => ({
   ...store,
   collection: ((name: string) =>
@@ -239,10 +239,10 @@ const withoutScans = (store: Store): Store => ({
       : store.collection(name)) as unknown as Store['collection'],
 });
 
-describe('what retention asks of the store', () => {
+describe('the queries of retention', () => {
   const SCANS = 300;
 
-  it('is answered along an index: each step reads no more than it handles', async () => {
+  it('use an index: each step reads no more than it processes', async () => {
     const ended = new Date('2026-01-01');
     const scans = Array.from({ length: SCANS }, (_, n) => {
       const { outbox_at, outbox_due_at, ...scan }: ScanRecord = sampleScan({

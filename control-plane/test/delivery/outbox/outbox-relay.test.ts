@@ -52,7 +52,7 @@ describe('the outbox relay', () => {
     events: [`1 ${TAGS}`, `2 ${COMPLETED}`],
   });
 
-  it('carries each entry out once, whoever dies between carrying it out and taking it away', async () => {
+  it('carries each entry out once, even if a relay dies between carrying it out and removing it', async () => {
     const scan = await finished();
     const outbox: OutboxSource = { ...farm.scans.outbox, finish: () => Promise.reject(new Error('killed')) };
     await assert.rejects(relay({ ...dependencies(), sources: [outbox] }, new Date()));
@@ -75,7 +75,7 @@ describe('the outbox relay', () => {
     assert.deepEqual(carriedOut, scans.flatMap(({ _id }) => [`${_id} ${COMPLETED}`, `${_id} ${TAGS}`]).sort());
   });
 
-  it('keeps the order within a record: what stands behind an entry that fails waits, other records do not', async () => {
+  it('keeps the order within a record: entries after a failed one wait, those of other records do not', async () => {
     const [stuck, other] = [await finished(), await finished()];
     const some = failing((entry, scanId) => scanId === stuck._id && entry.kind === 'event' && entry.event === TAGS);
     await relay(some.dependencies, new Date());
@@ -104,7 +104,7 @@ describe('the outbox relay', () => {
     assert.deepEqual((await farm.read(scan._id)).outbox, []);
   });
 
-  it('comes back to what failed when it is due, though nobody tells it', async () => {
+  it('retries a failed entry when it is due, without a wake-up hint', async () => {
     const scan = await finished();
     let failures = 0;
     const once = failing((_, scanId) => scanId === scan._id && failures++ === 0);
@@ -119,7 +119,7 @@ describe('the outbox relay', () => {
     assert.deepEqual(await recorded(scan), whole(scan));
   });
 
-  it('keeps what was added while a relay was at work', async () => {
+  it('keeps entries that are added while it works on their record', async () => {
     const scan = await finished();
     const entry = { id: 'late', kind: 'refund' as const, at: new Date(), amount_micros: 1 };
     const real = dependencies().handlers;
@@ -135,7 +135,7 @@ describe('the outbox relay', () => {
     assert.deepEqual((await farm.read(scan._id)).outbox, []);
   });
 
-  it('tells how many records wait and since when', async () => {
+  it('reports how many records wait and since when', async () => {
     const scan = await finished();
     await measureOutboxes(dependencies(), new Date(scan.created_at.getTime() + 90_000));
     assert.equal(await farm.value('adsweep_outbox_records', { source: 'scans' }), 1);
@@ -146,7 +146,7 @@ describe('the outbox relay', () => {
     assert.equal(await farm.value('adsweep_outbox_oldest_seconds', { source: 'scans' }), 0);
   });
 
-  it('§6.3 events go after seven days', async () => {
+  it('§6.3 lets events expire after seven days', async () => {
     const scan = await finished();
     await relay(dependencies(), new Date());
     const days = (count: number) => inSeconds(count * 24 * 60 * 60);

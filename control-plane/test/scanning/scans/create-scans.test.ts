@@ -40,11 +40,11 @@ describe('createScans', () => {
     const { months } = await api.accounts.allowances.read(ORGANIZATIONS.ours);
     return Object.values(months).reduce((sum, checks) => sum + checks, 0);
   };
-  /** Creates an order step by step from where it was left; `began` is called with where each step begins. */
+  /** Creates the rest of an order step by step; `began` is called with the start of each step. */
   async function run(order: ScanOrder, scans: number, began: (from: number) => void = () => {}, from = 0) {
     for (let at: number | null = from; at !== null; at = (await create(order, { from: at, scans })).next) began(at);
   }
-  /** Has the process die when it has written `count` more scans, until the function it returns is called. */
+  /** Simulates a crash after `count` more scans were written, until the returned function is called. */
   function dieAfter(count: number): () => void {
     const { insertUnlessExists } = api.scans;
     let left = count;
@@ -58,7 +58,7 @@ describe('createScans', () => {
     };
   }
 
-  it('creates a group for each country and emulator, queued with those of many', async () => {
+  it('creates a group for each country and emulator, in the priority class of bulk requests', async () => {
     const emulators = EMULATOR_IDS.slice(0, 3);
     const { groups, next } = await create(orderOf({ emulators, settings: { ...SETTINGS, repeat_count: 2 } }));
     assert.equal(next, null);
@@ -95,7 +95,7 @@ describe('createScans', () => {
     assert.equal(new Set(scans.flatMap(({ outbox }) => outbox.map(({ id }) => id))).size, 12);
   });
 
-  it('goes on where a process died, in a step or between two', async () => {
+  it('continues after a crash in a step or between two steps', async () => {
     const order = orderOf({ emulators: EMULATOR_IDS, settings: { ...SETTINGS, repeat_count: 3 } });
     const began: number[] = [];
     const live = dieAfter(25);
@@ -225,14 +225,14 @@ describe('createScans', () => {
     assert.deepEqual([await api.store.collection('scans').countDocuments({}), await used()], [10_000, 10_000]);
   });
 
-  it('refuses the step that the quota no longer covers, and keeps those before it', async () => {
+  it('refuses the step that exceeds the quota, and keeps those before it', async () => {
     await api.accounts.organizations.change(ORGANIZATIONS.ours, { quotas: { checks_per_month: 15 } });
     const order = orderOf({ emulators: EMULATOR_IDS });
     await assert.rejects(run(order, 10), ({ code }: ApiError) => code === 'billing.quota_exhausted');
     assert.deepEqual([(await stored()).length, await used()], [10, 10]);
   });
 
-  it('reports every problem of an order, that of a later emulator too, and creates nothing', async () => {
+  it('reports every problem of an order, including those of a later emulator, and creates nothing', async () => {
     const problemsOf = (order: ScanOrder) =>
       create(order).then(
         () => [],

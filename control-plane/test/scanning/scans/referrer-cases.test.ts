@@ -18,7 +18,7 @@ describe('collected URLs of private hosts', { skip }, () => {
 
   const isTaken = ({ expect }: Case) => expect.startsWith('accept');
 
-  test('§4.2.15 each is taken or refused as it should be, as a referrer and as a page; the referrer comes back normalised', async () => {
+  test('§4.2.15 each is accepted or refused as expected, as a referrer and as a page; the referrer is returned normalised', async () => {
     assert.ok(cases.length > 100);
     for (const one of cases) {
       const { input, href } = one;
@@ -31,7 +31,7 @@ describe('collected URLs of private hosts', { skip }, () => {
     }
   });
 
-  test('§4.2.15 §2.1.5 none that is refused is taken as the address of an ad tag or a VAST tag', async () => {
+  test('§4.2.15 §2.1.5 those that are refused are also refused as the URL of an ad tag or a VAST tag', async () => {
     for (const { input } of cases.filter((one) => !isTaken(one))) {
       for (const kind of ['ad_tag', 'vast_tag']) {
         const answer = await api.post('/api/v1/scans?dry_run=true', { ...PAGE, url: undefined, [kind]: input });

@@ -45,7 +45,7 @@ describe('creating several scans with one request', () => {
     return { items: itemsOf(answer), ...answer.body };
   };
 
-  test('§4.2.8 bulk answers a bare list of one pending scan for each country, in their order', async () => {
+  test('§4.2.8 bulk returns a plain list of one pending scan for each country, in their order', async () => {
     const scans = accepted(await bulk(BULK));
     assert.deepEqual(
       scans.map(({ country_code, status, repeat_total }: Json) => [country_code, status, repeat_total]),
@@ -57,7 +57,7 @@ describe('creating several scans with one request', () => {
     assert.ok(scans.every((scan: Json) => !('repeat_scan_ids' in scan)));
   });
 
-  test('§2.1.9 a group of repeats is answered by its leader, which names the others in their order', async () => {
+  test('§2.1.9 the response to a group of repeats is its leader, which names the others in their order', async () => {
     const leader = accepted(await api.post('/api/v1/scans', { ...PAGE, repeat_count: 3 }));
     assert.equal(leader.repeat_scan_ids.length, 2);
     const scans = await Promise.all(idsOf(leader).map(async (id) => (await api.get(`/api/v1/scans/${id}`)).body));
@@ -119,7 +119,7 @@ describe('creating several scans with one request', () => {
     for (const session of sessions) assert.ok(isId(session));
   });
 
-  test('§4.2.24 a request for a shared group that is sent again makes the same group', async () => {
+  test('§4.2.24 a repeated request for a shared group creates the same group', async () => {
     const key = { 'Idempotency-Key': newId() };
     const body = { ...PAGE, repeat_count: 2, repeat_mode: 'shared' };
     const before = await total();
@@ -131,7 +131,7 @@ describe('creating several scans with one request', () => {
     assert.equal(await total(), before + 2);
   });
 
-  test('§4.2.24 one repeat shares its browser with nobody', async () => {
+  test('§4.2.24 a single repeat does not share its browser', async () => {
     const scan = accepted(await api.post('/api/v1/scans', { ...PAGE, repeat_count: 1, repeat_mode: 'shared' }));
     const stored = await api.scans.find(ORGANIZATIONS.ours, scan.id);
     assert.deepEqual([scan.repeat_session_id, stored?.job_kind, stored?.repeat], [null, 'page', undefined]);
@@ -153,7 +153,7 @@ describe('creating several scans with one request', () => {
     }
   });
 
-  test('§4.2.8 what one country refuses is refused before any scan is made, and each such country is named', async () => {
+  test('§4.2.8 a request that is invalid for one country creates no scan, and the error names each such country', async () => {
     const { items, code, detail } = await refused({ country_codes: ['US', 'xx', 'PT', 'yy'] });
     assert.deepEqual(items, ['body.country_codes unsupported_country_code']);
     assert.equal(code, 'scanning.unsupported_country_code');
@@ -162,7 +162,7 @@ describe('creating several scans with one request', () => {
     assert.equal(detail[0].ctx.valid_total, 2);
   });
 
-  test('§2.4.2 §4.2.8 a place that some countries lack names these alone', async () => {
+  test('§2.4.2 §4.2.8 the error for a place that some countries do not have names only these', async () => {
     const { items, detail } = await refused({ proxy: { region: 'Texas' } });
     assert.deepEqual(items, ['body.proxy.region unsupported_proxy_region']);
     assert.deepEqual(detail[0].ctx, {
@@ -198,7 +198,7 @@ describe('creating several scans with one request', () => {
       assert.deepEqual((await refused(change)).items, items);
     });
 
-  test('a target whose answers would be too large is refused', async () => {
+  test('a target whose response would be too large is refused', async () => {
     const { pools } = CATALOGUE;
     const countries = Array.from({ length: 100 }, (_, n) => `A${n}`);
     await api.serveCatalogue({
@@ -212,7 +212,7 @@ describe('creating several scans with one request', () => {
     assert.match(answer.body.detail[0].msg, /at most 25000 characters/);
   });
 
-  test('a campaign and its run are looked up for the organization that asks', async () => {
+  test('a campaign and its run are looked up for the requesting organization', async () => {
     const { scan, accounts, reference, crawling } = api.domains;
     const creation = scanCreation({
       ...{ ...scan.stores, ...accounts.verbs, ...reference.verbs, ...crawling.verbs, ...api.settings },
@@ -238,7 +238,7 @@ describe('creating several scans with one request', () => {
     await stop();
   });
 
-  test('§4.2.18 a request that broke off half-way is run again: it makes what is missing and nothing twice', async () => {
+  test('§4.2.18 an interrupted request that is repeated creates the missing scans, and none twice', async () => {
     const headers = { 'idempotency-key': 'bulk-1' };
     const body = { ...BULK, repeat_count: 4 };
     const first = accepted(await bulk(body, { headers }));
@@ -264,7 +264,7 @@ describe('creating several scans with one request', () => {
     assert.equal((await bulk(BULK, { headers })).status, 201);
   });
 
-  test('§4.2.19 a dry run of bulk says the number of scans, their price and where they cannot be routed', async () => {
+  test('§4.2.19 a dry run of bulk returns the number of scans, their price and the countries without a route', async () => {
     const before = await total();
     const body = { ...BULK, repeat_count: 5, proxy: { proxy_type: 'mobile' } };
     const { status, body: answer } = await api.post('/api/v1/scans/bulk?dry_run=true', body);
@@ -280,14 +280,14 @@ describe('creating several scans with one request', () => {
     assert.equal(await total(), before);
   });
 
-  test('§3.5 cancelling a leader leaves the other scans of its group', async () => {
+  test('§3.5 cancelling a leader does not cancel the other scans of its group', async () => {
     const leader = accepted(await api.post('/api/v1/scans', { ...PAGE, repeat_count: 2 }));
     assert.deepEqual((await api.post(`/api/v1/scans/${leader.id}/cancel`)).body, { cancelled_count: 1 });
     const other = (await api.get(`/api/v1/scans/${leader.repeat_scan_ids[0]}`)).body;
     assert.equal(other.status, 'pending');
   });
 
-  test('the children of a scan are a page of their own, and nobody else’s', async () => {
+  test('the children of a scan are listed in pages, and only for its organization', async () => {
     const parent = accepted(await api.post('/api/v1/scans', PAGE));
     const options = { organizationId: ORGANIZATIONS.ours, priceMicros: 0 };
     const children = ['a', 'b', 'c'].map(() =>

@@ -46,7 +46,7 @@ describe('creating a scan', () => {
     assert.equal((await api.takeJobs(body.id)).filter((id) => id === body.id).length, 1);
   });
 
-  test('§1.1 a scan is acknowledged while the index of work is away', async () => {
+  test('§1.1 a scan is acknowledged while the queue is unavailable', async () => {
     await api.redis.kill();
     const answer = await create(PAGE);
     await api.redis.start();
@@ -54,12 +54,12 @@ describe('creating a scan', () => {
     assert.ok(await api.scans.find(ORGANIZATIONS.ours, answer.body.id));
   });
 
-  test('§2.1.4 a country is taken in any letter case and returned in upper case', async () => {
+  test('§2.1.4 a country is accepted in any letter case and returned in upper case', async () => {
     const answer = await create({ ...PAGE, country_code: 'us' });
     assert.equal(answer.body.country_code, 'US');
   });
 
-  test('§2.2.2 §4.1.2 values of the catalogue are taken in any letter case and kept in its spelling', async () => {
+  test('§2.2.2 §4.1.2 values of the catalogue are accepted in any letter case and stored in its spelling', async () => {
     const proxy = { proxy_type: 'Residential', region: 'cALIFORNIA', city: 'los angeles', isp: 'VERIZON FIOS' };
     const answer = await create({ ...PAGE, proxy });
     assert.equal(answer.status, 201, answer.text);
@@ -88,7 +88,7 @@ describe('creating a scan', () => {
     });
   });
 
-  test('§2.4.2 a sample of what is accepted has at most five values, the closest in spelling first', async () => {
+  test('§2.4.2 the sample of accepted values has at most five, the closest in spelling first', async () => {
     const { detail } = await refused({ proxy: { region: 'Nevadda' } });
     assert.equal(detail[0].ctx.valid_sample[0], 'Nevada');
     assert.equal(detail[0].ctx.valid_sample.length, 5);
@@ -96,13 +96,13 @@ describe('creating a scan', () => {
     assert.equal(detail[0].ctx.given, 'Nevadda');
   });
 
-  test('a country without the pool is accepted as long as no place in it is asked for', async () => {
+  test('a country without the pool is accepted unless a place in it is requested', async () => {
     assert.equal((await create({ ...PAGE, country_code: 'PT', proxy: { proxy_type: 'mobile' } })).status, 201);
     const { items } = await refused({ country_code: 'PT', proxy: { proxy_type: 'mobile', city: 'Lisboa' } });
     assert.deepEqual(items, ['body.proxy.city unsupported_proxy_city']);
   });
 
-  test('§7.1.1 an unsupported country is told with what was given and what is supported', async () => {
+  test('§7.1.1 the error for an unsupported country has the sent value and supported ones', async () => {
     const { items, code, detail } = await refused({ country_code: 'uz' });
     assert.deepEqual(items, ['body.country_code unsupported_country_code']);
     assert.equal(code, 'scanning.unsupported_country_code');
@@ -114,14 +114,14 @@ describe('creating a scan', () => {
     });
   });
 
-  test('§7.1.1 §2.1.6 an unknown emulator is told with the closest ones', async () => {
+  test('§7.1.1 §2.1.6 the error for an unknown emulator has the closest ones', async () => {
     const { code, detail } = await refused({ emulator_id: 'windows-chrome' });
     assert.equal(code, 'scanning.unknown_emulator_id');
     assert.equal(detail[0].ctx.valid_sample[0], 'windows_chrome');
     assert.deepEqual(detail[0].ctx.country_codes, ['US']);
   });
 
-  test('§4.2.1 exactly one of url, ad_tag and vast_tag', async () => {
+  test('§4.2.1 a request must have exactly one of url, ad_tag and vast_tag', async () => {
     assert.deepEqual((await refused({ url: undefined })).items, ['body.url missing']);
     assert.deepEqual((await refused({ url: null })).items, ['body.url missing']);
     assert.deepEqual((await refused({ vast_tag: 'https://ads.example/vast.xml' })).items, [
@@ -149,7 +149,7 @@ describe('creating a scan', () => {
     ['http://metadata.google.internal/', 'url_private_host'],
     ['http://168.63.129.16/machine?comp=goalstate', 'url_private_host'],
     ['http://0xa83f8110/', 'url_private_host'],
-    // What the operator denies, and the addresses of the machine itself.
+    // Hosts that the operator denies, and the addresses of the machine itself.
     ['http://198.41.0.4/', 'url_private_host'],
     ['http://3324575748/', 'url_private_host'],
     ['http://[2a02:500::7]/', 'url_private_host'],
@@ -209,7 +209,7 @@ describe('creating a scan', () => {
     assert.equal((await create({ ...PAGE, max_discovered_ads: null })).status, 201);
   });
 
-  test('§4.2.4 ad_formats needs ad_discovery, is not empty, names known formats once', async () => {
+  test('§4.2.4 ad_formats needs ad_discovery, must not be empty, and names known formats once', async () => {
     assert.deepEqual((await refused({ ad_formats: ['pop'] })).items, ['body.ad_formats invalid_combination']);
     assert.deepEqual((await refused({ ad_discovery: true, ad_formats: [] })).items, [
       'body.ad_formats too_short',
@@ -223,12 +223,12 @@ describe('creating a scan', () => {
     ]);
   });
 
-  test('§4.2.4 more ad_formats than there could be are refused by their number', async () => {
+  test('§4.2.4 more ad_formats than exist are refused by their number', async () => {
     const { items } = await refused({ ad_discovery: true, ad_formats: Array(11).fill('pop') });
     assert.deepEqual(items, ['body.ad_formats too_long', 'body.ad_discovery not_available']);
   });
 
-  test('§2.4.2 names that are too long to be any are refused, and not told back', async () => {
+  test('§2.4.2 names that are too long are refused and not repeated in the error', async () => {
     const long = 'x'.repeat(100_000);
     for (const change of [{ country_code: long }, { emulator_id: long }, { proxy: { city: long } }]) {
       const { items, detail } = await refused(change);
@@ -237,7 +237,7 @@ describe('creating a scan', () => {
     }
   });
 
-  test('§2.1.5 an ad tag is a snippet or an address, and is echoed', async () => {
+  test('§2.1.5 an ad tag is a snippet or a URL, and is returned unchanged', async () => {
     for (const ad_tag of ['<script src="https://ads.example/a.js"></script>', 'https://ads.example/preview?id=7']) {
       const { status, body } = await create({ ...PAGE, url: undefined, ad_tag });
       assert.deepEqual([status, body.ad_tag, body.url, body.creative_kind], [201, ad_tag, '', 'banner']);
@@ -249,7 +249,7 @@ describe('creating a scan', () => {
     assert.ok(items.includes('body.repeat_mode invalid_combination'));
   });
 
-  test('§2.1.5 what this version cannot crawl is refused, and said only of fields that are right otherwise', async () => {
+  test('§2.1.5 a target that this version cannot crawl is refused, but only reported for fields that are otherwise valid', async () => {
     assert.deepEqual((await refused({ url: undefined, ad_tag: 'hello' })).items, ['body.ad_tag ad_tag_invalid']);
     assert.deepEqual((await refused({ url: undefined, vast_tag: '<xml/>' })).items, ['body.vast_tag vast_tag_invalid']);
     assert.equal((await create({ ...PAGE, url: undefined, vast_tag: '<VAST version="4.0"/>' })).status, 201);
@@ -316,13 +316,13 @@ describe('creating a scan', () => {
     assert.equal((await storedScans()).total, before.total);
   });
 
-  test('a missing required field is told beside the others', async () => {
+  test('a missing required field is reported together with other problems', async () => {
     const answer = await create({ url: PAGE.url });
     assert.deepEqual(itemsOf(answer), ['body.country_code missing', 'body.emulator_id missing']);
     assert.equal(answer.body.code, 'validation_error');
   });
 
-  test('before the catalogue was read once, nothing is judged: 503', async () => {
+  test('before the catalogue was first read, every request gives 503', async () => {
     const unread = await runningApi({ catalogue: null });
     const answer = await unread.post('/api/v1/scans', PAGE);
     await unread.stop();

@@ -57,13 +57,13 @@ describe('§4.2.20 the plan of a list of scans', () => {
         const { stage, inputStage } = queryPlanner.winningPlan;
         const scan = inputStage.stage === 'SORT_MERGE' ? inputStage.inputStage : inputStage;
         assert.deepEqual([stage, scan.indexName], ['FETCH', index]);
-        // A scan with two of the tags is met twice.
+        // A scan with two of the tags is read twice.
         assert.ok(executionStats.totalDocsExamined <= 42, `${executionStats.totalDocsExamined} examined`);
       }
     });
   }
 
-  it('filters together walk along the one that matches least', async () => {
+  it('combined filters use the index of the one that matches least', async () => {
     const scans = scanStore(explaining(store, plans));
     plans.length = 0;
     const question = questionOf('status=completed&parent_scan_id=sweep&url=shop-0.example');
@@ -78,7 +78,7 @@ describe('§4.2.20 the plan of a list of scans', () => {
     assert.equal(executionStats.totalDocsExamined, SCANS / 40);
   });
 
-  it('a search for a part of the URL reads the index and only scans that match, and counts no further than it has to', async () => {
+  it('a search for a part of the URL reads the index and only matching scans, and counts no further than necessary', async () => {
     const scans = scanStore(explaining(store, plans));
     const question = questionOf('url=SHOP-4.');
     const matching = SCANS_OF_OURS.filter(({ target }) => target.value === 'https://shop-4.example/').map(
@@ -103,7 +103,7 @@ describe('§4.2.20 the plan of a list of scans', () => {
     }
   });
 
-  it("ids lead to their scans, and to no one else's", async () => {
+  it('a filter by ids lists only scans of the own organization', async () => {
     const scans = scanStore(explaining(store, plans));
     plans.length = 0;
     const ids = [SCANS_OF_OURS[5]!._id, SCANS_OF_OURS[700]!._id, scanOf(1)._id, 'none'];

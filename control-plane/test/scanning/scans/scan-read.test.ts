@@ -24,7 +24,7 @@ import { type CapturedFile, storeCapture } from '../../support/store-capture.ts'
 const CREATED = new Date('2026-03-10T12:00:00.000Z');
 const later = (ms: number) => new Date(CREATED.getTime() + ms);
 
-/** A scan as it is stored, `change` applied. */
+/** A stored scan with the fields of `change`. */
 function record(change: Partial<ScanRecord> = {}): ScanRecord {
   const options = { organizationId: ORGANIZATIONS.ours, priceMicros: PRICE_MICROS };
   const scan = newScan(PAGE, { id: newId(), country: 'US' }, CATALOGUE, options, CREATED);
@@ -98,7 +98,7 @@ describe('reading scans', () => {
     return (await api.get(`/api/v1/scans/${scan._id}`)).body;
   };
 
-  test('§2.1.12 §1.2 every field of a scan is there from the start', async () => {
+  test('§2.1.12 §1.2 every field of a scan is present from the start', async () => {
     const body = await read(record());
     const declared = (await api.get('/api/v1/openapi.json')).body.components.schemas.Scan.required;
     assert.deepEqual(Object.keys(body).sort(), [...declared].sort());
@@ -125,7 +125,7 @@ describe('reading scans', () => {
     assert.deepEqual([checking.classification, checking.labels, checking.timing], [null, {}, null]);
   });
 
-  test('what was created and what was seen is on the finished scan', async () => {
+  test('a finished scan has the fields of its request and of its capture', async () => {
     const scan = finished({ referrer: 'https://news.example/', ignore_first_n_domains: 3, retry_max_attempts: 2 });
     const body = await read(scan);
     assert.equal(body.exit.attempts, 2);
@@ -270,12 +270,12 @@ describe('reading scans', () => {
     ]);
   });
 
-  test('a scan that is not there is 404, whatever its id looks like', async () => {
+  test('a scan that does not exist gives 404 for any form of id', async () => {
     for (const id of ['x', '00000000-0000-0000-0000-000000000000', '%00', '$ne', 'a'.repeat(5000)])
       assert.equal((await api.get(`/api/v1/scans/${id}`)).status, 404, id);
   });
 
-  test('§3.5 cancelling a pending scan gives 1 and its charge back, again gives 0', async () => {
+  test('§3.5 cancelling a pending scan returns 1 and refunds its charge, repeating it returns 0', async () => {
     const { body } = await api.post('/api/v1/scans', PAGE);
     assert.deepEqual((await api.post(`/api/v1/scans/${body.id}/cancel`)).body, { cancelled_count: 1 });
     assert.deepEqual((await api.post(`/api/v1/scans/${body.id}/cancel`)).body, { cancelled_count: 0 });
@@ -322,7 +322,7 @@ describe('listing scans', () => {
     assert.equal(answer.status, 200, answer.text);
     return answer.body;
   };
-  /** Names of the scans a query lists, in its order. */
+  /** The names of the scans that a query lists, in their order. */
   const names = async (query: string): Promise<string> => {
     const nameOf = new Map(Object.entries(stored).map(([name, { _id }]) => [_id, name]));
     const { items } = await list(query);
@@ -334,7 +334,7 @@ describe('listing scans', () => {
     return itemsOf(answer);
   };
 
-  test('newest first, in a page that says how many there are, without a hidden window of dates', async () => {
+  test('scans are listed newest first, in a page with their total number, without a hidden date limit', async () => {
     assert.equal(await names(''), 'other failed both tagged oldest');
     const page = await list('?limit=2&page=2');
     assert.deepEqual([page.total, page.page, page.limit, page.pages, page.items.length], [5, 2, 2, 3, 2]);
@@ -369,7 +369,7 @@ describe('listing scans', () => {
     assert.deepEqual(await refused('?tag=x&tag_match=some'), ['query.tag_match enum']);
   });
 
-  test('status and country_code take several, the country in any letter case', async () => {
+  test('status and country_code accept several values, the country in any letter case', async () => {
     assert.equal(await names('?status=completed,failed'), 'failed both tagged');
     assert.equal(await names('?country_code=pt'), 'oldest');
     assert.equal(await names('?country_code=pt,us&status=pending'), 'other oldest');
@@ -377,14 +377,14 @@ describe('listing scans', () => {
     assert.deepEqual(await refused('?status='), ['query.status string_too_short']);
   });
 
-  test('url is a part of the page URL, taken literally', async () => {
+  test('url matches a literal part of the page URL', async () => {
     assert.equal(await names('?url=other.EXAMPLE'), 'other');
     assert.equal(await names(`?url=${encodeURIComponent('a+b?c=(1)')}`), 'other');
     assert.equal(await names('?url=.*'), '');
     assert.equal(await names(`?url=${encodeURIComponent('(')}`), 'other');
   });
 
-  test('scan_id takes several', async () => {
+  test('scan_id accepts several ids', async () => {
     assert.equal(await names(`?scan_id=${stored.oldest?._id},${stored.other?._id},nope`), 'other oldest');
   });
 
@@ -398,7 +398,7 @@ describe('listing scans', () => {
     assert.equal(await names('?date_from=2026-03-05&date_to=2026-03-05'), 'other');
   });
 
-  test('a range that ends before it begins, a date or a timezone that is none: 422', async () => {
+  test('a range that ends before it begins and an invalid date or timezone give 422', async () => {
     assert.deepEqual(await refused('?date_from=2026-03-03&date_to=2026-03-02'), [
       'query.date_from invalid_combination',
     ]);
@@ -423,12 +423,12 @@ describe('listing scans', () => {
     assert.equal(await names('?iab_v3_category=Shopping'), '');
   });
 
-  test('campaigns, runs, groups and sweeps that are not there match nothing', async () => {
+  test('campaigns, runs, groups and sweeps that do not exist match nothing', async () => {
     for (const name of ['campaign_id', 'run_id', 'group_id', 'parent_scan_id'])
       assert.equal(await names(`?${name}=x`), '');
   });
 
-  test('each organization sees its own', async () => {
+  test('each organization lists only its own scans', async () => {
     assert.equal((await api.get('/api/v1/scans', { key: KEYS.theirs })).body.total, 1);
   });
 });

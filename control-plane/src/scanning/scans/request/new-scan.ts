@@ -83,7 +83,10 @@ function positionInGroup(group: string, index: number, total: number, isShared: 
 }
 
 /** What distinguishes the scans of one request; `country` in upper case. */
-export type PositionInRequest = { id: string; country: string } & Pick<ScanRecord, 'band' | 'repeat' | 'target_text_id'> &
+export type PositionInRequest = { id: string; country: string } & Pick<
+  ScanRecord,
+  'band' | 'repeat' | 'target_text_id'
+> &
   Partial<Pick<ScanRecord, 'job_id' | 'job_kind' | 'slot'>>;
 
 /** The record of one scan of a request. */
