@@ -14,7 +14,7 @@ class FakeBrowser {
   #listener: Listener = () => undefined;
 
   readonly attach = async () => {
-    if (this.fails) throw new Error('the browser has ended');
+    if (this.fails) throw new Error('the browser is gone');
     this.sessions += 1;
     return {
       command: async (method: string, params: object | undefined, _deadlineMs: number, sessionId = '') => {
