@@ -18,24 +18,24 @@ const WRITE_WITHIN_MS = 60_000;
  * stored, and a claim counts like a stored record. Nothing has to be counted again after a crash: a claim ends by itself.
  */
 export function boundedWrites<K extends Counted>(store: Store, of: string) {
-  const rooms: Collection<Claims<K>> = store.collection<Claims<K>>('claims_of_room');
+  const owners: Collection<Claims<K>> = store.collection<Claims<K>>('write_claims');
   const oneByOne = serializeByKey();
 
   const claim = async (_id: string, { id, kept, take }: Wanted<K>): Promise<Claim<K>> => {
     for (;;) {
       // Before the stored records: a claim that is released in between is counted once, as a claim.
-      const room = await rooms.findOne({ _id });
-      if (!room) {
-        await insertOnce(rooms, { _id, version: 0, claims: [] });
+      const owned = await owners.findOne({ _id });
+      if (!owned) {
+        await insertOnce(owners, { _id, version: 0, claims: [] });
         continue;
       }
-      const claims = room.claims.filter(({ until }) => until.getTime() > Date.now());
+      const claims = owned.claims.filter(({ until }) => until.getTime() > Date.now());
       const claimed = new Set([id, ...claims.map(({ record }) => record.id)]);
       const stored = (await kept()).filter((record) => !claimed.has(record.id));
       const record = take([...stored, ...claims.map((one) => one.record)]);
       const mine = { token: crypto.randomUUID(), until: new Date(Date.now() + WRITE_WITHIN_MS), record };
       const change = { $set: { claims: [...claims, mine] }, $inc: { version: 1 } };
-      if ((await rooms.updateOne({ _id, version: room.version }, change as object)).matchedCount === 1) return mine;
+      if ((await owners.updateOne({ _id, version: owned.version }, change as object)).matchedCount === 1) return mine;
     }
   };
 
@@ -46,7 +46,7 @@ export function boundedWrites<K extends Counted>(store: Store, of: string) {
     try {
       return await write(record);
     } finally {
-      await rooms.updateOne({ _id }, { $pull: { claims: { token } }, $inc: { version: 1 } } as object);
+      await owners.updateOne({ _id }, { $pull: { claims: { token } }, $inc: { version: 1 } } as object);
     }
   };
 }

@@ -62,7 +62,7 @@ test('the claim of a process that ended counts for a minute', async (context) =>
   void add('e', 'us', never);
   while (
     !(await store
-      .collection<{ _id: string; claims: object[] }>('claims_of_room')
+      .collection<{ _id: string; claims: object[] }>('write_claims')
       .findOne({ 'claims.0': { $exists: true } }))
   );
   await assert.rejects(add('f'), /full/);
