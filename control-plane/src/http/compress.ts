@@ -32,6 +32,9 @@ export function compress(): Middleware {
     if (context.status === 304) return keepWeakTag(context);
     const body = compressibleBody(context);
     if (!body) return;
+    // Koa would serialize an object once more.
+    if (body !== context.body) context.body = body;
+    if (body.length < BYTES_MIN) return;
     context.vary('Accept-Encoding');
     // Clients list the encodings without preference, often gzip first; brotli is smaller.
     const encoding = ENCODINGS.find((name) => context.acceptsEncodings(name) === name);
@@ -54,8 +57,7 @@ function compressibleBody(context: Context): Buffer | null {
     header(context, 'Cache-Control').includes('no-transform') ||
     !COMPRESSIBLE.test(header(context, 'Content-Type'));
   if (isExcluded) return null;
-  const bytes = bytesOf(context.body);
-  return bytes && bytes.length >= BYTES_MIN ? bytes : null;
+  return bytesOf(context.body);
 }
 
 /** A header of the response; '' if it is not set. */
