@@ -95,6 +95,13 @@ export const ConfigSchema = Type.Object({
     description:
       'Maximum number of concurrent connections of browsers to the gateway; further ones are closed. One ticket may have a quarter of them.',
   }),
+  ADSWEEP_GATEWAY_REQUESTS_PER_SECOND: Type.Integer({
+    default: 50,
+    minimum: 1,
+    maximum: 1_000_000,
+    description:
+      'Maximum number of requests per second that one ticket may make to one host, averaged over 10 s; further ones are answered 590. A tunnel counts once.',
+  }),
   ADSWEEP_GATEWAY_HEADERS_SECONDS: Type.Integer({
     default: 15,
     minimum: 1,

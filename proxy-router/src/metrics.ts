@@ -61,6 +61,12 @@ export function createMetrics(registry: Registry) {
       labelNames: ['provider', 'outcome'],
       registers,
     }),
+    exitChecks: new Counter({
+      name: 'adsweep_exit_checks_total',
+      help: 'Checks of new exit sessions, by outcome: verified, garbled (another answer than the service gives) or unanswered.',
+      labelNames: ['provider', 'outcome'],
+      registers,
+    }),
     requestSeconds: new Histogram({
       name: 'adsweep_http_request_duration_seconds',
       help: 'Time to answer a request of the API.',

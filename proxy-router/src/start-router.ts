@@ -60,6 +60,7 @@ export async function startRouter(
     // A quarter: the page of one scan cannot use up the connections of all others.
     streamsMax: Math.ceil(config.ADSWEEP_GATEWAY_CONNECTIONS_MAX / 4),
     headersMs: config.ADSWEEP_GATEWAY_HEADERS_SECONDS * 1000,
+    requestsPerSecond: config.ADSWEEP_GATEWAY_REQUESTS_PER_SECOND,
     connectTimeoutMs: config.ADSWEEP_CONNECT_TIMEOUT_SECONDS * 1000,
     idleMs: config.ADSWEEP_GATEWAY_IDLE_SECONDS * 1000,
   });
@@ -71,7 +72,7 @@ export async function startRouter(
     ...shared,
     counts,
     sessions: new SessionExits(),
-    check: new ExitCheck(source, config.ADSWEEP_EXIT_CHECK_URL),
+    check: new ExitCheck(shared, config.ADSWEEP_EXIT_CHECK_URL),
     replica: ownApi === '' ? null : { api: ownApi, gateway: `http://${new URL(ownApi).hostname}:${gateway.port}` },
     registry,
     nodeTokens: config.ADSWEEP_NODE_TOKEN,

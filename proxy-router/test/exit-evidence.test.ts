@@ -3,9 +3,10 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { evidenceOf } from '../src/exits/exit-check.ts';
+import { ExitHealth } from '../src/exits/exit-health.ts';
 import { exitIn, startTestRouter, temporaryFolder, vendorConfig } from './support/router.ts';
 import { startVendor } from './support/simulated-vendor.ts';
-import { freePort, startTarget } from './support/target.ts';
+import { freePort, startRawTarget, startTarget } from './support/target.ts';
 
 const seen = { ip: '203.0.113.7', country_code: 'nl', asn: 64500, isp: 'Example Net' };
 
@@ -43,12 +44,12 @@ test('the service may stand at a private address, also for exits of this machine
   assert.equal((await router.ticket()).exit.observed_country_code, 'NL');
 });
 
-test('a service that is away or says something else leaves everything unknown', async (t) => {
+test('a service that is away or says something else leaves everything unknown, and the exit is not verified', async (t) => {
   const broken = await startTarget(t, (_, response) => response.end('<html>'));
   for (const address of [`127.0.0.1:${await freePort()}`, broken.address]) {
     const router = await startTestRouter(t, { config: { ADSWEEP_EXIT_CHECK_URL: `http://${address}/` } });
-    const { ip, observed_country_code, asn } = (await router.ticket()).exit;
-    assert.deepEqual([ip, observed_country_code, asn], [null, null, null]);
+    const { verified, ip, observed_country_code, asn } = (await router.ticket()).exit;
+    assert.deepEqual([verified, ip, observed_country_code, asn], [false, null, null, null]);
   }
 });
 
@@ -85,15 +86,16 @@ test('a vendor that has no such place says so when the exit is checked: 404 NODE
 
 test('an answer of the service is read with care', () => {
   assert.deepEqual(evidenceOf(JSON.stringify(seen)), {
+    verified: true,
     ip: '203.0.113.7',
     observed_country_code: 'NL',
     asn: 'AS64500',
     isp: 'Example Net',
   });
-  assert.equal(evidenceOf(JSON.stringify({ ...seen, asn: 'AS1 Some Net' })).asn, 'AS1 Some Net');
-  assert.equal(evidenceOf(JSON.stringify({ ...seen, asn: null })).asn, null);
+  assert.equal(evidenceOf(JSON.stringify({ ...seen, asn: 'AS1 Some Net' }))?.asn, 'AS1 Some Net');
+  assert.equal(evidenceOf(JSON.stringify({ ...seen, asn: null }))?.asn, null);
   for (const wrong of ['', 'null', '{}', JSON.stringify({ ...seen, country_code: 'Netherlands' })])
-    assert.equal(evidenceOf(wrong).ip, null, wrong);
+    assert.equal(evidenceOf(wrong), null, wrong);
 });
 
 test('a service that the exit cannot reach leaves everything unknown, and is no fault of the exit', async (t) => {
@@ -111,4 +113,49 @@ test('a service that the exit cannot reach leaves everything unknown, and is no 
     });
     assert.equal((await router.ticket()).exit.ip, null, JSON.stringify(answer));
   }
+});
+
+test('an endless answer of a vendor is read to its limit, and its exit is used without being verified', async (t) => {
+  let sent = 0;
+  const endless = await startRawTarget(t, (socket) => {
+    const chunk = Buffer.alloc(65_536, 'a');
+    const send = () => {
+      while (!socket.destroyed && socket.write(chunk)) sent += chunk.length;
+    };
+    socket.once('data', () => {
+      socket.write('HTTP/1.1 200 OK\r\n\r\n');
+      socket.on('drain', send);
+      send();
+    });
+  });
+  const vendor = await startVendor(t);
+  vendor.hosts['check.example'] = endless.address;
+  const upstream = `http://cust-42-cc-us:secret@${vendor.address}`;
+  const router = await startTestRouter(t, {
+    exits: [exitIn('US', { provider: 'list', upstream })],
+    config: { ADSWEEP_EXIT_CHECK_URL: 'http://check.example/' },
+  });
+  assert.equal((await router.ticket()).exit.verified, false);
+  // What the sockets between them hold is sent too.
+  assert.ok(sent < 30_000_000, `${sent} bytes were sent`);
+  assert.match(
+    await (await router.call('GET', '/metrics')).text(),
+    /adsweep_exit_checks_total\{[^}]*provider="list",outcome="garbled"[^}]*\} 1/,
+  );
+});
+
+test('a check that a vendor garbles halves its share until one succeeds', () => {
+  const health = new ExitHealth();
+  const [one, other] = [
+    { id: 'account/us', account: 'account' },
+    { id: 'account/de', account: 'account' },
+  ];
+  health.distrusted(one);
+  health.distrusted(other);
+  assert.deepEqual([health.score(one), health.score(other), health.score({ id: 'us-1' })], [0.25, 0.25, 1]);
+  for (let at = 0; at < 20; at++) health.distrusted(one);
+  assert.equal(health.score(one), 1 / 16);
+  assert.equal(health.state(one, Date.now()), 'available');
+  health.verified(other);
+  assert.equal(health.score(one), 1);
 });

@@ -231,21 +231,109 @@ test('a target cannot pass for the gateway', async (t) => {
   assert.equal((await router.traffic(ticket)).hosts[0]?.outcome, 'ok');
 });
 
-test('answers with odd headers, two lengths or an odd status do not break the gateway', async (t) => {
-  const answers = [
-    'HTTP/1.1 200 OK\r\nContent-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n',
-    'HTTP/1.1 200 \x01odd\r\nX-Odd: a\x01b\r\nContent-Length: 5\r\n\r\nhello',
-    'HTTP/1.0 200 OK\r\n\r\nhello',
-    'HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello',
-  ];
+/** Asks for a page of which the target answers each request with the next of these lists of bytes; resolves to what comes back. */
+async function answering(t: Parameters<typeof startTestRouter>[0], answers: string[][]) {
   const queue = [...answers];
-  const target = await startRawTarget(t, (socket) => void socket.once('data', () => socket.end(queue.shift() ?? '')));
+  const target = await startRawTarget(t, (socket) => {
+    socket.once('data', async () => {
+      for (const part of queue.shift() ?? []) await new Promise((resolve) => socket.write(part, 'latin1', resolve));
+      socket.end();
+    });
+  });
   const { ticket } = await routerTo(t, target.address);
-  for (const answer of answers) {
-    const { status, body } = await request(ticket, url);
-    assert.deepEqual([status, body], [200, 'hello'], answer);
+  const auth = `Proxy-Authorization: ${proxyAuthorization(ticket)}\r\n`;
+  return () => sendRaw(ticket, `GET ${url} HTTP/1.1\r\nHost: shop.example\r\n${auth}\r\n`);
+}
+
+test('a redirect reaches the browser as the target sent it, whatever headers are around it', async (t) => {
+  const redirects: Record<string, string> = {
+    'a hop-by-hop Location': 'Connection: location\r\nLocation: http://next.example/',
+    'a control character': 'Location: http://next.example/\x01\x7fa',
+    'a name that is no token': 'X(a): b\r\nLocation: http://next.example/',
+    'a line without a colon': 'x garbage\r\nLocation: http://next.example/',
+    'a space before the colon': 'Location : http://next.example/',
+    'two equal lengths': 'Content-Length: 0\r\nLocation: http://next.example/',
+    'more headers than Node.js reads': `${'X: 1\r\n'.repeat(3_000)}Location: http://next.example/`,
+    '200 KB of headers': `X: ${'a'.repeat(200_000)}\r\nLocation: http://next.example/`,
+  };
+  const answers = Object.values(redirects).map((lines) => [
+    `HTTP/1.1 302 Found\r\n${lines}\r\nContent-Length: 0\r\n\r\n`,
+  ]);
+  const ask = await answering(t, answers);
+  for (const [name, lines] of Object.entries(redirects)) {
+    const answer = await ask();
+    assert.match(answer, /^HTTP\/1\.1 302 Found\r\n/, name);
+    for (const line of lines.split('\r\n').filter((one) => /^(location|x)/i.test(one)))
+      assert.ok(answer.includes(`\r\n${line}\r\n`), `${name}: ${line.slice(0, 40)}`);
   }
-  assert.equal(queue.length, 0);
+});
+
+test('a head ends where browsers see its end, and begins after interim answers', async (t) => {
+  const head = 'HTTP/1.1 200 OK\r\nX-Name: tea\r\nContent-Length: 5\r\n\r\nhello';
+  const interim = 'HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n';
+  const answers = [
+    ['\r\n\r\n', head],
+    [head.replaceAll('\r\n', '\n')],
+    [...head],
+    [interim, head],
+    [interim + head.slice(0, 20), head.slice(20)],
+  ];
+  const ask = await answering(t, answers);
+  for (const parts of answers)
+    assert.equal(await ask(), head.replace('\r\n\r\n', '\r\nConnection: close\r\n\r\n'), JSON.stringify(parts));
+});
+
+test('answers with an odd status, two lengths or none keep their bodies', async (t) => {
+  const chunked = '5\r\nhello\r\n0\r\n\r\n';
+  const answers: [sent: string, head: string, body: string][] = [
+    [
+      'HTTP/1.1 200 OK\r\nContent-Length: 3\r\nTransfer-Encoding: chunked',
+      'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked',
+      chunked,
+    ],
+    ['HTTP/1.1 200 \x01odd\r\nX-Odd: a\x01b', 'HTTP/1.1 200 \x01odd\r\nX-Odd: a\x01b', 'hello'],
+    ['HTTP/1.0 200', 'HTTP/1.0 200', 'hello'],
+  ];
+  const ask = await answering(
+    t,
+    answers.map(([sent, , body]) => [`${sent}\r\n\r\n${body}`]),
+  );
+  for (const [sent, head, body] of answers)
+    assert.equal(await ask(), `${head}\r\nConnection: close\r\n\r\n${body}`, sent);
+});
+
+test('no target can send the header of the gateway, however it is written', async (t) => {
+  const forged = [
+    `${GATEWAY_OUTCOME_HEADER.toUpperCase()} : dns`,
+    `X: a\r${GATEWAY_OUTCOME_HEADER}: dns`,
+    `Connection: x\r\n ${GATEWAY_OUTCOME_HEADER}: dns\r\n${GATEWAY_OUTCOME_HEADER}:\r\n dns`,
+  ];
+  const ask = await answering(
+    t,
+    forged.map((line) => [`HTTP/1.1 593 x\r\n${line}\r\nX-Last: 1\r\n\r\n`]),
+  );
+  for (const line of forged) {
+    const answer = await ask();
+    assert.match(answer, /\r\nX-Last: 1\r\n/);
+    assert.doesNotMatch(answer, new RegExp(`${GATEWAY_OUTCOME_HEADER}|dns`, 'i'), line);
+  }
+});
+
+test('an answer that is not HTTP, has an impossible status or more than 256 KB of headers is 595', async (t) => {
+  const answers = [
+    ['220 mail ready\r\n'],
+    ['HTTP/1.1 99 odd\r\n\r\n'],
+    ['HTTP/1.1 2000 odd\r\n\r\n'],
+    ['HTTP/1.1 101 Switching Protocols\r\n\r\n'],
+    [`HTTP/1.1 200 OK\r\nX: ${'a'.repeat(300_000)}\r\n\r\n`],
+    ['HTTP/1.1 200 OK\r\nX: a'],
+  ];
+  const ask = await answering(t, answers);
+  for (const [answer] of answers) {
+    const refusal = await ask();
+    assert.match(refusal, /^HTTP\/1\.1 595 /, answer?.slice(0, 40));
+    assert.ok(refusal.includes(`${GATEWAY_OUTCOME_HEADER}: connection_failed`));
+  }
 });
 
 const upgrade = (through: Parameters<typeof proxyAuthorization>[0], to: string) =>

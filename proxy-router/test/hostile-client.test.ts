@@ -155,19 +155,3 @@ test('a ticket that names this replica by another URL is refused, and not passed
   assert.equal(await tunnelStatus(moved, 'shop.example:443'), 599);
   assert.equal((await router.call('GET', `/exits/${id}/traffic`)).status, 503);
 });
-
-test('a refusal waits for the answers of the requests before it on the same connection', async (t) => {
-  const asked = Promise.withResolvers<void>();
-  const target = await startTarget(t, async (_, response) => {
-    await asked.promise;
-    response.end('the first');
-  });
-  const router = await startTestRouter(t, { hosts: { 'shop.example': target.address } });
-  const ticket = await router.ticket();
-  const get = (url: string) =>
-    `GET ${url} HTTP/1.1\r\nHost: x\r\nProxy-Authorization: ${proxyAuthorization(ticket)}\r\n\r\n`;
-  const answers = sendRaw(ticket, get('http://shop.example/') + get('http://127.0.0.1/'));
-  await until('the refusal', async () => (await router.traffic(ticket)).hosts.length === 2);
-  asked.resolve();
-  assert.match(await answers, /^HTTP\/1\.1 200 [\s\S]*the first[\s\S]*HTTP\/1\.1 591 /);
-});

@@ -1,42 +1,65 @@
 import http from 'node:http';
 import { connect, type Socket } from 'node:net';
-import { text } from 'node:stream/consumers';
 import tls from 'node:tls';
+import type { Logger } from '@adsweep/shared/service/logger.ts';
+import { BodyTooLarge, readBytes } from '@adsweep/shared/service/read-bytes.ts';
 import { Type } from 'typebox';
 import { Value } from 'typebox/value';
+import type { RouterMetrics } from '../metrics.ts';
 import { once } from '../providers/connect-to.ts';
 import { ConnectionFailure } from '../providers/connection-failure.ts';
 import type { ExitSession } from '../providers/exit.ts';
 import type { Destination } from '../providers/provider.ts';
-import { isExitFault } from './exit-health.ts';
+import { type ExitHealth, isExitFault } from './exit-health.ts';
 import type { ExitSource } from './exit-source.ts';
 import { mappedAddress } from './host-mapping.ts';
 
 const SESSIONS_MAX = 10_000;
 
-/** Checks exits once per exit and session and caches the results. `url` '': exits are not checked. */
+type CheckDependencies = { source: ExitSource; health: ExitHealth; metrics: RouterMetrics; logger: Logger };
+
+/**
+ * Checks exits once per exit and session and caches the results of those that it could verify. One that could not be verified may be used, but
+ * counts against its vendor. `url` '': exits are not checked.
+ */
 export class ExitCheck {
-  readonly #source: ExitSource;
+  readonly #dependencies: CheckDependencies;
   readonly #url: URL | null;
   readonly #known = new Map<string, Promise<ExitEvidence>>();
 
-  constructor(source: ExitSource, url: string) {
-    this.#source = source;
+  constructor(dependencies: CheckDependencies, url: string) {
+    this.#dependencies = dependencies;
     this.#url = url === '' ? null : new URL(url);
   }
 
   /** The result for an exit and session. Throws ConnectionFailure if the exit is at fault; the next call checks again then. */
   async evidenceOf(use: ExitSession): Promise<ExitEvidence> {
-    if (this.#url === null) return NO_EVIDENCE;
+    if (this.#url === null) return NOT_CHECKED;
     const key = `${use.exit.id}\n${use.session}`;
-    const asked = this.#known.get(key) ?? readEvidence(this.#source, this.#url, use);
+    const asked = this.#known.get(key) ?? this.#check(this.#url, use);
     this.#remember(key, asked);
     try {
-      return await asked;
+      const evidence = await asked;
+      if (!evidence.verified) this.#known.delete(key);
+      return evidence;
     } catch (error) {
       this.#known.delete(key);
       throw error;
     }
+  }
+
+  async #check(url: URL, use: ExitSession): Promise<ExitEvidence> {
+    const { source, health, metrics, logger } = this.#dependencies;
+    const { exit } = use;
+    const { provider } = exit;
+    const { outcome, evidence, cause } = await readEvidence(source, url, use);
+    metrics.exitChecks.inc({ provider, outcome });
+    // An exit of this machine cannot have changed the answer.
+    const isDistrusted = outcome === 'garbled' && source.provider(provider)?.resolvesNames === false;
+    if (outcome === 'verified') health.verified(exit);
+    else if (isDistrusted) health.distrusted(exit);
+    if (outcome !== 'verified') logger.warn({ exit_id: exit.id, outcome, cause }, 'an exit could not be verified');
+    return evidence;
   }
 
   #remember(key: string, asked: Promise<ExitEvidence>): void {
@@ -46,15 +69,17 @@ export class ExitCheck {
   }
 }
 
-/** The address of an exit and where it is, as the check service reported; null: not known. */
+/** The address of an exit and where it is, as the check service reported; null: not known. `verified` null: exits are not checked. */
 export type ExitEvidence = {
+  verified: boolean | null;
   ip: string | null;
   observed_country_code: string | null;
   asn: string | null;
   isp: string | null;
 };
 
-const NO_EVIDENCE: ExitEvidence = { ip: null, observed_country_code: null, asn: null, isp: null };
+const NOT_CHECKED: ExitEvidence = { verified: null, ip: null, observed_country_code: null, asn: null, isp: null };
+const NOT_VERIFIED: ExitEvidence = { ...NOT_CHECKED, verified: false };
 
 const Nullable = (schema: Parameters<typeof Type.Union>[0][number]) => Type.Optional(Type.Union([schema, Type.Null()]));
 const AnswerSchema = Type.Object({
@@ -67,11 +92,14 @@ const AnswerSchema = Type.Object({
 const ANSWER_BYTES_MAX = 65_536;
 const DEADLINE_MS = 6_000;
 
+/** The result of one check. `garbled`: a response came through the exit that is not the service's; `unanswered`: none did, or an error. */
+type Checked = { outcome: 'verified' | 'garbled' | 'unanswered'; evidence: ExitEvidence; cause?: unknown };
+
 /**
- * Fetches the check service at `url` through an exit; it responds with the client address it sees, as JSON. If the service fails or responds
- * with anything else, everything is unknown. Throws ConnectionFailure if the exit is at fault.
+ * Fetches the check service at `url` through an exit; it responds with the client address it sees, as JSON. Throws ConnectionFailure if the
+ * exit is at fault.
  */
-export async function readEvidence(source: ExitSource, url: URL, use: ExitSession): Promise<ExitEvidence> {
+async function readEvidence(source: ExitSource, url: URL, use: ExitSession): Promise<Checked> {
   const late = new AbortController();
   const timer = setTimeout(() => late.abort(new ConnectionFailure('timeout', 'the check took too long')), DEADLINE_MS);
   const sockets: Socket[] = [];
@@ -79,10 +107,12 @@ export async function readEvidence(source: ExitSource, url: URL, use: ExitSessio
   try {
     sockets.push(await dialService(source, url, use, late.signal));
     if (url.protocol === 'https:') sockets.push(await encrypt(url, sockets[0]!, late.signal));
-    return evidenceOf(await get(url, sockets.at(-1)!));
+    const evidence = evidenceOf(await get(url, sockets.at(-1)!));
+    return evidence ? { outcome: 'verified', evidence } : { outcome: 'garbled', evidence: NOT_VERIFIED };
   } catch (error) {
     if (error instanceof ConnectionFailure && isExitFault(error)) throw error;
-    return NO_EVIDENCE;
+    const outcome = error instanceof BodyTooLarge ? 'garbled' : 'unanswered';
+    return { outcome, evidence: NOT_VERIFIED, cause: error };
   } finally {
     clearTimeout(timer);
     destroyAll(sockets);
@@ -118,16 +148,16 @@ function get(url: URL, socket: Socket): Promise<string> {
     socket.on('close', () => reject(new Error('the check service closed')));
     request.on('error', reject);
     request.on('response', (response) => {
-      if (Number(response.headers['content-length'] ?? 0) > ANSWER_BYTES_MAX) return void socket.destroy();
-      text(response).then(resolve, reject);
+      if (response.statusCode !== 200) return reject(new Error(`the check service answered ${response.statusCode}`));
+      readBytes(response, ANSWER_BYTES_MAX).then((bytes) => resolve(bytes.toString()), reject);
     });
   });
 }
 
-/** Parses the service's response; all fields null if it is not valid. */
-export function evidenceOf(answer: string): ExitEvidence {
+/** Parses the service's response; null: it is not valid. */
+export function evidenceOf(answer: string): ExitEvidence | null {
   const value = parse(answer);
-  if (!Value.Check(AnswerSchema, value)) return NO_EVIDENCE;
+  if (!Value.Check(AnswerSchema, value)) return null;
   const { ip, country_code, asn, isp } = value as {
     ip: string;
     country_code: string;
@@ -135,6 +165,7 @@ export function evidenceOf(answer: string): ExitEvidence {
     isp?: string;
   };
   return {
+    verified: true,
     ip,
     observed_country_code: country_code.toUpperCase(),
     asn: typeof asn === 'number' ? `AS${asn}` : asn || null,

@@ -35,6 +35,8 @@ export type ExitState = 'available' | 'probing' | ExitFault;
  */
 export class ExitHealth {
   readonly #breakers = new Map<string, Breaker>();
+  /** How often in a row exits and accounts could not be verified. */
+  readonly #distrusted = new Map<string, number>();
 
   /** Of the exit itself, or of the account that it needs. */
   state({ id, account }: Pick<Exit, 'id' | 'account'>, now: number): ExitState {
@@ -43,8 +45,25 @@ export class ExitHealth {
   }
 
   /** From 0 to 1: how often the exit should be chosen, in proportion to its size. */
-  score({ id }: Exit): number {
-    return this.#breakers.get(id)?.score ?? 1;
+  score({ id, account = id }: Pick<Exit, 'id' | 'account'>): number {
+    const trust = 2 ** -(this.#distrusted.get(account) ?? 0);
+    return Math.max(SCORE_MIN, (this.#breakers.get(id)?.score ?? 1) * trust);
+  }
+
+  /**
+   * A check through the exit brought an answer that is not the service's: each halves the share of the exit, or of all exits of its account.
+   * Its connections work, so that there is no outage, and the service itself may be broken.
+   */
+  distrusted({ id, account = id }: Pick<Exit, 'id' | 'account'>): void {
+    const before = this.#distrusted.get(account) ?? 0;
+    this.#distrusted.delete(account);
+    this.#distrusted.set(account, before + 1);
+    const [oldest] = this.#distrusted.keys();
+    if (this.#distrusted.size > BREAKERS_MAX && oldest !== undefined) this.#distrusted.delete(oldest);
+  }
+
+  verified({ id, account = id }: Pick<Exit, 'id' | 'account'>): void {
+    this.#distrusted.delete(account);
   }
 
   /** A ticket for the exit was issued: during an outage, that is the probe. */

@@ -1,27 +1,33 @@
-import http, { type ClientRequest, type IncomingMessage, ServerResponse } from 'node:http';
-import type { Duplex } from 'node:stream';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import { type Duplex, Transform } from 'node:stream';
 import { GATEWAY_OUTCOME_HEADER, GATEWAY_STATUS } from '@adsweep/shared/targeting/gateway-status.ts';
-import { requestHeaders, responseHeaders } from './forwarded-headers.ts';
-import type { UpstreamConnection } from './upstream-connection.ts';
-import { pipe } from './upstream-connection.ts';
+import { isChunked, requestHead, requestHeaders } from './forwarded-headers.ts';
+import { forwardedHead, readResponseHead, writeHead } from './response-head.ts';
+import { pipe, pipeAnswer, type UpstreamConnection } from './upstream-connection.ts';
 
-/** Forwards one plain http request to the target of `url`, and the response back. `connection` serves this request only. */
+/**
+ * Forwards one plain http request to the target of `url`, and the response back, byte for byte but for some of its headers. `connection`
+ * serves this request only, and so does the client's connection.
+ */
 export function forwardRequest(
   request: IncomingMessage,
   response: ServerResponse,
   url: URL,
   connection: UpstreamConnection,
 ): void {
-  const outgoing = send(request, url, connection, undefined);
-  // Node.js attaches the response parser in the next tick; a 'data' listener before that would lose bytes.
-  process.nextTick(() => {
-    connection.countFrom(connection.socket, request);
-    connection.socket.resume();
-  });
-  outgoing.on('response', (incoming) => sendAnswer(incoming, response, connection));
-  outgoing.on('error', () => sendFailure(response, connection));
+  const { socket: client } = request;
   response.on('close', () => connection.socket.destroy());
-  request.pipe(outgoing);
+  sendRequest(request, connection.socket, headOf(request, url, undefined));
+  connection.countFrom(request);
+  readResponseHead(connection, () => connection.count()).then(
+    (head) => {
+      if (head.status === 101) return sendFailure(client, connection);
+      writeHead(client, forwardedHead(head));
+      pipeAnswer(client, connection);
+    },
+    () => sendFailure(client, connection),
+  );
 }
 
 /**
@@ -30,75 +36,64 @@ export function forwardRequest(
  */
 export function forwardUpgrade(
   request: IncomingMessage,
-  client: Duplex,
+  client: Socket,
   head: Buffer,
   url: URL,
   connection: UpstreamConnection,
 ): void {
-  const response = new ServerResponse(request);
-  const outgoing = send(request, url, connection, request.headers.upgrade);
-  process.nextTick(() => connection.socket.resume());
-  const useResponse = () => {
-    response.shouldKeepAlive = false;
-    // The client is a socket; the type of 'upgrade' allows any stream.
-    response.assignSocket(client as Parameters<ServerResponse['assignSocket']>[0]);
-    response.on('finish', () => client.end());
-  };
-  outgoing.on('upgrade', (incoming, target, targetHead) => {
-    client.write(headOf(incoming));
-    if (targetHead.length > 0) target.unshift(targetHead);
-    if (head.length > 0) client.unshift(head);
-    pipe(client, connection);
-  });
-  outgoing.on('response', (incoming) => {
-    useResponse();
-    sendAnswer(incoming, response, connection);
-  });
-  outgoing.on('error', () => {
-    useResponse();
-    sendFailure(response, connection);
-  });
   client.on('close', () => connection.socket.destroy());
-  outgoing.end();
+  writeHead(connection.socket, headOf(request, url, request.headers.upgrade));
+  readResponseHead(connection, () => connection.count()).then(
+    (answer) => {
+      writeHead(client, forwardedHead(answer));
+      if (answer.status !== 101) return pipeAnswer(client, connection);
+      if (head.length > 0) client.unshift(head);
+      pipe(client, connection);
+    },
+    () => sendFailure(client, connection),
+  );
 }
 
-function send(
-  request: IncomingMessage,
-  url: URL,
-  connection: UpstreamConnection,
-  upgrade: string | undefined,
-): ClientRequest {
-  return http.request({
-    method: request.method,
-    path: url.pathname + url.search,
-    headers: requestHeaders(request.rawHeaders, url.host, upgrade),
-    createConnection: () => connection.socket,
-    // A scan must see what a browser would see, invalid responses included.
-    insecureHTTPParser: true,
-  });
+const headOf = ({ method, rawHeaders }: IncomingMessage, url: URL, upgrade: string | undefined): string =>
+  requestHead(`${method} ${url.pathname}${url.search} HTTP/1.1`, requestHeaders(rawHeaders, url.host, upgrade));
+
+/** Sends a request with this head and its body. A chunked body stays chunked, so that no target can read it as a second request. */
+export function sendRequest(request: IncomingMessage, target: Duplex, head: string): void {
+  target.write(head, 'latin1');
+  const body = isChunked(request.rawHeaders) ? request.pipe(new ChunkedEncoder()) : request;
+  body.pipe(target, { end: false });
 }
 
-function sendAnswer(incoming: IncomingMessage, response: ServerResponse, connection: UpstreamConnection): void {
-  const { statusCode = 0, statusMessage, rawHeaders } = incoming;
-  if (statusCode < 200 || statusCode > 999)
-    return void connection.socket.destroy(new Error('the answer has no valid status'));
-  response.writeHead(statusCode, statusMessage?.replace(/[^\t\x20-\x7e\x80-\xff]/g, ' '), responseHeaders(rawHeaders));
-  // A truncated response is truncated for the client too; closing the response closes the connection.
-  incoming.on('error', () => response.destroy());
-  incoming.pipe(response);
+/** Encodes a body in chunks (RFC 9112 7.1). */
+class ChunkedEncoder extends Transform {
+  override _transform(chunk: Buffer, _: BufferEncoding, done: () => void): void {
+    this.push(`${chunk.length.toString(16)}\r\n`);
+    this.push(chunk);
+    this.push('\r\n');
+    done();
+  }
+
+  override _flush(done: () => void): void {
+    this.push('0\r\n\r\n');
+    done();
+  }
 }
 
-function sendFailure(response: ServerResponse, connection: UpstreamConnection): void {
-  if (response.headersSent) return void response.destroy();
+function sendFailure(client: Socket, connection: UpstreamConnection): void {
   const outcome = connection.outcome === 'ok' ? 'connection_failed' : connection.outcome;
   connection.close(outcome);
-  response.writeHead(GATEWAY_STATUS[outcome], { [GATEWAY_OUTCOME_HEADER]: outcome, 'content-type': 'text/plain' });
-  response.end(`gateway: ${outcome}`);
+  client.end(failureText(outcome));
 }
 
-function headOf({ statusCode, statusMessage, rawHeaders, headers }: IncomingMessage): string {
-  const lines = [`HTTP/1.1 ${statusCode} ${statusMessage}`, 'Connection: Upgrade', `Upgrade: ${headers.upgrade}`];
-  const kept = responseHeaders(rawHeaders);
-  for (let index = 0; index < kept.length; index += 2) lines.push(`${kept[index]}: ${kept[index + 1]}`);
-  return `${lines.join('\r\n')}\r\n\r\n`;
+/** The gateway's own response where there is none of the target. */
+export function failureText(outcome: keyof typeof GATEWAY_STATUS): string {
+  const body = `gateway: ${outcome}`;
+  const headers = [
+    `HTTP/1.1 ${GATEWAY_STATUS[outcome]} Gateway`,
+    `${GATEWAY_OUTCOME_HEADER}: ${outcome}`,
+    'content-type: text/plain',
+    `content-length: ${body.length}`,
+    'connection: close',
+  ];
+  return `${headers.join('\r\n')}\r\n\r\n${body}`;
 }

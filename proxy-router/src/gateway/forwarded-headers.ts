@@ -1,69 +1,61 @@
-import { validateHeaderName, validateHeaderValue } from 'node:http';
 import { GATEWAY_OUTCOME_HEADER } from '@adsweep/shared/targeting/gateway-status.ts';
 import { RELAYED_HEADER } from '../tickets/ticket.ts';
 
-/** Hop-by-hop headers (RFC 9110 7.6.1), and headers between the gateway and its clients that no target may send or see. */
-const NOT_FORWARDED = new Set([
+/** Fixed headers between two neighbours (RFC 9110 7.6.1, without those that frame the body), and ours, which no target may see or send. */
+export const NOT_FORWARDED: ReadonlySet<string> = new Set([
   'connection',
   'keep-alive',
   'proxy-connection',
   'proxy-authenticate',
   'proxy-authentication-info',
   'proxy-authorization',
-  'te',
-  'trailer',
-  'transfer-encoding',
   'upgrade',
   GATEWAY_OUTCOME_HEADER,
   RELAYED_HEADER,
 ]);
+/** Headers that frame the body of a request: the gateway frames it anew. */
+const FRAMING = ['te', 'trailer', 'transfer-encoding'];
 
-/** The raw headers (name, value, name, value...) of a message without those that are not forwarded or that Node.js cannot write. */
-function forwarded(rawHeaders: string[], alsoDropped: string[]): string[] {
-  const dropped = new Set([...NOT_FORWARDED, ...connectionOptions(rawHeaders), ...alsoDropped]);
-  return pairs(rawHeaders)
-    .filter(([name, value]) => !dropped.has(name.toLowerCase()) && isWritable(name, value))
-    .flat();
-}
+type Header = [name: string, value: string];
 
 /**
  * The headers of a request to its target. `Host` is the URL's host: a different one would reach one site and be recorded as another
- * (RFC 9112 3.2.2). A chunked body stays chunked, so that no target can read it as a second request.
+ * (RFC 9112 3.2.2).
  */
-export function requestHeaders(rawHeaders: string[], host: string, upgrade: string | undefined): string[] {
-  const isChunked = pairs(rawHeaders).some(([name]) => name.toLowerCase() === 'transfer-encoding');
-  const headers = ['Host', host, ...forwarded(rawHeaders, isChunked ? ['host', 'content-length'] : ['host'])];
-  if (isChunked) headers.push('Transfer-Encoding', 'chunked');
-  if (upgrade) headers.push('Connection', 'Upgrade', 'Upgrade', upgrade);
-  else headers.push('Connection', 'close');
-  return headers;
+export function requestHeaders(rawHeaders: readonly string[], host: string, upgrade: string | undefined): Header[] {
+  const chunked = isChunked(rawHeaders);
+  const dropped = new Set([
+    ...NOT_FORWARDED,
+    ...FRAMING,
+    ...connectionOptions(rawHeaders),
+    'host',
+    chunked ? 'content-length' : '',
+  ]);
+  return [
+    ['Host', host],
+    ...headersOf(rawHeaders).filter(([name]) => !dropped.has(name.toLowerCase())),
+    ...(chunked ? ([['Transfer-Encoding', 'chunked']] satisfies Header[]) : []),
+    ['Connection', upgrade ? 'Upgrade' : 'close'],
+    ...(upgrade ? ([['Upgrade', upgrade]] satisfies Header[]) : []),
+  ];
 }
 
-/** The headers of a target's response. Of two lengths, the chunked encoding wins (RFC 9112 6.3). */
-export function responseHeaders(rawHeaders: string[]): string[] {
-  const isChunked = pairs(rawHeaders).some(([name]) => name.toLowerCase() === 'transfer-encoding');
-  return forwarded(rawHeaders, isChunked ? ['content-length'] : []);
-}
+/** A request's head as it is sent. */
+export const requestHead = (line: string, headers: readonly Header[]): string =>
+  `${[line, ...headers.map(([name, value]) => `${name}: ${value}`)].join('\r\n')}\r\n\r\n`;
+
+export const isChunked = (rawHeaders: readonly string[]): boolean =>
+  headersOf(rawHeaders).some(([name]) => name.toLowerCase() === 'transfer-encoding');
 
 /** The header names that `Connection` declares as hop-by-hop. */
-function connectionOptions(rawHeaders: string[]): string[] {
-  return pairs(rawHeaders)
+const connectionOptions = (rawHeaders: readonly string[]): string[] =>
+  headersOf(rawHeaders)
     .filter(([name]) => name.toLowerCase() === 'connection')
     .flatMap(([, value]) => value.toLowerCase().split(','))
     .map((option) => option.trim());
-}
 
-function pairs(rawHeaders: string[]): [string, string][] {
+/** Raw headers (name, value, name, value...) as pairs. */
+export function headersOf(rawHeaders: readonly string[]): Header[] {
   const names = rawHeaders.filter((_, index) => index % 2 === 0);
   return names.map((name, index) => [name, rawHeaders[index * 2 + 1]!]);
-}
-
-function isWritable(name: string, value: string): boolean {
-  try {
-    validateHeaderName(name);
-    validateHeaderValue(name, value);
-    return true;
-  } catch {
-    return false;
-  }
 }

@@ -5,6 +5,7 @@ import { GATEWAY_OUTCOME_HEADER, GATEWAY_STATUS } from '@adsweep/shared/targetin
 import { canonicalHost, hasNameLength } from '@adsweep/shared/urls/public-host.ts';
 import { RequestError, Server } from 'proxy-chain';
 import { ConnectionFailure } from '../providers/connection-failure.ts';
+import type { Destination } from '../providers/provider.ts';
 import type { ActiveTicket } from '../tickets/active-ticket.ts';
 import { RELAYED_HEADER, type Replica, replicaOf, VerifiedTickets } from '../tickets/ticket.ts';
 import type { TicketRegistry } from '../tickets/ticket-registry.ts';
@@ -23,6 +24,8 @@ export type GatewayDependencies = UpstreamDependencies & {
   connectionsMax: number;
   /** How long the headers of a request may take. */
   headersMs: number;
+  /** Requests of one ticket to one host, on average. */
+  requestsPerSecond: number;
   /** URL of this replica's API, '' where there is only one. */
   ownApi: string;
 };
@@ -67,6 +70,8 @@ export class Gateway extends Server {
     this.server.headersTimeout = headersMs;
     // Longer than a target's limit, so that the client can be told that the target was silent.
     this.server.timeout = 2 * idleMs;
+    // A response is passed on as it comes, so nothing tells where it ends: a connection serves one request.
+    this.server.maxRequestsPerSocket = 1;
     // Node.js reads these two when the server begins to listen.
     Object.assign(this.server, { maxHeaderSize: HEADER_BYTES_MAX, connectionsCheckingInterval: CHECK_MS });
   }
@@ -89,7 +94,7 @@ export class Gateway extends Server {
   override async onRequest(request: IncomingMessage, response: ServerResponse): Promise<void> {
     await this.#handle(request, {
       toTarget: (connection, url) => forwardRequest(request, response, url, connection),
-      toReplica: (gateway) => forwardRequestToReplica(request, response, gateway),
+      toReplica: (gateway) => forwardRequestToReplica(request, gateway, this.#dependencies.idleMs),
       refuse: (refusal) => sendRefusal(response, refusal),
     });
   }
@@ -139,12 +144,22 @@ export class Gateway extends Server {
       }
       const { ticket } = bearer;
       const host = targetHost(url);
-      ticket.recordRequest(request.method ?? '', recordedUrl(request, url), Date.now());
       const destination = { host, port: Number(url.port || 80) };
+      this.#admit(ticket, destination);
+      ticket.recordRequest(request.method ?? '', recordedUrl(request, url), Date.now());
       toTarget(await connectUpstream(this.#dependencies, ticket, destination, request.socket), url);
     } catch (error) {
       refuse(this.#asRefusal(error));
     }
+  }
+
+  /** Refuses a request that would exceed the rate of its ticket. Only the first one inside of a tunnel is seen: its CONNECT. */
+  #admit(ticket: ActiveTicket, destination: Destination): void {
+    const { requestsPerSecond, metrics } = this.#dependencies;
+    if (ticket.requestRate.admits(destination.host, requestsPerSecond, performance.now())) return;
+    ticket.recordOutcome(destination, 'too_many_requests');
+    metrics.connections.inc({ outcome: 'too_many_requests' });
+    throw refusal('too_many_requests');
   }
 
   #asRefusal(error: unknown): RequestError {

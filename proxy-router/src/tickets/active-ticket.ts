@@ -1,6 +1,7 @@
 import { CAPTURE_URL_LENGTH_MAX } from '@adsweep/shared/limits.ts';
 import type { GatewayOutcome, TicketTraffic } from '@adsweep/shared/targeting/exit-ticket.ts';
 import type { Destination } from '../providers/provider.ts';
+import { RequestRate } from './request-rate.ts';
 import type { TicketClaims } from './ticket.ts';
 
 const REQUESTS_MAX = 5_000;
@@ -19,6 +20,7 @@ export class ActiveTicket {
   readonly claims: TicketClaims;
   /** Byte limit, both directions together. */
   readonly bytesMax: number;
+  readonly requestRate = new RequestRate();
   readonly #hosts = new Map<string, TicketTraffic['hosts'][number]>();
   readonly #requests: TicketTraffic['requests'] = [];
   readonly #streams = new Set<TicketStream>();
