@@ -27,6 +27,9 @@ export const STORED_SUB_REQUESTS_MAX = 200;
 export const BODIES_MAX = 400;
 export const BODY_BYTES_MAX = 128 * 1024;
 export const BODIES_BYTES_MAX = 8 * 1024 * 1024;
+/** The largest script or document that is read for excerpts; and of all of them together. */
+export const EXCERPTED_BYTES_MAX = 2 * 1024 * 1024;
+export const EXCERPTED_BYTES_SUM_MAX = 32 * 1024 * 1024;
 /**
  * A capture as JSON (RFC 8259, UTF-8), in bytes, without its artifacts: what a node may send and the node API reads. At this size its
  * parsing and checking holds the event loop for some 30 ms.

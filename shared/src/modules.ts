@@ -6,5 +6,5 @@ export const modules: [name: string, ...paths: string[]][] = [
   ['lease protocol', 'lease/**'],
   ['what services exchange', '{capture,events,scan,targeting}/**'],
   ['running a service', 'service/**'],
-  ['foundations', '{urls,validation,vast}/**', '*.ts'],
+  ['foundations', '{ads,urls,validation,vast}/**', '*.ts'],
 ];

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { given } from '@adsweep/shared/validation/given.ts';
 import { schemaIssues } from '@adsweep/shared/validation/schema-issues.ts';
 import { type TSchema, Type } from 'typebox';
 import { Value } from 'typebox/value';
@@ -62,4 +63,11 @@ test('every problem of a value is told, each at its field', () => {
     'body.name missing: This field is required.',
     'body.taste unexpected_field: This field is not known here.',
   ]);
+});
+
+test('a value that is nested as deep as a body can be is not echoed', () => {
+  let nested: unknown = [];
+  for (let level = 0; level < 32_000; level++) nested = [nested];
+  assert.deepEqual(given(nested), {});
+  assert.deepEqual(given([[['x']]]), { given: [[['x']]] });
 });

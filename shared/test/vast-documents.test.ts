@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { parseClock } from '../src/vast/clock.ts';
 import { parseVast } from '../src/vast/read-vast.ts';
-import type { VastDocument, VastLinear } from '../src/vast/vast-document.ts';
+import type { VastDocument, VastLinear, VastResource, VastTracker } from '../src/vast/vast-document.ts';
 import { parseXml, type XmlElement } from '../src/vast/xml.ts';
 import { corpusData } from './support/corpus-data.ts';
 
@@ -184,5 +184,69 @@ describe('verification scripts', () => {
       parseVast(text)?.ads[0]?.verifications.map(({ vendor }) => vendor),
       ['own', 'before'],
     );
+  });
+});
+
+describe('VAST 1.x', () => {
+  const url = (name: string) => `<URL id="${name}"><![CDATA[https://t.example/${name}]]></URL>`;
+  const display = (kind: string, type: string, content: string) =>
+    `<${kind} width="300" height="60" resourceType="${type}" creativeType="image/png">${content}<${kind}ClickThrough>${url('click')}</${kind}ClickThrough></${kind}>`;
+  const ad = (body: string) =>
+    parseVast(`<VideoAdServingTemplate><Ad id="1">${body}</Ad></VideoAdServingTemplate>`)?.ads[0];
+  const EVENTS = `<TrackingEvents><Tracking event="start">${url('start')}${url('start-2')}</Tracking><Tracking event="midpoint">${url('mid')}</Tracking></TrackingEvents>`;
+  const OVERLAYS = `<NonLinearAds>${display('NonLinear', 'static', url('overlay.png'))}${display('NonLinear', 'HTML', '<Code>&lt;b>hi&lt;/b></Code>')}</NonLinearAds>`;
+  const trackers = (all: VastTracker[] = []) => all.map(({ event, url: at }) => `${event} ${at.split('/').at(-1)}`);
+
+  it('an inline ad is read with all URLs of each impression, all events, and the overlays and companions in the ad itself', () => {
+    const inline =
+      ad(`<InLine><AdSystem>s</AdSystem><AdTitle>t</AdTitle><Impression>${url('i-1')}${url('i-2')}</Impression>
+      <Error>${url('e')}</Error>${EVENTS}
+      <Video><Duration>00:00:15</Duration><AdParameters>p=1</AdParameters><VideoClicks><ClickThrough>${url('page')}</ClickThrough><ClickTracking>${url('c-1')}${url('c-2')}</ClickTracking></VideoClicks>
+      <MediaFiles><MediaFile type="video/mp4" bitrate="500">${url('v.mp4')}</MediaFile></MediaFiles></Video>
+      <CompanionAds>${display('Companion', 'iframe', url('companion'))}${display('Companion', 'script', url('script'))}</CompanionAds>${OVERLAYS}</InLine>`);
+    assert.deepEqual(trackers(inline?.trackers), ['impression i-1', 'impression i-2', 'error e']);
+    const [linear] = inline?.linears ?? [];
+    assert.deepEqual(trackers(linear?.trackers), [
+      'start start',
+      'start start-2',
+      'midpoint mid',
+      'clickTracking c-1',
+      'clickTracking c-2',
+    ]);
+    assert.deepEqual(
+      [linear?.duration, linear?.adParameters, linear?.clickThrough, linear?.mediaFiles[0]?.url],
+      ['00:00:15', 'p=1', 'https://t.example/page', 'https://t.example/v.mp4'],
+    );
+    const resources = (displays: { resources: VastResource[] }[] = []) =>
+      displays.map(({ resources: [one] }) => [one?.form, one?.value]);
+    assert.deepEqual(resources(inline?.companionAds[0]?.companions), [
+      ['iframe', 'https://t.example/companion'],
+      ['html', '<script src="https://t.example/script"></script>'],
+    ]);
+    assert.deepEqual(resources(inline?.nonLinears), [
+      ['static', 'https://t.example/overlay.png'],
+      ['html', '<b>hi</b>'],
+    ]);
+    assert.equal(inline?.nonLinears[0]?.clickThrough, 'https://t.example/click');
+  });
+
+  it('the events of an ad without a video are those of its overlays', () => {
+    const inline = ad(`<InLine>${EVENTS}${OVERLAYS}</InLine>`);
+    assert.deepEqual(inline?.linears, []);
+    assert.deepEqual(trackers(inline?.nonLinears[0]?.trackers), ['start start', 'start start-2', 'midpoint mid']);
+  });
+
+  it('a wrapper has events and clicks for whatever the ad shows', () => {
+    const wrapper = ad(
+      `<Wrapper><VASTAdTagURL>${url('next')}</VASTAdTagURL><Impression>${url('i')}</Impression>${EVENTS}<VideoClicks><ClickTracking>${url('c')}</ClickTracking></VideoClicks></Wrapper>`,
+    );
+    assert.equal(wrapper?.wrapper?.uri, 'https://t.example/next');
+    assert.deepEqual(trackers(wrapper?.linears[0]?.trackers), [
+      'start start',
+      'start start-2',
+      'midpoint mid',
+      'clickTracking c',
+    ]);
+    assert.deepEqual(trackers(wrapper?.nonLinears[0]?.trackers), ['start start', 'start start-2', 'midpoint mid']);
   });
 });

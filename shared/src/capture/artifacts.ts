@@ -50,9 +50,16 @@ export const companionScreenshot = (at: number): string => `companion-${at}.jpeg
 /** The text and HTML of landings, kept with the scan: an array of {@link CapturedDocument}. */
 export const DOCUMENTS = 'documents.json.gz';
 
-/** A document as it was at the end of the capture: the landing's own (`frame` '') or that of one of its frames. */
+/**
+ * A document as it was at the end of the capture: the landing's own (`frame` '') or that of one of its frames. Its text begins with what is in
+ * the viewport, then has what is elsewhere on the page, and last what no visitor sees: `viewport_length`, `page_length`: where these parts
+ * end, in characters; absent: not known.
+ */
 const CapturedDocumentSchema = Type.Object(
-  { landing: Count, frame: Text, url: Text, title: Text, text: Type.String(), html: Type.String() },
+  {
+    ...{ landing: Count, frame: Text, url: Text, title: Text, text: Type.String(), html: Type.String() },
+    ...{ viewport_length: Type.Optional(Count), page_length: Type.Optional(Count) },
+  },
   OPEN,
 );
 export type CapturedDocument = Static<typeof CapturedDocumentSchema>;
@@ -60,9 +67,16 @@ export type CapturedDocument = Static<typeof CapturedDocumentSchema>;
 /** Contents of sub-resources, kept for a day: an array of {@link CapturedBody}. */
 export const BODIES = 'bodies.json.gz';
 
-/** A script, fetch/XHR response or iframe document. An oversize one has its URL and no text (spec 8). */
+/**
+ * A script, fetch/XHR response or iframe document. An oversize one has its URL and no text (spec 8). `excerpts`: the parts of a script without
+ * text that have markers (`SCRIPT_MARKERS`); of a document, such script elements, as it was sent. Rules do not search them.
+ */
 const CapturedBodySchema = Type.Object(
-  { url: Text, resource_type: Text, content_type: Text, bytes: Count, text: Type.Union([Type.String(), Type.Null()]) },
+  {
+    ...{ url: Text, resource_type: Text, content_type: Text, bytes: Count },
+    text: Type.Union([Type.String(), Type.Null()]),
+    excerpts: Type.Optional(Type.String()),
+  },
   OPEN,
 );
 export type CapturedBody = Static<typeof CapturedBodySchema>;

@@ -6,6 +6,7 @@ import { CreativeSchema } from './creative.ts';
 import { Count, OPEN, Text } from './fields.ts';
 import { HopSchema } from './hop.ts';
 import { NetworkRequestSchema } from './network-request.ts';
+import { NOTES_MAX, NoteSchema } from './notes.ts';
 import { ObservationSchema } from './observations/index.ts';
 import { VastSchema } from './vast.ts';
 
@@ -40,7 +41,7 @@ const TrafficSchema = Type.Object(
 
 /**
  * What the browser saw in one attempt. Times are ms since `started_at` (ISO 8601). `creative` is there for ad tags and VAST tags alone.
- * `notes` say what a collector could not do.
+ * `notes`: what it lacks.
  * A failed attempt's capture holds the evidence so far.
  */
 export const CaptureSchema = Type.Object(
@@ -56,10 +57,7 @@ export const CaptureSchema = Type.Object(
     requests: Type.Array(NetworkRequestSchema, { maxItems: REQUEST_URLS_MAX }),
     observations: Type.Array(ObservationSchema, { maxItems: 200 }),
     artifacts: Type.Array(ArtifactSchema, { maxItems: 60 }),
-    notes: Type.Array(
-      Type.Object({ collector: Type.String({ maxLength: 100 }), text: Type.String({ maxLength: 2_000 }) }, OPEN),
-      { maxItems: 200 },
-    ),
+    notes: Type.Array(NoteSchema, { maxItems: NOTES_MAX }),
   },
   { additionalProperties: false },
 );

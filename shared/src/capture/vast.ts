@@ -94,6 +94,7 @@ const CompanionSchema = Type.Object(
  * `position`; `wrappers`: indexes of the documents whose wrappers point to it, the outermost first. `mediafile_url`: the file or script that
  * was used, else the first that is declared, '' = none. `duration_ms` as declared; `error_code` as a player reports it (VAST 4.3, 2.3.6.3),
  * null = no error. `verifications`: the vendors of OMID and other scripts; `interactive`: the frameworks of interactive files (SIMID).
+ * `is_nonlinear`: it has overlays and no video, absent = not known.
  */
 const PlayedAdSchema = Type.Object(
   {
@@ -117,6 +118,7 @@ const PlayedAdSchema = Type.Object(
     verifications: Type.Array(Word, { maxItems: 50 }),
     interactive: Type.Array(Word, { maxItems: 50 }),
     is_vpaid: Type.Boolean(),
+    is_nonlinear: Type.Optional(Type.Boolean()),
   },
   OPEN,
 );

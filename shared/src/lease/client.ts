@@ -87,7 +87,12 @@ export class LeaseClient {
     await this.#send('POST', `/leases/${lease.lease_id}/alone`, lease.token, {});
   }
 
-  async upload(member: MemberLease, name: string, contentType: string, bytes: Uint8Array): Promise<Uploaded> {
+  /** Reports that a request to the target of a member was sent, while its attempt still runs. */
+  async reportLoaded(member: MemberLease): Promise<void> {
+    await this.#send('POST', `${pathOf(member)}/loaded`, member.token, {});
+  }
+
+  async upload(member: MemberLease, name: string, contentType: string, bytes: Uint8Array | Blob): Promise<Uploaded> {
     const path = `${pathOf(member)}/artifacts/${encodeURIComponent(name)}`;
     return this.#read(UploadedSchema, 'PUT', path, member.token, { bytes, contentType, deadlineMs: 60_000 });
   }
@@ -127,7 +132,7 @@ export class LeaseClient {
     let body: BodyInit | null = null;
     if (call.bytes) {
       headers['content-type'] = call.contentType ?? 'application/octet-stream';
-      body = call.bytes as Uint8Array<ArrayBuffer>;
+      body = call.bytes as Uint8Array<ArrayBuffer> | Blob;
     } else if (call.json !== undefined) {
       headers['content-type'] = 'application/json';
       body = JSON.stringify(call.json, wellFormed);
@@ -145,7 +150,13 @@ const pathOf = ({ lease_id, scan_id }: MemberLease): string => `/leases/${lease_
 const wellFormed = (_key: string, value: unknown): unknown =>
   typeof value === 'string' ? value.toWellFormed() : value;
 
-type Call = { json?: unknown; bytes?: Uint8Array; contentType?: string; signal?: AbortSignal; deadlineMs?: number };
+type Call = {
+  json?: unknown;
+  bytes?: Uint8Array | Blob;
+  contentType?: string;
+  signal?: AbortSignal;
+  deadlineMs?: number;
+};
 
 function codeOf(text: string): string {
   try {

@@ -20,7 +20,7 @@ export const JobLimitsSchema = Type.Object({
   seconds: AtLeastOne,
   /** Tabs that may open before the scripts which open them are stopped. */
   tabs: AtLeastOne,
-  /** Tabs that become landings with a screenshot, the page's own included; further ones are closed when they open. */
+  /** Tabs that become landings with a screenshot, the page's own included: the first ones and the last; those between are closed. */
   landings: AtLeastOne,
   /** Files. */
   artifacts: AtLeastOne,

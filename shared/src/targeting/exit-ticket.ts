@@ -27,7 +27,7 @@ const nullable = Type.Union([Type.String(), Type.Null()]);
 const ExitText = Type.String({ maxLength: 1_000 });
 const exitTextOrNull = Type.Union([ExitText, Type.Null()]);
 
-/** The exit that a scan used; null: unknown. */
+/** The exit that a scan used; null: unknown. `verified`: whether the exit check could tell its address and country, null: exits are not checked. */
 export const ExitSchema = Type.Object(
   {
     provider: ExitText,
@@ -38,6 +38,7 @@ export const ExitSchema = Type.Object(
     city: exitTextOrNull,
     isp: exitTextOrNull,
     session: ExitText,
+    verified: Type.Optional(Type.Union([Type.Boolean(), Type.Null()])),
     ip: exitTextOrNull,
     observed_country_code: exitTextOrNull,
     asn: exitTextOrNull,
@@ -78,6 +79,7 @@ export const GATEWAY_OUTCOMES = [
   'no_exit',
   'denied_host',
   'too_large',
+  'too_many_requests',
 ] as const;
 export type GatewayOutcome = (typeof GATEWAY_OUTCOMES)[number];
 

@@ -2,11 +2,13 @@ import { GATEWAY_OUTCOMES, type GatewayOutcome } from './exit-ticket.ts';
 
 /**
  * The HTTP status of the gateway's own response for each outcome, to a CONNECT and to a plain http request. All are from 590 to 599, which no
- * registry assigns, so that our failures are never mistaken for pages. The two refusals of a host share one.
+ * registry assigns, so that our failures are never mistaken for pages. The two limits of a ticket share one, and so do the two refusals
+ * of a host.
  */
 export const GATEWAY_STATUS = {
   denied_host: 591,
   too_large: 590,
+  too_many_requests: 590,
   private_address: 591,
   account_refused: 592,
   dns: 593,

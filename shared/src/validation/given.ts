@@ -10,9 +10,11 @@ export function given(value: unknown): Record<string, unknown> {
 
 /** What remains of `max` characters after `value` is written as JSON; stops when none remain, however large the value is. */
 function charactersLeft(value: unknown, max: number): number {
+  if (max < 0) return max;
   if (typeof value === 'string') return max - value.length;
   if (typeof value !== 'object' || value === null) return max - 1;
-  let left = max;
+  // The brackets: they also bound the depth, of which a recursion has no more than some thousand levels.
+  let left = max - 2;
   for (const key in value) {
     left = charactersLeft(Reflect.get(value, key), left - key.length);
     if (left < 0) break;

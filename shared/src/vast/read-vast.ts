@@ -10,6 +10,7 @@ import type {
   VastVerification,
   VastWrapper,
 } from './vast-document.ts';
+import { asVast2 } from './vast-one.ts';
 import { parseXml, type XmlElement } from './xml.ts';
 
 /** The most ads of one document that are read. */
@@ -25,11 +26,12 @@ export function parseVast(text: string): VastDocument | null {
 }
 
 /** The same of a root element. */
-export function readVast(root: XmlElement): VastDocument | null {
-  if (root.name !== 'VAST' && root.name !== 'VideoAdServingTemplate') return null;
+export function readVast(document: XmlElement): VastDocument | null {
+  const root = asVast2(document);
+  if (root.name !== 'VAST') return null;
   const ads = all(root, 'Ad');
   return {
-    version: root.name === 'VAST' ? attribute(root, 'version') : '1.x',
+    version: root === document ? attribute(root, 'version') : '1.x',
     errors: urlsOf(root, 'Error'),
     ads: ads.slice(0, ADS_MAX).flatMap(readAd),
     adsLeftOut: Math.max(0, ads.length - ADS_MAX),
@@ -65,8 +67,7 @@ function readAd(element: XmlElement): VastAd[] {
         ...pings(viewable, 'ViewUndetermined', 'viewUndetermined'),
         ...pings(body, 'Error', 'error'),
       ],
-      // VideoAdServingTemplate has its video in the ad itself.
-      linears: [...creatives.flatMap((one) => all(one, 'Linear')), ...all(body, 'Video')].map(readLinear),
+      linears: creatives.flatMap((one) => all(one, 'Linear')).map(readLinear),
       nonLinears: creatives.flatMap((one) => all(one, 'NonLinearAds')).flatMap(readNonLinears),
       companionAds: creatives.flatMap((one) => all(one, 'CompanionAds')).map(readCompanionAds),
       // Before VAST 4.1 they are in an extension (OM SDK, "VAST before 4.1").
@@ -85,7 +86,7 @@ const readUniversalAdId = (element: XmlElement): string =>
     .join(' ');
 
 function readWrapper(body: XmlElement): VastWrapper {
-  // VAST 1.0 has the URL in VASTAdTagURL, in an element of its own.
+  // Some documents have the name of VAST 1.x.
   const uri = child(body, 'VASTAdTagURI') ?? child(body, 'VASTAdTagURL');
   return {
     uri: locationOf(uri),
@@ -206,11 +207,10 @@ const resourcesOf = (element: XmlElement): VastResource[] => [
 
 const events = (element: XmlElement | undefined): VastTracker[] =>
   all(child(element, 'TrackingEvents'), 'Tracking')
-    .map((one) => ({
-      event: attribute(one, 'event'),
-      url: locationOf(one),
-      offset: attribute(one, 'offset') || null,
-    }))
+    .flatMap((one) => {
+      const about = { event: attribute(one, 'event'), offset: attribute(one, 'offset') || null };
+      return locationsOf(one).map((url) => ({ ...about, url }));
+    })
     .filter(({ url }) => url !== '');
 
 const pings = (element: XmlElement | undefined, name: string, event: string): VastTracker[] =>
@@ -218,11 +218,16 @@ const pings = (element: XmlElement | undefined, name: string, event: string): Va
 
 const urlsOf = (element: XmlElement | undefined, name: string): string[] =>
   all(element, name)
-    .map(locationOf)
+    .flatMap(locationsOf)
     .filter((url) => url !== '');
 
-/** The URL in an element; VAST 1.0 has it in one of its own. */
-const locationOf = (element: XmlElement | undefined): string => textOf(child(element, 'URL') ?? element);
+const locationOf = (element: XmlElement | undefined): string => (element ? (locationsOf(element)[0] ?? '') : '');
+
+/** The URL in an element; many documents have URLs in elements of their own, as VAST 1.x. */
+function locationsOf(element: XmlElement): string[] {
+  const urls = all(element, 'URL');
+  return (urls.length > 0 ? urls : [element]).map(textOf);
+}
 
 const child = (element: XmlElement | undefined, name: string): XmlElement | undefined =>
   element?.children.find((one) => one.name === name);

@@ -12,8 +12,8 @@ export const MainThreadObservation = observationOf('main_thread', {
 });
 
 /**
- * How busy the workers of a tab with a WebSocket were: their number, the share of the time that the busiest ran script (0 to 1), over so
- * many ms, and the URL of the first socket.
+ * How busy the workers of a tab were that has a WebSocket or whose workers compute: their number, the share of the time that the
+ * busiest ran script (0 to 1), over so many ms, and the URL of the first socket, '' = there is none.
  */
 export const WorkerLoadObservation = observationOf('worker_load', {
   workers: Count,

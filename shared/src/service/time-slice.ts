@@ -1,0 +1,35 @@
+/** Work blocks the event loop for about this long in one piece, however many callers have such work. */
+const SLICE_MS = 10;
+
+/** When work began in this turn of the event loop; null: there was none yet. */
+let began: number | null = null;
+/** Callers that go on in a later turn, one in each: all of them in one turn would block it for a slice each. */
+const long: (() => void)[] = [];
+const short: (() => void)[] = [];
+let isShortNext = true;
+
+/** To be awaited in long work wherever other work may run in between: goes on in a later turn once this one's slice is used up. */
+export const pause = (): Promise<void> => waitIn(long);
+
+/** To be awaited before work of some milliseconds: begins in a later turn if this one's slice is used up, in turns with long work. */
+export const awaitTurn = (): Promise<void> => waitIn(short);
+
+async function waitIn(queue: (() => void)[]): Promise<void> {
+  const now = performance.now();
+  if (began === null) {
+    began = now;
+    setImmediate(beginTurn);
+  }
+  if (now - began >= SLICE_MS) await new Promise<void>((resolve) => queue.push(resolve));
+}
+
+function beginTurn(): void {
+  began = null;
+  const [first, second] = isShortNext ? [short, long] : [long, short];
+  const next = first.shift() ?? second.shift();
+  if (!next) return;
+  isShortNext = !isShortNext;
+  began = performance.now();
+  setImmediate(beginTurn);
+  next();
+}

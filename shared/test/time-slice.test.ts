@@ -1,0 +1,40 @@
+import assert from 'node:assert/strict';
+import { it } from 'node:test';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { pause } from '../src/service/time-slice.ts';
+
+const busy = (ms: number) => {
+  for (const until = performance.now() + ms; performance.now() < until; );
+};
+
+it('long work of several callers goes on in turns of the event loop, one caller in each', async () => {
+  let turn = 0;
+  let isDone = false;
+  const counting = (async () => {
+    for (; !isDone; turn++) await nextTurn();
+  })();
+  const steps: { caller: number; turn: number }[] = [];
+  const work = async (caller: number) => {
+    for (let step = 0; step < 4; step++) {
+      busy(12);
+      steps.push({ caller, turn });
+      await pause();
+    }
+  };
+  await Promise.all([work(0), work(1), work(2)]);
+  isDone = true;
+  await counting;
+  const later = steps.filter(({ turn: of }) => of > 0);
+  assert.ok(later.length >= 8, JSON.stringify(steps));
+  assert.equal(new Set(later.map((one) => one.turn)).size, later.length);
+  assert.deepEqual(new Set(later.slice(0, 3).map(({ caller }) => caller)), new Set([0, 1, 2]));
+});
+
+it('short work does not wait', async () => {
+  await nextTurn();
+  let turns = 0;
+  const counting = nextTurn().then(() => turns++);
+  await pause();
+  assert.equal(turns, 0);
+  await counting;
+});
